@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command("reproduce")
     def reproduce_command(
-        paper_id: Annotated[str, typer.Argument(metavar="PAPER", help="tc, rcc or denovo")],
+        paper_id: Annotated[str, typer.Argument(metavar="PAPER", help="tc, rcc, denovo or stc")],
         figure: Annotated[
             str | None,
             typer.Argument(metavar="[FIGURE]", help="One figure, e.g. 7a. Default: all."),
@@ -145,6 +145,7 @@ def _bench(
 
 def _print_verdicts(console: Console, verdicts: list[Any]) -> None:
     with LATE_IMPORT:
+        from gpucoh.papers.amounts import digits
         from gpucoh.papers.pages import counts
 
     rows = [
@@ -153,9 +154,9 @@ def _print_verdicts(console: Console, verdicts: list[Any]) -> None:
             v.figure,
             v.measure,
             Text(f"{v.subject} / {v.baseline}" if v.baseline else v.subject),
-            v.claimed if not isinstance(v.claimed, float) else f"{v.claimed:.2f}",
-            "-" if v.measured is None else f"{v.measured:.2f}",
-            "" if v.spread is None else f"{v.spread[0]:.2f} to {v.spread[1]:.2f}",
+            v.claimed if not isinstance(v.claimed, float) else _ratio(v.claimed, digits(v.measure)),
+            _ratio(v.measured, digits(v.measure)),
+            "" if v.spread is None else " to ".join(_ratio(x, digits(v.measure)) for x in v.spread),
             v.agrees.replace("_", " "),
             Text(v.reason),
         ]
@@ -169,6 +170,9 @@ def _print_verdicts(console: Console, verdicts: list[Any]) -> None:
 
 
 def _print_figure(console: Console, item: dict[str, Any]) -> None:
+    with LATE_IMPORT:
+        from gpucoh.papers.amounts import digits
+
     console.print(f"figure {item['figure']}: {item['title']}", style="bold", highlight=False)
     if item["baseline"]:
         console.print(f"relative to {item['baseline']}", markup=False, highlight=False)
@@ -190,7 +194,7 @@ def _print_figure(console: Console, item: dict[str, Any]) -> None:
             [
                 Text(row["group"]),
                 Text(row["protocol"]),
-                *(Text(_ratio(row[name])) for name in measures),
+                *(Text(_ratio(row[name], digits(name))) for name in measures),
             ]
             for row in item["means"]
         ]
@@ -207,5 +211,5 @@ def _cell(value: object) -> Text:
     return Text("-" if value is None else str(value))
 
 
-def _ratio(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
+def _ratio(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"

@@ -106,6 +106,75 @@ def expired_loads(run: RunResult) -> tuple[int, int]:
     return counters["L2"]["expired_unchanged"], counters["L1"]["expired_loads"]
 
 
+def message_bytes(run: RunResult, *classes: str) -> float:
+    """Bytes of the messages of some classes, or of all: flits are whole where words or operands decide the size."""
+    sent = {kind["name"]: kind for kind in resolve(run.protocol).protocol.json["messages"]}
+    line, flit = run.configuration["line_bytes"], run.configuration["flit_bytes"]
+    total = 0.0
+    for name, counted in run.stats.traffic.items():
+        kind = sent[name]
+        if classes and kind["class"] not in classes:
+            continue
+        if kind["bytes_per_word"] or kind["class"] == "ATO":
+            total += flit * float(counted.flits)
+        else:
+            size = kind["fixed_bytes"] + line * kind["whole_line"]
+            total += float(counted.messages * size)
+    return total
+
+
+def _coherence_bytes(run: RunResult) -> float:
+    """Bytes that a protocol adds: messages about epochs, and the timestamp of every read request."""
+    requests = sum(kind.messages for kind in run.stats.traffic.values() if kind["class"] == "REQ")
+    timed = resolve(run.protocol).protocol.json["keeps_time"]
+    stamps = requests * run.configuration["timestamp_bits"] / 8 if timed else 0.0
+    return message_bytes(run, "EPOCH") + float(stamps)
+
+
+def _bandwidth(ours: RunResult, base: RunResult) -> float | None:
+    """1 + the bytes that a protocol adds over all bytes of the baseline (STC, figure 11 and section 7.5)."""
+    return share(message_bytes(base) + _coherence_bytes(ours), message_bytes(base))
+
+
+def _per_core(counter: str) -> Amount:
+    """A counter of the L1s over their number."""
+
+    def amount(run: RunResult) -> float | None:
+        found = run.stats.counters["L1"].get(counter)
+        return None if found is None else found / run.configuration["cores"]
+
+    return amount
+
+
+def epoch_unit(run: RunResult) -> Mapping[str, int]:
+    """The counters of STC's epoch unit; empty under other protocols."""
+    return run.stats.counters.get("EMU", {})
+
+
+def _cycles_of_changes(kind: str) -> Amount:
+    """Mean core cycles of ``changes`` or ``idle_changes`` of epochs."""
+
+    def amount(run: RunResult) -> float | None:
+        unit = epoch_unit(run)
+        return share(unit[f"{kind[:-1]}_cycles"], unit[kind]) if unit else None
+
+    return amount
+
+
+def _queued_at_changes(run: RunResult) -> float | None:
+    """Mean entries of a CU's blocked-store queue when an epoch begins."""
+    unit, entries = epoch_unit(run), _per_core("bsq_at_changes")(run)
+    return share(entries, unit["changes"]) if unit and entries is not None else None
+
+
+def _queued(run: RunResult) -> float | None:
+    """Mean entries of a CU's blocked-store queue over the cycles of the launches."""
+    entries = _per_core("bsq_cycles")(run)
+    return None if entries is None else share(entries, run.cycles)
+
+
+# A measure that no amount of one run gives: of a run relative to another.
+RELATIVE: dict[str, Callable[[RunResult, RunResult], float | None]] = {"bandwidth": _bandwidth}
 # A speedup is the inverse ratio of the amounts, every other measure the ratio.
 AMOUNTS: dict[str, Amount] = {
     "speedup": lambda run: run.cycles,
@@ -129,8 +198,37 @@ AMOUNTS: dict[str, Amount] = {
         run.stats.core.store_latency / run.stats.core.load_latency
     ),
     "write_latency_ratio": _write_latency_ratio,
+    "epoch_changes": lambda run: epoch_unit(run).get("changes"),
+    "change_cycles": _cycles_of_changes("changes"),
+    "idle_change_cycles": _cycles_of_changes("idle_changes"),
+    "band_steps": lambda run: epoch_unit(run).get("seb_steps"),
+    "queued": _queued,
+    "queued_at_changes": _queued_at_changes,
+    "queued_most": _per_core("bsq_most"),
+    "uncached_loads": lambda run: share(
+        run.stats.counters["L1"].get("uncached_loads", 0), run.stats.l1["loads"]
+    ),
 }
+# Digits after the point, instead of 2, of measures whose differences are small.
+_DIGITS = {"bandwidth": 4, "epoch_changes": 4}
 # Measures of one run, which claims without a baseline state.
 OF_ONE_RUN = frozenset(
-    {"expired_loads", "l1_hit_rate", "l1_miss_rate", "store_latency_ratio", "write_latency_ratio"}
+    {
+        "change_cycles",
+        "expired_loads",
+        "idle_change_cycles",
+        "l1_hit_rate",
+        "l1_miss_rate",
+        "queued",
+        "queued_at_changes",
+        "queued_most",
+        "store_latency_ratio",
+        "uncached_loads",
+        "write_latency_ratio",
+    }
 )
+
+
+def digits(measure: str) -> int:
+    """Digits after the point with which tables show a measure."""
+    return _DIGITS.get(measure, 2)

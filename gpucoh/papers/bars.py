@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gpucoh.papers.amounts import AMOUNTS
+from gpucoh.papers.amounts import AMOUNTS, RELATIVE
 from gpucoh.papers.claims import Claim, Paper
 from gpucoh.papers.runs import Runs
 from gpucoh.results.matrix import geometric_mean, harmonic_mean
@@ -28,6 +28,8 @@ _PICKS = ("max", "min", "each", "most")
 
 def ratio(measure: str, ours: RunResult, base: RunResult) -> float | None:
     """A measure of one run relative to another; None if an amount is not defined, or the other's is zero."""
+    if measure in RELATIVE:
+        return RELATIVE[measure](ours, base)
     amount = AMOUNTS[measure]
     above, below = amount(ours), amount(base)
     if measure == "speedup":

@@ -9,6 +9,8 @@ from gpucoh.papers import (
     denovo_figures,
     rcc_counts,
     rcc_figures,
+    stc_counts,
+    stc_figures,
     tc_counts,
     tc_figures,
 )
@@ -19,10 +21,12 @@ FIGURES: Mapping[str, tuple[Spec, ...]] = {
     "tc": tc_figures.FIGURES,
     "rcc": rcc_figures.FIGURES,
     "denovo": denovo_figures.FIGURES,
+    "stc": stc_figures.FIGURES,
 }
 # paper -> claim -> how it is measured
 COUNTS: Mapping[str, Mapping[str, Count]] = {
     "tc": tc_counts.COUNTS,
     "rcc": rcc_counts.COUNTS,
     "denovo": denovo_counts.COUNTS,
+    "stc": stc_counts.COUNTS,
 }

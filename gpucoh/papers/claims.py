@@ -12,7 +12,7 @@ from typing import Any
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.wording import unknown
 
-_PAPERS = ("tc", "rcc", "denovo")
+_PAPERS = ("tc", "rcc", "denovo", "stc")
 
 KINDS = ("harmonic", "geometric", "arithmetic")
 
@@ -30,7 +30,8 @@ class Claim:
     controller : str
         The controller of a count of storage, ``L1`` or ``L2``; else empty.
     per : str
-        What has the state of a count of storage, ``line`` or ``word``; empty for timestamps.
+        What has the state of a count of storage, ``line`` or ``word``, or the structure whose bits are counted; empty
+        for timestamps.
     machine : dict
         Fields of the machine that differ from the paper's.
     workloads : tuple of str

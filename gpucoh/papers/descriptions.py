@@ -10,9 +10,8 @@ from gpucoh.device.protocols import Protocol
 from gpucoh.machines import machine
 from gpucoh.papers.claims import Claim, Paper, StateCount
 from gpucoh.papers.runs import missing_protocol
+from gpucoh.papers.structures import STRUCTURES, TIMESTAMPS, structure_bits
 
-# Kinds of metadata that are timestamps.
-_TIMESTAMPS = ("TIME", "LOGICAL")
 _WORD_BITS = 32
 # The state of the words of a line that is not present.
 _ABSENT = "NP"
@@ -48,7 +47,7 @@ def _controller(protocol: Protocol, name: str) -> Mapping[str, Any]:
 def timestamp_bits(protocol: str, controller: str, machine_id: str) -> int:
     """Bits of the timestamps that a controller keeps of a line."""
     fields = _controller(resolve(protocol).protocol, controller)["metadata"]["tags"]
-    timestamps: int = sum(item["kind"] in _TIMESTAMPS for item in fields)
+    timestamps: int = sum(item["kind"] in TIMESTAMPS for item in fields)
     return timestamps * int(machine(machine_id).timestamp_bits)
 
 
@@ -68,13 +67,18 @@ def state_bits(protocol: str, controller: str, per: str) -> int:
     return int(table["object"] == "line" and keeps_local_writes)
 
 
+def _bits(paper: Paper, claim: Claim, protocol: str) -> int:
+    if claim.per in STRUCTURES:
+        return structure_bits(protocol, claim.per, paper.machine)
+    return state_bits(protocol, claim.controller, claim.per)
+
+
 def claimed_bits(paper: Paper, claim: Claim) -> int:
     """The bits that a claim of storage is about, beyond those of its baseline if it has one."""
     if not claim.per:
         return timestamp_bits(claim.subject, claim.controller, paper.machine)
     ours, base = (
-        state_bits(name, claim.controller, claim.per) if name else 0
-        for name in (claim.subject, claim.baseline)
+        _bits(paper, claim, name) if name else 0 for name in (claim.subject, claim.baseline)
     )
     return ours - base
 
@@ -106,6 +110,24 @@ def storage_rows(paper: Paper, line_bits: int) -> list[dict[str, object]]:
         }
         for claim in paper.claims
         if claim.measure == "storage_bits" and claim.value is not None
+    ]
+
+
+def structure_rows(paper: Paper) -> list[dict[str, object]]:
+    """Bits of structures: the paper's, and those here."""
+    return [
+        {
+            "structure": claim.per,
+            "protocol": claim.subject,
+            "where": claim.where,
+            "paper: bits": int(claim.value),
+            "here: bits": None
+            if missing_protocol(claim.subject)
+            else DESCRIBED["storage_bits"](paper, claim),
+            "what": claim.says,
+        }
+        for claim in paper.claims
+        if claim.per in STRUCTURES and claim.value is not None
     ]
 
 

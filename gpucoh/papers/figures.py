@@ -46,8 +46,8 @@ def chosen(paper: str, figure: str | None) -> tuple[Spec, ...]:
     if figure is None:
         return specs
     wanted = _plain(figure)
-    found = tuple(
-        spec for spec in specs if wanted in (_plain(spec.id), _plain(spec.id).rstrip("abcd"))
+    found = tuple(spec for spec in specs if spec.id == figure) or tuple(
+        spec for spec in specs if wanted in (_plain(spec.id), _plain(spec.id).rstrip("abcde"))
     )
     if not found:
         ids = [spec.id for spec in specs]

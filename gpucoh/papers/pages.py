@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from gpucoh.device.gpu import VERSION
 from gpucoh.experiments.stored import code_digest
+from gpucoh.papers.amounts import digits
 from gpucoh.papers.bars import Group, shown_group, usable
 from gpucoh.papers.claims import Paper
 from gpucoh.papers.runs import Bench, missing_protocol, present
@@ -21,20 +22,26 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _number(value: float | str | None) -> str:
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _number(value: float | str | None, measure: str) -> str:
     if value is None:
         return "-"
-    return value.replace("_", " ") if isinstance(value, str) else f"{value:.2f}"
+    return _words(value) if isinstance(value, str) else f"{value:.{digits(measure)}f}"
 
 
-def _spread(values: Sequence[float] | None) -> str:
-    return "-" if not values else f"{min(values):.2f} to {max(values):.2f}"
+def _spread(values: Sequence[float] | None, measure: str) -> str:
+    if not values:
+        return "-"
+    return f"{_number(min(values), measure)} to {_number(max(values), measure)}"
 
 
-def _over_seeds(values: Sequence[float]) -> str:
-    """The median, and the range if the seeds differ."""
-    text = _number(statistics.median(values))
-    return text if len(values) == 1 else f"{text} ({_spread(values)})"
+def _over_seeds(values: Sequence[float], measure: str) -> str:
+    """The median, and the range if there are several seeds."""
+    text = _number(statistics.median(values), measure)
+    return text if len(values) == 1 else f"{text} ({_spread(values, measure)})"
 
 
 def _of(verdict: Verdict) -> str:
@@ -47,7 +54,7 @@ def _of(verdict: Verdict) -> str:
 def counts(verdicts: Sequence[Verdict]) -> str:
     """The number of claims by verdict, in a line."""
     number = {word: sum(verdict.agrees == word for verdict in verdicts) for word in VERDICTS}
-    listed = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in number.items())
+    listed = ", ".join(f"{count} {_words(word)}" for word, count in number.items())
     return f"{len(verdicts)} claims: {listed}"
 
 
@@ -86,11 +93,12 @@ def scorecard_table(paper: Paper, bench: Bench) -> str:
     rows = []
     for place, verdict in enumerate(verdicts):
         row = [verdict.id, verdict.figure, verdict.measure, _of(verdict)]
-        row += [_number(verdict.claimed), _number(verdict.measured)]
-        row += [_spread(verdict.spread)] if len(bench.seeds) > 1 else []
-        row.append(_number(verdict.agrees))
+        row += [_number(value, verdict.measure) for value in (verdict.claimed, verdict.measured)]
+        row += [_spread(verdict.spread, verdict.measure)] if len(bench.seeds) > 1 else []
+        row.append(_words(verdict.agrees))
         for other in others:
-            row += [_number(other[place].measured), _number(other[place].agrees)]
+            measured = _number(other[place].measured, verdict.measure)
+            row += [measured, _words(other[place].agrees)]
         rows.append(row)
     head.append("agrees")
     for variant in columns:
@@ -112,8 +120,8 @@ def disagreements_table(paper: Paper, bench: Bench) -> str:
     rows = [
         [
             ", ".join(verdict.id for verdict in verdicts),
-            ", ".join(dict.fromkeys(_number(verdict.claimed) for verdict in verdicts)),
-            ", ".join(_number(verdict.measured) for verdict in verdicts),
+            ", ".join(dict.fromkeys(_number(one.claimed, one.measure) for one in verdicts)),
+            ", ".join(_number(one.measured, one.measure) for one in verdicts),
             cause,
         ]
         for cause, verdicts in by_cause.items()
@@ -129,45 +137,74 @@ def variants_table(paper: Paper, bench: Bench) -> str:
         default = scorecard(paper, bench, claims)
         changed = scorecard(paper, _changed(bench, variant), claims)
         for ours, other in zip(default, changed, strict=True):
-            cells = [variant.title, ours.id, _of(ours), _number(ours.claimed)]
+            cells = [variant.title, ours.id, _of(ours), _number(ours.claimed, ours.measure)]
             rows.append([*cells, *_pair(ours), *_pair(other)])
     head = ["variant", "claim", "of", "paper", "default", "agrees", "variant", "agrees"]
     return _table(head, rows)
 
 
 def _pair(verdict: Verdict) -> list[str]:
-    text = _number(verdict.measured)
+    text = _number(verdict.measured, verdict.measure)
     if verdict.spread:
-        text += f" ({_spread(verdict.spread)})"
-    return [text, _number(verdict.agrees)]
+        text += f" ({_spread(verdict.spread, verdict.measure)})"
+    return [text, _words(verdict.agrees)]
 
 
 def bars_table(paper: Paper, bench: Bench) -> str:
-    """The mean bars of protocols by group of workloads and measure."""
+    """The mean bars of protocols by group of workloads and measure, or every workload's."""
     shown = [item for item in study(paper.id).bars if applies(item, bench.scale)]
-    return "\n\n".join(_bars(paper, bench.beside(), table) for table in shown)
+    return "\n\n".join(
+        (_workloads if table.each else _bars)(paper, bench.beside().on(table.machine), table)
+        for table in shown
+    )
+
+
+def _group(paper: Paper, table: BarTable, group: str, measure: str) -> Group:
+    """The bars of a group's workloads; those that the paper's file does not describe are relative to none."""
+    names = present(paper.groups[group])
+    shown = shown_group(paper, measure, table.figures.get(measure, ""), names)
+    if shown is not None:
+        return shown
+    baselines = dict.fromkeys(names, "")
+    return Group(measure=paper.amount(measure), baselines=baselines, kind="arithmetic")
 
 
 def _bars(paper: Paper, bench: Bench, table: BarTable) -> str:
     places = [(group, measure) for group in table.groups for measure in table.measures]
-
-    def cell(group: str, measure: str, protocol: str) -> str:
-        names = present(paper.groups[group])
-        shown = shown_group(paper, measure, table.figures.get(measure, ""), names)
-        return "-" if shown is None else _mean_bar(bench, shown, protocol)
-
     rows = [
-        [f"`{name}`", *(cell(group, measure, name) for group, measure in places)]
+        [f"`{name}`", *(_mean_bar(bench, _group(paper, table, *place), name) for place in places)]
         for name in table.protocols
         if not missing_protocol(name)
     ]
-    head = ["protocol", *(f"{group}: {_NAMES.get(measure, measure)}" for group, measure in places)]
+    head = ["protocol", *(f"{group}: {_name(measure)}" for group, measure in places)]
     return _table(head, rows)
+
+
+def _workloads(paper: Paper, bench: Bench, table: BarTable) -> str:
+    """A row for every workload of the groups, and one for their mean: columns by measure and protocol."""
+    columns = [(measure, name) for measure in table.measures for name in table.protocols]
+    rows = []
+    for group in table.groups:
+        shown = {measure: _group(paper, table, group, measure) for measure in table.measures}
+        every = present(paper.groups[group])
+        parts = [(name, [name]) for name in every] + [(f"{group}: mean", every)]
+        rows += [
+            [title, *(_mean_bar(bench, shown[of].only(names), name) for of, name in columns)]
+            for title, names in parts
+        ]
+    head = [f"{_name(measure)} `{name}`" for measure, name in columns]
+    return _table(["workload", *head], rows)
+
+
+def _name(measure: str) -> str:
+    return _NAMES.get(measure, _words(measure))
 
 
 def _mean_bar(bench: Bench, shown: Group, protocol: str) -> str:
     """A mean bar of the workloads with right results, and their number if some are wrong."""
-    pairs = [(name, one) for name, base in shown.baselines.items() for one in (protocol, base)]
+    pairs = [
+        (name, one) for name, base in shown.baselines.items() for one in (protocol, base) if one
+    ]
     bench.get(dict.fromkeys(pairs))
     used = shown
     for seed in bench.seeds:
@@ -177,7 +214,7 @@ def _mean_bar(bench: Bench, shown: Group, protocol: str) -> str:
     if not values:
         return "-"
     number, every = len(used.baselines), len(shown.baselines)
-    return _over_seeds(values) + (f", {number} of {every}" if number < every else "")
+    return _over_seeds(values, shown.measure) + (f", {number} of {every}" if number < every else "")
 
 
 def sizes_table(paper: Paper, bench: Bench) -> str:

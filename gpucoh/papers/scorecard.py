@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gpucoh.papers.agreement import agreement
-from gpucoh.papers.amounts import AMOUNTS, OF_ONE_RUN
+from gpucoh.papers.amounts import AMOUNTS, OF_ONE_RUN, RELATIVE
 from gpucoh.papers.bars import measure_claim, protocols_of
 from gpucoh.papers.catalogue import COUNTS
 from gpucoh.papers.claims import Claim, Paper
@@ -83,7 +83,7 @@ def _unmeasured(paper: Paper, claim: Claim, bench: Bench) -> str:
         names = [name for name in (claim.subject, claim.baseline) if name]
         return next(filter(None, map(missing_protocol, names)), "")
     if claim.id not in COUNTS[paper.id]:
-        if claim.measure not in AMOUNTS:
+        if claim.measure not in {*AMOUNTS, *RELATIVE}:
             return f"not computed: {claim.note or claim.says}"
         if not claim.subject or not (claim.baseline or claim.measure in OF_ONE_RUN):
             return "the paper names no protocol"

@@ -48,7 +48,12 @@ class BarTable:
     ----------
     groups, measures, protocols : tuple of str
     figures : dict
-        Measure -> the paper's figure whose baselines and means its bars have, where the group does not have them.
+        Measure -> the paper's figure whose baselines and means its bars have, where the group does not have them. A
+        measure without a described figure is relative to none.
+    each : bool
+        Whether there is a row for every workload and a column for every protocol, instead of means alone.
+    machine : dict
+        Fields of the machine that differ.
     scales : tuple of str
         The scales at which it is shown; empty: every scale.
     """
@@ -57,6 +62,8 @@ class BarTable:
     measures: tuple[str, ...]
     protocols: tuple[str, ...]
     figures: Mapping[str, str] = field(default_factory=dict)
+    each: bool = False
+    machine: Mapping[str, object] = field(default_factory=dict)
     scales: tuple[str, ...] = ()
 
 

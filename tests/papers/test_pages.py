@@ -13,6 +13,7 @@ from gpucoh.base.units import parse_bytes
 from gpucoh.device.gpu import GPU
 from gpucoh.experiments.runner import Run
 from gpucoh.papers import load, pages, papers, scorecard, study
+from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.bars import shown_group
 from gpucoh.papers.runs import Bench, missing_protocol, present
 from gpucoh.suite import workloads
@@ -41,6 +42,13 @@ scales = ["paper"]
 groups = ["inter", "intra"]
 measures = ["speedup"]
 protocols = ["no-l1", "no-coh", "tc-weak"]
+[[bars]]
+scales = ["tiny"]
+groups = ["inter"]
+measures = ["speedup", "traffic"]
+protocols = ["no-coh", "tc-weak"]
+each = true
+machine = { cores = 4 }
 [[bars]]
 scales = ["paper"]
 groups = ["intra"]
@@ -142,12 +150,31 @@ def test_disagreements_have_the_reason_of_their_scale(paper, bench):
 
 
 def test_mean_bars_name_workloads_with_wrong_results(paper, bench):
-    rows = {row[0]: row[1:] for row in rows_of(pages.bars_table(paper, bench))[2:]}
+    means = pages.bars_table(paper, bench).split("\n\n")[0]
+    rows = {row[0]: row[1:] for row in rows_of(means)[2:]}
     assert rows["`no-l1`"][0].startswith("1.00")
     assert rows["`no-coh`"][1].startswith("1.00")
     assert bench.run("stn", "no-coh", 0).correct is False
     assert rows["`no-coh`"][0] == "-" or "of 2" in rows["`no-coh`"][0]
     assert set(rows) == {"`no-l1`", "`no-coh`", "`tc-weak`"}  # no table of another scale
+
+
+def test_a_table_of_bars_may_have_a_row_for_every_workload(paper, bench):
+    head, _, *rows = rows_of(pages.bars_table(paper, bench).split("\n\n")[1])
+    measures = ["speedup", "traffic"]
+    columns = [f"{of} `{name}`" for of in measures for name in ("no-coh", "tc-weak")]
+    assert head == ["workload", *columns]
+    assert [row[0] for row in rows] == ["dlb", "stn", "inter: mean"]
+    four = bench.on({"cores": 4})
+
+    def of_seeds(value):
+        values = [
+            value(*(four.run("dlb", name, s) for name in ("tc-weak", "no-l1"))) for s in (0, 1)
+        ]
+        return f"{sum(values) / 2:.2f} ({min(values):.2f} to {max(values):.2f})"
+
+    assert rows[0][2] == of_seeds(lambda ours, base: base.cycles / ours.cycles)
+    assert rows[0][4] == of_seeds(lambda ours, base: ours.stats.flits() / base.stats.flits())
 
 
 def test_sizes_run_with_their_parameters_and_have_a_mean(paper, bench):
@@ -180,8 +207,10 @@ def test_the_shipped_study_names_what_exists(name):
         assert not [protocol for protocol in table.protocols if missing_protocol(protocol)]
         for group in table.groups:
             for measure in table.measures:
-                figure = table.figures.get(measure, "")
-                assert shown_group(described, measure, figure, described.groups[group]), measure
+                figure = table.figures.get(measure)
+                of_none = figure is None and table.each and measure in AMOUNTS
+                group_of = described.groups[group]
+                assert of_none or shown_group(described, measure, figure or "", group_of), measure
     for reason in given.reasons:
         assert set(reason.claims) <= ids
         assert reason.text

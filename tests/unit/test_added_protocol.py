@@ -153,6 +153,7 @@ SELECTIONS = {
     "gpucoh/experiments/comparison.py",
     "gpucoh/papers/denovo_figures.py",
     "gpucoh/papers/rcc_figures.py",
+    "gpucoh/papers/stc_figures.py",
     "gpucoh/papers/tc_figures.py",
     "gpucoh/report/looks.py",
     "tests/validation/test_resource_limits.py",

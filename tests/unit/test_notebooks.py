@@ -15,6 +15,7 @@ NAMES = [
         "own-workload-in-a-study",
         "quickstart",
         "rcc-main-figure",
+        "stc-main-figure",
         "tc-main-figure",
         "write-a-kernel",
     ),

@@ -1,0 +1,111 @@
+"""Bits of the structures that the papers' tables of hardware cost name, by description, options and machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gpucoh.device.gpu import resolve
+from gpucoh.machines import Machine, machine
+
+# Kinds of metadata that are timestamps.
+TIMESTAMPS = ("TIME", "LOGICAL")
+_ADDRESS_BITS = 32
+
+
+@dataclass(frozen=True)
+class _Described:
+    """A protocol with its standard options, on a machine."""
+
+    json: dict[str, Any]
+    machine: Machine
+
+    def option(self, name: str, otherwise: int = 0) -> int:
+        """An option's default, or what stands for it in a protocol without it."""
+        found = (option["default"] for option in self.json["options"] if option["name"] == name)
+        return int(next(found, otherwise))
+
+    def fields(self, controller: str, of: str) -> dict[str, str]:
+        """The fields, and their kinds, that a controller keeps of something."""
+        return {
+            field["name"]: field["kind"]
+            for one in self.json["controllers"]
+            if one["name"] == controller
+            for field in one["metadata"].get(of, ())
+        }
+
+    @property
+    def epoch_bits(self) -> int:
+        """Bits of an epoch's number."""
+        return (self.option("epochs", 1) - 1).bit_length()
+
+
+def _blocked_stores(given: _Described) -> int:
+    """Addresses in the blocked-store queues of all CUs; the data stay in the coalescing buffers."""
+    return int(given.machine.cores) * given.option("bsq") * _ADDRESS_BITS
+
+
+def _epoch_requests(given: _Described) -> int:
+    """Of every epoch the address of a blocked store, and whether it is demanded."""
+    kept = given.fields("EMU", "unit")
+    of_an_epoch = ("address" in kept) * _ADDRESS_BITS + ("demanded" in kept)
+    return given.option("epochs") * of_an_epoch
+
+
+def _epoch_steps(given: _Described) -> int:
+    """Of every epoch whether its conflicts have moved the bands."""
+    return given.option("epochs") * ("stepped" in given.fields("EMU", "unit"))
+
+
+def _counters(given: _Described) -> int:
+    """The current epoch's number, and the unit's cycles between two ticks."""
+    ticks = given.option("epoch", 1) * int(given.machine.global_mhz) // int(given.machine.core_mhz)
+    return given.epoch_bits + (ticks - 1).bit_length()
+
+
+def _current_epochs(given: _Described) -> int:
+    """Of one CU: the numbers of the epochs that may be current together."""
+    return given.epoch_bits * given.option("bands", 1)
+
+
+def _leases(given: _Described) -> int:
+    """Timestamps of every line of the L1s and of the L2, and of the L2's MSHRs."""
+    m = given.machine
+    lines = {
+        ("L1", "tags"): m.cores * m.l1_kib * 1024 / m.line_bytes,
+        ("L2", "tags"): m.partitions * m.l2_kib * 1024 / m.line_bytes,
+        ("L2", "mshr"): m.partitions * m.l2_mshrs,
+    }
+    entries = sum(
+        count * (kind in TIMESTAMPS)
+        for place, count in lines.items()
+        for kind in given.fields(*place).values()
+    )
+    return int(entries) * int(m.timestamp_bits)
+
+
+def _line(given: _Described) -> int:
+    """Of one line of an L1 and one of the L2: the bits beside tag and data, but timestamps whole bytes as declared."""
+    return sum(
+        int(given.machine.timestamp_bits) if kind in TIMESTAMPS else 8
+        for controller in ("L1", "L2")
+        for kind in given.fields(controller, "tags").values()
+    )
+
+
+STRUCTURES: dict[str, Callable[[_Described], int]] = {
+    "BSQ": _blocked_stores,
+    "ERV": _epoch_requests,
+    "ETV": _epoch_steps,
+    "counters": _counters,
+    "CER": _current_epochs,
+    "leases": _leases,
+    "line metadata": _line,
+}
+
+
+def structure_bits(protocol: str, structure: str, machine_id: str) -> int:
+    """The bits of a structure, one of :data:`STRUCTURES`, of a protocol on a machine."""
+    given = _Described(dict(resolve(protocol).protocol.json), machine(machine_id))
+    return STRUCTURES[structure](given)
