@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
+import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -25,6 +27,9 @@ _TEXTS = (
 )
 _ALWAYS = (*_TEXTS, "seed", "mismatches", "correct")
 _WHOLE = ("seed", "mismatches", "cycles", "instructions")
+
+# In the file's metadata: its columns and its number of rows. What the pages hold has their checksums.
+_CONTENT = "gpucoh.content"
 
 # Column of files that keep whole runs: the run as JSON.
 WHOLE_RUN = "run"
@@ -150,7 +155,9 @@ class Results:
             return
         part = self._path.with_name(f".{self._path.name}.part")
         try:
-            pq.write_table(as_table(self.rows.values()), part)
+            table = as_table(self.rows.values())
+            kept = {_CONTENT: json.dumps(_content(table))}
+            pq.write_table(table.replace_schema_metadata(kept), part, write_page_checksum=True)
             with part.open("rb") as file:
                 os.fsync(file.fileno())
             os.replace(part, self._path)
@@ -173,12 +180,13 @@ class Results:
 def _read(path: Path) -> dict[str, dict[str, Any]]:
     """The rows of a file by key; an error if no sweep can have written it, so that nothing is mixed in."""
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(path, page_checksum_verification=True)
     except (OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ConfigError(f"{path} is not a result file: {reason}") from None
+    wrong = _what_has_changed(table)
     table = _with_whole_seeds(table)
-    wrong = _what_is_wrong(table)
+    wrong = wrong or _what_is_wrong(table)
     if wrong is not None:
         raise ConfigError(f"{path} is not a result file: {wrong}")
     # A row has only the columns that it was written with, not those of other rows.
@@ -197,6 +205,23 @@ def _with_whole_seeds(table: pa.Table) -> pa.Table:
             place = table.column_names.index("seed")
             return table.set_column(place, "seed", table["seed"].cast(pa.uint64()))
     return table
+
+
+def _content(table: pa.Table) -> list[str]:
+    return [f"{field.name}: {field.type}" for field in table.schema] + [f"{len(table)} rows"]
+
+
+def _what_has_changed(table: pa.Table) -> str | None:
+    """The first difference from what was written; None also for a file that does not say it."""
+    kept = (table.schema.metadata or {}).get(_CONTENT.encode())
+    try:
+        written = _content(table) if kept is None else json.loads(kept)
+    except ValueError:
+        return "its metadata are damaged"
+    changed = [
+        part for part in itertools.zip_longest(written, _content(table)) if part[0] != part[1]
+    ]
+    return f"{changed[0][1]!r} where {changed[0][0]!r} was written" if changed else None
 
 
 def _what_is_wrong(table: pa.Table) -> str | None:

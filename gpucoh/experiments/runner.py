@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from gpucoh.base.errors import (
     ConfigError,
     KernelError,
@@ -61,6 +63,9 @@ class Run:
         if not isinstance(self.workload, str) or ":" in self.workload:
             # Once, so that all uses of the run are of one object.
             object.__setattr__(self, "workload", find(self.workload))
+        seed: object = self.seed
+        if isinstance(seed, np.integer):
+            object.__setattr__(self, "seed", int(seed))
         for what in ("params", "set"):
             given = getattr(self, what)
             if given is None:
@@ -214,6 +219,7 @@ def run(
     set: Mapping[str, object] | None = None,
     progress: bool = False,
     deadlock_after: int | None = None,
+    budget: int | None = None,
 ) -> RunResult:
     """Run one workload and check its result.
 
@@ -240,6 +246,8 @@ def run(
         Machine fields to change, ``budget`` and ``deadlock_after``.
     deadlock_after : int, optional
         Core cycles without progress that end a launch, as in :class:`gpucoh.GPU`.
+    budget : int, optional
+        Largest number of core cycles of a launch, as in :class:`gpucoh.GPU`.
     progress : bool
         Show a progress bar on a terminal or in a notebook.
 
@@ -264,8 +272,8 @@ def run(
     >>> gpucoh.run("vec-cpy", protocol="ideal", scale="tiny").correct
     True
     """
-    if deadlock_after is not None:
-        set = {**(set or {}), "deadlock_after": deadlock_after}
+    limits = {"budget": budget, "deadlock_after": deadlock_after}
+    set = {**(set or {}), **{name: value for name, value in limits.items() if value is not None}}
     wanted = Run(
         workload=workload,
         protocol=protocol,

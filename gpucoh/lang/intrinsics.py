@@ -267,7 +267,9 @@ def sleep(cycles: int) -> None:
 
 
 def shared(dtype: type[_T], n: int | tuple[int, ...] | None = None) -> Buffer[_T]:
-    """A scratchpad array of the block, not initialised. ``n`` is constant; a tuple makes it 2-D.
+    """A scratchpad array of the block, initially 0. ``n`` is constant; a tuple makes it 2-D.
+
+    A read before a write is an error under ``check``, as real GPUs do not initialise it.
 
     Without ``n``, the launch gives the number of elements (``shared=``); a kernel has at most one such array, behind
     all others.

@@ -1,5 +1,6 @@
 """Does a sweep carry out each run once, keep what is done, and go on from there?"""
 
+import json
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import time
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -49,6 +51,22 @@ def test_a_sweep_is_a_row_a_run_in_order():
     ]
     assert table.correct.all()
     assert table.cycles[0] == gpucoh.run("vec-cpy", protocol="no-l1", scale="tiny").cycles
+
+
+def test_numbers_of_numpy_are_numbers():
+    runs = [
+        {
+            "workload": "vec-cpy",
+            "protocol": "ideal",
+            "scale": "tiny",
+            "seed": seed,
+            "set": {"cores": seed + 4},
+        }
+        for seed in np.arange(2)
+    ]
+    assert gpucoh.sweep(runs).seed.tolist() == [0, 1]
+    result = gpucoh.run(**runs[1], params={"words": np.int32(512)}, budget=np.int64(10**6))
+    assert gpucoh.RunResult.from_dict(json.loads(json.dumps(result.to_dict()))).seed == 1
 
 
 def test_processes_give_what_threads_give():
@@ -140,7 +158,7 @@ def test_results_that_cannot_be_written_leave_those_that_are_there(tmp_path, mon
     gpucoh.sweep(RUNS[:1], out=out)
     before = out.read_bytes()
 
-    def fail(table, part):
+    def fail(table, part, **how):
         part.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
@@ -302,6 +320,38 @@ def test_a_file_that_no_sweep_wrote_is_refused_and_left_alone(tmp_path, counted,
     assert out.read_bytes() == before
     assert len(counted) == 2
     assert [path.name for path in tmp_path.iterdir()] == ["results.parquet"]
+
+
+def test_no_single_bit_flip_gives_other_numbers(tmp_path):
+    out = tmp_path / "results.parquet"
+    right = gpucoh.sweep(RUNS[:2], out=out)
+    written, changed = out.read_bytes(), []
+    for place in np.random.default_rng(0).choice(8 * len(written), 150, replace=False):
+        damaged = bytearray(written)
+        damaged[place // 8] ^= 1 << place % 8
+        out.write_bytes(damaged)
+        try:
+            found = gpucoh.sweep(RUNS[:2], out=out, resume=True)
+        except gpucoh.ConfigError:
+            continue
+        if not found.drop(columns="wall_s").equals(right.drop(columns="wall_s")):
+            changed.append(int(place))
+    assert not changed
+
+
+def test_a_column_that_was_removed_or_retyped_is_refused(tmp_path):
+    out = tmp_path / "results.parquet"
+    gpucoh.sweep(RUNS[:2], out=out)
+    table = pq.read_table(out)
+    place = table.column_names.index("l1_loads")
+    for changed in (
+        table.drop_columns(["l1_loads"]),
+        table.set_column(place, "l1_loads", table["l1_loads"].cast(pa.float64())),
+        table.slice(1),
+    ):
+        pq.write_table(changed, out)
+        with pytest.raises(gpucoh.ConfigError, match="was written"):
+            gpucoh.sweep(RUNS[:2], out=out, resume=True)
 
 
 def test_seeds_that_were_kept_as_text_are_gone_on_from(tmp_path):
