@@ -36,6 +36,7 @@ ORDINARY = "an ordinary mistake"
 LITMUS_RUNS = 500  # of each test, in a search
 WORKLOADS = (
     "bfs",
+    "bfs-mask",
     "stn",
     "bh",
     "cl",

@@ -1,4 +1,5 @@
-"""``ndl``: Needleman-Wunsch alignment, a wavefront of scratchpad tiles, one launch per diagonal.
+"""Needleman-Wunsch alignment, a wavefront of tiles, one launch per diagonal: ``ndl`` with tiles in the scratchpad,
+``nw-qr`` (QuickRelease) in memory.
 
 Original: needle of Rodinia (CUDA). As there: a tile of 16 x 16 letters a block of 16 threads, half a
 warp; a launch a diagonal of tiles; gains and scores both have one row and one column more than there
@@ -10,6 +11,10 @@ launches (assumed for TC and RCC, which state no size; DeNovo's 512 letters are 
 
 Differences: one kernel with the first tile's row as an argument in place of two kernels, for the
 diagonals before and after the longest; gains are random numbers of a symmetric matrix, not BLOSUM62.
+
+``nw-qr``. Original: nw of OpenDwarfs (OpenCL), which has no scratchpad: a thread reads the three scores that it needs
+from memory and writes its own there, each once, and a barrier with a fence of global memory follows each of the 31
+steps. QuickRelease states neither the version nor a size; 2,048 letters are the suite's default.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, compare
+from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, compare, scaled
 from gpucoh.suite.buffers import ReadOnlyI32
 from gpucoh.suite.declaration import workload
 
@@ -66,6 +71,33 @@ def align_diagonal(
         score[(top + row + 1) * width + left + t + 1] = tile[row + 1, t + 1]
 
 
+@lang.kernel
+def align_in_memory(
+    similarity: ReadOnlyI32,
+    score: lang.Buffer[lang.i32],
+    side: lang.i32,
+    diagonal: lang.i32,
+    first_row: lang.i32,
+    penalty: lang.i32,
+) -> None:
+    """As :func:`align_diagonal`, with all scores in memory."""
+    t = lang.thread_id()
+    tile_row = first_row + lang.block_id()
+    width = side + 1
+    corner = (tile_row * TILE + 1) * width + (diagonal - tile_row) * TILE + 1
+    for step in range(2 * TILE - 1):
+        row = step - t
+        if row >= 0 and row < TILE:
+            at = corner + row * width + t
+            best = score[at - width - 1] + similarity[at]
+            best = lang.max(best, score[at - 1] - penalty)
+            score[at] = lang.max(best, score[at - width] - penalty)
+        lang.barrier(scope="gpu")
+
+
+KERNELS = {"ndl": align_diagonal, "nw-qr": align_in_memory}
+
+
 def reference_alignment(similarity: NDArray[np.int32], penalty: int) -> NDArray[np.int32]:
     """The dynamic programme along antidiagonals; int32, one row and column more than the input."""
     side = similarity.shape[0]
@@ -83,8 +115,9 @@ def reference_alignment(similarity: NDArray[np.int32], penalty: int) -> NDArray[
 
 @dataclass(frozen=True)
 class Alignment:
-    """``ndl`` on one input."""
+    """``ndl`` or ``nw-qr`` on one input."""
 
+    name: str
     similarity: NDArray[np.int32]
     penalty: int
 
@@ -96,7 +129,8 @@ class Alignment:
         gains = rng.integers(-4, 8, (20, 20), dtype=np.int32)
         gains = np.minimum(gains, gains.T) + 6 * np.eye(20, dtype=np.int32)
         first, second = rng.integers(0, 20, (2, side))
-        return cls(gains[first[:, None], second], setting.integer("penalty"))
+        similarity = gains[first[:, None], second]
+        return cls(setting.workload, similarity, setting.integer("penalty"))
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch per diagonal of tiles."""
@@ -109,16 +143,29 @@ class Alignment:
         for diagonal in range(2 * tiles - 1):
             first_row = max(0, diagonal - tiles + 1)
             gpu.launch(
-                align_diagonal,
+                KERNELS[self.name],
                 grid=min(diagonal, tiles - 1) - first_row + 1,
                 block=TILE,
                 args=(similarity, score, side, diagonal, first_row, self.penalty),
+                placement="static" if self.name == "nw-qr" else None,
             )
         expected = reference_alignment(self.similarity, self.penalty)
         return compare(
             "score", score.numpy().reshape(expected.shape), expected, details={"letters": side}
         )
 
+
+PARAMETERS = (
+    scaled("tiles", 1, 1024, 4, 28, 128, f"tiles of {TILE} letters per side"),
+    Parameter(
+        name="penalty",
+        kind="int",
+        minimum=0,
+        maximum=1000,
+        defaults=10,
+        text="gap penalty",
+    ),
+)
 
 REGISTRY.add(
     workload(
@@ -127,26 +174,22 @@ REGISTRY.add(
         aliases=("nw",),
         title="Needleman-Wunsch alignment: a wavefront of scratchpad tiles, one launch per diagonal",
         group="AN",
-        papers=("T", "R", "D", "Q"),
+        papers=("T", "R", "D"),
         needs_coherence=False,
         check="every score equals NumPy's dynamic programme",
-        parameters=(
-            Parameter(
-                name="tiles",
-                kind="int",
-                minimum=1,
-                maximum=1024,
-                defaults={"tiny": 4, "small": 28, "paper": 128},
-                text=f"tiles of {TILE} letters per side",
-            ),
-            Parameter(
-                name="penalty",
-                kind="int",
-                minimum=0,
-                maximum=1000,
-                defaults=10,
-                text="gap penalty",
-            ),
-        ),
+        parameters=PARAMETERS,
+    )
+)
+
+REGISTRY.add(
+    workload(
+        Alignment,
+        id="nw-qr",
+        title="Needleman-Wunsch alignment in memory: a barrier with a global fence after each step of a tile",
+        group="A",
+        papers=("Q",),
+        needs_coherence=False,
+        check="every score equals NumPy's dynamic programme",
+        parameters=PARAMETERS,
     )
 )

@@ -1,4 +1,4 @@
-"""``kmn``: k-means, transposition of the points and assignment to centroids.
+"""``kmn`` and ``kmn-qr``: k-means, transposition of the points and assignment to centroids.
 
 Original: kmeans of Rodinia (CUDA). As there: 256 threads a block; the first launch transposes the
 points from rows to columns, a point a thread (34 loads, whose lanes are 136 bytes apart, and 34
@@ -13,6 +13,9 @@ constant memory: here each block copies them into the scratchpad, whose reads le
 well. It reads points as a texture: here these loads pass through the L1. A feature is read again for
 the next cluster, after all other features of the core's 48 warps (204 KB), too late for a texture
 cache as for an L1.
+
+``kmn-qr`` (QuickRelease) places blocks alike in every launch, as its machine does; the host reads memberships and
+writes centroids where they are.
 """
 
 from __future__ import annotations
@@ -164,8 +167,9 @@ def reference_kmeans(
 
 @dataclass(frozen=True)
 class KMeans:
-    """``kmn`` on one input."""
+    """``kmn`` or ``kmn-qr`` on one input."""
 
+    name: str
     points: NDArray[np.float32]
     start: NDArray[np.float32]
     iterations: int
@@ -196,19 +200,21 @@ class KMeans:
                 f"allowed: a product of up to {CONSTANTS}, the original's constant memory"
             )
         start = points[rng.choice(len(points), clusters, replace=False)]
-        return cls(points, start, setting.integer("iterations"))
+        return cls(setting.workload, points, start, setting.integer("iterations"))
 
     def run(self, gpu: GpuLike) -> Outcome:
         """One launch to transpose, and one per iteration, after which the host updates."""
         count, dimensions = self.points.shape
         clusters = len(self.start)
         blocks = blocks_for(count, BLOCK)
+        placement = "static" if self.name == "kmn-qr" else None
         features = gpu.zeros(count * dimensions, np.float32)
         gpu.launch(
             transpose_points,
             grid=blocks,
             block=BLOCK,
             args=(gpu.array(self.points.ravel()), features, count, dimensions),
+            placement=placement,
         )
         centroids = gpu.array(self.start.ravel())
         membership = gpu.zeros(count, np.int32)
@@ -222,6 +228,7 @@ class KMeans:
                 grid=blocks,
                 block=BLOCK,
                 args=(features, centroids, membership, count, dimensions, clusters),
+                placement=placement,
             )
             assigned = membership.numpy()
             checks.append(compare("membership", assigned, wanted, details=details))
@@ -235,54 +242,57 @@ class KMeans:
         )
 
 
-REGISTRY.add(
-    workload(
-        KMeans,
-        id="kmn",
-        title="k-means: transposition of the points, assignment to centroids, update by the host",
-        group="A",
-        papers=("T", "R", "Q"),
-        needs_coherence=False,
-        check="transposed points, every membership and the centroids equal to NumPy's",
-        parameters=(
-            Parameter(
-                name="points",
-                kind="file",
-                defaults=None,
-                text=".csv or .npy of points x dimensions; default: points around random centres",
-            ),
-            Parameter(
-                name="count",
-                kind="int",
-                minimum=1,
-                maximum=1 << 24,
-                defaults={"tiny": 2048, "small": 12000, "paper": 494020},
-                text="generated points",
-            ),
-            Parameter(
-                name="dimensions",
-                kind="int",
-                minimum=1,
-                maximum=4096,
-                defaults={"tiny": 4, "small": 34, "paper": 34},
-                text="dimensions of the generated points",
-            ),
-            Parameter(
-                name="clusters",
-                kind="int",
-                minimum=1,
-                maximum=1024,
-                defaults={"tiny": 4, "small": 5, "paper": 5},
-                text="clusters",
-            ),
-            Parameter(
-                name="iterations",
-                kind="int",
-                minimum=1,
-                maximum=1000,
-                defaults={"tiny": 2, "small": 2, "paper": 5},
-                text="assignments, each followed by an update on the host",
-            ),
-        ),
-    )
+PARAMETERS = (
+    Parameter(
+        name="points",
+        kind="file",
+        defaults=None,
+        text=".csv or .npy of points x dimensions; default: points around random centres",
+    ),
+    Parameter(
+        name="count",
+        kind="int",
+        minimum=1,
+        maximum=1 << 24,
+        defaults={"tiny": 2048, "small": 12000, "paper": 494020},
+        text="generated points",
+    ),
+    Parameter(
+        name="dimensions",
+        kind="int",
+        minimum=1,
+        maximum=4096,
+        defaults={"tiny": 4, "small": 34, "paper": 34},
+        text="dimensions of the generated points",
+    ),
+    Parameter(
+        name="clusters",
+        kind="int",
+        minimum=1,
+        maximum=1024,
+        defaults={"tiny": 4, "small": 5, "paper": 5},
+        text="clusters",
+    ),
+    Parameter(
+        name="iterations",
+        kind="int",
+        minimum=1,
+        maximum=1000,
+        defaults={"tiny": 2, "small": 2, "paper": 5},
+        text="assignments, each followed by an update on the host",
+    ),
 )
+
+for _id, _group, _papers in (("kmn", "A", ("T", "R")), ("kmn-qr", "N", ("Q",))):
+    REGISTRY.add(
+        workload(
+            KMeans,
+            id=_id,
+            title="k-means: transposition of the points, assignment to centroids, update by the host",
+            group=_group,
+            papers=_papers,
+            needs_coherence=False,
+            check="transposed points, every membership and the centroids equal to NumPy's",
+            parameters=PARAMETERS,
+        )
+    )

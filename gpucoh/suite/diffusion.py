@@ -1,4 +1,5 @@
-"""``sr``: speckle-reducing anisotropic diffusion of an image.
+"""Speckle-reducing anisotropic diffusion of an image: ``sr`` by way of the scratchpad, ``srad-qr`` (QuickRelease) in
+memory.
 
 Original: srad_v2 of Rodinia (CUDA). As there: 16 x 16 threads a block; two launches an iteration;
 every thread, not only those at the tile's edge, loads the neighbours beyond the tile, so that all 16
@@ -10,6 +11,10 @@ launches and back after them. Paper scale is the original's default, 2048 x 2048
 
 Differences: image sizes need not be multiples of 16, so that loads and stores are guarded; a pixel's
 own value stays in a register instead of passing through the scratchpad.
+
+``srad-qr``. Original: srad of OpenDwarfs (OpenCL): the same launches and the same host, without scratchpad and
+barriers; every thread loads its pixel and four neighbours, and then its coefficient and two neighbours', from memory.
+QuickRelease states neither the version nor a size; the default is the suite's, 2,048 x 2,048 and 2 iterations.
 """
 
 from __future__ import annotations
@@ -34,6 +39,36 @@ from gpucoh.suite.declaration import workload
 
 TILE = 16
 REGION = 128  # rows and columns from which the host takes the speckle scale
+
+
+@lang.device
+def store_slopes(
+    slopes: lang.Buffer[lang.f32],
+    coefficients: lang.Buffer[lang.f32],
+    at: lang.i32,
+    rows: lang.i32,
+    columns: lang.i32,
+    value: lang.f32,
+    north: lang.f32,
+    south: lang.f32,
+    west: lang.f32,
+    east: lang.f32,
+    speckle: lang.f32,
+) -> None:
+    """The coefficient of a pixel that follows from its differences, and these."""
+    squares = north * north + south * south + west * west + east * east
+    gradient = squares / (value * value)
+    laplacian = (north + south + west + east) / value
+    numerator = 0.5 * gradient - 0.0625 * (laplacian * laplacian)
+    denominator = 1.0 + 0.25 * laplacian
+    variation = numerator / (denominator * denominator)
+    ratio = (variation - speckle) / (speckle * (1.0 + speckle))
+    coefficients[at] = lang.min(lang.max(1.0 / (1.0 + ratio), 0.0), 1.0)
+    area = rows * columns
+    slopes[at] = north
+    slopes[area + at] = south
+    slopes[2 * area + at] = west
+    slopes[3 * area + at] = east
 
 
 @lang.kernel
@@ -83,19 +118,9 @@ def speckle_coefficients(
         south = south - value
         west = west - value
         east = east - value
-        squares = north * north + south * south + west * west + east * east
-        gradient = squares / (value * value)
-        laplacian = (north + south + west + east) / value
-        numerator = 0.5 * gradient - 0.0625 * (laplacian * laplacian)
-        denominator = 1.0 + 0.25 * laplacian
-        variation = numerator / (denominator * denominator)
-        ratio = (variation - speckle) / (speckle * (1.0 + speckle))
-        coefficients[at] = lang.min(lang.max(1.0 / (1.0 + ratio), 0.0), 1.0)
-        area = rows * columns
-        slopes[at] = north
-        slopes[area + at] = south
-        slopes[2 * area + at] = west
-        slopes[3 * area + at] = east
+        store_slopes(
+            slopes, coefficients, at, rows, columns, value, north, south, west, east, speckle
+        )
 
 
 @lang.kernel
@@ -145,6 +170,57 @@ def diffuse(
         image[at] = value + 0.25 * rate * flow
 
 
+@lang.kernel
+def coefficients_in_memory(
+    image: lang.Buffer[lang.f32],
+    slopes: lang.Buffer[lang.f32],
+    coefficients: lang.Buffer[lang.f32],
+    rows: lang.i32,
+    columns: lang.i32,
+    speckle: lang.f32,
+) -> None:
+    """As :func:`speckle_coefficients`, without scratchpad."""
+    column = lang.global_id(0)
+    row = lang.global_id(1)
+    if row < rows and column < columns:
+        at = row * columns + column
+        value = image[at]
+        north = image[lang.max(row - 1, 0) * columns + column] - value
+        south = image[lang.min(row + 1, rows - 1) * columns + column] - value
+        west = image[row * columns + lang.max(column - 1, 0)] - value
+        east = image[row * columns + lang.min(column + 1, columns - 1)] - value
+        store_slopes(
+            slopes, coefficients, at, rows, columns, value, north, south, west, east, speckle
+        )
+
+
+@lang.kernel
+def diffuse_in_memory(
+    image: lang.Buffer[lang.f32],
+    slopes: lang.Buffer[lang.f32],
+    coefficients: lang.Buffer[lang.f32],
+    rows: lang.i32,
+    columns: lang.i32,
+    rate: lang.f32,
+) -> None:
+    """As :func:`diffuse`, without scratchpad."""
+    column = lang.global_id(0)
+    row = lang.global_id(1)
+    if row < rows and column < columns:
+        at = row * columns + column
+        area = rows * columns
+        here = coefficients[at]
+        south = coefficients[lang.min(row + 1, rows - 1) * columns + column]
+        east = coefficients[row * columns + lang.min(column + 1, columns - 1)]
+        flow = here * slopes[at] + south * slopes[area + at]
+        flow = flow + here * slopes[2 * area + at] + east * slopes[3 * area + at]
+        image[at] = image[at] + 0.25 * rate * flow
+
+
+FIRST = {"sr": speckle_coefficients, "srad-qr": coefficients_in_memory}
+SECOND = {"sr": diffuse, "srad-qr": diffuse_in_memory}
+
+
 def speckle_scale(image: NDArray[np.float32]) -> np.float32:
     """Squared coefficient of variation of the homogeneous region, the first 128 rows and columns."""
     ground = image[:REGION, :REGION].astype(np.float64)
@@ -174,8 +250,9 @@ def reference_step(image: NDArray[np.float32], rate: np.float32) -> NDArray[np.f
 
 @dataclass(frozen=True)
 class Diffusion:
-    """``sr`` on one input."""
+    """``sr`` or ``srad-qr`` on one input."""
 
+    name: str
     image: NDArray[np.float32]
     iterations: int
     rate: np.float32
@@ -189,7 +266,8 @@ class Diffusion:
         )
         speckle = setting.rng().gamma(20.0, 1 / 20.0, (rows, columns)).astype(np.float32)
         image = np.asarray(np.exp(grey) * speckle, np.float32)
-        return cls(image, setting.integer("iterations"), np.float32(setting.real("rate")))
+        rate = np.float32(setting.real("rate"))
+        return cls(setting.workload, image, setting.integer("iterations"), rate)
 
     def run(self, gpu: GpuLike) -> Outcome:
         """Two launches per iteration, before and after which the host copies the image."""
@@ -202,22 +280,59 @@ class Diffusion:
         for _ in range(self.iterations):
             speckle = speckle_scale(result)
             image[:] = result.ravel()
-            gpu.launch(
-                speckle_coefficients,
-                grid=grid,
-                block=(TILE, TILE),
-                args=(image, slopes, coefficients, rows, columns, speckle),
-            )
-            gpu.launch(
-                diffuse,
-                grid=grid,
-                block=(TILE, TILE),
-                args=(image, slopes, coefficients, rows, columns, self.rate),
-            )
+            for kernel, number in ((FIRST, speckle), (SECOND, self.rate)):
+                gpu.launch(
+                    kernel[self.name],
+                    grid=grid,
+                    block=(TILE, TILE),
+                    args=(image, slopes, coefficients, rows, columns, number),
+                    placement="static" if self.name == "srad-qr" else None,
+                )
             result = image.numpy().reshape(rows, columns)
             expected = reference_step(expected, self.rate)
         return compare("pixel", result, expected, details={"pixels": rows * columns})
 
+
+PARAMETERS = (
+    Parameter(
+        name="image",
+        kind="file",
+        defaults=None,
+        text=f"{inputs.IMAGE_KINDS}; default: matplotlib's photograph",
+    ),
+    Parameter(
+        name="rows",
+        kind="int",
+        minimum=2,
+        maximum=16384,
+        defaults={"tiny": 64, "small": 256, "paper": 2048},
+        text="rows, to which the image is resampled",
+    ),
+    Parameter(
+        name="columns",
+        kind="int",
+        minimum=2,
+        maximum=16384,
+        defaults={"tiny": 64, "small": 256, "paper": 2048},
+        text="columns",
+    ),
+    Parameter(
+        name="iterations",
+        kind="int",
+        minimum=1,
+        maximum=10000,
+        defaults={"tiny": 1, "small": 2, "paper": 2},
+        text="diffusion steps",
+    ),
+    Parameter(
+        name="rate",
+        kind="float",
+        minimum=0,
+        maximum=1,
+        defaults=0.5,
+        text="step length",
+    ),
+)
 
 REGISTRY.add(
     workload(
@@ -226,48 +341,22 @@ REGISTRY.add(
         aliases=("srad",),
         title="speckle-reducing anisotropic diffusion, scratchpad tiles, two launches per iteration",
         group="AN",
-        papers=("T", "R", "D", "Q"),
+        papers=("T", "R", "D"),
         needs_coherence=False,
         check="bitwise equal to NumPy's f32, step by step",
-        parameters=(
-            Parameter(
-                name="image",
-                kind="file",
-                defaults=None,
-                text=f"{inputs.IMAGE_KINDS}; default: matplotlib's photograph",
-            ),
-            Parameter(
-                name="rows",
-                kind="int",
-                minimum=2,
-                maximum=16384,
-                defaults={"tiny": 64, "small": 256, "paper": 2048},
-                text="rows, to which the image is resampled",
-            ),
-            Parameter(
-                name="columns",
-                kind="int",
-                minimum=2,
-                maximum=16384,
-                defaults={"tiny": 64, "small": 256, "paper": 2048},
-                text="columns",
-            ),
-            Parameter(
-                name="iterations",
-                kind="int",
-                minimum=1,
-                maximum=10000,
-                defaults={"tiny": 1, "small": 2, "paper": 2},
-                text="diffusion steps",
-            ),
-            Parameter(
-                name="rate",
-                kind="float",
-                minimum=0,
-                maximum=1,
-                defaults=0.5,
-                text="step length",
-            ),
-        ),
+        parameters=PARAMETERS,
+    )
+)
+
+REGISTRY.add(
+    workload(
+        Diffusion,
+        id="srad-qr",
+        title="speckle-reducing anisotropic diffusion, neighbours straight from memory",
+        group="N",
+        papers=("Q",),
+        needs_coherence=False,
+        check="bitwise equal to NumPy's f32, step by step",
+        parameters=PARAMETERS,
     )
 )

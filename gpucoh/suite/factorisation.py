@@ -1,4 +1,5 @@
-"""``lud``: LU decomposition of a matrix in place, tile by tile, without pivoting.
+"""LU decomposition of a matrix in place, tile by tile, without pivoting: ``lud`` by way of the scratchpad, ``lud-qr``
+(QuickRelease) in memory.
 
 Original: lud of Rodinia (CUDA). As there: tiles of 16 x 16 words; for each tile of the diagonal three
 launches: one block of 16 threads decomposes the tile; blocks of 32 threads, half of which take the row
@@ -10,17 +11,22 @@ cores: the number of blocks shrinks with every step, and the diagonal has half a
 256 x 256 (Rodinia's default, and DeNovo's size).
 
 Difference: the matrix is random with a dominant diagonal.
+
+``lud-qr``. Original: lud of OpenDwarfs (OpenCL), inferred from what QuickRelease says of it: no scratchpad, so that a
+thread loads, reduces and stores its own words again and again; two barriers with fences of global memory a step in the
+diagonal tile. Its barriers stand in a branch that not all threads take; here all threads reach them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, compare
+from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Setting, compare, scaled
 from gpucoh.suite.declaration import workload
 
 TILE = 16
@@ -106,6 +112,63 @@ def update_internal(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.
     matrix[row * side + column] = matrix[row * side + column] - total
 
 
+@lang.kernel
+def decompose_in_memory(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.i32) -> None:
+    """As :func:`decompose_diagonal`, in memory."""
+    t = lang.thread_id()
+    corner = offset * side + offset
+    row = corner + t * side
+    for i in range(TILE - 1):
+        if t > i:
+            for j in range(i):
+                matrix[row + i] = matrix[row + i] - matrix[row + j] * matrix[corner + j * side + i]
+            matrix[row + i] = matrix[row + i] / matrix[corner + i * side + i]
+        lang.barrier(scope="gpu")
+        if t > i:
+            own = corner + (i + 1) * side
+            for j in range(i + 1):
+                part = matrix[own + j] * matrix[corner + j * side + t]
+                matrix[own + t] = matrix[own + t] - part
+        lang.barrier(scope="gpu")
+
+
+@lang.kernel
+def solve_in_memory(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.i32) -> None:
+    """As :func:`solve_perimeter`, in memory."""
+    corner = offset * side + offset
+    distance = (lang.block_id() + 1) * TILE
+    t = lang.thread_id() % TILE
+    if lang.thread_id() < TILE:
+        own = corner + distance + t
+        for i in range(1, TILE):
+            for j in range(i):
+                part = matrix[corner + i * side + j] * matrix[own + j * side]
+                matrix[own + i * side] = matrix[own + i * side] - part
+    else:
+        own = corner + (distance + t) * side
+        for i in range(TILE):
+            for j in range(i):
+                part = matrix[own + j] * matrix[corner + j * side + i]
+                matrix[own + i] = matrix[own + i] - part
+            matrix[own + i] = matrix[own + i] / matrix[corner + i * side + i]
+
+
+@lang.kernel
+def update_in_memory(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.i32) -> None:
+    """As :func:`update_internal`, in memory."""
+    row = (offset + (lang.block_id(1) + 1) * TILE + lang.thread_id(1)) * side
+    column = offset + (lang.block_id(0) + 1) * TILE + lang.thread_id(0)
+    total = lang.f32(0.0)
+    for i in range(TILE):
+        total = total + matrix[row + offset + i] * matrix[(offset + i) * side + column]
+    matrix[row + column] = matrix[row + column] - total
+
+
+DIAGONAL = {"lud": decompose_diagonal, "lud-qr": decompose_in_memory}
+PERIMETER = {"lud": solve_perimeter, "lud-qr": solve_in_memory}
+INTERNAL = {"lud": update_internal, "lud-qr": update_in_memory}
+
+
 def random_matrix(rng: np.random.Generator, side: int) -> NDArray[np.float32]:
     """A random matrix whose diagonal dominates, so that the decomposition needs no pivots."""
     matrix = rng.uniform(-1, 1, (side, side)).astype(np.float32)
@@ -121,14 +184,16 @@ def reconstruct(factors: NDArray[np.float32]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """``lud`` on one input."""
+    """``lud`` or ``lud-qr`` on one input."""
 
+    name: str
     matrix: NDArray[np.float32]
 
     @classmethod
     def prepare(cls, setting: Setting) -> Decomposition:
         """A random matrix of whole tiles."""
-        return cls(random_matrix(setting.rng(), setting.integer("tiles") * TILE))
+        matrix = random_matrix(setting.rng(), setting.integer("tiles") * TILE)
+        return cls(setting.workload, matrix)
 
     def run(self, gpu: GpuLike) -> Outcome:
         """Three launches per tile of the diagonal, one for the last."""
@@ -136,11 +201,17 @@ class Decomposition:
         matrix = gpu.array(self.matrix.ravel())
         for offset in range(0, side, TILE):
             left = (side - offset) // TILE - 1
-            args = (matrix, side, offset)
-            gpu.launch(decompose_diagonal, grid=1, block=TILE, args=args)
+            steps: list[tuple[dict[str, lang.Kernel], Any, Any]] = [(DIAGONAL, 1, TILE)]
             if left:
-                gpu.launch(solve_perimeter, grid=left, block=2 * TILE, args=args)
-                gpu.launch(update_internal, grid=(left, left), block=(TILE, TILE), args=args)
+                steps += [(PERIMETER, left, 2 * TILE), (INTERNAL, (left, left), (TILE, TILE))]
+            for kernels, grid, block in steps:
+                gpu.launch(
+                    kernels[self.name],
+                    grid=grid,
+                    block=block,
+                    args=(matrix, side, offset),
+                    placement="static" if self.name == "lud-qr" else None,
+                )
         product = reconstruct(matrix.numpy().reshape(side, side))
         return compare(
             "L U",
@@ -151,6 +222,8 @@ class Decomposition:
         )
 
 
+PARAMETERS = (scaled("tiles", 1, 256, 3, 16, 16, f"tiles of {TILE} x {TILE} words per side"),)
+
 REGISTRY.add(
     workload(
         Decomposition,
@@ -160,15 +233,19 @@ REGISTRY.add(
         papers=("R", "D"),
         needs_coherence=False,
         check="the product of the factors equals the matrix, within 1e-6 of its diagonal",
-        parameters=(
-            Parameter(
-                name="tiles",
-                kind="int",
-                minimum=1,
-                maximum=256,
-                defaults={"tiny": 3, "small": 16, "paper": 16},
-                text=f"tiles of {TILE} x {TILE} words per side",
-            ),
-        ),
+        parameters=PARAMETERS,
+    )
+)
+
+REGISTRY.add(
+    workload(
+        Decomposition,
+        id="lud-qr",
+        title="blocked LU decomposition in memory: words loaded, reduced and stored again and again",
+        group="A",
+        papers=("Q",),
+        needs_coherence=False,
+        check="the product of the factors equals the matrix, within 1e-6 of its diagonal",
+        parameters=PARAMETERS,
     )
 )

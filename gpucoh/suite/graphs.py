@@ -1,5 +1,10 @@
-"""Breadth-first search: ``bfs`` (one launch per level, QuickRelease) and ``bfs-mask`` (a single
+"""Breadth-first search: ``bfs`` (two launches per level, QuickRelease) and ``bfs-mask`` (a single
 launch, RCC).
+
+``bfs``. Original: Rodinia's bfs as OpenDwarfs has it (OpenCL), with flags of words, of which QuickRelease names no
+version. As there: blocks of 512 threads, a vertex a thread; two launches a level, before which the host clears a word
+that it reads after them; a record of two words a vertex (first edge, degree); the graph of Rodinia's generator with
+65,536 vertices. Several threads may store one flag, one cost or that word: these accesses race.
 
 ``bfs-mask``. Original: Rodinia's bfs. RCC says that all threads share a mask of the nodes of the next
 level, so the levels are joined in one launch here (inferred); ``one_launch=off`` makes Rodinia's two
@@ -33,33 +38,66 @@ from gpucoh.suite.base import (
     Setting,
     blocks_for,
     compare,
+    scaled,
 )
-from gpucoh.suite.buffers import ReadOnlyI32
+from gpucoh.suite.buffers import RACES, RACING, ReadOnlyI32
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import BARRIER_WORDS, grid_barrier
 
 UNREACHED = -1
 
 
-# Two threads may write the same distance to one vertex concurrently while a third reads it: relaxed
-# accesses on both sides.
-@lang.kernel
-def bfs_level(
-    offsets: ReadOnlyI32,
-    columns: ReadOnlyI32,
-    distance: lang.Buffer[lang.i32],
-    more: lang.Buffer[lang.i32],
-    level: lang.i32,
-    vertices: lang.i32,
-) -> None:
-    """Visit the neighbours of every vertex of one level; ``more`` is set if some were new."""
-    vertex = lang.global_id()
-    if vertex < vertices and lang.load(distance, vertex, order="relaxed") == level:
-        for edge in range(offsets[vertex], offsets[vertex + 1]):
-            neighbour = columns[edge]
-            if lang.load(distance, neighbour, order="relaxed", scope="gpu") < 0:
-                lang.store(distance, neighbour, level + 1, order="relaxed", scope="gpu")
-                lang.store(more, 0, 1, order="relaxed", scope="gpu")
+def visit_kernel(load: Any, store: Any) -> lang.Kernel:
+    """The first kernel of a level of ``bfs`` with one kind of accesses that race."""
+
+    @lang.kernel
+    def visit_neighbours(
+        records: ReadOnlyI32,
+        columns: ReadOnlyI32,
+        frontier: lang.Buffer[lang.i32],
+        updating: lang.Buffer[lang.i32],
+        visited: lang.Buffer[lang.i32],
+        distance: lang.Buffer[lang.i32],
+        vertices: lang.i32,
+    ) -> None:
+        """Mark the neighbours of a vertex of the frontier that are not visited."""
+        vertex = lang.global_id()
+        if vertex < vertices and frontier[vertex] != 0:
+            frontier[vertex] = 0
+            first = records[2 * vertex]
+            for edge in range(first, first + records[2 * vertex + 1]):
+                neighbour = columns[edge]
+                if visited[neighbour] == 0:
+                    store(distance, neighbour, load(distance, vertex) + 1)
+                    store(updating, neighbour, 1)
+
+    return visit_neighbours
+
+
+def advance_kernel(load: Any, store: Any) -> lang.Kernel:
+    """The second kernel of a level of ``bfs`` with one kind of accesses that race."""
+
+    @lang.kernel
+    def advance_frontier(
+        frontier: lang.Buffer[lang.i32],
+        updating: lang.Buffer[lang.i32],
+        visited: lang.Buffer[lang.i32],
+        more: lang.Buffer[lang.i32],
+        vertices: lang.i32,
+    ) -> None:
+        """Enter a marked vertex in the frontier; ``more`` is set if there is one."""
+        vertex = lang.global_id()
+        if vertex < vertices and updating[vertex] != 0:
+            frontier[vertex] = 1
+            visited[vertex] = 1
+            store(more, 0, 1)
+            updating[vertex] = 0
+
+    return advance_frontier
+
+
+VISIT = {races: visit_kernel(*accesses) for races, accesses in RACING.items()}
+ADVANCE = {races: advance_kernel(*accesses) for races, accesses in RACING.items()}
 
 
 # A vertex's own thread writes `visited` in the second phase and others read it in the first;
@@ -309,31 +347,42 @@ class LevelSearch:
     """``bfs`` on one input."""
 
     search: Search
-    block: int = 128
+    block: int
+    races: str
 
     @classmethod
     def prepare(cls, setting: Setting) -> LevelSearch:
         """From checked parameters."""
-        return cls(Search.prepare(setting))
+        races = setting.choice("races")
+        return cls(Search.prepare(setting), setting.integer("block"), races)
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """One launch per level until the flag that the host clears stays clear."""
+        """Two launches per level until the word that the host clears stays clear."""
         graph = self.search.graph
-        offsets = gpu.array(graph.offsets)
+        mask = np.zeros(graph.vertices, np.int32)
+        mask[self.search.source] = 1
+        records = gpu.array(np.stack([graph.offsets[:-1], graph.degrees()], axis=1).ravel())
         columns = gpu.array(graph.columns if graph.edges else np.zeros(1, np.int32))
-        distance = gpu.array(self.search.start())
+        frontier, updating = gpu.array(mask), gpu.zeros(graph.vertices, np.int32)
+        visited, distance = gpu.array(mask), gpu.array(self.search.start())
         more = gpu.zeros(1, np.int32)
         level = 0
         # A level beyond the deepest finds nothing new; a wrong run that continues is stopped
         # there.
         while level <= self.search.depth + 1:
             more[:] = 0
-            gpu.launch(
-                bfs_level,
-                grid=blocks_for(graph.vertices, self.block),
-                block=self.block,
-                args=(offsets, columns, distance, more, level, graph.vertices),
+            steps = (
+                (VISIT, (records, columns, frontier, updating, visited, distance)),
+                (ADVANCE, (frontier, updating, visited, more)),
             )
+            for kernels, args in steps:
+                gpu.launch(
+                    kernels[self.races],
+                    grid=blocks_for(graph.vertices, self.block),
+                    block=self.block,
+                    args=(*args, graph.vertices),
+                    placement="static",
+                )
             level += 1
             if int(more.numpy()[0]) == 0:
                 break
@@ -393,16 +442,18 @@ class MaskedSearch:
         return self.search.check(distance.numpy(), self.search.depth + 1)
 
 
+BLOCK_SIZE = scaled("block", 32, 1024, 128, 512, 512, "threads per block")
+
 REGISTRY.add(
     workload(
         LevelSearch,
         id="bfs",
-        title="level-synchronous breadth-first search, one launch and host flag per level",
-        group="I",
+        title="level-synchronous breadth-first search, two launches and a host word per level",
+        group="N",
         papers=("Q",),
-        needs_coherence=True,
+        needs_coherence=False,
         check="distances equal scipy's",
-        parameters=graph_parameters(),
+        parameters=(*graph_parameters("uniform", small=13, paper=16), BLOCK_SIZE, RACES),
     )
 )
 
@@ -417,14 +468,7 @@ REGISTRY.add(
         check="distances equal scipy's",
         parameters=(
             *graph_parameters("uniform", small=15, paper=16),
-            Parameter(
-                name="block",
-                kind="int",
-                minimum=32,
-                maximum=1024,
-                defaults={"tiny": 128, "small": 512, "paper": 512},
-                text="threads per block",
-            ),
+            BLOCK_SIZE,
             Parameter(
                 name="blocks_per_core",
                 kind="int",

@@ -1,4 +1,4 @@
-"""Matrix multiply: ``sgemm`` (DeNovo) and ``dgemm`` (STC).
+"""Matrix multiply: ``sgemm`` (DeNovo), ``dgemm`` (STC) and ``matrixmul`` (QuickRelease).
 
 Original: sgemm of Parboil (CUDA). As there: 16 x 8 threads a block, which computes 128 x 16 words of the
 product, 16 in registers a thread; a tile of 8 x 16 words of the second matrix is in the scratchpad; the first
@@ -10,6 +10,10 @@ Parboil's medium input, 1024 x 992 times 992 x 1056 (alpha 1, beta 0): 528 block
 in f32.
 
 Differences: sizes need not be multiples of the tile, so that loads and stores are guarded.
+
+``matrixmul``. Original: MatrixMultiplication of AMD's APP SDK (OpenCL), without scratchpad. As there: 8 x 8 threads a
+block; a thread computes 4 x 4 words of the product and loads both matrices in pieces of 16 bytes, straight from memory,
+so that all reuse is the first-level cache's. QuickRelease states no size; paper scale is the original's 64 x 64.
 """
 
 from __future__ import annotations
@@ -109,6 +113,70 @@ def reference_product(a: NDArray[np.float32], b: NDArray[np.float32]) -> NDArray
     return total
 
 
+WORDS = (0, 1, 2, 3)  # of a piece of 16 bytes
+GROUP = 8
+
+
+@lang.kernel
+def multiply_pieces(
+    a: ReadOnlyF32, b: ReadOnlyF32, c: lang.Buffer[lang.f32], side: lang.i32
+) -> None:
+    """``c = a @ b`` of square matrices by rows; 4 x 4 words a thread."""
+    sums = lang.local(lang.f32, 16)
+    right = lang.local(lang.f32, 16)
+    left = lang.local(lang.f32, 4)
+    column = 4 * lang.global_id(0)
+    row = 4 * lang.global_id(1)
+    if row < side and column < side:
+        for inner in range(0, side, 4):
+            for k in WORDS:
+                right[4 * k], right[4 * k + 1], right[4 * k + 2], right[4 * k + 3] = lang.load4(
+                    b, (inner + k) * side + column
+                )
+            for r in WORDS:
+                left[0], left[1], left[2], left[3] = lang.load4(a, (row + r) * side + inner)
+                for k2 in WORDS:
+                    for w in WORDS:
+                        sums[4 * r + w] = sums[4 * r + w] + left[k2] * right[4 * k2 + w]
+        for r2 in WORDS:
+            at = (row + r2) * side + column
+            first = 4 * r2
+            lang.store4(c, at, sums[first], sums[first + 1], sums[first + 2], sums[first + 3])
+
+
+@dataclass(frozen=True)
+class SquareProduct:
+    """``matrixmul`` on one input."""
+
+    a: NDArray[np.float32]
+    b: NDArray[np.float32]
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> SquareProduct:
+        """Random square matrices, values -1 to 1."""
+        side = setting.integer("side")
+        if side % 4:
+            raise setting.refuse(f"parameter side is {side}; allowed: a multiple of 4")
+        both = setting.rng().uniform(-1, 1, (2, side, side)).astype(np.float32)
+        return cls(both[0], both[1])
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """One launch."""
+        side = len(self.a)
+        product = gpu.zeros(side * side, np.float32)
+        blocks = blocks_for(side, 4 * GROUP)
+        gpu.launch(
+            multiply_pieces,
+            grid=(blocks, blocks),
+            block=(GROUP, GROUP),
+            args=(gpu.array(self.a.ravel()), gpu.array(self.b.ravel()), product, side),
+            placement="static",
+        )
+        expected = reference_product(self.a, self.b)
+        found = product.numpy().reshape(side, side)
+        return compare("product", found, expected, details={"side": side})
+
+
 @dataclass(frozen=True)
 class MatrixProduct:
     """``sgemm`` or ``dgemm`` on one input."""
@@ -186,5 +254,18 @@ REGISTRY.add(
         needs_coherence=False,
         check="bitwise equal to NumPy's f32, sum by sum",
         parameters=PARAMETERS,
+    )
+)
+
+REGISTRY.add(
+    workload(
+        SquareProduct,
+        id="matrixmul",
+        title="matrix multiply, f32, 4 x 4 words a thread by 16-byte loads, no scratchpad",
+        group="N",
+        papers=("Q",),
+        needs_coherence=False,
+        check="bitwise equal to NumPy's f32, sum by sum",
+        parameters=(scaled("side", 4, 8192, 16, 64, 64, "rows and columns, a multiple of 4"),),
     )
 )

@@ -32,6 +32,8 @@ from gpucoh.suite import (  # noqa: F401
     reuse,
     semaphores,
     shortest_paths,
+    sorting,
+    sparse,
     stealing,
     stencils,
     synthetic,

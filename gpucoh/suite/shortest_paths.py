@@ -1,6 +1,7 @@
-"""``fw``: lengths of the shortest paths between all pairs of vertices, by the algorithm of Floyd and Warshall.
+"""Lengths of the shortest paths between all pairs of vertices: ``fw`` by the algorithm of Floyd and Warshall (STC),
+``apsp`` by relaxation from all sources (QuickRelease).
 
-Original: fw of Pannotia (OpenCL), unblocked. As there: a launch for each intermediate vertex ``k``, from 1,
+``fw``. Original: fw of Pannotia (OpenCL), unblocked. As there: a launch for each intermediate vertex ``k``, from 1,
 of 16 x 16 threads a block; dimension 0 of the threads runs over rows, so that neighbouring lanes touch
 different lines; the matrix of lengths is updated in place, and where a path becomes shorter, ``k`` is stored in a
 second one. Paper scale is its input of 512 vertices and 65,536 arcs (STC states none); arcs are drawn at
@@ -8,6 +9,12 @@ random with weights 1 to 100 here.
 
 Launch ``k`` changes neither row nor column ``k``, whose element on the diagonal is 0, so that threads do
 not race, although each reads words that others could write.
+
+``apsp``. QuickRelease's authors wrote it: single-source steps are repeated until all pairs have converged, in many
+launches, between which the host looks whether anything changed; load-acquires see the updates of others as soon as
+store-releases have published them, so that the number of launches depends on how early that is. The rest is inferred: a
+pair of source and vertex a thread, 256 a block; it takes the least over the arcs that end at the vertex; a random
+graph of 256 vertices with 8 arcs each and weights 1 to 100.
 """
 
 from __future__ import annotations
@@ -30,7 +37,7 @@ from gpucoh.suite.base import (
     compare,
     scaled,
 )
-from gpucoh.suite.buffers import PLACEMENT_SEED, RACES, RACING, place
+from gpucoh.suite.buffers import PLACEMENT_SEED, RACES, RACING, ReadOnlyI32, place
 from gpucoh.suite.declaration import workload
 
 TILE = 16
@@ -61,6 +68,88 @@ def relax_kernel(load: Any, store: Any) -> lang.Kernel:
 
 
 KERNELS = {races: relax_kernel(*accesses) for races, accesses in RACING.items()}
+
+
+BLOCK = 256
+
+
+@lang.kernel
+def relax_arcs(
+    offsets: ReadOnlyI32,
+    starts: ReadOnlyI32,
+    weights: ReadOnlyI32,
+    lengths: lang.Buffer[lang.i32],
+    more: lang.Buffer[lang.i32],
+    vertices: lang.i32,
+) -> None:
+    """Shorten the path of a thread's pair by way of its last arc; ``more`` is set if it became shorter."""
+    pair = lang.global_id()
+    if pair < vertices * vertices:
+        vertex = pair % vertices
+        row = pair - vertex
+        own = lang.load(lengths, pair, order="acquire", scope="gpu")
+        best = own
+        for arc in range(offsets[vertex], offsets[vertex + 1]):
+            length = lang.load(lengths, row + starts[arc], order="acquire", scope="gpu")
+            best = lang.min(best, length + weights[arc])
+        if best < own:
+            lang.store(lengths, pair, best, order="release", scope="gpu")
+            lang.store(more, 0, 1, order="relaxed", scope="gpu")
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """``apsp`` on one input."""
+
+    starts: NDArray[np.int32]  # (vertices, arcs): of the arcs that end at each vertex
+    weights: NDArray[np.int32]
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> Relaxation:
+        """A random graph in which equally many arcs end at every vertex."""
+        rng, vertices = setting.rng(), setting.integer("vertices")
+        arcs = setting.integer("arcs")
+        if arcs > vertices:
+            raise setting.refuse(
+                f"parameter arcs is {arcs}; allowed: up to {vertices}, the vertices"
+            )
+        starts = [rng.choice(vertices, arcs, replace=False) for _ in range(vertices)]
+        weights = rng.integers(1, 101, (vertices, arcs), dtype=np.int32)
+        return cls(np.array(starts, np.int32), weights)
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """Launches until the word that the host clears stays clear."""
+        with LATE_IMPORT:
+            import scipy.sparse.csgraph
+        vertices, arcs = self.starts.shape
+        ends = np.repeat(np.arange(vertices), arcs)
+        matrix = np.full((vertices, vertices), np.inf)
+        matrix[self.starts.ravel(), ends] = self.weights.ravel()
+        np.fill_diagonal(matrix, 0)
+        graph = scipy.sparse.csgraph.csgraph_from_dense(matrix, null_value=np.inf)
+        expected = scipy.sparse.csgraph.dijkstra(graph)
+        expected = np.where(np.isinf(expected), UNREACHED, expected).astype(np.int32)
+        start = np.full((vertices, vertices), UNREACHED, np.int32)
+        np.fill_diagonal(start, 0)
+        offsets = gpu.array(np.arange(vertices + 1, dtype=np.int32) * np.int32(arcs))
+        starts, weights = gpu.array(self.starts.ravel()), gpu.array(self.weights.ravel())
+        lengths, more = gpu.array(start.ravel()), gpu.zeros(1, np.int32)
+        launches = 0
+        while launches <= vertices:  # a path has fewer arcs; a wrong run is stopped there
+            more[:] = 0
+            gpu.launch(
+                relax_arcs,
+                grid=blocks_for(vertices * vertices, BLOCK),
+                block=BLOCK,
+                args=(offsets, starts, weights, lengths, more, vertices),
+                placement="static",
+            )
+            launches += 1
+            if int(more.numpy()[0]) == 0:
+                break
+        details = {"vertices": vertices, "arcs": vertices * arcs, "launches": launches}
+        found = lengths.numpy().reshape(expected.shape)
+        return compare("length", found, expected, details=details)
 
 
 @dataclass(frozen=True)
@@ -133,6 +222,22 @@ REGISTRY.add(
             scaled("arcs", 0, 1 << 24, 60, 4096, 65536, "arcs with a weight, drawn at random"),
             RACES,
             PLACEMENT_SEED,
+        ),
+    )
+)
+
+REGISTRY.add(
+    workload(
+        Relaxation,
+        id="apsp",
+        title="shortest paths of all pairs by load-acquire and store-release, launches until they converge",
+        group="I",
+        papers=("Q",),
+        needs_coherence=True,
+        check="lengths equal scipy's",
+        parameters=(
+            scaled("vertices", 2, 1024, 16, 64, 256, "number of vertices"),
+            scaled("arcs", 1, 64, 3, 8, 8, "arcs that end at each vertex"),
         ),
     )
 )

@@ -1,10 +1,15 @@
-"""``fft``: Fourier transforms of 512 points, many at once.
+"""Transforms of many small pieces: ``fft`` of 512 points (STC), ``dct`` of 8 x 8 (QuickRelease).
 
-Original: HCFFT of AMD's HCC examples, from SHOC. As there: 64 threads a block, a transform a block; a thread
+``fft``. Original: HCFFT of AMD's HCC examples, from SHOC. As there: 64 threads a block, a transform a block; a thread
 loads 8 complex numbers of 8 bytes, 64 apart, makes three steps of radix 8 with two transpositions through a
 scratchpad of 576 words (first all real, then all imaginary parts), and stores 8 numbers to another array, 64
 apart: a wave of 64 stores 8 lines of 64 bytes eight times in a row. One launch to warm up and ten more do the same
 work on the same input. Paper scale is one of its sizes, 96 MiB or 12M points (STC states none).
+
+``dct``. Original: DCT of AMD's APP SDK (OpenCL). As there: 8 x 8 threads a block and a piece; a thread loads eight
+words of its column straight from memory, which eight threads load, and eight coefficients, passes the sum on through 64
+words of scratchpad, and loads eight more from the transposed table. Paper scale is the original's 64 x 64 (QuickRelease
+states none).
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh import lang
+from gpucoh.base.late import LATE_IMPORT
 from gpucoh.suite.base import (
     REGISTRY,
     GpuLike,
@@ -137,6 +143,80 @@ def transform(source: ReadOnlyF32, target: lang.Buffer[lang.f32]) -> None:
         lang.store2(target, first + 2 * BLOCK * b, re[REVERSED[b]], im[REVERSED[b]])
 
 
+SIDE = 8
+
+
+@lang.kernel
+def transform_piece(
+    source: ReadOnlyF32,
+    table: ReadOnlyF32,
+    transposed: ReadOnlyF32,
+    target: lang.Buffer[lang.f32],
+    width: lang.i32,
+) -> None:
+    """The cosine transform of one piece; ``table`` has its coefficients by rows."""
+    pad = lang.shared(lang.f32, SIDE * SIDE)
+    i = lang.thread_id(0)
+    j = lang.thread_id(1)
+    corner = lang.block_id(1) * SIDE * width + lang.block_id(0) * SIDE
+    sum = lang.f32(0.0)
+    for k in range(SIDE):
+        sum = sum + table[j * SIDE + k] * source[corner + k * width + i]
+    pad[j * SIDE + i] = sum
+    lang.barrier()
+    sum = lang.f32(0.0)
+    for k in range(SIDE):
+        sum = sum + pad[j * SIDE + k] * transposed[k * SIDE + i]
+    target[corner + j * width + i] = sum
+
+
+def cosines() -> NDArray[np.float32]:
+    """Coefficients of the orthonormal cosine transform of eight points, by frequency and point."""
+    frequency, point = np.indices((SIDE, SIDE))
+    table = np.sqrt(2 / SIDE) * np.cos(np.pi * (2 * point + 1) * frequency / (2 * SIDE))
+    table[0] = np.sqrt(1 / SIDE)
+    found: NDArray[np.float32] = table.astype(np.float32)
+    return found
+
+
+@dataclass(frozen=True)
+class CosineTransforms:
+    """``dct`` on one input."""
+
+    image: NDArray[np.float32]
+
+    @classmethod
+    def prepare(cls, setting: Setting) -> CosineTransforms:
+        """Random words, 0 to 255."""
+        shape = SIDE * setting.integer("rows"), SIDE * setting.integer("columns")
+        return cls(setting.rng().uniform(0, 255, shape).astype(np.float32))
+
+    def run(self, gpu: GpuLike) -> Outcome:
+        """One launch."""
+        with LATE_IMPORT:
+            import scipy.fft
+        rows, columns = (size // SIDE for size in self.image.shape)
+        target = gpu.zeros(self.image.size, np.float32)
+        table = cosines()
+        gpu.launch(
+            transform_piece,
+            grid=(columns, rows),
+            block=(SIDE, SIDE),
+            args=(
+                gpu.array(self.image.ravel()),
+                gpu.array(table.ravel()),
+                gpu.array(table.T.ravel()),
+                target,
+                self.image.shape[1],
+            ),
+            placement="static",
+        )
+        pieces = self.image.reshape(rows, SIDE, columns, SIDE)
+        expected = scipy.fft.dctn(pieces.astype(np.float64), axes=(1, 3), norm="ortho")
+        found = target.numpy().reshape(pieces.shape)
+        return compare("word", found, expected, tolerance=1e-3, details={"pieces": rows * columns})
+
+
 @dataclass(frozen=True)
 class Transforms:
     """``fft`` on one input."""
@@ -190,6 +270,22 @@ REGISTRY.add(
             scaled("transforms", 1, 1 << 17, 4, 256, 24576, "transforms, one a block"),
             scaled("launches", 1, 1000, 2, 3, 11, "launches on the same input"),
             PLACEMENT_SEED,
+        ),
+    )
+)
+
+REGISTRY.add(
+    workload(
+        CosineTransforms,
+        id="dct",
+        title="cosine transforms of 8 x 8 words, inputs and coefficients straight from memory",
+        group="N",
+        papers=("Q",),
+        needs_coherence=False,
+        check="the transforms equal scipy's within 1e-3",
+        parameters=(
+            scaled("rows", 1, 1024, 2, 8, 8, "rows of pieces"),
+            scaled("columns", 1, 1024, 2, 8, 8, "columns of pieces"),
         ),
     )
 )

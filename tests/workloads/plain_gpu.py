@@ -290,7 +290,8 @@ class PlainGPU:
 
     def intrinsics(self) -> Any:
         def dtype_of(name: str) -> Any:
-            kind = np.dtype({"i32": "int32", "u32": "uint32", "f32": "float32"}[name])
+            names = {"i32": "int32", "u32": "uint32", "f32": "float32", "u8": "uint8"}
+            kind = np.dtype(names[name])
 
             class Conversion:
                 def __new__(cls, value: Any) -> Any:
@@ -300,7 +301,7 @@ class PlainGPU:
 
             return Conversion, kind
 
-        conversions = {name: dtype_of(name) for name in ("i32", "u32", "f32")}
+        conversions = {name: dtype_of(name) for name in ("i32", "u32", "f32", "u8")}
         kinds = dict(conversions.values())
         return SimpleNamespace(
             **{name: conversion for name, (conversion, _) in conversions.items()},

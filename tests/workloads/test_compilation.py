@@ -25,6 +25,7 @@ KERNELS = {
 MANY = {
     "lagrange.resist_hourglass": 72,  # four modes of eight corners
     "images.filter_columns": 28,  # two inputs and two outputs of four channels
+    "matrices.multiply_pieces": 44,  # 4 x 4 sums and words
     "particles.KERNELSregisters": 28,  # eight sums
     "transforms.transform": 44,  # eight complex numbers
     "transport.sweep_plane": 32,  # four fluxes in and out

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from plain_gpu import PlainArray, PlainGPU
 
 from gpucoh.suite import workload, workloads
+from gpucoh.suite.sorting import Sort
 
 
 # Long for workloads that need no coherence: a test below runs them on caches that keep copies.
@@ -80,7 +82,7 @@ def test_hsp_is_right_on_grids_that_fill_no_tile(
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("words", [1, 2, 255, 513, 1025])
+@pytest.mark.parametrize("words", [1, 2, 255, 2049])
 def test_reduction_sums_any_number_of_words(words: int) -> None:
     outcome = workload("reduction").prepare("tiny", 0, {"words": words}).run(PlainGPU())
     assert outcome.correct, outcome.where
@@ -103,11 +105,38 @@ def test_rg_is_right_on_images_that_fill_no_tile(sigma: float) -> None:
     assert outcome.correct, outcome.where
 
 
-def test_histogram_by_block_agrees() -> None:
-    outcome = (
-        workload("histogram").prepare("tiny", 0, {"by_block": "on", "count": 3000}).run(PlainGPU())
-    )
+@pytest.mark.parametrize("count", [1, 3000, 128 * 128 + 5])
+def test_histogram_counts_any_number_of_values(count: int) -> None:
+    outcome = workload("histogram").prepare("tiny", 0, {"count": count}).run(PlainGPU())
     assert outcome.correct, outcome.where
+
+
+@pytest.mark.parametrize("words", [1, 65, 200])
+def test_sort_orders_words_that_fill_no_block(words: int) -> None:
+    outcome = workload("sort").prepare("tiny", 0, {"words": words}).run(PlainGPU())
+    assert outcome.correct, outcome.where
+
+
+def test_sort_keeps_the_order_of_equal_bytes() -> None:
+    words = np.array([0x102, 0x201, 0x101, 0x202, 0x100, 7, 7], np.int32)
+    assert Sort(words).run(PlainGPU()).correct
+
+
+@pytest.mark.parametrize("side", [4, 36])
+def test_matrixmul_is_right_on_matrices_that_fill_no_block(side: int) -> None:
+    assert workload("matrixmul").prepare("tiny", 0, {"side": side}).run(PlainGPU()).correct
+
+
+def test_spmv_is_right_without_elements() -> None:
+    assert workload("spmv").prepare("tiny", 0, {"rows": 5, "elements": 0}).run(PlainGPU()).correct
+
+
+def test_apsp_converges_later_if_updates_are_seen_late() -> None:
+    instance = workload("apsp").prepare("tiny", 0, {"vertices": 24, "arcs": 2})
+    early, late = (instance.run(PlainGPU(coherent=coherent)) for coherent in (True, False))
+    assert early.correct
+    assert late.correct
+    assert early.details["launches"] <= late.details["launches"]
 
 
 def test_kmn_reads_points_from_a_file(tmp_path: object) -> None:
@@ -149,7 +178,7 @@ def test_fw_is_right_on_graphs_that_fill_no_tile(params: dict[str, int]) -> None
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("name", ["bc", "fw", "mis"])
+@pytest.mark.parametrize("name", ["bc", "bfs", "fw", "mis"])
 def test_races_on_stale_copies_change_no_result(name: str) -> None:
     instance = workload(name).prepare("tiny", 0, {"races": "weak"})
     for updates in (False, True):
