@@ -84,12 +84,6 @@ def test_bandwidth_is_one_and_what_the_protocol_adds_over_the_bytes_of_src(runs)
     assert ratio("bandwidth", base, base) == 1
 
 
-@pytest.mark.parametrize(("cores", "cycles"), [(8, 36), (32, 79)])
-def test_a_change_without_stores_takes_the_papers_cycles(cores, cycles):
-    one = gpucoh.run("vec-cpy", "stc-nv", machine="gcn3", scale="tiny", set={"cores": cores})
-    assert AMOUNTS["idle_change_cycles"](one) == pytest.approx(cycles, rel=0.15)
-
-
 def test_amounts_of_turns_are_quotients_of_counters():
     l1 = {"bsq_cycles": 16000, "bsq_at_changes": 960, "bsq_most": 80, "uncached_loads": 25}
     emu = {"changes": 4, "change_cycles": 400, "idle_changes": 2, "idle_change_cycles": 72}
