@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import traceback
 from collections.abc import Callable
 from types import TracebackType
@@ -67,6 +68,14 @@ def _origin(error: BaseException) -> list[traceback.FrameSummary]:
     place = getattr(error, "filename", None), getattr(error, "line", None)
     frames = traceback.extract_tb(cause.__traceback__) if cause else []
     return [frame for frame in frames if (frame.filename, frame.lineno) == place][-1:]
+
+
+def shown_file(filename: str) -> str:
+    """A file as messages name it: a cell of a notebook by its number, ``cell In[3]``."""
+    ipython = sys.modules.get("IPython.core.getipython")
+    shell = ipython.get_ipython() if ipython else None
+    cell = shell.compile.format_code_name(filename) if shell else None
+    return f"cell {cell[1]}" if cell else filename
 
 
 class Error(Exception):

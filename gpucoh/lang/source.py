@@ -10,7 +10,7 @@ import tokenize
 from collections.abc import Callable
 from typing import Any
 
-from gpucoh.base.errors import KernelError
+from gpucoh.base.errors import KernelError, shown_file
 from gpucoh.lang.types import wide
 
 
@@ -42,7 +42,7 @@ class SourceUnit:
         self.function = function
         self.name: str = function.__name__
         self.what = what  # "kernel" or "device function"
-        self.filename = inspect.getsourcefile(function) or "<unknown>"
+        self.filename = shown_file(inspect.getsourcefile(function) or "<unknown>")
         self.first_line = inspect.unwrap(function).__code__.co_firstlineno
         lines = file[self.first_line - 1 :]
         try:

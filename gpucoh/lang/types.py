@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, get_args, ge
 
 import numpy as np
 
-from gpucoh.base.errors import KernelError
+from gpucoh.base.errors import KernelError, shown_file
 
 __all__ = [
     "Buffer",
@@ -142,7 +142,8 @@ def located(error: type[KernelError], message: str) -> KernelError:
     filename, line = frame.f_code.co_filename, frame.f_lineno
     if filename == "<string>":  # an annotation in quotes: its reader adds the place
         return error(message)
-    return error(f"{filename}:{line}: {message}", filename, line)
+    place = shown_file(filename)
+    return error(f"{place}:{line}: {message}", place, line)
 
 
 #: Largest number of dimensions of a buffer.

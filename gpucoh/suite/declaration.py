@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, TypedDict, Unpack
 
 import numpy as np
 
-from gpucoh.base.errors import ConfigError, KernelError, SimulationError, WorkloadError
+from gpucoh.base.errors import ConfigError, KernelError, SimulationError, WorkloadError, shown_file
 from gpucoh.base.wording import unknown
 from gpucoh.suite import references
 from gpucoh.suite.base import (
@@ -89,14 +89,16 @@ class _Prepared:
             text = " ".join(str(error).split())
             trace = error.__traceback__ and error.__traceback__.tb_next  # from the function on
             raise WorkloadError(
-                f"{file}:{line}: {owner}: {kind}{text}".removesuffix(": "), file, line
+                f"{shown_file(file)}:{line}: {owner}: {kind}{text}".removesuffix(": "), file, line
             ) from error.with_traceback(trace)
         try:
             return _verdict(returned)
         except (TypeError, ValueError) as error:
             file, line = references.place_of(self.function)
             raise WorkloadError(
-                f"{file}:{line}: {owner} returned {error}; it returns {_RESULTS}", file, line
+                f"{shown_file(file)}:{line}: {owner} returned {error}; it returns {_RESULTS}",
+                file,
+                line,
             ) from None
 
 

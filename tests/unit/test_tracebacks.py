@@ -132,6 +132,29 @@ def test_an_error_takes_few_lines_in_jupyter():
         assert lines[-1].startswith("gpucoh."), out.getvalue()
 
 
+BROKEN = """@gpucoh.kernel
+def broken(x: gpucoh.Buffer[gpucoh.i32]):
+    x[0] = 1
+    x[gpucoh.global_id() + 5] = missing_name
+"""
+
+
+def test_an_error_in_a_kernel_names_the_cell_and_the_line():
+    shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell.instance()
+    out = io.StringIO()
+    launch = "gpu = gpucoh.GPU(); x = gpu.zeros(4, 'int32'); broken[1, 32](x)"
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        shell.run_cell(SETUP, store_history=True)
+        for number in (2, 4):
+            shell.run_cell(
+                BROKEN.replace("missing_name", "2" if number == 4 else "missing_name"),
+                store_history=True,
+            )
+            shell.run_cell(launch, store_history=True)
+            assert f"cell In[{number}]:4: kernel 'broken'" in out.getvalue().splitlines()[-1]
+    shell.clear_instance()
+
+
 STUDIES = """
 import json
 @gpucoh.workload(scales={"tiny": {"n": 8}, "small": {"n": 8}, "paper": {"n": 8}})
