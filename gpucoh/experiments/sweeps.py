@@ -12,7 +12,14 @@ import os
 import pickle
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -291,6 +298,8 @@ def _collect(futures: Sequence[Future[dict[str, Any]]], results: Results, progre
                     raise error
     if lost:
         reason = " ".join(str(lost[0]).split())
+        if isinstance(lost[0], BrokenExecutor) and len(lost) == len(futures):  # not even one began
+            reason += " In a script, start processes under if __name__ == '__main__': each new process runs the script again"
         raise Error(
             f"{len(lost)} of {len(futures)} runs were lost by the executor ({type(lost[0]).__name__}: {reason}); the "
             "others are kept: continue with resume"

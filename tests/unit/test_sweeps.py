@@ -69,6 +69,19 @@ def test_numbers_of_numpy_are_numbers():
     assert gpucoh.RunResult.from_dict(json.loads(json.dumps(result.to_dict()))).seed == 1
 
 
+def test_a_script_that_lacks_a_main_guard_is_named(tmp_path):
+    (tmp_path / "study.py").write_text(
+        "import gpucoh\nfrom concurrent.futures import ProcessPoolExecutor\n"
+        "from multiprocessing import get_context\n"
+        "with ProcessPoolExecutor(1, mp_context=get_context('spawn')) as pool:\n"
+        f"    gpucoh.sweep({RUNS[:1]!r}, pool)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, tmp_path / "study.py"], capture_output=True, text=True, timeout=60
+    )
+    assert "under if __name__ == '__main__'" in done.stderr.splitlines()[-1]
+
+
 def test_processes_give_what_threads_give():
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         processes = gpucoh.sweep(RUNS[:2], pool)
