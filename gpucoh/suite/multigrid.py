@@ -35,7 +35,6 @@ from gpucoh.suite.buffers import PLACEMENT_SEED, ReadOnlyF32, doubles, place, va
 from gpucoh.suite.declaration import workload
 
 TILE = 32, 8, 2
-SMOOTHS = 6  # in a call
 COARSEST_CALLS = 6
 SMALLEST = 16  # cells a side of a level of the GPU
 WEIGHT = 2.0 / 3.0
@@ -147,15 +146,15 @@ def ghosts(x: Grid) -> None:
         moved[-1, INNER, INNER] = -moved[-2, INNER, INNER]
 
 
-# A call of the smoother: x after :data:`SMOOTHS` steps.
+# A call of the smoother: x after its steps.
 Smoother: TypeAlias = Callable[[Level, Grid, Grid], Grid]
 
 
-def smooth_on_host(level: Level, x: Grid, right: Grid) -> Grid:
+def smooth_on_host(level: Level, x: Grid, right: Grid, steps: int) -> Grid:
     """In NumPy."""
     x = x.copy()
     weights = np.float32(WEIGHT) * level.inverse[INNER, INNER, INNER]
-    for _ in range(SMOOTHS):
+    for _ in range(steps):
         ghosts(x)
         following = x.copy()
         following[INNER, INNER, INNER] += weights * level.residual(x, right)
@@ -214,12 +213,12 @@ class OnGpu:
 
         return cls(level, launch, arrays, row)
 
-    def smooth(self, x: Grid, right: Grid) -> Grid:
+    def smooth(self, x: Grid, right: Grid, steps: int) -> Grid:
         """A call: the host writes x and the right side, and before each step the ghost cells."""
         source, result, *fixed, right_side = self.arrays
         source[:] = doubles(wide(x, self.row))
         right_side[:] = doubles(wide(right, self.row))
-        for _ in range(SMOOTHS):
+        for _ in range(steps):
             self._write_ghosts(source)
             scale = float(self.level.scale)
             sizes = self.level.side, 2 * self.row, 2 * self.row * (self.level.side + 2)
@@ -262,6 +261,7 @@ class Multigrid:
 
     levels: list[Level]
     right: Grid
+    smooths: int
     cycles: int
     placement_seed: int
 
@@ -280,7 +280,13 @@ class Multigrid:
         while levels[-1].side > 2:
             levels.append(levels[-1].coarser())
         right = padded(rng.uniform(-1, 1, (side,) * 3).astype(np.float32))
-        return cls(levels, right, setting.integer("cycles"), setting.integer("placement_seed"))
+        return cls(
+            levels,
+            right,
+            setting.integer("smooths"),
+            setting.integer("cycles"),
+            setting.integer("placement_seed"),
+        )
 
     def run(self, gpu: GpuLike) -> Outcome:
         """V-cycles; the reference does the same with NumPy's smoother."""
@@ -292,12 +298,16 @@ class Multigrid:
 
         def smoother(level: Level, x: Grid, right: Grid) -> Grid:
             if level.side in on_gpu:
-                return on_gpu[level.side].smooth(x, right)
-            return smooth_on_host(level, x, right)
+                return on_gpu[level.side].smooth(x, right, self.smooths)
+            return self.smooth(level, x, right)
 
-        found, expected = (self.solve(one) for one in (smoother, smooth_on_host))
+        found, expected = (self.solve(one) for one in (smoother, self.smooth))
         details = {"cells": self.levels[0].side ** 3, "levels": len(on_gpu)}
         return compare("x", found, expected, tolerance=1e-4, floor=1e-4, details=details)
+
+    def smooth(self, level: Level, x: Grid, right: Grid) -> Grid:
+        """A call of the smoother in NumPy."""
+        return smooth_on_host(level, x, right, self.smooths)
 
     def solve(self, smoother: Smoother) -> Grid:
         """The inner cells of x."""
@@ -318,6 +328,7 @@ REGISTRY.add(
         check="the solution equals NumPy's, call by call, within 1e-4",
         parameters=(
             scaled("side", 16, 256, 16, 32, 64, "cells a side, a power of two"),
+            scaled("smooths", 1, 100, 2, 6, 6, "smooths in a call; the original has 6"),
             scaled("cycles", 1, 100, 1, 1, 4, "V-cycles"),
             PLACEMENT_SEED,
         ),

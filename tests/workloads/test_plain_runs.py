@@ -205,11 +205,11 @@ def test_the_order_of_buffers_changes_no_result(name: str) -> None:
 
 @pytest.mark.parametrize("outers", [1, 2])
 def test_snapc_launches_as_often_as_its_planes_say(outers: int) -> None:
-    params = {"side": 3, "angles": 4, "groups": 2, "outers": outers, "inners": 2}
+    params = {"side": 2, "angles": 2, "groups": 2, "outers": outers, "inners": 2}
     gpu = PlainGPU(cores=2)
     outcome = workload("snapc").prepare("tiny", 0, params).run(gpu)
     assert outcome.correct, outcome.where
-    inner = 1 + 8 * (3 + 3 * 3 - 2) + 2
+    inner = 1 + 8 * (3 + 3 * 2 - 2) + 2
     assert gpu.launches == outcome.details["launches"] == 2 + outers * (4 + 2 * inner)
 
 

@@ -105,3 +105,20 @@ def test_blocks_fill_the_warps_of_a_core(name: str, block: int, warps: int) -> N
     params = {"block": block}
     found = gpucoh.run(name, protocol="ideal", scale="tiny", params=params).occupancy
     assert {kernel["warps"] for kernel in found.values()} == {warps}
+
+
+@pytest.mark.parametrize("name", ["bc", "bfs", "mis"])
+def test_the_original_accesses_race_and_are_right_all_the_same(name: str) -> None:
+    import gpucoh
+
+    params = {"races": "weak"}
+    assert gpucoh.run(name, protocol="tc-weak", scale="tiny", params=params).correct
+    with pytest.raises(gpucoh.SimulationError, match="data race"):
+        gpucoh.run(name, protocol="tc-weak", scale="tiny", params=params, check="races")
+
+
+def test_fw_has_no_race_whatever_its_accesses() -> None:
+    import gpucoh
+
+    params = {"races": "weak"}
+    assert gpucoh.run("fw", protocol="tc-weak", scale="tiny", params=params, check="races").correct
