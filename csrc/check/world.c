@@ -493,7 +493,6 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale)
         return status;
     }
     find_symmetries(self, 0, name_of_core, 0);
-    gpc_world_find_ignored(self);
     return warm_copies(self);
 }
 

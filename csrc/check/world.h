@@ -100,8 +100,6 @@ typedef struct {
     gpc_controller_t controllers[GPC_WORLD_MAX_NODES];
     gpc_controller_t *l1s[GPC_WORLD_MAX_CORES];
     gpc_order_t order;
-    uint64_t ignored[GPC_WORLD_MAX_NODES]; /* by node, bit n: message n of the protocol changes nothing there */
-    bool ignores;                          /* at any node */
     gpc_stream_t stream;
     gpc_accepted_t accepted;
     gpc_subscriber_t stores; /* world_accepted.c */
@@ -159,8 +157,7 @@ void gpc_world_scrub(const gpc_world_t *self);
 void gpc_world_encode_accepted(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out);
 #define GPC_WORLD_NO_THREAD 0xFFFFu /* thread of a warming load, whose value is dropped */
 
-/* world_settle.c: which messages change nothing; those in flight arrive. */
-void gpc_world_find_ignored(gpc_world_t *self);
+/* world_settle.c: messages that commute arrive. */
 GPC_MUST_CHECK int gpc_world_settle(gpc_world_t *self);
 
 /* world_launch.c: the thread arrives at its core's barrier: GPC_OK, a verdict of gpc_order_barrier, or an error. */

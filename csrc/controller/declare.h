@@ -399,6 +399,9 @@ struct gpc_protocol {
     /* Whether an answer in flight serves a load of its line and core, if that depends on when the load issued; NULL: it does not.
      * The explorer, whose states have no times of issue, distinguishes states by it. */
     bool (*serves)(const gpc_msg_t *answer, const gpc_msg_t *load);
+    /* Whether a message in flight commutes: no other step changes what it does, or notices when it arrives. The explorer, whose
+     * states it would multiply, then lets it arrive at once. NULL: none. */
+    bool (*commutes)(const gpc_controller_t *to, const gpc_msg_t *msg);
     /* Lines meet in a part of their bank (a FIFO): the explorer has one bank for all of them. */
     bool one_bank;
     const gpc_instant_filter_t *instant_filter; /* optional */

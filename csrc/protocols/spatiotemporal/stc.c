@@ -94,7 +94,7 @@ static const gpc_controller_type_t stc_ab_l1 = {STC_L1_TYPE(stc_conflicting, stc
                  {.name = "response"},                                                                                 \
                  {.name = "to CUs", .ordered = true, .star = true},                                                    \
                  {.name = "from CUs", .ordered = true, .star = true}},                                                 \
-    .check = stc_check, .host_read = stc_host_read, .watched = &stc_watched, .monitor = stc_monitor
+    .check = stc_check, .host_read = stc_host_read, .watched = &stc_watched, .monitor = stc_monitor, .commutes = stc_commutes
 
 /* Tests that last a few thousand cycles leave a band only if bands and epochs are small. */
 #define STC_SHORT "seb=6,epochs=8,epoch=30"

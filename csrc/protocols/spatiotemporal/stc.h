@@ -72,7 +72,8 @@ enum { STC_TABLE_LINES, STC_TABLE_BUFFER, STC_TABLE_EPOCHS };
 
 #define STC_ENTRY(FIELD)                                                                                               \
     FIELD(REQUEST, gpc_list_t, store) /* the core's store or atomic */                                                 \
-    FIELD(REQUEST, gpc_list_t, later) /* later requests to the line */
+    FIELD(REQUEST, gpc_list_t, later) /* later requests to the line */                                                 \
+    FIELD(STATISTIC, uint32_t, waited) /* STC: changes to epochs of other bands since it was blocked (monitor) */
 GPC_METADATA(stc, entry, STC_ENTRY)
 
 #define SRC_BUFFER_STATES(X)                                                                                           \
@@ -126,6 +127,7 @@ int stc_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_
 /* ---- STC: the epoch management unit (stc_emu.c) ---------------------------------------------------------------------------------- */
 
 extern const gpc_controller_type_t stc_nv_emu, stc_es_emu, stc_ab_emu;
+bool stc_commutes(const gpc_controller_t *to, const gpc_msg_t *msg);
 static inline uint32_t
 stc_band(const gpc_controller_t *unit, gpc_address_t address, uint32_t seb)
 {

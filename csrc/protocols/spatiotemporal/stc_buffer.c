@@ -65,6 +65,7 @@ GPC_SHARED_ACTION(act_enter, "take an entry for the store or atomic, or hold")
     if (status == GPC_OK) {
         gpc_list_clear(&stc_entry(x, 0)->store);
         gpc_list_clear(&stc_entry(x, 0)->later);
+        stc_entry(x, 0)->waited = 0;
         gpc_list_push(&stc_entry(x, 0)->store, x->unit->messages, x->message);
         x->kept = true;
     }

@@ -1,4 +1,5 @@
-/* stc_checks.c: monitors of STC: the rules of epochs (ER1 to ER4), and that a copy which may be hit has the L2's words. */
+/* stc_checks.c: monitors of STC: the rules of epochs (ER1 to ER3; DAR1 to DAR3), and that a copy which may be hit has the L2's words. ER4,
+ * that any band may be read in any epoch, is in the table of lines: no cell of a load waits for an epoch. */
 #include <string.h>
 
 #include "protocols/spatiotemporal/stc_cu.h"
@@ -45,6 +46,18 @@ check_store(const gpc_units_t *units, gpc_controller_t *writer, gpc_address_t li
     return GPC_OK;
 }
 
+/* DAR1 to DAR3: all other bands take one turn at most before a blocked store's; a demand may just miss a change, and find another one. */
+static int
+check_turn(gpc_controller_t *core, gpc_index_t entry, gpc_address_t line)
+{
+    const stc_entry_t *store = gpc_part_fields(&core->parts[0], entry);
+    if (store->waited > core->options[STC_OPTION_EPOCHS] + 2) {
+        return gpc_violated(core, line, "every band's epoch comes again and again (DAR3)",
+                            "a store of CU %u has waited for %u changes", core->index, store->waited);
+    }
+    return GPC_OK;
+}
+
 static int
 check_copy(const gpc_units_t *units, gpc_controller_t *core, gpc_address_t line)
 {
@@ -75,7 +88,7 @@ check_line(const gpc_units_t *units, gpc_controller_t *core, gpc_address_t line)
     const gpc_part_t *part = &core->parts[0];
     gpc_index_t entry = gpc_part_find(part, line);
     bool sent = entry != GPC_NONE && part->states[entry] == BUFFER_SENT;
-    int status = sent ? check_store(units, core, line) : GPC_OK;
+    int status = sent ? check_store(units, core, line) : entry != GPC_NONE ? check_turn(core, entry, line) : GPC_OK;
     return status ? status : check_copy(units, core, line);
 }
 

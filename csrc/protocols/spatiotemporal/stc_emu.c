@@ -102,6 +102,14 @@ emu_classify(const gpc_step_t *x)
     }
 }
 
+/* DEMAND_ACK changes nothing. READY and DONE but for the last are counted, while ticks are ignored, and demands and conflicts only noted. */
+bool
+stc_commutes(const gpc_controller_t *to, const gpc_msg_t *msg)
+{
+    bool counted = msg->type == STC_READY || msg->type == STC_DONE;
+    return msg->type == STC_DEMAND_ACK || (counted && stc_emu_unit(to)->answers > 1);
+}
+
 /* ---- actions ------------------------------------------------------------------------------------------------------------------------ */
 
 GPC_ACTION(act_timer, "set the timer of the next tick")

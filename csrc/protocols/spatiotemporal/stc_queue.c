@@ -171,11 +171,16 @@ stc_each_blocked(gpc_controller_t *unit, uint8_t cause)
     gpc_part_t *part = &unit->parts[0];
     int status = GPC_OK;
     for (gpc_index_t i = gpc_part_first(part); i != GPC_NONE && status == GPC_OK; i = gpc_part_next(part, i)) {
-        status = is_blocked(part, i) ? gpc_controller_entry(unit, STC_TABLE_BUFFER, 0, i, cause, GPC_NONE) : GPC_OK;
+        if (is_blocked(part, i)) {
+            status = gpc_controller_entry(unit, STC_TABLE_BUFFER, 0, i, cause, GPC_NONE);
+            stc_entry_t *entry = gpc_part_fields(part, i);
+            entry->waited = part->states[i] == BUFFER_READY ? 0 : entry->waited + (cause == GPC_MSG_EXPIRE);
+        }
     }
     return status;
 }
 
+/* Bands are new: so are the turns that the entries wait for. */
 void
 stc_count_bands(gpc_controller_t *unit)
 {
@@ -184,5 +189,6 @@ stc_count_bands(gpc_controller_t *unit)
     cu->blocked_in = (stc_per_epoch_t){{0}};
     for (gpc_index_t i = gpc_part_first(part); i != GPC_NONE; i = gpc_part_next(part, i)) {
         cu->blocked_in.word[stc_band(unit, gpc_part_line(part, i), cu->seb)] += is_blocked(part, i);
+        ((stc_entry_t *) gpc_part_fields(part, i))->waited = 0;
     }
 }
