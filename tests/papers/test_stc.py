@@ -84,6 +84,18 @@ def test_bandwidth_is_one_and_what_the_protocol_adds_over_the_bytes_of_src(runs)
     assert ratio("bandwidth", base, base) == 1
 
 
+def test_reuse_across_launches_hits_under_stc_unless_every_array_is_written():
+    def rate(protocol, **params):
+        one = gpucoh.run("cache-reuse", protocol, machine="gcn3", params=params)
+        assert one.correct
+        return AMOUNTS["l1_hit_rate"](one)
+
+    kept, ours = rate("src[acquire=off]"), rate("stc-mb")
+    assert rate("src") == 0
+    assert ours >= 0.8 * kept > 0
+    assert rate("stc-mb", exchange=True) < ours
+
+
 def test_amounts_of_turns_are_quotients_of_counters():
     l1 = {"bsq_cycles": 16000, "bsq_at_changes": 960, "bsq_most": 80, "uncached_loads": 25}
     emu = {"changes": 4, "change_cycles": 400, "idle_changes": 2, "idle_change_cycles": 72}
