@@ -299,7 +299,10 @@ def _collect(futures: Sequence[Future[dict[str, Any]]], results: Results, progre
     if lost:
         reason = " ".join(str(lost[0]).split())
         if isinstance(lost[0], BrokenExecutor) and len(lost) == len(futures):  # not even one began
-            reason += " In a script, start processes under if __name__ == '__main__': each new process runs the script again"
+            reason += (
+                " In a script, start processes under if __name__ == '__main__': "
+                "each new process runs the script again"
+            )
         raise Error(
             f"{len(lost)} of {len(futures)} runs were lost by the executor ({type(lost[0]).__name__}: {reason}); the "
             "others are kept: continue with resume"
