@@ -21,6 +21,8 @@ from gpucoh.litmus.paths import Event
 MODELS = ("SC", "RC-MCA", "WO", "RCsc", "RCc", "RCpc", "DRF-SC", "HRF-indirect", "none")
 #: Models in which a write reaches the threads one by one.
 MANY_COPIES = ("RCc", "RCpc")
+#: Models of protocols whose copies go at acquires alone: a spin by weak loads need not end.
+KEEPS_WEAK_COPIES = ("RCc",)
 #: Models that promise something to race-free programs only.
 RACE_FREE = ("DRF-SC", "HRF-indirect")
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from gpucoh.base.wording import unknown
 from gpucoh.litmus.meetings import meetings
-from gpucoh.litmus.models import MODELS, RACE_FREE, Candidate, Name, allows
+from gpucoh.litmus.models import KEEPS_WEAK_COPIES, MODELS, RACE_FREE, Candidate, Name, allows
 from gpucoh.litmus.paths import Event, Path, Paths, follow
 from gpucoh.litmus.races import has_race
 from gpucoh.litmus.syntax import Condition, State, Test, UnsupportedError
@@ -219,7 +219,7 @@ class Verdicts:
         for choice in itertools.product(*parts):
             sources = {read: source for part in choice for read, source in part[0].items()}
             orders = {name: part[1] for name, part in zip(self.test.initial, choice, strict=True)}
-            if not _is_settled(paths, sources, orders):
+            if not _is_settled(paths, sources, orders, self.model in KEEPS_WEAK_COPIES):
                 continue
             for way in ways:
                 self.looked += 1
@@ -286,15 +286,21 @@ class Verdicts:
 
 
 def _is_settled(
-    paths: tuple[Path, ...], sources: dict[Name, Name | None], orders: dict[str, list[Name]]
+    paths: tuple[Path, ...],
+    sources: dict[Name, Name | None],
+    orders: dict[str, list[Name]],
+    keeps_weak_copies: bool,
 ) -> bool:
-    """Whether threads that spin read the last writes: every write eventually becomes visible."""
+    """Whether threads that spin read the last writes: every write eventually becomes visible.
+
+    Where weak copies stay, weak loads may read an older one for ever.
+    """
     for thread, path in enumerate(paths):
         if path.ending != "spins":
             continue
         for place in range(path.tail, len(path.events)):
             event = path.events[place]
-            if event.reads:
+            if event.reads and not (keeps_weak_copies and event.order == "WEAK"):
                 order = orders[event.location]
                 if sources[(thread, place)] != (order[-1] if order else None):
                     return False

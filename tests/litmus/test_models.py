@@ -6,6 +6,7 @@ import pytest
 
 import gpucoh
 from gpucoh.litmus import UnsupportedError, Verdicts, allowed, builtin, builtins, parse
+from gpucoh.litmus.models import KEEPS_WEAK_COPIES
 from registered import ALL
 
 MODELS = ("SC", "RC-MCA", "RCsc", "RCc", "RCpc")
@@ -268,13 +269,15 @@ def test_an_execution_without_end_needs_last_values_that_keep_a_thread_waiting(
     first, second, cta, hangs
 ):
     for model in MODELS:
-        assert Verdicts(loop(first, second, cta), model).may_hang() == hangs, model
+        stays = "ld.weak" in first and model in KEEPS_WEAK_COPIES
+        assert Verdicts(loop(first, second, cta), model).may_hang() == (hangs or stays), model
 
 
 @pytest.mark.parametrize("name", builtins())
 def test_no_built_in_test_hangs_but_the_one_that_is_meant_to(name):
     for model in MODELS:
-        assert Verdicts(builtin(name), model).may_hang() == (name == "bar+never")
+        stays = name == "MP+spin+weak" and model in KEEPS_WEAK_COPIES
+        assert Verdicts(builtin(name), model).may_hang() == (name == "bar+never" or stays)
 
 
 def test_where_nothing_is_promised_a_run_may_hang():
