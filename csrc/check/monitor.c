@@ -189,7 +189,7 @@ check_copies(gpc_monitor_t *self, gpc_address_t line)
         if (status) {
             return status;
         }
-        gpc_mask_t its = self->watched.promise == GPC_PROMISE_ACQUIRED ? copy.owned : copy.copies;
+        gpc_mask_t its = gpc_monitor_keeps_old_copies(self) ? copy.owned : copy.copies;
         shared |= copies & its;
         copies |= its;
         owned |= copy.owned;

@@ -84,6 +84,12 @@ gpc_monitor_home(const gpc_monitor_t *self, gpc_address_t line)
     return &self->about.banks[line / m->interleave_bytes % m->partitions];
 }
 
+/* Whether copies may be old, until an acquire or for longer. */
+static inline bool
+gpc_monitor_keeps_old_copies(const gpc_monitor_t *self)
+{
+    return self->watched.promise == GPC_PROMISE_ACQUIRED || self->watched.promise == GPC_PROMISE_HELD;
+}
 static inline bool
 gpc_monitor_is_logical(const gpc_monitor_t *self)
 {

@@ -85,7 +85,8 @@ perform_atomic(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *wri
     for (uint16_t i = 0; i < lanes->count; i++) {
         uint32_t word = lanes->word[i];
         if (!(touched >> word & 1)) {
-            words[word] = gpc_shadow_value(&self->shadow, write->line + 4 * word);
+            bool apart = self->watched.atomics_apart;
+            words[word] = apart ? lanes->old[i] : gpc_shadow_value(&self->shadow, write->line + 4 * word);
             touched |= UINT32_C(1) << word;
         }
         self->counts.atomics++;
@@ -294,7 +295,7 @@ check_word(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uin
     gpc_address_t address = load->line + 4 * word;
     uint64_t reader = reader_of(self, load->source, load->warp), version;
     const gpc_seen_t *seen = seen_at(self, reader, address);
-    bool ordered = self->watched.promise != GPC_PROMISE_ACQUIRED; /* else only of programs without races */
+    bool ordered = !gpc_monitor_keeps_old_copies(self); /* else only of programs without races */
     bool knows = ordered && seen->reader == reader && seen->address == address && seen->issued < load->issued;
 
     self->counts.loads++;
@@ -339,6 +340,8 @@ readable_from(const gpc_monitor_t *self, const gpc_controller_t *l1, const gpc_m
             return hit ? GPC_NEVER : load->issued;
         case GPC_PROMISE_LEASED:
             return hit ? gpc_monitor_now(l1) : load->issued;
+        case GPC_PROMISE_HELD:
+            return 0;
         case GPC_PROMISE_ACQUIRED:
             return acquired_before(self, load);
         case GPC_PROMISE_LOGICAL:

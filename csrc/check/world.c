@@ -215,9 +215,6 @@ choose_protocol(gpc_world_t *self)
         return gpc_fail(&self->failure, GPC_ERROR_RULE, "protocol %s does not support consistency %s", what->protocol,
                         gpc_rule_name(self->rule));
     }
-    while (self->num_networks < GPC_MAX_NETWORKS && self->protocol->networks[self->num_networks].name) {
-        self->num_networks++;
-    }
     int status = gpc_world_make_machine(self);
     if (status == GPC_OK && self->timestamp_bits) {
         status = gpc_protocol_check_time(self->protocol, &self->failure);
@@ -234,8 +231,13 @@ choose_protocol(gpc_world_t *self)
         return status;
     }
     self->protocol = gpc_protocol_resolve(self->protocol, self->options, &self->apart);
-    return self->protocol ? gpc_nodes_list(&self->nodes, self->protocol, &self->machine, &self->failure)
-                          : GPC_ERROR_MEMORY;
+    if (!self->protocol) {
+        return GPC_ERROR_MEMORY;
+    }
+    while (self->num_networks < GPC_MAX_NETWORKS && self->protocol->networks[self->num_networks].name) {
+        self->num_networks++;
+    }
+    return gpc_nodes_list(&self->nodes, self->protocol, &self->machine, &self->failure);
 }
 
 /* ---- kinds of the protocol's fields ------------------------------------------------------------------------------ */

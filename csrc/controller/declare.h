@@ -263,6 +263,7 @@ typedef struct {
     X(FRESH, "a hit: the value of the last performed write; a miss: any value that the word held since the load issued") \
     X(LEASED, "as FRESH, or the value before a write that is not yet globally visible")                                  \
     X(LOGICAL, "the value at the load's logical time: not one that was replaced at a version that its core had reached")  \
+    X(HELD, "any value that the word has held: what the memory model forbids beyond that, no monitor sees")              \
     X(ACQUIRED, "any value that the word held since the core's last acquire before the load issued; an owner's are current")
 typedef enum {
 #define X(name, text) GPC_PROMISE_##name,
@@ -277,6 +278,7 @@ typedef struct {
     uint32_t readable;   /* bit s: in state s an L1 serves loads from its copy */
     uint32_t copies;     /* bit s: in state s an L1 has a copy that is or may become readable */
     uint32_t owners;     /* bit s: in state s an L1 may write its copy, which is the only one */
+    bool atomics_apart;  /* atomics are performed beyond the place where stores are: the last one performed may come after them */
     bool bank_is_whole;  /* a line at the bank contains every performed write */
     uint32_t bank_words; /* else, bit s of the bank's table 0: a line, or over words a word, in state s does */
     /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0: none).
@@ -376,6 +378,12 @@ struct gpc_protocol {
     gpc_other_sizes_t other_sizes;
     gpc_order_traits_t order;
     gpc_option_info_t options[GPC_MAX_OPTIONS]; /* ends with a null name */
+    /* With that value of the option, the protocol runs as `by`, which has the same id, models and options (other levels, other messages). */
+    struct {
+        uint8_t option; /* index */
+        int64_t value;
+        const gpc_protocol_t *by; /* NULL: no option does so */
+    } instead;
     /* Option values derived from the machine, besides or instead of the defaults. */
     void (*derive)(const gpc_machine_t *machine, int64_t *options);
     /* Whether machine and options are compatible; NULL: always. GPC_ERROR_OPTION names both. */

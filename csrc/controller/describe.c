@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "controller/lease.h"
+#include "controller/nodes.h"
 
 const char *
 gpc_rule_name(gpc_rule_t rule)
@@ -225,12 +226,10 @@ add_variants(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_controll
 static void
 add_controller(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_controller_type_t *type)
 {
-    static const char *const positions[] = {"core", "bank", "global", "memory", "host"};
-
     gpc_text_add_comma(out);
     gpc_text_add(out, "{");
     add_text(out, "name", type->name);
-    add_text(out, "position", positions[type->position]);
+    add_text(out, "position", gpc_position_name(type->position));
     gpc_text_add_key(out, "tables");
     gpc_text_add(out, "[");
     for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
@@ -257,6 +256,17 @@ add_controller(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_contro
     gpc_text_add(out, "}");
 }
 
+static void
+add_controllers(gpc_text_t *out, const gpc_protocol_t *protocol)
+{
+    gpc_text_add_key(out, "controllers");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+        add_controller(out, protocol, protocol->controllers[i]);
+    }
+    gpc_text_add(out, "]");
+}
+
 void
 gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
 {
@@ -272,10 +282,15 @@ gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
     add_flag(out, "keeps_time", protocol->keeps_time);
     add_declared(out, &protocol->declared);
     add_watched(out, protocol);
-    gpc_text_add_key(out, "controllers");
-    gpc_text_add(out, "[");
-    for (uint32_t i = 0; protocol->controllers[i]; i++) {
-        add_controller(out, protocol, protocol->controllers[i]);
+    add_controllers(out, protocol);
+    if (protocol->instead.by) {
+        gpc_text_add_key(out, "instead");
+        gpc_text_add(out, "{");
+        add_text(out, "option", protocol->options[protocol->instead.option].name);
+        gpc_text_add_key(out, "value");
+        gpc_text_add(out, "%lld", (long long) protocol->instead.value);
+        add_controllers(out, protocol->instead.by);
+        gpc_text_add(out, "}");
     }
-    gpc_text_add(out, "]}");
+    gpc_text_add(out, "}");
 }

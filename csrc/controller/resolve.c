@@ -99,6 +99,9 @@ gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc
     if (!resolved) {
         return NULL;
     }
+    if (protocol->instead.by && options[protocol->instead.option] == protocol->instead.value) {
+        protocol = protocol->instead.by;
+    }
     *resolved = *protocol;
     resolved->host_read = protocol->host_read ? protocol->host_read : gpc_host_read;
     resolved->host_write = protocol->host_write ? protocol->host_write : gpc_host_write_alone;

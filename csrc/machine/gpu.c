@@ -368,6 +368,17 @@ make_cores(gpc_gpu_t *gpu)
     return status;
 }
 
+static void
+count_networks(gpc_gpu_t *gpu)
+{
+    gpu->num_links = 1;
+    while (gpu->num_networks < GPC_MAX_NETWORKS && gpu->protocol->networks[gpu->num_networks].name) {
+        gpc_links_t links = gpu->protocol->networks[gpu->num_networks].star ? GPC_STAR : GPC_INTERCONNECT;
+        gpu->carriers[gpu->num_networks++] = &gpu->links[links];
+        gpu->num_links = links == GPC_STAR ? GPC_NUM_LINKS : gpu->num_links;
+    }
+}
+
 static int
 choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
 {
@@ -379,15 +390,6 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
     if ((unsigned) gpu->rule >= GPC_NUM_RULES || !gpu->protocol->model[gpu->rule]) {
         return gpc_fail(&gpu->failure, GPC_ERROR_RULE, "protocol %s does not support consistency %s", gpu->protocol->id,
                         gpc_rule_name(gpu->rule));
-    }
-    gpu->num_links = 1;
-    while (gpu->num_networks < GPC_MAX_NETWORKS && gpu->protocol->networks[gpu->num_networks].name) {
-        gpc_links_t links = gpu->protocol->networks[gpu->num_networks].star ? GPC_STAR : GPC_INTERCONNECT;
-        gpu->carriers[gpu->num_networks++] = &gpu->links[links];
-        gpu->num_links = links == GPC_STAR ? GPC_NUM_LINKS : gpu->num_links;
-    }
-    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
-        gpu->ends |= gpu->protocol->controllers[i]->ends != 0;
     }
     int status = gpc_protocol_check_time(gpu->protocol, &gpu->failure);
     status = status ? status : gpc_protocol_check_join(gpu->protocol, &gpu->failure);
@@ -401,6 +403,10 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
     gpu->protocol = gpc_protocol_resolve(gpu->protocol, gpu->options, &gpu->constants);
     if (!gpu->protocol) {
         return GPC_ERROR_MEMORY;
+    }
+    count_networks(gpu);
+    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
+        gpu->ends |= gpu->protocol->controllers[i]->ends != 0;
     }
     status = gpc_nodes_list(&gpu->nodes, gpu->protocol, &gpu->machine, &gpu->failure);
     make_services(gpu);

@@ -6,7 +6,7 @@ protocol.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -266,7 +266,8 @@ class Watched:
     Attributes
     ----------
     promise : str
-        What a load may return: ``"NOTHING"`` (any value), ``"FRESH"``, ``"LEASED"`` or ``"ACQUIRED"``.
+        What a load may return: ``"NOTHING"`` (any value), ``"FRESH"``, ``"LEASED"``, ``"LOGICAL"``, ``"HELD"`` or
+        ``"ACQUIRED"``.
     copies, banks, leases : bool
         Whether the monitors compare copies in L1s, lines in banks, and leases.
     """
@@ -275,6 +276,11 @@ class Watched:
     copies: bool
     banks: bool
     leases: bool
+
+
+def _tables(controllers: Iterable[Mapping[str, Any]]) -> dict[str, Table]:
+    tables = (table for controller in controllers for table in controller["tables"])
+    return {table["name"]: Table.from_json(table) for table in tables}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -327,7 +333,6 @@ class Protocol:
         """Make a protocol from the core's ``describe_protocol``."""
         models = dict(data["models"])
         declared = data["declared"]
-        tables = [table for controller in data["controllers"] for table in controller["tables"]]
         return cls(
             id=data["id"],
             name=data["name"],
@@ -335,7 +340,7 @@ class Protocol:
             family=data["family"],
             models=models,
             default_rule=str(data["default_consistency"]),
-            controllers={table["name"]: Table.from_json(table) for table in tables},
+            controllers=_tables(data["controllers"]),
             options={item["name"]: _option(item) for item in data["options"]},
             keeps_time=bool(data["keeps_time"]),
             weak_outcomes=tuple(declared["weak_outcomes"]),
@@ -401,6 +406,9 @@ class Protocol:
         -------
         Protocol
         """
+        instead = self.json.get("instead")
+        if instead and options.get(instead["option"]) == instead["value"]:
+            return replace(self, controllers=_tables(instead["controllers"]))
         tables = {
             variant["table"]["name"]: Table.from_json(variant["table"])
             for controller in self.json["controllers"]
