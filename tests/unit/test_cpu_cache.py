@@ -5,7 +5,7 @@ import pytest
 
 import gpucoh
 
-APU = gpucoh.machine("apu")
+APU = gpucoh.machine("apu").replace(cpu_kib=0)
 WORDS = 4096
 
 

@@ -90,8 +90,10 @@ GIVEN = {
         "issue_cycles": 4,
         "l1_kib": 16,
         "l1_latency": 1 + 4,
-        "partitions": 4,
-        "l2_kib": 256 / 4,
+        "partitions": 1,
+        "l2_kib": 256,
+        "l3_kib": 4096,
+        "dram_channels": 4,
         "dram_mhz": 400,
     },
 }
