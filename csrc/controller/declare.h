@@ -275,10 +275,11 @@ typedef enum {
  * each word has its own state. */
 typedef struct {
     gpc_promise_t promise;
-    uint32_t readable;   /* bit s: in state s an L1 serves loads from its copy */
-    uint32_t copies;     /* bit s: in state s an L1 has a copy that is or may become readable */
-    uint32_t owners;     /* bit s: in state s an L1 may write its copy, which is the only one */
-    bool atomics_apart;  /* atomics are performed beyond the place where stores are: the last one performed may come after them */
+    uint32_t readable; /* bit s: in state s an L1 serves loads from its copy */
+    uint32_t copies;   /* bit s: in state s an L1 has a copy that is or may become readable */
+    uint32_t owners;   /* bit s: in state s an L1 may write its copy, which is the only one */
+    bool
+        atomics_apart; /* atomics are performed beyond the place where stores are: the last one performed may come after them */
     bool bank_is_whole;  /* a line at the bank contains every performed write */
     uint32_t bank_words; /* else, bit s of the bank's table 0: a line, or over words a word, in state s does */
     /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0: none).

@@ -125,7 +125,9 @@ def random_machine(dice: Dice, *, tiny: bool, **fixed: Any) -> Machine:
         }  # fmt: skip
     else:
         fields |= {"l1_kib": 16, "l1_ways": 4, "l2_kib": 64, "l2_ways": 8}
-    fields["dram_round_trip"] = fields["l2_round_trip"] + dice.between(60, 200)
+    fields["dram_round_trip"] = fields["l2_round_trip"] + dice.between(
+        100, 240
+    )  # past a memory side
     return machine("fermi").replace(**fields)
 
 

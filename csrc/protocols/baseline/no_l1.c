@@ -4,6 +4,8 @@
  *          L2 holds the only copy. Misses of different warps do not merge (8.4).
  * Inferred a core has at most as many requests in flight as the L1 has MSHRs. An answer to a load carries the line; with fill=sector it
  *          carries the 32-byte sectors that have a requested word, as a Fermi without L1 reads them. L2 and DRAM transfer lines.
+ * Options  l2=through: the baseline of Hechtman et al., HPCA 2014 (section 5): L2, directory and L3 of wt, which write through to memory, and
+ *          stores are acknowledged there.
  * Differs  the paper's public simulator (GPGPUSIM-RUBY, gpgpu-sim/ruby_wrapper.cc, non_coherent-L2cache.sm) answers with the coalesced
  *          request's size: the aligned 32, 64 or 128 bytes that enclose the words. fill=sector differs if they enclose an unused sector.
  * Table    of `gpucoh protocols no-l1[fill=sector]`, L2
@@ -21,6 +23,7 @@
  *   FILL_ATOMIC                V
  */
 #include "protocols/baseline/baseline.h"
+#include "protocols/quickrelease/write_through.h"
 
 #define NO_L1_MESSAGES(X, P) \
     BASELINE_MESSAGES(X, P)  \
@@ -29,8 +32,9 @@
 GPC_MESSAGES(NO_L1, NO_L1_MESSAGES)
 BASELINE_SAME_MESSAGES(NO_L1);
 
-enum { OPTION_FILL };
+enum { OPTION_FILL, OPTION_L2 };
 enum { FILL_LINE, FILL_SECTOR };
+enum { L2_BACK, L2_THROUGH };
 
 /* ---- L1 ------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -186,14 +190,35 @@ static const gpc_controller_type_t no_l1_l2 = {
 
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH, .bank_is_whole = true};
 
+/* ---- the protocol --------------------------------------------------------------------------------------------------------------------- */
+
+static int
+check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure)
+{
+    (void) machine;
+    if (options[OPTION_L2] == L2_BACK || options[OPTION_FILL] == FILL_LINE) {
+        return GPC_OK;
+    }
+    return gpc_fail(failure, GPC_ERROR_OPTION,
+                    "fill=sector with l2=through: must be fill=line, since no paper has both");
+}
+
+#define NO_L1                                                                                                          \
+    .id = "no-l1", .name = "NO-L1", .paper = "Singh et al., HPCA 2013", .family = "baseline",                          \
+    .text = "no L1: every access is performed at the L2",                                                              \
+    .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"}, .standard_rule = GPC_RULE_RC, .watched = &watched
+
+static const gpc_protocol_t through = {
+    NO_L1,
+    .controllers = {&no_l1_l1, &wt_l2, &wt_l3},
+    GPC_MESSAGES_OF(WT),
+    .message = wt_message_described,
+    .networks = WT_NETWORKS,
+    .host_write = wt_host_write,
+};
+
 const gpc_protocol_t gpc_protocol_no_l1 = {
-    .id = "no-l1",
-    .name = "NO-L1",
-    .paper = "Singh et al., HPCA 2013",
-    .family = "baseline",
-    .text = "no L1: every access is performed at the L2",
-    .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
-    .standard_rule = GPC_RULE_RC,
+    NO_L1,
     .controllers = {&no_l1_l1, &no_l1_l2},
     GPC_MESSAGES_OF(NO_L1),
     .networks = BASELINE_NETWORKS,
@@ -204,8 +229,15 @@ const gpc_protocol_t gpc_protocol_no_l1 = {
                                  .choices = "line sector",
                                  .text = "what answers a load: the line, or its 32-byte sectors with requested words",
                                  .fuzz_least = FILL_LINE,
-                                 .fuzz_most = FILL_SECTOR}},
-    .declared = {.weak_outcomes = "SB MP", .variations = "fill=sector"},
+                                 .fuzz_most = FILL_SECTOR},
+                [OPTION_L2] = {.name = "l2",
+                               .standard = L2_BACK,
+                               .smallest = L2_BACK,
+                               .largest = L2_THROUGH,
+                               .choices = "back through",
+                               .text = "whether the L2 writes back, or through to memory"}},
+    .instead = {.option = OPTION_L2, .value = L2_THROUGH, .by = &through},
+    .check = check,
+    .declared = {.weak_outcomes = "SB MP", .variations = "fill=sector l2=through"},
     .host_write = gpc_host_write,
-    .watched = &watched,
 };

@@ -1,0 +1,39 @@
+/* memory_side.c: what the memory sides of wt, rfo and qr share. */
+#include "protocols/quickrelease/memory_side.h"
+
+void
+qr_geometry(const gpc_machine_t *machine, uint64_t bytes, uint32_t most_ways, uint32_t *sets, uint32_t *ways)
+{
+    uint64_t lines = bytes / machine->line_bytes;
+
+    lines = lines ? lines : 1;
+    *ways = lines < most_ways ? (uint32_t) lines : most_ways;
+    *sets = (uint32_t) (lines / *ways);
+}
+
+void
+l3_geometry(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways)
+{
+    (void) options;
+    if (machine->l3_bytes == 0) {
+        qr_geometry(machine, UINT64_C(16) * machine->l2_bytes * machine->partitions, 16, sets, ways);
+    }
+}
+
+uint32_t
+l3_mshrs(const gpc_machine_t *machine, const int64_t *options)
+{
+    (void) options;
+    return machine->l3_mshrs ? machine->l3_mshrs : machine->l2_mshrs * machine->partitions;
+}
+
+void
+l3_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
+{
+    const gpc_tags_t *tags = &units->memory->arrays[0];
+    gpc_index_t way = gpc_tags_find(tags, line);
+
+    if (way != GPC_NONE) {
+        gpc_merge_words(gpc_tags_words(tags, way), words, mask);
+    }
+}

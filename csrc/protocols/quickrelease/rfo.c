@@ -1,0 +1,122 @@
+/* rfo.c: RFO, read for ownership: a CPU's MOESI directory protocol on the GPU; rfo_l1.c has its L1, rfo_l2.c directory, L2 and L3.
+ *
+ * Paper    Hechtman et al., HPCA 2014, sections 2.4.2 and 4.1: write-back, a single writer or many readers, a fully mapped directory with
+ *          full sharers that includes L1s and L2 and recalls, MOESI, L3 writeable. Synchronisation runs in the L1.
+ * Inferred every cell (the paper prints none): a directory that serves one request of a line at a time; owners pass lines on directly and stay
+ *          owners after a read; silent evictions of shared copies. The L2 stores the directory's data: of lines that no L1 owns. 32,768
+ *          entries cover eight times the L2, so most entries are without data.
+ * Options  dir_ways, dir_ratio: the directory's associativity, and its entries per line of the L2 (table 1: 256 KiB of 8 bytes each).
+ */
+#include "protocols/quickrelease/rfo.h"
+
+/* ---- the host: the newest words are an owner's, else the L2's, else the L3's, else memory's ------------------------------------- */
+
+static uint32_t *
+copy_in(const gpc_controller_t *unit, uint8_t array, gpc_address_t line)
+{
+    const gpc_tags_t *tags = &unit->arrays[array];
+    gpc_index_t way = gpc_tags_find(tags, line);
+    return way == GPC_NONE || tags->tags[way].mshr != GPC_NONE ? NULL : gpc_tags_words(tags, way);
+}
+
+static int
+host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words)
+{
+    const uint32_t *newest = copy_in(units->memory, 0, line);
+    const uint32_t *l2 = copy_in(units->bank, RFO_DATA, line);
+    newest = l2 ? l2 : newest;
+    for (uint32_t i = 0; i < units->num_cores; i++) {
+        const uint32_t *owned = rfo_l1_owned(units->cores[i], line);
+        newest = owned ? owned : newest;
+    }
+    if (newest) {
+        gpc_merge_words(words, newest, mask);
+    }
+    return GPC_OK;
+}
+
+/* Every copy takes the words, an owner's too, which stays the owner. */
+static int
+host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
+{
+    uint32_t *l2 = copy_in(units->bank, RFO_DATA, line);
+    l3_host_write(units, line, mask, words);
+    if (l2) {
+        gpc_merge_words(l2, words, mask);
+    }
+    for (uint32_t i = 0; i < units->num_cores; i++) {
+        uint32_t *copy = copy_in(units->cores[i], 0, line);
+        if (copy) {
+            gpc_merge_words(copy, words, mask);
+        }
+    }
+    return GPC_OK;
+}
+
+/* ---- monitor: the directory includes the L1s ------------------------------------------------------------------------------------- */
+
+static int
+monitor(const gpc_units_t *units, gpc_address_t line)
+{
+    if (gpc_mshr_find(&units->bank->mshrs, line) != GPC_NONE) {
+        return GPC_OK;
+    }
+    for (uint32_t i = 0; i < units->num_cores; i++) {
+        gpc_controller_t *core = units->cores[i];
+        gpc_index_t way;
+        uint8_t state = gpc_state_at(core, line, 0, &way);
+        bool owner, listed = rfo_l2_lists(units->bank, line, core->node, &owner);
+        if (gpc_is_among(rfo_watched.copies, state) && !listed) {
+            return gpc_violated(core, line, "every copy is listed", "L1 %u has a copy, and bank %u does not list it", i,
+                                units->bank->index);
+        }
+        if (owner && !rfo_l1_owned(core, line)) {
+            return gpc_violated(core, line, "the listed owner owns the line", "bank %u lists L1 %u", units->bank->index,
+                                i);
+        }
+        if (!owner && (gpc_is_among(rfo_watched.owners, state) || (listed && rfo_l1_owned(core, line)))) {
+            return gpc_violated(core, line, "every owner is listed as such",
+                                "L1 %u owns the line, bank %u does not say so", i, units->bank->index);
+        }
+    }
+    return GPC_OK;
+}
+
+const gpc_protocol_t gpc_protocol_rfo = {
+    .id = "rfo",
+    .name = "RFO",
+    .paper = "Hechtman et al., HPCA 2014",
+    .family = "synchronisation FIFOs",
+    .text = "read for ownership: write-back MOESI L1s, a full-map directory that recalls, L2 and L3 behind it",
+    .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
+    .standard_rule = GPC_RULE_RC,
+    .controllers = {&rfo_l1, &rfo_l2, &rfo_l3},
+    GPC_MESSAGES_OF(RFO),
+    .message = rfo_message_described,
+    .networks = {{.name = "request", .requests = true},
+                 {.name = "forward"},
+                 {.name = "response"},
+                 {.name = "unblock"},
+                 {.name = "up", .ordered = true, .requests = true, .star = true},
+                 {.name = "down", .ordered = true, .star = true}},
+    .options = {[RFO_OPTION_DIR_WAYS] = {.name = "dir_ways",
+                                         .standard = 8,
+                                         .smallest = 1,
+                                         .largest = 64,
+                                         .text = "associativity of the directory",
+                                         .fuzz_least = 1,
+                                         .fuzz_most = 8},
+                [RFO_OPTION_DIR_RATIO] =
+                    GPC_NUMBER("dir_ratio", 8, 1, 64, "directory entries per line of the L2", 1, 1, 4)},
+    .order = {.same_word = true}, /* a load hits while the store of its warp waits for permission */
+    .declared = {.weak_outcomes = "SB MP LB R S 2+2W SB+rel+acq R+rel+acq",
+                 .variations = "dir_ways=2,dir_ratio=1",
+                 .uncovered = {{.table = "L1",
+                                .states = "II",
+                                .events = "RECALL",
+                                .reason = "an L1 that has lost the line is not listed"}}},
+    .host_read = host_read,
+    .host_write = host_write,
+    .watched = &rfo_watched,
+    .monitor = monitor,
+};

@@ -1,0 +1,82 @@
+"""What a release costs under QuickRelease, and what its copies survive."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpucoh
+
+LINE_WORDS = 16
+
+
+@gpucoh.kernel
+def release(
+    data: gpucoh.Buffer[gpucoh.u32],
+    lines: gpucoh.i32,
+    words: gpucoh.i32,
+    times: gpucoh.Buffer[gpucoh.u32],
+):
+    lane = gpucoh.lane_id()
+    if lane < lines:
+        for word in range(words):
+            data[lane * 16 + word] = gpucoh.u32(word)
+    gpucoh.sleep(4000)
+    begin = gpucoh.clock()
+    gpucoh.fence()
+    times[0] = gpucoh.clock() - begin
+
+
+def cycles_of_release(lines: int, words: int, l1_kib: int) -> int:
+    machine = gpucoh.machine("apu").replace(l1_kib=l1_kib)
+    gpu = gpucoh.GPU(machine=machine, protocol="qr")
+    data, times = gpu.zeros(64 * LINE_WORDS, np.uint32), gpu.zeros(1, np.uint32)
+    gpu.launch(release, grid=1, block=64, args=(data, lines, words, times))
+    return int(times.numpy()[0])
+
+
+@pytest.mark.parametrize(("words", "flits"), [(1, 2), (LINE_WORDS, 5)], ids=["word", "line"])
+def test_a_release_of_n_blocks_costs_a_plus_b_n(words, flits):
+    # The marker is behind the blocks in each S-FIFO, so that the levels empty one after another: over the CU's link,
+    # over that to the L3, which has twice its bandwidth, and into memory's queue, one a cycle.
+    numbers = (4, 12, 28, 60)
+    costs = np.array([cycles_of_release(lines, words, 16) for lines in numbers])
+    slopes = np.diff(costs) / np.diff(numbers)
+    assert slopes.max() <= flits + flits / 2 + 1.1, costs
+    assert slopes.max() - slopes.min() < 0.1, costs
+    assert [cycles_of_release(lines, words, 64) for lines in numbers] == list(costs)
+
+
+def test_copies_survive_acquires_under_qr_and_not_under_wt():
+    across = {}
+    for protocol in ("wt", "qr"):
+        run = gpucoh.run("bfs", protocol=protocol, machine="apu", scale="tiny").to_dict()
+        level = run["counters"]["L1"]
+        across[protocol] = level["hits_across_acquires"]
+    assert across["wt"] == 0 < across["qr"]
+
+
+@gpucoh.kernel
+def write_and_read(
+    data: gpucoh.Buffer[gpucoh.u32],
+    rounds: gpucoh.i32,
+    sums: gpucoh.Buffer[gpucoh.u32],
+):
+    lane, total = gpucoh.lane_id(), gpucoh.u32(0)
+    if gpucoh.block_id() == 0:
+        for turn in range(rounds):
+            data[turn % 64 * 64 + lane] = gpucoh.u32(turn)
+    else:
+        for turn in range(rounds):
+            total += gpucoh.load(data, turn % 64 * 64 + lane, order="relaxed")
+    sums[gpucoh.thread_id()] = total
+
+
+def test_write_caches_of_all_levels_serve_whole_lines():
+    machine = gpucoh.machine("apu").replace(l2_kib=16)
+    gpu = gpucoh.GPU(machine=machine, protocol="qr[fifo=2]")
+    data, sums = gpu.zeros(64 * 64, np.uint32), gpu.zeros(1024, np.uint32)
+    gpu.launch(write_and_read, grid=2, block=64, args=(data, 600, sums))
+    counters = gpu.stats().to_dict()["counters"]
+    assert counters["L2"]["hits_written"] > 0
+    assert counters["L3"]["hits_written"] > 0
