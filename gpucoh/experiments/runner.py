@@ -273,7 +273,8 @@ def run(
     True
     """
     limits = {"budget": budget, "deadlock_after": deadlock_after}
-    set = {**(set or {}), **{name: value for name, value in limits.items() if value is not None}}
+    given = {name: value for name, value in limits.items() if value is not None}
+    set = {**(set or {}), **given} if given else set
     wanted = Run(
         workload=workload,
         protocol=protocol,

@@ -381,7 +381,10 @@ APU: Preset = {
     "noc_latency": (10, _NOT_IN_QR),
     "noc_flit_gap": (0, "inferred: a flit per network cycle and link"),
     "flit_bytes": (16, _NOT_IN_QR),
-    "vc_flits": (64, "inferred: covers the 40 cycles of the link to the L3, so that links run at full bandwidth"),
+    "vc_flits": (
+        64,
+        "inferred: covers the 40 cycles of the link to the L3, so that links run at full bandwidth",
+    ),
     "dram_model": ("fr_fcfs", _DDR3),
     "dram_channels": (4, _QR),
     "dram_mhz": (400, _QR),

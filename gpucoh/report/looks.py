@@ -42,7 +42,7 @@ _PROTOCOL_SLOTS = {
     "tc-strong": 12, "tc-weak": 13, "rcc-wo": 15, "rcc-sc": 17,
     "denovo-drf": 18, "denovo-ro": 19, "denovo-hrf": 20,
     "gpu-drf": 24, "gpu-hrf": 29,
-    "src": 30, "stc-nv": 31, "stc-es": 32, "stc-ab": 33, "stc-mb": 35,
+    "src": 14, "stc-nv": 31, "stc-es": 33, "stc-ab": 22, "stc-mb": 35,
     "rfo": 9, "wt": 25, "qr": 27,
 }  # fmt: skip
 

@@ -494,7 +494,7 @@ def test_workloads_explain_their_groups_and_papers(cli):
     ):
         assert meaning in out
     _, out, _ = cli("workloads", "bfs")
-    assert "inter-workgroup communication" in out
+    assert "no synchronisation inside a kernel" in out
     assert "papers Q (QuickRelease)" in out
 
 

@@ -228,7 +228,7 @@ def slow(*arguments, **named):
     sys.stderr.write("in a library\\n")
     threading.Event().wait()  # for ever: a program that waits for it never ends
 
-graphs.inputs.kronecker = slow
+graphs.inputs.uniform_graph = slow
 try:
     CALL
 except KeyboardInterrupt:
