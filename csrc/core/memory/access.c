@@ -129,7 +129,7 @@ _Static_assert(GPC_ORDER_VERDICT_GO == 0, "a verdict of zero is GO");
 
 int
 gpc_core_publish(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t name,
-              const gpc_address_t *addresses, const uint32_t *words)
+                 const gpc_address_t *addresses, const uint32_t *words)
 {
     return GPC_OBSERVE(&x->cores->tap, ACCESSED, accessed, x->core_index, x->warp_index, x->warp->top.pc, d->access,
                        d->width, d->narrow.bytes, lanes, name, addresses, words);

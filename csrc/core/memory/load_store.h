@@ -13,7 +13,7 @@ GPC_MUST_CHECK int gpc_core_query_scratchpad_order(gpc_issue_t *x, const gpc_dec
 int gpc_core_block_for_order(gpc_issue_t *x, const gpc_decoded_t *d, int verdict, gpc_cycle_t until);
 /* Reports an access to the monitor: addresses, or words of the scratchpad. */
 GPC_MUST_CHECK int gpc_core_publish(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t name,
-                                 const gpc_address_t *addresses, const uint32_t *words);
+                                    const gpc_address_t *addresses, const uint32_t *words);
 
 /* coalescer.c: byte addresses of the lanes, checked against the buffer. */
 GPC_MUST_CHECK int gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes,
