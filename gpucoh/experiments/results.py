@@ -181,10 +181,10 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     """The rows of a file by key; an error if no sweep can have written it, so that nothing is mixed in."""
     try:
         table = pq.read_table(path, page_checksum_verification=True)
-    except (OSError, pa.ArrowException) as error:
+        wrong = _what_has_changed(table)
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:  # the last: a column's name
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ConfigError(f"{path} is not a result file: {reason}") from None
-    wrong = _what_has_changed(table)
     table = _with_whole_seeds(table)
     wrong = wrong or _what_is_wrong(table)
     if wrong is not None:

@@ -23,7 +23,7 @@ SMALL = {
     "line_bytes": 128, "partitions": 2, "interleave_bytes": 256, "l2_bytes": 16384, "l2_ways": 8, "l2_mshrs": 16,
     "l2_round_trip": 100, "noc_latency": 2, "flit_bytes": 32, "vc_flits": 8, "dram_round_trip": 200, "dram_queue": 16,
     "dram_bytes_per_cycle": 16, "dram_banks": 4, "dram_row_bytes": 2048, "dram_burst_bytes": 64, "timestamp_bits": 32,
-    "launch_latency": 100, "global_units": 1,
+    "launch_latency": 100, "global_units": 1, "memory_units": 1,
 }  # fmt: skip
 
 
