@@ -210,25 +210,25 @@ gpc_logical_performed(gpc_logical_t *self, gpc_controller_t *unit, const gpc_msg
                       uint64_t version)
 {
     gpc_logical_line_t *known = line_at(self, unit, write->line);
-    const gpc_logical_warp_t *writer = warp_at(self, write->source, write->warp);
+    const gpc_logical_warp_t *writer = warp_at(self, write->requester, write->warp);
 
     if (!known) {
         return GPC_ERROR_MEMORY;
     }
     if (known->lease && version <= known->lease) {
         return gpc_violated(unit, write->line, "a version exceeds every lease of its line",
-                            "core %u writes at time %" PRIu64 ", a lease lasts until %" PRIu64, write->source, version,
-                            known->lease);
+                            "core %u writes at time %" PRIu64 ", a lease lasts until %" PRIu64, write->requester,
+                            version, known->lease);
     }
     if (version < known->version) {
         return gpc_violated(unit, write->line, "versions of a line do not decrease",
-                            "core %u writes at time %" PRIu64 ", after a write at %" PRIu64, write->source, version,
+                            "core %u writes at time %" PRIu64 ", after a write at %" PRIu64, write->requester, version,
                             known->version);
     }
     if (issued >= writer->since && version < writer->least) {
         return gpc_violated(unit, write->line, "a write behind a release follows what its warp has seen",
-                            "core %u warp %u writes at time %" PRIu64 ", and has seen version %" PRIu64, write->source,
-                            write->warp, version, writer->least);
+                            "core %u warp %u writes at time %" PRIu64 ", and has seen version %" PRIu64,
+                            write->requester, write->warp, version, writer->least);
     }
     known->version = version;
     self->versions[write->request] = version;

@@ -94,7 +94,7 @@ perform_atomic(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *wri
             return gpc_violated(unit, write->line, "an atomic reads the last write",
                                 "lane %u of core %u warp %u got 0x%" PRIx32 " from word %" PRIu32
                                 ", the last write performed there left 0x%" PRIx32,
-                                lanes->lane[i], write->source, write->warp, lanes->old[i], word, words[word]);
+                                lanes->lane[i], write->requester, write->warp, lanes->old[i], word, words[word]);
         }
         words[word] =
             gpc_rmw_apply(lanes->operation, lanes->type, words[word], lanes->operand[i], lanes->replacement[i]);
@@ -116,7 +116,7 @@ note_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *wri
     if (*performed & write->mask) {
         return gpc_violated(unit, write->line, "a write is performed once, before its answer",
                             "words 0x%" PRIx32 " of core %u warp %u are written again", *performed & write->mask,
-                            write->source, write->warp);
+                            write->requester, write->warp);
     }
     *performed |= write->mask;
     return GPC_OK;
@@ -228,7 +228,7 @@ gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg
         return perform_accepted(self, unit, write, until, readable);
     }
     const gpc_msg_t *request = write->type < GPC_MSG_OWN ? write : gpc_msg_at(self->about.messages, write->request);
-    gpc_monitored_warp_t *warp = gpc_monitor_warp(self, write->source, write->warp);
+    gpc_monitored_warp_t *warp = gpc_monitor_warp(self, write->requester, write->warp);
 
     self->counts.writes++;
     int status = note_performed(self, unit, write);
@@ -236,7 +236,7 @@ gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg
         status = gpc_logical_performed(&self->logical, unit, write, request->issued, until);
     }
     if (status == GPC_OK) {
-        status = check_others(self, unit, write, write->source, until);
+        status = check_others(self, unit, write, write->requester, until);
     }
     if (status == GPC_OK) {
         status = write->lanes == GPC_NONE ? perform_store(self, write, readable)
@@ -248,7 +248,7 @@ gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg
     warp->visible = warp->visible > until ? warp->visible : until;
     for (gpc_mask_t left = write->mask; left; left &= left - 1) {
         gpc_address_t address = write->line + 4 * (uint32_t) __builtin_ctz(left);
-        note_seen(self, reader_of(self, write->source, write->warp), address, request->issued,
+        note_seen(self, reader_of(self, write->requester, write->warp), address, request->issued,
                   gpc_shadow_version(&self->shadow, address));
     }
     return GPC_OK;
