@@ -136,7 +136,7 @@ fill_kept_at_l3(mutant_t *m)
 }
 
 static void
-l3_reads_served_anew(mutant_t *m)
+l3_serves_newer_words(mutant_t *m)
 {
     mutant_replace(m, "L3", "P", "FILL", 1, act_replay);
 }
@@ -195,7 +195,7 @@ MUTANTS(quickrelease) {
     {"qr!release-waits-for-nothing", "a release sends no marker", NULL, release_waits_for_nothing},
     {"qr!inv-ignored", "an L1 ignores Invs", NULL, inv_ignored},
     {"qr!inv-overtaken", "answers to markers and data overtake Invs",
-     "section 3.1.1: nobody acknowledges an Inv; how it precedes the release's completion is not said", inv_overtaken},
+     "section 3.1.1: an Inv is not acknowledged; how it precedes the release's completion is not said", inv_overtaken},
     {"qr!marker-passes-words", "markers overtake words on their way to the L2", NULL, marker_passes_words},
     {"qr!fill-kept-at-l1", "a block whose words the wL1 has given up meanwhile is kept in the rL1",
      "section 3.1.1: an eviction invalidates the read cache's block, of reads in flight it says nothing", fill_kept_at_l1},
@@ -203,7 +203,7 @@ MUTANTS(quickrelease) {
      "section 3.1.1: an Inv invalidates the block, of reads in flight it says nothing", fill_kept_over_inv},
     {"qr!fill-kept-at-l2", "a block whose words the wL2 has given up meanwhile is kept in the rL2", NULL, fill_kept_at_l2},
     {"qr!fill-kept-at-l3", "a block whose words the wL3 has given up meanwhile is kept in the L3", NULL, fill_kept_at_l3},
-    {"qr!l3-reads-served-anew", "reads that waited for memory are served with words that came after them", NULL, l3_reads_served_anew},
+    {"qr!l3-serves-newer-words", "reads that waited for memory are served with words that came after them", NULL, l3_serves_newer_words},
     {"qr!written-bit-not-set", "a store leaves the written bit clear", NULL, written_bit_not_set},
     {"qr!fifo-a-wave", "a release does not wait for what other waves of the CU have written",
      "section 3: the S-FIFO can be split for each wavefront; the paper refuses it, as it breaks transitivity", fifo_a_wave},

@@ -22,7 +22,7 @@ class _Described:
     machine: Machine
 
     def option(self, name: str, otherwise: int = 0) -> int:
-        """An option's default, or what stands for it in a protocol without it."""
+        """An option's default, or what replaces it in a protocol without it."""
         found = (option["default"] for option in self.json["options"] if option["name"] == name)
         return int(next(found, otherwise))
 

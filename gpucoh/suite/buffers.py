@@ -32,7 +32,7 @@ PLACEMENT_SEED = Parameter(
 def place(gpu: GpuLike, seed: int, *contents: Any) -> list[Any]:
     """Arrays with ``contents``, in their order, allocated in the order that ``seed`` draws.
 
-    A pair of size and dtype stands for zeros. Protocols that tell buffers apart by address bits depend on the order.
+    A pair of size and dtype means zeros. Protocols that tell buffers apart by address bits depend on the order.
     """
     order = np.arange(len(contents))
     if seed:

@@ -3,7 +3,7 @@
 QuickRelease's authors wrote it: for each byte, a first step counts the elements of each value of the byte, a second
 one traverses the list to find the value at the thread's position, and a third one moves that value and swaps input and
 output. So every thread reads the list again, and reuse is very high. The rest is inferred: a launch a step, 64 threads
-a block; counts are added up with atomics in memory; a thread takes from the counts which value stands at its position
+a block; counts are added up with atomics in memory; a thread takes from the counts which value is at its position
 and how many of its kind stand before it, reads the list until it has met as many, and notes the place; the third step
 moves the word from there; 4,096 words.
 """
@@ -43,7 +43,7 @@ def byte_of(words: ReadOnlyI32, at: lang.i32, byte: lang.i32) -> lang.i32:
 def count_values(
     words: ReadOnlyI32, counts: lang.Buffer[lang.i32], byte: lang.i32, count: lang.i32
 ) -> None:
-    """How often each value of the byte stands in the list."""
+    """How often each value of the byte is in the list."""
     i = lang.global_id()
     if i < count:
         lang.atomic_add(counts, byte_of(words, i, byte), 1, order="relaxed", scope="gpu")

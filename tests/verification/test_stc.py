@@ -132,12 +132,12 @@ def counters(protocol: str, scale: str = "tiny", **changes: Any) -> dict[str, An
     return found.to_dict()["counters"]
 
 
-@pytest.mark.parametrize(("cores", "told"), [(8, 36), (32, 79)])
-def test_an_idle_change_takes_the_paper_s_time(cores: int, told: int) -> None:
+@pytest.mark.parametrize(("cores", "paper"), [(8, 36), (32, 79)])
+def test_an_idle_change_takes_the_paper_s_time(cores: int, paper: int) -> None:
     """Section 7.4, within 15%."""
     unit = counters("stc-nv", cores=cores)["EMU"]
     assert unit["idle_changes"] >= 3
-    assert 0.85 * told < unit["idle_change_cycles"] / unit["idle_changes"] < 1.15 * told
+    assert 0.85 * paper < unit["idle_change_cycles"] / unit["idle_changes"] < 1.15 * paper
 
 
 def test_bands_settle_where_conflicts_look_at_upper_bits_first() -> None:

@@ -28,7 +28,7 @@
     X(P, INV_ACK, INV, 4, 8, 0, false, "the copy is gone (inv=ack)")
 GPC_MESSAGES(QR, QR_MESSAGES)
 
-/* Kinds of markers: a release or a kernel's end waits for it; nobody does; with sync_sc=1, a later acquire load of the warp does. */
+/* Kinds of markers: a release or a kernel's end waits for it; nothing does; with sync_sc=1, a later acquire load of the warp does. */
 enum { QR_REL, QR_REL_NOACK, QR_REL_STORE };
 
 #define QR_MESSAGE(FIELD)                                                                                              \
@@ -107,7 +107,7 @@ qr_fifo(const gpc_controller_t *unit)
 /* Words of the block that the write cache has. */
 gpc_mask_t qr_dirty(const gpc_controller_t *unit, gpc_address_t line);
 const uint32_t *qr_written_words(const gpc_step_t *x);
-/* Whether the S-FIFO has so many places; if not, its first entries leave, and the request holds: GPC_HOLD. */
+/* Whether the S-FIFO has that number of places; if not, its first entries leave, and the request holds: GPC_HOLD. */
 GPC_MUST_CHECK int qr_need_places(gpc_controller_t *unit, uint32_t places);
 /* Whether the unit may send on the network: an entry or a request that is its first action asks. */
 GPC_MUST_CHECK int qr_need_room(const gpc_step_t *x);

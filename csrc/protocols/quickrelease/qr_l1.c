@@ -4,7 +4,7 @@
  *          wL1. Else the wL1 serves it if it has all its words; if not, the wL1's block goes up and the load follows it. A store completes in the
  *          wL1. Acquires do nothing.
  * Inferred a read that is outstanding when an Inv comes, when the wL1 gives up the block, or when an atomic passes, serves the loads that wait and
- *          is not kept; later loads wait for it. A release store, and a relaxed one, enters the S-FIFO together with a marker that nobody
+ *          is not kept; later loads wait for it. A release store, and a relaxed one, enters the S-FIFO together with a marker that nothing
  *          waits for. A barrier is a release, by the last wave of the block. One marker a CU at a kernel's end, if it has written.
  */
 #include "protocols/quickrelease/qr.h"

@@ -1,7 +1,7 @@
 /* qr_l2.c: qr's second level: rL2, wL2, S-FIFO2.
  *
- * Paper    Hechtman et al., HPCA 2014, section 3.1: as the first level; the rL1s are told of each block that the wL2 gives up, by a broadcast
- *          that nobody acknowledges.
+ * Paper    Hechtman et al., HPCA 2014, section 3.1: as the first level; the rL1s learn of each block that the wL2 gives up, by a broadcast
+ *          that is not acknowledged.
  * Inferred the Inv takes the channel of data and of the markers' answers, so that a CU has had it before it can know of the release. Where
  *          there are several banks, whose channels have no order, Invs are acknowledged and markers wait for that (inv=ack). An rL1 asks for whole
  *          blocks: only a block all of whose words are dirty is served by the wL2. An outstanding read serves the requests that came before

@@ -35,7 +35,7 @@
     X(L2_LAST_RECALLED, "last answer to the recall")
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
-/* A data way of its own: whether memory is behind stands in the entry. */
+/* A data way of its own: the entry says whether memory is behind. */
 #define L2_DATA(FIELD) /* no metadata beside the tags */
 #define L2_ENTRY(FIELD)                                                                                                \
     GPC_WRITER_LINE(FIELD)                                                                                             \
@@ -251,7 +251,7 @@ GPC_ACTION(act_free_entry, "free the directory way")
     return gpc_release_way_in(x, RFO_DIRECTORY);
 }
 
-GPC_ACTION(act_new_entry, "the entry lists nobody")
+GPC_ACTION(act_new_entry, "the entry lists no sharer")
 {
     *entry_of(x) = (rfo_entry_line_t){.owner = GPC_NO_NODE};
     return GPC_OK;

@@ -62,7 +62,7 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-/* A message of the type to the directory, for the request in hand. */
+/* A message of the type to the directory, for the current request. */
 static gpc_msg_t *
 new_message_up(gpc_step_t *x, uint8_t type, bool apart)
 {
