@@ -207,6 +207,7 @@ port_visit(void *world, int (*what)(gpc_controller_t *unit, void *context), void
 const gpc_ports_t gpc_world_ports = {
     .now = port_now,
     .send = port_send,
+    .send_probed = port_send,
     .broadcast = port_broadcast,
     .instant = port_instant,
     .wake_at = port_wake_at,

@@ -35,6 +35,8 @@ typedef struct {
     gpc_cycle_t (*now)(const void *world); /* core cycles, the unit of leases and GWCTs */
     /* Sends the message to message->destination (a controller) on its type's virtual network. */
     int (*send)(void *world, gpc_controller_t *from, gpc_index_t message);
+    /* The same, once the CPU has answered the probes of all writes to memory up to now; later messages may overtake it. */
+    int (*send_probed)(void *world, gpc_controller_t *from, gpc_index_t message);
     /* Sends one copy to every controller of the set, on its type's virtual network, in order of node. */
     int (*broadcast)(void *world, gpc_controller_t *from, gpc_index_t message, const gpc_nodeset_t *to);
     /* Causes INSTANT for the line at the L1s of the set (NULL: all) except `except`, in this cycle, without a message. */
@@ -401,6 +403,7 @@ struct gpc_protocol {
      * gpc_host_read, gpc_host_write_alone (host.h). */
     int (*host_read)(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
     int (*host_write)(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
+    bool host_takes_line; /* before host_write, memory is given what host_read says of the line's other words */
     /* Monitors, with check on: parameters of the generic ones, and the protocol's own, called after every step of a controller with
      * its line; a step of a table over the unit may have none (GPC_NEVER). Reports with gpc_violated. */
     const gpc_watched_t *watched;

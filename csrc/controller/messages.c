@@ -144,16 +144,29 @@ stamp(const gpc_controller_t *unit, gpc_index_t message, const gpc_nodeset_t *to
 }
 
 static int
+no_room(const gpc_controller_t *unit)
+{
+    return unit->failure->code ? unit->failure->code : GPC_ERROR_CAPACITY;
+}
+
+static int
 stamp_and_send(gpc_controller_t *unit, gpc_index_t message)
 {
     int status = stamp(unit, message, NULL);
     return status ? status : unit->ports->send(unit->world, unit, message);
 }
 
-static int
-no_room(const gpc_controller_t *unit)
+int
+gpc_send_probed(gpc_step_t *x, gpc_msg_t *msg)
 {
-    return unit->failure->code ? unit->failure->code : GPC_ERROR_CAPACITY;
+    gpc_controller_t *unit = x->unit;
+    gpc_index_t message = gpc_msg_index(unit->messages, msg);
+
+    if (message == unit->messages->capacity) {
+        return no_room(unit);
+    }
+    int status = stamp(unit, message, NULL);
+    return status ? status : unit->ports->send_probed(unit->world, unit, message);
 }
 
 int

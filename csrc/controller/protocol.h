@@ -289,6 +289,8 @@ gpc_is_request(const gpc_controller_t *unit, const gpc_msg_t *msg)
 }
 /* Sends the message and takes ownership of it; over words, at the end of the step, combined with equal messages. */
 GPC_MUST_CHECK int gpc_send(gpc_step_t *x, gpc_msg_t *msg);
+/* An answer that says that words are in memory: it leaves when the CPU has answered the probes of all writes up to now. Not over words. */
+GPC_MUST_CHECK int gpc_send_probed(gpc_step_t *x, gpc_msg_t *msg);
 /* Sends one copy to every controller of the set. */
 GPC_MUST_CHECK int gpc_broadcast(gpc_step_t *x, gpc_msg_t *msg, const gpc_nodeset_t *to);
 /* Bytes on the wire. */

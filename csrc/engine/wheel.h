@@ -17,6 +17,7 @@ typedef enum {
     GPC_EVENT_OUTBOX,         /* target: controller; messages leave its pipeline for the network */
     GPC_EVENT_NETWORK_GRANT,  /* target: output port's place in this cycle's order; argument: output port */
     GPC_EVENT_TIMER,          /* target: controller; argument: timer message */
+    GPC_EVENT_SEND,           /* target: controller; argument: message, which it sends */
     GPC_EVENT_LAUNCH,
     GPC_EVENT_OTHER_ARRIVE, /* as NETWORK_ARRIVE and NETWORK_GRANT; the target's high bits: which of the other networks */
     GPC_EVENT_OTHER_GRANT,

@@ -88,15 +88,19 @@ gpc_cpu_cache_read(gpc_cpu_cache_t *self, gpc_address_t line, gpc_tick_t now)
 }
 
 gpc_tick_t
-gpc_cpu_cache_written(gpc_cpu_cache_t *self, gpc_address_t line)
+gpc_cpu_cache_written(gpc_cpu_cache_t *self, gpc_address_t line, gpc_tick_t now)
 {
-    return drop(self, line) ? self->probe : 0;
+    if (!drop(self, line)) {
+        return 0;
+    }
+    self->state->answered = now + self->probe;
+    return self->probe;
 }
 
 void
 gpc_cpu_cache_reset_statistics(gpc_cpu_cache_t *self)
 {
     if (self->state) {
-        *self->state = (gpc_cpu_cache_state_t){.free = self->state->free};
+        *self->state = (gpc_cpu_cache_state_t){.free = self->state->free, .answered = self->state->answered};
     }
 }

@@ -16,7 +16,8 @@
 
 /* In the arena. */
 typedef struct {
-    gpc_tick_t free; /* end of the last transfer */
+    gpc_tick_t free;     /* end of the last transfer */
+    gpc_tick_t answered; /* the probe of the last write */
 #define X(name) uint64_t name;
     GPC_CPU_CACHE_STATISTICS(X)
 #undef X
@@ -42,7 +43,7 @@ void gpc_cpu_cache_host_wrote(gpc_cpu_cache_t *self, gpc_address_t line);
 /* The GPU reads or writes the line in memory, and the cache drops it. By how many ticks the access is late: 0 if the
  * cache has not got the line. A line that was read must be written to memory. */
 gpc_tick_t gpc_cpu_cache_read(gpc_cpu_cache_t *self, gpc_address_t line, gpc_tick_t now);
-gpc_tick_t gpc_cpu_cache_written(gpc_cpu_cache_t *self, gpc_address_t line);
+gpc_tick_t gpc_cpu_cache_written(gpc_cpu_cache_t *self, gpc_address_t line, gpc_tick_t now);
 void gpc_cpu_cache_reset_statistics(gpc_cpu_cache_t *self);
 
 #endif

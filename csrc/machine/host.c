@@ -165,6 +165,14 @@ write_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
     uint32_t data[GPC_MAX_LINE_WORDS] = {0};
 
     gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, data); /* memory holds the written words already */
+    if (gpu->protocol->host_takes_line) {
+        gpc_mask_t others = ~mask & gpc_all_words(units.bank);
+        int status = gpu->protocol->host_read(&units, line, others, data);
+        status = status ? status : gpc_memory_write_masked(gpu->memory, line, others, data);
+        if (status) {
+            return status;
+        }
+    }
     return gpu->protocol->host_write(&units, line, mask, data);
 }
 

@@ -50,6 +50,16 @@ port_broadcast(void *world, gpc_controller_t *from, gpc_index_t message, const g
     return status;
 }
 
+static int
+port_send_probed(void *world, gpc_controller_t *from, gpc_index_t message)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_tick_t at = gpc_cpu_cache_exists(&gpu->cpu) ? gpu->cpu.state->answered : 0;
+    return at > tick_now(gpu)
+               ? gpc_wheel_schedule(&gpu->wheel, at, GPC_EVENT_SEND, GPC_PRIORITY_OUTBOX, from->node, message)
+               : gpc_gpu_send(world, from, message);
+}
+
 static gpc_cycle_t
 port_now(const void *world)
 {
@@ -221,7 +231,7 @@ port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_m
 {
     gpc_gpu_t *gpu = world;
     gpc_index_t answer = GPC_NONE;
-    gpc_tick_t late = gpc_cpu_cache_exists(&gpu->cpu) ? gpc_cpu_cache_written(&gpu->cpu, line) : 0;
+    gpc_tick_t late = gpc_cpu_cache_exists(&gpu->cpu) ? gpc_cpu_cache_written(&gpu->cpu, line, tick_now(gpu)) : 0;
 
     if (note) {
         answer = inner_message(gpu, unit, GPC_MSG_WRITTEN, line);
@@ -305,6 +315,7 @@ gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 const gpc_ports_t gpc_gpu_ports = {
     .now = port_now,
     .send = gpc_gpu_send,
+    .send_probed = port_send_probed,
     .broadcast = port_broadcast,
     .instant = port_instant,
     .wake_at = port_wake_at,

@@ -107,6 +107,8 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
             return gpc_gpu_controller_event(gpu, (gpc_node_t) event->target);
         case GPC_EVENT_OUTBOX:
             return gpc_gpu_outbox_event(gpu, (gpc_node_t) event->target);
+        case GPC_EVENT_SEND:
+            return gpc_gpu_send(gpu, &gpu->controllers[event->target], event->argument);
         case GPC_EVENT_NETWORK_ARRIVE:
         case GPC_EVENT_NETWORK_GRANT:
         case GPC_EVENT_OTHER_ARRIVE:

@@ -47,6 +47,42 @@ def test_a_longer_probe_and_transfer_take_longer():
     assert transfers[0] >= 80 * stats.cpu.transfers
 
 
+@gpucoh.kernel
+def overwrite(data: gpucoh.Buffer[gpucoh.u32]):
+    data[gpucoh.global_id()] = gpucoh.u32(1)
+
+
+@pytest.mark.parametrize("protocol", ["no-l1[l2=through]", "wt", "qr"])
+def test_a_kernel_that_overwrites_the_host_s_words_ends_later_by_a_probe(protocol):
+    cycles = {}
+    for probe in (0, 1000):
+        gpu = gpucoh.GPU(
+            machine=gpucoh.machine("apu").replace(cpu_probe_cycles=probe), protocol=protocol
+        )
+        data = gpu.array(np.zeros(64, np.uint32))
+        gpu.launch(overwrite, grid=1, block=64, args=(data,))
+        stats = gpu.stats()
+        cycles[probe] = stats.cycles
+        assert stats.cpu.probes == 4
+        assert stats.cpu.transfers == 0
+    assert cycles[0] + 900 < cycles[1000] <= cycles[0] + 1000
+
+
+@pytest.mark.parametrize("protocol", ["no-l1[l2=through]", "wt", "rfo", "qr"])
+def test_words_that_the_host_writes_again_are_read_from_the_cpu_again(protocol):
+    gpu = gpucoh.GPU(machine="apu", protocol=protocol, check=True)
+    data, out = gpu.array(np.arange(64, dtype=np.uint32)), gpu.zeros(64, np.uint32)
+    for turn in range(3):
+        data[5] = turn  # one word: the line's others are the first launch's
+        before = gpu.stats()
+        gpu.launch(add_one, grid=1, block=64, args=(data, out))
+        assert (gpu.stats() - before).cpu.transfers == (4 if turn == 0 else 1)
+        gpu.launch(add_one, grid=1, block=64, args=(out, data))
+        expected = np.arange(64) + 2 * (turn + 1)
+        expected[5] = turn + 2
+        assert (data.numpy() == expected).all()
+
+
 def test_a_small_cache_keeps_the_last_lines_written():
     _, stats = launched(APU.replace(cpu_kib=1, cpu_ways=16))
     assert stats.cpu.transfers <= 16 < WORDS * 4 // APU.line_bytes

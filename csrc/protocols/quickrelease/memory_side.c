@@ -28,12 +28,11 @@ l3_mshrs(const gpc_machine_t *machine, const int64_t *options)
 }
 
 void
-l3_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
+l3_host_drop(const gpc_units_t *units, gpc_address_t line)
 {
-    const gpc_tags_t *tags = &units->memory->arrays[0];
-    gpc_index_t way = gpc_tags_find(tags, line);
+    gpc_index_t way = gpc_tags_find(&units->memory->arrays[0], line);
 
     if (way != GPC_NONE) {
-        gpc_merge_words(gpc_tags_words(tags, way), words, mask);
+        gpc_tags_drop(&units->memory->arrays[0], way);
     }
 }

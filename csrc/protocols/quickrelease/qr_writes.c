@@ -244,7 +244,7 @@ GPC_ACTION(act_pass_marker,
     }
     if (qr_position(unit) == GPC_AT_MEMORY) {
         bool answers = fields.kind != QR_REL_NOACK;
-        return answers ? gpc_send(x, new_marker(x, QR_RELEASED_DOWN, fields.from, &fields)) : GPC_OK;
+        return answers ? gpc_send_probed(x, new_marker(x, QR_RELEASED_DOWN, fields.from, &fields)) : GPC_OK;
     }
     for (uint32_t bank = 0; bank < unit->machine->partitions && status == GPC_OK; bank++) {
         gpc_node_t to = (gpc_node_t) (gpc_node_of(unit, GPC_AT_BANK) + bank);

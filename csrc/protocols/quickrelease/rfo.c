@@ -35,20 +35,25 @@ host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_
     return GPC_OK;
 }
 
-/* Every copy takes the words, an owner's too, which stays the owner. */
+static void
+drop_in(gpc_controller_t *unit, uint8_t array, gpc_address_t line)
+{
+    gpc_index_t way = gpc_tags_find(&unit->arrays[array], line);
+    if (way != GPC_NONE) {
+        gpc_tags_drop(&unit->arrays[array], way);
+    }
+}
+
+/* The CPU is the only one that has the line; memory has its other words. */
 static int
 host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
 {
-    uint32_t *l2 = copy_in(units->bank, RFO_DATA, line);
-    l3_host_write(units, line, mask, words);
-    if (l2) {
-        gpc_merge_words(l2, words, mask);
-    }
+    (void) mask, (void) words;
+    l3_host_drop(units, line);
+    drop_in(units->bank, RFO_DIRECTORY, line);
+    drop_in(units->bank, RFO_DATA, line);
     for (uint32_t i = 0; i < units->num_cores; i++) {
-        uint32_t *copy = copy_in(units->cores[i], 0, line);
-        if (copy) {
-            gpc_merge_words(copy, words, mask);
-        }
+        drop_in(units->cores[i], 0, line);
     }
     return GPC_OK;
 }
@@ -117,6 +122,7 @@ const gpc_protocol_t gpc_protocol_rfo = {
                                 .reason = "an L1 that has lost the line is not listed"}}},
     .host_read = host_read,
     .host_write = host_write,
+    .host_takes_line = true,
     .watched = &rfo_watched,
     .monitor = monitor,
 };

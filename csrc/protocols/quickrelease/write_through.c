@@ -275,7 +275,7 @@ GPC_ACTION(wt_act_write, "the words enter memory's queue; send WRITTEN")
     }
     gpc_msg_t *msg = gpc_new_answer(x, x->message, WT_WRITTEN);
     wt_message(msg)->apart = apart;
-    return status ? status : gpc_send(x, msg);
+    return status ? status : gpc_send_probed(x, msg);
 }
 
 GPC_ACTION(wt_act_perform, "perform the atomics; the words enter memory's queue; send OLD_VALUES")
@@ -327,9 +327,10 @@ int
 wt_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
 {
     gpc_index_t way = gpc_tags_find(&units->bank->arrays[0], line);
+    (void) mask, (void) words; /* memory has them */
     if (way != GPC_NONE) {
         gpc_tags_drop(&units->bank->arrays[0], way);
     }
-    l3_host_write(units, line, mask, words);
+    l3_host_drop(units, line);
     return GPC_OK;
 }

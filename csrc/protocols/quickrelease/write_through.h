@@ -44,8 +44,7 @@ typedef struct {
 
 extern const gpc_controller_type_t wt_l2, wt_l3;
 
-/* A write reaches the L3's copy and drops the L2's (the directory's probe); L1 copies are stale until
- * the next kernel begins. */
+/* A write drops the copies of L3 and L2 (the directory's probe); L1 copies are stale until the next kernel begins. */
 int wt_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
 
 #endif
