@@ -20,11 +20,14 @@
 #include "fabric/memory.h"
 
 /* Stall causes. A core cycle with a resident block in which no warp issues counts once, under the cause of the first
- * waiting warp in scheduler order: issue cycles + stall cycles = active core cycles. Cycles without a resident block
+ * waiting warp in scheduler order; if that warp waits at a barrier, under the cause of the first warp of its block, in
+ * the same order, that does not: the one that holds up the barrier. Issue cycles + stall cycles = active core cycles. Cycles without a resident block
  * count under `launch` and are not active: active + launch = length of the launch on every core. While an instruction
  * occupies its issue port (issue_cycles > 1), the core counts as issuing. */
 #define GPC_STALLS(X)                                                                            \
     X(scoreboard, "a register of an outstanding load or instruction")                            \
+    X(poll, "the value of a load that a loop repeats until the value changes")                   \
+    X(lock, "the old value of an atomic that a loop repeats until it succeeds")                  \
     GPC_MEMORY_ORDER_STALLS(X)                                                                   \
     GPC_FENCE_STALLS(X)                                                                          \
     X(time, "the expiry of a lease or GWCT")                                                     \
@@ -74,6 +77,7 @@
     X(atomic_latency_cycles, "core cycles from issue to last old value, summed over warp atomics") \
     X(atomic_instructions, "warp atomics")                                                      \
     X(order_blocked_cycles, "core cycles without an issue in which a warp has an order stall")  \
+    X(barrier_blocked_cycles, "core cycles without an issue whose first waiting warp waits at a barrier") \
     X(order_stalls_load, "order stalls behind an older load")                                   \
     X(order_stalls_store, "order stalls behind an older store")                                 \
     X(order_stalls_atomic, "order stalls behind an older atomic")                               \

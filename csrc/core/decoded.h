@@ -59,7 +59,8 @@ typedef struct {
     uint8_t group, opcode, type, width;
     uint8_t unit;
     uint8_t num_waits;
-    uint8_t atomic; /* gpc_atomic_t */
+    uint8_t atomic;   /* gpc_atomic_t */
+    uint8_t waits_as; /* gpc_stall_t of a wait for its registers: scoreboard, or in a loop of polling.c poll or lock */
     gpc_narrow_t narrow;
     uint16_t flags;
     gpc_access_t access; /* of memory instructions, fences, barriers and exits */

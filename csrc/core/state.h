@@ -109,7 +109,9 @@ typedef struct {                /* the members that every turn reads come first 
     gpc_index_t due_head, due_tail;
     gpc_cycle_t scoreboard_base;
     uint8_t idle_reason; /* gpc_stall_t */
+    uint8_t idle_warp;   /* the warp whose reason it is */
     bool idle_ordered;   /* as of idle_reason: a warp has an order stall */
+    bool idle_barrier;   /* likewise: the first waiting warp waits at a barrier */
     bool held;           /* no offers to the L1 before gpc_cores_retry */
     bool in_turn;
 

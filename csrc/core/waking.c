@@ -107,7 +107,7 @@ gpc_core_settle(gpc_issue_t *x)
             sleeps = false;
         }
     }
-    warp->reason = (uint8_t) (sleeps ? GPC_STALL_sleep : GPC_STALL_scoreboard);
+    warp->reason = sleeps ? (uint8_t) GPC_STALL_sleep : d->waits_as;
     x->core->memory_next = (x->core->memory_next & ~bit) | (uint64_t) (d->group == GPC_GROUP_MEMORY) << x->warp_index;
     if (at == GPC_NEVER) {
         warp->state = GPC_WARP_WAITS_REGISTER;

@@ -247,6 +247,7 @@ class Core(Group[int]):
     atomic_instructions: int
     atomic_latency_cycles: int
     order_blocked_cycles: int
+    barrier_blocked_cycles: int
     order_stalls_load: int
     order_stalls_store: int
     order_stalls_atomic: int
@@ -297,6 +298,8 @@ class Stalls(Group[int]):
     __slots__ = ()
 
     scoreboard: int
+    poll: int
+    lock: int
     memory_order: int
     memory_order_load: int
     memory_order_store: int

@@ -396,6 +396,9 @@ gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_
         }
     }
     int status = check_constants(launch, machine, self->failure);
+    if (status == 0 && gpc_core_mark_polls(launch) != 0) {
+        status = gpc_fail(self->failure, GPC_ERROR_MEMORY, "out of memory for a launch of kernel '%s'", from->kernel);
+    }
     if (status != 0) {
         gpc_core_launch_free(launch);
         return status;

@@ -69,6 +69,7 @@ add_idle(const gpc_core_t *core, gpc_core_statistics_t *statistics, uint64_t cyc
 {
     add_stall(statistics, core->idle_reason, cycles);
     statistics->order_blocked_cycles += core->idle_ordered ? cycles : 0;
+    statistics->barrier_blocked_cycles += core->idle_barrier ? cycles : 0;
 }
 
 /* Counts the cycles from the last counted one to `to`, in which nothing changed. While an instruction occupies its
@@ -192,12 +193,20 @@ gpc_cores_fetch(const gpc_cores_t *self, uint32_t core_index)
     __builtin_prefetch(&self->statistics[core_index]);
 }
 
-/* Records the stall reason of the first warp in scheduler order. */
+/* Records the stall reason of the first warp in scheduler order. A barrier is held up by a warp that has not arrived:
+ * there is one, else the barrier could never complete. */
 static void
 note_idle_reason(gpc_cores_t *self, uint32_t core_index)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     uint32_t first = first_in_order(self, core_index, core, core->resident);
+    core->idle_barrier = (core->waits_barrier >> first & 1u) != 0;
+    if (core->idle_barrier) {
+        uint16_t slot = gpc_core_warp(self, core_index, first)->block;
+        uint64_t others = gpc_core_block(self, core_index, slot)->warps & ~core->waits_barrier;
+        first = first_in_order(self, core_index, core, others != 0 ? others : core->resident);
+    }
+    core->idle_warp = (uint8_t) first;
     core->idle_reason = (core->waits_queue >> first & 1u) != 0 ? (uint8_t) GPC_STALL_load_store_queue
                                                                : gpc_core_warp(self, core_index, first)->reason;
     core->idle_ordered = core->order_stalls != 0;
