@@ -38,6 +38,7 @@ from gpucoh.device.gpu import GPU, Snapshot, protocols
 from gpucoh.device.gpu import VERSION as __version__
 from gpucoh.device.protocols import Protocol
 from gpucoh.experiments.comparison import Comparison, compare
+from gpucoh.experiments.grids import grid
 from gpucoh.experiments.runner import run
 from gpucoh.experiments.sweeps import sweep
 from gpucoh.lang import Buffer, Kernel, device, f32, i8, i16, i32, kernel, u8, u16, u32
@@ -72,6 +73,7 @@ __all__ = [
     "compare",
     "device",
     "f32",
+    "grid",
     "i8",
     "i16",
     "i32",

@@ -36,9 +36,10 @@ from gpucoh.cli.options import (
 from gpucoh.device.gpu import VERSION, protocols, resolve
 from gpucoh.experiments.clusters import dask_executor
 from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
+from gpucoh.experiments.grids import read_sweep
 from gpucoh.experiments.interrupts import interruptible
 from gpucoh.experiments.runner import Run
-from gpucoh.experiments.sweeps import read_sweep, sweep
+from gpucoh.experiments.sweeps import sweep
 from gpucoh.machines import machine, machines
 from gpucoh.report import tables
 from gpucoh.report.bars import blocks_bar

@@ -42,6 +42,20 @@ class Choice:
         """The protocol with the tables that the options select."""
         return self.protocol.with_options(self.options)
 
+    def values(self) -> dict[str, int | bool | str]:
+        """Every option with its value: a number, a word, or true and false.
+
+        Examples
+        --------
+        >>> from gpucoh.device.gpu import resolve
+        >>> resolve("rcc-wo[lease=20]").values()["lease"], resolve("rcc-wo").values()["renew"]
+        (20, True)
+        """
+        return {
+            name: option.value(self.options.get(name, option.default))
+            for name, option in self.protocol.options.items()
+        }
+
     def model(self, rule: str) -> str:
         """The memory model promised under a consistency rule: ``none`` with an option that is for analysis only.
 

@@ -227,6 +227,13 @@ class Option:
         """
         return next((word for word, number in self.words.items() if number == value), str(value))
 
+    def value(self, value: int) -> int | bool | str:
+        """A value as tables of results have it: a number, its word, or true and false of a switch."""
+        if self.is_switch:
+            return bool(value)
+        word = self.word(value)
+        return word if word in self.words else value
+
     def allowed(self) -> str:
         """The allowed values, for display."""
         if self.is_switch:

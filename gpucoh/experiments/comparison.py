@@ -18,6 +18,7 @@ from gpucoh.experiments.interrupts import Workers
 from gpucoh.experiments.runner import Run
 from gpucoh.machines import Machine
 from gpucoh.report.bars import runs_bar
+from gpucoh.results.columns import counters_of
 from gpucoh.results.matrix import Matrix
 from gpucoh.results.runs import RunResult
 from gpucoh.suite import Given, Workload, find
@@ -41,6 +42,8 @@ class Comparison(Matrix):
         In order of workload, protocol and seed.
     baseline : str
         The protocol to which speedup, traffic and energy are relative.
+    counters : {"usual", "all"}
+        Which statistics are columns of the table.
     """
 
     def plot_speedup(
@@ -171,6 +174,7 @@ def compare(
     params: Mapping[str, object] | None = None,
     check: bool = False,
     seeds: Sequence[int] | None = None,
+    counters: str = "usual",
 ) -> Comparison:
     """Run every workload under every protocol.
 
@@ -192,6 +196,8 @@ def compare(
         Show a progress bar on a terminal or in a notebook.
     seeds : sequence of int, optional
         Run everything with each of these seeds instead of ``seed``; means and figures then show the spread.
+    counters : {"usual", "all"}
+        ``"all"``: the table has every statistic as a column.
 
     Returns
     -------
@@ -203,6 +209,7 @@ def compare(
     ConfigError
         For an unknown name or a bad value, before any run.
     """
+    counters_of(counters)
     chosen = _workloads(workloads)
     texts = list(dict.fromkeys(_names("protocols", protocols)))
     baseline = texts[0] if baseline is None else baseline
@@ -227,7 +234,7 @@ def compare(
     ]
     for run in runs:
         run.validate()
-    return Comparison(tuple(carry_out(runs, jobs=number, progress=progress)), baseline)
+    return Comparison(tuple(carry_out(runs, jobs=number, progress=progress)), baseline, counters)
 
 
 def _workloads(given: Given | Sequence[Given]) -> list[Workload]:

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import written_place
+from gpucoh.results.columns import VARIED, with_types
 
 # Columns of every row, even of a run that could not begin: text, whole numbers, correctness.
 _TEXTS = (
@@ -30,6 +31,9 @@ _WHOLE = ("seed", "mismatches", "cycles", "instructions")
 
 # In the file's metadata: its columns and its number of rows. What the pages hold has their checksums.
 _CONTENT = "gpucoh.content"
+
+# Histograms and transitions; Parquet files call what a list holds so.
+_COUNTS = pa.list_(pa.field("element", pa.int64()))
 
 # Column of files that keep whole runs: the run as JSON.
 WHOLE_RUN = "run"
@@ -51,21 +55,30 @@ def as_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
 
 
 def _column_place(name: str) -> tuple[int, str]:
-    """Sorts a run's changes and parameters behind its statistics, and the error to the end."""
-    if name.startswith(("set_", "param_")):
+    """Sorts a run's changes, options and parameters behind its statistics, and the error to the end."""
+    if name.startswith(VARIED):
         return 1, name
     return (2 if name in ("error", "version") else 0), ""
 
 
 def as_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Rows as a pandas DataFrame, with the columns of :func:`as_table`."""
-    frame: pd.DataFrame = as_table(rows).to_pandas()
-    return frame
+    table = as_table(rows)
+    frame: pd.DataFrame = table.to_pandas()
+    for field in table.schema:
+        if pa.types.is_list(
+            field.type
+        ):  # pandas would have arrays of NumPy, which == compares by element
+            frame[field.name] = table[field.name].to_pylist()
+    varied = [name for name in table.column_names if name.startswith(VARIED)]
+    return with_types(frame, table.select(varied).to_pydict())
 
 
 def _column(values: list[Any]) -> pa.Array:
-    kinds = [None]
-    if all(type(value) is int for value in values if value is not None):
+    kinds: list[pa.DataType | None] = [None]
+    if any(isinstance(value, list) for value in values):
+        kinds = [_COUNTS]
+    elif all(type(value) is int for value in values if value is not None):
         kinds.append(pa.uint64())  # seeds go up to 2**64 - 1
     for kind in kinds:
         with contextlib.suppress(pa.ArrowException, OverflowError):
@@ -142,6 +155,12 @@ class Results:
         self._unsaved += 1
         if time.monotonic() - self._saved_at > FLUSH_SECONDS:
             self.save()
+
+    def change(self, key: str, columns: Mapping[str, Any]) -> None:
+        """Give columns of a row other values."""
+        row = self.rows[key]
+        self._unsaved += any(row.get(name) != value for name, value in columns.items())
+        row.update(columns)
 
     def save(self) -> None:
         """Write all rows to a temporary file and replace the result file with it.
@@ -246,13 +265,28 @@ def _what_is_wrong(table: pa.Table) -> str | None:
 
 def _kind_of(name: str) -> tuple[str, Callable[[pa.DataType], bool]]:
     """The content that a column of this name must have, and whether a type is that."""
-    if name in (*_TEXTS, WHOLE_RUN) or name.startswith(("set_", "param_")):
-        return "text", lambda kind: pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    if name in (*_TEXTS, "protocol_id", WHOLE_RUN) or name.endswith("_class"):
+        return "text", _is_text
+    if name.startswith(VARIED):
+        return (
+            "values",
+            lambda kind: _is_text(kind) or pa.types.is_boolean(kind) or _is_number(kind),
+        )
+    if name.startswith(("histograms_", "transitions_")):
+        return "lists of numbers", lambda kind: kind == _COUNTS
     if name == "correct":
         return "true and false", pa.types.is_boolean
     if name in _WHOLE:
         return "whole numbers", pa.types.is_integer
-    return "numbers", lambda kind: pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return "numbers", _is_number
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _lock(path: Path) -> tuple[Path, int]:

@@ -31,6 +31,7 @@ from gpucoh.device.gpu import (
 from gpucoh.experiments.interrupts import interruptible
 from gpucoh.machines import Machine, machine
 from gpucoh.report.bars import blocks_bar
+from gpucoh.results.columns import Setup
 from gpucoh.results.runs import RunResult
 from gpucoh.results.stats import Stats
 from gpucoh.suite import Given, Workload, find
@@ -118,6 +119,18 @@ class Run:
         except ValueError:
             raise ConfigError(f"{name} = {value!r} is not a whole number of core cycles") from None
 
+    def setup(self) -> Setup:
+        """What the run is made of, for the columns of a study."""
+        built, budget = self.machine_and_budget()
+        limits = {"budget": budget, "deadlock_after": self.deadlock_after}
+        return Setup(
+            protocol=self.protocol,
+            options=resolve(self.protocol).values(),
+            fields=built.numbers() | limits,
+            changed=dict.fromkeys([*(self.set or {}), *built.changes]),
+            params=self.found.setting(self.scale, self.seed, self.params).params,
+        )
+
     def build(self) -> tuple[GPU, Workload]:
         """A new GPU for the run, and the workload."""
         built, budget = self.machine_and_budget()
@@ -189,6 +202,7 @@ class Run:
             changes=gpu.machine.changes,
             details=details,
             occupancy=gpu.occupancy,
+            options=resolve(self.protocol).values(),
             version=VERSION,
         )
 

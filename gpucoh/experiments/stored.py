@@ -13,7 +13,7 @@ from typing import Any
 from gpucoh.experiments.interrupts import terminable
 from gpucoh.experiments.results import WHOLE_RUN, Results
 from gpucoh.experiments.runner import Run
-from gpucoh.experiments.sweeps import add_rows, key_of, row_of
+from gpucoh.experiments.sweeps import add_rows, columns_of, key_of, row_of
 from gpucoh.results.runs import RunResult
 
 _PACKAGE = Path(__file__).parents[1]
@@ -77,5 +77,12 @@ def stored_runs(
     wanted = dict(zip(keys, runs, strict=True))
     with terminable(), Results(path, resume=path is not None) as results:
         todo = [(key, run) for key, run in wanted.items() if key not in results.rows]
-        add_rows(todo, results, jobs=jobs, progress=progress, work=_carry_out_whole)
+        add_rows(
+            todo,
+            results,
+            jobs=jobs,
+            progress=progress,
+            work=_carry_out_whole,
+            columns=columns_of(wanted),
+        )
         return [RunResult.from_dict(json.loads(results.rows[key][WHOLE_RUN])) for key in keys]

@@ -1,12 +1,12 @@
 """Many runs in threads, processes or on a cluster, with the results in a Parquet file.
 
-A sweep is a list of :class:`gpucoh.experiments.runner.Run`; a TOML file describes one as the product of its lists.
+A sweep is a list of :class:`gpucoh.experiments.runner.Run`; :mod:`gpucoh.experiments.grids` makes the product of lists.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import itertools
 import json
 import os
 import pickle
@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpucoh.base.errors import ConfigError, Error, short_traceback
-from gpucoh.base.files import path_of, read_toml
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import natural, unknown
 from gpucoh.device.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
@@ -33,22 +32,13 @@ from gpucoh.experiments.interrupts import Workers, terminable
 from gpucoh.experiments.runner import Run
 from gpucoh.machines import machine
 from gpucoh.report.bars import runs_bar
+from gpucoh.results.columns import counters_of, varied
 from gpucoh.results.runs import RunResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gpucoh.experiments.results import Results
-
-_LISTS = {
-    "workloads": "workload",
-    "protocols": "protocol",
-    "machines": "machine",
-    "consistencies": "consistency",
-    "scales": "scale",
-    "seeds": "seed",
-}
-_TABLES = ("set", "params")
 
 
 def key_of(run: Run) -> str:
@@ -88,7 +78,9 @@ def _content(value: Any) -> str:
     return text
 
 
-def _carry_out(run: Run, key: str, stop: threading.Event | None = None) -> dict[str, Any]:
+def _carry_out(
+    run: Run, key: str, stop: threading.Event | None = None, counters: str = "usual"
+) -> dict[str, Any]:
     """One run as a flat row; a module-level function, so that processes and clusters can import it.
 
     The row reports any error of the run: a failed run does not stop the others.
@@ -99,14 +91,12 @@ def _carry_out(run: Run, key: str, stop: threading.Event | None = None) -> dict[
         if stop is not None and stop.is_set():
             raise
         return {"key": key} | _failure(run, error) | {"version": VERSION}
-    return row_of(result, key)
+    return row_of(result, key, counters)
 
 
-def row_of(result: RunResult, key: str) -> dict[str, Any]:
+def row_of(result: RunResult, key: str, counters: str = "usual") -> dict[str, Any]:
     """A finished run as a row of a result file."""
-    row = {"key": key} | result.row()
-    row |= {f"set_{name}": str(value) for name, value in result.changes.items()}
-    row |= {f"param_{name}": str(value) for name, value in result.params.items()}
+    row = {"key": key} | result.row(counters)
     return row | {"error": result.error, "version": VERSION}
 
 
@@ -114,7 +104,7 @@ def _failure(run: Run, error: Exception) -> dict[str, Any]:
     """The row of a run that could not begin, or that an unexpected exception ended."""
     choice = resolve(run.protocol)
     rule = choice.rule(run.consistency)
-    row = {
+    return {
         "workload": run.found.id,
         "protocol": choice.text,
         "machine": machine(run.machine).name,
@@ -122,14 +112,13 @@ def _failure(run: Run, error: Exception) -> dict[str, Any]:
         "model": choice.model(rule),
         "scale": run.scale,
         "seed": run.seed,
+        "protocol_id": choice.protocol.id,
         "correct": False,
         "verdict": "failed",
         "mismatches": 0,
         "where": str(error) or type(error).__name__,
+        "error": type(error).__name__,
     }
-    row |= {f"set_{name}": str(value) for name, value in (run.set or {}).items()}
-    row |= {f"param_{name}": str(value) for name, value in (run.params or {}).items()}
-    return row | {"error": type(error).__name__}
 
 
 def as_run(given: Run | Mapping[str, Any]) -> Run:
@@ -165,6 +154,7 @@ def sweep(
     resume: bool = False,
     jobs: int | None = None,
     progress: bool = False,
+    counters: str = "usual",
 ) -> pd.DataFrame:
     """Run many runs.
 
@@ -187,12 +177,16 @@ def sweep(
         Number of threads if no executor is given; by default one per processor.
     progress : bool, default False
         Show a progress bar on a terminal or in a notebook.
+    counters : {"usual", "all"}
+        ``"all"`` adds every other statistic as a column (``core_load_latency_cycles`` ..); rows of ``out`` without
+        them are run again.
 
     Returns
     -------
     pandas.DataFrame
-        One row per run, in the order of ``runs``. A run that ends in an error is a row that is not correct, with the
-        error's kind in ``error`` and its text in ``where``.
+        One row per run, in the order of ``runs``. A machine field or option that one run changes is a column of all,
+        with the value that each has: ``set_cores``, ``option_lifetime``. A run that ends in an error is a row that is
+        not correct, with the error's kind in ``error`` and its text in ``where``.
 
     Raises
     ------
@@ -214,14 +208,37 @@ def sweep(
         for found in {id(run.found): run.found for run in wanted.values()}.values():
             pickle.dumps(found)  # an error here has its message, in the executor it is a lost run
     number = _jobs(jobs)
+    work = functools.partial(_carry_out, counters=counters) if counters_of(counters) else _carry_out
+    columns = columns_of(wanted)
     with LATE_IMPORT:
         from gpucoh.experiments.results import Results, as_frame
 
     with terminable(), Results(None if out is None else Path(out), resume) as results:
-        todo = [(key, run) for key, run in wanted.items() if key not in results.rows]
-        add_rows(todo, results, jobs=number, progress=progress, work=_carry_out, executor=executor)
+        kept = {key: row for key, row in results.rows.items() if _has(row, counters)}
+        for key in wanted.keys() & kept:
+            results.change(key, columns[key])
+        todo = [(key, run) for key, run in wanted.items() if key not in kept]
+        add_rows(
+            todo,
+            results,
+            jobs=number,
+            progress=progress,
+            work=work,
+            columns=columns,
+            executor=executor,
+        )
         rows = [results.rows[key] for key in wanted]
     return as_frame(rows)
+
+
+def columns_of(wanted: Mapping[str, Run]) -> dict[str, dict[str, Any]]:
+    """Key -> the columns of what the runs vary."""
+    return dict(zip(wanted, varied([run.setup() for run in wanted.values()]), strict=True))
+
+
+def _has(row: Mapping[str, Any], counters: str) -> bool:
+    """Whether a row of a file has the wanted statistics; that of a run that could not begin has none."""
+    return counters == "usual" or row["error"] is not None or row.get("launches") is not None
 
 
 def add_rows(
@@ -231,6 +248,7 @@ def add_rows(
     jobs: int,
     progress: bool,
     work: Callable[..., dict[str, Any]],
+    columns: Mapping[str, Mapping[str, Any]],
     executor: Executor | None = None,
 ) -> None:
     """Run runs and add the row of each as it finishes; finished rows are kept whatever ends this.
@@ -247,6 +265,8 @@ def add_rows(
         Show a progress bar on a terminal or in a notebook.
     work : callable
         Maps a run, its key and, in threads of this process, an event that stops it, to the row.
+    columns : dict
+        Key -> columns of what the runs vary, which are added to the row.
     executor : concurrent.futures.Executor, optional
     """
     stop = threading.Event()
@@ -258,14 +278,14 @@ def add_rows(
             # Only threads of this process can stop in the middle of a run.
             stops = (stop,) if own else ()
             futures.append(pool.submit(work, run, key, *stops))
-        _collect(futures, results, progress)
+        _collect(futures, columns, results, progress)
     except BaseException:
         stop.set()
         for future in futures:
             future.cancel()
         for future in futures:
             if future.done() and not future.cancelled() and future.exception() is None:
-                results.add(future.result())
+                _add(results, future.result(), columns)
         raise
     finally:
         if own:
@@ -276,7 +296,16 @@ def _jobs(jobs: int | None) -> int:
     return (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
 
 
-def _collect(futures: Sequence[Future[dict[str, Any]]], results: Results, progress: bool) -> None:
+def _add(results: Results, row: dict[str, Any], columns: Mapping[str, Mapping[str, Any]]) -> None:
+    results.add({**row, **columns[row["key"]]})
+
+
+def _collect(
+    futures: Sequence[Future[dict[str, Any]]],
+    columns: Mapping[str, Mapping[str, Any]],
+    results: Results,
+    progress: bool,
+) -> None:
     """Collect results as runs finish.
 
     A future with an exception is a run that the executor lost. It says nothing about the run, so it is not recorded,
@@ -290,7 +319,7 @@ def _collect(futures: Sequence[Future[dict[str, Any]]], results: Results, progre
                 error = future.exception()
                 if error is None:
                     row = future.result()
-                    results.add(row)
+                    _add(results, row, columns)
                     report(f"{row['workload']} {row['protocol']}")
                 elif isinstance(error, Exception):
                     lost.append(error)
@@ -307,67 +336,3 @@ def _collect(futures: Sequence[Future[dict[str, Any]]], results: Results, progre
             f"{len(lost)} of {len(futures)} runs were lost by the executor ({type(lost[0]).__name__}: {reason}); the "
             "others are kept: continue with resume"
         )
-
-
-@short_traceback
-def read_sweep(path: str | Path) -> list[Run]:
-    """The runs that a TOML file describes: the product of its lists.
-
-    ``workloads protocols machines consistencies scales seeds`` are lists or single values (under the singular name,
-    too); the tables ``set`` and ``params`` give machine fields and workload parameters, each a value or a list;
-    ``check`` is true or false.
-
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read or does not describe a sweep.
-    """
-    given = read_toml(path_of("sweep file", path), "sweep file")
-    try:
-        return [as_run(run) for run in _runs_of(given)]
-    except ConfigError as error:
-        raise ConfigError(f"sweep file {path}: {error}") from None
-
-
-def _runs_of(given: Mapping[str, Any]) -> list[Run]:
-    """The product of the lists and tables of a file."""
-    singular = {one: many for many, one in _LISTS.items()}
-    axes: dict[str, list[Any]] = {}
-    tables: dict[str, dict[str, list[Any]]] = {name: {} for name in _TABLES}
-    for name, value in given.items():
-        many = singular.get(name, name)
-        if many in _LISTS:
-            if _LISTS[many] in axes:
-                raise ConfigError(f"{many} are given twice, as {many} and as {_LISTS[many]}")
-            axes[_LISTS[many]] = _values(name, value)
-        elif name in _TABLES:
-            if not isinstance(value, dict):
-                raise ConfigError(f"{name} = {value!r} is not a table: {name} = {{name = value}}")
-            tables[name] = {key: _values(f"{name}.{key}", item) for key, item in value.items()}
-        elif name != "check":
-            raise ConfigError(unknown("entry", name, [*_LISTS, *_TABLES, "check"]))
-    if "workload" not in axes:
-        raise ConfigError("the entry workloads is missing")
-    check = given.get("check", False)
-    if not isinstance(check, bool):
-        raise ConfigError(f"check = {check!r} is not true or false")
-    return [
-        Run(**one, set=changes, params=params, check=check)
-        for one in _product(axes)
-        for changes in _product(tables["set"])
-        for params in _product(tables["params"])
-    ]
-
-
-def _values(name: str, value: Any) -> list[Any]:
-    values = value if isinstance(value, list) else [value]
-    if not values:
-        raise ConfigError(f"{name} is an empty list")
-    for item in values:
-        if isinstance(item, list | dict):
-            raise ConfigError(f"{name}: {item!r} is not a number, text or boolean")
-    return values
-
-
-def _product(table: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
-    return [dict(zip(table, values, strict=True)) for values in itertools.product(*table.values())]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from gpucoh.lang import intrinsics, isa
 from gpucoh.lang.expressions import REFUSED_CALLS
+from gpucoh.lang.hints import hint
 from gpucoh.lang.ir import Constant, LocalArray, Operand
 from gpucoh.lang.reports import ReportLowerer
 from gpucoh.lang.types import BOOL, F32, I32, U32, Element, Scalar, refusal
@@ -91,7 +92,9 @@ class CallLowerer(ReportLowerer):
                 node, f"kernel '{function.name}' cannot be called from a kernel: use @gpucoh.device"
             )
         if inspect.isfunction(function):
-            self.fail(node, f"'{name}' is a plain Python function: use @gpucoh.device on it")
+            ours = function.__module__.startswith("gpucoh.")
+            meant = hint(name) if ours else ": use @gpucoh.device on it"
+            self.fail(node, f"'{name}' is a plain Python function{meant}")
         otherwise = f"'{name or function}' cannot be called in kernels: use gpucoh's intrinsics"
         self.fail(node, refusal("the type of the conversion", function, otherwise))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gpucoh.base import markup
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.late import LATE_IMPORT
-from gpucoh.results.runs import RunResult
+from gpucoh.results.runs import RunResult, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,10 +28,13 @@ class Matrix:
         In order of workload, protocol and seed.
     baseline : str
         The protocol to which speedup, traffic and energy are relative.
+    counters : {"usual", "all"}
+        Which statistics are columns of the table.
     """
 
     runs: tuple[RunResult, ...]
     baseline: str
+    counters: str = "usual"
 
     @property
     def workloads(self) -> list[str]:
@@ -128,15 +131,16 @@ class Matrix:
 
     @property
     def table(self) -> pd.DataFrame:
-        """A tidy table with one row per run: what ran, the verdict, counters (``l1_load_hits`` ..), and ratios."""
-        rows = []
-        for run, relative in zip(self.runs, self.summary, strict=True):
-            ratios = {name: relative[name] for name in ("speedup", "traffic", "energy")}
-            rows.append(run.row() | ratios)
-        with LATE_IMPORT:
-            import pandas as pd
+        """A tidy table with one row per run.
 
-        return pd.DataFrame(rows)
+        What ran, the verdict, counters (``l1_load_hits`` ..), ratios to the baseline; ``set_cores``,
+        ``option_lifetime``, ``param_n``: each machine field that a run changes, each option that is given, and
+        the workloads' parameters.
+        """
+        out = table_of(self.runs, self.counters)
+        for name in ("speedup", "traffic", "energy"):
+            out[name] = [relative[name] for relative in self.summary]
+        return out
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as ``gpucoh compare --json`` prints it."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpucoh.base import markup
+from gpucoh.base.late import LATE_IMPORT
+from gpucoh.results.columns import Setup, statistics, varied, with_types
 from gpucoh.results.stats import (
     Cache,
     Check,
@@ -23,8 +25,14 @@ from gpucoh.results.stats import (
     Traffic,
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 # Counters of the run object that come from the core, in order.
-_COUNTS = ("cycles", "instructions", "thread_instructions", "memory_instructions", "rollovers")
+_COUNTS = (
+    *("cycles", "instructions", "thread_instructions", "memory_instructions", "rollovers"),
+    *("launches", "events"),
+)
 _WHAT = ("workload", "protocol", "machine", "consistency", "model", "scale", "seed")
 _VERDICT = ("correct", "mismatches", "where", "error", "wall_s")
 _GROUPS = (
@@ -42,6 +50,7 @@ _GROUPS = (
     "histograms",
     "counters",
     "storage",
+    "transitions",
     "check",
 )
 # Of protocols with such controllers, machines with a CPU cache, and runs that check.
@@ -78,6 +87,8 @@ class RunResult:
         The workload's details of its input and run.
     occupancy : dict
         Blocks and warps per core and the limiting resource, by kernel.
+    options : dict
+        Every option of the protocol, with its value: a number, a word, or true and false.
     version : str
         The version of gpucoh that ran it.
     """
@@ -100,6 +111,7 @@ class RunResult:
     changes: Mapping[str, Any]
     details: Mapping[str, Any] = field(default_factory=dict)
     occupancy: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     version: str = ""
 
     @property
@@ -217,31 +229,51 @@ class RunResult:
         rows.append(("wall clock", f"{self.wall_s:.2f} s"))
         return markup.table(("", ""), rows, self.workload) + self.stats._repr_html_()
 
-    def row(self) -> dict[str, Any]:
-        """The run as one flat row: what ran, the verdict, counters as columns (``l1_load_hits`` ..)."""
+    @property
+    def protocol_id(self) -> str:
+        """The protocol without its options."""
+        return self.protocol.partition("[")[0].strip()
+
+    @property
+    def setup(self) -> Setup:
+        """What the run is made of, for the columns of a study."""
+        return Setup(
+            protocol=self.protocol,
+            options=self.options,
+            fields=self.configuration,
+            changed=list(self.changes),
+            params=self.params,
+        )
+
+    def row(self, counters: str = "usual") -> dict[str, Any]:
+        """The run as one flat row: what ran, the verdict, counters as columns (``l1_load_hits`` ..).
+
+        Parameters
+        ----------
+        counters : {"usual", "all"}
+            ``"all"`` adds every other statistic: ``core_load_latency_cycles``, ``traffic_READ_flits`` ..; histograms
+            and transitions are lists.
+        """
         row: dict[str, Any] = {name: getattr(self, name) for name in _WHAT}
+        row["protocol_id"] = self.protocol_id
         row |= {
             "correct": self.correct,
             "verdict": self.verdict,
             "mismatches": self.mismatches,
             "where": self.where,
         }
-        row |= {name: int(self.stats[name]) for name in _COUNTS}
-        row["flits"] = self.stats.flits()
-        row |= {f"flits_{name}": flits for name, flits in self.stats.flits_by_class().items()}
-        for group in ("l1", "l2", "dram", "cpu", "stalls", "energy"):
-            counters = self.stats.get(group) or {}
-            prefix = "energy_j" if group == "energy" else group
-            row |= {f"{prefix}_{key}": value for key, value in counters.items()}
-        row["wall_s"] = self.wall_s
-        return row
+        return row | statistics(self.stats, counters) | {"wall_s": self.wall_s}
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The run as a table of one row: every statistic, the changed machine fields, options and parameters."""
+        return table_of([self], "all")
 
     def to_dict(self) -> dict[str, Any]:
         """The run as a plain dictionary, as ``gpucoh run --json`` prints it."""
         out: dict[str, Any] = {name: getattr(self, name) for name in _WHAT}
         out |= {name: self.stats.get(name, 0) for name in _COUNTS}
         out |= {name: getattr(self, name) for name in _VERDICT}
-        out["wall_s"] = round(self.wall_s, 3)
         for name in _GROUPS:
             group = self.stats.get(name)
             if group is None and name in _OPTIONAL:
@@ -253,6 +285,7 @@ class RunResult:
             "configuration": dict(self.configuration),
             "occupancy": dict(self.occupancy),
             "details": dict(self.details),
+            "options": dict(self.options),
             "version": self.version,
         }
         return out
@@ -269,5 +302,20 @@ class RunResult:
             changes=data["set"],
             details=data["details"],
             occupancy=data["occupancy"],
+            options=data["options"],
             version=data["version"],
         )
+
+
+def table_of(runs: Sequence[RunResult], counters: str = "usual") -> pd.DataFrame:
+    """Runs as a table with one row each: what ran, the verdict, statistics, and what the runs vary."""
+    rows = [
+        run.row(counters) | more
+        for run, more in zip(runs, varied([run.setup for run in runs]), strict=True)
+    ]
+    with LATE_IMPORT:
+        import pandas as pd
+
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    return with_types(pd.DataFrame(columns), columns)

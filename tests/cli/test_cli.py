@@ -463,7 +463,7 @@ def test_sweep_prints_its_rows_as_json(cli, tmp_path):
         assert row["error"] is None
         assert row["seed"] == 2**64 - 1
     table = gpucoh.sweep(
-        gpucoh.experiments.sweeps.read_sweep("s.toml"), out="r.parquet", resume=True
+        gpucoh.experiments.grids.read_sweep("s.toml"), out="r.parquet", resume=True
     )
     assert printed["out"] == "r.parquet"
     assert list(printed["runs"][0]) == list(table.columns)

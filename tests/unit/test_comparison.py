@@ -4,6 +4,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 import gpucoh
@@ -52,6 +53,27 @@ def test_a_run_carries_its_whole_configuration():
     assert plain["set"] == {"l1_kib": 16}
     assert plain["configuration"]["cores"] == 16
     assert (plain["seed"], plain["version"]) == (3, gpucoh.__version__)
+
+
+@pytest.mark.parametrize(
+    ("workload", "protocol", "machine"),
+    [
+        *(("vec-cpy", protocol, "fermi") for protocol in gpucoh.protocols()),
+        *((workload, "mesi", "fermi") for workload in ("bfs", "synthetic", "reduction", "uts")),
+        *(
+            ("fft", "stc-mb", "gcn3"),
+            ("nn", "qr[clean=on]", "apu"),
+            ("spm_g", "denovo-hrf", "mesh15"),
+        ),
+    ],
+)
+def test_a_run_is_made_again_from_its_dictionary(workload, protocol, machine):
+    """The number of launches, of events and the transitions were lost."""
+    run = gpucoh.run(workload, protocol, machine, scale="tiny")
+    again = gpucoh.RunResult.from_dict(json.loads(json.dumps(run.to_dict(), allow_nan=False)))
+    assert again == run
+    assert again.stats.to_dict() == run.stats.to_dict()
+    pd.testing.assert_frame_equal(again.table, run.table)
 
 
 def test_the_same_seed_gives_the_same_run_to_the_last_counter():

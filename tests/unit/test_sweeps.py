@@ -17,9 +17,10 @@ import pytest
 
 import gpucoh
 from gpucoh.experiments import results, sweeps
+from gpucoh.experiments.grids import read_sweep
 from gpucoh.experiments.results import Results, as_frame
 from gpucoh.experiments.runner import Run
-from gpucoh.experiments.sweeps import key_of, read_sweep
+from gpucoh.experiments.sweeps import key_of
 
 RUNS = [
     {"workload": "vec-cpy", "protocol": protocol, "scale": "tiny", "seed": seed}
@@ -51,6 +52,97 @@ def test_a_sweep_is_a_row_a_run_in_order():
     ]
     assert table.correct.all()
     assert table.cycles[0] == gpucoh.run("vec-cpy", protocol="no-l1", scale="tiny").cycles
+
+
+def test_what_is_varied_is_a_column_with_its_type_and_the_presets_value():
+    """A sweep's columns were texts ("16", "None"), empty where the value is the preset's."""
+    runs = gpucoh.grid(
+        workload="vec-cpy",
+        protocol=["tc-strong", "tc-strong[lifetime=200]", "mesi"],
+        scale="tiny",
+        set={"cores": [8, "16"], "budget": 10**6},
+        params={"words": [256]},
+    )
+    table = gpucoh.sweep([*runs, {"workload": "bfs", "scale": "tiny"}], jobs=2)
+    assert table.set_cores.tolist() == [8, 16, 8, 16, 8, 16, 16]
+    assert table.set_budget.tolist() == [10**6] * 6 + [10**9]
+    assert table.option_lifetime.dropna().tolist() == [800, 800, 200, 200]
+    assert table.option_lifetime.dtype == "Int64"
+    assert table.param_words.dropna().tolist() == [256] * 6
+    assert table.param_directed.dtype == "boolean"
+    assert table.protocol_id.unique().tolist() == ["tc-strong", "mesi", "no-l1"]
+    compared = gpucoh.compare("vec-cpy", ["mesi", "tc-strong[lifetime=200]"], scale="tiny").table
+    assert compared.option_lifetime.isna().tolist() == [True, False]
+    assert compared.option_lifetime[1] == 200
+
+
+def test_rows_of_a_file_get_the_columns_of_the_study_that_continues_it(tmp_path):
+    out = tmp_path / "results.parquet"
+    gpucoh.sweep(RUNS[:1], out=out)
+    table = gpucoh.sweep([RUNS[0], RUNS[0] | {"set": {"cores": 8}}], out=out, resume=True)
+    assert table.set_cores.tolist() == [16, 8]
+    assert sorted(pd.read_parquet(out).set_cores) == [8, 16]
+
+
+def test_all_counters_are_every_statistic_under_names_without_spaces(tmp_path):
+    run = {"workload": "vec-cpy", "protocol": "stc-mb", "machine": "gcn3", "scale": "tiny"}
+    out = tmp_path / "results.parquet"
+    usual = gpucoh.sweep([run], out=out)
+    table = gpucoh.sweep([run], out=out, resume=True, counters="all")
+    pd.testing.assert_frame_equal(table, gpucoh.sweep([run], out=out, resume=True, counters="all"))
+    result = gpucoh.run(**run)
+
+    def leaves(group):
+        return sum(leaves(item) if isinstance(item, dict) else 1 for item in group.values())
+
+    assert len(result.row("all")) - len(result.row()) >= leaves(result.stats.to_dict()) - 90
+    assert set(usual) < set(table) == set(result.table) | {"key", "error", "version"}
+    assert all(name.isidentifier() for name in table)
+    assert table.core_load_latency_cycles[0] == result.core.load_latency_cycles
+    assert table.histograms_core_load_latency[0] == result.histograms.core.load_latency
+    matrix = gpucoh.compare("vec-cpy", ["mesi"], scale="tiny", counters="all")
+    assert matrix.table.core_loads[0] == matrix.runs[0].core.loads
+    for wrong in (
+        gpucoh.sweep,
+        lambda runs, counters: gpucoh.compare("vec-cpy", counters=counters),
+    ):
+        with pytest.raises(gpucoh.ConfigError, match="unknown value of counters 'al'"):
+            wrong([run], counters="al")
+
+
+def test_a_grid_is_the_product_of_its_lists():
+    runs = gpucoh.grid(
+        workloads=["bfs"],
+        protocol="tc-strong[bytes=paper]",
+        seeds=np.arange(2),
+        options={"lifetime": [200, 800], "stall": "line"},
+        set={"cores": [8, 16]},
+        check=True,
+    )
+    assert len(runs) == 8
+    assert runs[1] == {
+        "workload": "bfs",
+        "protocol": "tc-strong[bytes=paper,lifetime=200,stall=line]",
+        "seed": 0,
+        "set": {"cores": 16},
+        "check": True,
+    }
+    assert [run["workload"] for run in gpucoh.grid(workload=len)] == [len]
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"protocol": "mesi"}, "the entry workloads is missing"),
+        ({"workload": "bfs", "wrkloads": "x"}, "unknown entry 'wrkloads'"),
+        ({"workload": "bfs", "seeds": []}, "seeds is an empty list"),
+        ({"workload": "bfs", "options": 3}, "options = 3 is not a table"),
+        ({"workload": "bfs", "protocol": "mesi[a=1]", "options": {"a": 2}}, "'a' is given twice"),
+    ],
+)
+def test_a_grid_that_cannot_be_is_refused(entries, message):
+    with pytest.raises(gpucoh.ConfigError, match=message):
+        gpucoh.grid(**entries)
 
 
 def test_numbers_of_numpy_are_numbers():
@@ -222,10 +314,10 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_half_written(tmp_path):
     program = (
         "import signal, sys\n"
         "from gpucoh.cli import call, commands\n"
-        "from gpucoh.experiments import results, sweeps\n"
+        "from gpucoh.experiments import grids, results, sweeps\n"
         "results.FLUSH_SECONDS = 0\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background ignores it
-        "original = sweeps.read_sweep\n"
+        "original = grids.read_sweep\n"
         "long = sweeps.Run(workload='spm_g', protocol='no-l1', scale='paper')\n"
         "commands.read_sweep = lambda path: [*original(path), long]\n"
         "sys.exit(call(sys.argv[1:]))"
@@ -320,7 +412,7 @@ def test_a_file_that_holds_no_results_is_refused(tmp_path):
         (lambda rows: rows.assign(cycles="x"), "'cycles' holds (large_)?string, not whole numbers"),
         (lambda rows: rows.assign(flits="x"), "'flits' holds (large_)?string, not numbers"),
         (lambda rows: rows.assign(correct=1), "'correct' holds int64, not true and false"),
-        (lambda rows: rows.assign(param_words=5), "'param_words' holds int64, not text"),
+        (lambda rows: rows.assign(param_words=[[5], [6]]), "'param_words' holds list<.*>, not values"),
     ],
 )  # fmt: skip
 def test_a_file_that_no_sweep_wrote_is_refused_and_left_alone(tmp_path, counted, change, message):
