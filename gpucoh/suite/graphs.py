@@ -1,22 +1,23 @@
-"""Breadth-first search: ``bfs`` (two launches per level, QuickRelease) and ``bfs-mask`` (a single
-launch, RCC).
+"""Breadth-first search: ``bfs`` (two launches per level, QuickRelease) and ``bfs-mask`` (one mask that
+all threads share, RCC).
 
 ``bfs``. Original: Rodinia's bfs as OpenDwarfs has it (OpenCL), with flags of words, of which QuickRelease names no
 version. As there: blocks of 512 threads, a vertex a thread; two launches a level, before which the host clears a word
 that it reads after them; a record of two words a vertex (first edge, degree); the graph of Rodinia's generator with
 65,536 vertices. Several threads may store one flag, one cost or that word: these accesses race.
 
-``bfs-mask``. Original: Rodinia's bfs. RCC says that all threads share a mask of the nodes of the next
-level, so the levels are joined in one launch here (inferred); ``one_launch=off`` makes Rodinia's two
-launches per level.
+``bfs-mask``. Original: BFS of the GPGPU-Sim paper's benchmarks (Bakhoda et al., ISPASS 2009), which RCC cites
+for it. RCC says that all threads share a mask of the nodes of the next level. As there: one kernel, launched
+until it finds nothing new, whose threads read and mark vertices in one vector; blocks of 256 threads, which
+fill 48 warps; a vertex a thread; mask, visited and the host's flag of bytes; cost of words; a record of two
+words a vertex (first edge, degree), read again for each edge, as the own cost for each new neighbour. A thread
+may find its vertex marked in the same launch, so that levels are not kept apart: a cost is the length of a way
+to the vertex, not always of the shortest, and the number of launches is at most that of the levels.
 
-The same as in the original: blocks of 512 threads, which fill 48 warps; a vertex a thread; vectors
-frontier (its ``graph_mask``), updating and visited of bytes, and cost of words; a record of two words
-a vertex (first edge, degree); a load of the own cost for each new neighbour; the graph of its
-generator with 65,536 vertices, each with edges to two to four random vertices, in both directions.
-
-What differs, and why: in one launch a grid of the resident threads strides over the vertices, with
-two grid barriers per level instead of two launches. Edges drawn twice are dropped.
+What differs: the original reads its graph of 65,536 vertices from a file; here it is that of Rodinia's
+generator, each vertex with edges to two to four random vertices, in both directions, without edges drawn twice.
+``one_launch=on`` does all levels in one launch of the resident threads, in the two phases of Rodinia's bfs,
+with grid barriers between.
 """
 
 from __future__ import annotations
@@ -143,34 +144,32 @@ def advance(
         updating[vertex] = 0
 
 
+# Threads of any block mark a vertex while its own reads or clears the mark, so all accesses to the vectors are
+# relaxed. A record is read again for each edge: the original's compiler cannot know that the stores leave it alone.
 @lang.kernel
-def visit_level(
+def expand_mask(
     records: ReadOnlyI32,
     columns: ReadOnlyI32,
-    frontier: lang.Buffer[lang.u8],
-    updating: lang.Buffer[lang.u8],
+    mask: lang.Buffer[lang.u8],
     visited: lang.Buffer[lang.u8],
     distance: lang.Buffer[lang.i32],
+    more: lang.Buffer[lang.u8],
     vertices: lang.i32,
 ) -> None:
-    """The first phase of a level as a launch."""
+    """Mark the neighbours of the marked vertices that are not visited; ``more`` is set if there is one."""
     vertex = lang.global_id()
-    if vertex < vertices:
-        visit(records, columns, frontier, updating, visited, distance, vertex)
-
-
-@lang.kernel
-def advance_level(
-    frontier: lang.Buffer[lang.u8],
-    updating: lang.Buffer[lang.u8],
-    visited: lang.Buffer[lang.u8],
-    more: lang.Buffer[lang.i32],
-    vertices: lang.i32,
-) -> None:
-    """The second phase of a level as a launch."""
-    vertex = lang.global_id()
-    if vertex < vertices:
-        advance(frontier, updating, visited, more, 0, vertex)
+    if vertex < vertices and lang.load(mask, vertex, order="relaxed", scope="gpu") != 0:
+        lang.store(mask, vertex, 0, order="relaxed", scope="gpu")
+        lang.store(visited, vertex, 1, order="relaxed", scope="gpu")
+        edge = records[2 * vertex]
+        while edge < records[2 * vertex] + records[2 * vertex + 1]:
+            neighbour = columns[edge]
+            if lang.load(visited, neighbour, order="relaxed", scope="gpu") == 0:
+                cost = lang.load(distance, vertex, order="relaxed", scope="gpu") + 1
+                lang.store(distance, neighbour, cost, order="relaxed", scope="gpu")
+                lang.store(mask, neighbour, 1, order="relaxed", scope="gpu")
+                lang.store(more, 0, 1, order="relaxed", scope="gpu")
+            edge += 1
 
 
 # `more` has two slots: the second phase clears that of the next level, after every block has read
@@ -332,14 +331,25 @@ class Search:
 
     def check(self, distances: NDArray[Any], levels: int) -> Outcome:
         """Compare with the reference."""
-        details = {
+        return compare("distance", distances, self.expected, details=self.details(levels))
+
+    def check_walks(self, distances: NDArray[Any], launches: int) -> Outcome:
+        """Compare with the reference what a search by one mask promises: the vertices that are reached, and none at
+        less than its distance; a vertex that is marked and visited in one launch may take a longer way.
+        """
+        longer = np.where(self.expected > 0, np.maximum(distances, self.expected), self.expected)
+        details = self.details(launches) | {"longer": int(np.sum(distances > self.expected))}
+        return compare("distance", distances, longer, details=details)
+
+    def details(self, levels: int) -> dict[str, Any]:
+        """Of the input and the run."""
+        return {
             "graph": self.graph.name,
             "vertices": self.graph.vertices,
             "edges": self.graph.edges,
             "source": self.source,
             "levels": levels,
         }
-        return compare("distance", distances, self.expected, details=details)
 
 
 @dataclass(frozen=True)
@@ -409,40 +419,65 @@ class MaskedSearch:
         )
 
     def run(self, gpu: GpuLike) -> Outcome:
-        """One launch of a grid that is resident as a whole, or two launches per level."""
+        """By levels, or at once."""
         graph = self.search.graph
         records = np.stack([graph.offsets[:-1], graph.degrees()], axis=1)
-        mask = np.zeros(graph.vertices, np.uint8)
-        mask[self.search.source] = 1
         edges = gpu.array(graph.columns if graph.edges else np.zeros(1, np.int32))
         fixed = gpu.array(records.ravel()), edges
-        frontier, updating = gpu.array(mask), gpu.zeros(graph.vertices, np.uint8)
-        visited, distance = gpu.array(mask), gpu.array(self.search.start())
-        limit = self.search.depth + 2
-        more = gpu.zeros(2, np.int32)
         if self.one_launch:
-            arrived = gpu.zeros(BARRIER_WORDS, np.int32)
-            state = frontier, updating, visited, distance, more, arrived
+            return self.run_at_once(gpu, fixed)
+        return self.run_by_levels(gpu, fixed)
+
+    def masks(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """A byte for each vertex: 1 for the source only; 0 for all."""
+        mask = np.zeros(self.search.graph.vertices, np.uint8)
+        mask[self.search.source] = 1
+        return mask, np.zeros_like(mask)
+
+    def run_by_levels(self, gpu: GpuLike, fixed: tuple[Any, Any]) -> Outcome:
+        """A launch for each level, until one finds nothing new; a wrong run that continues is stopped."""
+        search, graph = self.search, self.search.graph
+        mask, visited = map(gpu.array, self.masks())
+        distance, more = gpu.array(search.start()), gpu.zeros(1, np.uint8)
+        launches = 0
+        going = 1
+        while going != 0 and launches < 2 * search.depth + 4:
+            more[:] = 0
             gpu.launch(
-                bfs_masked,
-                grid=gpu.machine.cores * self.blocks_per_core,
+                expand_mask,
+                grid=blocks_for(graph.vertices, self.block),
                 block=self.block,
-                args=(*fixed, *state, graph.vertices, limit),
+                args=(*fixed, mask, visited, distance, more, graph.vertices),
             )
-        else:
-            grid = blocks_for(graph.vertices, self.block)
-            for _ in range(limit):
-                more[:] = 0
-                first = *fixed, frontier, updating, visited, distance, graph.vertices
-                gpu.launch(visit_level, grid=grid, block=self.block, args=first)
-                second = frontier, updating, visited, more, graph.vertices
-                gpu.launch(advance_level, grid=grid, block=self.block, args=second)
-                if int(more.numpy()[0]) == 0:
-                    break
-        return self.search.check(distance.numpy(), self.search.depth + 1)
+            launches += 1
+            going = int(more.numpy()[0])
+        return search.check_walks(distance.numpy(), launches)
+
+    def run_at_once(self, gpu: GpuLike, fixed: tuple[Any, Any]) -> Outcome:
+        """One launch of a grid that is resident as a whole."""
+        search, graph = self.search, self.search.graph
+        mask, updating = self.masks()
+        gpu.launch(
+            bfs_masked,
+            grid=gpu.machine.cores * self.blocks_per_core,
+            block=self.block,
+            args=(
+                *fixed,
+                gpu.array(mask),
+                gpu.array(updating),
+                gpu.array(mask),
+                distance := gpu.array(search.start()),
+                gpu.zeros(2, np.int32),
+                gpu.zeros(BARRIER_WORDS, np.int32),
+                graph.vertices,
+                search.depth + 2,
+            ),
+        )
+        return search.check(distance.numpy(), search.depth + 1)
 
 
 BLOCK_SIZE = scaled("block", 32, 1024, 128, 512, 512, "threads per block")
+MASK_BLOCK_SIZE = scaled("block", 32, 1024, 128, 256, 256, "threads per block")
 
 REGISTRY.add(
     workload(
@@ -461,27 +496,27 @@ REGISTRY.add(
     workload(
         MaskedSearch,
         id="bfs-mask",
-        title="breadth-first search in one launch, two grid barriers per level",
-        group="I",
+        title="breadth-first search by one mask that all threads share, a launch per level",
+        group="IN",
         papers=("R",),
         needs_coherence=True,
-        check="distances equal scipy's",
+        check="the vertices of scipy's search are reached, none at less than its distance",
         parameters=(
             *graph_parameters("uniform", small=15, paper=16),
-            BLOCK_SIZE,
+            MASK_BLOCK_SIZE,
             Parameter(
                 name="blocks_per_core",
                 kind="int",
                 minimum=1,
                 maximum=8,
-                defaults={"tiny": 1, "small": 3, "paper": 3},
-                text="blocks per core in one launch; all must be resident; 3 of 512 threads fill 48 warps",
+                defaults={"tiny": 1, "small": 6, "paper": 6},
+                text="blocks per core with one_launch; all must be resident; 6 of 256 threads fill 48 warps",
             ),
             Parameter(
                 name="one_launch",
                 kind="bool",
-                defaults=True,
-                text="whether one launch does all levels; off: two launches per level, as Rodinia",
+                defaults=False,
+                text="whether one launch does all levels, in two phases with grid barriers",
             ),
         ),
     )

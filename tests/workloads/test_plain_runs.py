@@ -157,6 +157,21 @@ def test_masked_search_agrees_from_any_source(generator: str, launches: str) -> 
     assert outcome.correct, outcome.where
 
 
+@pytest.mark.parametrize(("vertex", "change"), [(5, -1), (5, None), (-1, 1)])
+def test_a_masked_search_may_take_longer_ways_only(vertex: int, change: int | None) -> None:
+    search = (
+        workload("bfs-mask")
+        .prepare("tiny", 0, {"generator": "grid", "levels": 4, "source": -1})
+        .search
+    )
+    found = search.expected.copy()
+    found[found > 1] += 2
+    assert search.check_walks(found, 3).correct
+    vertex = search.source if vertex < 0 else int(np.argmax(search.expected))
+    found[vertex] = -1 if change is None else search.expected[vertex] + change
+    assert not search.check_walks(found, 3).correct
+
+
 def test_fg_share_is_right_without_audits() -> None:
     instance = workload("fg-share").prepare("tiny", 0, {"audits": False})
     assert instance.run(PlainGPU(cores=2)).correct

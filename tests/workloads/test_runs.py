@@ -88,7 +88,7 @@ def test_ideal_caches_save_clearly_where_lines_are_read_again(name: str) -> None
 
 @pytest.mark.parametrize(
     "name",
-    ["bfs-mask", "bh", "cl", "dlb", "dlb-rcc", "fam_g", "slm_g", "stn", "synthetic", "vpr"],
+    ["bh", "cl", "dlb", "dlb-rcc", "fam_g", "slm_g", "stn", "synthetic", "vpr"],
 )
 def test_inter_block_workloads_are_wrong_without_coherence(name: str) -> None:
     outcome, _ = run(name, "no-coh")
@@ -96,8 +96,16 @@ def test_inter_block_workloads_are_wrong_without_coherence(name: str) -> None:
     assert outcome.where
 
 
+def test_a_search_in_one_launch_is_wrong_without_coherence() -> None:
+    import gpucoh
+
+    params = {"one_launch": True}
+    assert not gpucoh.run("bfs-mask", protocol="no-coh", scale="tiny", params=params).correct
+    assert gpucoh.run("bfs-mask", protocol="no-coh", scale="tiny").correct
+
+
 @pytest.mark.parametrize(
-    ("name", "block", "warps"), [("dlb", 192, 48), ("dlb-rcc", 192, 48), ("bfs-mask", 512, 48)]
+    ("name", "block", "warps"), [("dlb", 192, 48), ("dlb-rcc", 192, 48), ("bfs-mask", 256, 48)]
 )
 def test_blocks_fill_the_warps_of_a_core(name: str, block: int, warps: int) -> None:
     import gpucoh
