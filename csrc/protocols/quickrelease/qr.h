@@ -32,7 +32,7 @@ GPC_MESSAGES(QR, QR_MESSAGES)
 enum { QR_REL, QR_REL_NOACK, QR_REL_STORE };
 
 #define QR_MESSAGE(FIELD)                                                                                              \
-    FIELD(PLAIN, uint64_t, kind)  /* MARKER, RELEASED */                                                               \
+    FIELD(PLAIN, uint64_t, kind)  /* MARKER, RELEASED; BLOCK: 1 if a marker follows */                                 \
     FIELD(PLAIN, uint64_t, apart) /* READ_UP, DATA_DOWN: answered on its own */                                        \
     FIELD(PLAIN, uint64_t, round) /* INV, INV_ACK: the bank's round */
 GPC_METADATA(qr, message, QR_MESSAGE)
@@ -57,7 +57,7 @@ GPC_METADATA(qr_write, line, QR_WRITE_LINE)
     FIELD(PLAIN, uint16_t, joined)      /* requests, the first pending ones, that the read shared by them serves */
 GPC_METADATA(qr, mshr, QR_MSHR)
 #define QR_ENTRY(FIELD)                                                                                                \
-    FIELD(PLAIN, uint8_t, kind)        /* of a marker */                                                               \
+    FIELD(PLAIN, uint8_t, kind)        /* of a marker; of a block: 1 if a marker follows */                            \
     FIELD(PLAIN, uint16_t, warp)       /* of a marker; QR_KERNEL: the core's, at a kernel's end */                     \
     FIELD(NODE, gpc_node_t, core)      /* that a marker comes from, */                                                 \
     FIELD(NODE, gpc_node_t, from)      /* and the unit that passed it on */                                            \
@@ -65,7 +65,7 @@ GPC_METADATA(qr, mshr, QR_MSHR)
 GPC_METADATA(qr, entry, QR_ENTRY)
 #define QR_UNIT(FIELD)                                                                                                 \
     FIELD(PLAIN, uint8_t, wanted)     /* places of the S-FIFO that a held request needs */                             \
-    FIELD(PLAIN, uint32_t, markers)   /* in the S-FIFO: it is flushed */                                               \
+    FIELD(PLAIN, uint32_t, flushes)   /* markers in the S-FIFO, and blocks that a marker follows: it is flushed */     \
     FIELD(PLAIN, uint8_t, written)    /* level 1: stores or atomics since the last marker that is answered */          \
     FIELD(PLAIN, uint32_t, ending)    /* level 1: 1 + answers that the kernel's end waits for */                       \
     FIELD(PLAIN, uint8_t, round)      /* level 2, inv=ack: of the Invs that are sent now */                            \

@@ -3,8 +3,9 @@
  * Paper    Hechtman et al., HPCA 2014, sections 3 and 3.1.1: a write enters the write cache and the tail of the S-FIFO, which lists a superset
  *          of the dirty blocks. The write cache gives up a block when it replaces it, or when its address leaves the S-FIFO, which happens
  *          when the S-FIFO is full or a marker is in it. A wL2 that gives up a block invalidates it in the rL2 and every rL1.
- * Inferred a store to a block that is there enqueues nothing. Acknowledged Invs (inv=ack) have two rounds: those that the first marker waits
- *          for, and younger ones.
+ * Inferred a store to a block that is there enqueues nothing. A block that leaves with a marker behind it is flushed at the next level too: a
+ *          synchronisation event triggers the flush (section 1), and the levels empty at the same time. Acknowledged Invs (inv=ack) have two
+ *          rounds: those that the first marker waits for, and younger ones.
  */
 #include "protocols/quickrelease/qr.h"
 
@@ -110,7 +111,7 @@ qr_next_turn(gpc_controller_t *unit, gpc_index_t leaving)
     if (head == GPC_NONE || fifo->states[head] == F_ATOMIC || fifo->states[head] == F_WAITING) {
         return GPC_OK;
     }
-    bool pops = count + wanted > entries(unit) || qr_unit(unit)->markers || unit->options[QR_OPTION_CLEAN];
+    bool pops = count + wanted > entries(unit) || qr_unit(unit)->flushes || unit->options[QR_OPTION_CLEAN];
     return pops ? gpc_part_ready(fifo, head) : GPC_OK;
 }
 
@@ -152,7 +153,7 @@ qr_push_marker(gpc_controller_t *unit, const qr_entry_t *marker)
     qr_entry_t *fields = gpc_part_fields(qr_fifo(unit), entry);
     *fields = *marker;
     gpc_list_clear(&fields->atomic);
-    qr_unit(unit)->markers++;
+    qr_unit(unit)->flushes++;
     return qr_next_turn(unit, GPC_NONE);
 }
 
@@ -215,6 +216,7 @@ GPC_ACTION(act_pop_block, "the write cache gives the block up")
 
 GPC_ACTION(act_next, "the next entry's turn")
 {
+    qr_unit(x->unit)->flushes -= x->state == F_BLOCK ? qr_entry(x, QR_PART)->kind : 0;
     return qr_next_turn(x->unit, x->entry);
 }
 
@@ -237,7 +239,7 @@ GPC_ACTION(act_pass_marker,
     const qr_entry_t fields = *qr_entry(x, QR_PART);
     int status = GPC_OK;
 
-    qr_unit(unit)->markers--;
+    qr_unit(unit)->flushes--;
     gpc_count_own(x, QR_COUNT_markers);
     if (qr_position(unit) == GPC_AT_BANK) {
         return gpc_send(x, new_marker(x, QR_MARKER_UP, gpc_node_of(unit, GPC_AT_MEMORY), &fields));
@@ -343,6 +345,7 @@ GPC_ACTION(
     gpc_msg_t *msg = gpc_new_message(x, at_core ? QR_BLOCK : QR_BLOCK_UP, to);
     gpc_carry(x, msg, dirty, gpc_line_words(x));
     msg->request = GPC_NONE;
+    qr_message(msg)->kind = qr_unit(unit)->flushes != 0 && !unit->options[QR_OPTION_CLEAN];
     int status = gpc_send(x, msg);
     return status || at_core ? status : qr_invalidate(x);
 }
@@ -360,6 +363,9 @@ GPC_ACTION(act_enter, "take a way, whose block is given up, and the S-FIFO's las
         status = push(x->unit, x->line, F_BLOCK, &entry);
     }
     if (status == GPC_OK) {
+        qr_entry_t *fields = gpc_part_fields(qr_fifo(x->unit), entry);
+        fields->kind = x->msg->type != GPC_MSG_STORE && qr_message(x->msg)->kind;
+        qr_unit(x->unit)->flushes += fields->kind;
         qr_write_line(x)->dirty = GPC_NO_WORDS;
         status = qr_next_turn(x->unit, GPC_NONE);
     }
