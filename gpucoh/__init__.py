@@ -45,6 +45,7 @@ from gpucoh.lang import Buffer, Kernel, device, f32, i8, i16, i32, kernel, u8, u
 from gpucoh.lang.intrinsics import *  # noqa: F403
 from gpucoh.lang.intrinsics import __all__ as _intrinsics
 from gpucoh.machines import Machine, machine, machines
+from gpucoh.report.intervals import plot_intervals
 from gpucoh.results.runs import RunResult
 from gpucoh.results.stats import Stats
 from gpucoh.suite import Workload, workload, workloads
@@ -80,6 +81,7 @@ __all__ = [
     "kernel",
     "machine",
     "machines",
+    "plot_intervals",
     "protocols",
     "run",
     "sweep",

@@ -61,6 +61,10 @@ void gpc_gpu_set_deadlock_after(gpc_gpu_t *gpu, gpc_cycle_t cycles);
 /* Simulates at most `events` events. GPC_RUN_DONE: the launch has ended; GPC_RUN_MORE: events are left. After a failure
  * the launch is over, as after gpc_gpu_abort. */
 GPC_MUST_CHECK int gpc_gpu_run(gpc_gpu_t *gpu, uint64_t events);
+/* Of the running launch: gpc_gpu_run returns GPC_RUN_MORE, paused, before the first event at or after this core cycle
+ * (of all launches, as gpc_gpu_cycles counts), once; statistics are then those of the cycles before it. */
+GPC_MUST_CHECK int gpc_gpu_pause_at(gpc_gpu_t *gpu, gpc_cycle_t cycle);
+bool gpc_gpu_is_paused(const gpc_gpu_t *gpu);
 /* Ends a launch immediately: nothing is left in flight, some of its stores may be lost, the GPU remains usable. */
 void gpc_gpu_abort(gpc_gpu_t *gpu);
 
@@ -72,6 +76,8 @@ void gpc_gpu_occupancy(const gpc_gpu_t *gpu, uint32_t *blocks_done, uint32_t *bl
 
 /* All statistics as one JSON object; gpc_gpu_reset_statistics sets them to zero. */
 GPC_MUST_CHECK int gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out);
+/* A JSON list: the groups l1, core and stalls of each core and its L1. */
+GPC_MUST_CHECK int gpc_gpu_core_statistics(const gpc_gpu_t *gpu, gpc_text_t *out);
 void gpc_gpu_reset_statistics(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_verify(
     gpc_gpu_t *gpu); /* internal checks of every part; between launches also conservation */

@@ -111,8 +111,8 @@ static void
 set_limit(gpc_gpu_t *gpu, gpc_tick_t from, gpc_cycle_t cycles)
 {
     gpc_tick_t period = gpu->core_clock.period, budget_ends = gpu->state->budget_ends;
-    gpu->state->limit =
-        from >= budget_ends || cycles > (budget_ends - from) / period ? budget_ends : from + cycles * period;
+    bool far = from >= budget_ends || cycles > (budget_ends - from) / period;
+    gpc_gpu_set_checkpoint(gpu, far ? budget_ends : from + cycles * period);
 }
 
 static gpc_cycle_t

@@ -59,8 +59,12 @@ typedef struct {
 
 /* State of the machine as a whole; in the arena. */
 typedef struct {
-    gpc_tick_t launched; /* start of the current or last launch */
-    gpc_tick_t limit;    /* of the next checkpoint (hang.c) */
+    gpc_tick_t launched;  /* start of the current or last launch */
+    gpc_tick_t limit;     /* of the next checkpoint or pause */
+    gpc_tick_t checks_at; /* the next checkpoint (hang.c) */
+    gpc_tick_t pauses_at; /* GPC_NEVER: no pause */
+    gpc_event_t deferred; /* while paused: the first event at or after the pause */
+    gpc_tick_t paused_at; /* 0: not paused */
     gpc_tick_t budget_ends;
     gpc_tick_t blocks_ended; /* end of the last block if the launch lasts longer; 0: not yet */
     gpc_cycle_t cycles;      /* of finished launches */
@@ -153,6 +157,15 @@ struct gpc_gpu {
 };
 
 extern const gpc_ports_t gpc_gpu_ports;
+
+/* The next time limit is this checkpoint, or the last tick before the pause. */
+static inline void
+gpc_gpu_set_checkpoint(gpc_gpu_t *gpu, gpc_tick_t at)
+{
+    gpc_gpu_state_t *state = gpu->state;
+    state->checks_at = at;
+    state->limit = state->pauses_at <= at ? state->pauses_at - 1 : at;
+}
 
 static inline uint32_t
 gpc_gpu_nodes(const gpc_gpu_t *gpu)

@@ -81,6 +81,7 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
                                   ? GPC_NEVER
                                   : start + gpu->budget * gpu->core_clock.period;
     gpu->state->launches++;
+    gpu->state->pauses_at = GPC_NEVER;
     gpc_gpu_hang_begin(gpu);
     status = kernel_begin(gpu);
     if (status) {
@@ -183,10 +184,48 @@ hangs(gpc_gpu_t *gpu)
     return GPC_ERROR_DEADLOCK;
 }
 
-static int
-checkpoint(gpc_gpu_t *gpu, gpc_tick_t tick)
+int
+gpc_gpu_pause_at(gpc_gpu_t *gpu, gpc_cycle_t cycle)
 {
-    int status = gpc_gpu_checkpoint(gpu, tick);
+    gpc_gpu_state_t *state = gpu->state;
+    if (!state->running) {
+        gpc_failure_clear(&gpu->failure);
+        return gpc_fail(&gpu->failure, GPC_ERROR_STATE, "no launch is running");
+    }
+    gpc_cycle_t now = gpc_gpu_cycles(gpu), left = cycle > now ? cycle - now : 1;
+    gpc_tick_t from = state->launched + (now - state->cycles) * gpu->core_clock.period;
+    bool far = left > (GPC_NEVER - from) / gpu->core_clock.period;
+    state->pauses_at = far ? GPC_NEVER : from + left * gpu->core_clock.period;
+    gpc_gpu_set_checkpoint(gpu, state->checks_at);
+    return GPC_OK;
+}
+
+bool
+gpc_gpu_is_paused(const gpc_gpu_t *gpu)
+{
+    return gpu->state->paused_at != 0;
+}
+
+/* The event is the first one at or after the pause: all cycles before are counted. */
+static int
+pause_before(gpc_gpu_t *gpu, const gpc_event_t *event)
+{
+    gpc_gpu_state_t *state = gpu->state;
+    state->deferred = *event;
+    state->paused_at = state->pauses_at;
+    state->pauses_at = GPC_NEVER;
+    gpc_gpu_set_checkpoint(gpu, state->checks_at);
+    gpc_cores_count_until(&gpu->cores, state->paused_at / gpu->core_clock.period);
+    return GPC_RUN_MORE;
+}
+
+static int
+checkpoint(gpc_gpu_t *gpu, const gpc_event_t *event)
+{
+    if (event->tick >= gpu->state->pauses_at) {
+        return pause_before(gpu, event);
+    }
+    int status = gpc_gpu_checkpoint(gpu, event->tick);
     if (status == GPC_ERROR_BUDGET) {
         return over_budget(gpu);
     }
@@ -313,13 +352,17 @@ end_of_events(gpc_gpu_t *gpu)
 static int
 run_events(gpc_gpu_t *gpu, uint64_t events)
 {
-    gpc_event_t event;
+    gpc_event_t event = gpu->state->deferred;
+    bool has_event = gpu->state->paused_at != 0;
 
     while (events--) {
-        if (only_background_is_left(gpu) || !gpc_wheel_next(&gpu->wheel, &event)) {
+        if (has_event) {
+            gpu->state->paused_at = 0;
+            has_event = false;
+        } else if (only_background_is_left(gpu) || !gpc_wheel_next(&gpu->wheel, &event)) {
             return end_of_events(gpu);
         }
-        int status = event.tick > gpu->state->limit && !gpu->state->finished ? checkpoint(gpu, event.tick) : 0;
+        int status = event.tick > gpu->state->limit && !gpu->state->finished ? checkpoint(gpu, &event) : 0;
         if (status) {
             return status;
         }
@@ -416,6 +459,7 @@ gpc_gpu_abort(gpc_gpu_t *gpu)
         gpu->state->cycles += (gpc_wheel_now(&gpu->wheel) - gpu->state->launched) / gpu->core_clock.period;
     }
     gpu->state->sent = gpu->state->received = 0;
+    gpu->state->paused_at = 0;
     gpu->state->running = false;
     gpc_gpu_checks_lost_memory(gpu);
 }

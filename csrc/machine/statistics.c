@@ -11,10 +11,10 @@ add_count(gpc_text_t *out, const char *key, uint64_t value)
 }
 
 static gpc_core_statistics_t
-sum_cores(const gpc_gpu_t *gpu)
+sum_cores(const gpc_gpu_t *gpu, uint32_t first, uint32_t count)
 {
     gpc_core_statistics_t sum = {0};
-    for (uint32_t core = 0; core < gpu->machine.cores; core++) {
+    for (uint32_t core = first; core < first + count; core++) {
         const gpc_core_statistics_t *one = &gpu->cores.statistics[core];
 #define X(name, text) sum.name += one->name;
         GPC_CORE_STATISTICS(X)
@@ -29,17 +29,23 @@ sum_cores(const gpc_gpu_t *gpu)
     return sum;
 }
 
-static gpc_controller_statistics_t
-sum_controllers(const gpc_gpu_t *gpu, const gpc_node_kind_t *kind)
+/* The counters of consecutive controllers, as one group. */
+static void
+add_sum(const gpc_gpu_t *gpu, gpc_text_t *out, const char *group, uint32_t first, uint32_t count)
 {
     gpc_controller_statistics_t sum = {0};
-    for (uint32_t i = 0; i < kind->count; i++) {
-        const gpc_controller_statistics_t *one = gpu->controllers[kind->first + i].statistics;
+    for (uint32_t node = first; node < first + count; node++) {
+        const gpc_controller_statistics_t *one = gpu->controllers[node].statistics;
 #define X(name, text) sum.name += one->name;
         GPC_CONTROLLER_STATISTICS(X)
 #undef X
     }
-    return sum;
+    gpc_text_add_key(out, group);
+    gpc_text_add(out, "{");
+#define X(name, text) add_count(out, #name, sum.name);
+    GPC_CONTROLLER_STATISTICS(X)
+#undef X
+    gpc_text_add(out, "}");
 }
 
 /* A group for each node kind, by its level ("l1", "l2") or position. */
@@ -52,13 +58,8 @@ add_controllers(const gpc_gpu_t *gpu, gpc_text_t *out)
                                                           [GPC_AT_GLOBAL] = "global",
                                                           [GPC_AT_HOST] = "host"};
     for (uint32_t i = 0; i < gpu->nodes.num_kinds; i++) {
-        gpc_controller_statistics_t sum = sum_controllers(gpu, &gpu->nodes.kinds[i]);
-        gpc_text_add_key(out, groups[gpu->nodes.kinds[i].position]);
-        gpc_text_add(out, "{");
-#define X(name, text) add_count(out, #name, sum.name);
-        GPC_CONTROLLER_STATISTICS(X)
-#undef X
-        gpc_text_add(out, "}");
+        const gpc_node_kind_t *kind = &gpu->nodes.kinds[i];
+        add_sum(gpu, out, groups[kind->position], kind->first, kind->count);
     }
 }
 
@@ -266,7 +267,7 @@ add_transitions(const gpc_gpu_t *gpu, gpc_text_t *out)
 int
 gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
-    gpc_core_statistics_t cores = sum_cores(gpu);
+    gpc_core_statistics_t cores = sum_cores(gpu, 0, gpu->machine.cores);
 
     gpc_text_add(out, "{");
     add_count(out, "cycles", gpc_gpu_cycles(gpu));
@@ -288,6 +289,22 @@ gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out)
     add_transitions(gpu, out);
     gpc_gpu_add_checks(gpu, out);
     gpc_text_add(out, "}");
+    return gpc_text_status(out);
+}
+
+int
+gpc_gpu_core_statistics(const gpc_gpu_t *gpu, gpc_text_t *out)
+{
+    gpc_text_add(out, "[");
+    for (uint32_t core = 0; core < gpu->machine.cores; core++) {
+        gpc_core_statistics_t own = sum_cores(gpu, core, 1);
+        gpc_text_add(out, core ? ", {" : "{");
+        add_sum(gpu, out, "l1", core, 1);
+        add_cores(out, &own);
+        add_stalls(out, &own);
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "]");
     return gpc_text_status(out);
 }
 
@@ -329,7 +346,7 @@ gpc_gpu_cycles(const gpc_gpu_t *gpu)
 {
     const gpc_gpu_state_t *state = gpu->state;
     bool counting = state->running && !state->finished;
-    gpc_tick_t now = gpc_wheel_now(&gpu->wheel);
+    gpc_tick_t now = state->paused_at ? state->paused_at : gpc_wheel_now(&gpu->wheel);
     return state->cycles + (counting && now > state->launched ? (now - state->launched) / gpu->core_clock.period : 0);
 }
 

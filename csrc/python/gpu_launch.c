@@ -144,6 +144,30 @@ gpc_method_deadlock_after(PyObject *object, PyObject *args, PyObject *keywords)
 }
 
 PyObject *
+gpc_method_pause_at(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {"cycle", NULL};
+    PyObject *cycle_object;
+    uint64_t cycle = 0;
+    gpc_gpu_object_t *self = NULL;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:pause_at", (char **) (uintptr_t) names, &cycle_object) ||
+        gpc_get_u64(gpc_state_of(object), cycle_object, "cycle", UINT64_MAX, &cycle) != 0 ||
+        (self = gpc_enter(object)) == NULL) {
+        return NULL;
+    }
+    return gpc_leave(self, gpc_gpu_pause_at(self->gpu, cycle), Py_NewRef(Py_None));
+}
+
+PyObject *
+gpc_method_paused(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    gpc_gpu_object_t *self = gpc_enter(object);
+
+    return self == NULL ? NULL : gpc_leave(self, 0, PyBool_FromLong(gpc_gpu_is_paused(self->gpu)));
+}
+
+PyObject *
 gpc_method_abort(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     gpc_gpu_object_t *self = gpc_enter(object);

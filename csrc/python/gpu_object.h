@@ -37,6 +37,8 @@ PyObject *gpc_method_restore(PyObject *object, PyObject *args, PyObject *keyword
 PyObject *gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords);
 PyObject *gpc_method_run(PyObject *object, PyObject *args, PyObject *keywords);
 PyObject *gpc_method_deadlock_after(PyObject *object, PyObject *args, PyObject *keywords);
+PyObject *gpc_method_pause_at(PyObject *object, PyObject *args, PyObject *keywords);
+PyObject *gpc_method_paused(PyObject *object, PyObject *ignored);
 PyObject *gpc_method_abort(PyObject *object, PyObject *ignored);
 
 #endif

@@ -198,6 +198,12 @@ gpu_statistics(PyObject *object, PyObject *Py_UNUSED(ignored))
 }
 
 static PyObject *
+gpu_core_statistics(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    return text_of(object, gpc_gpu_core_statistics);
+}
+
+static PyObject *
 gpu_print_state(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     return text_of(object, gpc_gpu_print_state);
@@ -271,6 +277,10 @@ static PyMethodDef gpu_methods[] = {
      "run($self, events)\n--\n\nSimulates at most `events` events without the GIL; True when the launch has ended."},
     {"deadlock_after", WITH_KEYWORDS(gpc_method_deadlock_after),
      "deadlock_after($self, cycles)\n--\n\nCore cycles without progress that end the following launches."},
+    {"pause_at", WITH_KEYWORDS(gpc_method_pause_at),
+     "pause_at($self, cycle)\n--\n\nThe running launch pauses before this core cycle, as cycles() counts."},
+    {"paused", gpc_method_paused, METH_NOARGS,
+     "paused($self)\n--\n\nWhether run() has returned because of pause_at()."},
     {"abort", gpc_method_abort, METH_NOARGS, "abort($self)\n--\n\nEnds a launch immediately; the GPU remains usable."},
     {"cycles", gpu_cycles, METH_NOARGS, "cycles($self)\n--\n\nCore cycles of all launches since creation."},
     {"instructions", gpu_instructions, METH_NOARGS, "instructions($self)\n--\n\nWarp instructions since creation."},
@@ -278,6 +288,8 @@ static PyMethodDef gpu_methods[] = {
     {"printed", gpu_printed, METH_NOARGS,
      "printed($self)\n--\n\n(words that the last launch printed as bytes, number of those that found no room)."},
     {"statistics", gpu_statistics, METH_NOARGS, "statistics($self)\n--\n\nAll statistics as JSON."},
+    {"core_statistics", gpu_core_statistics, METH_NOARGS,
+     "core_statistics($self)\n--\n\nStatistics of each core and its L1 as JSON."},
     {"reset_statistics", gpu_reset_statistics, METH_NOARGS,
      "reset_statistics($self)\n--\n\nSets all statistics to zero."},
     {"verify", gpu_verify, METH_NOARGS,

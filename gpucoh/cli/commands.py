@@ -212,6 +212,15 @@ def run_command(
             "with --json under the key explanation.",
         ),
     ] = False,
+    every: Annotated[
+        int | None,
+        typer.Option(
+            "--every",
+            metavar="CYCLES",
+            help="Also print the statistics by launch and in intervals of this number of core cycles; with --json "
+            "every counter, under series.intervals, series.launches and series.cores.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload under one protocol and check its result.
@@ -248,7 +257,7 @@ def run_command(
         tables.print_explanation(stdout_console(), derived)
     with blocks_bar(f"{wanted.found.id} {protocol}", enabled=not as_json) as report:
         result = interruptible(
-            lambda stop: wanted.carry_out(capture=True, stop=stop, progress=report)
+            lambda stop: wanted.carry_out(capture=True, stop=stop, progress=report, every=every)
         )
     if result.error == "KernelError" and not result.cycles:
         raise KernelError(result.where)  # no cycle was simulated: a block does not fit on a core
@@ -258,6 +267,8 @@ def run_command(
         print_json(result.to_dict() | ({"explanation": derived} if derived else {}))
     else:
         tables.print_run(stdout_console(), result, check)
+        if result.series:
+            tables.print_series(stdout_console(), result.series)
     if result.correct is False:
         raise typer.Exit(WRONG)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import json
@@ -10,7 +11,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Never, Self, TypeAlias
 
@@ -24,6 +25,7 @@ from gpucoh.device.arrays import Array, converted, dtype_of, shape_of, values_of
 from gpucoh.device.choices import Choice, choose
 from gpucoh.device.launches import Extent, extent, how_to_launch, located, occupancy, slots_of
 from gpucoh.device.protocols import Protocol
+from gpucoh.device.recording import LARGEST_INTERVAL, Recorder
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
 from gpucoh.machines import PLACEMENTS, Machine
@@ -159,6 +161,7 @@ class GPU:
         self._arrays: weakref.WeakSet[Array] = weakref.WeakSet()
         self._dropped: deque[int] = deque()  # addresses of arrays that no longer exist
         self._running = False
+        self._recorder: Recorder | None = None
 
     @property
     def core(self) -> binding.GPU:
@@ -383,9 +386,14 @@ class GPU:
                 program.sources,
                 program.texts,
             )
+            if self._recorder:
+                self._recorder.begin_launch(program.name, grid, block)
+                self.core.pause_at(self._recorder.pause)
             try:
                 self._run()
             finally:
+                if self._recorder:
+                    self._recorder.end_launch()
                 self._print(program)
         except (KernelError, SimulationError) as error:
             raise located(error, program) from None
@@ -409,6 +417,10 @@ class GPU:
                 start = time.perf_counter()
                 if self.core.run(self._events):
                     break
+                if self._recorder and self.core.paused():
+                    self._recorder.end_interval()
+                    self.core.pause_at(self._recorder.pause)
+                    continue
                 taken = time.perf_counter() - start
                 scale = CHUNK_SECONDS / max(taken, CHUNK_SECONDS / 4)
                 self._events = max(1000, min(int(self._events * scale), 50_000_000))
@@ -445,6 +457,40 @@ class GPU:
     def reset_stats(self) -> None:
         """Set all counters to zero."""
         self.core.reset_statistics()
+        if self._recorder:
+            self._recorder.restart()
+
+    @contextlib.contextmanager
+    def record(self, every: int) -> Iterator[Recorder]:
+        """Record the statistics of the launches in a with block: by interval, by launch and by core.
+
+        Parameters
+        ----------
+        every : int
+            Core cycles of an interval.
+
+        Yields
+        ------
+        Recorder
+            After the block it has ``intervals``, ``launches`` and ``cores``, as :class:`gpucoh.RunResult` has them.
+
+        Raises
+        ------
+        ConfigError
+            For a bad number, or if the GPU records already.
+        """
+        every = natural("every", every, LARGEST_INTERVAL, smallest=1)
+        if self._recorder:
+            raise ConfigError("this GPU records already: end that with block first")
+        recorder = self._recorder = Recorder(
+            every, self.stats, lambda: json.loads(self.core.core_statistics())
+        )
+        try:
+            yield recorder
+        finally:
+            self._recorder = None
+            if self._core is not None:
+                recorder.finish()
 
     @short_traceback
     def verify(self) -> None:
@@ -471,10 +517,12 @@ class GPU:
         Raises
         ------
         ConfigError
-            If the argument is not a snapshot, or is one of another machine, protocol or options.
+            If the argument is not a snapshot, or is one of another machine, protocol or options, or the GPU records.
         """
         if not isinstance(snapshot, Snapshot):
             raise ConfigError(f"{snapshot!r} is not a snapshot: take one with gpu.snapshot()")
+        if self._recorder:
+            raise ConfigError("a GPU cannot be restored while it records its statistics")
         self._release_dropped()  # their addresses may belong to other arrays afterwards
         self.core.restore(snapshot.core)
         for array in self._arrays:

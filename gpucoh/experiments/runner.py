@@ -6,7 +6,7 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -151,6 +151,7 @@ class Run:
         capture: bool = False,
         stop: threading.Event | None = None,
         progress: Callable[[int, int], None] | None = None,
+        every: int | None = None,
     ) -> RunResult:
         """Make the input, run the workload, check the result.
 
@@ -163,11 +164,17 @@ class Run:
             Setting it ends the run from another thread.
         progress : callable, optional
             Called with (finished blocks, blocks of the launch).
+        every : int, optional
+            Core cycles of an interval, as in :func:`run`.
         """
         gpu, found = self.build()
         gpu.stop, gpu.progress = stop, progress
         with gpu:
-            return self._carry_out_on(gpu, found, capture)
+            if every is None:
+                return self._carry_out_on(gpu, found, capture)
+            with gpu.record(every) as recorder:
+                result = self._carry_out_on(gpu, found, capture)
+            return replace(result, series=recorder.series)
 
     def _carry_out_on(self, gpu: GPU, found: Workload, capture: bool) -> RunResult:
         instance = found.prepare(self.scale, self.seed, self.params)
@@ -234,6 +241,7 @@ def run(
     progress: bool = False,
     deadlock_after: int | None = None,
     budget: int | None = None,
+    every: int | None = None,
 ) -> RunResult:
     """Run one workload and check its result.
 
@@ -264,6 +272,9 @@ def run(
         Largest number of core cycles of a launch, as in :class:`gpucoh.GPU`.
     progress : bool
         Show a progress bar on a terminal or in a notebook.
+    every : int, optional
+        Record the statistics in intervals of this number of core cycles, by launch and by core: ``intervals``,
+        ``launches`` and ``cores`` of the result.
 
     Returns
     -------
@@ -301,4 +312,4 @@ def run(
         set=set,
     )
     with blocks_bar(f"{wanted.found.id} {protocol}", enabled=progress) as report:
-        return interruptible(lambda stop: wanted.carry_out(stop=stop, progress=report))
+        return interruptible(lambda stop: wanted.carry_out(stop=stop, progress=report, every=every))

@@ -16,6 +16,7 @@ from gpucoh.machines import Machine, description
 from gpucoh.report.explanation import derived_numbers
 from gpucoh.results.matrix import Matrix
 from gpucoh.results.runs import RunResult
+from gpucoh.results.series import Series
 from gpucoh.suite import GROUPS, PAPERS, Workload
 
 
@@ -122,6 +123,36 @@ def print_run(console: Console, run: RunResult, check: bool = False) -> None:
     for name, value in rows:
         grid.add_row("  " + name, value if isinstance(value, Text) else Text(str(value)))
     console.print(grid)
+
+
+def print_series(console: Console, series: Series) -> None:
+    """Print a few counters by launch and by interval."""
+    for name, rows in (("launch", series.launch_rows), ("interval", series.interval_rows)):
+        lines = [
+            [
+                row.get("kernel", number),
+                row["begin"],
+                row["cycles"],
+                _ratio(row["instructions"] / row["cycles"] if row["cycles"] else None),
+                f"{row['l1_load_hits'] / row['l1_loads']:.0%}" if row["l1_loads"] else "-",
+                row["flits"],
+                row["dram_reads"] + row["dram_writes"],
+                _stall(row),
+            ]
+            for number, row in enumerate(rows)
+        ]
+        heads = [name, "begin", "cycles", "IPC", "L1 hits", "flits", "DRAM", "largest stall"]
+        console.print()
+        console.print(plain_table(heads, lines, right=range(1, 7)))
+
+
+def _stall(row: Mapping[str, Any]) -> str:
+    """The largest cause of stalls, and its share of all stall cycles."""
+    sums = ("stalls_memory_order", "stalls_fence")
+    causes = {k: v for k, v in row.items() if k.startswith("stalls_") and k not in sums}
+    largest = max(causes, key=lambda name: causes[name])
+    whole = sum(causes.values())
+    return f"{largest.removeprefix('stalls_')} {causes[largest] / whole:.0%}" if whole else "-"
 
 
 def print_comparison(console: Console, comparison: Matrix) -> None:

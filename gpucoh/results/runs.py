@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gpucoh.base import markup
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.results.columns import Setup, statistics, varied, with_types
+from gpucoh.results.series import Series
 from gpucoh.results.stats import (
     Cache,
     Check,
@@ -91,6 +93,8 @@ class RunResult:
         Every option of the protocol, with its value: a number, a word, or true and false.
     version : str
         The version of gpucoh that ran it.
+    series : Series, optional
+        Of a run with ``every``: :attr:`intervals`, :attr:`launches` and :attr:`cores`.
     """
 
     workload: str
@@ -113,6 +117,7 @@ class RunResult:
     occupancy: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     version: str = ""
+    series: Series | None = None
 
     @property
     def cycles(self) -> int:
@@ -212,6 +217,29 @@ class RunResult:
         """What was checked; only of a run with ``check``."""
         return self.stats.check
 
+    @property
+    def intervals(self) -> pd.DataFrame:
+        """Counters by interval of ``every`` core cycles; the first one is ``begin``. Rows sum to :attr:`table`."""
+        return self._recorded.intervals
+
+    @property
+    def launches(self) -> pd.DataFrame:
+        """Counters by launch, with kernel, grid and block. Rows sum to :attr:`table`."""
+        return self._recorded.launches
+
+    @property
+    def cores(self) -> pd.DataFrame:
+        """Counters of each core and its L1. Rows sum to :attr:`table`."""
+        return self._recorded.cores
+
+    @property
+    def _recorded(self) -> Series:
+        if self.series is None:
+            raise ConfigError(
+                "this run was not recorded: give run(..., every=10_000), the core cycles of an interval"
+            )
+        return self.series
+
     def __repr__(self) -> str:
         return markup.shortened(
             f"<gpucoh.RunResult {self.workload} under {self.protocol} on {self.machine}, scale {self.scale}, "
@@ -288,7 +316,7 @@ class RunResult:
             "options": dict(self.options),
             "version": self.version,
         }
-        return out
+        return out | ({"series": self.series.to_dict()} if self.series else {})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RunResult:
@@ -304,6 +332,7 @@ class RunResult:
             occupancy=data["occupancy"],
             options=data["options"],
             version=data["version"],
+            series=Series.from_dict(data["series"]) if "series" in data else None,
         )
 
 

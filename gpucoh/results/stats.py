@@ -69,7 +69,7 @@ class Group(Mapping[str, Value], Generic[Value]):
         if type(earlier) is not type(self):
             return NotImplemented
         found: Group[Value] = _made(
-            type(self), self._name, _difference(self.to_dict(), earlier.to_dict())
+            type(self), self._name, difference(self.to_dict(), earlier.to_dict())
         )
         return found
 
@@ -106,14 +106,14 @@ def _rows(values: Mapping[str, Any]) -> list[tuple[str, object]]:
     ]
 
 
-def _difference(later: Any, earlier: Any, key: str = "") -> Any:
+def difference(later: Any, earlier: Any, key: str = "") -> Any:
     """Differences of numbers, element by element in lists; ``None`` counts as 0."""
     if key in _CONSTANT:
         return earlier if later is None else later
     if isinstance(later, Mapping) or isinstance(earlier, Mapping):
         after, before = later or {}, earlier or {}
         names = dict.fromkeys((*after, *before))
-        return {name: _difference(after.get(name), before.get(name), name) for name in names}
+        return {name: difference(after.get(name), before.get(name), name) for name in names}
     if isinstance(later, list) or isinstance(earlier, list):
         pairs = zip_longest(later or (), earlier or (), fillvalue=0)
         return [after - before for after, before in pairs]
@@ -464,7 +464,7 @@ class Stats(Group[Any]):
                 "statistics of two GPUs have no difference: subtract an earlier gpu.stats() of the same GPU; "
                 "compare two runs with gpucoh.compare or by their counters"
             )
-        return Stats(_difference(self.to_dict(), earlier.to_dict()))
+        return Stats(difference(self.to_dict(), earlier.to_dict()))
 
     def __repr__(self) -> str:
         rates = ", ".join(

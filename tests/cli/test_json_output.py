@@ -64,3 +64,14 @@ def test_closed_standard_error_loses_it_alone(study, tmp_path):
     )
     assert shell.returncode == 0
     assert json.loads(shell.stdout)["correct"]
+
+
+def test_a_recorded_run_prints_its_intervals(study, capsys):
+    assert call([*arguments("run", study), "--every", "100", "--json"]) == 0
+    run = json.loads(capsys.readouterr().out)
+    assert sum(row["cycles"] for row in run["series"]["intervals"]) == run["cycles"]
+    assert [row["kernel"] for row in run["series"]["launches"]] == ["shout"]
+    assert call([*arguments("run", study), "--every", "100"]) == 0
+    assert "largest stall" in capsys.readouterr().out
+    assert call([*arguments("run", study), "--every", "0"]) == 2
+    assert "every = 0" in capsys.readouterr().err

@@ -94,6 +94,19 @@ account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
     add_idle(core, statistics, to - from - issuing);
 }
 
+void
+gpc_cores_count_until(gpc_cores_t *self, gpc_cycle_t to)
+{
+    for (uint32_t i = 0; i < self->machine->cores; i++) {
+        gpc_core_t *core = &self->parts->cores[i];
+        account(self, i, to);
+        if (core->blocks_resident == 0 && to > core->empty_since) {
+            self->statistics[i].stall_launch += to - core->empty_since;
+            core->empty_since = to;
+        }
+    }
+}
+
 /* ---- the cycle --------------------------------------------------------------------------------------------------- */
 
 /* While the load-store queue is full, sets the ready warps aside whose next instruction needs it. */
