@@ -289,6 +289,7 @@ gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
         add_text(out, "option", protocol->options[protocol->instead.option].name);
         gpc_text_add_key(out, "value");
         gpc_text_add(out, "%lld", (long long) protocol->instead.value);
+        add_messages(out, protocol->instead.by);
         add_controllers(out, protocol->instead.by);
         gpc_text_add(out, "}");
     }

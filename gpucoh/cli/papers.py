@@ -44,7 +44,9 @@ def register(app: typer.Typer) -> None:
 
     @app.command("reproduce")
     def reproduce_command(
-        paper_id: Annotated[str, typer.Argument(metavar="PAPER", help="tc, rcc, denovo or stc")],
+        paper_id: Annotated[
+            str, typer.Argument(metavar="PAPER", help="tc, rcc, denovo, stc or qr")
+        ],
         figure: Annotated[
             str | None,
             typer.Argument(metavar="[FIGURE]", help="One figure, e.g. 7a. Default: all."),
@@ -169,6 +171,11 @@ def _print_verdicts(console: Console, verdicts: list[Any]) -> None:
     sys.stdout.write(f"{counts(verdicts)}\n")
 
 
+def _group(row: dict[str, Any]) -> str:
+    """The set of workloads, and the part of the inputs' size if the figure has several."""
+    return str(row["group"]) + (f", 1/{row['smaller']} of the size" if "smaller" in row else "")
+
+
 def _print_figure(console: Console, item: dict[str, Any]) -> None:
     with LATE_IMPORT:
         from gpucoh.papers.amounts import digits
@@ -192,7 +199,7 @@ def _print_figure(console: Console, item: dict[str, Any]) -> None:
         ]
         rows = [
             [
-                Text(row["group"]),
+                Text(_group(row)),
                 Text(row["protocol"]),
                 *(Text(_ratio(row[name], digits(name))) for name in measures),
             ]

@@ -444,11 +444,11 @@ class GPU:
     def stats(self) -> Stats:
         """Every counter since construction or the last :meth:`reset_stats`."""
         counted = json.loads(self.core.statistics())
-        protocol = self.choice.protocol
+        protocol = self.choice.selected
         joules = energy.estimate(
             counted,
             self.machine.numbers(),
-            networks=len(protocol.json["networks"]),
+            networks=protocol.virtual_networks,
             has_l1=protocol.has_l1 and self.machine.l1_kib > 0,
         )
         return Stats(counted | {"energy": joules}, self._serial)

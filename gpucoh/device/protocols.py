@@ -377,6 +377,11 @@ class Protocol:
         cores = (item for item in self.json["controllers"] if item["position"] == "core")
         return any("tags" in item["metadata"] for item in cores)
 
+    @property
+    def virtual_networks(self) -> int:
+        """Number of virtual networks between cores and banks."""
+        return sum(not network["star"] for network in self.json["networks"])
+
     def with_variations(self) -> list[str]:
         """Its id, and its id with the options of each variation.
 
@@ -402,7 +407,7 @@ class Protocol:
         return self.models[rule]
 
     def with_options(self, options: Mapping[str, int]) -> Protocol:
-        """The protocol with the tables that option values select; the defaults select those of the protocol itself.
+        """The protocol with the tables, messages and networks that option values select; the defaults select its own.
 
         Parameters
         ----------
@@ -415,7 +420,9 @@ class Protocol:
         """
         instead = self.json.get("instead")
         if instead and options.get(instead["option"]) == instead["value"]:
-            return replace(self, controllers=_tables(instead["controllers"]))
+            described = {name: instead[name] for name in ("networks", "messages", "controllers")}
+            tables = _tables(instead["controllers"])
+            return replace(self, controllers=tables, json={**self.json, **described})
         tables = {
             variant["table"]["name"]: Table.from_json(variant["table"])
             for controller in self.json["controllers"]

@@ -7,6 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from gpucoh.device.gpu import resolve
+from gpucoh.papers.memory_amounts import (
+    accesses,
+    directory_bytes,
+    directory_write_bytes,
+    message_bytes,
+    received_bytes,
+    write_requests,
+)
 from gpucoh.results.energy import COEFFICIENTS, estimate
 from gpucoh.results.runs import RunResult
 
@@ -63,11 +71,11 @@ def energy_by_place(run: RunResult) -> dict[str, float]:
 
 def dynamic_energy_by_place(run: RunResult) -> dict[str, float]:
     """Joules of events alone, without static powers and DRAM, by place, as in DeNovo's figures."""
-    protocol = resolve(run.protocol).protocol
+    protocol = resolve(run.protocol).selected
     joules = estimate(
         run.stats,
         run.configuration,
-        networks=len(protocol.json["networks"]),
+        networks=protocol.virtual_networks,
         has_l1=protocol.has_l1,
         coefficients=_DYNAMIC,
     )
@@ -106,29 +114,12 @@ def expired_loads(run: RunResult) -> tuple[int, int]:
     return counters["L2"]["expired_unchanged"], counters["L1"]["expired_loads"]
 
 
-def message_bytes(run: RunResult, *classes: str) -> float:
-    """Bytes of the messages of some classes, or of all: flits are whole where words or operands decide the size."""
-    sent = {kind["name"]: kind for kind in resolve(run.protocol).protocol.json["messages"]}
-    line, flit = run.configuration["line_bytes"], run.configuration["flit_bytes"]
-    total = 0.0
-    for name, counted in run.stats.traffic.items():
-        kind = sent[name]
-        if classes and kind["class"] not in classes:
-            continue
-        if kind["bytes_per_word"] or kind["class"] == "ATO":
-            total += flit * float(counted.flits)
-        else:
-            size = kind["fixed_bytes"] + line * kind["whole_line"]
-            total += float(counted.messages * size)
-    return total
-
-
 def _coherence_bytes(run: RunResult) -> float:
     """Bytes that a protocol adds: messages about epochs, and the timestamp of every read request."""
     requests = sum(kind.messages for kind in run.stats.traffic.values() if kind["class"] == "REQ")
     timed = resolve(run.protocol).protocol.json["keeps_time"]
     stamps = requests * run.configuration["timestamp_bits"] / 8 if timed else 0.0
-    return message_bytes(run, "EPOCH") + float(stamps)
+    return message_bytes(run, lambda kind, _: kind["class"] == "EPOCH") + float(stamps)
 
 
 def _bandwidth(ours: RunResult, base: RunResult) -> float | None:
@@ -173,8 +164,31 @@ def _queued(run: RunResult) -> float | None:
     return None if entries is None else share(entries, run.cycles)
 
 
+def _power(part: str) -> Amount:
+    """The mean power of a part of the energy, in joules a cycle."""
+    return lambda run: share(float(run.stats.energy[part]), run.cycles)
+
+
+# QuickRelease, section 5.5: shares of a GPU's power.
+_MEMORY_SHARE, _NETWORK_SHARE = 0.3, 0.1
+
+
+def _inferred_power(ours: RunResult, base: RunResult) -> float | None:
+    """The power that section 5.5 of QuickRelease infers from accesses to DRAM and bytes received by the L1s."""
+    bytes_of = [sum(received_bytes(run).values()) for run in (ours, base)]
+    memory = share(sum(accesses(ours).values()), sum(accesses(base).values()))
+    network = share(*bytes_of)
+    if memory is None or network is None:
+        return None
+    rest = 1 - _MEMORY_SHARE - _NETWORK_SHARE
+    return rest + _MEMORY_SHARE * memory + _NETWORK_SHARE * network
+
+
 # A measure that no amount of one run gives: of a run relative to another.
-RELATIVE: dict[str, Callable[[RunResult, RunResult], float | None]] = {"bandwidth": _bandwidth}
+RELATIVE: dict[str, Callable[[RunResult, RunResult], float | None]] = {
+    "bandwidth": _bandwidth,
+    "inferred_power": _inferred_power,
+}
 # A speedup is the inverse ratio of the amounts, every other measure the ratio.
 AMOUNTS: dict[str, Amount] = {
     "speedup": lambda run: run.cycles,
@@ -208,6 +222,18 @@ AMOUNTS: dict[str, Amount] = {
     "uncached_loads": lambda run: share(
         run.stats.counters["L1"].get("uncached_loads", 0), run.stats.l1["loads"]
     ),
+    "written_hit_rate": lambda run: share(
+        run.stats.counters["L1"].get("hits_written", 0), run.stats.l1["loads"]
+    ),
+    "directory_bytes": directory_bytes,
+    "directory_write_bytes": directory_write_bytes,
+    "dram_accesses": lambda run: sum(accesses(run).values()),
+    "dram_reads": lambda run: run.stats.dram.reads,
+    "dram_write_requests": write_requests,
+    "l1_bytes": lambda run: sum(received_bytes(run).values()),
+    "l1_data_bytes": lambda run: received_bytes(run)["data"],
+    "power": _power("total"),
+    "dram_power": _power("dram"),
 }
 # Digits after the point, instead of 2, of measures whose differences are small.
 _DIGITS = {"bandwidth": 4, "epoch_changes": 4}
@@ -225,6 +251,7 @@ OF_ONE_RUN = frozenset(
         "store_latency_ratio",
         "uncached_loads",
         "write_latency_ratio",
+        "written_hit_rate",
     }
 )
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from gpucoh.papers import (
     denovo_counts,
     denovo_figures,
+    qr_counts,
+    qr_figures,
     rcc_counts,
     rcc_figures,
     stc_counts,
@@ -22,6 +24,7 @@ FIGURES: Mapping[str, tuple[Spec, ...]] = {
     "rcc": rcc_figures.FIGURES,
     "denovo": denovo_figures.FIGURES,
     "stc": stc_figures.FIGURES,
+    "qr": qr_figures.FIGURES,
 }
 # paper -> claim -> how it is measured
 COUNTS: Mapping[str, Mapping[str, Count]] = {
@@ -29,4 +32,5 @@ COUNTS: Mapping[str, Mapping[str, Count]] = {
     "rcc": rcc_counts.COUNTS,
     "denovo": denovo_counts.COUNTS,
     "stc": stc_counts.COUNTS,
+    "qr": qr_counts.COUNTS,
 }

@@ -12,7 +12,7 @@ from typing import Any
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.wording import unknown
 
-_PAPERS = ("tc", "rcc", "denovo", "stc")
+_PAPERS = ("tc", "rcc", "denovo", "stc", "qr")
 
 KINDS = ("harmonic", "geometric", "arithmetic")
 
@@ -34,6 +34,8 @@ class Claim:
         for timestamps.
     machine : dict
         Fields of the machine that differ from the paper's.
+    smaller : int
+        The divisor of the size of the workloads' inputs.
     workloads : tuple of str
         Workload ids.
     group : str
@@ -60,6 +62,7 @@ class Claim:
     controller: str
     per: str
     machine: Mapping[str, object]
+    smaller: int
     workloads: tuple[str, ...]
     group: str
     mean: str
@@ -121,7 +124,7 @@ class Paper:
 
     ``amounts`` names the amount of a run that a measure is, where the paper means another one than its name says:
     flit crossings instead of flits as traffic. ``seeded`` names parameters that take the run's seed, in the workloads
-    that have them.
+    that have them. ``sizes`` names the parameter that is the size of a workload's input, which figures divide.
     """
 
     id: str
@@ -133,6 +136,7 @@ class Paper:
     parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     seeded: tuple[str, ...] = ()
     amounts: Mapping[str, str] = field(default_factory=dict)
+    sizes: Mapping[str, str] = field(default_factory=dict)
     state_counts: tuple[StateCount, ...] = ()
 
     def amount(self, measure: str) -> str:
@@ -181,6 +185,7 @@ def read(text: str) -> Paper:
         parameters=data.get("parameters", {}),
         seeded=tuple(data.get("seeded", ())),
         amounts=data.get("amounts", {}),
+        sizes=data.get("sizes", {}),
         state_counts=tuple(_state_count(item) for item in data.get("state_count", ())),
     )
 
@@ -207,6 +212,7 @@ def _claim(item: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]]) -> Cl
         controller=item.get("controller", ""),
         per=item.get("per", ""),
         machine=item.get("machine", {}),
+        smaller=item.get("smaller", 1),
         workloads=groups[named] if isinstance(named, str) else tuple(named),
         group=named if isinstance(named, str) else "",
         mean=item["mean"],

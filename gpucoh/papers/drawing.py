@@ -59,7 +59,9 @@ def titled(panels: Sequence[Panel]) -> str:
 
 
 def _labels(comparison: Comparison) -> dict[str, str]:
-    return {protocol: short(protocol) for protocol in comparison.protocols}
+    """The papers' names: a workload whose code differs from that of other papers has the paper's suffix here."""
+    names = {name: name.removesuffix("-qr") for name in comparison.workloads}
+    return names | {protocol: short(protocol) for protocol in comparison.protocols}
 
 
 def _heading(panel: Panel, panels: Sequence[Panel]) -> str:
@@ -99,17 +101,7 @@ def by_workload(**labels: str) -> Draw:
 
 def _workload_chart(panel: Panel, measure: str, label: str, title: str) -> Chart:
     comparison = panel.comparison
-    groups = {
-        name: [
-            Bar(
-                protocol=protocol,
-                parts={"": panel.bars[measure][name][protocol] or 0.0},
-                wrong=not comparison.right(name, protocol),
-            )
-            for protocol in comparison.protocols
-        ]
-        for name in comparison.workloads
-    }
+    groups = {name: _workload_bars(panel, measure, name) for name in comparison.workloads}
     if len(comparison.workloads) > 1:
         groups[panel.kinds[measure].replace(" ", "\n", 1)] = [
             Bar(
@@ -126,6 +118,50 @@ def _workload_chart(panel: Panel, measure: str, label: str, title: str) -> Chart
         title=title,
         line=1.0 if "{base}" in label else None,
     )
+
+
+def by_size(**labels: str) -> Draw:
+    """A drawing of bars by the size of the input, whose panels differ in it: a chart for each workload and measure.
+
+    Parameters
+    ----------
+    **labels
+        As for :func:`by_workload`.
+    """
+
+    def drawn(panels: Sequence[Panel]) -> Figure:
+        charts = [
+            _size_chart(panels, name, measure, label)
+            for measure, label in labels.items()
+            for name in panels[0].comparison.workloads
+        ]
+        return _draw(charts, panels)
+
+    return drawn
+
+
+def _size_chart(panels: Sequence[Panel], name: str, measure: str, label: str) -> Chart:
+    comparison = panels[0].comparison
+    groups = {f"{panel.sizes[name]:,}": _workload_bars(panel, measure, name) for panel in panels}
+    return Chart(
+        groups=groups,
+        looks=protocol_looks(comparison.protocols),
+        label=label.format(base=short(comparison.baseline)),
+        title=name,
+        line=1.0 if "{base}" in label else None,
+    )
+
+
+def _workload_bars(panel: Panel, measure: str, name: str) -> list[Bar]:
+    """A bar for each protocol."""
+    return [
+        Bar(
+            protocol=protocol,
+            parts={"": panel.bars[measure][name][protocol] or 0.0},
+            wrong=not panel.comparison.right(name, protocol),
+        )
+        for protocol in panel.comparison.protocols
+    ]
 
 
 def stacked(

@@ -160,11 +160,20 @@ def _panels(paper: Paper, specs: Sequence[Spec], bench: Bench) -> dict[str, list
     """The panels of figures by the figures' ids; all runs on one machine run together."""
     drawn = [spec for spec in specs if isinstance(spec, FigureSpec)]
     for fields, alike in by_machine(drawn):
-        bench.on(fields).get(
-            pair for spec in alike for group in spec.groups for pair in _runs(paper, spec, group)
-        )
+        for divisor in dict.fromkeys(divisor for spec in alike for divisor in spec.smaller):
+            bench.on(fields).smaller(paper.sizes, divisor).get(
+                pair
+                for spec in alike
+                if divisor in spec.smaller
+                for group in spec.groups
+                for pair in _runs(paper, spec, group)
+            )
     return {
-        spec.id: [_panel(paper, spec, group, bench.on(spec.machine)) for group in spec.groups]
+        spec.id: [
+            _panel(paper, spec, group, bench.on(spec.machine), divisor)
+            for divisor in spec.smaller
+            for group in spec.groups
+        ]
         for spec in drawn
     }
 
@@ -188,12 +197,22 @@ def _runs(paper: Paper, spec: FigureSpec, group: str) -> Iterator[tuple[str, str
     """The (workload, protocol) pairs of a panel, and those to which its mean bars are relative."""
     for measure in spec.measures:
         for name, baseline in _shown(paper, spec, group, measure).baselines.items():
-            yield from ((name, one) for one in (*_protocols(spec), baseline) if one)
+            more = (baseline, spec.order[1] if spec.order else "")
+            yield from ((name, one) for one in (*_protocols(spec), *more) if one)
 
 
-def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
-    names, protocols = present(members(paper, group)), _protocols(spec)
+def _ordered(spec: FigureSpec, names: Sequence[str], runs: Runs) -> list[str]:
+    """The workloads in the figure's order."""
+    if spec.order is None:
+        return list(names)
+    measure, protocol = spec.order
+    return sorted(names, key=lambda name: AMOUNTS[measure](runs[name, protocol]) or 0.0)
+
+
+def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench, divisor: int) -> Panel:
+    bench = bench.smaller(paper.sizes, divisor)
     runs = bench.runs(bench.seeds[0])
+    names, protocols = _ordered(spec, present(members(paper, group)), runs), _protocols(spec)
     groups = {measure: _shown(paper, spec, group, measure) for measure in spec.measures}
     bars = {measure: _bars(spec, shown.measure, names, runs) for measure, shown in groups.items()}
     used = {
@@ -239,6 +258,10 @@ def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench) -> Panel:
             measure: f"{shown.kind} mean" + (" of times" if shown.times else "")
             for measure, shown in groups.items()
         },
+        smaller=divisor,
+        sizes={name: bench.parameter(name, paper.sizes[name]) for name in names}
+        if len(spec.smaller) > 1
+        else {},
     )
 
 
@@ -351,7 +374,12 @@ def _bar_rows(panel: Panel) -> list[dict[str, Any]]:
 def _by_group(
     panels: Sequence[Panel], rows: Callable[[Panel], list[dict[str, Any]]]
 ) -> list[dict[str, Any]]:
-    return [{"group": panel.group} | row for panel in panels for row in rows(panel)]
+    return [_place(panel) | row for panel in panels for row in rows(panel)]
+
+
+def _place(panel: Panel) -> dict[str, Any]:
+    """The set of workloads of a panel, and the divisor of their inputs' size if the figure has several."""
+    return {"group": panel.group} | ({"smaller": panel.smaller} if panel.sizes else {})
 
 
 def _table(panels: Sequence[Panel]) -> pd.DataFrame:
@@ -362,7 +390,8 @@ def _table(panels: Sequence[Panel]) -> pd.DataFrame:
     tables = []
     for panel in panels:
         table = panel.comparison.table
-        table.insert(0, "group", panel.group)
+        for place, (name, value) in enumerate(_place(panel).items()):
+            table.insert(place, name, value)
         tables.append(table)
     return pd.concat(tables)
 

@@ -34,6 +34,10 @@ class Panel:
         Measure -> protocol -> number of workloads in its mean bar.
     kinds : dict
         Measure -> the kind of mean, as ``harmonic mean``.
+    smaller : int
+        The divisor of the size of the inputs.
+    sizes : dict
+        Workload -> that size; empty if the figure has one size.
     """
 
     title: str
@@ -44,6 +48,8 @@ class Panel:
     traffic: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     counted: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
+    smaller: int = 1
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 Draw = Callable[[Sequence[Panel]], Figure]
@@ -70,6 +76,10 @@ class FigureSpec:
         The kind of mean of bars without a baseline.
     machine : dict
         Fields of the machine that differ from the paper's.
+    order : tuple of str or None
+        The measure by which workloads are ordered, and the protocol whose runs have it; None: as the set lists them.
+    smaller : tuple of int
+        Divisors of the size of the inputs; a panel for each, of each set of workloads.
     """
 
     id: str
@@ -81,6 +91,8 @@ class FigureSpec:
     measures: tuple[str, ...] = MEASURES
     mean: str = "arithmetic"
     machine: Mapping[str, object] = field(default_factory=dict)
+    order: tuple[str, str] | None = None
+    smaller: tuple[int, ...] = (1,)
 
 
 @dataclass(frozen=True, kw_only=True)

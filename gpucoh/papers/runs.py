@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
@@ -143,6 +143,21 @@ class Bench:
     def on(self, fields: Mapping[str, object]) -> Bench:
         """The bench on the machine with these fields changed too."""
         return self.variant(fields={**self.fields, **fields}) if fields else self
+
+    def smaller(self, sizes: Mapping[str, str], divisor: int) -> Bench:
+        """The bench with the sizes of inputs divided; ``sizes`` names the parameter of each workload."""
+        if divisor == 1:
+            return self
+        parameters = dict(self.parameters)
+        for workload, name in sizes.items():
+            given = self.parameters.get(workload, {})
+            parameters[workload] = {**given, name: self.parameter(workload, name) // divisor}
+        return self.variant(parameters=parameters)
+
+    def parameter(self, workload: str, name: str) -> Any:
+        """A parameter of a workload's runs."""
+        given = self.parameters.get(workload, {})
+        return all_workloads()[workload].setting(self.scale, 0, given).params[name]
 
     def protocol(self, name: str) -> str:
         """The protocol that runs where a claim names this one."""

@@ -158,7 +158,10 @@ def scorecard(paper: Paper, bench: Bench, claims: Sequence[Claim] | None = None)
     """
     chosen = paper.claims if claims is None else claims
     for fields, claims_on_it in by_machine(chosen):
-        bench.on(fields).get(wanted_runs(paper, bench, claims_on_it))
+        for divisor in dict.fromkeys(claim.smaller for claim in claims_on_it):
+            alike = [claim for claim in claims_on_it if claim.smaller == divisor]
+            sized = bench.on(fields).smaller(paper.sizes, divisor)
+            sized.get(wanted_runs(paper, bench, alike))
     for claim in chosen:
         for fields in _also(paper, claim):
             bench.on(fields).get(wanted_runs(paper, bench, [claim]))
@@ -166,7 +169,7 @@ def scorecard(paper: Paper, bench: Bench, claims: Sequence[Claim] | None = None)
 
 
 def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
-    bench = bench.on(claim.machine)
+    bench = bench.on(claim.machine).smaller(paper.sizes, claim.smaller)
     count = COUNTS[paper.id].get(claim.id)
     why = _unmeasured(paper, claim, bench)
     used, values, notes = list(claim.workloads), [], [why] if why else []

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gpucoh.device.gpu import resolve
+from gpucoh.device.gpu import GPU, resolve
 from gpucoh.machines import Machine, machine
 
 # Kinds of metadata that are timestamps.
@@ -20,6 +20,11 @@ class _Described:
 
     json: dict[str, Any]
     machine: Machine
+
+    def pieces(self) -> dict[str, dict[str, int]]:
+        """The arrays and parts besides the caches, as they are built: entries, units, bits."""
+        storage = GPU(machine=self.machine, protocol=self.json["id"]).stats()["storage"]
+        return {name: dict(piece) for pieces in storage.values() for name, piece in pieces.items()}
 
     def option(self, name: str, otherwise: int = 0) -> int:
         """An option's default, or what replaces it in a protocol without it."""
@@ -94,6 +99,41 @@ def _line(given: _Described) -> int:
     )
 
 
+def _write_caches(given: _Described) -> int:
+    """Data of the write caches of all levels."""
+    lines = sum(
+        piece["entries"] * piece["units"]
+        for name, piece in given.pieces().items()
+        if name in ("wL1", "wL2", "wL3")
+    )
+    return lines * int(given.machine.line_bytes) * 8
+
+
+def _write_mask(given: _Described) -> int:
+    """Of one line of a write cache: dirty bytes, or words where masks count those."""
+    word_bytes = 4 if given.option("mask") else 1
+    return int(given.machine.line_bytes) // word_bytes
+
+
+def _written_bit(given: _Described) -> int:
+    """Of one tag of a read cache: what tells present lines apart."""
+    tables = [controller["tables"][0] for controller in given.json["controllers"]]
+    return max((len(table["stable"]) - 2).bit_length() for table in tables if table["name"] != "L3")
+
+
+def _directory(given: _Described) -> int:
+    """Tags, states, sharers and owners of all entries of the directory."""
+    m = given.machine
+    lines = m.partitions * m.l2_kib * 1024 // m.line_bytes
+    entries = given.option("dir_ratio") * int(lines)
+    sets = entries // given.option("dir_ways")
+    tag = _ADDRESS_BITS - (int(m.line_bytes) - 1).bit_length() - (sets - 1).bit_length()
+    table = next(one["tables"][0] for one in given.json["controllers"] if one["name"] == "L2")
+    size = {"NODESET": int(m.cores), "NODE": (int(m.cores) - 1).bit_length()}
+    fields = sum(size.get(kind, 1) for kind in given.fields("L2", "directory").values())
+    return entries * (tag + (len(table["stable"]) - 1).bit_length() + fields)
+
+
 STRUCTURES: dict[str, Callable[[_Described], int]] = {
     "BSQ": _blocked_stores,
     "ERV": _epoch_requests,
@@ -102,6 +142,10 @@ STRUCTURES: dict[str, Callable[[_Described], int]] = {
     "CER": _current_epochs,
     "leases": _leases,
     "line metadata": _line,
+    "write caches": _write_caches,
+    "write mask": _write_mask,
+    "written bit": _written_bit,
+    "directory": _directory,
 }
 
 

@@ -159,7 +159,7 @@ def terms(
     machine : mapping
         The machine's fields by name.
     networks : int
-        Number of virtual networks that the protocol declares.
+        Number of virtual networks between cores and banks.
     has_l1 : bool
         Whether the protocol stores lines in a first-level cache.
 

@@ -253,7 +253,7 @@ def test_reproduce_draws_a_figure_with_its_numbers(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("reproduce", "ct"), "unknown paper 'ct'; allowed: tc, rcc, denovo, stc"),
+        (("reproduce", "ct"), "unknown paper 'ct'; allowed: tc, rcc, denovo, stc, qr"),
         (("reproduce", "tc", "99"), "unknown figure '99'"),
         (("reproduce", "tc", "--scale", "huge"), "tiny, small, paper"),
         (("reproduce", "tc", "--jobs", "0"), "jobs = 0"),

@@ -8,10 +8,11 @@ import pytest
 import gpucoh
 from gpucoh.papers import load, paper_figure, scorecard
 from gpucoh.papers.agreement import agreement
-from gpucoh.papers.amounts import AMOUNTS, message_bytes
+from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.bars import measure_claim, protocols_of, ratio
 from gpucoh.papers.catalogue import COUNTS, FIGURES
 from gpucoh.papers.figures import _panels, chosen
+from gpucoh.papers.memory_amounts import message_bytes
 from gpucoh.papers.runs import Bench, bench_of, missing_protocol, present
 from gpucoh.papers.scorecard import wanted_runs
 from gpucoh.papers.structures import structure_bits

@@ -152,10 +152,12 @@ def test_it_is_run_explored_and_fuzzed():
 SELECTIONS = {
     "gpucoh/experiments/comparison.py",
     "gpucoh/papers/denovo_figures.py",
+    "gpucoh/papers/qr_figures.py",
     "gpucoh/papers/rcc_figures.py",
     "gpucoh/papers/stc_figures.py",
     "gpucoh/papers/tc_figures.py",
     "gpucoh/report/looks.py",
+    "tests/unit/test_cpu_cache.py",
     "tests/validation/test_resource_limits.py",
 }
 

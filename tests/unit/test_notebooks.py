@@ -13,6 +13,7 @@ NAMES = [
     *("denovo-main-figure", "litmus-and-the-explorer", "machines-and-sweeps"),
     *(
         "own-workload-in-a-study",
+        "qr-main-figure",
         "quickstart",
         "rcc-main-figure",
         "stc-main-figure",

@@ -45,6 +45,8 @@ GPC_KEEPS_DIRTY(rfo_l1);
     FIELD(PLAIN, uint8_t, dirty)             /* the line that leaves is newer than memory */                           \
     FIELD(DATA, words_t, words)              /* of the line that leaves, which has no way */
 GPC_METADATA(rfo_l1, mshr, L1_MSHR)
+#define L1_COUNTERS(X, P) X(P, hits_written, "hits on lines written here since they came (figure 3)")
+GPC_COUNTS(RFO_L1, L1_COUNTERS)
 
 /* ---- classification --------------------------------------------------------------------------------------------------------- */
 
@@ -197,6 +199,12 @@ GPC_ACTION(rfo_act_fill, "fill from the answer")
     return GPC_OK;
 }
 
+GPC_ACTION(act_hit_owned, "complete the load from the line, which may have been written here")
+{
+    x->unit->own_counters[RFO_L1_hits_written] += rfo_l1_line(x)->dirty;
+    return gpc_act(act_hit, x);
+}
+
 GPC_ACTION(act_serve_loads, "complete the pending loads from the line")
 {
     gpc_index_t i;
@@ -251,14 +259,14 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_RECALL] = GO(L1_I, act_recall_data),
     },
     [L1_O] = {
-        [L1_LOAD] = GO(L1_O, act_hit),
+        [L1_LOAD] = GO(L1_O, act_hit_owned),
         [L1_STORE] = GO(L1_OM, act_upg),
         [L1_EVICT] = GO(L1_OI, act_put, act_release_way),
         OWNER(L1_O, L1_I),
         [L1_RECALL] = GO(L1_I, act_recall_data),
     },
     [L1_M] = {
-        [L1_LOAD] = GO(L1_M, act_hit),
+        [L1_LOAD] = GO(L1_M, act_hit_owned),
         [L1_STORE] = GO(L1_M, act_perform),
         [L1_EVICT] = GO(L1_MI, act_put, act_release_way),
         OWNER(L1_O, L1_I),
@@ -296,7 +304,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_RECALL] = GO(L1_IM, act_count_invalidation, act_recall_ack),
     },
     [L1_OM] = {
-        [L1_LOAD] = GO(L1_OM, act_hit),
+        [L1_LOAD] = GO(L1_OM, act_hit_owned),
         [L1_STORE] = HOLD_LINE,
         [L1_EVICT] = NOT_A_VICTIM,
         [L1_COUNT] = GO(L1_OM, act_learn_need),
@@ -335,6 +343,7 @@ const gpc_controller_type_t rfo_l1 = {
     .tables = {&l1},
     .arrays = {{.name = "tags", .line = rfo_l1_line_described, .has_data = true}},
     .mshr = rfo_l1_mshr_described,
+    .counters = RFO_L1_info,
 };
 
 const gpc_watched_t rfo_watched = {
