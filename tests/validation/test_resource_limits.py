@@ -36,9 +36,11 @@ LIMITS: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(workload: str, protocol: str, changes: dict[str, Any] | None = None) -> gpucoh.RunResult:
+def _run(
+    workload: str, protocol: str, changes: dict[str, Any] | None = None, *, check: bool = True
+) -> gpucoh.RunResult:
     machine = gpucoh.machine("fermi").replace(**(changes or {}))
-    return gpucoh.run(workload, protocol=protocol, machine=machine, scale="tiny", check=True)
+    return gpucoh.run(workload, protocol=protocol, machine=machine, scale="tiny", check=check)
 
 
 # Quick: every protocol under all limits at once, and under each alone in two workloads; options under all at once, in
@@ -65,7 +67,8 @@ def test_a_coherent_protocol_does_not_deadlock(protocol: str, workload: str, lim
 def test_copies_that_expire_need_no_invalidation_and_no_recall(protocol: str) -> None:
     flits: Counter[str] = Counter()
     for workload in WORKLOADS:
-        flits.update(_run(workload, protocol, TWO_SETS).stats.flits_by_class())
+        run = _run(workload, protocol, TWO_SETS, check=False)
+        flits.update(run.stats.flits_by_class())
     assert flits["LD"] > 0
     assert flits["INV"] == flits["RCL"] == 0
 
