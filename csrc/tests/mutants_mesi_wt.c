@@ -150,14 +150,13 @@ ideal_fill_survives(mutant_t *m)
 static void
 ideal_evicted_copies_stay(mutant_t *m)
 {
-    mutant_drop(m, "L2", "V", "EVICT_CLEAN", 0);
-    mutant_drop(m, "L2", "V", "EVICT_DIRTY", 0);
+    no_recall(m);
 }
 
 static void
 ideal_atomic_leaves_copies(mutant_t *m)
 {
-    mutant_drop(m, "L2", "V", "ATOMIC", 0);
+    mutant_drop(m, "L2", "S", "ATOMIC", 0);
 }
 
 static void
