@@ -37,6 +37,7 @@ def run(
     shared=0,
     loads=100,
     misses=0,
+    merges=0,
     expired=(0, 0),
     advances=0,
     logical=0,
@@ -54,7 +55,7 @@ def run(
     stats = Stats(
         {
             "core": core,
-            "l1": {"loads": loads, "load_hits": loads - misses, "load_misses": misses},
+            "l1": {"loads": loads, "load_hits": loads - misses - merges, "load_misses": misses},
             "counters": {
                 "L1": {
                     "expired_loads": expired[1],
@@ -132,6 +133,8 @@ def test_logical_time_advances_per_cycle_of_a_core():
         ("expired_unchanged", {"expired": (3, 5)}, 0.6),
         ("expired_unchanged", {}, None),
         ("l1_miss_rate", {"misses": 73}, 0.73),
+        ("l1_miss_rate", {"misses": 60, "merges": 20}, 0.75),
+        ("l1_miss_rate", {"loads": 0}, None),
         ("l1_hit_rate", {"misses": 73}, 0.27),
         ("sc_stalled", {"stalls": (1, 2, 3), "shared": 20}, 0.05),
         ("store_latency_ratio", {"latencies": (100, 240)}, 2.4),
