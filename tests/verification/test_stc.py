@@ -145,6 +145,15 @@ def test_bands_settle_where_conflicts_look_at_upper_bits_first() -> None:
     assert counters("stc-ab[adapt=lower]", "small")["EMU"]["seb_steps"] > 100
 
 
+def test_what_is_written_together_stays_granted() -> None:
+    """Section 7.3: stores of granted bands, also those that a change holds up, send no further messages."""
+    setup = {"machine": gpucoh.machine("gcn3").replace(start_skew=256), "params": {"audits": False}}
+    found = gpucoh.run("fg-share", protocol="stc-mb", **setup).to_dict()
+    assert found["correct"]
+    assert 0 < found["counters"]["EMU"]["changes"] < 10
+    assert found["counters"]["L1"]["uncached_loads"] > 0.9 * found["l1"]["loads"]  # section 7.1
+
+
 def test_tcs_has_the_paper_s_mshrs_and_leases() -> None:
     """Section 7.5: 128 MSHRs a bank, leases of 32 bits."""
     machine = gpucoh.machine("gcn3")

@@ -3,7 +3,8 @@
  * Paper    Puthoor and Lipasti, TACO 2023, sections 4.2 (round robin), 4.5 (skipping), 4.6 (adaptive bands), 6 (up to four bands),
  *          table 3 (it wakes every 100 cycles, 2 GHz), table 4 (its storage).
  * Rules    At a tick it chooses the epochs to come; PREPARE, all READY, CHANGE, all DONE. A tick during a change is ignored. Without
- *          demands the current epoch stays.
+ *          demands the current epoch stays. Stores that a change holds up demand epochs that run, too: if no other is demanded, nothing
+ *          changes, so that STC-MB sends no further messages once all that is written is granted (7.3).
  * Inferred the last epoch is current at first. Of demands for one epoch the first address stays until the epoch has been granted. The
  *          first conflict since the last change wins; SEB moves by one bit at the next change, from 12 (option seb) to 32 - N. adapt=upper
  *          looks at the bits above the window first; adapt=lower, the paper's order read literally, asks for the bits below it first, where
@@ -45,12 +46,12 @@
     X(EMU_CHG, TRANSIENT_COHERENCE, "waits for DONE of every CU")
 #define EMU_EVENTS(X)                                                                                                  \
     X(EMU_BEGIN, "a launch begins")                                                                                    \
-    X(EMU_TICK_IDLE, "`epoch` core cycles have passed; no epoch is demanded")                                          \
+    X(EMU_TICK_IDLE, "`epoch` core cycles have passed; no epoch is demanded that does not run")                        \
     X(EMU_READY, "READY; others are expected")                                                                         \
     X(EMU_LAST_READY, "the last READY")                                                                                \
     X(EMU_DONE, "DONE; others are expected")                                                                           \
     X(EMU_LAST_DONE, "the last DONE")                                                                                  \
-    X(EMU_TICK, "`epoch` core cycles have passed; epochs are demanded")                                                \
+    X(EMU_TICK, "`epoch` core cycles have passed; an epoch is demanded that does not run")                             \
     X(EMU_DEMAND, "DEMAND")                                                                                            \
     X(EMU_CONFLICT, "CONFLICT")
 GPC_FSM(EMU, EMU_STATES, EMU_EVENTS)
@@ -73,6 +74,7 @@ GPC_COUNTS(COUNT, EMU_COUNTERS)
 
 #define STC_EMU(FIELD)                                                                                                 \
     FIELD(PLAIN, uint32_t, next)     /* being granted */                                                               \
+    FIELD(PLAIN, uint32_t, current)  /* those that run; bit e: epoch e */                                              \
     FIELD(PLAIN, uint32_t, demanded) /* ERV: bit e: epoch e is demanded */                                             \
     FIELD(PLAIN, uint32_t, known)    /* bit e: an address of e is known */                                             \
     FIELD(PLAIN, uint32_t, stepped)  /* ETV: bit e: a conflict of e has moved SEB */                                   \
@@ -89,10 +91,11 @@ GPC_METADATA(stc_emu, unit, STC_EMU)
 static gpc_event_id_t
 emu_classify(const gpc_step_t *x)
 {
-    bool last = stc_emu_unit(x->unit)->answers == 1;
+    const stc_emu_unit_t *emu = stc_emu_unit(x->unit);
+    bool last = emu->answers == 1;
     switch (x->cause) {
         case GPC_MSG_TIMER:
-            return stc_emu_unit(x->unit)->demanded ? EMU_TICK : EMU_TICK_IDLE;
+            return emu->demanded & ~emu->current ? EMU_TICK : EMU_TICK_IDLE;
         case STC_READY:
             return last ? EMU_LAST_READY : EMU_READY;
         case STC_DONE:
@@ -125,6 +128,7 @@ GPC_ACTION(act_first, "before the first launch: the last epoch")
     if (emu->seb == 0) {
         emu->seb = (uint8_t) x->unit->options[STC_OPTION_SEB];
         emu->epoch = (uint8_t) (x->unit->options[STC_OPTION_EPOCHS] - 1);
+        emu->current = UINT32_C(1) << emu->epoch;
     }
     return GPC_OK;
 }
@@ -246,6 +250,7 @@ GPC_ACTION(act_changed, "count the change; skew=resume: RESUME to every CU")
     counters[COUNT_idle_change_cycles] += emu->drained ? 0 : cycles;
     int status = x->unit->options[STC_OPTION_SKEW] == STC_SKEW_RESUME ? cast(x, STC_RESUME) : GPC_OK;
     emu->answers = 0;
+    emu->current = emu->next;
     emu->next = 0;
     return status;
 }
