@@ -154,6 +154,13 @@ def test_what_is_written_together_stays_granted() -> None:
     assert found["counters"]["L1"]["uncached_loads"] > 0.9 * found["l1"]["loads"]  # section 7.1
 
 
+@pytest.mark.parametrize("workload", ["fg-share", "cache-reuse", "mis", "bfs", "reduction"])
+def test_results_stay_right_where_copies_survive_acquires(workload: str) -> None:
+    """Hits of ``src[acquire=off]`` read the L2's words."""
+    found = gpucoh.run(workload, protocol="src[acquire=off]", machine="gcn3", scale="tiny")
+    assert found.correct
+
+
 def test_tcs_has_the_paper_s_mshrs_and_leases() -> None:
     """Section 7.5: 128 MSHRs a bank, leases of 32 bits."""
     machine = gpucoh.machine("gcn3")
