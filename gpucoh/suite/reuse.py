@@ -5,10 +5,12 @@ one. The rest is inferred: an element a thread, and sizes such that a core's sha
 first-level cache of 64 KiB, and both fit STC's L2 of 512 KiB. In one launch no line is loaded twice by a
 core, so all hits are reuse across launches.
 
-The paper does not say whether an update reads what it replaces. Here it does not, so that all loads are
-of the array that is read again; with ``update=in_place`` the same thread adds to its element. STC-AB
-raises the hit rate in the paper's figure 9. It separates an array that is read from one that is
-written; loads of a band that is being written, too, make its bands move on and on.
+The paper says "in place" of ``fg-share``, whose data are therefore never only read, and not of this
+workload, in which figure 9 shows hits under STC-AB. So an update does not read what it replaces, and
+all loads are of the array that is read again. With ``update=in_place`` the same thread adds to its
+element. Then loads and waiting stores of the second array conflict, which no bands separate: STC-AB's
+bands move on and on, and whenever both arrays share bands the copies of the first go. Where bands do not
+move, ``stc-es[seb=15]``, they stay.
 """
 
 from __future__ import annotations
