@@ -291,7 +291,14 @@ def compare_command(
             help="Protocol ids, comma separated or repeated; all: every protocol.",
         ),
     ] = None,
-    machine_id: MachineOption = "fermi",
+    machine_ids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--machine",
+            help="Presets or TOML files, comma separated or repeated; all: every preset. Default: fermi.",
+        ),
+    ] = None,
     consistency: RuleOption = None,
     baseline: Annotated[
         str | None,
@@ -328,13 +335,15 @@ def compare_command(
       gpucoh compare -w bfs,hsp -p no-l1,ideal --baseline no-l1 --out results
 
       gpucoh compare -w bfs -p no-l1,tc-weak --param graph=road.mtx
+
+      gpucoh compare -w bfs -p mesi,tc-weak -m fermi,gcn3
     """
     folder = out if out is not None or as_json else Path("figures")
     with contextlib.nullcontext() if folder is None else results_folder(folder):
         comparison = compare(
             lists(names, DEFAULT_WORKLOADS, list(workloads())),
             lists(protocol, DEFAULT_PROTOCOLS, list(protocols())),
-            machine_id,
+            machines=lists(machine_ids, ["fermi"], list(machines())),
             baseline=baseline,
             scale=scale,
             seeds=seeds(several, seed),

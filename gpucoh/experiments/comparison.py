@@ -17,6 +17,7 @@ from gpucoh.device.choices import split_options
 from gpucoh.experiments.interrupts import Workers
 from gpucoh.experiments.runner import Run
 from gpucoh.machines import Machine
+from gpucoh.machines import machine as find_machine
 from gpucoh.report.bars import runs_bar
 from gpucoh.results.columns import counters_of
 from gpucoh.results.matrix import Matrix
@@ -39,7 +40,7 @@ class Comparison(Matrix):
     Attributes
     ----------
     runs : tuple of RunResult
-        In order of workload, protocol and seed.
+        In order of machine, workload, protocol and seed.
     baseline : str
         The protocol to which speedup, traffic and energy are relative.
     counters : {"usual", "all"}
@@ -175,6 +176,7 @@ def compare(
     check: bool = False,
     seeds: Sequence[int] | None = None,
     counters: str = "usual",
+    machines: Sequence[str | Path | Machine] | None = None,
 ) -> Comparison:
     """Run every workload under every protocol.
 
@@ -198,6 +200,9 @@ def compare(
         Run everything with each of these seeds instead of ``seed``; means and figures then show the spread.
     counters : {"usual", "all"}
         ``"all"``: the table has every statistic as a column.
+    machines : sequence of str, Path or Machine, optional
+        Run everything on each of these machines instead of ``machine``; results are relative to the baseline on the
+        same machine, means are by machine, and figures have a chart for each.
 
     Returns
     -------
@@ -220,7 +225,7 @@ def compare(
         Run(
             workload=found,
             protocol=text,
-            machine=machine,
+            machine=on,
             consistency=consistency,
             scale=scale,
             seed=one,
@@ -228,6 +233,7 @@ def compare(
             check=check,
             set=set,
         )
+        for on in _machines(machine, machines)
         for found in chosen
         for text in texts
         for one in _seeds(seed, seeds)
@@ -256,6 +262,35 @@ def _workloads(given: Given | Sequence[Given]) -> list[Workload]:
             raise ConfigError(f"two workloads are named {found.id!r}: rename one of the functions")
     if not named:
         raise ConfigError("no workloads are given")
+    return list(named.values())
+
+
+def _machines(
+    one: str | Path | Machine, several: Sequence[str | Path | Machine] | None
+) -> list[Machine]:
+    """The machines, each once.
+
+    Raises
+    ------
+    ConfigError
+        If there are none, or two have one name: the runs of a comparison are identified by it.
+    """
+    if several is None:
+        return [find_machine(one)]
+    if one != "fermi":
+        raise ConfigError(f"machine = {one!r} and machines = {several!r} contradict each other")
+    if isinstance(several, str | Path | Machine):
+        several = [several]
+    if not isinstance(several, Iterable):
+        raise ConfigError(f"machines = {several!r} is not a list of machines")
+    named: dict[str, Machine] = {}
+    for found in map(find_machine, several):
+        if named.setdefault(found.name, found) != found:
+            raise ConfigError(
+                f"two machines are named {found.name!r}: rename one with .replace(name=...)"
+            )
+    if not named:
+        raise ConfigError("no machines are given")
     return list(named.values())
 
 

@@ -123,11 +123,13 @@ class Run:
         """What the run is made of, for the columns of a study."""
         built, budget = self.machine_and_budget()
         limits = {"budget": budget, "deadlock_after": self.deadlock_after}
+        own = built.changes.keys() == built.numbers().keys()
         return Setup(
             protocol=self.protocol,
             options=resolve(self.protocol).values(),
             fields=built.numbers() | limits,
-            changed=dict.fromkeys([*(self.set or {}), *built.changes]),
+            changed=dict.fromkeys([*(self.set or {}), *(() if own else built.changes)]),
+            own=own,
             params=self.found.setting(self.scale, self.seed, self.params).params,
         )
 

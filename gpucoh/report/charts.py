@@ -108,6 +108,8 @@ class Options:
         The protocols to draw, in this order.
     labels : dict, optional
         Protocol or workload -> name in the figure.
+    models : dict
+        Protocol -> memory model, which the bars' names then say; a name in ``labels`` is the whole name.
     """
 
     ax: Axes | Sequence[Axes] | None = None
@@ -115,6 +117,7 @@ class Options:
     heading: str | None = AUTO
     order: Sequence[str] | None = None
     labels: Mapping[str, str] | None = None
+    models: Mapping[str, str] = field(default_factory=dict)
 
     def inches(self) -> float:
         """The width of the figure.
@@ -163,6 +166,11 @@ class Options:
     def name(self, protocol: str) -> str:
         """A protocol's name in the figure."""
         return proper_name(protocol, self.labels)
+
+    def below(self, protocol: str) -> str:
+        """A protocol's name below its bars."""
+        said = protocol in self.models and protocol not in (self.labels or {})
+        return self.name(protocol) + (f" ({self.models[protocol]})" if said else "")
 
 
 def draw(charts: Sequence[Chart], options: Options, title: str) -> Figure:
@@ -244,7 +252,7 @@ def _rows(chart: Chart, width: float) -> list[list[str]]:
 
 def _names_height(chart: Chart, options: Options) -> float:
     """Points between the axis and the groups' names: the protocols' names stand upright between them."""
-    names = {options.name(bar.protocol) for bars in chart.groups.values() for bar in bars}
+    names = {options.below(bar.protocol) for bars in chart.groups.values() for bar in bars}
     return 6 + max(_length(name, _SMALL) for name in names)
 
 
@@ -308,7 +316,7 @@ def _draw_row(
         for number, bar in enumerate(bars):
             _draw_bar(axes, chart, bar, first + number, limit)
             axes.annotate(
-                options.name(bar.protocol),
+                options.below(bar.protocol),
                 (first + number, 0),
                 xycoords=("data", "axes fraction"),
                 xytext=(0, -3),

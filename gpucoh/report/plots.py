@@ -57,9 +57,10 @@ def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
 
 def subtitle(comparison: Matrix) -> str:
     """Machine, scale and seeds of the runs."""
-    first, seeds = comparison.runs[0], comparison.seeds
+    seeds, machines = comparison.seeds, comparison.machines
     which = f"seed {seeds[0]}" if len(seeds) == 1 else f"mean of {len(seeds)} seeds"
-    return f"{first.machine}, scale {first.scale}, {which}"
+    where = f"{machines[0]}, " if len(machines) == 1 else ""
+    return f"{where}scale {comparison.runs[0].scale}, {which}"
 
 
 def speedup_figure(comparison: Matrix, title: str = "Speedup", **options: Any) -> Figure:
@@ -73,24 +74,50 @@ def speedup_figure(comparison: Matrix, title: str = "Speedup", **options: Any) -
     **options
         The fields of :class:`~gpucoh.report.charts.Options`.
     """
-    chosen = Options(**options)
-    protocols = chosen.ordered(comparison.protocols, comparison.workloads)
-    chart = Chart(
-        groups=speedup_bars(comparison, protocols),
-        looks=protocol_looks(protocols),
-        label=f"speedup over {chosen.name(comparison.baseline)}",
-    )
-    return draw([chart], chosen, f"{title} ({subtitle(comparison)})")
+
+    def chart(part: Matrix, heading: str, protocols: Sequence[str], base: str) -> Chart:
+        return Chart(
+            groups=speedup_bars(part, protocols),
+            looks=protocol_looks(protocols),
+            label=f"speedup over {base}",
+            title=heading,
+        )
+
+    return _figure(comparison, [chart], title, options)
 
 
 def traffic_figure(
     comparison: Matrix, title: str = "Traffic by message class", **options: Any
 ) -> Figure:
     """Flits by message class, stacked, relative to the baseline's flits; arguments as for the speedup."""
-    chosen = Options(**options)
+
+    def chart(part: Matrix, heading: str, protocols: Sequence[str], base: str) -> Chart:
+        return traffic_chart(traffic_bars(part, protocols), base, heading)
+
+    return _figure(comparison, [chart], title, options)
+
+
+def _figure(
+    comparison: Matrix, kinds: Sequence[Callable[..., Chart]], title: str, options: dict[str, Any]
+) -> Figure:
+    """Draw charts of each kind for every machine; names of bars say the memory models if these differ."""
+    models = comparison.models
+    same = len(set(models.values())) == 1
+    chosen = Options(**options, models={} if same else models)
     protocols = chosen.ordered(comparison.protocols, comparison.workloads)
-    chart = traffic_chart(traffic_bars(comparison, protocols), chosen.name(comparison.baseline))
-    return draw([chart], chosen, f"{title} ({subtitle(comparison)})")
+    several = len(comparison.machines) > 1
+    charts = [
+        kind(
+            comparison.on(name),
+            name if several else "",
+            protocols,
+            chosen.name(comparison.baseline),
+        )
+        for name in comparison.machines
+        for kind in kinds
+    ]
+    about = subtitle(comparison) + (f", model {models[comparison.baseline]}" if same else "")
+    return draw(charts, chosen, f"{title} ({about})")
 
 
 def traffic_chart(groups: Mapping[str, Sequence[Bar]], baseline: str, title: str = "") -> Chart:
@@ -110,14 +137,16 @@ def energy_figure(comparison: Matrix, title: str = "Energy by part", **options: 
     The upper chart has the total. The lower one splits network and caches, relative to the same parts of the
     baseline: beside cores and DRAM, most of whose energy is time, they would be too thin to read.
     """
-    chosen = Options(**options)
-    protocols = chosen.ordered(comparison.protocols, comparison.workloads)
-    base = chosen.name(comparison.baseline)
-    above = energy_chart(comparison, protocols, WHOLE, f"energy relative to {base}", "Total")
-    below = energy_chart(
-        comparison, protocols, ON_CHIP, f"energy relative to {base}", "Network and caches alone"
-    )
-    return draw([above, below], chosen, f"{title} ({subtitle(comparison)})")
+
+    def kind(parts: Sequence[str], name: str) -> Callable[..., Chart]:
+        def chart(part: Matrix, heading: str, protocols: Sequence[str], base: str) -> Chart:
+            above = f"{heading}: {name}" if heading else name
+            return energy_chart(part, protocols, parts, f"energy relative to {base}", above)
+
+        return chart
+
+    kinds = [kind(WHOLE, "Total"), kind(ON_CHIP, "Network and caches alone")]
+    return _figure(comparison, kinds, title, options)
 
 
 def energy_chart(

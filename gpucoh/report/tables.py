@@ -158,13 +158,15 @@ def _stall(row: Mapping[str, Any]) -> str:
 def print_comparison(console: Console, comparison: Matrix) -> None:
     """Print the matrix, the means, and where answers are wrong."""
     rows: list[list[object]] = []
-    last = ""
+    last: tuple[str, ...] = ()
     for run, relative in zip(comparison.runs, comparison.summary, strict=True):
         loads, hits = run.stats.l1["loads"], run.stats.l1["load_hits"]
         rows.append(
             [
-                run.workload if run.workload != last else "",
+                run.machine if (run.machine,) != last[:1] else "",
+                run.workload if (run.machine, run.workload) != last else "",
                 Text(run.protocol),
+                run.model,
                 run.seed,
                 f"{run.cycles:,}",
                 _ratio(relative["speedup"]),
@@ -175,33 +177,38 @@ def print_comparison(console: Console, comparison: Matrix) -> None:
                 verdict(run),
             ]
         )
-        last = run.workload
-    columns = ["workload", "protocol", "seed", "cycles", "speedup", "flits", "traffic", "energy"]
-    columns += ["L1 hits", "answer"]
+        last = (run.machine, run.workload)
+    columns = ["machine", "workload", "protocol", "model", "seed", "cycles", "speedup", "flits"]
+    columns += ["traffic", "energy", "L1 hits", "answer"]
     # The full table does not fit into 80 columns.
-    left_out = {"flits", "energy"} if console.width < 100 else set()
+    left_out = {"flits", "energy", "L1 hits"} if console.width < 100 else set()
     left_out |= {"seed"} if len(comparison.seeds) == 1 else set()
+    left_out |= {"machine"} if len(comparison.machines) == 1 else set()
     kept = [number for number, column in enumerate(columns) if column not in left_out]
     console.print(
         plain_table(
             [columns[number] for number in kept],
             [[row[number] for number in kept] for row in rows],
-            right=[place for place, number in enumerate(kept) if 2 <= number <= 8],
+            right=[place for place, number in enumerate(kept) if 4 <= number <= 10],
         )
     )
     console.print()
+    several = len(comparison.machines) > 1
     means = [
         [
-            Text(row["protocol"]),
+            Text(f"{row['machine']} {row['protocol']}" if several else row["protocol"]),
+            row["model"],
             *(_mean(row, name) for name in ("speedup_harmonic", "speedup", "traffic", "energy")),
             f"{row['workloads']} of {len(comparison.workloads)}",
         ]
         for row in comparison.mean_rows()
     ]
-    columns = ["means", "speedup (harmonic)", "speedup", "traffic", "energy", "correct runs"]
-    console.print(plain_table(columns, means, right=(1, 2, 3, 4, 5)))
+    columns = ["means", "model", "speedup (harmonic)", "speedup", "traffic", "energy"]
+    columns += ["correct runs"]
+    console.print(plain_table(columns, means, right=(2, 3, 4, 5, 6)))
     console.print(
-        f"speedup, traffic and energy are relative to {comparison.baseline}; means are geometric unless stated"
+        f"model: the memory model promised; speedup, traffic and energy are relative to {comparison.baseline}; "
+        "means are geometric unless stated"
         + (", averaged over the seeds (smallest-largest)" if len(comparison.seeds) > 1 else ""),
         markup=False,
         style="dim",
@@ -210,6 +217,7 @@ def print_comparison(console: Console, comparison: Matrix) -> None:
         if run.correct is False:
             note = "" if run.counts_as_failure else " (not a failure: no model is promised)"
             seed = f", seed {run.seed}" if len(comparison.seeds) > 1 else ""
+            seed = (f" on {run.machine}" if several else "") + seed
             console.print()
             console.print(
                 f"{run.workload} under {run.protocol}{seed}{note}: {run.where}",

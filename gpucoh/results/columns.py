@@ -84,7 +84,9 @@ class Setup:
     fields : dict
         Every field of the machine and limit of a launch, with its value.
     changed : collection of str
-        Those that the run changes.
+        Those that differ from the preset, and those that the run sets.
+    own : bool
+        Whether the machine has no preset.
     params : dict
         Every parameter of the workload, with its value.
     """
@@ -93,6 +95,7 @@ class Setup:
     options: Mapping[str, Any]
     fields: Mapping[str, Any]
     changed: Collection[str]
+    own: bool
     params: Mapping[str, Any]
 
 
@@ -101,8 +104,11 @@ def varied(setups: Sequence[Setup]) -> list[dict[str, Any]]:
 
     A field or option that one run changes is a column of all, with the value that each has: ``set_cores``,
     ``option_lifetime`` (None under protocols without that option). Every parameter of a workload is a column.
+    Of machines without a preset the fields are columns in which they differ from each other.
     """
-    fields = dict.fromkeys(name for setup in setups for name in setup.changed)
+    own = [setup.fields for setup in setups if setup.own]
+    differing = [name for name in (own[0] if own else ()) if len({one[name] for one in own}) > 1]
+    fields = dict.fromkeys([*(name for setup in setups for name in setup.changed), *differing])
     options = dict.fromkeys(name for setup in setups for name in _given(setup.protocol))
     return [
         {f"set_{name}": setup.fields.get(name) for name in fields}

@@ -6,8 +6,8 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
 from gpucoh.base import markup
 from gpucoh.base.errors import ConfigError, short_traceback
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Matrix:
-    """The runs of a matrix: every workload under every protocol, with every seed; and their ratios and means.
+    """The runs of a matrix: every workload under every protocol, on every machine, with every seed; ratios and means.
 
     Attributes
     ----------
     runs : tuple of RunResult
-        In order of workload, protocol and seed.
+        In order of machine, workload, protocol and seed.
     baseline : str
         The protocol to which speedup, traffic and energy are relative.
     counters : {"usual", "all"}
@@ -52,13 +52,29 @@ class Matrix:
         return list(dict.fromkeys(run.seed for run in self.runs))
 
     @property
+    def machines(self) -> list[str]:
+        """The machines, in order."""
+        return list(dict.fromkeys(run.machine for run in self.runs))
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Protocol -> the memory model that it promises in these runs."""
+        return {run.protocol: run.model for run in self.runs}
+
+    def on(self, machine: str) -> Self:
+        """The runs on one machine."""
+        return replace(self, runs=tuple(run for run in self.runs if run.machine == machine))
+
+    @property
     def failures(self) -> list[RunResult]:
         """Runs with a wrong result although a memory model is promised."""
         return [run for run in self.runs if run.counts_as_failure]
 
     @short_traceback
-    def run(self, workload: str, protocol: str, seed: int | None = None) -> RunResult:
-        """One run of the matrix, by default with the first seed.
+    def run(
+        self, workload: str, protocol: str, seed: int | None = None, machine: str | None = None
+    ) -> RunResult:
+        """One run of the matrix, by default with the first seed on the first machine.
 
         Raises
         ------
@@ -66,13 +82,15 @@ class Matrix:
             If the matrix has no such run.
         """
         for item in self.runs:
-            if (item.workload, item.protocol) == (workload, protocol) and seed in (None, item.seed):
+            same = (item.workload, item.protocol) == (workload, protocol)
+            if same and seed in (None, item.seed) and machine in (None, item.machine):
                 return item
         which = "" if seed is None else f" with seed {seed}"
+        which += "" if machine is None else f" on {machine!r}"
         raise ConfigError(f"no run of {workload!r} under {protocol!r}{which} in this comparison")
 
     def _against_baseline(self, run: RunResult) -> dict[str, float | None]:
-        base = self.run(run.workload, self.baseline, run.seed)
+        base = self.run(run.workload, self.baseline, run.seed, run.machine)
         energy, base_energy = _total_energy(run), _total_energy(base)
         return {
             "speedup": _ratio(base.cycles, run.cycles),
@@ -83,9 +101,9 @@ class Matrix:
     @property
     def summary(self) -> list[dict[str, Any]]:
         """One entry per run: what ran, and speedup, traffic (flits) and energy relative to the baseline."""
+        names = ("workload", "protocol", "model", "machine", "seed")
         return [
-            {"workload": run.workload, "protocol": run.protocol, "seed": run.seed}
-            | self._against_baseline(run)
+            {name: getattr(run, name) for name in names} | self._against_baseline(run)
             for run in self.runs
         ]
 
@@ -98,21 +116,31 @@ class Matrix:
         )
 
     def means(self) -> pd.DataFrame:
-        """:meth:`mean_rows` as a table with one row per protocol, which is also its index."""
+        """:meth:`mean_rows` as a table with one row per protocol, which is also its index.
+
+        With several machines it has one row per machine and protocol.
+        """
         with LATE_IMPORT:
             import pandas as pd
 
         rows = self.mean_rows()
-        return pd.DataFrame(rows, index=[row["protocol"] for row in rows])
+        names = [(row["machine"], row["protocol"]) for row in rows]
+        several = len(self.machines) > 1
+        index = pd.MultiIndex.from_tuples(names) if several else [name[1] for name in names]
+        return pd.DataFrame(rows, index=index)
 
     def mean_rows(self) -> list[dict[str, Any]]:
-        """One entry per protocol: harmonic mean of speedups, geometric means of speedup, traffic and energy.
+        """One entry per machine and protocol: harmonic mean of speedups, geometric means of speedup, traffic, energy.
 
         The means include only workloads with correct runs, also of the baseline; ``workloads`` counts them. With
         several seeds a mean is the arithmetic mean of the seeds' means, and ``speedup_spread`` .. are the smallest and
         the largest of them.
         """
-        return [self._means_of(protocol) for protocol in self.protocols]
+        return [
+            part._means_of(protocol)
+            for part in map(self.on, self.machines)
+            for protocol in self.protocols
+        ]
 
     def _means_of(self, protocol: str) -> dict[str, Any]:
         names = [name for name in self.workloads if self.right(name, protocol, self.baseline)]
@@ -121,7 +149,8 @@ class Matrix:
             rows = [self._against_baseline(self.run(name, protocol, seed)) for name in names]
             for name, (measure, mean) in _MEANS.items():
                 by_seed[name].append(mean([row[measure] for row in rows]))
-        out: dict[str, Any] = {"protocol": protocol, "workloads": len(names)}
+        out: dict[str, Any] = {"protocol": protocol, "model": self.models[protocol]}
+        out |= {"machine": self.machines[0], "workloads": len(names)}
         spreads: dict[str, Any] = {}
         for name, means in by_seed.items():
             values = [value for value in means if value is not None]
@@ -156,7 +185,8 @@ class Matrix:
         counts = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
         return markup.shortened(
             f"<gpucoh.Comparison {len(self.workloads)} workloads x {len(self.protocols)} protocols"
-            f"{f' x {len(self.seeds)} seeds' if len(self.seeds) > 1 else ''}, "
+            f"{f' x {len(self.seeds)} seeds' if len(self.seeds) > 1 else ''}"
+            f"{f' x {len(self.machines)} machines' if len(self.machines) > 1 else ''}, "
             f"baseline {self.baseline}: {counts}>"
         )
 
@@ -164,6 +194,8 @@ class Matrix:
         columns = (
             "workload",
             "protocol",
+            "model",
+            "machine",
             "seed",
             "cycles",
             "speedup",
@@ -175,6 +207,8 @@ class Matrix:
             (
                 run.workload,
                 run.protocol,
+                run.model,
+                run.machine,
                 run.seed,
                 run.cycles,
                 *(ratios[name] for name in ("speedup", "traffic", "energy")),

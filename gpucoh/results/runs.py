@@ -265,11 +265,13 @@ class RunResult:
     @property
     def setup(self) -> Setup:
         """What the run is made of, for the columns of a study."""
+        own = self.changes.keys() == self.configuration.keys()
         return Setup(
             protocol=self.protocol,
             options=self.options,
             fields=self.configuration,
-            changed=list(self.changes),
+            changed=() if own else list(self.changes),
+            own=own,
             params=self.params,
         )
 

@@ -261,7 +261,7 @@ def test_compare_json_is_runs_and_summary(cli, tmp_path):
     assert (status, err) == (0, "")
     assert [run["protocol"] for run in plain["runs"]] == ["no-l1", "ideal"]
     assert set(plain["summary"][0]) == {
-        "workload", "protocol", "seed", "speedup", "traffic", "energy",
+        "workload", "protocol", "model", "machine", "seed", "speedup", "traffic", "energy",
     }  # fmt: skip
     assert not (tmp_path / "figures").exists()
 
@@ -538,11 +538,10 @@ def test_a_comparison_on_a_terminal_has_a_bar_and_a_table_of_80_columns(tmp_path
     assert header.split() == [
         "workload",
         "protocol",
+        "model",
         "cycles",
         "speedup",
         "traffic",
-        "L1",
-        "hits",
         "answer",
     ]
     row = next(line for line in lines if line.startswith("reduction"))

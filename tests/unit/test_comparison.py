@@ -1,15 +1,18 @@
 """Are runs and matrices of runs complete, repeatable, and honest about wrong answers?"""
 
+import io
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 import gpucoh
 from gpucoh.report.charts import Bar
 from gpucoh.report.plots import energy_bars
+from gpucoh.report.tables import print_comparison
 from gpucoh.results.matrix import geometric_mean, harmonic_mean
 
 GROUPS = {"l1", "l2", "traffic", "stalls", "dram", "energy"}
@@ -157,6 +160,53 @@ def test_ratios_are_those_of_the_counters(matrix):
     row = next(r for r in matrix.summary if (r["workload"], r["protocol"]) == ("fg-share", "ideal"))
     assert row["speedup"] == base.cycles / ideal.cycles
     assert row["traffic"] == ideal.stats.flits() / base.stats.flits()
+
+
+def test_a_comparison_of_several_machines_is_relative_to_the_baseline_on_each():
+    fermi = gpucoh.machine("fermi")
+    given = ["fermi", fermi, fermi.replace(name="small", cores=4)]
+    several = gpucoh.compare("bfs", ["no-l1", "mesi"], machines=given, scale="tiny", jobs=2)
+    assert several.machines == ["fermi", "small"]
+    for name in several.machines:
+        alone = gpucoh.compare(
+            "bfs", ["no-l1", "mesi"], machine=given[1 + (name == "small")], scale="tiny"
+        )
+        assert several.on(name).summary == alone.summary
+        assert [row for row in several.mean_rows() if row["machine"] == name] == alone.mean_rows()
+    assert several.run("bfs", "mesi", machine="small").configuration["cores"] == 4
+    assert several.means().loc[("small", "mesi")].speedup > 0
+    assert list(several.table.machine.unique()) == several.machines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"machines": []}, "no machines"),
+        ({"machines": 3}, "machines = 3 is not a list"),
+        ({"machines": ["fermi"], "machine": "gcn3"}, "contradict"),
+        ({"machines": ["ferni"]}, "unknown machine.*did you mean 'fermi'"),
+        (
+            {"machines": ["fermi", gpucoh.machine("fermi").replace(cores=4)]},
+            "two machines are named 'fermi'",
+        ),
+    ],
+)
+def test_bad_lists_of_machines_are_refused(arguments, message):
+    with pytest.raises(gpucoh.ConfigError, match=message):
+        gpucoh.compare("vec-cpy", ["mesi"], scale="tiny", **arguments)
+
+
+def test_every_table_says_the_memory_model():
+    """mesi runs under rc beside rcc-sc under sc."""
+    runs = gpucoh.compare("vec-cpy", ["mesi", "rcc-sc"], scale="tiny")
+    models = ["RC-MCA", "SC"]
+    assert list(runs.table.model) == list(runs.means().model) == models
+    assert [row["model"] for row in runs.summary] == models
+    assert all(model in runs._repr_html_() for model in models)
+    console = Console(record=True, width=80, file=io.StringIO())
+    print_comparison(console, runs)
+    rows = [line.split() for line in console.export_text().splitlines() if " SC " in line]
+    assert [row[:2] for row in rows] == [["rcc-sc", "SC"], ["rcc-sc", "SC"]]
 
 
 def test_wrong_answers_without_a_promise_are_not_failures(matrix):

@@ -104,13 +104,31 @@ def names_below(axes):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_bars_carry_proper_names_in_the_order_and_with_the_labels_given(matrix, name):
-    assert names_below(plot(matrix, name).axes[0])[:3] == ["NO-L1", "NO-COH", "GPU-VI"]
+    said = ["NO-L1 (RC-MCA)", "NO-COH (none)", "GPU-VI (RC-MCA)"]
+    assert names_below(plot(matrix, name).axes[0])[:3] == said
     figure = plot(
         matrix, name, order=["gpu-vi", "no-l1"], labels={"no-l1": "none", "bfs": "search"}
     )
-    assert names_below(figure.axes[0])[:3] == ["GPU-VI", "none", "GPU-VI"]
+    assert names_below(figure.axes[0])[:3] == ["GPU-VI (RC-MCA)", "none", "GPU-VI (RC-MCA)"]
     assert "search" in [label.get_text() for label in figure.axes[0].get_xticklabels()]
     assert "relative to none" in figure.axes[0].get_ylabel().replace("over", "relative to")
+
+
+def test_a_figure_of_one_memory_model_says_it_in_the_title(seeded):
+    """mesi under rc stood beside rcc-sc under sc, unmarked; names of bars say models that differ."""
+    figure = seeded.plot_speedup()
+    assert figure.get_suptitle().endswith("model RC-MCA)")
+    assert names_below(figure.axes[0])[:2] == ["NO-L1", "IDEAL"]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_of_several_machines_have_charts_for_each(name):
+    small = gpucoh.machine("fermi").replace(name="small", cores=4)
+    runs = gpucoh.compare(
+        "vec-cpy", ["no-l1", "ideal"], machines=["fermi", small], scale="tiny", jobs=2
+    )
+    titles = [axes.get_title(loc="left").split(":")[0] for axes in plot(runs, name).axes]
+    assert list(dict.fromkeys(titles)) == ["fermi", "small"]
 
 
 @pytest.mark.parametrize("name", FIGURES)
