@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from gpucoh.base import starting as _starting  # noqa: F401 - first: Ctrl-C is seen to while the rest is imported
 
 # isort: split
+from gpucoh import plot
 from gpucoh.base.errors import (
     BudgetError,
     ConfigError,
@@ -81,6 +82,7 @@ __all__ = [
     "kernel",
     "machine",
     "machines",
+    "plot",
     "plot_intervals",
     "protocols",
     "run",

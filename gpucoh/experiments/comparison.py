@@ -55,6 +55,7 @@ class Comparison(Matrix):
         title: str | None = "auto",
         order: Sequence[str] | None = None,
         labels: Mapping[str, str] | None = None,
+        legend: str | None = "auto",
     ) -> Figure:
         """Draw bars of the speedup over the baseline by workload, and their harmonic means.
 
@@ -64,8 +65,8 @@ class Comparison(Matrix):
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Axes to draw in; by default a figure is made. A figure of your own follows your settings of Matplotlib:
-            ``rcParams["pdf.fonttype"] = 42`` embeds TrueType fonts in its PDF, too.
+            Axes to draw in, one for each machine; by default a figure is made. A figure of your own follows your
+            settings of Matplotlib: ``rcParams["pdf.fonttype"] = 42`` embeds TrueType fonts in its PDF, too.
         width : str or float
             ``"column"`` (3.3 inches), ``"page"`` (7 inches), or inches.
         title : str or None
@@ -74,6 +75,9 @@ class Comparison(Matrix):
             The protocols to draw, in this order. Default: all.
         labels : dict, optional
             Protocol or workload -> name in the figure. Default: the protocols' proper names.
+        legend : {"auto", "outside", "inside", "none"} or None
+            Below the charts, or beside the user's axes; inside the first one; or none. ``"auto"``: outside, but inside
+            the user's axes.
 
         Returns
         -------
@@ -89,7 +93,7 @@ class Comparison(Matrix):
             from gpucoh.report import plots
 
         return plots.speedup_figure(
-            self, ax=ax, width=width, heading=title, order=order, labels=labels
+            self, ax=ax, width=width, heading=title, order=order, labels=labels, legend=legend
         )
 
     def plot_traffic(
@@ -100,6 +104,7 @@ class Comparison(Matrix):
         title: str | None = "auto",
         order: Sequence[str] | None = None,
         labels: Mapping[str, str] | None = None,
+        legend: str | None = "auto",
     ) -> Figure:
         """Draw stacked bars of flits by message class, relative to the baseline, and their arithmetic means.
 
@@ -109,7 +114,7 @@ class Comparison(Matrix):
             from gpucoh.report import plots
 
         return plots.traffic_figure(
-            self, ax=ax, width=width, heading=title, order=order, labels=labels
+            self, ax=ax, width=width, heading=title, order=order, labels=labels, legend=legend
         )
 
     def plot_energy(
@@ -120,6 +125,7 @@ class Comparison(Matrix):
         title: str | None = "auto",
         order: Sequence[str] | None = None,
         labels: Mapping[str, str] | None = None,
+        legend: str | None = "auto",
     ) -> Figure:
         """Draw stacked bars of energy by part, relative to the baseline, and their arithmetic means.
 
@@ -130,7 +136,7 @@ class Comparison(Matrix):
             from gpucoh.report import plots
 
         return plots.energy_figure(
-            self, ax=ax, width=width, heading=title, order=order, labels=labels
+            self, ax=ax, width=width, heading=title, order=order, labels=labels, legend=legend
         )
 
 

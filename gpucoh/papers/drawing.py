@@ -11,7 +11,7 @@ from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import resolve
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.papers.panels import Draw, Panel
-from gpucoh.report.canvas import STYLE, Canvas
+from gpucoh.report.canvas import Canvas, style
 from gpucoh.report.charts import WIDTHS, Bar, Chart, Options, draw
 from gpucoh.report.looks import kind_look, protocol_looks
 from gpucoh.report.plots import energy_chart, relative_stacks, subtitle, traffic_bars, traffic_chart
@@ -356,7 +356,7 @@ def table(title: str, rows: Sequence[Mapping[str, object]]) -> Figure:
     """Draw a table."""
     columns = list(rows[0])
     cells = [["-" if row[name] is None else str(row[name]) for name in columns] for row in rows]
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style()):
         height = 0.4 + 0.17 * (len(rows) + 1)
         figure = Canvas(figsize=(WIDTHS["page"], height), layout="constrained")
         axes = figure.add_subplot()

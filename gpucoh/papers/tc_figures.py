@@ -13,7 +13,7 @@ from gpucoh.experiments.comparison import Comparison
 from gpucoh.papers import drawing
 from gpucoh.papers.drawing import by_workload, short, titled
 from gpucoh.papers.panels import Draw, FigureSpec, Panel
-from gpucoh.report.canvas import STYLE, Canvas
+from gpucoh.report.canvas import Canvas, style
 from gpucoh.report.charts import WIDTHS, WRONG, finish
 
 COHERENT = ("mesi", "gpu-vi", "gpu-vini", "tc-weak")
@@ -33,7 +33,7 @@ def lifetimes(panels: Sequence[Panel]) -> Figure:
     """
     panel = panels[0]
     comparison = panel.comparison
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style()):
         figure = Canvas(figsize=(WIDTHS["column"], 3.6), layout="constrained")
         axes = figure.add_subplot()
         for number, name in enumerate(comparison.workloads):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib import patheffects, transforms
@@ -18,12 +19,14 @@ from matplotlib.textpath import TextPath
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.wording import nearest
-from gpucoh.report.canvas import STYLE, Canvas
+from gpucoh.report.canvas import Canvas, points, style
 from gpucoh.report.looks import Look, proper_name
 
 WIDTHS = {"column": 3.3, "page": 7.0}
 WRONG = "#c00000"
 AUTO = "auto"
+LEGENDS = ("auto", "outside", "inside", "none")
+# Lengths for text of the usual size; points() gives those for the user's.
 _SMALL = 6.0  # points; the smallest text
 _PITCH = 7.1  # points from bar to bar below which names of _SMALL would touch
 _GAP = 0.9  # space between groups of bars, in bars
@@ -81,6 +84,10 @@ class Chart:
         Whether each bar's height is printed above it.
     line : float, optional
         Height of the dashed line, that of the baseline; None: no line.
+    spread : str
+        What the legend says of whiskers.
+    keys : dict, optional
+        Protocol -> name in the legend, which then says what the bars are; None: names below the bars do.
     """
 
     groups: Mapping[str, Sequence[Bar]]
@@ -90,6 +97,8 @@ class Chart:
     title: str = ""
     values: bool = False
     line: float | None = 1.0
+    spread: str = "smallest to largest seed"
+    keys: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +119,9 @@ class Options:
         Protocol or workload -> name in the figure.
     models : dict
         Protocol -> memory model, which the bars' names then say; a name in ``labels`` is the whole name.
+    legend : str or None
+        ``outside``: below the charts, or beside the user's axes; ``inside`` the first chart; ``none``, or None;
+        ``auto``: outside, but inside the user's axes.
     """
 
     ax: Axes | Sequence[Axes] | None = None
@@ -118,6 +130,18 @@ class Options:
     order: Sequence[str] | None = None
     labels: Mapping[str, str] | None = None
     models: Mapping[str, str] = field(default_factory=dict)
+    legend: str | None = AUTO
+
+    def __post_init__(self) -> None:
+        if self.legend is not None and self.legend not in LEGENDS:
+            raise ConfigError(f"legend = {self.legend!r}: {', '.join(LEGENDS)}, or None")
+
+    @property
+    def place(self) -> str:
+        """Where the legend is: ``outside``, ``inside`` or ``none``."""
+        if self.legend == AUTO:
+            return "outside" if self.ax is None else "inside"
+        return self.legend or "none"
 
     def inches(self) -> float:
         """The width of the figure.
@@ -183,13 +207,15 @@ def draw(charts: Sequence[Chart], options: Options, title: str) -> Figure:
     title : str
         The title unless the options have one.
     """
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style()):
         if options.ax is not None:
             return _draw_in(charts, options, title)
         width = options.inches()
         rows = [_rows(chart, width) for chart in charts]
         pads = [_names_height(chart, options) for chart in charts]
-        heights = [1.5 + pad / 72 for chart, pad in zip(rows, pads, strict=True) for _ in chart]
+        heights = [
+            points(1.5) + pad / 72 for chart, pad in zip(rows, pads, strict=True) for _ in chart
+        ]
         parts: dict[object, Artist] = {}
         marks: dict[object, Artist] = {}
         figure = Canvas(layout=ConstrainedLayoutEngine(h_pad=0.03, w_pad=0.07, hspace=0.02))
@@ -201,7 +227,11 @@ def draw(charts: Sequence[Chart], options: Options, title: str) -> Figure:
             place += len(wrapped)
             parts |= {handle.get_label(): handle for handle in _part_handles(chart)}
             marks |= {handle.get_label(): handle for handle in _mark_handles(chart)}
-        extra = finish(figure, [*parts.values(), *marks.values()], options.text(title), width)
+        handles = [*parts.values(), *marks.values()]
+        if options.place == "inside" and handles:
+            legend_in(axes[0], handles, beside=False)
+        outside = handles if options.place == "outside" else []
+        extra = finish(figure, outside, options.text(title), width)
         figure.set_size_inches(width, sum(heights) + extra)
         return figure
 
@@ -210,31 +240,54 @@ def finish(figure: Figure, handles: Sequence[Artist], title: str, width: float) 
     """Add the title above and the legend below; return their height in inches."""
     extra = _legend(figure, handles, width)
     if title:
-        fit = int(width * 72 / 4.2)
+        fit = int(width * 72 / points(4.2))
         if len(title) > fit:  # what ran goes to a line of its own
             title = title.replace(" (", "\n(")
         lines = "\n".join(textwrap.fill(line, fit) for line in title.split("\n"))
-        figure.suptitle(lines, fontsize=8)
-        extra += 0.16 * (1 + lines.count("\n"))
+        figure.suptitle(lines, fontsize=points(8))
+        extra += points(0.16) * (1 + lines.count("\n"))
     return extra
 
 
 def _draw_in(charts: Sequence[Chart], options: Options, title: str) -> Figure:
     """Draw in the user's axes, one chart in each."""
-    listed = list(options.ax) if isinstance(options.ax, Iterable) else [options.ax]
-    given = [axes for axes in listed if isinstance(axes, Axes)]
-    if not given or len(given) < len(listed) or len(given) > len(charts):
-        raise ConfigError(f"ax = {options.ax!r}: Matplotlib axes, at most {len(charts)}")
+    given = own_axes(options, len(charts))
     for axes, chart in zip(given, charts, strict=False):
         _draw_rows([axes], chart, [list(chart.groups)], options)
         handles = _part_handles(chart) + _mark_handles(chart)
-        if handles:
-            axes.legend(handles=handles, fontsize=_SMALL, frameon=False)
+        if handles and options.place != "none":
+            legend_in(axes, handles, beside=options.place == "outside")
     text = options.text(title)
     if text:
-        given[0].set_title(text, fontsize=8)
-    figure = given[0].figure
+        given[0].set_title(text, fontsize=points(8))
+    return figure_of(given[0])
+
+
+def own_axes(options: Options, most: int) -> list[Axes]:
+    """The user's axes.
+
+    Raises
+    ------
+    ConfigError
+        If they are none, or too many.
+    """
+    listed = list(options.ax) if isinstance(options.ax, Iterable) else [options.ax]
+    given = [axes for axes in listed if isinstance(axes, Axes)]
+    if not given or len(given) < len(listed) or len(given) > most:
+        raise ConfigError(f"ax = {options.ax!r}: Matplotlib axes, at most {most}")
+    return given
+
+
+def figure_of(axes: Axes) -> Figure:
+    """The figure of axes, also of those in a part of it."""
+    figure = axes.figure
     return figure if isinstance(figure, Figure) else figure.figure
+
+
+def legend_in(axes: Axes, handles: Sequence[Artist], *, beside: bool) -> None:
+    """Draw the legend in the axes, where there is most room, or beside them."""
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)} if beside else {}
+    axes.legend(handles=handles, fontsize=points(_SMALL), frameon=False, **place)
 
 
 def _most(chart: Chart) -> int:
@@ -243,7 +296,7 @@ def _most(chart: Chart) -> int:
 
 def _rows(chart: Chart, width: float) -> list[list[str]]:
     """The groups' names by row: as few rows as keep the bars' names legible, of nearly equal length."""
-    fit = max(1, int((width - _LEFT) * 72 / _PITCH / (_most(chart) + _GAP)))
+    fit = max(1, int((width - points(_LEFT)) * 72 / points(_PITCH) / (_most(chart) + _GAP)))
     names = list(chart.groups)
     rows = -(-len(names) // fit)
     long = -(-len(names) // rows)
@@ -252,8 +305,10 @@ def _rows(chart: Chart, width: float) -> list[list[str]]:
 
 def _names_height(chart: Chart, options: Options) -> float:
     """Points between the axis and the groups' names: the protocols' names stand upright between them."""
+    if chart.keys is not None:
+        return 3.0
     names = {options.below(bar.protocol) for bars in chart.groups.values() for bar in bars}
-    return 6 + max(_length(name, _SMALL) for name in names)
+    return 6 + max(_length(name, points(_SMALL)) for name in names)
 
 
 def _length(text: str, size: float) -> float:
@@ -265,19 +320,19 @@ def _legend(figure: Figure, handles: Sequence[Artist], width: float) -> float:
     """Draw the legend below the charts; return its height in inches."""
     if not handles:
         return 0.0
-    longest = max(_length(str(handle.get_label()), _SMALL + 0.5) for handle in handles)
-    columns = max(1, min(len(handles), int((width * 72 + 8) / (longest + 25))))
+    longest = max(_length(str(handle.get_label()), points(_SMALL + 0.5)) for handle in handles)
+    columns = max(1, min(len(handles), int((width * 72 + 8) / (longest + points(25)))))
     figure.legend(
         handles=handles,
         loc="outside lower center",
         ncols=columns,
         frameon=False,
-        fontsize=_SMALL + 0.5,
+        fontsize=points(_SMALL + 0.5),
         handlelength=1.8,
         columnspacing=1.2,
         handletextpad=0.5,
     )
-    return 0.1 + 0.14 * -(-len(handles) // columns)
+    return 0.1 + points(0.14) * -(-len(handles) // columns)
 
 
 def _draw_rows(
@@ -297,7 +352,7 @@ def _draw_rows(
     for at in axes:
         at.set_ylim(0, tall * (1.45 if limit else 1.25 if marked else 1.05))
     if chart.title:
-        axes[0].set_title(chart.title, fontsize=7, loc="left")
+        axes[0].set_title(chart.title, fontsize=points(7), loc="left")
 
 
 def _draw_row(
@@ -315,6 +370,8 @@ def _draw_row(
         first = place * step + (_most(chart) - len(bars)) / 2
         for number, bar in enumerate(bars):
             _draw_bar(axes, chart, bar, first + number, limit)
+            if chart.keys is not None:
+                continue
             axes.annotate(
                 options.below(bar.protocol),
                 (first + number, 0),
@@ -324,14 +381,16 @@ def _draw_row(
                 ha="center",
                 va="top",
                 rotation=90,
-                fontsize=_SMALL,
+                fontsize=points(_SMALL),
             )
         centres.append(place * step + (_most(chart) - 1) / 2)
-    axes.set_xticks(centres, [(options.labels or {}).get(name, name) for name in names], fontsize=7)
+    axes.set_xticks(
+        centres, [(options.labels or {}).get(name, name) for name in names], fontsize=points(7)
+    )
     axes.tick_params(axis="x", length=0, pad=_names_height(chart, options))
-    axes.tick_params(axis="y", labelsize=7)
+    axes.tick_params(axis="y", labelsize=points(7))
     axes.set_xlim(-0.5 - _GAP / 2, long * step - _GAP / 2 - 0.5)
-    axes.set_ylabel(textwrap.fill(chart.label, _LABEL), fontsize=7)
+    axes.set_ylabel(textwrap.fill(chart.label, _LABEL), fontsize=points(7))
     if chart.line is not None:
         axes.axhline(chart.line, color="black", linewidth=0.5, linestyle=(0, (4, 3)), zorder=0)
     axes.spines[["top", "right"]].set_visible(False)
@@ -404,7 +463,7 @@ def _marks(axes: Axes, chart: Chart, bar: Bar, at: tuple[float, float], broken: 
             ha="center",
             va="bottom",
             rotation=90,
-            fontsize=_SMALL,
+            fontsize=points(_SMALL),
             color=WRONG if bar.wrong else "black",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0 if bar.counted else 0.3},
         )
@@ -414,7 +473,11 @@ def _part_handles(chart: Chart) -> list[Artist]:
     """The legend's entries of the parts that occur, topmost first."""
     bars = [bar for group in chart.groups.values() for bar in group]
     drawn = {part for bar in bars for part, height in bar.parts.items() if height}
-    return [
+    keyed: list[Artist] = [
+        Patch(**chart.looks[bar], label=name)  # type: ignore[arg-type]
+        for bar, name in (chart.keys or {}).items()
+    ]
+    return keyed + [
         Patch(**look, label=chart.names[part])  # type: ignore[arg-type]
         for part, look in list(chart.looks.items())[::-1]
         if part in drawn and part in chart.names
@@ -429,8 +492,7 @@ def _mark_handles(chart: Chart) -> list[Artist]:
         mark = {"linestyle": "", "marker": "x", "color": WRONG, "markersize": 4}
         out.append(Line2D([], [], **mark, label="wrong result"))  # type: ignore[arg-type]
     if any(bar.spread for bar in bars):
-        text = "smallest to largest seed"
-        out.append(Line2D([], [], color="black", linewidth=0.8, marker="_", label=text))
+        out.append(Line2D([], [], color="black", linewidth=0.8, marker="_", label=chart.spread))
     counted = next((bar.counted for bar in bars if bar.counted), None)
     if counted:
         text = f"n of {counted[1]}: workloads in mean"

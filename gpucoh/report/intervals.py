@@ -65,7 +65,7 @@ def plot_intervals(
     with LATE_IMPORT:
         import matplotlib as mpl
 
-        from gpucoh.report.canvas import STYLE, Canvas
+        from gpucoh.report.canvas import Canvas, style
         from gpucoh.report.charts import Options
 
     table, begins = result.intervals, result.launches["begin"]
@@ -75,7 +75,7 @@ def plot_intervals(
             known = nearest(name, [*_RATES, "stalls", *table.columns])
             raise ConfigError(f"y: {name!r} is no column of intervals{known}")
     edges = [*table["begin"], int(table["begin"].iloc[-1] + table["cycles"].iloc[-1])]
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style()):
         figure: Figure = Canvas(
             figsize=(Options(width=width).inches(), 0.4 + 1.1 * len(names)), layout="constrained"
         )

@@ -129,6 +129,20 @@ def protocol_looks(names: Sequence[str]) -> dict[str, Look]:
     return out
 
 
+def looks_of(values: Sequence[str], protocols: bool) -> dict[str, Look]:
+    """The looks of protocols, or those of other values: in order, one of each family first."""
+    if protocols:
+        return protocol_looks(values)
+    order = [6 * family + place for place in range(6) for family in range(len(_SHADES))]
+    return {value: slot_look(order[number % SLOTS]) for number, value in enumerate(values)}
+
+
+def looks_of_parts(names: Sequence[str]) -> dict[str, Look]:
+    """Fills and hatches of a bar's parts that have no look of their own, such as causes of stalls."""
+    kinds = list(CLASS_NAMES)
+    return {name: kind_look(kinds[number % len(kinds)]) for number, name in enumerate(names)}
+
+
 def kind_look(kind: str) -> Look:
     """Fill and hatch of a message class or a part of the energy."""
     colour, hatch = _KINDS[kind]

@@ -177,7 +177,7 @@ def speedup_bars(comparison: Matrix, protocols: Sequence[str]) -> dict[str, list
     }
     for name in comparison.workloads:
         out[name] = [
-            _bar(
+            bar_of(
                 protocol,
                 [{"": ratios[name, protocol, seed]} for seed in comparison.seeds],
                 wrong=not comparison.right(name, protocol),
@@ -192,7 +192,7 @@ def speedup_bars(comparison: Matrix, protocols: Sequence[str]) -> dict[str, list
                 {"": _harmonic([ratios[name, protocol, seed] for name in names])}
                 for seed in comparison.seeds
             ]
-            bar = _bar(protocol, means, counted=_counted(comparison, names))
+            bar = bar_of(protocol, means, counted=_counted(comparison, names))
             out["harmonic\nmean"].append(bar)
     return out
 
@@ -215,7 +215,7 @@ def _counted(comparison: Matrix, names: Sequence[str]) -> tuple[int, int] | None
     return None if len(names) == every else (len(names), every)
 
 
-def _bar(
+def bar_of(
     protocol: str,
     stacks: Sequence[Mapping[str, float]],
     *,
@@ -276,7 +276,7 @@ def relative_stacks(
                 parts[name, protocol, seed] = {kind: one / total for kind, one in amount.items()}
     out = {
         name: [
-            _bar(
+            bar_of(
                 protocol,
                 [parts[name, protocol, seed] for seed in comparison.seeds],
                 wrong=not comparison.right(name, protocol),
@@ -293,7 +293,7 @@ def relative_stacks(
                 _mean_parts([parts[name, protocol, seed] for name in names])
                 for seed in comparison.seeds
             ]
-            bar = _bar(protocol, means, counted=_counted(comparison, names))
+            bar = bar_of(protocol, means, counted=_counted(comparison, names))
             out["arithmetic\nmean"].append(bar)
     return out
 

@@ -65,6 +65,10 @@ class Matrix:
         """The runs on one machine."""
         return replace(self, runs=tuple(run for run in self.runs if run.machine == machine))
 
+    def with_counters(self, counters: str) -> Self:
+        """The same runs, whose table has these statistics: ``usual`` or ``all``."""
+        return replace(self, counters=counters)
+
     @property
     def failures(self) -> list[RunResult]:
         """Runs with a wrong result although a memory model is promised."""
