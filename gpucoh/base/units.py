@@ -79,6 +79,7 @@ def parse_bytes(value: object, plain: int = 1) -> float:
         If the value is not a size.
     """
     allowed = "a size such as 32KiB, 512B or 1MiB"
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"{value!r} is not {allowed}")
     if not isinstance(value, str):
@@ -110,6 +111,7 @@ def parse_mhz(value: object) -> int:
         If the value is not a clock, or not a whole number of MHz.
     """
     allowed = "a clock such as 1400, 700MHz or 1.4GHz"
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"{value!r} is not {allowed}")
     if isinstance(value, str):
@@ -135,8 +137,8 @@ def parse_bool(text: object) -> bool:
     ValueError
         If the value is none of them.
     """
-    if isinstance(text, bool):
-        return text
+    if isinstance(text, bool | np.bool_):
+        return bool(text)
     word = str(text).strip().lower()
     if word in ("on", "1", "true", "yes"):
         return True

@@ -51,16 +51,19 @@ def name_of(what: str, value: object) -> str:
 
 
 def natural(name: str, value: Any, largest: int | None = None, smallest: int = 0) -> int:
-    """Check that a value is a whole number in its range.
+    """Check that a value is a whole number in its range; a float without fraction is one, NumPy's too.
 
     Raises
     ------
     ConfigError
         If it is not.
     """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, float) and plain.is_integer():
+        plain = int(plain)
+    if isinstance(plain, bool) or not isinstance(plain, int):
         raise ConfigError(f"{name} = {value!r} is not a whole number")
-    if value < smallest or (largest is not None and value > largest):
+    if plain < smallest or (largest is not None and plain > largest):
         allowed = f"{smallest} to {largest}" if largest is not None else f"at least {smallest}"
         raise ConfigError(out_of_range(name, value, allowed))
-    return int(value)
+    return plain

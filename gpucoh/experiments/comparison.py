@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import name_of, natural
@@ -180,7 +182,7 @@ def compare(
     set: Mapping[str, object] | None = None,
     params: Mapping[str, object] | None = None,
     check: bool = False,
-    seeds: Sequence[int] | None = None,
+    seeds: int | Sequence[int] | None = None,
     counters: str = "usual",
     machines: Sequence[str | Path | Machine] | None = None,
 ) -> Comparison:
@@ -202,8 +204,9 @@ def compare(
         Parallel runs; by default one per processor.
     progress : bool
         Show a progress bar on a terminal or in a notebook.
-    seeds : sequence of int, optional
-        Run everything with each of these seeds instead of ``seed``; means and figures then show the spread.
+    seeds : int or sequence of int, optional
+        Run everything with each of these seeds instead of ``seed``, or with this number of them, from ``seed`` on;
+        means and figures then show the spread.
     counters : {"usual", "all"}
         ``"all"``: the table has every statistic as a column.
     machines : sequence of str, Path or Machine, optional
@@ -300,9 +303,12 @@ def _machines(
     return list(named.values())
 
 
-def _seeds(seed: int, seeds: Sequence[int] | None) -> list[int]:
+def _seeds(seed: int, seeds: int | Sequence[int] | None) -> list[int]:
     if seeds is None:
         return [seed]
+    if isinstance(seeds, int | float | np.number) and not isinstance(seeds, bool):
+        first = natural("seed", seed)
+        return list(range(first, first + natural("seeds", seeds, 1000, smallest=1)))
     if seed:
         raise ConfigError(f"seed = {seed} and seeds = {seeds!r} contradict each other")
     if not isinstance(seeds, Iterable):

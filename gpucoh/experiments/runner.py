@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import time
@@ -64,9 +65,8 @@ class Run:
         if not isinstance(self.workload, str) or ":" in self.workload:
             # Once, so that all uses of the run are of one object.
             object.__setattr__(self, "workload", find(self.workload))
-        seed: object = self.seed
-        if isinstance(seed, np.integer):
-            object.__setattr__(self, "seed", int(seed))
+        with contextlib.suppress(ConfigError):  # which validate raises
+            object.__setattr__(self, "seed", natural("seed", self.seed))
         for what in ("params", "set"):
             given = getattr(self, what)
             if given is None:
@@ -76,6 +76,9 @@ class Run:
             for name in given:
                 name_of(f"{what}:", name)
 
+        check: object = self.check
+        if isinstance(check, np.bool_):
+            object.__setattr__(self, "check", bool(check))
         if not isinstance(self.check, bool | str):
             raise ConfigError(f"check = {self.check!r} is not true, false or a name")
 

@@ -184,8 +184,8 @@ def fuzz_many(
         For an unknown protocol or rule, or a number out of range.
     """
     if ops is not None:
-        natural("ops", ops, smallest=1)
-    natural("seed", seed, 2**63 - 1)
+        ops = natural("ops", ops, smallest=1)
+    seed = natural("seed", seed, 2**63 - 1)
     if seconds is not None and not seconds > 0:
         raise ConfigError(out_of_range("seconds", seconds, "more than 0"))
     tasks = tasks_of(names, consistency, seed, every_rule=every_rule)

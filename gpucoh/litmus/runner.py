@@ -147,8 +147,8 @@ def run_test(
     >>> result.status, result.observed, result.allowed, result.ok
     ('ran', False, False, True)
     """
-    natural("runs", runs, MOST_RUNS, smallest=1)
-    natural("seed", seed, 2**63 - 1)
+    runs = natural("runs", runs, MOST_RUNS, smallest=1)
+    seed = natural("seed", seed, 2**63 - 1)
     choice = resolve(protocol)
     rule = choice.rule(consistency)
     model = choice.model(rule)

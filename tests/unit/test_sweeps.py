@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import gpucoh
+import gpucoh.litmus
 from gpucoh.experiments import results, sweeps
 from gpucoh.experiments.grids import read_sweep
 from gpucoh.experiments.results import Results, as_frame
@@ -27,6 +28,11 @@ RUNS = [
     for protocol in ("no-l1", "ideal")
     for seed in (0, 1)
 ]
+
+
+@gpucoh.kernel
+def _nothing(n: gpucoh.i32, x: gpucoh.f32):
+    pass
 
 
 @pytest.fixture
@@ -159,6 +165,49 @@ def test_numbers_of_numpy_are_numbers():
     assert gpucoh.sweep(runs).seed.tolist() == [0, 1]
     result = gpucoh.run(**runs[1], params={"words": np.int32(512)}, budget=np.int64(10**6))
     assert gpucoh.RunResult.from_dict(json.loads(json.dumps(result.to_dict()))).seed == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"deadlock_after": np.float64(1e6), "budget": np.float64(1e7), "seed": np.float64(3)},
+        {"set": {"l1_kib": np.float32(16), "core_mhz": np.int64(700), "cores": np.uint8(8)}},
+        {"params": {"words": np.float64(256)}, "check": np.bool_(True), "every": np.int64(1000)},
+    ],
+)
+def test_numbers_of_numpy_are_numbers_wherever_a_run_takes_one(arguments):
+    """Sizes and clocks of machines refused them, and limits of a GPU their floats."""
+    plain = {
+        name: {key: item.item() for key, item in value.items()}
+        if isinstance(value, dict)
+        else value.item()
+        for name, value in arguments.items()
+    }
+    first, second = (
+        gpucoh.run("vec-cpy", "ideal", scale="tiny", **given).to_dict() | {"wall_s": 0}
+        for given in (arguments, plain)
+    )
+    assert json.dumps(first) == json.dumps(second)
+
+
+def test_numbers_of_numpy_are_numbers_elsewhere():
+    machine = gpucoh.machine("fermi").replace(l1_kib=np.int64(32), core_mhz=np.int64(700))
+    gpu = gpucoh.GPU(
+        machine, budget=np.float64(1e6), deadlock_after=np.float64(1e5), seed=np.uint8(1)
+    )
+    gpu.launch(
+        _nothing, grid=np.ceil(33 / 32), block=np.int16(32), args=(np.int64(1), np.float64(2))
+    )
+    matrix = gpucoh.compare(
+        "vec-cpy", "ideal", scale="tiny", seed=np.int64(2), seeds=np.int64(2), jobs=np.float64(2)
+    )
+    assert matrix.seeds == [2, 3]
+    json.dumps(matrix.to_dict())
+    assert gpucoh.litmus.run_test("SB", "ideal", runs=np.float64(5), seed=np.int64(1)).runs == 5
+    with pytest.raises(
+        gpucoh.ConfigError, match=r"budget = np.float64\(1.5\) is not a whole number"
+    ):
+        gpucoh.GPU(budget=np.float64(1.5))
 
 
 def test_a_script_that_lacks_a_main_guard_is_named(tmp_path):
