@@ -27,7 +27,8 @@ help:
 	@echo "make proof-full  explorations that take longer: complete at 2 cores, 1 line and 2 operations, then $(FULL_STATES) states"
 	@echo "make bench    speed of the simulator; host instructions against the stored baseline"
 	@echo "make fidelity  measure the tables of docs/fidelity/PAPER.md (PAPER=tc|rcc|denovo|stc|qr SCALE=small|paper); an interrupted run continues"
-	@echo "make notebooks  execute every notebook with small inputs"
+	@echo "make notebooks  execute every notebook with small inputs and store what it shows"
+	@echo "make check-notebooks  execute them, and compare the texts with the stored ones"
 	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
 	@echo "make develop  build the C core beside its sources; .venv/bin/gpucoh then runs this tree"
@@ -70,7 +71,10 @@ develop: $(BUILD)/.run
 # ---- targets for users --------------------------------------------------------------------------------------------------
 
 # Exit status 1: a wrong answer under a protocol that promises a memory model (no-coh promises none).
-demo: develop
+demo:
+	@echo "== installing what gpucoh needs into $(VENV) and compiling its core: a minute or two the first time"
+	@$(MAKE) --no-print-directory develop
+	@echo "== comparing six protocols on six workloads: about a minute; every result is checked"
 	$(BIN)/gpucoh compare --out figures
 
 test: test-c test-python
@@ -167,10 +171,13 @@ clean:
 	rm -rf $(BUILD) $(VENV) figures gpucoh/_core*.so
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
-# Every notebook of notebooks/ with inputs of the scale tiny; nothing is written.
-.PHONY: notebooks
+# Every notebook of notebooks/ with inputs of the scale tiny; the outputs are stored in it, or compared.
+.PHONY: notebooks check-notebooks
 notebooks: develop $(BUILD)/.notebooks
 	$(RUN) $(BIN)/python tools/notebooks.py
+
+check-notebooks: develop $(BUILD)/.notebooks
+	$(RUN) $(BIN)/python tools/notebooks.py --check
 
 # ---- the measured tables of docs/fidelity/ ------------------------------------------------------------------------------
 

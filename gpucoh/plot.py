@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import nearest, unknown
+from gpucoh.report.looks import looks_of, looks_of_parts, proper_name
 from gpucoh.results.matrix import Matrix
 from gpucoh.results.runs import RunResult, table_of
 
@@ -211,9 +212,6 @@ class _Look:
 
     def names(self, table: pd.DataFrame, by: str | None, values: Sequence[str]) -> dict[str, str]:
         """Values of ``by`` -> names in the figure; those of protocols say memory models that differ."""
-        with LATE_IMPORT:
-            from gpucoh.report.looks import proper_name
-
         if by not in _PROTOCOLS:
             return {value: self.labels.get(value, value) for value in values}
         models: dict[str, set[str]] = {}
@@ -237,7 +235,7 @@ class _Look:
     ) -> Figure:
         """Draw a stack for each row, or the mean of the rows with the same ``x`` and ``by``."""
         with LATE_IMPORT:
-            from gpucoh.report import charts, looks, plots
+            from gpucoh.report import charts, plots
 
         values = self.ordered(list(dict.fromkeys(map(_text, table[by])))) if by else [""]
         rows: dict[tuple[str, str], list[tuple[Mapping[str, float], bool]]] = {}
@@ -254,12 +252,12 @@ class _Look:
             for at in dict.fromkeys(map(_text, table[x]))
         }
         names = self.names(table, by, values)
-        own = looks.looks_of(values, by in _PROTOCOLS)
+        own = looks_of(values, by in _PROTOCOLS)
         options = replace(self.options, labels=self.labels | names)
         keyed = not parts and (by is None or options.place != "none")
         chart = charts.Chart(
             groups={at: found for at, found in groups.items() if found},
-            looks=looks.looks_of_parts(list(parts)) if parts else own,
+            looks=looks_of_parts(list(parts)) if parts else own,
             names=parts,
             label=label,
             line=None,
@@ -274,7 +272,6 @@ class _Look:
         """Draw cumulative shares of histograms whose element i counts the values below 2**i."""
         with LATE_IMPORT:
             from gpucoh.report.lines import Line, draw_cumulative
-            from gpucoh.report.looks import looks_of
 
         names, looks = self.names(table, by, list(lines)), looks_of(list(lines), by in _PROTOCOLS)
         drawn = [
@@ -339,9 +336,6 @@ def _causes(table: pd.DataFrame) -> dict[str, str]:
 
 def _name(value: str, by: str, labels: Mapping[Any, str] | None) -> str:
     """The name of a value of ``by``, without its memory model."""
-    with LATE_IMPORT:
-        from gpucoh.report.looks import proper_name
-
     known = {_text(key): text for key, text in (labels or {}).items()}
     return proper_name(value, known) if by in _PROTOCOLS else known.get(value, value)
 

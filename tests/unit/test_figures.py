@@ -118,7 +118,7 @@ def test_a_figure_of_one_memory_model_says_it_in_the_title(seeded):
     """mesi under rc stood beside rcc-sc under sc, unmarked; names of bars say models that differ."""
     figure = seeded.plot_speedup()
     assert figure.get_suptitle().endswith("model RC-MCA)")
-    assert names_below(figure.axes[0])[:2] == ["NO-L1", "IDEAL"]
+    assert names_below(figure.axes[0])[:2] == ["NO-L1", "IDEAL-COH"]
 
 
 @pytest.mark.parametrize("name", FIGURES)

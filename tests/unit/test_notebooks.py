@@ -1,6 +1,7 @@
 """Are the notebooks as readers should get them, and does the tool that executes them find what is wrong?"""
 
 import ast
+import copy
 import importlib.util
 import json
 from pathlib import Path
@@ -18,6 +19,7 @@ NAMES = [
         "rcc-main-figure",
         "stc-main-figure",
         "tc-main-figure",
+        "why-is-it-slower",
         "write-a-kernel",
     ),
 ]
@@ -37,16 +39,21 @@ def test_the_notebooks_are_there():
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_has_no_outputs_and_no_logic(path):
+def test_a_notebook_has_its_outputs_and_no_logic(path):
     assert cells(path, "markdown")[0]["source"].startswith("# ")
-    for cell in cells(path):
-        assert cell["outputs"] == []
-        assert cell["execution_count"] is None
+    for number, cell in enumerate(cells(path)):
+        assert cell["execution_count"] == number + 1, "make notebooks"
+        for output in cell["outputs"]:
+            assert output["output_type"] != "error"
+            assert output.get("name") != "stderr"
+            assert len(output.get("data", {}).get("image/png", "")) < 80_000
         for statement in ast.parse(cell["source"]).body:
             assert isinstance(statement, PLAIN), ast.unparse(statement)
             if isinstance(statement, ast.FunctionDef):
                 assert ast.unparse(statement.decorator_list[0]).startswith("gpucoh."), cell
         assert not cell["source"].startswith("%")
+    assert any(cell["outputs"] for cell in cells(path))
+    assert path.stat().st_size < 400_000
 
 
 @pytest.fixture(scope="module")
@@ -108,9 +115,28 @@ def test_the_tool_finds_what_is_wrong(tool, tmp_path):
     assert run_cells(tool, tmp_path, double)[1] == ["cell 0 shows its figure more than once"]
     bare = "from matplotlib.figure import Figure\nFigure()"
     assert run_cells(tool, tmp_path, bare)[1] == ["cell 0 shows a figure as text"]
-    notebook = tool.nbformat.v4.new_notebook(
-        cells=[tool.nbformat.v4.new_code_cell("1", execution_count=3)]
-    )
-    assert tool.stored_outputs(notebook) == [
-        "cell 0 has stored outputs: clear them before the commit"
+
+
+def test_stored_texts_are_compared_but_for_times(tool, tmp_path):
+    sources = ("import random, sys, time\nprint(6 * 7)", "time.time() and 'wall clock  1.5 s'")
+    notebook, wrong, _ = run_cells(tool, tmp_path, *sources, "print('bar', file=sys.stderr)")
+    assert wrong == []
+    stored = tool.to_store(notebook, notebook.metadata)
+    assert tool.texts(stored) == [["42\n"], ["'wall clock  ... s'"], []]
+    assert tool.differences(stored, stored) == []
+    other = copy.deepcopy(stored)
+    other.cells[0].outputs[0]["text"] = "43\n"
+    assert tool.differences(stored, other) == [
+        "code cell 0 shows '43' where '42' is stored: make notebooks"
     ]
+
+
+def test_the_quickstart_shows_what_is_stored(tool, monkeypatch):
+    """``make check-notebooks`` does this with every notebook."""
+    monkeypatch.setenv("GPUCOH_FAST", "1")
+    monkeypatch.delenv("MPLBACKEND", raising=False)
+    path = ROOT / "notebooks" / "quickstart.ipynb"
+    notebook, wrong, _ = tool.executed(path)
+    assert wrong == []
+    stored = tool.nbformat.read(path, as_version=4)
+    assert tool.differences(stored, tool.to_store(notebook, stored.metadata)) == []
