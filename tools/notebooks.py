@@ -128,6 +128,9 @@ def texts(notebook: Any) -> list[list[str]]:
 
 
 def _texts_of(data: Any) -> list[str]:
+    """The texts of an output; that of a figure is its size, which depends on Matplotlib's version."""
+    if "image/png" in data:
+        return []
     return [data[kind] for kind in ("text/plain", "text/html") if kind in data]
 
 
