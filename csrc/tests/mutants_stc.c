@@ -189,6 +189,20 @@ one_band_compared(mutant_t *m)
     mutant_classify(m, "L1", first_epoch_only);
 }
 
+/* DAR3: the epochs that are passed over never come. */
+GPC_ACTION(act_choose_second, "the epoch after the next in turn")
+{
+    const gpc_action_t *choose = mutant_base_action(x, "SLEEP", "TICK_IDLE", 1);
+    int status = gpc_act(choose, x);
+    return status ? status : gpc_act(choose, x);
+}
+
+static void
+every_second_epoch(mutant_t *m)
+{
+    mutant_replace(m, "EMU", "SLEEP", "TICK_IDLE", 1, act_choose_second);
+}
+
 #define LATE "a read is kept although its band's epoch began while it was outstanding", "table 1 looks at the epoch in which the data arrive", late_fills_kept
 #define SKEW "a CU that has answered READY still reads copies of the epochs to come", "4.3: CUs change one after another", skew_without_cure
 #define NO_SWEEP "copies of untouched sets outlive their band's epoch", NULL, no_sweep
@@ -208,6 +222,7 @@ MUTANTS(stc){
     {"stc-nv!ready-at-once", AT_ONCE},
     {"stc-nv!load-of-epoch-kept", "a line that was read during its band's epoch is kept when it comes later", NULL,
      load_of_epoch_kept},
+    {"stc-nv!every-second-epoch", "every second epoch never comes", NULL, every_second_epoch},
     {"stc-es!late-fills-kept", LATE},
     {"stc-es!skew-without-cure", SKEW},
     {"stc-es!no-sweep", NO_SWEEP},
