@@ -25,7 +25,7 @@ from PIL import Image
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 LONGEST_SECONDS = 60.0
-COLOURS = 32
+COLOURS = 64
 # What depends on time or on the process, and what stands for it.
 _CHANGING = (
     (re.compile(r"(wall clock\W(?:<[^>]*>|\s)*)\d+\.\d+ s"), r"\1... s"),
