@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import sys
 import threading
@@ -15,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gpucoh.base.errors import ConfigError
-from gpucoh.base.wording import natural
+from gpucoh.base.wording import natural, unknown
 from gpucoh.cli.options import (
     BAD_INPUT,
     WRONG,
@@ -28,9 +29,11 @@ from gpucoh.cli.options import (
 )
 from gpucoh.device.choices import split_list
 from gpucoh.device.gpu import protocols, resolve
-from gpucoh.litmus import Result, Test, UnsupportedError, builtins, find, run_test
+from gpucoh.litmus import Result, Test, UnsupportedError, builtins, find, hardware, run_test
+from gpucoh.litmus.models import model_name
 from gpucoh.litmus.results import HANG
 from gpucoh.litmus.runner import RUNS, keeping, unsupported
+from gpucoh.litmus.strength import compare
 from gpucoh.machines import Machine, machine
 from gpucoh.report import tables
 from gpucoh.report.bars import runs_bar
@@ -49,7 +52,7 @@ def register(app: typer.Typer) -> None:
             list[str] | None,
             typer.Argument(
                 metavar="[NAME|FILE.litmus|DIR ...]",
-                help="Built-in tests, files, or folders of files. Default: all built-in tests.",
+                help="Built-in tests, files, or folders of files; of a suite: its ids or patterns. Default: all.",
             ),
         ] = None,
         protocol: Annotated[
@@ -61,6 +64,25 @@ def register(app: typer.Typer) -> None:
             ),
         ] = None,
         consistency: RuleOption = None,
+        model: Annotated[
+            str | None,
+            typer.Option(
+                "--model", help="Memory model to judge by. Default: what the protocol promises."
+            ),
+        ] = None,
+        suite: Annotated[
+            str | None,
+            typer.Option(
+                "--suite", help="hardware: the scoped programs that real GPUs have run, generated."
+            ),
+        ] = None,
+        models: Annotated[
+            bool,
+            typer.Option(
+                "--models",
+                help="Show which memory model is stronger than which, and the tests that tell, and exit.",
+            ),
+        ] = False,
         machine_id: MachineOption = "fermi",
         runs: Annotated[
             int, typer.Option("--runs", help="Number of runs per test and protocol.")
@@ -91,9 +113,19 @@ def register(app: typer.Typer) -> None:
 
           gpucoh litmus mytests/ one.litmus -p mesi -c sc --json
 
+          gpucoh litmus --suite hardware "wrc.*" -p tc-weak --model ptx
+
+          gpucoh litmus --models
+
           gpucoh litmus --list
         """
-        tests, unread = _gather(names)
+        tests, unread = _gather(names) if suite is None else (_of_suite(suite, names), [])
+        if models:
+            if names is None and suite is None:
+                tests += hardware.programs().values()
+            _print_models(tests, as_json=as_json)
+            return
+        judge = None if model is None else model_name(model)
         if list_them:
             if not tests:
                 raise ConfigError(f"no test to list: {unread[0][1]}")
@@ -108,9 +140,9 @@ def register(app: typer.Typer) -> None:
         natural("seed", seed)
         workers = _workers(jobs)
         pairs = [(test, name) for test in tests for name in wanted]
-        results = _unread_results(unread, wanted, consistency)
+        results = _unread_results(unread, wanted, consistency, judge)
         with runs_bar(len(pairs), enabled=not as_json) as report:
-            results += _carry_out(pairs, consistency, given, runs, seed, workers, report)
+            results += _carry_out(pairs, consistency, judge, given, runs, seed, workers, report)
         if as_json:
             print_json([item.to_dict() for item in results])
         else:
@@ -151,6 +183,22 @@ def _expand(names: Sequence[str] | None) -> Iterator[str | Path]:
             yield name
 
 
+def _of_suite(suite: str, names: Sequence[str] | None) -> list[Test]:
+    """The programs of a suite whose ids match one of the patterns."""
+    if suite != "hardware":
+        raise ConfigError(unknown("suite", suite, ("hardware",)))
+    known = hardware.programs()
+    out: dict[str, Test] = {}
+    for pattern in names or ["*"]:
+        found = fnmatch.filter(known, pattern)
+        if not found:
+            raise ConfigError(
+                f"no program of suite {suite} matches {pattern!r}; gpucoh litmus --suite {suite} --list lists them"
+            )
+        out |= {name: known[name] for name in found}
+    return list(out.values())
+
+
 def _protocols(given: Sequence[str] | None, consistency: str | None) -> list[str]:
     names = [name for item in given or [DEFAULT_PROTOCOL] for name in split_list(item)]
     out: list[str] = []
@@ -171,20 +219,24 @@ def _workers(jobs: int | None) -> int:
 
 
 def _unread_results(
-    unread: Sequence[tuple[str, str]], wanted: Sequence[str], consistency: str | None
+    unread: Sequence[tuple[str, str]],
+    wanted: Sequence[str],
+    consistency: str | None,
+    model: str | None,
 ) -> list[Result]:
     out = []
     for name, reason in unread:
         for protocol in wanted:
             choice = resolve(protocol)
             rule = choice.rule(consistency)
-            out.append(unsupported(name, protocol, rule, choice.model(rule), reason))
+            out.append(unsupported(name, protocol, rule, model or choice.model(rule), reason))
     return out
 
 
 def _carry_out(
     pairs: Sequence[tuple[Test, str]],
     consistency: str | None,
+    model: str | None,
     given: Machine,
     runs: int,
     seed: int,
@@ -196,7 +248,7 @@ def _carry_out(
 
     def one(test: Test, protocol: str) -> Result:
         result = run_test(
-            test, protocol, consistency, machine=given, runs=runs, seed=seed, stop=stop
+            test, protocol, consistency, model=model, machine=given, runs=runs, seed=seed, stop=stop
         )
         report(f"{test.name} {protocol}")
         return result
@@ -243,6 +295,33 @@ def _print_list(out: Console, tests: Sequence[Test], unread: Sequence[tuple[str,
         [Text(name), Text(f"unsupported: {reason}", overflow="fold")] for name, reason in unread
     ]
     out.print(tables.plain_table(["test", "question"], rows))
+
+
+def _print_models(tests: Sequence[Test], *, as_json: bool) -> None:
+    """Print the order of the models, and the tests that tell them apart."""
+    with runs_bar(len(tests), enabled=not as_json) as report:
+        found = compare(tests, report)
+    rows = [(one, sign, other, found.only(one, other), found.only(other, one))
+            for sign, pairs in (("stronger than", found.steps()), ("beside", found.apart()))
+            for one, other in pairs]  # fmt: skip
+    if as_json:
+        keys = ("model", "relation", "other", "only_model_forbids", "only_other_forbids")
+        print_json({"forbidden": found.forbidden, "tests": found.tests,
+                    "pairs": [dict(zip(keys, row, strict=True)) for row in rows]})  # fmt: skip
+        return
+    out = stdout_console()
+    counts = [[name, str(len(row))] for name, row in found.forbidden.items()]
+    out.print(tables.plain_table(["model", f"forbids of {found.tests}"], counts, right=(1,)))
+    texts = [
+        [one, sign, other, *(Text(_few(tests), overflow="fold") for tests in only)]
+        for one, sign, other, *only in rows
+    ]
+    out.print(tables.plain_table(["", "", "", "only the first forbids", "only the second"], texts))
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
 
 
 def _print_results(out: Console, results: Sequence[Result]) -> None:

@@ -15,16 +15,35 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gpucoh.base.wording import unknown
 from gpucoh.litmus.paths import Event
+from gpucoh.litmus.syntax import UnsupportedError
 
 #: The models that a protocol may promise.
 MODELS = ("SC", "RC-MCA", "WO", "RCsc", "RCc", "RCpc", "DRF-SC", "HRF-indirect", "none")
+#: Models of an instruction set, which no protocol promises: the base and the strengthened reading of PTX.
+PTX = ("PTX", "PTX-strong")
 #: Models in which a write reaches the threads one by one.
 MANY_COPIES = ("RCc", "RCpc")
-#: Models of protocols whose copies go at acquires alone: a spin by weak loads need not end.
-KEEPS_WEAK_COPIES = ("RCc",)
+#: Models in which copies may go at acquires alone: a spin by weak loads need not end.
+KEEPS_WEAK_COPIES = ("RCc", *PTX)
 #: Models that promise something to race-free programs only.
 RACE_FREE = ("DRF-SC", "HRF-indirect")
+
+
+def model_name(given: str) -> str:
+    """The name of a model, which may be given in any case.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is none of that name.
+    """
+    known = {name.lower(): name for name in (*MODELS, *PTX)}
+    if given.lower() not in known:
+        raise UnsupportedError(unknown("memory model", given, tuple(known.values())))
+    return known[given.lower()]
+
 
 #: Thread and position in program order.
 Name = tuple[int, int]

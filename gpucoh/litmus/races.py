@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpucoh.litmus.models import Candidate, Name
 from gpucoh.litmus.paths import Event
-from gpucoh.litmus.syntax import Test
+from gpucoh.litmus.syntax import Test, Thread
 
 
 def has_race(test: Test, candidate: Candidate, scoped: bool) -> bool:
@@ -19,7 +19,7 @@ def has_race(test: Test, candidate: Candidate, scoped: bool) -> bool:
     """
     names = [name for name, _ in candidate.accesses()]
     number = {name: place for place, name in enumerate(names)}
-    reach = _closure(_ordered(test, candidate, number, scoped))
+    reach = closure(_ordered(test, candidate, number, scoped))
     for place, first in enumerate(names):
         for second in names[place + 1 :]:
             if first[0] == second[0]:
@@ -40,11 +40,12 @@ def has_race(test: Test, candidate: Candidate, scoped: bool) -> bool:
 
 def _meet(test: Test, first: Name, one: Event, second: Name, other: Event) -> bool:
     """Whether both scopes include both threads."""
-    return all(_includes(test, event.scope, first[0], second[0]) for event in (one, other))
+    threads = (test.threads[first[0]], test.threads[second[0]])
+    return all(includes(event.scope, *threads) for event in (one, other))
 
 
-def _includes(test: Test, scope: str, first: int, second: int) -> bool:
-    one, other = test.threads[first], test.threads[second]
+def includes(scope: str, one: Thread, other: Thread) -> bool:
+    """Whether a scope of one of two threads includes the other."""
     if scope == "CTA":
         return one.block == other.block
     if scope == "CU":
@@ -67,18 +68,16 @@ def _ordered(test: Test, candidate: Candidate, number: dict[Name, int], scoped: 
     for read, source in candidate.sources.items():
         if source is None or source[0] == read[0]:
             continue
-        for release in _releases(candidate, source):
-            for acquire in _acquires(candidate, read):
+        for release in releases(candidate, source):
+            for acquire in acquires(candidate, read):
                 ends = (release, source, acquire, read) if scoped else ()
-                if all(
-                    _includes(test, candidate.event(name).scope, source[0], read[0])
-                    for name in ends
-                ):
+                threads = (test.threads[source[0]], test.threads[read[0]])
+                if all(includes(candidate.event(name).scope, *threads) for name in ends):
                     edges[number[release]] |= 1 << number[acquire]
     return edges
 
 
-def _releases(candidate: Candidate, write: Name) -> list[Name]:
+def releases(candidate: Candidate, write: Name) -> list[Name]:
     """The events that release with this write: itself, or fences before it."""
     event = candidate.event(write)
     out = [write] if event.release else []
@@ -88,7 +87,7 @@ def _releases(candidate: Candidate, write: Name) -> list[Name]:
     return out
 
 
-def _acquires(candidate: Candidate, read: Name) -> list[Name]:
+def acquires(candidate: Candidate, read: Name) -> list[Name]:
     """The events that acquire with this read: itself, or fences after it."""
     event, events = candidate.event(read), candidate.threads[read[0]]
     out = [read] if event.acquire else []
@@ -97,7 +96,8 @@ def _acquires(candidate: Candidate, read: Name) -> list[Name]:
     return out
 
 
-def _closure(edges: list[int]) -> list[int]:
+def closure(edges: list[int]) -> list[int]:
+    """What can be reached from each node over one or more edges."""
     reach = list(edges)
     changed = True
     while changed:

@@ -12,6 +12,7 @@ from gpucoh.base.wording import natural, nearest
 from gpucoh.device.gpu import protocols, resolve
 from gpucoh.device.protocols import rule_name
 from gpucoh.litmus.harness import Key, Observations, names, observe
+from gpucoh.litmus.models import model_name
 from gpucoh.litmus.parser import load, parse
 from gpucoh.litmus.results import HANG, Outcome, Result
 from gpucoh.litmus.syntax import Test, UnsupportedError
@@ -60,7 +61,7 @@ def _verdicts(key: Key, model: str) -> Verdicts:
 
 def verdicts(test: Test, model: str) -> Verdicts:
     """What a model allows a test; cached, since several protocols share it."""
-    return _verdicts(Key(test), model)
+    return _verdicts(Key(test), model_name(model))
 
 
 def allowed(test: Test | str | Path, model: str) -> bool:
@@ -71,7 +72,7 @@ def allowed(test: Test | str | Path, model: str) -> bool:
     test : Test, str or Path
         A test, a built-in id, or a file.
     model : str
-        SC, RC-MCA, WO, RCsc, RCc, RCpc, DRF-SC, HRF-indirect or none.
+        SC, RC-MCA, WO, RCsc, RCc, RCpc, DRF-SC, HRF-indirect, none, PTX or PTX-strong, in any case.
 
     Examples
     --------
@@ -105,6 +106,7 @@ def run_test(
     protocol: str = "tc-weak",
     consistency: str | None = None,
     *,
+    model: str | None = None,
     machine: str | Path | Machine = "fermi",
     runs: int = RUNS,
     seed: int = 0,
@@ -121,6 +123,8 @@ def run_test(
         Protocol id, with options in brackets.
     consistency : str, optional
         Consistency rule; by default the paper's for the protocol.
+    model : str, optional
+        Memory model to judge by; by default the one that the protocol promises under the rule.
     machine : str, Path or Machine
         Preset, TOML file or description; runs use its variants with few cores, small caches, narrow buffers.
     runs, seed : int
@@ -151,7 +155,7 @@ def run_test(
     seed = natural("seed", seed, 2**63 - 1)
     choice = resolve(protocol)
     rule = choice.rule(consistency)
-    model = choice.model(rule)
+    model = choice.model(rule) if model is None else model_name(model)
     built = _machine(machine)
     try:
         found = find(test)

@@ -7,12 +7,20 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from gpucoh.base.wording import unknown
+from gpucoh.litmus import ptx
 from gpucoh.litmus.meetings import meetings
-from gpucoh.litmus.models import KEEPS_WEAK_COPIES, MODELS, RACE_FREE, Candidate, Name, allows
+from gpucoh.litmus.models import (
+    KEEPS_WEAK_COPIES,
+    PTX,
+    RACE_FREE,
+    Candidate,
+    Name,
+    allows,
+    model_name,
+)
 from gpucoh.litmus.paths import Event, Path, Paths, follow
 from gpucoh.litmus.races import has_race
-from gpucoh.litmus.syntax import Condition, State, Test, UnsupportedError
+from gpucoh.litmus.syntax import Condition, State, Test
 
 #: A consistent way for one location: sources of its reads, order of its writes.
 _Part: TypeAlias = tuple[dict[Name, Name | None], list[Name]]
@@ -31,7 +39,7 @@ class Verdicts:
     ----------
     test : Test
     model : str
-        One of :data:`gpucoh.litmus.models.MODELS`.
+        One of :data:`gpucoh.litmus.models.MODELS` or :data:`gpucoh.litmus.models.PTX`, in any case.
     cores : sequence of int, optional
         The core of each thread; by default, threads of one ``gpu`` may share a core.
 
@@ -43,9 +51,7 @@ class Verdicts:
     """
 
     def __init__(self, test: Test, model: str, cores: Sequence[int] | None = None) -> None:
-        if model not in MODELS:
-            raise UnsupportedError(unknown("memory model", model, MODELS))
-        self.test, self.model = test, model
+        self.test, self.model = test, model_name(model)
         order = list(test.blocks)
         self.blocks = [order.index(thread.block) for thread in test.threads]
         self.cores = [thread.gpu for thread in test.threads] if cores is None else list(cores)
@@ -53,13 +59,13 @@ class Verdicts:
         self.classes: list[dict[tuple[int, ...], list[Path]]] = []
         self.known: dict[object, bool] = {}
         self.parts: dict[object, list[_Part]] = {}
-        self.promises = model != "none"
+        self.promises = self.model != "none"
         self.looked = 0
         # One question at a time: threads that run a test under several protocols share its answers.
         self.lock = threading.Lock()
         if self.promises:
             self._follow()
-        if model in RACE_FREE:
+        if self.model in RACE_FREE:
             self.promises = not self._racy()
 
     def _follow(self) -> None:
@@ -136,7 +142,7 @@ class Verdicts:
         for paths in itertools.product(*choices):
             if not any(path.ending for path in paths):
                 continue
-            if any(allows(candidate, self.model) for candidate in self._candidates(paths, None)):
+            if any(self._accepts(candidate) for candidate in self._candidates(paths, None)):
                 return True
         return False
 
@@ -153,13 +159,18 @@ class Verdicts:
         try:
             for paths in itertools.product(*choices):
                 for candidate in self._candidates(paths, memory):
-                    if allows(candidate, self.model):
+                    if self._accepts(candidate):
                         return True
         except UndecidedError:
             return True
         return self.cut
 
     # ---- candidates
+
+    def _accepts(self, candidate: Candidate) -> bool:
+        if self.model in PTX:
+            return ptx.allows(candidate, self.test.threads, strengthened=self.model == "PTX-strong")
+        return allows(candidate, self.model)
 
     def _finals(
         self, wanted: Callable[[State], bool], condition: Condition | None = None
@@ -188,7 +199,7 @@ class Verdicts:
                     final = (*itertools.chain(*values), *memory.values())
                     if final in given or not wanted(state | memory):
                         continue
-                    if allows(candidate, self.model):
+                    if self._accepts(candidate):
                         given.add(final)
                         yield final
 
@@ -203,7 +214,7 @@ class Verdicts:
     def _candidates(
         self, paths: tuple[Path, ...], memory: dict[str, int] | None
     ) -> Iterator[Candidate]:
-        """Every coherent candidate of these ways; with the given final memory, if any."""
+        """Every candidate of these ways, coherent unless the model judges that; with the given final memory, if any."""
         threads = [path.events for path in paths]
         parts: list[list[_Part]] = []
         for name, value in self.test.initial.items():
@@ -235,7 +246,7 @@ class Verdicts:
         return threads[thread][place].written
 
     def _parts_of(self, threads: list[tuple[Event, ...]], location: str, first: int) -> list[_Part]:
-        """Every coherent way for one location; equal accesses are examined once."""
+        """Every way for one location; equal accesses are examined once."""
         mine: list[list[tuple[Name, Event]]] = [
             [
                 ((thread, place), event)
@@ -244,17 +255,31 @@ class Verdicts:
             ]
             for thread, events in enumerate(threads)
         ]
-        key = (location, *(
+        coherent = self.model not in PTX or self._all_strong(mine)
+        key = (location, coherent, *(
             tuple((name[1], event.kind, event.read, event.written) for name, event in row)
             for row in mine
         ))  # fmt: skip
         if key not in self.parts:
-            self.parts[key] = list(self._parts(threads, mine, first))
+            self.parts[key] = list(self._parts(threads, mine, first, coherent))
         return self.parts[key]
+
+    def _all_strong(self, mine: list[list[tuple[Name, Event]]]) -> bool:
+        """Whether all accesses to a location are morally strong: PTX is coherent there, and in part elsewhere."""
+        threads = self.test.threads
+        return all(
+            ptx.strong(event, threads[name[0]], other, threads[place[0]])
+            for row, column in itertools.combinations(mine, 2)
+            for name, event in row
+            for place, other in column
+        )
 
     @staticmethod
     def _parts(
-        threads: list[tuple[Event, ...]], mine: list[list[tuple[Name, Event]]], first: int
+        threads: list[tuple[Event, ...]],
+        mine: list[list[tuple[Name, Event]]],
+        first: int,
+        coherent: bool,
     ) -> Iterator[_Part]:
         made = {first} | {event.written for row in mine for _, event in row if event.writes}
         if any(event.reads and event.read not in made for row in mine for _, event in row):
@@ -263,7 +288,7 @@ class Verdicts:
         for order in _interleavings([row for row in rows if row]):
             values = [first, *(threads[name[0]][name[1]].written for name in order)]
             place = {name: number + 1 for number, name in enumerate(order)}
-            for sources in _sources(mine, place, values):
+            for sources in _sources(mine, place, values, coherent):
                 yield (
                     {name: order[at - 1] if at else None for name, at in sources.items()},
                     order,
@@ -278,7 +303,7 @@ class Verdicts:
         try:
             for values in itertools.product(*(way.paths for way in self.ways)):
                 for candidate in self._candidates(values, None):
-                    if allows(candidate, self.model) and has_race(self.test, candidate, scoped):
+                    if self._accepts(candidate) and has_race(self.test, candidate, scoped):
                         return True
         except UndecidedError:
             return True
@@ -319,27 +344,32 @@ def _interleavings(rows: list[list[Name]]) -> Iterator[list[Name]]:
 
 
 def _sources(
-    rows: list[list[tuple[Name, Event]]], place: dict[Name, int], values: list[int]
+    rows: list[list[tuple[Name, Event]]], place: dict[Name, int], values: list[int], coherent: bool
 ) -> Iterator[dict[Name, int]]:
-    """Every choice of a write (by its position) for each read that keeps the location coherent."""
+    """Every choice of a write (by its position) for each read that keeps the location coherent.
+
+    Without ``coherent``, a read only follows its own thread's older writes, and an atomic may read any write.
+    """
     options: list[list[dict[Name, int]]] = []
     for row in rows:
         found: list[tuple[int, dict[Name, int]]] = [(0, {})]
         for name, event in row:
             new = []
             for least, chosen in found:
+                if event.writes and place[name] <= least:
+                    continue
                 if event.kind == "W":
-                    if place[name] > least:
-                        new.append((place[name], chosen))
-                elif event.kind == "U":
+                    new.append((place[name], chosen))
+                elif event.kind == "U" and coherent:
                     at = place[name]
-                    if at > least and values[at - 1] == event.read:
+                    if values[at - 1] == event.read:
                         new.append((at, chosen | {name: at - 1}))
                 else:
+                    follows = place[name] if event.kind == "U" else None
                     new += [
-                        (at, chosen | {name: at})
+                        (follows or (at if coherent else least), chosen | {name: at})
                         for at in range(least, len(values))
-                        if values[at] == event.read
+                        if values[at] == event.read and at != follows
                     ]
             found = new
         if not found:
