@@ -47,6 +47,8 @@ from gpucoh.lang.intrinsics import *  # noqa: F403
 from gpucoh.lang.intrinsics import __all__ as _intrinsics
 from gpucoh.machines import Machine, machine, machines
 from gpucoh.report.intervals import plot_intervals
+from gpucoh.results.differences import Explanation, explain
+from gpucoh.results.profile import Profile
 from gpucoh.results.runs import RunResult
 from gpucoh.results.stats import Stats
 from gpucoh.suite import Workload, workload, workloads
@@ -60,9 +62,11 @@ __all__ = [
     "ConfigError",
     "DeadlockError",
     "Error",
+    "Explanation",
     "Kernel",
     "KernelError",
     "Machine",
+    "Profile",
     "Protocol",
     "ProtocolError",
     "RunResult",
@@ -74,6 +78,7 @@ __all__ = [
     "__version__",
     "compare",
     "device",
+    "explain",
     "f32",
     "grid",
     "i8",

@@ -21,6 +21,7 @@ struct gpc_step;
     X(STEPPED, stepped, "a step about a line (GPC_NEVER: about the unit only) is complete")                            \
     X(SENT, sent, "a message leaves a controller, for its destination or for all nodes of a set")                      \
     X(MEMORY, memory, "a controller writes words to memory, or fetches a line")                                        \
+    X(DROPPED, dropped, "a copy is dropped by a flash of a whole L1, before FLASHED")                                  \
     X(FLASHED, flashed, "copies that may be stale are dropped in a whole L1: an acquire")                              \
     X(OFFERED, offered, "a core offers a request to its L1, perhaps again")                                            \
     X(ACCEPTED, accepted, "an L1 accepts a store, which completes before it is performed")                             \
@@ -32,7 +33,10 @@ struct gpc_step;
     X(BLOCK, block, "a block begins on consecutive warps of a core, and words of its scratchpad")                      \
     X(ACCESSED, accessed, "a warp issues a load, store or atomic; not yet sent to the L1")                             \
     X(ORDERED, ordered, "order.c has permitted an access, fence, barrier or end of a warp")                            \
-    X(ARRIVED, arrived, "a warp has arrived at a barrier, which releases the warps of a mask")
+    X(ARRIVED, arrived, "a warp has arrived at a barrier, which releases the warps of a mask")                         \
+    X(SELECTED, selected, "the scheduler selects a warp, which issues unless it WAITS in the same cycle")              \
+    X(WAITS, waits, "a warp may not issue: it waits for order.c, a unit or the load-store queue")                      \
+    X(COUNTED, counted, "cycles of a core are counted: one warp issues, holds up the others, or there is none")
 
 typedef enum {
 #define X(kind, member, text) GPC_ON_##kind,
@@ -81,6 +85,11 @@ typedef struct {
             const struct gpc_controller *unit;
         } flashed;
         struct {
+            const struct gpc_controller *unit;
+            gpc_address_t line;
+            uint32_t copies; /* of an array over words: words, else 1 */
+        } dropped;
+        struct {
             uint32_t core;
             const gpc_msg_t *msg;
         } offered;
@@ -109,6 +118,7 @@ typedef struct {
         } moment;
         struct {
             uint32_t core, number, first_warp, warps, first_word;
+            gpc_cycle_t from; /* the first cycle that its warps are resident */
         } block;
         gpc_accessed_t accessed;
         struct {
@@ -119,6 +129,21 @@ typedef struct {
             uint32_t core, block, id, warp; /* block: its slot on the core */
             uint64_t released;
         } arrived;
+        struct {
+            uint32_t core, warp, pc;
+            uint32_t awaited;  /* the scoreboard's entry that was ready last, or GPC_NONE */
+            uint8_t cause;     /* gpc_stall_t of the wait that ends */
+            gpc_cycle_t ready; /* the first cycle in which the warp could have issued, but for WAITS */
+        } selected;
+        struct {
+            uint32_t core, warp;
+            uint8_t cause; /* gpc_stall_t */
+        } waits;
+        struct {
+            uint32_t core, warp, pc, awaited; /* warp GPC_NONE: no block is resident */
+            uint8_t cause;                    /* gpc_stall_t; GPC_NUM_STALLS: the core issues */
+            gpc_cycle_t cycles;
+        } counted;
     };
 } gpc_observation_t;
 

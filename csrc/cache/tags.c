@@ -72,6 +72,23 @@ flash_words(gpc_tags_t *self, gpc_index_t way, uint8_t state, uint8_t initial)
 }
 
 uint32_t
+gpc_tags_in_state(const gpc_tags_t *self, gpc_index_t way, uint8_t state)
+{
+    uint32_t found = 0;
+
+    if (!gpc_tags_present(self, way) || self->tags[way].mshr != GPC_NONE) {
+        return 0;
+    }
+    if (!self->has_words) {
+        return self->tags[way].state == state;
+    }
+    for (uint32_t word = 0; word < self->line_words; word++) {
+        found += gpc_tags_word_states(self, way)[word] == state;
+    }
+    return found;
+}
+
+uint32_t
 gpc_tags_flash_state(gpc_tags_t *self, uint8_t state, uint8_t initial)
 {
     uint32_t changed = 0;

@@ -51,6 +51,8 @@ GPC_MUST_CHECK int gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t 
 void gpc_tags_clear(gpc_tags_t *self);
 /* Invalidates every line; no way may be held by a transaction. O(1) except every 31st time. */
 void gpc_tags_flash(gpc_tags_t *self);
+/* Copies that gpc_tags_flash_state would drop in the way: words of an array over words, else 0 or 1. */
+uint32_t gpc_tags_in_state(const gpc_tags_t *self, gpc_index_t way, uint8_t state);
 /* Gives lines (over words: words) in `state` the state `initial`, except lines in a transaction; drops lines that are
  * then, or whose words are then all, in that state. Returns the number of lines or words. */
 uint32_t gpc_tags_flash_state(gpc_tags_t *self, uint8_t state, uint8_t initial);

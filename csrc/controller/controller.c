@@ -274,6 +274,20 @@ gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause)
     return GPC_OK;
 }
 
+/* Reports each copy that a flash of lines or words in this state is about to drop. */
+static int
+observe_dropped(gpc_controller_t *self, uint8_t table, uint8_t state)
+{
+    const gpc_tags_t *tags = &self->arrays[self->type->object_of[table]];
+    int status = GPC_OK;
+
+    for (gpc_index_t way = 0; way < tags->sets * tags->ways && status == GPC_OK; way++) {
+        uint32_t copies = gpc_tags_in_state(tags, way, state);
+        status = copies ? GPC_OBSERVE(&self->tap, DROPPED, dropped, self, gpc_tags_line(tags, way), copies) : GPC_OK;
+    }
+    return status;
+}
+
 /* Flashes the lines in one stable state as its cell says. */
 static int
 flash_state(gpc_controller_t *self, uint8_t table, uint8_t state, uint8_t event)
@@ -289,6 +303,10 @@ flash_state(gpc_controller_t *self, uint8_t table, uint8_t state, uint8_t event)
                         self->type->name, self->index, cells->name, cells->states[state].name);
     }
     if (cell->next != state) {
+        int status = gpc_is_observed(&self->tap, GPC_ON_DROPPED) ? observe_dropped(self, table, state) : GPC_OK;
+        if (status) {
+            return status;
+        }
         uint32_t changed = gpc_tags_flash_state(&self->arrays[self->type->object_of[table]], state, cells->initial);
         self->counts[table][(size_t) state * cells->num_events + event] += changed;
         self->statistics->self_invalidations += changed;

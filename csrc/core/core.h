@@ -181,9 +181,9 @@ bool gpc_cores_finished(const gpc_cores_t *self); /* every block has ended */
 /* Whether the core has no block and will get none. */
 bool gpc_cores_ran_dry(const gpc_cores_t *self, uint32_t core);
 /* The launch has lasted `cycles` longer than its last block. */
-void gpc_cores_drained(gpc_cores_t *self, gpc_cycle_t cycles);
+GPC_MUST_CHECK int gpc_cores_drained(gpc_cores_t *self, gpc_cycle_t cycles);
 /* Counts every core's cycles before `to`, which statistics otherwise include when the core acts again. */
-void gpc_cores_count_until(gpc_cores_t *self, gpc_cycle_t to);
+GPC_MUST_CHECK int gpc_cores_count_until(gpc_cores_t *self, gpc_cycle_t to);
 const gpc_prints_t *gpc_cores_prints(const gpc_cores_t *self); /* of the last launch */
 void gpc_cores_progress(const gpc_cores_t *self, uint32_t *blocks_done, uint32_t *blocks);
 /* Adds "core 3 warp 7 (block 2,0,0) in kernel 'f' at line 7 waits for ..." for up to `most` resident warps. Returns

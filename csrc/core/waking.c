@@ -128,7 +128,8 @@ gpc_core_block_warp(gpc_issue_t *x, gpc_warp_state_t state, gpc_stall_t reason, 
     if (until != GPC_NEVER) {
         put_in_calendar(x->core, x->warp_index, until);
     }
-    return GPC_BLOCKED;
+    int status = GPC_OBSERVE(&x->cores->tap, WAITS, waits, x->core_index, x->warp_index, (uint8_t) reason);
+    return status != 0 ? status : GPC_BLOCKED;
 }
 
 int

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/profile.h"
 #include "check/trace.h"
 #include "controller/describe.h"
 #include "machine/parts.h"
@@ -468,6 +469,7 @@ gpc_gpu_free(gpc_gpu_t *gpu)
         return;
     }
     gpc_trace_free(gpu->trace);
+    gpc_profile_free(gpu->profile);
     gpc_gpu_hang_free(gpu);
     gpc_gpu_free_checks(gpu);
     gpc_cores_free(&gpu->cores);

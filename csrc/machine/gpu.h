@@ -88,6 +88,11 @@ GPC_MUST_CHECK int gpc_gpu_print_state(const gpc_gpu_t *gpu, gpc_text_t *out); /
 GPC_MUST_CHECK int gpc_gpu_trace(gpc_gpu_t *gpu, gpc_address_t address, uint32_t records);
 GPC_MUST_CHECK int gpc_gpu_print_trace(const gpc_gpu_t *gpu, gpc_text_t *out);
 
+/* Profiles the launches from now on, or not; a profile is dropped. Between launches only; not part of a snapshot. */
+GPC_MUST_CHECK int gpc_gpu_profile(gpc_gpu_t *gpu, bool on);
+/* The profile as one JSON object; null without one. */
+GPC_MUST_CHECK int gpc_gpu_print_profile(const gpc_gpu_t *gpu, gpc_text_t *out);
+
 /* Between launches only. A snapshot can be restored by every GPU of the same machine, protocol and options. */
 GPC_MUST_CHECK int gpc_gpu_snapshot(gpc_gpu_t *gpu, gpc_snapshot_t **out);
 GPC_MUST_CHECK int gpc_gpu_restore(gpc_gpu_t *gpu, const gpc_snapshot_t *snapshot);

@@ -149,9 +149,10 @@ struct gpc_gpu {
     uint32_t lanes;                /* maximum number of lanes per node and virtual network */
     gpc_order_t order;
     gpc_cores_t cores;
-    gpc_stream_t stream;     /* of what happens in controllers and cores */
-    void *instant_filter;    /* the protocol's, in the arena, or NULL */
-    struct gpc_trace *trace; /* owned; NULL: no trace */
+    gpc_stream_t stream;         /* of what happens in controllers and cores */
+    void *instant_filter;        /* the protocol's, in the arena, or NULL */
+    struct gpc_trace *trace;     /* owned; NULL: no trace */
+    struct gpc_profile *profile; /* owned; NULL: no profile */
     gpc_gpu_checks_t checks;
     gpc_hang_t hang;
 };

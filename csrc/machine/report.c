@@ -1,6 +1,7 @@
 /* report.c: conservation checks, and the printed state and trace of a GPU. */
 #include <string.h>
 
+#include "check/profile.h"
 #include "check/trace.h"
 #include "controller/describe.h"
 #include "machine/parts.h"
@@ -156,4 +157,30 @@ gpc_gpu_add_line_state(gpc_gpu_t *gpu)
         gpu->failure.text[length + (text.length < room ? text.length : room)] = 0;
     }
     gpc_text_free(&text);
+}
+
+int
+gpc_gpu_profile(gpc_gpu_t *gpu, bool on)
+{
+    int status = gpc_gpu_refuse_while_running(gpu, "a profile");
+    if (status) {
+        return status;
+    }
+    gpc_profile_free(gpu->profile);
+    gpu->profile = NULL;
+    if (on) {
+        const gpc_profiled_t about = {&gpu->stream, &gpu->cores, &gpu->nodes, gpu->controllers};
+        status = gpc_profile_create(&about, &gpu->profile);
+    }
+    return status ? gpc_fail(&gpu->failure, status, "out of memory for a profile") : 0;
+}
+
+int
+gpc_gpu_print_profile(const gpc_gpu_t *gpu, gpc_text_t *out)
+{
+    if (gpu->profile) {
+        return gpc_profile_print(gpu->profile, out);
+    }
+    gpc_text_add(out, "null");
+    return gpc_text_status(out);
 }

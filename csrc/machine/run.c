@@ -215,8 +215,8 @@ pause_before(gpc_gpu_t *gpu, const gpc_event_t *event)
     state->paused_at = state->pauses_at;
     state->pauses_at = GPC_NEVER;
     gpc_gpu_set_checkpoint(gpu, state->checks_at);
-    gpc_cores_count_until(&gpu->cores, state->paused_at / gpu->core_clock.period);
-    return GPC_RUN_MORE;
+    int status = gpc_cores_count_until(&gpu->cores, state->paused_at / gpu->core_clock.period);
+    return status ? status : GPC_RUN_MORE;
 }
 
 static int
@@ -274,20 +274,19 @@ send_kernel_end(gpc_gpu_t *gpu, uint32_t core)
 }
 
 /* No event is left: the launch is over, unless a KERNEL_END is held. */
-static void
+static int
 note_drained(gpc_gpu_t *gpu)
 {
     gpc_tick_t launched = gpu->state->launched, period = gpu->core_clock.period, ended = gpu->state->blocks_ended;
 
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
         if (*gpu->controllers[node].launch_pending) {
-            return;
+            return GPC_OK;
         }
     }
     note_finish(gpu);
-    if (gpu->state->finished) {
-        gpc_cores_drained(&gpu->cores, (gpc_wheel_now(&gpu->wheel) - launched) / period - (ended - launched) / period);
-    }
+    gpc_cycle_t longer = (gpc_wheel_now(&gpu->wheel) - launched) / period - (ended - launched) / period;
+    return gpu->state->finished ? gpc_cores_drained(&gpu->cores, longer) : GPC_OK;
 }
 
 static int
@@ -332,17 +331,21 @@ only_background_is_left(const gpc_gpu_t *gpu)
 static int
 end_of_events(gpc_gpu_t *gpu)
 {
+    int status = GPC_OK;
     gpc_gpu_drop_background_timers(gpu);
     if (gpu->ends) {
-        note_drained(gpu);
+        status = note_drained(gpu);
     } else {
         note_finish(gpu);
+    }
+    if (status) {
+        return status;
     }
     if (!gpu->state->finished) {
         return deadlock(gpu);
     }
     gpu->state->running = false;
-    int status = gpc_gpu_check_conservation(gpu);
+    status = gpc_gpu_check_conservation(gpu);
     if (status == 0) {
         status = GPC_OBSERVE(&gpu->stream.tap, ENDED, moment, gpc_gpu_hook_now(gpu));
     }

@@ -235,6 +235,21 @@ gpu_trace(PyObject *object, PyObject *args, PyObject *keywords)
 }
 
 static PyObject *
+gpu_profile(PyObject *object, PyObject *on)
+{
+    int wanted = PyObject_IsTrue(on);
+    gpc_gpu_object_t *self = wanted < 0 ? NULL : gpc_enter(object);
+
+    return self == NULL ? NULL : gpc_leave(self, gpc_gpu_profile(self->gpu, wanted == 1), Py_NewRef(Py_None));
+}
+
+static PyObject *
+gpu_print_profile(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    return text_of(object, gpc_gpu_print_profile);
+}
+
+static PyObject *
 gpu_reset_statistics(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     gpc_gpu_object_t *self = gpc_enter(object);
@@ -300,6 +315,8 @@ static PyMethodDef gpu_methods[] = {
      "trace($self, address, records)\n--\n\nRecords the last `records` events of the address's line; 0 ends the "
      "trace."},
     {"print_trace", gpu_print_trace, METH_NOARGS, "print_trace($self)\n--\n\nThe trace's records as columns of text."},
+    {"profile", gpu_profile, METH_O, "profile($self, on)\n--\n\nProfiles the following launches, or not."},
+    {"print_profile", gpu_print_profile, METH_NOARGS, "print_profile($self)\n--\n\nThe profile as JSON, or null."},
     {"snapshot", gpc_method_snapshot, METH_NOARGS,
      "snapshot($self)\n--\n\nA copy of the whole state, between launches."},
     {"restore", WITH_KEYWORDS(gpc_method_restore), "restore($self, snapshot)\n--\n\nRestores the state of a snapshot."},

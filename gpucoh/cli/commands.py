@@ -12,7 +12,7 @@ import typer
 from gpucoh.base.errors import ConfigError, KernelError, WorkloadError
 from gpucoh.base.files import results_folder, whole_file
 from gpucoh.base.late import LATE_IMPORT
-from gpucoh.cli import fuzz, litmus, papers, verify
+from gpucoh.cli import explain, fuzz, litmus, papers, verify
 from gpucoh.cli.options import (
     OK,
     WRONG,
@@ -41,7 +41,7 @@ from gpucoh.experiments.interrupts import interruptible
 from gpucoh.experiments.runner import Run
 from gpucoh.experiments.sweeps import sweep
 from gpucoh.machines import machine, machines
-from gpucoh.report import tables
+from gpucoh.report import profiles, tables
 from gpucoh.report.bars import blocks_bar
 from gpucoh.report.explanation import explanation
 from gpucoh.suite import find, workloads
@@ -221,6 +221,14 @@ def run_command(
             "every counter, under series.intervals, series.launches and series.cores.",
         ),
     ] = None,
+    profile: Annotated[
+        bool,
+        typer.Option(
+            "--profile",
+            help="Also print where the cycles go, by source line, array and wait; with --json everything, under the "
+            "key profile, which gpucoh explain reads.",
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload under one protocol and check its result.
@@ -257,7 +265,9 @@ def run_command(
         tables.print_explanation(stdout_console(), derived)
     with blocks_bar(f"{wanted.found.id} {protocol}", enabled=not as_json) as report:
         result = interruptible(
-            lambda stop: wanted.carry_out(capture=True, stop=stop, progress=report, every=every)
+            lambda stop: wanted.carry_out(
+                capture=True, stop=stop, progress=report, every=every, profile=profile
+            )
         )
     if result.error == "KernelError" and not result.cycles:
         raise KernelError(result.where)  # no cycle was simulated: a block does not fit on a core
@@ -269,6 +279,8 @@ def run_command(
         tables.print_run(stdout_console(), result, check)
         if result.series:
             tables.print_series(stdout_console(), result.series)
+        if result.profile:
+            profiles.print_profile(stdout_console(), result.profile)
     if result.correct is False:
         raise typer.Exit(WRONG)
 
@@ -428,6 +440,7 @@ def _draw(comparison: Any, folder: Path) -> list[Path]:
     return [path for path in files if path.suffix == ".png"] + [table]
 
 
+explain.register(app)
 fuzz.register(app)
 litmus.register(app)
 papers.register(app)

@@ -160,10 +160,17 @@ class Array:
         Byte address of the first element in simulated memory.
     serial : int
         Number of the array, unique in the process.
+    name : str or None
+        What messages and profiles call it; None: as the kernel's parameter.
     """
 
     def __init__(
-        self, gpu: Owner, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]
+        self,
+        gpu: Owner,
+        address: int,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        name: str | None = None,
     ) -> None:
         self._gpu = gpu
         self._freed = False
@@ -171,6 +178,7 @@ class Array:
         self.address = address
         self.shape = shape
         self.dtype = dtype
+        self.name = name
 
     @property
     def gpu(self) -> Any:

@@ -31,6 +31,7 @@ from gpucoh.lang.program import Program
 from gpucoh.machines import PLACEMENTS, Machine
 from gpucoh.machines import machine as find_machine
 from gpucoh.results import energy
+from gpucoh.results.profile import Profile, collected
 from gpucoh.results.stats import Stats
 
 DEFAULT_BUDGET = 10**9
@@ -162,6 +163,7 @@ class GPU:
         self._dropped: deque[int] = deque()  # addresses of arrays that no longer exist
         self._running = False
         self._recorder: Recorder | None = None
+        self._profiles = False
 
     @property
     def core(self) -> binding.GPU:
@@ -204,7 +206,9 @@ class GPU:
     # ---- memory
 
     @short_traceback
-    def array(self, data: ArrayLike | Array, dtype: Any = None) -> Array:
+    def array(
+        self, data: ArrayLike | Array, dtype: Any = None, *, name: str | None = None
+    ) -> Array:
         """Copy data into newly allocated simulated memory.
 
         Parameters
@@ -213,51 +217,64 @@ class GPU:
             int32, uint32, float32, int8, uint8, int16 or uint16, any shape with at least one element.
         dtype : optional
             Convert to this type first; conversion to integers truncates.
+        name : str, optional
+            What messages and profiles call the array; by default as the kernel's parameter.
 
         Raises
         ------
         ConfigError
-            If dtype or shape is not allowed, or a value is out of the dtype's range.
+            If dtype, shape or name is not allowed, or a value is out of the dtype's range.
         """
         given = values_of(data)
         if dtype is not None:
             given = converted(given, dtype_of(dtype))
-        out = self._allocate(shape_of(given.shape or (1,)), dtype_of(given.dtype))
+        out = self._allocate(shape_of(given.shape or (1,)), dtype_of(given.dtype), name)
         out[:] = given
         return out
 
     @short_traceback
-    def zeros(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> Array:
-        """Allocate simulated memory filled with 0.
+    def zeros(
+        self, shape: int | tuple[int, ...], dtype: Any = np.float32, *, name: str | None = None
+    ) -> Array:
+        """Allocate simulated memory filled with 0; ``name`` as in :meth:`array`.
 
         Raises
         ------
         ConfigError
             If dtype or shape is not allowed.
         """
-        return self._allocate(shape_of(shape), dtype_of(dtype))
+        return self._allocate(shape_of(shape), dtype_of(dtype), name)
 
     @short_traceback
-    def full(self, shape: int | tuple[int, ...], value: float, dtype: Any = np.float32) -> Array:
-        """Allocate simulated memory filled with ``value``.
+    def full(
+        self,
+        shape: int | tuple[int, ...],
+        value: float,
+        dtype: Any = np.float32,
+        *,
+        name: str | None = None,
+    ) -> Array:
+        """Allocate simulated memory filled with ``value``; ``name`` as in :meth:`array`.
 
         Raises
         ------
         ConfigError
             If dtype, shape or value is not allowed.
         """
-        out = self.zeros(shape, dtype)
+        out = self.zeros(shape, dtype, name=name)
         out[:] = value
         return out
 
-    def _allocate(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    def _allocate(self, shape: tuple[int, ...], dtype: np.dtype[Any], name: str | None) -> Array:
+        if name is not None and (not isinstance(name, str) or not name):
+            raise ConfigError(f"name = {name!r} is not the name of an array: give a text")
         words = words_of(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)
         self._release_dropped()
         try:
             address = self.core.allocate(words)
         except MemoryError:
             raise ConfigError(f"no memory is left for an array of {words} words") from None
-        array = Array(self, address, shape, dtype)
+        array = Array(self, address, shape, dtype, name)
         self._arrays.add(array)
         return array
 
@@ -440,6 +457,39 @@ class GPU:
 
     # ---- statistics, checks and snapshots
 
+    @contextlib.contextmanager
+    def profile(self) -> Iterator[Callable[[], Profile]]:
+        """Profile the launches of a ``with`` block; ``profile()`` of what it gives is the :class:`gpucoh.Profile`.
+
+        Statistics and cycles stay the same; the simulation is slower. :meth:`reset_stats` restarts the profile.
+
+        Raises
+        ------
+        ConfigError
+            If the GPU profiles already.
+
+        Examples
+        --------
+        >>> import gpucoh, numpy as np
+        >>> gpu = gpucoh.GPU()
+        >>> with gpu.profile() as profile:
+        ...     x = gpu.zeros(64, np.int32, name="histogram")
+        >>> profile().by("line").empty
+        True
+        """
+        core = self.core
+        if self._profiles:
+            raise ConfigError("this GPU profiles already: end that with block first")
+        core.profile(True)
+        self._profiles = True
+        found: list[Profile] = []
+        try:
+            yield lambda: found[0] if found else collected(json.loads(core.print_profile()))
+        finally:
+            found.append(collected(json.loads(core.print_profile())))
+            core.profile(False)
+            self._profiles = False
+
     @short_traceback
     def stats(self) -> Stats:
         """Every counter since construction or the last :meth:`reset_stats`."""
@@ -457,6 +507,8 @@ class GPU:
     def reset_stats(self) -> None:
         """Set all counters to zero."""
         self.core.reset_statistics()
+        if self._profiles:
+            self.core.profile(True)
         if self._recorder:
             self._recorder.restart()
 
@@ -521,8 +573,9 @@ class GPU:
         """
         if not isinstance(snapshot, Snapshot):
             raise ConfigError(f"{snapshot!r} is not a snapshot: take one with gpu.snapshot()")
-        if self._recorder:
-            raise ConfigError("a GPU cannot be restored while it records its statistics")
+        if self._recorder or self._profiles:
+            doing = "records its statistics" if self._recorder else "is profiled"
+            raise ConfigError(f"a GPU cannot be restored while it {doing}")
         self._release_dropped()  # their addresses may belong to other arrays afterwards
         self.core.restore(snapshot.core)
         for array in self._arrays:

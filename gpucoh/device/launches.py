@@ -53,7 +53,8 @@ def slots_of(
             raise ConfigError(
                 f"{where} must be an array of {parameter.type.numpy.name}, got one of {array.dtype.name}"
             )
-        slots.append((array.address, array.size, parameter.readonly, name, parameter.type.bytes))
+        called = array.name or name
+        slots.append((array.address, array.size, parameter.readonly, called, parameter.type.bytes))
     if any(parameter.readonly for parameter in program.parameters):
         _check_aliases(program.name, slots)
     return slots

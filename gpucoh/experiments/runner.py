@@ -157,6 +157,7 @@ class Run:
         stop: threading.Event | None = None,
         progress: Callable[[int, int], None] | None = None,
         every: int | None = None,
+        profile: bool = False,
     ) -> RunResult:
         """Make the input, run the workload, check the result.
 
@@ -171,15 +172,21 @@ class Run:
             Called with (finished blocks, blocks of the launch).
         every : int, optional
             Core cycles of an interval, as in :func:`run`.
+        profile : bool, default False
+            Profile the run, as in :func:`run`.
         """
         gpu, found = self.build()
         gpu.stop, gpu.progress = stop, progress
-        with gpu:
-            if every is None:
-                return self._carry_out_on(gpu, found, capture)
-            with gpu.record(every) as recorder:
-                result = self._carry_out_on(gpu, found, capture)
-            return replace(result, series=recorder.series)
+        with gpu, contextlib.ExitStack() as observers:
+            recorder = observers.enter_context(gpu.record(every)) if every is not None else None
+            profiled = observers.enter_context(gpu.profile()) if profile else None
+            result = self._carry_out_on(gpu, found, capture)
+            observers.close()
+            return replace(
+                result,
+                series=recorder.series if recorder else None,
+                profile=profiled() if profiled else None,
+            )
 
     def _carry_out_on(self, gpu: GPU, found: Workload, capture: bool) -> RunResult:
         instance = found.prepare(self.scale, self.seed, self.params)
@@ -247,6 +254,7 @@ def run(
     deadlock_after: int | None = None,
     budget: int | None = None,
     every: int | None = None,
+    profile: bool = False,
 ) -> RunResult:
     """Run one workload and check its result.
 
@@ -280,6 +288,8 @@ def run(
     every : int, optional
         Record the statistics in intervals of this number of core cycles, by launch and by core: ``intervals``,
         ``launches`` and ``cores`` of the result.
+    profile : bool, default False
+        Also record where cycles, hits, misses and flits go: ``profile`` of the result. Statistics stay the same.
 
     Returns
     -------
@@ -317,4 +327,6 @@ def run(
         set=set,
     )
     with blocks_bar(f"{wanted.found.id} {protocol}", enabled=progress) as report:
-        return interruptible(lambda stop: wanted.carry_out(stop=stop, progress=report, every=every))
+        return interruptible(
+            lambda stop: wanted.carry_out(stop=stop, progress=report, every=every, profile=profile)
+        )

@@ -10,6 +10,7 @@ from gpucoh.base import markup
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.results.columns import Setup, statistics, varied, with_types
+from gpucoh.results.profile import Profile
 from gpucoh.results.series import Series
 from gpucoh.results.stats import (
     Cache,
@@ -95,6 +96,8 @@ class RunResult:
         The version of gpucoh that ran it.
     series : Series, optional
         Of a run with ``every``: :attr:`intervals`, :attr:`launches` and :attr:`cores`.
+    profile : Profile, optional
+        Where cycles, hits, misses and flits go; of a run with ``profile=True``.
     """
 
     workload: str
@@ -118,6 +121,7 @@ class RunResult:
     options: Mapping[str, Any] = field(default_factory=dict)
     version: str = ""
     series: Series | None = None
+    profile: Profile | None = None
 
     @property
     def cycles(self) -> int:
@@ -318,7 +322,10 @@ class RunResult:
             "options": dict(self.options),
             "version": self.version,
         }
-        return out | ({"series": self.series.to_dict()} if self.series else {})
+        for name in ("series", "profile"):
+            if (part := getattr(self, name)) is not None:
+                out[name] = part.to_dict()
+        return out
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RunResult:
@@ -335,6 +342,7 @@ class RunResult:
             options=data["options"],
             version=data["version"],
             series=Series.from_dict(data["series"]) if "series" in data else None,
+            profile=Profile(data["profile"]) if "profile" in data else None,
         )
 
 

@@ -255,6 +255,18 @@ take_next_block(gpc_cores_t *self, uint32_t core_index)
     return number;
 }
 
+int
+gpc_core_count_empty(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
+{
+    gpc_cycle_t since = self->parts->cores[core_index].empty_since;
+    if (to <= since) {
+        return 0;
+    }
+    self->statistics[core_index].stall_launch += to - since;
+    bool observed = gpc_is_observed(&self->tap, GPC_ON_COUNTED);
+    return observed ? gpc_core_observe_counted(self, core_index, GPC_NONE, GPC_STALL_launch, to - since) : 0;
+}
+
 /* Places the core's next block into a free slot at cycle `from`; its warps may issue `skew` cycles later. */
 static int
 place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from, gpc_cycle_t skew)
@@ -283,24 +295,28 @@ place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from, gpc_cycle_
     if (core->blocks_resident++ == 0) {
         core->accounted = from;
         core->idle_reason = GPC_STALL_launch;
-        self->statistics[core_index].stall_launch += from > core->empty_since ? from - core->empty_since : 0;
+        int status = gpc_core_count_empty(self, core_index, from);
+        if (status != 0) {
+            return status;
+        }
     }
     for (uint32_t i = 0; i < launch->warps_per_block; i++) {
         place_warp(self, core_index, slot, i, from + skew);
     }
     self->parts->placing->next_core = (core_index + 1) % self->machine->cores;
     return GPC_OBSERVE(&self->tap, BLOCK, block, core_index, number, slot * launch->warps_per_block,
-                       launch->warps_per_block, slot * words);
+                       launch->warps_per_block, slot * words, from);
 }
 
 /* At the end of the launch: counts the cycles in which cores had no block. */
-static void
+static int
 count_empty_cores(gpc_cores_t *self, gpc_cycle_t end)
 {
-    for (uint32_t i = 0; i < self->machine->cores; i++) {
-        const gpc_core_t *core = &self->parts->cores[i];
-        self->statistics[i].stall_launch += end > core->empty_since ? end - core->empty_since : 0;
+    int status = 0;
+    for (uint32_t i = 0; i < self->machine->cores && status == 0; i++) {
+        status = gpc_core_count_empty(self, i, end);
     }
+    return status;
 }
 
 int
@@ -326,10 +342,7 @@ gpc_core_warp_ended(gpc_issue_t *x)
     if (has_next_block(self, x->core_index)) {
         return place_block(self, x->core_index, x->now + 1, 0);
     }
-    if (launch->blocks_done == launch->blocks) {
-        count_empty_cores(self, x->now + 1);
-    }
-    return 0;
+    return launch->blocks_done == launch->blocks ? count_empty_cores(self, x->now + 1) : 0;
 }
 
 /* A number from 0 to the machine's start_skew for the n-th of the first blocks, from seed, launch and n (SplitMix64). */
@@ -446,12 +459,16 @@ gpc_cores_ran_dry(const gpc_cores_t *self, uint32_t core)
     return !has_next_block(self, core) && self->parts->cores[core].blocks_resident == 0;
 }
 
-void
+int
 gpc_cores_drained(gpc_cores_t *self, gpc_cycle_t cycles)
 {
-    for (uint32_t i = 0; i < self->machine->cores; i++) {
+    bool observed = gpc_is_observed(&self->tap, GPC_ON_COUNTED);
+    int status = 0;
+    for (uint32_t i = 0; i < self->machine->cores && status == 0; i++) {
         self->statistics[i].stall_launch += cycles;
+        status = observed ? gpc_core_observe_counted(self, i, GPC_NONE, GPC_STALL_launch, cycles) : 0;
     }
+    return status;
 }
 
 void

@@ -11,6 +11,11 @@ void gpc_core_launch_free(gpc_core_launch_t *self); /* NULL is allowed */
 /* polling.c: sets `waits_as` of the instructions that wait for a poll or for an attempt to take a lock. */
 GPC_MUST_CHECK int gpc_core_mark_polls(gpc_core_launch_t *launch);
 
+/* observed.c: the observations SELECTED and COUNTED, for a subscriber. */
+GPC_MUST_CHECK int gpc_core_observe_selected(const gpc_issue_t *x, const gpc_decoded_t *d);
+GPC_MUST_CHECK int gpc_core_observe_counted(gpc_cores_t *self, uint32_t core, uint32_t warp, uint8_t cause,
+                                            gpc_cycle_t cycles);
+
 /* issue.c: executes the warp's next instruction: GPC_ISSUED, GPC_BLOCKED or an error. */
 GPC_MUST_CHECK int gpc_core_issue(gpc_issue_t *x);
 
@@ -21,5 +26,7 @@ void gpc_warp_end_lanes(gpc_issue_t *x); /* the active lanes; the warp continues
 
 /* dispatch.c */
 GPC_MUST_CHECK int gpc_core_warp_ended(gpc_issue_t *x);
+/* Counts the cycles to `to` in which the core had no block. */
+GPC_MUST_CHECK int gpc_core_count_empty(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to);
 
 #endif

@@ -97,13 +97,16 @@ int
 gpc_core_issue(gpc_issue_t *x)
 {
     const gpc_decoded_t *d = &x->launch->code[x->warp->top.pc];
+    int status = gpc_is_observed(&x->cores->tap, GPC_ON_SELECTED) ? gpc_core_observe_selected(x, d) : 0;
+    if (status != 0) {
+        return status;
+    }
     if (d->unit != GPC_UNIT_NONE) {
         if (x->core->unit_free[d->unit] > x->now) {
             return gpc_core_block_warp(x, GPC_WARP_WAITS_TIME, GPC_STALL_unit, x->core->unit_free[d->unit]);
         }
     }
     uint32_t lanes = x->warp->top.lanes == gpc_all_lanes(x) ? x->lanes : gpc_count_bits(x->warp->top.lanes);
-    int status = GPC_ISSUED;
     switch (d->group) {
         case GPC_GROUP_BRANCH:
             issue_branch(x, d);

@@ -72,53 +72,78 @@ add_idle(const gpc_core_t *core, gpc_core_statistics_t *statistics, uint64_t cyc
     statistics->barrier_blocked_cycles += core->idle_barrier ? cycles : 0;
 }
 
+/* Reports `issuing` and then `idle` counted cycles. */
+static int
+observe_counted(gpc_cores_t *self, uint32_t core_index, uint64_t issuing, uint64_t idle)
+{
+    const gpc_core_t *core = &self->parts->cores[core_index];
+    int status = 0;
+    if (issuing != 0) {
+        status = gpc_core_observe_counted(self, core_index, core->last_warp, GPC_NUM_STALLS, issuing);
+    }
+    if (idle != 0 && status == 0) {
+        status = gpc_core_observe_counted(self, core_index, core->idle_warp, core->idle_reason, idle);
+    }
+    return status;
+}
+
 /* Counts the cycles from the last counted one to `to`, in which nothing changed. While an instruction occupies its
  * issue port, the core counts as issuing. */
-static void
+static int
 account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     gpc_core_statistics_t *statistics = &self->statistics[core_index];
     gpc_cycle_t from = core->accounted;
     if (to <= from) {
-        return;
+        return 0;
     }
     core->accounted = to;
     if (core->resident == 0) {
-        return;
+        return 0;
     }
     gpc_cycle_t busy = last_port_free(self, core);
     gpc_cycle_t issuing = busy <= from ? 0 : (busy < to ? busy : to) - from;
     statistics->active_cycles += to - from;
     statistics->issue_cycles += issuing;
     add_idle(core, statistics, to - from - issuing);
+    bool observed = gpc_is_observed(&self->tap, GPC_ON_COUNTED);
+    return observed ? observe_counted(self, core_index, issuing, to - from - issuing) : 0;
 }
 
-void
+int
 gpc_cores_count_until(gpc_cores_t *self, gpc_cycle_t to)
 {
-    for (uint32_t i = 0; i < self->machine->cores; i++) {
+    int status = 0;
+    for (uint32_t i = 0; i < self->machine->cores && status == 0; i++) {
         gpc_core_t *core = &self->parts->cores[i];
-        account(self, i, to);
-        if (core->blocks_resident == 0 && to > core->empty_since) {
-            self->statistics[i].stall_launch += to - core->empty_since;
+        status = account(self, i, to);
+        if (status == 0 && core->blocks_resident == 0 && to > core->empty_since) {
+            status = gpc_core_count_empty(self, i, to);
             core->empty_since = to;
         }
     }
+    return status;
 }
 
 /* ---- the cycle --------------------------------------------------------------------------------------------------- */
 
 /* While the load-store queue is full, sets the ready warps aside whose next instruction needs it. */
-static void
+static int
 set_aside(gpc_cores_t *self, uint32_t core_index)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     uint64_t warps = core->ready & core->memory_next;
+    int status = 0;
     if (warps != 0 && !gpc_core_has_room(self, core_index)) {
         core->ready &= ~warps;
         core->waits_queue |= warps;
+        for (; gpc_is_observed(&self->tap, GPC_ON_WAITS) && warps != 0 && status == 0; warps &= warps - 1) {
+            status = GPC_OBSERVE(&self->tap, WAITS, waits, core_index, gpc_lowest_bit(warps),
+                                 (uint8_t) GPC_STALL_load_store_queue);
+        }
     }
+    return status;
 }
 
 /* Issues one warp instruction on one port; *issued is false if no warp could. */
@@ -127,7 +152,10 @@ issue_one(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *issued)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     *issued = false;
-    set_aside(self, core_index);
+    int aside = set_aside(self, core_index);
+    if (aside != 0) {
+        return aside;
+    }
     while (core->ready != 0 && !*issued) {
         uint32_t w = first_in_order(self, core_index, core, core->ready);
         gpc_issue_t x;
@@ -240,10 +268,12 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index)
         return gpc_core_schedule(self, core_index, core->turn_allowed);
     }
     core->in_turn = true;
-    account(self, core_index, now);
+    int status = account(self, core_index, now);
     gpc_core_empty_calendar(self, core_index, now);
     bool any = false, active = core->resident != 0;
-    int status = core->due_head != GPC_NONE ? gpc_core_retire_due(self, core_index, now) : 0;
+    if (status == 0 && core->due_head != GPC_NONE) {
+        status = gpc_core_retire_due(self, core_index, now);
+    }
     if (status == 0 && core->ready != 0) {
         status = issue(self, core_index, now, &any);
     }
@@ -268,7 +298,8 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index)
         } else {
             add_idle(core, statistics, 1);
         }
+        status = gpc_is_observed(&self->tap, GPC_ON_COUNTED) ? observe_counted(self, core_index, issuing, !issuing) : 0;
     }
     core->accounted = now + 1;
-    return next == GPC_NEVER ? 0 : gpc_core_schedule(self, core_index, next);
+    return next == GPC_NEVER || status != 0 ? status : gpc_core_schedule(self, core_index, next);
 }

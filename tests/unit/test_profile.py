@@ -1,0 +1,154 @@
+"""Do the views of a profile add up to the run, change nothing in it, and name what it waits for?"""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpucoh
+from gpucoh import Buffer, i32
+from gpucoh.results.profile import CAUSES, VIEWS
+
+PAGE = Path(__file__).parents[2] / "docs" / "profiling.md"
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """The workload of docs/profiling.md."""
+    path = tmp_path_factory.mktemp("study") / "ring.py"
+    path.write_text(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)[0])
+    spec = importlib.util.spec_from_file_location("ring", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.study
+
+
+@pytest.fixture(scope="module")
+def runs(study):
+    """The study under two protocols."""
+    return {
+        name: gpucoh.run(study, name, scale="tiny", profile=True) for name in ("tc-weak", "gpu-vi")
+    }
+
+
+@pytest.mark.parametrize(
+    ("workload", "protocol"),
+    [("uts", "gpu-vi"), ("st", "denovo-drf"), ("bh", "tc-strong"), ("hsp", "qr"), ("dlb", "mesi")],
+)
+def test_every_view_adds_up_to_the_run_which_stays_the_same(workload, protocol):
+    plain = gpucoh.run(workload, protocol, scale="tiny")
+    run = gpucoh.run(workload, protocol, scale="tiny", profile=True)
+    stats = run.stats
+    assert stats.to_dict() == plain.stats.to_dict()
+    for view in VIEWS:
+        table = run.profile.by(view)
+        assert table["instructions"].sum() == stats.instructions
+        assert table["issue_cycles"].sum() == stats.core.issue_cycles
+        for cause in CAUSES:
+            assert table[f"stalls_{cause}"].sum() == stats.stalls[cause], (view, cause)
+        assert table["cycles"].sum() == stats.core.active_cycles + stats.stalls.launch
+    for view in ("line", "buffer"):
+        table = run.profile.by(view)
+        assert table["flits"].sum() == stats.flits()
+        for cache in ("l1", "l2"):
+            for name, count in stats[cache].items():
+                assert table[f"{cache}_{name}"].sum() == count, (view, cache, name)
+
+
+def test_causes_are_those_of_the_statistics(runs):
+    stalls = set(runs["gpu-vi"].stats.stalls) - {"memory_order", "fence"}
+    assert set(CAUSES) == stalls
+
+
+@gpucoh.kernel
+def sleeper(x: Buffer[i32]):
+    if gpucoh.warp_id() == 1:
+        for _i in range(20):
+            gpucoh.sleep(500)
+    gpucoh.barrier()
+    if gpucoh.warp_id() == 0:
+        gpucoh.sleep(100)
+    x[gpucoh.thread_id()] = 1
+
+
+def test_a_warps_own_waits_fill_its_life_and_the_barriers_wait_names_its_end():
+    gpu = gpucoh.GPU()
+    x = gpu.zeros(64, np.int32, name="target")
+    with gpu.profile() as profile:
+        gpu.launch(sleeper, grid=1, block=64, args=(x,))
+    warps = profile().by("warp").set_index(["core", "warp"])
+    waits = warps[[name for name in warps if name.startswith("waits_")]].sum(axis=1)
+    active = gpu.stats().core.active_cycles
+    assert waits[0, 0] <= active
+    assert waits[0, 1] <= active
+    assert max(waits[0, 0], waits[0, 1]) == active
+    assert warps.loc[(0, 0), "waits_barrier"] > 10_000
+    assert warps.loc[(0, 1), "waits_barrier"] == 0
+    assert warps.loc[(0, 1), "waits_sleep"] == warps.loc[(0, 1), "stalls_sleep"] >= 9_900
+    links = profile().critical()
+    assert list(links["after"]) == ["barrier", "launch"]
+    assert list(links["warp"]) == [0, 1]
+    assert links["longest_wait"][1] == "sleep"
+    assert Path(__file__).name in links["longest_where"][1]
+    assert "target" in set(profile().by("buffer")["buffer"])
+
+
+def test_lines_have_their_source_and_polls_their_array(runs):
+    for run in runs.values():
+        lines = run.profile.by("line").set_index("source")
+        polls = lines.loc['while gpucoh.load(ready, i, order="relaxed") == 0:']
+        assert polls["stalls_poll"] == run.stats.stalls.poll > 0
+        arrays = run.profile.by("buffer").set_index("buffer")
+        assert arrays.loc["ready flags", "stalls_poll"] == run.stats.stalls.poll
+        assert arrays.loc["ready flags", "l1_loads"] > arrays.loc["data", "l1_loads"] > 0
+        links = run.profile.critical()
+        assert any(re.fullmatch(r"ready flags\[\d+\]", what) for what in links["what"])
+        assert (links["begin"].iloc[:-1].to_numpy() == links["end"].iloc[1:].to_numpy()).all()
+
+
+def test_explain_names_the_array_and_the_line(runs):
+    text = str(gpucoh.explain(runs["tc-weak"], runs["gpu-vi"]))
+    assert len(text.splitlines()) <= 14
+    assert text.startswith("study: tc-weak takes ")
+    first = text.splitlines()[2]
+    assert "ready flags" in first
+    assert "ring.py:" in first
+
+
+def test_a_profile_survives_a_file(runs, tmp_path):
+    run = runs["tc-weak"]
+    again = gpucoh.RunResult.from_dict(json.loads(json.dumps(run.to_dict())))
+    assert again.profile == run.profile
+    assert str(gpucoh.explain(again, runs["gpu-vi"])) == str(gpucoh.explain(run, runs["gpu-vi"]))
+
+
+def test_errors_name_what_is_wrong(runs):
+    plain = gpucoh.run("vec-cpy", "ideal", scale="tiny")
+    with pytest.raises(gpucoh.ConfigError, match="two workloads, study and vec-cpy"):
+        gpucoh.explain(runs["gpu-vi"], plain)
+    with pytest.raises(gpucoh.ConfigError, match="under ideal has no profile: give run"):
+        gpucoh.explain(plain, plain)
+    with pytest.raises(gpucoh.ConfigError, match=r"unknown view 'lines'.*line, buffer, warp"):
+        runs["gpu-vi"].profile.by("lines")
+    gpu = gpucoh.GPU()
+    with pytest.raises(gpucoh.ConfigError, match="name = 3 is not the name of an array"):
+        gpu.zeros(3, name=3)
+    with gpu.profile(), pytest.raises(gpucoh.ConfigError, match="profiles already"), gpu.profile():
+        pass
+
+
+def test_a_reset_restarts_the_profile():
+    gpu = gpucoh.GPU(protocol="tc-weak")
+    x = gpu.zeros(64, np.int32)
+    with gpu.profile() as profile:
+        gpu.launch(sleeper, grid=1, block=64, args=(x,))
+        gpu.reset_stats()
+        assert profile().by("line").empty
+        gpu.launch(sleeper, grid=1, block=64, args=(x,))
+        lines = profile().by("line")
+    stats = gpu.stats()
+    assert lines["cycles"].sum() == stats.core.active_cycles + stats.stalls.launch
+    assert lines["l1_stores"].sum() == stats.l1.stores
