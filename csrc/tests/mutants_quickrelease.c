@@ -98,6 +98,45 @@ inv_overtaken(mutant_t *m)
 }
 
 static void
+no_inv(mutant_t *m)
+{
+    mutant_drop(m, "L2.write", "D", "EVICT", 1);
+    mutant_drop(m, "L2.write", "D", "POP", 1);
+    mutant_drop(m, "L2.write", "D", "FLUSH", 1);
+}
+
+/* The block waits for the line, and what comes behind it does not. */
+static void
+marker_passes_held_block(mutant_t *m)
+{
+    *mutant_cell(m, "L2", "P", "BLOCK") = (gpc_cell_t)HOLD_LINE;
+    *mutant_cell(m, "L3", "P", "BLOCK_UP") = (gpc_cell_t)HOLD_LINE;
+}
+
+GPC_ACTION(act_marker_first, "the marker is the S-FIFO's next entry, whatever is before it")
+{
+    return gpc_part_ready(qr_fifo(x->unit), qr_fifo(x->unit)->order->tail);
+}
+
+static void
+marker_passes_older_entries(mutant_t *m)
+{
+    mutant_add(m, "L2.markers", "ON", "MARKER", act_marker_first);
+}
+
+GPC_ACTION(act_mark_loudly, "a marker that is answered although nothing waits for it")
+{
+    qr_message(x->msg)->kind = QR_REL;
+    return gpc_act(mutant_base_action(x, "ON", "MARKER", 0), x);
+}
+
+static void
+silent_marker_answered(mutant_t *m)
+{
+    mutant_replace(m, "L2.markers", "ON", "MARKER", 0, act_mark_loudly);
+}
+
+static void
 marker_passes_words(mutant_t *m)
 {
     mutant_protocol(m)->networks[0].ordered = false;
@@ -196,6 +235,10 @@ MUTANTS(quickrelease) {
     {"qr!inv-ignored", "an L1 ignores Invs", NULL, inv_ignored},
     {"qr!inv-overtaken", "answers to markers and data overtake Invs",
      "section 3.1.1: an Inv is not acknowledged; how it precedes the release's completion is not said", inv_overtaken},
+    {"qr!no-inv", "a wL2 gives up a block without Invs", NULL, no_inv},
+    {"qr!marker-passes-held-block", "words for a block that is being read wait for it, and a marker passes them", NULL, marker_passes_held_block},
+    {"qr!marker-passes-older-entries", "a marker leaves S-FIFO2 before the blocks that entered before it", NULL, marker_passes_older_entries},
+    {"qr!silent-marker-answered", "the marker of a release store is answered", NULL, silent_marker_answered},
     {"qr!marker-passes-words", "markers overtake words on their way to the L2", NULL, marker_passes_words},
     {"qr!fill-kept-at-l1", "a block whose words the wL1 has given up meanwhile is kept in the rL1",
      "section 3.1.1: an eviction invalidates the read cache's block, of reads in flight it says nothing", fill_kept_at_l1},

@@ -1,5 +1,5 @@
 /* qr.c: QR, QuickRelease: write-combining caches whose dirty blocks a FIFO lists; qr_l1.c, qr_l2.c and qr_l3.c have its levels, qr_writes.c
- * the write caches and FIFOs.
+ * the write caches and FIFOs, qr_checks.c the monitors.
  *
  * Paper    Hechtman et al., HPCA 2014, section 3 and table 1. Every level has a read-only and a small write-only cache and a FIFO of
  *          the addresses that may be dirty. A release puts a marker into the FIFO, which passes all levels behind the writes; its answer
@@ -85,49 +85,6 @@ host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const 
     return GPC_OK;
 }
 
-/* ---- monitor: the S-FIFO lists every dirty block; written bits are right ------------------------------------------------------------ */
-
-enum { STATE_V = 1, STATE_VW = 2 };
-
-static int
-check_level(gpc_controller_t *unit, gpc_address_t line)
-{
-    const gpc_tags_t *reads = &unit->arrays[QR_READS];
-    gpc_index_t way = gpc_tags_find(reads, line);
-    bool dirty = qr_dirty(unit, line) != GPC_NO_WORDS;
-    bool rests = way != GPC_NONE && reads->tags[way].mshr == GPC_NONE;
-
-    if (dirty && gpc_part_find(qr_fifo(unit), line) == GPC_NONE) {
-        return gpc_violated(unit, line, "the S-FIFO lists every dirty block",
-                            "%s %u has dirty words, its S-FIFO no entry", unit->type->name, unit->index);
-    }
-    if (qr_position(unit) == GPC_AT_MEMORY || !rests) {
-        return GPC_OK;
-    }
-    if ((reads->tags[way].state == STATE_V && dirty) || (reads->tags[way].state == STATE_VW && !dirty)) {
-        return gpc_violated(unit, line, "the written bit is set while the write cache has words",
-                            "%s %u: the bit is %s, the write cache has %s", unit->type->name, unit->index,
-                            dirty ? "clear" : "set", dirty ? "words" : "none");
-    }
-    return GPC_OK;
-}
-
-static int
-monitor(const gpc_units_t *units, gpc_address_t line)
-{
-    if (line == GPC_NEVER) { /* a step about a marker */
-        return GPC_OK;
-    }
-    int status = check_level(units->memory, line);
-    if (status == GPC_OK) {
-        status = check_level(units->bank, line);
-    }
-    for (uint32_t i = 0; i < units->num_cores && status == GPC_OK; i++) {
-        status = check_level(units->cores[i], line);
-    }
-    return status;
-}
-
 /* The three S-FIFOs have one table. */
 #define AT_L1 "only S-FIFO1 has entries of atomics"
 #define AT_L2 "only the L2 sends Invs, whose acknowledgements a marker waits for"
@@ -184,6 +141,6 @@ const gpc_protocol_t gpc_protocol_qr = {
     .host_read = host_read,
     .host_write = host_write,
     .watched = &qr_watched,
-    .monitor = monitor,
+    .monitor = qr_monitor,
     .one_bank = true,
 };

@@ -32,9 +32,11 @@ GPC_MESSAGES(QR, QR_MESSAGES)
 enum { QR_REL, QR_REL_NOACK, QR_REL_STORE };
 
 #define QR_MESSAGE(FIELD)                                                                                              \
-    FIELD(PLAIN, uint64_t, kind)  /* MARKER, RELEASED; BLOCK: 1 if a marker follows */                                 \
-    FIELD(PLAIN, uint64_t, apart) /* READ_UP, DATA_DOWN: answered on its own */                                        \
-    FIELD(PLAIN, uint64_t, round) /* INV, INV_ACK: the bank's round */
+    FIELD(PLAIN, uint32_t, kind)       /* MARKER, RELEASED; BLOCK: 1 if a marker follows */                            \
+    FIELD(PLAIN, uint32_t, apart)      /* READ_UP, DATA_DOWN: answered on its own */                                   \
+    FIELD(PLAIN, uint32_t, round)      /* INV, INV_ACK: the bank's round */                                            \
+    FIELD(STATISTIC, uint32_t, number) /* MARKER, RELEASED: of the core's markers that are answered */                 \
+    FIELD(STATISTIC, uint32_t, invs)   /* INV, RELEASED: that the bank had sent */
 GPC_METADATA(qr, message, QR_MESSAGE)
 
 enum { QR_OPTION_FIFO, QR_OPTION_INV, QR_OPTION_SYNC_SC, QR_OPTION_CLEAN, QR_OPTION_MASK };
@@ -50,7 +52,9 @@ enum { QR_PUT = GPC_MSG_STORE, QR_POP = GPC_MSG_REPLAY, QR_FLUSH = GPC_MSG_RELEA
 
 #define QR_READ_LINE(FIELD) FIELD(STATISTIC, uint32_t, filled) /* the unit's number of acquires then */
 GPC_METADATA(qr_read, line, QR_READ_LINE)
-#define QR_WRITE_LINE(FIELD) FIELD(PLAIN, gpc_mask_t, dirty)
+#define QR_WRITE_LINE(FIELD)                                                                                           \
+    FIELD(PLAIN, gpc_mask_t, dirty)                                                                                    \
+    FIELD(STATISTIC, uint32_t, place) /* of its entry */
 GPC_METADATA(qr_write, line, QR_WRITE_LINE)
 #define QR_MSHR(FIELD)                                                                                                 \
     FIELD(PLAIN, uint16_t, outstanding) /* blocks to come */                                                           \
@@ -61,6 +65,8 @@ GPC_METADATA(qr, mshr, QR_MSHR)
     FIELD(PLAIN, uint16_t, warp)       /* of a marker; QR_KERNEL: the core's, at a kernel's end */                     \
     FIELD(NODE, gpc_node_t, core)      /* that a marker comes from, */                                                 \
     FIELD(NODE, gpc_node_t, from)      /* and the unit that passed it on */                                            \
+    FIELD(STATISTIC, uint32_t, number) /* of a marker among those of its core that are answered */                     \
+    FIELD(STATISTIC, uint32_t, place)  /* among all entries that the S-FIFO has had */                                 \
     FIELD(REQUEST, gpc_list_t, atomic) /* of an atomic's entry: the core's request */
 GPC_METADATA(qr, entry, QR_ENTRY)
 #define QR_UNIT(FIELD)                                                                                                 \
@@ -71,7 +77,13 @@ GPC_METADATA(qr, entry, QR_ENTRY)
     FIELD(PLAIN, uint8_t, round)      /* level 2, inv=ack: of the Invs that are sent now */                            \
     FIELD(PLAIN, uint32_t, younger)   /* their acknowledgements to come */                                             \
     FIELD(PLAIN, uint32_t, older)     /* those of the Invs that the S-FIFO's first marker waits for */                 \
-    FIELD(STATISTIC, uint32_t, acquires)
+    FIELD(STATISTIC, uint32_t, acquires)                                                                               \
+    FIELD(STATISTIC, uint32_t, places)   /* entries that the S-FIFO has had */                                         \
+    FIELD(STATISTIC, uint32_t, left)     /* place of the last marker that left */                                      \
+    FIELD(STATISTIC, uint32_t, numbers)  /* level 1: markers that are answered, */                                     \
+    FIELD(STATISTIC, uint32_t, answers)  /* and answers */                                                             \
+    FIELD(STATISTIC, uint32_t, given_up) /* level 2: blocks, and atomics on others */                                  \
+    FIELD(STATISTIC, uint32_t, invs)     /* level 2: broadcasts of Invs; level 1: Invs taken */
 GPC_METADATA(qr, unit, QR_UNIT)
 #define QR_WARP(FIELD)                                                                                                 \
     FIELD(PLAIN, uint32_t, releasing) /* 1 + answers that its release waits for */                                     \
@@ -121,10 +133,17 @@ GPC_MUST_CHECK int qr_push_atomic(gpc_step_t *x);
 /* Makes the first entry ready if it is to leave; `leaving` (or GPC_NONE) is on its way out. */
 GPC_MUST_CHECK int qr_next_turn(gpc_controller_t *unit, gpc_index_t leaving);
 gpc_index_t qr_entry_of(const gpc_controller_t *unit, uint8_t part, const gpc_msg_t *msg);
-/* One Inv for each L1; with inv=ack they are acknowledged. */
+/* One Inv for each L1, for a block that is given up or that an atomic passes; with inv=ack they are acknowledged. */
 GPC_MUST_CHECK int qr_invalidate(gpc_step_t *x);
 /* Answers a pending request with the words, as the type, and frees it. */
 GPC_MUST_CHECK int qr_answer(gpc_step_t *x, gpc_index_t request, uint8_t type, const uint32_t *words);
+
+/* ---- monitors: qr_checks.c -------------------------------------------------------------------------------------------------------- */
+
+int qr_monitor(const gpc_units_t *units, gpc_address_t line);
+/* The core takes an INV, or an answer to a marker: where one bank keeps their order, the next one, and behind the Invs before it. */
+GPC_MUST_CHECK int qr_check_inv(const gpc_step_t *x);
+GPC_MUST_CHECK int qr_check_answer(const gpc_step_t *x);
 
 /* ---- the levels ------------------------------------------------------------------------------------------------------------------- */
 

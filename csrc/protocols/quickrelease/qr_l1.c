@@ -130,9 +130,10 @@ GPC_ACTION(act_store,
     qr_unit(unit)->written = 1;
     if (pushed) {
         qr_warp(unit, x->msg->warp)->stores += counted ? unit->machine->partitions : 0;
-        status = qr_push_marker(
-            unit,
-            &(qr_entry_t){.kind = counted ? QR_REL_STORE : QR_REL_NOACK, .warp = x->msg->warp, .core = unit->node});
+        status = qr_push_marker(unit, &(qr_entry_t){.kind = counted ? QR_REL_STORE : QR_REL_NOACK,
+                                                    .warp = x->msg->warp,
+                                                    .core = unit->node,
+                                                    .number = counted ? ++qr_unit(unit)->numbers : 0});
     }
     if (status == GPC_OK) {
         status = gpc_note_accepted(x);
@@ -162,6 +163,10 @@ GPC_ACTION(act_atomic,
 static int
 acknowledge(gpc_step_t *x, bool had)
 {
+    int status = qr_check_inv(x);
+    if (status) {
+        return status;
+    }
     x->unit->own_counters[QR_COUNT_invalidations_hit] += had;
     x->unit->statistics->invalidations += had;
     if (x->unit->options[QR_OPTION_INV] != QR_BY_ACK) {
@@ -274,7 +279,8 @@ release_by(gpc_controller_t *unit, uint16_t warp, uint32_t *left)
     if (*left == 0) {
         *left = 1 + unit->machine->partitions;
         qr_unit(unit)->written = 0;
-        status = qr_push_marker(unit, &(qr_entry_t){.kind = QR_REL, .warp = warp, .core = unit->node});
+        status = qr_push_marker(
+            unit, &(qr_entry_t){.kind = QR_REL, .warp = warp, .core = unit->node, .number = ++qr_unit(unit)->numbers});
     }
     if (status || *left > 1) {
         return status ? status : GPC_HOLD;
@@ -296,6 +302,10 @@ GPC_ACTION(act_end, "a marker of the core into the S-FIFO; hold until it is answ
 GPC_ACTION(act_released, "one answer less; what waited for the last one goes on")
 {
     gpc_controller_t *unit = x->unit;
+    int status = qr_check_answer(x);
+    if (status) {
+        return status;
+    }
     if (x->msg->warp == QR_KERNEL) {
         return --qr_unit(unit)->ending == 1 ? unit->ports->schedule(unit->world, unit) : GPC_OK;
     }

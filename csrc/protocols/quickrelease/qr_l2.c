@@ -100,7 +100,9 @@ GPC_ACTION(act_pass_atomic, "the wL2 gives the block up, or Inv to every L1; sen
 {
     int status = qr_need_room(x);
     if (status == GPC_OK) {
-        status = qr_dirty(x->unit, x->line) ? qr_flush(x) : qr_invalidate(x);
+        bool dirty = qr_dirty(x->unit, x->line) != GPC_NO_WORDS;
+        qr_unit(x->unit)->given_up += !dirty;
+        status = dirty ? qr_flush(x) : qr_invalidate(x);
     }
     if (status) {
         return status;
@@ -213,7 +215,8 @@ GPC_ACTION(act_take_marker, "the marker enters the S-FIFO, or hold")
                   : qr_push_marker(x->unit, &(qr_entry_t){.kind = (uint8_t) qr_message(x->msg)->kind,
                                                           .warp = x->msg->warp,
                                                           .core = x->msg->requester,
-                                                          .from = x->msg->source});
+                                                          .from = x->msg->source,
+                                                          .number = qr_message(x->msg)->number});
 }
 
 GPC_ACTION(act_count_ack, "one acknowledgement less is to come")
@@ -233,6 +236,7 @@ GPC_ACTION(act_pass_down, "send the answer on to the core")
     bool atomic = x->cause == QR_OLD_VALUES_DOWN;
     gpc_msg_t *msg = gpc_new_message(x, atomic ? QR_OLD_VALUES : QR_RELEASED, x->msg->requester);
     *qr_message(msg) = *qr_message(x->msg);
+    qr_message(msg)->invs = qr_unit(x->unit)->invs;
     msg->mask = x->msg->mask;
     msg->lanes = x->msg->lanes;
     x->msg->lanes = GPC_NONE;

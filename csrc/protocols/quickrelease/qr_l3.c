@@ -166,7 +166,8 @@ GPC_ACTION(act_take_marker, "the marker enters the S-FIFO, or hold")
                   : qr_push_marker(x->unit, &(qr_entry_t){.kind = (uint8_t) qr_message(x->msg)->kind,
                                                           .warp = x->msg->warp,
                                                           .core = x->msg->requester,
-                                                          .from = x->msg->source});
+                                                          .from = x->msg->source,
+                                                          .number = qr_message(x->msg)->number});
 }
 
 /* clang-format off */

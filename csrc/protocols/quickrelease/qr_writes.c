@@ -138,6 +138,7 @@ push(gpc_controller_t *unit, gpc_address_t line, uint8_t state, gpc_index_t *ent
     }
     qr_entry_t *fields = gpc_part_fields(qr_fifo(unit), *entry);
     gpc_list_clear(&fields->atomic);
+    fields->place = ++qr_unit(unit)->places;
     qr_fifo(unit)->states[*entry] = state;
     return GPC_OK;
 }
@@ -151,7 +152,9 @@ qr_push_marker(gpc_controller_t *unit, const qr_entry_t *marker)
         return status;
     }
     qr_entry_t *fields = gpc_part_fields(qr_fifo(unit), entry);
+    uint32_t place = fields->place;
     *fields = *marker;
+    fields->place = place;
     gpc_list_clear(&fields->atomic);
     qr_unit(unit)->flushes++;
     return qr_next_turn(unit, GPC_NONE);
@@ -229,6 +232,7 @@ new_marker(gpc_step_t *x, uint8_t type, gpc_node_t to, const qr_entry_t *fields)
     msg->warp = fields->warp;
     msg->line = 0;
     qr_message(msg)->kind = fields->kind;
+    qr_message(msg)->number = fields->number;
     return msg;
 }
 
@@ -240,6 +244,7 @@ GPC_ACTION(act_pass_marker,
     int status = GPC_OK;
 
     qr_unit(unit)->flushes--;
+    qr_unit(unit)->left = fields.place;
     gpc_count_own(x, QR_COUNT_markers);
     if (qr_position(unit) == GPC_AT_BANK) {
         return gpc_send(x, new_marker(x, QR_MARKER_UP, gpc_node_of(unit, GPC_AT_MEMORY), &fields));
@@ -318,6 +323,7 @@ qr_invalidate(gpc_step_t *x)
     gpc_msg_t *msg = gpc_new_message(x, QR_INV, GPC_NO_NODE);
     msg->request = GPC_NONE;
     qr_message(msg)->round = qr_unit(unit)->round;
+    qr_message(msg)->invs = ++qr_unit(unit)->invs;
     if (unit->options[QR_OPTION_INV] == QR_BY_ACK) {
         qr_unit(unit)->younger += unit->machine->cores;
     }
@@ -325,9 +331,7 @@ qr_invalidate(gpc_step_t *x)
     return gpc_broadcast(x, msg, &cores);
 }
 
-GPC_ACTION(
-    act_give_up,
-    "pass the block on: BLOCK to the L2; BLOCK_UP to the memory side and Inv to every L1; to memory and the L3's copy")
+GPC_ACTION(act_give_up, "pass the block on: BLOCK to the L2; BLOCK_UP to the memory side; to memory and the L3's copy")
 {
     gpc_controller_t *unit = x->unit;
     gpc_mask_t dirty = qr_write_line(x)->dirty;
@@ -346,8 +350,13 @@ GPC_ACTION(
     gpc_carry(x, msg, dirty, gpc_line_words(x));
     msg->request = GPC_NONE;
     qr_message(msg)->kind = qr_unit(unit)->flushes != 0 && !unit->options[QR_OPTION_CLEAN];
-    int status = gpc_send(x, msg);
-    return status || at_core ? status : qr_invalidate(x);
+    qr_unit(unit)->given_up++;
+    return gpc_send(x, msg);
+}
+
+GPC_ACTION(act_invalidate, "at the L2: Inv to every L1")
+{
+    return qr_position(x->unit) == GPC_AT_BANK ? qr_invalidate(x) : GPC_OK;
 }
 
 GPC_ACTION(act_tell_reads, "the read cache's copy is not current")
@@ -367,6 +376,7 @@ GPC_ACTION(act_enter, "take a way, whose block is given up, and the S-FIFO's las
         fields->kind = x->msg->type != GPC_MSG_STORE && qr_message(x->msg)->kind;
         qr_unit(x->unit)->flushes += fields->kind;
         qr_write_line(x)->dirty = GPC_NO_WORDS;
+        qr_write_line(x)->place = fields->place;
         status = qr_next_turn(x->unit, GPC_NONE);
     }
     return status;
@@ -387,10 +397,10 @@ static const gpc_cell_t w_table[W_NUM_STATES][W_NUM_EVENTS] = {
     },
     [W_D] = {
         [W_PUT] = GO(W_D, act_put),
-        [W_EVICT] = GO(W_I, act_give_up, act_tell_reads),
+        [W_EVICT] = GO(W_I, act_give_up, act_invalidate, act_tell_reads),
         [W_EVICT_BUSY] = NOT_A_VICTIM,
-        [W_POP] = GO(W_I, act_give_up, act_tell_reads),
-        [W_FLUSH] = GO(W_I, act_give_up), /* the read table's own step knows */
+        [W_POP] = GO(W_I, act_give_up, act_invalidate, act_tell_reads),
+        [W_FLUSH] = GO(W_I, act_give_up, act_invalidate), /* the read table's own step knows */
     },
 };
 /* clang-format on */

@@ -212,11 +212,18 @@ l1_lines(const gpc_machine_t *machine, const int64_t *options)
     return machine->l1_bytes / machine->line_bytes;
 }
 
-/* A kernel's begin is an acquire. */
+/* A kernel's begin is an acquire, whose cells drop every line. */
 static void
 launch(gpc_controller_t *unit, uint8_t cause)
 {
-    wt_l1_unit(unit)->acquires += cause == GPC_MSG_KERNEL_BEGIN;
+    const gpc_tags_t *tags = &unit->arrays[0];
+
+    if (cause == GPC_MSG_KERNEL_BEGIN) {
+        wt_l1_unit(unit)->acquires++;
+        for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
+            unit->statistics->self_invalidations += gpc_tags_present(tags, way);
+        }
+    }
 }
 
 static const gpc_controller_type_t wt_l1 = {

@@ -1,0 +1,75 @@
+"""QuickRelease and its baselines: what is explored completely, what to a bound, and what copies are dropped for."""
+
+from __future__ import annotations
+
+import pytest
+
+import gpucoh
+from gpucoh.litmus import run_test
+from gpucoh.verify.explorer import explore, verify
+from gpucoh.verify.library import find_all
+from gpucoh.verify.oracle import allowed_outcomes
+from gpucoh.verify.programs import parse
+
+COHERENCE = ("CoRR", "CoRW", "CoWR")
+SYNCHRONISED = ("MP+F", "MP+rel+acq", "SB+F", "SB+rel+acq")
+#: Three and four threads: more states than can be explored.
+MANY = ("WRC+F", "RWC+F", "IRIW+F")
+BOUND = 300_000
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    ["wt", pytest.param("rfo", marks=pytest.mark.long), pytest.param("qr", marks=pytest.mark.long)],
+)
+def test_two_threads_are_explored_completely(protocol):
+    found = verify(protocol, tests=find_all(COHERENCE + SYNCHRONISED))
+    assert found.complete
+    assert not found.violations
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", MANY)
+def test_more_threads_are_explored_to_a_bound(name):
+    found = verify("qr", tests=find_all([name]), max_states=BOUND, program_states=BOUND)
+    assert not found.violations
+
+
+STORE_BUFFER = "0: st.release x 1; ld.acquire y | 1: st.release y 1; ld.acquire x"
+READERS = "0: st.release x 1 | 1: st.release y 1 | 2: ld.acquire x; ld.acquire y | 2: ld.acquire y; ld.acquire x"
+
+
+@pytest.mark.parametrize(
+    ("line", "states"),
+    [(STORE_BUFFER, 100_000), pytest.param(READERS, BOUND, marks=pytest.mark.long)],
+    ids=["SB", "IRIW"],
+)
+def test_sync_sc_makes_releases_and_acquires_sequentially_consistent(line, states):
+    program = parse(line)
+    found = explore(
+        "qr[sync_sc=on,clean=on]",
+        program,
+        allowed=allowed_outcomes(program, "SC"),
+        evictions=0,
+        max_states=states,
+    )
+    assert not found["violations"]
+    assert found["complete"] or line is READERS
+
+
+@pytest.mark.parametrize("options", ["fifo=4", "inv=ack", "sync_sc=on"])
+@pytest.mark.parametrize("name", ["MP+fences", "SB+fences", "CoRR", "lock"])
+def test_litmus_tests_pass_with_short_fifos_acknowledged_invs_and_sync_sc(name, options):
+    result = run_test(name, f"qr[{options}]", runs=60)
+    assert result.ok, result.forbidden or result.reason
+
+
+@pytest.mark.parametrize("workload", ["bfs", "apsp"])
+def test_copies_are_dropped_for_invs_only(workload):
+    levels = {}
+    for protocol in ("wt", "qr"):
+        run = gpucoh.run(workload, protocol=protocol, machine="apu", scale="tiny").to_dict()
+        levels[protocol] = run["l1"] | run["counters"]["L1"]
+    assert levels["qr"]["hits_across_acquires"] > 0 == levels["wt"]["hits_across_acquires"]
+    assert levels["qr"]["self_invalidations"] == 0 < levels["wt"]["self_invalidations"]
+    assert levels["qr"]["invalidations"] == levels["qr"]["invalidations_hit"]
