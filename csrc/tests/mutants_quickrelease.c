@@ -109,8 +109,8 @@ no_inv(mutant_t *m)
 static void
 marker_passes_held_block(mutant_t *m)
 {
-    *mutant_cell(m, "L2", "P", "BLOCK") = (gpc_cell_t)HOLD_LINE;
-    *mutant_cell(m, "L3", "P", "BLOCK_UP") = (gpc_cell_t)HOLD_LINE;
+    *mutant_cell(m, "L2", "P", "BLOCK") = (gpc_cell_t) HOLD_LINE;
+    *mutant_cell(m, "L3", "P", "BLOCK_UP") = (gpc_cell_t) HOLD_LINE;
 }
 
 GPC_ACTION(act_marker_first, "the marker is the S-FIFO's next entry, whatever is before it")
