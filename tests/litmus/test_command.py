@@ -206,3 +206,22 @@ def test_help_teaches(cli):
     assert status == 0
     for word in ("observed", "allowed", "ok", "gpucoh litmus -p all"):
         assert word in out
+
+
+def test_a_suite_takes_patterns_and_another_model_judges(cli):
+    status, out, _ = cli("--suite", "hardware", "wrc.012.cta.*acq+acq", "--model", "ptx", "--runs", "40",
+                         "--json")  # fmt: skip
+    assert (status, [item["model"] for item in json.loads(out)]) == (0, ["PTX"])
+    for arguments, said in (
+        (("--suite", "hard"), "'hard'"),
+        (("--suite", "hardware", "zz*"), "matches 'zz*'"),
+        (("SB", "--model", "tso"), "PTX-strong"),
+    ):
+        status, _, err = cli(*arguments)
+        assert (status, said in err, err.count("\n")) == (2, True, 1)
+
+
+def test_the_order_of_the_models_names_tests_that_tell(cli):
+    status, out, _ = cli("SB", "CoRR", "--models", "--json")
+    pairs = {(row["model"], row["other"]): row for row in json.loads(out)["pairs"]}
+    assert (status, pairs["SC", "RC-MCA"]["only_model_forbids"]) == (0, ["SB"])
