@@ -51,6 +51,7 @@ from gpucoh.results.differences import Explanation, explain
 from gpucoh.results.profile import Profile
 from gpucoh.results.runs import RunResult
 from gpucoh.results.stats import Stats
+from gpucoh.results.trace.trace import Trace
 from gpucoh.suite import Workload, workload, workloads
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "SimulationError",
     "Snapshot",
     "Stats",
+    "Trace",
     "Workload",
     "WorkloadError",
     "__version__",

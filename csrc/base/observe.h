@@ -32,6 +32,7 @@ struct gpc_step;
     X(ENDED, moment, "the launch has ended, and nothing is in flight")                                                 \
     X(BLOCK, block, "a block begins on consecutive warps of a core, and words of its scratchpad")                      \
     X(ACCESSED, accessed, "a warp issues a load, store or atomic; not yet sent to the L1")                             \
+    X(FINISHED, finished, "a warp's load, store or atomic is complete")                                                \
     X(ORDERED, ordered, "order.c has permitted an access, fence, barrier or end of a warp")                            \
     X(ARRIVED, arrived, "a warp has arrived at a barrier, which releases the warps of a mask")                         \
     X(SELECTED, selected, "the scheduler selects a warp, which issues unless it WAITS in the same cycle")              \
@@ -121,6 +122,11 @@ typedef struct {
             gpc_cycle_t from; /* the first cycle that its warps are resident */
         } block;
         gpc_accessed_t accessed;
+        struct {
+            uint32_t core, warp;
+            gpc_index_t name;
+            gpc_cycle_t issued, done;
+        } finished;
         struct {
             uint32_t core, warp;
             const gpc_access_t *access;

@@ -12,6 +12,7 @@
 #include "base/rules.h"
 #include "base/text.h"
 #include "check/explore.h"
+#include "check/trace.h"
 #include "core/launch.h"
 #include "protocols/catalogue.h"
 
@@ -69,6 +70,7 @@ bool gpc_gpu_is_paused(const gpc_gpu_t *gpu);
 void gpc_gpu_abort(gpc_gpu_t *gpu);
 
 gpc_cycle_t gpc_gpu_cycles(const gpc_gpu_t *gpu);    /* of all launches since creation */
+gpc_cycle_t gpc_gpu_clock(const gpc_gpu_t *gpu);     /* core cycles since creation, also between launches */
 uint64_t gpc_gpu_instructions(const gpc_gpu_t *gpu); /* warp instructions, for progress */
 /* The words that the last launch has printed: `count` of them in order; returns the number that found no room. */
 uint64_t gpc_gpu_printed(const gpc_gpu_t *gpu, const gpc_print_t **records, uint32_t *count);
@@ -83,10 +85,12 @@ GPC_MUST_CHECK int gpc_gpu_verify(
     gpc_gpu_t *gpu); /* internal checks of every part; between launches also conservation */
 GPC_MUST_CHECK int gpc_gpu_print_state(const gpc_gpu_t *gpu, gpc_text_t *out); /* readable text */
 
-/* Records the last `records` steps and messages of the address's line, with the values of the addressed word; 0 ends
- * the trace. Between launches only; not part of a snapshot. */
-GPC_MUST_CHECK int gpc_gpu_trace(gpc_gpu_t *gpu, gpc_address_t address, uint32_t records);
-GPC_MUST_CHECK int gpc_gpu_print_trace(const gpc_gpu_t *gpu, gpc_text_t *out);
+/* Begins a trace; filter->records = 0 ends it. Between launches only; not part of a snapshot. */
+GPC_MUST_CHECK int gpc_gpu_trace(gpc_gpu_t *gpu, const gpc_trace_filter_t *filter);
+const gpc_trace_t *gpc_gpu_traced(const gpc_gpu_t *gpu); /* NULL: no trace */
+/* JSON: {nodes: [[controller, index]], messages: names, tables: {controller: [{states, events, actions}]}}; messages are
+ * the protocol's own, by number from GPC_MSG_OWN on. */
+GPC_MUST_CHECK int gpc_gpu_trace_names(const gpc_gpu_t *gpu, gpc_text_t *out);
 
 /* Profiles the launches from now on, or not; a profile is dropped. Between launches only; not part of a snapshot. */
 GPC_MUST_CHECK int gpc_gpu_profile(gpc_gpu_t *gpu, bool on);

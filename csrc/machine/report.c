@@ -80,7 +80,7 @@ gpc_gpu_print_state(const gpc_gpu_t *gpu, gpc_text_t *out)
 }
 
 int
-gpc_gpu_trace(gpc_gpu_t *gpu, gpc_address_t address, uint32_t records)
+gpc_gpu_trace(gpc_gpu_t *gpu, const gpc_trace_filter_t *filter)
 {
     int status = gpc_gpu_refuse_while_running(gpu, "a trace");
     if (status) {
@@ -88,21 +88,80 @@ gpc_gpu_trace(gpc_gpu_t *gpu, gpc_address_t address, uint32_t records)
     }
     gpc_trace_free(gpu->trace);
     gpu->trace = NULL;
-    if (records) {
-        gpc_address_t line = address / gpu->machine.line_bytes * gpu->machine.line_bytes;
-        gpu->trace = gpc_trace_new(&gpu->stream, line, (uint32_t) (address - line) / 4, records);
+    if (filter->records) {
+        gpu->trace = gpc_trace_new(&gpu->stream, &gpu->cores, filter);
     }
-    return gpu->trace || !records
+    return gpu->trace || !filter->records
                ? 0
-               : gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "out of memory for a trace of %u records", records);
+               : gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "out of memory for a trace of %u records", filter->records);
+}
+
+const gpc_trace_t *
+gpc_gpu_traced(const gpc_gpu_t *gpu)
+{
+    return gpu->trace;
+}
+
+/* One table: its states, events and the actions of each cell, states by events. */
+static void
+add_table_names(const gpc_table_t *table, gpc_text_t *out)
+{
+    gpc_text_add(out, "{");
+    gpc_text_add_key(out, "states");
+    gpc_text_add(out, "[");
+    for (uint8_t i = 0; i < table->num_states; i++) {
+        gpc_text_add(out, i ? ", " : "");
+        gpc_text_add_string(out, table->states[i].name);
+    }
+    gpc_text_add(out, "]");
+    gpc_text_add_key(out, "events");
+    gpc_text_add(out, "[");
+    for (uint8_t i = 0; i < table->num_events; i++) {
+        gpc_text_add(out, i ? ", " : "");
+        gpc_text_add_string(out, table->events[i].name);
+    }
+    gpc_text_add(out, "]");
+    gpc_text_add_key(out, "actions");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < (uint32_t) table->num_states * table->num_events; i++) {
+        gpc_text_add(out, i ? ", \"" : "\"");
+        gpc_fsm_print_actions(out, &table->cells[i]);
+        gpc_text_add(out, "\"");
+    }
+    gpc_text_add(out, "]}");
 }
 
 int
-gpc_gpu_print_trace(const gpc_gpu_t *gpu, gpc_text_t *out)
+gpc_gpu_trace_names(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
-    if (gpu->trace) {
-        gpc_trace_print(gpu->trace, out);
+    gpc_text_add(out, "{");
+    gpc_text_add_key(out, "nodes");
+    gpc_text_add(out, "[");
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+        const gpc_controller_t *unit = &gpu->controllers[node];
+        gpc_text_add(out, node ? ", [\"%s\", %u]" : "[\"%s\", %u]", unit->type->name, unit->index);
     }
+    gpc_text_add(out, "]");
+    gpc_text_add_key(out, "messages");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < gpu->protocol->num_messages; i++) {
+        gpc_text_add(out, i ? ", " : "");
+        gpc_text_add_string(out, gpu->protocol->messages[i].name);
+    }
+    gpc_text_add(out, "]");
+    gpc_text_add_key(out, "tables");
+    gpc_text_add(out, "{");
+    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
+        const gpc_controller_type_t *type = gpu->protocol->controllers[i];
+        gpc_text_add_key(out, type->name);
+        gpc_text_add(out, "[");
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
+            gpc_text_add(out, t ? ", " : "");
+            add_table_names(type->tables[t], out);
+        }
+        gpc_text_add(out, "]");
+    }
+    gpc_text_add(out, "}}");
     return gpc_text_status(out);
 }
 

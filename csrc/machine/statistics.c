@@ -350,6 +350,12 @@ gpc_gpu_cycles(const gpc_gpu_t *gpu)
     return state->cycles + (counting && now > state->launched ? (now - state->launched) / gpu->core_clock.period : 0);
 }
 
+gpc_cycle_t
+gpc_gpu_clock(const gpc_gpu_t *gpu)
+{
+    return gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period;
+}
+
 uint64_t
 gpc_gpu_printed(const gpc_gpu_t *gpu, const gpc_print_t **records, uint32_t *count)
 {

@@ -128,3 +128,61 @@ gpc_method_restore(PyObject *object, PyObject *args, PyObject *keywords)
     return gpc_leave(self, gpc_gpu_restore(self->gpu, ((gpc_snapshot_object_t *) snapshot)->snapshot),
                      Py_NewRef(Py_None));
 }
+
+/* ---- traces -------------------------------------------------------------------------------------------------------- */
+
+PyObject *
+gpc_method_trace(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    enum { FIRST, LAST, WORD, BEGIN, END, KINDS, RECORDS, COUNT };
+    static const char *const names[] = {"first", "last", "word", "begin", "end", "kinds", "records", NULL};
+    static const uint64_t most[COUNT] = {UINT64_MAX, UINT64_MAX, GPC_MAX_LINE_WORDS - 1, UINT64_MAX, UINT64_MAX,
+                                         UINT32_MAX, 1u << 24};
+    const gpc_module_state_t *state = gpc_state_of(object);
+    PyObject *given[COUNT];
+    uint64_t numbers[COUNT];
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOO:trace", (char **) (uintptr_t) names, &given[FIRST],
+                                     &given[LAST], &given[WORD], &given[BEGIN], &given[END], &given[KINDS],
+                                     &given[RECORDS])) {
+        return NULL;
+    }
+    for (int i = 0; i < COUNT; i++) {
+        if (gpc_get_u64(state, given[i], names[i], most[i], &numbers[i]) != 0) {
+            return NULL;
+        }
+    }
+    gpc_gpu_object_t *self = gpc_enter(object);
+    if (self == NULL) {
+        return NULL;
+    }
+    const gpc_trace_filter_t filter = {.first = numbers[FIRST],
+                                       .last = numbers[LAST],
+                                       .word = (uint32_t) numbers[WORD],
+                                       .begin = numbers[BEGIN],
+                                       .end = numbers[END],
+                                       .kinds = (uint32_t) numbers[KINDS],
+                                       .records = (uint32_t) numbers[RECORDS]};
+    return gpc_leave(self, gpc_gpu_trace(self->gpu, &filter), Py_NewRef(Py_None));
+}
+
+PyObject *
+gpc_method_traced(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    gpc_gpu_object_t *self = gpc_enter(object);
+    if (self == NULL) {
+        return NULL;
+    }
+    const gpc_trace_t *trace = gpc_gpu_traced(self->gpu);
+    uint64_t count = trace == NULL ? 0 : gpc_trace_count(trace);
+    uint64_t first = trace == NULL ? 0 : gpc_trace_first(trace);
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t) ((count - first) * sizeof(gpc_trace_record_t)));
+    if (bytes == NULL) {
+        return gpc_leave(self, 0, NULL);
+    }
+    char *to = PyBytes_AS_STRING(bytes);
+    for (uint64_t i = first; i < count; i++) {
+        memcpy(to + (i - first) * sizeof(gpc_trace_record_t), gpc_trace_record(trace, i), sizeof(gpc_trace_record_t));
+    }
+    return gpc_leave(self, 0, Py_BuildValue("NK", bytes, (unsigned long long) count));
+}

@@ -134,6 +134,14 @@ gpu_cycles(PyObject *object, PyObject *Py_UNUSED(ignored))
 }
 
 static PyObject *
+gpu_clock(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    gpc_gpu_object_t *self = gpc_enter(object);
+
+    return self == NULL ? NULL : gpc_leave(self, 0, PyLong_FromUnsignedLongLong(gpc_gpu_clock(self->gpu)));
+}
+
+static PyObject *
 gpu_instructions(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     gpc_gpu_object_t *self = gpc_enter(object);
@@ -210,28 +218,9 @@ gpu_print_state(PyObject *object, PyObject *Py_UNUSED(ignored))
 }
 
 static PyObject *
-gpu_print_trace(PyObject *object, PyObject *Py_UNUSED(ignored))
+gpu_trace_names(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
-    return text_of(object, gpc_gpu_print_trace);
-}
-
-static PyObject *
-gpu_trace(PyObject *object, PyObject *args, PyObject *keywords)
-{
-    static const char *const names[] = {"address", "records", NULL};
-    PyObject *address_object, *records_object;
-    gpc_address_t address = 0;
-    uint64_t records = 0;
-    gpc_gpu_object_t *self = NULL;
-
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:trace", (char **) (uintptr_t) names, &address_object,
-                                     &records_object) ||
-        gpc_get_u64(gpc_state_of(object), address_object, "address", UINT64_MAX, &address) != 0 ||
-        gpc_get_u64(gpc_state_of(object), records_object, "records", 1u << 24, &records) != 0 ||
-        (self = gpc_enter(object)) == NULL) {
-        return NULL;
-    }
-    return gpc_leave(self, gpc_gpu_trace(self->gpu, address, (uint32_t) records), Py_NewRef(Py_None));
+    return text_of(object, gpc_gpu_trace_names);
 }
 
 static PyObject *
@@ -298,6 +287,8 @@ static PyMethodDef gpu_methods[] = {
      "paused($self)\n--\n\nWhether run() has returned because of pause_at()."},
     {"abort", gpc_method_abort, METH_NOARGS, "abort($self)\n--\n\nEnds a launch immediately; the GPU remains usable."},
     {"cycles", gpu_cycles, METH_NOARGS, "cycles($self)\n--\n\nCore cycles of all launches since creation."},
+    {"clock", gpu_clock, METH_NOARGS,
+     "clock($self)\n--\n\nThe core clock's cycle, which also counts between launches."},
     {"instructions", gpu_instructions, METH_NOARGS, "instructions($self)\n--\n\nWarp instructions since creation."},
     {"progress", gpu_progress, METH_NOARGS, "progress($self)\n--\n\n(blocks done, blocks of the launch)."},
     {"printed", gpu_printed, METH_NOARGS,
@@ -311,10 +302,14 @@ static PyMethodDef gpu_methods[] = {
      "verify($self)\n--\n\nChecks the invariants of every part; raises the first violation."},
     {"print_state", gpu_print_state, METH_NOARGS,
      "print_state($self)\n--\n\nThe state of every part as readable text."},
-    {"trace", WITH_KEYWORDS(gpu_trace),
-     "trace($self, address, records)\n--\n\nRecords the last `records` events of the address's line; 0 ends the "
-     "trace."},
-    {"print_trace", gpu_print_trace, METH_NOARGS, "print_trace($self)\n--\n\nThe trace's records as columns of text."},
+    {"trace", WITH_KEYWORDS(gpc_method_trace),
+     "trace($self, first, last, word, begin, end, kinds, records)\n--\n\nTraces lines, cycles and kinds of record; "
+     "records=0 "
+     "ends the trace."},
+    {"traced", gpc_method_traced, METH_NOARGS,
+     "traced($self)\n--\n\n(the records that are kept as bytes, number of all records)."},
+    {"trace_names", gpu_trace_names, METH_NOARGS,
+     "trace_names($self)\n--\n\nNames of nodes, messages, states, events and actions as JSON."},
     {"profile", gpu_profile, METH_O, "profile($self, on)\n--\n\nProfiles the following launches, or not."},
     {"print_profile", gpu_print_profile, METH_NOARGS, "print_profile($self)\n--\n\nThe profile as JSON, or null."},
     {"snapshot", gpc_method_snapshot, METH_NOARGS,

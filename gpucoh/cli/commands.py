@@ -12,7 +12,9 @@ import typer
 from gpucoh.base.errors import ConfigError, KernelError, WorkloadError
 from gpucoh.base.files import results_folder, whole_file
 from gpucoh.base.late import LATE_IMPORT
-from gpucoh.cli import explain, fuzz, litmus, papers, verify
+from gpucoh.cli import explain as explain_commands
+from gpucoh.cli import fuzz, litmus, papers, verify
+from gpucoh.cli.explain import trace_window
 from gpucoh.cli.options import (
     OK,
     WRONG,
@@ -229,6 +231,29 @@ def run_command(
             "key profile, which gpucoh explain reads.",
         ),
     ] = False,
+    timeline: Annotated[
+        Path | None,
+        typer.Option(
+            "--timeline",
+            metavar="FILE",
+            help="Also trace the run and write its timeline: FILE.html for a browser, "
+            "FILE.pftrace for ui.perfetto.dev.",
+        ),
+    ] = None,
+    array: Annotated[
+        str | None,
+        typer.Option(
+            "--array",
+            metavar=r"NAME\[INDEX]",
+            help="Array or element of the timeline, by the name of a kernel's parameter. Default: all.",
+        ),
+    ] = None,
+    cycles: Annotated[
+        str | None,
+        typer.Option(
+            "--cycles", metavar="FIRST:END", help="Core cycles of the timeline. Default: all."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload under one protocol and check its result.
@@ -257,6 +282,7 @@ def run_command(
         check=check,
         set=pairs("--set", changes),
     )
+    trace = trace_window(timeline, array, cycles)
     derived = None
     if explain:
         built, _ = wanted.machine_and_budget()
@@ -266,7 +292,7 @@ def run_command(
     with blocks_bar(f"{wanted.found.id} {protocol}", enabled=not as_json) as report:
         result = interruptible(
             lambda stop: wanted.carry_out(
-                capture=True, stop=stop, progress=report, every=every, profile=profile
+                capture=True, stop=stop, progress=report, every=every, profile=profile, trace=trace
             )
         )
     if result.error == "KernelError" and not result.cycles:
@@ -281,6 +307,11 @@ def run_command(
             tables.print_series(stdout_console(), result.series)
         if result.profile:
             profiles.print_profile(stdout_console(), result.profile)
+    if timeline is not None and result.trace is not None:
+        result.trace.save(timeline)
+        if not as_json:
+            sys.stdout.write(f"\nwrote {timeline}\n")
+            sys.stdout.write(f"{result.trace.note}\n" if result.trace.note else "")
     if result.correct is False:
         raise typer.Exit(WRONG)
 
@@ -440,7 +471,7 @@ def _draw(comparison: Any, folder: Path) -> list[Path]:
     return [path for path in files if path.suffix == ".png"] + [table]
 
 
-explain.register(app)
+explain_commands.register(app)
 fuzz.register(app)
 litmus.register(app)
 papers.register(app)

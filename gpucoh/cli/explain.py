@@ -1,17 +1,25 @@
-"""``gpucoh explain``: why one run takes longer than another."""
+"""``gpucoh explain``: why one run takes longer than another, and the life of a line; the window of a trace."""
 
 from __future__ import annotations
 
 import json
+import re
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.cli.options import App, stdout_console
+from gpucoh.experiments.interrupts import interruptible
+from gpucoh.experiments.runner import Run
+from gpucoh.machines import machine
 from gpucoh.results.differences import explain
 from gpucoh.results.runs import RunResult
+from gpucoh.results.trace.trace import timeline_path
+
+_RECORDS = 2**20
 
 
 def register(app: App) -> None:
@@ -26,8 +34,17 @@ def register(app: App) -> None:
             ),
         ],
         second: Annotated[
-            Path, typer.Argument(metavar="B", help="File of the run to compare it with.")
-        ],
+            Path | None, typer.Argument(metavar="B", help="File of the run to compare it with.")
+        ] = None,
+        line: Annotated[
+            str | None,
+            typer.Option(
+                "--line",
+                metavar="ADDRESS",
+                help=r"Run A again and print the life of a line: a byte address (0x1080), or NAME\[INDEX], "
+                "an element of the array of a kernel's parameter.",
+            ),
+        ] = None,
     ) -> None:
         """Rank the differences of two runs of a workload, by source line and array.
 
@@ -38,7 +55,15 @@ def register(app: App) -> None:
           gpucoh run bh -p gpu-vi --profile --json > b.json
 
           gpucoh explain a.json b.json
+
+          gpucoh explain a.json --line "bodies[0]"
         """
+        if (second is None) == (line is None):
+            raise ConfigError("explain takes a second run, or --line ADDRESS")
+        if line is not None:
+            _print_life(first, line)
+        if second is None:
+            return
         text = explain(read_run(first), read_run(second))
         stdout_console().print(str(text), markup=False, highlight=False, soft_wrap=True)
 
@@ -60,3 +85,72 @@ def read_run(path: Path) -> RunResult:
         raise ConfigError(
             f"{path} is not a run: write one with gpucoh run ... --profile --json"
         ) from None
+
+
+def _print_life(file: Path, line: str) -> None:
+    """Run a stored run again, traced, and print what happens to a line."""
+    stored = read_run(file)
+    address = int(line, 0) if re.fullmatch(r"0[xX][0-9a-fA-F]+|\d+", line) else None
+    given = {"array": address} if address is not None else _array(line)
+    wanted = _run_of(stored)
+    result = interruptible(
+        lambda stop: wanted.carry_out(capture=True, stop=stop, trace=given | {"records": _RECORDS})
+    )
+    if result.cycles != stored.cycles:
+        raise ConfigError(
+            f"{file}: the run took {stored.cycles:,} core cycles, and takes {result.cycles:,} here: it was stored by "
+            f"version {stored.version}, with another budget, or with another workload"
+        )
+    trace = result.trace
+    if trace is not None:
+        sys.stdout.write("\n".join(trace.life()) + "\n")
+
+
+def _run_of(stored: RunResult) -> Run:
+    built = machine(stored.machine)
+    return Run(
+        workload=stored.workload,
+        protocol=stored.protocol,
+        machine=built.replace(**stored.changes) if stored.changes else built,
+        consistency=stored.consistency,
+        scale=stored.scale,
+        seed=stored.seed,
+        params={name: value for name, value in stored.params.items() if value is not None},
+    )
+
+
+def trace_window(
+    timeline: Path | None, array: str | None, cycles: str | None
+) -> bool | dict[str, Any]:
+    """The trace that the options of ``gpucoh run`` ask for.
+
+    Raises
+    ------
+    ConfigError
+        For a bad option.
+    """
+    if timeline is None:
+        for name, given in (("--array", array), ("--cycles", cycles)):
+            if given is not None:
+                raise ConfigError(f"{name} needs --timeline FILE")
+        return False
+    timeline_path(timeline)
+    window: dict[str, Any] = {} if array is None else _array(array)
+    if cycles is not None:
+        bounds = re.fullmatch(r"(\d+):(\d+)", cycles)
+        if not bounds:
+            raise ConfigError(f"--cycles {cycles!r} is not FIRST:END, two numbers of core cycles")
+        window["cycles"] = (int(bounds[1]), int(bounds[2]))
+    return window or True
+
+
+def _array(given: str) -> dict[str, Any]:
+    """``NAME``, ``NAME[INDEX]`` or ``NAME[FIRST:END]``."""
+    found = re.fullmatch(r"(\w+)(?:\[(\d+)(?::(\d+))?\])?", given)
+    if not found:
+        raise ConfigError(f"{given!r} is neither an address nor NAME[INDEX] nor NAME[FIRST:END]")
+    name, first, end = found.groups()
+    if first is None:
+        return {"array": name}
+    index = int(first) if end is None else slice(int(first), int(end))
+    return {"array": name, "index": index}

@@ -11,7 +11,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Never, Self, TypeAlias
 
@@ -26,6 +26,7 @@ from gpucoh.device.choices import Choice, choose
 from gpucoh.device.launches import Extent, extent, how_to_launch, located, occupancy, slots_of
 from gpucoh.device.protocols import Protocol
 from gpucoh.device.recording import LARGEST_INTERVAL, Recorder
+from gpucoh.device.tracing import RECORDS, Index, Tracer
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
 from gpucoh.machines import PLACEMENTS, Machine
@@ -33,6 +34,7 @@ from gpucoh.machines import machine as find_machine
 from gpucoh.results import energy
 from gpucoh.results.profile import Profile, collected
 from gpucoh.results.stats import Stats
+from gpucoh.results.trace.trace import Trace
 
 DEFAULT_BUDGET = 10**9
 DEFAULT_DEADLOCK_AFTER = 10**7
@@ -164,6 +166,7 @@ class GPU:
         self._running = False
         self._recorder: Recorder | None = None
         self._profiles = False
+        self._tracer: Tracer | None = None
 
     @property
     def core(self) -> binding.GPU:
@@ -388,6 +391,8 @@ class GPU:
             cycles = _cycles("deadlock_after", deadlock_after)
         self._release_dropped()
         try:
+            if self._tracer:
+                self._tracer.begin_launch(program, slots)
             self.core.deadlock_after(cycles)
             self.core.launch(
                 program.name,
@@ -543,6 +548,57 @@ class GPU:
             self._recorder = None
             if self._core is not None:
                 recorder.finish()
+
+    @contextlib.contextmanager
+    def trace(
+        self,
+        array: Array | str | int | None = None,
+        index: Index | None = None,
+        cycles: tuple[int, int] | None = None,
+        kinds: Iterable[str] | None = None,
+        records: int = RECORDS,
+    ) -> Iterator[Trace]:
+        """Trace what the launches in a with block do to some lines, without a change to cycles or statistics.
+
+        Parameters
+        ----------
+        array : Array, str or int, optional
+            Trace the lines of this array, of the first one that a launch gets for a parameter of this name, or of the
+            word at this byte address; by default all lines.
+        index : int, slice, range or (int, int), optional
+            The elements of the array, counted as in a flat one; a pair is the first and the last.
+        cycles : (int, int), optional
+            The first core cycle and the end of the window; the clock begins at 0 with the first launch and also counts
+            between launches.
+        kinds : iterable of str, optional
+            The kinds of record, of ``warps``, ``fences``, ``misses``, ``messages``, ``steps``, ``leases``,
+            ``evictions``, ``epochs`` and ``memory``; by default all. ``misses``: an L1 completes a request;
+            ``leases``: a lease expires; ``fences``: fences, and L1s that drop stale copies.
+        records : int, default 100,000
+            Largest number of records; of more, the last ones are kept, and the trace says how many are missing.
+
+        Yields
+        ------
+        Trace
+            Complete after the block: ``table()``, ``requests()``, ``spans()``, ``life()``, ``draw()``, ``save(path)``.
+
+        Raises
+        ------
+        ConfigError
+            For a bad argument, an array that no launch had, or if the GPU traces already.
+        """
+        if self._tracer:
+            raise ConfigError("this GPU traces already: end that with block first")
+        title = f"{self.protocol} on {self.machine.name}"
+        line_bytes = self.machine.line_bytes
+        tracer = Tracer(self.core, line_bytes, title, array, index, cycles, kinds, records)
+        self._tracer = tracer
+        try:
+            yield tracer.trace
+        finally:
+            self._tracer = None
+            if self._core is not None:
+                tracer.finish()
 
     @short_traceback
     def verify(self) -> None:

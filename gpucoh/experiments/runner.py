@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,7 @@ from gpucoh.report.bars import blocks_bar
 from gpucoh.results.columns import Setup
 from gpucoh.results.runs import RunResult
 from gpucoh.results.stats import Stats
+from gpucoh.results.trace.trace import Trace
 from gpucoh.suite import Given, Workload, find
 
 # Limits of a launch, in core cycles, that `set` may contain beside machine fields, with their defaults.
@@ -158,6 +160,7 @@ class Run:
         progress: Callable[[int, int], None] | None = None,
         every: int | None = None,
         profile: bool = False,
+        trace: bool | Mapping[str, Any] = False,
     ) -> RunResult:
         """Make the input, run the workload, check the result.
 
@@ -174,18 +177,27 @@ class Run:
             Core cycles of an interval, as in :func:`run`.
         profile : bool, default False
             Profile the run, as in :func:`run`.
+        trace : bool or dict, default False
+            Trace the run, as in :func:`run`.
         """
         gpu, found = self.build()
         gpu.stop, gpu.progress = stop, progress
         with gpu, contextlib.ExitStack() as observers:
             recorder = observers.enter_context(gpu.record(every)) if every is not None else None
             profiled = observers.enter_context(gpu.profile()) if profile else None
+            traced: Trace | None = None
+            if trace is not False:
+                given = {} if trace is True else dict(trace)
+                traced = observers.enter_context(gpu.trace(**given))
             result = self._carry_out_on(gpu, found, capture)
             observers.close()
+            if traced is not None:
+                traced.title = f"{result.workload} under {traced.title}"
             return replace(
                 result,
                 series=recorder.series if recorder else None,
                 profile=profiled() if profiled else None,
+                trace=traced,
             )
 
     def _carry_out_on(self, gpu: GPU, found: Workload, capture: bool) -> RunResult:
@@ -255,6 +267,7 @@ def run(
     budget: int | None = None,
     every: int | None = None,
     profile: bool = False,
+    trace: bool | Mapping[str, Any] = False,
 ) -> RunResult:
     """Run one workload and check its result.
 
@@ -290,6 +303,9 @@ def run(
         ``launches`` and ``cores`` of the result.
     profile : bool, default False
         Also record where cycles, hits, misses and flits go: ``profile`` of the result. Statistics stay the same.
+    trace : bool or dict
+        Trace the run: ``trace`` of the result. The arguments of :meth:`gpucoh.GPU.trace`, an array by the name of a
+        kernel's parameter: ``trace={"array": "lock", "index": 0, "cycles": (0, 5000)}``; True traces everything.
 
     Returns
     -------
@@ -328,5 +344,7 @@ def run(
     )
     with blocks_bar(f"{wanted.found.id} {protocol}", enabled=progress) as report:
         return interruptible(
-            lambda stop: wanted.carry_out(stop=stop, progress=report, every=every, profile=profile)
+            lambda stop: wanted.carry_out(
+                stop=stop, progress=report, every=every, profile=profile, trace=trace
+            )
         )

@@ -340,11 +340,13 @@ def trace_cases(setup: Setup, cases: Sequence[Case], failure: Failure) -> list[s
         address = bench.memory.address + 4 * int(setup.layout.flags[warp, scope])
     else:
         return []
-    bench.gpu.core.trace(address, MOST_RECORDS)
-    for prepared in launches:
-        if bench.launch(prepared) is not None:
-            break
-    lines = bench.gpu.core.print_trace().splitlines()
+    with bench.gpu.trace(
+        bench.memory, address - bench.memory.address >> 2, records=MOST_RECORDS
+    ) as trace:
+        for prepared in launches:
+            if bench.launch(prepared) is not None:
+                break
+    lines = trace.life()
     if len(lines) > FIRST_LINES + LAST_LINES:
         lines = [*lines[:FIRST_LINES], "...", *lines[-LAST_LINES:]]
     return lines

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.lang import isa
 from gpucoh.lang.types import F32, I32, Element, Scalar
 
 __all__ = ["Parameter", "Program"]
@@ -160,6 +161,11 @@ class Program:
         """File name and line (from 1) of an instruction's ``file`` and ``line`` fields."""
         filename, first = self.files[file]
         return filename, first + line
+
+    def source_of(self, pc: int) -> tuple[str, int]:
+        """File name and line (from 1) of the instruction number ``pc``."""
+        fields = isa.PACKING.unpack_from(self.code, pc * isa.PACKING.size)
+        return self.locate(fields[-1], fields[-2])
 
     def printed(self, records: NDArray[np.uint32]) -> str:
         """The text of a launch's prints, call by call in the order in which they ended.

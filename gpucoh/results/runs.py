@@ -27,6 +27,7 @@ from gpucoh.results.stats import (
     Storage,
     Traffic,
 )
+from gpucoh.results.trace.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,6 +99,8 @@ class RunResult:
         Of a run with ``every``: :attr:`intervals`, :attr:`launches` and :attr:`cores`.
     profile : Profile, optional
         Where cycles, hits, misses and flits go; of a run with ``profile=True``.
+    trace : Trace, optional
+        Of a run with ``trace``; :meth:`to_dict` leaves it out.
     """
 
     workload: str
@@ -122,6 +125,7 @@ class RunResult:
     version: str = ""
     series: Series | None = None
     profile: Profile | None = None
+    trace: Trace | None = None
 
     @property
     def cycles(self) -> int:

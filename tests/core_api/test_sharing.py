@@ -25,10 +25,10 @@ def _hostile_calls(gpu, address, snapshot, seed, unexpected):
         lambda: gpu.host_read(address, words),
         lambda: gpu.host_write(address, words),
         lambda: gpu.release(gpu.allocate(dice.choice([1, 64, 10**6]))),
-        lambda: gpu.trace(address, dice.choice([0, 1, 1000])),
+        lambda: gpu.trace(address, address, 0, 0, 2**40, 2**15 - 1, dice.choice([0, 1, 1000])),
         gpu.abort,
         gpu.print_state,
-        gpu.print_trace,
+        gpu.traced,
         gpu.statistics,
         gpu.core_statistics,
         lambda: gpu.pause_at(dice.choice([0, 100, 2**40])),
@@ -93,6 +93,6 @@ def test_a_trace_cannot_begin_while_a_launch_runs():
     address = gpu.allocate(256)
     increment().launch(gpu, address, 256, blocks=2, threads=32)
     with pytest.raises(SimulationError, match="while a launch is running"):
-        gpu.trace(address, 10)
+        gpu.trace(address, address, 0, 0, 9, 1, 10)
     finish(gpu)
-    assert gpu.print_trace() == ""
+    assert gpu.traced()[1] == 0

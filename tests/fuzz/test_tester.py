@@ -191,9 +191,9 @@ def test_a_trace_tells_steps_and_messages_of_its_line_only_while_it_is_on():
 
     gpu = gpucoh.GPU(protocol="mesi")
     x = gpu.zeros(256, np.int32)
-    gpu.core.trace(x.address + 4 * 33, 100)
-    gpu.launch(store, grid=2, block=128, args=(x,))
-    lines = gpu.core.print_trace().splitlines()
+    with gpu.trace(x, 33, records=100) as trace:
+        gpu.launch(store, grid=2, block=128, args=(x,))
+    lines = trace.life()
     assert lines[0].split() == [
         "cycle",
         "where",
@@ -207,5 +207,5 @@ def test_a_trace_tells_steps_and_messages_of_its_line_only_while_it_is_on():
     assert any(re.search(r"L1 +0 +I +STORE +IM", line) for line in lines)
     assert any(re.search(r"sends +GETX", line) for line in lines)
     assert any(" 22 " in line for line in lines), "34, in hexadecimal, was stored to the word"
-    gpu.core.trace(0, 0)
-    assert gpu.core.print_trace() == ""
+    gpu.launch(store, grid=2, block=128, args=(x,))
+    assert trace.life() == lines
