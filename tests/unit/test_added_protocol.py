@@ -158,6 +158,7 @@ SELECTIONS = {
     "gpucoh/papers/tc_figures.py",
     "gpucoh/report/looks.py",
     "tests/unit/test_cpu_cache.py",
+    "tests/unit/test_traces.py",
     "tests/validation/test_resource_limits.py",
 }
 

@@ -69,7 +69,8 @@ def test_a_workload_that_is_wrong_with_one_seed_enters_no_mean(matrix):
     [
         ({"seeds": []}, "no seeds are given"),
         ({"seeds": [0, -1]}, "seed = -1"),
-        ({"seeds": 3}, "seeds = 3 is not a list"),
+        ({"seeds": 0}, "seeds = 0"),
+        ({"seeds": "3"}, "seed = .3"),
         ({"seeds": [1, 2], "seed": 5}, "seed = 5 and seeds"),
     ],
 )
