@@ -28,7 +28,7 @@ LONGEST_SECONDS = 60.0
 COLOURS = 64
 # What depends on time or on the process, and what stands for it.
 _CHANGING = (
-    (re.compile(r"(wall clock\W(?:<[^>]*>|\s)*)\d+\.\d+ s"), r"\1... s"),
+    (re.compile(r"(wall clock(?:<[^>]*>|\W)*)\d+\.\d+ s"), r"\1... s"),
     (re.compile(r"\bat 0x[0-9a-f]+"), "at 0x..."),
     (re.compile(r"/tmp/ipykernel_\d+/\d+\.py"), "/tmp/ipykernel/cell.py"),
 )
