@@ -255,6 +255,7 @@ typedef struct {
     bool barrier_releases;     /* every other barrier has that release part too, at scope cta */
     bool barrier_keeps_copies; /* no barrier has an acquire part */
     bool local_scopes;         /* cta and cu need neither release nor acquire part (hrf) */
+    bool reads_scopes;         /* a part distinguishes scopes */
 } gpc_order_traits_t;
 
 /* ---- for monitors (check=True) ---------------------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ from gpucoh.base.errors import ConfigError, KernelError, WorkloadError
 from gpucoh.base.files import results_folder, whole_file
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.cli import explain as explain_commands
-from gpucoh.cli import fuzz, litmus, papers, verify
+from gpucoh.cli import fuzz, hardware, litmus, papers, verify
 from gpucoh.cli.explain import trace_window
 from gpucoh.cli.options import (
     OK,
@@ -473,6 +473,7 @@ def _draw(comparison: Any, folder: Path) -> list[Path]:
 
 explain_commands.register(app)
 fuzz.register(app)
+hardware.register(app)
 litmus.register(app)
 papers.register(app)
 verify.register(app)

@@ -308,6 +308,8 @@ class Protocol:
         Name -> :class:`Option`.
     keeps_time : bool
         Whether its messages and lines carry timestamps of the machine's ``timestamp_bits``.
+    scopes : bool
+        Whether it distinguishes scopes; else an access of scope cta is as one of scope gpu.
     weak_outcomes : tuple of str
         Litmus tests whose weak state it allows and its runs must show.
     variations : tuple of str
@@ -329,6 +331,7 @@ class Protocol:
     controllers: Mapping[str, Table]
     options: Mapping[str, Option]
     keeps_time: bool
+    scopes: bool
     weak_outcomes: tuple[str, ...]
     variations: tuple[str, ...]
     uncovered: tuple[Uncovered, ...]
@@ -350,6 +353,7 @@ class Protocol:
             controllers=_tables(data["controllers"]),
             options={item["name"]: _option(item) for item in data["options"]},
             keeps_time=bool(data["keeps_time"]),
+            scopes=bool(data["scopes"]),
             weak_outcomes=tuple(declared["weak_outcomes"]),
             variations=tuple(declared["variations"]),
             uncovered=tuple(_uncovered(item) for item in declared["uncovered"]),
@@ -442,6 +446,7 @@ class Protocol:
             "default_consistency": self.default_rule,
             "options": list(self.json["options"]),
             "keeps_time": self.keeps_time,
+            "scopes": self.scopes,
             "declared": dict(self.json["declared"]),
             "watched": self.json["watched"],
             "controllers": {name: table.to_dict() for name, table in self.controllers.items()},

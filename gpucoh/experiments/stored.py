@@ -18,16 +18,16 @@ from gpucoh.results.runs import RunResult
 
 _PACKAGE = Path(__file__).parents[1]
 # Parts of the package that do not change a run.
-_OTHER_PARTS = ("cli", "experiments", "fuzz", "litmus", "papers", "report", "verify")
+_OTHER_PARTS = ("cli", "experiments", "fuzz", "hardware", "litmus", "papers", "report", "verify")
 
 
 @functools.cache
-def code_digest() -> str:
-    """A hash of the built core and of the Python modules that a run uses."""
-    digest = hashlib.sha256()
+def code_digest(*also: str) -> str:
+    """A hash of the built core and of the Python modules that a run uses, and of further parts of the package."""
+    digest, others = hashlib.sha256(), set(_OTHER_PARTS).difference(also)
     for path in sorted(_PACKAGE.rglob("*")):
         name = path.relative_to(_PACKAGE)
-        if name.parts[0] not in _OTHER_PARTS and path.suffix in (".py", ".toml", ".so"):
+        if name.parts[0] not in others and path.suffix in (".py", ".toml", ".so"):
             digest.update(f"{name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 

@@ -242,7 +242,7 @@ def _has(row: Mapping[str, Any], counters: str) -> bool:
 
 
 def add_rows(
-    todo: Sequence[tuple[str, Run]],
+    todo: Sequence[tuple[str, Any]],
     results: Results,
     *,
     jobs: int,
@@ -255,8 +255,8 @@ def add_rows(
 
     Parameters
     ----------
-    todo : sequence of (str, Run)
-        Keys and runs.
+    todo : sequence of (str, object)
+        Keys and runs, or whatever else ``work`` carries out.
     results : Results
         Takes the rows.
     jobs : int

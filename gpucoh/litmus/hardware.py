@@ -50,6 +50,8 @@ _SHAPES = {
     ),
 }
 
+FAMILIES = tuple(_SHAPES)
+
 
 def text(name: str) -> str:
     """The program of an id, ``family.placement.scope.variant[.scope of fences]``, in the public format.

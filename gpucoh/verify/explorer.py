@@ -7,9 +7,10 @@ completion.
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,6 +54,7 @@ def explore(
     allowed: Sequence[tuple[int, ...]] | None = None,
     invariants: bool = True,
     fields: Mapping[str, int] | None = None,
+    copies: Collection[tuple[int, int]] | None = None,
 ) -> dict[str, Any]:
     """Explore every interleaving of one program.
 
@@ -73,6 +75,8 @@ def explore(
         Whether to check the protocol's own invariants after every step.
     fields : dict, optional
         Fields of the explorer's machine, by the core's names, that differ from its own.
+    copies : collection of (int, int), optional
+        The core and variable of each copy that an L1 begins with, in place of ``program.warm``.
 
     Returns
     -------
@@ -107,7 +111,9 @@ def explore(
         )
         for thread in program.threads
     ]  # fmt: skip
-    warm = (1 << (program.cores * program.variables)) - 1 if program.warm else 0
+    every = itertools.product(range(program.cores), range(program.variables))
+    begins_with = copies if copies is not None else every if program.warm else ()
+    warm = sum(1 << (core * program.variables + variable) for core, variable in begins_with)
     text = binding.explore(
         choice.protocol.id,
         choice.rule(consistency),

@@ -45,6 +45,7 @@ DESCRIPTION = {
         },
     ],
     "keeps_time": True,
+    "scopes": False,
     "declared": {
         "weak_outcomes": ["SB", "MP"],
         "variations": ["private=off", "lifetime=3,l2=through"],

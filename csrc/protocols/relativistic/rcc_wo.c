@@ -63,7 +63,8 @@ const gpc_protocol_t gpc_protocol_rcc_wo = {
               .acquire = stores_after_acquire,
               .fence = join_at_fence,
               .same_line = true,
-              .barrier_releases = true},
+              .barrier_releases = true,
+              .reads_scopes = true},
     .declared = {.weak_outcomes = "SB MP", .variations = "predict=off renew=off predict_up=any tick=100 polls=0"},
     .watched = &rcc_wo_watched,
 };

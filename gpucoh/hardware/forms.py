@@ -1,0 +1,101 @@
+"""Programs of the tests: those that a protocol cannot tell apart have one normal form, and are explored once."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from gpucoh.device.protocols import Protocol
+from gpucoh.litmus import hardware
+from gpucoh.verify.library import Exploration, translate
+from gpucoh.verify.programs import Operation, Program, without_fences
+
+
+@functools.cache
+def exploration(name: str) -> Exploration:
+    """A test as a program of the explorer, each of its blocks on a core of its own."""
+    return translate(hardware.programs()[name])
+
+
+def normal(program: Program, protocol: Protocol) -> Program:
+    """The program that the memory order of a protocol does not distinguish from the given one.
+
+    No memory order distinguishes the orders of fences, or scopes gpu and sys.
+    """
+
+    def changed(item: Operation) -> Operation:
+        local = protocol.scopes and item.scope in ("CTA", "CU")
+        order = "SC" if item.kind == "F" else item.order
+        return replace(item, order=order, scope=item.scope if local else "GPU")
+
+    threads = tuple(
+        replace(thread, operations=tuple(map(changed, thread.operations)))
+        for thread in program.threads
+    )
+    return replace(program, name="", threads=threads)
+
+
+def explored(program: Program, protocol: Protocol, rule: str) -> Program:
+    """The normal form that is explored: the consistency rule ``sc`` needs no fences."""
+    found = normal(program, protocol)
+    return without_fences(found) if rule == "sc" else found
+
+
+def placements(program: Program) -> Iterator[Program]:
+    """The program with its blocks on cores in every way: all apart first."""
+    for cores in _partitions(program.cores):
+        threads = tuple(replace(thread, core=cores[thread.core]) for thread in program.threads)
+        yield replace(program, threads=threads)
+
+
+def stale_copies(name: str, program: Program) -> set[tuple[int, int]]:
+    """The core and variable of each load of a placed program whose test demands the initial value.
+
+    Beside these, copies of what another thread has to read anew would only hide the outcome.
+    """
+    loads = [
+        (thread.core, item.variable)
+        for thread in program.threads
+        for item in thread.operations
+        if item.reads
+    ]
+    old = _demands_zero(name.partition(".")[0])
+    places = exploration(name).registers.items()
+    return {
+        loads[place] for register, (place, _) in places if place is not None and register in old
+    }
+
+
+@functools.cache
+def _demands_zero(family: str) -> set[str]:
+    """The registers that are zero in every state that the condition of a family describes."""
+    test = next(one for name, one in hardware.programs().items() if name.startswith(f"{family}."))
+    names = [
+        *test.locations,
+        *(f"P{thread.id}:{register}" for thread in test.threads for register in thread.registers),
+    ]
+    states = [
+        state
+        for values in itertools.product(range(3), repeat=len(names))
+        if test.condition.matches(state := dict(zip(names, values, strict=True)))
+    ]
+    return {name for name in names if not any(state[name] for state in states)}
+
+
+def _partitions(size: int) -> list[tuple[int, ...]]:
+    """Every partition of numbered things, as the number of the group of each; most groups first."""
+    found: list[tuple[int, ...]] = [()]
+    for _ in range(size):
+        found = [(*one, group) for one in found for group in range(1 + max(one, default=-1) + 1)]
+    return sorted(found, key=lambda one: -max(one))
+
+
+def representatives(protocol: Protocol, names: Sequence[str]) -> Mapping[str, str]:
+    """Test -> the first test of the suite that the protocol does not distinguish from it."""
+    first: dict[str, str] = {}
+    forms = {name: str(normal(exploration(name).program, protocol)) for name in hardware.facts()}
+    for name, form in forms.items():
+        first.setdefault(form, name)
+    return {name: first[forms[name]] for name in names}

@@ -1,0 +1,142 @@
+"""The measurement: every test under every protocol, explored or run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gpucoh.base.wording import natural
+from gpucoh.device.choices import Choice
+from gpucoh.device.gpu import resolve
+from gpucoh.experiments.interrupts import terminable
+from gpucoh.experiments.results import Results
+from gpucoh.experiments.sweeps import add_rows
+from gpucoh.hardware.forms import exploration, explored, placements, representatives
+from gpucoh.hardware.verdicts import RUNS, STATES, Verdict
+from gpucoh.hardware.works import Explore, Repeat, carry_out
+from gpucoh.machines import Machine
+
+
+class Study:
+    """The measurement.
+
+    Parameters
+    ----------
+    results : Results
+        Rows of finished work; new ones are added.
+    machine : Machine
+        Of the runs.
+    states, runs, seed : int
+        Largest number of states of an exploration in each setting; runs of a test that it leaves undecided; seed.
+    jobs : int
+        Number of threads.
+    progress : bool
+    """
+
+    def __init__(
+        self,
+        results: Results,
+        machine: Machine,
+        *,
+        states: int = STATES,
+        runs: int = RUNS,
+        seed: int = 0,
+        jobs: int = 1,
+        progress: bool = False,
+    ) -> None:
+        self.results, self.machine = results, machine
+        self.states = natural("states", states, smallest=1)
+        self.runs = natural("runs", runs, smallest=1)
+        self.seed, self.jobs, self.progress = natural("seed", seed), jobs, progress
+
+    def verdicts(self, pairs: Sequence[tuple[str, str]], tests: Sequence[str]) -> list[Verdict]:
+        """The verdicts, protocol by protocol.
+
+        A test is explored with its blocks apart first, and with several of them on a core where that is complete and
+        does not show the outcome; runs decide where an exploration is bounded.
+        """
+        keys = [(protocol, rule, test) for protocol, rule in pairs for test in tests]
+        choices = {protocol: resolve(protocol) for protocol, _ in pairs}
+        found: dict[tuple[str, str, str], Verdict] = {}
+        left = {
+            key: self._explorations(choices[key[0]], *key)
+            for key in keys
+            if _explorable(choices[key[0]], key[1])
+        }
+        depth = 0
+        while left:
+            self._do(works[depth] for works in left.values())
+            for key, works in list(left.items()):
+                row = self.results.rows[works[depth].key]
+                if row["verdict"] == "never" and depth + 1 < len(works):
+                    continue
+                del left[key]
+                if row["verdict"] != "bounded":
+                    found[key] = self._explored(key, row)
+            depth += 1
+        runs = self._repeats(choices, [key for key in keys if key not in found])
+        self._do(runs.values())
+        found |= {
+            key: self._repeated(key, self.results.rows[work.key]) for key, work in runs.items()
+        }
+        return [found[key] for key in keys]  # fmt: skip
+
+    def _do(self, works: Iterable[Explore | Repeat]) -> None:
+        """Carry out what has no row."""
+        wanted = {work.key: work for work in works}
+        todo = [(key, work) for key, work in wanted.items() if key not in self.results.rows]
+        add_rows(
+            todo,
+            self.results,
+            jobs=self.jobs,
+            progress=self.progress,
+            work=carry_out,
+            columns={key: {} for key in wanted},
+        )
+
+    def _explorations(self, choice: Choice, protocol: str, rule: str, test: str) -> list[Explore]:
+        program = exploration(test).program
+        return [
+            Explore(protocol, rule, explored(placed, choice.protocol, rule), test, self.states)
+            for placed in placements(program)
+        ]
+
+    def _repeats(
+        self, choices: Mapping[str, Choice], keys: Sequence[tuple[str, str, str]]
+    ) -> dict[tuple[str, str, str], Repeat]:
+        out = {}
+        for name, choice in choices.items():
+            mine = [key for key in keys if key[0] == name]
+            same = representatives(choice.protocol, [key[2] for key in mine])
+            for key in mine:
+                out[key] = Repeat(name, key[1], same[key[2]], self.machine, self.runs, self.seed)
+        return out
+
+    def _explored(self, key: tuple[str, str, str], row: Mapping[str, Any]) -> Verdict:
+        protocol, rule, test = key
+        where = f"{row['workload']} ({row['where']})" if row["where"] else ""
+        return Verdict(protocol=protocol, rule=rule, test=test, verdict=row["verdict"], by="exploration",
+                       where=where)  # fmt: skip
+
+    def _repeated(self, key: tuple[str, str, str], row: Mapping[str, Any]) -> Verdict:
+        protocol, rule, test = key
+        return Verdict(protocol=protocol, rule=rule, test=test, verdict=row["verdict"], by="runs", runs=row["runs"],
+                       count=row["count"], where=row["where"])  # fmt: skip
+
+
+def _explorable(choice: Choice, rule: str) -> bool:
+    """Whether the explorer takes the protocol: not with options that are for analysis only."""
+    return choice.model(rule) == choice.protocol.model(rule)
+
+
+def study(
+    pairs: Sequence[tuple[str, str]],
+    tests: Sequence[str],
+    machine: Machine,
+    path: Path | None,
+    **settings: Any,
+) -> list[Verdict]:
+    """The verdicts of a :class:`Study`, whose work a Parquet file keeps; None keeps nothing."""
+    with terminable(), Results(path, resume=path is not None) as results:
+        return Study(results, machine, **settings).verdicts(pairs, tests)

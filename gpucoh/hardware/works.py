@@ -1,0 +1,161 @@
+"""The units of work: a program explored, or a test run many times; each gives one row of a result file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gpucoh.base.errors import SimulationError
+from gpucoh.device.gpu import VERSION, resolve
+from gpucoh.experiments.stored import code_digest
+from gpucoh.hardware.forms import exploration, stale_copies
+from gpucoh.litmus import hardware
+from gpucoh.litmus.harness import names, observe
+from gpucoh.machines import Machine
+from gpucoh.verify.explorer import explore, small_choice
+from gpucoh.verify.programs import Program
+
+#: The settings in which a program is explored, all without spontaneous evictions: no copies at first; copies of what
+#: the condition demands to be read as before all stores, or of all if it demands none; L1s and an L2 of one line.
+SETTINGS = ("cold", "warm", "tight")
+
+
+def _key(*parts: object) -> str:
+    text = json.dumps([VERSION, code_digest("litmus", "verify", "hardware"), *parts])
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _row(work: Explore | Repeat, machine: str, scale: str, **found: Any) -> dict[str, Any]:
+    choice = resolve(work.protocol)
+    return {
+        "key": work.key,
+        "protocol": work.protocol,
+        "protocol_id": choice.protocol.id,
+        "machine": machine,
+        "consistency": work.rule,
+        "model": choice.model(work.rule),
+        "scale": scale,
+        "seed": 0,
+        "correct": found["verdict"] != "failed",
+        "mismatches": 0,
+        "where": "",
+        "error": None,
+        "version": VERSION,
+        **found,
+    }
+
+
+@dataclass(frozen=True)
+class Explore:
+    """The exploration of one program under one protocol and rule.
+
+    Attributes
+    ----------
+    protocol, rule : str
+    program : Program
+        In its normal form.
+    test : str
+        A test with this program, whose condition is that of all its tests.
+    states : int
+        Largest number of states in each setting.
+    """
+
+    protocol: str
+    rule: str
+    program: Program
+    test: str
+    states: int
+
+    @property
+    def key(self) -> str:
+        """The key of its row."""
+        family = self.test.partition(".")[0]
+        return _key(
+            "explore", self.protocol, self.rule, family, str(self.program), self.states, SETTINGS
+        )
+
+    def carry_out(self, stop: threading.Event | None = None) -> dict[str, Any]:
+        """The row: the outcome is ``shown``, ``never`` shown, or the exploration is ``bounded`` or has ``failed``."""
+        given, choice = exploration(self.test), small_choice(self.protocol)
+        states, verdict, where = 0, "never", ""
+        for setting in SETTINGS:
+            if setting == "warm" and not choice.protocol.has_l1:
+                continue
+            if stop is not None and stop.is_set():
+                raise SimulationError("stopped")
+            stale = stale_copies(self.test, self.program) if setting == "warm" else set()
+            program = replace(
+                self.program, evictions=False, warm=setting == "warm", tight=setting == "tight"
+            )
+            found = explore(
+                choice,
+                program,
+                consistency=self.rule,
+                max_states=self.states,
+                invariants=False,
+                copies=stale or None,
+            )
+            states += found["states"]
+            if found["violations"]:
+                first = found["violations"][0]
+                verdict, where = "failed", f"{setting}: {first['kind']}: {first['what']}"
+            elif any(given.test.condition.matches(given.final(row)) for row in found["outcomes"]):
+                verdict, where = "shown", setting
+            elif not found["complete"]:
+                verdict, where = "bounded", setting
+            if verdict != "never":
+                break
+        return _row(
+            self, "explorer", "exhaustive", workload=str(self.program), verdict=verdict, where=where,
+            states=states,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Many runs of one test under one protocol and rule."""
+
+    protocol: str
+    rule: str
+    test: str
+    machine: Machine
+    runs: int
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """The key of its row."""
+        machine = self.machine.to_core()
+        return _key("runs", self.protocol, self.rule, self.test, machine, self.runs, self.seed)
+
+    def carry_out(self, stop: threading.Event | None = None) -> dict[str, Any]:
+        """The row: the outcome is ``shown`` or ``not seen``, or a run has ``failed``."""
+        test = hardware.programs()[self.test]
+        seen = observe(
+            test, self.protocol, self.rule, self.machine, self.runs, self.seed, stop=stop
+        )
+        if stop is not None and stop.is_set():
+            raise SimulationError("stopped")
+        listed = names(test)
+        count = sum(
+            number
+            for final, number in seen.states.items()
+            if test.condition.matches(dict(zip(listed, final, strict=True)))
+        )
+        where = seen.error or (f"{seen.hung} of {seen.runs} runs hang" if seen.hung else "")
+        verdict = "failed" if where else "shown" if count else "not seen"
+        return _row(
+            self, self.machine.name, "runs", workload=self.test, verdict=verdict, where=where, seed=self.seed,
+            runs=seen.runs, count=count,
+        )  # fmt: skip
+
+
+def carry_out(
+    work: Explore | Repeat, key: str, stop: threading.Event | None = None
+) -> dict[str, Any]:
+    """Carry out a unit of work; the key is its own."""
+    del key
+    return work.carry_out(stop)

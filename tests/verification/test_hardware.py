@@ -1,0 +1,158 @@
+"""Does gpucoh hardware find what protocols can show of the outcomes that GPUs showed?"""
+
+import json
+
+import pytest
+
+from gpucoh.cli import call
+from gpucoh.device.gpu import protocols, resolve
+from gpucoh.hardware import study as module
+from gpucoh.hardware.forms import (
+    exploration,
+    explored,
+    normal,
+    placements,
+    representatives,
+    stale_copies,
+)
+from gpucoh.hardware.study import study
+from gpucoh.hardware.verdicts import KINDS, Verdict, of_families, pairs_of, summarise
+from gpucoh.litmus.hardware import facts
+from gpucoh.machines import machine
+from gpucoh.verify.explorer import explore, small_choice
+from gpucoh.verify.programs import parse
+
+FERMI = machine("fermi")
+SCOPED = (
+    "0: st.relaxed.{0} x 1; F.{0}; st.release.{0} y 1; ld x | 1: ld.acquire.{0} y; ld.relaxed.{0} x"
+)
+FORBIDDEN = "wrc.0_1_2.gpu.rel+acq"
+
+
+def verdict(test, word="shown", **more):
+    return Verdict(protocol="mesi", rule="rc", test=test, verdict=word, by="runs", **more)
+
+
+# ---- normal forms
+
+
+@pytest.mark.parametrize("name", [name for name, item in protocols().items() if not item.scopes])
+def test_a_protocol_without_scopes_takes_cta_as_gpu(name):
+    """Its states and moves are the same."""
+    found = [
+        explore(small_choice(name), parse(SCOPED.format(scope)), evictions=0, max_states=1500)
+        for scope in ("cta", "gpu")
+    ]
+    keys = ("states", "transitions", "outcomes")
+    assert [found[0][key] for key in keys] == [found[1][key] for key in keys]
+
+
+def test_programs_that_a_protocol_does_not_distinguish_are_explored_once():
+    mesi, hrf = resolve("mesi").protocol, resolve("gpu-hrf").protocol
+    local, device = (exploration(f"wrc.0_12.cta.F12.{scope}").program for scope in ("cta", "gpu"))
+    assert normal(local, mesi) == normal(device, mesi)
+    assert normal(local, hrf) != normal(device, hrf)
+    assert explored(local, mesi, "sc").size == local.size - 2
+    same = representatives(mesi, ["wrc.0_12.cta.F12.gpu"])
+    assert same == {"wrc.0_12.cta.F12.gpu": "wrc.0_12.cta.F12.cta"}
+
+
+def test_blocks_are_placed_on_cores_in_every_way():
+    cores = [
+        [thread.core for thread in program.threads]
+        for program in placements(exploration("wrc.0_1_2.gpu.rlx").program)
+    ]
+    assert cores == [[0, 1, 2], [0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 0, 0]]
+    assert len(list(placements(exploration("iriw.0_1_2_3.gpu.rlx").program))) == 15
+
+
+# ---- verdicts
+
+
+def test_a_verdict_is_compared_with_the_facts():
+    kinds = {
+        "wrc.0_1_2.gpu.rlx": ("explained", "missed"),
+        "wrc.0_1_2.gpu.acq+acq": ("excess", "absent"),
+        FORBIDDEN: ("forbidden", "absent"),
+        "iriw.02_1_3.cta.rlx": ("void", "void"),
+    }
+    assert {test: (verdict(test).kind, verdict(test, "never").kind) for test in kinds} == kinds
+    assert verdict(FORBIDDEN, "failed").kind == "failed"
+
+
+def test_an_outcome_that_no_run_showed_has_a_bound():
+    assert verdict(FORBIDDEN, "not seen", runs=1000).bound == pytest.approx(0.00299, rel=0.01)
+    assert verdict(FORBIDDEN, "never").bound == verdict(FORBIDDEN, runs=9).bound == 0
+
+
+def test_a_summary_counts_every_test_once():
+    (found,) = summarise(verdict(test) for test in facts())
+    assert found.kinds["forbidden"] == 65
+    assert found.recall == 1
+    assert found.strong == 27
+    assert sum(found.kinds.values()) == len(facts())
+    assert list(found.kinds) == list(KINDS)
+
+
+# ---- the measurement
+
+
+def test_explorations_and_runs_agree_with_what_is_known():
+    tests = ["2+2w.0_1.gpu.rlx", "2+2w.0_1.gpu.F01.gpu", "wrc.0_1_2.gpu.rlx"]
+    found = study([("mesi", "rc"), ("mesi", "sc")], tests, FERMI, None)
+    assert [item.verdict for item in found] == ["shown", "never", "shown", *["never"] * 3]
+    assert {item.by for item in found} == {"exploration"}
+    found = study([("mesi", "rc")], tests[:2], FERMI, None, states=50, runs=400)
+    assert [(item.verdict, item.by) for item in found] == [("shown", "runs"), ("not seen", "runs")]
+    assert 0 < found[0].count < found[0].runs == 400
+
+
+def test_copies_of_what_is_read_as_before_are_there_at_first():
+    """gpu-hrf reads a copy at scope cta; its own cores' copies of what they read anew would hide the outcome."""
+    test = "wrc.0_1_2.cta.rlx"
+    assert stale_copies(test, exploration(test).program) == {(2, 0)}
+    (found,) = study([("gpu-hrf", "hrf")], [test], FERMI, None)
+    assert (found.verdict, found.where.endswith("(warm)")) == ("shown", True)
+
+
+def test_an_interrupted_measurement_continues(tmp_path, monkeypatch):
+    path, tests = tmp_path / "store.parquet", ["2+2w.0_1.gpu.rlx", "2+2w.0_1.gpu.F01.gpu"]
+    first = study([("no-l1", "rc")], tests, FERMI, path, states=200, runs=100)
+    monkeypatch.setattr(module, "carry_out", None)  # nothing is carried out again
+    assert study([("no-l1", "rc")], tests, FERMI, path, states=200, runs=100) == first
+
+
+def test_a_planted_forbidden_outcome_is_found(mutant_gpucoh):
+    from gpucoh.hardware.study import study
+    from gpucoh.machines import machine
+
+    for name, kind in (("gpu-vi!store-without-invalidations", "forbidden"), ("gpu-vi", "absent")):
+        (found,) = study([(name, "rc")], [FORBIDDEN], machine("fermi"), None)
+        assert (found.kind, found.by) == (kind, "exploration")
+
+
+# ---- the command
+
+
+def test_the_command_prints_a_row_for_each_protocol_and_rule(capsys, tmp_path):
+    arguments = ["hardware", "-p", "no-l1", "--family", "paper1", "--states", "100", "--runs", "50"]
+    folder = tmp_path / "figures"
+    assert call([*arguments, "--out", str(folder)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:3] for line in lines[1:]] == [
+        ["no-l1", "sc", "SC"],
+        ["no-l1", "rc", "RC-MCA"],
+    ]
+    assert (folder / "hardware.svg").stat().st_size > 1000
+    assert call([*arguments, "-c", "rc", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [item["test"] for item in found["verdicts"]] == of_families(["paper1"])
+    assert found["summaries"][0]["not_seen"] == 2
+
+
+def test_bad_input_is_refused(capsys):
+    assert call(["hardware", "--family", "wrcs"]) == 2
+    assert "unknown family 'wrcs'" in capsys.readouterr().err
+    assert call(["hardware", "-p", "tc-weak", "-c", "sc"]) == 2
+    assert "does not support consistency 'sc'" in capsys.readouterr().err
+    assert pairs_of(["mesi"], None) == [("mesi", "sc"), ("mesi", "rc")]
