@@ -26,7 +26,7 @@ from PIL import Image
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 LONGEST_SECONDS = 60.0
 COLOURS = 64
-# What depends on time or on the process, and what stands for it.
+# What depends on time or on the process, and what replaces it.
 _CHANGING = (
     (re.compile(r"(wall clock(?:<[^>]*>|\W)*)\d+\.\d+ s"), r"\1... s"),
     (re.compile(r"\bat 0x[0-9a-f]+"), "at 0x..."),

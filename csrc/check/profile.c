@@ -132,7 +132,7 @@ begin_launch(gpc_profile_t *self, const gpc_launch_t *launch)
     return GPC_OK;
 }
 
-/* Places a block's warps. Registers that nobody has written are those of no instruction. */
+/* Places a block's warps. Registers that have not been written belong to no instruction. */
 static void
 begin_block(gpc_profile_t *self, const gpc_observation_t *event)
 {

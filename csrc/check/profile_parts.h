@@ -68,7 +68,7 @@ typedef struct {
 
 /* A warp at a moment at which others learn of what it does. */
 typedef struct {
-    uint32_t core, warp, block; /* core GPC_NONE: nobody */
+    uint32_t core, warp, block; /* core GPC_NONE: none */
     gpc_cycle_t cycle;
     gpc_longest_t longest;
 } gpc_moment_t;

@@ -21,9 +21,9 @@
 
 /* Stall causes. A core cycle with a resident block in which no warp issues counts once, under the cause of the first
  * waiting warp in scheduler order; if that warp waits at a barrier, under the cause of the first warp of its block, in
- * the same order, that does not: the one that holds up the barrier. Issue cycles + stall cycles = active core cycles. Cycles without a resident block
- * count under `launch` and are not active: active + launch = length of the launch on every core. While an instruction
- * occupies its issue port (issue_cycles > 1), the core counts as issuing. */
+ * the same order, that does not: the one that holds up the barrier. Issue cycles + stall cycles = active core cycles.
+ * Cycles without a resident block count under `launch` and are not active: active + launch = length of the launch on
+ * every core. While an instruction occupies its issue port (issue_cycles > 1), the core counts as issuing. */
 #define GPC_STALLS(X)                                                                            \
     X(scoreboard, "a register of an outstanding load or instruction")                            \
     X(poll, "the value of a load that a loop repeats until the value changes")                   \

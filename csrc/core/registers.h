@@ -88,7 +88,7 @@ gpc_operand_word(const gpc_issue_t *x, const gpc_operand_t *operand)
 }
 
 /* A vector register whose `lanes` the caller will write. */
-static inline uint32_t *
+static inline __attribute__((always_inline)) uint32_t *
 gpc_vector_for_write(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_lanes_t lanes)
 {
     uint32_t *to = x->vectors + operand->offset;

@@ -115,6 +115,7 @@ typedef struct {                /* the members that every turn reads come first 
     bool held;           /* no offers to the L1 before gpc_cores_retry */
     bool in_turn;
 
+    gpc_cycle_t ports_free_at; /* the latest of port_free */
     gpc_cycle_t port_free[4];
     gpc_cycle_t unit_free[GPC_NUM_UNITS];
     uint64_t far; /* warps that wake later than the calendar reaches */

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import itertools
 import json
 import sys
 import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Never, Self, TypeAlias
 
@@ -24,17 +22,12 @@ from gpucoh.device import binding
 from gpucoh.device.arrays import Array, converted, dtype_of, shape_of, values_of, words_of
 from gpucoh.device.choices import Choice, choose
 from gpucoh.device.launches import Extent, extent, how_to_launch, located, occupancy, slots_of
+from gpucoh.device.observing import Observing
 from gpucoh.device.protocols import Protocol
-from gpucoh.device.recording import LARGEST_INTERVAL, Recorder
-from gpucoh.device.tracing import RECORDS, Index, Tracer
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
 from gpucoh.machines import PLACEMENTS, Machine
 from gpucoh.machines import machine as find_machine
-from gpucoh.results import energy
-from gpucoh.results.profile import Profile, collected
-from gpucoh.results.stats import Stats
-from gpucoh.results.trace.trace import Trace
 
 DEFAULT_BUDGET = 10**9
 DEFAULT_DEADLOCK_AFTER = 10**7
@@ -44,7 +37,6 @@ LARGEST_SEED = 2**64 - 1
 CHECKS = {"protocol": 1, "races": 2, "kernel": 4}
 CHUNK_SECONDS = 0.05
 _FIRST_EVENTS = 20_000
-_SERIALS = itertools.count()
 
 # Called about 20 times per second with (finished blocks, blocks of the launch).
 Progress: TypeAlias = Callable[[int, int], None]
@@ -83,7 +75,7 @@ class Snapshot:
         self.arrays = arrays  # the serial numbers of the arrays that are not freed
 
 
-class GPU:
+class GPU(Observing):
     """One simulated GPU.
 
     Its memory goes back to the system when the last reference to the GPU and its arrays goes, or at once with
@@ -138,7 +130,7 @@ class GPU:
         budget: int = DEFAULT_BUDGET,
         deadlock_after: int = DEFAULT_DEADLOCK_AFTER,
     ) -> None:
-        self._serial = next(_SERIALS)
+        super().__init__()
         self.machine = find_machine(machine)
         self.choice = resolve(protocol)
         self.consistency = self.choice.rule(consistency)
@@ -164,25 +156,6 @@ class GPU:
         self._arrays: weakref.WeakSet[Array] = weakref.WeakSet()
         self._dropped: deque[int] = deque()  # addresses of arrays that no longer exist
         self._running = False
-        self._recorder: Recorder | None = None
-        self._profiles = False
-        self._tracer: Tracer | None = None
-
-    @property
-    def core(self) -> binding.GPU:
-        """The simulated machine.
-
-        Raises
-        ------
-        ConfigError
-            If the GPU is closed.
-        """
-        if self._core is None:
-            raise ConfigError(
-                f"this GPU ({self.machine.name} {self.protocol}) is closed: make a new one, or use it before close() "
-                "and inside its with block"
-            )
-        return self._core
 
     def close(self) -> None:
         """Free everything that the GPU holds; later use of it and its arrays is an error. Closing twice is allowed."""
@@ -460,145 +433,7 @@ class GPU:
     def _note_occupancy(self, program: Program, threads: int) -> None:
         self.occupancy[program.name] = occupancy(self.machine, program, threads)
 
-    # ---- statistics, checks and snapshots
-
-    @contextlib.contextmanager
-    def profile(self) -> Iterator[Callable[[], Profile]]:
-        """Profile the launches of a ``with`` block; ``profile()`` of what it gives is the :class:`gpucoh.Profile`.
-
-        Statistics and cycles stay the same; the simulation is slower. :meth:`reset_stats` restarts the profile.
-
-        Raises
-        ------
-        ConfigError
-            If the GPU profiles already.
-
-        Examples
-        --------
-        >>> import gpucoh, numpy as np
-        >>> gpu = gpucoh.GPU()
-        >>> with gpu.profile() as profile:
-        ...     x = gpu.zeros(64, np.int32, name="histogram")
-        >>> profile().by("line").empty
-        True
-        """
-        core = self.core
-        if self._profiles:
-            raise ConfigError("this GPU profiles already: end that with block first")
-        core.profile(True)
-        self._profiles = True
-        found: list[Profile] = []
-        try:
-            yield lambda: found[0] if found else collected(json.loads(core.print_profile()))
-        finally:
-            found.append(collected(json.loads(core.print_profile())))
-            core.profile(False)
-            self._profiles = False
-
-    @short_traceback
-    def stats(self) -> Stats:
-        """Every counter since construction or the last :meth:`reset_stats`."""
-        counted = json.loads(self.core.statistics())
-        protocol = self.choice.selected
-        joules = energy.estimate(
-            counted,
-            self.machine.numbers(),
-            networks=protocol.virtual_networks,
-            has_l1=protocol.has_l1 and self.machine.l1_kib > 0,
-        )
-        return Stats(counted | {"energy": joules}, self._serial)
-
-    @short_traceback
-    def reset_stats(self) -> None:
-        """Set all counters to zero."""
-        self.core.reset_statistics()
-        if self._profiles:
-            self.core.profile(True)
-        if self._recorder:
-            self._recorder.restart()
-
-    @contextlib.contextmanager
-    def record(self, every: int) -> Iterator[Recorder]:
-        """Record the statistics of the launches in a with block: by interval, by launch and by core.
-
-        Parameters
-        ----------
-        every : int
-            Core cycles of an interval.
-
-        Yields
-        ------
-        Recorder
-            After the block it has ``intervals``, ``launches`` and ``cores``, as :class:`gpucoh.RunResult` has them.
-
-        Raises
-        ------
-        ConfigError
-            For a bad number, or if the GPU records already.
-        """
-        every = natural("every", every, LARGEST_INTERVAL, smallest=1)
-        if self._recorder:
-            raise ConfigError("this GPU records already: end that with block first")
-        recorder = self._recorder = Recorder(
-            every, self.stats, lambda: json.loads(self.core.core_statistics())
-        )
-        try:
-            yield recorder
-        finally:
-            self._recorder = None
-            if self._core is not None:
-                recorder.finish()
-
-    @contextlib.contextmanager
-    def trace(
-        self,
-        array: Array | str | int | None = None,
-        index: Index | None = None,
-        cycles: tuple[int, int] | None = None,
-        kinds: Iterable[str] | None = None,
-        records: int = RECORDS,
-    ) -> Iterator[Trace]:
-        """Trace what the launches in a with block do to some lines, without a change to cycles or statistics.
-
-        Parameters
-        ----------
-        array : Array, str or int, optional
-            Trace the lines of this array, of the first one that a launch gets for a parameter of this name, or of the
-            word at this byte address; by default all lines.
-        index : int, slice, range or (int, int), optional
-            The elements of the array, counted as in a flat one; a pair is the first and the last.
-        cycles : (int, int), optional
-            The first core cycle and the end of the window; the clock begins at 0 with the first launch and also counts
-            between launches.
-        kinds : iterable of str, optional
-            The kinds of record, of ``warps``, ``fences``, ``misses``, ``messages``, ``steps``, ``leases``,
-            ``evictions``, ``epochs`` and ``memory``; by default all. ``misses``: an L1 completes a request;
-            ``leases``: a lease expires; ``fences``: fences, and L1s that drop stale copies.
-        records : int, default 100,000
-            Largest number of records; of more, the last ones are kept, and the trace says how many are missing.
-
-        Yields
-        ------
-        Trace
-            Complete after the block: ``table()``, ``requests()``, ``spans()``, ``life()``, ``draw()``, ``save(path)``.
-
-        Raises
-        ------
-        ConfigError
-            For a bad argument, an array that no launch had, or if the GPU traces already.
-        """
-        if self._tracer:
-            raise ConfigError("this GPU traces already: end that with block first")
-        title = f"{self.protocol} on {self.machine.name}"
-        line_bytes = self.machine.line_bytes
-        tracer = Tracer(self.core, line_bytes, title, array, index, cycles, kinds, records)
-        self._tracer = tracer
-        try:
-            yield tracer.trace
-        finally:
-            self._tracer = None
-            if self._core is not None:
-                tracer.finish()
+    # ---- checks and snapshots
 
     @short_traceback
     def verify(self) -> None:

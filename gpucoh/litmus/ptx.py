@@ -253,7 +253,7 @@ class Judge:
     def _waited(self, steps: Relation) -> Relation:
         """Strengthened: base causality in which a release after a write carries what an older one had waited for.
 
-        A node for each release pattern stands for what has been waited for. A later release of another thread has
+        A node for each release pattern represents what has been waited for. A later release of another thread has
         waited for as much, if it follows a write that comes after the pattern's own in coherence order, or after a
         read behind an sc fence.
         """

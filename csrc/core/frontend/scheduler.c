@@ -39,16 +39,6 @@ first_in_order(const gpc_cores_t *self, uint32_t core_index, const gpc_core_t *c
 
 /* ---- counting ---------------------------------------------------------------------------------------------------- */
 
-static gpc_cycle_t
-last_port_free(const gpc_cores_t *self, const gpc_core_t *core)
-{
-    gpc_cycle_t latest = 0;
-    for (uint32_t p = 0; p < self->machine->issue_width; p++) {
-        latest = core->port_free[p] > latest ? core->port_free[p] : latest;
-    }
-    return latest;
-}
-
 static void
 add_stall(gpc_core_statistics_t *statistics, uint8_t reason, uint64_t cycles)
 {
@@ -72,7 +62,37 @@ add_idle(const gpc_core_t *core, gpc_core_statistics_t *statistics, uint64_t cyc
     statistics->barrier_blocked_cycles += core->idle_barrier ? cycles : 0;
 }
 
-/* Reports `issuing` and then `idle` counted cycles. */
+/* Of the cycles from the last counted one to `to`, those in which an instruction occupies an issue port. */
+static uint64_t
+issuing_before(const gpc_core_t *core, gpc_cycle_t to)
+{
+    gpc_cycle_t from = core->accounted, busy = core->ports_free_at;
+    return busy <= from ? 0 : (busy < to ? busy : to) - from;
+}
+
+/* Counts the cycles from the last counted one to `to`, in which nothing changed. While an instruction occupies its
+ * issue port, the core counts as issuing. */
+static inline void
+account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    gpc_core_statistics_t *statistics = &self->statistics[core_index];
+    gpc_cycle_t from = core->accounted;
+    if (to <= from) {
+        return;
+    }
+    if (core->resident != 0) {
+        uint64_t issuing = issuing_before(core, to), idle = to - from - issuing;
+        statistics->active_cycles += to - from;
+        statistics->issue_cycles += issuing;
+        if (idle != 0) {
+            add_idle(core, statistics, idle);
+        }
+    }
+    core->accounted = to;
+}
+
+/* Reports `issuing` and then `idle` cycles. */
 static int
 observe_counted(gpc_cores_t *self, uint32_t core_index, uint64_t issuing, uint64_t idle)
 {
@@ -87,28 +107,16 @@ observe_counted(gpc_cores_t *self, uint32_t core_index, uint64_t issuing, uint64
     return status;
 }
 
-/* Counts the cycles from the last counted one to `to`, in which nothing changed. While an instruction occupies its
- * issue port, the core counts as issuing. */
+/* Reports what account() is about to count, to subscribers. */
 static int
-account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
+observe_account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
 {
-    gpc_core_t *core = &self->parts->cores[core_index];
-    gpc_core_statistics_t *statistics = &self->statistics[core_index];
-    gpc_cycle_t from = core->accounted;
-    if (to <= from) {
+    const gpc_core_t *core = &self->parts->cores[core_index];
+    if (to <= core->accounted || core->resident == 0) {
         return 0;
     }
-    core->accounted = to;
-    if (core->resident == 0) {
-        return 0;
-    }
-    gpc_cycle_t busy = last_port_free(self, core);
-    gpc_cycle_t issuing = busy <= from ? 0 : (busy < to ? busy : to) - from;
-    statistics->active_cycles += to - from;
-    statistics->issue_cycles += issuing;
-    add_idle(core, statistics, to - from - issuing);
-    bool observed = gpc_is_observed(&self->tap, GPC_ON_COUNTED);
-    return observed ? observe_counted(self, core_index, issuing, to - from - issuing) : 0;
+    uint64_t issuing = issuing_before(core, to);
+    return observe_counted(self, core_index, issuing, to - core->accounted - issuing);
 }
 
 int
@@ -117,7 +125,8 @@ gpc_cores_count_until(gpc_cores_t *self, gpc_cycle_t to)
     int status = 0;
     for (uint32_t i = 0; i < self->machine->cores && status == 0; i++) {
         gpc_core_t *core = &self->parts->cores[i];
-        status = account(self, i, to);
+        status = gpc_is_observed(&self->tap, GPC_ON_COUNTED) ? observe_account(self, i, to) : 0;
+        account(self, i, to);
         if (status == 0 && core->blocks_resident == 0 && to > core->empty_since) {
             status = gpc_core_count_empty(self, i, to);
             core->empty_since = to;
@@ -195,7 +204,7 @@ issue(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *any)
             return status;
         }
         if (issued) {
-            core->port_free[p] = now + self->machine->issue_cycles;
+            core->port_free[p] = core->ports_free_at = now + self->machine->issue_cycles;
             *any = true;
         }
     }
@@ -267,11 +276,16 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index)
     if (now < core->turn_allowed) {
         return gpc_core_schedule(self, core_index, core->turn_allowed);
     }
+    bool observed = gpc_is_observed(&self->tap, GPC_ON_COUNTED);
+    int status = observed ? observe_account(self, core_index, now) : 0;
+    if (status != 0) {
+        return status;
+    }
     core->in_turn = true;
-    int status = account(self, core_index, now);
+    account(self, core_index, now);
     gpc_core_empty_calendar(self, core_index, now);
     bool any = false, active = core->resident != 0;
-    if (status == 0 && core->due_head != GPC_NONE) {
+    if (core->due_head != GPC_NONE) {
         status = gpc_core_retire_due(self, core_index, now);
     }
     if (status == 0 && core->ready != 0) {
@@ -286,7 +300,7 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index)
         return status;
     }
     gpc_cycle_t next = next_turn(self, core_index, now);
-    bool issuing = any || last_port_free(self, core) > now;
+    bool issuing = any || core->ports_free_at > now;
     if (core->resident != 0 && !(issuing && next == now + 1)) { /* else no idle cycle precedes the next one */
         note_idle_reason(self, core_index);
     }
@@ -298,7 +312,7 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index)
         } else {
             add_idle(core, statistics, 1);
         }
-        status = gpc_is_observed(&self->tap, GPC_ON_COUNTED) ? observe_counted(self, core_index, issuing, !issuing) : 0;
+        status = observed ? observe_counted(self, core_index, issuing, !issuing) : 0;
     }
     core->accounted = now + 1;
     return next == GPC_NEVER || status != 0 ? status : gpc_core_schedule(self, core_index, next);

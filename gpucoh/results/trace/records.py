@@ -42,7 +42,7 @@ COMMON_MESSAGES = (
 )
 FIRST_OWN_MESSAGE = 16
 ACCESSES = ("load", "store", "atomic")
-NO_LINE, NO_MESSAGE, NOBODY = 2**64 - 1, 2**32 - 1, 2**16 - 1
+NO_LINE, NO_MESSAGE, NO_REQUESTER = 2**64 - 1, 2**32 - 1, 2**16 - 1
 # gpc_cell_kind_t; a record of a message that is not a step has another number.
 MOVES = (1, 2)
 HOLDS = {0: "impossible", 3: "waits for the line", 4: "waits in its queue", 5: "not a victim"}

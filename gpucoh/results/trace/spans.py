@@ -13,7 +13,7 @@ from gpucoh.results.trace.records import (
     FIRST_OWN_MESSAGE,
     HOLDS,
     NAMES,
-    NOBODY,
+    NO_REQUESTER,
     Names,
     is_step,
 )
@@ -123,7 +123,7 @@ def _stage(record: Any, kind: str, names: Names) -> str:
 
 def _cores(record: Any, line: int, by_line: dict[tuple[int, int], list[Access]]) -> Iterator[int]:
     """The cores whose requests a record concerns: of the message, or all that wait for the line."""
-    if NAMES[record["kind"]] in ("FETCH", "WRITE") or record["requester"] == NOBODY:
+    if NAMES[record["kind"]] in ("FETCH", "WRITE") or record["requester"] == NO_REQUESTER:
         yield from [core for core, one in by_line if one == line]
         return
     ends = (record["node"], record["source"], record["destination"], record["requester"])
