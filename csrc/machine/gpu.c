@@ -36,8 +36,16 @@ make_clocks(gpc_gpu_t *gpu)
     return 0;
 }
 
-/* The way of a request from a bank to a controller at the memory side and of the line back, unloaded and without the
- * bank's pipeline; 0 without such a controller. */
+/* The pipeline in whole cycles of the unit's clock. */
+static void
+set_pipeline(gpc_service_t *service, gpc_tick_t ticks)
+{
+    service->pipeline_ticks = gpc_clock_edge(service->clock, ticks);
+    service->pipeline_stages = (uint32_t) (service->pipeline_ticks / service->clock.period);
+}
+
+/* The way of a request from a bank to a controller at the memory side, through its pipeline, and of the line back,
+ * unloaded and without the bank's pipeline; 0 without such a controller. */
 static gpc_tick_t
 memory_side_ticks(const gpc_gpu_t *gpu)
 {
@@ -53,7 +61,8 @@ memory_side_ticks(const gpc_gpu_t *gpu)
     uint32_t up = (8 + m->flit_bytes - 1) / m->flit_bytes,
              down = (8 + m->line_bytes + m->flit_bytes - 1) / m->flit_bytes;
     gpc_tick_t arrives = gpc_network_zero_load(star, banks->first, memory->first, up) * link.period;
-    gpc_tick_t sent = gpc_clock_edge(link, gpc_clock_edge(gpu->services[memory - gpu->nodes.kinds].clock, arrives));
+    const gpc_service_t *service = &gpu->services[memory - gpu->nodes.kinds];
+    gpc_tick_t sent = gpc_clock_edge(link, gpc_clock_edge(service->clock, arrives) + service->pipeline_ticks);
     gpc_tick_t back = sent + gpc_network_zero_load(star, memory->first, banks->first, down) * link.period;
     return gpc_clock_edge(gpu->services[banks - gpu->nodes.kinds].clock, back);
 }
@@ -109,8 +118,12 @@ gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
         service->pipeline_ticks -= service->clock.period;
         back = gpc_clock_edge(gpu->link_clocks[GPC_INTERCONNECT], step + service->pipeline_ticks) + answer;
     }
-    service->pipeline_stages = (uint32_t) (service->pipeline_ticks / service->clock.period);
+    set_pipeline(service, service->pipeline_ticks);
     gpu->fill_cycles = (whole - (back + core - 1) / core * core) / core;
+    const gpc_node_kind_t *memory = gpc_nodes_at(&gpu->nodes, GPC_AT_MEMORY);
+    if (memory) {
+        set_pipeline(&gpu->services[memory - gpu->nodes.kinds], m->l3_latency * core);
+    }
     return derive_memory(gpu, dram);
 }
 

@@ -107,6 +107,7 @@ the_round_trip_to_memory_includes_the_star(void)
         bench_t it = bench(&machine, protocols[i % 2], WORDS);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), 200);
         gpc_gpu_free(it.gpu);
+        machine.l3_latency = 7;
         machine.l2_round_trip = 60; /* an L2 with a pipeline, which requests to the memory side do not pay */
         it = bench(&machine, protocols[i % 2], WORDS);
         CHECK(it.gpu->services[GPC_AT_BANK].pipeline_ticks > 0);

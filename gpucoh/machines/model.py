@@ -139,6 +139,7 @@ class Machine(BaseModel):
     l3_kib: Kib = field("l3_kib", default=0)
     l3_ways: Count = field("l3_ways", default=0)
     l3_mshrs: Count = field("l3_mshrs", default=0)
+    l3_latency: Count = field("l3_latency", default=0)
     global_units: Count = field("global_units", default=1)
     global_mhz: Mhz = field("global_mhz", default=0)
     host_units: Count = field("host_units", default=0)
