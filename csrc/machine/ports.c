@@ -55,7 +55,7 @@ port_send_probed(void *world, gpc_controller_t *from, gpc_index_t message)
 {
     gpc_gpu_t *gpu = world;
     gpc_tick_t at = gpc_cpu_cache_exists(&gpu->cpu) ? gpu->cpu.state->answered : 0;
-    return at > tick_now(gpu)
+    return at >= tick_now(gpu) /* those that have waited for this tick leave first */
                ? gpc_wheel_schedule(&gpu->wheel, at, GPC_EVENT_SEND, GPC_PRIORITY_OUTBOX, from->node, message)
                : gpc_gpu_send(world, from, message);
 }
