@@ -9,9 +9,9 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from gpucoh.base.canvas import Canvas, points, style
 from gpucoh.hardware.verdicts import Verdict
 from gpucoh.litmus.hardware import FAMILIES, facts
-from gpucoh.report.canvas import Canvas, points, style
 
 #: Part of a bar -> its colour and text, from left to right.
 _PARTS = {

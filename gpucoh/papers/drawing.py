@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from gpucoh.base.canvas import Canvas, style
 from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import resolve
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.papers.panels import Draw, Panel
-from gpucoh.report.canvas import Canvas, style
 from gpucoh.report.charts import WIDTHS, Bar, Chart, Options, draw
 from gpucoh.report.looks import kind_look, protocol_looks
 from gpucoh.report.plots import energy_chart, relative_stacks, subtitle, traffic_bars, traffic_chart

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
+from gpucoh.base.canvas import png
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import whole_file
 from gpucoh.base.late import LATE_IMPORT
@@ -21,7 +22,6 @@ from gpucoh.papers.catalogue import FIGURES
 from gpucoh.papers.claims import Paper, load
 from gpucoh.papers.panels import FigureSpec, Panel, Spec, TableSpec
 from gpucoh.papers.runs import Bench, Runs, bench_of, by_machine, missing_protocol, present
-from gpucoh.report.canvas import png
 from gpucoh.report.plots import save
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from gpucoh.base.canvas import Canvas, style
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.papers import drawing
 from gpucoh.papers.drawing import by_workload, short, titled
 from gpucoh.papers.panels import Draw, FigureSpec, Panel
-from gpucoh.report.canvas import Canvas, style
 from gpucoh.report.charts import WIDTHS, WRONG, finish
 
 COHERENT = ("mesi", "gpu-vi", "gpu-vini", "tc-weak")

@@ -17,9 +17,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.textpath import TextPath
 
+from gpucoh.base.canvas import Canvas, points, style
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.wording import nearest
-from gpucoh.report.canvas import Canvas, points, style
 from gpucoh.report.looks import Look, proper_name
 
 WIDTHS = {"column": 3.3, "page": 7.0}

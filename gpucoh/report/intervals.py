@@ -65,7 +65,7 @@ def plot_intervals(
     with LATE_IMPORT:
         import matplotlib as mpl
 
-        from gpucoh.report.canvas import Canvas, style
+        from gpucoh.base.canvas import Canvas, style
         from gpucoh.report.charts import Options
 
     table, begins = result.intervals, result.launches["begin"]

@@ -10,7 +10,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from gpucoh.report.canvas import Canvas, points, style
+from gpucoh.base.canvas import Canvas, points, style
 from gpucoh.report.charts import Options, figure_of, finish, legend_in, own_axes
 
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))

@@ -155,6 +155,22 @@ def test_an_error_in_a_kernel_names_the_cell_and_the_line():
     shell.clear_instance()
 
 
+PROFILED = """
+gpu = gpucoh.GPU()
+with gpu.profile() as profile:
+    broken[1, 1](gpu.zeros(8, "int32"))
+shown = list(profile().by("line")["source"])
+"""
+
+
+def test_a_profile_shows_the_source_of_a_cell():
+    shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell.instance()
+    cells = (SETUP, BROKEN.replace("missing_name", "2"), PROFILED)
+    assert all(shell.run_cell(cell, store_history=True).success for cell in cells)
+    assert "x[gpucoh.global_id() + 5] = 2" in shell.user_ns["shown"]
+    shell.clear_instance()
+
+
 STUDIES = """
 import json
 @gpucoh.workload(scales={"tiny": {"n": 8}, "small": {"n": 8}, "paper": {"n": 8}})

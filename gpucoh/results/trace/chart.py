@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from gpucoh.base.canvas import Canvas, points, style
 from gpucoh.results.trace.records import MOVES, NAMES, Names, is_step
 
 _ROW = 0.16  # inches for a message or step
-_STYLE: Any = {"font.size": 7, "pdf.fonttype": 42, "ps.fonttype": 42}
 
 
-def sequence(records: NDArray[Any], names: Names, line: int, most: int) -> Figure:
+def sequence(records: NDArray[Any], names: Names, line: int, most: int) -> Canvas:
     """Controllers side by side, time downwards; arrows are messages, words beside a controller its new state.
 
     An arrow begins where the message is sent and ends where a step takes it.
@@ -27,10 +26,9 @@ def sequence(records: NDArray[Any], names: Names, line: int, most: int) -> Figur
     nodes = nodes or sorted({int(records[i]["node"]) for i in shown})
     column = {node: place for place, node in enumerate(nodes)}
     row = {i: place for place, i in enumerate(shown)}
-    with mpl.rc_context(_STYLE):
-        figure = Figure(
-            figsize=(1.2 + 1.3 * len(nodes), 0.9 + _ROW * (len(shown) + 2)), layout="constrained"
-        )
+    with mpl.rc_context(style()):
+        size = 1.2 + 1.3 * len(nodes), 0.9 + _ROW * (len(shown) + 2)
+        figure = Canvas(figsize=(points(size[0]), points(size[1])), layout="constrained")
         chart = figure.subplots()
         for node, place in column.items():
             chart.axvline(place, color="#999999", linewidth=0.7)
