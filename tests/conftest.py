@@ -36,3 +36,18 @@ def mutant_gpucoh():
     """A copy of the package in which planted bugs are protocols too: ``gpucoh.GPU(protocol="tc-weak!h1")``."""
     with mutants().loaded() as package:
         yield package
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """The runs of a sweep that were really carried out."""
+    from gpucoh.experiments import sweeps
+
+    seen, original = [], sweeps._carry_out
+
+    def count(run, key, stop=None):
+        seen.append(run)
+        return original(run, key, stop)
+
+    monkeypatch.setattr(sweeps, "_carry_out", count)
+    return seen

@@ -1,4 +1,5 @@
 /* report.c: conservation checks, and the printed state and trace of a GPU. */
+#include <stddef.h>
 #include <string.h>
 
 #include "check/profile.h"
@@ -102,25 +103,31 @@ gpc_gpu_traced(const gpc_gpu_t *gpu)
     return gpu->trace;
 }
 
+_Static_assert(offsetof(gpc_state_info_t, name) == 0 && offsetof(gpc_event_info_t, name) == 0, "add_names");
+_Static_assert(offsetof(gpc_message_info_t, name) == 0, "add_names");
+
+/* `key`: the names of `count` structs of `size` bytes, whose first member is the name. */
+static void
+add_names(gpc_text_t *out, const char *key, const void *structs, size_t size, uint32_t count)
+{
+    gpc_text_add_key(out, key);
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name;
+        memcpy(&name, (const char *) structs + i * size, sizeof name);
+        gpc_text_add(out, i ? ", " : "");
+        gpc_text_add_string(out, name);
+    }
+    gpc_text_add(out, "]");
+}
+
 /* One table: its states, events and the actions of each cell, states by events. */
 static void
 add_table_names(const gpc_table_t *table, gpc_text_t *out)
 {
     gpc_text_add(out, "{");
-    gpc_text_add_key(out, "states");
-    gpc_text_add(out, "[");
-    for (uint8_t i = 0; i < table->num_states; i++) {
-        gpc_text_add(out, i ? ", " : "");
-        gpc_text_add_string(out, table->states[i].name);
-    }
-    gpc_text_add(out, "]");
-    gpc_text_add_key(out, "events");
-    gpc_text_add(out, "[");
-    for (uint8_t i = 0; i < table->num_events; i++) {
-        gpc_text_add(out, i ? ", " : "");
-        gpc_text_add_string(out, table->events[i].name);
-    }
-    gpc_text_add(out, "]");
+    add_names(out, "states", table->states, sizeof *table->states, table->num_states);
+    add_names(out, "events", table->events, sizeof *table->events, table->num_events);
     gpc_text_add_key(out, "actions");
     gpc_text_add(out, "[");
     for (uint32_t i = 0; i < (uint32_t) table->num_states * table->num_events; i++) {
@@ -142,13 +149,7 @@ gpc_gpu_trace_names(const gpc_gpu_t *gpu, gpc_text_t *out)
         gpc_text_add(out, node ? ", [\"%s\", %u]" : "[\"%s\", %u]", unit->type->name, unit->index);
     }
     gpc_text_add(out, "]");
-    gpc_text_add_key(out, "messages");
-    gpc_text_add(out, "[");
-    for (uint32_t i = 0; i < gpu->protocol->num_messages; i++) {
-        gpc_text_add(out, i ? ", " : "");
-        gpc_text_add_string(out, gpu->protocol->messages[i].name);
-    }
-    gpc_text_add(out, "]");
+    add_names(out, "messages", gpu->protocol->messages, sizeof *gpu->protocol->messages, gpu->protocol->num_messages);
     gpc_text_add_key(out, "tables");
     gpc_text_add(out, "{");
     for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {

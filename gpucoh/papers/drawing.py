@@ -111,6 +111,10 @@ def _workload_chart(panel: Panel, measure: str, label: str, title: str) -> Chart
             )
             for protocol in comparison.protocols
         ]
+    return _chart(comparison, groups, label, title)
+
+
+def _chart(comparison: Comparison, groups: dict[str, list[Bar]], label: str, title: str) -> Chart:
     return Chart(
         groups=groups,
         looks=protocol_looks(comparison.protocols),
@@ -141,15 +145,8 @@ def by_size(**labels: str) -> Draw:
 
 
 def _size_chart(panels: Sequence[Panel], name: str, measure: str, label: str) -> Chart:
-    comparison = panels[0].comparison
     groups = {f"{panel.sizes[name]:,}": _workload_bars(panel, measure, name) for panel in panels}
-    return Chart(
-        groups=groups,
-        looks=protocol_looks(comparison.protocols),
-        label=label.format(base=short(comparison.baseline)),
-        title=name,
-        line=1.0 if "{base}" in label else None,
-    )
+    return _chart(panels[0].comparison, groups, label, name)
 
 
 def _workload_bars(panel: Panel, measure: str, name: str) -> list[Bar]:
