@@ -130,6 +130,8 @@ typedef struct {
     uint32_t (*extra)(const gpc_machine_t *machine, const int64_t *options);
 } gpc_array_info_t;
 
+enum { GPC_PART_BANKS = 16 }; /* at most */
+
 /* A pool of entries with a state each: a store buffer, a FIFO, a write-back buffer, a queue. */
 typedef struct {
     const char *name;
@@ -137,7 +139,8 @@ typedef struct {
     uint32_t (*capacity)(const gpc_machine_t *machine, const int64_t *options);
     bool ordered;  /* a FIFO: entries leave in order of arrival */
     bool may_rest; /* entries may remain at the end of a run */
-    uint8_t steps; /* steps of ready entries per cycle of the unit's clock; 0: one */
+    uint8_t banks; /* an entry's bank is its number modulo this; 0: one bank */
+    uint8_t steps; /* steps of ready entries per cycle of the unit's clock in each bank; 0: one */
 } gpc_part_info_t;
 
 /* A counter or histogram that a controller type declares. */

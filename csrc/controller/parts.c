@@ -136,6 +136,14 @@ gpc_part_take_ready(gpc_part_t *part, gpc_index_t entry)
     --*part->unit->ready;
 }
 
+void
+gpc_part_turn_ready(gpc_part_t *part)
+{
+    gpc_index_t entry = part->ready->head;
+    gpc_part_take_ready(part, entry);
+    push_ready(part, entry);
+}
+
 int
 gpc_part_ready(gpc_part_t *part, gpc_index_t entry)
 {

@@ -320,6 +320,31 @@ ready_entries_take_as_many_steps_a_cycle_as_the_part_declares(void)
 }
 
 static void
+entries_of_one_bank_take_its_steps_and_others_theirs(void)
+{
+    gpc_controller_type_t banked = type;
+    banked.parts[0].banks = 2;
+    banked.parts[0].steps = 1;
+    bench_t bench;
+    begin(&bench);
+    bench.unit.type = &banked;
+    gpc_part_t *part = &bench.unit.parts[0];
+    gpc_index_t even = open_entry(&bench, A), odd = open_entry(&bench, B), also_even = open_entry(&bench, 0);
+    CHECK_EQUAL_I64(gpc_part_ready(part, even), GPC_OK);
+    CHECK_EQUAL_I64(gpc_part_ready(part, also_even), GPC_OK);
+    CHECK_EQUAL_I64(gpc_part_ready(part, odd), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.sends, 2);
+    CHECK_EQUAL_U64(part->states[even], E_SENT);
+    CHECK_EQUAL_U64(part->states[odd], E_SENT);
+    CHECK_EQUAL_U64(part->states[also_even], E_OPEN);
+    CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(part->states[also_even], E_SENT);
+    bench.unit.type = &type;
+    bench_end(&bench);
+}
+
+static void
 a_refused_entry_stays_first_and_is_retried(void)
 {
     bench_t bench;
@@ -483,6 +508,7 @@ main(void)
     RUN(an_entry_step_is_about_the_line_of_the_entry_and_may_send_a_request);
     RUN(a_store_without_an_entry_takes_one_until_the_part_is_full);
     RUN(ready_entries_take_as_many_steps_a_cycle_as_the_part_declares);
+    RUN(entries_of_one_bank_take_its_steps_and_others_theirs);
     RUN(a_refused_entry_stays_first_and_is_retried);
     RUN(an_entry_that_leaves_its_part_is_not_ready_any_longer);
     RUN(an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes);

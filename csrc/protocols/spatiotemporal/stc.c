@@ -1,8 +1,8 @@
 /* stc.c: STC-NV, STC-ES, STC-AB and STC-MB: turn-based spatiotemporal coherence; stc.h says where its parts are.
  *
  * Paper    Puthoor and Lipasti, TACO 2023, sections 3 to 6: STC-NV takes every epoch in turn (4.2), STC-ES skips epochs that no store
- *          demands (4.5), STC-AB moves the bands when a load and a store of one band conflict (4.6), STC-MB grants up to four epochs together
- *          (6). An acquire has nothing to do: a copy that may be read has the L2's words.
+ *          demands (4.3), STC-AB moves the bands when a load and a store of one band conflict (4.4), STC-MB grants up to four epochs together
+ *          (4.4, 6). An acquire has nothing to do: a copy that may be read has the L2's words.
  */
 #include "protocols/spatiotemporal/stc_cu.h"
 
@@ -51,7 +51,7 @@ written_first(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
     .name = "L1", .position = GPC_AT_CORE, .tables = {&(lines_), &(buffer_), &stc_turns},                              \
     .variants = {{.table = STC_TABLE_EPOCHS, .option = STC_OPTION_SKEW, .value = STC_SKEW_RESUME, .by = &stc_turns_resuming}}, \
     .arrays = {{.name = "tags", .line = stc_l1_line_described, .has_data = true}},                                     \
-    .parts = {{.name = "coalescing buffer", .entry = stc_entry_described, .capacity = stc_buffer_entries, .steps = 32}}, \
+    .parts = {{.name = "coalescing buffer", .entry = stc_entry_described, .capacity = stc_buffer_entries, .banks = 16, .steps = 2}}, \
     .mshr = gpc_requests_mshr_described, .unit = stc_cu_unit_described, .counters = COUNT_info, .route = route,        \
     .victim_rank = written_first
 static const gpc_controller_type_t stc_nv_l1 = {STC_L1_TYPE(stc_lines, stc_blocking)};

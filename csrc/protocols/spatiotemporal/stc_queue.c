@@ -1,10 +1,10 @@
 /* stc_queue.c: the coalescing buffer of a CU of STC, whose blocked entries are its blocked-store queue.
  *
- * Paper    Puthoor and Lipasti, TACO 2023, sections 4.2 (the queue), 4.5 (demands), 7.2 (16 banks, 2 entries of each a cycle).
+ * Paper    Puthoor and Lipasti, TACO 2023, sections 4.2 (the queue), 4.3 (demands), 7.2 (16 banks, 2 entries of each a cycle).
  * Rules    A store or atomic is issued only in an epoch of its band and while the CU is in RUN; else it waits in the queue, and the CU
  *          demands its band. At a change of epochs what is blocked is looked at again.
- * Inferred DEMAND is sent again when SEB has changed, as the EMU then forgets demands. The banks are equally filled: 32 entries a cycle
- *          in any order.
+ * Inferred DEMAND is sent again when SEB has changed, as the EMU then forgets demands. A store takes any free entry, and an entry's bank
+ *          is its number modulo 16, so that a full queue is drained in 8 cycles (7.2); in any order.
  * Table    of `gpucoh protocols stc-nv`, L1.buffer
  *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
  *          src's (11 cells), for the reasons at the patches. tools/derived_tables.py
@@ -134,7 +134,7 @@ GPC_ACTION(act_done, "complete it, PW - 1; later requests to the line are taken 
 static const gpc_patch_t blocking_patches[] = {
     {BUFFER_FREE, BUFFER_ISSUE, GO(BUFFER_SENT, act_enter, act_issue), "PW counts stores, and CHANGE waits for them"},
     {BUFFER_SENT, BUFFER_ACK, GO(BUFFER_FREE, act_done), NULL},
-    {BUFFER_FREE, BUFFER_BLOCK, GO(BUFFER_BLOCKED, act_enter, act_block), "4.4: a store waits for its band's epoch"},
+    {BUFFER_FREE, BUFFER_BLOCK, GO(BUFFER_BLOCKED, act_enter, act_block), "4.2: a store waits for its band's epoch"},
     {BUFFER_BLOCKED, BUFFER_LATER, GO(BUFFER_BLOCKED, act_queue), NULL},
     {BUFFER_BLOCKED, BUFFER_GRANTED, GO(BUFFER_READY, act_ready), NULL},
     {BUFFER_BLOCKED, BUFFER_NOT_GRANTED, GO(BUFFER_BLOCKED), NULL},
@@ -146,7 +146,7 @@ static const gpc_patch_t blocking_patches[] = {
 };
 
 static const gpc_patch_t demanding_patches[] = {
-    {BUFFER_FREE, BUFFER_BLOCK, GO(BUFFER_BLOCKED, act_enter, act_block, act_demand), "4.5: only demanded epochs come"},
+    {BUFFER_FREE, BUFFER_BLOCK, GO(BUFFER_BLOCKED, act_enter, act_block, act_demand), "4.3: only demanded epochs come"},
     {BUFFER_BLOCKED, BUFFER_NOT_GRANTED, GO(BUFFER_BLOCKED, act_demand), NULL},
     {BUFFER_READY, BUFFER_STOP, GO(BUFFER_BLOCKED, act_demand), NULL},
 };
