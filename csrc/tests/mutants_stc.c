@@ -204,7 +204,7 @@ every_second_epoch(mutant_t *m)
 }
 
 #define LATE "a read is kept although its band's epoch began while it was outstanding", "table 1 looks at the epoch in which the data arrive", late_fills_kept
-#define SKEW "a CU that has answered READY still reads copies of the epochs to come", "4.3: CUs change one after another", skew_without_cure
+#define SKEW "a CU that has answered READY still reads copies of the epochs to come", "4.2: CUs change one after another", skew_without_cure
 #define NO_SWEEP "copies of untouched sets outlive their band's epoch", NULL, no_sweep
 #define AT_ONCE "READY does not wait for stores outstanding", NULL, ready_at_once
 #define IGNORES "stores that are ready when PREPARE comes are issued", NULL, queue_ignores_prepare

@@ -166,3 +166,33 @@ def test_tcs_has_the_paper_s_mshrs_and_leases() -> None:
     machine = gpucoh.machine("gcn3")
     assert (machine.l2_mshrs, machine.timestamp_bits) == (128, 32)
     assert gpucoh.run("vec-cpy", protocol="tc-strong", machine=machine, scale="tiny").correct
+
+
+@gpucoh.kernel
+def store_and_load_in_a_change(words: gpucoh.Buffer[gpucoh.i32]) -> None:
+    """Of two bands the second runs; the store to the first changes that while one to the second is outstanding."""
+    gpucoh.store(words, 0, 1)
+    gpucoh.sleep(60)
+    gpucoh.store(words, 1024, 1)
+    gpucoh.sleep(60)
+    gpucoh.store(words, 1024 + 32, 1)  # held up
+    words[16] = words[1024 + 64]
+
+
+@pytest.mark.parametrize("protocol", MOVING)
+def test_a_load_of_a_band_whose_stores_a_change_holds_up_is_a_conflict(protocol: str) -> None:
+    """Section 4.4: "a CU has a blocked write to a band and then a subsequent read to the same band happens"."""
+    gpu = gpucoh.GPU("gcn3", protocol=f"{protocol}[epochs=2]")
+    gpu.launch(store_and_load_in_a_change, grid=1, block=1, args=(gpu.zeros(2048, "int32"),))
+    counts = gpu.stats().to_dict()["counters"]["L1"]
+    assert (counts["uncached_loads"], counts["conflicts"]) == (1, 1)
+
+
+def test_the_etv_keeps_an_epoch_from_moving_the_bands_again() -> None:
+    def steps(etv: str) -> int:
+        options = f"seb=6,adapt=lower,etv={etv}"
+        found = gpucoh.run("mis", protocol=f"stc-ab[{options}]", machine="gcn3", scale="tiny")
+        assert found.correct
+        return int(found.to_dict()["counters"]["EMU"]["seb_steps"])
+
+    assert 0 < steps("on") < steps("off")

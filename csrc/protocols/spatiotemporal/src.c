@@ -1,6 +1,6 @@
 /* src.c: SRC, self-invalidating release consistency: write-through L1s that drop every copy at an acquire.
  *
- * Paper    Puthoor and Lipasti, TACO 2023, section 2.3: the baseline, a VI protocol of AMD's GPUs (buffer_wbinvl1_vol). A release waits
+ * Paper    Puthoor and Lipasti, TACO 2023, section 4.1: the baseline, a VI protocol of AMD's GPUs (buffer_wbinvl1_vol). A release waits
  *          for the acknowledgements of the wave's stores, an acquire invalidates the whole L1 in one cycle, and so does the begin of a
  *          kernel; atomics are performed at the L2.
  * Inferred loads of order relaxed or stronger read at the L2. A read that is outstanding at an acquire completes its loads and is not

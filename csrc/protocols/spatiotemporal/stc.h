@@ -4,7 +4,7 @@
  * Bands    band(a) = bits [SEB+N-1 : SEB] of the address. An epoch grants writing to one band (STC-MB: to several), and no L1 has a
  *          copy of it that it may read (4, ER1 to ER4). Any band may be read in any epoch; one that is being written, at the L2.
  * Buffer   an entry is one line request of a wave instruction, blocked (waiting for its band's epoch) or issued. It blocks later
- *          requests to its line (3.1), so that the L1 has the paper's three states (SRC) and four (STC).
+ *          requests to its line (4.2), so that the L1 has the paper's three states (SRC) and four (STC).
  */
 #ifndef GPC_PROTOCOLS_SPATIOTEMPORAL_STC_H
 #define GPC_PROTOCOLS_SPATIOTEMPORAL_STC_H

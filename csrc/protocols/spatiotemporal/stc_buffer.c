@@ -1,7 +1,7 @@
 /* stc_buffer.c: the coalescing buffer of a CU, as a table over its entries; SRC's, which blocks no store.
  *
- * Paper    Puthoor and Lipasti, TACO 2023, section 3.1: the coalescing unit merges the lanes of one wave instruction and blocks a request
- *          to a line that has an older one outstanding; 4.4: a full buffer stalls the pipeline.
+ * Paper    Puthoor and Lipasti, TACO 2023, section 4.2: the coalescing unit merges the lanes of one wave instruction and blocks a request
+ *          to a line that has an older one outstanding; a full buffer stalls the pipeline.
  */
 #include "protocols/spatiotemporal/stc.h"
 

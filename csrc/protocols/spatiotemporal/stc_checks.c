@@ -76,8 +76,7 @@ check_copy(const gpc_units_t *units, gpc_controller_t *core, gpc_address_t line)
     bool whole = at_bank != GPC_NONE && bank->tags[at_bank].mshr == GPC_NONE;
     if (!stc_is_written(core, line) && whole &&
         memcmp(gpc_tags_words(tags, way), gpc_tags_words(bank, at_bank), tags->line_words * sizeof(uint32_t)) != 0) {
-        return gpc_violated(core, line, "a copy that may be hit has the L2's words (4.1(5))", "CU %u's has others",
-                            core->index);
+        return gpc_violated(core, line, "a copy that may be hit has the L2's words", "CU %u's has others", core->index);
     }
     return GPC_OK;
 }

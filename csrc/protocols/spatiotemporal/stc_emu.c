@@ -1,6 +1,6 @@
 /* stc_emu.c: STC's epoch management unit: when epochs change, and to which.
  *
- * Paper    Puthoor and Lipasti, TACO 2023, sections 4.2 (round robin), 4.5 (skipping), 4.6 (adaptive bands), 6 (up to four bands),
+ * Paper    Puthoor and Lipasti, TACO 2023, sections 4.2 (round robin), 4.3 (skipping), 4.4 (adaptive bands, several bands), 6 (up to four),
  *          table 3 (it wakes every 100 cycles, 2 GHz), table 4 (its storage).
  * Rules    At a tick it chooses the epochs to come; PREPARE, all READY, CHANGE, all DONE. A tick during a change is ignored. Without
  *          demands the current epoch stays. Stores that a change holds up demand epochs that run, too: if no other is demanded, nothing
@@ -8,8 +8,8 @@
  * Inferred the last epoch is current at first. Of demands for one epoch the first address stays until the epoch has been granted. The
  *          first conflict since the last change wins; SEB moves by one bit at the next change, from 12 (option seb) to 32 - N. adapt=upper
  *          looks at the bits above the window first; adapt=lower, the paper's order read literally, asks for the bits below it first, where
- *          addresses of different waves nearly always differ. etv=on: one step an epoch until it is granted (ETV, which the paper names and
- *          does not explain).
+ *          addresses of different waves nearly always differ. etv=on: one step an epoch until it is granted, also if the bands have moved
+ *          (ETV, which the paper names and does not explain).
  * Table    of `gpucoh protocols stc-es`, EMU
  *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
  *          stc-nv's (7 cells), for the reasons at the patches. tools/derived_tables.py
@@ -178,7 +178,7 @@ GPC_ACTION(act_adapt, "SEB moves by the step that a conflict asked for; demands 
     }
     gpc_count_own(x, COUNT_seb_steps);
     emu->seb = (uint8_t) seb;
-    emu->stepped = emu->demanded = 0;
+    emu->demanded = 0;
     emu->address = (stc_per_epoch_t){{0}};
     for (; demanded; demanded &= demanded - 1) {
         uint32_t of = address.word[__builtin_ctz(demanded)], band = stc_band(x->unit, of, seb);
@@ -293,13 +293,15 @@ GPC_ACTION(act_note_conflict, "the step of SEB that would separate the load from
 {
     stc_emu_unit_t *emu = stc_emu_unit(x->unit);
     uint32_t read = (uint32_t) stc_message(x->msg)->address, band = stc_band(x->unit, read, emu->seb);
-    bool spent = x->unit->options[STC_OPTION_ETV] && (emu->stepped >> band & 1);
+    bool spent = emu->stepped >> band & 1;
 
     if (!(emu->known >> band & 1) || emu->step != STAY || spent) {
         return GPC_OK;
     }
     emu->step = step_for(x->unit, emu->seb, read, emu->address.word[band]);
-    emu->stepped |= emu->step == STAY ? 0 : UINT32_C(1) << band;
+    if (x->unit->options[STC_OPTION_ETV] && emu->step != STAY) {
+        emu->stepped |= UINT32_C(1) << band;
+    }
     return GPC_OK;
 }
 
@@ -322,7 +324,7 @@ static const gpc_cell_t turns_table[TURNS_NUM_STATES][TURNS_NUM_EVENTS] = {
 };
 
 static const gpc_patch_t skipping_patches[] = {
-    {EMU_SLEEP, EMU_TICK_IDLE, GO(EMU_SLEEP, act_timer), "4.5: only demanded epochs come"},
+    {EMU_SLEEP, EMU_TICK_IDLE, GO(EMU_SLEEP, act_timer), "4.3: only demanded epochs come"},
     {EMU_SLEEP, EMU_TICK, GO(EMU_PREP, act_timer, act_choose_demanded, act_prepare), NULL},
     {EMU_PREP, EMU_TICK, GO(EMU_PREP, act_timer), NULL},
     {EMU_CHG, EMU_TICK, GO(EMU_CHG, act_timer), NULL},
@@ -332,7 +334,7 @@ static const gpc_patch_t skipping_patches[] = {
 };
 
 static const gpc_patch_t adapting_patches[] = {
-    {EMU_SLEEP, EMU_TICK, GO(EMU_PREP, act_timer, act_adapt, act_choose_demanded, act_prepare), "4.6: bands follow the addresses"},
+    {EMU_SLEEP, EMU_TICK, GO(EMU_PREP, act_timer, act_adapt, act_choose_demanded, act_prepare), "4.4: bands follow the addresses"},
     {EMU_SLEEP, EMU_DEMAND, GO(EMU_SLEEP, act_note_address, act_note_demand), NULL},
     {EMU_PREP, EMU_DEMAND, GO(EMU_PREP, act_note_address, act_note_demand), NULL},
     {EMU_CHG, EMU_DEMAND, GO(EMU_CHG, act_note_address, act_note_demand), NULL},

@@ -5,14 +5,14 @@
  *          lazily: each set at its first access in the epoch, the others at the epoch's end (stc_turns.c).
  * Hardened a line of an epoch that begins is not kept although its read is outstanding (IV to II): it may come later than the epoch
  *          ends, and be older than its stores.
- * Inferred one CONFLICT a band until its next epoch.
+ * Inferred one CONFLICT a band until its next epoch; a load that reads at the L2 sends it, too, if a change holds up a store of its band.
  * Table    of `gpucoh protocols stc-ab`, L1
  *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          stc-nv's (2 cells), for the reasons at the patches. tools/derived_tables.py
+ *          stc-nv's (3 cells), for the reasons at the patches. tools/derived_tables.py
  *          writes it.
  *           I    V   IV    II
  *   LOAD    *IV  *V  hold  hold
- *   LOAD_U  II             hold
+ *   LOAD_U  *II            hold
  *   STORE   I    I
  *   EVICT        I
  *   DATA             V     I
@@ -154,8 +154,9 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 
 static const gpc_patch_t conflict_patches[] = {
-    {L1_I, L1_LOAD, GO(L1_IV, act_reserve_way, act_touch, act_read, act_conflict), "4.6: loads report false sharing of a band"},
+    {L1_I, L1_LOAD, GO(L1_IV, act_reserve_way, act_touch, act_read, act_conflict), "4.4: loads report false sharing of a band"},
     {L1_V, L1_LOAD, GO(L1_V, act_touch, act_hit, act_conflict), NULL},
+    {L1_I, L1_LOAD_U, GO(L1_II, act_touch, act_load_uncached, act_conflict), NULL},
 };
 /* clang-format on */
 
