@@ -72,6 +72,7 @@ typedef struct {
     gpc_tick_t ready;      /* earliest tick at which the message may be taken */
     gpc_cycle_t issued;    /* core cycle of the core's request */
     uint64_t fields[4];    /* the protocol's fields, which it describes */
+    gpc_cycle_t received;  /* of a core's request: by the L1; 0: it waits for the line; GPC_NEVER: another serves it */
     uint32_t data[GPC_MAX_LINE_WORDS];
 } gpc_msg_t;
 

@@ -163,8 +163,14 @@ gpc_controller_replay(gpc_controller_t *self)
     if (message == GPC_NONE) {
         return GPC_OK;
     }
+    gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    bool waited = msg->received == 0 && msg->type < GPC_MSG_OWN;
+    if (waited) {
+        msg->received = self->ports->now(self->world);
+    }
     int status = dispatch(self, table_of(self, message), message);
     if (status == GPC_HELD_QUEUE) { /* back to the head: requests that this step wakes follow those that wait already */
+        msg->received = waited ? 0 : msg->received;
         gpc_list_push_front(self->replay, self->messages, message);
     }
     return status;

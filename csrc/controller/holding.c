@@ -20,6 +20,7 @@ gpc_step_hold_line(gpc_step_t *x)
         return gpc_step_without_transaction(x);
     }
     self->statistics->held_line++;
+    x->msg->received = 0;
     gpc_list_push(&gpc_mshr_at(&self->mshrs, x->mshr)->waiters, self->messages, x->message);
     return GPC_OK;
 }

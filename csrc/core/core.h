@@ -76,6 +76,12 @@
     X(store_instructions, "warp stores")                                                        \
     X(atomic_latency_cycles, "core cycles from issue to last old value, summed over warp atomics") \
     X(atomic_instructions, "warp atomics")                                                      \
+    X(served_loads, "line requests of loads that the L1 served, not with an outstanding one")    \
+    X(served_load_cycles, "core cycles from the L1's receipt to the last word, summed over them") \
+    X(served_stores, "line requests of stores, likewise")                                        \
+    X(served_store_cycles, "core cycles from the L1's receipt to completion, summed over them")  \
+    X(served_atomics, "line requests of atomics, likewise")                                      \
+    X(served_atomic_cycles, "core cycles from the L1's receipt to the last old value, summed over them") \
     X(order_blocked_cycles, "core cycles without an issue in which a warp has an order stall")  \
     X(barrier_blocked_cycles, "core cycles without an issue whose first waiting warp waits at a barrier") \
     X(order_stalls_load, "order stalls behind an older load")                                   \

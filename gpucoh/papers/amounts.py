@@ -101,12 +101,20 @@ def _miss_rate(run: RunResult) -> float | None:
     return share(l1["load_misses"], l1["load_hits"] + l1["load_misses"])
 
 
-def _write_latency_ratio(run: RunResult) -> float | None:
-    """The mean latency of stores and atomics over that of loads."""
-    core = run.stats.core
-    cycles = core.store_latency_cycles + core.atomic_latency_cycles
-    mean = share(cycles, core.store_instructions + core.atomic_instructions)
-    return None if mean is None or not core.load_latency > 0 else mean / core.load_latency
+def _latency_ratio(*kinds: str) -> Amount:
+    """The mean latency of these line requests over that of loads.
+
+    As in the RCC paper's simulator it counts from the L1's receipt, without requests that an outstanding one serves.
+    """
+
+    def amount(run: RunResult) -> float | None:
+        core = run.stats.core
+        cycles = sum(core[f"served_{kind}_cycles"] for kind in kinds)
+        mean = share(cycles, sum(core[f"served_{kind}s"] for kind in kinds))
+        loads = share(core.served_load_cycles, core.served_loads)
+        return None if mean is None or loads is None else share(mean, loads)
+
+    return amount
 
 
 def _share_behind_writes(run: RunResult) -> float | None:
@@ -214,10 +222,11 @@ AMOUNTS: dict[str, Amount] = {
     "expired_unchanged": lambda run: share(*expired_loads(run)),
     "l1_hit_rate": lambda run: _defined(run.stats.l1.hit_rate),
     "l1_miss_rate": _miss_rate,
-    "store_latency_ratio": lambda run: _defined(
+    "store_latency_ratio": _latency_ratio("store"),
+    "write_latency_ratio": _latency_ratio("store", "atomic"),
+    "instruction_latency_ratio": lambda run: _defined(
         run.stats.core.store_latency / run.stats.core.load_latency
     ),
-    "write_latency_ratio": _write_latency_ratio,
     "epoch_changes": lambda run: epoch_unit(run).get("changes"),
     "change_cycles": _cycles_of_changes("changes"),
     "idle_change_cycles": _cycles_of_changes("idle_changes"),
@@ -249,6 +258,7 @@ OF_ONE_RUN = frozenset(
         "change_cycles",
         "expired_loads",
         "idle_change_cycles",
+        "instruction_latency_ratio",
         "l1_hit_rate",
         "l1_miss_rate",
         "queued",

@@ -47,6 +47,7 @@ _behind = stacked(
 _latencies = by_workload(
     store_latency_ratio="store latency / load latency",
     write_latency_ratio="store and atomic latency / load latency",
+    instruction_latency_ratio="of instructions, from their issue",
 )
 _speedups = by_workload(speedup="speedup over {base}")
 _expirations = stacked(
@@ -80,7 +81,7 @@ def _figures() -> tuple[Spec, ...]:
             both,
             (MESI,),
             "",
-            "store_latency_ratio write_latency_ratio",
+            "store_latency_ratio write_latency_ratio instruction_latency_ratio",
             _latencies,
         ),
         ("1d", "Ideal SC", both, (MESI, "sc-ideal"), MESI, "speedup", _speedups),

@@ -246,6 +246,12 @@ class Core(Group[int]):
     store_latency_cycles: int
     atomic_instructions: int
     atomic_latency_cycles: int
+    served_loads: int
+    served_load_cycles: int
+    served_stores: int
+    served_store_cycles: int
+    served_atomics: int
+    served_atomic_cycles: int
     order_blocked_cycles: int
     barrier_blocked_cycles: int
     order_stalls_load: int

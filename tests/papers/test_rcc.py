@@ -49,9 +49,11 @@ def run(
     core |= {f"order_stall_{kind}_cycles": c for kind, c in zip(kinds, stall_cycles, strict=True)}
     core |= {"memory_instructions": instructions, "shared_accesses": shared}
     core |= {"order_blocked_cycles": sum(stall_cycles) // 2}
-    core |= {"load_instructions": 10, "load_latency_cycles": 10 * latencies[0]}
+    core |= {"load_instructions": 10, "load_latency_cycles": 20 * latencies[0]}
     core |= {"store_instructions": 10, "store_latency_cycles": 10 * latencies[1]}
-    core |= {"atomic_instructions": 30, "atomic_latency_cycles": 30 * latencies[-1]}
+    core |= {"served_loads": 20, "served_load_cycles": 20 * latencies[0]}
+    core |= {"served_stores": 10, "served_store_cycles": 10 * latencies[1]}
+    core |= {"served_atomics": 30, "served_atomic_cycles": 30 * latencies[-1]}
     stats = Stats(
         {
             "core": core,
@@ -139,6 +141,8 @@ def test_logical_time_advances_per_cycle_of_a_core():
         ("sc_stalled", {"stalls": (1, 2, 3), "shared": 20}, 0.05),
         ("store_latency_ratio", {"latencies": (100, 240)}, 2.4),
         ("write_latency_ratio", {"latencies": (100, 240, 80)}, 1.2),
+        ("store_latency_ratio", {"latencies": (0, 240)}, None),
+        ("instruction_latency_ratio", {"latencies": (100, 240)}, 1.2),
     ],
 )
 def test_an_amount_of_a_run(measure, given, expected):
@@ -198,10 +202,7 @@ def test_figures_without_a_baseline_show_the_amounts_and_their_means(tmp_path):
     bars = {(row["workload"], row["protocol"]): row for row in data["bars"]}
     for name, one in runs.items():
         assert bars[name, TCS]["sc_stalled"] == pytest.approx(AMOUNTS["sc_stalled"](one))
-    ratios = [
-        runs[name].stats.core.store_latency / runs[name].stats.core.load_latency
-        for name in ("hsp-rcc", "lud")
-    ]
+    ratios = [AMOUNTS["store_latency_ratio"](runs[name]) for name in ("hsp-rcc", "lud")]
     means = {(row["group"], row["protocol"]): row for row in drawn["means"]}
     geometric = (ratios[0] * ratios[1]) ** 0.5
     assert means["intra", TCS]["store_latency_ratio"] == pytest.approx(geometric)

@@ -93,3 +93,27 @@ def test_an_aborted_launch_counts_no_hits_of_unanswered_loads(protocol):
     l2 = gpu.stats().l2
     assert l2.load_misses > 0
     assert l2.load_hits + l2.load_misses <= l2.loads
+
+
+@gpucoh.kernel
+def copy_one_line(x: gpucoh.Buffer[gpucoh.i32], y: gpucoh.Buffer[gpucoh.i32]):
+    lane = gpucoh.global_id() % 32
+    y[lane] = x[lane]
+
+
+@pytest.mark.parametrize(("mshr", "stores"), [("merge", 1), ("stall", 2)])
+def test_requests_that_an_outstanding_one_serves_and_waits_for_the_line_have_no_latency(
+    mshr, stores
+):
+    gpu = gpucoh.GPU(protocol=f"mesi-wt[mshr={mshr}]")
+    gpu.launch(
+        copy_one_line, grid=1, block=64, args=(gpu.zeros(32, np.int32), gpu.zeros(32, np.int32))
+    )
+    core, l1 = gpu.stats().core, gpu.stats().l1
+    assert (core.loads, l1.load_merges, core.served_loads) == (2, 1, 1)
+    assert core.stores == 2
+    assert core.served_stores == stores
+    merged = core.load_latency_cycles - core.served_load_cycles
+    assert 100 < merged < core.served_load_cycles  # it came later
+    merged_or_waited = core.store_latency_cycles - core.served_store_cycles
+    assert 100 < merged_or_waited < core.served_store_cycles

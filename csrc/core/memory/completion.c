@@ -212,6 +212,24 @@ deliver(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_core_request_
     return request->missing == 0;
 }
 
+static void
+count_served(gpc_core_statistics_t *statistics, gpc_access_kind_t kind, gpc_cycle_t received, gpc_cycle_t done_at)
+{
+    if (received == GPC_NEVER) {
+        return;
+    }
+    if (kind == GPC_ACCESS_LOAD) {
+        statistics->served_loads++;
+        statistics->served_load_cycles += done_at - received;
+    } else if (kind == GPC_ACCESS_STORE) {
+        statistics->served_stores++;
+        statistics->served_store_cycles += done_at - received;
+    } else {
+        statistics->served_atomics++;
+        statistics->served_atomic_cycles += done_at - received;
+    }
+}
+
 int
 gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, const uint32_t *words,
                    gpc_cycle_t delay)
@@ -240,6 +258,9 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
         return 0;
     }
     gpc_address_t line = msg->line;
+    if (done) {
+        count_served(x.statistics, access->access.kind, msg->received, x.now + delay);
+    }
     gpc_pool_give(self->messages, message);
     if (!done) {
         return 0;

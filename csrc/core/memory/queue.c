@@ -42,6 +42,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     gpc_core_access_t *access = gpc_pool_at(&self->parts->accesses[core_index], request->access);
     /* The L1 may complete the request immediately, which frees message and access. */
     bool last = --access->to_offer == 0;
+    gpc_msg_at(self->messages, i)->received = now;
     int status = GPC_OBSERVE(&self->tap, OFFERED, offered, core_index, gpc_msg_at(self->messages, i));
     if (status == 0) {
         status = self->hooks.offer(self->hooks.world, core_index, i);

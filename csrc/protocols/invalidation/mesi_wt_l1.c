@@ -109,6 +109,7 @@ GPC_ACTION(act_send_changes, "send ATOMIC with the lane list of the atomic or na
 
 GPC_ACTION(act_merge_write, "merge the write with the outstanding one")
 {
+    x->msg->received = GPC_NEVER;
     return gpc_keep_pending(x);
 }
 
