@@ -345,6 +345,25 @@ leases_are_predicted(void)
     }
 }
 
+static const gpc_explore_thread_t two_readers[] = {THREAD(0, LD(X)), THREAD(0, LD(X))};
+
+/* The second load merges, but issued after the lease that the first one's answer brings. */
+static void
+a_read_requested_again_is_for_an_expired_copy(void)
+{
+    gpc_option_value_t options[4] = {{"predict", 0}, {"lease", 10}, {"tick", 0}, {"renew", 1}};
+    run_t *run = begin(two_readers, 2, 1, 0, options, 0);
+    REQUIRE(run != NULL);
+    issue(run, 0);
+    *now_of(run, 0) = 50;
+    perform(run, 1);
+    CHECK_EQUAL_U64(counted(bank_of(run, X), "renewals"), 1);
+    CHECK_EQUAL_U64(counted(bank_of(run, X), "expired_unchanged"), 1);
+    CHECK_EQUAL_U64(counted(run->world.l1s[0], "expired_loads"), 1);
+    CHECK_EQUAL_U64(run->world.l1s[0]->statistics->expired, 1);
+    end(run);
+}
+
 static const gpc_explore_thread_t near_the_end[] = {THREAD(0, LD(X), ST(Y, 1)), THREAD(1, LD(X), LD(X), LD(X)),
                                                     THREAD(1, LD(Y))};
 
@@ -499,6 +518,7 @@ main(void)
     RUN(no_store_waits_for_a_lease);
     RUN(the_papers_example);
     RUN(leases_are_predicted);
+    RUN(a_read_requested_again_is_for_an_expired_copy);
     RUN(a_rollover_zeroes_every_timestamp);
     RUN(ticks_end_the_lease_of_a_copy_that_is_polled);
     RUN(ticks_begin_no_epoch);

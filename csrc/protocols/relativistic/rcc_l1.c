@@ -44,7 +44,7 @@
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
 
 #define COUNTERS(X, P)                                                              \
-    X(P, expired_loads, "loads sent to the L2 although the L1 has the copy, expired")      \
+    X(P, expired_loads, "read requests for a line that the L1 has a copy of, expired")     \
     X(P, now_advances, "advances of a core's clock")                                       \
     X(P, logical_time, "logical time by which the cores' clocks advanced, summed")         \
     X(P, ticks, "advances by 1 after `tick` core cycles, which end spins on a leased copy")
@@ -160,8 +160,13 @@ l1_classify(const gpc_step_t *x)
 static gpc_msg_t *
 stamp_read(const gpc_step_t *x, gpc_msg_t *msg)
 {
-    rcc_message(msg)->now = rcc_l1_unit(x->unit)->now;
-    rcc_message(msg)->exp = rcc_l1_line(x)->exp;
+    uint64_t now = rcc_l1_unit(x->unit)->now, exp = rcc_l1_line(x)->exp;
+    rcc_message(msg)->now = now;
+    rcc_message(msg)->exp = exp;
+    if (exp != 0 && exp < now) {
+        gpc_count_own(x, COUNT_expired_loads);
+        gpc_count(x, expired);
+    }
     gpc_count(x, load_misses);
     return msg;
 }
@@ -181,10 +186,6 @@ GPC_ACTION(act_request_line,
            "send GETS with now and the lease of the copy, if its data remain; the load becomes pending")
 {
     rcc_message(x->msg)->now = rcc_l1_unit(x->unit)->now;
-    if (x->state == L1_I && rcc_l1_line(x)->exp && rcc_l1_line(x)->exp < rcc_l1_unit(x->unit)->now) {
-        gpc_count_own(x, COUNT_expired_loads);
-        gpc_count(x, expired);
-    }
     return gpc_send_and_wait(x, stamp_read(x, gpc_new_request(x, RCC_GETS)));
 }
 
