@@ -1,0 +1,52 @@
+"""Do our tools find the faults that public projects had, and accept their mends?"""
+
+import importlib.util
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FACTS = tomllib.loads((ROOT / "tests" / "verification" / "real_bugs.toml").read_text())["bug"]
+PROGRAMS = [bug["program"] for bug in FACTS if "program" in bug]
+
+
+@pytest.fixture
+def tool(monkeypatch):
+    """``tools/real_bugs.py``."""
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    spec = importlib.util.spec_from_file_location("real_bugs", ROOT / "tools" / "real_bugs.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    sys.modules.pop(module.PROGRAMS.stem, None)
+
+
+def test_a_dozen_bugs_are_found_and_each_has_a_thread():
+    found = [bug for bug in FACTS if any(note["what"] for note in bug.get("found", {}).values())]
+    assert len(found) >= 12
+    assert len({bug["thread"] for bug in FACTS}) == len(FACTS)
+    assert all("found" in bug or "missing" in bug for bug in FACTS)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_is_caught_and_its_mend_is_not(tool, program):
+    note = next(bug["found"] for bug in FACTS if bug.get("program") == program)
+    assert (tool.by_race(program) or "") == note["check"]["what"] == "race"
+    assert (tool.by_run(program) or "") == note["run"]["what"]
+    for protocol in tool.coherent():
+        assert tool.outcome(program, protocol, mended=True) is None, protocol
+    assert tool.outcome(program, tool.CHECKED_UNDER, mended=True, check=True) is None
+
+
+@pytest.mark.parametrize("name", [bug["planted"] for bug in FACTS if "planted" in bug])
+def test_a_planted_bug_is_found_by_what_is_noted(mutant_gpucoh, tool, name):
+    notes = next(bug["found"] for bug in FACTS if bug.get("planted") == name)
+    found = {kind: note["seconds"] for kind, note in notes.items() if note["what"]}
+    quickest = min(found, key=found.__getitem__)
+    assert tool.FINDERS["planted"][quickest](name) == notes[quickest]["what"], quickest
+
+
+def test_the_page_has_the_table(tool):
+    assert tool.table() in (ROOT / "docs" / "real-bugs.md").read_text()
