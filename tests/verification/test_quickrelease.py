@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gpucoh
+from gpucoh.fuzz import fuzz
 from gpucoh.litmus import run_test
 from gpucoh.verify.explorer import explore, verify
 from gpucoh.verify.library import find_all
@@ -13,6 +14,16 @@ from gpucoh.verify.programs import parse
 
 SHAPES = ("CoRR", "CoRW", "CoWR", "MP+F", "MP+rel+acq", "SB+F")
 LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("rfo", "qr")]
+MODEL = {"wt": "RCc", "rfo": "RC-MCA", "qr": "RCc"}
+# Of qr, whose stores may wait in six write caches, three threads have more states than a test may visit.
+BOUND = 10_000
+CAUSAL = {
+    "WRC": "0: st x 1 | 1: ld x; F; st y 1 | 2: ld y; F; ld x",
+    "WRC on two cores": "0: st x 1 | 0: ld x; F; st y 1 | 1: ld y; F; ld x",
+    "RWC": "0: st x 1 | 1: ld x; F; ld y | 2: st y 1; F; ld x",
+    "IRIW": "0: st x 1 | 1: ld x; F; ld y | 2: st y 1 | 3: ld y; F; ld x",
+    "SB+rel+acq": "0: st.release x 1; ld.acquire y | 1: st.release y 1; ld.acquire x",
+}
 
 
 @pytest.mark.parametrize("protocol", ["wt", *LONG])
@@ -20,6 +31,34 @@ def test_two_threads_are_explored_completely(protocol):
     found = verify(protocol, tests=find_all(SHAPES))
     assert found.complete
     assert not found.violations
+
+
+@pytest.mark.parametrize("protocol", MODEL)
+@pytest.mark.parametrize("shape", CAUSAL)
+def test_causality_is_explored_completely_and_under_qr_up_to_a_bound(shape, protocol):
+    program, bound = parse(CAUSAL[shape]), BOUND if protocol == "qr" else 30_000
+    allowed = allowed_outcomes(program, MODEL[protocol])
+    found = explore(protocol, program, allowed=allowed, evictions=0, max_states=bound)
+    assert found["complete"] == (protocol != "qr")
+    assert found["states"] > (BOUND if protocol == "qr" else 1000)
+    assert not found["violations"]
+
+
+@pytest.mark.parametrize("options", [pytest.param("clean=off", marks=pytest.mark.long), "clean=on"])
+def test_one_line_is_explored_with_evictions(options):
+    """Where blocks leave at any time, up to a bound."""
+    bound = BOUND if options == "clean=on" else 2_000_000
+    found = verify(f"qr[{options}]", cores=2, lines=1, operations=1, max_states=bound)
+    assert found.complete == (options == "clean=off")
+    assert found.states > BOUND / 2
+    assert not found.violations
+
+
+@pytest.mark.parametrize("options", ["fifo=4", "inv=ack"])
+def test_random_programs_pass_with_short_fifos_and_acknowledged_invs(options):
+    report = fuzz(f"qr[{options}]", ops=8000, shrink=False)
+    assert not report.failures
+    assert report.ops >= 8000
 
 
 def test_sync_sc_makes_releases_and_acquires_sequentially_consistent():
@@ -31,7 +70,9 @@ def test_sync_sc_makes_releases_and_acquires_sequentially_consistent():
 
 
 @pytest.mark.parametrize("options", ["fifo=4", "inv=ack", "sync_sc=on"])
-@pytest.mark.parametrize("name", ["MP+fences", "SB+fences", "CoRR", "lock"])
+@pytest.mark.parametrize(
+    "name", ["MP+fences", "SB+fences", "WRC+fences", "IRIW+fences", "CoRR", "lock"]
+)
 def test_litmus_tests_pass_with_short_fifos_acknowledged_invs_and_sync_sc(name, options):
     result = run_test(name, f"qr[{options}]", runs=60)
     assert result.ok, result.forbidden or result.reason

@@ -310,9 +310,8 @@ GPC_ACTION(act_share, "send DATA_S to the pending reader, and list it")
 /* ---- the table. Only requests are held; they wait for answers on networks that are never blocked. ------------------------------------- */
 
 #define BUSY                                                                                                           \
-    [L2_GETS] = HOLD_LINE, [L2_GETX] = HOLD_LINE, [L2_UPG] = HOLD_LINE, [L2_PUT] = HOLD_LINE,                          \
-    [L2_EVICT_DATA] = NOT_A_VICTIM, [L2_EVICT_DIRTY] = NOT_A_VICTIM, [L2_EVICT_ENTRY] = NOT_A_VICTIM,                  \
-    [L2_EVICT_ENTRY_DIRTY] = NOT_A_VICTIM
+    [L2_GETS] = HOLD_LINE, [L2_GETX] = HOLD_LINE, [L2_PUT] = HOLD_LINE, [L2_EVICT_DATA] = NOT_A_VICTIM,                \
+    [L2_EVICT_ENTRY] = NOT_A_VICTIM
 
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
@@ -460,9 +459,7 @@ static const gpc_cell_t l3_table[L3_NUM_STATES][L3_NUM_EVENTS] = {
         [L3_EVICT_CLEAN] = GO(L3_I),
         [L3_EVICT_DIRTY] = GO(L3_I, act_write_back),
     },
-    [L3_F] = {
-        [L3_READ] = HOLD_LINE,
-        [L3_WRITE_BACK] = HOLD_LINE,
+    [L3_F] = { /* the directory, busy with the line, sends nothing about it */
         [L3_EVICT_CLEAN] = NOT_A_VICTIM,
         [L3_FILL] = GO(L3_V, act_fill, act_replay),
     },
