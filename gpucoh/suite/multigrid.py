@@ -235,24 +235,17 @@ class OnGpu:
         x = self._read(array)
         changed = x.copy()
         ghosts(changed)
-        flat = wide(changed, self.row).ravel()
         places = np.zeros(x.shape, bool)
         for axis in range(3):
             moved = np.moveaxis(places, axis, 0)
             moved[[0, -1], INNER, INNER] = True
-        for first, last in runs(wide(places, self.row).ravel()):
-            array[2 * first : 2 * last] = doubles(flat[first:last])
+        words = np.flatnonzero(np.repeat(wide(places, self.row), 2))
+        array[words] = doubles(wide(changed, self.row))[words]
 
 
 def wide(grid: NDArray[Any], row: int) -> NDArray[Any]:
     """With rows padded to ``row`` elements."""
     return np.pad(grid, ((0, 0), (0, 0), (0, row - grid.shape[2])))
-
-
-def runs(chosen: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Begin and end of each run of true elements."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], chosen.astype(np.int8), [0]])))
-    return [(int(first), int(last)) for first, last in edges.reshape(-1, 2)]
 
 
 @dataclass(frozen=True)
