@@ -477,7 +477,8 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale)
     }
     if (status == 0) {
         gpc_order_sizes_t sizes = {what->cores, GPC_WORLD_MAX_THREADS, 1, GPC_WORLD_MAX_OPS * GPC_WORLD_MAX_THREADS};
-        status = gpc_order_init(&self->order, self->rule, &self->protocol->order, self->l1s, &sizes, &self->arena);
+        status = gpc_order_init(&self->order, self->rule, &self->protocol->order, self->l1s, &sizes,
+                                gpc_order_options(&self->machine), &self->arena);
     }
     if (status == 0) {
         status = make_state(self);

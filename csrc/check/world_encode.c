@@ -118,13 +118,15 @@ encode_background_timers(const gpc_world_t *self, const gpc_symmetry_t *symmetry
 
 /* The lines and words of the warp's outstanding accesses, newest first. */
 static void
-encode_touches(const gpc_world_t *self, uint32_t warp, gpc_encoder_t *out)
+encode_touches(const gpc_world_t *self, uint32_t core, uint32_t warp, gpc_encoder_t *out)
 {
-    gpc_index_t i = self->order.touched ? self->order.touched[warp] : GPC_NONE;
+    gpc_index_t i = self->order.touched ? *gpc_order_newest(&self->order, core, warp) : GPC_NONE;
     while (i != GPC_NONE) {
         const gpc_order_touch_t *touch = gpc_pool_at(&self->order.touches, i);
-        gpc_encode_u64(out, touch->mask);
-        gpc_encode_u64(out, touch->line);
+        if (touch->warp == warp) {
+            gpc_encode_u64(out, touch->mask * 4u + touch->loads * 2u + touch->strong);
+            gpc_encode_u64(out, touch->line);
+        }
         i = touch->next;
     }
     if (self->order.touched) {
@@ -132,8 +134,22 @@ encode_touches(const gpc_world_t *self, uint32_t warp, gpc_encoder_t *out)
     }
 }
 
+/* The threads whose stores the thread's fence waits for. */
 static void
-encode_thread(const gpc_world_t *self, uint32_t t, gpc_encoder_t *out)
+encode_drain(const gpc_world_t *self, const gpc_symmetry_t *symmetry, uint32_t t, gpc_encoder_t *out)
+{
+    uint32_t core = self->what->threads[t].core, found = 0;
+    uint64_t left = self->order.drains[core * GPC_WORLD_MAX_THREADS + self->warp_of[t]];
+    for (uint32_t n = 0; n < self->what->num_threads; n++) {
+        uint32_t other = symmetry->thread_at[n];
+        bool drains = self->what->threads[other].core == core && (left >> self->warp_of[other] & 1u) != 0;
+        found |= drains ? 1u << n : 0;
+    }
+    gpc_encode_u64(out, found);
+}
+
+static void
+encode_thread(const gpc_world_t *self, const gpc_symmetry_t *symmetry, uint32_t t, gpc_encoder_t *out)
 {
     const gpc_world_thread_t *thread = &self->state->threads[t];
 
@@ -144,7 +160,10 @@ encode_thread(const gpc_world_t *self, uint32_t t, gpc_encoder_t *out)
     }
     uint32_t warp = self->what->threads[t].core * GPC_WORLD_MAX_THREADS + self->warp_of[t];
     gpc_encode_bytes(out, &self->order.warp[warp], sizeof(gpc_order_warp_t));
-    encode_touches(self, warp, out);
+    encode_touches(self, self->what->threads[t].core, self->warp_of[t], out);
+    if (self->order.drains) {
+        encode_drain(self, symmetry, t, out);
+    }
 }
 
 /* Beside the threads that wait at the core's barrier: its parts, and their metadata. */
@@ -262,7 +281,7 @@ encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out)
     out->now = self->state->now;
     out->rename = symmetry == self->symmetries ? NULL : symmetry->node;
     for (uint32_t t = 0; t < self->what->num_threads; t++) {
-        encode_thread(self, symmetry->thread_at[t], out);
+        encode_thread(self, symmetry, symmetry->thread_at[t], out);
     }
     encode_launch(self, symmetry, out);
     for (uint32_t line = 0; line < self->lines; line++) {

@@ -256,7 +256,7 @@ offer_request(gpc_world_t *self, uint32_t number, const gpc_access_t *access)
     thread->next_op++;
     thread->outstanding++;
     gpc_order_issued(&self->order, core, self->warp_of[number], access);
-    gpc_order_touch(&self->order, core, self->warp_of[number], line, mask);
+    gpc_order_touch(&self->order, core, self->warp_of[number], access, line, mask);
     status = gpc_controller_take(self->l1s[core], message);
     if (status == GPC_HELD_QUEUE) {
         gpc_free_message(self->l1s[core], message);
@@ -276,12 +276,12 @@ has_source(const gpc_world_thread_t *thread, const gpc_explore_op_t *op)
     return op->source == 0 || (thread->complete >> (op->source - 1) & 1);
 }
 
-/* Whether older accesses of the thread to the line or word permit the operation to issue. */
+/* Whether older accesses to the line or word permit the operation to issue. */
 static bool
-may_touch(const gpc_world_t *self, uint32_t number, const gpc_explore_op_t *op)
+may_touch(const gpc_world_t *self, uint32_t number, const gpc_explore_op_t *op, const gpc_access_t *access)
 {
     return op->kind >= GPC_ACCESS_FENCE ||
-           gpc_order_may_touch(&self->order, self->what->threads[number].core, self->warp_of[number],
+           gpc_order_may_touch(&self->order, self->what->threads[number].core, self->warp_of[number], access,
                                gpc_world_address(gpc_world_line_number(self, op->variable)),
                                UINT32_C(1) << gpc_world_word_of(self, op->variable)) == GPC_ORDER_VERDICT_GO;
 }
@@ -305,7 +305,7 @@ issue(gpc_world_t *self, uint32_t number)
     gpc_access_t access = {kinds[op->kind], op->order, op->scope};
     gpc_cycle_t until;
 
-    if (!has_source(thread, op) || !may_touch(self, number, op)) {
+    if (!has_source(thread, op) || !may_touch(self, number, op, &access)) {
         return GPC_WORLD_WAITS;
     }
     int status = gpc_order_may_issue(&self->order, program->core, self->warp_of[number], &access, &until);

@@ -372,7 +372,8 @@ make_cores(gpc_gpu_t *gpu)
     gpc_core_hooks_t hooks = {gpc_gpu_offer, gpc_gpu_schedule_core, gpc_gpu_hook_now, gpu};
     gpc_order_sizes_t sizes = {m->cores, m->warps_per_core, m->blocks_per_core, m->requests_per_core};
 
-    int status = gpc_order_init(&gpu->order, gpu->rule, &gpu->protocol->order, gpu->l1s, &sizes, &gpu->arena);
+    int status = gpc_order_init(&gpu->order, gpu->rule, &gpu->protocol->order, gpu->l1s, &sizes, gpc_order_options(m),
+                                &gpu->arena);
     if (status) {
         return status;
     }

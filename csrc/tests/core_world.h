@@ -148,7 +148,8 @@ world_begin(void)
     status |= gpc_pool_init(&world.lane_lists, &world.arena, WORLD_REQUESTS, sizeof(gpc_lane_list_t));
     gpc_order_sizes_t sizes = {machine->cores, machine->warps_per_core, machine->blocks_per_core,
                                machine->requests_per_core};
-    status |= gpc_order_init(&world.order, GPC_RULE_RC, &world.traits, NULL, &sizes, &world.arena);
+    status |= gpc_order_init(&world.order, GPC_RULE_RC, &world.traits, NULL, &sizes, gpc_order_options(machine),
+                             &world.arena);
     status |= gpc_cores_init(&world.cores, machine, &world.order, &world.messages, &world.lane_lists, NULL,
                              &world.failure, &hooks, &world.arena);
     if (status != 0) {

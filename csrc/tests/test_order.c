@@ -29,7 +29,8 @@ set_up(rig_t *rig, gpc_rule_t rule, gpc_order_traits_t traits)
     rig->l1.failure = &rig->failure;
     rig->l1s[0] = &rig->l1;
     gpc_order_sizes_t sizes = {1, WARPS, 2, 8};
-    CHECK_EQUAL_I64(gpc_order_init(&rig->order, rule, &rig->traits, rig->l1s, &sizes, &rig->arena), 0);
+    CHECK_EQUAL_I64(
+        gpc_order_init(&rig->order, rule, &rig->traits, rig->l1s, &sizes, (gpc_order_options_t){0}, &rig->arena), 0);
 }
 
 static int
@@ -54,6 +55,7 @@ complete(rig_t *rig, gpc_access_kind_t kind, gpc_memory_order_t order)
     CHECK_EQUAL_I64(gpc_order_completed(&rig->order, 0, 0, &access), 0);
 }
 
+static const gpc_access_t plain = {GPC_ACCESS_LOAD, GPC_ORDER_WEAK, GPC_SCOPE_GPU};
 static const gpc_access_t plain_barrier = {GPC_ACCESS_BARRIER, GPC_ORDER_WEAK, GPC_SCOPE_CTA};
 static const gpc_access_t gpu_barrier = {GPC_ACCESS_BARRIER, GPC_ORDER_ACQ_REL, GPC_SCOPE_GPU};
 
@@ -202,18 +204,18 @@ a_warp_touches_no_line_twice_at_once(void)
     rig_t rig;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.same_line = true});
     CHECK(!gpc_order_minds_lines(&rig.order, 0, 0));
-    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 1), GPC_ORDER_VERDICT_GO);
-    gpc_order_touch(&rig.order, 0, 0, 128, 1);
-    gpc_order_touch(&rig.order, 0, 0, 256, 1);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain, 128, 1), GPC_ORDER_VERDICT_GO);
+    gpc_order_touch(&rig.order, 0, 0, &plain, 128, 1);
+    gpc_order_touch(&rig.order, 0, 0, &plain, 256, 1);
     CHECK(gpc_order_minds_lines(&rig.order, 0, 0));
-    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 2), GPC_ORDER_VERDICT_SAME_LINE);
-    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 384, 1), GPC_ORDER_VERDICT_GO);
-    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 1, 128, 1), GPC_ORDER_VERDICT_GO); /* another warp */
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain, 128, 2), GPC_ORDER_VERDICT_SAME_LINE);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain, 384, 1), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 1, &plain, 128, 1), GPC_ORDER_VERDICT_GO); /* another warp */
     gpc_order_let_go(&rig.order, 0, 0, 128, 1);
-    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 1), GPC_ORDER_VERDICT_GO);
-    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 256, 1), GPC_ORDER_VERDICT_SAME_LINE);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain, 128, 1), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain, 256, 1), GPC_ORDER_VERDICT_SAME_LINE);
     gpc_order_clear(&rig.order);
-    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 256, 1), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain, 256, 1), GPC_ORDER_VERDICT_GO);
     gpc_arena_free(&rig.arena);
 }
 
@@ -224,8 +226,8 @@ under_sc_an_access_to_the_same_line_waits_for_the_older_access(void)
     rig_t rig;
     set_up(&rig, GPC_RULE_SC, (gpc_order_traits_t){.same_line = true});
     issue(&rig, GPC_ACCESS_STORE, GPC_ORDER_WEAK);
-    gpc_order_touch(&rig.order, 0, 0, 128, 1);
-    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 1), GPC_ORDER_VERDICT_GO);
+    gpc_order_touch(&rig.order, 0, 0, &plain, 128, 1);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain, 128, 1), GPC_ORDER_VERDICT_GO);
     CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_LOAD, GPC_ORDER_WEAK), GPC_ORDER_VERDICT_OLDER_STORE);
     gpc_arena_free(&rig.arena);
 }
@@ -235,13 +237,13 @@ a_warp_touches_no_word_twice_at_once_but_other_words_of_the_line(void)
 {
     rig_t rig;
     set_up(&rig, GPC_RULE_DRF, (gpc_order_traits_t){.same_word = true});
-    gpc_order_touch(&rig.order, 0, 0, 128, 3);
-    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 4), GPC_ORDER_VERDICT_GO);
-    gpc_order_touch(&rig.order, 0, 0, 128, 4);
-    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 6), GPC_ORDER_VERDICT_SAME_LINE);
+    gpc_order_touch(&rig.order, 0, 0, &plain, 128, 3);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain, 128, 4), GPC_ORDER_VERDICT_GO);
+    gpc_order_touch(&rig.order, 0, 0, &plain, 128, 4);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain, 128, 6), GPC_ORDER_VERDICT_SAME_LINE);
     gpc_order_let_go(&rig.order, 0, 0, 128, 3);
-    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 2), GPC_ORDER_VERDICT_GO);
-    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, 128, 4), GPC_ORDER_VERDICT_SAME_LINE);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain, 128, 2), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(gpc_order_may_touch(&rig.order, 0, 0, &plain, 128, 4), GPC_ORDER_VERDICT_SAME_LINE);
     gpc_arena_free(&rig.arena);
 }
 
@@ -350,7 +352,8 @@ a_barrier_joins_times_by_their_kind_and_leaves_other_fields(void)
     gpc_arena_init(&rig.arena, 4096);
     rig.l1s[0] = &rig.l1;
     gpc_order_sizes_t sizes = {1, WARPS, 2, 8};
-    CHECK_EQUAL_I64(gpc_order_init(&rig.order, GPC_RULE_RC, &rig.traits, rig.l1s, &sizes, &rig.arena), 0);
+    CHECK_EQUAL_I64(
+        gpc_order_init(&rig.order, GPC_RULE_RC, &rig.traits, rig.l1s, &sizes, (gpc_order_options_t){0}, &rig.arena), 0);
     CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 3, 0, 32, 64, plain_barrier, true}, &released, &until), 0);
     CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 3, 2, 32, 64, plain_barrier, true}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 5);

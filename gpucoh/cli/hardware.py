@@ -72,7 +72,7 @@ def register(app: typer.Typer) -> None:
         states: Annotated[
             int,
             typer.Option(
-                "--states", help="Largest number of states of an exploration, per setting."
+                "--states", help="Largest number of states of a program's exploration."
             ),
         ] = STATES,
         runs: Annotated[

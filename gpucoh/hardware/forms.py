@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from gpucoh.device.protocols import Protocol
 from gpucoh.litmus import hardware
+from gpucoh.machines import Machine
 from gpucoh.verify.library import Exploration, translate
 from gpucoh.verify.programs import Operation, Program, without_fences
 
@@ -19,14 +20,23 @@ def exploration(name: str) -> Exploration:
     return translate(hardware.programs()[name])
 
 
-def normal(program: Program, protocol: Protocol) -> Program:
-    """The program that the memory order of a protocol does not distinguish from the given one.
+#: Fields of a machine that are options of its memory order.
+ORDER = ("relaxed_unordered", "block_fences_free", "word_order", "fence_drains")
+
+
+def are_scoped(protocol: Protocol, machine: Machine) -> bool:
+    """Whether the memory order of a protocol on a machine distinguishes scopes."""
+    return bool(protocol.scopes or machine.block_fences_free or machine.fence_drains)
+
+
+def normal(program: Program, scoped: bool) -> Program:
+    """The program that a memory order, with or without scopes, does not distinguish from the given one.
 
     No memory order distinguishes the orders of fences, or scopes gpu and sys.
     """
 
     def changed(item: Operation) -> Operation:
-        local = protocol.scopes and item.scope in ("CTA", "CU")
+        local = scoped and item.scope in ("CTA", "CU")
         order = "SC" if item.kind == "F" else item.order
         return replace(item, order=order, scope=item.scope if local else "GPU")
 
@@ -37,9 +47,9 @@ def normal(program: Program, protocol: Protocol) -> Program:
     return replace(program, name="", threads=threads)
 
 
-def explored(program: Program, protocol: Protocol, rule: str) -> Program:
+def explored(program: Program, scoped: bool, rule: str) -> Program:
     """The normal form that is explored: the consistency rule ``sc`` needs no fences."""
-    found = normal(program, protocol)
+    found = normal(program, scoped)
     return without_fences(found) if rule == "sc" else found
 
 
@@ -92,10 +102,10 @@ def _partitions(size: int) -> list[tuple[int, ...]]:
     return sorted(found, key=lambda one: -max(one))
 
 
-def representatives(protocol: Protocol, names: Sequence[str]) -> Mapping[str, str]:
-    """Test -> the first test of the suite that the protocol does not distinguish from it."""
+def representatives(scoped: bool, names: Sequence[str]) -> Mapping[str, str]:
+    """Test -> the first test of the suite that a memory order does not distinguish from it."""
     first: dict[str, str] = {}
-    forms = {name: str(normal(exploration(name).program, protocol)) for name in hardware.facts()}
+    forms = {name: str(normal(exploration(name).program, scoped)) for name in hardware.facts()}
     for name, form in forms.items():
         first.setdefault(form, name)
     return {name: first[forms[name]] for name in names}

@@ -12,7 +12,14 @@ from gpucoh.device.gpu import resolve
 from gpucoh.experiments.interrupts import terminable
 from gpucoh.experiments.results import Results
 from gpucoh.experiments.sweeps import add_rows
-from gpucoh.hardware.forms import exploration, explored, placements, representatives
+from gpucoh.hardware.forms import (
+    ORDER,
+    are_scoped,
+    exploration,
+    explored,
+    placements,
+    representatives,
+)
 from gpucoh.hardware.verdicts import RUNS, STATES, Verdict
 from gpucoh.hardware.works import Explore, Repeat, carry_out
 from gpucoh.machines import Machine
@@ -97,8 +104,10 @@ class Study:
 
     def _explorations(self, choice: Choice, protocol: str, rule: str, test: str) -> list[Explore]:
         program = exploration(test).program
+        scoped = are_scoped(choice.protocol, self.machine)
+        order = tuple(getattr(self.machine, name) for name in ORDER)
         return [
-            Explore(protocol, rule, explored(placed, choice.protocol, rule), test, self.states)
+            Explore(protocol, rule, explored(placed, scoped, rule), test, self.states, order)
             for placed in placements(program)
         ]
 
@@ -108,7 +117,9 @@ class Study:
         out = {}
         for name, choice in choices.items():
             mine = [key for key in keys if key[0] == name]
-            same = representatives(choice.protocol, [key[2] for key in mine])
+            same = representatives(
+                are_scoped(choice.protocol, self.machine), [key[2] for key in mine]
+            )
             for key in mine:
                 out[key] = Repeat(name, key[1], same[key[2]], self.machine, self.runs, self.seed)
         return out

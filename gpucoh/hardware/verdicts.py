@@ -13,7 +13,7 @@ from gpucoh.device.gpu import resolve
 from gpucoh.litmus.hardware import FAMILIES, Fact, facts
 
 #: Defaults of the largest number of states of an exploration, and of the runs of a test that it leaves undecided.
-STATES, RUNS = 30_000, 2000
+STATES, RUNS = 40_000, 2000
 #: What a verdict means beside the facts, the gravest first.
 KINDS = {
     "failed": "the exploration or a run ended in an error",

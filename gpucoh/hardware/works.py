@@ -11,16 +11,16 @@ from typing import Any
 from gpucoh.base.errors import SimulationError
 from gpucoh.device.gpu import VERSION, resolve
 from gpucoh.experiments.stored import code_digest
-from gpucoh.hardware.forms import exploration, stale_copies
+from gpucoh.hardware.forms import ORDER, exploration, stale_copies
 from gpucoh.litmus import hardware
 from gpucoh.litmus.harness import names, observe
 from gpucoh.machines import Machine
 from gpucoh.verify.explorer import explore, small_choice
 from gpucoh.verify.programs import Program
 
-#: The settings in which a program is explored, all without spontaneous evictions: no copies at first; copies of what
-#: the condition demands to be read as before all stores, or of all if it demands none; L1s and an L2 of one line.
-SETTINGS = ("cold", "warm", "tight")
+#: The settings in which a program is explored, all without spontaneous evictions: L1s with copies of what the condition
+#: demands to be read as before all stores, or of all if it demands none; L1s and an L2 of one line; no copies at first.
+SETTINGS = ("warm", "tight", "cold")
 
 
 def _key(*parts: object) -> str:
@@ -60,7 +60,9 @@ class Explore:
     test : str
         A test with this program, whose condition is that of all its tests.
     states : int
-        Largest number of states in each setting.
+        Largest number of states in all settings.
+    order : tuple of int
+        The options of the memory order.
     """
 
     protocol: str
@@ -68,13 +70,21 @@ class Explore:
     program: Program
     test: str
     states: int
+    order: tuple[int, ...]
 
     @property
     def key(self) -> str:
         """The key of its row."""
         family = self.test.partition(".")[0]
         return _key(
-            "explore", self.protocol, self.rule, family, str(self.program), self.states, SETTINGS
+            "explore",
+            self.protocol,
+            self.rule,
+            family,
+            str(self.program),
+            self.states,
+            SETTINGS,
+            self.order,
         )
 
     def carry_out(self, stop: threading.Event | None = None) -> dict[str, Any]:
@@ -86,6 +96,9 @@ class Explore:
                 continue
             if stop is not None and stop.is_set():
                 raise SimulationError("stopped")
+            if states >= self.states:
+                verdict, where = "bounded", setting
+                break
             stale = stale_copies(self.test, self.program) if setting == "warm" else set()
             program = replace(
                 self.program, evictions=False, warm=setting == "warm", tight=setting == "tight"
@@ -94,8 +107,9 @@ class Explore:
                 choice,
                 program,
                 consistency=self.rule,
-                max_states=self.states,
+                max_states=self.states - states,
                 invariants=False,
+                fields=dict(zip(ORDER, self.order, strict=True)),
                 copies=stale or None,
             )
             states += found["states"]

@@ -54,6 +54,12 @@ _BEYOND_L2: Preset = {
     "star_ports": (1, "inferred: a port per controller and direction"),
 }
 
+# Options of the memory order, from what GPUs show and not from papers: docs/hardware.md.
+_ORDER: Preset = dict.fromkeys(
+    ("relaxed_unordered", "block_fences_free", "word_order", "fence_drains"),
+    (0, "the consistency rules and protocols of the papers"),
+)
+
 FERMI: Preset = {
     "cores": (16, _BOTH),
     "core_mhz": (1400, _RCC + " (same configuration as TC)"),
@@ -74,6 +80,7 @@ FERMI: Preset = {
         0,
         "inferred: RCC section IV.A names global and local memory; 1: its public simulator",
     ),
+    **_ORDER,
     "scheduler": ("loose_round_robin", _RCC),
     "issue_width": (
         1,
@@ -217,6 +224,7 @@ MESH15: Preset = {
     "scratchpad_kib": (48, _GTX480),
     "issue_cycles": (1, _GTX480 + ", 32 lanes over 32 SIMD lanes"),
     **_like(FERMI, _GTX480 + "; cycles at this machine's clock", _CORE_TIMING, 700),
+    **_ORDER,
     "placement": (
         "rotating",
         "inferred: as GPGPU-Sim 3, whose round robin goes on with the next launch; section 5.4.1",
@@ -277,6 +285,7 @@ _GCN_CORE: Preset = {
     "scratchpad_latency": (32, "inferred: about GCN's local data share"),
     "scratchpad_banks": (32, _GCN + ", local data share: 32 banks of 4 bytes"),
     "scratchpad_order": (0, "inferred: as fermi"),
+    **_ORDER,
     "scheduler": (
         "greedy_then_oldest",
         "inferred: GCN issues the oldest ready wavefront of a SIMD",

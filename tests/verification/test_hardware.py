@@ -8,6 +8,7 @@ from gpucoh.cli import call
 from gpucoh.device.gpu import protocols, resolve
 from gpucoh.hardware import study as module
 from gpucoh.hardware.forms import (
+    are_scoped,
     exploration,
     explored,
     normal,
@@ -48,7 +49,8 @@ def test_a_protocol_without_scopes_takes_cta_as_gpu(name):
 
 
 def test_programs_that_a_protocol_does_not_distinguish_are_explored_once():
-    mesi, hrf = resolve("mesi").protocol, resolve("gpu-hrf").protocol
+    mesi, hrf = (are_scoped(resolve(name).protocol, FERMI) for name in ("mesi", "gpu-hrf"))
+    assert are_scoped(resolve("mesi").protocol, FERMI.replace(block_fences_free=1))
     local, device = (exploration(f"wrc.0_12.cta.F12.{scope}").program for scope in ("cta", "gpu"))
     assert normal(local, mesi) == normal(device, mesi)
     assert normal(local, hrf) != normal(device, hrf)

@@ -211,11 +211,11 @@ find_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_addres
 
 /* Called when the request has all of its lanes. */
 static void
-note_words(const gpc_issue_t *x, gpc_core_request_t *request, const gpc_msg_t *msg)
+note_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_core_request_t *request, const gpc_msg_t *msg)
 {
     request->words = request->missing = msg->mask;
     if (x->cores->order->touched) {
-        gpc_order_touch(x->cores->order, x->core_index, x->warp_index, msg->line, msg->mask);
+        gpc_order_touch(x->cores->order, x->core_index, x->warp_index, &d->access, msg->line, msg->mask);
     }
 }
 
@@ -359,7 +359,7 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
         }
     }
     request->lanes = lanes;
-    note_words(x, request, msg);
+    note_words(x, d, request, msg);
     access->straight = shape.straight;
     access->one_word = shape.one_word;
     access->remaining = access->to_offer = 1;
@@ -420,7 +420,7 @@ gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, con
         if (is_merge(d)) {
             gpc_narrow_finish_store(x->cores, lines.messages[n]);
         }
-        note_words(x, lines.requests[n], lines.messages[n]);
+        note_words(x, d, lines.requests[n], lines.messages[n]);
     }
     access->straight = access->one_word = false;
     access->remaining = access->to_offer = lines.count;

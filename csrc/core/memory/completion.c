@@ -87,6 +87,17 @@ deliver_atomic(const gpc_issue_t *x, const gpc_core_access_t *access, const gpc_
     }
 }
 
+/* Wakes the core's warps whose order a completion of another warp may have changed. */
+static void
+wake_order_waiters(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
+{
+    for (uint32_t w = 0; w < self->machine->warps_per_core; w++) {
+        if (gpc_core_warp(self, core_index, w)->state == GPC_WARP_WAITS_ORDER) {
+            gpc_core_wake(self, core_index, w, now, now);
+        }
+    }
+}
+
 /* The access is complete now. */
 static int
 retire(gpc_cores_t *self, uint32_t core_index, gpc_index_t i, gpc_cycle_t now)
@@ -114,6 +125,9 @@ retire(gpc_cores_t *self, uint32_t core_index, gpc_index_t i, gpc_cycle_t now)
     status = status ? status : gpc_order_completed(self->order, core_index, w, &completed);
     if (warp->state == GPC_WARP_WAITS_ORDER) {
         gpc_core_wake(self, core_index, w, now, now);
+    }
+    if (self->order->across_warps) {
+        wake_order_waiters(self, core_index, now);
     }
     return status ? status : gpc_core_wake_queue_waiters(self, core_index);
 }

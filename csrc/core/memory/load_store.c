@@ -33,7 +33,8 @@ query_lines(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
     for (; lanes != 0 && status == GPC_ORDER_VERDICT_GO; lanes &= lanes - 1) {
         gpc_address_t address = addresses[gpc_lowest_bit(lanes)];
         gpc_mask_t words = ((UINT32_C(1) << d->width) - 1) << (address & line_mask) / 4;
-        status = gpc_order_may_touch(x->cores->order, x->core_index, x->warp_index, address & ~line_mask, words);
+        status =
+            gpc_order_may_touch(x->cores->order, x->core_index, x->warp_index, &d->access, address & ~line_mask, words);
     }
     return status > 0 ? gpc_core_block_for_order(x, d, status, GPC_NEVER) : status;
 }

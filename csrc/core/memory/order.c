@@ -16,7 +16,7 @@ gpc_order_verdict_text(gpc_order_verdict_t verdict)
 static int
 init_touches(gpc_order_t *self, const gpc_order_sizes_t *sizes, gpc_arena_t *arena)
 {
-    bool minds_lines = self->traits->same_line || self->traits->same_word;
+    bool minds_lines = self->traits->same_line || self->traits->same_word || self->options.word_order;
     if (!minds_lines || self->rule == GPC_RULE_SC) {
         return 0; /* under sc every access waits for the older ones, whatever their lines */
     }
@@ -41,11 +41,12 @@ has_joined_fields(const gpc_order_t *self)
 
 int
 gpc_order_init(gpc_order_t *self, gpc_rule_t rule, const gpc_order_traits_t *traits, gpc_controller_t *const *l1s,
-               const gpc_order_sizes_t *sizes, gpc_arena_t *arena)
+               const gpc_order_sizes_t *sizes, gpc_order_options_t options, gpc_arena_t *arena)
 {
     size_t warps = (size_t) sizes->cores * sizes->warps;
     size_t barriers = (size_t) sizes->cores * sizes->blocks * GPC_NAMED_BARRIERS;
     *self = (gpc_order_t){.rule = rule,
+                          .options = rule == GPC_RULE_SC ? (gpc_order_options_t){0} : options,
                           .traits = traits,
                           .l1s = l1s,
                           .cores = sizes->cores,
@@ -53,6 +54,8 @@ gpc_order_init(gpc_order_t *self, gpc_rule_t rule, const gpc_order_traits_t *tra
                           .blocks = sizes->blocks};
     self->warp = GPC_ARENA_TAKE(arena, warps, gpc_order_warp_t);
     self->barrier = GPC_ARENA_TAKE(arena, barriers, gpc_order_barrier_t);
+    self->across_warps = self->options.word_order || self->options.fence_drains;
+    self->drains = self->options.fence_drains ? GPC_ARENA_TAKE(arena, warps, uint64_t) : NULL;
     if (has_joined_fields(self)) {
         self->joined_size = l1s[0]->warp_fields_size;
         self->joined = gpc_arena_take(arena, barriers, self->joined_size);
@@ -69,6 +72,9 @@ gpc_order_clear(gpc_order_t *self)
 {
     memset(self->warp, 0, (size_t) self->cores * self->warps * sizeof(*self->warp));
     memset(self->barrier, 0, (size_t) self->cores * self->blocks * GPC_NAMED_BARRIERS * sizeof(*self->barrier));
+    if (self->drains) {
+        memset(self->drains, 0, (size_t) self->cores * self->warps * sizeof(*self->drains));
+    }
     if (self->touched) {
         for (size_t i = 0; i < (size_t) self->cores * self->warps; i++) {
             self->touched[i] = GPC_NONE;
@@ -121,12 +127,20 @@ older(const gpc_order_warp_t *warp)
     return warp->outstanding[GPC_ACCESS_ATOMIC] ? GPC_ORDER_VERDICT_OLDER_ATOMIC : GPC_ORDER_VERDICT_GO;
 }
 
+/* Whether a warp waits before the access until older ones are complete, and performs its release part. */
+static bool
+releases(const gpc_order_t *self, const gpc_access_t *access)
+{
+    bool free = self->options.block_fences_free && access->kind <= GPC_ACCESS_FENCE && access->scope <= GPC_SCOPE_CU;
+    return has_release(access) && !free;
+}
+
 /* Whether the warp issues nothing while the access is outstanding. Under drf and hrf every synchronisation access, even
- * a relaxed one, is ordered before all later accesses; under rc only an acquire is. */
+ * a relaxed one, is ordered before all later accesses, without relaxed_unordered; under rc only an acquire is. */
 static bool
 blocks(const gpc_order_t *self, const gpc_access_t *access)
 {
-    bool ordered = self->rule == GPC_RULE_DRF || self->rule == GPC_RULE_HRF;
+    bool ordered = (self->rule == GPC_RULE_DRF || self->rule == GPC_RULE_HRF) && !self->options.relaxed_unordered;
     return has_acquire(access) || (ordered && access->order != GPC_ORDER_WEAK);
 }
 
@@ -208,6 +222,40 @@ end_of_fence(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
     return status == GPC_OK ? fence_part(self, core, warp, scope) : status;
 }
 
+/* ---- the option fence_drains ----------------------------------------------------------------------------------------- */
+
+static bool
+has_stores(const gpc_order_warp_t *warp)
+{
+    return warp->outstanding[GPC_ACCESS_STORE] || warp->outstanding[GPC_ACCESS_ATOMIC];
+}
+
+/* Whether every warp of the core that had stores outstanding when the fence began to wait has had none since. */
+static bool
+has_drained(gpc_order_t *self, uint32_t core, uint32_t warp)
+{
+    uint64_t *left = &self->drains[(size_t) core * self->warps + warp], own = UINT64_C(1) << warp;
+    for (uint32_t w = 0; *left == 0 && w < self->warps; w++) {
+        own |= has_stores(warp_at(self, core, w)) ? UINT64_C(1) << w : 0;
+    }
+    *left = *left == 0 ? own : *left;
+    if (*left != UINT64_C(1) << warp) {
+        return false;
+    }
+    *left = 0;
+    return true;
+}
+
+static void
+note_drained(gpc_order_t *self, uint32_t core, uint32_t warp)
+{
+    for (uint32_t w = 0; w < self->warps; w++) {
+        if (w != warp) {
+            self->drains[(size_t) core * self->warps + w] &= ~(UINT64_C(1) << warp);
+        }
+    }
+}
+
 int
 gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access, gpc_cycle_t *until)
 {
@@ -215,15 +263,18 @@ gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
     int verdict = older(state);
 
     *until = GPC_NEVER;
-    if (verdict != GPC_ORDER_VERDICT_GO && (state->blocked || self->rule == GPC_RULE_SC || has_release(access))) {
+    if (verdict != GPC_ORDER_VERDICT_GO && (state->blocked || self->rule == GPC_RULE_SC || releases(self, access))) {
         return verdict;
     }
     verdict = before_part(self, core, warp, access, until);
-    if (verdict != GPC_ORDER_VERDICT_GO || !has_release(access) || access->kind == GPC_ACCESS_BARRIER) {
+    if (verdict != GPC_ORDER_VERDICT_GO || !releases(self, access) || access->kind == GPC_ACCESS_BARRIER) {
         return verdict;
     }
     if (access->kind == GPC_ACCESS_EXIT) {
         return exit_part(self, core, warp, until);
+    }
+    if (self->drains && access->scope > GPC_SCOPE_CU && !has_drained(self, core, warp)) {
+        return GPC_ORDER_VERDICT_RELEASE;
     }
     verdict = release_part(self, core, warp, access->scope, until);
     if (verdict != GPC_ORDER_VERDICT_GO) {
@@ -247,6 +298,9 @@ gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
 {
     gpc_order_warp_t *state = warp_at(self, core, warp);
     state->outstanding[access->kind]--;
+    if (self->drains && !has_stores(state)) {
+        note_drained(self, core, warp);
+    }
     if (blocks(self, access)) {
         state->blocked = false; /* no second one could issue while it was outstanding */
     }
@@ -257,56 +311,6 @@ int
 gpc_order_older(const gpc_order_t *self, uint32_t core, uint32_t warp)
 {
     return older(warp_at(self, core, warp));
-}
-
-/* ---- outstanding accesses by line and word ----------------------------------------------------------------- */
-
-static gpc_order_touch_t *
-touch_at(const gpc_order_t *self, gpc_index_t i)
-{
-    return (gpc_order_touch_t *) gpc_pool_at(&self->touches, i);
-}
-
-int
-gpc_order_may_touch(const gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask)
-{
-    if (!self->touched) {
-        return GPC_ORDER_VERDICT_GO;
-    }
-    gpc_index_t i = self->touched[(size_t) core * self->warps + warp];
-    for (; i != GPC_NONE; i = touch_at(self, i)->next) {
-        const gpc_order_touch_t *older = touch_at(self, i);
-        if (older->line == line && (self->traits->same_line || (older->mask & mask))) {
-            return GPC_ORDER_VERDICT_SAME_LINE;
-        }
-    }
-    return GPC_ORDER_VERDICT_GO;
-}
-
-void
-gpc_order_touch(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask)
-{
-    if (self->touched) {
-        gpc_index_t *newest = &self->touched[(size_t) core * self->warps + warp];
-        gpc_index_t i = gpc_pool_take(&self->touches); /* one per request, never exhausted */
-        *touch_at(self, i) = (gpc_order_touch_t){.next = *newest, .mask = mask, .line = line};
-        *newest = i;
-    }
-}
-
-void
-gpc_order_let_go(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask)
-{
-    gpc_index_t *link = self->touched ? &self->touched[(size_t) core * self->warps + warp] : NULL;
-    for (; link && *link != GPC_NONE; link = &touch_at(self, *link)->next) {
-        const gpc_order_touch_t *touch = touch_at(self, *link);
-        if (touch->line == line && (touch->mask & mask)) {
-            gpc_index_t i = *link;
-            *link = touch->next;
-            gpc_pool_give(&self->touches, i);
-            return;
-        }
-    }
 }
 
 /* ---- barriers ---------------------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 
 #include "base/access.h"
 #include "base/arena.h"
+#include "base/machine.h"
 #include "controller/protocol.h"
 
 /* Why a warp's next access may not issue. GO: it may issue now. */
@@ -20,7 +21,7 @@
     X(OLDER_ATOMIC, "waits for an older atomic")                                \
     X(RELEASE, "waits for the release part (a store buffer or marker)")         \
     X(TIME, "waits for a time (the expiry of a lease, or GWCT)")                \
-    X(SAME_LINE, "waits for an older access of the warp to the line or word")
+    X(SAME_LINE, "waits for an older access to the line or word")
 
 typedef enum {
 #define X(name, text) GPC_ORDER_VERDICT_##name,
@@ -53,12 +54,27 @@ typedef struct {
     bool waits;
 } gpc_order_arrival_t;
 
-/* An outstanding line request; recorded under the traits same_line and same_word only, and not under sc. */
+/* An outstanding line request; recorded under the traits same_line and same_word and the option word_order only, and not
+ * under sc. */
 typedef struct {
-    gpc_index_t next; /* the warp's next older request, or the free list's link */
+    gpc_index_t next; /* the next older request of the warp (word_order: of the core), or the free list's link */
     gpc_mask_t mask;
     gpc_address_t line;
+    uint16_t warp;
+    bool loads, strong; /* strong: its access is not weak */
 } gpc_order_touch_t;
+
+/* Additions of the machine to the rules (fields.def); all false: the protocols' papers. Without effect under sc. */
+typedef struct {
+    bool relaxed_unordered, block_fences_free, word_order, fence_drains;
+} gpc_order_options_t;
+
+static inline gpc_order_options_t
+gpc_order_options(const gpc_machine_t *machine)
+{
+    return (gpc_order_options_t) {machine->relaxed_unordered != 0, machine->block_fences_free != 0,
+                                  machine->word_order != 0, machine->fence_drains != 0};
+}
 
 /* Sizes of the tables. */
 typedef struct {
@@ -68,14 +84,20 @@ typedef struct {
 
 typedef struct gpc_order {
     gpc_rule_t rule;
+    gpc_order_options_t options;
+    bool across_warps;                /* a completion may end the wait of another warp of the core */
     const gpc_order_traits_t *traits; /* borrowed from the protocol */
     gpc_controller_t *const *l1s;     /* borrowed: the core-position controller of each core */
     uint32_t cores, warps;            /* warps per core */
     uint32_t blocks;                  /* resident blocks per core */
     gpc_order_warp_t *warp;           /* [cores * warps], in the arena */
     gpc_pool_t touches;               /* of gpc_order_touch_t */
-    /* [cores * warps], in the arena: each warp's newest, or GPC_NONE. NULL if none is recorded. */
+    /* [cores * warps], in the arena: each warp's newest, or GPC_NONE; under word_order a core's, at its warp 0. NULL if none
+     * is recorded. */
     gpc_index_t *touched;
+    /* [cores * warps], in the arena: bit w: the warp's fence waits for the stores of warp w; its own bit: it has begun to wait.
+     * NULL without fence_drains. */
+    uint64_t *drains;
     gpc_order_barrier_t *barrier; /* [cores * blocks * GPC_NAMED_BARRIERS], in the arena */
     uint32_t joined_size;
     uint8_t *joined; /* [barriers * joined_size]: join of the arrived warps' metadata; NULL: barriers join nothing */
@@ -83,7 +105,8 @@ typedef struct gpc_order {
 
 /* Also allocates the per-warp and per-core metadata of l1s[i]. */
 GPC_MUST_CHECK int gpc_order_init(gpc_order_t *self, gpc_rule_t rule, const gpc_order_traits_t *traits,
-                                  gpc_controller_t *const *l1s, const gpc_order_sizes_t *sizes, gpc_arena_t *arena);
+                                  gpc_controller_t *const *l1s, const gpc_order_sizes_t *sizes,
+                                  gpc_order_options_t options, gpc_arena_t *arena);
 void gpc_order_clear(gpc_order_t *self); /* nothing outstanding, no barrier; initial metadata */
 
 /* Whether this warp's next access (in program order) may issue now. The caller retries when an access of the warp
@@ -94,17 +117,25 @@ GPC_MUST_CHECK int gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_
 /* A load, store or atomic has issued after GO; it completes when its last line request completes. */
 void gpc_order_issued(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access);
 GPC_MUST_CHECK int gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access);
-/* Whether the traits same_line and same_word permit an access to these words of the line: GO or SAME_LINE, without
- * effect. Called for every line of an access before gpc_order_may_issue, whose GO has effects. */
-int gpc_order_may_touch(const gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask);
+/* touches.c: whether the traits same_line and same_word, and the option word_order, permit an access to these words of the
+ * line: GO or SAME_LINE, without effect. Called for every line of an access before gpc_order_may_issue, whose GO has
+ * effects. */
+int gpc_order_may_touch(const gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access,
+                        gpc_address_t line, gpc_mask_t mask);
+static inline gpc_index_t *
+gpc_order_newest(const gpc_order_t *self, uint32_t core, uint32_t warp)
+{
+    return &self->touched[(size_t) core * self->warps + (self->options.word_order ? 0 : warp)];
+}
 /* Whether gpc_order_may_touch can return SAME_LINE; if not, the lines of an access are not needed before it issues. */
 static inline bool
 gpc_order_minds_lines(const gpc_order_t *self, uint32_t core, uint32_t warp)
 {
-    return self->touched && self->touched[(size_t) core * self->warps + warp] != GPC_NONE;
+    return self->touched && *gpc_order_newest(self, core, warp) != GPC_NONE;
 }
 /* A line request of the warp's access begins; gpc_order_let_go: it is complete, with all of its words. */
-void gpc_order_touch(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask);
+void gpc_order_touch(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access, gpc_address_t line,
+                     gpc_mask_t mask);
 void gpc_order_let_go(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask);
 /* The kind of the warp's outstanding accesses, as a verdict; GO: it has none. */
 int gpc_order_older(const gpc_order_t *self, uint32_t core, uint32_t warp);
