@@ -71,9 +71,7 @@ def register(app: typer.Typer) -> None:
         machine_id: MachineOption = "fermi",
         states: Annotated[
             int,
-            typer.Option(
-                "--states", help="Largest number of states of a program's exploration."
-            ),
+            typer.Option("--states", help="Largest number of states of a program's exploration."),
         ] = STATES,
         runs: Annotated[
             int, typer.Option("--runs", help="Runs of a test that no exploration decides.")

@@ -24,6 +24,7 @@ DESCRIPTIONS: dict[str, str] = {
     "mesh15": "15 CUs like a GTX 480's on a 4 x 4 mesh with 16 L2 banks (DeNovo)",
     "gcn3": "8 CUs of 64 lanes at 1 GHz, 64 KiB L1s, 4 L2 banks (STC)",
     "apu": "8 CUs of 64 lanes at 1 GHz, 16 KiB L1s, 4 channels of DDR3 (QuickRelease)",
+    "h100-like": "fermi with a memory order that shows what GPUs showed; not the sizes of an H100",
 }
 
 _TC = "TC table 4"
@@ -57,7 +58,7 @@ _BEYOND_L2: Preset = {
 # Options of the memory order, from what GPUs show and not from papers: docs/hardware.md.
 _ORDER: Preset = dict.fromkeys(
     ("relaxed_unordered", "block_fences_free", "word_order", "fence_drains"),
-    (0, "the consistency rules and protocols of the papers"),
+    (0, "inferred: the papers have the consistency rules and protocols alone"),
 )
 
 FERMI: Preset = {
@@ -423,4 +424,15 @@ APU: Preset = {
     "timestamp_bits": (32, "inferred: for protocols of other papers; as fermi"),
 }
 
-PRESETS: dict[str, Preset] = {"fermi": FERMI, "mesh15": MESH15, "gcn3": GCN3, "apu": APU}
+# With gpu-hrf it shows what GPUs showed: docs/hardware.md. It is no description of the product.
+H100_LIKE: Preset = FERMI | dict.fromkeys(
+    _ORDER, (1, "inferred: from what GPUs showed of scoped tests, docs/hardware.md")
+)
+
+PRESETS: dict[str, Preset] = {
+    "fermi": FERMI,
+    "mesh15": MESH15,
+    "gcn3": GCN3,
+    "apu": APU,
+    "h100-like": H100_LIKE,
+}

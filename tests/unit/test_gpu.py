@@ -240,6 +240,7 @@ def test_only_the_machines_whose_papers_reuse_across_kernels_place_blocks_static
         "mesh15": "rotating",
         "gcn3": "static",
         "apu": "static",
+        "h100-like": "round_robin",
     }
 
 
