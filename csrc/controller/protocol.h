@@ -303,6 +303,10 @@ GPC_MUST_CHECK int gpc_write_memory(gpc_step_t *x, gpc_mask_t words, const uint3
 /* The same; memory answers with WRITTEN, whose fields[0] is the note, when the words are at its pins. */
 GPC_MUST_CHECK int gpc_write_memory_answered(gpc_step_t *x, gpc_mask_t words, const uint32_t *line, uint64_t note);
 GPC_MUST_CHECK int gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit);
+/* Completes every pending request with the words. */
+GPC_MUST_CHECK int gpc_complete_pending(gpc_step_t *x, const uint32_t *words);
+/* Performs a load, store or atomic of the core on the line, which the L1 owns, and completes it. */
+GPC_MUST_CHECK int gpc_perform_and_complete(gpc_step_t *x, gpc_index_t request, bool hit);
 /* A hit in that array, which may declare extra cycles (a write cache behind the L1). */
 GPC_MUST_CHECK int gpc_complete_from(gpc_step_t *x, gpc_index_t request, const uint32_t *words, uint8_t array);
 /* Frees a message and its lane list. */

@@ -186,29 +186,10 @@ GPC_SHARED_ACTION(dn_act_join_syncs, "the access joins the pending ones")
     return gpc_keep_pending(x);
 }
 
-/* Performs a synchronisation access on registered words. */
-static int
-perform(gpc_step_t *x, gpc_index_t request, bool hit)
-{
-    gpc_msg_t *msg = gpc_msg_at(x->unit->messages, request);
-    uint32_t *words = gpc_line_words(x);
-    int status = GPC_OK;
-
-    if (msg->type == GPC_MSG_STORE) {
-        gpc_merge_words(words, msg->data, msg->mask);
-    } else if (msg->type == GPC_MSG_ATOMIC) {
-        (void) gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, msg->lanes), words);
-    }
-    if (msg->type != GPC_MSG_LOAD) {
-        status = gpc_note_performed(x, request, 0);
-    }
-    return status ? status : gpc_complete(x, request, words, hit);
-}
-
 GPC_SHARED_ACTION(dn_act_perform, "perform the synchronisation access on the registered words")
 {
     gpc_count_own(x, DENOVO_COUNT_sync_hits);
-    return perform(x, x->message, true);
+    return gpc_perform_and_complete(x, x->message, true);
 }
 
 /* An answer that is still on its way may carry the words' older values: an L2 that recalls them would let it install these. */
@@ -217,7 +198,7 @@ GPC_SHARED_ACTION(dn_act_run_syncs, "perform the pending synchronisation accesse
     gpc_index_t request;
     denovo_l1_mshr(x)->skip |= x->mask;
     while ((request = gpc_take_words(x->unit, gpc_step_pending(x), x->mask)) != GPC_NONE) {
-        int status = perform(x, request, false);
+        int status = gpc_perform_and_complete(x, request, false);
         if (status) {
             return status;
         }

@@ -200,30 +200,16 @@ GPC_ACTION(act_put, "move the line to its MSHR entry, send a copy to the L2")
 
 /* ---- actions: the line and its pending requests ---------------------------------------------------------------------------------- */
 
-/* Performs the store or atomic `message` on this L1's line. */
-static int
-perform(gpc_step_t *x, gpc_index_t message, bool hit)
-{
-    const gpc_msg_t *msg = gpc_msg_at(x->unit->messages, message);
-    if (msg->type == GPC_MSG_ATOMIC) {
-        (void) gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, msg->lanes), gpc_line_words(x));
-    } else {
-        gpc_merge_words(gpc_line_words(x), msg->data, msg->mask);
-    }
-    int status = gpc_note_performed(x, message, 0);
-    return status ? status : gpc_complete(x, message, gpc_line_words(x), hit);
-}
-
 GPC_ACTION(act_perform, "perform the store or atomic")
 {
-    return perform(x, x->message, true);
+    return gpc_perform_and_complete(x, x->message, true);
 }
 
 GPC_ACTION(act_perform_all, "perform the pending stores and atomics, in order of arrival")
 {
     gpc_index_t i;
     while ((i = gpc_pop_pending(x)) != GPC_NONE) {
-        int status = perform(x, i, false);
+        int status = gpc_perform_and_complete(x, i, false);
         if (status) {
             return status;
         }
@@ -246,14 +232,7 @@ GPC_ACTION(mesi_act_fill, "fill from the answer; after UPG_ACK the own copy is c
 
 GPC_ACTION(act_serve_loads, "complete the pending loads from the answer")
 {
-    gpc_index_t i;
-    while ((i = gpc_pop_pending(x)) != GPC_NONE) {
-        int status = gpc_complete(x, i, x->msg->data, false);
-        if (status) {
-            return status;
-        }
-    }
-    return GPC_OK;
+    return gpc_complete_pending(x, x->msg->data);
 }
 
 GPC_ACTION(act_learn_need, "record the number of acknowledgements to collect")

@@ -145,18 +145,10 @@ GPC_ACTION(act_update_copy, "write all these words into the copy")
 
 GPC_ACTION(act_complete_writes, "complete the write that this answer names, and those merged with it")
 {
-    gpc_index_t i;
-
     gpc_requests_mshr(x)->outstanding--;
     gpc_first_pending(x)->lanes = x->msg->lanes;
     x->msg->lanes = GPC_NONE;
-    while ((i = gpc_pop_pending(x)) != GPC_NONE) {
-        int status = gpc_complete(x, i, x->msg->data, false);
-        if (status) {
-            return status;
-        }
-    }
-    return GPC_OK;
+    return gpc_complete_pending(x, x->msg->data);
 }
 
 GPC_ACTION(act_unblock, "send UNBLOCK, with the words of the merged writes if there are any")

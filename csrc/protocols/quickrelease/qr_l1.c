@@ -97,15 +97,8 @@ GPC_ACTION(act_read, "send READ; the load is pending")
 
 GPC_ACTION(act_serve_pending, "complete every pending load from the block")
 {
-    gpc_index_t request;
     qr_mshr(x)->outstanding--;
-    while ((request = gpc_pop_pending(x)) != GPC_NONE) {
-        int status = gpc_complete(x, request, x->msg->data, false);
-        if (status) {
-            return status;
-        }
-    }
-    return GPC_OK;
+    return gpc_complete_pending(x, x->msg->data);
 }
 
 GPC_ACTION(qr_act_fill, "fill the reserved way")

@@ -167,29 +167,16 @@ GPC_ACTION(act_put, "move the line to its MSHR entry, send a copy to the directo
 
 /* ---- actions: the line and its pending requests ---------------------------------------------------------------------------------- */
 
-/* Performs the store or atomic `message` on this L1's line. */
-static int
-perform(gpc_step_t *x, gpc_index_t message, bool hit)
-{
-    const gpc_msg_t *msg = gpc_msg_at(x->unit->messages, message);
-    rfo_l1_line(x)->dirty = 1;
-    if (msg->type == GPC_MSG_ATOMIC) {
-        (void) gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, msg->lanes), gpc_line_words(x));
-    } else {
-        gpc_merge_words(gpc_line_words(x), msg->data, msg->mask);
-    }
-    int status = gpc_note_performed(x, message, 0);
-    return status ? status : gpc_complete(x, message, gpc_line_words(x), hit);
-}
-
 GPC_ACTION(act_perform, "perform the store or atomic")
 {
-    return perform(x, x->message, true);
+    rfo_l1_line(x)->dirty = 1;
+    return gpc_perform_and_complete(x, x->message, true);
 }
 
 GPC_ACTION(act_perform_pending, "perform the pending store or atomic")
 {
-    return perform(x, gpc_pop_pending(x), false);
+    rfo_l1_line(x)->dirty = 1;
+    return gpc_perform_and_complete(x, gpc_pop_pending(x), false);
 }
 
 GPC_ACTION(rfo_act_fill, "fill from the answer")
@@ -207,14 +194,7 @@ GPC_ACTION(act_hit_owned, "complete the load from the line, which may have been 
 
 GPC_ACTION(act_serve_loads, "complete the pending loads from the line")
 {
-    gpc_index_t i;
-    while ((i = gpc_pop_pending(x)) != GPC_NONE) {
-        int status = gpc_complete(x, i, gpc_line_words(x), false);
-        if (status) {
-            return status;
-        }
-    }
-    return GPC_OK;
+    return gpc_complete_pending(x, gpc_line_words(x));
 }
 
 GPC_ACTION(act_learn_need, "record the number of acknowledgements to collect")

@@ -113,15 +113,8 @@ GPC_ACTION(act_send_sync, "send GETS or ATOMIC; the access is kept until the ans
 
 GPC_ACTION(act_serve_pending, "complete every pending load from the line with the words stored since")
 {
-    gpc_index_t request;
     gpc_merge_words(x->msg->data, wt_l1_mshr(x)->words.word, wt_l1_mshr(x)->overlay);
-    while ((request = gpc_pop_pending(x)) != GPC_NONE) {
-        int status = gpc_complete(x, request, x->msg->data, false);
-        if (status) {
-            return status;
-        }
-    }
-    return GPC_OK;
+    return gpc_complete_pending(x, x->msg->data);
 }
 
 GPC_ACTION(wt_act_fill, "fill the reserved way")
