@@ -16,6 +16,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.textpath import TextPath
+from matplotlib.ticker import MaxNLocator
 
 from gpucoh.base.canvas import Canvas, points, style
 from gpucoh.base.errors import ConfigError
@@ -347,6 +348,10 @@ def _draw_rows(
     long = max(len(row) for row in rows)
     for at, row in zip(axes, rows, strict=True):
         _draw_row(at, chart, row, long, limit, options)
+        if (
+            options.ax is None
+        ):  # as many ticks at every step of the layout, which makes room for their labels
+            at.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     tall = max([limit or 0, top, *(bar.height for bar in bars if not limit)])
     marked = any(bar.wrong or bar.counted or chart.values for bar in bars)
     for at in axes:
@@ -384,9 +389,9 @@ def _draw_row(
                 fontsize=points(_SMALL),
             )
         centres.append(place * step + (_most(chart) - 1) / 2)
-    axes.set_xticks(
-        centres, [(options.labels or {}).get(name, name) for name in names], fontsize=points(7)
-    )
+    room = _width(axes, options) * 72 / long
+    below = [_broken((options.labels or {}).get(name, name), room) for name in names]
+    axes.set_xticks(centres, below, fontsize=points(7))
     axes.tick_params(axis="x", length=0, pad=_names_height(chart, options))
     axes.tick_params(axis="y", labelsize=points(7))
     axes.set_xlim(-0.5 - _GAP / 2, long * step - _GAP / 2 - 0.5)
@@ -394,6 +399,21 @@ def _draw_row(
     if chart.line is not None:
         axes.axhline(chart.line, color="black", linewidth=0.5, linestyle=(0, (4, 3)), zorder=0)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _width(axes: Axes, options: Options) -> float:
+    """The width of the axes in inches, about."""
+    if options.ax is None:
+        return options.inches() - points(_LEFT)
+    figure = figure_of(axes)
+    return float(axes.get_window_extent().width) / figure.dpi
+
+
+def _broken(name: str, room: float) -> str:
+    """A group's name, on lines of its own before blanks and after hyphens where its room in points is too narrow."""
+    if _length(max(name.split("\n"), key=len), points(7)) + points(3) <= room:
+        return name
+    return "\n".join(textwrap.wrap(name, 1, break_long_words=False))
 
 
 def _draw_bar(axes: Axes, chart: Chart, bar: Bar, x: float, limit: float | None) -> None:

@@ -280,6 +280,27 @@ def test_no_text_overlaps_another_in_crowded_figures(number, width):
     assert_no_text_overlaps(draw([chart], Options(width=width), "Title"))
 
 
+@pytest.mark.parametrize("dpi", [100, 300])
+def test_no_text_overlaps_another_below_the_workloads_of_a_paper(dpi):
+    """A row of names, some of which are wider than their bars; ticks whose labels differ in width."""
+    paper = "snapc lulesh hpgmg bc cache-reuse fg-share vec-cpy fw mis fft nn dgemm geometric\nmean"
+    tall = {"vec-cpy": 1.7, "fw": 2.385}
+    groups = {
+        name: [
+            Bar(protocol="src", parts={"": 1.0}),
+            Bar(protocol="stc-mb", parts={"": tall.get(name, 1.1)}),
+        ]
+        for name in paper.split(" ")
+    }
+    looks = protocol_looks(["src", "stc-mb"])
+    chart = Chart(groups=groups, looks=looks, label="execution time relative to SRC")
+    figure = draw([chart], Options(), "Title")
+    figure.dpi = dpi
+    assert_no_text_overlaps(figure)
+    below = [name.get_window_extent() for name in figure.axes[0].get_xticklabels()]
+    assert all(left.x1 + 1 < right.x0 for left, right in itertools.pairwise(below))
+
+
 # ---- colours: contrast as WCAG 2 defines it; dichromacy as Machado, Oliveira and Fernandes (2009) simulate it
 
 VISIONS = {
