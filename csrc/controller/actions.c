@@ -19,8 +19,7 @@ GPC_SHARED_ACTION(act_wait, "make the request pending")
 GPC_SHARED_ACTION(act_merge, "merge the load: make it pending too")
 {
     gpc_count(x, load_merges);
-    x->msg->received = GPC_NEVER;
-    return gpc_keep_pending(x);
+    return gpc_join_pending(x);
 }
 
 /* A load that act_replay takes again, when the line is present, is counted as a hit then. */

@@ -72,6 +72,13 @@ gpc_keep_pending(gpc_step_t *x)
     return GPC_OK;
 }
 
+int
+gpc_join_pending(gpc_step_t *x)
+{
+    x->msg->received = GPC_NEVER;
+    return gpc_keep_pending(x);
+}
+
 gpc_index_t
 gpc_take_pending(gpc_step_t *x, gpc_index_t request)
 {

@@ -253,6 +253,8 @@ GPC_MUST_CHECK int gpc_answer_pending(gpc_step_t *x, uint8_t type,
                                       int (*answer)(gpc_step_t *x, gpc_index_t to, uint8_t type));
 /* Appends the message (usually the core's request) to the transaction's pending list. */
 GPC_MUST_CHECK int gpc_keep_pending(gpc_step_t *x);
+/* The same for a core's request that an outstanding one serves: it has no latency of its own (the cores' served_loads etc.). */
+GPC_MUST_CHECK int gpc_join_pending(gpc_step_t *x);
 /* Removes the first pending message with this `request`: GPC_NONE when there is none. A load that merges takes
  * the `request` of the load that was sent, so that one answer serves all of them. */
 gpc_index_t gpc_take_pending(gpc_step_t *x, gpc_index_t request);

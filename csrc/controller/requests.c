@@ -22,9 +22,8 @@ GPC_SHARED_ACTION(act_merge_load, "merge the load into the outstanding read")
                         x->unit->type->name, x->unit->index, (unsigned long long) x->line);
     }
     gpc_count(x, load_merges);
-    x->msg->received = GPC_NEVER;
     x->msg->request = first->request;
-    return gpc_keep_pending(x);
+    return gpc_join_pending(x);
 }
 
 GPC_SHARED_ACTION(act_write_line, "write the store's words into the own copy")

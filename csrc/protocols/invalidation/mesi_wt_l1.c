@@ -109,8 +109,7 @@ GPC_ACTION(act_send_changes, "send ATOMIC with the lane list of the atomic or na
 
 GPC_ACTION(act_merge_write, "merge the write with the outstanding one")
 {
-    x->msg->received = GPC_NEVER;
-    return gpc_keep_pending(x);
+    return gpc_join_pending(x);
 }
 
 /* The L2 blocks the line until UNBLOCK, so that no other L1 reads or writes it. The answer has the line's words for the bytes beside
