@@ -47,7 +47,7 @@ _behind = stacked(
 _latencies = by_workload(
     store_latency_ratio="store latency / load latency",
     write_latency_ratio="store and atomic latency / load latency",
-    instruction_latency_ratio="of instructions, from their issue",
+    instruction_latency_ratio="store latency / load latency, of instructions",
 )
 _speedups = by_workload(speedup="speedup over {base}")
 _expirations = stacked(
