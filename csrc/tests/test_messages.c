@@ -1,72 +1,9 @@
 /* test_messages.c: the sizes of messages and the networks they travel on, on the tables of prototype_limits.c. */
 #include "controller/nodes.h"
 #include "protocols/public_sizes.h"
-#include "tests/controller_bench.h"
-#include "tests/prototype_limits.h"
+#include "tests/limits_bench.h"
 
 enum { A = 0x1000 };
-
-static void
-begin_with(bench_t *self, const gpc_protocol_t *protocol, uint32_t controller, uint32_t mshrs)
-{
-    gpc_machine_t machine = bench_small_machine;
-    machine.l1_mshrs = mshrs;
-    bench_begin(self, protocol, controller, &machine);
-}
-
-static void
-begin(bench_t *self, uint32_t controller, uint32_t mshrs)
-{
-    begin_with(self, &prototype_limits, controller, mshrs);
-}
-
-/* Nothing may be lost or completed twice: every message and lane list is back. */
-static void
-end(bench_t *self)
-{
-    CHECK_EQUAL_U64(self->messages.state->in_use, 0);
-    CHECK_EQUAL_U64(self->lane_lists.state->in_use, 0);
-    CHECK_EQUAL_U64(self->world.completed_twice, 0);
-    bench_end(self);
-}
-
-static int
-take(bench_t *self, uint8_t type, gpc_address_t line, gpc_mask_t mask)
-{
-    gpc_index_t i = bench_message(self, type, line, mask);
-    int status = gpc_controller_take(&self->unit, i);
-    if (status == GPC_HELD_QUEUE) {
-        gpc_free_message(&self->unit, i);
-    }
-    return status;
-}
-
-static gpc_index_t
-place(bench_t *self, uint8_t array, gpc_address_t line, const char *state)
-{
-    return bench_place(self, array, array, line, state);
-}
-
-static bool
-present(const bench_t *self, uint8_t array, gpc_address_t line)
-{
-    return gpc_tags_find(&self->unit.arrays[array], line) != GPC_NONE;
-}
-
-/* The words of a line, by the first letters of their states. */
-static uint8_t *
-place_words(bench_t *self, const char *states)
-{
-    gpc_index_t way = place(self, 0, A, NULL);
-    uint8_t *words = gpc_tags_word_states(&self->unit.arrays[0], way);
-    for (uint32_t i = 0; states[i]; i++) {
-        char name[] = {'W', 'O', 'R', 'D', '_', states[i], 0};
-        words[i] = bench_state(self->unit.type->tables[0], name);
-    }
-    return words;
-}
-
-/* ---- lines ------------------------------------------------------------------------------------------------------------------- */
 
 /* Requests on network 1, answers on network 0: a message on the request network may be held and carries both operands of a
  * compare-and-swap. */
@@ -84,7 +21,7 @@ requests_are_what_travels_on_a_network_that_is_declared_so(void)
     protocol.messages = messages;
     protocol.networks[0] = (gpc_network_info_t){.name = "response"};
     protocol.networks[1] = (gpc_network_info_t){.name = "request", .requests = true};
-    begin_with(&bench, &protocol, LIMITS_LINES, 4);
+    limits_begin_with(&bench, &protocol, LIMITS_LINES, 4);
 
     gpc_index_t lanes = gpc_pool_take(&bench.lane_lists);
     *gpc_lane_list_at(&bench.lane_lists, lanes) = (gpc_lane_list_t){.operation = GPC_ATOMIC_CAS, .count = 3};
@@ -95,7 +32,7 @@ requests_are_what_travels_on_a_network_that_is_declared_so(void)
     CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &up), 8 + 3 * 8);
     CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &down), 8 + 3 * 4);
     gpc_pool_give(&bench.lane_lists, lanes);
-    end(&bench);
+    limits_end(&bench);
 }
 
 /* 1 for a line, 2 for an empty message, else the payload. */
@@ -119,7 +56,7 @@ an_option_selects_other_sizes_of_messages(void)
     messages[LIMITS_PUT - GPC_MSG_OWN] = (gpc_message_info_t){.name = "PUT", .fixed_bytes = 12, .whole_line = true};
     protocol.messages = messages;
     protocol.other_sizes = (gpc_other_sizes_t){.option = 3, .value = 1, .bytes = own_bytes};
-    begin_with(&bench, &protocol, LIMITS_LINES, 4);
+    limits_begin_with(&bench, &protocol, LIMITS_LINES, 4);
 
     gpc_msg_t line = {.type = LIMITS_PUT, .lanes = GPC_NONE}, words = {.type = LIMITS_ACK, .lanes = GPC_NONE};
     words.mask = 7;
@@ -131,7 +68,7 @@ an_option_selects_other_sizes_of_messages(void)
     CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 12);
     words.mask = 0;
     CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 2);
-    end(&bench);
+    limits_end(&bench);
 }
 
 static void
@@ -150,7 +87,7 @@ a_message_without_room_is_refused_when_it_is_sent(void)
     gpc_index_t taken[64];
     bench_t bench;
 
-    begin(&bench, LIMITS_WORDS, 4);
+    limits_begin(&bench, LIMITS_WORDS, 4);
     gpc_index_t load = bench_message(&bench, GPC_MSG_LOAD, A, 1);
     for (uint32_t i = 1; i < 64; i++) {
         taken[i] = gpc_pool_take(&bench.messages);
@@ -162,7 +99,7 @@ a_message_without_room_is_refused_when_it_is_sent(void)
         gpc_pool_give(&bench.messages, taken[i]);
     }
     gpc_pool_give(&bench.messages, load);
-    end(&bench);
+    limits_end(&bench);
 }
 
 int

@@ -1,33 +1,8 @@
 /* test_resource_limits.c: resource limits and rare cases of the controller, each on the smallest table (prototype_limits.c). */
 #include "controller/nodes.h"
-#include "tests/controller_bench.h"
-#include "tests/prototype_limits.h"
+#include "tests/limits_bench.h"
 
 enum { A = 0x1000, B = 0x2000, C = 0x3000 }; /* lines of the one set */
-
-static void
-begin_with(bench_t *self, const gpc_protocol_t *protocol, uint32_t controller, uint32_t mshrs)
-{
-    gpc_machine_t machine = bench_small_machine;
-    machine.l1_mshrs = mshrs;
-    bench_begin(self, protocol, controller, &machine);
-}
-
-static void
-begin(bench_t *self, uint32_t controller, uint32_t mshrs)
-{
-    begin_with(self, &prototype_limits, controller, mshrs);
-}
-
-/* Nothing may be lost or completed twice: every message and lane list is back. */
-static void
-end(bench_t *self)
-{
-    CHECK_EQUAL_U64(self->messages.state->in_use, 0);
-    CHECK_EQUAL_U64(self->lane_lists.state->in_use, 0);
-    CHECK_EQUAL_U64(self->world.completed_twice, 0);
-    bench_end(self);
-}
 
 static int
 take(bench_t *self, uint8_t type, gpc_address_t line, gpc_mask_t mask)
@@ -72,7 +47,7 @@ a_way_whose_victim_is_recalled_is_waited_for_and_no_second_one_leaves(void)
 {
     for (uint32_t mshrs = 2; mshrs >= 1; mshrs--) { /* with one MSHR, the recall takes it before the load */
         bench_t bench;
-        begin(&bench, LIMITS_LINES, mshrs);
+        limits_begin(&bench, LIMITS_LINES, mshrs);
         (void) place(&bench, 0, A, "LINE_V");
         (void) place(&bench, 0, B, "LINE_V");
         CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_HELD_QUEUE);
@@ -88,7 +63,7 @@ a_way_whose_victim_is_recalled_is_waited_for_and_no_second_one_leaves(void)
         CHECK_EQUAL_I64(take(&bench, LIMITS_DATA, C, 1), GPC_OK);
         CHECK_EQUAL_U64(bench.world.completions, 1);
         CHECK_EQUAL_I64(gpc_controller_verify(&bench.unit, true), GPC_OK);
-        end(&bench);
+        limits_end(&bench);
     }
 }
 
@@ -96,7 +71,7 @@ static void
 an_eviction_is_done_when_a_pre_event_has_emptied_the_way(void)
 {
     bench_t bench;
-    begin(&bench, LIMITS_LINES, 2);
+    limits_begin(&bench, LIMITS_LINES, 2);
     (void) place(&bench, 0, A, "LINE_V");
     (void) place(&bench, 0, B, "LINE_V");
     bench.world.expired = true;
@@ -105,14 +80,14 @@ an_eviction_is_done_when_a_pre_event_has_emptied_the_way(void)
     (void) place(&bench, 0, A, "LINE_V");
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_OK);
     CHECK_EQUAL_I64(take(&bench, LIMITS_DATA, C, 1), GPC_OK);
-    end(&bench);
+    limits_end(&bench);
 }
 
 static void
 an_acquire_walks_transactions_and_their_pending_requests_are_taken_again(void)
 {
     bench_t bench;
-    begin(&bench, LIMITS_LINES, 4);
+    limits_begin(&bench, LIMITS_LINES, 4);
     (void) place(&bench, 0, A, "LINE_V"); /* has no cell for an acquire: it must not be walked */
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, B, 1), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_walk_transactions(&bench.unit, GPC_MSG_ACQUIRE), GPC_OK);
@@ -123,7 +98,7 @@ an_acquire_walks_transactions_and_their_pending_requests_are_taken_again(void)
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
     CHECK_EQUAL_I64(take(&bench, LIMITS_DATA, B, 1), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completions, 1);
-    end(&bench);
+    limits_end(&bench);
 }
 
 static void
@@ -131,7 +106,7 @@ requests_that_wait_again_stay_in_front_of_those_still_to_be_replayed(void)
 {
     static const gpc_mask_t in_order[] = {4, 1, 2};
     bench_t bench;
-    begin(&bench, LIMITS_LINES, 4);
+    limits_begin(&bench, LIMITS_LINES, 4);
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A, 4), GPC_OK);
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_OK); /* held: the line is in a transaction */
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 2), GPC_OK);
@@ -146,14 +121,14 @@ requests_that_wait_again_stay_in_front_of_those_still_to_be_replayed(void)
         CHECK_EQUAL_U64(gpc_msg_at(&bench.messages, next)->mask, in_order[i]);
         gpc_free_message(&bench.unit, next);
     }
-    end(&bench);
+    limits_end(&bench);
 }
 
 static void
 idle_transactions_end_when_entries_run_out(void)
 {
     bench_t bench;
-    begin(&bench, LIMITS_LINES, 1);
+    limits_begin(&bench, LIMITS_LINES, 1);
     (void) place(&bench, 0, A, "LINE_V");
     bench.world.now = 50;
     CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, A), GPC_OK);
@@ -166,14 +141,14 @@ idle_transactions_end_when_entries_run_out(void)
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, C, 1), GPC_OK);
     CHECK(!present(&bench, 0, A));
     CHECK_EQUAL_I64(take(&bench, LIMITS_DATA, C, 1), GPC_OK);
-    end(&bench);
+    limits_end(&bench);
 }
 
 static void
 one_table_moves_lines_of_another_which_has_transactions_of_its_own(void)
 {
     bench_t bench;
-    begin(&bench, LIMITS_TWO, 4);
+    limits_begin(&bench, LIMITS_TWO, 4);
     (void) place(&bench, 0, A, "LINE_V");
     (void) place(&bench, 1, A, "LINE_V");
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_OK);
@@ -183,7 +158,7 @@ one_table_moves_lines_of_another_which_has_transactions_of_its_own(void)
     CHECK_EQUAL_U64(bench.world.completions, 2);
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A, 1), GPC_HELD_QUEUE); /* the other table refuses a second eviction */
     CHECK_EQUAL_U64(bench.world.completions, 2);
-    end(&bench);
+    limits_end(&bench);
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------------------- */
@@ -192,7 +167,7 @@ static void
 words_of_one_request_hit_miss_and_wait_apart(void)
 {
     bench_t bench;
-    begin(&bench, LIMITS_WORDS, 4);
+    limits_begin(&bench, LIMITS_WORDS, 4);
     uint8_t *words = place_words(&bench, "VID");
     gpc_index_t load = bench_message(&bench, GPC_MSG_LOAD, A, 7);
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, load), GPC_OK);
@@ -208,14 +183,14 @@ words_of_one_request_hit_miss_and_wait_apart(void)
     words[2] = words[0];
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completed_mask, 7);
-    end(&bench);
+    limits_end(&bench);
 }
 
 static void
 words_of_one_request_that_wait_for_their_line_are_replayed_as_a_part(void)
 {
     bench_t bench;
-    begin(&bench, LIMITS_WORDS, 4);
+    limits_begin(&bench, LIMITS_WORDS, 4);
     (void) place_words(&bench, "IV");
     gpc_index_t first = bench_message(&bench, GPC_MSG_LOAD, A, 1);
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, first), GPC_OK);
@@ -229,14 +204,14 @@ words_of_one_request_that_wait_for_their_line_are_replayed_as_a_part(void)
     bench.world.completed_mask = 0;
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completed_mask, 1);
-    end(&bench);
+    limits_end(&bench);
 }
 
 static void
 lanes_go_with_their_words(void)
 {
     bench_t bench;
-    begin(&bench, LIMITS_WORDS, 4);
+    limits_begin(&bench, LIMITS_WORDS, 4);
     (void) place_words(&bench, "VI");
     gpc_index_t atomic = bench_message(&bench, GPC_MSG_ATOMIC, A, 3);
     gpc_index_t lanes = gpc_pool_take(&bench.lane_lists);
@@ -257,14 +232,14 @@ lanes_go_with_their_words(void)
     gpc_msg_at(&bench.messages, data)->request = atomic;
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, data), GPC_OK);
     CHECK_EQUAL_U64(bench.world.lanes_completed, 3);
-    end(&bench);
+    limits_end(&bench);
 }
 
 static void
 sends_alike_of_one_step_leave_as_one_message(void)
 {
     bench_t bench;
-    begin(&bench, LIMITS_WORDS, 4);
+    limits_begin(&bench, LIMITS_WORDS, 4);
     (void) place_words(&bench, "VI");
     gpc_index_t store = bench_message(&bench, GPC_MSG_STORE, A, 3);
     gpc_msg_at(&bench.messages, store)->data[0] = 70;
@@ -275,14 +250,14 @@ sends_alike_of_one_step_leave_as_one_message(void)
     CHECK_EQUAL_U64(bench.world.sent_mask, 3);
     CHECK_EQUAL_U64(bench.world.sent_word[0], 70);
     CHECK_EQUAL_U64(bench.world.sent_word[1], 71);
-    end(&bench);
+    limits_end(&bench);
 }
 
 static void
 a_line_is_evicted_with_all_its_words_or_not_at_all(void)
 {
     bench_t bench;
-    begin(&bench, LIMITS_WORDS, 4);
+    limits_begin(&bench, LIMITS_WORDS, 4);
     uint8_t *words = place_words(&bench, "VVD");
     CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, A), GPC_UNFIT_VICTIM);
     CHECK_EQUAL_U64(bench.world.sends, 0);
@@ -292,21 +267,21 @@ a_line_is_evicted_with_all_its_words_or_not_at_all(void)
     CHECK_EQUAL_U64(bench.world.sends, 1);
     CHECK_EQUAL_U64(bench.world.sent_mask, 3);
     CHECK(!present(&bench, 0, A));
-    end(&bench);
+    limits_end(&bench);
 }
 
 static void
 a_line_without_words_gives_its_way_back(void)
 {
     bench_t bench;
-    begin(&bench, LIMITS_WORDS, 4);
+    limits_begin(&bench, LIMITS_WORDS, 4);
     uint8_t *words = place_words(&bench, "VD");
     CHECK_EQUAL_I64(gpc_controller_line(&bench.unit, 0, GPC_MSG_ACQUIRE, A, 3, GPC_NONE), GPC_OK);
     CHECK(present(&bench, 0, A));
     words[1] = bench_state(bench.unit.type->tables[0], "WORD_V");
     CHECK_EQUAL_I64(gpc_controller_line(&bench.unit, 0, GPC_MSG_ACQUIRE, A, 2, GPC_NONE), GPC_OK);
     CHECK(!present(&bench, 0, A));
-    end(&bench);
+    limits_end(&bench);
 }
 
 /* ---- two arrays, parts, places ---------------------------------------------------------------------------------------------- */
@@ -324,7 +299,7 @@ static void
 a_state_may_be_in_either_of_two_arrays(void)
 {
     bench_t bench;
-    begin(&bench, LIMITS_DIRECTORY, 4); /* data of one line, directory of two */
+    limits_begin(&bench, LIMITS_DIRECTORY, 4); /* data of one line, directory of two */
     const gpc_table_t *table = bench.unit.type->tables[0];
     const gpc_tags_t *entries = &bench.unit.arrays[1];
     load_and_fill(&bench, A);
@@ -342,14 +317,14 @@ a_state_may_be_in_either_of_two_arrays(void)
     CHECK_EQUAL_U64(entries->tags[gpc_tags_find(entries, B)].state, bench_state(table, "DIR_V"));
     CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, B, 1), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completions, 5);
-    end(&bench);
+    limits_end(&bench);
 }
 
 static void
 entries_of_parts_are_found_by_line_and_leave_from_anywhere(void)
 {
     bench_t bench;
-    begin(&bench, LIMITS_LINES, 1);
+    limits_begin(&bench, LIMITS_LINES, 1);
     gpc_part_t *part = &bench.unit.parts[0];
     gpc_index_t a = gpc_part_take(part, A), b = gpc_part_take(part, B), c = gpc_part_take(part, C),
                 b2 = gpc_part_take(part, B);
@@ -367,7 +342,7 @@ entries_of_parts_are_found_by_line_and_leave_from_anywhere(void)
     gpc_index_t last = gpc_part_take(part, A);
     CHECK_EQUAL_U64(gpc_part_next(part, c), last);
     CHECK_EQUAL_U64(gpc_part_find(part, A), last);
-    end(&bench);
+    limits_end(&bench);
 }
 
 static void
@@ -380,13 +355,13 @@ controllers_of_other_positions_have_a_node_where_the_machine_has_them(void)
                                .num_kinds = 4,
                                .count = 5};
     bench_t bench;
-    begin(&bench, LIMITS_LINES, 1);
+    limits_begin(&bench, LIMITS_LINES, 1);
     bench.unit.nodes = &nodes;
     CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_BANK), 2);
     CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_GLOBAL), 3);
     CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_MEMORY), GPC_NO_NODE);
     CHECK_EQUAL_U64(gpc_node_of(&bench.unit, GPC_AT_HOST), 4);
-    end(&bench);
+    limits_end(&bench);
 }
 
 /* ---- faults of a table ---------------------------------------------------------------------------------------------- */
@@ -432,7 +407,7 @@ a_step_within_a_step_of_its_own_line_is_an_error_that_names_both(void)
     bench_t bench;
 
     plant(&planted, "LINE_LOAD", act_evict_own);
-    begin_with(&bench, &planted.protocol, 0, 4);
+    limits_begin_with(&bench, &planted.protocol, 0, 4);
     (void) bench_place(&bench, 0, 0, A, "LINE_V");
     gpc_index_t load = bench_message(&bench, GPC_MSG_LOAD, A, 1);
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, load), GPC_ERROR_PROTOCOL);
@@ -440,7 +415,7 @@ a_step_within_a_step_of_its_own_line_is_an_error_that_names_both(void)
     CHECK(strstr(bench.failure.text, "takes a step of the same object, in state LINE_V (cause") != NULL);
     CHECK(bench.unit.step == NULL);
     gpc_pool_give(&bench.messages, load);
-    end(&bench);
+    limits_end(&bench);
 }
 
 GPC_ACTION(act_hit_without_a_message, "planted: completes what is not there")
@@ -467,11 +442,11 @@ an_action_without_the_message_that_it_needs_is_an_error(void)
         planted_t planted;
         bench_t bench;
         plant(&planted, "LINE_EVICT", actions[i]);
-        begin_with(&bench, &planted.protocol, 0, 4);
+        limits_begin_with(&bench, &planted.protocol, 0, 4);
         (void) bench_place(&bench, 0, 0, A, "LINE_V");
         CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_EVICT, A), GPC_ERROR_PROTOCOL);
         CHECK(strstr(bench.failure.text, "an action has no message to") != NULL);
-        end(&bench);
+        limits_end(&bench);
     }
 }
 
@@ -487,11 +462,11 @@ an_option_chooses_the_table_that_is_declared_for_its_value(void)
 
     type.variants[0] = (gpc_variant_t){.table = 0, .option = 2, .value = 1, .by = &other};
     protocol.controllers[0] = &type;
-    begin_with(&bench, &protocol, 0, 4);
+    limits_begin_with(&bench, &protocol, 0, 4);
     CHECK(bench.unit.type->tables[0] == prototype_limits.controllers[LIMITS_LINES]->tables[0]);
     bench.options[2] = 1;
     CHECK(gpc_protocol_resolve(&protocol, bench.options, &bench.arena)->controllers[0]->tables[0] == &other);
-    end(&bench);
+    limits_end(&bench);
 }
 
 int

@@ -63,7 +63,7 @@ def placements(program: Program) -> Iterator[Program]:
 def stale_copies(name: str, program: Program) -> set[tuple[int, int]]:
     """The core and variable of each load of a placed program whose test demands the initial value.
 
-    Beside these, copies of what another thread has to read anew would only hide the outcome.
+    Beside these, copies of what another thread has to read again would only hide the outcome.
     """
     loads = [
         (thread.core, item.variable)

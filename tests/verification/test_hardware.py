@@ -110,7 +110,7 @@ def test_explorations_and_runs_agree_with_what_is_known():
 
 
 def test_copies_of_what_is_read_as_before_are_there_at_first():
-    """gpu-hrf reads a copy at scope cta; its own cores' copies of what they read anew would hide the outcome."""
+    """gpu-hrf reads a copy at scope cta; its own cores' copies of what they read again would hide the outcome."""
     test = "wrc.0_1_2.cta.rlx"
     assert stale_copies(test, exploration(test).program) == {(2, 0)}
     (found,) = study([("gpu-hrf", "hrf")], [test], FERMI, None)
