@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import gpucoh
 from gpucoh.cli import call
 from gpucoh.device.gpu import protocols, resolve
 from gpucoh.hardware import study as module
@@ -129,8 +130,34 @@ def test_a_planted_forbidden_outcome_is_found(mutant_gpucoh):
     from gpucoh.machines import machine
 
     for name, kind in (("gpu-vi!store-without-invalidations", "forbidden"), ("gpu-vi", "absent")):
-        (found,) = study([(name, "rc")], [FORBIDDEN], machine("fermi"), None)
-        assert (found.kind, found.by) == (kind, "exploration")
+        (found,) = study([(name, "rc")], [FORBIDDEN], machine("fermi"), None, states=5000, runs=50)
+        assert found.kind == kind
+
+
+# ---- options of the core
+
+
+@pytest.mark.parametrize(
+    ("test", "option", "without"),
+    [
+        ("2+2w.0_1.gpu.F01.cta", "block_fences_free", "missed"),
+        ("wrc.012.cta.F12.cta", "word_order", "forbidden"),
+        ("isa2.01_2.gpu.F0+rel+acq.cta", "fence_drains", "excess"),
+        ("2+2w.0_1.gpu.rlx", "relaxed_unordered", "missed"),
+    ],
+)
+def test_every_option_of_h100_like_is_needed(test, option, without):
+    like = machine("h100-like")
+    kinds = [
+        study([("gpu-hrf", "hrf")], [test], given, None, runs=100)[0].kind
+        for given in (like, like.replace(**{option: 0}))
+    ]
+    assert kinds == ["explained" if facts()[test].seen else "absent", without]
+
+
+@pytest.mark.parametrize(("workload", "protocol"), [("uts", "gpu-hrf"), ("dlb", "mesi")])
+def test_warps_that_wait_for_other_warps_go_on(workload, protocol):
+    assert gpucoh.run(workload, protocol=protocol, machine="h100-like", scale="tiny").correct
 
 
 # ---- the command
