@@ -91,8 +91,8 @@ def register(app: typer.Typer) -> None:
         its program is explored exhaustively, with its blocks on cores of their own and together; where more than
         --states states remain, it runs --runs times under varied timing. "forbidden": outcomes shown that PTX forbids.
         "strong": shown, and forbidden by the strengthened PTX alone. "recall": outcomes shown, of those seen on a GPU.
-        "excess": outcomes shown that PTX allows and no GPU showed. "never": not in a complete exploration. "not seen":
-        in no run; at most the share "bound" of runs shows such an outcome, with 95% confidence.
+        "excess": outcomes shown that PTX allows and no GPU showed. "never": not in a complete exploration. "unseen": in
+        no run.
 
         Exit status 1: a protocol that promises a memory model shows an outcome that PTX forbids, or work failed.
 
@@ -140,17 +140,29 @@ def _draw(verdicts: Sequence[Verdict], folder: Path) -> None:
 
 
 def _print(out: Console, found: Sequence[Summary], verdicts: Sequence[Verdict]) -> None:
-    columns = ["protocol", "rule", "promises", "forbidden", "strong", "recall", "", "excess",
-               "never", "not seen", "bound"]  # fmt: skip
+    columns = [
+        "protocol",
+        "rule",
+        "promises",
+        "forbidden",
+        "strong",
+        "recall",
+        "excess",
+        "never",
+        "unseen",
+    ]
     rows = []
     for item in found:
         kinds = item.kinds
         recall = "-" if item.recall is None else f"{item.recall:.0%}"
-        seen = f"{kinds['explained']} of {kinds['explained'] + kinds['missed']}"
-        bound = f"{item.bound:.2%}" if item.not_seen else ""
-        rows.append([item.protocol, item.rule, item.model, kinds["forbidden"], item.strong, seen, recall,
-                     kinds["excess"], item.never, item.not_seen, bound])  # fmt: skip
-    out.print(tables.plain_table(columns, rows, right=(3, 4, 5, 6, 7, 8, 9, 10)))
+        rows.append([item.protocol, item.rule, item.model, kinds["forbidden"], item.strong, recall, kinds["excess"],
+                     item.never, item.not_seen])  # fmt: skip
+    out.print(tables.plain_table(columns, rows, right=(3, 4, 5, 6, 7, 8)))
+    seen = found[0].kinds["explained"] + found[0].kinds["missed"]
+    bound = max((item.bound for item in found if item.not_seen), default=None)
+    out.print(f"recall: of {seen} outcomes that a GPU showed", highlight=False)
+    if bound is not None:
+        out.print(f"unseen: in at most {bound:.2%} of runs, with 95% confidence", highlight=False)
     for kind in ("failed", "forbidden"):
         for item in found:
             mine = [

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = [
+    "bug-museum",
     *("denovo-main-figure", "litmus-and-the-explorer", "machines-and-sweeps"),
     *(
         "own-workload-in-a-study",
