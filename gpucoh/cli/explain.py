@@ -18,6 +18,7 @@ from gpucoh.machines import machine
 from gpucoh.results.differences import explain
 from gpucoh.results.runs import RunResult
 from gpucoh.results.trace.trace import timeline_path
+from gpucoh.suite import workloads
 
 _RECORDS = 2**20
 
@@ -42,7 +43,16 @@ def register(app: App) -> None:
                 "--line",
                 metavar="ADDRESS",
                 help=r"Run A again and print the life of a line: a byte address (0x1080), or NAME\[INDEX], "
-                "an element of the array of a kernel's parameter.",
+                "an element of an array, by its name or its kernel's parameter.",
+            ),
+        ] = None,
+        own: Annotated[
+            str | None,
+            typer.Option(
+                "-w",
+                "--workload",
+                metavar="FILE.py:NAME",
+                help="With --line, if A's workload is one of your own.",
             ),
         ] = None,
     ) -> None:
@@ -57,11 +67,15 @@ def register(app: App) -> None:
           gpucoh explain a.json b.json
 
           gpucoh explain a.json --line "bodies[0]"
+
+          gpucoh explain mine.json --line "flags[3]" -w my_file.py:my_workload
         """
         if (second is None) == (line is None):
             raise ConfigError("explain takes a second run, or --line ADDRESS")
+        if own is not None and line is None:
+            raise ConfigError("--workload goes with --line ADDRESS")
         if line is not None:
-            _print_life(first, line)
+            _print_life(first, line, own)
         if second is None:
             return
         text = explain(read_run(first), read_run(second))
@@ -87,12 +101,16 @@ def read_run(path: Path) -> RunResult:
         ) from None
 
 
-def _print_life(file: Path, line: str) -> None:
+def _print_life(file: Path, line: str, own: str | None) -> None:
     """Run a stored run again, traced, and print what happens to a line."""
     stored = read_run(file)
+    if own is None and stored.workload not in workloads():
+        raise ConfigError(
+            f"{file}: workload {stored.workload!r} is not one of gpucoh's: name it with -w FILE.py:{stored.workload}"
+        )
     address = int(line, 0) if re.fullmatch(r"0[xX][0-9a-fA-F]+|\d+", line) else None
     given = {"array": address} if address is not None else _array(line)
-    wanted = _run_of(stored)
+    wanted = _run_of(stored, own or stored.workload)
     result = interruptible(
         lambda stop: wanted.carry_out(capture=True, stop=stop, trace=given | {"records": _RECORDS})
     )
@@ -106,10 +124,10 @@ def _print_life(file: Path, line: str) -> None:
         sys.stdout.write("\n".join(trace.life()) + "\n")
 
 
-def _run_of(stored: RunResult) -> Run:
+def _run_of(stored: RunResult, workload: str) -> Run:
     built = machine(stored.machine)
     return Run(
-        workload=stored.workload,
+        workload=workload,
         protocol=stored.protocol,
         machine=built.replace(**stored.changes) if stored.changes else built,
         consistency=stored.consistency,
@@ -146,7 +164,7 @@ def trace_window(
 
 def _array(given: str) -> dict[str, Any]:
     """``NAME``, ``NAME[INDEX]`` or ``NAME[FIRST:END]``."""
-    found = re.fullmatch(r"(\w+)(?:\[(\d+)(?::(\d+))?\])?", given)
+    found = re.fullmatch(r"([^\[\]]+)(?:\[(\d+)(?::(\d+))?\])?", given)
     if not found:
         raise ConfigError(f"{given!r} is neither an address nor NAME[INDEX] nor NAME[FIRST:END]")
     name, first, end = found.groups()

@@ -154,7 +154,7 @@ class Observing:
         Parameters
         ----------
         array : Array, str or int, optional
-            Trace the lines of this array, of the first one that a launch gets for a parameter of this name, or of the
+            Trace the lines of this array, of the first one that has this name or is a parameter of this name, or of the
             word at this byte address; by default all lines.
         index : int, slice, range or (int, int), optional
             The elements of the array, counted as in a flat one; a pair is the first and the last.

@@ -76,12 +76,14 @@ class Tracer:
         self._core.trace(first, last, word, *self._cycles, bits, self._records)
 
     def begin_launch(self, program: Program, slots: Sequence[Slot]) -> None:
-        """Note a launch's arrays and source, and begin the trace of an array that is chosen by its parameter's name."""
-        for address, elements, _, name, element in slots:
+        """Note a launch's arrays and source, and begin the trace of an array that is chosen by name."""
+        for parameter, (address, elements, _, name, element) in zip(
+            program.buffers, slots, strict=True
+        ):
             self._arrays.setdefault(address, (name, elements * element, element))
             if self._arrays[address][0] == "array":
                 self._arrays[address] = (name, elements * element, element)
-            if name == self._wanted:
+            if self._wanted in (name, parameter):
                 self._start(address, elements * element, element)
                 self._wanted = None
         self._launches.append((self._core.clock(), program))

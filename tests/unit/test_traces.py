@@ -188,3 +188,33 @@ def test_the_command_line_writes_timelines_and_explains_a_line(tmp_path, monkeyp
     (tmp_path / "run.json").write_text(json.dumps(changed))
     assert call(["explain", "run.json", "--line", "0x100"]) == 2
     assert "core cycles" in capsys.readouterr().err
+
+
+OWN = """
+import gpucoh, numpy as np
+
+@gpucoh.kernel
+def raise_flag(ready: gpucoh.Buffer[gpucoh.i32]):
+    ready[gpucoh.thread_id()] = 1
+
+@gpucoh.workload(scales={"tiny": {}, "small": {}, "paper": {}})
+def flags(gpu, rng):
+    flags = gpu.zeros(32, np.int32, name="ready flags")
+    gpu.launch(raise_flag, grid=1, block=32, args=(flags,))
+    return {"flags": (flags, np.ones(32, np.int32))}
+"""
+
+
+@pytest.mark.parametrize("array", ["ready flags[3]", "ready[3]"])
+def test_an_own_workloads_array_is_chosen_by_either_name(array, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").write_text(OWN)
+    arguments = ["run", "own.py:flags", "-p", "gpu-vi", "--scale", "tiny"]
+    assert call([*arguments, "--timeline", "flags.html", "--array", array]) == 0
+    capsys.readouterr()
+    assert call([*arguments, "--json"]) == 0
+    Path("run.json").write_text(capsys.readouterr().out)
+    assert call(["explain", "run.json", "--line", array]) == 2
+    assert "-w FILE.py:flags" in capsys.readouterr().err
+    assert call(["explain", "run.json", "--line", array, "-w", "own.py:flags"]) == 0
+    assert "STORE" in capsys.readouterr().out
