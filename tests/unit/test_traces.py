@@ -208,12 +208,12 @@ def flags(gpu, rng):
 @pytest.mark.parametrize("array", ["ready flags[3]", "ready[3]"])
 def test_an_own_workloads_array_is_chosen_by_either_name(array, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    Path("own.py").write_text(OWN)
+    (tmp_path / "own.py").write_text(OWN)
     arguments = ["run", "own.py:flags", "-p", "gpu-vi", "--scale", "tiny"]
     assert call([*arguments, "--timeline", "flags.html", "--array", array]) == 0
     capsys.readouterr()
     assert call([*arguments, "--json"]) == 0
-    Path("run.json").write_text(capsys.readouterr().out)
+    (tmp_path / "run.json").write_text(capsys.readouterr().out)
     assert call(["explain", "run.json", "--line", array]) == 2
     assert "-w FILE.py:flags" in capsys.readouterr().err
     assert call(["explain", "run.json", "--line", array, "-w", "own.py:flags"]) == 0
