@@ -90,13 +90,22 @@ waiting_at(const gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, uint32_t lan
     return &gpu->waiting[((size_t) node * gpu->num_networks + network) * gpu->lanes + lane];
 }
 
+/* The first copy of a multicast takes the place of all. */
+static inline uint32_t
+places_of(const gpc_msg_t *msg)
+{
+    return msg->flags & GPC_MSG_FLAG_COPY ? 0 : 1;
+}
+
 static int
 enter_network(gpc_gpu_t *gpu, gpc_node_t node, const gpc_network_way_t *way, gpc_index_t message)
 {
     gpc_node_queues_t *queues = &gpu->queues[node];
-    uint8_t network = gpc_msg_at(&gpu->messages, message)->network;
+    const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+    uint8_t network = msg->network;
 
-    if (--queues->queued[network] < queues->places) {
+    queues->queued[network] -= places_of(msg);
+    if (queues->queued[network] < queues->places) {
         queues->full &= (uint8_t) ~(1u << network);
     }
     gpu->state->sent++;
@@ -258,7 +267,8 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
     gpc_node_queues_t *queues = &gpu->queues[from->node];
     gpc_list_t *outbox = &queues->outbox[msg->network];
 
-    if (++queues->queued[msg->network] >= queues->places) {
+    queues->queued[msg->network] += places_of(msg);
+    if (queues->queued[msg->network] >= queues->places) {
         queues->full |= (uint8_t) (1u << msg->network);
     }
     msg->ready = tick_now(gpu) + (requests_at(gpu, from->node) >> msg->network & 1

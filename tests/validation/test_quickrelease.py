@@ -44,6 +44,8 @@ def test_a_release_of_n_blocks_costs_a_plus_b_n(words, flits):
     assert slopes.max() <= flits + 1, costs
     assert slopes.max() - slopes.min() < 0.1, costs
     assert [cycles_of_release(lines, words, l1_kib=64) for lines in numbers] == list(costs)
+    # The L2's Invs are multicasts, whose copies the switch makes: a place in its outbox each.
+    assert [cycles_of_release(lines, words, cores=64) for lines in numbers] == list(costs)
 
 
 def test_an_answer_of_the_memory_side_passes_its_pipeline():

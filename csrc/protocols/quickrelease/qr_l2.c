@@ -297,7 +297,6 @@ const gpc_controller_type_t qr_l2 = {
     .mshr = qr_mshr_described,
     .unit = qr_unit_described,
     .counters = QR_COUNT_info,
-    .outbox = 240, /* a copy of an Inv for each CU waits in it, for as long as data take through the L2 */
     .route = route,
     .entry_of = qr_entry_of,
 };
