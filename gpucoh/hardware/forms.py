@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from gpucoh.device.protocols import Protocol
@@ -40,17 +40,45 @@ def normal(program: Program, scoped: bool) -> Program:
         order = "SC" if item.kind == "F" else item.order
         return replace(item, order=order, scope=item.scope if local else "GPU")
 
+    return _changed(replace(program, name=""), changed)
+
+
+def _changed(program: Program, change: Callable[[Operation], Operation]) -> Program:
     threads = tuple(
-        replace(thread, operations=tuple(map(changed, thread.operations)))
+        replace(thread, operations=tuple(map(change, thread.operations)))
         for thread in program.threads
     )
-    return replace(program, name="", threads=threads)
+    return replace(program, threads=threads)
 
 
 def explored(program: Program, scoped: bool, rule: str) -> Program:
-    """The normal form that is explored: the consistency rule ``sc`` needs no fences."""
-    found = normal(program, scoped)
-    return without_fences(found) if rule == "sc" else found
+    """The normal form that is explored: under ``sc`` neither fences nor orders and scopes of accesses matter."""
+    found = normal(program, scoped and rule != "sc")
+    if rule != "sc":
+        return found
+    return _changed(without_fences(found), lambda item: replace(item, order="RELAXED"))
+
+
+#: Families whose shape and condition remain when x and y change names, and the threads their places to these.
+_MIRRORED = {"2+2w": (1, 0), "iriw": (2, 3, 0, 1)}
+
+
+def merged(program: Program, family: str) -> Program:
+    """The one of a program of a family and its mirror image that is explored for both."""
+    places = _MIRRORED.get(family)
+    if places is None:
+        return program
+    cores: dict[int, int] = {}
+    threads = tuple(
+        replace(thread, core=cores.setdefault(thread.core, len(cores)))
+        for thread in (program.threads[place] for place in places)
+    )
+
+    def swapped(item: Operation) -> Operation:
+        return replace(item, variable=1 - item.variable) if item.kind in ("ld", "st") else item
+
+    mirrored = _changed(replace(program, threads=threads), swapped)
+    return min(program, mirrored, key=str)
 
 
 def placements(program: Program) -> Iterator[Program]:
@@ -102,10 +130,13 @@ def _partitions(size: int) -> list[tuple[int, ...]]:
     return sorted(found, key=lambda one: -max(one))
 
 
-def representatives(scoped: bool, names: Sequence[str]) -> Mapping[str, str]:
+@functools.cache
+def representatives(scoped: bool, rule: str) -> Mapping[str, str]:
     """Test -> the first test of the suite that a memory order does not distinguish from it."""
-    first: dict[str, str] = {}
-    forms = {name: str(normal(exploration(name).program, scoped)) for name in hardware.facts()}
-    for name, form in forms.items():
-        first.setdefault(form, name)
-    return {name: first[forms[name]] for name in names}
+    first: dict[tuple[str, str], str] = {}
+    out = {}
+    for name in hardware.facts():
+        family = name.partition(".")[0]
+        program = merged(explored(exploration(name).program, scoped, rule), family)
+        out[name] = first.setdefault((family, str(program)), name)
+    return out

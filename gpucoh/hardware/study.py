@@ -17,11 +17,13 @@ from gpucoh.hardware.forms import (
     are_scoped,
     exploration,
     explored,
+    merged,
     placements,
     representatives,
 )
-from gpucoh.hardware.verdicts import RUNS, STATES, Verdict
+from gpucoh.hardware.verdicts import FORBIDDEN, RUNS, STATES, Verdict
 from gpucoh.hardware.works import Explore, Repeat, carry_out
+from gpucoh.litmus import hardware
 from gpucoh.machines import Machine
 
 
@@ -35,7 +37,8 @@ class Study:
     machine : Machine
         Of the runs.
     states, runs, seed : int
-        Largest number of states of an exploration in each setting; runs of a test that it leaves undecided; seed.
+        Largest number of states of an exploration in all settings, and FORBIDDEN times as many where PTX forbids the
+        outcome; runs of a test that it leaves undecided; seed.
     jobs : int
         Number of threads.
     progress : bool
@@ -83,7 +86,8 @@ class Study:
                     found[key] = self._explored(key, row)
             depth += 1
         runs = self._repeats(choices, [key for key in keys if key not in found])
-        self._do(runs.values())
+        # Test by test: protocols share the launches of a test.
+        self._do(sorted(runs.values(), key=lambda work: work.test))
         found |= {
             key: self._repeated(key, self.results.rows[work.key]) for key, work in runs.items()
         }
@@ -106,22 +110,25 @@ class Study:
         program = exploration(test).program
         scoped = are_scoped(choice.protocol, self.machine)
         order = tuple(getattr(self.machine, name) for name in ORDER)
+        family = test.partition(".")[0]
+        states = self.states * (1 if hardware.facts()[test].base else FORBIDDEN)
+        programs = [
+            merged(explored(placed, scoped, rule), family) for placed in placements(program)
+        ]
         return [
-            Explore(protocol, rule, explored(placed, scoped, rule), test, self.states, order)
-            for placed in placements(program)
+            Explore(protocol, rule, placed, test, states, order)
+            for placed in dict.fromkeys(programs)
         ]
 
     def _repeats(
         self, choices: Mapping[str, Choice], keys: Sequence[tuple[str, str, str]]
     ) -> dict[tuple[str, str, str], Repeat]:
         out = {}
-        for name, choice in choices.items():
-            mine = [key for key in keys if key[0] == name]
-            same = representatives(
-                are_scoped(choice.protocol, self.machine), [key[2] for key in mine]
-            )
-            for key in mine:
-                out[key] = Repeat(name, key[1], same[key[2]], self.machine, self.runs, self.seed)
+        for name, rule in dict.fromkeys(key[:2] for key in keys):
+            same = representatives(are_scoped(choices[name].protocol, self.machine), rule)
+            for key in keys:
+                if key[:2] == (name, rule):
+                    out[key] = Repeat(name, rule, same[key[2]], self.machine, self.runs, self.seed)
         return out
 
     def _explored(self, key: tuple[str, str, str], row: Mapping[str, Any]) -> Verdict:

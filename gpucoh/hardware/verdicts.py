@@ -13,7 +13,9 @@ from gpucoh.device.gpu import resolve
 from gpucoh.litmus.hardware import FAMILIES, Fact, facts
 
 #: Defaults of the largest number of states of an exploration, and of the runs of a test that it leaves undecided.
-STATES, RUNS = 40_000, 2000
+STATES, RUNS = 20_000, 1000
+#: How many times as many states an exploration may have where PTX forbids the outcome.
+FORBIDDEN = 5
 #: What a verdict means beside the facts, the gravest first.
 KINDS = {
     "failed": "the exploration or a run ended in an error",

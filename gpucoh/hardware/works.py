@@ -13,7 +13,7 @@ from gpucoh.device.gpu import VERSION, resolve
 from gpucoh.experiments.stored import code_digest
 from gpucoh.hardware.forms import ORDER, exploration, stale_copies
 from gpucoh.litmus import hardware
-from gpucoh.litmus.harness import names, observe
+from gpucoh.litmus.harness import Observations, names, observe
 from gpucoh.machines import Machine
 from gpucoh.verify.explorer import explore, small_choice
 from gpucoh.verify.programs import Program
@@ -130,7 +130,7 @@ class Explore:
 
 @dataclass(frozen=True)
 class Repeat:
-    """Many runs of one test under one protocol and rule."""
+    """Many runs of one test under one protocol and rule, until one shows the outcome."""
 
     protocol: str
     rule: str
@@ -148,17 +148,22 @@ class Repeat:
     def carry_out(self, stop: threading.Event | None = None) -> dict[str, Any]:
         """The row: the outcome is ``shown`` or ``not seen``, or a run has ``failed``."""
         test = hardware.programs()[self.test]
+        listed = names(test)
+
+        def shows(found: Observations) -> int:
+            return sum(
+                number
+                for final, number in found.states.items()
+                if test.condition.matches(dict(zip(listed, final, strict=True)))
+            )
+
         seen = observe(
-            test, self.protocol, self.rule, self.machine, self.runs, self.seed, stop=stop
-        )
+            test, self.protocol, self.rule, self.machine, self.runs, self.seed,
+            stop=stop, enough=lambda found: shows(found) > 0,
+        )  # fmt: skip
         if stop is not None and stop.is_set():
             raise SimulationError("stopped")
-        listed = names(test)
-        count = sum(
-            number
-            for final, number in seen.states.items()
-            if test.condition.matches(dict(zip(listed, final, strict=True)))
-        )
+        count = shows(seen)
         where = seen.error or (f"{seen.hung} of {seen.runs} runs hang" if seen.hung else "")
         verdict = "failed" if where else "shown" if count else "not seen"
         return _row(

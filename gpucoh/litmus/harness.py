@@ -176,6 +176,7 @@ def observe(
     seed: int,
     progress: Callable[[int], None] | None = None,
     stop: threading.Event | None = None,
+    enough: Callable[[Observations], bool] | None = None,
 ) -> Observations:
     """Run a test.
 
@@ -194,6 +195,8 @@ def observe(
         Called with the number of finished runs after each launch.
     stop : threading.Event, optional
         Setting it ends the runs early.
+    enough : callable, optional
+        Called with what is found after each launch; true ends the runs early.
 
     Raises
     ------
@@ -218,7 +221,7 @@ def observe(
         number += 1
         if progress is not None:
             progress(out.runs)
-        if out.error:
+        if out.error or (enough is not None and enough(out)):
             break
         all_hang = out.hung == out.runs and number >= HUNG_LAUNCHES
         if all_hang or (out.runs == before and number > runs + HUNG_LAUNCHES):
