@@ -22,7 +22,12 @@ forget_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t ne
     const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
     uint32_t bit = self->parts->outputs[output].bit;
 
-    gpc_network_requests(self, output, network)[wiring->bit / 64] &= ~(UINT64_C(1) << (wiring->bit % 64));
+    uint64_t *requests = gpc_network_requests(self, output, network), left = 0;
+    requests[wiring->bit / 64] &= ~(UINT64_C(1) << (wiring->bit % 64));
+    for (uint32_t word = 0; word < self->parts->request_words; word++) {
+        left |= requests[word];
+    }
+    self->parts->output_states[output].requested &= ~((uint32_t) (left == 0) << network);
     gpc_network_wants(self, input, network)[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
     self->parts->output_states[output].waiting--;
     self->parts->input_states[input].waiting--;
@@ -56,35 +61,29 @@ is_ready(const gpc_msg_t *msg, gpc_tick_t now, gpc_tick_t *later)
     return true;
 }
 
-/* Whether the queue's first message is a copy of a multicast that needs no port. Rare, hence out of line. */
-__attribute__((noinline)) static bool
-has_crossed_head(const gpc_network_t *self, const gpc_queue_t *queue)
-{
-    return gpc_network_has_crossed(gpc_msg_at(self->messages, queue->list.head));
-}
-
-/* Whether the input can send now: its port is idle, or its message needs no port. If its message becomes ready later,
- * lowers *later to that tick; the end of a stream is an event of its own. */
-static bool
-is_able(const gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later)
+/* Whether the input can send now: its port is idle, or its message, a crossed copy of a multicast, needs no port. *queue: that of
+ * the message. If it becomes ready later, lowers *later to that tick; the end of a stream is an event of its own. */
+static inline bool
+is_able(const gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later,
+        gpc_queue_t **queue)
 {
     const gpc_input_state_t *state = &self->parts->input_states[input];
-    const gpc_queue_t *queue = gpc_network_queue(self, input, network, output);
 
-    if (state->multicasts && has_crossed_head(self, queue)) {
-        return is_ready(gpc_msg_at(self->messages, queue->list.head), now, later);
-    }
-    if (state->busy_until > now) {
+    if (state->busy_until > now && state->multicasts == 0) {
         return false;
     }
-    return is_ready(gpc_msg_at(self->messages, queue->list.head), now, later) &&
-           !is_kept_for_another(self, input, output);
+    *queue = gpc_network_queue(self, input, network, output);
+    const gpc_msg_t *head = gpc_msg_at(self->messages, (*queue)->list.head);
+    if (state->multicasts && gpc_network_has_crossed(head)) {
+        return is_ready(head, now, later);
+    }
+    return state->busy_until <= now && is_ready(head, now, later) && !is_kept_for_another(self, input, output);
 }
 
 /* The first input in round-robin order that can send, or GPC_NONE. *busy: the first input passed because it streams. */
-static uint32_t
+static inline uint32_t
 able_input(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later,
-           uint32_t *busy)
+           gpc_queue_t **queue, uint32_t *busy)
 {
     const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
     const uint64_t *requests = gpc_network_requests(self, output, network);
@@ -92,13 +91,10 @@ able_input(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tic
     uint32_t word = from / 64;
     uint64_t bits = requests[word] & (UINT64_MAX << (from % 64));
 
-    if (words == 1 && requests[0] == 0) {
-        return GPC_NONE;
-    }
     for (uint32_t turn = 0; turn <= words; turn++) {
         for (; bits; bits &= bits - 1) {
             uint32_t input = wiring->first_input + word * 64 + (uint32_t) __builtin_ctzll(bits);
-            if (is_able(self, input, output, network, now, later)) {
+            if (is_able(self, input, output, network, now, later, queue)) {
                 return input;
             }
             *busy = *busy == GPC_NONE && self->parts->input_states[input].busy_until > now ? input : *busy;
@@ -149,7 +145,7 @@ note_crossing(gpc_network_t *self, gpc_msg_t *msg, gpc_index_t message, gpc_tick
     while (next != message && status == 0) {
         gpc_msg_t *copy = gpc_msg_at(self->messages, next);
         gpc_network_way_t way = gpc_network_way(self, copy);
-        if (gpc_network_queue(self, way.input, copy->network, way.output)->list.head == next) {
+        if (self->parts->queues[way.queue].list.head == next) {
             status = gpc_network_schedule_grant(self, way.output, copy->ready > now ? copy->ready : now);
         }
         next = copy->copies;
@@ -187,13 +183,12 @@ occupy(const gpc_network_parts_t *parts, uint32_t input, uint32_t output, gpc_ti
 }
 
 static int
-grant(gpc_network_t *self, uint32_t output, uint32_t input, uint32_t network, gpc_tick_t now)
+grant(gpc_network_t *self, uint32_t output, uint32_t input, gpc_queue_t *queue, uint32_t network, gpc_tick_t now)
 {
     gpc_network_parts_t *parts = self->parts;
     gpc_output_state_t *state = &parts->output_states[output];
     const gpc_input_state_t *from = &parts->input_states[input];
     const gpc_output_wiring_t *wiring = &parts->outputs[output];
-    gpc_queue_t *queue = gpc_network_queue(self, input, network, output);
     gpc_index_t message = gpc_list_pop(&queue->list, self->messages);
     const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     uint32_t bit = parts->inputs[input].bit, flits = gpc_network_credits_needed(self, msg), room = flits;
@@ -221,7 +216,7 @@ grant(gpc_network_t *self, uint32_t output, uint32_t input, uint32_t network, gp
         if ((from->multicasts || !occupies) && next->ready < now) {
             next->ready = now; /* a request that does not wait for the port is considered at once */
         }
-        status = gpc_network_request(self, input, gpc_network_route(self, wiring->router, next), network);
+        status = gpc_network_request(self, input, gpc_network_route(self, wiring->router, next), next);
     }
     if (status == 0 && (state->waiting || from->waiting)) {
         status = gpc_network_schedule_grant(self, output, state->busy_until);
@@ -232,19 +227,19 @@ grant(gpc_network_t *self, uint32_t output, uint32_t input, uint32_t network, gp
 /* ---- arbitration ------------------------------------------------------------------------------------------------- */
 
 /* The input that a virtual network would send from: the claimed one, else the first in round-robin order. */
-static uint32_t
+static inline uint32_t
 candidate(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later,
-          uint32_t *busy)
+          gpc_queue_t **queue, uint32_t *busy)
 {
     uint32_t passed = self->parts->output_states[output].passed[network];
 
     if (passed != GPC_NONE) {
         const gpc_input_state_t *state = &self->parts->input_states[passed];
         if (state->claimed_by == output && state->claimed_network == network) {
-            return is_able(self, passed, output, network, now, later) ? passed : GPC_NONE;
+            return is_able(self, passed, output, network, now, later, queue) ? passed : GPC_NONE;
         }
     }
-    return able_input(self, output, network, now, later, busy);
+    return able_input(self, output, network, now, later, queue, busy);
 }
 
 /* Arbitrates one output: round robin among virtual networks and, within one, among inputs. The selected input waits for
@@ -254,23 +249,21 @@ arbitrate(gpc_network_t *self, uint32_t output, gpc_tick_t now)
 {
     gpc_output_state_t *state = &self->parts->output_states[output];
     gpc_tick_t later = GPC_NEVER;
-    uint32_t networks = self->config.networks;
+    uint32_t left = state->requested & ~state->blocked; /* the others wait for credits */
 
-    if (state->waiting == 0) {
-        return 0;
-    }
-    for (uint32_t i = 0, network = state->turn; i < networks; i++, network = network + 1 < networks ? network + 1 : 0) {
-        if (state->blocked >> network & 1u) {
-            continue; /* wait for credits */
-        }
-        uint32_t busy = GPC_NONE, input = candidate(self, output, network, now, &later, &busy);
+    while (left != 0) {
+        uint32_t next = left & (UINT32_MAX << state->turn);
+        uint32_t network = (uint32_t) __builtin_ctz(next != 0 ? next : left);
+        left &= ~(1u << network);
+        gpc_queue_t *queue = NULL;
+        uint32_t busy = GPC_NONE, input = candidate(self, output, network, now, &later, &queue, &busy);
         if (input == GPC_NONE) {
             continue;
         }
-        gpc_index_t head = gpc_network_queue(self, input, network, output)->list.head;
-        if (gpc_network_credits_needed(self, gpc_msg_at(self->messages, head)) <= state->credits[network]) {
+        const gpc_msg_t *head = gpc_msg_at(self->messages, queue->list.head);
+        if (gpc_network_credits_needed(self, head) <= state->credits[network]) {
             count_pass(self, output, network, input, busy);
-            return grant(self, output, input, network, now);
+            return grant(self, output, input, queue, network, now);
         }
         state->blocked |= 1u << network;
     }
@@ -320,13 +313,20 @@ serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
     return status;
 }
 
+/* Whether the input (or GPC_NONE) has requests and its stream ends now. */
+static inline bool
+has_ended(const gpc_network_t *self, uint32_t input, gpc_tick_t now)
+{
+    const gpc_input_state_t *inputs = self->parts->input_states;
+    return input != GPC_NONE && inputs[input].waiting && inputs[input].busy_until == now;
+}
+
 /* A grant of this network. */
 static int
 grant_event(gpc_network_t *self, const gpc_event_t *event)
 {
     uint32_t output = event->argument;
     gpc_output_state_t *state = &self->parts->output_states[output];
-    const gpc_input_state_t *inputs = self->parts->input_states;
     gpc_tick_t now = event->tick;
     int status = 0;
 
@@ -334,12 +334,13 @@ grant_event(gpc_network_t *self, const gpc_event_t *event)
         return 0; /* superseded by an earlier event */
     }
     state->wake = GPC_NEVER;
-    uint32_t ended[] = {state->streams_from, state->ended};
+    uint32_t last = state->streams_from, earlier = state->ended;
     state->ended = GPC_NONE;
-    for (uint32_t i = 0; i < 2 && status == 0; i++) {
-        if (ended[i] != GPC_NONE && inputs[ended[i]].waiting && inputs[ended[i]].busy_until == now) {
-            status = serve(self, ended[i], now);
-        }
+    if (has_ended(self, last, now)) {
+        status = serve(self, last, now);
+    }
+    if (status == 0 && has_ended(self, earlier, now)) {
+        status = serve(self, earlier, now);
     }
     if (status) {
         return status;
@@ -347,7 +348,7 @@ grant_event(gpc_network_t *self, const gpc_event_t *event)
     if (state->busy_until <= now) {
         return arbitrate(self, output, now);
     }
-    bool wanted_later = state->waiting || inputs[ended[0]].waiting;
+    bool wanted_later = state->waiting || self->parts->input_states[last].waiting;
     return wanted_later ? gpc_network_schedule_grant(self, output, state->busy_until) : 0;
 }
 

@@ -18,9 +18,9 @@ static uint32_t
 place_of(const gpc_network_t *self, uint32_t output, gpc_tick_t tick)
 {
     const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
-    uint64_t cycle = tick / self->config.clock.period;
+    uint64_t cycle = gpc_clock_cycles(self->config.clock, tick);
 
-    return wiring->first_place + (uint32_t) ((wiring->bit + cycle) % wiring->num_outputs);
+    return wiring->first_place + (uint32_t) gpc_remainder(wiring->num_outputs, wiring->bit + cycle);
 }
 
 /* Schedules an arbitration of the output at tick, or when the output is free. */
@@ -47,34 +47,34 @@ note_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t netw
     gpc_network_requests(self, output, network)[wiring->bit / 64] |= UINT64_C(1) << (wiring->bit % 64);
     gpc_network_wants(self, input, network)[bit / 64] |= UINT64_C(1) << (bit % 64);
     self->parts->output_states[output].waiting++;
+    self->parts->output_states[output].requested |= 1u << network;
     self->parts->input_states[input].waiting++;
 }
 
-/* A queue has a new first message, which requests its output. */
+/* A queue of the input has a new first message, which requests the output. */
 int
-gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network)
+gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, const gpc_msg_t *msg)
 {
     const gpc_input_state_t *state = &self->parts->input_states[input];
-    const gpc_msg_t *msg = gpc_msg_at(self->messages, gpc_network_queue(self, input, network, output)->list.head);
 
-    note_request(self, input, output, network);
+    note_request(self, input, output, msg->network);
     if (state->busy_until > gpc_wheel_now(self->wheel) && !(state->multicasts && gpc_network_has_crossed(msg))) {
         return gpc_network_schedule_grant(self, state->streams_to, state->busy_until); /* considers the request */
     }
     return gpc_network_schedule_grant(self, output, msg->ready);
 }
 
-/* A message's head enters an input buffer at tick. */
+/* A message's head enters a queue of the input at tick. */
 int
-gpc_network_enter(gpc_network_t *self, uint32_t input, uint32_t output, gpc_index_t message, gpc_tick_t tick)
+gpc_network_enter(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t queue, gpc_index_t message,
+                  gpc_tick_t tick)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    uint32_t network = msg->network;
-    gpc_list_t *list = &gpc_network_queue(self, input, network, output)->list;
+    gpc_list_t *list = &self->parts->queues[queue].list;
 
     msg->ready = tick + (self->config.latency - 1) * self->config.clock.period;
     gpc_list_push(list, self->messages, message);
-    return list->count == 1 ? gpc_network_request(self, input, output, network) : 0;
+    return list->count == 1 ? gpc_network_request(self, input, output, msg) : 0;
 }
 
 int
@@ -88,8 +88,9 @@ gpc_network_pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, g
         self->traffic[msg->type].flit_hops += msg->flits;
     }
     if (wiring->downstream != GPC_NONE) {
-        uint32_t router = self->parts->inputs[wiring->downstream].router;
-        return gpc_network_enter(self, wiring->downstream, gpc_network_route(self, router, msg), message, now + period);
+        uint32_t input = wiring->downstream, next = gpc_network_route(self, self->parts->inputs[input].router, msg);
+        uint32_t queue = gpc_network_queue_number(self->parts, input, msg->network, next);
+        return gpc_network_enter(self, input, next, queue, message, now + period);
     }
     return gpc_wheel_schedule(self->wheel, now + (1 + gpc_network_tail(&self->config, msg->flits)) * period,
                               self->parts->arrive_kind, PRIORITY_ARRIVE, wiring->arrival + msg->network, message);

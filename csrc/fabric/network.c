@@ -33,15 +33,14 @@ eject(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t *messa
 }
 
 static inline int
-inject(gpc_network_t *self, uint32_t input, uint32_t output, gpc_index_t message)
+inject(gpc_network_t *self, const gpc_network_way_t *way, gpc_index_t message)
 {
-    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    gpc_queue_t *queue = gpc_network_queue(self, input, msg->network, output);
-    uint32_t flits = gpc_network_credits_needed(self, msg);
+    gpc_queue_t *queue = &self->parts->queues[way->queue];
+    uint32_t flits = gpc_network_credits_needed(self, gpc_msg_at(self->messages, message));
 
     assert(queue->room >= flits);
     queue->room -= flits;
-    return gpc_network_enter(self, input, output, message,
+    return gpc_network_enter(self, way->input, way->output, way->queue, message,
                              gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
 }
 
@@ -52,11 +51,12 @@ relay_way(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg)
     const gpc_network_parts_t *parts = self->parts;
     uint32_t input = parts->injection[node] + gpc_network_port(parts, node, msg->destination);
     uint32_t output = gpc_network_output(parts, parts->inputs[input].router, msg->destination, msg->source);
-    return (gpc_network_way_t){.input = input, .output = output};
+    return (gpc_network_way_t){
+        .input = input, .output = output, .queue = gpc_network_queue_number(parts, input, msg->network, output)};
 }
 
 /* Re-injects relayed messages from the head of the ejection buffer while there is room. */
-static int
+__attribute__((noinline)) static int /* rarely called: its callers stay short */
 relay(gpc_network_t *self, gpc_node_t node, uint32_t network)
 {
     gpc_index_t message;
@@ -71,7 +71,7 @@ relay(gpc_network_t *self, gpc_node_t node, uint32_t network)
         if (status == 0) {
             msg->flags &= (uint8_t) ~GPC_MSG_FLAG_RELAY;
             self->parts->node_states[node].own_turn[network] = true;
-            status = inject(self, way.input, way.output, message);
+            status = inject(self, &way, message);
         }
         if (status) {
             return status;
@@ -175,7 +175,11 @@ way_over_ports(const gpc_network_parts_t *parts, const gpc_msg_t *msg, gpc_node_
     uint32_t output = gpc_network_output(parts, parts->inputs[input].router, target, msg->source);
 
     return (gpc_network_way_t){
-        .input = input, .output = output, .lane = lane_of(parts, input, output), .relayed = relayed};
+        .input = input,
+        .output = output,
+        .lane = output == GPC_NONE ? 0 : lane_of(parts, input, output),
+        .queue = output == GPC_NONE ? 0 : gpc_network_queue_number(parts, input, msg->network, output),
+        .relayed = relayed};
 }
 
 gpc_network_way_t
@@ -191,18 +195,19 @@ gpc_network_way(const gpc_network_t *self, const gpc_msg_t *msg)
     uint32_t input = parts->injection[msg->source];
     const gpc_input_wiring_t *wiring = &parts->inputs[input];
     uint32_t output = parts->routes[wiring->router * parts->num_nodes + target];
+    uint32_t lane = wiring->by_output ? output - wiring->first_output : 0;
 
     return (gpc_network_way_t){.input = input,
                                .output = output,
-                               .lane = wiring->by_output ? output - wiring->first_output : 0,
+                               .lane = lane,
+                               .queue = wiring->first_queue + msg->network * wiring->network_queues + lane,
                                .relayed = relayed};
 }
 
 bool
 gpc_network_way_has_room(const gpc_network_t *self, const gpc_network_way_t *way, const gpc_msg_t *msg)
 {
-    return gpc_network_queue(self, way->input, msg->network, way->output)->room >=
-               gpc_network_credits_needed(self, msg) ||
+    return self->parts->queues[way->queue].room >= gpc_network_credits_needed(self, msg) ||
            msg->flags & GPC_MSG_FLAG_COPY;
 }
 
@@ -239,9 +244,9 @@ send_copy(gpc_network_t *self, const gpc_network_way_t *way, gpc_index_t message
     if (!(msg->flags & GPC_MSG_FLAG_COPY)) {
         self->traffic[msg->type].messages++;
         self->traffic[msg->type].flits += msg->flits;
-        return inject(self, way->input, way->output, message);
+        return inject(self, way, message);
     }
-    return gpc_network_enter(self, way->input, way->output, message, edge);
+    return gpc_network_enter(self, way->input, way->output, way->queue, message, edge);
 }
 
 int
@@ -259,7 +264,7 @@ gpc_network_send_by(gpc_network_t *self, const gpc_network_way_t *way, gpc_index
     }
     traffic->messages++;
     traffic->flits += msg->flits;
-    return inject(self, way->input, way->output, message);
+    return inject(self, way, message);
 }
 
 int
@@ -286,7 +291,7 @@ gpc_network_take(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_ind
     assert(gpc_network_peek(self, node, network) != GPC_NONE);
     self->parts->state->in_flight--;
     int status = eject(self, node, network, message);
-    return status ? status : relay(self, node, network);
+    return status || relay_at(self, node, network) == GPC_NONE ? status : relay(self, node, network);
 }
 
 int
@@ -298,6 +303,9 @@ gpc_network_arrive(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_i
     if (list->count > 1) {
         return 0;
     }
-    int status = relay(self, node, network);
-    return status ? status : notify_node(self, node, network);
+    if (gpc_msg_at(self->messages, message)->flags & GPC_MSG_FLAG_RELAY) {
+        int status = relay(self, node, network);
+        return status ? status : notify_node(self, node, network);
+    }
+    return self->hooks.arrived ? self->hooks.arrived(self->hooks.world, node, network) : 0;
 }

@@ -100,7 +100,8 @@ uint32_t gpc_network_lanes(const gpc_network_t *self);
 typedef struct {
     uint32_t input, output; /* ports; output GPC_NONE: no link leads to the destination */
     uint32_t lane;
-    bool relayed; /* core to core through the line's home bank */
+    uint32_t queue; /* of the input port */
+    bool relayed;   /* core to core through the line's home bank */
 } gpc_network_way_t;
 gpc_network_way_t gpc_network_way(const gpc_network_t *self, const gpc_msg_t *msg);
 /* Like gpc_network_has_room and gpc_network_send, for a message whose injection queue is known. */

@@ -16,20 +16,21 @@ typedef struct {
     uint32_t bit;                       /* its number among its router's inputs */
     uint32_t first_output, num_outputs; /* its router's outputs */
     uint32_t first_queue;               /* of virtual network 0 */
+    uint16_t network_queues;            /* of a virtual network: one per output, or one */
     bool by_output;                     /* one queue per output and virtual network, else one per virtual network */
 } gpc_input_wiring_t;
 
 typedef struct {
     uint32_t downstream; /* the input port that it feeds; GPC_NONE: a node's ejection buffers */
     gpc_node_t node;     /* the node that it feeds, or GPC_NO_NODE */
+    bool counted;        /* a link whose flits are hops */
     uint32_t arrival;    /* target of its arrivals on virtual network 0 */
     uint32_t router;
     uint32_t first_input; /* its router's inputs */
     uint32_t num_inputs;
-    uint32_t bit;         /* its number among its router's outputs */
-    uint32_t num_outputs; /* its router's outputs */
-    uint32_t first_place; /* of its router's outputs in the order of grants of a tick */
-    bool counted;         /* a link whose flits are hops */
+    uint32_t bit;              /* its number among its router's outputs */
+    uint32_t first_place;      /* of its router's outputs in the order of grants of a tick */
+    gpc_divider_t num_outputs; /* its router's outputs */
 } gpc_output_wiring_t;
 
 /* State, in the arena. */
@@ -53,6 +54,7 @@ typedef struct {
     gpc_tick_t wake;                       /* tick of the scheduled grant event, GPC_NEVER when there is none */
     uint32_t turn;                         /* first virtual network in round-robin order */
     uint32_t waiting;                      /* requests, all virtual networks */
+    uint32_t requested;                    /* virtual networks with requests, one bit each */
     uint32_t credits[GPC_MAX_NETWORKS];    /* free flits of the next buffer */
     uint32_t blocked;                      /* virtual networks whose selected message lacks credits, one bit each */
     uint32_t next_input[GPC_MAX_NETWORKS]; /* first input in round-robin order */
@@ -107,13 +109,19 @@ gpc_network_wants(const gpc_network_t *self, uint32_t input, uint32_t network)
     return &self->parts->wants[((size_t) input * self->config.networks + network) * self->parts->request_words];
 }
 
-/* The queue of an input for a virtual network and output. */
+/* The number of an input's queue for a virtual network and output. */
+static inline uint32_t
+gpc_network_queue_number(const gpc_network_parts_t *parts, uint32_t input, uint32_t network, uint32_t output)
+{
+    const gpc_input_wiring_t *wiring = &parts->inputs[input];
+    return wiring->first_queue + network * wiring->network_queues +
+           (wiring->by_output ? parts->outputs[output].bit : 0);
+}
+
 static inline gpc_queue_t *
 gpc_network_queue(const gpc_network_t *self, uint32_t input, uint32_t network, uint32_t output)
 {
-    const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
-    uint32_t i = wiring->by_output ? network * wiring->num_outputs + self->parts->outputs[output].bit : network;
-    return &self->parts->queues[wiring->first_queue + i];
+    return &self->parts->queues[gpc_network_queue_number(self->parts, input, network, output)];
 }
 
 /* A message longer than a buffer takes all of its credits. */
@@ -170,11 +178,11 @@ gpc_network_has_crossed(const gpc_msg_t *msg)
 /* buffers.c */
 /* Schedules an arbitration of the output at tick, or when the output is free. */
 GPC_MUST_CHECK int gpc_network_schedule_grant(gpc_network_t *self, uint32_t output, gpc_tick_t tick);
-/* A queue has a new first message, which requests its output. */
-GPC_MUST_CHECK int gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network);
-/* A message's head enters an input buffer at tick. */
-GPC_MUST_CHECK int gpc_network_enter(gpc_network_t *self, uint32_t input, uint32_t output, gpc_index_t message,
-                                     gpc_tick_t tick);
+/* A queue of the input has a new first message, which requests the output. */
+GPC_MUST_CHECK int gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, const gpc_msg_t *msg);
+/* A message's head enters a queue of the input at tick. */
+GPC_MUST_CHECK int gpc_network_enter(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t queue,
+                                     gpc_index_t message, gpc_tick_t tick);
 /* Moves the message to the buffer that the output feeds. */
 GPC_MUST_CHECK int gpc_network_pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, gpc_tick_t now);
 /* Returns credits to an output and schedules its arbitration. */

@@ -122,7 +122,7 @@ number_ports(gpc_network_parts_t *parts)
             parts->inputs[first + output->num_inputs].bit = output->num_inputs;
             output->num_inputs++;
         }
-        output->num_outputs = parts->inputs[output->first_input].num_outputs;
+        output->num_outputs = gpc_divider(parts->inputs[output->first_input].num_outputs);
         output->first_place = parts->first_target + parts->inputs[output->first_input].first_output;
         most = output->num_inputs > most ? output->num_inputs : most;
     }
@@ -137,8 +137,9 @@ number_queues(gpc_network_parts_t *parts, const gpc_network_config_t *config)
     for (uint32_t i = 0; i < parts->num_inputs; i++) {
         gpc_input_wiring_t *input = &parts->inputs[i];
         input->by_output = config->topology != GPC_TOPOLOGY_MESH;
+        input->network_queues = input->by_output ? (uint16_t) input->num_outputs : 1;
         input->first_queue = parts->num_queues;
-        parts->num_queues += config->networks * (input->by_output ? input->num_outputs : 1);
+        parts->num_queues += config->networks * input->network_queues;
     }
 }
 

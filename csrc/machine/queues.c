@@ -236,15 +236,10 @@ gpc_gpu_outbox_event(gpc_gpu_t *gpu, gpc_node_t node)
     return status ? status : after_drain(gpu, node);
 }
 
-int
-gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane)
+/* Messages that waited for the network enter it. Out of line: mostly none wait. */
+__attribute__((noinline)) static int
+send_waiting(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, gpc_list_t *waiting)
 {
-    gpc_gpu_t *gpu = world;
-    gpc_list_t *waiting = waiting_at(gpu, node, network, lane);
-
-    if (waiting->count == 0) {
-        return GPC_OK;
-    }
     do {
         const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, waiting->head);
         gpc_network_way_t way = gpc_network_way(gpu->carriers[network], msg);
@@ -257,6 +252,14 @@ gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane)
         }
     } while (waiting->count);
     return after_drain(gpu, node);
+}
+
+int
+gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane)
+{
+    gpc_gpu_t *gpu = world;
+    gpc_list_t *waiting = waiting_at(gpu, node, network, lane);
+    return waiting->count ? send_waiting(gpu, node, network, waiting) : GPC_OK;
 }
 
 int
