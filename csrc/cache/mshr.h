@@ -33,7 +33,7 @@ void gpc_mshr_clear(gpc_mshr_table_t *self);
 static inline gpc_mshr_t *
 gpc_mshr_at(const gpc_mshr_table_t *self, gpc_index_t i)
 {
-    return (gpc_mshr_t *) gpc_pool_at(&self->entries, i);
+    return (gpc_mshr_t *) (void *) self->entries.items + i; /* as gpc_pool_at, with a size that the compiler knows */
 }
 static inline void *
 gpc_mshr_fields(const gpc_mshr_table_t *self, gpc_index_t i)

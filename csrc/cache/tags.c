@@ -19,6 +19,8 @@ gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways
                          .by_piece = gpc_divider(map.banks <= 1 ? map.line_bytes : map.interleave_bytes),
                          .by_banks = gpc_divider(map.banks <= 1 ? 1 : map.banks),
                          .by_sets = gpc_divider(sets)};
+    self->powers =
+        self->by_line.is_power && self->by_piece.is_power && self->by_banks.is_power && self->by_sets.is_power;
     self->state = GPC_ARENA_TAKE(arena, 1, gpc_tags_state_t);
     self->keys = GPC_ARENA_TAKE(arena, lines, gpc_tag_key_t);
     self->tags = GPC_ARENA_TAKE(arena, lines, gpc_tag_t);

@@ -37,6 +37,7 @@ typedef struct {
 typedef struct {
     uint32_t sets, ways, line_words, fields_size;
     bool has_words;
+    bool powers; /* the four divisors are powers of two */
     gpc_divider_t by_line, by_piece, by_banks, by_sets;
     gpc_tags_state_t *state;
     gpc_tag_key_t *keys;  /* [sets * ways] */
@@ -61,6 +62,11 @@ uint32_t gpc_tags_flash_state(gpc_tags_t *self, uint8_t state, uint8_t initial);
 static inline uint32_t
 gpc_tags_set_of(const gpc_tags_t *self, gpc_address_t line)
 {
+    if (self->powers) {
+        uint64_t in_piece = self->by_piece.divisor - 1;
+        uint64_t bytes = (line >> self->by_banks.shift & ~in_piece) | (line & in_piece);
+        return (uint32_t) (bytes >> self->by_line.shift) & (self->sets - 1);
+    }
     uint64_t pieces = gpc_quotient(self->by_banks, gpc_quotient(self->by_piece, line));
     uint64_t bytes = pieces * self->by_piece.divisor + gpc_remainder(self->by_piece, line);
     return (uint32_t) gpc_remainder(self->by_sets, gpc_quotient(self->by_line, bytes));

@@ -24,24 +24,26 @@ static gpc_index_t
 next_victim(const gpc_controller_t *unit, uint8_t array, gpc_index_t first, uint32_t *rank, uint64_t *used)
 {
     const gpc_tags_t *tags = &unit->arrays[array];
+    uint32_t (*rank_of)(const gpc_controller_t *, uint8_t, gpc_index_t) = unit->type->victim_rank;
+    uint32_t after_rank = *rank, best_rank = UINT32_MAX;
+    uint64_t after_used = *used, best_used = UINT64_MAX;
     gpc_index_t best = GPC_NONE;
-    uint32_t best_rank = 0;
 
-    for (gpc_index_t way = first; way < first + tags->ways; way++) {
-        const gpc_tag_t *tag = &tags->tags[way];
-        if (tag->mshr != GPC_NONE) {
+    for (gpc_index_t way = first, end = first + tags->ways; way < end; way++) {
+        uint64_t its_used = tags->tags[way].used;
+        if (tags->tags[way].mshr != GPC_NONE) {
             continue;
         }
-        uint32_t its_rank = unit->type->victim_rank ? unit->type->victim_rank(unit, array, way) : 0;
-        bool is_behind = its_rank > *rank || (its_rank == *rank && tag->used > *used);
-        if (is_behind && (best == GPC_NONE || its_rank < best_rank ||
-                          (its_rank == best_rank && tag->used < tags->tags[best].used))) {
+        uint32_t its_rank = rank_of ? rank_of(unit, array, way) : 0;
+        bool is_behind = its_rank > after_rank || (its_rank == after_rank && its_used > after_used);
+        if (is_behind && (its_rank < best_rank || (its_rank == best_rank && its_used < best_used))) {
             best = way;
             best_rank = its_rank;
+            best_used = its_used;
         }
     }
     *rank = best_rank;
-    *used = best == GPC_NONE ? 0 : tags->tags[best].used;
+    *used = best_used;
     return best;
 }
 
@@ -54,16 +56,16 @@ choose_way(const gpc_step_t *x, uint8_t array)
     const gpc_tags_t *tags = &unit->arrays[array];
     gpc_index_t first = gpc_tags_set_of(tags, x->line) * tags->ways;
 
-    for (gpc_index_t way = first; way < first + tags->ways; way++) {
+    bool leaving = false;
+    for (gpc_index_t way = first, end = first + tags->ways; way < end; way++) {
         if (!gpc_tags_present(tags, way)) {
             return way;
         }
-    }
-    for (gpc_index_t way = first; way < first + tags->ways; way++) {
         gpc_index_t mshr = tags->tags[way].mshr;
-        if (mshr != GPC_NONE && gpc_mshr_at(&unit->mshrs, mshr)->leaving >> array & 1) {
-            return GPC_NONE;
-        }
+        leaving |= mshr != GPC_NONE && gpc_mshr_at(&unit->mshrs, mshr)->leaving >> array & 1;
+    }
+    if (leaving) {
+        return GPC_NONE;
     }
     uint32_t rank = 0;
     uint64_t used = 0; /* stamps begin with 1 */
