@@ -5,12 +5,12 @@
     python tools/planted_bugs.py --docs             write the table and the diagrams of docs/verification/
     python tools/planted_bugs.py --figures          also the explorer's states and coverage of every protocol (minutes)
 
-A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting, rule and
-options, steps of the shortest execution), ``consequence`` (the same without invariants: a wrong value), ``monitors``
-(workload, options), ``litmus`` (test, largest number of runs, options). A new checker needs a member and a function in
-CHECKERS and in SEARCHES. ``--find`` explores a planted bug with the options of its row, tries every built-in litmus
-test, and runs some workloads with monitors. It keeps a note that still catches the bug, and names the bugs that nothing
-catches.
+A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting, rule,
+options, fields of the machine, steps of the shortest execution), ``consequence`` (the same without invariants: a wrong
+value), ``monitors`` (workload, options), ``litmus`` (test, largest number of runs, options). A new checker needs a
+member and a function in CHECKERS and in SEARCHES. ``--find`` explores a planted bug with the options and fields of its
+row, tries every built-in litmus test, and runs some workloads with monitors. It keeps a note that still catches the
+bug, and names the bugs that nothing catches.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def check_verify(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
 
     choice, program = small_choice(name + note.get("options", "")), program_of(note)
     allowed = allowed_outcomes(program, choice.protocol.model(note["rule"]))
-    found = explore(choice, program, consistency=note["rule"], allowed=allowed)
+    fields = note.get("set", {})
+    found = explore(choice, program, consistency=note["rule"], allowed=allowed, fields=fields)
     return found["violations"][0] if found["violations"] else None
 
 
@@ -129,22 +130,19 @@ CHECKERS: dict[str, Callable[[str, dict[str, Any]], dict[str, Any] | None]] = {
 # ---- commands
 
 
-def noted_options(row: dict[str, Any]) -> str:
-    """The options that the explorer needs for a planted bug, in brackets; empty: the defaults."""
-    return str(row.get("verify", {}).get("options", ""))
-
-
 def first_violation(
-    name: str, protocol: Any, invariants: bool, options: str
+    name: str, protocol: Any, invariants: bool, row: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """The explorer's first violation."""
+    """The explorer's first violation, with the options and fields of the machine that the row has."""
     from gpucoh.verify.explorer import verify
 
+    given = {key: row["verify"][key] for key in ("options", "set") if key in row.get("verify", {})}
+    options, fields = given.get("options", ""), given.get("set", {})
     for rule in sorted(protocol.models, key=lambda rule: rule != protocol.default_rule):
-        result = verify(name + options, consistency=rule, invariants=invariants)
+        result = verify(name + options, consistency=rule, invariants=invariants, set=fields)
         if result.violations:
             first = result.violations[0]
-            return ({"options": options} if options else {}) | {
+            return given | {
                 "name": first.program.name,
                 "program": str(first.program),
                 "setting": first.program.setting,
@@ -157,14 +155,14 @@ def first_violation(
 
 
 def find_verify(name: str, protocol: Any, row: dict[str, Any]) -> dict[str, Any] | None:
-    return first_violation(name, protocol, True, noted_options(row))
+    return first_violation(name, protocol, True, row)
 
 
 def find_consequence(name: str, protocol: Any, row: dict[str, Any]) -> dict[str, Any] | None:
     """Of literal readings, the wrong value that a violated invariant causes."""
     if protocol.paper == ORDINARY or row.get("verify", {}).get("kind") != "invariant":
         return None
-    return first_violation(name, protocol, False, noted_options(row))
+    return first_violation(name, protocol, False, row)
 
 
 def find_litmus(name: str, protocol: Any, row: dict[str, Any]) -> dict[str, Any] | None:
@@ -248,7 +246,8 @@ def table() -> str:
         if "verify" in row:
             found = row["verify"]
             setting = f", {found['setting']}" if found["setting"] else ""
-            where = found.get("options", "") + setting
+            fields = "".join(f", {key}={value}" for key, value in found.get("set", {}).items())
+            where = found.get("options", "") + setting + fields
             caught.append(
                 f"verify: {found['kind']} in {found['name']}{where}, {found['steps']} steps"
             )

@@ -337,6 +337,16 @@ def test_a_field_of_the_machine_is_set_and_timestamps_begin_again():
     )
 
 
+@pytest.mark.parametrize("protocol", ["rcc-sc", "rcc-wo"])
+def test_narrow_timestamps_roll_over_in_logical_time(protocol):
+    program, choice = parse("st x 1; st x 2 | ld x; ld x"), small_choice(protocol)
+    assert not explore(choice, program)["cells"]["L2.rollover"]
+    found = explore(choice, program, fields={"timestamp_bits": 4})
+    assert found["complete"]
+    assert not found["violations"]
+    assert found["cells"]["L2.rollover"]
+
+
 @pytest.mark.parametrize(
     ("field", "message"),
     [

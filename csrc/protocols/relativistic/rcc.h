@@ -63,7 +63,7 @@ enum { RCC_SHORTEST_TICK = 4 }; /* a step of the L1 per tick delays its requests
         [RCC_OPTION_RENEW] = GPC_CHOICE("renew", 1, 1, "off on", "answer the GETS for an unchanged copy with a lease, without data"), \
         [RCC_OPTION_PREDICT] = GPC_CHOICE("predict", 1, 1, "off on",                                                   \
             "predict each line's lease: 2048, after a write 8, doubled by a renewal", .small = {true, 0}),             \
-        [RCC_OPTION_LEASE] = GPC_NUMBER("lease", 10, 1, 65535, "lease in logical time with predict=off (section III.B: 10)", 2, 1, 4096), \
+        [RCC_OPTION_LEASE] = GPC_NUMBER("lease", 10, 1, 65535, "lease in logical time with predict=off (section III.B: 10)", RCC_SHORTEST_LEASE, 1, 4096), \
         [RCC_OPTION_PREDICT_UP] = GPC_CHOICE("predict_up", RCC_PREDICT_UP_RENEW, RCC_PREDICT_UP_ANY, "renew any",      \
             "what doubles a line's lease: renewals, or every read request that hits"),                                 \
         [RCC_OPTION_TICK] = GPC_TICK_OPTION(10000, RCC_SHORTEST_TICK, 8),                                              \
