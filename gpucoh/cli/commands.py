@@ -15,6 +15,7 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.cli import explain as explain_commands
 from gpucoh.cli import fuzz, hardware, litmus, papers, verify
 from gpucoh.cli.explain import trace_window
+from gpucoh.cli.models import DEFAULT_PROGRAMS, write_model
 from gpucoh.cli.options import (
     OK,
     WRONG,
@@ -82,6 +83,25 @@ def protocols_command(
     dot: Annotated[
         bool, typer.Option("--dot", help="Print the state graphs in Graphviz' DOT language.")
     ] = False,
+    murphi: Annotated[
+        Path | None,
+        typer.Option(
+            "--murphi", help="Write a model of two cores and one line for a Murphi checker."
+        ),
+    ] = None,
+    program: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--program",
+            metavar="PROGRAM",
+            help="Of a model: a program that its cores run; repeatable. Default: "
+            f"{' and '.join(map(repr, DEFAULT_PROGRAMS))}.",
+        ),
+    ] = None,
+    evictions: Annotated[
+        int,
+        typer.Option("--evictions", help="Of a model: largest number of spontaneous evictions."),
+    ] = 1,
 ) -> None:
     """List the protocols, or print one protocol's states and transition tables.
 
@@ -92,8 +112,15 @@ def protocols_command(
       gpucoh protocols ideal
 
       gpucoh protocols no-l1 --dot | dot -Tsvg > no-l1.svg
+
+      gpucoh protocols gpu-vi --murphi gpu-vi.m
     """
-    one_form(("--json", as_json), ("--dot", dot))
+    one_form(("--json", as_json), ("--dot", dot), ("--murphi", murphi is not None))
+    if murphi is not None:
+        if name is None:
+            raise ConfigError("--murphi takes one protocol: gpucoh protocols ID --murphi FILE")
+        write_model(name, murphi, program or DEFAULT_PROGRAMS, evictions)
+        return
     chosen = protocols() if name is None else {name: resolve(name).selected}
     if dot:
         if name is None:

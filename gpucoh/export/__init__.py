@@ -1,0 +1,1 @@
+"""Tables of protocols as models for checkers of other projects."""

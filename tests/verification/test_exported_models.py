@@ -1,0 +1,78 @@
+"""A checker of another project: does it count the states that the explorer counts, and find the same planted bugs?
+
+The models are checked by rumur (a Murphi checker, in Debian's packages). Without it these tests are skipped.
+"""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from gpucoh.export.bounded import exportable
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(
+        not (shutil.which("rumur") and shutil.which("gcc")), reason="rumur or gcc is not installed"
+    ),
+]
+
+#: A planted bug of each protocol, and a program that shows it.
+PLANTED = [
+    ("gpu-vi!w2", "ld x; st x 1; ld x | st x 2", 0),
+    ("gpu-vi!inv-ack-dropped", "ld x | st x 1", 1),
+]
+
+
+def checked(text, folder):
+    """What rumur's verifier prints for a model."""
+    model, source, program = (folder / name for name in ("model.m", "model.c", "model"))
+    model.write_text(text)
+    subprocess.run(
+        [
+            "rumur",
+            "--deadlock-detection",
+            "off",
+            "--counterexample-trace",
+            "off",
+            model,
+            "--output",
+            source,
+        ],
+        check=True,
+    )
+    subprocess.run(
+        ["gcc", "-O1", "-std=c11", "-w", "-mcx16", source, "-o", program, "-lpthread", "-latomic"],
+        check=True,
+    )
+    return subprocess.run([program], capture_output=True, text=True, check=False).stdout
+
+
+def states(printed):
+    return int(re.search(r"([\d,]+) states, ", printed)[1].replace(",", ""))
+
+
+@pytest.mark.parametrize("evictions", [0, 1])
+@pytest.mark.parametrize("protocol", exportable())
+def test_another_checker_counts_the_same_states(protocol, evictions, tmp_path):
+    from gpucoh.export.exporting import export
+
+    found = export(protocol, evictions=evictions)
+    printed = checked(found.text, tmp_path)
+    assert "No error found" in printed
+    assert states(printed) == sum(item.states for item in found.counted)
+    assert not any(item.violation for item in found.counted)
+
+
+@pytest.mark.parametrize(("protocol", "program", "evictions"), PLANTED)
+def test_another_checker_finds_the_same_planted_bug(
+    protocol, program, evictions, tmp_path, mutant_gpucoh
+):
+    from gpucoh.export.exporting import export
+
+    assert mutant_gpucoh.protocols()[protocol]
+    found = export(protocol, programs=[program], evictions=evictions)
+    assert found.counted[0].violation
+    assert "1 error(s) found" in checked(found.text, tmp_path)
