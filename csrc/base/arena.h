@@ -30,7 +30,13 @@ void *gpc_arena_take(gpc_arena_t *self, size_t count, size_t size);
 #define GPC_ARENA_TAKE(arena, count, type) ((type *) gpc_arena_take((arena), (count), sizeof(type)))
 
 size_t gpc_arena_bytes(const gpc_arena_t *self);
-void gpc_arena_save(const gpc_arena_t *self, uint8_t *out);   /* gpc_arena_bytes long */
+void gpc_arena_save(const gpc_arena_t *self, uint8_t *out); /* gpc_arena_bytes long */
+/* The same bytes where they are; NULL if the arena has several chunks. */
+static inline const uint8_t *
+gpc_arena_whole(const gpc_arena_t *self)
+{
+    return self->num_chunks == 1 ? self->chunks[0].bytes : NULL;
+}
 void gpc_arena_load(gpc_arena_t *self, const uint8_t *bytes); /* into an arena built in the same way */
 
 /* A copy of an arena without its blocks of zeros, which most of a large machine's state is. */

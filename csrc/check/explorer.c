@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/canonical.h"
 #include "check/outcomes.h"
 #include "check/states.h"
 #include "check/world.h"
@@ -15,8 +16,8 @@ typedef struct {
     gpc_world_t world;
     gpc_states_t states;
     uint8_t *start, *here, *there; /* owned: images of the arena */
-    uint8_t *encoding;             /* owned; it grows */
-    size_t encoding_bytes;
+    bool moved;                    /* the arena is not `here`: a move was tried */
+    gpc_canonical_t canonical;
     gpc_moves_t moves;
     uint64_t transitions;
     uint32_t depth;
@@ -34,73 +35,24 @@ is_bounded(const explorer_t *self)
 
 /* ---- states ------------------------------------------------------------------------------------------------------ */
 
-static bool
-is_less(gpc_state_hash_t one, gpc_state_hash_t other)
-{
-    return one.high != other.high ? one.high < other.high : one.low < other.low;
-}
-
-static int
-grow_encoding(explorer_t *self)
-{
-    size_t bytes = self->encoding_bytes ? 2 * self->encoding_bytes : 4096;
-    uint8_t *encoding = realloc(self->encoding, bytes);
-    if (!encoding) {
-        return GPC_ERROR_MEMORY;
-    }
-    self->encoding = encoding;
-    self->encoding_bytes = bytes;
-    return GPC_OK;
-}
-
-/* Encodes the state, renamed by the symmetry, into self->encoding. */
-static int
-encode_here(explorer_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *encoder)
-{
-    for (;;) {
-        *encoder = (gpc_encoder_t){.bytes = self->encoding, .capacity = self->encoding_bytes};
-        gpc_world_encode(&self->world, symmetry, encoder);
-        if (!encoder->overflow) {
-            return GPC_OK;
-        }
-        int status = grow_encoding(self);
-        if (status) {
-            return status;
-        }
-    }
-}
-
-/* The smallest hash over all renamings, so that equivalent states have equal hashes. */
-static int
-hash_here(explorer_t *self, gpc_state_hash_t *hash)
-{
-    for (uint32_t i = 0; i < self->world.num_symmetries; i++) {
-        gpc_encoder_t encoder;
-        int status = encode_here(self, &self->world.symmetries[i], &encoder);
-        if (status) {
-            return status;
-        }
-        gpc_state_hash_t one = gpc_states_hash(self->encoding, encoder.length);
-        *hash = i == 0 || is_less(one, *hash) ? one : *hash;
-    }
-    return GPC_OK;
-}
-
 /* Records the world's state with its parent and move. */
 static int
 discover(explorer_t *self, const gpc_state_seen_t *how, uint32_t *state)
 {
     gpc_state_hash_t hash;
     bool is_new;
-    int status = hash_here(self, &hash);
+    int status = gpc_canonical_hash(&self->canonical, &self->world, &hash);
 
     if (status == GPC_OK) {
         status = gpc_states_note(&self->states, hash, how, state, &is_new);
     }
     if (status == GPC_OK && is_new) {
         self->depth = how->depth > self->depth ? how->depth : self->depth;
-        gpc_arena_save(&self->world.arena, self->there);
-        status = gpc_states_queue(&self->states, self->there);
+        const uint8_t *image = gpc_arena_whole(&self->world.arena);
+        if (!image) {
+            gpc_arena_save(&self->world.arena, self->there);
+        }
+        status = gpc_states_queue(&self->states, image ? image : self->there);
     }
     return status;
 }
@@ -295,51 +247,68 @@ is_help(const gpc_move_t *move, bool programs_done)
     return move->kind != GPC_MOVE_EVICT && (move->kind != GPC_MOVE_BACKGROUND || (move->a && !programs_done));
 }
 
+/* Carries out a move of the state that is loaded. *next: the state after it, or `state` if it is not possible now. */
+static int
+follow(explorer_t *self, uint32_t state, uint32_t number, uint32_t *next)
+{
+    const gpc_move_t *move = &self->moves.list[number];
+    int status = take_move(self, move);
+
+    *next = state;
+    self->moved = status != GPC_WORLD_WAITS;
+    if (status == GPC_OK) {
+        gpc_state_seen_t how = {state, (uint16_t) (self->states.seen[state].depth + 1), (uint16_t) number, false};
+        return discover(self, &how, next);
+    }
+    if (status < 0 && !is_ours(status)) {
+        char what[sizeof(self->world.failure.text)];
+        memcpy(what, self->world.failure.text, sizeof(what));
+        note_violation(self, state, (int) number, kind_of(status), what);
+    }
+    return status < 0 && is_ours(status) ? status : GPC_OK;
+}
+
+static void
+load_here(explorer_t *self)
+{
+    if (self->moved) {
+        gpc_arena_load(&self->world.arena, self->here);
+        self->moved = false;
+    }
+}
+
 static int
 expand(explorer_t *self, uint32_t state)
 {
-    uint16_t depth = self->states.seen[state].depth;
     bool happens = false;
     uint32_t next;
 
     gpc_states_dequeue(&self->states, self->here);
-    gpc_arena_load(&self->world.arena, self->here);
+    self->moved = true;
+    load_here(self);
     bool done = gpc_world_programs_done(&self->world);
     int status = list_moves(self);
     for (uint32_t i = 0; i < self->moves.count && status == GPC_OK; i++) {
-        const gpc_move_t *move = &self->moves.list[i];
-        status = take_move(self, move);
-        if (status == GPC_WORLD_WAITS) {
-            status = GPC_OK;
-            continue;
+        load_here(self);
+        bool helps = is_help(&self->moves.list[i], done);
+        status = follow(self, state, i, &next);
+        if (self->violated) {
+            return status;
         }
-        if (status < 0) {
-            char what[sizeof(self->world.failure.text)];
-            memcpy(what, self->world.failure.text, sizeof(what));
-            if (is_ours(status)) {
-                return status;
-            }
-            note_violation(self, state, (int) i, kind_of(status), what);
-            return GPC_OK;
+        if (status == GPC_OK && next != state) {
+            self->transitions++;
+            happens |= helps;
+            status = helps ? gpc_states_add_edge(&self->states, next) : GPC_OK;
         }
-        if (status == GPC_OK) {
-            gpc_state_seen_t how = {state, (uint16_t) (depth + 1), (uint16_t) i, false};
-            bool helps = is_help(move, done);
-            status = discover(self, &how, &next);
-            if (status == GPC_OK && next != state) {
-                self->transitions++;
-                happens |= helps;
-                status = helps ? gpc_states_add_edge(&self->states, next) : GPC_OK;
-            }
-        } else {
-            status = GPC_OK; /* the move is not possible now */
-        }
-        gpc_arena_load(&self->world.arena, self->here);
     }
     if (status) {
         return status;
     }
     gpc_states_expanded(&self->states);
+    if (happens && !done) {
+        return GPC_OK; /* neither at rest nor stuck */
+    }
+    load_here(self);
     return judge(self, state, happens);
 }
 
@@ -448,7 +417,7 @@ make_images(explorer_t *self)
     self->start = malloc(bytes);
     self->here = malloc(bytes);
     self->there = malloc(bytes);
-    if (!self->start || !self->here || !self->there || grow_encoding(self)) {
+    if (!self->start || !self->here || !self->there) {
         return GPC_ERROR_MEMORY;
     }
     gpc_arena_save(&self->world.arena, self->start);
@@ -468,7 +437,7 @@ free_all(explorer_t *self)
     free(self->start);
     free(self->here);
     free(self->there);
-    free(self->encoding);
+    gpc_canonical_free(&self->canonical);
     free(self);
 }
 

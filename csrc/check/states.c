@@ -10,6 +10,7 @@ enum { BLOCK_BYTES = 1 << 20, FIRST_CAPACITY = 1024 };
 struct gpc_state_block {
     gpc_state_block_t *next;
     size_t read, written, capacity;
+    size_t last; /* place of the image that was read last */
     uint8_t bytes[];
 };
 
@@ -213,21 +214,44 @@ differs(const uint8_t *one, const uint8_t *other)
     return a != b;
 }
 
+/* Whether two groups of eight words differ: without a branch per word, for most of an image equals the first state's. */
+static bool
+group_differs(const uint8_t *one, const uint8_t *other)
+{
+    uint64_t a[8], b[8], found = 0;
+    memcpy(a, one, sizeof(a));
+    memcpy(b, other, sizeof(b));
+    for (uint32_t i = 0; i < 8; i++) {
+        found |= a[i] ^ b[i];
+    }
+    return found != 0;
+}
+
+/* The first word from `at` on that differs, or `words`. */
+static size_t
+next_difference(const uint8_t *image, const uint8_t *base, size_t at, size_t words)
+{
+    while (at + 8 <= words && !group_differs(image + 8 * at, base + 8 * at)) {
+        at += 8;
+    }
+    while (at < words && !differs(image + 8 * at, base + 8 * at)) {
+        at++;
+    }
+    return at;
+}
+
 int
 gpc_states_queue(gpc_states_t *self, const uint8_t *image)
 {
+    const uint8_t *base = self->base;
     size_t words = self->image_bytes / 8, at = 0;
     gpc_state_block_t *block = block_with_room(self, 2 * self->image_bytes + sizeof(piece_t));
     if (!block) {
         return GPC_ERROR_MEMORY;
     }
-    while (at < words) {
-        if (!differs(image + 8 * at, self->base + 8 * at)) {
-            at++;
-            continue;
-        }
+    while ((at = next_difference(image, base, at, words)) < words) {
         piece_t piece = {(uint32_t) at, 0};
-        while (at < words && differs(image + 8 * at, self->base + 8 * at)) {
+        while (at < words && differs(image + 8 * at, base + 8 * at)) {
             at++;
             piece.count++;
         }
@@ -238,26 +262,41 @@ gpc_states_queue(gpc_states_t *self, const uint8_t *image)
     return 0;
 }
 
+/* The pieces of an image, from the block's place `at`: overwritten with the first state's words, or with their own. Returns the
+ * place behind them. */
+static size_t
+take_pieces(const gpc_states_t *self, const gpc_state_block_t *block, size_t at, bool undo, uint8_t *image)
+{
+    for (;;) {
+        piece_t piece;
+        memcpy(&piece, block->bytes + at, sizeof(piece));
+        at += sizeof(piece);
+        if (piece.count == 0) {
+            return at;
+        }
+        size_t place = 8 * (size_t) piece.place, bytes = 8 * (size_t) piece.count;
+        memcpy(image + place, undo ? self->base + place : block->bytes + at, bytes);
+        at += bytes;
+    }
+}
+
 void
 gpc_states_dequeue(gpc_states_t *self, uint8_t *image)
 {
     gpc_state_block_t *block = self->oldest;
+    if (self->dequeued) {
+        take_pieces(self, block, block->last, true, image);
+    } else {
+        memcpy(image, self->base, self->image_bytes);
+        self->dequeued = true;
+    }
     if (block->read == block->written) {
         self->oldest = block->next;
         free(block);
         block = self->oldest;
     }
-    memcpy(image, self->base, self->image_bytes);
-    for (;;) {
-        piece_t piece;
-        memcpy(&piece, block->bytes + block->read, sizeof(piece));
-        block->read += sizeof(piece);
-        if (piece.count == 0) {
-            return;
-        }
-        memcpy(image + 8 * (size_t) piece.place, block->bytes + block->read, 8 * (size_t) piece.count);
-        block->read += 8 * (size_t) piece.count;
-    }
+    block->last = block->read;
+    block->read = take_pieces(self, block, block->read, false, image);
 }
 
 /* ---- traps: backward search from states at rest ------------------------------------------------------------------ */

@@ -39,6 +39,7 @@ typedef struct {
     const uint8_t *base; /* borrowed: the first state's image */
     size_t image_bytes;
     gpc_state_block_t *oldest, *newest; /* owned: the queue of images */
+    bool dequeued;                      /* an image has been taken out; the next one overwrites it */
 } gpc_states_t;
 
 void gpc_states_init(gpc_states_t *self, const uint8_t *base, size_t image_bytes);
@@ -48,7 +49,8 @@ gpc_state_hash_t gpc_states_hash(const uint8_t *bytes, size_t length);
 GPC_MUST_CHECK int gpc_states_note(gpc_states_t *self, gpc_state_hash_t hash, const gpc_state_seen_t *how,
                                    uint32_t *state, bool *is_new);
 GPC_MUST_CHECK int gpc_states_queue(gpc_states_t *self, const uint8_t *image);
-void gpc_states_dequeue(gpc_states_t *self, uint8_t *image);             /* first in, first out */
+/* First in, first out. The caller gives the same image each time, and has not changed it. */
+void gpc_states_dequeue(gpc_states_t *self, uint8_t *image);
 GPC_MUST_CHECK int gpc_states_add_edge(gpc_states_t *self, uint32_t to); /* from the state that is being expanded */
 void gpc_states_expanded(gpc_states_t *self);                            /* ends the expansion of a state */
 /* The moves that led to the state; returns their number. */

@@ -299,6 +299,11 @@ an_image_of_600_kib_comes_back(void)
     CHECK_EQUAL_U64(back[(560u << 10) % (512u << 10)], 0);
     gpc_states_dequeue(&states, back);
     CHECK(memcmp(image, back, bytes) == 0);
+    memcpy(image, base, bytes);
+    image[bytes - 1] = 2;
+    CHECK_EQUAL_I64(gpc_states_queue(&states, image), 0);
+    gpc_states_dequeue(&states, back);
+    CHECK(memcmp(image, back, bytes) == 0); /* nothing of the image before it is left */
     gpc_states_free(&states);
     free(base);
     free(image);
