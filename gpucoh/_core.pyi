@@ -46,6 +46,7 @@ def explore(
     allowed: Sequence[tuple[int, ...]] | None = None,
     unwatched: bool = False,
     fields: dict[str, int] = ...,
+    named: bool = False,
 ) -> str:
     """JSON of one exploration: see ``gpc_explore``.
 

@@ -49,6 +49,7 @@ typedef struct {
     bool packed;        /* two variables per line; else each variable has its own line and bank */
     bool tight;         /* one bank; L1s and L2 have room for one line and one MSHR entry */
     bool unwatched;     /* do not check the protocol's invariants, so that a planted bug shows in outcomes */
+    bool named;         /* states that differ by a renaming of equal cores are not one */
     uint64_t max_states;
     uint32_t
         timestamp_bits; /* of the explorer's machine; 0: no rollover in any exploration, unless `fields` has them */

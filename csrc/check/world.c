@@ -389,7 +389,7 @@ find_symmetries(gpc_world_t *self, uint32_t core, uint8_t *name_of_core, uint32_
     }
     for (uint32_t n = 0; n < self->machine.cores; n++) {
         uint32_t name = (core + n) % self->machine.cores; /* the identity first */
-        if (!(taken >> name & 1) && same_core(self, core, name)) {
+        if (!(taken >> name & 1) && (name == core || (!self->what->named && same_core(self, core, name)))) {
             name_of_core[core] = (uint8_t) name;
             find_symmetries(self, core + 1, name_of_core, taken | 1u << name);
         }

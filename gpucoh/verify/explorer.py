@@ -55,6 +55,7 @@ def explore(
     invariants: bool = True,
     fields: Mapping[str, int] | None = None,
     copies: Collection[tuple[int, int]] | None = None,
+    symmetry: bool = True,
 ) -> dict[str, Any]:
     """Explore every interleaving of one program.
 
@@ -77,6 +78,8 @@ def explore(
         Fields of the explorer's machine, by the core's names, that differ from its own.
     copies : collection of (int, int), optional
         The core and variable of each copy that an L1 begins with, in place of ``program.warm``.
+    symmetry : bool
+        Whether states that differ by exchanging equal cores count once.
 
     Returns
     -------
@@ -129,6 +132,7 @@ def explore(
         allowed,
         not invariants,
         dict(fields or {}),
+        not symmetry,
     )
     result: dict[str, Any] = json.loads(text)
     return result
