@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import gpucoh
+from gpucoh.device.gpu import protocols
 from gpucoh.fuzz import fuzz
 from gpucoh.litmus import run_test
 from gpucoh.verify.explorer import explore, verify
@@ -52,6 +55,31 @@ def test_one_line_is_explored_with_evictions(options):
     assert found.complete == (options == "clean=off")
     assert found.states > BOUND / 2
     assert not found.violations
+
+
+def test_every_cell_of_the_memory_side_of_qr_is_entered():
+    """Also those that need words to pass while the block is fetched."""
+    programs = [  # two variables on a line, evictions, the text, a bound of states
+        (False, 0, "0: ld x; ld x | 1: st x 1; F; ld x", BOUND),
+        (True, 0, "0: ld x | 1: st x 1; st x 2; st y 2; ld x", 4 * BOUND),
+        (True, 0, "0: add x 1 | 1: st x 2; st y 2; ld x", 2 * BOUND),
+        (False, 1, "0: ld x | 1: st x 1; add x 1", BOUND),
+        (False, 0, "0: add x 1 | 1: add x 1", BOUND),
+        (False, 0, "0: ld x | 1: ld x", BOUND),
+    ]
+    entered: set[int] = set()
+    for packed, evictions, text, bound in programs:
+        program = replace(parse(text), packed=packed)
+        found = explore("qr[clean=on]", program, evictions=evictions, max_states=bound)
+        assert not found["violations"]
+        entered |= set(found["cells"]["L3"])
+    table = protocols()["qr"].controllers["L3"]
+    cells = {(cell.state, cell.event) for cell in table.cells()}
+    missed = cells - {
+        (table.states[one // len(table.events)], table.events[one % len(table.events)])
+        for one in entered
+    }
+    assert missed == {("P", "EVICT"), ("A", "EVICT")}  # not victims: never asked
 
 
 @pytest.mark.parametrize("options", ["fifo=4", "inv=ack"])
