@@ -129,6 +129,8 @@ GPC_MUST_CHECK int qr_put(gpc_step_t *x, uint32_t markers);
 GPC_MUST_CHECK int qr_flush(gpc_step_t *x);
 /* There is a place. */
 GPC_MUST_CHECK int qr_push_marker(gpc_controller_t *unit, const qr_entry_t *marker);
+/* The marker of x's message enters. GPC_HOLD as above. */
+GPC_MUST_CHECK int qr_take_marker(gpc_step_t *x);
 GPC_MUST_CHECK int qr_push_atomic(gpc_step_t *x);
 /* Makes the first entry ready if it is to leave; `leaving` (or GPC_NONE) is on its way out. */
 GPC_MUST_CHECK int qr_next_turn(gpc_controller_t *unit, gpc_index_t leaving);

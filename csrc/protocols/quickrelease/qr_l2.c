@@ -210,13 +210,7 @@ u_classify(const gpc_step_t *x)
 
 GPC_ACTION(act_take_marker, "the marker enters the S-FIFO, or hold")
 {
-    int status = qr_need_places(x->unit, 1);
-    return status ? status
-                  : qr_push_marker(x->unit, &(qr_entry_t){.kind = (uint8_t) qr_message(x->msg)->kind,
-                                                          .warp = x->msg->warp,
-                                                          .core = x->msg->requester,
-                                                          .from = x->msg->source,
-                                                          .number = qr_message(x->msg)->number});
+    return qr_take_marker(x);
 }
 
 GPC_ACTION(act_count_ack, "one acknowledgement less is to come")

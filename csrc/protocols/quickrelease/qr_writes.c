@@ -161,6 +161,18 @@ qr_push_marker(gpc_controller_t *unit, const qr_entry_t *marker)
 }
 
 int
+qr_take_marker(gpc_step_t *x)
+{
+    int status = qr_need_places(x->unit, 1);
+    return status ? status
+                  : qr_push_marker(x->unit, &(qr_entry_t){.kind = (uint8_t) qr_message(x->msg)->kind,
+                                                          .warp = x->msg->warp,
+                                                          .core = x->msg->requester,
+                                                          .from = x->msg->source,
+                                                          .number = qr_message(x->msg)->number});
+}
+
+int
 qr_push_atomic(gpc_step_t *x)
 {
     gpc_index_t entry;
