@@ -285,6 +285,7 @@ RACE_FREE_PROGRAMS = {
     "RO+await+neighbour": "0: st x 1; st.release z 1 | 1: await z 1; ld x | 1: ld.ro y",
     "HRF+await": "0: st x 1; st.release.cu y 1 | 0: await.cu y 1; st.release z 1 | 1: await z 1; ld x",
     "HRF+add": "0: add.cu x 1; st.release.cu y 1 | 0: await.cu y 1; add.cu x 10; st.release z 1 | 1: await z 1; ld x",
+    "HRF+scopes": "0: add.cu x 1 | 0: add x 1",
 }
 
 

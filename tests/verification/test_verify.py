@@ -319,6 +319,16 @@ def test_stores_to_parts_of_a_word_keep_the_others(protocol):
         assert not found["violations"], text
 
 
+@pytest.mark.parametrize("protocol", ["gpu-hrf", "denovo-hrf"])
+@pytest.mark.parametrize("other", ["add x 1", "st x 2"])
+def test_atomics_of_one_core_with_unequal_scopes_are_atomic(protocol, other):
+    program = parse(f"0: add.cu x 1 | 0: {other}")
+    allowed = allowed_outcomes(program, "HRF-indirect")
+    found = explore(small_choice(protocol), program, allowed=allowed)
+    assert found["complete"]
+    assert not found["violations"]
+
+
 # ---- machine fields
 
 
