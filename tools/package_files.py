@@ -8,7 +8,18 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SUFFIXES = {".csv", ".def", ".expected", ".html", ".litmus", ".model", ".py", ".pyi", ".toml", ".typed"}
+SUFFIXES = {
+    ".csv",
+    ".def",
+    ".expected",
+    ".html",
+    ".litmus",
+    ".model",
+    ".py",
+    ".pyi",
+    ".toml",
+    ".typed",
+}
 
 
 def package_files(root: Path) -> list[str]:
