@@ -24,17 +24,21 @@ count_access(gpc_core_statistics_t *statistics, const gpc_decoded_t *d, uint32_t
     }
 }
 
-/* Queries order.c for the words of every lane, before any request is made. */
+/* Queries order.c for the words of every lane, those of consecutive lanes of a line together, before any request is made. */
 static int
 query_lines(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
 {
     gpc_address_t addresses[GPC_MAX_LANES], line_mask = x->cores->machine->line_bytes - 1u;
     int status = gpc_core_find_addresses(x, d, lanes, addresses);
-    for (; lanes != 0 && status == GPC_ORDER_VERDICT_GO; lanes &= lanes - 1) {
-        gpc_address_t address = addresses[gpc_lowest_bit(lanes)];
-        gpc_mask_t words = ((UINT32_C(1) << d->width) - 1) << (address & line_mask) / 4;
-        status =
-            gpc_order_may_touch(x->cores->order, x->core_index, x->warp_index, &d->access, address & ~line_mask, words);
+    while (lanes != 0 && status == GPC_ORDER_VERDICT_GO) {
+        gpc_address_t address = addresses[gpc_lowest_bit(lanes)], line = address & ~line_mask;
+        gpc_mask_t words = GPC_NO_WORDS;
+        do {
+            words |= ((UINT32_C(1) << d->width) - 1) << (address & line_mask) / 4;
+            lanes &= lanes - 1;
+            address = lanes != 0 ? addresses[gpc_lowest_bit(lanes)] : GPC_NEVER;
+        } while ((address & ~line_mask) == line);
+        status = gpc_order_may_touch(x->cores->order, x->core_index, x->warp_index, &d->access, line, words);
     }
     return status > 0 ? gpc_core_block_for_order(x, d, status, GPC_NEVER) : status;
 }
