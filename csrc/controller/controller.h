@@ -37,6 +37,8 @@ gpc_fsm_event(const gpc_step_t *x)
 }
 /* The state of x's object; over words, of x->word. */
 uint8_t gpc_fsm_state(const gpc_step_t *x);
+/* Over words: those of the line that are in the state. */
+gpc_mask_t gpc_fsm_words_in(const gpc_step_t *x, uint8_t state);
 /* At the end of a step over words: ends the transaction if no word is in a transient state and nothing is pending. */
 GPC_MUST_CHECK int gpc_fsm_end_over_words(gpc_step_t *x);
 /* Whether the table accepts the victim of this EVICT, with all of its words. */

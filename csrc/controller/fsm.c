@@ -1,4 +1,6 @@
 /* fsm.c: one look-up in a table: reads the state, executes the cell, stores the next state. Shared by all protocols and both worlds. */
+#include <string.h>
+
 #include "controller/controller.h"
 
 /* ---- where a state lives ------------------------------------------------------------------------------------------------ */
@@ -14,6 +16,30 @@ word_state(const gpc_step_t *x, uint8_t word)
         }
     }
     return x->way != GPC_NONE ? gpc_tags_word_states(&unit->arrays[x->array], x->way)[word] : x->table->initial;
+}
+
+static bool
+are_equal(const uint8_t *states, uint32_t words)
+{
+    return memcmp(states, states + 1, words - 1) == 0;
+}
+
+gpc_mask_t
+gpc_fsm_words_in(const gpc_step_t *x, uint8_t state)
+{
+    const gpc_controller_t *unit = x->unit;
+    uint32_t words = unit->mshrs.line_words;
+    bool one = (x->way == GPC_NONE || are_equal(gpc_tags_word_states(&unit->arrays[x->array], x->way), words)) &&
+               (x->mshr == GPC_NONE || are_equal(gpc_mshr_word_states(&unit->mshrs, x->mshr), words));
+    gpc_mask_t in = GPC_NO_WORDS;
+
+    if (one) {
+        return word_state(x, 0) == state ? gpc_all_words(unit) : GPC_NO_WORDS;
+    }
+    for (uint32_t word = 0; word < words; word++) {
+        in |= (gpc_mask_t) (word_state(x, (uint8_t) word) == state) << word;
+    }
+    return in;
 }
 
 /* For a table with its state in several arrays: reads it beside the first tag that is present. */
@@ -150,27 +176,34 @@ set_line_state(gpc_step_t *x, uint8_t next)
     return GPC_OK;
 }
 
+static void
+set_words(uint8_t *states, gpc_mask_t mask, uint32_t words, uint8_t state)
+{
+    if (mask == UINT32_MAX) {
+        memset(states, state, words);
+        return;
+    }
+    for (; mask; mask &= mask - 1) {
+        states[__builtin_ctz(mask)] = state;
+    }
+}
+
 static int
 set_word_states(gpc_step_t *x, uint8_t next)
 {
     gpc_controller_t *unit = x->unit;
     bool stable = x->table->states[next].kind == GPC_STABLE;
+    uint32_t words = unit->mshrs.line_words;
 
-    for (gpc_mask_t left = x->mask; left; left &= left - 1) {
-        uint32_t word = (uint32_t) __builtin_ctz(left);
-        if (x->mshr != GPC_NONE) {
-            gpc_mshr_word_states(&unit->mshrs, x->mshr)[word] = stable ? 0 : (uint8_t) (next + 1);
-        }
-        if (stable && x->way != GPC_NONE) {
-            gpc_tags_word_states(&unit->arrays[x->array], x->way)[word] = next;
-        } else if (stable && next != x->table->initial) {
-            return lost(x, next, "the word has no way");
-        }
+    if (x->mshr != GPC_NONE) {
+        set_words(gpc_mshr_word_states(&unit->mshrs, x->mshr), x->mask, words, stable ? 0 : (uint8_t) (next + 1));
     }
-    if (x->mshr == GPC_NONE) {
-        return GPC_OK;
+    if (stable && x->way != GPC_NONE) {
+        set_words(gpc_tags_word_states(&unit->arrays[x->array], x->way), x->mask, words, next);
+    } else if (stable && next != x->table->initial) {
+        return lost(x, next, "the words have no way");
     }
-    return replay_waiters(unit, gpc_mshr_at(&unit->mshrs, x->mshr));
+    return x->mshr == GPC_NONE ? GPC_OK : replay_waiters(unit, gpc_mshr_at(&unit->mshrs, x->mshr));
 }
 
 int
@@ -181,10 +214,9 @@ gpc_fsm_end_over_words(gpc_step_t *x)
     if (x->mshr == GPC_NONE || gpc_mshr_at(mshrs, x->mshr)->pending.count) {
         return GPC_OK;
     }
-    for (uint32_t word = 0; word < mshrs->line_words; word++) {
-        if (gpc_mshr_word_states(mshrs, x->mshr)[word]) {
-            return GPC_OK;
-        }
+    const uint8_t *held = gpc_mshr_word_states(mshrs, x->mshr);
+    if (held[0] || !are_equal(held, mshrs->line_words)) {
+        return GPC_OK;
     }
     return end_transaction(x, x->table->initial);
 }

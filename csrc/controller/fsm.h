@@ -144,6 +144,9 @@ typedef struct gpc_table {
      * has no case for the others; NULL: no event. */
     uint8_t causes[GPC_MAX_CAUSES];
     gpc_event_id_t (*classify)(const gpc_step_t *x);
+    /* Over words: x->word and others that classify gives the same event if they have its state; it is then not called for each.
+     * NULL: it is. */
+    gpc_mask_t (*alike)(const gpc_step_t *x);
     /* Bit s of `states`: a line in state s whose lease has ended takes this event before any other (lease.h); not before those of the
      * causes `except`, bit c: cause c, a common one. With `instead`, the event is that of these causes, and classify gives the others'. */
     struct {

@@ -1,30 +1,39 @@
 /* fsm_words.c: one step of a table over words, once per cell, and whether a table accepts a victim. */
 #include "controller/controller.h"
 
+static void
+look_at(gpc_step_t *x, gpc_mask_t words)
+{
+    x->word = (uint8_t) __builtin_ctz(words);
+    x->mask = UINT32_C(1) << x->word;
+}
+
+/* x->word and words that have its event if they have its state. */
+static gpc_mask_t
+alike(const gpc_step_t *x)
+{
+    const gpc_table_t *table = x->table;
+    bool one_event = table->causes[x->cause] && table->expiry.states == 0;
+    return one_event ? UINT32_MAX : table->alike ? table->alike(x) : x->mask;
+}
+
 /* Restricts x to the words with the same state and event as the first. */
 static gpc_event_id_t
 next_cell(gpc_step_t *x, gpc_mask_t words)
 {
-    gpc_event_id_t event = GPC_NO_EVENT;
-    uint8_t state = 0;
-    gpc_mask_t same = 0;
+    look_at(x, words);
+    x->state = gpc_fsm_state(x);
+    gpc_event_id_t event = gpc_fsm_event(x);
+    gpc_mask_t others = words & gpc_fsm_words_in(x, x->state), same = others & alike(x);
 
-    for (gpc_mask_t look = words; look; look &= look - 1) {
-        x->word = (uint8_t) __builtin_ctz(look);
-        x->mask = UINT32_C(1) << x->word;
-        x->state = gpc_fsm_state(x);
-        gpc_event_id_t named = gpc_fsm_event(x);
-        if (!same) {
-            event = named;
-            state = x->state;
-        }
-        if (x->state == state && named == event) {
-            same |= x->mask;
-        }
+    for (others &= ~same; others;) {
+        look_at(x, others);
+        gpc_mask_t these = others & alike(x);
+        same |= gpc_fsm_event(x) == event ? these : GPC_NO_WORDS;
+        others &= ~these;
     }
     x->word = (uint8_t) __builtin_ctz(same);
     x->mask = same;
-    x->state = state;
     return event;
 }
 

@@ -1,5 +1,7 @@
 /* test_gpu.c: latencies, data and conservation of messages of the whole machine; bad input. */
+#include "controller/controller.h"
 #include "gpu_bench.h"
+#include "machine/parts.h"
 
 /* ---- times -------------------------------------------------------------------------------------------------------------------------- */
 
@@ -191,6 +193,64 @@ an_exhausted_budget_is_reported(void)
     gpc_gpu_free(it.gpu);
 }
 
+/* ---- tables over words --------------------------------------------------------------------------------------------------- */
+
+static const gpc_instruction_t mixed_words[] = {
+    SPECIAL(R0, THREAD_X),
+    SPECIAL(R1, BLOCK_X),
+    OP(ADD, R2, R0, R1),
+    OP(STORE, NONE, R2, R0),
+    OP(LOAD, R3, R0, NONE),
+    {.opcode = GPC_OP_ATOMIC,
+     .type = GPC_U32,
+     .order = GPC_ORDER_RELAXED,
+     .scope = GPC_SCOPE_GPU,
+     .width = 1,
+     .destination = R4,
+     .a = R1,
+     .b = CONSTANT(1),
+     .c = NONE,
+     .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT},
+    OP(ADD, R5, R0, R0),
+    OP(STORE, NONE, R5, R3),
+    OP(LOAD, R3, R2, NONE),
+    EXIT,
+};
+
+/* Looks at each word of a cell alone: it has the cell's state and event. */
+static int
+look_at_words(void *self, const gpc_observation_t *observed)
+{
+    gpc_step_t x = *observed->cell.step;
+    if (x.table->object != GPC_OVER_WORDS) {
+        return 0;
+    }
+    for (gpc_mask_t left = x.mask; left; left &= left - 1) {
+        x.word = (uint8_t) __builtin_ctz(left);
+        x.mask = left & -left;
+        CHECK_EQUAL_U64(gpc_fsm_state(&x), x.state);
+        CHECK_EQUAL_U64(gpc_fsm_event(&x) & 0x7F, observed->cell.event);
+        ++*(uint64_t *) self;
+    }
+    return 0;
+}
+
+static void
+the_words_of_a_cell_are_alike(void)
+{
+    static const char *const protocols[] = {"denovo-drf", "denovo-ro", "denovo-hrf"};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(protocols); i++) {
+        bench_t it = bench(&test_fermi, protocols[i], 1024);
+        uint64_t words = 0;
+        gpc_subscriber_t subscriber = {.observe = look_at_words, .self = &words};
+        gpc_subscribe(&it.gpu->stream, &subscriber, GPC_KIND(CELL));
+        CHECK_EQUAL_I64(RUN_PROGRAM(&it, mixed_words, 1024, 24, 32), GPC_RUN_DONE);
+        CHECK(words > 1000);
+        gpc_unsubscribe(&subscriber);
+        gpc_gpu_free(it.gpu);
+    }
+}
+
 int
 main(void)
 {
@@ -204,5 +264,6 @@ main(void)
     RUN(bad_machines_are_refused_by_name);
     RUN(an_index_out_of_bounds_is_reported_and_the_gpu_stays_usable);
     RUN(an_exhausted_budget_is_reported);
+    RUN(the_words_of_a_cell_are_alike);
     return harness_end();
 }

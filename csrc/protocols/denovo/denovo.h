@@ -102,6 +102,13 @@ GPC_COUNTS(DENOVO_COUNT, DENOVO_L1_COUNTERS)
 
 /* One of these events; GPC_NO_EVENT for any other cause. */
 gpc_event_id_t denovo_l1_classify(const gpc_step_t *x);
+gpc_mask_t denovo_l1_alike(const gpc_step_t *x);
+/* The words of the mask, or those that are not in it: of which x->word is one. */
+static inline gpc_mask_t
+denovo_same_side(const gpc_step_t *x, gpc_mask_t mask)
+{
+    return mask >> x->word & 1 ? mask : ~mask;
+}
 extern const gpc_table_t denovo_store_buffer;
 uint32_t denovo_l1_mshrs(const gpc_machine_t *machine, const int64_t *options);
 

@@ -121,6 +121,23 @@ denovo_l1_classify(const gpc_step_t *x)
     }
 }
 
+/* By the facts that classify_request and classify_data read of a word. */
+gpc_mask_t
+denovo_l1_alike(const gpc_step_t *x)
+{
+    bool of_core = x->cause <= GPC_MSG_ATOMIC;
+    gpc_mask_t skip = x->mshr == GPC_NONE ? GPC_NO_WORDS : denovo_l1_mshr(x)->skip;
+
+    if (x->cause == DENOVO_REGISTERED || x->cause == DENOVO_REGISTERED_SYNC) {
+        return x->mask; /* each may be awaited by another message */
+    }
+    if (!of_core && x->cause != DENOVO_DATA) {
+        return UINT32_MAX;
+    }
+    gpc_mask_t same = denovo_same_side(x, sb_held(x->unit, x->line)) & denovo_same_side(x, skip);
+    return of_core ? same : same & denovo_same_side(x, (gpc_mask_t) denovo_message(x->msg)->demanded);
+}
+
 /* ---- actions: own accesses ------------------------------------------------------------------------------------------------------------ */
 
 uint32_t

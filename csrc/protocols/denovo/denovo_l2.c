@@ -117,6 +117,14 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
+/* Words that classification tells apart have different owners. */
+static gpc_mask_t
+l2_alike(const gpc_step_t *x)
+{
+    bool owned = x->state == L2_R || x->state == L2_RC || x->state == L2_RCN;
+    return owned && x->cause >= GPC_MSG_OWN ? x->mask : UINT32_MAX;
+}
+
 /* ---- actions --------------------------------------------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_fetch, "fetch the line, once; the request is pending until memory answers")
@@ -314,7 +322,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_WORDS, L2, l2_table, l2_classify),
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_WORDS, L2, l2_table, l2_classify), .alike = l2_alike,
                                .data_states = 1u << L2_V | 1u << L2_RCD};
 
 static uint32_t

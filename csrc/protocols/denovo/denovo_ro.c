@@ -81,6 +81,13 @@ ro_classify(const gpc_step_t *x)
     return ends && x->state == L1_VO ? L1_BEGIN : L1_ACQUIRE;
 }
 
+static gpc_mask_t
+ro_alike(const gpc_step_t *x)
+{
+    gpc_mask_t wanted = x->mshr == GPC_NONE ? GPC_NO_WORDS : denovo_l1_mshr(x)->read_only;
+    return denovo_l1_alike(x) & denovo_same_side(x, wanted);
+}
+
 GPC_ACTION(act_mark, "the answer's word will be marked read-only")
 {
     denovo_l1_mshr(x)->read_only |= x->mask;
@@ -114,7 +121,7 @@ static const gpc_patch_t l1_patches[] = {
 };
 
 static const gpc_table_t words = {
-    GPC_PATCHED_TABLE("L1", OVER_WORDS, L1, "denovo-drf", denovo_drf_words, l1_patches, ro_classify),
+    GPC_PATCHED_TABLE("L1", OVER_WORDS, L1, "denovo-drf", denovo_drf_words, l1_patches, ro_classify), .alike = ro_alike,
     .data_states = 1u << L1_V | 1u << L1_R | 1u << L1_VO};
 static const gpc_controller_type_t denovo_ro_l1 = {DENOVO_L1_TYPE(words)};
 
