@@ -18,6 +18,7 @@
 #define NUM_SLOTS (WINDOW * GPC_WHEEL_PRIORITIES)
 #define NUM_WORDS (NUM_SLOTS / 64u)
 #define NUM_SUMMARIES (NUM_WORDS / 64u)
+#define TURN_CYCLES 64u /* bits of turns_used */
 
 _Static_assert(NUM_SUMMARIES * 64u * 64u == NUM_SLOTS, "the bitmap has two whole levels");
 
@@ -25,9 +26,13 @@ struct gpc_wheel_state {
     gpc_tick_t now;
     uint64_t sequence;    /* of far events */
     gpc_tick_t first_far; /* tick of the earliest far event, GPC_NEVER when there is none */
+    uint64_t next;        /* place in time (place_of) of the first list that is not empty; GPC_NEVER: none */
+    uint64_t next_turn;   /* likewise of the first near turn */
+    uint64_t turns_used;  /* bit: a cycle, modulo 64, with turns */
+    uint32_t turns_word;  /* the first word of the first turns' set that is not 0 */
+    uint32_t num_turns;   /* near ones */
     uint32_t num_near;
     uint32_t num_far;
-    uint32_t current;                /* the list that events are taken from; its bit may be set while it is empty */
     uint64_t summary[NUM_SUMMARIES]; /* one bit per word of bits */
     uint64_t bits[NUM_WORDS];        /* one bit per list that is not empty */
 };
@@ -69,6 +74,13 @@ target_of(const entry_t *entry)
     return (uint32_t) (entry->key >> 32);
 }
 
+/* Lists and sets of turns in the order in which they are taken; modulo NUM_SLOTS a list's slot. */
+static inline uint64_t
+place_of(gpc_tick_t tick, uint8_t priority)
+{
+    return tick * GPC_WHEEL_PRIORITIES + priority;
+}
+
 static inline entry_t *
 entry_at(const gpc_wheel_t *self, gpc_index_t i)
 {
@@ -85,7 +97,8 @@ gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_t capacity)
     if (status || !self->state || !self->slots || !self->heap) {
         return GPC_ERROR_MEMORY;
     }
-    self->state->first_far = GPC_NEVER;
+    self->turns = (gpc_wheel_turns_t){.sets = NULL};
+    self->state->first_far = self->state->next = self->state->next_turn = GPC_NEVER;
     memset(self->slots, 0xFF, (size_t) NUM_SLOTS * 2 * sizeof *self->slots); /* GPC_NONE: empty */
     return 0;
 }
@@ -112,7 +125,11 @@ gpc_wheel_clear(gpc_wheel_t *self)
     *state = (gpc_wheel_state_t){.now = state->now,
                                  .sequence = state->sequence,
                                  .first_far = GPC_NEVER,
-                                 .current = (uint32_t) (state->now % WINDOW) * GPC_WHEEL_PRIORITIES};
+                                 .next = GPC_NEVER,
+                                 .next_turn = GPC_NEVER};
+    if (self->turns.sets) {
+        memset(self->turns.sets, 0, TURN_CYCLES * self->turns.words * sizeof *self->turns.sets);
+    }
 }
 
 gpc_tick_t
@@ -124,24 +141,10 @@ gpc_wheel_now(const gpc_wheel_t *self)
 uint32_t
 gpc_wheel_count(const gpc_wheel_t *self)
 {
-    return self->state->num_near + self->state->num_far;
+    return self->state->num_near + self->state->num_far + self->state->num_turns;
 }
 
 /* ---- near events ------------------------------------------------------------------------------------------------- */
-
-/* Clears the bit of an empty list. */
-static inline void
-forget_if_empty(gpc_wheel_t *self, uint32_t slot)
-{
-    gpc_wheel_state_t *state = self->state;
-
-    if (self->slots[(size_t) 2 * slot] == GPC_NONE) {
-        state->bits[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
-        if (state->bits[slot / 64] == 0) {
-            state->summary[slot / 4096] &= ~(UINT64_C(1) << (slot / 64 % 64));
-        }
-    }
-}
 
 /* Inserts an event into a list whose last event has a larger key. 0, so that its callers end with it. */
 __attribute__((noinline)) static int
@@ -157,7 +160,7 @@ insert_in_order(gpc_wheel_t *self, gpc_index_t *head, gpc_index_t i, entry_t *en
     return 0;
 }
 
-/* Most events go to the end of their list. The bit of a list with events is set, and the list is not before the current one. */
+/* Most events go to the end of their list. */
 static inline int
 near_push(gpc_wheel_t *self, gpc_index_t i, entry_t *entry, gpc_tick_t tick)
 {
@@ -177,10 +180,8 @@ near_push(gpc_wheel_t *self, gpc_index_t i, entry_t *entry, gpc_tick_t tick)
     list[0] = list[1] = i;
     state->bits[slot / 64] |= UINT64_C(1) << (slot % 64);
     state->summary[slot / 4096] |= UINT64_C(1) << (slot / 64 % 64);
-    if (slot < state->current && tick == state->now) { /* it precedes the current list */
-        forget_if_empty(self, state->current);
-        state->current = slot;
-    }
+    uint64_t place = place_of(tick, priority_of(entry));
+    state->next = place < state->next ? place : state->next;
     return 0;
 }
 
@@ -298,23 +299,148 @@ gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t pri
     return tick - state->now < WINDOW ? near_push(self, i, entry, tick) : far_push(self, i, tick);
 }
 
-/* The current list is empty: advances now to the next event's tick and current to its list. */
-__attribute__((noinline)) static bool
-move_on(gpc_wheel_t *self)
+/* ---- turns ------------------------------------------------------------------------------------------------------- */
+
+int
+gpc_wheel_declare_turns(gpc_wheel_t *self, gpc_arena_t *arena, uint8_t kind, uint8_t priority, gpc_tick_t period,
+                        uint32_t targets)
+{
+    uint32_t words = (targets + 63) / 64;
+    /* Less than the ring's cycles, because now may be between two edges. */
+    self->turns = (gpc_wheel_turns_t){GPC_ARENA_TAKE(arena, (size_t) TURN_CYCLES * words, uint64_t),
+                                      period,
+                                      (TURN_CYCLES - 1) * period,
+                                      words,
+                                      kind,
+                                      priority};
+    return self->turns.sets ? 0 : GPC_ERROR_MEMORY;
+}
+
+static inline uint64_t
+turn_cycle(const gpc_wheel_t *self, gpc_tick_t tick)
+{
+    return gpc_clock_cycles((gpc_clock_t){self->turns.period}, tick);
+}
+
+int
+gpc_wheel_schedule_turn(gpc_wheel_t *self, gpc_tick_t tick, uint32_t target, bool *joined)
+{
+    gpc_wheel_state_t *state = self->state;
+    *joined = false;
+    if (tick - state->now > self->turns.reach) {
+        return gpc_wheel_schedule(self, tick, self->turns.kind, self->turns.priority, target, 0);
+    }
+    uint32_t slot = (uint32_t) (turn_cycle(self, tick) % TURN_CYCLES), word = target / 64;
+    uint64_t *set = &self->turns.sets[(size_t) slot * self->turns.words], bit = UINT64_C(1) << target % 64;
+    uint64_t place = place_of(tick, self->turns.priority);
+
+    *joined = (set[word] & bit) != 0;
+    state->num_turns += !*joined;
+    set[word] |= bit;
+    state->turns_used |= UINT64_C(1) << slot;
+    if (place < state->next_turn) {
+        state->next_turn = place;
+        state->turns_word = word;
+    } else if (place == state->next_turn && word < state->turns_word) {
+        state->turns_word = word;
+    }
+    return 0;
+}
+
+static inline uint64_t *
+first_set(const gpc_wheel_t *self)
+{
+    gpc_tick_t tick = self->state->next_turn / GPC_WHEEL_PRIORITIES;
+    return &self->turns.sets[(size_t) (turn_cycle(self, tick) % TURN_CYCLES) * self->turns.words];
+}
+
+static inline uint32_t
+first_turn(const gpc_wheel_t *self)
+{
+    uint32_t word = self->state->turns_word;
+    return word * 64 + (uint32_t) __builtin_ctzll(first_set(self)[word]);
+}
+
+/* The first set is empty: finds the next one. */
+static inline void
+find_turns(gpc_wheel_t *self)
+{
+    gpc_wheel_state_t *state = self->state;
+    uint64_t cycle = turn_cycle(self, state->next_turn / GPC_WHEEL_PRIORITIES);
+    uint32_t by = (uint32_t) (cycle % TURN_CYCLES);
+
+    state->turns_used &= ~(UINT64_C(1) << by);
+    state->next_turn = GPC_NEVER;
+    if (state->turns_used) {
+        uint64_t turned = state->turns_used >> by | state->turns_used << (TURN_CYCLES - by) % TURN_CYCLES;
+        cycle += (uint32_t) __builtin_ctzll(turned);
+        state->next_turn = place_of(cycle * self->turns.period, self->turns.priority);
+        state->turns_word = 0;
+        for (const uint64_t *set = first_set(self); set[state->turns_word] == 0;) {
+            state->turns_word++;
+        }
+    }
+}
+
+static inline void
+take_turn(gpc_wheel_t *self, gpc_event_t *out)
+{
+    gpc_wheel_state_t *state = self->state;
+    uint64_t *set = first_set(self);
+    uint32_t word = state->turns_word;
+
+    *out = (gpc_event_t){.tick = state->next_turn / GPC_WHEEL_PRIORITIES,
+                         .kind = self->turns.kind,
+                         .priority = self->turns.priority,
+                         .target = first_turn(self)};
+    advance(self, out->tick);
+    state->num_turns--;
+    set[word] &= set[word] - 1;
+    while (set[word] == 0) {
+        if (++word == self->turns.words) {
+            find_turns(self);
+            return;
+        }
+        state->turns_word = word;
+    }
+}
+
+/* ---- taking ------------------------------------------------------------------------------------------------------ */
+
+/* The first list is empty: finds the next one. */
+static inline void
+find_list(gpc_wheel_t *self, uint32_t slot)
 {
     gpc_wheel_state_t *state = self->state;
 
-    if (state->num_near == 0 && state->num_far == 0) {
-        return false;
+    state->bits[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
+    if (state->bits[slot / 64] == 0) {
+        state->summary[slot / 4096] &= ~(UINT64_C(1) << (slot / 64 % 64));
     }
-    forget_if_empty(self, state->current);
-    if (state->num_near == 0) {
-        advance(self, state->first_far);
+    state->next = GPC_NEVER;
+    if (state->num_near) {
+        slot = first_slot(state, (uint32_t) (state->now % WINDOW) * GPC_WHEEL_PRIORITIES);
+        gpc_tick_t tick = state->now + (slot / GPC_WHEEL_PRIORITIES - (uint32_t) state->now) % WINDOW;
+        state->next = place_of(tick, (uint8_t) (slot % GPC_WHEEL_PRIORITIES));
     }
-    uint32_t slot = first_slot(state, (uint32_t) (state->now % WINDOW) * GPC_WHEEL_PRIORITIES);
-    state->current = slot;
-    advance(self, state->now + (slot / GPC_WHEEL_PRIORITIES - (uint32_t) state->now) % WINDOW);
-    return true;
+}
+
+static inline gpc_index_t *
+first_list(const gpc_wheel_t *self)
+{
+    return &self->slots[(size_t) 2 * (self->state->next % NUM_SLOTS)];
+}
+
+/* Whether the next event is a turn; next and next_turn are not both GPC_NEVER. */
+static inline bool
+turn_is_next(const gpc_wheel_t *self)
+{
+    const gpc_wheel_state_t *state = self->state;
+    if (state->next_turn != state->next) {
+        return state->next_turn < state->next;
+    }
+    uint64_t turn = make_key(self->turns.kind, self->turns.priority, first_turn(self));
+    return turn <= entry_at(self, *first_list(self))->key;
 }
 
 bool
@@ -322,32 +448,51 @@ gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out)
 {
     gpc_wheel_state_t *state = self->state;
 
-    if (self->slots[2 * state->current] == GPC_NONE && !move_on(self)) {
+    if (state->num_near == 0 && state->num_far != 0 &&
+        place_of(state->first_far, 0) <= state->next_turn) { /* the wheel turns to the first far event */
+        advance(self, state->first_far);
+    }
+    if (state->num_near == 0 && state->num_turns == 0) {
         return false;
     }
-    gpc_index_t *list = &self->slots[(size_t) 2 * state->current];
+    if (turn_is_next(self)) {
+        take_turn(self, out);
+        return true;
+    }
+    uint32_t slot = (uint32_t) (state->next % NUM_SLOTS);
+    gpc_index_t *list = first_list(self);
     gpc_index_t i = list[0];
     const entry_t *entry = entry_at(self, i);
 
-    *out = (gpc_event_t){.tick = state->now,
+    *out = (gpc_event_t){.tick = state->next / GPC_WHEEL_PRIORITIES,
                          .kind = kind_of(entry),
                          .priority = priority_of(entry),
                          .target = target_of(entry),
                          .argument = entry->argument};
+    advance(self, out->tick);
     list[0] = entry->next;
     state->num_near--;
     gpc_pool_give(&self->events, i);
+    if (list[0] == GPC_NONE) {
+        find_list(self, slot);
+    }
     return true;
 }
 
 bool
 gpc_wheel_ahead(const gpc_wheel_t *self, uint8_t *kind, uint32_t *target, uint32_t *argument)
 {
-    gpc_index_t i = self->slots[(size_t) 2 * self->state->current];
-    if (i == GPC_NONE) {
-        return false;
+    const gpc_wheel_state_t *state = self->state;
+    if (state->next_turn <= state->next) {
+        if (state->next_turn == GPC_NEVER) {
+            return false;
+        }
+        *kind = self->turns.kind;
+        *target = first_turn(self);
+        *argument = 0;
+        return true;
     }
-    const entry_t *entry = entry_at(self, i);
+    const entry_t *entry = entry_at(self, *first_list(self));
     *kind = kind_of(entry);
     *target = target_of(entry);
     *argument = entry->argument;

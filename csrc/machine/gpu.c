@@ -362,6 +362,10 @@ make_pools(gpc_gpu_t *gpu)
     if (status == 0) {
         status = gpc_wheel_init(&gpu->wheel, &gpu->arena, 2 * messages + 64 * gpc_gpu_nodes(gpu) + 4096);
     }
+    if (status == 0) {
+        status = gpc_wheel_declare_turns(&gpu->wheel, &gpu->arena, GPC_EVENT_CORE, GPC_PRIORITY_CORE,
+                                         gpu->core_clock.period, m->cores);
+    }
     return status;
 }
 

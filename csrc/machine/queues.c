@@ -50,6 +50,7 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
 {
     gpc_gpu_t *gpu = world;
     gpc_tick_t tick = at * gpu->core_clock.period;
+    bool joined;
 
     if (tick < tick_now(gpu)) { /* scheduled between two edges, for the cycle whose edge has passed */
         tick = gpc_clock_edge(gpu->core_clock, tick_now(gpu));
@@ -58,7 +59,9 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
         return GPC_OK;
     }
     gpu->core_wakes[core] = tick;
-    return gpc_wheel_schedule(&gpu->wheel, tick, GPC_EVENT_CORE, GPC_PRIORITY_CORE, core, 0);
+    int status = gpc_wheel_schedule_turn(&gpu->wheel, tick, core, &joined);
+    gpu->state->events += joined; /* the event that an earlier turn had made obsolete */
+    return status;
 }
 
 /* ---- outboxes ---------------------------------------------------------------------------------------------------- */

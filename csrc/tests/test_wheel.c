@@ -218,6 +218,84 @@ random_events_come_in_the_order_of_a_plain_list(void)
     CHECK_EQUAL_U64(wrong, 0);
 }
 
+/* ---- turns ------------------------------------------------------------------------------------------------------- */
+
+enum { PERIOD = 6, TARGETS = 150, TURN_PRIORITY = 2 };
+
+static void
+begin_turns(void)
+{
+    begin(CAPACITY);
+    CHECK_EQUAL_I64(gpc_wheel_declare_turns(&wheel, &arena, GPC_EVENT_CORE, TURN_PRIORITY, PERIOD, TARGETS), 0);
+}
+
+static bool
+add_turn(gpc_tick_t tick, uint32_t target)
+{
+    bool joined;
+    CHECK_EQUAL_I64(gpc_wheel_schedule_turn(&wheel, tick, target, &joined), 0);
+    return joined;
+}
+
+static void
+a_target_has_one_near_turn_a_tick_and_clear_drops_it(void)
+{
+    begin_turns();
+    CHECK(!add_turn(12, 149));
+    CHECK(!add_turn(12, 3));
+    CHECK(add_turn(12, 149));
+    CHECK(!add_turn(18, 149));
+    CHECK(!add_turn(12000, 149));
+    CHECK_EQUAL_U64(gpc_wheel_count(&wheel), 4);
+    CHECK_EQUAL_U64(next_name(), 3);
+    gpc_wheel_clear(&wheel);
+    CHECK_EQUAL_U64(gpc_wheel_count(&wheel), 0);
+    CHECK_EQUAL_U64(next_name(), GPC_NONE);
+    CHECK(!add_turn(12, 149));
+    CHECK_EQUAL_U64(next_name(), 149);
+}
+
+/* The reference with a turn instead of every other event: near and far, of the running tick too, between all priorities. Names ascend,
+ * and events of one target and kind come in that order; turns have no name, and other events have other targets or kinds. */
+static void
+turns_and_other_events_come_in_the_order_of_a_plain_list(void)
+{
+    static reference_t list[CAPACITY];
+    uint32_t count = 0, wrong = 0;
+    begin_turns();
+    for (uint32_t step = 0; step < 300000 && wrong == 0; step++) {
+        uint64_t reach = random_below(4) == 0 ? 40 * PERIOD * 64 : random_below(3) ? 12 : 2100;
+        if (count < 64 && (count == 0 || random_below(2))) {
+            bool turn = random_below(2);
+            gpc_tick_t tick = gpc_wheel_now(&wheel) + random_below(reach);
+            tick = turn ? (tick + PERIOD - 1) / PERIOD * PERIOD : tick;
+            uint32_t target = (uint32_t) random_below(TARGETS);
+            reference_t entry = {tick, target, turn ? GPC_EVENT_CORE : GPC_EVENT_OUTBOX,
+                                 turn ? TURN_PRIORITY : (uint8_t) random_below(4)};
+            bool joined = false;
+            if (turn) {
+                joined = add_turn(tick, target);
+            } else {
+                schedule(&(gpc_event_t){
+                    .tick = tick, .priority = entry.priority, .target = target, .kind = GPC_EVENT_OUTBOX});
+            }
+            list[count] = entry;
+            count += !joined;
+            continue;
+        }
+        uint32_t first = 0;
+        for (uint32_t i = 1; i < count; i++) {
+            first = goes_first(&list[i], &list[first]) ? i : first;
+        }
+        gpc_event_t event = {0};
+        wrong += gpc_wheel_count(&wheel) != count || !gpc_wheel_next(&wheel, &event) ||
+                 event.tick != list[first].tick || event.kind != list[first].name ||
+                 event.target != list[first].target || event.priority != list[first].priority;
+        list[first] = list[--count];
+    }
+    CHECK_EQUAL_U64(wrong, 0);
+}
+
 /* Events of two ticks, near and far: all targets of all kinds that share a priority. */
 static uint32_t
 make_events(gpc_event_t *events)
@@ -317,6 +395,8 @@ main(void)
     RUN(one_event_too_many_is_an_error_and_not_taken);
     RUN(clear_drops_near_and_far_and_keeps_now);
     RUN(random_events_come_in_the_order_of_a_plain_list);
+    RUN(a_target_has_one_near_turn_a_tick_and_clear_drops_it);
+    RUN(turns_and_other_events_come_in_the_order_of_a_plain_list);
     RUN(the_order_of_scheduling_changes_nothing);
     RUN(a_saved_arena_replays_the_same_events);
     RUN(the_common_clock_is_the_least_common_multiple_up_to_2_to_the_40);
