@@ -101,9 +101,16 @@ typedef struct {
 #define X(name, text) uint64_t name;
     GPC_CORE_STATISTICS(X)
 #undef X
+    union {
+        struct {
 #define X(name, text) uint64_t stall_##name;
-    GPC_STALLS(X)
+            GPC_STALLS(X)
 #undef X
+        };
+#define X(name, text) +1
+        uint64_t stalls[0 GPC_STALLS(X)]; /* by gpc_stall_t */
+#undef X
+    };
 #define X(name, text) gpc_histogram_t name;
     GPC_CORE_HISTOGRAMS(X)
 #undef X
@@ -169,8 +176,9 @@ GPC_MUST_CHECK int gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch
                                        const char **limit);
 /* Copies the launch and places the first blocks at cycle `at`. */
 GPC_MUST_CHECK int gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *launch, gpc_cycle_t at);
-void gpc_cores_fetch(const gpc_cores_t *self, uint32_t core);         /* prefetches the core's state before its cycle */
-GPC_MUST_CHECK int gpc_cores_cycle(gpc_cores_t *self, uint32_t core); /* simulates one cycle of one core */
+void gpc_cores_fetch(const gpc_cores_t *self, uint32_t core); /* prefetches the core's state before its cycle */
+/* Simulates one cycle of one core: `now`. */
+GPC_MUST_CHECK int gpc_cores_cycle(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 /* The L1 has completed a request: for a load, the message holds its masked words of the line; for an atomic, the lane
  * list holds the old values. The request is complete in `delay` core cycles. Frees the message and its lane list. */
 GPC_MUST_CHECK int gpc_cores_complete(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words,

@@ -7,6 +7,7 @@
 #include "base/access.h"
 #include "core/launch.h"
 
+#define GPC_NO_ENTRY UINT16_MAX
 #define GPC_MOST_WAITS 8u /* registers that one instruction reads and writes */
 
 #define GPC_ALU_LANES 32u /* lanes per call; a warp takes one or two calls */
@@ -27,6 +28,7 @@ typedef struct {
     uint8_t kind;    /* gpc_operand_kind_t */
     uint32_t number; /* register or constant */
     uint32_t offset; /* in words: of a vector register in `vectors`, of a constant in `spread` */
+    uint32_t place;  /* of its word if it is even: among the constants, else in the warp's hot state (gpc_front_t) */
 } gpc_operand_t;
 
 /* Elements narrower than a word. */
@@ -62,9 +64,13 @@ typedef struct {
     uint8_t atomic;   /* gpc_atomic_t */
     uint8_t waits_as; /* gpc_stall_t of a wait for its registers: scoreboard, or in a loop of polling.c poll or lock */
     gpc_narrow_t narrow;
+    bool may_be_even; /* the operands a, b and c, if the vector registers among them, needs_even, are */
+    bool even_result; /* the destination may be even */
     uint16_t flags;
+    uint16_t entry;      /* of the destination in the scoreboard; GPC_NO_ENTRY: none */
     gpc_access_t access; /* of memory instructions, fences, barriers and exits */
     gpc_alu_t alu;
+    uint64_t needs_even;
     gpc_operand_t destination, a, b, c;
     uint32_t latency;    /* until the destination may be read */
     uint32_t unit_holds; /* cycles that the instruction occupies its unit */
@@ -89,6 +95,8 @@ typedef struct {
     uint32_t threads_per_block, warps_per_block, blocks_per_core;
     uint32_t blocks, next_block, blocks_done;
     gpc_front_t front;
+    uint32_t vector_words; /* of a warp's vector registers */
+    gpc_lanes_t all_lanes;
     uint64_t may_be_even; /* bit: a vector register; registers of local arrays, which are indexed, cannot be even */
     gpc_cycle_t begin;
 } gpc_core_launch_t;

@@ -14,7 +14,7 @@
 static inline gpc_lanes_t
 gpc_all_lanes(const gpc_issue_t *x)
 {
-    return x->lanes == 64 ? UINT64_MAX : UINT32_MAX;
+    return x->all_lanes;
 }
 
 /* A warp has 32 or 64 lanes. Loops over 32 lanes from a pointer are vectorised; those over half + l, which may wrap, are not. */
@@ -87,6 +87,14 @@ gpc_operand_word(const gpc_issue_t *x, const gpc_operand_t *operand)
     }
 }
 
+/* The word of an operand that is even and no vector register beyond GPC_EVEN_REGISTERS. */
+static inline uint32_t
+gpc_even_word(const gpc_issue_t *x, const gpc_operand_t *operand)
+{
+    const uint32_t *words = operand->kind == GPC_CONSTANT ? x->launch->launch.constants : x->scoreboard;
+    return words[operand->place];
+}
+
 /* A vector register whose `lanes` the caller will write. */
 static inline __attribute__((always_inline)) uint32_t *
 gpc_vector_for_write(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_lanes_t lanes)
@@ -132,14 +140,21 @@ gpc_lanes_even(const uint32_t *words, uint32_t lanes)
     return differ == 0;
 }
 
+/* Writes one word to all lanes of a vector register that may be even. */
+static inline void
+gpc_write_even(const gpc_issue_t *x, uint32_t number, uint32_t word)
+{
+    x->warp->even |= UINT64_C(1) << number;
+    x->evens[number] = word;
+}
+
 /* Writes one word to the given lanes of a vector register. */
 static inline void
 gpc_write_word(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lanes_t lanes, uint32_t word)
 {
     uint32_t number = destination->number;
     if (lanes == gpc_all_lanes(x) && number < GPC_EVEN_REGISTERS && (x->launch->may_be_even >> number & 1u) != 0) {
-        x->warp->even |= UINT64_C(1) << number;
-        x->evens[number] = word;
+        gpc_write_even(x, number, word);
         return;
     }
     uint32_t *to = gpc_vector_for_write(x, destination, lanes);

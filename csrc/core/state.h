@@ -133,8 +133,17 @@ typedef struct {
     uint32_t next_core; /* after the one that took the last block */
 } gpc_placing_t;
 
+/* Where a core's state begins in the arrays below. */
+typedef struct {
+    gpc_core_t *core;
+    gpc_core_statistics_t *statistics;
+    gpc_warp_t *warps;
+    uint32_t *vectors, *fronts;
+} gpc_core_base_t;
+
 struct gpc_core_parts {
     gpc_core_launch_t *launch; /* owned; NULL: none */
+    gpc_core_base_t *bases;    /* owned; [cores] */
     gpc_writer_t *writers;     /* owned; [GPC_WRITERS], see core/memory/writers.h */
     uint32_t launches;         /* of the cores' lifetime: writers of earlier launches do not count */
     bool writers_lost;         /* an entry of this launch has been replaced */
@@ -166,6 +175,7 @@ typedef struct {
     gpc_warp_t *warp;
     uint32_t *vectors, *uniforms, *evens, *scoreboard;
     gpc_cycle_t now;
+    gpc_lanes_t all_lanes;
     uint32_t core_index, warp_index, lanes;
 } gpc_issue_t;
 
@@ -174,31 +184,30 @@ enum { GPC_ISSUED = 0, GPC_BLOCKED = 1 };
 static inline gpc_warp_t *
 gpc_core_warp(const gpc_cores_t *self, uint32_t core, uint32_t warp)
 {
-    return &self->parts->warps[core * self->machine->warps_per_core + warp];
+    return self->parts->bases[core].warps + warp;
 }
 
 static inline void
 gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now)
 {
     gpc_core_parts_t *parts = self->parts;
-    const gpc_machine_t *machine = self->machine;
+    const gpc_core_base_t *base = &parts->bases[core];
     const gpc_core_launch_t *launch = parts->launch;
-    uint32_t lanes = machine->lanes_per_warp;
     x->cores = self;
     x->parts = parts;
     x->launch = launch;
-    x->core = &parts->cores[core];
-    x->statistics = &self->statistics[core];
-    x->warp = gpc_core_warp(self, core, warp);
-    x->vectors = parts->vectors + (size_t) core * machine->registers_per_core +
-                 (size_t) warp * launch->launch.program.vector_registers * lanes;
-    x->scoreboard = parts->fronts + (size_t) core * parts->front_words + (size_t) warp * launch->front.stride;
+    x->core = base->core;
+    x->statistics = base->statistics;
+    x->warp = base->warps + warp;
+    x->vectors = base->vectors + (size_t) warp * launch->vector_words;
+    x->scoreboard = base->fronts + (size_t) warp * launch->front.stride;
     x->evens = x->scoreboard + launch->front.scoreboard;
     x->uniforms = x->evens + launch->front.evens;
     x->now = now;
     x->core_index = core;
     x->warp_index = warp;
-    x->lanes = lanes;
+    x->lanes = self->machine->lanes_per_warp;
+    x->all_lanes = launch->all_lanes;
 }
 
 static inline gpc_block_t *

@@ -40,7 +40,7 @@ make_ready(gpc_core_t *core, gpc_warp_t *warp, uint32_t w)
 static inline void
 wake(gpc_cores_t *self, uint32_t core_index, gpc_warp_t *warp, uint32_t w, gpc_cycle_t now, gpc_cycle_t at)
 {
-    gpc_core_t *core = &self->parts->cores[core_index];
+    gpc_core_t *core = self->parts->bases[core_index].core;
     if (core->calendar_used == 0 && core->far == 0 && core->calendar_next < now) {
         core->calendar_next = now; /* the core slept: restart the empty calendar */
     }
@@ -92,8 +92,9 @@ last_ready_at(const gpc_issue_t *x, const gpc_decoded_t *d)
     return latest == GPC_SCOREBOARD_NEVER ? GPC_NEVER : x->core->scoreboard_base + latest;
 }
 
-void
-gpc_core_settle(gpc_issue_t *x)
+/* The cycle from which on the warp can issue its next instruction; notes what it waits for until then. */
+static inline gpc_cycle_t
+next_issue(const gpc_issue_t *x)
 {
     gpc_warp_t *warp = x->warp;
     const gpc_decoded_t *d = &x->launch->code[warp->top.pc];
@@ -109,13 +110,30 @@ gpc_core_settle(gpc_issue_t *x)
     }
     warp->reason = sleeps ? (uint8_t) GPC_STALL_sleep : d->waits_as;
     x->core->memory_next = (x->core->memory_next & ~bit) | (uint64_t) (d->group == GPC_GROUP_MEMORY) << x->warp_index;
-    if (at == GPC_NEVER) {
-        warp->state = GPC_WARP_WAITS_REGISTER;
-        warp->wake_at = GPC_NEVER;
-        return;
+    warp->state = at == GPC_NEVER ? GPC_WARP_WAITS_REGISTER : GPC_WARP_WAITS_TIME;
+    warp->wake_at = at;
+    return at;
+}
+
+void
+gpc_core_settle(gpc_issue_t *x)
+{
+    gpc_cycle_t at = next_issue(x);
+    if (at != GPC_NEVER) {
+        wake(x->cores, x->core_index, x->warp, x->warp_index, x->now, at);
     }
-    warp->state = GPC_WARP_WAITS_TIME;
-    wake(x->cores, x->core_index, warp, x->warp_index, x->now, at);
+}
+
+void
+gpc_core_settle_issued(gpc_issue_t *x)
+{
+    if (x->warp->not_before <= x->now) {
+        x->warp->not_before = x->now + 1;
+    }
+    gpc_cycle_t at = next_issue(x);
+    if (at != GPC_NEVER) {
+        put_in_calendar(x->core, x->warp_index, at);
+    }
 }
 
 int
@@ -144,44 +162,53 @@ gpc_cores_wake_warp(gpc_cores_t *self, uint32_t core_index, uint32_t w, gpc_cycl
     return 0;
 }
 
+/* The first cycle with a warp in the calendar, or GPC_NEVER. */
+static inline gpc_cycle_t
+first_in_calendar(const gpc_core_t *core)
+{
+    if (core->calendar_used == 0) {
+        return GPC_NEVER;
+    }
+    uint32_t first = (uint32_t) (core->calendar_next % GPC_CALENDAR_SLOTS);
+    return core->calendar_next + gpc_lowest_bit(rotate(core->calendar_used, 64 - first));
+}
+
+/* Takes the warps from `far` that are due. Out of line: rare. */
+__attribute__((noinline)) static uint64_t
+take_far(const gpc_core_base_t *base, gpc_cycle_t now)
+{
+    gpc_core_t *core = base->core;
+    gpc_cycle_t next = GPC_NEVER;
+    uint64_t due = 0;
+    for (uint64_t left = core->far; left != 0; left &= left - 1) {
+        gpc_cycle_t at = base->warps[gpc_lowest_bit(left)].wake_at;
+        if (at == GPC_NEVER || at <= now) {
+            due |= left & -left;
+        } else {
+            next = at < next ? at : next;
+        }
+    }
+    core->far &= ~due;
+    core->far_at = next;
+    return due;
+}
+
 void
 gpc_core_empty_calendar(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 {
-    gpc_core_t *core = &self->parts->cores[core_index];
-    uint64_t due = 0;
-    if (core->calendar_used != 0) {
-        /* The slots of the cycles from calendar_next to now. */
-        uint64_t span = now + 1 - core->calendar_next;
-        uint64_t slots = UINT64_MAX;
-        if (span < GPC_CALENDAR_SLOTS) {
-            slots = rotate((UINT64_C(1) << span) - 1, (uint32_t) (core->calendar_next % GPC_CALENDAR_SLOTS));
-        }
-        uint64_t used = core->calendar_used & slots;
-        core->calendar_used &= ~used;
-        for (; used != 0; used &= used - 1) {
-            uint32_t slot = gpc_lowest_bit(used);
-            due |= core->calendar[slot];
-            core->calendar[slot] = 0;
-        }
-    }
-    if (now >= core->far_at) {
-        gpc_cycle_t next = GPC_NEVER;
-        for (uint64_t left = core->far; left != 0; left &= left - 1) {
-            uint32_t w = gpc_lowest_bit(left);
-            gpc_cycle_t at = gpc_core_warp(self, core_index, w)->wake_at;
-            if (at == GPC_NEVER || at <= now) {
-                core->far &= ~(UINT64_C(1) << w);
-                due |= UINT64_C(1) << w;
-            } else {
-                next = at < next ? at : next;
-            }
-        }
-        core->far_at = next;
+    const gpc_core_base_t *base = &self->parts->bases[core_index];
+    gpc_core_t *core = base->core;
+    uint64_t due = now >= core->far_at ? take_far(base, now) : 0;
+    for (gpc_cycle_t at; (at = first_in_calendar(core)) <= now;) {
+        uint32_t slot = (uint32_t) (at % GPC_CALENDAR_SLOTS);
+        due |= core->calendar[slot];
+        core->calendar[slot] = 0;
+        core->calendar_used &= ~(UINT64_C(1) << slot);
     }
     core->calendar_next = now + 1;
     for (; due != 0; due &= due - 1) {
         uint32_t w = gpc_lowest_bit(due);
-        gpc_warp_t *warp = gpc_core_warp(self, core_index, w);
+        gpc_warp_t *warp = base->warps + w;
         if (warp->wake_at <= now) { /* else another event has woken it earlier */
             make_ready(core, warp, w);
         }
@@ -191,11 +218,6 @@ gpc_core_empty_calendar(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 gpc_cycle_t
 gpc_core_next_in_calendar(const gpc_core_t *core)
 {
-    gpc_cycle_t at = core->far_at;
-    if (core->calendar_used != 0) {
-        uint32_t first = (uint32_t) (core->calendar_next % GPC_CALENDAR_SLOTS);
-        gpc_cycle_t near = core->calendar_next + gpc_lowest_bit(rotate(core->calendar_used, 64 - first));
-        at = near < at ? near : at;
-    }
-    return at;
+    gpc_cycle_t near = first_in_calendar(core);
+    return near < core->far_at ? near : core->far_at;
 }

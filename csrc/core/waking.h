@@ -8,6 +8,8 @@
 void gpc_core_rebase_scoreboards(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 /* The warp has a new next instruction, or a register of it is ready: determines when the warp can issue. */
 void gpc_core_settle(gpc_issue_t *x);
+/* The same of the warp that has issued in this turn of its core, whose end schedules the next one. */
+void gpc_core_settle_issued(gpc_issue_t *x);
 /* The warp may issue from cycle `at` on; it becomes ready immediately if at <= now. */
 void gpc_core_wake(gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now, gpc_cycle_t at);
 
@@ -15,7 +17,7 @@ void gpc_core_wake(gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t 
 GPC_MUST_CHECK static inline int
 gpc_core_schedule(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t at)
 {
-    gpc_core_t *core = &self->parts->cores[core_index];
+    gpc_core_t *core = self->parts->bases[core_index].core;
     if (core->in_turn) {
         return 0; /* its end schedules the next one */
     }

@@ -103,7 +103,7 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
                 return 0; /* an earlier turn took its place */
             }
             gpu->core_wakes[event->target] = GPC_NEVER;
-            return gpc_cores_cycle(&gpu->cores, event->target);
+            return gpc_cores_cycle(&gpu->cores, event->target, gpc_clock_cycles(gpu->core_clock, event->tick));
         case GPC_EVENT_CONTROLLER:
             return gpc_gpu_controller_event(gpu, (gpc_node_t) event->target);
         case GPC_EVENT_OUTBOX:

@@ -7,15 +7,21 @@ void
 gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_lanes_t active = x->warp->top.lanes;
-    bool uniform = d->destination.kind == GPC_UNIFORM;
-    if (uniform || (active == gpc_all_lanes(x) && gpc_operand_even(x, &d->a) && gpc_operand_even(x, &d->b) &&
-                    gpc_operand_even(x, &d->c))) {
-        uint32_t word = d->alu.one(gpc_operand_word(x, &d->a), gpc_operand_word(x, &d->b), gpc_operand_word(x, &d->c));
+    bool uniform = d->destination.kind == GPC_UNIFORM, all = active == gpc_all_lanes(x);
+    if ((uniform || all) && d->may_be_even && (x->warp->even & d->needs_even) == d->needs_even) {
+        uint32_t word = d->alu.one(gpc_even_word(x, &d->a), gpc_even_word(x, &d->b), gpc_even_word(x, &d->c));
         if (uniform) {
             x->uniforms[d->destination.number] = word;
+        } else if (d->even_result) {
+            gpc_write_even(x, d->destination.number, word);
         } else {
             gpc_write_word(x, &d->destination, active, word);
         }
+        return;
+    }
+    if (uniform) {
+        x->uniforms[d->destination.number] =
+            d->alu.one(gpc_operand_word(x, &d->a), gpc_operand_word(x, &d->b), gpc_operand_word(x, &d->c));
         return;
     }
     uint32_t room_a[GPC_MAX_LANES], room_b[GPC_MAX_LANES], room_c[GPC_MAX_LANES], result[GPC_MAX_LANES];
@@ -26,7 +32,7 @@ gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
     if (x->lanes > GPC_ALU_LANES) {
         d->alu.all(result + GPC_ALU_LANES, a + GPC_ALU_LANES, b + GPC_ALU_LANES, c + GPC_ALU_LANES);
     }
-    if (active == gpc_all_lanes(x) && gpc_lanes_even(result, x->lanes)) { /* e.g. a warp index */
+    if (all && gpc_lanes_even(result, x->lanes)) { /* e.g. a warp index */
         gpc_write_word(x, &d->destination, active, result[0]);
     } else {
         gpc_write_lanes(x, &d->destination, active, result);

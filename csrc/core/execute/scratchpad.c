@@ -138,7 +138,7 @@ gpc_core_check_written(void *cores, const gpc_observation_t *event)
 static void
 perform(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const uint32_t *words)
 {
-    static const gpc_operand_t none = {GPC_NO_OPERAND, 0, 0};
+    static const gpc_operand_t none = {GPC_NO_OPERAND, 0, 0, 0};
     uint32_t room_b[GPC_MAX_LANES], room_c[GPC_MAX_LANES];
     bool stores = d->opcode != GPC_OP_SHARED_LOAD, loads = d->opcode != GPC_OP_SHARED_STORE;
     bool atomic = stores && loads;
@@ -167,7 +167,7 @@ perform(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const u
 static void
 perform_narrow(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *places)
 {
-    static const gpc_operand_t none = {GPC_NO_OPERAND, 0, 0};
+    static const gpc_operand_t none = {GPC_NO_OPERAND, 0, 0, 0};
     uint32_t room[GPC_MAX_LANES];
     bool stores = d->opcode == GPC_OP_SHARED_STORE;
     const uint32_t *b = gpc_operand_lanes(x, stores ? &d->b : &none, room);

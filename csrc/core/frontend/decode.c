@@ -12,17 +12,17 @@ decode_operand(uint16_t operand, uint32_t lanes)
     uint32_t number = operand & GPC_OPERAND_NUMBER;
     switch (operand & GPC_OPERAND_KIND) {
         case GPC_OPERAND_VECTOR:
-            return (gpc_operand_t){GPC_VECTOR, number, number * lanes};
+            return (gpc_operand_t){GPC_VECTOR, number, number * lanes, 0};
         case GPC_OPERAND_UNIFORM:
-            return (gpc_operand_t){GPC_UNIFORM, number, 0};
+            return (gpc_operand_t){GPC_UNIFORM, number, 0, 0};
         case GPC_OPERAND_CONSTANT:
-            return (gpc_operand_t){GPC_CONSTANT, number, number * lanes};
+            return (gpc_operand_t){GPC_CONSTANT, number, number * lanes, 0};
         default:
-            return (gpc_operand_t){GPC_NO_OPERAND, 0, 0};
+            return (gpc_operand_t){GPC_NO_OPERAND, 0, 0, 0};
     }
 }
 
-static const gpc_operand_t no_operand = {GPC_NO_OPERAND, 0, 0};
+static const gpc_operand_t no_operand = {GPC_NO_OPERAND, 0, 0, 0};
 
 typedef struct {
     uint8_t group;
@@ -372,6 +372,37 @@ front_of(const gpc_program_t *program)
     return front;
 }
 
+static void
+note_place(gpc_decoded_t *d, gpc_operand_t *operand, const gpc_core_launch_t *launch)
+{
+    const gpc_front_t *front = &launch->front;
+    operand->place = operand->number;
+    if (operand->kind == GPC_UNIFORM) {
+        operand->place += front->scoreboard + front->evens;
+    } else if (operand->kind == GPC_VECTOR) {
+        operand->place += front->scoreboard;
+        d->may_be_even &= operand->number < GPC_EVEN_REGISTERS;
+        d->needs_even |= UINT64_C(1) << operand->number % GPC_EVEN_REGISTERS;
+    }
+}
+
+/* Resolves what depends on other instructions, too: which registers may be even. */
+static void
+resolve(gpc_core_launch_t *launch)
+{
+    for (uint32_t i = 0; i < launch->launch.program.count; i++) {
+        gpc_decoded_t *d = &launch->code[i];
+        const gpc_operand_t *to = &d->destination;
+        d->may_be_even = true;
+        note_place(d, &d->a, launch);
+        note_place(d, &d->b, launch);
+        note_place(d, &d->c, launch);
+        d->even_result =
+            to->kind == GPC_VECTOR && to->number < GPC_EVEN_REGISTERS && (launch->may_be_even >> to->number & 1u) != 0;
+        d->entry = to->kind == GPC_NO_OPERAND ? GPC_NO_ENTRY : (uint16_t) gpc_scoreboard_entry(launch, to);
+    }
+}
+
 int
 gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_launch_t **out)
 {
@@ -385,6 +416,8 @@ gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_
     launch->warps_per_block = (launch->threads_per_block + machine->lanes_per_warp - 1) / machine->lanes_per_warp;
     launch->blocks = from->grid[0] * from->grid[1] * from->grid[2];
     launch->front = front_of(&from->program);
+    launch->vector_words = from->program.vector_registers * machine->lanes_per_warp;
+    launch->all_lanes = machine->lanes_per_warp == 64 ? UINT64_MAX : UINT32_MAX;
     if (!copy_launch(launch, from) || !make_tables(launch, machine->lanes_per_warp)) {
         gpc_core_launch_free(launch);
         return gpc_fail(self->failure, GPC_ERROR_MEMORY, "out of memory for a launch of kernel '%s'", from->kernel);
@@ -404,6 +437,7 @@ gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_
         return status;
     }
     launch->may_be_even = may_be_even(launch);
+    resolve(launch);
     *out = launch;
     return 0;
 }

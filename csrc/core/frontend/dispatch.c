@@ -30,6 +30,20 @@ clear_core(gpc_cores_t *self, uint32_t core_index)
     memset(gpc_core_block(self, core_index, 0), 0, self->machine->blocks_per_core * sizeof(gpc_block_t));
 }
 
+static void
+note_bases(gpc_cores_t *self)
+{
+    const gpc_machine_t *machine = self->machine;
+    gpc_core_parts_t *parts = self->parts;
+    for (uint32_t i = 0; i < machine->cores; i++) {
+        parts->bases[i] = (gpc_core_base_t){.core = &parts->cores[i],
+                                            .statistics = &self->statistics[i],
+                                            .warps = parts->warps + (size_t) i * machine->warps_per_core,
+                                            .vectors = parts->vectors + (size_t) i * machine->registers_per_core,
+                                            .fronts = parts->fronts + (size_t) i * parts->front_words};
+    }
+}
+
 static int
 take_storage(gpc_cores_t *self, gpc_arena_t *arena)
 {
@@ -54,10 +68,13 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     parts->blocks = GPC_ARENA_TAKE(arena, cores * machine->blocks_per_core, gpc_block_t);
     parts->accesses = calloc(cores, sizeof *parts->accesses);
     parts->requests = calloc(cores, sizeof *parts->requests);
+    parts->bases = calloc(cores, sizeof *parts->bases);
     parts->writers = gpc_block_take(GPC_WRITERS * sizeof *parts->writers);
-    if (arena->failed || parts->accesses == NULL || parts->requests == NULL || parts->writers == NULL) {
+    if (arena->failed || parts->accesses == NULL || parts->requests == NULL || parts->bases == NULL ||
+        parts->writers == NULL) {
         return GPC_ERROR_MEMORY;
     }
+    note_bases(self);
     for (uint32_t i = 0; i < cores; i++) {
         int status = gpc_pool_init(&parts->accesses[i], arena, machine->requests_per_core, sizeof(gpc_core_access_t));
         if (status == 0) {
@@ -99,6 +116,7 @@ gpc_cores_free(gpc_cores_t *self)
         gpc_core_launch_free(self->parts->launch);
         free(self->parts->accesses);
         free(self->parts->requests);
+        free(self->parts->bases);
         free(self->parts->prints.records);
         gpc_unsubscribe(&self->parts->checker);
         free(self->parts->written);

@@ -49,8 +49,18 @@ issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
     return status;
 }
 
+/* The instruction's destination may be read after its latency. */
+static inline int
+set_latency(const gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    if (d->entry != GPC_NO_ENTRY) {
+        gpc_set_entry_ready_at(x, d->entry, x->now + d->latency);
+    }
+    return GPC_ISSUED;
+}
+
 /* Instruction groups other than control flow; the caller advances the program counter. */
-static int
+static inline int
 issue_straight(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     int status;
@@ -65,16 +75,13 @@ issue_straight(gpc_issue_t *x, const gpc_decoded_t *d)
             __attribute__((fallthrough));
         case GPC_GROUP_ALU:
             gpc_core_issue_alu(x, d); /* its only call, so that it is inlined */
-            break;
+            return set_latency(x, d);
         case GPC_GROUP_MOVEMENT:
             gpc_core_issue_movement(x, d);
-            break;
+            return set_latency(x, d);
         case GPC_GROUP_LOCAL:
             status = gpc_core_issue_local(x, d);
-            if (status != GPC_ISSUED) {
-                return status;
-            }
-            break;
+            return status != GPC_ISSUED ? status : set_latency(x, d);
         case GPC_GROUP_MEMORY:
             return gpc_core_issue_memory(x, d); /* sets its destination's readiness */
         case GPC_GROUP_SHARED:
@@ -89,8 +96,6 @@ issue_straight(gpc_issue_t *x, const gpc_decoded_t *d)
             issue_sleep(x, d);
             return GPC_ISSUED;
     }
-    gpc_set_ready_at(x, &d->destination, x->now + d->latency);
-    return GPC_ISSUED;
 }
 
 int
@@ -101,10 +106,8 @@ gpc_core_issue(gpc_issue_t *x)
     if (status != 0) {
         return status;
     }
-    if (d->unit != GPC_UNIT_NONE) {
-        if (x->core->unit_free[d->unit] > x->now) {
-            return gpc_core_block_warp(x, GPC_WARP_WAITS_TIME, GPC_STALL_unit, x->core->unit_free[d->unit]);
-        }
+    if (d->unit != GPC_UNIT_NONE && x->core->unit_free[d->unit] > x->now) {
+        return gpc_core_block_warp(x, GPC_WARP_WAITS_TIME, GPC_STALL_unit, x->core->unit_free[d->unit]);
     }
     uint32_t lanes = x->warp->top.lanes == gpc_all_lanes(x) ? x->lanes : gpc_count_bits(x->warp->top.lanes);
     switch (d->group) {

@@ -27,6 +27,9 @@ static inline uint32_t
 first_in_order(const gpc_cores_t *self, uint32_t core_index, const gpc_core_t *core, uint64_t warps)
 {
     uint32_t last = core->last_warp;
+    if ((warps & (warps - 1)) == 0) {
+        return gpc_lowest_bit(warps);
+    }
     if (self->machine->scheduler == 0) { /* loose round robin: the next after the last */
         uint64_t after = warps & (UINT64_MAX << last << 1);
         return gpc_lowest_bit(after != 0 ? after : warps);
@@ -39,25 +42,10 @@ first_in_order(const gpc_cores_t *self, uint32_t core_index, const gpc_core_t *c
 
 /* ---- counting ---------------------------------------------------------------------------------------------------- */
 
-static void
-add_stall(gpc_core_statistics_t *statistics, uint8_t reason, uint64_t cycles)
-{
-    switch (reason) {
-#define X(name, text)                                                                                                  \
-    case GPC_STALL_##name:                                                                                             \
-        statistics->stall_##name += cycles;                                                                            \
-        break;
-        GPC_STALLS(X)
-#undef X
-        default:
-            break;
-    }
-}
-
-static void
+static inline void
 add_idle(const gpc_core_t *core, gpc_core_statistics_t *statistics, uint64_t cycles)
 {
-    add_stall(statistics, core->idle_reason, cycles);
+    statistics->stalls[core->idle_reason] += cycles;
     statistics->order_blocked_cycles += core->idle_ordered ? cycles : 0;
     statistics->barrier_blocked_cycles += core->idle_barrier ? cycles : 0;
 }
@@ -75,8 +63,9 @@ issuing_before(const gpc_core_t *core, gpc_cycle_t to)
 static inline void
 account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
 {
-    gpc_core_t *core = &self->parts->cores[core_index];
-    gpc_core_statistics_t *statistics = &self->statistics[core_index];
+    const gpc_core_base_t *base = &self->parts->bases[core_index];
+    gpc_core_t *core = base->core;
+    gpc_core_statistics_t *statistics = base->statistics;
     gpc_cycle_t from = core->accounted;
     if (to <= from) {
         return;
@@ -96,7 +85,7 @@ account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
 static int
 observe_counted(gpc_cores_t *self, uint32_t core_index, uint64_t issuing, uint64_t idle)
 {
-    const gpc_core_t *core = &self->parts->cores[core_index];
+    const gpc_core_t *core = self->parts->bases[core_index].core;
     int status = 0;
     if (issuing != 0) {
         status = gpc_core_observe_counted(self, core_index, core->last_warp, GPC_NUM_STALLS, issuing);
@@ -111,7 +100,7 @@ observe_counted(gpc_cores_t *self, uint32_t core_index, uint64_t issuing, uint64
 static int
 observe_account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
 {
-    const gpc_core_t *core = &self->parts->cores[core_index];
+    const gpc_core_t *core = self->parts->bases[core_index].core;
     if (to <= core->accounted || core->resident == 0) {
         return 0;
     }
@@ -141,10 +130,10 @@ gpc_cores_count_until(gpc_cores_t *self, gpc_cycle_t to)
 static int
 set_aside(gpc_cores_t *self, uint32_t core_index)
 {
-    gpc_core_t *core = &self->parts->cores[core_index];
+    gpc_core_t *core = self->parts->bases[core_index].core;
     uint64_t warps = core->ready & core->memory_next;
     int status = 0;
-    if (warps != 0 && !gpc_core_has_room(self, core_index)) {
+    if (!gpc_core_has_room(self, core_index)) {
         core->ready &= ~warps;
         core->waits_queue |= warps;
         for (; gpc_is_observed(&self->tap, GPC_ON_WAITS) && warps != 0 && status == 0; warps &= warps - 1) {
@@ -159,9 +148,9 @@ set_aside(gpc_cores_t *self, uint32_t core_index)
 static int
 issue_one(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *issued)
 {
-    gpc_core_t *core = &self->parts->cores[core_index];
+    gpc_core_t *core = self->parts->bases[core_index].core;
     *issued = false;
-    int aside = set_aside(self, core_index);
+    int aside = (core->ready & core->memory_next) != 0 ? set_aside(self, core_index) : 0;
     if (aside != 0) {
         return aside;
     }
@@ -180,10 +169,7 @@ issue_one(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *issued)
         *issued = true;
         core->last_warp = w;
         if (x.warp->state == GPC_WARP_READY) { /* neither ended nor at a barrier */
-            if (x.warp->not_before <= now) {
-                x.warp->not_before = now + 1;
-            }
-            gpc_core_settle(&x);
+            gpc_core_settle_issued(&x);
         }
     }
     return 0;
@@ -192,7 +178,7 @@ issue_one(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *issued)
 static int
 issue(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *any)
 {
-    gpc_core_t *core = &self->parts->cores[core_index];
+    gpc_core_t *core = self->parts->bases[core_index].core;
     uint32_t width = self->machine->issue_width;
     for (uint32_t p = 0; p < width && core->ready != 0; p++) {
         if (core->port_free[p] > now) {
@@ -214,7 +200,7 @@ issue(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *any)
 static gpc_cycle_t
 next_turn(const gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 {
-    const gpc_core_t *core = &self->parts->cores[core_index];
+    const gpc_core_t *core = self->parts->bases[core_index].core;
     gpc_cycle_t at = gpc_core_next_in_calendar(core);
     if (core->ready != 0) {
         gpc_cycle_t port = GPC_NEVER;
@@ -236,7 +222,7 @@ next_turn(const gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 void
 gpc_cores_fetch(const gpc_cores_t *self, uint32_t core_index)
 {
-    const gpc_core_t *core = &self->parts->cores[core_index];
+    const gpc_core_t *core = self->parts->bases[core_index].core;
     __builtin_prefetch(core);
     __builtin_prefetch((const char *) core + 64);
     __builtin_prefetch((const char *) core + 128);
@@ -248,7 +234,7 @@ gpc_cores_fetch(const gpc_cores_t *self, uint32_t core_index)
 static void
 note_idle_reason(gpc_cores_t *self, uint32_t core_index)
 {
-    gpc_core_t *core = &self->parts->cores[core_index];
+    gpc_core_t *core = self->parts->bases[core_index].core;
     uint32_t first = first_in_order(self, core_index, core, core->resident);
     core->idle_barrier = (core->waits_barrier >> first & 1u) != 0;
     if (core->idle_barrier) {
@@ -263,10 +249,9 @@ note_idle_reason(gpc_cores_t *self, uint32_t core_index)
 }
 
 int
-gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index)
+gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 {
-    gpc_core_t *core = &self->parts->cores[core_index];
-    gpc_cycle_t now = self->hooks.now(self->hooks.world);
+    gpc_core_t *core = self->parts->bases[core_index].core;
     if (self->parts->launch == NULL) {
         return 0;
     }
@@ -305,7 +290,7 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index)
         note_idle_reason(self, core_index);
     }
     if (active) {
-        gpc_core_statistics_t *statistics = &self->statistics[core_index];
+        gpc_core_statistics_t *statistics = self->parts->bases[core_index].statistics;
         statistics->active_cycles++;
         if (issuing) {
             statistics->issue_cycles++;

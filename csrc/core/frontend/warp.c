@@ -11,22 +11,12 @@ stack_of(const gpc_issue_t *x)
            (size_t) (x->core_index * x->cores->machine->warps_per_core + x->warp_index) * x->parts->stack_entries;
 }
 
-/* Pops entries that have reached their reconvergence point or have no lane left. */
-static void
-pop_finished(gpc_issue_t *x)
+void
+gpc_warp_pop_finished(gpc_issue_t *x)
 {
     gpc_warp_t *warp = x->warp;
     while (warp->depth > 0 && (warp->top.pc == warp->top.reconverge || warp->top.lanes == 0)) {
         warp->top = stack_of(x)[--warp->depth];
-    }
-}
-
-void
-gpc_warp_go_to(gpc_issue_t *x, uint32_t pc)
-{
-    x->warp->top.pc = pc;
-    if (pc == x->warp->top.reconverge) {
-        pop_finished(x);
     }
 }
 
@@ -59,7 +49,7 @@ gpc_warp_branch(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t taken)
     } else {
         warp->top = (gpc_stack_entry_t){next, d->reconverge, stay};
     }
-    pop_finished(x);
+    gpc_warp_pop_finished(x);
 }
 
 void
@@ -73,5 +63,5 @@ gpc_warp_end_lanes(gpc_issue_t *x)
     }
     warp->live &= ~ended;
     warp->top.lanes = 0;
-    pop_finished(x);
+    gpc_warp_pop_finished(x);
 }
