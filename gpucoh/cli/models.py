@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.text import Text
 
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import whole_file
 from gpucoh.cli.options import stdout_console
 from gpucoh.export.exporting import DEFAULT_PROGRAMS, export
@@ -14,9 +15,13 @@ from gpucoh.export.exporting import DEFAULT_PROGRAMS, export
 __all__ = ["DEFAULT_PROGRAMS", "write_model"]
 
 
-def write_model(protocol: str, path: Path, programs: Sequence[str], evictions: int) -> None:
+def write_model(
+    protocol: str | None, form: str, path: Path, programs: Sequence[str], evictions: int
+) -> None:
     """Write the model, and print what gpucoh's own explorer counts."""
-    found = export(protocol, programs=programs, evictions=evictions)
+    if protocol is None:
+        raise ConfigError(f"--{form} takes one protocol: gpucoh protocols ID --{form} FILE")
+    found = export(protocol, form, programs=programs, evictions=evictions)
     with whole_file(path) as part:
         part.write_text(found.text, encoding="utf-8")
     console = stdout_console()

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.device.choices import Choice
-from gpucoh.export.syntax import NETWORKS, WORLD, Definitions, text_of
+from gpucoh.export.syntax import NETWORKS, OPTIONS, WORLD, Definitions, text_of
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import Program
 
@@ -37,12 +37,15 @@ class Bounded:
     enums, ranges, constants : dict
         Enumerations, and the least and largest values of numbers.
     programs : sequence of Program
+    name : str
+        A module's name.
     header : list of str
         What the file says of itself.
     """
 
     definitions: Definitions
     programs: Sequence[Program]
+    name: str = "model"
     header: list[str] = field(default_factory=list)
     enums: dict[str, list[str]] = field(default_factory=dict)
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -50,7 +53,7 @@ class Bounded:
 
     def records(self) -> list[str]:
         """Names of the records but the state."""
-        return [name for name in self.definitions.records if name not in (WORLD, NETWORKS)]
+        return [name for name in self.definitions.records if name not in (WORLD, NETWORKS, OPTIONS)]
 
     def world(self) -> dict[str, ast.expr]:
         """The state: names and types."""
@@ -211,7 +214,9 @@ class _Generator:
         network: list[int] = []
         target: list[str] = []
         for i, item in enumerate(self.json["networks"]):
-            ways = ast.unparse(self.definitions.records["Networks"][item["name"]]).split(" | ")
+            ways = ast.unparse(
+                self.definitions.records[NETWORKS][item["name"].replace("-", "_")]
+            ).split(" | ")
             for way in ways:
                 at.append(f"    if network == {i} and {_WAYS[way]}:")
                 at.append(f"        return {'to' if way == 'down' else 'source'} + {len(network)}")
@@ -303,11 +308,12 @@ class _Generator:
                 if op.reads
             ]
             places.append("final_value()")
-            rows = sorted(allowed_outcomes(program, model) or ())
+            rows = allowed_outcomes(program, model)
             tests = " or ".join(
                 "(" + " and ".join(f"{p} == {v}" for p, v in zip(places, row, strict=True)) + ")"
-                for row in rows
+                for row in sorted(rows or ())
             )
+            tests = "True" if rows is None else tests  # the model allows everything
             yield from (f"        case {number}:", f"            return {tests}")
         yield from ("        case _:", "            return False")
 
@@ -326,6 +332,17 @@ class _Generator:
                 case _:
                     yield f"        return a.{name} < b.{name}"
         yield "    return False"
+
+
+def _check_options(choice: Choice, definitions: Definitions) -> None:
+    """An option that changes the protocol and that its model does not know would give a model of another protocol."""
+    known = definitions.records.get(OPTIONS, {})
+    for name, value in choice.options.items():
+        option = choice.protocol.options[name]
+        if name not in known and value != option.default:
+            raise ConfigError(
+                f"protocol {choice.protocol.id}: option {name} has no model for other checkers (allowed: its default)"
+            )
 
 
 def _check(programs: Sequence[Program]) -> None:
@@ -359,11 +376,12 @@ def bounded(choice: Choice, rule: str, programs: Sequence[Program], evictions: i
     definitions = Definitions()
     definitions.read("machine")
     definitions.read(base)
+    _check_options(choice, definitions)
     generator = _Generator(choice, rule, programs, definitions)
     definitions.add(ast.parse("\n".join(generator.lines(choice.model(rule)))))
     if generator.missing:
         raise ConfigError(f"protocol {protocol.id}: no model of {', '.join(generator.missing)}")
-    model = Bounded(definitions, programs)
+    model = Bounded(definitions, programs, protocol.id.replace("-", "_").replace("!", "_"))
     _bound(model, generator, evictions)
     return model
 

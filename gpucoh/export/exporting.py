@@ -9,6 +9,7 @@ from gpucoh.base.errors import ConfigError
 from gpucoh.device.choices import Choice
 from gpucoh.export.bounded import Bounded, bounded
 from gpucoh.export.murphi import murphi
+from gpucoh.export.tla import tla
 from gpucoh.verify.explorer import explore, small_choice
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import Program, parse
@@ -17,7 +18,7 @@ from gpucoh.verify.programs import Program, parse
 DEFAULT_PROGRAMS = ("ld x; st x 1 | add x 1; ld x", "st x 1; ld x | st x 2; ld x")
 MOST_EVICTIONS = 3
 
-FORMS: dict[str, Callable[[Bounded], str]] = {"murphi": murphi}
+FORMS: dict[str, Callable[[Bounded], str]] = {"murphi": murphi, "tla": tla}
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def export(
     protocol : str
         Protocol id, with options in brackets; options that are not given have their declared small values.
     form : str
-        ``"murphi"``.
+        ``"murphi"`` or ``"tla"``.
     programs : sequence of str
         Programs of two cores and one variable, as :mod:`gpucoh.verify.programs` writes them.
     consistency : str, optional

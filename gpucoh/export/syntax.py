@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import resources
 
-WORLD, NETWORKS = "World", "Networks"
+WORLD, NETWORKS, OPTIONS = "World", "Networks", "Options"
 #: Calls that the printers translate themselves.
 BUILT_IN = {"blank", "require", "impossible", "range"}
 
