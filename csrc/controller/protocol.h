@@ -116,7 +116,8 @@ GPC_MUST_CHECK int gpc_controller_replay(gpc_controller_t *self);
 /* The first ready entry of the part takes a REPLAY step of the part's table. GPC_OK: it did, or waits for a transaction, or there is
  * none; GPC_HELD_QUEUE: the step is refused, and the entry remains first. */
 GPC_MUST_CHECK int gpc_part_serve_ready(gpc_part_t *part);
-/* A cycle of the unit's clock: the ready entries of each bank of each part take as many steps as the part declares. GPC_HELD_QUEUE: all were refused. */
+/* A cycle of the unit's clock: the ready entries of each bank of each part take as many steps as the part declares. GPC_HELD_QUEUE: all
+ * were refused. */
 GPC_MUST_CHECK int gpc_controller_serve_ready(gpc_controller_t *self);
 /* A cause without a message: EVICT (explorer), INSTANT, TIMER. */
 GPC_MUST_CHECK int gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line);

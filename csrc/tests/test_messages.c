@@ -3,22 +3,32 @@
 #include "protocols/public_sizes.h"
 #include "tests/limits_bench.h"
 
-enum { A = 0x1000 };
+enum { A = 0x1000, LIMITS_MESSAGES = 5 };
+
+/* The prototype with its messages in an array that a test may change. */
+static gpc_protocol_t
+with_messages(gpc_message_info_t messages[LIMITS_MESSAGES])
+{
+    gpc_protocol_t protocol = prototype_limits;
+    for (uint32_t i = 0; i < LIMITS_MESSAGES; i++) {
+        messages[i] = prototype_limits.messages[i];
+    }
+    protocol.messages = messages;
+    return protocol;
+}
 
 /* Requests on network 1, answers on network 0: a message on the request network may be held and carries both operands of a
  * compare-and-swap. */
 static void
 requests_are_what_travels_on_a_network_that_is_declared_so(void)
 {
-    gpc_message_info_t messages[5];
-    gpc_protocol_t protocol = prototype_limits;
+    gpc_message_info_t messages[LIMITS_MESSAGES];
+    gpc_protocol_t protocol = with_messages(messages);
     bench_t bench;
 
     for (uint32_t i = 0; i < GPC_COUNT_OF(messages); i++) {
-        messages[i] = prototype_limits.messages[i];
         messages[i].network = !messages[i].network;
     }
-    protocol.messages = messages;
     protocol.networks[0] = (gpc_network_info_t){.name = "response"};
     protocol.networks[1] = (gpc_network_info_t){.name = "request", .requests = true};
     limits_begin_with(&bench, &protocol, LIMITS_LINES, 4);
@@ -45,16 +55,12 @@ own_bytes(bool is_line, uint32_t payload)
 static void
 an_option_selects_other_sizes_of_messages(void)
 {
-    gpc_message_info_t messages[5];
-    gpc_protocol_t protocol = prototype_limits;
+    gpc_message_info_t messages[LIMITS_MESSAGES];
+    gpc_protocol_t protocol = with_messages(messages);
     bench_t bench;
 
-    for (uint32_t i = 0; i < GPC_COUNT_OF(messages); i++) {
-        messages[i] = prototype_limits.messages[i];
-    }
     messages[LIMITS_ACK - GPC_MSG_OWN] = (gpc_message_info_t){.name = "ACK", .fixed_bytes = 12, .bytes_per_word = 4};
     messages[LIMITS_PUT - GPC_MSG_OWN] = (gpc_message_info_t){.name = "PUT", .fixed_bytes = 12, .whole_line = true};
-    protocol.messages = messages;
     protocol.other_sizes = (gpc_other_sizes_t){.option = 3, .value = 1, .bytes = own_bytes};
     limits_begin_with(&bench, &protocol, LIMITS_LINES, 4);
 
