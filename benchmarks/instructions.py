@@ -1,7 +1,9 @@
-"""Host instructions of the core for the runs of ``mix.toml``, counted by callgrind, against a stored baseline.
+"""Host instructions of the core, counted by callgrind: the mix against a stored baseline, what users run, and misses.
 
-``python benchmarks/instructions.py [--update]``. Counts do not depend on the load of the machine, only on the compiler:
-for a compiler other than the baseline's they are printed and not judged. Exit status 1: a run needs more than 3% more.
+``python benchmarks/instructions.py [--pairs] [--misses] [--update]``. Counts do not depend on the load of the machine,
+only on the compiler: for a compiler other than the baseline's they are printed and not judged. Without options the runs
+of ``mix.toml``; ``--pairs``: those of ``pairs.toml``, by component; ``--misses``: instructions of a miss that shares no
+set, under every protocol. Exit status 1: a run needs more than 3% more than its baseline.
 """
 
 from __future__ import annotations
@@ -15,22 +17,53 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
 BASELINE = HERE / "baseline.json"
+CORE = HERE.parent / "csrc"
 ALLOWED = 1.03
+PASSES = (2, 6)  # of the stream of misses: the difference is its steady state
 
-# The child process: one run of the mix. Only instructions inside gpc_gpu_run are counted.
+# The child process: one run. Only instructions inside gpc_gpu_run are counted; valgrind examines none before the run,
+# which halves its time.
 CHILD = """
-import json, sys
+import json, os, subprocess, sys
 import gpucoh
-entry, mix = json.loads(sys.argv[1]), json.loads(sys.argv[2])
-result = gpucoh.run(entry["workload"], protocol=mix["protocol"], machine=mix["machine"], scale="tiny",
-                    seed=mix["seed"], params=entry["params"])
-print(json.dumps({"correct": result.correct, "instructions": result.to_dict()["instructions"]}))
+run = json.loads(sys.argv[1])
+subprocess.run(["callgrind_control", "-i", "on", str(os.getpid())], check=True, stdout=subprocess.DEVNULL)
+if "passes" in run:
+    sys.path.insert(0, sys.argv[2])
+    from streams import STREAMS, run_stream
+    gpu = gpucoh.GPU(machine=run["machine"], protocol=run["protocol"])
+    run_stream(gpu, 16, STREAMS["misses"], run["passes"])
+    found = gpu.stats().to_dict() | {"correct": True}
+else:
+    found = gpucoh.run(**run).to_dict()
+print(json.dumps({"correct": found["correct"], "instructions": found["instructions"],
+                  "misses": found["l1"]["load_misses"]}))
 """
+
+#: Folder or file of the core -> component; the longest path that fits counts.
+COMPONENTS = {
+    "engine/": "wheel",
+    "core/frontend/": "scheduler",
+    "core/": "execute",
+    "core/memory/": "memory",
+    "controller/": "controller",
+    "cache/": "controller",
+    "protocols/": "protocol",
+    "fabric/": "network",
+    "fabric/dram": "DRAM",
+    "fabric/memory": "DRAM",
+    "base/": "pools",
+    "machine/": "machine",
+    "check/": "monitors",
+}
+ORDER = [*dict.fromkeys(COMPONENTS.values()), "other"]
 
 
 def compiler() -> str:
@@ -43,13 +76,52 @@ def compiler() -> str:
     return found[-1].decode() if found else "unknown"
 
 
-def count(mix: dict[str, Any], entry: dict[str, Any]) -> tuple[int, int]:
-    """Host instructions inside the core, and simulated warp instructions."""
+def components() -> dict[str, str]:
+    """Function -> component, by the file that defines it; of functions in several components, ``other``."""
+    found: dict[str, str] = {}
+    for path in CORE.rglob("*.[ch]"):
+        file = path.relative_to(CORE).as_posix()
+        fits = [start for start in COMPONENTS if file.startswith(start)]
+        if fits:
+            mine = COMPONENTS[max(fits, key=len)]
+            for name in re.findall(r"^(\w+)\(", path.read_text(), re.MULTILINE):
+                found[name] = mine if found.get(name, mine) == mine else "other"
+    return found
+
+
+def plain(function: str) -> str:
+    """The name of a function whose clone the linker or the compiler made."""
+    return function.partition(".")[0]
+
+
+def self_costs(text: str) -> Counter[str]:
+    """Function -> its own instructions, of callgrind's output."""
+    names: dict[str, str] = {}
+    costs: Counter[str] = Counter()
+    function, called = "", False
+    for line in text.splitlines():
+        if found := re.match(r"(c?fn)=\((\d+)\)(?: (.*))?", line):
+            kind, number, name = found.groups()
+            if name:
+                names[number] = plain(name.partition("'")[0])
+            if kind == "fn":
+                function = names[number]
+        elif line.startswith("calls="):
+            called = True
+        elif re.match(r"[+*\-\d]", line) and function:
+            if not called:
+                costs[function] += int(line.split()[-1])
+            called = False
+    return costs
+
+
+def count(run: dict[str, Any]) -> tuple[Counter[str], dict[str, Any]]:
+    """A run's host instructions inside the core by function, and what it simulated."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "callgrind.out"
         command = [
-            "valgrind", "--tool=callgrind", "--toggle-collect=gpc_gpu_run", f"--callgrind-out-file={out}",
-            sys.executable, "-c", CHILD, json.dumps(entry), json.dumps(mix),
+            "valgrind", "--tool=callgrind", "--instr-atstart=no", "--toggle-collect=gpc_gpu_run",
+            f"--callgrind-out-file={out}", sys.executable, "-c", CHILD, json.dumps(run), str(HERE),
         ]  # fmt: skip
         environment = {
             **os.environ,
@@ -61,41 +133,95 @@ def count(mix: dict[str, Any], entry: dict[str, Any]) -> tuple[int, int]:
             command, capture_output=True, text=True, check=False, env=environment, cwd=HERE
         )
         if done.returncode != 0:
-            raise SystemExit(f"{entry['name']}: valgrind failed:\n{done.stderr[-2000:]}")
+            raise SystemExit(f"{run}: valgrind failed:\n{done.stderr[-2000:]}")
         report = json.loads(done.stdout)
         if not report["correct"]:
-            raise SystemExit(f"{entry['name']}: the run is wrong")
-        total = re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE)
+            raise SystemExit(f"{run}: the run is wrong")
+        text = out.read_text()
+        costs = self_costs(text)
+        total = re.search(r"^(?:summary|totals): (\d+)", text, re.MULTILINE)
         if total is None or int(total[1]) == 0:
-            raise SystemExit(f"{entry['name']}: callgrind counted nothing: is gpc_gpu_run gone?")
-        return int(total[1]), report["instructions"]
+            raise SystemExit(f"{run}: callgrind counted nothing: is gpc_gpu_run gone?")
+        if costs.total() != int(total[1]):
+            raise SystemExit(
+                f"{run}: the functions have {costs.total():,} instructions of {int(total[1]):,}"
+            )
+        return costs, report
+
+
+def runs_of(name: str) -> Iterable[tuple[str, dict[str, Any]]]:
+    """The runs of a TOML file, whose keys outside ``runs`` hold for each."""
+    given = tomllib.loads((HERE / name).read_text())
+    common = {"scale": "tiny"} | {key: value for key, value in given.items() if key != "runs"}
+    for entry in given["runs"]:
+        run = common | entry
+        yield run.pop("name"), run
+
+
+def compare(name: str, total: int, report: dict[str, Any], stored: dict[str, int]) -> bool:
+    """Print a run's total beside its baseline; whether it is worse."""
+    before = stored.get(name)
+    change = f"{100 * (total / before - 1):+.1f}%" if before else "new"
+    print(
+        f"{name:13} {total:14,} host instructions, {total / report['instructions']:8.1f} per warp instruction, "
+        f"{change}",
+        flush=True,
+    )
+    return before is not None and total > ALLOWED * before
+
+
+def by_component(table: dict[str, Counter[str]]) -> None:
+    """Print a line for each run: its share of each component in percent."""
+    where = components()
+    print(f"\n{'% of':13}" + "".join(f"{name:>11}" for name in ORDER))
+    for name, costs in table.items():
+        sums: Counter[str] = Counter()
+        for function, cost in costs.items():
+            sums[where.get(function, "other")] += cost
+        print(f"{name:13}" + "".join(f"{100 * sums[one] / costs.total():11.1f}" for one in ORDER))
+
+
+def misses() -> None:
+    """Print the host instructions of a miss under every protocol, of the whole core's."""
+    from gpucoh.device.protocols import protocols
+
+    found = {}
+    for name in protocols():
+        ends = []
+        for passes in PASSES:
+            costs, report = count({"protocol": name, "machine": "fermi", "passes": passes})
+            ends.append((costs.total(), report["misses"]))
+        found[name] = (ends[1][0] - ends[0][0]) / (ends[1][1] - ends[0][1])
+        print(f"{name:12} {found[name]:8,.0f} host instructions per miss", flush=True)
+    print(f"the dearest of the cheapest: {max(found.values()) / min(found.values()):.2f}")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", action="store_true", help="runs of pairs.toml, by component")
+    parser.add_argument("--misses", action="store_true", help="a miss under every protocol")
     parser.add_argument("--update", action="store_true", help="store the counts as the baseline")
     given = parser.parse_args()
     if shutil.which("valgrind") is None:
         print("valgrind is not installed: host instructions are not counted")
         return 0
-    mix = tomllib.loads((HERE / "mix.toml").read_text())
-    stored = (
-        json.loads(BASELINE.read_text()) if BASELINE.exists() else {"compiler": None, "counts": {}}
-    )
-    counts, worse = {}, []
+    if given.misses:
+        misses()
+        return 0
+    stored = json.loads(BASELINE.read_text()) if BASELINE.exists() else {"compiler": None}
     comparable = stored["compiler"] == compiler()
-    for entry in mix["runs"]:
-        host, simulated = count(mix, entry)
-        counts[entry["name"]] = host
-        before = stored["counts"].get(entry["name"])
-        change = f"{100 * (host / before - 1):+.1f}%" if before else "new"
-        print(
-            f"{entry['name']:6} {host:14,} host instructions, {host / simulated:8.1f} per warp instruction, {change}"
-        )
-        if before and comparable and host > ALLOWED * before:
-            worse.append(entry["name"])
+    part = "pairs" if given.pairs else "counts"
+    table, worse = {}, []
+    for name, run in runs_of("pairs.toml" if given.pairs else "mix.toml"):
+        table[name], report = count(run)
+        if compare(name, table[name].total(), report, stored.get(part, {})) and comparable:
+            worse.append(name)
+    if given.pairs:
+        by_component(table)
     if given.update:
-        BASELINE.write_text(json.dumps({"compiler": compiler(), "counts": counts}, indent=2) + "\n")
+        totals = {part: {name: costs.total() for name, costs in table.items()}}
+        kept = stored if comparable else {}
+        BASELINE.write_text(json.dumps({**kept, "compiler": compiler(), **totals}, indent=2) + "\n")
     elif not comparable:
         print(f"the baseline is {stored['compiler']}'s, this is {compiler()}: not judged")
     elif worse:

@@ -2,7 +2,7 @@
 
 ``python benchmarks/throughput.py [--scale tiny|small] [--cores 16,64,256] [--json]``
 
-The mix of ``mix.toml`` and three streams of L1 misses run in one process each. The time is the processor time of the
+The mix of ``mix.toml`` and the streams of ``streams.py`` run in one process each. The time is the processor time of the
 thread that runs the core, inside the core, without making inputs and checking answers in Python. The figures are for
 information; ``benchmarks/instructions.py`` judges.
 """
@@ -20,7 +20,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from streams import STREAMS, run_stream
 
 import gpucoh
 from gpucoh.suite import workload
@@ -41,58 +41,13 @@ class TimedGPU(gpucoh.GPU):
             self.seconds += time.thread_time() - start
 
 
-# Streams of coalesced loads that all miss the L1: lines that are in the L2, with few outstanding requests and with as
-# many as the cores allow (the answer network is then saturated), and lines from memory.
-STREAMS: dict[str, dict[str, int]] = {
-    "misses": {"warps": 4, "passes": 400, "lines": 16},
-    "flood": {"warps": 24, "passes": 10, "lines": 16},
-    "memory": {"warps": 24, "passes": 1, "lines": 128},
-}
-
-
-def streaming_kernel(stride: int, lines: int) -> gpucoh.Kernel:
-    """A thread's loads per pass, ``stride`` words apart, 16 of them outstanding."""
-    s = stride
-
-    @gpucoh.kernel
-    def stream(data: gpucoh.Buffer[gpucoh.u32], passes: gpucoh.i32, lines: gpucoh.i32):
-        i = gpucoh.global_id()
-        total = gpucoh.u32(0)
-        for _ in range(passes):
-            k = i
-            for _ in range(0, lines, 16):
-                total += data[k] + data[k + s] + data[k + 2 * s] + data[k + 3 * s]
-                total += data[k + 4 * s] + data[k + 5 * s] + data[k + 6 * s] + data[k + 7 * s]
-                total += data[k + 8 * s] + data[k + 9 * s] + data[k + 10 * s] + data[k + 11 * s]
-                total += data[k + 12 * s] + data[k + 13 * s] + data[k + 14 * s] + data[k + 15 * s]
-                k += 16 * s
-        if total == 1:
-            data[i] = total
-
-    return stream
-
-
-def run_stream(gpu: TimedGPU, cores: int, warps: int, passes: int, lines: int) -> bool:
-    """An instance whose answer is not checked: only its loads matter."""
-    threads = cores * warps * 32
-    passes = max(1, passes * 16 // cores)
-    data = gpu.zeros(threads * lines, np.uint32)
-    blocks = cores * (4 if warps % 4 == 0 else 1)
-    gpu.launch(
-        streaming_kernel(threads, lines),
-        grid=blocks,
-        block=threads // blocks,
-        args=(data, passes, lines),
-    )
-    return True
-
-
 def measure(mix: dict[str, Any], entry: dict[str, Any], cores: int, scale: str) -> dict[str, Any]:
     """One run, in this process."""
     machine = gpucoh.machine(mix["machine"]).replace(cores=cores)
     gpu = TimedGPU(machine=machine, protocol=mix["protocol"], seed=mix["seed"])
     if entry["name"] in STREAMS:
-        correct = run_stream(gpu, cores, **STREAMS[entry["name"]])
+        run_stream(gpu, cores, STREAMS[entry["name"]])
+        correct = True
     else:
         instance = workload(entry["workload"]).prepare(scale, mix["seed"], entry["params"])
         correct = instance.run(gpu).correct
@@ -122,12 +77,12 @@ def geometric_mean(values: list[float]) -> float:
 
 def show(rows: list[dict[str, Any]]) -> None:
     print(
-        f"{'run':7} {'cores':>5} {'instructions':>13} {'M instr/s':>10} {'M misses/s':>11} "
+        f"{'run':9} {'cores':>5} {'instructions':>13} {'M instr/s':>10} {'M misses/s':>11} "
         f"{'ns/event':>9} {'CPU s':>7} {'peak MiB':>9}"
     )
     for row in rows:
         print(
-            f"{row['name']:7} {row['cores']:5} {row['instructions']:13,} "
+            f"{row['name']:9} {row['cores']:5} {row['instructions']:13,} "
             f"{row['instructions'] / row['seconds'] / 1e6:10.2f} {row['misses'] / row['seconds'] / 1e6:11.2f} "
             f"{row['seconds'] / row['events'] * 1e9:9.0f} {row['seconds']:7.2f} {row['peak_mib']:9.0f}"
         )

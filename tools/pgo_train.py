@@ -1,0 +1,26 @@
+"""What a profile-guided build is trained on: suite workloads at scale tiny under every protocol; see ``pgo.sh``."""
+
+from __future__ import annotations
+
+import sys
+
+import gpucoh
+from gpucoh.device.protocols import protocols
+
+#: Loads and stores of several kinds, atomics, barriers and synchronisation. The streams of ``benchmarks/`` are left out,
+#: so that they measure what the profile does for kernels that it does not know.
+WORKLOADS = ("bfs", "hsp", "st", "sort", "dlb", "reduction")
+
+
+def main() -> int:
+    for protocol in protocols():
+        for workload in WORKLOADS:
+            result = gpucoh.run(workload, protocol=protocol, scale="tiny")
+            if not result.correct and protocol != "no-coh":
+                print(f"{workload} under {protocol} is wrong: {result.error}")
+                return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
