@@ -63,6 +63,8 @@ COMPONENTS = {
     "machine/": "machine",
     "check/": "monitors",
 }
+#: Beginning of the names of functions that macros define -> component.
+MACROS = {"all_": "execute", "one_": "execute", "act_": "protocol"}
 ORDER = [*dict.fromkeys(COMPONENTS.values()), "other"]
 
 
@@ -82,11 +84,17 @@ def components() -> dict[str, str]:
     for path in CORE.rglob("*.[ch]"):
         file = path.relative_to(CORE).as_posix()
         fits = [start for start in COMPONENTS if file.startswith(start)]
-        if fits:
+        if fits and not file.startswith("check/world"):  # the explorer is no part of a run
             mine = COMPONENTS[max(fits, key=len)]
             for name in re.findall(r"^(\w+)\(", path.read_text(), re.MULTILINE):
                 found[name] = mine if found.get(name, mine) == mine else "other"
     return found
+
+
+def component_of(function: str, found: dict[str, str]) -> str:
+    """The component of a function, which a macro may have defined."""
+    made = next((part for start, part in MACROS.items() if function.startswith(start)), "other")
+    return found.get(function, made)
 
 
 def plain(function: str) -> str:
@@ -177,16 +185,16 @@ def by_component(table: dict[str, Counter[str]]) -> None:
     for name, costs in table.items():
         sums: Counter[str] = Counter()
         for function, cost in costs.items():
-            sums[where.get(function, "other")] += cost
+            sums[component_of(function, where)] += cost
         print(f"{name:13}" + "".join(f"{100 * sums[one] / costs.total():11.1f}" for one in ORDER))
 
 
 def misses() -> None:
     """Print the host instructions of a miss under every protocol, of the whole core's."""
-    from gpucoh.device.protocols import protocols
+    import gpucoh
 
     found = {}
-    for name in protocols():
+    for name in gpucoh.protocols():
         ends = []
         for passes in PASSES:
             costs, report = count({"protocol": name, "machine": "fermi", "passes": passes})

@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 
 import gpucoh
-from gpucoh.device.protocols import protocols
 
-#: Loads and stores of several kinds, atomics, barriers and synchronisation. The streams of ``benchmarks/`` are left out,
+#: Loads and stores of several kinds, atomics, barriers and synchronisation. What ``benchmarks/`` runs is left out,
 #: so that they measure what the profile does for kernels that it does not know.
 WORKLOADS = ("bfs", "hsp", "st", "sort", "dlb", "reduction")
 
 
 def main() -> int:
-    for protocol in protocols():
+    for protocol in gpucoh.protocols():
         for workload in WORKLOADS:
             result = gpucoh.run(workload, protocol=protocol, scale="tiny")
             if not result.correct and protocol != "no-coh":
