@@ -11,7 +11,7 @@ RUN := PATH="$(BIN):$$PATH"
 BUILD := build
 RELEASE := $(BUILD)/release
 
-.PHONY: demo test test-c test-python check format asan asan-python package proof bench fuzz monitors clean develop
+.PHONY: demo test test-c test-python check format asan asan-python package pgo proof bench fuzz monitors clean develop
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -31,6 +31,7 @@ help:
 	@echo "make check-notebooks  execute them, and compare the texts with the stored ones"
 	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
+	@echo "make pgo      a wheel whose core is compiled by GCC's profile of the suite's workloads"
 	@echo "make develop  build the C core beside its sources; .venv/bin/gpucoh then runs this tree"
 	@echo "make format   format C and Python sources"
 	@echo "make clean    remove build/, figures/, .venv and the extension beside its sources"
@@ -111,6 +112,10 @@ package: $(BUILD)/.run
 	$(PYTHON) -m venv $(BUILD)/clean
 	$(BUILD)/clean/bin/python -m pip install --quiet --disable-pip-version-check $(BUILD)/dist/*.whl
 	cd $(BUILD)/clean && bin/python $(CURDIR)/tools/installed.py
+
+# build/pgo/dist has the wheel; a profile-guided build is for releases, since it takes twice as long.
+pgo: $(BUILD)/.run
+	$(RUN) sh tools/pgo.sh $(BUILD)/pgo
 
 check: $(BUILD)/.dev
 	$(RUN) BUILD=$(BUILD) sh tools/check.sh
