@@ -36,7 +36,7 @@ def draw(verdicts: Sequence[Verdict]) -> Figure:
     families = [name for name in FAMILIES if any(item.family == name for item in verdicts)]
     counts = Counter((item.protocol, item.rule, item.family, _part(item)) for item in verdicts)
     with mpl.rc_context(style()):
-        figure = Canvas(figsize=(7, points(0.14) * len(rows) + 0.9), layout="constrained")
+        figure = Canvas(figsize=(7, points(0.14) * len(rows) + 1.1), layout="constrained")
         axes = figure.subplots(1, len(families), sharey=True, squeeze=False)[0]
         for family, ax in zip(families, axes, strict=True):
             total = sum(name.partition(".")[0] == family for name in facts())
@@ -57,5 +57,5 @@ def draw(verdicts: Sequence[Verdict]) -> Figure:
             for part, (colour, text) in _PARTS.items()
             if part in used
         ]
-        figure.legend(handles=patches, loc="outside lower center", ncols=4, frameon=False)
+        figure.legend(handles=patches, loc="outside lower center", ncols=3, frameon=False)
     return figure

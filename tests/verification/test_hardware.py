@@ -1,6 +1,8 @@
 """Does gpucoh hardware find what protocols can show of the outcomes that GPUs showed?"""
 
+import importlib
 import json
+from pathlib import Path
 
 import pytest
 
@@ -221,6 +223,23 @@ def test_the_command_prints_a_row_for_each_protocol_and_rule(capsys, tmp_path):
     found = json.loads(capsys.readouterr().out)
     assert [item["test"] for item in found["verdicts"]] == of_families(["paper1"])
     assert found["summaries"][0]["not_seen"] == 2
+
+
+def test_the_page_has_a_row_for_each_protocol_and_rule(tmp_path, monkeypatch):
+    """Whatever the order of the files is; the later one counts."""
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "tools"))
+    page = importlib.import_module("hardware_page")
+    files = []
+    for number, name in enumerate(("mesi", "no-l1", "mesi")):
+        word = "shown" if number == 2 else "never"
+        found = Verdict(protocol=name, rule="rc", test="wrc.0_1_2.gpu.rlx", verdict=word, by="runs")
+        files.append(tmp_path / f"{number}.json")
+        files[-1].write_text(json.dumps({"verdicts": [found.to_dict()]}))
+    rows = [page.row(item) for item in summarise(page.read(files))]
+    assert rows == [
+        ("`no-l1`", "`rc`", "RC-MCA", "0", "0", "0%", "0", "0", "1", "0"),
+        ("`mesi`", "`rc`", "RC-MCA", "0", "0", "100%", "1", "0", "0", "0"),
+    ]
 
 
 def test_bad_input_is_refused(capsys):
