@@ -22,6 +22,8 @@ from gpucoh.cli.options import (
     stdout_console,
 )
 from gpucoh.cli.papers import StoreOption
+from gpucoh.experiments.interrupts import terminable
+from gpucoh.experiments.sweeps import add_rows
 from gpucoh.litmus.runner import keeping
 from gpucoh.report import tables
 from gpucoh.verify.growth import PANELS, STATES, TITLES, Exploration, explorations, number_of
@@ -106,9 +108,7 @@ def _explored(
 ) -> list[dict[str, Any]]:
     """The rows, of which the file keeps those that are ready."""
     with LATE_IMPORT:
-        from gpucoh.experiments.interrupts import terminable
         from gpucoh.experiments.results import Results
-        from gpucoh.experiments.sweeps import add_rows
 
     with terminable(), Results(store, resume=store is not None) as results:
         add_rows(
