@@ -17,6 +17,7 @@ from gpucoh.cli.options import (
     WRONG,
     JobsOption,
     JsonOption,
+    ProtocolsOption,
     lists,
     print_json,
     stdout_console,
@@ -34,14 +35,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command("growth")
     def growth_command(
-        protocol: Annotated[
-            list[str] | None,
-            typer.Option(
-                "-p",
-                "--protocol",
-                help="Protocol ids, comma separated or repeated. Default: all that support the rule.",
-            ),
-        ] = None,
+        protocol: ProtocolsOption = None,
         rule: Annotated[
             str | None,
             typer.Option("-c", "--consistency", help="Consistency rule. Default: each protocol's."),

@@ -19,6 +19,7 @@ from gpucoh.cli.options import (
     JobsOption,
     JsonOption,
     MachineOption,
+    ProtocolsOption,
     SeedOption,
     lists,
     print_json,
@@ -48,14 +49,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command("hardware")
     def hardware_command(
-        protocol: Annotated[
-            list[str] | None,
-            typer.Option(
-                "-p",
-                "--protocol",
-                help="Protocol ids, comma separated or repeated. Default: all that support the rule.",
-            ),
-        ] = None,
+        protocol: ProtocolsOption = None,
         rule: Annotated[
             str | None,
             typer.Option(

@@ -31,6 +31,14 @@ RuleOption = Annotated[
         help="Consistency rule: sc, rc (alias wo), drf or hrf. Default: the paper's for the protocol.",
     ),
 ]
+ProtocolsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-p",
+        "--protocol",
+        help="Protocol ids, comma separated or repeated. Default: all that support the rule.",
+    ),
+]
 ScaleOption = Annotated[str, typer.Option("--scale", help="Input size: tiny, small or paper.")]
 SeedOption = Annotated[
     int, typer.Option("--seed", help="Random seed; equal seeds give equal runs.")
