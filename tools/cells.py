@@ -46,6 +46,7 @@ LOCAL = [
     (2, "0: ld x | 0: add.cu x 1; st x 3; add.cu x 1 | 1: st x 3"),
     (0, "0: ld x | 0: F; add.cu x 1 | 0: F; st x 3; add.cu x 1"),
     (2, "0: add x 1; add.cu x 1; st x 1; add.cu x 1 | 0: add.cu x 1 | 1: add x 1"),
+    (0, "0: add.cu x 1 | 0: F | 0: add x 1"),
 ]
 READ_ONLY = [
     (0, "0: ld x; ld.ro x; ld x; F; ld.ro x | 0: F; ld.ro x; ld.relaxed x"),
