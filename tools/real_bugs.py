@@ -57,7 +57,7 @@ def programs() -> Any:
 
 def by_verify(name: str) -> str | None:
     protocol = planted_bugs.planted()[name]
-    found = planted_bugs.first_violation(name, protocol, True, "")
+    found = planted_bugs.first_violation(name, protocol, True, {})
     return f"{found['kind']} in {found['name']}" if found else None
 
 
