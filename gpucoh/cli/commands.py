@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from gpucoh.base.clock import Clock
 from gpucoh.base.errors import ConfigError, KernelError, WorkloadError
 from gpucoh.base.files import results_folder, whole_file
 from gpucoh.base.late import LATE_IMPORT
@@ -413,6 +415,8 @@ def compare_command(
 
       gpucoh compare -w bfs -p mesi,tc-weak -m fermi,gcn3
     """
+    clock = Clock()
+    start = time.process_time(), time.perf_counter()
     folder = out if out is not None or as_json else Path("figures")
     with contextlib.nullcontext() if folder is None else results_folder(folder):
         comparison = compare(
@@ -433,9 +437,16 @@ def compare_command(
             print_json(comparison.to_dict())
         else:
             tables.print_comparison(stdout_console(), comparison)
-        files = [] if folder is None else _draw(comparison, folder)
+        with clock.phase("figures"):
+            files = [] if folder is None else _draw(comparison, folder)
     if files and not as_json:
         sys.stdout.write("\nwrote " + ", ".join(str(path) for path in files) + "\n")
+        phases = {"start": start[0]} | comparison.seconds | clock.seconds
+        spent = ", ".join(f"{name} {seconds:.1f}" for name, seconds in phases.items())
+        wall = time.perf_counter() - start[1]
+        sys.stdout.write(
+            f"\nprocessor seconds: {spent}; {wall:.1f} s by the clock after the start\n"
+        )
     if comparison.failures:
         raise typer.Exit(WRONG)
 

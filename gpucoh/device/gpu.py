@@ -16,6 +16,7 @@ from typing import Any, Never, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gpucoh.base.clock import Clock
 from gpucoh.base.errors import ConfigError, KernelError, SimulationError, short_traceback
 from gpucoh.base.wording import natural, unknown
 from gpucoh.device import binding
@@ -151,6 +152,7 @@ class GPU(Observing):
         self.stop: threading.Event | None = None
         self.progress: Progress | None = None
         self.occupancy: dict[str, dict[str, Any]] = {}
+        self.clock = Clock()
         self._events = _FIRST_EVENTS
         # An array refers to its GPU, so the GPU must not refer to the array: a cycle would wait for the collector.
         self._arrays: weakref.WeakSet[Array] = weakref.WeakSet()
@@ -337,7 +339,8 @@ class GPU(Observing):
             )
         if placement not in (None, *PLACEMENTS):
             raise ConfigError(unknown("placement", placement, PLACEMENTS))
-        program = kernel.compile(self.machine.lanes_per_warp).with_shared(shared)
+        with self.clock.phase("compilation"):
+            program = kernel.compile(self.machine.lanes_per_warp).with_shared(shared)
         self._note_occupancy(program, threads)
         self.launch_program(program, grid3, block3, args, placement, deadlock_after)
 
@@ -385,7 +388,8 @@ class GPU(Observing):
                 self._recorder.begin_launch(program.name, grid, block)
                 self.core.pause_at(self._recorder.pause)
             try:
-                self._run()
+                with self.clock.phase("core"):
+                    self._run()
             finally:
                 if self._recorder:
                     self._recorder.end_launch()

@@ -30,6 +30,7 @@ from gpucoh.device.gpu import (
     VERSION,
     resolve,
 )
+from gpucoh.experiments.inputs import INPUTS
 from gpucoh.experiments.interrupts import interruptible
 from gpucoh.machines import Machine, machine
 from gpucoh.report.bars import blocks_bar
@@ -201,13 +202,15 @@ class Run:
             )
 
     def _carry_out_on(self, gpu: GPU, found: Workload, capture: bool) -> RunResult:
-        instance = found.prepare(self.scale, self.seed, self.params)
+        with gpu.clock.phase("input"):
+            instance = INPUTS.get(found, self.scale, self.seed, self.params)
         setting = found.setting(self.scale, self.seed, self.params)
         start = time.perf_counter()
         correct: bool | None = False
         mismatches, where, error, details = 0, "", None, {}
         try:
-            outcome = instance.run(gpu)
+            with gpu.clock.phase("check"):
+                outcome = instance.run(gpu)
             correct, mismatches, where = outcome.correct, outcome.mismatches, outcome.where
             details = dict(outcome.details)
         except (SimulationError, KernelError, WorkloadError) as failure:
@@ -227,6 +230,7 @@ class Run:
             where=where,
             error=error,
             wall_s=time.perf_counter() - start,
+            seconds=dict(gpu.clock.seconds),
             stats=Stats(gpu.stats().to_dict()),  # a whole run: runs of other GPUs may be subtracted
             params=dict(setting.params),
             configuration=gpu.machine.numbers(),

@@ -10,13 +10,23 @@ from typing import Any
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.device.choices import Choice
-from gpucoh.export.syntax import NETWORKS, OPTIONS, WORLD, Definitions, text_of
+from gpucoh.export.syntax import (
+    NETWORKS,
+    OPTIONS,
+    RANGES,
+    WITHOUT,
+    WORLD,
+    Definitions,
+    is_array,
+    number_of,
+    text_of,
+)
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import Program
 
 CORES = 2
 #: Kinds of messages that are no protocol's own.
-_CORE_KINDS = ("NOTHING", "LOAD", "STORE", "ATOMIC", "EVICT", "FILL")
+_CORE_KINDS = ("NOTHING", "LOAD", "STORE", "ATOMIC", "EVICT", "FILL", "TIMER")
 #: Which channels a network has, as its model says.
 _WAYS = {
     "up": "to == CORES",
@@ -53,7 +63,8 @@ class Bounded:
 
     def records(self) -> list[str]:
         """Names of the records but the state."""
-        return [name for name in self.definitions.records if name not in (WORLD, NETWORKS, OPTIONS)]
+        no_type = (WORLD, NETWORKS, OPTIONS, RANGES, WITHOUT)
+        return [name for name in self.definitions.records if name not in no_type]
 
     def world(self) -> dict[str, ast.expr]:
         """The state: names and types."""
@@ -168,7 +179,13 @@ class _Generator:
         self.operations = max(
             len(thread.operations) for item in programs for thread in item.threads
         )
-        self.missing: list[str] = []
+        without = definitions.records.get(WITHOUT, {})
+        self.missing = [
+            f"table {table['name']}"
+            for controller in self.json["controllers"]
+            for table in controller["tables"][1:]
+            if table["name"].replace(".", "_") not in without
+        ]
         self.channels = 0
 
     def lines(self, model: str) -> Iterator[str]:
@@ -207,6 +224,11 @@ class _Generator:
         yield from _choice("is_of_requests", "kind: Kind", "bool", requests, "False")
         ordered = {str(i): str(item["order"] != "none") for i, item in enumerate(networks)}
         yield from _choice("is_ordered", "network: Network", "bool", ordered, "False")
+        if all(
+            item["order"] != "none" for item in networks
+        ):  # a smaller model: checkers expand calls
+            yield "def queued(list: List, network: Network, m: Message) -> List:"
+            yield "    return appended(list, m)"
 
     def _channels(self) -> Iterator[str]:
         """The channels that a protocol's networks have: from each core up to the bank, down to each core, across."""
@@ -323,14 +345,17 @@ class _Generator:
         yield from _choice("rank_of", "kind: Kind", "Rank", ranks, "0")
         yield "def is_before(a: Message, b: Message) -> bool:"
         for name, kind in self.definitions.records["Message"].items():
-            yield f"    if a.{name} != b.{name}:"
-            match ast.unparse(kind):
-                case "Kind":
-                    yield f"        return rank_of(a.{name}) < rank_of(b.{name})"
-                case "bool":
-                    yield f"        return b.{name}"
-                case _:
-                    yield f"        return a.{name} < b.{name}"
+            array = is_array(kind)
+            places = range(1 + CORES * self.operations) if array else ()  # by request
+            for part in [f"{name}[{i}]" for i in places] or [name]:
+                yield f"    if a.{part} != b.{part}:"
+                match ast.unparse(array[1] if array else kind):
+                    case "Kind":
+                        yield f"        return rank_of(a.{part}) < rank_of(b.{part})"
+                    case "bool":
+                        yield f"        return b.{part}"
+                    case _:
+                        yield f"        return a.{part} < b.{part}"
         yield "    return False"
 
 
@@ -338,10 +363,13 @@ def _check_options(choice: Choice, definitions: Definitions) -> None:
     """An option that changes the protocol and that its model does not know would give a model of another protocol."""
     known = definitions.records.get(OPTIONS, {})
     for name, value in choice.options.items():
-        option = choice.protocol.options[name]
-        if name not in known and value != option.default:
+        allowed = choice.protocol.options[name].default
+        if name in known:
+            allowed = value if ast.unparse(known[name]) == "int" else number_of(known[name], {})
+        if value != allowed:
             raise ConfigError(
-                f"protocol {choice.protocol.id}: option {name} has no model for other checkers (allowed: its default)"
+                f"protocol {choice.protocol.id}: option {name} = {value} has no model for other checkers "
+                f"(allowed: {allowed})"
             )
 
 
@@ -383,7 +411,17 @@ def bounded(choice: Choice, rule: str, programs: Sequence[Program], evictions: i
         raise ConfigError(f"protocol {protocol.id}: no model of {', '.join(generator.missing)}")
     model = Bounded(definitions, programs, protocol.id.replace("-", "_").replace("!", "_"))
     _bound(model, generator, evictions)
+    _bound_by_options(model, choice)
     return model
+
+
+def _bound_by_options(model: Bounded, choice: Choice) -> None:
+    for name, kind in model.definitions.records.get(OPTIONS, {}).items():
+        if ast.unparse(kind) == "int":
+            default = choice.protocol.options[name].default
+            model.constants[name.upper()] = choice.options.get(name, default)
+    for name, most in model.definitions.records.get(RANGES, {}).items():
+        model.ranges[name] = (0, number_of(most, model.constants))
 
 
 def _bound(model: Bounded, generator: _Generator, evictions: int) -> None:
@@ -399,7 +437,7 @@ def _bound(model: Bounded, generator: _Generator, evictions: int) -> None:
             "NO_EVENT",
             *(f"{c}_{e['name']}" for c, t in generator.tables.items() for e in t["events"]),
         ],
-        "Origin": ["ISSUE", "DELIVER", "MEMORY", "REPLAY", "SPONTANEOUS"],
+        "Origin": ["ISSUE", "DELIVER", "MEMORY", "REPLAY", "SPONTANEOUS", "DUE"],
         "Status": ["DONE", "HELD_LINE", "HELD_QUEUE"],
     }
     networks = len(generator.json["networks"])
@@ -408,6 +446,7 @@ def _bound(model: Bounded, generator: _Generator, evictions: int) -> None:
         "NODES": CORES + 1,
         "CHANNELS": generator.channels,
         "PLACES": places,
+        "REQUESTS": 1 + CORES * operations,
         "EVICTIONS": evictions,
     }
     model.ranges |= {
@@ -432,7 +471,7 @@ def _bound(model: Bounded, generator: _Generator, evictions: int) -> None:
 
 def exportable() -> list[str]:
     """Ids of the protocols that have a model."""
-    parts = {"machine", "baseline", "sharers"}
+    parts = {"machine", "baseline", "sharers", "time"}
     folder = resources.files("gpucoh.export").joinpath("models")
     return sorted(
         p.name.removesuffix(".model")

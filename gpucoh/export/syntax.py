@@ -3,16 +3,23 @@
 A model has records (classes), procedures (functions without a result, which may change the state), functions, and
 rules: procedures with ``@rule(guard)``. The fields of ``World`` are the state, and are named alone. A protocol's model
 begins with ``use(..)``, and its definitions replace those of the models that it uses; fields of a record are added.
+These records are no types of the model:
+
+- ``Networks``: which ways each network has;
+- ``Options``: the options that the model knows, with the only value that it covers, or ``int``: then the option is a
+  constant, with its name in capitals;
+- ``Ranges``: the largest value of a type of numbers from 0 on;
+- ``Without``: tables over units that take no event in a model, and why.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 
-WORLD, NETWORKS, OPTIONS = "World", "Networks", "Options"
+WORLD, NETWORKS, OPTIONS, RANGES, WITHOUT = "World", "Networks", "Options", "Ranges", "Without"
 #: Calls that the printers translate themselves.
 BUILT_IN = {"blank", "require", "impossible", "range"}
 
@@ -137,6 +144,13 @@ def locals_of(item: ast.FunctionDef) -> dict[str, ast.expr]:
         for node in ast.walk(item)
         if isinstance(node, ast.AnnAssign)
     }
+
+
+def number_of(node: ast.expr, constants: Mapping[str, int]) -> int:
+    """The value of an expression of numbers and constants."""
+    return int(
+        eval(compile(ast.Expression(node), "", "eval"), {"__builtins__": {}}, dict(constants))
+    )
 
 
 def is_array(annotation: ast.expr) -> tuple[ast.expr, ast.expr] | None:

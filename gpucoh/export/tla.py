@@ -12,7 +12,15 @@ import textwrap
 from collections.abc import Sequence
 
 from gpucoh.export.bounded import Bounded
-from gpucoh.export.syntax import ModelError, body_of, calls, guard_of, is_array, parameters
+from gpucoh.export.syntax import (
+    ModelError,
+    body_of,
+    calls,
+    guard_of,
+    is_array,
+    number_of,
+    parameters,
+)
 
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Eq: "=",
@@ -42,7 +50,6 @@ class _Printer:
 
     def __init__(self, model: Bounded) -> None:
         self.model = model
-        self.constants = dict(model.constants)
         self.words = {word for words in model.enums.values() for word in words}
         self.functions = {item.name: item for item in model.functions()}
         self.functions |= {item.name: item for item in model.definitions.rules()}
@@ -171,9 +178,7 @@ class _Printer:
                 return self._define(_STATE, self._procedure(name, args, at), at)
             case ast.For(target=ast.Name(id=name), iter=ast.Call(args=[end]), body=body):
                 lines: list[str] = []
-                for number in range(
-                    eval(compile(ast.Expression(end), "", "eval"), {}, self.constants)
-                ):
+                for number in range(number_of(end, self.model.constants)):
                     more, at = self._block(body, {**at, name: str(number)})
                     lines += more
                 return lines, {key: value for key, value in at.items() if key != name}

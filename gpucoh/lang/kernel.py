@@ -6,6 +6,7 @@ import html
 import importlib
 import inspect
 import pickle
+import threading
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ParamSpec, Self, TypeVar, cast
@@ -76,6 +77,7 @@ class Kernel(Definition):
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function, "kernel")
         self._programs: list[tuple[int, list[_Dependency], Program]] = []
+        self._compiling = threading.RLock()
 
     def __repr__(self) -> str:
         try:
@@ -187,9 +189,14 @@ class Kernel(Definition):
         """
         if lanes not in (32, 64):
             raise ConfigError(f"lanes = {lanes!r} is not 32 or 64")
-        for known, dependencies, program in self._programs:
-            if known == lanes and all(_same(current(), value) for current, value in dependencies):
-                return program
+        with self._compiling:  # threads of a sweep that need the same program compile it once
+            for known, dependencies, program in self._programs:
+                if known == lanes and all(_same(now(), value) for now, value in dependencies):
+                    return program
+            return self._compiled(lanes)
+
+    def _compiled(self, lanes: int) -> Program:
+        """Compile, and keep the program with the constants that it uses."""
         lowerer = Lowerer(self._unit, lanes)
         try:
             function = lowerer.lower(self.signature)

@@ -12,10 +12,11 @@ from matplotlib import patheffects, transforms
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.textpath import TextPath
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 
 from gpucoh.base.canvas import Canvas, points, style
@@ -314,7 +315,9 @@ def _names_height(chart: Chart, options: Options) -> float:
 
 def _length(text: str, size: float) -> float:
     """The length of a line of text in points."""
-    return float(TextPath((0, 0), text, size=size).get_extents().width)
+    return float(
+        text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)[0]
+    )
 
 
 def _legend(figure: Figure, handles: Sequence[Artist], width: float) -> float:
@@ -426,8 +429,8 @@ def _draw_bar(axes: Axes, chart: Chart, bar: Bar, x: float, limit: float | None)
         height = scale * bar.parts.get("" if own else part, 0.0)
         if height:
             shown = _open(look) if own and bar.counted else look
-            drawn = axes.bar(x, height, 0.9, bottom=bottom, **shown)  # type: ignore[arg-type]
-            drawn[0].set_label(part)
+            box = Rectangle((x - 0.45, bottom), 0.9, height, label=part, **shown)  # type: ignore[arg-type]
+            axes.add_patch(box)
             bottom += height
     if broken:
         cut = [0.88 * bottom, 0.92 * bottom]

@@ -49,9 +49,14 @@ def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
         raise ConfigError(
             f"figures cannot be written to {folder}: {error.strerror or error}"
         ) from None
-    for path in paths:
-        with whole_file(path) as part:
-            figure.savefig(part)
+    layout = figure.get_layout_engine()
+    try:
+        for path in paths:
+            with whole_file(path) as part:
+                figure.savefig(part)
+            figure.set_layout_engine("none")  # the first file has settled the layout
+    finally:
+        figure.set_layout_engine(layout)
     return paths
 
 

@@ -74,6 +74,12 @@ class Matrix:
         """Runs with a wrong result although a memory model is promised."""
         return [run for run in self.runs if run.counts_as_failure]
 
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Processor seconds of all runs by phase, as :attr:`RunResult.seconds` counts them."""
+        names = dict.fromkeys(name for run in self.runs for name in run.seconds)
+        return {name: sum(run.seconds.get(name, 0.0) for run in self.runs) for name in names}
+
     @short_traceback
     def run(
         self, workload: str, protocol: str, seed: int | None = None, machine: str | None = None

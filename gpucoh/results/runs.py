@@ -101,6 +101,9 @@ class RunResult:
         Where cycles, hits, misses and flits go; of a run with ``profile=True``.
     trace : Trace, optional
         Of a run with ``trace``; :meth:`to_dict` leaves it out.
+    seconds : dict
+        Processor time by phase: ``input``, ``compilation`` of kernels, ``core``, and ``check``, which also copies
+        data to and from the GPU; :meth:`to_dict` leaves it out.
     """
 
     workload: str
@@ -126,6 +129,7 @@ class RunResult:
     series: Series | None = None
     profile: Profile | None = None
     trace: Trace | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     @property
     def cycles(self) -> int:

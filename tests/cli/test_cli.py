@@ -253,6 +253,10 @@ def test_compare_draws_figures_and_marks_what_is_wrong(cli, tmp_path):
         image = matplotlib.image.imread(tmp_path / "figures" / f"{name}.png")
         assert image[..., :3].std() > 0.05
     assert (tmp_path / "figures" / "runs.csv").read_text().count("\n") == 7
+    phases = (
+        r"start [\d.]+, input [\d.]+, compilation [\d.]+, core [\d.]+, check [\d.]+, figures [\d.]+"
+    )
+    assert re.search(rf"processor seconds: {phases}; [\d.]+ s by the clock", out)
 
 
 def test_compare_json_is_runs_and_summary(cli, tmp_path):

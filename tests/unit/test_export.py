@@ -79,7 +79,7 @@ def test_a_module_of_tla_defines_what_it_names_once(protocol):
 def test_an_option_without_a_model_is_refused(monkeypatch):
     monkeypatch.setattr("gpucoh.export.bounded.text_of", lambda name: name)
     monkeypatch.setattr(Definitions, "read", lambda self, name: None)
-    with pytest.raises(ConfigError, match="option clean_put has no model"):
+    with pytest.raises(ConfigError, match="option clean_put = 0 has no model"):
         bounded(small_choice("mesi[clean_put=header]"), "rc", programs_of(["ld x | st x 1"]), 0)
 
 

@@ -1,0 +1,65 @@
+"""The last inputs that runs have made, so that runs under other protocols and on other machines use them again.
+
+These are inputs of the suite: they depend on setting and files alone, and do not change when they run. A user's
+workload may depend on whatever its code names, and makes its input in each run.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gpucoh.suite import Instance, Workload, workloads
+
+# Of a matrix, threads carry out runs of two workloads at a time, those of one that ends and of the next.
+_KEPT = 2
+
+
+class Inputs:
+    """Inputs by what determines them; threads that need the same one make it once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._made: OrderedDict[tuple[object, ...], _Input] = OrderedDict()
+
+    def get(
+        self, found: Workload, scale: str, seed: int, params: Mapping[str, object] | None
+    ) -> Instance:
+        """The workload's input, as :meth:`gpucoh.suite.Workload.prepare` makes it."""
+        if workloads().get(found.id) is not found:
+            return found.prepare(scale, seed, params)
+        setting = found.setting(scale, seed, params)
+        values = tuple((name, _content(value)) for name, value in setting.params.items())
+        key = (found.make, scale, setting.seed, values, setting.given)
+        with self._lock:
+            made = self._made.setdefault(key, _Input())
+            self._made.move_to_end(key)
+            while len(self._made) > _KEPT:
+                self._made.popitem(last=False)
+        with made.lock:
+            if made.instance is None:
+                made.instance = found.prepare(scale, seed, params)
+            return made.instance
+
+
+class _Input:
+    """An input, or the place of one that a thread is making."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.instance: Instance | None = None
+
+
+def _content(value: Any) -> tuple[object, ...]:
+    """A parameter's value and type, with the state of the file that it names, if any."""
+    known: tuple[object, ...] = (type(value), value)
+    if isinstance(value, str) and Path(value).is_file():
+        state = Path(value).stat()
+        known += (Path(value).absolute(), state.st_ino, state.st_mtime_ns, state.st_size)
+    return known
+
+
+INPUTS = Inputs()
