@@ -14,11 +14,22 @@ import matplotlib
 import pytest
 from hypothesis import settings
 
+from costs import Costs
+
 matplotlib.use("Agg")
 
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--costs", metavar="FILE", help="write each test's processor seconds as CSV")
+
+
+def pytest_configure(config):
+    if config.getoption("--costs"):
+        config.pluginmanager.register(Costs(config.getoption("--costs")))
 
 
 @functools.cache

@@ -1,11 +1,17 @@
-"""Print the result of every workload under every protocol, one JSON object per line, without the wall time."""
+"""Print the result of every workload under every protocol, one JSON object per line, without the wall time.
+
+``determinism.py TREE`` prints what the package in TREE counts; ``determinism.py --compare A B`` names what differs
+between two such outputs, in at most ten lines, and fails if anything does.
+"""
 
 import json
 import os
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import gpucoh
 
@@ -20,7 +26,33 @@ def results(workload: str) -> list[str]:
     return lines
 
 
+def counters(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every number of a result by its path, as ``core.loads``."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from counters(part, f"{name}.{key}" if name else key)
+    else:
+        yield name, value
+
+
+def differences(one: Path, other: Path) -> list[str]:
+    """A line for each run of which two builds count something else."""
+    first, second = (file.read_text().splitlines() for file in (one, other))
+    lines = [] if len(first) == len(second) else [f"{len(first)} runs and {len(second)}"]
+    for text, instead in zip(first, second, strict=False):
+        if text != instead:
+            before, after = (dict(counters(json.loads(run))) for run in (text, instead))
+            names = [name for name in before | after if before.get(name) != after.get(name)]
+            values = ", ".join(f"{n}: {before.get(n)} and {after.get(n)}" for n in names[:3])
+            lines.append(f"{before['workload']} under {before['protocol']}: {values}")
+    return lines
+
+
 def main() -> int:
+    if sys.argv[1:2] == ["--compare"]:
+        found = differences(*map(Path, sys.argv[2:4]))
+        print(*found[:10], sep="\n", end="\n" if found else "")
+        return bool(found)
     tree = Path(sys.argv[1]).resolve()
     if not Path(gpucoh.__file__).resolve().is_relative_to(tree):
         print(f"gpucoh comes from {gpucoh.__file__}, not from {tree}", file=sys.stderr)

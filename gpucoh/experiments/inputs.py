@@ -33,7 +33,8 @@ class Inputs:
             return found.prepare(scale, seed, params)
         setting = found.setting(scale, seed, params)
         values = tuple((name, _content(value)) for name, value in setting.params.items())
-        key = (found.make, scale, setting.seed, values, setting.given)
+        # Some workloads share the function that makes their input: the workload's name belongs to the key.
+        key = (found.id, found.make, scale, setting.seed, values, setting.given)
         with self._lock:
             made = self._made.setdefault(key, _Input())
             self._made.move_to_end(key)
