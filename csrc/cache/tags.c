@@ -118,4 +118,7 @@ gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t st
     if (self->has_words) {
         memset(gpc_tags_word_states(self, way), 0, self->line_words);
     }
+    for (uint32_t word = 0; self->unfilled && word < self->line_words; word++) {
+        gpc_tags_words(self, way)[word] = GPC_UNFILLED_WORD;
+    }
 }

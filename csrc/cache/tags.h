@@ -28,6 +28,8 @@ typedef uint64_t gpc_tag_key_t;
 #define GPC_TAG_GENERATIONS 31u
 #define GPC_TAG_GENERATION_SHIFT 59u
 #define GPC_TAG_FREE UINT64_MAX
+/* No program of the explorer writes it: who reads it has read what nothing has filled. */
+#define GPC_UNFILLED_WORD 0x0BADDA7Au
 
 typedef struct {
     uint64_t clock;
@@ -37,7 +39,8 @@ typedef struct {
 typedef struct {
     uint32_t sets, ways, line_words, fields_size;
     bool has_words;
-    bool powers; /* the four divisors are powers of two */
+    bool powers;   /* the four divisors are powers of two */
+    bool unfilled; /* a line begins with GPC_UNFILLED_WORD, not with the words of the line that had its way before */
     gpc_divider_t by_line, by_piece, by_banks, by_sets;
     gpc_tags_state_t *state;
     gpc_tag_key_t *keys;  /* [sets * ways] */
@@ -107,7 +110,7 @@ gpc_tags_touch(gpc_tags_t *self, gpc_index_t way)
 {
     self->tags[way].used = ++self->state->clock;
 }
-/* Gives the way to `line` in state `state`; metadata and word states are zeroed, data are not. */
+/* Gives the way to `line` in state `state`; metadata and word states are zeroed, data are not (but see `unfilled`). */
 void gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t state);
 static inline void
 gpc_tags_drop(gpc_tags_t *self, gpc_index_t way)

@@ -47,6 +47,9 @@ make_controllers(gpc_world_t *self)
         if (status) {
             return status;
         }
+        for (uint32_t array = 0; array < GPC_MAX_ARRAYS; array++) {
+            unit->arrays[array].unfilled = true; /* words of free ways are in no encoding */
+        }
         if (kind->position == GPC_AT_CORE) {
             self->l1s[unit->index] = unit;
         }

@@ -323,7 +323,6 @@ gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_
 static void
 scrub_line(const gpc_controller_t *unit, const gpc_tags_t *tags, gpc_index_t way)
 {
-    enum { SCRUBBED = 0x0BADDA7A };
     const gpc_table_t *table = unit->type->tables[0];
     gpc_index_t mshr = tags->tags[way].mshr;
     const uint8_t *moving = mshr == GPC_NONE ? NULL : gpc_mshr_word_states(&unit->mshrs, mshr);
@@ -335,7 +334,7 @@ scrub_line(const gpc_controller_t *unit, const gpc_tags_t *tags, gpc_index_t way
             *state = table->initial;
         }
         if (!(table->data_states >> (moves ? moving[word] - 1u : *state) & 1)) {
-            gpc_tags_words(tags, way)[word] = SCRUBBED;
+            gpc_tags_words(tags, way)[word] = GPC_UNFILLED_WORD;
         }
     }
 }

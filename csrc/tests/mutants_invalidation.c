@@ -26,6 +26,13 @@ copy_survives(mutant_t *m)
 }
 
 static void
+load_before_fill(mutant_t *m)
+{
+    mutant_copy(m, "L1", "IV", "LOAD", "V", "LOAD");
+    mutant_next(m, "L1", "IV", "LOAD", "IV");
+}
+
+static void
 inv_ack_dropped(mutant_t *m)
 {
     mutant_drop(m, "L1", "I", "INV", 0);
@@ -141,6 +148,7 @@ MUTANTS(invalidation) {
      "section 3.1: an MSHR merges later loads into the outstanding read", late_load_merges},
     {"gpu-vi!fill-survives", "an invalidation that overtakes the data does not cancel the read miss (IV stays IV)", NULL, fill_survives},
     {"gpu-vi!copy-survives", "an L1 acknowledges an invalidation and keeps its copy", NULL, copy_survives},
+    {"gpu-vi!load-before-fill", "a load hits on a line whose data are still on their way", NULL, load_before_fill},
     {"gpu-vi!inv-ack-dropped", "an L1 that has evicted the line does not acknowledge its invalidation", NULL, inv_ack_dropped},
     {"gpu-vi!own-store-readable", "a load hits on the core's own store before it is performed", NULL, own_store_readable},
     {"gpu-vi!store-without-invalidations", "a store to a shared line is performed at once, without invalidations", NULL, store_without_invalidations},

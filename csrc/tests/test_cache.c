@@ -39,6 +39,23 @@ a_flash_invalidation_empties_the_array_and_only_it(void)
 }
 
 static void
+a_line_of_an_unfilled_array_begins_without_the_words_of_the_line_before(void)
+{
+    gpc_arena_t arena;
+    gpc_tags_t tags;
+    gpc_arena_init(&arena, 1u << 16);
+    REQUIRE(gpc_tags_init(&tags, &arena, 1, 1, (gpc_index_map_t){8, 8, 1}, 0, false) == 0);
+    tags.unfilled = true;
+    gpc_tags_place(&tags, 0, 0, 1);
+    gpc_tags_words(&tags, 0)[1] = 7;
+    gpc_tags_drop(&tags, 0);
+    gpc_tags_place(&tags, 0, 8, 1);
+    CHECK_EQUAL_U64(gpc_tags_words(&tags, 0)[0], GPC_UNFILLED_WORD);
+    CHECK_EQUAL_U64(gpc_tags_words(&tags, 0)[1], GPC_UNFILLED_WORD);
+    gpc_arena_free(&arena);
+}
+
+static void
 transactions_are_found_by_line_until_given_back(void)
 {
     gpc_arena_t arena;
@@ -118,6 +135,7 @@ main(void)
 {
     RUN(banks_index_with_what_the_interleaving_leaves);
     RUN(a_flash_invalidation_empties_the_array_and_only_it);
+    RUN(a_line_of_an_unfilled_array_begins_without_the_words_of_the_line_before);
     RUN(transactions_are_found_by_line_until_given_back);
     RUN(atomics_perform_in_lane_order_each_with_its_old_value);
     RUN(a_failing_compare_and_swap_writes_nothing);
