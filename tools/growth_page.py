@@ -1,0 +1,111 @@
+"""Write the tables and the figure of docs/verification/growth.md: ``growth_page.py [--complete] [--jobs N] FILE``.
+
+FILE is what `gpucoh growth --json` printed, of all protocols. ``--complete`` also explores the default bounds of the
+protocols in COMPLETE, some ten minutes of a processor; without it that table stays as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import generated
+from pages import ROOT, table
+
+from gpucoh.verify.explorer import verify
+from gpucoh.verify.growth import Exploration, Point, number_of, points
+from gpucoh.verify.growth_figure import draw
+
+PAGE = ROOT / "docs" / "verification" / "growth.md"
+STATES = 60_000_000
+#: What ends at the default bounds in under ten minutes of a processor.
+COMPLETE = (
+    ("no-l1", "sc"), ("no-l1", "rc"), ("no-coh", "sc"), ("no-coh", "rc"), ("ideal", "sc"), ("ideal", "rc"),
+    ("gpu-vi", "sc"), ("gpu-vi", "rc"), ("gpu-vini", "sc"), ("gpu-vini", "rc"), ("mesi", "sc"), ("mesi-wt", "sc"),
+    ("mesi-wt", "rc"), ("sc-ideal", "sc"), ("sc-ideal", "rc"), ("tc-strong", "sc"), ("rcc-sc", "sc"), ("rcc-wo", "rc"),
+    ("gpu-drf", "drf"), ("gpu-hrf", "hrf"),
+)  # fmt: skip
+SYMMETRICAL = ("no-l1", "ideal", "gpu-vi", "mesi")
+#: Two and three equal cores; the other sizes have cores that differ.
+EQUAL = (Point(2, 1, 3), Point(3, 1, 2))
+
+
+def explored(pair: tuple[str, str]) -> tuple[int, tuple[str, ...]]:
+    """The states of a protocol at the default bounds, and its row.
+
+    Raises
+    ------
+    SystemExit
+        If a program was not explored to its end, or a violation was found.
+    """
+    name, rule = pair
+    start = time.process_time()
+    found = verify(name, consistency=rule, max_states=STATES)
+    seconds = time.process_time() - start
+    if not found.complete or found.violations:
+        raise SystemExit(f"{name}, {rule}: {'violated' if found.violations else 'not complete'}")
+    numbers = [f"{found.states:,}", f"{found.transitions:,}", str(found.depth), f"{seconds:.0f}"]
+    return found.states, (f"`{name}`", rule, f"all {found.programs:,}", *numbers)
+
+
+def complete(jobs: int) -> str:
+    """The table of what is explored completely at the default bounds, fewest states first."""
+    head = ("protocol", "rule", "programs", "states", "transitions", "depth", "processor time, s")
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        return table(head, [row for _, row in sorted(pool.map(explored, COMPLETE))])
+
+
+def growth(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The table of states by size."""
+    found = {(row["protocol"], row["cores"], row["lines"], row["operations"]): row for row in rows}
+    rules = {row["protocol"]: row["consistency"] for row in rows}
+    head = ("protocol", "rule", *[".".join(map(str, size)) for size in points()])
+    return table(
+        head,
+        [
+            (f"`{name}`", rule, *[number_of(found[name, *size]) for size in points()])
+            for name, rule in rules.items()
+        ],
+    )
+
+
+def symmetry() -> str:
+    """The table of states once and each, of programs whose cores are equal."""
+    lines = []
+    for name in SYMMETRICAL:
+        for point in EQUAL:
+            once, each = (
+                Exploration(name, "rc", point, symmetry=merged).carry_out()["states"]
+                for merged in (True, False)
+            )
+            what = f"{point.cores} cores, {point.lines} line, {point.operations} operations"
+            lines.append((f"`{name}`", what, f"{once:,}", f"{each:,}", f"{each / once:.2f}"))
+    return table(("protocol", "program", "once", "each", "ratio"), lines)
+
+
+def main() -> None:
+    """Write the parts of the page and docs/figures/growth.png."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
+    parser.add_argument("--complete", action="store_true", help="also explore the default bounds")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("file", type=Path, help="what `gpucoh growth --json` printed")
+    given = parser.parse_args()
+    rows = json.loads(given.file.read_text(encoding="utf-8"))
+    parts = {"growth": lambda: growth(rows), "symmetry": symmetry}
+    if given.complete:
+        parts["complete"] = lambda: complete(given.jobs)
+    generated.rewrite_named(PAGE, parts)
+    draw(rows).savefig(ROOT / "docs" / "figures" / "growth.png", dpi=150)
+
+
+if __name__ == "__main__":
+    main()
