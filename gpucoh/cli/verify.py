@@ -25,7 +25,7 @@ from gpucoh.device.choices import split_list
 from gpucoh.device.gpu import protocols
 from gpucoh.device.protocols import rule_name
 from gpucoh.experiments.interrupts import interruptible
-from gpucoh.verify.explorer import verify
+from gpucoh.verify.explorer import PROGRAM_STATES, verify
 from gpucoh.verify.library import find_all
 from gpucoh.verify.results import Explored, Verification
 
@@ -150,6 +150,10 @@ def register(app: typer.Typer) -> None:
             int,
             typer.Option("--states", help="Largest number of states; the result is then bounded."),
         ] = 2_000_000,
+        program_states: Annotated[
+            int,
+            typer.Option("--program-states", help="Largest number of states of one program."),
+        ] = PROGRAM_STATES,
         changes: Annotated[
             list[str] | None,
             typer.Option(
@@ -187,6 +191,8 @@ def register(app: typer.Typer) -> None:
 
           gpucoh verify -p all --states 300000
 
+          gpucoh verify -p tc-strong --states 40000000 --program-states 2000000
+
           gpucoh verify -p tc-weak IRIW+F mine.litmus
 
           gpucoh verify -p rcc-sc all
@@ -208,6 +214,7 @@ def register(app: typer.Typer) -> None:
                     operations=operations,
                     evictions=evictions,
                     max_states=states,
+                    program_states=program_states,
                     tests=given,
                     set=pairs("--set", changes),
                     progress=progress,

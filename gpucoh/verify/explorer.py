@@ -207,13 +207,16 @@ def _in_settings(sets: Sequence[Sequence[Program]], has_l1: bool) -> list[Progra
     return list(chosen.values())
 
 
-def _check_bounds(cores: int, lines: int, operations: int, evictions: int, max_states: int) -> None:
+def _check_bounds(
+    cores: int, lines: int, operations: int, evictions: int, max_states: int, program_states: int
+) -> None:
     for name, value, least, most in (
         ("cores", cores, 2, MOST_CORES),
         ("lines", lines, 1, MOST_LINES),
         ("ops", operations, 1, MOST_OPERATIONS),
         ("evictions", evictions, 0, MOST_EVICTIONS),
         ("states", max_states, 1, MOST_STATES),
+        ("program-states", program_states, 1, MOST_STATES),
     ):
         if not least <= value <= most:
             raise ConfigError(f"{name} = {value}: must be from {least} to {most:,}")
@@ -427,7 +430,7 @@ def verify(
     >>> found.complete, found.violations
     (True, [])
     """
-    _check_bounds(cores, lines, operations, evictions, max_states)
+    _check_bounds(cores, lines, operations, evictions, max_states, program_states)
     choice = small_choice(protocol)
     rule = choice.rule(consistency)
     result = Verification(protocol=protocol, consistency=rule, model=choice.model(rule))

@@ -171,6 +171,7 @@ def test_a_file_that_is_no_sweep_is_refused_with_its_name(refused, tmp_path, tex
         (("run", "bfs", "-p", "tc-weak[lifetime=-1]"), "a whole number from 0 to 65535"),
         (("verify", "-p", ","), "names no protocol"),
         (("verify", "-p", "mesi", "--states", "0"), "states = 0: must be from 1"),
+        (("verify", "-p", "mesi", "--program-states", "0"), "program-states = 0: must be from 1"),
         (("verify", "-p", "mesi", "--states", "9" * 20), "must be from 1 to 1,000,000,000"),
         (("verify", "-p", "mesi", "--evictions", "-1"), "evictions = -1: must be from 0 to 100"),
         (("run", "bfs", "-p", "ideal[consistency=sc]", "-c", "rc"), "in the brackets"),
