@@ -52,7 +52,7 @@ encode_message(void *context, void *encoder, gpc_index_t i)
     gpc_index_t about = msg->request == GPC_NONE ? GPC_NONE : gpc_msg_at(&self->messages, msg->request)->access;
 
     gpc_encode_u64(out, msg->type);
-    gpc_encode_u64(out, msg->flags);
+    gpc_encode_u64(out, msg->flags & ~(uint32_t) GPC_MSG_FLAG_MISSED); /* a statistic */
     gpc_encode_u64(out, (uint64_t) msg->order * 8 + msg->scope);
     gpc_encode_node(out, msg->source);
     gpc_encode_node(out, msg->requester);
