@@ -13,6 +13,7 @@ from gpucoh.device.choices import Choice
 from gpucoh.export.syntax import (
     NETWORKS,
     OPTIONS,
+    PARTS,
     RANGES,
     WITHOUT,
     WORLD,
@@ -34,6 +35,9 @@ _WAYS = {
     "across": "source < CORES and to < CORES",
 }
 _KINDS = {"ld": "LOAD", "st": "STORE", "add": "ATOMIC"}
+#: The number of an access's order; a model without release and acquire parts has the first two only.
+_ORDERS = {"WEAK": 1, "RELAXED": 2, "ACQUIRE": 3, "RELEASE": 4, "ACQ_REL": 5}
+_PLAIN = ("WEAK", "RELAXED")
 
 
 @dataclass
@@ -63,7 +67,7 @@ class Bounded:
 
     def records(self) -> list[str]:
         """Names of the records but the state."""
-        no_type = (WORLD, NETWORKS, OPTIONS, RANGES, WITHOUT)
+        no_type = (WORLD, NETWORKS, OPTIONS, RANGES, WITHOUT, PARTS)
         return [name for name in self.definitions.records if name not in no_type]
 
     def world(self) -> dict[str, ast.expr]:
@@ -96,7 +100,7 @@ def _action(definitions: Definitions, controller: str, name: str) -> str | None:
 
 @dataclass
 class _Table:
-    """A table over lines: its controller, and its cells in order of state."""
+    """A table over lines or words: its controller's name, and its cells in order of state."""
 
     controller: str
     json: dict[str, Any]
@@ -130,6 +134,13 @@ class _Table:
         yield "        case _:"
         yield "            impossible(x)"
 
+    def _opens(self, state: str, following: str) -> Iterator[str]:
+        if state in self.json["stable"] and following not in self.json["stable"]:
+            yield f"open_transaction(x, {self.controller}_{following})"
+
+    def _ends(self, following: str) -> Iterator[str]:
+        yield f"x.next = {self.controller}_{following}"
+
     def _cell(self, state: str, actions: str, following: str | None) -> Iterator[str]:
         names = [item for item in actions.split(", ") if item]
         if following is None:
@@ -137,10 +148,9 @@ class _Table:
             yield from self._actions(names)
             yield f"x.status = {'HELD_LINE' if kind == 'HOLD_LINE' else 'HELD_QUEUE'}"
             return
-        if state in self.json["stable"] and following not in self.json["stable"]:
-            yield f"open_transaction(x, {self.controller}_{following})"
+        yield from self._opens(state, following)
         yield from self._actions(names)
-        yield f"x.next = {self.controller}_{following}"
+        yield from self._ends(following)
 
     def _actions(self, names: list[str]) -> Iterator[str]:
         for name in names:
@@ -149,6 +159,35 @@ class _Table:
                 self.missing.append(name)
             else:
                 yield f"{model}(x)"
+
+
+class _PartTable(_Table):
+    """A table over the entries of a part: a procedure for each event.
+
+    A cell over lines may cause some of its events, and others may cause a cell over lines: no procedure calls itself.
+    """
+
+    def cells(self) -> Iterator[str]:
+        for event in self.json["events"]:
+            yield f"def {self.controller}_on_{event['name']}(x: Step):"
+            yield f"    {event['text']!r}"
+            yield "    match entry[x.unit].state:"
+            for state, at, actions, following in self.json["table"]:
+                if at == event["name"]:
+                    yield f"        case {self.controller}_{state}:"
+                    yield from (
+                        f"            {line}" for line in self._cell(state, actions, following)
+                    )
+            yield "        case _:"
+            yield "            impossible(x)"
+
+    def _opens(self, state: str, following: str) -> Iterator[str]:
+        yield from ()
+
+    def _ends(self, following: str) -> Iterator[str]:
+        """An action may hold the entry instead."""
+        yield "if x.status == DONE:"
+        yield f"    enter(x, {self.controller}_{following})"
 
 
 def _choice(
@@ -179,24 +218,38 @@ class _Generator:
         self.operations = max(
             len(thread.operations) for item in programs for thread in item.threads
         )
-        without = definitions.records.get(WITHOUT, {})
-        self.missing = [
-            f"table {table['name']}"
+        further = {
+            table["name"].replace(".", "_"): table
             for controller in self.json["controllers"]
             for table in controller["tables"][1:]
-            if table["name"].replace(".", "_") not in without
+        }
+        without = definitions.records.get(WITHOUT, {})
+        self.parts = {
+            name: table
+            for name, table in further.items()
+            if name in definitions.records.get(PARTS, {})
+        }
+        self.missing = [
+            f"table {table['name']}"
+            for name, table in further.items()
+            if name not in without and name not in self.parts
         ]
         self.channels = 0
+
+    def all_tables(self) -> dict[str, dict[str, Any]]:
+        """The tables of controllers, then those of their parts."""
+        return {**self.tables, **self.parts}
 
     def lines(self, model: str) -> Iterator[str]:
         yield from self._messages()
         yield from self._channels()
         yield from self._states()
-        for controller, table in self.tables.items():
-            cells = _Table(controller, table, self.definitions)
+        for name, table in self.all_tables().items():
+            kind = _PartTable if name in self.parts else _Table
+            cells = kind(name, table, self.definitions)
             yield from cells.cells()
-            self.missing += [f"{controller}: {name}" for name in cells.missing]
-            self._describe(controller, table["actions"])
+            self.missing += [f"{name}: {action}" for action in cells.missing]
+            self._describe(name, table["actions"])
         yield from self._programs(model)
         yield from self._order_of_messages()
 
@@ -261,6 +314,9 @@ class _Generator:
         yield from _choice("is_transient", "s: State", "bool", transient, "False")
         l1, l2 = (f"{name}_{table['states'][0]['name']}" for name, table in self.tables.items())
         first, second = self.tables
+        for name, table in self.parts.items():
+            yield "def initial_entry_state() -> State:"
+            yield f"    return {name}_{table['states'][0]['name']}"
         yield from (
             "def initial_state(n: Node) -> State:",
             f"    return {l1} if n < CORES else {l2}",
@@ -296,16 +352,17 @@ class _Generator:
         )
         yield from self._per_operation("kind_of", "Kind", lambda op: _KINDS[op.kind], "NOTHING")
         yield from self._per_operation("operand_of", "Value", lambda op: str(op.value), "0")
-        yield from self._per_operation(
-            "how_of", "How", lambda op: "2" if op.kind == "add" else "1", "0"
-        )
+        yield from self._per_operation("how_of", "How", lambda op: str(_ORDERS[op.order]), "0")
         yield from ("def length_of(t: Core) -> Position:", "    match test:")
         for number, program in enumerate(self.programs):
             one, two = (len(thread.operations) for thread in program.threads)
             yield from (f"        case {number}:", f"            return {one} if t == 0 else {two}")
         yield from ("        case _:", "            return 0")
-        yield from ("def may_issue(t: Core) -> bool:",)
-        yield "    return thread[t].outstanding == 0" if self.rule == "sc" else "    return True"
+        if "may_issue" not in self.definitions.functions:
+            yield "def may_issue(t: Core) -> bool:"
+            yield (
+                "    return thread[t].outstanding == 0" if self.rule == "sc" else "    return True"
+            )
         yield from self._allowed(model)
 
     def _per_operation(self, name: str, result: str, value: Any, default: str) -> Iterator[str]:
@@ -373,7 +430,8 @@ def _check_options(choice: Choice, definitions: Definitions) -> None:
             )
 
 
-def _check(programs: Sequence[Program]) -> None:
+def _check(programs: Sequence[Program], definitions: Definitions) -> None:
+    orders = tuple(_ORDERS) if "begin_release" in definitions.functions else _PLAIN
     for program in programs:
         if len(program.threads) != CORES or [thread.core for thread in program.threads] != [0, 1]:
             raise ConfigError(f"program {program}: must have one thread on each of {CORES} cores")
@@ -382,7 +440,7 @@ def _check(programs: Sequence[Program]) -> None:
         for thread in program.threads:
             for op in thread.operations:
                 usual = op.scope == "GPU" and not op.read_only and op.source is None
-                if op.kind not in _KINDS or op.order not in ("WEAK", "RELAXED") or not usual:
+                if op.kind not in _KINDS or op.order not in orders or not usual:
                     raise ConfigError(f"program {program}: {op}: must be ld x, st x N or add x N")
 
 
@@ -394,7 +452,6 @@ def bounded(choice: Choice, rule: str, programs: Sequence[Program], evictions: i
     ConfigError
         If a part of the protocol has no translation, or a program does not fit.
     """
-    _check(programs)
     protocol = choice.protocol
     base = protocol.id.split("!")[0]
     if text_of(base) is None:
@@ -404,6 +461,7 @@ def bounded(choice: Choice, rule: str, programs: Sequence[Program], evictions: i
     definitions = Definitions()
     definitions.read("machine")
     definitions.read(base)
+    _check(programs, definitions)
     _check_options(choice, definitions)
     generator = _Generator(choice, rule, programs, definitions)
     definitions.add(ast.parse("\n".join(generator.lines(choice.model(rule)))))
@@ -432,10 +490,12 @@ def _bound(model: Bounded, generator: _Generator, evictions: int) -> None:
     )
     model.enums |= {
         "Kind": [*_CORE_KINDS, *generator.messages],
-        "State": [f"{c}_{s['name']}" for c, t in generator.tables.items() for s in t["states"]],
+        "State": [
+            f"{c}_{s['name']}" for c, t in generator.all_tables().items() for s in t["states"]
+        ],
         "Event": [
             "NO_EVENT",
-            *(f"{c}_{e['name']}" for c, t in generator.tables.items() for e in t["events"]),
+            *(f"{c}_{e['name']}" for c, t in generator.all_tables().items() for e in t["events"]),
         ],
         "Origin": ["ISSUE", "DELIVER", "MEMORY", "REPLAY", "SPONTANEOUS", "DUE"],
         "Status": ["DONE", "HELD_LINE", "HELD_QUEUE"],
@@ -456,7 +516,15 @@ def _bound(model: Bounded, generator: _Generator, evictions: int) -> None:
         "Index": (0, max(generator.channels, CORES + 1) - 1),
         "Channel": (0, generator.channels - 1),
         "Request": (0, CORES * operations),
-        "How": (0, 2),
+        "How": (
+            0,
+            max(
+                _ORDERS[op.order]
+                for item in model.programs
+                for t in item.threads
+                for op in t.operations
+            ),
+        ),
         "Value": (0, values),
         "Length": (0, places),
         "Place": (0, places - 1),
@@ -471,7 +539,7 @@ def _bound(model: Bounded, generator: _Generator, evictions: int) -> None:
 
 def exportable() -> list[str]:
     """Ids of the protocols that have a model."""
-    parts = {"machine", "baseline", "sharers", "time"}
+    parts = {"machine", "baseline", "sharers", "time", "words", "parts", "store_buffer"}
     folder = resources.files("gpucoh.export").joinpath("models")
     return sorted(
         p.name.removesuffix(".model")

@@ -9,7 +9,8 @@ These records are no types of the model:
 - ``Options``: the options that the model knows, with the only value that it covers, or ``int``: then the option is a
   constant, with its name in capitals;
 - ``Ranges``: the largest value of a type of numbers from 0 on;
-- ``Without``: tables over units that take no event in a model, and why.
+- ``Without``: tables over units that take no event in a model, and why;
+- ``Parts``: tables over entries that the model has, and the controller of each.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 
-WORLD, NETWORKS, OPTIONS, RANGES, WITHOUT = "World", "Networks", "Options", "Ranges", "Without"
+WORLD, NETWORKS, OPTIONS, RANGES = "World", "Networks", "Options", "Ranges"
+WITHOUT, PARTS = "Without", "Parts"
 #: Calls that the printers translate themselves.
 BUILT_IN = {"blank", "require", "impossible", "range"}
 

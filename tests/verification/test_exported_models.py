@@ -24,7 +24,23 @@ PLANTED = [
     ("gpu-vi!w2", "ld x; st x 1; ld x | st x 2", 0),
     ("gpu-vi!inv-ack-dropped", "ld x | st x 1", 1),
     ("tc-strong!w2", "ld x; st x 1; ld x | st x 2", 0),
+    ("denovo-drf!owner-keeps-word", "add x 1 | add x 2", 0),
+    ("gpu-drf!copy-survives-synchronisation", "ld x; add x 1; ld x | ld.relaxed x", 0),
 ]
+
+#: Programs of protocols with a store buffer: data accesses, and accesses with release and acquire parts.
+ORDERED = (
+    "st x 1; ld x | add x 2; ld x",
+    "add x 1; ld.acquire x | st.release x 2; add.acq_rel x 4",
+    "st x 1; st.release x 2 | ld x; add.acquire x 4",
+)
+#: A read that misses at the L2 twice.
+TWICE = "ld x | add x 4; ld x; st x 3"
+#: Evictions and programs of a protocol; 1 and the default programs of others.
+BOUNDS = {
+    "denovo-drf": {"evictions": 2, "programs": (*ORDERED, TWICE)},
+    "gpu-drf": {"evictions": 1, "programs": ORDERED},
+}
 
 
 def checked(text, folder):
@@ -57,12 +73,16 @@ def states(printed):
 
 # the states without evictions are among those with one: one protocol shows that the number counts
 @pytest.mark.parametrize(
-    ("protocol", "evictions"), [("gpu-vi", 0), *((protocol, 1) for protocol in exportable())]
+    ("protocol", "bounds"),
+    [
+        ("gpu-vi", {"evictions": 0}),
+        *((protocol, BOUNDS.get(protocol, {"evictions": 1})) for protocol in exportable()),
+    ],
 )
-def test_another_checker_counts_the_same_states(protocol, evictions, tmp_path):
+def test_another_checker_counts_the_same_states(protocol, bounds, tmp_path):
     from gpucoh.export.exporting import export
 
-    found = export(protocol, evictions=evictions)
+    found = export(protocol, **bounds)
     printed = checked(found.text, tmp_path)
     assert "No error found" in printed
     assert states(printed) == sum(item.states for item in found.counted)
