@@ -15,29 +15,58 @@ wrong(gpc_controller_t *self, gpc_address_t line, const char *what)
                     (unsigned long long) line, what);
 }
 
+/* A way that has a line: its set, its transaction, its state. */
+static int
+verify_way(gpc_controller_t *self, const gpc_table_t *table, const gpc_tags_t *tags, gpc_index_t way, bool at_rest)
+{
+    const gpc_tag_t *tag = &tags->tags[way];
+    gpc_address_t line = gpc_tags_line(tags, way);
+
+    if (gpc_tags_set_of(tags, line) != way / tags->ways) {
+        return wrong(self, line, "is in a wrong set");
+    }
+    if (tag->mshr != GPC_NONE) {
+        const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, tag->mshr);
+        if (at_rest || !entry->live || entry->line != line) {
+            return wrong(self, line, "its way is reserved for no transaction");
+        }
+    } else if (tag->state >= table->num_states || table->states[tag->state].kind != GPC_STABLE) {
+        return wrong(self, line, "is in a transient state without a transaction");
+    }
+    return GPC_OK;
+}
+
+enum { WAYS_AT_ONCE = 8 };
+
+/* Whether WAYS_AT_ONCE ways from this one on have never had a line, as most of a large cache after a short launch. */
+static inline bool
+are_free(const gpc_tag_key_t *keys)
+{
+    gpc_tag_key_t all = GPC_TAG_FREE;
+    for (uint32_t i = 0; i < WAYS_AT_ONCE; i++) {
+        all &= keys[i];
+    }
+    return all == GPC_TAG_FREE;
+}
+
 static int
 verify_array(gpc_controller_t *self, uint8_t array, bool at_rest)
 {
     const gpc_tags_t *tags = &self->arrays[array];
     const gpc_table_t *table = self->type->tables[gpc_table_over(self, array)];
-    for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
-        const gpc_tag_t *tag = &tags->tags[way];
-        if (!gpc_tags_present(tags, way)) {
+    gpc_index_t count = tags->sets * tags->ways;
+    int status = GPC_OK;
+
+    for (gpc_index_t first = 0; first < count && status == GPC_OK; first += WAYS_AT_ONCE) {
+        gpc_index_t end = count - first < WAYS_AT_ONCE ? count : first + WAYS_AT_ONCE;
+        if (end == first + WAYS_AT_ONCE && are_free(&tags->keys[first])) {
             continue;
         }
-        if (gpc_tags_set_of(tags, gpc_tags_line(tags, way)) != way / tags->ways) {
-            return wrong(self, gpc_tags_line(tags, way), "is in a wrong set");
-        }
-        if (tag->mshr != GPC_NONE) {
-            const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, tag->mshr);
-            if (at_rest || !entry->live || entry->line != gpc_tags_line(tags, way)) {
-                return wrong(self, gpc_tags_line(tags, way), "its way is reserved for no transaction");
-            }
-        } else if (tag->state >= table->num_states || table->states[tag->state].kind != GPC_STABLE) {
-            return wrong(self, gpc_tags_line(tags, way), "is in a transient state without a transaction");
+        for (gpc_index_t way = first; way < end && status == GPC_OK; way++) {
+            status = gpc_tags_present(tags, way) ? verify_way(self, table, tags, way, at_rest) : GPC_OK;
         }
     }
-    return GPC_OK;
+    return status;
 }
 
 /* The state of a word where the unit has the line in a way, in a transaction, or both. */
