@@ -36,10 +36,12 @@ ORDERED = (
 )
 #: A read that misses at the L2 twice.
 TWICE = "ld x | add x 4; ld x; st x 3"
+#: Stores to a word whose write-through is outstanding.
+AGAIN = "st x 1; st x 2; st.release x 3 | add x 4; ld x; ld.acquire x"
 #: Evictions and programs of a protocol; 1 and the default programs of others.
 BOUNDS = {
     "denovo-drf": {"evictions": 2, "programs": (*ORDERED, TWICE)},
-    "gpu-drf": {"evictions": 1, "programs": ORDERED},
+    "gpu-drf": {"evictions": 1, "programs": (*ORDERED, AGAIN)},
 }
 
 
