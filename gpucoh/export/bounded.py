@@ -508,6 +508,7 @@ def _bound(model: Bounded, generator: _Generator, evictions: int) -> None:
         "PLACES": places,
         "REQUESTS": 1 + CORES * operations,
         "EVICTIONS": evictions,
+        "UNFILLED": values + 1,  # no program writes it
     }
     model.ranges |= {
         "Core": (0, CORES - 1),
@@ -525,7 +526,7 @@ def _bound(model: Bounded, generator: _Generator, evictions: int) -> None:
                 for op in t.operations
             ),
         ),
-        "Value": (0, values),
+        "Value": (0, values + 1),
         "Length": (0, places),
         "Place": (0, places - 1),
         "Position": (0, max(operations, 1) * 2),

@@ -23,6 +23,8 @@ pytestmark = [
 PLANTED = [
     ("gpu-vi!w2", "ld x; st x 1; ld x | st x 2", 0),
     ("gpu-vi!inv-ack-dropped", "ld x | st x 1", 1),
+    ("gpu-vi!load-before-fill", "ld x; ld x | st x 1", 0),
+    ("mesi!reader-leaves-memory-behind", "st x 1 | ld x", 0),
     ("tc-strong!w2", "ld x; st x 1; ld x | st x 2", 0),
     ("denovo-drf!owner-keeps-word", "add x 1 | add x 2", 0),
     ("gpu-drf!copy-survives-synchronisation", "ld x; add x 1; ld x | ld.relaxed x", 0),
