@@ -86,7 +86,9 @@ def symmetry() -> str:
     for name in SYMMETRICAL:
         for point in EQUAL:
             once, each = (
-                Exploration(name, "rc", point, symmetry=merged).carry_out()["states"]
+                Exploration(name, "rc", point, states=PROGRAM_STATES, symmetry=merged).carry_out()[
+                    "states"
+                ]
                 for merged in (True, False)
             )
             what = f"{point.cores} cores, {point.lines} line, {point.operations} operations"
