@@ -14,6 +14,8 @@ from gpucoh.verify.explorer import small_choice
 
 #: Metadata that only decide which way or message is served first, or count: no part of a state of one line.
 NOT_MODELLED = {"STATISTIC"}
+#: Fields of options that are off in the model, which refuses other values.
+OFF = {"rcc-sc": {"polls", "weak_polls"}}
 
 
 def model_of(protocol):
@@ -49,7 +51,7 @@ def test_every_field_of_the_protocol_is_in_the_model(protocol):
     for controller in described.json["controllers"]:
         for part, record in (("tags", "Line"), ("mshr", "Transaction")):
             for item in controller["metadata"].get(part, ()):
-                if item["kind"] not in NOT_MODELLED:
+                if item["kind"] not in NOT_MODELLED and item["name"] not in OFF.get(protocol, ()):
                     assert item["name"] in records[record], (controller["name"], item["name"])
 
 
@@ -80,6 +82,7 @@ def test_a_model_bears_the_texts_of_the_actions(protocol):
 @pytest.mark.parametrize("protocol", exportable())
 def test_a_module_of_tla_defines_what_it_names_once(protocol):
     text = export(protocol, "tla", programs=["ld x | st x 1"], evictions=0).text
+    text = re.sub(r"\\\*.*", "", text)  # comments
     defined = re.findall(r"^(\w+)(?:\([\w, ]*\))? ==", text, re.MULTILINE)
     assert len(defined) == len(set(defined))
     local = re.findall(r"^ +(\w+) ==", text, re.MULTILINE)
