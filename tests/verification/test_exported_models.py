@@ -29,6 +29,7 @@ PLANTED = [
     ("denovo-drf!owner-keeps-word", "add x 1 | add x 2", 0),
     ("gpu-drf!copy-survives-synchronisation", "ld x; add x 1; ld x | ld.relaxed x", 0),
     ("rcc-sc!h3", "ld x; ld x | st x 1", 0),
+    ("src!fill-over-stores", "ld x; ld x | st x 1", 0),
 ]
 
 #: Programs of protocols with a store buffer: data accesses, and accesses with release and acquire parts.
