@@ -17,7 +17,8 @@ for compiler in gcc clang; do
         PYTHONPATH=$name/tree python tools/determinism.py "$name/tree" >"$name/statistics.txt"
         if [ -z "$reference" ]; then
             reference=$name
-        elif ! python tools/determinism.py --compare "$reference/statistics.txt" "$name/statistics.txt"; then
+        elif ! PYTHONPATH=$name/tree python tools/determinism.py --compare \
+            "$reference/statistics.txt" "$name/statistics.txt"; then
             echo "statistics of $name differ from those of $reference"
             exit 1
         fi
