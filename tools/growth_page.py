@@ -1,7 +1,8 @@
-"""Write the tables and the figure of docs/verification/growth.md: ``growth_page.py [--complete] [--jobs N] FILE``.
+"""Write the tables and the figure of docs/verification/growth.md: ``growth_page.py FILE [--complete [ID:RULE ..]]``.
 
 FILE is what `gpucoh growth --json` printed, of all protocols. ``--complete`` also explores the default bounds of the
-protocols in COMPLETE, some ten minutes of a processor; without it that table stays as it is.
+protocols and rules in that table, and of those that are given, some ten minutes of a processor; without it the table
+stays as it is.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -28,16 +30,14 @@ from gpucoh.verify.growth_figure import draw
 PAGE = ROOT / "docs" / "verification" / "growth.md"
 STATES = 100_000_000
 PROGRAM_STATES = 10_000_000
-#: What ends at the default bounds in under ten minutes of a processor.
-COMPLETE = {
-    "sc": "no-l1 no-coh ideal gpu-vi gpu-vini mesi mesi-wt sc-ideal tc-strong rcc-sc",
-    "rc": "no-l1 no-coh ideal gpu-vi gpu-vini mesi mesi-wt sc-ideal tc-strong rcc-wo",
-    "drf": "gpu-drf",
-    "hrf": "gpu-hrf",
-}
-SYMMETRICAL = ("no-l1", "ideal", "gpu-vi", "mesi")
 #: Two and three equal cores; the other sizes have cores that differ.
 EQUAL = (Point(2, 1, 3), Point(3, 1, 2))
+
+
+def listed(part: str) -> list[tuple[str, str]]:
+    """Protocol and second column of each row of a table of the page, which is the only list of them."""
+    text = PAGE.read_text(encoding="utf-8").partition(f"<!-- {part} -->")[2]
+    return re.findall(r"^\| `([\w-]+)` \| ([^|]*) \|", text.partition("<!-- end -->")[0], re.M)
 
 
 def explored(pair: tuple[str, str]) -> tuple[int, tuple[str, ...]]:
@@ -58,11 +58,14 @@ def explored(pair: tuple[str, str]) -> tuple[int, tuple[str, ...]]:
     return found.states, (f"`{name}`", rule, f"all {found.programs:,}", *numbers)
 
 
-def complete(jobs: int) -> str:
-    """The table of what is explored completely at the default bounds, fewest states first."""
+def complete(more: Sequence[str], jobs: int) -> str:
+    """The table of what is explored completely at the default bounds, fewest states first: its rows and more."""
     head = ("protocol", "rule", "programs", "states", "transitions", "depth", "processor time, s")
+    pairs = [
+        *listed("complete"),
+        *((name, rule) for name, _, rule in (new.partition(":") for new in more)),
+    ]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        pairs = [(name, rule) for rule, names in COMPLETE.items() for name in names.split()]
         return table(head, [row for _, row in sorted(pool.map(explored, pairs))])
 
 
@@ -83,14 +86,13 @@ def growth(rows: Sequence[Mapping[str, Any]]) -> str:
 def symmetry() -> str:
     """The table of states once and each, of programs whose cores are equal."""
     lines = []
-    for name in SYMMETRICAL:
+    for name in dict.fromkeys(name for name, _ in listed("symmetry")):
         for point in EQUAL:
-            once, each = (
-                Exploration(name, "rc", point, states=PROGRAM_STATES, symmetry=merged).carry_out()[
-                    "states"
-                ]
+            works = (
+                Exploration(name, "rc", point, states=PROGRAM_STATES, symmetry=merged)
                 for merged in (True, False)
             )
+            once, each = (work.carry_out()["states"] for work in works)
             what = f"{point.cores} cores, {point.lines} line, {point.operations} operations"
             lines.append((f"`{name}`", what, f"{once:,}", f"{each:,}", f"{each / once:.2f}"))
     return table(("protocol", "program", "once", "each", "ratio"), lines)
@@ -99,14 +101,14 @@ def symmetry() -> str:
 def main() -> None:
     """Write the parts of the page and docs/figures/growth.png."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
-    parser.add_argument("--complete", action="store_true", help="also explore the default bounds")
+    parser.add_argument("--complete", nargs="*", metavar="ID:RULE", help="also the default bounds")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("file", type=Path, help="what `gpucoh growth --json` printed")
     given = parser.parse_args()
     rows = json.loads(given.file.read_text(encoding="utf-8"))
     parts = {"growth": lambda: growth(rows), "symmetry": symmetry}
-    if given.complete:
-        parts["complete"] = lambda: complete(given.jobs)
+    if given.complete is not None:
+        parts["complete"] = lambda: complete(given.complete, given.jobs)
     generated.rewrite_named(PAGE, parts)
     draw(rows).savefig(ROOT / "docs" / "figures" / "growth.png", dpi=150)
 

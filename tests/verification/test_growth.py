@@ -1,6 +1,7 @@
 """Does gpucoh growth count states of growing programs, and say where it stopped?"""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +66,23 @@ def test_bad_input_is_refused(capsys):
     assert "unknown protocol 'mesy'" in capsys.readouterr().err
     assert call(["growth", "-p", "tc-weak", "-c", "sc"]) == 2
     assert "does not support consistency" in capsys.readouterr().err
+
+
+def test_the_page_has_what_is_counted_today():
+    page = Path(__file__).parents[2] / "docs" / "verification" / "growth.md"
+    text = page.read_text().partition("<!-- growth -->")[2].partition("<!-- end -->")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
+    head = next(row for row in rows if row[0] == "protocol")
+    sizes = {
+        column: Point(*map(int, name.split("."))) for column, name in enumerate(head) if column > 1
+    }
+    checked = 0
+    for name, rule, *numbers in (row for row in rows if row[0].startswith("`")):
+        assert all(numbers)
+        for column, number in enumerate(numbers, 2):
+            if number.startswith(">") or int(number.replace(",", "")) > 500:
+                continue
+            row = Exploration(name.strip("`"), rule, sizes[column]).carry_out()
+            assert (name, sizes[column], number_of(row)) == (name, sizes[column], number)
+            checked += 1
+    assert checked > 30
