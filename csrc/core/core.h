@@ -177,8 +177,8 @@ GPC_MUST_CHECK int gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch
 /* Copies the launch and places the first blocks at cycle `at`. */
 GPC_MUST_CHECK int gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *launch, gpc_cycle_t at);
 void gpc_cores_fetch(const gpc_cores_t *self, uint32_t core); /* prefetches the core's state before its cycle */
-/* Simulates one cycle of one core: `now`. */
-GPC_MUST_CHECK int gpc_cores_cycle(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
+/* Simulates one cycle of one core: `now`. *next: that of its next turn, which the caller schedules; or GPC_NEVER. */
+GPC_MUST_CHECK int gpc_cores_cycle(gpc_cores_t *self, uint32_t core, gpc_cycle_t now, gpc_cycle_t *next);
 /* The L1 has completed a request: for a load, the message holds its masked words of the line; for an atomic, the lane
  * list holds the old values. The request is complete in `delay` core cycles. Frees the message and its lane list. */
 GPC_MUST_CHECK int gpc_cores_complete(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words,

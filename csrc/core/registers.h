@@ -110,7 +110,7 @@ gpc_vector_for_write(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_lan
 }
 
 /* Writes result words to the given lanes of a vector register. */
-static inline void
+static inline __attribute__((always_inline)) void
 gpc_write_lanes(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lanes_t lanes, const uint32_t *result)
 {
     uint32_t *to = gpc_vector_for_write(x, destination, lanes);
@@ -173,7 +173,7 @@ gpc_ready_at(const gpc_issue_t *x, uint32_t entry)
     return at == GPC_SCOREBOARD_NEVER ? GPC_NEVER : x->core->scoreboard_base + at;
 }
 
-static inline void
+static inline __attribute__((always_inline)) void /* of every instruction */
 gpc_set_entry_ready_at(const gpc_issue_t *x, uint32_t entry, gpc_cycle_t at)
 {
     if (at == GPC_NEVER) {

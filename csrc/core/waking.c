@@ -194,16 +194,16 @@ take_far(const gpc_core_base_t *base, gpc_cycle_t now)
 }
 
 void
-gpc_core_empty_calendar(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
+gpc_core_empty_calendar(const gpc_core_base_t *base, gpc_cycle_t now)
 {
-    const gpc_core_base_t *base = &self->parts->bases[core_index];
     gpc_core_t *core = base->core;
     uint64_t due = now >= core->far_at ? take_far(base, now) : 0;
-    for (gpc_cycle_t at; (at = first_in_calendar(core)) <= now;) {
+    for (gpc_cycle_t at = first_in_calendar(core); at <= now;) {
         uint32_t slot = (uint32_t) (at % GPC_CALENDAR_SLOTS);
         due |= core->calendar[slot];
         core->calendar[slot] = 0;
         core->calendar_used &= ~(UINT64_C(1) << slot);
+        at = at == now ? GPC_NEVER : first_in_calendar(core);
     }
     core->calendar_next = now + 1;
     for (; due != 0; due &= due - 1) {

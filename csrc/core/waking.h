@@ -34,8 +34,8 @@ gpc_core_schedule(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t at)
 /* Puts the warp into a waiting state; returns GPC_BLOCKED. */
 int gpc_core_block_warp(gpc_issue_t *x, gpc_warp_state_t state, gpc_stall_t reason, gpc_cycle_t until);
 
-/* Makes the warps ready whose wake-up cycle has come. */
-void gpc_core_empty_calendar(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
+/* Makes the warps of a core ready whose wake-up cycle has come. */
+void gpc_core_empty_calendar(const gpc_core_base_t *base, gpc_cycle_t now);
 /* The next wake-up cycle in the calendar, or GPC_NEVER. */
 gpc_cycle_t gpc_core_next_in_calendar(const gpc_core_t *core);
 

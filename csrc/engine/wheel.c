@@ -28,6 +28,7 @@ struct gpc_wheel_state {
     gpc_tick_t first_far; /* tick of the earliest far event, GPC_NEVER when there is none */
     uint64_t next;        /* place in time (place_of) of the first list that is not empty; GPC_NEVER: none */
     uint64_t next_turn;   /* likewise of the first near turn */
+    uint64_t turns_cycle; /* its cycle, unless there is none */
     uint64_t turns_used;  /* bit: a cycle, modulo 64, with turns */
     uint32_t turns_word;  /* the first word of the first turns' set that is not 0 */
     uint32_t num_turns;   /* near ones */
@@ -316,21 +317,23 @@ gpc_wheel_declare_turns(gpc_wheel_t *self, gpc_arena_t *arena, uint8_t kind, uin
     return self->turns.sets ? 0 : GPC_ERROR_MEMORY;
 }
 
-static inline uint64_t
-turn_cycle(const gpc_wheel_t *self, gpc_tick_t tick)
+/* Out of line: few turns are far. */
+__attribute__((noinline)) static int
+schedule_far_turn(gpc_wheel_t *self, gpc_tick_t tick, uint32_t target)
 {
-    return gpc_clock_cycles((gpc_clock_t){self->turns.period}, tick);
+    return gpc_wheel_schedule(self, tick, self->turns.kind, self->turns.priority, target, 0);
 }
 
 int
-gpc_wheel_schedule_turn(gpc_wheel_t *self, gpc_tick_t tick, uint32_t target, bool *joined)
+gpc_wheel_schedule_turn(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t target, bool *joined)
 {
     gpc_wheel_state_t *state = self->state;
+    gpc_tick_t tick = cycle * self->turns.period;
     *joined = false;
     if (tick - state->now > self->turns.reach) {
-        return gpc_wheel_schedule(self, tick, self->turns.kind, self->turns.priority, target, 0);
+        return schedule_far_turn(self, tick, target);
     }
-    uint32_t slot = (uint32_t) (turn_cycle(self, tick) % TURN_CYCLES), word = target / 64;
+    uint32_t slot = (uint32_t) (cycle % TURN_CYCLES), word = target / 64;
     uint64_t *set = &self->turns.sets[(size_t) slot * self->turns.words], bit = UINT64_C(1) << target % 64;
     uint64_t place = place_of(tick, self->turns.priority);
 
@@ -340,6 +343,7 @@ gpc_wheel_schedule_turn(gpc_wheel_t *self, gpc_tick_t tick, uint32_t target, boo
     state->turns_used |= UINT64_C(1) << slot;
     if (place < state->next_turn) {
         state->next_turn = place;
+        state->turns_cycle = cycle;
         state->turns_word = word;
     } else if (place == state->next_turn && word < state->turns_word) {
         state->turns_word = word;
@@ -350,8 +354,7 @@ gpc_wheel_schedule_turn(gpc_wheel_t *self, gpc_tick_t tick, uint32_t target, boo
 static inline uint64_t *
 first_set(const gpc_wheel_t *self)
 {
-    gpc_tick_t tick = self->state->next_turn / GPC_WHEEL_PRIORITIES;
-    return &self->turns.sets[(size_t) (turn_cycle(self, tick) % TURN_CYCLES) * self->turns.words];
+    return &self->turns.sets[(size_t) (self->state->turns_cycle % TURN_CYCLES) * self->turns.words];
 }
 
 static inline uint32_t
@@ -366,15 +369,14 @@ static inline void
 find_turns(gpc_wheel_t *self)
 {
     gpc_wheel_state_t *state = self->state;
-    uint64_t cycle = turn_cycle(self, state->next_turn / GPC_WHEEL_PRIORITIES);
-    uint32_t by = (uint32_t) (cycle % TURN_CYCLES);
+    uint32_t by = (uint32_t) (state->turns_cycle % TURN_CYCLES);
 
     state->turns_used &= ~(UINT64_C(1) << by);
     state->next_turn = GPC_NEVER;
     if (state->turns_used) {
         uint64_t turned = state->turns_used >> by | state->turns_used << (TURN_CYCLES - by) % TURN_CYCLES;
-        cycle += (uint32_t) __builtin_ctzll(turned);
-        state->next_turn = place_of(cycle * self->turns.period, self->turns.priority);
+        state->turns_cycle += (uint32_t) __builtin_ctzll(turned);
+        state->next_turn = place_of(state->turns_cycle * self->turns.period, self->turns.priority);
         state->turns_word = 0;
         for (const uint64_t *set = first_set(self); set[state->turns_word] == 0;) {
             state->turns_word++;

@@ -58,8 +58,9 @@ GPC_MUST_CHECK int gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_
 /* Declares turns, of targets below `targets`. */
 GPC_MUST_CHECK int gpc_wheel_declare_turns(gpc_wheel_t *self, gpc_arena_t *arena, uint8_t kind, uint8_t priority,
                                            gpc_tick_t period, uint32_t targets);
-/* Schedules a turn, which is taken as an event of its kind. *joined: the target has one at this tick already. */
-GPC_MUST_CHECK int gpc_wheel_schedule_turn(gpc_wheel_t *self, gpc_tick_t tick, uint32_t target, bool *joined);
+/* Schedules a turn at an edge of its clock, which is taken as an event of its kind. *joined: the target has one there
+ * already. */
+GPC_MUST_CHECK int gpc_wheel_schedule_turn(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t target, bool *joined);
 void gpc_wheel_clear(gpc_wheel_t *self); /* drops all events, keeps now */
 gpc_tick_t gpc_wheel_now(const gpc_wheel_t *self);
 /* GPC_ERROR_CAPACITY when `capacity` events are scheduled already; tick >= now is asserted. */

@@ -44,24 +44,24 @@ schedule_outbox(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t tick)
     return gpc_wheel_schedule(&gpu->wheel, tick, GPC_EVENT_OUTBOX, GPC_PRIORITY_OUTBOX, node, 0);
 }
 
-/* Flattened: every turn of a core schedules the next, and the wheel has too many callers to be inlined by itself. */
-__attribute__((flatten)) int
+int
+gpc_gpu_schedule_turn(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t at)
+{
+    bool joined;
+    gpu->core_wakes[core] = at * gpu->core_clock.period;
+    int status = gpc_wheel_schedule_turn(&gpu->wheel, at, core, &joined);
+    gpu->state->events += joined; /* the event that an earlier turn had made obsolete */
+    return status;
+}
+
+int
 gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
 {
     gpc_gpu_t *gpu = world;
-    gpc_tick_t tick = at * gpu->core_clock.period;
-    bool joined;
-
-    if (tick < tick_now(gpu)) { /* scheduled between two edges, for the cycle whose edge has passed */
-        tick = gpc_clock_edge(gpu->core_clock, tick_now(gpu));
+    if (at * gpu->core_clock.period < tick_now(gpu)) { /* between two edges, for the cycle whose edge has passed */
+        at = gpc_clock_cycles(gpu->core_clock, gpc_clock_edge(gpu->core_clock, tick_now(gpu)));
     }
-    if (gpu->core_wakes[core] <= tick) {
-        return GPC_OK;
-    }
-    gpu->core_wakes[core] = tick;
-    int status = gpc_wheel_schedule_turn(&gpu->wheel, tick, core, &joined);
-    gpu->state->events += joined; /* the event that an earlier turn had made obsolete */
-    return status;
+    return gpu->core_wakes[core] <= at * gpu->core_clock.period ? GPC_OK : gpc_gpu_schedule_turn(gpu, core, at);
 }
 
 /* ---- outboxes ---------------------------------------------------------------------------------------------------- */

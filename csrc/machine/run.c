@@ -94,16 +94,24 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     return 0;
 }
 
+static inline int
+turn_of_core(gpc_gpu_t *gpu, uint32_t core, gpc_tick_t tick)
+{
+    gpc_cycle_t next;
+    if (gpu->core_wakes[core] != tick) {
+        return 0; /* an earlier turn took its place */
+    }
+    gpu->core_wakes[core] = GPC_NEVER;
+    int status = gpc_cores_cycle(&gpu->cores, core, gpc_clock_cycles(gpu->core_clock, tick), &next);
+    return status || next == GPC_NEVER ? status : gpc_gpu_schedule_turn(gpu, core, next);
+}
+
 static int
 handle(gpc_gpu_t *gpu, const gpc_event_t *event)
 {
     switch ((gpc_event_kind_t) event->kind) {
         case GPC_EVENT_CORE:
-            if (gpu->core_wakes[event->target] != event->tick) {
-                return 0; /* an earlier turn took its place */
-            }
-            gpu->core_wakes[event->target] = GPC_NEVER;
-            return gpc_cores_cycle(&gpu->cores, event->target, gpc_clock_cycles(gpu->core_clock, event->tick));
+            return turn_of_core(gpu, event->target, event->tick);
         case GPC_EVENT_CONTROLLER:
             return gpc_gpu_controller_event(gpu, (gpc_node_t) event->target);
         case GPC_EVENT_OUTBOX:

@@ -198,7 +198,9 @@ world_step(void)
     for (uint32_t i = 0; i < WORLD_CORES && status == 0; i++) {
         if (world.turns[i] <= world.now) {
             world.turns[i] = GPC_NEVER;
-            status = gpc_cores_cycle(&world.cores, i, world.now);
+            gpc_cycle_t next;
+            status = gpc_cores_cycle(&world.cores, i, world.now, &next);
+            world.turns[i] = next < world.turns[i] ? next : world.turns[i];
         }
     }
     return status;

@@ -233,7 +233,7 @@ static bool
 add_turn(gpc_tick_t tick, uint32_t target)
 {
     bool joined;
-    CHECK_EQUAL_I64(gpc_wheel_schedule_turn(&wheel, tick, target, &joined), 0);
+    CHECK_EQUAL_I64(gpc_wheel_schedule_turn(&wheel, tick / PERIOD, target, &joined), 0);
     return joined;
 }
 

@@ -61,9 +61,8 @@ issuing_before(const gpc_core_t *core, gpc_cycle_t to)
 /* Counts the cycles from the last counted one to `to`, in which nothing changed. While an instruction occupies its
  * issue port, the core counts as issuing. */
 static inline void
-account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
+account(const gpc_core_base_t *base, gpc_cycle_t to)
 {
-    const gpc_core_base_t *base = &self->parts->bases[core_index];
     gpc_core_t *core = base->core;
     gpc_core_statistics_t *statistics = base->statistics;
     gpc_cycle_t from = core->accounted;
@@ -115,7 +114,7 @@ gpc_cores_count_until(gpc_cores_t *self, gpc_cycle_t to)
     for (uint32_t i = 0; i < self->machine->cores && status == 0; i++) {
         gpc_core_t *core = &self->parts->cores[i];
         status = gpc_is_observed(&self->tap, GPC_ON_COUNTED) ? observe_account(self, i, to) : 0;
-        account(self, i, to);
+        account(&self->parts->bases[i], to);
         if (status == 0 && core->blocks_resident == 0 && to > core->empty_since) {
             status = gpc_core_count_empty(self, i, to);
             core->empty_since = to;
@@ -144,63 +143,59 @@ set_aside(gpc_cores_t *self, uint32_t core_index)
     return status;
 }
 
-/* Issues one warp instruction on one port; *issued is false if no warp could. */
-static int
-issue_one(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *issued)
+/* Issues one warp instruction on one port: GPC_ISSUED, GPC_BLOCKED if no warp could, or an error. */
+static inline int
+issue_one(gpc_cores_t *self, gpc_core_t *core, uint32_t core_index, gpc_cycle_t now)
 {
-    gpc_core_t *core = self->parts->bases[core_index].core;
-    *issued = false;
-    int aside = (core->ready & core->memory_next) != 0 ? set_aside(self, core_index) : 0;
-    if (aside != 0) {
-        return aside;
+    int status = (core->ready & core->memory_next) != 0 ? set_aside(self, core_index) : 0;
+    if (status != 0) {
+        return status;
     }
-    while (core->ready != 0 && !*issued) {
+    while (core->ready != 0) {
         uint32_t w = first_in_order(self, core_index, core, core->ready);
         gpc_issue_t x;
         gpc_issue_init(&x, self, core_index, w, now);
         core->ready &= ~(UINT64_C(1) << w);
-        int status = gpc_core_issue(&x);
-        if (status < 0) {
-            return status;
-        }
+        status = gpc_core_issue(&x);
         if (status == GPC_BLOCKED) {
             continue;
         }
-        *issued = true;
+        if (status != GPC_ISSUED) {
+            return status;
+        }
         core->last_warp = w;
         if (x.warp->state == GPC_WARP_READY) { /* neither ended nor at a barrier */
             gpc_core_settle_issued(&x);
         }
+        return GPC_ISSUED;
     }
-    return 0;
+    return GPC_BLOCKED;
 }
 
-static int
-issue(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, bool *any)
+/* Issues on every free port. *any is set if a warp could. */
+static inline int
+issue(gpc_cores_t *self, gpc_core_t *core, uint32_t core_index, gpc_cycle_t now, bool *any)
 {
-    gpc_core_t *core = self->parts->bases[core_index].core;
-    uint32_t width = self->machine->issue_width;
-    for (uint32_t p = 0; p < width && core->ready != 0; p++) {
+    uint32_t p = 0, width = self->machine->issue_width;
+    do {
         if (core->port_free[p] > now) {
             continue;
         }
-        bool issued;
-        int status = issue_one(self, core_index, now, &issued);
-        if (status != 0) {
+        int status = issue_one(self, core, core_index, now);
+        if (status < 0) {
             return status;
         }
-        if (issued) {
+        if (status == GPC_ISSUED) {
             core->port_free[p] = core->ports_free_at = now + self->machine->issue_cycles;
             *any = true;
         }
-    }
+    } while (++p < width && core->ready != 0);
     return 0;
 }
 
 static gpc_cycle_t
-next_turn(const gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
+next_turn(const gpc_cores_t *self, const gpc_core_t *core, uint32_t core_index, gpc_cycle_t now)
 {
-    const gpc_core_t *core = self->parts->bases[core_index].core;
     gpc_cycle_t at = gpc_core_next_in_calendar(core);
     if (core->ready != 0) {
         gpc_cycle_t port = GPC_NEVER;
@@ -231,10 +226,9 @@ gpc_cores_fetch(const gpc_cores_t *self, uint32_t core_index)
 
 /* Records the stall reason of the first warp in scheduler order. A barrier is held up by a warp that has not arrived:
  * there is one, else the barrier could never complete. */
-static void
-note_idle_reason(gpc_cores_t *self, uint32_t core_index)
+static inline void
+note_idle_reason(const gpc_cores_t *self, gpc_core_t *core, uint32_t core_index)
 {
-    gpc_core_t *core = self->parts->bases[core_index].core;
     uint32_t first = first_in_order(self, core_index, core, core->resident);
     core->idle_barrier = (core->waits_barrier >> first & 1u) != 0;
     if (core->idle_barrier) {
@@ -248,13 +242,27 @@ note_idle_reason(gpc_cores_t *self, uint32_t core_index)
     core->idle_ordered = core->order_stalls != 0;
 }
 
-int
-gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
+/* Counts the cycle of this turn. */
+static inline void
+count_turn(const gpc_core_base_t *base, bool issuing)
 {
-    gpc_core_t *core = self->parts->bases[core_index].core;
+    base->statistics->active_cycles++;
+    if (issuing) {
+        base->statistics->issue_cycles++;
+    } else {
+        add_idle(base->core, base->statistics, 1);
+    }
+}
+
+int
+gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_cycle_t *next)
+{
+    *next = GPC_NEVER;
     if (self->parts->launch == NULL) {
         return 0;
     }
+    const gpc_core_base_t *base = &self->parts->bases[core_index];
+    gpc_core_t *core = base->core;
     if (core->turn_scheduled <= now) {
         core->turn_scheduled = GPC_NEVER;
     }
@@ -267,14 +275,14 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
         return status;
     }
     core->in_turn = true;
-    account(self, core_index, now);
-    gpc_core_empty_calendar(self, core_index, now);
+    account(base, now);
+    gpc_core_empty_calendar(base, now);
     bool any = false, active = core->resident != 0;
     if (core->due_head != GPC_NONE) {
         status = gpc_core_retire_due(self, core_index, now);
     }
     if (status == 0 && core->ready != 0) {
-        status = issue(self, core_index, now, &any);
+        status = issue(self, core, core_index, now, &any);
     }
     if (status == 0 && core->queue.count != 0) {
         status = gpc_core_offer(self, core_index, now);
@@ -284,21 +292,18 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     if (status != 0) {
         return status;
     }
-    gpc_cycle_t next = next_turn(self, core_index, now);
+    gpc_cycle_t at = next_turn(self, core, core_index, now);
     bool issuing = any || core->ports_free_at > now;
-    if (core->resident != 0 && !(issuing && next == now + 1)) { /* else no idle cycle precedes the next one */
-        note_idle_reason(self, core_index);
+    if (core->resident != 0 && !(issuing && at == now + 1)) { /* else no idle cycle precedes the next one */
+        note_idle_reason(self, core, core_index);
     }
     if (active) {
-        gpc_core_statistics_t *statistics = self->parts->bases[core_index].statistics;
-        statistics->active_cycles++;
-        if (issuing) {
-            statistics->issue_cycles++;
-        } else {
-            add_idle(core, statistics, 1);
-        }
+        count_turn(base, issuing);
         status = observed ? observe_counted(self, core_index, issuing, !issuing) : 0;
     }
     core->accounted = now + 1;
-    return next == GPC_NEVER || status != 0 ? status : gpc_core_schedule(self, core_index, next);
+    if (at < core->turn_scheduled) {
+        core->turn_scheduled = *next = at;
+    }
+    return status;
 }
