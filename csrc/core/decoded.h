@@ -66,6 +66,7 @@ typedef struct {
     gpc_narrow_t narrow;
     bool may_be_even; /* the operands a, b and c, if the vector registers among them, needs_even, are */
     bool even_result; /* the destination may be even */
+    bool in_place;    /* the destination is a vector register and no operand: lanes may be computed in it */
     uint16_t flags;
     uint16_t entry;      /* of the destination in the scoreboard; GPC_NO_ENTRY: none */
     gpc_access_t access; /* of memory instructions, fences, barriers and exits */

@@ -31,6 +31,7 @@ struct gpc_wheel_state {
     uint64_t turns_cycle; /* its cycle, unless there is none */
     uint64_t turns_used;  /* bit: a cycle, modulo 64, with turns */
     uint32_t turns_word;  /* the first word of the first turns' set that is not 0 */
+    uint32_t turns_at;    /* its place among the sets' words */
     uint32_t num_turns;   /* near ones */
     uint32_t num_near;
     uint32_t num_far;
@@ -324,6 +325,15 @@ schedule_far_turn(gpc_wheel_t *self, gpc_tick_t tick, uint32_t target)
     return gpc_wheel_schedule(self, tick, self->turns.kind, self->turns.priority, target, 0);
 }
 
+/* This word of the first set is the first one that is not 0. */
+static inline void
+set_first_word(gpc_wheel_t *self, uint32_t word)
+{
+    gpc_wheel_state_t *state = self->state;
+    state->turns_word = word;
+    state->turns_at = (uint32_t) (state->turns_cycle % TURN_CYCLES) * self->turns.words + word;
+}
+
 int
 gpc_wheel_schedule_turn(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t target, bool *joined)
 {
@@ -344,24 +354,18 @@ gpc_wheel_schedule_turn(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t target, b
     if (place < state->next_turn) {
         state->next_turn = place;
         state->turns_cycle = cycle;
-        state->turns_word = word;
+        set_first_word(self, word);
     } else if (place == state->next_turn && word < state->turns_word) {
-        state->turns_word = word;
+        set_first_word(self, word);
     }
     return 0;
-}
-
-static inline uint64_t *
-first_set(const gpc_wheel_t *self)
-{
-    return &self->turns.sets[(size_t) (self->state->turns_cycle % TURN_CYCLES) * self->turns.words];
 }
 
 static inline uint32_t
 first_turn(const gpc_wheel_t *self)
 {
-    uint32_t word = self->state->turns_word;
-    return word * 64 + (uint32_t) __builtin_ctzll(first_set(self)[word]);
+    const gpc_wheel_state_t *state = self->state;
+    return state->turns_word * 64 + (uint32_t) __builtin_ctzll(self->turns.sets[state->turns_at]);
 }
 
 /* The first set is empty: finds the next one. */
@@ -377,9 +381,10 @@ find_turns(gpc_wheel_t *self)
         uint64_t turned = state->turns_used >> by | state->turns_used << (TURN_CYCLES - by) % TURN_CYCLES;
         state->turns_cycle += (uint32_t) __builtin_ctzll(turned);
         state->next_turn = place_of(state->turns_cycle * self->turns.period, self->turns.priority);
-        state->turns_word = 0;
-        for (const uint64_t *set = first_set(self); set[state->turns_word] == 0;) {
+        set_first_word(self, 0);
+        while (self->turns.sets[state->turns_at] == 0) {
             state->turns_word++;
+            state->turns_at++;
         }
     }
 }
@@ -388,8 +393,7 @@ static inline void
 take_turn(gpc_wheel_t *self, gpc_event_t *out)
 {
     gpc_wheel_state_t *state = self->state;
-    uint64_t *set = first_set(self);
-    uint32_t word = state->turns_word;
+    uint64_t *set = &self->turns.sets[state->turns_at];
 
     *out = (gpc_event_t){.tick = state->next_turn / GPC_WHEEL_PRIORITIES,
                          .kind = self->turns.kind,
@@ -397,13 +401,14 @@ take_turn(gpc_wheel_t *self, gpc_event_t *out)
                          .target = first_turn(self)};
     advance(self, out->tick);
     state->num_turns--;
-    set[word] &= set[word] - 1;
-    while (set[word] == 0) {
-        if (++word == self->turns.words) {
+    *set &= *set - 1;
+    while (self->turns.sets[state->turns_at] == 0) {
+        if (state->turns_word + 1 == self->turns.words) {
             find_turns(self);
             return;
         }
-        state->turns_word = word;
+        state->turns_word++;
+        state->turns_at++;
     }
 }
 

@@ -24,7 +24,8 @@ gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
             d->alu.one(gpc_operand_word(x, &d->a), gpc_operand_word(x, &d->b), gpc_operand_word(x, &d->c));
         return;
     }
-    uint32_t room_a[GPC_MAX_LANES], room_b[GPC_MAX_LANES], room_c[GPC_MAX_LANES], result[GPC_MAX_LANES];
+    uint32_t room_a[GPC_MAX_LANES], room_b[GPC_MAX_LANES], room_c[GPC_MAX_LANES], room[GPC_MAX_LANES];
+    uint32_t *result = all && d->in_place ? x->vectors + d->destination.offset : room;
     const uint32_t *a = gpc_operand_lanes(x, &d->a, room_a);
     const uint32_t *b = d->b.kind == GPC_NO_OPERAND ? a : gpc_operand_lanes(x, &d->b, room_b);
     const uint32_t *c = d->c.kind == GPC_NO_OPERAND ? a : gpc_operand_lanes(x, &d->c, room_c);
@@ -34,6 +35,8 @@ gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
     }
     if (all && gpc_lanes_even(result, x->lanes)) { /* e.g. a warp index */
         gpc_write_word(x, &d->destination, active, result[0]);
+    } else if (result != room) {
+        (void) gpc_vector_for_write(x, &d->destination, active); /* its lanes are in place */
     } else {
         gpc_write_lanes(x, &d->destination, active, result);
     }
