@@ -36,7 +36,7 @@ verify_way(gpc_controller_t *self, const gpc_table_t *table, const gpc_tags_t *t
     return GPC_OK;
 }
 
-enum { WAYS_AT_ONCE = 8 };
+enum { WAYS_AT_ONCE = 32 };
 
 /* Whether WAYS_AT_ONCE ways from this one on have never had a line, as most of a large cache after a short launch. */
 static inline bool
@@ -59,7 +59,7 @@ verify_array(gpc_controller_t *self, uint8_t array, bool at_rest)
 
     for (gpc_index_t first = 0; first < count && status == GPC_OK; first += WAYS_AT_ONCE) {
         gpc_index_t end = count - first < WAYS_AT_ONCE ? count : first + WAYS_AT_ONCE;
-        if (end == first + WAYS_AT_ONCE && are_free(&tags->keys[first])) {
+        if (tags->keys[first] == GPC_TAG_FREE && end == first + WAYS_AT_ONCE && are_free(&tags->keys[first])) {
             continue;
         }
         for (gpc_index_t way = first; way < end && status == GPC_OK; way++) {

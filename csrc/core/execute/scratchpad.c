@@ -18,15 +18,12 @@ fail_index(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_t
 }
 
 /* Cycles beyond the first: lanes of one bank are serialised, except plain accesses to the same word. */
-static uint32_t
-conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic)
+__attribute__((noinline)) static uint32_t
+count_conflicts(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic)
 {
-    uint32_t banks = x->cores->machine->scratchpad_banks; /* a power of two, at most 64 */
+    uint32_t banks = x->cores->machine->scratchpad_banks;
     uint8_t turns[64] = {0}, head[64], next[GPC_MAX_LANES];
     uint32_t most = 1;
-    if (banks == 0) {
-        return 0;
-    }
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left), bank = words[l] & (banks - 1), other = GPC_MAX_LANES;
         if (turns[bank] != 0 && !atomic) {
@@ -41,6 +38,25 @@ conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, 
         most = ++turns[bank] > most ? turns[bank] : most;
     }
     return most - 1;
+}
+
+/* Mostly no two lanes share a bank. */
+static inline uint32_t
+conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic)
+{
+    uint32_t banks = x->cores->machine->scratchpad_banks; /* a power of two, at most 64 */
+    uint64_t used = 0;
+    if (banks == 0) {
+        return 0;
+    }
+    for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
+        uint64_t bank = UINT64_C(1) << (words[gpc_lowest_bit(left)] & (banks - 1));
+        if ((used & bank) != 0) {
+            return count_conflicts(x, lanes, words, atomic);
+        }
+        used |= bank;
+    }
+    return 0;
 }
 
 /* Elements of the array from the instruction's immediate on: its declared length, limited to the block's scratchpad. */
@@ -146,6 +162,13 @@ perform(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const u
     const uint32_t *c = gpc_operand_lanes(x, atomic ? &d->c : &none, room_c);
     uint32_t *memory = x->parts->scratchpad;
     uint32_t *to = loads && d->destination.kind == GPC_VECTOR ? gpc_vector_for_write(x, &d->destination, lanes) : NULL;
+    if (to != NULL && !stores) {
+        for (; lanes != 0; lanes &= lanes - 1) {
+            uint32_t l = gpc_lowest_bit(lanes);
+            to[l] = memory[words[l]];
+        }
+        return;
+    }
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left);
         uint32_t old = memory[words[l]];

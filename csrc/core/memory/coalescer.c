@@ -295,6 +295,14 @@ shape_of(const gpc_issue_t *x, const gpc_decoded_t *d, const uint32_t *index, gp
     if (lanes == gpc_all_lanes(x) && is_straight(index, x->lanes)) {
         return (shape_t){.one_line = (first & word_mask) + x->lanes <= word_mask + 1, .straight = true};
     }
+    if (lanes == gpc_all_lanes(x)) {
+        for (const uint32_t *end = index + x->lanes; index != end; index += 32) {
+            for (uint32_t l = 0; l < 32; l++) {
+                differ |= index[l] ^ first;
+            }
+        }
+        lanes = 0;
+    }
     for (; lanes != 0; lanes &= lanes - 1) {
         differ |= index[gpc_lowest_bit(lanes)] ^ first;
     }
@@ -317,6 +325,17 @@ fill_words(gpc_core_access_t *access, const uint32_t *index, uint32_t count, uin
             word[l] = (uint8_t) (index[l] & word_mask);
         }
     }
+}
+
+/* The words of their line that the lanes read. */
+static gpc_mask_t
+words_of(const gpc_core_access_t *access, gpc_lanes_t lanes)
+{
+    gpc_mask_t words = access->one_word ? UINT32_C(1) << access->word[0] : GPC_NO_WORDS;
+    for (gpc_lanes_t left = access->one_word ? 0 : lanes; left != 0; left &= left - 1) {
+        words |= UINT32_C(1) << access->word[gpc_lowest_bit(left)];
+    }
+    return words;
 }
 
 /* Makes one request for an instruction whose lanes all access one line that is entirely inside the buffer. 1: done; 0:
@@ -346,12 +365,16 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], access_index);
     gpc_msg_t *msg = gpc_msg_at(x->cores->messages, request->name);
     hand_over_t from = hand_over(x, d, room);
+    access->straight = shape.straight;
+    access->one_word = shape.one_word;
     fill_words(access, index, x->lanes, word_mask, shape.straight);
     if (shape.straight && d->access.kind != GPC_ACCESS_ATOMIC) {
         msg->mask = (uint32_t) (((UINT64_C(1) << x->lanes) - 1) << (first & word_mask));
         if (d->access.kind == GPC_ACCESS_STORE) {
             memcpy(msg->data + (first & word_mask), from.values[0], x->lanes * sizeof *msg->data);
         }
+    } else if (d->access.kind == GPC_ACCESS_LOAD) {
+        msg->mask = words_of(access, lanes);
     } else {
         for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
             uint32_t l = gpc_lowest_bit(left);
@@ -360,8 +383,6 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     }
     request->lanes = lanes;
     note_words(x, d, request, msg);
-    access->straight = shape.straight;
-    access->one_word = shape.one_word;
     access->remaining = access->to_offer = 1;
     access->line = line;
     return 1;

@@ -39,6 +39,12 @@ deliver_load(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t 
         }
         gpc_operand_t part = gpc_operand_next(x, *to, i);
         uint32_t *registers = gpc_vector_for_write(x, &part, lanes);
+        if (lanes == gpc_all_lanes(x)) {
+            for (uint32_t l = 0; l < x->lanes; l++) {
+                registers[l] = words[access->word[l] + i];
+            }
+            continue;
+        }
         for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
             uint32_t l = gpc_lowest_bit(left);
             registers[l] = words[access->word[l] + i];
