@@ -66,6 +66,19 @@ find_flat_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t la
     return 0;
 }
 
+/* Whether all indices are below `elements`. */
+static inline bool
+are_inside(const uint32_t *index, uint32_t count, uint64_t elements)
+{
+    uint32_t last = elements > UINT32_MAX ? UINT32_MAX : (uint32_t) elements - 1, outside = 0;
+    for (const uint32_t *end = index + count; index != end; index += 32) {
+        for (uint32_t l = 0; l < 32; l++) {
+            outside |= index[l] > last;
+        }
+    }
+    return outside == 0 && elements != 0;
+}
+
 int
 gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_address_t *addresses)
 {
@@ -81,6 +94,12 @@ gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_
     }
     uint32_t misaligned = d->width - 1u; /* buffers are aligned to whole lines */
     uint32_t bytes = gpc_element_bytes(d->narrow.bytes);
+    if (lanes == gpc_all_lanes(x) && misaligned == 0 && are_inside(index, x->lanes, buffer->elements)) {
+        for (uint32_t l = 0; l < x->lanes; l++) {
+            addresses[l] = buffer->address + bytes * (gpc_address_t) index[l];
+        }
+        return 0;
+    }
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t l = gpc_lowest_bit(lanes);
         if ((uint64_t) index[l] + d->width > buffer->elements || (index[l] & misaligned) != 0) {
@@ -224,7 +243,7 @@ typedef struct {
     const uint32_t *values[4], *replacement;
 } hand_over_t;
 
-static void
+static inline __attribute__((always_inline)) void
 add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t lane, uint32_t word,
          const hand_over_t *from)
 {
