@@ -84,10 +84,16 @@ gpc_tags_key(const gpc_tags_t *self, gpc_address_t line)
 static inline gpc_index_t
 gpc_tags_find(const gpc_tags_t *self, gpc_address_t line) /* a way, or GPC_NONE */
 {
-    gpc_index_t first = gpc_tags_set_of(self, line) * self->ways;
+    gpc_index_t way = gpc_tags_set_of(self, line) * self->ways, end = way + self->ways;
     gpc_tag_key_t key = gpc_tags_key(self, line);
 
-    for (gpc_index_t way = first; way < first + self->ways; way++) {
+    for (; way + 4 <= end; way += 4) { /* most sets have a multiple of 4 */
+        const gpc_tag_key_t *keys = &self->keys[way];
+        if (keys[0] == key || keys[1] == key || keys[2] == key || keys[3] == key) {
+            return way + (keys[0] == key ? 0 : keys[1] == key ? 1 : keys[2] == key ? 2 : 3);
+        }
+    }
+    for (; way < end; way++) {
         if (self->keys[way] == key) {
             return way;
         }

@@ -109,8 +109,7 @@ gpc_vector_for_write(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_lan
     return to;
 }
 
-/* Writes the words of the given lanes of 32, the next lane's `step` words further. Vectorised: half the cost of steps from lane
- * to lane if 20 are given. */
+/* Writes the words of the given lanes of 32, the next lane's `step` words further. Vectorised. */
 static inline __attribute__((always_inline)) void
 gpc_blend_lanes(uint32_t *to, const uint32_t *from, uint32_t step, uint32_t lanes)
 {
@@ -123,6 +122,22 @@ gpc_blend_lanes(uint32_t *to, const uint32_t *from, uint32_t step, uint32_t lane
     }
 }
 
+/* A blend of 32 lanes costs as much as steps to some 10. */
+static inline __attribute__((always_inline)) void
+gpc_write_some_lanes(const gpc_issue_t *x, uint32_t *to, const uint32_t *from, uint32_t step, gpc_lanes_t lanes)
+{
+    if (gpc_count_bits(lanes) < 12) {
+        for (; lanes != 0; lanes &= lanes - 1) {
+            uint32_t l = gpc_lowest_bit(lanes);
+            to[l] = from[l * step];
+        }
+        return;
+    }
+    for (const uint32_t *end = to + x->lanes; to != end; to += 32, from += 32 * step, lanes >>= 32) {
+        gpc_blend_lanes(to, from, step, (uint32_t) lanes);
+    }
+}
+
 /* Writes result words to the given lanes of a vector register. */
 static inline __attribute__((always_inline)) void
 gpc_write_lanes(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lanes_t lanes, const uint32_t *result)
@@ -132,9 +147,7 @@ gpc_write_lanes(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lane
         memcpy(to, result, x->lanes * sizeof *to);
         return;
     }
-    for (const uint32_t *end = to + x->lanes; to != end; to += 32, result += 32, lanes >>= 32) {
-        gpc_blend_lanes(to, result, 1, (uint32_t) lanes);
-    }
+    gpc_write_some_lanes(x, to, result, 1, lanes);
 }
 
 /* Whether all lanes have the same word. Lanes that differ mostly differ in the first two. */
@@ -171,9 +184,7 @@ gpc_write_word(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lanes
         return;
     }
     uint32_t *to = gpc_vector_for_write(x, destination, lanes);
-    for (const uint32_t *end = to + x->lanes; to != end; to += 32, lanes >>= 32) {
-        gpc_blend_lanes(to, &word, 0, (uint32_t) lanes);
-    }
+    gpc_write_some_lanes(x, to, &word, 0, lanes);
 }
 
 /* ---- the scoreboard: the first cycle in which a register may be used --------------------------------------------- */

@@ -63,16 +63,19 @@ int
 stc_clean_set(gpc_controller_t *unit, uint32_t set, gpc_address_t except)
 {
     const gpc_tags_t *tags = &unit->arrays[0];
-    int status = GPC_OK;
 
-    for (gpc_index_t way = set * tags->ways; way < (set + 1) * tags->ways && status == GPC_OK; way++) {
-        bool old = gpc_tags_present(tags, way) && tags->tags[way].mshr == GPC_NONE &&
-                   gpc_tags_line(tags, way) != except && stc_is_current(unit, gpc_tags_line(tags, way));
-        status = old ? gpc_controller_line(unit, STC_TABLE_LINES, GPC_MSG_EXPIRE, gpc_tags_line(tags, way),
-                                           gpc_all_words(unit), GPC_NONE)
-                     : GPC_OK;
+    for (gpc_index_t way = set * tags->ways, end = way + tags->ways; way < end; way++) {
+        if (!gpc_tags_present(tags, way) || tags->tags[way].mshr != GPC_NONE || gpc_tags_line(tags, way) == except ||
+            !stc_is_current(unit, gpc_tags_line(tags, way))) {
+            continue;
+        }
+        int status = gpc_controller_line(unit, STC_TABLE_LINES, GPC_MSG_EXPIRE, gpc_tags_line(tags, way),
+                                         gpc_all_words(unit), GPC_NONE);
+        if (status != GPC_OK) {
+            return status;
+        }
     }
-    return status;
+    return GPC_OK;
 }
 
 GPC_ACTION(act_touch, "the set's first access in this epoch: its lines of current bands go")
