@@ -6,11 +6,11 @@
  * `schedule`. */
 #include "core/registers.h"
 
-/* To the left by 0 to 64 bits: one instruction of the host. */
+/* To the right: one instruction of the host. */
 static inline uint64_t
-rotate(uint64_t bits, uint32_t by)
+rotate(uint64_t bits, uint64_t by)
 {
-    return bits << by % 64 | bits >> (64 - by) % 64;
+    return bits >> by % 64 | bits << (0 - by) % 64;
 }
 
 _Static_assert(GPC_CALENDAR_SLOTS == 64, "a calendar's slots are the bits of a word");
@@ -169,8 +169,7 @@ first_in_calendar(const gpc_core_t *core)
     if (core->calendar_used == 0) {
         return GPC_NEVER;
     }
-    uint32_t first = (uint32_t) (core->calendar_next % GPC_CALENDAR_SLOTS);
-    return core->calendar_next + gpc_lowest_bit(rotate(core->calendar_used, 64 - first));
+    return core->calendar_next + gpc_lowest_bit(rotate(core->calendar_used, core->calendar_next));
 }
 
 /* Takes the warps from `far` that are due. Out of line: rare. */

@@ -378,7 +378,7 @@ find_turns(gpc_wheel_t *self)
     state->turns_used &= ~(UINT64_C(1) << by);
     state->next_turn = GPC_NEVER;
     if (state->turns_used) {
-        uint64_t turned = state->turns_used >> by | state->turns_used << (TURN_CYCLES - by) % TURN_CYCLES;
+        uint64_t turned = state->turns_used >> by | state->turns_used << (0 - by) % TURN_CYCLES;
         state->turns_cycle += (uint32_t) __builtin_ctzll(turned);
         state->next_turn = place_of(state->turns_cycle * self->turns.period, self->turns.priority);
         set_first_word(self, 0);

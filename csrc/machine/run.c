@@ -241,7 +241,7 @@ checkpoint(gpc_gpu_t *gpu, const gpc_event_t *event)
 }
 
 /* All blocks have ended: the launch's time ends; remaining write-backs and events are drained. */
-static void
+static inline __attribute__((always_inline)) void
 note_finish(gpc_gpu_t *gpu)
 {
     gpc_gpu_state_t *state = gpu->state;
