@@ -177,6 +177,7 @@ typedef struct {
     gpc_cycle_t now;
     gpc_lanes_t all_lanes;
     uint32_t core_index, warp_index, lanes;
+    uint32_t active; /* lanes that the instruction executes in */
 } gpc_issue_t;
 
 enum { GPC_ISSUED = 0, GPC_BLOCKED = 1 };
@@ -206,7 +207,7 @@ gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, 
     x->now = now;
     x->core_index = core;
     x->warp_index = warp;
-    x->lanes = self->machine->lanes_per_warp;
+    x->lanes = x->active = self->machine->lanes_per_warp;
     x->all_lanes = launch->all_lanes;
 }
 

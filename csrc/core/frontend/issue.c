@@ -109,7 +109,9 @@ gpc_core_issue(gpc_issue_t *x)
     if (d->unit != GPC_UNIT_NONE && x->core->unit_free[d->unit] > x->now) {
         return gpc_core_block_warp(x, GPC_WARP_WAITS_TIME, GPC_STALL_unit, x->core->unit_free[d->unit]);
     }
-    uint32_t lanes = x->warp->top.lanes == gpc_all_lanes(x) ? x->lanes : gpc_count_bits(x->warp->top.lanes);
+    if (x->warp->top.lanes != gpc_all_lanes(x)) {
+        x->active = gpc_count_bits(x->warp->top.lanes);
+    }
     switch (d->group) {
         case GPC_GROUP_BRANCH:
             issue_branch(x, d);
@@ -137,6 +139,6 @@ gpc_core_issue(gpc_issue_t *x)
         }
     }
     x->statistics->instructions++;
-    x->statistics->thread_instructions += lanes;
+    x->statistics->thread_instructions += x->active;
     return GPC_ISSUED;
 }
