@@ -117,7 +117,7 @@ gpc_blend_lanes(uint32_t *to, const uint32_t *from, uint32_t step, uint32_t lane
     static const uint32_t bits[32] = {BIT(0), BIT(4), BIT(8), BIT(12), BIT(16), BIT(20), BIT(24), BIT(28)};
 #undef BIT
     for (uint32_t l = 0; l < 32; l++) {
-        uint32_t keep = (uint32_t) - ((lanes & bits[l]) == 0);
+        uint32_t keep = (uint32_t) -((lanes & bits[l]) == 0);
         to[l] = (to[l] & keep) | (from[l * step] & ~keep);
     }
 }

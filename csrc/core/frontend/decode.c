@@ -403,8 +403,8 @@ resolve(gpc_core_launch_t *launch)
         note_place(d, &d->a, launch);
         note_place(d, &d->b, launch);
         note_place(d, &d->c, launch);
-        d->in_place = to->kind == GPC_VECTOR && !is_register(to, &d->a) && !is_register(to, &d->b) &&
-                      !is_register(to, &d->c);
+        d->in_place =
+            to->kind == GPC_VECTOR && !is_register(to, &d->a) && !is_register(to, &d->b) && !is_register(to, &d->c);
         d->even_result =
             to->kind == GPC_VECTOR && to->number < GPC_EVEN_REGISTERS && (launch->may_be_even >> to->number & 1u) != 0;
         d->entry = to->kind == GPC_NO_OPERAND ? GPC_NO_ENTRY : (uint16_t) gpc_scoreboard_entry(launch, to);
