@@ -28,11 +28,10 @@ struct gpc_wheel_state {
     gpc_tick_t first_far; /* tick of the earliest far event, GPC_NEVER when there is none */
     uint64_t next;        /* place in time (place_of) of the first list that is not empty; GPC_NEVER: none */
     uint64_t next_turn;   /* likewise of the first near turn */
-    uint64_t turns_cycle; /* its cycle, unless there is none */
+    uint64_t turns_cycle; /* its cycle; GPC_NEVER: none */
     uint64_t turns_used;  /* bit: a cycle, modulo 64, with turns */
     uint32_t turns_word;  /* the first word of the first turns' set that is not 0 */
     uint32_t turns_at;    /* its place among the sets' words */
-    uint32_t num_turns;   /* near ones */
     uint32_t num_near;
     uint32_t num_far;
     uint64_t summary[NUM_SUMMARIES]; /* one bit per word of bits */
@@ -100,7 +99,7 @@ gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_t capacity)
         return GPC_ERROR_MEMORY;
     }
     self->turns = (gpc_wheel_turns_t){.sets = NULL};
-    self->state->first_far = self->state->next = self->state->next_turn = GPC_NEVER;
+    self->state->first_far = self->state->next = self->state->next_turn = self->state->turns_cycle = GPC_NEVER;
     memset(self->slots, 0xFF, (size_t) NUM_SLOTS * 2 * sizeof *self->slots); /* GPC_NONE: empty */
     return 0;
 }
@@ -128,7 +127,8 @@ gpc_wheel_clear(gpc_wheel_t *self)
                                  .sequence = state->sequence,
                                  .first_far = GPC_NEVER,
                                  .next = GPC_NEVER,
-                                 .next_turn = GPC_NEVER};
+                                 .next_turn = GPC_NEVER,
+                                 .turns_cycle = GPC_NEVER};
     if (self->turns.sets) {
         memset(self->turns.sets, 0, TURN_CYCLES * self->turns.words * sizeof *self->turns.sets);
     }
@@ -143,7 +143,18 @@ gpc_wheel_now(const gpc_wheel_t *self)
 uint32_t
 gpc_wheel_count(const gpc_wheel_t *self)
 {
-    return self->state->num_near + self->state->num_far + self->state->num_turns;
+    uint32_t turns = 0;
+    for (uint32_t i = 0; self->state->turns_used && i < TURN_CYCLES * self->turns.words; i++) {
+        turns += (uint32_t) __builtin_popcountll(self->turns.sets[i]);
+    }
+    return self->state->num_near + self->state->num_far + turns;
+}
+
+bool
+gpc_wheel_holds_only(const gpc_wheel_t *self, uint32_t events)
+{
+    const gpc_wheel_state_t *state = self->state;
+    return state->turns_used == 0 && state->num_near + state->num_far == events;
 }
 
 /* ---- near events ------------------------------------------------------------------------------------------------- */
@@ -308,10 +319,12 @@ gpc_wheel_declare_turns(gpc_wheel_t *self, gpc_arena_t *arena, uint8_t kind, uin
                         uint32_t targets)
 {
     uint32_t words = (targets + 63) / 64;
-    /* Less than the ring's cycles, because now may be between two edges. */
+    /* Less than the ring's cycles, because now may be between two edges; and inside the window, so that no far event
+     * precedes a near turn. */
+    gpc_tick_t ring = (TURN_CYCLES - 1) * period;
     self->turns = (gpc_wheel_turns_t){GPC_ARENA_TAKE(arena, (size_t) TURN_CYCLES * words, uint64_t),
                                       period,
-                                      (TURN_CYCLES - 1) * period,
+                                      ring < WINDOW ? ring : WINDOW - 1,
                                       words,
                                       kind,
                                       priority};
@@ -325,13 +338,15 @@ schedule_far_turn(gpc_wheel_t *self, gpc_tick_t tick, uint32_t target)
     return gpc_wheel_schedule(self, tick, self->turns.kind, self->turns.priority, target, 0);
 }
 
-/* This word of the first set is the first one that is not 0. */
+/* The cycle is the first with near turns, and this word of its set the first one that is not 0. */
 static inline void
-set_first_word(gpc_wheel_t *self, uint32_t word)
+set_first_turn(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t word)
 {
     gpc_wheel_state_t *state = self->state;
+    state->turns_cycle = cycle;
+    state->next_turn = place_of(cycle * self->turns.period, self->turns.priority);
     state->turns_word = word;
-    state->turns_at = (uint32_t) (state->turns_cycle % TURN_CYCLES) * self->turns.words + word;
+    state->turns_at = (uint32_t) (cycle % TURN_CYCLES) * self->turns.words + word;
 }
 
 int
@@ -339,24 +354,18 @@ gpc_wheel_schedule_turn(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t target, b
 {
     gpc_wheel_state_t *state = self->state;
     gpc_tick_t tick = cycle * self->turns.period;
-    *joined = false;
     if (tick - state->now > self->turns.reach) {
+        *joined = false;
         return schedule_far_turn(self, tick, target);
     }
-    uint32_t slot = (uint32_t) (cycle % TURN_CYCLES), word = target / 64;
-    uint64_t *set = &self->turns.sets[(size_t) slot * self->turns.words], bit = UINT64_C(1) << target % 64;
-    uint64_t place = place_of(tick, self->turns.priority);
+    uint32_t at = (uint32_t) (cycle % TURN_CYCLES) * self->turns.words + target / 64;
+    uint64_t set = self->turns.sets[at];
 
-    *joined = (set[word] & bit) != 0;
-    state->num_turns += !*joined;
-    set[word] |= bit;
-    state->turns_used |= UINT64_C(1) << slot;
-    if (place < state->next_turn) {
-        state->next_turn = place;
-        state->turns_cycle = cycle;
-        set_first_word(self, word);
-    } else if (place == state->next_turn && word < state->turns_word) {
-        set_first_word(self, word);
+    *joined = (set >> target % 64 & 1u) != 0;
+    self->turns.sets[at] = set | UINT64_C(1) << target % 64;
+    state->turns_used |= UINT64_C(1) << cycle % TURN_CYCLES;
+    if (cycle < state->turns_cycle || (cycle == state->turns_cycle && at < state->turns_at)) {
+        set_first_turn(self, cycle, target / 64);
     }
     return 0;
 }
@@ -368,47 +377,26 @@ first_turn(const gpc_wheel_t *self)
     return state->turns_word * 64 + (uint32_t) __builtin_ctzll(self->turns.sets[state->turns_at]);
 }
 
-/* The first set is empty: finds the next one. */
+/* The first word that was not 0 is: finds the next one, in this set or in a later one. */
 static inline void
 find_turns(gpc_wheel_t *self)
 {
     gpc_wheel_state_t *state = self->state;
-    uint32_t by = (uint32_t) (state->turns_cycle % TURN_CYCLES);
+    uint32_t by = (uint32_t) (state->turns_cycle % TURN_CYCLES), word = state->turns_word + 1;
+    gpc_cycle_t cycle = state->turns_cycle;
 
-    state->turns_used &= ~(UINT64_C(1) << by);
-    state->next_turn = GPC_NEVER;
-    if (state->turns_used) {
-        uint64_t turned = state->turns_used >> by | state->turns_used << (0 - by) % TURN_CYCLES;
-        state->turns_cycle += (uint32_t) __builtin_ctzll(turned);
-        state->next_turn = place_of(state->turns_cycle * self->turns.period, self->turns.priority);
-        set_first_word(self, 0);
-        while (self->turns.sets[state->turns_at] == 0) {
-            state->turns_word++;
-            state->turns_at++;
-        }
-    }
-}
-
-static inline void
-take_turn(gpc_wheel_t *self, gpc_event_t *out)
-{
-    gpc_wheel_state_t *state = self->state;
-    uint64_t *set = &self->turns.sets[state->turns_at];
-
-    *out = (gpc_event_t){.tick = state->next_turn / GPC_WHEEL_PRIORITIES,
-                         .kind = self->turns.kind,
-                         .priority = self->turns.priority,
-                         .target = first_turn(self)};
-    advance(self, out->tick);
-    state->num_turns--;
-    *set &= *set - 1;
-    while (self->turns.sets[state->turns_at] == 0) {
-        if (state->turns_word + 1 == self->turns.words) {
-            find_turns(self);
+    if (word == self->turns.words) {
+        state->turns_used &= ~(UINT64_C(1) << by);
+        if (state->turns_used == 0) {
+            state->next_turn = state->turns_cycle = GPC_NEVER;
             return;
         }
-        state->turns_word++;
-        state->turns_at++;
+        cycle += (uint32_t) __builtin_ctzll(state->turns_used >> by | state->turns_used << (0 - by) % TURN_CYCLES);
+        word = 0;
+    }
+    set_first_turn(self, cycle, word);
+    if (self->turns.sets[state->turns_at] == 0) {
+        find_turns(self);
     }
 }
 
@@ -438,33 +426,46 @@ first_list(const gpc_wheel_t *self)
     return &self->slots[(size_t) 2 * (self->state->next % NUM_SLOTS)];
 }
 
-/* Whether the next event is a turn; next and next_turn are not both GPC_NEVER. */
-static inline bool
-turn_is_next(const gpc_wheel_t *self)
+/* At one place the lower key is first; next_turn and next may both be GPC_NEVER. */
+__attribute__((noinline)) static bool
+turn_precedes_list(const gpc_wheel_t *self)
 {
     const gpc_wheel_state_t *state = self->state;
-    if (state->next_turn != state->next) {
-        return state->next_turn < state->next;
+    if (state->next_turn != state->next || state->next == GPC_NEVER) {
+        return false;
     }
     uint64_t turn = make_key(self->turns.kind, self->turns.priority, first_turn(self));
     return turn <= entry_at(self, *first_list(self))->key;
 }
 
 bool
-gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out)
+gpc_wheel_take_turn(gpc_wheel_t *self, gpc_cycle_t *cycle, uint32_t *target)
+{
+    gpc_wheel_state_t *state = self->state;
+    if (state->next_turn >= state->next && !turn_precedes_list(self)) {
+        return false;
+    }
+    uint64_t *set = &self->turns.sets[state->turns_at], left = *set & (*set - 1);
+    *cycle = state->turns_cycle;
+    *target = first_turn(self);
+    advance(self, state->next_turn / GPC_WHEEL_PRIORITIES);
+    *set = left;
+    if (left == 0) {
+        find_turns(self);
+    }
+    return true;
+}
+
+bool
+gpc_wheel_take_listed(gpc_wheel_t *self, gpc_event_t *out)
 {
     gpc_wheel_state_t *state = self->state;
 
-    if (state->num_near == 0 && state->num_far != 0 &&
-        place_of(state->first_far, 0) <= state->next_turn) { /* the wheel turns to the first far event */
-        advance(self, state->first_far);
-    }
-    if (state->num_near == 0 && state->num_turns == 0) {
-        return false;
-    }
-    if (turn_is_next(self)) {
-        take_turn(self, out);
-        return true;
+    if (state->num_near == 0) {
+        if (state->num_far == 0) {
+            return false;
+        }
+        advance(self, state->first_far); /* the wheel turns to the first far event */
     }
     uint32_t slot = (uint32_t) (state->next % NUM_SLOTS);
     gpc_index_t *list = first_list(self);
@@ -483,6 +484,21 @@ gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out)
     if (list[0] == GPC_NONE) {
         find_list(self, slot);
     }
+    return true;
+}
+
+bool
+gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out)
+{
+    gpc_cycle_t cycle;
+    uint32_t target;
+    if (!gpc_wheel_take_turn(self, &cycle, &target)) {
+        return gpc_wheel_take_listed(self, out);
+    }
+    *out = (gpc_event_t){.tick = cycle * self->turns.period,
+                         .kind = self->turns.kind,
+                         .priority = self->turns.priority,
+                         .target = target};
     return true;
 }
 

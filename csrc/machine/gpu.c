@@ -307,7 +307,7 @@ make_controllers(gpc_gpu_t *gpu)
     gpu->controllers = calloc(nodes, sizeof(*gpu->controllers));
     gpu->l1s = calloc(gpu->machine.cores, sizeof(gpc_controller_t *));
     gpu->queues = GPC_ARENA_TAKE(&gpu->arena, nodes, gpc_node_queues_t);
-    gpu->core_wakes = GPC_ARENA_TAKE(&gpu->arena, gpu->machine.cores, gpc_tick_t);
+    gpu->core_wakes = GPC_ARENA_TAKE(&gpu->arena, gpu->machine.cores, gpc_cycle_t);
     for (uint32_t i = 0; i < gpu->num_links; i++) {
         uint32_t lanes = gpc_network_lanes(&gpu->links[i]);
         gpu->lanes = lanes > gpu->lanes ? lanes : gpu->lanes;

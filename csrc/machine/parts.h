@@ -144,7 +144,7 @@ struct gpc_gpu {
     gpc_controller_t *controllers; /* owned; [nodes], L1s first, then banks */
     gpc_controller_t **l1s;        /* owned; [cores] */
     gpc_node_queues_t *queues;     /* [nodes] */
-    gpc_tick_t *core_wakes;        /* [cores] */
+    gpc_cycle_t *core_wakes;       /* [cores]: of the next turn; GPC_NEVER: none */
     gpc_list_t *waiting;           /* [nodes][networks][lanes]: messages that wait for room in the network */
     uint32_t lanes;                /* maximum number of lanes per node and virtual network */
     gpc_order_t order;

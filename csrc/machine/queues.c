@@ -48,7 +48,7 @@ int
 gpc_gpu_schedule_turn(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t at)
 {
     bool joined;
-    gpu->core_wakes[core] = at * gpu->core_clock.period;
+    gpu->core_wakes[core] = at;
     int status = gpc_wheel_schedule_turn(&gpu->wheel, at, core, &joined);
     gpu->state->events += joined; /* the event that an earlier turn had made obsolete */
     return status;
@@ -61,7 +61,7 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
     if (at * gpu->core_clock.period < tick_now(gpu)) { /* between two edges, for the cycle whose edge has passed */
         at = gpc_clock_cycles(gpu->core_clock, gpc_clock_edge(gpu->core_clock, tick_now(gpu)));
     }
-    return gpu->core_wakes[core] <= at * gpu->core_clock.period ? GPC_OK : gpc_gpu_schedule_turn(gpu, core, at);
+    return gpu->core_wakes[core] <= at ? GPC_OK : gpc_gpu_schedule_turn(gpu, core, at);
 }
 
 /* ---- outboxes ---------------------------------------------------------------------------------------------------- */

@@ -94,24 +94,23 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     return 0;
 }
 
-static inline int
-turn_of_core(gpc_gpu_t *gpu, uint32_t core, gpc_tick_t tick)
+static inline __attribute__((always_inline)) int
+turn_of_core(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t cycle)
 {
     gpc_cycle_t next;
-    if (gpu->core_wakes[core] != tick) {
+    if (gpu->core_wakes[core] != cycle) {
         return 0; /* an earlier turn took its place */
     }
     gpu->core_wakes[core] = GPC_NEVER;
-    int status = gpc_cores_cycle(&gpu->cores, core, gpc_clock_cycles(gpu->core_clock, tick), &next);
+    int status = gpc_cores_cycle(&gpu->cores, core, cycle, &next);
     return status || next == GPC_NEVER ? status : gpc_gpu_schedule_turn(gpu, core, next);
 }
 
-static int
+/* Any event but a core's turn. */
+static inline int
 handle(gpc_gpu_t *gpu, const gpc_event_t *event)
 {
     switch ((gpc_event_kind_t) event->kind) {
-        case GPC_EVENT_CORE:
-            return turn_of_core(gpu, event->target, event->tick);
         case GPC_EVENT_CONTROLLER:
             return gpc_gpu_controller_event(gpu, (gpc_node_t) event->target);
         case GPC_EVENT_OUTBOX:
@@ -128,6 +127,7 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
             return gpc_dram_event(&gpu->dram, event);
         case GPC_EVENT_TIMER:
             return gpc_gpu_timer(gpu, (gpc_node_t) event->target, event->argument);
+        case GPC_EVENT_CORE:
         case GPC_EVENT_LAUNCH:
         case GPC_NUM_EVENT_KINDS:
             break;
@@ -297,9 +297,13 @@ note_drained(gpc_gpu_t *gpu)
     return gpu->state->finished ? gpc_cores_drained(&gpu->cores, longer) : GPC_OK;
 }
 
-static int
+/* While warps of the core remain, neither its last block nor the launch's has ended. */
+static inline int
 after_core_cycle(gpc_gpu_t *gpu, uint32_t core)
 {
+    if (gpc_cores_has_warps(&gpu->cores, core)) {
+        return GPC_OK;
+    }
     if (gpu->ends) {
         return send_kernel_end(gpu, core);
     }
@@ -331,7 +335,7 @@ static inline bool
 only_background_is_left(const gpc_gpu_t *gpu)
 {
     uint32_t timers = gpu->state->background.count;
-    return timers && gpc_wheel_count(&gpu->wheel) == timers &&
+    return timers && gpc_wheel_holds_only(&gpu->wheel, timers) &&
            !(gpu->state->serving && !gpc_cores_finished(&gpu->cores));
 }
 
@@ -360,37 +364,91 @@ end_of_events(gpc_gpu_t *gpu)
     return status ? status : GPC_RUN_DONE;
 }
 
+static inline bool
+is_beyond_limit(const gpc_gpu_t *gpu, gpc_tick_t tick)
+{
+    return tick > gpu->state->limit && !gpu->state->finished;
+}
+
+/* Out of line: rare. */
+__attribute__((noinline)) static int
+checkpoint_turn(gpc_gpu_t *gpu, uint32_t core)
+{
+    const gpc_event_t event = {.tick = gpc_wheel_now(&gpu->wheel),
+                               .kind = GPC_EVENT_CORE,
+                               .priority = GPC_PRIORITY_CORE,
+                               .target = core};
+    return checkpoint(gpu, &event);
+}
+
+static int
+held(gpc_gpu_t *gpu, int status)
+{
+    return status < 0 ? status : gpc_fail(&gpu->failure, GPC_ERROR_STATE, "internal error: an event was held");
+}
+
+/* Takes the next event, if it is no near turn. false: there is none. */
+static inline bool
+take_event(gpc_gpu_t *gpu, gpc_event_t *event)
+{
+    if (gpu->state->paused_at != 0) {
+        gpu->state->paused_at = 0;
+        *event = gpu->state->deferred;
+        return true;
+    }
+    return !only_background_is_left(gpu) && gpc_wheel_take_listed(&gpu->wheel, event);
+}
+
+static inline int
+run_event(gpc_gpu_t *gpu, const gpc_event_t *event)
+{
+    int status = is_beyond_limit(gpu, event->tick) ? checkpoint(gpu, event) : 0;
+    if (status) {
+        return status;
+    }
+    gpu->state->events++;
+    fetch_ahead(gpu);
+    status = handle(gpu, event);
+    return status ? held(gpu, status) : 0;
+}
+
+/* Warps end only in turns of their cores. */
+static inline int
+run_turn(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t cycle)
+{
+    int status = is_beyond_limit(gpu, gpc_wheel_now(&gpu->wheel)) ? checkpoint_turn(gpu, core) : 0;
+    if (status) {
+        return status;
+    }
+    gpu->state->events++;
+    fetch_ahead(gpu);
+    status = turn_of_core(gpu, core, cycle);
+    return status ? held(gpu, status) : after_core_cycle(gpu, core);
+}
+
 static int
 run_events(gpc_gpu_t *gpu, uint64_t events)
 {
-    gpc_event_t event = gpu->state->deferred;
-    bool has_event = gpu->state->paused_at != 0;
+    gpc_event_t event;
+    gpc_cycle_t cycle;
+    uint32_t core;
+    int status = 0;
 
-    while (events--) {
-        if (has_event) {
-            gpu->state->paused_at = 0;
-            has_event = false;
-        } else if (only_background_is_left(gpu) || !gpc_wheel_next(&gpu->wheel, &event)) {
-            return end_of_events(gpu);
-        }
-        int status = event.tick > gpu->state->limit && !gpu->state->finished ? checkpoint(gpu, &event) : 0;
-        if (status) {
-            return status;
-        }
-        gpu->state->events++;
-        fetch_ahead(gpu);
-        status = handle(gpu, &event);
-        if (status) {
-            return status < 0 ? status : gpc_fail(&gpu->failure, GPC_ERROR_STATE, "internal error: an event was held");
-        }
-        if (event.kind == GPC_EVENT_CORE) { /* warps end only in turns of their cores */
-            status = after_core_cycle(gpu, event.target);
-            if (status) {
-                return status;
+    for (; events != 0 && status == 0; events--) {
+        if (gpu->state->paused_at != 0 || !gpc_wheel_take_turn(&gpu->wheel, &cycle, &core)) {
+            if (!take_event(gpu, &event)) {
+                return end_of_events(gpu);
             }
+            if (event.kind != GPC_EVENT_CORE) {
+                status = run_event(gpu, &event);
+                continue;
+            }
+            core = event.target;
+            cycle = gpc_clock_cycles(gpu->core_clock, event.tick);
         }
+        status = run_turn(gpu, core, cycle); /* most events */
     }
-    return GPC_RUN_MORE;
+    return status == 0 ? GPC_RUN_MORE : status;
 }
 
 /* benchmarks/instructions.py profiles this function by name: link-time optimisation must not inline it. */
