@@ -98,7 +98,6 @@ next_issue(const gpc_issue_t *x)
 {
     gpc_warp_t *warp = x->warp;
     const gpc_decoded_t *d = &x->launch->code[warp->top.pc];
-    uint64_t bit = UINT64_C(1) << x->warp_index;
     gpc_cycle_t at = warp->not_before;
     bool sleeps = at > x->now + 1;
     if (d->num_waits != 0) {
@@ -109,7 +108,9 @@ next_issue(const gpc_issue_t *x)
         }
     }
     warp->reason = sleeps ? (uint8_t) GPC_STALL_sleep : d->waits_as;
-    x->core->memory_next = (x->core->memory_next & ~bit) | (uint64_t) (d->group == GPC_GROUP_MEMORY) << x->warp_index;
+    if ((x->core->memory_next >> x->warp_index & 1u) != (d->group == GPC_GROUP_MEMORY)) {
+        x->core->memory_next ^= UINT64_C(1) << x->warp_index;
+    }
     warp->state = at == GPC_NEVER ? GPC_WARP_WAITS_REGISTER : GPC_WARP_WAITS_TIME;
     warp->wake_at = at;
     return at;

@@ -59,14 +59,25 @@ set_latency(const gpc_issue_t *x, const gpc_decoded_t *d)
     return GPC_ISSUED;
 }
 
-/* Instruction groups other than control flow; the caller advances the program counter. */
+/* *next: whether the next instruction follows; not after a branch, a jump or an exit, which set the program counter. */
 static inline int
-issue_straight(gpc_issue_t *x, const gpc_decoded_t *d)
+execute(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
 {
     int status;
     switch (d->group) {
         case GPC_GROUP_NOP:
             return GPC_ISSUED;
+        case GPC_GROUP_BRANCH:
+            *next = false;
+            issue_branch(x, d);
+            return GPC_ISSUED;
+        case GPC_GROUP_JUMP:
+            *next = false;
+            gpc_warp_go_to(x, d->target);
+            return GPC_ISSUED;
+        case GPC_GROUP_EXIT:
+            *next = false;
+            return issue_exit(x, d);
         case GPC_GROUP_DIVISION:
             status = gpc_core_check_division(x, d);
             if (status != GPC_ISSUED) {
@@ -112,25 +123,13 @@ gpc_core_issue(gpc_issue_t *x)
     if (x->warp->top.lanes != gpc_all_lanes(x)) {
         x->active = gpc_count_bits(x->warp->top.lanes);
     }
-    switch (d->group) {
-        case GPC_GROUP_BRANCH:
-            issue_branch(x, d);
-            break;
-        case GPC_GROUP_JUMP:
-            gpc_warp_go_to(x, d->target);
-            break;
-        case GPC_GROUP_EXIT:
-            status = issue_exit(x, d);
-            break;
-        default:
-            status = issue_straight(x, d);
-            if (status == GPC_ISSUED) {
-                gpc_warp_go_to(x, x->warp->top.pc + 1);
-            }
-            break;
-    }
+    bool next = true;
+    status = execute(x, d, &next);
     if (status != GPC_ISSUED) {
         return status;
+    }
+    if (next) {
+        gpc_warp_go_to(x, x->warp->top.pc + 1);
     }
     if (d->unit != GPC_UNIT_NONE) {
         gpc_cycle_t free_at = x->now + d->unit_holds;
