@@ -426,12 +426,12 @@ first_list(const gpc_wheel_t *self)
     return &self->slots[(size_t) 2 * (self->state->next % NUM_SLOTS)];
 }
 
-/* At one place the lower key is first; next_turn and next may both be GPC_NEVER. */
+/* Their places are equal: the lower key is first. Both may be GPC_NEVER. */
 __attribute__((noinline)) static bool
 turn_precedes_list(const gpc_wheel_t *self)
 {
     const gpc_wheel_state_t *state = self->state;
-    if (state->next_turn != state->next || state->next == GPC_NEVER) {
+    if (state->next == GPC_NEVER) {
         return false;
     }
     uint64_t turn = make_key(self->turns.kind, self->turns.priority, first_turn(self));
@@ -442,7 +442,7 @@ bool
 gpc_wheel_take_turn(gpc_wheel_t *self, gpc_cycle_t *cycle, uint32_t *target)
 {
     gpc_wheel_state_t *state = self->state;
-    if (state->next_turn >= state->next && !turn_precedes_list(self)) {
+    if (state->next_turn > state->next || (state->next_turn == state->next && !turn_precedes_list(self))) {
         return false;
     }
     uint64_t *set = &self->turns.sets[state->turns_at], left = *set & (*set - 1);
