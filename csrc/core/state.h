@@ -95,6 +95,7 @@ typedef struct {                /* the members that every turn reads come first 
     gpc_cycle_t accounted;      /* every cycle before this one has been counted */
     gpc_cycle_t calendar_next;  /* first cycle whose calendar slot has not been emptied */
     uint64_t calendar_used;     /* slots with a warp */
+    gpc_cycle_t calendar_first; /* the first cycle of them; GPC_NEVER: none */
     uint64_t resident, ready;
     uint64_t memory_next; /* warps whose next instruction goes to the load-store queue */
 

@@ -27,6 +27,7 @@ put_in_calendar(gpc_core_t *core, uint32_t warp, gpc_cycle_t at)
     uint32_t slot = (uint32_t) (at % GPC_CALENDAR_SLOTS);
     core->calendar[slot] |= bit;
     core->calendar_used |= UINT64_C(1) << slot;
+    core->calendar_first = at < core->calendar_first ? at : core->calendar_first;
 }
 
 static void
@@ -163,14 +164,17 @@ gpc_cores_wake_warp(gpc_cores_t *self, uint32_t core_index, uint32_t w, gpc_cycl
     return 0;
 }
 
-/* The first cycle with a warp in the calendar, or GPC_NEVER. */
-static inline gpc_cycle_t
-first_in_calendar(const gpc_core_t *core)
+/* Takes the warps of the calendar's first cycle. */
+static inline uint64_t
+take_first(gpc_core_t *core)
 {
-    if (core->calendar_used == 0) {
-        return GPC_NEVER;
-    }
-    return core->calendar_next + gpc_lowest_bit(rotate(core->calendar_used, core->calendar_next));
+    gpc_cycle_t at = core->calendar_first;
+    uint32_t slot = (uint32_t) (at % GPC_CALENDAR_SLOTS);
+    uint64_t warps = core->calendar[slot], left = core->calendar_used & ~(UINT64_C(1) << slot);
+    core->calendar[slot] = 0;
+    core->calendar_used = left;
+    core->calendar_first = left == 0 ? GPC_NEVER : at + gpc_lowest_bit(rotate(left, at));
+    return warps;
 }
 
 /* Takes the warps from `far` that are due. Out of line: rare. */
@@ -198,12 +202,8 @@ gpc_core_empty_calendar(const gpc_core_base_t *base, gpc_cycle_t now)
 {
     gpc_core_t *core = base->core;
     uint64_t due = now >= core->far_at ? take_far(base, now) : 0;
-    for (gpc_cycle_t at = first_in_calendar(core); at <= now;) {
-        uint32_t slot = (uint32_t) (at % GPC_CALENDAR_SLOTS);
-        due |= core->calendar[slot];
-        core->calendar[slot] = 0;
-        core->calendar_used &= ~(UINT64_C(1) << slot);
-        at = at == now ? GPC_NEVER : first_in_calendar(core);
+    while (core->calendar_first <= now) {
+        due |= take_first(core);
     }
     core->calendar_next = now + 1;
     for (; due != 0; due &= due - 1) {
@@ -218,6 +218,5 @@ gpc_core_empty_calendar(const gpc_core_base_t *base, gpc_cycle_t now)
 gpc_cycle_t
 gpc_core_next_in_calendar(const gpc_core_t *core)
 {
-    gpc_cycle_t near = first_in_calendar(core);
-    return near < core->far_at ? near : core->far_at;
+    return core->calendar_first < core->far_at ? core->calendar_first : core->far_at;
 }
