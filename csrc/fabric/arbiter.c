@@ -19,18 +19,19 @@
 static inline void
 forget_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network)
 {
-    const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
-    uint32_t bit = self->parts->outputs[output].bit;
-
+    const gpc_network_parts_t *parts = self->parts;
+    gpc_output_state_t *state = &parts->output_states[output];
+    uint32_t from = parts->inputs[input].bit, to = parts->outputs[output].bit, words = parts->request_words;
     uint64_t *requests = gpc_network_requests(self, output, network), left = 0;
-    requests[wiring->bit / 64] &= ~(UINT64_C(1) << (wiring->bit % 64));
-    for (uint32_t word = 0; word < self->parts->request_words; word++) {
-        left |= requests[word];
+
+    requests[from / 64] &= ~(UINT64_C(1) << (from % 64));
+    for (const uint64_t *word = requests, *end = requests + words; word != end; word++) {
+        left |= *word;
     }
-    self->parts->output_states[output].requested &= ~((uint32_t) (left == 0) << network);
-    gpc_network_wants(self, input, network)[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
-    self->parts->output_states[output].waiting--;
-    self->parts->input_states[input].waiting--;
+    state->requested &= ~((uint32_t) (left == 0) << network);
+    gpc_network_wants(self, input, network)[to / 64] &= ~(UINT64_C(1) << (to % 64));
+    state->waiting--;
+    parts->input_states[input].waiting--;
 }
 
 /* ---- candidates for a grant -------------------------------------------------------------------------------------- */
@@ -242,14 +243,13 @@ candidate(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick
     return able_input(self, output, network, now, later, queue, busy);
 }
 
-/* Arbitrates one output: round robin among virtual networks and, within one, among inputs. The selected input waits for
+/* Arbitrates one output among the virtual networks of `left`: round robin among them and, within one, among inputs. The selected input waits for
  * credits and is not passed by a shorter message, so that no input starves. */
-static int
-arbitrate(gpc_network_t *self, uint32_t output, gpc_tick_t now)
+__attribute__((noinline)) static int
+arbitrate_among(gpc_network_t *self, uint32_t output, uint32_t left, gpc_tick_t now)
 {
     gpc_output_state_t *state = &self->parts->output_states[output];
     gpc_tick_t later = GPC_NEVER;
-    uint32_t left = state->requested & ~state->blocked; /* the others wait for credits */
 
     while (left != 0) {
         uint32_t next = left & (UINT32_MAX << state->turn);
@@ -268,6 +268,14 @@ arbitrate(gpc_network_t *self, uint32_t output, gpc_tick_t now)
         state->blocked |= 1u << network;
     }
     return later == GPC_NEVER ? 0 : gpc_network_schedule_grant(self, output, later);
+}
+
+static inline int
+arbitrate(gpc_network_t *self, uint32_t output, gpc_tick_t now)
+{
+    const gpc_output_state_t *state = &self->parts->output_states[output];
+    uint32_t left = state->requested & ~state->blocked; /* the others wait for credits */
+    return left == 0 ? 0 : arbitrate_among(self, output, left, now);
 }
 
 /* One word of the set of outputs that an input waits for, all virtual networks together. */

@@ -10,6 +10,7 @@
 
 /* Wiring, constant after creation. */
 typedef struct {
+    uint64_t *wants;   /* of virtual network 0: outputs of its first messages */
     uint32_t upstream; /* the output port that feeds it; GPC_NONE: a node injects here */
     uint32_t router;
     gpc_node_t node;                    /* the node that injects here, or GPC_NO_NODE */
@@ -21,6 +22,7 @@ typedef struct {
 } gpc_input_wiring_t;
 
 typedef struct {
+    uint64_t *requests;  /* of virtual network 0: inputs with a first message for it */
     uint32_t downstream; /* the input port that it feeds; GPC_NONE: a node's ejection buffers */
     gpc_node_t node;     /* the node that it feeds, or GPC_NO_NODE */
     bool counted;        /* a link whose flits are hops */
@@ -92,21 +94,21 @@ struct gpc_network_parts {
     gpc_output_state_t *output_states;
     gpc_node_state_t *node_states;
     gpc_queue_t *queues; /* by input port, virtual network and, with by_output, output */
-    uint64_t *requests;  /* by output port and virtual network: inputs with a first message for it */
-    uint64_t *wants;     /* by input port and virtual network: outputs of its first messages */
+    uint64_t *requests;  /* by output port and virtual network */
+    uint64_t *wants;     /* by input port and virtual network */
     gpc_network_state_t *state;
 };
 
 static inline uint64_t *
 gpc_network_requests(const gpc_network_t *self, uint32_t output, uint32_t network)
 {
-    return &self->parts->requests[((size_t) output * self->config.networks + network) * self->parts->request_words];
+    return &self->parts->outputs[output].requests[network * self->parts->request_words];
 }
 
 static inline uint64_t *
 gpc_network_wants(const gpc_network_t *self, uint32_t input, uint32_t network)
 {
-    return &self->parts->wants[((size_t) input * self->config.networks + network) * self->parts->request_words];
+    return &self->parts->inputs[input].wants[network * self->parts->request_words];
 }
 
 /* The number of an input's queue for a virtual network and output. */

@@ -317,13 +317,18 @@ take_state(gpc_network_parts_t *parts, const gpc_network_config_t *config, gpc_a
     parts->output_states = GPC_ARENA_TAKE(arena, parts->num_outputs, gpc_output_state_t);
     parts->node_states = GPC_ARENA_TAKE(arena, parts->num_nodes, gpc_node_state_t);
     parts->queues = GPC_ARENA_TAKE(arena, parts->num_queues, gpc_queue_t);
-    parts->requests =
-        GPC_ARENA_TAKE(arena, (size_t) parts->num_outputs * config->networks * parts->request_words, uint64_t);
-    parts->wants =
-        GPC_ARENA_TAKE(arena, (size_t) parts->num_inputs * config->networks * parts->request_words, uint64_t);
+    size_t words = (size_t) config->networks * parts->request_words;
+    parts->requests = GPC_ARENA_TAKE(arena, parts->num_outputs * words, uint64_t);
+    parts->wants = GPC_ARENA_TAKE(arena, parts->num_inputs * words, uint64_t);
     parts->state = GPC_ARENA_TAKE(arena, 1, gpc_network_state_t);
     bool complete = parts->input_states && parts->output_states && parts->node_states && parts->queues &&
                     parts->requests && parts->wants && parts->state;
+    for (uint32_t i = 0; complete && i < parts->num_outputs; i++) {
+        parts->outputs[i].requests = parts->requests + i * words;
+    }
+    for (uint32_t i = 0; complete && i < parts->num_inputs; i++) {
+        parts->inputs[i].wants = parts->wants + i * words;
+    }
     return complete ? 0 : GPC_ERROR_MEMORY;
 }
 
