@@ -23,11 +23,12 @@ gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways
         self->by_line.is_power && self->by_piece.is_power && self->by_banks.is_power && self->by_sets.is_power;
     self->state = GPC_ARENA_TAKE(arena, 1, gpc_tags_state_t);
     self->keys = GPC_ARENA_TAKE(arena, lines, gpc_tag_key_t);
+    self->marks = GPC_ARENA_TAKE(arena, lines + GPC_TAG_MARKS, uint8_t);
     self->tags = GPC_ARENA_TAKE(arena, lines, gpc_tag_t);
     self->fields = gpc_arena_take(arena, lines, self->fields_size);
     self->data = gpc_arena_take(arena, lines * self->line_words, sizeof(uint32_t));
     self->word_states = has_words ? gpc_arena_take(arena, lines, self->line_words) : NULL;
-    if (!self->state || !self->keys || !self->tags || !self->fields || !self->data ||
+    if (!self->state || !self->keys || !self->marks || !self->tags || !self->fields || !self->data ||
         (has_words && !self->word_states)) {
         return GPC_ERROR_MEMORY;
     }
@@ -44,6 +45,50 @@ gpc_tags_clear(gpc_tags_t *self)
         self->tags[i] = (gpc_tag_t){.mshr = GPC_NONE};
     }
     *self->state = (gpc_tags_state_t){0};
+}
+
+/* The way of a set that has the key, among those whose marks equal the line's. */
+static inline gpc_index_t
+gpc_tags_find_marked(const gpc_tags_t *self, gpc_index_t way, gpc_index_t end, uint8_t mark, gpc_tag_key_t key)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), most = 0x7F * ones;
+
+    for (; way < end; way += GPC_TAG_MARKS) {
+        uint64_t differ;
+        memcpy(&differ, &self->marks[way], sizeof differ);
+        differ ^= mark * ones;
+        uint64_t equal = ~(((differ & most) + most) | differ | most); /* the highest bit of each byte that is 0 */
+        for (; equal != 0; equal &= equal - 1) {
+            gpc_index_t at = way + (uint32_t) __builtin_ctzll(equal) / 8;
+            if (at < end && self->keys[at] == key) {
+                return at;
+            }
+        }
+    }
+    return GPC_NONE;
+}
+
+gpc_index_t
+gpc_tags_find(const gpc_tags_t *self, gpc_address_t line)
+{
+    gpc_index_t way = gpc_tags_set_of(self, line) * self->ways, end = way + self->ways;
+    gpc_tag_key_t key = gpc_tags_key(self, line);
+
+    if (self->ways >= GPC_TAG_MARKED_WAYS) {
+        return gpc_tags_find_marked(self, way, end, gpc_tags_mark(line), key);
+    }
+    for (; way + 4 <= end; way += 4) { /* most sets have a multiple of 4 */
+        const gpc_tag_key_t *keys = &self->keys[way];
+        if (keys[0] == key || keys[1] == key || keys[2] == key || keys[3] == key) {
+            return way + (keys[0] == key ? 0 : keys[1] == key ? 1 : keys[2] == key ? 2 : 3);
+        }
+    }
+    for (; way < end; way++) {
+        if (self->keys[way] == key) {
+            return way;
+        }
+    }
+    return GPC_NONE;
 }
 
 void
@@ -113,6 +158,7 @@ void
 gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t state)
 {
     self->keys[way] = gpc_tags_key(self, line);
+    self->marks[way] = gpc_tags_mark(line);
     self->tags[way] = (gpc_tag_t){.used = ++self->state->clock, .mshr = GPC_NONE, .state = state};
     memset(gpc_tags_fields(self, way), 0, self->fields_size);
     if (self->has_words) {

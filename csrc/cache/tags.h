@@ -28,6 +28,10 @@ typedef uint64_t gpc_tag_key_t;
 #define GPC_TAG_GENERATIONS 31u
 #define GPC_TAG_GENERATION_SHIFT 59u
 #define GPC_TAG_FREE UINT64_MAX
+/* In sets of at least this many ways a look-up compares marks first, a byte per way: GPC_TAG_MARKS of them at a time. */
+#define GPC_TAG_MARKED_WAYS 16u
+#define GPC_TAG_MARKS 8u
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a set's marks are bytes of a word, the first the lowest");
 /* No program of the explorer writes it: who reads it has read what nothing has filled. */
 #define GPC_UNFILLED_WORD 0x0BADDA7Au
 
@@ -44,6 +48,7 @@ typedef struct {
     gpc_divider_t by_line, by_piece, by_banks, by_sets;
     gpc_tags_state_t *state;
     gpc_tag_key_t *keys;  /* [sets * ways] */
+    uint8_t *marks;       /* [sets * ways + GPC_TAG_MARKS]: of the line that the way had last */
     gpc_tag_t *tags;      /* [sets * ways] */
     uint8_t *fields;      /* [sets * ways * fields_size] */
     uint32_t *data;       /* [sets * ways * line_words] */
@@ -81,25 +86,14 @@ gpc_tags_key(const gpc_tags_t *self, gpc_address_t line)
     return line | self->state->generation << GPC_TAG_GENERATION_SHIFT;
 }
 
-static inline gpc_index_t
-gpc_tags_find(const gpc_tags_t *self, gpc_address_t line) /* a way, or GPC_NONE */
+/* A byte of a hash. Lines of a set differ in their high bits. */
+static inline uint8_t
+gpc_tags_mark(gpc_address_t line)
 {
-    gpc_index_t way = gpc_tags_set_of(self, line) * self->ways, end = way + self->ways;
-    gpc_tag_key_t key = gpc_tags_key(self, line);
-
-    for (; way + 4 <= end; way += 4) { /* most sets have a multiple of 4 */
-        const gpc_tag_key_t *keys = &self->keys[way];
-        if (keys[0] == key || keys[1] == key || keys[2] == key || keys[3] == key) {
-            return way + (keys[0] == key ? 0 : keys[1] == key ? 1 : keys[2] == key ? 2 : 3);
-        }
-    }
-    for (; way < end; way++) {
-        if (self->keys[way] == key) {
-            return way;
-        }
-    }
-    return GPC_NONE;
+    return (uint8_t) (line * UINT64_C(0x9E3779B97F4A7C15) >> 56);
 }
+
+gpc_index_t gpc_tags_find(const gpc_tags_t *self, gpc_address_t line); /* a way, or GPC_NONE */
 
 static inline bool
 gpc_tags_present(const gpc_tags_t *self, gpc_index_t way)
