@@ -431,10 +431,10 @@ carry_out(gpc_step_t *x, const gpc_cell_t *cell)
 }
 
 /* Coverage counts cells that execute or hold. */
-static void
-count_cell(const gpc_step_t *x, uint8_t event)
+static inline void
+count_cell(const gpc_step_t *x, size_t number)
 {
-    x->unit->counts[x->table_number][(size_t) x->state * x->table->num_events + event]++;
+    x->unit->counts[x->table_number][number]++;
 }
 
 int
@@ -449,7 +449,8 @@ gpc_fsm_look_up(gpc_step_t *x)
         if (event >= x->table->num_events) {
             return impossible(x, event);
         }
-        const gpc_cell_t *cell = gpc_fsm_cell(x->table, x->state, event);
+        size_t number = gpc_fsm_cell_number(x->table, x->state, event);
+        const gpc_cell_t *cell = &x->table->cells[number];
         int status;
         status = GPC_OBSERVE(&x->unit->tap, CELL, cell, x, cell, event);
         if (status) {
@@ -462,16 +463,16 @@ gpc_fsm_look_up(gpc_step_t *x)
                 if (status != GPC_OK) {
                     return status;
                 }
-                count_cell(x, event);
+                count_cell(x, number);
                 if ((cell->kind == GPC_CELL_GO && !(named & 0x80)) || (leaves && x->way == GPC_NONE)) {
                     return GPC_OK; /* a pre-event has already freed the way */
                 }
                 break;
             case GPC_CELL_HOLD_LINE:
-                count_cell(x, event);
+                count_cell(x, number);
                 return GPC_HELD_LINE;
             case GPC_CELL_HOLD_QUEUE:
-                count_cell(x, event);
+                count_cell(x, number);
                 status = *cell->actions ? cell->actions[0]->run(x) : GPC_OK;
                 return status < 0 ? status : GPC_HELD_QUEUE;
             case GPC_CELL_NOT_A_VICTIM:

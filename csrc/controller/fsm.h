@@ -244,11 +244,18 @@ gpc_fsm_step(gpc_step_t *x)
     return x->table->object == GPC_OVER_WORDS ? gpc_fsm_step_over_words(x) : gpc_fsm_look_up(x);
 }
 
+/* The number of a cell in its table. */
+static inline size_t
+gpc_fsm_cell_number(const gpc_table_t *table, uint8_t state, uint8_t event)
+{
+    return (size_t) state * table->num_events + event;
+}
+
 /* A cell of a table that is whole, as those of a built controller are. */
 static inline const gpc_cell_t *
 gpc_fsm_cell(const gpc_table_t *table, uint8_t state, uint8_t event)
 {
-    return &table->cells[(size_t) state * table->num_events + event];
+    return &table->cells[gpc_fsm_cell_number(table, state, event)];
 }
 
 /* ---- tables as they are declared: with or without a base ----------------------------------------------------------------- */

@@ -129,9 +129,14 @@ int stc_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_
 extern const gpc_controller_type_t stc_nv_emu, stc_es_emu, stc_ab_emu;
 bool stc_commutes(const gpc_controller_t *to, const gpc_msg_t *msg);
 static inline uint32_t
+stc_band_of(uint32_t epochs, gpc_address_t address, uint32_t seb)
+{
+    return (uint32_t) (address >> seb) & (epochs - 1);
+}
+static inline uint32_t
 stc_band(const gpc_controller_t *unit, gpc_address_t address, uint32_t seb)
 {
-    return (uint32_t) (address >> seb) & ((uint32_t) unit->options[STC_OPTION_EPOCHS] - 1);
+    return stc_band_of((uint32_t) unit->options[STC_OPTION_EPOCHS], address, seb);
 }
 
 #endif

@@ -63,14 +63,17 @@ int
 stc_clean_set(gpc_controller_t *unit, uint32_t set, gpc_address_t except)
 {
     const gpc_tags_t *tags = &unit->arrays[0];
+    const stc_cu_unit_t *cu = stc_cu_unit(unit);
+    uint32_t current = cu->current, seb = cu->seb, epochs = (uint32_t) unit->options[STC_OPTION_EPOCHS];
 
     for (gpc_index_t way = set * tags->ways, end = way + tags->ways; way < end; way++) {
-        if (!gpc_tags_present(tags, way) || tags->tags[way].mshr != GPC_NONE || gpc_tags_line(tags, way) == except ||
-            !stc_is_current(unit, gpc_tags_line(tags, way))) {
+        gpc_address_t line = gpc_tags_line(tags, way);
+        if (!(current >> stc_band_of(epochs, line, seb) & 1) || !gpc_tags_present(tags, way) || line == except ||
+            tags->tags[way].mshr != GPC_NONE) {
             continue;
         }
-        int status = gpc_controller_line(unit, STC_TABLE_LINES, GPC_MSG_EXPIRE, gpc_tags_line(tags, way),
-                                         gpc_all_words(unit), GPC_NONE);
+        int status =
+            gpc_controller_line(unit, STC_TABLE_LINES, GPC_MSG_EXPIRE, line, gpc_all_words(unit), GPC_NONE);
         if (status != GPC_OK) {
             return status;
         }
