@@ -374,10 +374,8 @@ is_beyond_limit(const gpc_gpu_t *gpu, gpc_tick_t tick)
 __attribute__((noinline)) static int
 checkpoint_turn(gpc_gpu_t *gpu, uint32_t core)
 {
-    const gpc_event_t event = {.tick = gpc_wheel_now(&gpu->wheel),
-                               .kind = GPC_EVENT_CORE,
-                               .priority = GPC_PRIORITY_CORE,
-                               .target = core};
+    const gpc_event_t event = {
+        .tick = gpc_wheel_now(&gpu->wheel), .kind = GPC_EVENT_CORE, .priority = GPC_PRIORITY_CORE, .target = core};
     return checkpoint(gpu, &event);
 }
 

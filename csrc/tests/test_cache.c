@@ -38,6 +38,58 @@ a_flash_invalidation_empties_the_array_and_only_it(void)
     gpc_arena_free(&arena);
 }
 
+static uint64_t
+random_below(uint64_t limit)
+{
+    static uint64_t state = 88172645463325252u;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % limit;
+}
+
+static gpc_index_t
+way_by_comparison(const gpc_tags_t *tags, gpc_address_t line)
+{
+    for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
+        if (gpc_tags_present(tags, way) && gpc_tags_line(tags, way) == line) {
+            return way;
+        }
+    }
+    return GPC_NONE;
+}
+
+/* Few ways are compared by key, many by mark; the last set's marks end between two words of marks. */
+static void
+lines_are_found_in_sets_of_every_number_of_ways(void)
+{
+    static const uint32_t ways[] = {1, 3, 4, 6, 15, 16, 20, 31, 64};
+    for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        gpc_arena_t arena;
+        gpc_tags_t tags;
+        uint32_t wrong = 0, found = 0;
+        gpc_arena_init(&arena, 1u << 16);
+        REQUIRE(gpc_tags_init(&tags, &arena, 4, ways[i], (gpc_index_map_t){128, 128, 1}, 0, false) == 0);
+        for (uint32_t step = 0; step < 20000; step++) {
+            gpc_address_t line = 128 * random_below(16 * ways[i]);
+            gpc_index_t way = gpc_tags_find(&tags, line);
+            wrong += way != way_by_comparison(&tags, line);
+            found += way != GPC_NONE;
+            if (random_below(500) == 0) {
+                gpc_tags_flash(&tags);
+            } else if (way != GPC_NONE && random_below(4) == 0) {
+                gpc_tags_drop(&tags, way);
+            } else if (way == GPC_NONE) {
+                gpc_tags_place(&tags, gpc_tags_set_of(&tags, line) * ways[i] + (uint32_t) random_below(ways[i]), line,
+                               1);
+            }
+        }
+        CHECK_EQUAL_U64(wrong, 0);
+        CHECK(found > 500);
+        gpc_arena_free(&arena);
+    }
+}
+
 static void
 a_line_of_an_unfilled_array_begins_without_the_words_of_the_line_before(void)
 {
@@ -135,6 +187,7 @@ main(void)
 {
     RUN(banks_index_with_what_the_interleaving_leaves);
     RUN(a_flash_invalidation_empties_the_array_and_only_it);
+    RUN(lines_are_found_in_sets_of_every_number_of_ways);
     RUN(a_line_of_an_unfilled_array_begins_without_the_words_of_the_line_before);
     RUN(transactions_are_found_by_line_until_given_back);
     RUN(atomics_perform_in_lane_order_each_with_its_old_value);

@@ -220,27 +220,30 @@ random_events_come_in_the_order_of_a_plain_list(void)
 
 /* ---- turns ------------------------------------------------------------------------------------------------------- */
 
-enum { PERIOD = 6, TARGETS = 150, TURN_PRIORITY = 2 };
+enum { PERIOD = 6, LONG_PERIOD = 48, TARGETS = 150, TURN_PRIORITY = 2 };
+
+static gpc_tick_t period; /* of the turns: with the long one fewer cycles than the ring has are inside the window */
 
 static void
-begin_turns(void)
+begin_turns(gpc_tick_t ticks)
 {
     begin(CAPACITY);
-    CHECK_EQUAL_I64(gpc_wheel_declare_turns(&wheel, &arena, GPC_EVENT_CORE, TURN_PRIORITY, PERIOD, TARGETS), 0);
+    period = ticks;
+    CHECK_EQUAL_I64(gpc_wheel_declare_turns(&wheel, &arena, GPC_EVENT_CORE, TURN_PRIORITY, period, TARGETS), 0);
 }
 
 static bool
 add_turn(gpc_tick_t tick, uint32_t target)
 {
     bool joined;
-    CHECK_EQUAL_I64(gpc_wheel_schedule_turn(&wheel, tick / PERIOD, target, &joined), 0);
+    CHECK_EQUAL_I64(gpc_wheel_schedule_turn(&wheel, tick / period, target, &joined), 0);
     return joined;
 }
 
 static void
 a_target_has_one_near_turn_a_tick_and_clear_drops_it(void)
 {
-    begin_turns();
+    begin_turns(PERIOD);
     CHECK(!add_turn(12, 149));
     CHECK(!add_turn(12, 3));
     CHECK(add_turn(12, 149));
@@ -258,17 +261,17 @@ a_target_has_one_near_turn_a_tick_and_clear_drops_it(void)
 /* The reference with a turn instead of every other event: near and far, of the running tick too, between all priorities. Names ascend,
  * and events of one target and kind come in that order; turns have no name, and other events have other targets or kinds. */
 static void
-turns_and_other_events_come_in_the_order_of_a_plain_list(void)
+compare_turns_with_a_plain_list(gpc_tick_t ticks)
 {
     static reference_t list[CAPACITY];
     uint32_t count = 0, wrong = 0;
-    begin_turns();
+    begin_turns(ticks);
     for (uint32_t step = 0; step < 300000 && wrong == 0; step++) {
-        uint64_t reach = random_below(4) == 0 ? 40 * PERIOD * 64 : random_below(3) ? 12 : 2100;
+        uint64_t reach = random_below(4) == 0 ? 40 * period * 64 : random_below(3) ? 12 : 2100;
         if (count < 64 && (count == 0 || random_below(2))) {
             bool turn = random_below(2);
             gpc_tick_t tick = gpc_wheel_now(&wheel) + random_below(reach);
-            tick = turn ? (tick + PERIOD - 1) / PERIOD * PERIOD : tick;
+            tick = turn ? (tick + period - 1) / period * period : tick;
             uint32_t target = (uint32_t) random_below(TARGETS);
             reference_t entry = {tick, target, turn ? GPC_EVENT_CORE : GPC_EVENT_OUTBOX,
                                  turn ? TURN_PRIORITY : (uint8_t) random_below(4)};
@@ -294,6 +297,36 @@ turns_and_other_events_come_in_the_order_of_a_plain_list(void)
         list[first] = list[--count];
     }
     CHECK_EQUAL_U64(wrong, 0);
+}
+
+static void
+turns_and_other_events_come_in_the_order_of_a_plain_list(void)
+{
+    compare_turns_with_a_plain_list(PERIOD);
+    compare_turns_with_a_plain_list(LONG_PERIOD);
+}
+
+static void
+near_turns_and_listed_events_are_taken_apart(void)
+{
+    gpc_event_t event;
+    gpc_cycle_t cycle;
+    uint32_t target;
+    begin_turns(PERIOD);
+    CHECK(!add_turn(12, 70));
+    schedule(&(gpc_event_t){.tick = 12, .priority = TURN_PRIORITY + 1, .target = 5, .kind = GPC_EVENT_OUTBOX});
+    CHECK(!gpc_wheel_holds_only(&wheel, 1));
+    CHECK(!gpc_wheel_holds_only(&wheel, 2));
+    CHECK(gpc_wheel_take_turn(&wheel, &cycle, &target));
+    CHECK_EQUAL_U64(cycle, 2);
+    CHECK_EQUAL_U64(target, 70);
+    CHECK_EQUAL_U64(gpc_wheel_now(&wheel), 12);
+    CHECK(gpc_wheel_holds_only(&wheel, 1));
+    CHECK(!gpc_wheel_take_turn(&wheel, &cycle, &target));
+    CHECK(gpc_wheel_take_listed(&wheel, &event));
+    CHECK_EQUAL_U64(event.target, 5);
+    CHECK(!gpc_wheel_take_turn(&wheel, &cycle, &target));
+    CHECK(!gpc_wheel_take_listed(&wheel, &event));
 }
 
 /* Events of two ticks, near and far: all targets of all kinds that share a priority. */
@@ -397,6 +430,7 @@ main(void)
     RUN(random_events_come_in_the_order_of_a_plain_list);
     RUN(a_target_has_one_near_turn_a_tick_and_clear_drops_it);
     RUN(turns_and_other_events_come_in_the_order_of_a_plain_list);
+    RUN(near_turns_and_listed_events_are_taken_apart);
     RUN(the_order_of_scheduling_changes_nothing);
     RUN(a_saved_arena_replays_the_same_events);
     RUN(the_common_clock_is_the_least_common_multiple_up_to_2_to_the_40);
