@@ -235,7 +235,15 @@ int gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message);
 int gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at);
 /* The same of a core whose turns are all later or none. Flattened: every turn of a core schedules the next, and the wheel has
  * too many callers to be inlined by itself. */
-GPC_MUST_CHECK __attribute__((flatten)) int gpc_gpu_schedule_turn(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t at);
+GPC_MUST_CHECK static inline __attribute__((always_inline)) int /* of every turn */
+gpc_gpu_schedule_turn(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t at)
+{
+    bool joined;
+    gpu->core_wakes[core] = at;
+    int status = gpc_wheel_schedule_turn(&gpu->wheel, at, core, &joined);
+    gpu->state->events += joined; /* the event that an earlier turn had made obsolete */
+    return status;
+}
 gpc_cycle_t gpc_gpu_hook_now(void *world);
 /* Events for controllers. */
 GPC_MUST_CHECK int gpc_gpu_controller_event(gpc_gpu_t *gpu, gpc_node_t node);

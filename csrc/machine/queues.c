@@ -45,16 +45,6 @@ schedule_outbox(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t tick)
 }
 
 int
-gpc_gpu_schedule_turn(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t at)
-{
-    bool joined;
-    gpu->core_wakes[core] = at;
-    int status = gpc_wheel_schedule_turn(&gpu->wheel, at, core, &joined);
-    gpu->state->events += joined; /* the event that an earlier turn had made obsolete */
-    return status;
-}
-
-int
 gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
 {
     gpc_gpu_t *gpu = world;
