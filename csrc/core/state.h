@@ -189,7 +189,7 @@ gpc_core_warp(const gpc_cores_t *self, uint32_t core, uint32_t warp)
     return self->parts->bases[core].warps + warp;
 }
 
-static inline void
+static inline __attribute__((always_inline)) void
 gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now)
 {
     gpc_core_parts_t *parts = self->parts;

@@ -15,7 +15,7 @@ rotate(uint64_t bits, uint64_t by)
 
 _Static_assert(GPC_CALENDAR_SLOTS == 64, "a calendar's slots are the bits of a word");
 
-static void
+static inline __attribute__((always_inline)) void
 put_in_calendar(gpc_core_t *core, uint32_t warp, gpc_cycle_t at)
 {
     uint64_t bit = UINT64_C(1) << warp;
@@ -94,7 +94,7 @@ last_ready_at(const gpc_issue_t *x, const gpc_decoded_t *d)
 }
 
 /* The cycle from which on the warp can issue its next instruction; notes what it waits for until then. */
-static inline gpc_cycle_t
+static inline __attribute__((always_inline)) gpc_cycle_t
 next_issue(const gpc_issue_t *x)
 {
     gpc_warp_t *warp = x->warp;

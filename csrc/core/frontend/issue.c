@@ -50,7 +50,7 @@ issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
 }
 
 /* The instruction's destination may be read after its latency. */
-static inline int
+static inline __attribute__((always_inline)) int
 set_latency(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
     if (d->entry != GPC_NO_ENTRY) {
@@ -109,7 +109,7 @@ execute(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
     }
 }
 
-int
+inline __attribute__((always_inline)) int
 gpc_core_issue(gpc_issue_t *x)
 {
     const gpc_decoded_t *d = &x->launch->code[x->warp->top.pc];

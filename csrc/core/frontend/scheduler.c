@@ -23,7 +23,7 @@ oldest_of(const gpc_cores_t *self, uint32_t core_index, uint64_t warps)
 }
 
 /* The first of `warps` in scheduler order. */
-static inline uint32_t
+static inline __attribute__((always_inline)) uint32_t
 first_in_order(const gpc_cores_t *self, uint32_t core_index, const gpc_core_t *core, uint64_t warps)
 {
     uint32_t last = core->last_warp;
@@ -60,7 +60,7 @@ issuing_before(const gpc_core_t *core, gpc_cycle_t to)
 
 /* Counts the cycles from the last counted one to `to`, in which nothing changed. While an instruction occupies its
  * issue port, the core counts as issuing. */
-static inline void
+static inline __attribute__((always_inline)) void
 account(const gpc_core_base_t *base, gpc_cycle_t to)
 {
     gpc_core_t *core = base->core;
@@ -173,7 +173,7 @@ issue_one(gpc_cores_t *self, gpc_core_t *core, uint32_t core_index, gpc_cycle_t 
 }
 
 /* Issues on every free port. *any is set if a warp could. */
-static inline int
+static inline __attribute__((always_inline)) int
 issue(gpc_cores_t *self, gpc_core_t *core, uint32_t core_index, gpc_cycle_t now, bool *any)
 {
     uint32_t p = 0, width = self->machine->issue_width;
@@ -254,7 +254,7 @@ count_turn(const gpc_core_base_t *base, bool issuing)
     }
 }
 
-int
+inline __attribute__((always_inline)) int
 gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_cycle_t *next)
 {
     *next = GPC_NEVER;
