@@ -233,8 +233,7 @@ int gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message);
 int gpc_gpu_dram_room(void *world, uint32_t channel);
 int gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message);
 int gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at);
-/* The same of a core whose turns are all later or none. Flattened: every turn of a core schedules the next, and the wheel has
- * too many callers to be inlined by itself. */
+/* The same of a core whose turns are all later or none. */
 GPC_MUST_CHECK static inline __attribute__((always_inline)) int /* of every turn */
 gpc_gpu_schedule_turn(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t at)
 {

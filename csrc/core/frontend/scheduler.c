@@ -1,7 +1,10 @@
 /* scheduler.c: a core's cycle: warp selection, cycle accounting, and scheduling of the next cycle.
  *
  * A core in which no warp can issue sleeps; when it wakes, the cycles are counted under the reason for which it
- * slept. */
+ * slept.
+ *
+ * Turns are most events of a run: what every turn executes is forced into the loop over events (always_inline), up to
+ * the arithmetic of a warp. */
 #include "core/frontend/frontend.h"
 #include "core/memory/load_store.h"
 #include "core/waking.h"
