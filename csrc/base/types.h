@@ -62,6 +62,14 @@ gpc_nodeset_count(const gpc_nodeset_t *self)
 }
 
 #define GPC_MUST_CHECK __attribute__((warn_unused_result))
+
+/* Of a function that another file calls in every turn of a core: link-time optimisation inlines it there. Only GCC's does. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define GPC_INLINED_BY_LINKER inline __attribute__((always_inline))
+#else
+#define GPC_INLINED_BY_LINKER
+#endif
+
 #define GPC_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

@@ -349,7 +349,7 @@ set_first_turn(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t word)
     state->turns_at = (uint32_t) (cycle % TURN_CYCLES) * self->turns.words + word;
 }
 
-inline __attribute__((always_inline)) int
+GPC_INLINED_BY_LINKER int
 gpc_wheel_schedule_turn(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t target, bool *joined)
 {
     gpc_wheel_state_t *state = self->state;

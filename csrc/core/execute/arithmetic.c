@@ -3,7 +3,7 @@
 #include "core/registers.h"
 #include "core/where.h"
 
-inline __attribute__((always_inline)) void
+GPC_INLINED_BY_LINKER void
 gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_lanes_t active = x->warp->top.lanes;

@@ -109,7 +109,7 @@ execute(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
     }
 }
 
-inline __attribute__((always_inline)) int
+GPC_INLINED_BY_LINKER int
 gpc_core_issue(gpc_issue_t *x)
 {
     const gpc_decoded_t *d = &x->launch->code[x->warp->top.pc];

@@ -257,7 +257,7 @@ count_turn(const gpc_core_base_t *base, bool issuing)
     }
 }
 
-inline __attribute__((always_inline)) int
+GPC_INLINED_BY_LINKER int
 gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_cycle_t *next)
 {
     *next = GPC_NEVER;
