@@ -25,10 +25,11 @@ gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways
     self->keys = GPC_ARENA_TAKE(arena, lines, gpc_tag_key_t);
     self->marks = GPC_ARENA_TAKE(arena, lines + GPC_TAG_MARKS, uint8_t);
     self->tags = GPC_ARENA_TAKE(arena, lines, gpc_tag_t);
+    self->had_lines = GPC_ARENA_TAKE(arena, lines / GPC_TAG_PIECE + 1, bool);
     self->fields = gpc_arena_take(arena, lines, self->fields_size);
     self->data = gpc_arena_take(arena, lines * self->line_words, sizeof(uint32_t));
     self->word_states = has_words ? gpc_arena_take(arena, lines, self->line_words) : NULL;
-    if (!self->state || !self->keys || !self->marks || !self->tags || !self->fields || !self->data ||
+    if (!self->state || !self->keys || !self->marks || !self->tags || !self->had_lines || !self->fields || !self->data ||
         (has_words && !self->word_states)) {
         return GPC_ERROR_MEMORY;
     }
@@ -44,6 +45,7 @@ gpc_tags_clear(gpc_tags_t *self)
         self->keys[i] = GPC_TAG_FREE;
         self->tags[i] = (gpc_tag_t){.mshr = GPC_NONE};
     }
+    memset(self->had_lines, 0, lines / GPC_TAG_PIECE + 1);
     *self->state = (gpc_tags_state_t){0};
 }
 
@@ -138,9 +140,14 @@ gpc_tags_in_state(const gpc_tags_t *self, gpc_index_t way, uint8_t state)
 uint32_t
 gpc_tags_flash_state(gpc_tags_t *self, uint8_t state, uint8_t initial)
 {
+    gpc_index_t count = self->sets * self->ways;
     uint32_t changed = 0;
 
-    for (gpc_index_t way = 0; way < self->sets * self->ways; way++) {
+    for (gpc_index_t way = 0; way < count; way++) {
+        if (way % GPC_TAG_PIECE == 0 && !self->had_lines[way / GPC_TAG_PIECE]) {
+            way += GPC_TAG_PIECE - 1;
+            continue;
+        }
         if (!gpc_tags_present(self, way) || self->tags[way].mshr != GPC_NONE) {
             continue;
         }
@@ -159,6 +166,7 @@ gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t st
 {
     self->keys[way] = gpc_tags_key(self, line);
     self->marks[way] = gpc_tags_mark(line);
+    self->had_lines[way / GPC_TAG_PIECE] = true;
     self->tags[way] = (gpc_tag_t){.used = ++self->state->clock, .mshr = GPC_NONE, .state = state};
     memset(gpc_tags_fields(self, way), 0, self->fields_size);
     if (self->has_words) {

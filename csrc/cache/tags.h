@@ -31,6 +31,8 @@ typedef uint64_t gpc_tag_key_t;
 /* In sets of at least this many ways a look-up compares marks first, a byte per way: GPC_TAG_MARKS of them at a time. */
 #define GPC_TAG_MARKED_WAYS 16u
 #define GPC_TAG_MARKS 8u
+/* Who examines every way passes pieces of this many in which no way has had a line: most of a large cache. */
+#define GPC_TAG_PIECE 64u
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a set's marks are bytes of a word, the first the lowest");
 /* No program of the explorer writes it: who reads it has read what nothing has filled. */
 #define GPC_UNFILLED_WORD 0x0BADDA7Au
@@ -50,6 +52,7 @@ typedef struct {
     gpc_tag_key_t *keys;  /* [sets * ways] */
     uint8_t *marks;       /* [sets * ways + GPC_TAG_MARKS]: of the line that the way had last */
     gpc_tag_t *tags;      /* [sets * ways] */
+    bool *had_lines;      /* [sets * ways / GPC_TAG_PIECE, rounded up]: since the array was cleared */
     uint8_t *fields;      /* [sets * ways * fields_size] */
     uint32_t *data;       /* [sets * ways * line_words] */
     uint8_t *word_states; /* [sets * ways * line_words], over words only */

@@ -36,19 +36,6 @@ verify_way(gpc_controller_t *self, const gpc_table_t *table, const gpc_tags_t *t
     return GPC_OK;
 }
 
-enum { WAYS_AT_ONCE = 32 };
-
-/* Whether WAYS_AT_ONCE ways from this one on have never had a line, as most of a large cache after a short launch. */
-static inline bool
-are_free(const gpc_tag_key_t *keys)
-{
-    gpc_tag_key_t all = GPC_TAG_FREE;
-    for (uint32_t i = 0; i < WAYS_AT_ONCE; i++) {
-        all &= keys[i];
-    }
-    return all == GPC_TAG_FREE;
-}
-
 static int
 verify_array(gpc_controller_t *self, uint8_t array, bool at_rest)
 {
@@ -57,11 +44,11 @@ verify_array(gpc_controller_t *self, uint8_t array, bool at_rest)
     gpc_index_t count = tags->sets * tags->ways;
     int status = GPC_OK;
 
-    for (gpc_index_t first = 0; first < count && status == GPC_OK; first += WAYS_AT_ONCE) {
-        gpc_index_t end = count - first < WAYS_AT_ONCE ? count : first + WAYS_AT_ONCE;
-        if (tags->keys[first] == GPC_TAG_FREE && end == first + WAYS_AT_ONCE && are_free(&tags->keys[first])) {
+    for (gpc_index_t first = 0; first < count; first += GPC_TAG_PIECE) {
+        if (!tags->had_lines[first / GPC_TAG_PIECE]) {
             continue;
         }
+        gpc_index_t end = count - first < GPC_TAG_PIECE ? count : first + GPC_TAG_PIECE;
         for (gpc_index_t way = first; way < end && status == GPC_OK; way++) {
             status = gpc_tags_present(tags, way) ? verify_way(self, table, tags, way, at_rest) : GPC_OK;
         }

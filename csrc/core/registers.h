@@ -166,6 +166,35 @@ gpc_lanes_even(const uint32_t *words, uint32_t lanes)
     return differ == 0;
 }
 
+/* Whether lanes count up by one. Lanes that do not mostly differ in the first two. */
+static inline bool
+gpc_lanes_straight(const uint32_t *words, uint32_t lanes)
+{
+    uint32_t bent = 0, first = words[0];
+    if (words[1] != first + 1) {
+        return false;
+    }
+    for (const uint32_t *end = words + lanes; words != end; words += 32, first += 32) {
+        for (uint32_t l = 0; l < 32; l++) {
+            bent |= (words[l] - l) ^ first;
+        }
+    }
+    return bent == 0;
+}
+
+/* Whether the words of all lanes are below the limit. */
+static inline bool
+gpc_lanes_below(const uint32_t *words, uint32_t lanes, uint64_t limit)
+{
+    uint32_t last = limit > UINT32_MAX ? UINT32_MAX : (uint32_t) limit - 1, above = 0;
+    for (const uint32_t *end = words + lanes; words != end; words += 32) {
+        for (uint32_t l = 0; l < 32; l++) {
+            above |= words[l] > last;
+        }
+    }
+    return above == 0 && limit != 0;
+}
+
 /* Writes one word to all lanes of a vector register that may be even. */
 static inline void
 gpc_write_even(const gpc_issue_t *x, uint32_t number, uint32_t word)

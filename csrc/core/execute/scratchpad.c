@@ -40,13 +40,13 @@ count_conflicts(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, 
     return most - 1;
 }
 
-/* Mostly no two lanes share a bank. */
+/* Mostly no two lanes share a bank. `straight`: all lanes access consecutive words. */
 static inline uint32_t
-conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic)
+conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic, bool straight)
 {
     uint32_t banks = x->cores->machine->scratchpad_banks; /* a power of two, at most 64 */
     uint64_t used = 0;
-    if (banks == 0) {
+    if (banks == 0 || (straight && x->lanes <= banks)) {
         return 0;
     }
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
@@ -92,6 +92,14 @@ find_places(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uin
     const uint32_t *index = gpc_operand_lanes(x, &d->a, room);
     uint32_t limit = array_elements(x, d), bytes = d->narrow.bytes;
     uint32_t base = array_base(x, d) * (bytes != 0 ? 4u : 1u), step = bytes != 0 ? bytes : 1u;
+    if (bytes == 0 && lanes == gpc_all_lanes(x) && gpc_lanes_below(index, x->lanes, limit)) {
+        for (const uint32_t *end = index + x->lanes; index != end; index += 32, places += 32) {
+            for (uint32_t l = 0; l < 32; l++) {
+                places[l] = base + index[l];
+            }
+        }
+        return 0;
+    }
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left);
         if (index[l] >= limit) {
@@ -151,6 +159,18 @@ gpc_core_check_written(void *cores, const gpc_observation_t *event)
     return 0;
 }
 
+/* All lanes load or store consecutive words. */
+static void
+perform_straight(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *from)
+{
+    uint32_t room[GPC_MAX_LANES];
+    if (d->opcode == GPC_OP_SHARED_LOAD) {
+        gpc_write_lanes(x, &d->destination, gpc_all_lanes(x), from);
+    } else {
+        memcpy(from, gpc_operand_lanes(x, &d->b, room), x->lanes * sizeof *from);
+    }
+}
+
 static void
 perform(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const uint32_t *words)
 {
@@ -163,19 +183,29 @@ perform(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const u
     uint32_t *memory = x->parts->scratchpad;
     uint32_t *to = loads && d->destination.kind == GPC_VECTOR ? gpc_vector_for_write(x, &d->destination, lanes) : NULL;
     if (to != NULL && !stores) {
+        if (lanes == gpc_all_lanes(x)) {
+            for (uint32_t l = 0; l < x->lanes; l++) {
+                to[l] = memory[words[l]];
+            }
+            return;
+        }
         for (; lanes != 0; lanes &= lanes - 1) {
             uint32_t l = gpc_lowest_bit(lanes);
             to[l] = memory[words[l]];
         }
         return;
     }
+    for (; !loads && lanes != 0; lanes &= lanes - 1) {
+        uint32_t l = gpc_lowest_bit(lanes);
+        memory[words[l]] = b[l];
+    }
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left);
         uint32_t old = memory[words[l]];
         if (stores) {
-            memory[words[l]] = atomic ? gpc_rmw_apply(d->atomic, d->type, old, b[l], c[l]) : b[l];
+            memory[words[l]] = gpc_rmw_apply(d->atomic, d->type, old, b[l], c[l]);
         }
-        if (!loads || d->destination.kind == GPC_NO_OPERAND) {
+        if (d->destination.kind == GPC_NO_OPERAND) {
             continue;
         }
         if (d->destination.kind == GPC_UNIFORM) {
@@ -231,14 +261,18 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     if (status != 0) {
         return status;
     }
+    bool straight = !atomic && !one_word && lanes == gpc_all_lanes(x) && d->narrow.bytes == 0 &&
+                    gpc_lanes_straight(words, x->lanes);
     if (to_all) {
         gpc_write_word(x, &d->destination, lanes, x->parts->scratchpad[words[gpc_lowest_bit(lanes)]]);
     } else if (d->narrow.bytes != 0) {
         perform_narrow(x, d, lanes, words);
+    } else if (straight) {
+        perform_straight(x, d, x->parts->scratchpad + words[0]);
     } else {
         perform(x, d, lanes, words);
     }
-    uint32_t extra = one_word ? 0 : conflict_cycles(x, lanes, words, atomic);
+    uint32_t extra = one_word ? 0 : conflict_cycles(x, lanes, words, atomic, straight);
     x->core->unit_free[GPC_UNIT_SCRATCHPAD] = x->now + 1 + extra;
     x->statistics->shared_accesses++;
     x->statistics->shared_conflict_cycles += extra;

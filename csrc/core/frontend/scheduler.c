@@ -297,7 +297,7 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_cyc
     }
     gpc_cycle_t at = next_turn(self, core, core_index, now);
     bool issuing = any || core->ports_free_at > now;
-    if (core->resident != 0 && !(issuing && at == now + 1)) { /* else no idle cycle precedes the next one */
+    if (core->resident != 0 && at > core->ports_free_at) { /* else this cycle and those until the next turn issue */
         note_idle_reason(self, core, core_index);
     }
     if (active) {

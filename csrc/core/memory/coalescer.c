@@ -66,19 +66,6 @@ find_flat_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t la
     return 0;
 }
 
-/* Whether all indices are below `elements`. */
-static inline bool
-are_inside(const uint32_t *index, uint32_t count, uint64_t elements)
-{
-    uint32_t last = elements > UINT32_MAX ? UINT32_MAX : (uint32_t) elements - 1, outside = 0;
-    for (const uint32_t *end = index + count; index != end; index += 32) {
-        for (uint32_t l = 0; l < 32; l++) {
-            outside |= index[l] > last;
-        }
-    }
-    return outside == 0 && elements != 0;
-}
-
 int
 gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_address_t *addresses)
 {
@@ -94,18 +81,19 @@ gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_
     }
     uint32_t misaligned = d->width - 1u; /* buffers are aligned to whole lines */
     uint32_t bytes = gpc_element_bytes(d->narrow.bytes);
-    if (lanes == gpc_all_lanes(x) && misaligned == 0 && are_inside(index, x->lanes, buffer->elements)) {
+    if (lanes == gpc_all_lanes(x) && misaligned == 0 && gpc_lanes_below(index, x->lanes, buffer->elements)) {
         for (uint32_t l = 0; l < x->lanes; l++) {
             addresses[l] = buffer->address + bytes * (gpc_address_t) index[l];
         }
         return 0;
     }
+    gpc_address_t first = buffer->address, elements = buffer->elements, width = d->width;
     for (; lanes != 0; lanes &= lanes - 1) {
-        uint32_t l = gpc_lowest_bit(lanes);
-        if ((uint64_t) index[l] + d->width > buffer->elements || (index[l] & misaligned) != 0) {
-            return fail_access(x, d, l, index[l]);
+        uint32_t l = gpc_lowest_bit(lanes), i = index[l];
+        if (i + width > elements || (i & misaligned) != 0) {
+            return fail_access(x, d, l, i);
         }
-        addresses[l] = buffer->address + bytes * (gpc_address_t) index[l];
+        addresses[l] = first + bytes * (gpc_address_t) i;
     }
     return 0;
 }
@@ -243,11 +231,11 @@ typedef struct {
     const uint32_t *values[4], *replacement;
 } hand_over_t;
 
+/* A lane's value; nothing of a load. */
 static inline __attribute__((always_inline)) void
 add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t lane, uint32_t word,
          const hand_over_t *from)
 {
-    msg->mask |= ((UINT32_C(1) << d->width) - 1) << word;
     if (d->access.kind == GPC_ACCESS_STORE) {
         for (uint32_t k = 0; k < d->width; k++) {
             msg->data[word + k] = from->values[k][lane]; /* lanes come in order: the highest wins */
@@ -288,22 +276,6 @@ typedef struct {
     bool one_word; /* all lanes are active and access the same word */
 } shape_t;
 
-/* Whether lanes access consecutive words. Lanes that do not mostly differ in the first two. */
-static bool
-is_straight(const uint32_t *index, uint32_t count)
-{
-    uint32_t bent = 0, first = index[0];
-    if (index[1] != first + 1) {
-        return false;
-    }
-    for (const uint32_t *end = index + count; index != end; index += 32, first += 32) {
-        for (uint32_t l = 0; l < 32; l++) {
-            bent |= (index[l] - l) ^ first;
-        }
-    }
-    return bent == 0;
-}
-
 static shape_t
 shape_of(const gpc_issue_t *x, const gpc_decoded_t *d, const uint32_t *index, gpc_lanes_t lanes, uint32_t word_mask)
 {
@@ -311,7 +283,7 @@ shape_of(const gpc_issue_t *x, const gpc_decoded_t *d, const uint32_t *index, gp
     if (gpc_operand_even(x, &d->a)) {
         return (shape_t){.one_line = true, .one_word = lanes == gpc_all_lanes(x)};
     }
-    if (lanes == gpc_all_lanes(x) && is_straight(index, x->lanes)) {
+    if (lanes == gpc_all_lanes(x) && gpc_lanes_straight(index, x->lanes)) {
         return (shape_t){.one_line = (first & word_mask) + x->lanes <= word_mask + 1, .straight = true};
     }
     if (lanes == gpc_all_lanes(x)) {
@@ -392,10 +364,9 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
         if (d->access.kind == GPC_ACCESS_STORE) {
             memcpy(msg->data + (first & word_mask), from.values[0], x->lanes * sizeof *msg->data);
         }
-    } else if (d->access.kind == GPC_ACCESS_LOAD) {
-        msg->mask = words_of(access, lanes);
     } else {
-        for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
+        msg->mask = words_of(access, lanes);
+        for (gpc_lanes_t left = d->access.kind != GPC_ACCESS_LOAD ? lanes : 0; left != 0; left &= left - 1) {
             uint32_t l = gpc_lowest_bit(left);
             add_lane(x, d, msg, l, access->word[l], &from);
         }
@@ -407,21 +378,45 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     return 1;
 }
 
-/* ---- elements of 1 and 2 bytes ----------------------------------------------------------------------------------- */
+/* ---- the general case -------------------------------------------------------------------------------------------- */
 
-static void
-add_narrow_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_core_access_t *access, gpc_msg_t *msg, uint32_t lane,
-                uint32_t offset, const hand_over_t *from)
+/* Lanes in order as long as they access this line: stores the place of each (its first word; of a narrow access its
+ * first byte) and adds their words. Returns the other lanes. */
+static inline gpc_lanes_t
+take_run(const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_address_t *addresses, gpc_address_t line,
+         gpc_address_t line_mask, uint8_t *place, gpc_mask_t *words)
 {
-    access->word[lane] = (uint8_t) offset;
-    msg->mask |= UINT32_C(1) << offset / 4;
-    if (is_merge(d)) {
-        gpc_narrow_add(gpc_lane_list_at(x->cores->lane_lists, msg->lanes), lane, offset, &d->narrow,
-                       from->values[0][lane]);
-    }
+    uint32_t shift = d->narrow.bytes != 0 ? 0 : 2;
+    gpc_mask_t mask = GPC_NO_WORDS, of_lane = (UINT32_C(1) << d->width) - 1;
+    do {
+        uint32_t l = gpc_lowest_bit(lanes);
+        gpc_address_t offset = addresses[l] - line;
+        if (offset > line_mask) {
+            break;
+        }
+        place[l] = (uint8_t) (offset >> shift);
+        mask |= of_lane << offset / 4;
+        lanes &= lanes - 1;
+    } while (lanes != 0);
+    *words |= mask;
+    return lanes;
 }
 
-/* ---- the general case -------------------------------------------------------------------------------------------- */
+/* Values of lanes whose places are known. */
+static void
+add_values(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_lanes_t lanes, const uint8_t *place,
+           const hand_over_t *from)
+{
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t l = gpc_lowest_bit(lanes);
+        if (d->narrow.bytes == 0) {
+            add_lane(x, d, msg, l, place[l], from);
+        } else if (is_merge(d)) {
+            gpc_narrow_add(gpc_lane_list_at(x->cores->lane_lists, msg->lanes), l, place[l], &d->narrow,
+                           from->values[0][l]);
+        }
+    }
+}
 
 int
 gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_address_t *addresses,
@@ -435,26 +430,19 @@ gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, con
     gpc_address_t line_mask = x->cores->machine->line_bytes - 1u;
     hand_over_t from = hand_over(x, d, room);
     memset(lines.slots, 0, sizeof lines.slots);
-    gpc_address_t last_line = GPC_NEVER;
-    int number = 0;
-    for (; lanes != 0; lanes &= lanes - 1) {
-        uint32_t l = gpc_lowest_bit(lanes);
-        gpc_address_t line = addresses[l] & ~line_mask;
-        uint32_t offset = (uint32_t) (addresses[l] & line_mask);
-        if (line != last_line) {
-            number = find_line(x, d, &lines, line);
-            if (number < 0) {
-                return number;
-            }
-            last_line = line;
+    while (lanes != 0) {
+        gpc_address_t line = addresses[gpc_lowest_bit(lanes)] & ~line_mask;
+        int number = find_line(x, d, &lines, line);
+        if (number < 0) {
+            return number;
         }
-        lines.requests[number]->lanes |= UINT64_C(1) << l;
-        if (d->narrow.bytes != 0) {
-            add_narrow_lane(x, d, access, lines.messages[number], l, offset, &from);
-            continue;
+        gpc_msg_t *msg = lines.messages[number];
+        gpc_lanes_t left = take_run(d, lanes, addresses, line, line_mask, access->word, &msg->mask), run = lanes & ~left;
+        lines.requests[number]->lanes |= run;
+        if (d->access.kind != GPC_ACCESS_LOAD) {
+            add_values(x, d, msg, run, access->word, &from);
         }
-        access->word[l] = (uint8_t) (offset / 4);
-        add_lane(x, d, lines.messages[number], l, offset / 4, &from);
+        lanes = left;
     }
     for (uint32_t n = 0; n < lines.count; n++) {
         if (is_merge(d)) {

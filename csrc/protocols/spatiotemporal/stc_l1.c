@@ -67,9 +67,11 @@ stc_clean_set(gpc_controller_t *unit, uint32_t set, gpc_address_t except)
     uint32_t current = cu->current, seb = cu->seb, epochs = (uint32_t) unit->options[STC_OPTION_EPOCHS];
 
     for (gpc_index_t way = set * tags->ways, end = way + tags->ways; way < end; way++) {
+        if (!gpc_tags_present(tags, way)) {
+            continue;
+        }
         gpc_address_t line = gpc_tags_line(tags, way);
-        if (!(current >> stc_band_of(epochs, line, seb) & 1) || !gpc_tags_present(tags, way) || line == except ||
-            tags->tags[way].mshr != GPC_NONE) {
+        if (!(current >> stc_band_of(epochs, line, seb) & 1) || line == except || tags->tags[way].mshr != GPC_NONE) {
             continue;
         }
         int status = gpc_controller_line(unit, STC_TABLE_LINES, GPC_MSG_EXPIRE, line, gpc_all_words(unit), GPC_NONE);
