@@ -25,9 +25,9 @@ forget_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t ne
     uint64_t *requests = gpc_network_requests(self, output, network), left = 0;
 
     requests[from / 64] &= ~(UINT64_C(1) << (from % 64));
-    for (const uint64_t *word = requests, *end = requests + words; word != end; word++) {
-        left |= *word;
-    }
+    do { /* at least one word */
+        left |= requests[--words];
+    } while (words != 0);
     state->requested &= ~((uint32_t) (left == 0) << network);
     gpc_network_wants(self, input, network)[to / 64] &= ~(UINT64_C(1) << (to % 64));
     state->waiting--;
@@ -83,7 +83,23 @@ is_able(const gpc_network_t *self, uint32_t input, uint32_t output, uint32_t net
     return state->busy_until <= now && is_ready(head, now, later) && !is_kept_for_another(self, input, output);
 }
 
-/* The first input in round-robin order that can send, or GPC_NONE. *busy: the first input passed because it streams. */
+/* The first of the inputs `bits`, from `first` on, that can send, or GPC_NONE. *busy: the first input passed because it
+ * streams. */
+static inline __attribute__((always_inline)) uint32_t
+first_able(const gpc_network_t *self, uint32_t first, uint64_t bits, uint32_t output, uint32_t network, gpc_tick_t now,
+           gpc_tick_t *later, gpc_queue_t **queue, uint32_t *busy)
+{
+    for (; bits; bits &= bits - 1) {
+        uint32_t input = first + (uint32_t) __builtin_ctzll(bits);
+        if (is_able(self, input, output, network, now, later, queue)) {
+            return input;
+        }
+        *busy = *busy == GPC_NONE && self->parts->input_states[input].busy_until > now ? input : *busy;
+    }
+    return GPC_NONE;
+}
+
+/* The first input in round-robin order that can send, or GPC_NONE. */
 static inline uint32_t
 able_input(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later,
            gpc_queue_t **queue, uint32_t *busy)
@@ -91,24 +107,18 @@ able_input(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tic
     const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
     const uint64_t *requests = gpc_network_requests(self, output, network);
     uint32_t words = self->parts->request_words, from = self->parts->output_states[output].next_input[network];
-    uint32_t word = from / 64;
-    uint64_t bits = requests[word] & (UINT64_MAX << (from % 64));
+    uint32_t word = from / 64, input = GPC_NONE;
+    uint64_t after = UINT64_MAX << (from % 64), bits = requests[word] & after;
 
-    for (uint32_t turn = 0; turn <= words; turn++) {
-        for (; bits; bits &= bits - 1) {
-            uint32_t input = wiring->first_input + word * 64 + (uint32_t) __builtin_ctzll(bits);
-            if (is_able(self, input, output, network, now, later, queue)) {
-                return input;
-            }
-            *busy = *busy == GPC_NONE && self->parts->input_states[input].busy_until > now ? input : *busy;
-        }
+    for (uint32_t turn = 0; turn <= words && input == GPC_NONE; turn++) {
+        input = first_able(self, wiring->first_input + word * 64, bits, output, network, now, later, queue, busy);
         word = word + 1 < words ? word + 1 : 0;
         bits = requests[word];
         if (turn + 1 == words) {
-            bits &= ~(UINT64_MAX << (from % 64)); /* in the last word: only inputs before `from` */
+            bits &= ~after; /* in the last word: only inputs before `from` */
         }
     }
-    return GPC_NONE;
+    return input;
 }
 
 /* The output takes a message of `input` and passes `busy` (or GPC_NONE). */
@@ -291,6 +301,23 @@ wanted(const gpc_network_t *self, uint32_t input, uint32_t word)
     return bits;
 }
 
+/* Arbitrates a free output that an idle input waits for. A message that the output alone waits for and that is not ready
+ * needs no arbitration yet. */
+static inline int
+arbitrate_for(gpc_network_t *self, uint32_t input, uint32_t output, gpc_tick_t now)
+{
+    const gpc_output_state_t *state = &self->parts->output_states[output];
+    uint32_t left = state->requested & ~state->blocked;
+    if (left != 0 && state->waiting == 1) {
+        const gpc_queue_t *queue = gpc_network_queue(self, input, (uint32_t) __builtin_ctz(left), output);
+        gpc_tick_t ready = gpc_msg_at(self->messages, queue->list.head)->ready;
+        if (ready > now) {
+            return gpc_network_schedule_grant(self, output, ready);
+        }
+    }
+    return left == 0 ? 0 : arbitrate_among(self, output, left, now);
+}
+
 /* An input's stream has ended: serves the output that claims it, else the free outputs that it waits for, round
  * robin. */
 static int
@@ -299,7 +326,7 @@ serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
     const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
     const gpc_input_state_t *state = &self->parts->input_states[input];
     uint32_t words = self->parts->request_words, from = state->next_output, word = from / 64;
-    uint64_t bits = wanted(self, input, word) & (UINT64_MAX << (from % 64));
+    uint64_t after = UINT64_MAX << (from % 64), bits = wanted(self, input, word) & after;
     int status = 0;
 
     if (state->claimed_by != GPC_NONE && self->parts->output_states[state->claimed_by].busy_until <= now) {
@@ -312,12 +339,15 @@ serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
                 return 0;
             }
             gpc_tick_t free = self->parts->output_states[output].busy_until;
-            status = free <= now ? arbitrate(self, output, now) : gpc_network_schedule_grant(self, output, free);
+            status = free <= now ? arbitrate_for(self, input, output, now) : gpc_network_schedule_grant(self, output, free);
+        }
+        if (state->busy_until > now) {
+            return status;
         }
         word = word + 1 < words ? word + 1 : 0;
         bits = wanted(self, input, word);
         if (turn + 1 == words) {
-            bits &= ~(UINT64_MAX << (from % 64));
+            bits &= ~after;
         }
     }
     return status;
