@@ -8,7 +8,7 @@ import gpucoh
 
 #: Loads and stores of several kinds, atomics, barriers and synchronisation. What ``benchmarks/`` runs is left out,
 #: so that they measure what the profile does for kernels that it does not know.
-WORKLOADS = ("bfs", "hsp", "st", "sort", "dlb", "reduction")
+WORKLOADS = ("bh", "bp", "cl", "fam_g", "fft", "lps", "lud", "reduction", "spmv")
 
 
 def main() -> int:
