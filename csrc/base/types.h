@@ -72,4 +72,14 @@ gpc_nodeset_count(const gpc_nodeset_t *self)
 
 #define GPC_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Without an instruction of the host for it, which not every one has, as quick as a call of the library. */
+static inline uint32_t
+gpc_count_bits(uint64_t bits)
+{
+    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+    bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
+    bits = (bits + (bits >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+    return (uint32_t) ((bits * UINT64_C(0x0101010101010101)) >> 56);
+}
+
 #endif

@@ -22,7 +22,7 @@ payload_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
     if (info->whole_line) {
         return unit->machine->line_bytes;
     }
-    return info->bytes_per_word * (uint32_t) __builtin_popcount(msg->mask);
+    return info->bytes_per_word * gpc_count_bits(msg->mask);
 }
 
 uint32_t

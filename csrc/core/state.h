@@ -224,13 +224,4 @@ gpc_lowest_bit(uint64_t bits)
     return (uint32_t) __builtin_ctzll(bits);
 }
 
-static inline uint32_t
-gpc_count_bits(uint64_t bits)
-{
-    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
-    bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
-    bits = (bits + (bits >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
-    return (uint32_t) ((bits * UINT64_C(0x0101010101010101)) >> 56);
-}
-
 #endif

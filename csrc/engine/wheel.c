@@ -427,15 +427,11 @@ first_list(const gpc_wheel_t *self)
 }
 
 /* Their places are equal: the lower key is first. Both may be GPC_NEVER. */
-__attribute__((noinline)) static bool
+static inline bool
 turn_precedes_list(const gpc_wheel_t *self)
 {
-    const gpc_wheel_state_t *state = self->state;
-    if (state->next == GPC_NEVER) {
-        return false;
-    }
     uint64_t turn = make_key(self->turns.kind, self->turns.priority, first_turn(self));
-    return turn <= entry_at(self, *first_list(self))->key;
+    return self->state->next != GPC_NEVER && turn <= entry_at(self, *first_list(self))->key;
 }
 
 bool

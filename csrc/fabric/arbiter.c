@@ -107,16 +107,15 @@ able_input(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tic
     const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
     const uint64_t *requests = gpc_network_requests(self, output, network);
     uint32_t words = self->parts->request_words, from = self->parts->output_states[output].next_input[network];
-    uint32_t word = from / 64, input = GPC_NONE;
-    uint64_t after = UINT64_MAX << (from % 64), bits = requests[word] & after;
+    uint32_t word = from / 64, first = wiring->first_input + word * 64;
+    uint64_t after = UINT64_MAX << (from % 64);
+    uint32_t input = first_able(self, first, requests[word] & after, output, network, now, later, queue, busy);
 
-    for (uint32_t turn = 0; turn <= words && input == GPC_NONE; turn++) {
-        input = first_able(self, wiring->first_input + word * 64, bits, output, network, now, later, queue, busy);
+    for (uint32_t more = words; more != 0 && input == GPC_NONE; more--) {
         word = word + 1 < words ? word + 1 : 0;
-        bits = requests[word];
-        if (turn + 1 == words) {
-            bits &= ~after; /* in the last word: only inputs before `from` */
-        }
+        uint64_t bits = more > 1 ? requests[word] : requests[word] & ~after; /* at last the inputs before `from` */
+        first = wiring->first_input + word * 64;
+        input = first_able(self, first, bits, output, network, now, later, queue, busy);
     }
     return input;
 }

@@ -80,7 +80,7 @@ sb_put(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, bool again)
     gpc_controller_t *unit = x->unit;
     gpc_index_t entry = gpc_part_find(sb_part(unit), x->line);
     gpc_mask_t more = entry == GPC_NONE ? mask : mask & ~sb_held(unit, x->line);
-    uint32_t held = sb_unit(unit)->held + (uint32_t) __builtin_popcount(more);
+    uint32_t held = sb_unit(unit)->held + gpc_count_bits(more);
 
     if (is_full(x, entry == GPC_NONE, held)) {
         return make_room(unit);
@@ -200,7 +200,7 @@ sb_performed(gpc_step_t *x, sb_entry_t *entry, gpc_mask_t mask)
     gpc_mask_t gone = mask & entry->sent & ~entry->fresh;
     uint64_t warps = entry->early;
 
-    sb_unit(x->unit)->held -= (uint32_t) __builtin_popcount(gone);
+    sb_unit(x->unit)->held -= gpc_count_bits(gone);
     for (; gone; gone &= gone - 1) {
         entry->words.word[__builtin_ctz(gone)] = 0; /* equal entries are encoded alike */
     }
