@@ -62,7 +62,7 @@ end_step(gpc_controller_t *self, gpc_step_t *x, int status)
     return status == GPC_OK ? GPC_OBSERVE(&self->tap, STEPPED, stepped, self, x->line) : status;
 }
 
-static inline int
+static inline __attribute__((always_inline)) int /* of every message */
 take_line(gpc_controller_t *self, uint8_t table, gpc_index_t message)
 {
     gpc_step_t x;

@@ -90,7 +90,7 @@ places_of(const gpc_msg_t *msg)
     return msg->flags & GPC_MSG_FLAG_COPY ? 0 : 1;
 }
 
-static int
+static inline __attribute__((always_inline)) int /* of every message */
 enter_network(gpc_gpu_t *gpu, gpc_node_t node, const gpc_network_way_t *way, gpc_index_t message)
 {
     gpc_node_queues_t *queues = &gpu->queues[node];
@@ -405,12 +405,13 @@ static int
 serve(gpc_gpu_t *gpu, gpc_node_t node)
 {
     const gpc_service_t *service = gpc_gpu_service(gpu, node);
-    bool served = false;
-    int status = serve_one(gpu, node, &served);
-    bool more = served;
-    for (uint32_t input = 1; input < service->inputs && more && status == GPC_OK; input++) {
+    bool served = false, more;
+    uint32_t inputs = 0;
+    int status;
+    do { /* one at least */
         status = serve_one(gpu, node, &more);
-    }
+        served |= more;
+    } while (++inputs < service->inputs && more && status == GPC_OK);
     if (status == GPC_OK && *gpu->controllers[node].launch_pending) {
         status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_END);
         status = status == GPC_HELD_QUEUE ? GPC_OK : status;
