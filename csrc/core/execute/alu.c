@@ -159,9 +159,37 @@ larger_f32(uint32_t a, uint32_t b)
 static inline uint32_t
 shift_right_arithmetic(uint32_t a, uint32_t b)
 {
-    uint32_t by = b > 31 ? 31 : b;
-    uint32_t sign = 0u - (a >> 31);
-    return a >> by | (by == 0 ? 0 : sign << (32 - by));
+    return (uint32_t) (i32(a) >> (b > 31 ? 31 : b)); /* GCC and clang define it: the sign is repeated */
+}
+
+/* floor_divide() and floor_modulo() without branches and without a division of words, of which hosts have no vectors. A
+ * quotient of doubles is exact enough: it differs from a whole number by 2^-31 of its size at least, or not at all. */
+typedef struct {
+    uint32_t special; /* all bits: the divisor is 0 or -1, and is replaced by 1 */
+    uint32_t quotient, rest;
+    uint32_t below; /* 1: the quotient's floor is one less */
+} division_t;
+
+static inline division_t
+divide_truncated(uint32_t a, uint32_t b)
+{
+    uint32_t special = 0u - (uint32_t) ((b + 1) >> 1 == 0), by = (b & ~special) | (special & 1);
+    uint32_t quotient = (uint32_t) (int32_t) ((double) i32(a) / (double) i32(by)), rest = a - quotient * by;
+    return (division_t){special, quotient, rest, (uint32_t) (rest != 0) & (rest ^ by) >> 31};
+}
+
+static inline uint32_t
+vector_floor_divide(uint32_t a, uint32_t b)
+{
+    division_t by = divide_truncated(a, b);
+    return ((by.quotient - by.below) & ~by.special) | ((0u - a) & b & by.special);
+}
+
+static inline uint32_t
+vector_floor_modulo(uint32_t a, uint32_t b)
+{
+    division_t by = divide_truncated(a, b);
+    return by.rest + (b & (0u - by.below));
 }
 
 /* X(name, expression of the words a, b, c) */
@@ -177,17 +205,12 @@ shift_right_arithmetic(uint32_t a, uint32_t b)
     X(max_i, i32(a) > i32(b) ? a : b)                                                  \
     X(min_u, a < b ? a : b)                                                            \
     X(max_u, a > b ? a : b)                                                            \
-    X(div_i, floor_divide(a, b))                                                       \
     X(div_u, b == 0 ? 0 : a / b)                                                       \
-    X(mod_i, floor_modulo(a, b))                                                       \
     X(mod_u, b == 0 ? 0 : a % b)                                                       \
     X(and, a &b)                                                                       \
     X(or, a | b)                                                                       \
     X(xor, a ^ b)                                                                      \
     X(not, ~a)                                                                         \
-    X(shl, b > 31 ? 0 : a << b)                                                        \
-    X(shr_u, b > 31 ? 0 : a >> b)                                                      \
-    X(shr_i, shift_right_arithmetic(a, b))                                             \
     X(eq, a == b)                                                                      \
     X(ne, a != b)                                                                      \
     X(lt_i, i32(a) < i32(b))                                                           \
@@ -225,21 +248,50 @@ shift_right_arithmetic(uint32_t a, uint32_t b)
     X(f_to_i, to_i32(gpc_f32(a)))                                                          \
     X(f_to_u, to_u32(gpc_f32(a)))
 
-#define DEFINE(name, expression)                                                                  \
-    static inline uint32_t one_##name(uint32_t a, uint32_t b, uint32_t c)                         \
-    {                                                                                             \
-        (void) a;                                                                                 \
-        (void) b;                                                                                 \
-        (void) c;                                                                                 \
-        return expression;                                                                        \
-    }                                                                                             \
-    static void all_##name(uint32_t *restrict result, const uint32_t *a, const uint32_t *b, const uint32_t *c) \
-    {                                                                                             \
-        for (uint32_t l = 0; l < GPC_ALU_LANES; l++) {                                            \
-            result[l] = one_##name(a[l], b[l], c[l]);                                             \
-        }                                                                                         \
+/* X(name, expression, the same as the compiler vectorises it) */
+#define DIVISIONS(X)                                            \
+    X(div_i, floor_divide(a, b), vector_floor_divide(a[l], b[l])) \
+    X(mod_i, floor_modulo(a, b), vector_floor_modulo(a[l], b[l]))
+
+/* X(name, expression): hosts shift the words of a vector by one number only, which most kernels do. */
+#define SHIFTS(X)                     \
+    X(shl, b > 31 ? 0 : a << b)       \
+    X(shr_u, b > 31 ? 0 : a >> b)     \
+    X(shr_i, shift_right_arithmetic(a, b))
+
+#define DEFINE_ONE(name, expression)                                      \
+    static inline uint32_t one_##name(uint32_t a, uint32_t b, uint32_t c) \
+    {                                                                     \
+        (void) a;                                                         \
+        (void) b;                                                         \
+        (void) c;                                                         \
+        return expression;                                                \
     }
+#define DEFINE_ALL(name, ...)                                                                                  \
+    static void all_##name(uint32_t *restrict result, const uint32_t *a, const uint32_t *b, const uint32_t *c) \
+    {                                                                                                          \
+        (void) c;                                                                                              \
+        __VA_ARGS__                                                                                            \
+    }
+#define EVERY(expression)                              \
+    for (uint32_t l = 0; l < GPC_ALU_LANES; l++) {     \
+        result[l] = expression;                        \
+    }
+#define DEFINE(name, expression) DEFINE_ONE(name, expression) DEFINE_ALL(name, EVERY(one_##name(a[l], b[l], c[l])))
+#define DEFINE_DIVISION(name, expression, in_vectors) DEFINE_ONE(name, expression) DEFINE_ALL(name, EVERY(in_vectors))
+#define DEFINE_SHIFT(name, expression)                                       \
+    DEFINE_ONE(name, expression)                                             \
+    DEFINE_ALL(name, uint32_t by = b[0], differ = 0;                         \
+               for (uint32_t l = 0; l < GPC_ALU_LANES; l++) {                \
+                   differ |= b[l] ^ by;                                      \
+               }                                                             \
+               if (differ != 0) {                                            \
+                   EVERY(one_##name(a[l], b[l], 0))                          \
+                   return;                                                   \
+               } EVERY(one_##name(a[l], by, 0)))
 OPERATIONS(DEFINE)
+DIVISIONS(DEFINE_DIVISION)
+SHIFTS(DEFINE_SHIFT)
 
 #define BOTH(name) {one_##name, all_##name}
 #define NO_ALU {NULL, NULL}
