@@ -430,8 +430,11 @@ first_list(const gpc_wheel_t *self)
 static inline bool
 turn_precedes_list(const gpc_wheel_t *self)
 {
+    if (self->state->next == GPC_NEVER) {
+        return false;
+    }
     uint64_t turn = make_key(self->turns.kind, self->turns.priority, first_turn(self));
-    return self->state->next != GPC_NEVER && turn <= entry_at(self, *first_list(self))->key;
+    return turn <= entry_at(self, *first_list(self))->key;
 }
 
 bool

@@ -4,6 +4,7 @@
 #include "cache/tags.h"
 #include "core/isa.h"
 #include "harness.h"
+#include "random.h"
 
 static void
 banks_index_with_what_the_interleaving_leaves(void)
@@ -36,16 +37,6 @@ a_flash_invalidation_empties_the_array_and_only_it(void)
     gpc_tags_place(&tags, 1, 512, 1);
     CHECK_EQUAL_U64(gpc_tags_find(&tags, 512), 1);
     gpc_arena_free(&arena);
-}
-
-static uint64_t
-random_below(uint64_t limit)
-{
-    static uint64_t state = 88172645463325252u;
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state % limit;
 }
 
 static gpc_index_t

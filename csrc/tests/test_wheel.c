@@ -3,6 +3,7 @@
 #include "base/errors.h"
 #include "engine/wheel.h"
 #include "harness.h"
+#include "random.h"
 
 enum { CAPACITY = 4096 };
 
@@ -165,17 +166,6 @@ typedef struct {
     uint32_t target, name; /* names ascend in the order of scheduling */
     uint8_t priority;
 } reference_t;
-
-static uint64_t seed = 88172645463325252u;
-
-static uint64_t
-random_below(uint64_t limit)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed % limit;
-}
 
 static bool
 goes_first(const reference_t *a, const reference_t *b)
