@@ -52,7 +52,6 @@ typedef struct {
     gpc_index_t free; /* first free item that has been used before */
     uint32_t high;    /* items from this index on have never been used */
     uint32_t in_use;
-    uint32_t most; /* maximum of in_use */
 } gpc_pool_state_t;
 
 typedef struct {
@@ -89,9 +88,7 @@ gpc_pool_take(const gpc_pool_t *self)
     } else {
         return GPC_NONE;
     }
-    if (++state->in_use > state->most) {
-        state->most = state->in_use;
-    }
+    state->in_use++;
     return i;
 }
 

@@ -67,7 +67,7 @@ typedef struct {
     uint8_t warp;
     gpc_narrow_t narrow;
     bool live;
-    bool straight;               /* all lanes access consecutive words of one line */
+    bool straight;               /* all lanes load or store consecutive words of one line: word[0] names the first */
     bool one_word;               /* all lanes access the same word */
     uint8_t word[GPC_MAX_LANES]; /* first word of each lane in its line; of a narrow access its first byte */
 } gpc_core_access_t;

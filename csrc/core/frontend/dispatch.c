@@ -24,7 +24,7 @@ clear_core(gpc_cores_t *self, uint32_t core_index)
     gpc_list_clear(&core->queue);
     gpc_pool_t *pools[2] = {&self->parts->accesses[core_index], &self->parts->requests[core_index]};
     for (uint32_t i = 0; i < 2; i++) {
-        *pools[i]->state = (gpc_pool_state_t){GPC_NONE, 0, 0, pools[i]->state->most};
+        *pools[i]->state = (gpc_pool_state_t){.free = GPC_NONE};
     }
     memset(gpc_core_warp(self, core_index, 0), 0, self->machine->warps_per_core * sizeof(gpc_warp_t));
     memset(gpc_core_block(self, core_index, 0), 0, self->machine->blocks_per_core * sizeof(gpc_block_t));

@@ -302,16 +302,10 @@ shape_of(const gpc_issue_t *x, const gpc_decoded_t *d, const uint32_t *index, gp
 
 /* Stores the word of each lane in its line. */
 static void
-fill_words(gpc_core_access_t *access, const uint32_t *index, uint32_t count, uint32_t word_mask, bool straight)
+fill_words(gpc_core_access_t *access, const uint32_t *index, uint32_t count, uint32_t word_mask)
 {
-    uint8_t *word = access->word, first = (uint8_t) (index[0] & word_mask);
-    for (const uint32_t *end = index + count; index != end; index += 32, word += 32, first = (uint8_t) (first + 32)) {
-        if (straight) {
-            for (uint32_t l = 0; l < 32; l++) {
-                word[l] = (uint8_t) (first + l);
-            }
-            continue;
-        }
+    uint8_t *word = access->word;
+    for (const uint32_t *end = index + count; index != end; index += 32, word += 32) {
         for (uint32_t l = 0; l < 32; l++) {
             word[l] = (uint8_t) (index[l] & word_mask);
         }
@@ -356,15 +350,16 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], access_index);
     gpc_msg_t *msg = gpc_msg_at(x->cores->messages, request->name);
     hand_over_t from = hand_over(x, d, room);
-    access->straight = shape.straight;
     access->one_word = shape.one_word;
-    fill_words(access, index, x->lanes, word_mask, shape.straight);
-    if (shape.straight && d->access.kind != GPC_ACCESS_ATOMIC) {
+    access->straight = shape.straight && d->access.kind != GPC_ACCESS_ATOMIC;
+    if (access->straight) {
+        access->word[0] = (uint8_t) (first & word_mask);
         msg->mask = (uint32_t) (((UINT64_C(1) << x->lanes) - 1) << (first & word_mask));
         if (d->access.kind == GPC_ACCESS_STORE) {
             memcpy(msg->data + (first & word_mask), from.values[0], x->lanes * sizeof *msg->data);
         }
     } else {
+        fill_words(access, index, x->lanes, word_mask);
         msg->mask = words_of(access, lanes);
         for (gpc_lanes_t left = d->access.kind != GPC_ACCESS_LOAD ? lanes : 0; left != 0; left &= left - 1) {
             uint32_t l = gpc_lowest_bit(left);

@@ -68,9 +68,9 @@ deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t
         gpc_operand_t part = gpc_operand_next(x, *to, i);
         uint32_t *registers = gpc_vector_for_write(x, &part, 0); /* the lanes are determined below */
         for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
-            uint32_t l = gpc_lowest_bit(left);
-            if ((mask >> (access->word[l] + i) & 1) != 0) {
-                registers[l] = words[access->word[l] + i];
+            uint32_t l = gpc_lowest_bit(left), word = i + (access->straight ? access->word[0] + l : access->word[l]);
+            if ((mask >> word & 1) != 0) {
+                registers[l] = words[word];
             }
         }
     }
