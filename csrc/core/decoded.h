@@ -97,6 +97,7 @@ typedef struct {
     uint32_t blocks, next_block, blocks_done;
     gpc_front_t front;
     uint32_t vector_words; /* of a warp's vector registers */
+    uint32_t lanes;        /* per warp */
     gpc_lanes_t all_lanes;
     uint64_t may_be_even; /* bit: a vector register; registers of local arrays, which are indexed, cannot be even */
     gpc_cycle_t begin;

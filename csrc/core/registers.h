@@ -14,7 +14,7 @@
 static inline gpc_lanes_t
 gpc_all_lanes(const gpc_issue_t *x)
 {
-    return x->all_lanes;
+    return x->launch->all_lanes;
 }
 
 /* A warp has 32 or 64 lanes. Loops over 32 lanes from a pointer are vectorised; those over half + l, which may wrap, are not. */
@@ -52,13 +52,13 @@ gpc_operand_lanes(const gpc_issue_t *x, const gpc_operand_t *operand, uint32_t *
         if (!gpc_is_even(x, operand->number)) {
             return x->vectors + operand->offset;
         }
-        word = x->evens[operand->number];
+        word = gpc_evens(x)[operand->number];
     } else if (operand->kind == GPC_CONSTANT) {
         return x->launch->spread + operand->offset;
     } else if (operand->kind == GPC_UNIFORM) {
-        word = x->uniforms[operand->number];
+        word = gpc_uniforms(x)[operand->number];
     }
-    gpc_fill_lanes(room, word, x->lanes);
+    gpc_fill_lanes(room, word, x->launch->lanes);
     return room;
 }
 
@@ -67,7 +67,7 @@ static inline gpc_operand_t
 gpc_operand_next(const gpc_issue_t *x, gpc_operand_t operand, uint32_t words)
 {
     operand.number += words;
-    operand.offset += words * x->lanes;
+    operand.offset += words * x->launch->lanes;
     return operand;
 }
 
@@ -77,9 +77,9 @@ gpc_operand_word(const gpc_issue_t *x, const gpc_operand_t *operand)
 {
     switch (operand->kind) {
         case GPC_VECTOR:
-            return gpc_is_even(x, operand->number) ? x->evens[operand->number] : x->vectors[operand->offset];
+            return gpc_is_even(x, operand->number) ? gpc_evens(x)[operand->number] : x->vectors[operand->offset];
         case GPC_UNIFORM:
-            return x->uniforms[operand->number];
+            return gpc_uniforms(x)[operand->number];
         case GPC_CONSTANT:
             return x->launch->launch.constants[operand->number];
         default:
@@ -102,7 +102,7 @@ gpc_vector_for_write(const gpc_issue_t *x, const gpc_operand_t *operand, gpc_lan
     uint32_t *to = x->vectors + operand->offset;
     if (gpc_is_even(x, operand->number)) {
         if (lanes != gpc_all_lanes(x)) {
-            gpc_fill_lanes(to, x->evens[operand->number], x->lanes);
+            gpc_fill_lanes(to, gpc_evens(x)[operand->number], x->launch->lanes);
         }
         x->warp->even &= ~(UINT64_C(1) << operand->number);
     }
@@ -133,7 +133,7 @@ gpc_write_some_lanes(const gpc_issue_t *x, uint32_t *to, const uint32_t *from, u
         }
         return;
     }
-    for (const uint32_t *end = to + x->lanes; to != end; to += 32, from += 32 * step, lanes >>= 32) {
+    for (const uint32_t *end = to + x->launch->lanes; to != end; to += 32, from += 32 * step, lanes >>= 32) {
         gpc_blend_lanes(to, from, step, (uint32_t) lanes);
     }
 }
@@ -144,7 +144,7 @@ gpc_write_lanes(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lane
 {
     uint32_t *to = gpc_vector_for_write(x, destination, lanes);
     if (lanes == gpc_all_lanes(x)) {
-        memcpy(to, result, x->lanes * sizeof *to);
+        memcpy(to, result, x->launch->lanes * sizeof *to);
         return;
     }
     gpc_write_some_lanes(x, to, result, 1, lanes);
@@ -200,7 +200,7 @@ static inline void
 gpc_write_even(const gpc_issue_t *x, uint32_t number, uint32_t word)
 {
     x->warp->even |= UINT64_C(1) << number;
-    x->evens[number] = word;
+    gpc_evens(x)[number] = word;
 }
 
 /* Writes one word to the given lanes of a vector register. */
@@ -234,7 +234,7 @@ gpc_set_entry_ready_at(const gpc_issue_t *x, uint32_t entry, gpc_cycle_t at)
         return;
     }
     if (at - x->core->scoreboard_base >= GPC_SCOREBOARD_NEVER) {
-        gpc_core_rebase_scoreboards(x->cores, x->core_index, x->now);
+        gpc_core_rebase_scoreboards(x->base->cores, x->base->index, x->now);
     }
     x->scoreboard[entry] = (uint32_t) (at - x->core->scoreboard_base);
 }

@@ -134,12 +134,15 @@ typedef struct {
     uint32_t next_core; /* after the one that took the last block */
 } gpc_placing_t;
 
-/* Where a core's state begins in the arrays below. */
+/* A core, and where its state begins in the arrays below: one line of the host's cache. */
 typedef struct {
     gpc_core_t *core;
     gpc_core_statistics_t *statistics;
     gpc_warp_t *warps;
     uint32_t *vectors, *fronts;
+    gpc_cores_t *cores;
+    gpc_core_parts_t *parts;
+    uint32_t index;
 } gpc_core_base_t;
 
 struct gpc_core_parts {
@@ -168,16 +171,13 @@ struct gpc_core_parts {
 
 /* Context of an issue: a warp and the addresses of its state. */
 typedef struct {
-    gpc_cores_t *cores;
-    gpc_core_parts_t *parts;
+    const gpc_core_base_t *base;
     const gpc_core_launch_t *launch;
     gpc_core_t *core;
-    gpc_core_statistics_t *statistics;
     gpc_warp_t *warp;
-    uint32_t *vectors, *uniforms, *evens, *scoreboard;
+    uint32_t *vectors, *scoreboard; /* gpc_front_t begins with the scoreboard */
     gpc_cycle_t now;
-    gpc_lanes_t all_lanes;
-    uint32_t core_index, warp_index, lanes;
+    uint32_t warp_index;
     uint32_t active; /* lanes that the instruction executes in */
 } gpc_issue_t;
 
@@ -192,24 +192,30 @@ gpc_core_warp(const gpc_cores_t *self, uint32_t core, uint32_t warp)
 static inline __attribute__((always_inline)) void
 gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now)
 {
-    gpc_core_parts_t *parts = self->parts;
-    const gpc_core_base_t *base = &parts->bases[core];
-    const gpc_core_launch_t *launch = parts->launch;
-    x->cores = self;
-    x->parts = parts;
+    const gpc_core_base_t *base = &self->parts->bases[core];
+    const gpc_core_launch_t *launch = self->parts->launch;
+    x->base = base;
     x->launch = launch;
     x->core = base->core;
-    x->statistics = base->statistics;
     x->warp = base->warps + warp;
     x->vectors = base->vectors + (size_t) warp * launch->vector_words;
     x->scoreboard = base->fronts + (size_t) warp * launch->front.stride;
-    x->evens = x->scoreboard + launch->front.scoreboard;
-    x->uniforms = x->evens + launch->front.evens;
     x->now = now;
-    x->core_index = core;
     x->warp_index = warp;
-    x->lanes = x->active = self->machine->lanes_per_warp;
-    x->all_lanes = launch->all_lanes;
+    x->active = launch->lanes;
+}
+
+/* The words of the warp's even registers (registers.h). */
+static inline uint32_t *
+gpc_evens(const gpc_issue_t *x)
+{
+    return x->scoreboard + x->launch->front.scoreboard;
+}
+
+static inline uint32_t *
+gpc_uniforms(const gpc_issue_t *x)
+{
+    return x->scoreboard + x->launch->front.scoreboard + x->launch->front.evens;
 }
 
 static inline gpc_block_t *

@@ -122,7 +122,7 @@ gpc_core_settle(gpc_issue_t *x)
 {
     gpc_cycle_t at = next_issue(x);
     if (at != GPC_NEVER) {
-        wake(x->cores, x->core_index, x->warp, x->warp_index, x->now, at);
+        wake(x->base->cores, x->base->index, x->warp, x->warp_index, x->now, at);
     }
 }
 
@@ -148,7 +148,7 @@ gpc_core_block_warp(gpc_issue_t *x, gpc_warp_state_t state, gpc_stall_t reason, 
     if (until != GPC_NEVER) {
         put_in_calendar(x->core, x->warp_index, until);
     }
-    int status = GPC_OBSERVE(&x->cores->tap, WAITS, waits, x->core_index, x->warp_index, (uint8_t) reason);
+    int status = GPC_OBSERVE(&x->base->cores->tap, WAITS, waits, x->base->index, x->warp_index, (uint8_t) reason);
     return status != 0 ? status : GPC_BLOCKED;
 }
 

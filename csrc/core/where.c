@@ -41,8 +41,8 @@ gpc_core_where(const gpc_core_launch_t *launch, uint32_t pc, char *text, size_t 
 const char *
 gpc_core_who(const gpc_issue_t *x, uint32_t lane, char *text, size_t size)
 {
-    const gpc_block_t *block = gpc_core_block(x->cores, x->core_index, x->warp->block);
-    uint32_t thread = x->warp->index * x->lanes + lane;
+    const gpc_block_t *block = gpc_core_block(x->base->cores, x->base->index, x->warp->block);
+    uint32_t thread = x->warp->index * x->launch->lanes + lane;
     snprintf(text, size, "thread (%u,%u,%u) of block (%u,%u,%u)", x->launch->thread_axis[0][thread],
              x->launch->thread_axis[1][thread], x->launch->thread_axis[2][thread], block->coordinates[0],
              block->coordinates[1], block->coordinates[2]);

@@ -11,7 +11,7 @@ gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
     if ((uniform || all) && d->may_be_even && (x->warp->even & d->needs_even) == d->needs_even) {
         uint32_t word = d->alu.one(gpc_even_word(x, &d->a), gpc_even_word(x, &d->b), gpc_even_word(x, &d->c));
         if (uniform) {
-            x->uniforms[d->destination.number] = word;
+            gpc_uniforms(x)[d->destination.number] = word;
         } else if (d->even_result) {
             gpc_write_even(x, d->destination.number, word);
         } else {
@@ -20,7 +20,7 @@ gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
         return;
     }
     if (uniform) {
-        x->uniforms[d->destination.number] =
+        gpc_uniforms(x)[d->destination.number] =
             d->alu.one(gpc_operand_word(x, &d->a), gpc_operand_word(x, &d->b), gpc_operand_word(x, &d->c));
         return;
     }
@@ -30,10 +30,10 @@ gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
     const uint32_t *b = d->b.kind == GPC_NO_OPERAND ? a : gpc_operand_lanes(x, &d->b, room_b);
     const uint32_t *c = d->c.kind == GPC_NO_OPERAND ? a : gpc_operand_lanes(x, &d->c, room_c);
     d->alu.all(result, a, b, c);
-    if (x->lanes > GPC_ALU_LANES) {
+    if (x->launch->lanes > GPC_ALU_LANES) {
         d->alu.all(result + GPC_ALU_LANES, a + GPC_ALU_LANES, b + GPC_ALU_LANES, c + GPC_ALU_LANES);
     }
-    if (all && gpc_lanes_even(result, x->lanes)) { /* e.g. a warp index */
+    if (all && gpc_lanes_even(result, x->launch->lanes)) { /* e.g. a warp index */
         gpc_write_word(x, &d->destination, active, result[0]);
     } else if (result != room) {
         (void) gpc_vector_for_write(x, &d->destination, active); /* its lanes are in place */
@@ -47,7 +47,7 @@ fail_division(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane)
 {
     char where[GPC_WHERE_BYTES], who[120];
     uint32_t room[GPC_MAX_LANES], dividend = gpc_operand_lanes(x, &d->a, room)[lane];
-    return gpc_fail(x->cores->failure, GPC_ERROR_DIVISION, "division by zero: %s: %s divides %lld by 0",
+    return gpc_fail(x->base->cores->failure, GPC_ERROR_DIVISION, "division by zero: %s: %s divides %lld by 0",
                     gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where),
                     gpc_core_who(x, lane, who, sizeof who),
                     d->type == GPC_I32 ? (long long) (int32_t) dividend : (long long) dividend);

@@ -27,7 +27,7 @@ gpc_core_lanes_not_zero(const gpc_issue_t *x, const gpc_operand_t *operand)
         return gpc_operand_word(x, operand) != 0 ? x->warp->top.lanes : 0;
     }
     const uint32_t *a = x->vectors + operand->offset;
-    for (uint32_t half = 0; half < x->lanes; half += 32) {
+    for (uint32_t half = 0; half < x->launch->lanes; half += 32) {
         bits |= (gpc_lanes_t) not_zero(a + half) << half;
     }
     return bits & x->warp->top.lanes;
@@ -36,7 +36,7 @@ gpc_core_lanes_not_zero(const gpc_issue_t *x, const gpc_operand_t *operand)
 static uint32_t
 even_special(const gpc_issue_t *x, uint32_t which)
 {
-    const gpc_block_t *block = gpc_core_block(x->cores, x->core_index, x->warp->block);
+    const gpc_block_t *block = gpc_core_block(x->base->cores, x->base->index, x->warp->block);
     const gpc_launch_t *launch = &x->launch->launch;
     switch (which) {
         case GPC_SPECIAL_BLOCK_X:
@@ -54,7 +54,7 @@ even_special(const gpc_issue_t *x, uint32_t which)
         case GPC_SPECIAL_WARP:
             return x->warp->index;
         case GPC_SPECIAL_CORE:
-            return x->core_index;
+            return x->base->index;
         default:
             return (uint32_t) x->now; /* CLOCK */
     }
@@ -71,10 +71,10 @@ static void
 special_lanes(const gpc_issue_t *x, uint32_t which, uint32_t *result)
 {
     if (which <= GPC_SPECIAL_THREAD_Z) {
-        memcpy(result, x->launch->thread_axis[which] + x->warp->index * x->lanes, x->lanes * sizeof *result);
+        memcpy(result, x->launch->thread_axis[which] + x->warp->index * x->launch->lanes, x->launch->lanes * sizeof *result);
         return;
     }
-    for (uint32_t l = 0; l < x->lanes; l++) {
+    for (uint32_t l = 0; l < x->launch->lanes; l++) {
         result[l] = l;
     }
 }
@@ -98,7 +98,7 @@ static void
 move_word(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t word)
 {
     if (d->destination.kind == GPC_UNIFORM) {
-        x->uniforms[d->destination.number] = word;
+        gpc_uniforms(x)[d->destination.number] = word;
     } else {
         gpc_write_word(x, &d->destination, x->warp->top.lanes, word);
     }
@@ -110,7 +110,7 @@ gpc_core_issue_movement(const gpc_issue_t *x, const gpc_decoded_t *d)
     uint32_t result[GPC_MAX_LANES], room_a[GPC_MAX_LANES], room_b[GPC_MAX_LANES];
     switch (d->opcode) {
         case GPC_OP_LANES:
-            memcpy(result, x->launch->launch.constants + d->immediate, x->lanes * sizeof *result);
+            memcpy(result, x->launch->launch.constants + d->immediate, x->launch->lanes * sizeof *result);
             break;
         case GPC_OP_SPECIAL:
             if (is_even_special(d->immediate)) {
@@ -122,8 +122,8 @@ gpc_core_issue_movement(const gpc_issue_t *x, const gpc_decoded_t *d)
         case GPC_OP_SHUFFLE: {
             const uint32_t *a = gpc_operand_lanes(x, &d->a, room_a);
             const uint32_t *b = gpc_operand_lanes(x, &d->b, room_b);
-            for (uint32_t l = 0; l < x->lanes; l++) {
-                result[l] = a[b[l] & (x->lanes - 1)];
+            for (uint32_t l = 0; l < x->launch->lanes; l++) {
+                result[l] = a[b[l] & (x->launch->lanes - 1)];
             }
             break;
         }
@@ -138,9 +138,9 @@ static int
 fail_local(const gpc_issue_t *x, uint32_t lane, uint32_t index, uint32_t words)
 {
     char who[120];
-    return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS,
+    return gpc_fail(x->base->cores->failure, GPC_ERROR_BOUNDS,
                     "kernel '%s': index %d is out of bounds of a local array of %u words: %s",
-                    gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc), (int) index, words,
+                    gpc_core_fails_at(x->base->cores->failure, x->launch, x->warp->top.pc), (int) index, words,
                     gpc_core_who(x, lane, who, sizeof who));
 }
 
@@ -160,7 +160,7 @@ gpc_core_issue_local(gpc_issue_t *x, const gpc_decoded_t *d)
     uint32_t room_a[GPC_MAX_LANES], room_b[GPC_MAX_LANES];
     const uint32_t *a = gpc_operand_lanes(x, &d->a, room_a);
     const uint32_t *b = gpc_operand_lanes(x, &d->b, room_b);
-    uint32_t *array = x->vectors + (size_t) d->immediate * x->lanes;
+    uint32_t *array = x->vectors + (size_t) d->immediate * x->launch->lanes;
     uint32_t *to = d->opcode == GPC_OP_LOCAL_LOAD ? gpc_vector_for_write(x, &d->destination, x->warp->top.lanes) : NULL;
     for (gpc_lanes_t left = x->warp->top.lanes; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left);
@@ -168,9 +168,9 @@ gpc_core_issue_local(gpc_issue_t *x, const gpc_decoded_t *d)
             return fail_local(x, l, a[l], d->local_words);
         }
         if (to != NULL) {
-            to[l] = array[(size_t) a[l] * x->lanes + l];
+            to[l] = array[(size_t) a[l] * x->launch->lanes + l];
         } else {
-            array[(size_t) a[l] * x->lanes + l] = b[l];
+            array[(size_t) a[l] * x->launch->lanes + l] = b[l];
         }
     }
     if (d->opcode == GPC_OP_LOCAL_STORE) {

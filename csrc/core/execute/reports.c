@@ -11,8 +11,8 @@ issue_assert(const gpc_issue_t *x, const gpc_decoded_t *d)
         return GPC_ISSUED;
     }
     char who[120];
-    return gpc_fail(x->cores->failure, GPC_ERROR_ASSERTION, "kernel '%s': assertion failed: %s: %s",
-                    gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc),
+    return gpc_fail(x->base->cores->failure, GPC_ERROR_ASSERTION, "kernel '%s': assertion failed: %s: %s",
+                    gpc_core_fails_at(x->base->cores->failure, x->launch, x->warp->top.pc),
                     d->immediate < x->launch->launch.num_reports ? x->launch->launch.reports[d->immediate] : "?",
                     gpc_core_who(x, gpc_lowest_bit(failed), who, sizeof who));
 }
@@ -20,8 +20,8 @@ issue_assert(const gpc_issue_t *x, const gpc_decoded_t *d)
 static void
 issue_print(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
-    gpc_prints_t *prints = &x->parts->prints;
-    const gpc_block_t *block = gpc_core_block(x->cores, x->core_index, x->warp->block);
+    gpc_prints_t *prints = &x->base->parts->prints;
+    const gpc_block_t *block = gpc_core_block(x->base->cores, x->base->index, x->warp->block);
     uint32_t room[GPC_MAX_LANES];
     const uint32_t *a = gpc_operand_lanes(x, &d->a, room);
     for (gpc_lanes_t left = x->warp->top.lanes; left != 0; left &= left - 1) {
@@ -31,7 +31,7 @@ issue_print(const gpc_issue_t *x, const gpc_decoded_t *d)
             return;
         }
         prints->records[prints->count++] =
-            (gpc_print_t){d->immediate, block->number, x->warp->index * x->lanes + l, a[l]};
+            (gpc_print_t){d->immediate, block->number, x->warp->index * x->launch->lanes + l, a[l]};
     }
 }
 

@@ -11,9 +11,9 @@ static int
 fail_index(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_t index, uint32_t elements)
 {
     char who[120];
-    return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS,
+    return gpc_fail(x->base->cores->failure, GPC_ERROR_BOUNDS,
                     "kernel '%s': index %d is out of bounds of a shared array of %u %s: %s",
-                    gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc), (int) index, elements,
+                    gpc_core_fails_at(x->base->cores->failure, x->launch, x->warp->top.pc), (int) index, elements,
                     d->narrow.bytes != 0 ? "elements" : "words", gpc_core_who(x, lane, who, sizeof who));
 }
 
@@ -21,7 +21,7 @@ fail_index(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_t
 __attribute__((noinline)) static uint32_t
 count_conflicts(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic)
 {
-    uint32_t banks = x->cores->machine->scratchpad_banks;
+    uint32_t banks = x->base->cores->machine->scratchpad_banks;
     uint8_t turns[64] = {0}, head[64], next[GPC_MAX_LANES];
     uint32_t most = 1;
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
@@ -44,9 +44,9 @@ count_conflicts(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, 
 static inline uint32_t
 conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic, bool straight)
 {
-    uint32_t banks = x->cores->machine->scratchpad_banks; /* a power of two, at most 64 */
+    uint32_t banks = x->base->cores->machine->scratchpad_banks; /* a power of two, at most 64 */
     uint64_t used = 0;
-    if (banks == 0 || (straight && x->lanes <= banks)) {
+    if (banks == 0 || (straight && x->launch->lanes <= banks)) {
         return 0;
     }
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
@@ -81,7 +81,7 @@ static uint32_t
 array_base(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
     uint32_t block_words = x->launch->launch.program.shared_words;
-    return x->core_index * x->parts->scratchpad_words + x->warp->block * block_words + d->immediate;
+    return x->base->index * x->base->parts->scratchpad_words + x->warp->block * block_words + d->immediate;
 }
 
 /* The words of the scratchpads that the lanes access; of narrow elements the bytes. */
@@ -92,8 +92,8 @@ find_places(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uin
     const uint32_t *index = gpc_operand_lanes(x, &d->a, room);
     uint32_t limit = array_elements(x, d), bytes = d->narrow.bytes;
     uint32_t base = array_base(x, d) * (bytes != 0 ? 4u : 1u), step = bytes != 0 ? bytes : 1u;
-    if (bytes == 0 && lanes == gpc_all_lanes(x) && gpc_lanes_below(index, x->lanes, limit)) {
-        for (const uint32_t *end = index + x->lanes; index != end; index += 32, places += 32) {
+    if (bytes == 0 && lanes == gpc_all_lanes(x) && gpc_lanes_below(index, x->launch->lanes, limit)) {
+        for (const uint32_t *end = index + x->launch->lanes; index != end; index += 32, places += 32) {
             for (uint32_t l = 0; l < 32; l++) {
                 places[l] = base + index[l];
             }
@@ -167,7 +167,7 @@ perform_straight(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *from)
     if (d->opcode == GPC_OP_SHARED_LOAD) {
         gpc_write_lanes(x, &d->destination, gpc_all_lanes(x), from);
     } else {
-        memcpy(from, gpc_operand_lanes(x, &d->b, room), x->lanes * sizeof *from);
+        memcpy(from, gpc_operand_lanes(x, &d->b, room), x->launch->lanes * sizeof *from);
     }
 }
 
@@ -180,11 +180,11 @@ perform(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const u
     bool atomic = stores && loads;
     const uint32_t *b = gpc_operand_lanes(x, stores ? &d->b : &none, room_b);
     const uint32_t *c = gpc_operand_lanes(x, atomic ? &d->c : &none, room_c);
-    uint32_t *memory = x->parts->scratchpad;
+    uint32_t *memory = x->base->parts->scratchpad;
     uint32_t *to = loads && d->destination.kind == GPC_VECTOR ? gpc_vector_for_write(x, &d->destination, lanes) : NULL;
     if (to != NULL && !stores) {
         if (lanes == gpc_all_lanes(x)) {
-            for (uint32_t l = 0; l < x->lanes; l++) {
+            for (uint32_t l = 0; l < x->launch->lanes; l++) {
                 to[l] = memory[words[l]];
             }
             return;
@@ -209,7 +209,7 @@ perform(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const u
             continue;
         }
         if (d->destination.kind == GPC_UNIFORM) {
-            x->uniforms[d->destination.number] = old;
+            gpc_uniforms(x)[d->destination.number] = old;
         } else {
             to[l] = old;
         }
@@ -225,10 +225,10 @@ perform_narrow(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, 
     bool stores = d->opcode == GPC_OP_SHARED_STORE;
     const uint32_t *b = gpc_operand_lanes(x, stores ? &d->b : &none, room);
     uint32_t *to = d->destination.kind == GPC_VECTOR ? gpc_vector_for_write(x, &d->destination, lanes)
-                                                     : x->uniforms + d->destination.number;
+                                                     : gpc_uniforms(x) + d->destination.number;
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t l = gpc_lowest_bit(lanes), offset = places[l] % 4;
-        uint32_t *word = &x->parts->scratchpad[places[l] /= 4];
+        uint32_t *word = &x->base->parts->scratchpad[places[l] /= 4];
         if (stores) {
             uint32_t mask = gpc_narrow_mask(offset, &d->narrow);
             *word = (*word & ~mask) | (b[l] << 8u * offset & mask);
@@ -247,10 +247,10 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     bool one_word = !atomic && gpc_operand_even(x, &d->a);
     bool to_all =
         one_word && d->narrow.bytes == 0 && d->opcode == GPC_OP_SHARED_LOAD && d->destination.kind == GPC_VECTOR;
-    gpc_lanes_t named = to_all && !gpc_is_observed(&x->cores->tap, GPC_ON_ACCESSED)
+    gpc_lanes_t named = to_all && !gpc_is_observed(&x->base->cores->tap, GPC_ON_ACCESSED)
                             ? lanes & -lanes
                             : lanes; /* all lanes access one word */
-    int status = x->cores->machine->scratchpad_order ? gpc_core_query_scratchpad_order(x, d) : GPC_ISSUED;
+    int status = x->base->cores->machine->scratchpad_order ? gpc_core_query_scratchpad_order(x, d) : GPC_ISSUED;
     if (status != GPC_ISSUED) {
         return status;
     }
@@ -262,20 +262,20 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
         return status;
     }
     bool straight = !atomic && !one_word && lanes == gpc_all_lanes(x) && d->narrow.bytes == 0 &&
-                    gpc_lanes_straight(words, x->lanes);
+                    gpc_lanes_straight(words, x->launch->lanes);
     if (to_all) {
-        gpc_write_word(x, &d->destination, lanes, x->parts->scratchpad[words[gpc_lowest_bit(lanes)]]);
+        gpc_write_word(x, &d->destination, lanes, x->base->parts->scratchpad[words[gpc_lowest_bit(lanes)]]);
     } else if (d->narrow.bytes != 0) {
         perform_narrow(x, d, lanes, words);
     } else if (straight) {
-        perform_straight(x, d, x->parts->scratchpad + words[0]);
+        perform_straight(x, d, x->base->parts->scratchpad + words[0]);
     } else {
         perform(x, d, lanes, words);
     }
     uint32_t extra = one_word ? 0 : conflict_cycles(x, lanes, words, atomic, straight);
     x->core->unit_free[GPC_UNIT_SCRATCHPAD] = x->now + 1 + extra;
-    x->statistics->shared_accesses++;
-    x->statistics->shared_conflict_cycles += extra;
+    x->base->statistics->shared_accesses++;
+    x->base->statistics->shared_conflict_cycles += extra;
     gpc_set_ready_at(x, &d->destination, x->now + d->latency + extra);
     return GPC_ISSUED;
 }

@@ -32,9 +32,9 @@ gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t slot)
 static int
 fail_at_barrier(const gpc_issue_t *x, const char *what, uint32_t value)
 {
-    const gpc_block_t *block = gpc_core_block(x->cores, x->core_index, x->warp->block);
-    return gpc_fail(x->cores->failure, GPC_ERROR_BARRIER, "kernel '%s': %s (%u): warp %u of block (%u,%u,%u)",
-                    gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc), what, value,
+    const gpc_block_t *block = gpc_core_block(x->base->cores, x->base->index, x->warp->block);
+    return gpc_fail(x->base->cores->failure, GPC_ERROR_BARRIER, "kernel '%s': %s (%u): warp %u of block (%u,%u,%u)",
+                    gpc_core_fails_at(x->base->cores->failure, x->launch, x->warp->top.pc), what, value,
                     (unsigned) x->warp->index, block->coordinates[0], block->coordinates[1], block->coordinates[2]);
 }
 
@@ -53,9 +53,9 @@ barrier_counts(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *threads, 
         return 0;
     }
     /* With a count, every warp counts as a full one; the last warp of a block may be partial. */
-    *threads = x->lanes;
+    *threads = x->launch->lanes;
     *expected = gpc_operand_word(x, &d->b);
-    if (*expected == 0 || *expected % x->lanes != 0 || *expected > x->launch->warps_per_block * x->lanes) {
+    if (*expected == 0 || *expected % x->launch->lanes != 0 || *expected > x->launch->warps_per_block * x->launch->lanes) {
         return fail_at_barrier(
             x, "barrier thread count must be a positive multiple of the warp size, within the block's warps; the count",
             *expected);
@@ -74,7 +74,7 @@ release_warps(const gpc_issue_t *x, uint64_t released)
             continue; /* the arriving warp did not wait */
         }
         gpc_issue_t other;
-        gpc_issue_init(&other, x->cores, x->core_index, w, x->now);
+        gpc_issue_init(&other, x->base->cores, x->base->index, w, x->now);
         other.warp->not_before = x->now + 1;
         other.warp->state = GPC_WARP_FREE;
         gpc_core_settle(&other);
@@ -86,11 +86,11 @@ static int
 publish_arrival(const gpc_issue_t *x, const gpc_order_arrival_t *arrival, uint64_t released)
 {
     const gpc_access_t fence = {GPC_ACCESS_FENCE, arrival->access.order, arrival->access.scope};
-    int status = GPC_OBSERVE(&x->cores->tap, ARRIVED, arrived, x->core_index, arrival->block, arrival->id,
+    int status = GPC_OBSERVE(&x->base->cores->tap, ARRIVED, arrived, x->base->index, arrival->block, arrival->id,
                              arrival->warp, released);
 
     for (uint64_t left = fence.order == GPC_ORDER_WEAK ? 0 : released; left && status == 0; left &= left - 1) {
-        status = GPC_OBSERVE(&x->cores->tap, ORDERED, ordered, x->core_index, gpc_lowest_bit(left), &fence);
+        status = GPC_OBSERVE(&x->base->cores->tap, ORDERED, ordered, x->base->index, gpc_lowest_bit(left), &fence);
     }
     return status;
 }
@@ -120,7 +120,7 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
                                          .expected = expected,
                                          .access = d->access,
                                          .waits = waits};
-    status = gpc_order_barrier(x->cores->order, x->core_index, &arrival, &released, &until);
+    status = gpc_order_barrier(x->base->cores->order, x->base->index, &arrival, &released, &until);
     if (status > 0) {
         return gpc_core_block_for_order(x, d, status, until);
     }
@@ -135,7 +135,7 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
     if (status != 0) {
         return status;
     }
-    x->statistics->barriers++;
+    x->base->statistics->barriers++;
     warp->barrier_pc = warp->top.pc;
     if (waits && (released >> x->warp_index & 1u) == 0) {
         warp->state = GPC_WARP_WAITS_BARRIER;
@@ -143,8 +143,8 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
         x->core->waits_barrier |= UINT64_C(1) << x->warp_index;
         warp->barrier = (uint8_t) id;
         warp->wake_at = GPC_NEVER;
-        if (released == 0 && gpc_core_block_stuck(x->cores, x->core_index, warp->block)) {
-            return gpc_core_fail_barrier(x->cores, x->core_index, warp->block);
+        if (released == 0 && gpc_core_block_stuck(x->base->cores, x->base->index, warp->block)) {
+            return gpc_core_fail_barrier(x->base->cores, x->base->index, warp->block);
         }
     }
     release_warps(x, released);
@@ -156,7 +156,7 @@ gpc_core_issue_fence(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     int status = gpc_core_query_order(x, d);
     if (status == GPC_ISSUED) {
-        x->statistics->fences++;
+        x->base->statistics->fences++;
     }
     return status;
 }

@@ -425,6 +425,7 @@ gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_
     launch->blocks = from->grid[0] * from->grid[1] * from->grid[2];
     launch->front = front_of(&from->program);
     launch->vector_words = from->program.vector_registers * machine->lanes_per_warp;
+    launch->lanes = machine->lanes_per_warp;
     launch->all_lanes = machine->lanes_per_warp == 64 ? UINT64_MAX : UINT32_MAX;
     if (!copy_launch(launch, from) || !make_tables(launch, machine->lanes_per_warp)) {
         gpc_core_launch_free(launch);

@@ -40,7 +40,10 @@ note_bases(gpc_cores_t *self)
                                             .statistics = &self->statistics[i],
                                             .warps = parts->warps + (size_t) i * machine->warps_per_core,
                                             .vectors = parts->vectors + (size_t) i * machine->registers_per_core,
-                                            .fronts = parts->fronts + (size_t) i * parts->front_words};
+                                            .fronts = parts->fronts + (size_t) i * parts->front_words,
+                                            .cores = self,
+                                            .parts = parts,
+                                            .index = i};
     }
 }
 
@@ -340,11 +343,11 @@ count_empty_cores(gpc_cores_t *self, gpc_cycle_t end)
 int
 gpc_core_warp_ended(gpc_issue_t *x)
 {
-    gpc_cores_t *self = x->cores;
+    gpc_cores_t *self = x->base->cores;
     gpc_core_launch_t *launch = self->parts->launch;
     gpc_core_t *core = x->core;
     uint64_t bit = UINT64_C(1) << x->warp_index;
-    gpc_block_t *block = gpc_core_block(self, x->core_index, x->warp->block);
+    gpc_block_t *block = gpc_core_block(self, x->base->index, x->warp->block);
     x->warp->state = GPC_WARP_FREE;
     x->warp->wake_at = GPC_NEVER;
     core->resident &= ~bit;
@@ -357,8 +360,8 @@ gpc_core_warp_ended(gpc_issue_t *x)
     if (--core->blocks_resident == 0) {
         core->empty_since = x->now + 1;
     }
-    if (has_next_block(self, x->core_index)) {
-        return place_block(self, x->core_index, x->now + 1, 0);
+    if (has_next_block(self, x->base->index)) {
+        return place_block(self, x->base->index, x->now + 1, 0);
     }
     return launch->blocks_done == launch->blocks ? count_empty_cores(self, x->now + 1) : 0;
 }

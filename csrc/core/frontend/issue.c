@@ -42,9 +42,9 @@ issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
     }
     uint32_t slot = warp->block;
     int status = gpc_core_warp_ended(x);
-    if (status == 0 && gpc_core_block(x->cores, x->core_index, slot)->resident &&
-        gpc_core_block_stuck(x->cores, x->core_index, slot)) {
-        return gpc_core_fail_barrier(x->cores, x->core_index, slot);
+    if (status == 0 && gpc_core_block(x->base->cores, x->base->index, slot)->resident &&
+        gpc_core_block_stuck(x->base->cores, x->base->index, slot)) {
+        return gpc_core_fail_barrier(x->base->cores, x->base->index, slot);
     }
     return status;
 }
@@ -113,7 +113,7 @@ GPC_INLINED_BY_LINKER int
 gpc_core_issue(gpc_issue_t *x)
 {
     const gpc_decoded_t *d = &x->launch->code[x->warp->top.pc];
-    int status = gpc_is_observed(&x->cores->tap, GPC_ON_SELECTED) ? gpc_core_observe_selected(x, d) : 0;
+    int status = gpc_is_observed(&x->base->cores->tap, GPC_ON_SELECTED) ? gpc_core_observe_selected(x, d) : 0;
     if (status != 0) {
         return status;
     }
@@ -137,7 +137,7 @@ gpc_core_issue(gpc_issue_t *x)
             x->core->unit_free[d->unit] = free_at;
         }
     }
-    x->statistics->instructions++;
-    x->statistics->thread_instructions += x->active;
+    x->base->statistics->instructions++;
+    x->base->statistics->thread_instructions += x->active;
     return GPC_ISSUED;
 }

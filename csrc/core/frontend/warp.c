@@ -7,8 +7,8 @@
 static gpc_stack_entry_t *
 stack_of(const gpc_issue_t *x)
 {
-    return x->parts->stacks +
-           (size_t) (x->core_index * x->cores->machine->warps_per_core + x->warp_index) * x->parts->stack_entries;
+    return x->base->parts->stacks +
+           (size_t) (x->base->index * x->base->cores->machine->warps_per_core + x->warp_index) * x->base->parts->stack_entries;
 }
 
 void
@@ -33,7 +33,7 @@ gpc_warp_branch(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t taken)
         gpc_warp_go_to(x, d->target);
         return;
     }
-    x->statistics->divergent_branches++;
+    x->base->statistics->divergent_branches++;
     gpc_stack_entry_t *stack = stack_of(x);
     uint32_t next = warp->top.pc + 1;
     /* No entry for the join if this one ends there: a loop would grow the stack otherwise. */

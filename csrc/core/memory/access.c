@@ -47,16 +47,16 @@ static void
 begin_order_stall(const gpc_issue_t *x)
 {
     x->core->order_stalls |= UINT64_C(1) << x->warp_index;
-    x->parts->order_stalled[x->core_index * x->cores->machine->warps_per_core + x->warp_index] = x->now;
+    x->base->parts->order_stalled[x->base->index * x->base->cores->machine->warps_per_core + x->warp_index] = x->now;
 }
 
 /* The stall counts under the kind of access that the warp has waited for last. */
 static void
 end_order_stall(const gpc_issue_t *x)
 {
-    gpc_core_statistics_t *statistics = x->statistics;
+    gpc_core_statistics_t *statistics = x->base->statistics;
     uint64_t cycles =
-        x->now - x->parts->order_stalled[x->core_index * x->cores->machine->warps_per_core + x->warp_index];
+        x->now - x->base->parts->order_stalled[x->base->index * x->base->cores->machine->warps_per_core + x->warp_index];
     x->core->order_stalls &= ~(UINT64_C(1) << x->warp_index);
     gpc_histogram_add(&statistics->order_stall, cycles);
     switch (x->warp->verdict) {
@@ -97,12 +97,12 @@ int
 gpc_core_query_order(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_cycle_t until = GPC_NEVER;
-    int verdict = gpc_order_may_issue(x->cores->order, x->core_index, x->warp_index, &d->access, &until);
+    int verdict = gpc_order_may_issue(x->base->cores->order, x->base->index, x->warp_index, &d->access, &until);
     if (verdict == GPC_ORDER_VERDICT_GO && has_order_stall(x)) {
         end_order_stall(x);
     }
     if (verdict == GPC_ORDER_VERDICT_GO) {
-        return GPC_OBSERVE(&x->cores->tap, ORDERED, ordered, x->core_index, x->warp_index, &d->access);
+        return GPC_OBSERVE(&x->base->cores->tap, ORDERED, ordered, x->base->index, x->warp_index, &d->access);
     }
     if (verdict < 0) {
         return verdict;
@@ -113,9 +113,9 @@ gpc_core_query_order(gpc_issue_t *x, const gpc_decoded_t *d)
 int
 gpc_core_query_scratchpad_order(gpc_issue_t *x, const gpc_decoded_t *d)
 {
-    const gpc_order_t *order = x->cores->order;
+    const gpc_order_t *order = x->base->cores->order;
     int verdict =
-        order->rule == GPC_RULE_SC ? gpc_order_older(order, x->core_index, x->warp_index) : GPC_ORDER_VERDICT_GO;
+        order->rule == GPC_RULE_SC ? gpc_order_older(order, x->base->index, x->warp_index) : GPC_ORDER_VERDICT_GO;
     if (verdict != GPC_ORDER_VERDICT_GO) {
         return gpc_core_block_for_order(x, d, verdict, GPC_NEVER);
     }
@@ -131,6 +131,6 @@ int
 gpc_core_publish(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t name,
                  const gpc_address_t *addresses, const uint32_t *words)
 {
-    return GPC_OBSERVE(&x->cores->tap, ACCESSED, accessed, x->core_index, x->warp_index, x->warp->top.pc, d->access,
+    return GPC_OBSERVE(&x->base->cores->tap, ACCESSED, accessed, x->base->index, x->warp_index, x->warp->top.pc, d->access,
                        d->width, d->narrow.bytes, lanes, name, addresses, words);
 }

@@ -26,20 +26,20 @@ static int
 fail_access(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_t index)
 {
     const gpc_buffer_t *buffer = &x->launch->launch.buffers[d->immediate];
-    const char *kernel = gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc);
+    const char *kernel = gpc_core_fails_at(x->base->cores->failure, x->launch, x->warp->top.pc);
     char who[120];
     gpc_core_who(x, lane, who, sizeof who);
     if (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD) {
-        return gpc_fail(x->cores->failure, GPC_ERROR_READ_ONLY,
+        return gpc_fail(x->base->cores->failure, GPC_ERROR_READ_ONLY,
                         "kernel '%s': write to index %" PRId64 " of read-only buffer '%s': %s", kernel,
                         (int64_t) (int32_t) index, buffer->name, who);
     }
     if ((uint64_t) index + d->width <= buffer->elements) {
-        return gpc_fail(x->cores->failure, GPC_ERROR_ADDRESS,
+        return gpc_fail(x->base->cores->failure, GPC_ERROR_ADDRESS,
                         "kernel '%s': index %" PRId64 " of buffer '%s' is not a multiple of the access's %u words: %s",
                         kernel, (int64_t) (int32_t) index, buffer->name, (unsigned) d->width, who);
     }
-    return gpc_fail(x->cores->failure, GPC_ERROR_BOUNDS,
+    return gpc_fail(x->base->cores->failure, GPC_ERROR_BOUNDS,
                     "kernel '%s': index %" PRId64 " is out of bounds of buffer '%s' of %" PRIu64 " %s: %s", kernel,
                     (int64_t) (int32_t) index, buffer->name, buffer->elements,
                     buffer->bytes != 0 ? "elements" : "words", who);
@@ -57,9 +57,9 @@ find_flat_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t la
         addresses[l] = (gpc_address_t) high[l] << 32 | low[l];
         if (addresses[l] % size != 0) {
             char who[120];
-            return gpc_fail(x->cores->failure, GPC_ERROR_ADDRESS,
+            return gpc_fail(x->base->cores->failure, GPC_ERROR_ADDRESS,
                             "kernel '%s': address 0x%" PRIx64 " is not aligned to %u bytes: %s",
-                            gpc_core_fails_at(x->cores->failure, x->launch, x->warp->top.pc), addresses[l], size,
+                            gpc_core_fails_at(x->base->cores->failure, x->launch, x->warp->top.pc), addresses[l], size,
                             gpc_core_who(x, l, who, sizeof who));
         }
     }
@@ -81,8 +81,8 @@ gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_
     }
     uint32_t misaligned = d->width - 1u; /* buffers are aligned to whole lines */
     uint32_t bytes = gpc_element_bytes(d->narrow.bytes);
-    if (lanes == gpc_all_lanes(x) && misaligned == 0 && gpc_lanes_below(index, x->lanes, buffer->elements)) {
-        for (uint32_t l = 0; l < x->lanes; l++) {
+    if (lanes == gpc_all_lanes(x) && misaligned == 0 && gpc_lanes_below(index, x->launch->lanes, buffer->elements)) {
+        for (uint32_t l = 0; l < x->launch->lanes; l++) {
             addresses[l] = buffer->address + bytes * (gpc_address_t) index[l];
         }
         return 0;
@@ -122,8 +122,8 @@ fill_message(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_a
     msg->flags = is_read_only(x, d) ? GPC_MSG_FLAG_READ_ONLY : 0;
     msg->order = d->access.order;
     msg->scope = d->access.scope;
-    msg->source = msg->requester = (gpc_node_t) x->core_index;
-    msg->destination = (gpc_node_t) x->core_index;
+    msg->source = msg->requester = (gpc_node_t) x->base->index;
+    msg->destination = (gpc_node_t) x->base->index;
     msg->warp = (uint16_t) x->warp_index;
     msg->lanes = GPC_NONE;
     msg->mask = 0;
@@ -140,8 +140,8 @@ fill_message(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_a
 static int
 fail_capacity(const gpc_issue_t *x, const char *what)
 {
-    return gpc_fail(x->cores->failure, GPC_ERROR_CAPACITY,
-                    "core %u: the pool of %s is empty with %u requests in flight", x->core_index, what,
+    return gpc_fail(x->base->cores->failure, GPC_ERROR_CAPACITY,
+                    "core %u: the pool of %s is empty with %u requests in flight", x->base->index, what,
                     x->core->in_flight);
 }
 
@@ -149,7 +149,7 @@ fail_capacity(const gpc_issue_t *x, const char *what)
 static gpc_core_request_t *
 new_request(gpc_issue_t *x, const gpc_decoded_t *d, gpc_index_t access, gpc_address_t line, int *status)
 {
-    gpc_cores_t *self = x->cores;
+    gpc_cores_t *self = x->base->cores;
     gpc_index_t i = gpc_pool_take(self->messages);
     if (i == GPC_NONE) {
         *status = fail_capacity(x, "messages");
@@ -171,8 +171,8 @@ new_request(gpc_issue_t *x, const gpc_decoded_t *d, gpc_index_t access, gpc_addr
         list->count = 0;
     }
     msg->request = i; /* identifies it to controllers; a merged load takes over another request's index */
-    msg->access = gpc_pool_take(&self->parts->requests[x->core_index]);
-    gpc_core_request_t *request = gpc_pool_at(&self->parts->requests[x->core_index], msg->access);
+    msg->access = gpc_pool_take(&self->parts->requests[x->base->index]);
+    gpc_core_request_t *request = gpc_pool_at(&self->parts->requests[x->base->index], msg->access);
     request->access = access;
     request->lanes = 0;
     request->parked = GPC_NONE;
@@ -191,7 +191,7 @@ new_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_address
         return status;
     }
     lines->lines[lines->count] = line;
-    lines->messages[lines->count] = gpc_msg_at(x->cores->messages, request->name);
+    lines->messages[lines->count] = gpc_msg_at(x->base->cores->messages, request->name);
     lines->requests[lines->count++] = request;
     return 0;
 }
@@ -221,8 +221,8 @@ static void
 note_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_core_request_t *request, const gpc_msg_t *msg)
 {
     request->words = request->missing = msg->mask;
-    if (x->cores->order->touched) {
-        gpc_order_touch(x->cores->order, x->core_index, x->warp_index, &d->access, msg->line, msg->mask);
+    if (x->base->cores->order->touched) {
+        gpc_order_touch(x->base->cores->order, x->base->index, x->warp_index, &d->access, msg->line, msg->mask);
     }
 }
 
@@ -241,7 +241,7 @@ add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t 
             msg->data[word + k] = from->values[k][lane]; /* lanes come in order: the highest wins */
         }
     } else if (d->access.kind == GPC_ACCESS_ATOMIC) {
-        gpc_lane_list_t *list = gpc_lane_list_at(x->cores->lane_lists, msg->lanes);
+        gpc_lane_list_t *list = gpc_lane_list_at(x->base->cores->lane_lists, msg->lanes);
         uint32_t n = list->count++;
         list->lane[n] = (uint8_t) lane;
         list->word[n] = (uint8_t) word;
@@ -283,11 +283,11 @@ shape_of(const gpc_issue_t *x, const gpc_decoded_t *d, const uint32_t *index, gp
     if (gpc_operand_even(x, &d->a)) {
         return (shape_t){.one_line = true, .one_word = lanes == gpc_all_lanes(x)};
     }
-    if (lanes == gpc_all_lanes(x) && gpc_lanes_straight(index, x->lanes)) {
-        return (shape_t){.one_line = (first & word_mask) + x->lanes <= word_mask + 1, .straight = true};
+    if (lanes == gpc_all_lanes(x) && gpc_lanes_straight(index, x->launch->lanes)) {
+        return (shape_t){.one_line = (first & word_mask) + x->launch->lanes <= word_mask + 1, .straight = true};
     }
     if (lanes == gpc_all_lanes(x)) {
-        for (const uint32_t *end = index + x->lanes; index != end; index += 32) {
+        for (const uint32_t *end = index + x->launch->lanes; index != end; index += 32) {
             for (uint32_t l = 0; l < 32; l++) {
                 differ |= index[l] ^ first;
             }
@@ -329,7 +329,7 @@ int
 gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t access_index)
 {
     const gpc_buffer_t *buffer = &x->launch->launch.buffers[d->immediate];
-    uint32_t word_mask = x->cores->machine->line_bytes / 4u - 1u;
+    uint32_t word_mask = x->base->cores->machine->line_bytes / 4u - 1u;
     if ((d->flags & GPC_FLAG_FLAT) != 0 || d->width != 1 || d->narrow.bytes != 0 ||
         (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD)) {
         return 0;
@@ -347,19 +347,19 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     if (request == NULL) {
         return status;
     }
-    gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], access_index);
-    gpc_msg_t *msg = gpc_msg_at(x->cores->messages, request->name);
+    gpc_core_access_t *access = gpc_pool_at(&x->base->parts->accesses[x->base->index], access_index);
+    gpc_msg_t *msg = gpc_msg_at(x->base->cores->messages, request->name);
     hand_over_t from = hand_over(x, d, room);
     access->one_word = shape.one_word;
     access->straight = shape.straight && d->access.kind != GPC_ACCESS_ATOMIC;
     if (access->straight) {
         access->word[0] = (uint8_t) (first & word_mask);
-        msg->mask = (uint32_t) (((UINT64_C(1) << x->lanes) - 1) << (first & word_mask));
+        msg->mask = (uint32_t) (((UINT64_C(1) << x->launch->lanes) - 1) << (first & word_mask));
         if (d->access.kind == GPC_ACCESS_STORE) {
-            memcpy(msg->data + (first & word_mask), from.values[0], x->lanes * sizeof *msg->data);
+            memcpy(msg->data + (first & word_mask), from.values[0], x->launch->lanes * sizeof *msg->data);
         }
     } else {
-        fill_words(access, index, x->lanes, word_mask);
+        fill_words(access, index, x->launch->lanes, word_mask);
         msg->mask = words_of(access, lanes);
         for (gpc_lanes_t left = d->access.kind != GPC_ACCESS_LOAD ? lanes : 0; left != 0; left &= left - 1) {
             uint32_t l = gpc_lowest_bit(left);
@@ -407,7 +407,7 @@ add_values(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_lan
         if (d->narrow.bytes == 0) {
             add_lane(x, d, msg, l, place[l], from);
         } else if (is_merge(d)) {
-            gpc_narrow_add(gpc_lane_list_at(x->cores->lane_lists, msg->lanes), l, place[l], &d->narrow,
+            gpc_narrow_add(gpc_lane_list_at(x->base->cores->lane_lists, msg->lanes), l, place[l], &d->narrow,
                            from->values[0][l]);
         }
     }
@@ -417,12 +417,12 @@ int
 gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_address_t *addresses,
                   gpc_index_t access_index)
 {
-    gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], access_index);
+    gpc_core_access_t *access = gpc_pool_at(&x->base->parts->accesses[x->base->index], access_index);
     coalescer_t lines;
     lines.count = 0;
     lines.access = access_index;
     uint32_t room[5][GPC_MAX_LANES];
-    gpc_address_t line_mask = x->cores->machine->line_bytes - 1u;
+    gpc_address_t line_mask = x->base->cores->machine->line_bytes - 1u;
     hand_over_t from = hand_over(x, d, room);
     memset(lines.slots, 0, sizeof lines.slots);
     while (lanes != 0) {
@@ -441,7 +441,7 @@ gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, con
     }
     for (uint32_t n = 0; n < lines.count; n++) {
         if (is_merge(d)) {
-            gpc_narrow_finish_store(x->cores, lines.messages[n]);
+            gpc_narrow_finish_store(x->base->cores, lines.messages[n]);
         }
         note_words(x, d, lines.requests[n], lines.messages[n]);
     }

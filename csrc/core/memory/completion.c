@@ -34,13 +34,13 @@ deliver_load(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t 
     }
     for (uint32_t i = 0; i < access->width; i++) {
         if (to->kind == GPC_UNIFORM) {
-            x->uniforms[to->number + i] = words[access->word[0] + i];
+            gpc_uniforms(x)[to->number + i] = words[access->word[0] + i];
             continue;
         }
         gpc_operand_t part = gpc_operand_next(x, *to, i);
         uint32_t *registers = gpc_vector_for_write(x, &part, lanes);
         if (lanes == gpc_all_lanes(x)) {
-            for (uint32_t l = 0; l < x->lanes; l++) {
+            for (uint32_t l = 0; l < x->launch->lanes; l++) {
                 registers[l] = words[access->word[l] + i];
             }
             continue;
@@ -60,7 +60,7 @@ deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t
     const gpc_operand_t *to = &access->destination;
     for (uint32_t i = 0; i < access->width; i++) {
         if (to->kind == GPC_UNIFORM && (mask >> (access->word[0] + i) & 1) != 0) {
-            x->uniforms[to->number + i] = words[access->word[0] + i];
+            gpc_uniforms(x)[to->number + i] = words[access->word[0] + i];
         }
         if (to->kind != GPC_VECTOR) {
             continue;
@@ -84,7 +84,7 @@ deliver_atomic(const gpc_issue_t *x, const gpc_core_access_t *access, const gpc_
         return;
     }
     if (to->kind == GPC_UNIFORM) {
-        x->uniforms[to->number] = list->count ? list->old[list->count - 1] : x->uniforms[to->number];
+        gpc_uniforms(x)[to->number] = list->count ? list->old[list->count - 1] : gpc_uniforms(x)[to->number];
         return;
     }
     uint32_t *registers = gpc_vector_for_write(x, to, 0);
@@ -190,7 +190,7 @@ gpc_core_retire_due(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 static int
 finish_access(gpc_issue_t *x, gpc_index_t i)
 {
-    gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], i);
+    gpc_core_access_t *access = gpc_pool_at(&x->base->parts->accesses[x->base->index], i);
     if (access->destination.kind != GPC_NO_OPERAND) {
         gpc_core_set_destination(x, &access->destination, access->width, access->done_at);
         if (x->warp->state == GPC_WARP_WAITS_REGISTER) {
@@ -198,10 +198,10 @@ finish_access(gpc_issue_t *x, gpc_index_t i)
         }
     }
     if (access->done_at <= x->now) {
-        return retire(x->cores, x->core_index, i, x->now);
+        return retire(x->base->cores, x->base->index, i, x->now);
     }
-    add_due(x->cores, x->core_index, i);
-    return gpc_core_schedule(x->cores, x->core_index, access->done_at);
+    add_due(x->base->cores, x->base->index, i);
+    return gpc_core_schedule(x->base->cores, x->base->index, access->done_at);
 }
 
 static int
@@ -224,7 +224,7 @@ deliver(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_core_request_
     } else if (access->access.kind == GPC_ACCESS_LOAD) {
         deliver_words(x, access, request->lanes, msg->mask, words);
     } else if (access->access.kind == GPC_ACCESS_ATOMIC) {
-        deliver_atomic(x, access, gpc_lane_list_at(x->cores->lane_lists, msg->lanes));
+        deliver_atomic(x, access, gpc_lane_list_at(x->base->cores->lane_lists, msg->lanes));
     }
     if (access->access.kind != GPC_ACCESS_LOAD) {
         gpc_writers_note(x, access, request->lanes, msg);
@@ -279,7 +279,7 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     }
     gpc_address_t line = msg->line;
     if (done) {
-        count_served(x.statistics, access->access.kind, msg->received, x.now + delay);
+        count_served(x.base->statistics, access->access.kind, msg->received, x.now + delay);
     }
     gpc_pool_give(self->messages, message);
     if (!done) {

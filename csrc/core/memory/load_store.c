@@ -28,7 +28,7 @@ count_access(gpc_core_statistics_t *statistics, const gpc_decoded_t *d, uint32_t
 static int
 query_lines(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
 {
-    gpc_address_t addresses[GPC_MAX_LANES], line_mask = x->cores->machine->line_bytes - 1u;
+    gpc_address_t addresses[GPC_MAX_LANES], line_mask = x->base->cores->machine->line_bytes - 1u;
     int status = gpc_core_find_addresses(x, d, lanes, addresses);
     while (lanes != 0 && status == GPC_ORDER_VERDICT_GO) {
         gpc_address_t address = addresses[gpc_lowest_bit(lanes)], line = address & ~line_mask;
@@ -38,7 +38,7 @@ query_lines(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
             lanes &= lanes - 1;
             address = lanes != 0 ? addresses[gpc_lowest_bit(lanes)] : GPC_NEVER;
         } while ((address & ~line_mask) == line);
-        status = gpc_order_may_touch(x->cores->order, x->core_index, x->warp_index, &d->access, line, words);
+        status = gpc_order_may_touch(x->base->cores->order, x->base->index, x->warp_index, &d->access, line, words);
     }
     return status > 0 ? gpc_core_block_for_order(x, d, status, GPC_NEVER) : status;
 }
@@ -48,15 +48,15 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
     int status = GPC_ISSUED;
-    if (gpc_order_minds_lines(x->cores->order, x->core_index, x->warp_index)) {
+    if (gpc_order_minds_lines(x->base->cores->order, x->base->index, x->warp_index)) {
         status = query_lines(x, d, lanes);
     }
     status = status == GPC_ISSUED ? gpc_core_query_order(x, d) : status;
     if (status != GPC_ISSUED) {
         return status;
     }
-    gpc_index_t i = gpc_pool_take(&x->parts->accesses[x->core_index]);
-    gpc_core_access_t *access = gpc_pool_at(&x->parts->accesses[x->core_index], i);
+    gpc_index_t i = gpc_pool_take(&x->base->parts->accesses[x->base->index]);
+    gpc_core_access_t *access = gpc_pool_at(&x->base->parts->accesses[x->base->index], i);
     access->next = GPC_NONE;
     access->issued = access->done_at = x->now;
     access->pc = x->warp->top.pc;
@@ -66,7 +66,7 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     access->narrow = d->narrow;
     access->warp = (uint8_t) x->warp_index;
     access->live = true;
-    bool observed = gpc_is_observed(&x->cores->tap, GPC_ON_ACCESSED); /* with the lanes' addresses */
+    bool observed = gpc_is_observed(&x->base->cores->tap, GPC_ON_ACCESSED); /* with the lanes' addresses */
     status = observed ? 0 : gpc_core_coalesce_line(x, d, lanes, i);
     if (status == 0) {
         gpc_address_t addresses[GPC_MAX_LANES];
@@ -81,8 +81,8 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     }
     x->core->queued++;
     x->warp->outstanding++;
-    count_access(x->statistics, d, access->remaining);
+    count_access(x->base->statistics, d, access->remaining);
     gpc_core_set_destination(x, &d->destination, d->width, GPC_NEVER);
-    gpc_order_issued(x->cores->order, x->core_index, x->warp_index, &d->access);
+    gpc_order_issued(x->base->cores->order, x->base->index, x->warp_index, &d->access);
     return GPC_ISSUED;
 }

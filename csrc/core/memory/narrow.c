@@ -62,7 +62,7 @@ gpc_narrow_deliver(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_la
                    const uint32_t *words)
 {
     const gpc_operand_t *to = &access->destination;
-    uint32_t *registers = to->kind == GPC_VECTOR ? gpc_vector_for_write(x, to, 0) : x->uniforms + to->number;
+    uint32_t *registers = to->kind == GPC_VECTOR ? gpc_vector_for_write(x, to, 0) : gpc_uniforms(x) + to->number;
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t l = gpc_lowest_bit(lanes), offset = access->word[l];
         if ((mask >> offset / 4 & 1u) != 0) {

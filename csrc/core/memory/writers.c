@@ -20,7 +20,7 @@ static void
 note_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_address_t line, gpc_mask_t words,
            gpc_lanes_t lanes)
 {
-    gpc_core_parts_t *parts = x->parts;
+    gpc_core_parts_t *parts = x->base->parts;
     gpc_address_t word = line + 4 * gpc_lowest_bit(words);
     gpc_writer_t *entry = place_of(parts, word);
     parts->writers_lost |= entry->launch == parts->launches && entry->word != word;
@@ -30,9 +30,9 @@ note_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_address_t 
                             .cycle = x->now,
                             .lanes = lanes,
                             .pc = access->pc,
-                            .block = gpc_core_block(x->cores, x->core_index, x->warp->block)->number,
+                            .block = gpc_core_block(x->base->cores, x->base->index, x->warp->block)->number,
                             .warp = (uint8_t) x->warp->index,
-                            .core = (uint8_t) x->core_index,
+                            .core = (uint8_t) x->base->index,
                             .straight = access->straight,
                             .first = access->word[0]};
 }
@@ -46,7 +46,7 @@ gpc_writers_note(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lane
         }
         return;
     }
-    const gpc_lane_list_t *list = gpc_lane_list_at(x->cores->lane_lists, msg->lanes);
+    const gpc_lane_list_t *list = gpc_lane_list_at(x->base->cores->lane_lists, msg->lanes);
     for (uint32_t n = 0; n < list->count; n++) {
         if (gpc_atomic_changes(list, n)) {
             note_words(x, access, msg->line, UINT32_C(1) << list->word[n], UINT64_C(1) << list->lane[n]);
