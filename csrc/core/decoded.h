@@ -65,13 +65,14 @@ typedef struct {
     uint8_t waits_as; /* gpc_stall_t of a wait for its registers: scoreboard, or in a loop of polling.c poll or lock */
     gpc_narrow_t narrow;
     bool may_be_even; /* the operands a, b and c, if the vector registers among them, needs_even, are */
-    bool even_result; /* the destination may be even */
+    bool even_result; /* the destination is uniform or may be even: it is one word, at its place */
     bool in_place;    /* the destination is a vector register and no operand: lanes may be computed in it */
     uint16_t flags;
     uint16_t entry;      /* of the destination in the scoreboard; GPC_NO_ENTRY: none */
     gpc_access_t access; /* of memory instructions, fences, barriers and exits */
     gpc_alu_t alu;
     uint64_t needs_even;
+    uint64_t makes_even; /* the destination's bit if the even result is a vector register's */
     gpc_operand_t destination, a, b, c;
     uint32_t latency;    /* until the destination may be read */
     uint32_t unit_holds; /* cycles that the instruction occupies its unit */

@@ -203,6 +203,14 @@ gpc_write_even(const gpc_issue_t *x, uint32_t number, uint32_t word)
     gpc_evens(x)[number] = word;
 }
 
+/* Writes the word of a uniform register, or of a vector register whose bit is `makes_even`. */
+static inline void
+gpc_write_at_place(const gpc_issue_t *x, uint32_t place, uint64_t makes_even, uint32_t word)
+{
+    x->warp->even |= makes_even;
+    x->scoreboard[place] = word;
+}
+
 /* Writes one word to the given lanes of a vector register. */
 static inline void
 gpc_write_word(const gpc_issue_t *x, const gpc_operand_t *destination, gpc_lanes_t lanes, uint32_t word)

@@ -9,11 +9,10 @@ gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
     gpc_lanes_t active = x->warp->top.lanes;
     bool uniform = d->destination.kind == GPC_UNIFORM, all = active == gpc_all_lanes(x);
     if ((uniform || all) && d->may_be_even && (x->warp->even & d->needs_even) == d->needs_even) {
-        uint32_t word = d->alu.one(gpc_even_word(x, &d->a), gpc_even_word(x, &d->b), gpc_even_word(x, &d->c));
-        if (uniform) {
-            gpc_uniforms(x)[d->destination.number] = word;
-        } else if (d->even_result) {
-            gpc_write_even(x, d->destination.number, word);
+        uint32_t c = d->c.kind == GPC_NO_OPERAND ? 0 : gpc_even_word(x, &d->c);
+        uint32_t word = d->alu.one(gpc_even_word(x, &d->a), gpc_even_word(x, &d->b), c);
+        if (d->even_result) {
+            gpc_write_at_place(x, d->destination.place, d->makes_even, word);
         } else {
             gpc_write_word(x, &d->destination, active, word);
         }

@@ -373,7 +373,7 @@ front_of(const gpc_program_t *program)
 }
 
 static void
-note_place(gpc_decoded_t *d, gpc_operand_t *operand, const gpc_core_launch_t *launch)
+note_place(gpc_operand_t *operand, const gpc_core_launch_t *launch)
 {
     const gpc_front_t *front = &launch->front;
     operand->place = operand->number;
@@ -381,6 +381,14 @@ note_place(gpc_decoded_t *d, gpc_operand_t *operand, const gpc_core_launch_t *la
         operand->place += front->scoreboard + front->evens;
     } else if (operand->kind == GPC_VECTOR) {
         operand->place += front->scoreboard;
+    }
+}
+
+static void
+note_source(gpc_decoded_t *d, gpc_operand_t *operand, const gpc_core_launch_t *launch)
+{
+    note_place(operand, launch);
+    if (operand->kind == GPC_VECTOR) {
         d->may_be_even &= operand->number < GPC_EVEN_REGISTERS;
         d->needs_even |= UINT64_C(1) << operand->number % GPC_EVEN_REGISTERS;
     }
@@ -398,15 +406,17 @@ resolve(gpc_core_launch_t *launch)
 {
     for (uint32_t i = 0; i < launch->launch.program.count; i++) {
         gpc_decoded_t *d = &launch->code[i];
-        const gpc_operand_t *to = &d->destination;
+        gpc_operand_t *to = &d->destination;
         d->may_be_even = true;
-        note_place(d, &d->a, launch);
-        note_place(d, &d->b, launch);
-        note_place(d, &d->c, launch);
+        note_source(d, &d->a, launch);
+        note_source(d, &d->b, launch);
+        note_source(d, &d->c, launch);
+        note_place(to, launch);
         d->in_place =
             to->kind == GPC_VECTOR && !is_register(to, &d->a) && !is_register(to, &d->b) && !is_register(to, &d->c);
-        d->even_result =
-            to->kind == GPC_VECTOR && to->number < GPC_EVEN_REGISTERS && (launch->may_be_even >> to->number & 1u) != 0;
+        d->even_result = to->kind == GPC_UNIFORM || (to->kind == GPC_VECTOR && to->number < GPC_EVEN_REGISTERS &&
+                                                     (launch->may_be_even >> to->number & 1u) != 0);
+        d->makes_even = d->even_result && to->kind == GPC_VECTOR ? UINT64_C(1) << to->number : 0;
         d->entry = to->kind == GPC_NO_OPERAND ? GPC_NO_ENTRY : (uint16_t) gpc_scoreboard_entry(launch, to);
     }
 }
