@@ -127,8 +127,9 @@ typedef enum {
 typedef struct {
     /* Offers a request to the core's L1 port in this cycle; negative: an error. */
     int (*offer)(void *world, uint32_t core, gpc_index_t message);
-    /* Schedules a cycle of the core. */
-    int (*schedule)(void *world, uint32_t core, gpc_cycle_t at);
+    /* Schedules a turn of the core at cycle `at`, or the first after it that is possible, if *scheduled, that of its
+     * next turn, is later; *scheduled is then its cycle. */
+    int (*schedule)(void *world, uint32_t core, gpc_cycle_t at, gpc_cycle_t *scheduled);
     gpc_cycle_t (*now)(void *world);
     void *world;
 } gpc_core_hooks_t;
@@ -177,8 +178,13 @@ GPC_MUST_CHECK int gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch
 /* Copies the launch and places the first blocks at cycle `at`. */
 GPC_MUST_CHECK int gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *launch, gpc_cycle_t at);
 void gpc_cores_fetch(const gpc_cores_t *self, uint32_t core); /* prefetches the core's state before its cycle */
-/* Simulates one cycle of one core: `now`. *next: that of its next turn, which the caller schedules; or GPC_NEVER. */
-GPC_MUST_CHECK int gpc_cores_cycle(gpc_cores_t *self, uint32_t core, gpc_cycle_t now, gpc_cycle_t *next);
+/* What a core's turn leaves. */
+typedef struct {
+    gpc_cycle_t next; /* the cycle of its next turn, which the caller schedules; or GPC_NEVER */
+    bool has_warps;   /* warps that have not ended remain */
+} gpc_turn_t;
+/* Simulates one cycle of one core, `now`, unless an earlier turn took this one's place. */
+GPC_MUST_CHECK int gpc_cores_cycle(gpc_cores_t *self, uint32_t core, gpc_cycle_t now, gpc_turn_t *turn);
 /* The L1 has completed a request: for a load, the message holds its masked words of the line; for an atomic, the lane
  * list holds the old values. The request is complete in `delay` core cycles. Frees the message and its lane list. */
 GPC_MUST_CHECK int gpc_cores_complete(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words,
@@ -192,7 +198,6 @@ gpc_index_t gpc_cores_access_of(const gpc_cores_t *self, uint32_t core, const gp
 /* That access's kind; a store to parts of words is an ATOMIC request. */
 gpc_access_kind_t gpc_cores_kind_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request);
 bool gpc_cores_finished(const gpc_cores_t *self);                 /* every block has ended */
-bool gpc_cores_has_warps(const gpc_cores_t *self, uint32_t core); /* warps that have not ended */
 /* Whether the core has no block and will get none. */
 bool gpc_cores_ran_dry(const gpc_cores_t *self, uint32_t core);
 /* The launch has lasted `cycles` longer than its last block. */

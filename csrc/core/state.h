@@ -91,7 +91,7 @@ typedef struct {
 
 typedef struct {                /* the members that every turn reads come first */
     gpc_cycle_t turn_allowed;   /* earliest next turn: one turn per cycle */
-    gpc_cycle_t turn_scheduled; /* GPC_NEVER: none */
+    gpc_cycle_t turn_scheduled; /* that of the next turn; GPC_NEVER: none */
     gpc_cycle_t accounted;      /* every cycle before this one has been counted */
     gpc_cycle_t calendar_next;  /* first cycle whose calendar slot has not been emptied */
     uint64_t calendar_used;     /* slots with a warp */

@@ -27,8 +27,7 @@ gpc_core_schedule(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t at)
     if (at >= core->turn_scheduled) {
         return 0;
     }
-    core->turn_scheduled = at;
-    return self->hooks.schedule(self->hooks.world, core_index, at);
+    return self->hooks.schedule(self->hooks.world, core_index, at, &core->turn_scheduled);
 }
 
 /* Puts the warp into a waiting state; returns GPC_BLOCKED. */

@@ -260,9 +260,6 @@ gpc_gpu_clear_queues(gpc_gpu_t *gpu)
     for (size_t i = 0; i < (size_t) gpc_gpu_nodes(gpu) * gpu->num_networks * gpu->lanes; i++) {
         gpc_list_clear(&gpu->waiting[i]);
     }
-    for (uint32_t core = 0; core < gpu->machine.cores; core++) {
-        gpu->core_wakes[core] = GPC_NEVER;
-    }
 }
 
 static int
@@ -307,13 +304,12 @@ make_controllers(gpc_gpu_t *gpu)
     gpu->controllers = calloc(nodes, sizeof(*gpu->controllers));
     gpu->l1s = calloc(gpu->machine.cores, sizeof(gpc_controller_t *));
     gpu->queues = GPC_ARENA_TAKE(&gpu->arena, nodes, gpc_node_queues_t);
-    gpu->core_wakes = GPC_ARENA_TAKE(&gpu->arena, gpu->machine.cores, gpc_cycle_t);
     for (uint32_t i = 0; i < gpu->num_links; i++) {
         uint32_t lanes = gpc_network_lanes(&gpu->links[i]);
         gpu->lanes = lanes > gpu->lanes ? lanes : gpu->lanes;
     }
     gpu->waiting = GPC_ARENA_TAKE(&gpu->arena, (size_t) nodes * gpu->num_networks * gpu->lanes, gpc_list_t);
-    if (!gpu->controllers || !gpu->l1s || !gpu->queues || !gpu->core_wakes || !gpu->waiting) {
+    if (!gpu->controllers || !gpu->l1s || !gpu->queues || !gpu->waiting) {
         return GPC_ERROR_MEMORY;
     }
     if (gpu->protocol->instant_filter) {

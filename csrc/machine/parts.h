@@ -144,7 +144,6 @@ struct gpc_gpu {
     gpc_controller_t *controllers; /* owned; [nodes], L1s first, then banks */
     gpc_controller_t **l1s;        /* owned; [cores] */
     gpc_node_queues_t *queues;     /* [nodes] */
-    gpc_cycle_t *core_wakes;       /* [cores]: of the next turn; GPC_NEVER: none */
     gpc_list_t *waiting;           /* [nodes][networks][lanes]: messages that wait for room in the network */
     uint32_t lanes;                /* maximum number of lanes per node and virtual network */
     gpc_order_t order;
@@ -232,13 +231,12 @@ int gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane);
 int gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message);
 int gpc_gpu_dram_room(void *world, uint32_t channel);
 int gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message);
-int gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at);
+int gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at, gpc_cycle_t *scheduled);
 /* The same of a core whose turns are all later or none. */
 GPC_MUST_CHECK static inline __attribute__((always_inline)) int /* of every turn */
 gpc_gpu_schedule_turn(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t at)
 {
     bool joined;
-    gpu->core_wakes[core] = at;
     int status = gpc_wheel_schedule_turn(&gpu->wheel, at, core, &joined);
     gpu->state->events += joined; /* the event that an earlier turn had made obsolete */
     return status;

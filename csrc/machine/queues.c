@@ -45,13 +45,17 @@ schedule_outbox(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t tick)
 }
 
 int
-gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at)
+gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at, gpc_cycle_t *scheduled)
 {
     gpc_gpu_t *gpu = world;
     if (at * gpu->core_clock.period < tick_now(gpu)) { /* between two edges, for the cycle whose edge has passed */
         at = gpc_clock_cycles(gpu->core_clock, gpc_clock_edge(gpu->core_clock, tick_now(gpu)));
     }
-    return gpu->core_wakes[core] <= at ? GPC_OK : gpc_gpu_schedule_turn(gpu, core, at);
+    if (*scheduled <= at) {
+        return GPC_OK;
+    }
+    *scheduled = at;
+    return gpc_gpu_schedule_turn(gpu, core, at);
 }
 
 /* ---- outboxes ---------------------------------------------------------------------------------------------------- */

@@ -94,18 +94,6 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     return 0;
 }
 
-static inline __attribute__((always_inline)) int
-turn_of_core(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t cycle)
-{
-    gpc_cycle_t next;
-    if (gpu->core_wakes[core] != cycle) {
-        return 0; /* an earlier turn took its place */
-    }
-    gpu->core_wakes[core] = GPC_NEVER;
-    int status = gpc_cores_cycle(&gpu->cores, core, cycle, &next);
-    return status || next == GPC_NEVER ? status : gpc_gpu_schedule_turn(gpu, core, next);
-}
-
 /* Any event but a core's turn. */
 static inline int
 handle(gpc_gpu_t *gpu, const gpc_event_t *event)
@@ -297,13 +285,10 @@ note_drained(gpc_gpu_t *gpu)
     return gpu->state->finished ? gpc_cores_drained(&gpu->cores, longer) : GPC_OK;
 }
 
-/* While warps of the core remain, neither its last block nor the launch's has ended. */
-static inline int
-after_core_cycle(gpc_gpu_t *gpu, uint32_t core)
+/* The core has no warps: its last block may have ended, or the launch's. */
+static int
+after_last_warp(gpc_gpu_t *gpu, uint32_t core)
 {
-    if (gpc_cores_has_warps(&gpu->cores, core)) {
-        return GPC_OK;
-    }
     if (gpu->ends) {
         return send_kernel_end(gpu, core);
     }
@@ -410,18 +395,25 @@ run_event(gpc_gpu_t *gpu, const gpc_event_t *event)
     return status ? held(gpu, status) : 0;
 }
 
-/* Warps end only in turns of their cores. */
+/* A turn of a core. Warps end in turns only. */
 static inline int
 run_turn(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t cycle)
 {
     int status = is_beyond_limit(gpu, gpc_wheel_now(&gpu->wheel)) ? checkpoint_turn(gpu, core) : 0;
+    gpc_turn_t turn;
     if (status) {
         return status;
     }
     gpu->state->events++;
     fetch_ahead(gpu);
-    status = turn_of_core(gpu, core, cycle);
-    return status ? held(gpu, status) : after_core_cycle(gpu, core);
+    status = gpc_cores_cycle(&gpu->cores, core, cycle, &turn);
+    if (status == 0 && turn.next != GPC_NEVER) {
+        status = gpc_gpu_schedule_turn(gpu, core, turn.next);
+    }
+    if (status) {
+        return held(gpu, status);
+    }
+    return turn.has_warps ? 0 : after_last_warp(gpu, core);
 }
 
 static int

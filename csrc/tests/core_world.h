@@ -112,9 +112,10 @@ world_offer(void *self, uint32_t core, gpc_index_t message)
 }
 
 static inline int
-world_schedule(void *self, uint32_t core, gpc_cycle_t at)
+world_schedule(void *self, uint32_t core, gpc_cycle_t at, gpc_cycle_t *scheduled)
 {
     (void) self;
+    *scheduled = at;
     world.turns[core] = at < world.turns[core] ? at : world.turns[core];
     return 0;
 }
@@ -198,9 +199,9 @@ world_step(void)
     for (uint32_t i = 0; i < WORLD_CORES && status == 0; i++) {
         if (world.turns[i] <= world.now) {
             world.turns[i] = GPC_NEVER;
-            gpc_cycle_t next;
-            status = gpc_cores_cycle(&world.cores, i, world.now, &next);
-            world.turns[i] = next < world.turns[i] ? next : world.turns[i];
+            gpc_turn_t turn;
+            status = gpc_cores_cycle(&world.cores, i, world.now, &turn);
+            world.turns[i] = turn.next < world.turns[i] ? turn.next : world.turns[i];
         }
     }
     return status;

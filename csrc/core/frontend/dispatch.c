@@ -475,12 +475,6 @@ gpc_cores_finished(const gpc_cores_t *self)
 }
 
 bool
-gpc_cores_has_warps(const gpc_cores_t *self, uint32_t core)
-{
-    return self->parts->bases[core].core->resident != 0;
-}
-
-bool
 gpc_cores_ran_dry(const gpc_cores_t *self, uint32_t core)
 {
     return !has_next_block(self, core) && self->parts->cores[core].blocks_resident == 0;

@@ -258,20 +258,15 @@ count_turn(const gpc_core_base_t *base, bool issuing)
 }
 
 GPC_INLINED_BY_LINKER int
-gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_cycle_t *next)
+gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_turn_t *turn)
 {
-    *next = GPC_NEVER;
-    if (self->parts->launch == NULL) {
-        return 0;
-    }
     const gpc_core_base_t *base = &self->parts->bases[core_index];
     gpc_core_t *core = base->core;
-    if (core->turn_scheduled <= now) {
-        core->turn_scheduled = GPC_NEVER;
+    *turn = (gpc_turn_t){GPC_NEVER, true};
+    if (core->turn_scheduled != now) {
+        return 0; /* an earlier turn took its place */
     }
-    if (now < core->turn_allowed) {
-        return gpc_core_schedule(self, core_index, core->turn_allowed);
-    }
+    core->turn_scheduled = GPC_NEVER;
     bool observed = gpc_is_observed(&self->tap, GPC_ON_COUNTED);
     int status = observed ? observe_account(self, core_index, now) : 0;
     if (status != 0) {
@@ -306,7 +301,8 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_cyc
     }
     core->accounted = now + 1;
     if (at < core->turn_scheduled) {
-        core->turn_scheduled = *next = at;
+        core->turn_scheduled = turn->next = at;
     }
+    turn->has_warps = core->resident != 0;
     return status;
 }
