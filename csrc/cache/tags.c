@@ -21,6 +21,9 @@ gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways
                          .by_sets = gpc_divider(sets)};
     self->powers =
         self->by_line.is_power && self->by_piece.is_power && self->by_banks.is_power && self->by_sets.is_power;
+    self->piece_shift = self->by_line.shift + self->by_banks.shift;
+    self->line_bits = (uint32_t) (self->by_piece.divisor / map.line_bytes - 1) & (sets - 1);
+    self->piece_bits = (sets - 1) & ~self->line_bits;
     self->state = GPC_ARENA_TAKE(arena, 1, gpc_tags_state_t);
     self->keys = GPC_ARENA_TAKE(arena, lines, gpc_tag_key_t);
     self->marks = GPC_ARENA_TAKE(arena, lines + GPC_TAG_MARKS, uint8_t);

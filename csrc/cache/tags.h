@@ -45,8 +45,9 @@ typedef struct {
 typedef struct {
     uint32_t sets, ways, line_words, fields_size;
     bool has_words;
-    bool powers;   /* the four divisors are powers of two */
+    bool powers;   /* the four divisors are powers of two: a set's number is two pieces of the address */
     bool unfilled; /* a line begins with GPC_UNFILLED_WORD, not with the words of the line that had its way before */
+    uint32_t piece_shift, piece_bits, line_bits; /* with `powers`: the number's bits from the piece, and from the line in it */
     gpc_divider_t by_line, by_piece, by_banks, by_sets;
     gpc_tags_state_t *state;
     gpc_tag_key_t *keys;  /* [sets * ways] */
@@ -74,9 +75,8 @@ static inline uint32_t
 gpc_tags_set_of(const gpc_tags_t *self, gpc_address_t line)
 {
     if (self->powers) {
-        uint64_t in_piece = self->by_piece.divisor - 1;
-        uint64_t bytes = (line >> self->by_banks.shift & ~in_piece) | (line & in_piece);
-        return (uint32_t) (bytes >> self->by_line.shift) & (self->sets - 1);
+        return ((uint32_t) (line >> self->piece_shift) & self->piece_bits) |
+               ((uint32_t) (line >> self->by_line.shift) & self->line_bits);
     }
     uint64_t pieces = gpc_quotient(self->by_banks, gpc_quotient(self->by_piece, line));
     uint64_t bytes = pieces * self->by_piece.divisor + gpc_remainder(self->by_piece, line);

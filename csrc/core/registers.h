@@ -234,17 +234,24 @@ gpc_ready_at(const gpc_issue_t *x, uint32_t entry)
     return at == GPC_SCOREBOARD_NEVER ? GPC_NEVER : x->core->scoreboard_base + at;
 }
 
+/* `at` is not GPC_NEVER. */
 static inline __attribute__((always_inline)) void /* of every instruction */
-gpc_set_entry_ready_at(const gpc_issue_t *x, uint32_t entry, gpc_cycle_t at)
+gpc_set_entry_ready(const gpc_issue_t *x, uint32_t entry, gpc_cycle_t at)
 {
-    if (at == GPC_NEVER) {
-        x->scoreboard[entry] = GPC_SCOREBOARD_NEVER;
-        return;
-    }
     if (at - x->core->scoreboard_base >= GPC_SCOREBOARD_NEVER) {
         gpc_core_rebase_scoreboards(x->base->cores, x->base->index, x->now);
     }
     x->scoreboard[entry] = (uint32_t) (at - x->core->scoreboard_base);
+}
+
+static inline void
+gpc_set_entry_ready_at(const gpc_issue_t *x, uint32_t entry, gpc_cycle_t at)
+{
+    if (at == GPC_NEVER) {
+        x->scoreboard[entry] = GPC_SCOREBOARD_NEVER;
+    } else {
+        gpc_set_entry_ready(x, entry, at);
+    }
 }
 
 static inline void

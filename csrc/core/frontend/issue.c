@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) int
 set_latency(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
     if (d->entry != GPC_NO_ENTRY) {
-        gpc_set_entry_ready_at(x, d->entry, x->now + d->latency);
+        gpc_set_entry_ready(x, d->entry, x->now + d->latency);
     }
     return GPC_ISSUED;
 }
