@@ -1,6 +1,6 @@
 """Speedup of a sweep with two workers, and the fraction of a run that holds Python's global lock.
 
-    python benchmarks/sweep_scaling.py [WORKERS]
+    python benchmarks/sweep_scaling.py [WORKERS [SEEDS]]
 
 Wall times are meaningful only on an idle machine. The mean number of threads inside the simulator core, which runs
 without Python's lock, hardly depends on the load: with one processor per thread, it is the speedup of threads.
@@ -18,9 +18,10 @@ from typing import Any
 import gpucoh
 
 PAIRS = [("spm_g", "no-l1"), ("hsp", "ideal"), ("kmn", "ideal"), ("bfs", "no-l1")]
+SEEDS = int(sys.argv[2]) if len(sys.argv) > 2 else 3
 RUNS = [
     {"workload": workload, "protocol": protocol, "seed": seed}
-    for seed in range(3)
+    for seed in range(SEEDS)
     for workload, protocol in PAIRS
 ]
 

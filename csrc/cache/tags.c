@@ -4,6 +4,18 @@
 
 #include "base/errors.h"
 
+/* In sets of at least this many ways a look-up compares marks first, a byte per way: MARKS of them at a time. */
+#define MARKED_WAYS 16u
+#define MARKS 8u
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a set's marks are bytes of a word, the first the lowest");
+
+/* A byte of a hash. Lines of a set differ in their high bits. */
+static inline uint8_t
+mark_of(gpc_address_t line)
+{
+    return (uint8_t) (line * UINT64_C(0x9E3779B97F4A7C15) >> 56);
+}
+
 int
 gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways, gpc_index_map_t map,
               uint32_t fields_size, bool has_words)
@@ -26,7 +38,7 @@ gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways
     self->piece_bits = (sets - 1) & ~self->line_bits;
     self->state = GPC_ARENA_TAKE(arena, 1, gpc_tags_state_t);
     self->keys = GPC_ARENA_TAKE(arena, lines, gpc_tag_key_t);
-    self->marks = GPC_ARENA_TAKE(arena, lines + GPC_TAG_MARKS, uint8_t);
+    self->marks = GPC_ARENA_TAKE(arena, lines + MARKS, uint8_t);
     self->tags = GPC_ARENA_TAKE(arena, lines, gpc_tag_t);
     self->had_lines = GPC_ARENA_TAKE(arena, lines / GPC_TAG_PIECE + 1, bool);
     self->fields = gpc_arena_take(arena, lines, self->fields_size);
@@ -58,7 +70,7 @@ gpc_tags_find_marked(const gpc_tags_t *self, gpc_index_t way, gpc_index_t end, u
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), most = 0x7F * ones;
 
-    for (; way < end; way += GPC_TAG_MARKS) {
+    for (; way < end; way += MARKS) {
         uint64_t differ;
         memcpy(&differ, &self->marks[way], sizeof differ);
         differ ^= mark * ones;
@@ -79,8 +91,8 @@ gpc_tags_find(const gpc_tags_t *self, gpc_address_t line)
     gpc_index_t way = gpc_tags_set_of(self, line) * self->ways, end = way + self->ways;
     gpc_tag_key_t key = gpc_tags_key(self, line);
 
-    if (self->ways >= GPC_TAG_MARKED_WAYS) {
-        return gpc_tags_find_marked(self, way, end, gpc_tags_mark(line), key);
+    if (self->ways >= MARKED_WAYS) {
+        return gpc_tags_find_marked(self, way, end, mark_of(line), key);
     }
     for (; way + 4 <= end; way += 4) { /* most sets have a multiple of 4 */
         const gpc_tag_key_t *keys = &self->keys[way];
@@ -168,7 +180,7 @@ void
 gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t state)
 {
     self->keys[way] = gpc_tags_key(self, line);
-    self->marks[way] = gpc_tags_mark(line);
+    self->marks[way] = mark_of(line);
     self->had_lines[way / GPC_TAG_PIECE] = true;
     self->tags[way] = (gpc_tag_t){.used = ++self->state->clock, .mshr = GPC_NONE, .state = state};
     memset(gpc_tags_fields(self, way), 0, self->fields_size);

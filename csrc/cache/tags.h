@@ -28,12 +28,8 @@ typedef uint64_t gpc_tag_key_t;
 #define GPC_TAG_GENERATIONS 31u
 #define GPC_TAG_GENERATION_SHIFT 59u
 #define GPC_TAG_FREE UINT64_MAX
-/* In sets of at least this many ways a look-up compares marks first, a byte per way: GPC_TAG_MARKS of them at a time. */
-#define GPC_TAG_MARKED_WAYS 16u
-#define GPC_TAG_MARKS 8u
 /* Who examines every way passes pieces of this many in which no way has had a line: most of a large cache. */
 #define GPC_TAG_PIECE 64u
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a set's marks are bytes of a word, the first the lowest");
 /* No program of the explorer writes it: who reads it has read what nothing has filled. */
 #define GPC_UNFILLED_WORD 0x0BADDA7Au
 
@@ -51,7 +47,7 @@ typedef struct {
     gpc_divider_t by_line, by_piece, by_banks, by_sets;
     gpc_tags_state_t *state;
     gpc_tag_key_t *keys;  /* [sets * ways] */
-    uint8_t *marks;       /* [sets * ways + GPC_TAG_MARKS]: of the line that the way had last */
+    uint8_t *marks;       /* [sets * ways]: a byte of a hash of the line that the way had last */
     gpc_tag_t *tags;      /* [sets * ways] */
     bool *had_lines;      /* [sets * ways / GPC_TAG_PIECE, rounded up]: since the array was cleared */
     uint8_t *fields;      /* [sets * ways * fields_size] */
@@ -87,13 +83,6 @@ static inline gpc_tag_key_t
 gpc_tags_key(const gpc_tags_t *self, gpc_address_t line)
 {
     return line | self->state->generation << GPC_TAG_GENERATION_SHIFT;
-}
-
-/* A byte of a hash. Lines of a set differ in their high bits. */
-static inline uint8_t
-gpc_tags_mark(gpc_address_t line)
-{
-    return (uint8_t) (line * UINT64_C(0x9E3779B97F4A7C15) >> 56);
 }
 
 gpc_index_t gpc_tags_find(const gpc_tags_t *self, gpc_address_t line); /* a way, or GPC_NONE */
