@@ -420,7 +420,7 @@ gpc_cores_prints(const gpc_cores_t *self)
 int
 gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
 {
-    uint32_t blocks;
+    uint32_t blocks = 0;
     const char *limit;
     gpc_program_t program = from->program;
     program.constants = from->num_constants;
