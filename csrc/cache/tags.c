@@ -44,8 +44,8 @@ gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways
     self->fields = gpc_arena_take(arena, lines, self->fields_size);
     self->data = gpc_arena_take(arena, lines * self->line_words, sizeof(uint32_t));
     self->word_states = has_words ? gpc_arena_take(arena, lines, self->line_words) : NULL;
-    if (!self->state || !self->keys || !self->marks || !self->tags || !self->had_lines || !self->fields || !self->data ||
-        (has_words && !self->word_states)) {
+    if (!self->state || !self->keys || !self->marks || !self->tags || !self->had_lines || !self->fields ||
+        !self->data || (has_words && !self->word_states)) {
         return GPC_ERROR_MEMORY;
     }
     gpc_tags_clear(self);

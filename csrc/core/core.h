@@ -197,7 +197,7 @@ GPC_MUST_CHECK int gpc_cores_wake_warp(gpc_cores_t *self, uint32_t core, uint32_
 gpc_index_t gpc_cores_access_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request);
 /* That access's kind; a store to parts of words is an ATOMIC request. */
 gpc_access_kind_t gpc_cores_kind_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request);
-bool gpc_cores_finished(const gpc_cores_t *self);                 /* every block has ended */
+bool gpc_cores_finished(const gpc_cores_t *self); /* every block has ended */
 /* Whether the core has no block and will get none. */
 bool gpc_cores_ran_dry(const gpc_cores_t *self, uint32_t core);
 /* The launch has lasted `cycles` longer than its last block. */

@@ -338,7 +338,8 @@ serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
                 return 0;
             }
             gpc_tick_t free = self->parts->output_states[output].busy_until;
-            status = free <= now ? arbitrate_for(self, input, output, now) : gpc_network_schedule_grant(self, output, free);
+            status =
+                free <= now ? arbitrate_for(self, input, output, now) : gpc_network_schedule_grant(self, output, free);
         }
         if (state->busy_until > now) {
             return status;

@@ -71,7 +71,8 @@ static void
 special_lanes(const gpc_issue_t *x, uint32_t which, uint32_t *result)
 {
     if (which <= GPC_SPECIAL_THREAD_Z) {
-        memcpy(result, x->launch->thread_axis[which] + x->warp->index * x->launch->lanes, x->launch->lanes * sizeof *result);
+        memcpy(result, x->launch->thread_axis[which] + x->warp->index * x->launch->lanes,
+               x->launch->lanes * sizeof *result);
         return;
     }
     for (uint32_t l = 0; l < x->launch->lanes; l++) {

@@ -55,7 +55,8 @@ barrier_counts(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *threads, 
     /* With a count, every warp counts as a full one; the last warp of a block may be partial. */
     *threads = x->launch->lanes;
     *expected = gpc_operand_word(x, &d->b);
-    if (*expected == 0 || *expected % x->launch->lanes != 0 || *expected > x->launch->warps_per_block * x->launch->lanes) {
+    if (*expected == 0 || *expected % x->launch->lanes != 0 ||
+        *expected > x->launch->warps_per_block * x->launch->lanes) {
         return fail_at_barrier(
             x, "barrier thread count must be a positive multiple of the warp size, within the block's warps; the count",
             *expected);

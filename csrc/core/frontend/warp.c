@@ -8,7 +8,8 @@ static gpc_stack_entry_t *
 stack_of(const gpc_issue_t *x)
 {
     return x->base->parts->stacks +
-           (size_t) (x->base->index * x->base->cores->machine->warps_per_core + x->warp_index) * x->base->parts->stack_entries;
+           (size_t) (x->base->index * x->base->cores->machine->warps_per_core + x->warp_index) *
+               x->base->parts->stack_entries;
 }
 
 void

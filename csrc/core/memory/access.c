@@ -56,7 +56,8 @@ end_order_stall(const gpc_issue_t *x)
 {
     gpc_core_statistics_t *statistics = x->base->statistics;
     uint64_t cycles =
-        x->now - x->base->parts->order_stalled[x->base->index * x->base->cores->machine->warps_per_core + x->warp_index];
+        x->now -
+        x->base->parts->order_stalled[x->base->index * x->base->cores->machine->warps_per_core + x->warp_index];
     x->core->order_stalls &= ~(UINT64_C(1) << x->warp_index);
     gpc_histogram_add(&statistics->order_stall, cycles);
     switch (x->warp->verdict) {
@@ -131,6 +132,6 @@ int
 gpc_core_publish(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t name,
                  const gpc_address_t *addresses, const uint32_t *words)
 {
-    return GPC_OBSERVE(&x->base->cores->tap, ACCESSED, accessed, x->base->index, x->warp_index, x->warp->top.pc, d->access,
-                       d->width, d->narrow.bytes, lanes, name, addresses, words);
+    return GPC_OBSERVE(&x->base->cores->tap, ACCESSED, accessed, x->base->index, x->warp_index, x->warp->top.pc,
+                       d->access, d->width, d->narrow.bytes, lanes, name, addresses, words);
 }

@@ -432,7 +432,8 @@ gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, con
             return number;
         }
         gpc_msg_t *msg = lines.messages[number];
-        gpc_lanes_t left = take_run(d, lanes, addresses, line, line_mask, access->word, &msg->mask), run = lanes & ~left;
+        gpc_lanes_t left = take_run(d, lanes, addresses, line, line_mask, access->word, &msg->mask),
+                    run = lanes & ~left;
         lines.requests[number]->lanes |= run;
         if (d->access.kind != GPC_ACCESS_LOAD) {
             add_values(x, d, msg, run, access->word, &from);
