@@ -300,23 +300,6 @@ wanted(const gpc_network_t *self, uint32_t input, uint32_t word)
     return bits;
 }
 
-/* Arbitrates a free output that an idle input waits for. A message that the output alone waits for and that is not ready
- * needs no arbitration yet. */
-static inline int
-arbitrate_for(gpc_network_t *self, uint32_t input, uint32_t output, gpc_tick_t now)
-{
-    const gpc_output_state_t *state = &self->parts->output_states[output];
-    uint32_t left = state->requested & ~state->blocked;
-    if (left != 0 && state->waiting == 1) {
-        const gpc_queue_t *queue = gpc_network_queue(self, input, (uint32_t) __builtin_ctz(left), output);
-        gpc_tick_t ready = gpc_msg_at(self->messages, queue->list.head)->ready;
-        if (ready > now) {
-            return gpc_network_schedule_grant(self, output, ready);
-        }
-    }
-    return left == 0 ? 0 : arbitrate_among(self, output, left, now);
-}
-
 /* An input's stream has ended: serves the output that claims it, else the free outputs that it waits for, round
  * robin. */
 static int
@@ -338,8 +321,7 @@ serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
                 return 0;
             }
             gpc_tick_t free = self->parts->output_states[output].busy_until;
-            status =
-                free <= now ? arbitrate_for(self, input, output, now) : gpc_network_schedule_grant(self, output, free);
+            status = free <= now ? arbitrate(self, output, now) : gpc_network_schedule_grant(self, output, free);
         }
         if (state->busy_until > now) {
             return status;
