@@ -442,6 +442,26 @@ an_entry_that_remains_at_rest_is_reported(void)
     bench_end(&bench);
 }
 
+/* In the array's last way, which no other line precedes. */
+static void
+a_way_that_remains_reserved_at_rest_is_reported(void)
+{
+    bench_t bench;
+    begin(&bench);
+    gpc_tags_t *tags = &bench.unit.arrays[0];
+    gpc_index_t last = tags->sets * tags->ways - 1;
+    gpc_address_t line = 0;
+    while (gpc_tags_set_of(tags, line) != tags->sets - 1) {
+        line += 4 * tags->line_words;
+    }
+    gpc_tags_place(tags, last, line, 0);
+    CHECK_EQUAL_I64(gpc_controller_verify(&bench.unit, true), GPC_OK);
+    tags->tags[last].mshr = 0;
+    CHECK_EQUAL_I64(gpc_controller_verify(&bench.unit, true), GPC_ERROR_CONSERVATION);
+    gpc_tags_drop(tags, last);
+    bench_end(&bench);
+}
+
 static size_t
 encoded(bench_t *self, uint8_t *bytes)
 {
@@ -514,6 +534,7 @@ main(void)
     RUN(an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes);
     RUN(an_entry_waits_where_its_step_of_the_lines_table_does);
     RUN(an_entry_that_remains_at_rest_is_reported);
+    RUN(a_way_that_remains_reserved_at_rest_is_reported);
     RUN(ready_and_waiting_entries_are_part_of_the_encoded_state);
     RUN(a_list_of_the_units_own_is_taken_again_in_order);
     return harness_end();
