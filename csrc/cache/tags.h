@@ -43,8 +43,8 @@ typedef struct {
     bool has_words;
     bool powers;   /* the four divisors are powers of two: a set's number is two pieces of the address */
     bool unfilled; /* a line begins with GPC_UNFILLED_WORD, not with the words of the line that had its way before */
-    uint32_t piece_shift, piece_bits,
-        line_bits; /* with `powers`: the number's bits from the piece, and from the line in it */
+    /* With `powers`: which bits of a set's number are those of the piece, and of the line in it. */
+    uint32_t piece_shift, piece_bits, line_bits;
     gpc_divider_t by_line, by_piece, by_banks, by_sets;
     gpc_tags_state_t *state;
     gpc_tag_key_t *keys;  /* [sets * ways] */

@@ -254,8 +254,8 @@ candidate(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick
     return able_input(self, output, network, now, later, queue, busy);
 }
 
-/* Arbitrates one output among the virtual networks of `left`: round robin among them and, within one, among inputs. The selected input waits for
- * credits and is not passed by a shorter message, so that no input starves. */
+/* Arbitrates one output among the virtual networks of `left`: round robin among them and, within one, among inputs. The
+ * selected input waits for credits and is not passed by a shorter message, so that no input starves. */
 __attribute__((noinline)) static int
 arbitrate_among(gpc_network_t *self, uint32_t output, uint32_t left, gpc_tick_t now)
 {
