@@ -1,13 +1,22 @@
 #include "cache/tags.h"
 
 #include <string.h>
+#ifdef __SSE2__ /* of every x86-64 host */
+#include <emmintrin.h>
+#endif
 
 #include "base/errors.h"
 
 /* In sets of at least this many ways a look-up compares marks first, a byte per way: MARKS of them at a time. */
 #define MARKED_WAYS 16u
+#ifdef __SSE2__
+#define MARKS 16u
+#define MARK_BITS 1u /* of equal_marks, for each */
+#else
 #define MARKS 8u
+#define MARK_BITS 8u
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a set's marks are bytes of a word, the first the lowest");
+#endif
 
 /* A byte of a hash. Lines of a set differ in their high bits. */
 static inline uint8_t
@@ -64,19 +73,30 @@ gpc_tags_clear(gpc_tags_t *self)
     *self->state = (gpc_tags_state_t){0};
 }
 
+/* Which of MARKS marks equal this one: the highest of MARK_BITS bits for each, the first mark's the lowest. */
+static inline uint64_t
+equal_marks(const uint8_t *marks, uint8_t mark)
+{
+#ifdef __SSE2__
+    __m128i all = _mm_loadu_si128((const __m128i *) (const void *) marks);
+    return (uint32_t) _mm_movemask_epi8(_mm_cmpeq_epi8(all, _mm_set1_epi8((char) mark)));
+#else
+    const uint64_t ones = UINT64_C(0x0101010101010101), most = 0x7F * ones;
+    uint64_t differ;
+    memcpy(&differ, marks, sizeof differ);
+    differ ^= mark * ones;
+    return ~(((differ & most) + most) | differ | most); /* the highest bit of each byte that is 0 */
+#endif
+}
+
 /* The way of a set that has the key, among those whose marks equal the line's. */
 static inline gpc_index_t
 gpc_tags_find_marked(const gpc_tags_t *self, gpc_index_t way, gpc_index_t end, uint8_t mark, gpc_tag_key_t key)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101), most = 0x7F * ones;
-
     for (; way < end; way += MARKS) {
-        uint64_t differ;
-        memcpy(&differ, &self->marks[way], sizeof differ);
-        differ ^= mark * ones;
-        uint64_t equal = ~(((differ & most) + most) | differ | most); /* the highest bit of each byte that is 0 */
+        uint64_t equal = equal_marks(&self->marks[way], mark);
         for (; equal != 0; equal &= equal - 1) {
-            gpc_index_t at = way + (uint32_t) __builtin_ctzll(equal) / 8;
+            gpc_index_t at = way + (uint32_t) __builtin_ctzll(equal) / MARK_BITS;
             if (at < end && self->keys[at] == key) {
                 return at;
             }

@@ -402,21 +402,31 @@ find_turns(gpc_wheel_t *self)
 
 /* ---- taking ------------------------------------------------------------------------------------------------------ */
 
-/* The first list is empty: finds the next one. */
-static inline void
-find_list(gpc_wheel_t *self, uint32_t slot)
+/* Finds the next list, in another word than the slot's or among the first slots of its word, where the window ends. */
+__attribute__((noinline)) static void
+find_list_beyond(gpc_wheel_state_t *state, uint32_t slot)
 {
-    gpc_wheel_state_t *state = self->state;
-
-    state->bits[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
     if (state->bits[slot / 64] == 0) {
         state->summary[slot / 4096] &= ~(UINT64_C(1) << (slot / 64 % 64));
     }
-    state->next = GPC_NEVER;
-    if (state->num_near) {
-        slot = first_slot(state, (uint32_t) (state->now % WINDOW) * GPC_WHEEL_PRIORITIES);
-        gpc_tick_t tick = state->now + (slot / GPC_WHEEL_PRIORITIES - (uint32_t) state->now) % WINDOW;
-        state->next = place_of(tick, (uint8_t) (slot % GPC_WHEEL_PRIORITIES));
+    if (state->num_near == 0) {
+        state->next = GPC_NEVER;
+        return;
+    }
+    state->next += (first_slot(state, slot) - slot) % NUM_SLOTS;
+}
+
+/* The first list, of this slot, is empty: finds the next one, mostly in the same word. */
+static inline void
+find_list(gpc_wheel_state_t *state, uint32_t slot)
+{
+    uint64_t *word = &state->bits[slot / 64], left = *word & ~(UINT64_C(1) << slot % 64), later = left >> slot % 64;
+
+    *word = left;
+    if (later != 0) {
+        state->next += (uint32_t) __builtin_ctzll(later);
+    } else {
+        find_list_beyond(state, slot);
     }
 }
 
@@ -481,7 +491,7 @@ gpc_wheel_take_listed(gpc_wheel_t *self, gpc_event_t *out)
     state->num_near--;
     gpc_pool_give(&self->events, i);
     if (list[0] == GPC_NONE) {
-        find_list(self, slot);
+        find_list(state, slot);
     }
     return true;
 }

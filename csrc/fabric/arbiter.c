@@ -194,7 +194,7 @@ occupy(const gpc_network_parts_t *parts, uint32_t input, uint32_t output, gpc_ti
     from->next_output = bit + 1 < parts->inputs[input].num_outputs ? bit + 1 : 0;
 }
 
-static int
+static inline __attribute__((always_inline)) int /* by a lone request, or by one among several */
 grant(gpc_network_t *self, uint32_t output, uint32_t input, gpc_queue_t *queue, uint32_t network, gpc_tick_t now)
 {
     gpc_network_parts_t *parts = self->parts;
@@ -254,6 +254,31 @@ candidate(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick
     return able_input(self, output, network, now, later, queue, busy);
 }
 
+/* The only request of the output: what arbitrate_among does of it. */
+__attribute__((noinline)) static int
+arbitrate_lone(gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now)
+{
+    gpc_output_state_t *state = &self->parts->output_states[output];
+    const uint64_t *requests = gpc_network_requests(self, output, network);
+    uint32_t first = self->parts->outputs[output].first_input;
+    gpc_tick_t later = GPC_NEVER;
+    gpc_queue_t *queue;
+
+    for (; *requests == 0; requests++) {
+        first += 64;
+    }
+    uint32_t input = first + (uint32_t) __builtin_ctzll(*requests);
+    if (!is_able(self, input, output, network, now, &later, &queue)) {
+        return later == GPC_NEVER ? 0 : gpc_network_schedule_grant(self, output, later);
+    }
+    if (gpc_network_credits_needed(self, gpc_msg_at(self->messages, queue->list.head)) > state->credits[network]) {
+        state->blocked |= 1u << network;
+        return 0;
+    }
+    count_pass(self, output, network, input, GPC_NONE);
+    return grant(self, output, input, queue, network, now);
+}
+
 /* Arbitrates one output among the virtual networks of `left`: round robin among them and, within one, among inputs. The
  * selected input waits for credits and is not passed by a shorter message, so that no input starves. */
 __attribute__((noinline)) static int
@@ -286,7 +311,11 @@ arbitrate(gpc_network_t *self, uint32_t output, gpc_tick_t now)
 {
     const gpc_output_state_t *state = &self->parts->output_states[output];
     uint32_t left = state->requested & ~state->blocked; /* the others wait for credits */
-    return left == 0 ? 0 : arbitrate_among(self, output, left, now);
+    if (left == 0) {
+        return 0;
+    }
+    return state->waiting == 1 ? arbitrate_lone(self, output, (uint32_t) __builtin_ctz(left), now)
+                               : arbitrate_among(self, output, left, now);
 }
 
 /* One word of the set of outputs that an input waits for, all virtual networks together. */
