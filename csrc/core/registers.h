@@ -126,7 +126,7 @@ gpc_blend_lanes(uint32_t *to, const uint32_t *from, uint32_t step, uint32_t lane
 static inline __attribute__((always_inline)) void
 gpc_write_some_lanes(const gpc_issue_t *x, uint32_t *to, const uint32_t *from, uint32_t step, gpc_lanes_t lanes)
 {
-    if (x->active < 12) {
+    if (x->warp->active < 12) {
         for (; lanes != 0; lanes &= lanes - 1) {
             uint32_t l = gpc_lowest_bit(lanes);
             to[l] = from[l * step];

@@ -48,7 +48,7 @@ typedef struct {           /* one line of the host's cache */
     uint16_t block;       /* slot on the core */
     uint16_t index;       /* in its block */
     uint8_t state;        /* gpc_warp_state_t */
-    uint8_t reason;       /* gpc_stall_t, while it waits */
+    uint8_t active;       /* number of active lanes */
     uint8_t verdict;      /* gpc_order_verdict_t, while it waits for order.c */
     uint8_t barrier;      /* id, while it waits at a barrier */
 } gpc_warp_t;
@@ -125,6 +125,7 @@ typedef struct {                /* the members that every turn reads come first 
     gpc_cycle_t empty_since;
     uint32_t blocks_resident;
     uint64_t next_block; /* under static placement: the core's next block */
+    uint8_t reasons[GPC_MAX_WARPS]; /* of each warp that waits: gpc_stall_t. Here, since others than the warp's own issue read it */
     uint64_t calendar[GPC_CALENDAR_SLOTS];
 } gpc_core_t;
 
@@ -178,7 +179,6 @@ typedef struct {
     uint32_t *vectors, *scoreboard; /* gpc_front_t begins with the scoreboard */
     gpc_cycle_t now;
     uint32_t warp_index;
-    uint32_t active; /* lanes that the instruction executes in */
 } gpc_issue_t;
 
 enum { GPC_ISSUED = 0, GPC_BLOCKED = 1 };
@@ -202,7 +202,6 @@ gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, 
     x->scoreboard = base->fronts + (size_t) warp * launch->front.stride;
     x->now = now;
     x->warp_index = warp;
-    x->active = launch->lanes;
 }
 
 /* The words of the warp's even registers (registers.h). */

@@ -108,7 +108,7 @@ next_issue(const gpc_issue_t *x)
             sleeps = false;
         }
     }
-    warp->reason = sleeps ? (uint8_t) GPC_STALL_sleep : d->waits_as;
+    x->core->reasons[x->warp_index] = sleeps ? (uint8_t) GPC_STALL_sleep : d->waits_as;
     if ((x->core->memory_next >> x->warp_index & 1u) != (d->group == GPC_GROUP_MEMORY)) {
         x->core->memory_next ^= UINT64_C(1) << x->warp_index;
     }
@@ -143,7 +143,7 @@ gpc_core_block_warp(gpc_issue_t *x, gpc_warp_state_t state, gpc_stall_t reason, 
 {
     gpc_warp_t *warp = x->warp;
     warp->state = (uint8_t) state;
-    warp->reason = (uint8_t) reason;
+    x->core->reasons[x->warp_index] = (uint8_t) reason;
     warp->wake_at = until;
     if (until != GPC_NEVER) {
         put_in_calendar(x->core, x->warp_index, until);

@@ -271,7 +271,7 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
     if (queues->queued[msg->network] >= queues->places) {
         queues->full |= (uint8_t) (1u << msg->network);
     }
-    msg->ready = tick_now(gpu) + (requests_at(gpu, from->node) >> msg->network & 1
+    msg->ready = tick_now(gpu) + (from->request_networks >> msg->network & 1
                                       ? 0 /* a miss passes on its request before the data could be read */
                                       : gpc_gpu_service(gpu, from->node)->pipeline_ticks);
     if (msg->ready == tick_now(gpu) && outbox->count == 0) {

@@ -370,11 +370,11 @@ held(gpc_gpu_t *gpu, int status)
     return status < 0 ? status : gpc_fail(&gpu->failure, GPC_ERROR_STATE, "internal error: an event was held");
 }
 
-/* Takes the next event, if it is no near turn. false: there is none. */
+/* Takes the event that a pause deferred, or the next one, if it is no near turn. false: there is none. */
 static inline bool
-take_event(gpc_gpu_t *gpu, gpc_event_t *event)
+take_event(gpc_gpu_t *gpu, bool deferred, gpc_event_t *event)
 {
-    if (gpu->state->paused_at != 0) {
+    if (deferred) {
         gpu->state->paused_at = 0;
         *event = gpu->state->deferred;
         return true;
@@ -422,13 +422,15 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
     gpc_event_t event;
     gpc_cycle_t cycle;
     uint32_t core;
+    bool deferred = gpu->state->paused_at != 0; /* a pause ends this function */
     int status = 0;
 
     for (; events != 0 && status == 0; events--) {
-        if (gpu->state->paused_at != 0 || !gpc_wheel_take_turn(&gpu->wheel, &cycle, &core)) {
-            if (!take_event(gpu, &event)) {
+        if (deferred || !gpc_wheel_take_turn(&gpu->wheel, &cycle, &core)) {
+            if (!take_event(gpu, deferred, &event)) {
                 return end_of_events(gpu);
             }
+            deferred = false;
             if (event.kind != GPC_EVENT_CORE) {
                 status = run_event(gpu, &event);
                 continue;

@@ -140,7 +140,7 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
     warp->barrier_pc = warp->top.pc;
     if (waits && (released >> x->warp_index & 1u) == 0) {
         warp->state = GPC_WARP_WAITS_BARRIER;
-        warp->reason = GPC_STALL_barrier;
+        x->core->reasons[x->warp_index] = GPC_STALL_barrier;
         x->core->waits_barrier |= UINT64_C(1) << x->warp_index;
         warp->barrier = (uint8_t) id;
         warp->wake_at = GPC_NEVER;

@@ -244,6 +244,7 @@ place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index
     memset(x.scoreboard, 0, launch->front.stride * sizeof *x.scoreboard); /* and the words behind it */
     *x.warp = (gpc_warp_t){.top = {0, GPC_NONE, live},
                            .live = live,
+                           .active = (uint8_t) gpc_count_bits(live),
                            .wake_at = GPC_NEVER,
                            .not_before = from,
                            .block = (uint16_t) slot,
@@ -252,7 +253,7 @@ place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index
     self->parts->ages[core_index * self->machine->warps_per_core + w] = x.core->ages++;
     x.core->resident |= UINT64_C(1) << w;
     gpc_core_settle(&x);
-    x.warp->reason = GPC_STALL_launch;
+    x.core->reasons[w] = GPC_STALL_launch;
 }
 
 static bool

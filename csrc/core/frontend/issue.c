@@ -120,9 +120,7 @@ gpc_core_issue(gpc_issue_t *x)
     if (d->unit != GPC_UNIT_NONE && x->core->unit_free[d->unit] > x->now) {
         return gpc_core_block_warp(x, GPC_WARP_WAITS_TIME, GPC_STALL_unit, x->core->unit_free[d->unit]);
     }
-    if (x->warp->top.lanes != gpc_all_lanes(x)) {
-        x->active = gpc_count_bits(x->warp->top.lanes);
-    }
+    uint32_t active = x->warp->active; /* a branch changes it */
     bool next = true;
     status = execute(x, d, &next);
     if (status != GPC_ISSUED) {
@@ -138,6 +136,6 @@ gpc_core_issue(gpc_issue_t *x)
         }
     }
     x->base->statistics->instructions++;
-    x->base->statistics->thread_instructions += x->active;
+    x->base->statistics->thread_instructions += active;
     return GPC_ISSUED;
 }

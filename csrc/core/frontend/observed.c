@@ -23,7 +23,7 @@ gpc_core_observe_selected(const gpc_issue_t *x, const gpc_decoded_t *d)
     gpc_cycle_t ready = x->warp->not_before;
     uint32_t awaited = awaited_of(x, d, &ready);
     return GPC_OBSERVE(&x->base->cores->tap, SELECTED, selected, x->base->index, x->warp_index, x->warp->top.pc,
-                       awaited, x->warp->reason, ready);
+                       awaited, x->core->reasons[x->warp_index], ready);
 }
 
 int

@@ -59,7 +59,7 @@ explain_warp(const gpc_cores_t *self, uint32_t core, uint32_t w, gpc_text_t *out
             gpc_text_add(out, "waits at barrier %u for other warps of the block", (unsigned) warp->barrier);
             break;
         default:
-            gpc_text_add(out, "waits for %s", stalls[warp->reason]);
+            gpc_text_add(out, "waits for %s", stalls[self->parts->cores[core].reasons[w]]);
             if (warp->wake_at != GPC_NEVER) {
                 gpc_text_add(out, " until cycle %" PRIu64, warp->wake_at);
             }

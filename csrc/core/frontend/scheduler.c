@@ -241,7 +241,7 @@ note_idle_reason(const gpc_cores_t *self, gpc_core_t *core, uint32_t core_index)
     }
     core->idle_warp = (uint8_t) first;
     core->idle_reason = (core->waits_queue >> first & 1u) != 0 ? (uint8_t) GPC_STALL_load_store_queue
-                                                               : gpc_core_warp(self, core_index, first)->reason;
+                                                               : core->reasons[first];
     core->idle_ordered = core->order_stalls != 0;
 }
 

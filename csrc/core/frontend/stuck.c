@@ -44,9 +44,10 @@ gpc_cores_sleep_until(const gpc_cores_t *self, gpc_cycle_t cycle)
 {
     for (uint32_t core = 0; core < self->machine->cores; core++) {
         for (uint64_t left = self->parts->cores[core].resident; left != 0; left &= left - 1) {
-            const gpc_warp_t *warp = gpc_core_warp(self, core, gpc_lowest_bit(left));
-            if (warp->state == GPC_WARP_WAITS_TIME && warp->reason == GPC_STALL_sleep && warp->wake_at != GPC_NEVER &&
-                warp->wake_at >= cycle) {
+            uint32_t w = gpc_lowest_bit(left);
+            const gpc_warp_t *warp = gpc_core_warp(self, core, w);
+            if (warp->state == GPC_WARP_WAITS_TIME && self->parts->cores[core].reasons[w] == GPC_STALL_sleep &&
+                warp->wake_at != GPC_NEVER && warp->wake_at >= cycle) {
                 return true;
             }
         }

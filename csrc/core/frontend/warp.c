@@ -19,6 +19,7 @@ gpc_warp_pop_finished(gpc_issue_t *x)
     while (warp->depth > 0 && (warp->top.pc == warp->top.reconverge || warp->top.lanes == 0)) {
         warp->top = stack_of(x)[--warp->depth];
     }
+    warp->active = (uint8_t) gpc_count_bits(warp->top.lanes);
 }
 
 void
