@@ -511,7 +511,7 @@ gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out)
     return true;
 }
 
-bool
+GPC_INLINED_BY_LINKER bool
 gpc_wheel_ahead(const gpc_wheel_t *self, uint8_t *kind, uint32_t *target, uint32_t *argument)
 {
     const gpc_wheel_state_t *state = self->state;

@@ -296,14 +296,15 @@ after_last_warp(gpc_gpu_t *gpu, uint32_t core)
     return GPC_OK;
 }
 
-/* Prefetches state of the next event: the state of 256 cores exceeds the host's second-level cache. */
-static inline void
+/* Prefetches state of the next event, of machines whose state exceeds the host's second-level cache. Forced inline, and what it
+ * calls: a function that only prefetches is pure for GCC, which leaves out its calls. */
+static inline __attribute__((always_inline)) void
 fetch_ahead(const gpc_gpu_t *gpu)
 {
     uint8_t kind;
     uint32_t target, argument;
 
-    if (!gpc_wheel_ahead(&gpu->wheel, &kind, &target, &argument)) {
+    if (gpu->machine.cores < GPC_FETCH_CORES || !gpc_wheel_ahead(&gpu->wheel, &kind, &target, &argument)) {
         return;
     }
     if (kind == GPC_EVENT_CORE) {

@@ -217,7 +217,7 @@ next_turn(const gpc_cores_t *self, const gpc_core_t *core, uint32_t core_index, 
     return at <= now ? now + 1 : at;
 }
 
-void
+GPC_INLINED_BY_LINKER void
 gpc_cores_fetch(const gpc_cores_t *self, uint32_t core_index)
 {
     const gpc_core_t *core = self->parts->bases[core_index].core;
