@@ -49,9 +49,9 @@ count_request(gpc_controller_t *self, uint8_t type, uint8_t traffic_class)
     bool from_core = type < GPC_MSG_OWN;
     if (from_core ? type == GPC_MSG_LOAD : traffic_class == GPC_CLASS_REQ) {
         self->statistics->loads++;
-    } else if (from_core ? type == GPC_MSG_STORE
-                         : traffic_class == GPC_CLASS_ST || traffic_class == GPC_CLASS_WB ||
-                               traffic_class == GPC_CLASS_REG) {
+    } else if (from_core
+                   ? type == GPC_MSG_STORE
+                   : traffic_class == GPC_CLASS_ST || traffic_class == GPC_CLASS_WB || traffic_class == GPC_CLASS_REG) {
         self->statistics->stores++;
     } else if (from_core ? type == GPC_MSG_ATOMIC : traffic_class == GPC_CLASS_ATO) {
         self->statistics->atomics++;

@@ -124,8 +124,8 @@ typedef struct {                /* the members that every turn reads come first 
     uint64_t ages;
     gpc_cycle_t empty_since;
     uint32_t blocks_resident;
-    uint64_t next_block; /* under static placement: the core's next block */
-    uint8_t reasons[GPC_MAX_WARPS]; /* of each warp that waits: gpc_stall_t. Here, since others than the warp's own issue read it */
+    uint64_t next_block;            /* under static placement: the core's next block */
+    uint8_t reasons[GPC_MAX_WARPS]; /* gpc_stall_t of each warp that waits: read without the warps' lines */
     uint64_t calendar[GPC_CALENDAR_SLOTS];
 } gpc_core_t;
 

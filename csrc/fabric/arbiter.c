@@ -194,7 +194,7 @@ occupy(const gpc_network_parts_t *parts, uint32_t input, uint32_t output, gpc_ti
     from->next_output = bit + 1 < parts->inputs[input].num_outputs ? bit + 1 : 0;
 }
 
-static inline __attribute__((always_inline)) int /* by a lone request, or by one among several */
+static inline __attribute__((always_inline)) int /* called for a lone request, and for one among several */
 grant(gpc_network_t *self, uint32_t output, uint32_t input, gpc_queue_t *queue, uint32_t network, gpc_tick_t now)
 {
     gpc_network_parts_t *parts = self->parts;
@@ -254,7 +254,7 @@ candidate(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick
     return able_input(self, output, network, now, later, queue, busy);
 }
 
-/* The only request of the output: what arbitrate_among does of it. */
+/* As arbitrate_among, for an output with one request, on this virtual network: nothing is in round-robin order. */
 __attribute__((noinline)) static int
 arbitrate_lone(gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now)
 {

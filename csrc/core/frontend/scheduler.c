@@ -240,8 +240,8 @@ note_idle_reason(const gpc_cores_t *self, gpc_core_t *core, uint32_t core_index)
         first = first_in_order(self, core_index, core, others != 0 ? others : core->resident);
     }
     core->idle_warp = (uint8_t) first;
-    core->idle_reason = (core->waits_queue >> first & 1u) != 0 ? (uint8_t) GPC_STALL_load_store_queue
-                                                               : core->reasons[first];
+    core->idle_reason =
+        (core->waits_queue >> first & 1u) != 0 ? (uint8_t) GPC_STALL_load_store_queue : core->reasons[first];
     core->idle_ordered = core->order_stalls != 0;
 }
 
