@@ -138,6 +138,7 @@ branches_join_again(void)
     CHECK_EQUAL_U64(world.memory[20], 3);
     CHECK_EQUAL_U64(world.cores.statistics[0].divergent_branches, 1);
     CHECK_EQUAL_U64(world.cores.statistics[0].instructions, 9);
+    CHECK_EQUAL_U64(world.cores.statistics[0].thread_instructions, 6 * 32 + 3 * 16);
 }
 
 static void
@@ -155,6 +156,8 @@ a_loop_runs_as_often_as_each_lane_wants(void)
     for (uint32_t i = 0; i < 32; i++) {
         CHECK_EQUAL_U64(world.memory[i], i);
     }
+    /* the loop's four instructions: its test by 32, 31, ... lanes, its body by 31, 30, ... */
+    CHECK_EQUAL_U64(world.cores.statistics[0].thread_instructions, 4 * 32 + 2 * (32 * 33 / 2) + 2 * (31 * 32 / 2));
 }
 
 static void
@@ -168,6 +171,7 @@ lanes_that_ended_stay_ended(void)
                     0);
     CHECK_EQUAL_U64(world.memory[4], 7);
     CHECK_EQUAL_U64(world.memory[5], 0);
+    CHECK_EQUAL_U64(world.cores.statistics[0].thread_instructions, 3 * 32 + 4 * 16);
 }
 
 static void
