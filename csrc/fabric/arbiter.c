@@ -254,7 +254,7 @@ candidate(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick
     return able_input(self, output, network, now, later, queue, busy);
 }
 
-/* As arbitrate_among, for an output with one request, on this virtual network: nothing is in round-robin order. */
+/* As arbitrate_among, for an output with one request, on this virtual network: no other one competes. */
 __attribute__((noinline)) static int
 arbitrate_lone(gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now)
 {
