@@ -46,21 +46,22 @@ void gpc_arena_image_load(gpc_arena_t *self, const gpc_arena_image_t *image); /*
 size_t gpc_arena_image_bytes(const gpc_arena_image_t *image);                 /* gpc_arena_bytes of the saved arena */
 void gpc_arena_image_free(gpc_arena_image_t *image);
 
-/* ---- pools: items of one size, taken and returned by index. The first four bytes of a free item are its link. ---- */
+/* ---- pools: items of one size, taken and returned by index. Their order is beside them: an item that is taken has mostly left the
+ * host's cache. ---- */
 
 typedef struct {
-    gpc_index_t free; /* first free item that has been used before */
-    uint32_t high;    /* items from this index on have never been used */
     uint32_t in_use;
 } gpc_pool_state_t;
 
 typedef struct {
-    uint8_t *items; /* borrowed from the arena */
+    uint8_t *items; /* borrowed from the arena, as the next two */
     gpc_pool_state_t *state;
+    gpc_index_t *order; /* [capacity]: from `in_use` on the free items; the one returned last is taken next */
     uint32_t item_size, capacity;
 } gpc_pool_t;
 
 GPC_MUST_CHECK int gpc_pool_init(gpc_pool_t *self, gpc_arena_t *arena, uint32_t capacity, uint32_t item_size);
+void gpc_pool_clear(const gpc_pool_t *self); /* all items are free */
 
 static inline void *
 gpc_pool_at(const gpc_pool_t *self, gpc_index_t i)
@@ -79,26 +80,13 @@ gpc_pool_spare(const gpc_pool_t *self)
 static inline gpc_index_t
 gpc_pool_take(const gpc_pool_t *self)
 {
-    gpc_pool_state_t *state = self->state;
-    gpc_index_t i = state->free;
-    if (i != GPC_NONE) {
-        state->free = *(const gpc_index_t *) gpc_pool_at(self, i);
-    } else if (state->high < self->capacity) {
-        i = state->high++;
-    } else {
-        return GPC_NONE;
-    }
-    state->in_use++;
-    return i;
+    return self->state->in_use < self->capacity ? self->order[self->state->in_use++] : GPC_NONE;
 }
 
 static inline void
 gpc_pool_give(const gpc_pool_t *self, gpc_index_t i)
 {
-    gpc_pool_state_t *state = self->state;
-    *(gpc_index_t *) gpc_pool_at(self, i) = state->free;
-    state->free = i;
-    state->in_use--;
+    self->order[--self->state->in_use] = i;
 }
 
 #endif

@@ -23,10 +23,11 @@ gpc_mshr_init(gpc_mshr_table_t *self, gpc_arena_t *arena, uint32_t capacity, uin
     *self =
         (gpc_mshr_table_t){.buckets = buckets, .fields_size = (fields_size + 7u) / 8u * 8u, .line_words = line_words};
     int status = gpc_pool_init(&self->entries, arena, capacity, sizeof(gpc_mshr_t));
+    self->high = GPC_ARENA_TAKE(arena, 1, uint32_t);
     self->bucket = GPC_ARENA_TAKE(arena, buckets, gpc_index_t);
     self->fields = gpc_arena_take(arena, capacity, self->fields_size);
     self->word_states = has_words ? gpc_arena_take(arena, capacity, line_words) : NULL;
-    if (status || !self->bucket || !self->fields || (has_words && !self->word_states)) {
+    if (status || !self->high || !self->bucket || !self->fields || (has_words && !self->word_states)) {
         return GPC_ERROR_MEMORY;
     }
     gpc_mshr_clear(self);
@@ -36,16 +37,14 @@ gpc_mshr_init(gpc_mshr_table_t *self, gpc_arena_t *arena, uint32_t capacity, uin
 void
 gpc_mshr_clear(gpc_mshr_table_t *self)
 {
-    gpc_pool_state_t *state = self->entries.state;
     for (uint32_t i = 0; i < self->buckets; i++) {
         self->bucket[i] = GPC_NONE;
     }
     for (uint32_t i = 0; i < self->entries.capacity; i++) {
         gpc_mshr_at(self, i)->live = false;
     }
-    state->free = GPC_NONE;
-    state->high = 0;
-    state->in_use = 0;
+    gpc_pool_clear(&self->entries);
+    *self->high = 0;
 }
 
 gpc_index_t
@@ -80,6 +79,7 @@ gpc_mshr_take_for(gpc_mshr_table_t *self, gpc_address_t line, uint8_t table, uin
     gpc_mshr_t *entry = gpc_mshr_at(self, i);
     gpc_index_t *bucket = &self->bucket[bucket_of(self, line)];
 
+    *self->high = i < *self->high ? *self->high : i + 1;
     *entry = (gpc_mshr_t){.next = *bucket,
                           .way = GPC_NONE,
                           .line = line,

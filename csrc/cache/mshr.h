@@ -6,7 +6,7 @@
 #include "base/message.h"
 
 typedef struct {
-    gpc_index_t next; /* in its bucket, or in the free list */
+    gpc_index_t next; /* in its bucket */
     gpc_index_t way;  /* in the array of its table, or GPC_NONE */
     gpc_address_t line;
     gpc_list_t pending; /* requests that this transaction serves: merged loads, own stores and atomics */
@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
     gpc_pool_t entries;
     uint32_t buckets, fields_size, line_words;
+    uint32_t *high; /* entries from this one on have never been in use since the table was cleared */
     gpc_index_t *bucket;
     uint8_t *fields;      /* [capacity * fields_size] */
     uint8_t *word_states; /* [capacity * line_words], over words only */

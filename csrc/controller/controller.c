@@ -265,7 +265,7 @@ step_under_way(const gpc_controller_t *self, const gpc_mshr_t *entry)
 int
 gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause)
 {
-    uint32_t high = self->mshrs.entries.state->high;
+    uint32_t high = *self->mshrs.high;
     for (gpc_index_t i = 0; i < high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
         if (!entry->live) {
@@ -347,7 +347,7 @@ expire_idle(gpc_controller_t *self, gpc_cycle_t *next)
     gpc_cycle_t now = self->ports->now(self->world);
 
     *next = GPC_NEVER;
-    for (gpc_index_t i = 0; i < self->mshrs.entries.state->high; i++) {
+    for (gpc_index_t i = 0; i < *self->mshrs.high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
         gpc_cycle_t until = entry->live ? self->type->idle_until(self, i) : GPC_NEVER;
         if (until <= now) {

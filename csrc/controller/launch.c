@@ -50,7 +50,7 @@ notify_lines(gpc_controller_t *self, uint8_t table, uint8_t cause)
             }
         }
     }
-    uint32_t high = self->mshrs.entries.state->high;
+    uint32_t high = *self->mshrs.high;
     for (gpc_index_t i = 0; i < high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
         bool alone = entry->live && entry->table == table && !has_way(self, table, entry->line, GPC_MAX_ARRAYS);

@@ -78,7 +78,7 @@ gpc_parts_init(gpc_controller_t *self, gpc_arena_t *arena)
 void
 gpc_part_clear(gpc_part_t *part)
 {
-    *part->pool.state = (gpc_pool_state_t){.free = GPC_NONE};
+    gpc_pool_clear(&part->pool);
     gpc_list_clear(part->order);
     gpc_list_clear(part->ready);
     for (uint32_t i = 0; i < part->buckets; i++) {

@@ -244,7 +244,7 @@ encode_transactions(const gpc_controller_t *self, gpc_encoder_t *out)
     gpc_address_t from = 0;
     for (uint32_t n = self->mshrs.entries.state->in_use; n; n--) {
         gpc_index_t next = GPC_NONE;
-        for (gpc_index_t i = 0; i < self->mshrs.entries.state->high; i++) {
+        for (gpc_index_t i = 0; i < *self->mshrs.high; i++) {
             const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
             if (entry->live && key_of(entry) >= from &&
                 (next == GPC_NONE || key_of(entry) < key_of(gpc_mshr_at(&self->mshrs, next)))) {
@@ -297,7 +297,7 @@ gpc_controller_print(gpc_controller_t *self, gpc_text_t *out)
             }
         }
     }
-    for (gpc_index_t i = 0; i < self->mshrs.entries.state->high; i++) {
+    for (gpc_index_t i = 0; i < *self->mshrs.high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
         if (entry->live) {
             const gpc_table_t *table = self->type->tables[entry->table];

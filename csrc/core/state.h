@@ -56,7 +56,7 @@ _Static_assert(sizeof(gpc_warp_t) == 64, "a core cycle touches one line per warp
 
 /* An outstanding load, store or atomic of a warp: one or more line requests. */
 typedef struct {
-    gpc_index_t next; /* in the free list, or in the list of due accesses */
+    gpc_index_t next; /* in the list of due accesses */
     uint32_t remaining, to_offer;
     uint32_t pc;
     gpc_cycle_t issued, done_at;
@@ -73,7 +73,6 @@ typedef struct {
 } gpc_core_access_t;
 
 typedef struct {
-    gpc_index_t next; /* link while free */
     gpc_index_t access;
     gpc_index_t parked;        /* its message, once completed while other words are missing; or GPC_NONE */
     gpc_index_t name;          /* index of the message that it was issued as */

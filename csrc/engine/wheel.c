@@ -40,7 +40,7 @@ struct gpc_wheel_state {
 
 /* An event. The tick of a near event follows from its list. */
 typedef struct {
-    gpc_index_t next; /* in its list, or in the pool's free list */
+    gpc_index_t next; /* in its list */
     uint32_t argument;
     uint64_t key; /* target, kind, priority, from the highest bits down; all events of a list have one priority */
 } entry_t;

@@ -95,7 +95,7 @@ visit_controller(const host_access_t *access, const gpc_controller_t *unit, visi
             }
         }
     }
-    for (gpc_index_t i = 0; i < unit->mshrs.entries.state->high; i++) {
+    for (gpc_index_t i = 0; i < *unit->mshrs.high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, i);
         int status = entry->live ? visit_line(access, entry->line, visit) : 0;
         if (status) {

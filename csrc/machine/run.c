@@ -515,8 +515,8 @@ gpc_gpu_abort(gpc_gpu_t *gpu)
     gpu->state->serving = 0;
     gpc_order_clear(&gpu->order);
     gpc_cores_clear(&gpu->cores);
-    *gpu->messages.state = (gpc_pool_state_t){.free = GPC_NONE};
-    *gpu->lane_lists.state = (gpc_pool_state_t){.free = GPC_NONE};
+    gpc_pool_clear(&gpu->messages);
+    gpc_pool_clear(&gpu->lane_lists);
     if (gpu->state->running && !gpu->state->finished) {
         gpu->state->cycles += (gpc_wheel_now(&gpu->wheel) - gpu->state->launched) / gpu->core_clock.period;
     }

@@ -144,7 +144,8 @@ an_answer_to_a_write_waits_for_the_probe(void)
     (void) cycles_of_load(&it, WORD_512); /* its messages are the free ones */
     host_writes(&it, 0);
     for (gpc_tick_t ready = 100 * it.gpu->core_clock.period;; ready = 0) { /* the first write, and the second one */
-        gpc_index_t answer = it.gpu->messages.state->free;
+        gpc_index_t answer = gpc_pool_take(&it.gpu->messages);
+        gpc_pool_give(&it.gpu->messages, answer); /* the message that is taken next */
         CHECK_EQUAL_I64(gpc_gpu_ports.write_memory(it.gpu, bank, line, 1, words, &note), 0);
         CHECK_EQUAL_U64(gpc_msg_at(&it.gpu->messages, answer)->ready, ready);
         if (ready == 0) {

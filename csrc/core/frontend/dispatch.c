@@ -22,10 +22,12 @@ clear_core(gpc_cores_t *self, uint32_t core_index)
     core->last_warp = GPC_MAX_WARPS - 1; /* round robin begins with warp 0 */
     core->due_head = core->due_tail = GPC_NONE;
     gpc_list_clear(&core->queue);
-    gpc_pool_t *pools[2] = {&self->parts->accesses[core_index], &self->parts->requests[core_index]};
-    for (uint32_t i = 0; i < 2; i++) {
-        *pools[i]->state = (gpc_pool_state_t){.free = GPC_NONE};
+    const gpc_pool_t *accesses = &self->parts->accesses[core_index];
+    for (uint32_t i = 0; accesses->state->in_use != 0 && i < accesses->capacity; i++) { /* after an abort */
+        ((gpc_core_access_t *) gpc_pool_at(accesses, i))->live = false;
     }
+    gpc_pool_clear(accesses);
+    gpc_pool_clear(&self->parts->requests[core_index]);
     memset(gpc_core_warp(self, core_index, 0), 0, self->machine->warps_per_core * sizeof(gpc_warp_t));
     memset(gpc_core_block(self, core_index, 0), 0, self->machine->blocks_per_core * sizeof(gpc_block_t));
 }

@@ -79,7 +79,7 @@ gpc_order_clear(gpc_order_t *self)
         for (size_t i = 0; i < (size_t) self->cores * self->warps; i++) {
             self->touched[i] = GPC_NONE;
         }
-        *self->touches.state = (gpc_pool_state_t){.free = GPC_NONE};
+        gpc_pool_clear(&self->touches);
     }
 }
 

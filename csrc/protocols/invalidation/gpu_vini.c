@@ -199,7 +199,7 @@ static bool
 is_promised(const gpc_step_t *x)
 {
     const gpc_tags_t *tags = &x->unit->arrays[DIRECTORY];
-    for (gpc_index_t i = 0; i < x->unit->mshrs.entries.state->high; i++) {
+    for (gpc_index_t i = 0; i < *x->unit->mshrs.high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&x->unit->mshrs, i);
         if (entry->live && entry->state == L2_VD &&
             gpc_tags_set_of(tags, entry->line) == gpc_tags_set_of(tags, x->line)) {
@@ -253,7 +253,7 @@ GPC_ACTION(act_hand_over, "pass the freed way to a load that waits for one of th
     if (!has_free_way(x)) {
         return GPC_OK;
     }
-    for (gpc_index_t i = 0; i < x->unit->mshrs.entries.state->high; i++) {
+    for (gpc_index_t i = 0; i < *x->unit->mshrs.high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&x->unit->mshrs, i);
         if (entry->live && entry->state == L2_VD &&
             gpc_tags_set_of(tags, entry->line) == gpc_tags_set_of(tags, x->line)) {
