@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define GPC_MAX_LINE_WORDS 32u /* 128-byte lines of 4-byte words */
 #define GPC_MAX_LANES 64u      /* lanes per warp */
@@ -59,6 +60,19 @@ gpc_nodeset_count(const gpc_nodeset_t *self)
         count = (uint16_t) (count + __builtin_popcountll(self->bits[i]));
     }
     return count;
+}
+
+/* Zeroes a piece of whole 8 bytes; a small one, as a line's fields are, without a call of the library. */
+static inline void
+gpc_zero(void *piece, size_t bytes)
+{
+    if (bytes > 24) {
+        memset(piece, 0, bytes);
+        return;
+    }
+    for (; bytes >= 8; bytes -= 8) {
+        memset((uint8_t *) piece + bytes - 8, 0, 8); /* backwards: not recognised as memset */
+    }
 }
 
 #define GPC_MUST_CHECK __attribute__((warn_unused_result))

@@ -90,7 +90,7 @@ gpc_mshr_take_for(gpc_mshr_table_t *self, gpc_address_t line, uint8_t table, uin
     gpc_list_clear(&entry->pending);
     gpc_list_clear(&entry->waiters);
     *bucket = i;
-    memset(gpc_mshr_fields(self, i), 0, self->fields_size);
+    gpc_zero(gpc_mshr_fields(self, i), self->fields_size);
     if (self->word_states) {
         memset(gpc_mshr_word_states(self, i), 0, self->line_words);
     }

@@ -35,14 +35,14 @@ gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways
                          .ways = ways,
                          .line_words = map.line_bytes / 4,
                          .fields_size = (fields_size + 7u) / 8u * 8u,
-                         .has_words = has_words,
                          .by_line = gpc_divider(map.line_bytes),
                          .by_piece = gpc_divider(map.banks <= 1 ? map.line_bytes : map.interleave_bytes),
                          .by_banks = gpc_divider(map.banks <= 1 ? 1 : map.banks),
                          .by_sets = gpc_divider(sets)};
     self->powers =
         self->by_line.is_power && self->by_piece.is_power && self->by_banks.is_power && self->by_sets.is_power;
-    self->piece_shift = self->by_line.shift + self->by_banks.shift;
+    self->line_shift = self->by_line.shift;
+    self->piece_shift = (uint8_t) (self->by_line.shift + self->by_banks.shift);
     self->line_bits = (uint32_t) (self->by_piece.divisor / map.line_bytes - 1) & (sets - 1);
     self->piece_bits = (sets - 1) & ~self->line_bits;
     self->state = GPC_ARENA_TAKE(arena, 1, gpc_tags_state_t);
@@ -163,7 +163,7 @@ gpc_tags_in_state(const gpc_tags_t *self, gpc_index_t way, uint8_t state)
     if (!gpc_tags_present(self, way) || self->tags[way].mshr != GPC_NONE) {
         return 0;
     }
-    if (!self->has_words) {
+    if (!self->word_states) {
         return self->tags[way].state == state;
     }
     for (uint32_t word = 0; word < self->line_words; word++) {
@@ -186,7 +186,7 @@ gpc_tags_flash_state(gpc_tags_t *self, uint8_t state, uint8_t initial)
         if (!gpc_tags_present(self, way) || self->tags[way].mshr != GPC_NONE) {
             continue;
         }
-        if (self->has_words) {
+        if (self->word_states) {
             changed += flash_words(self, way, state, initial);
         } else if (self->tags[way].state == state) {
             gpc_tags_drop(self, way);
@@ -203,8 +203,8 @@ gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t st
     self->marks[way] = mark_of(line);
     self->had_lines[way / GPC_TAG_PIECE] = true;
     self->tags[way] = (gpc_tag_t){.used = ++self->state->clock, .mshr = GPC_NONE, .state = state};
-    memset(gpc_tags_fields(self, way), 0, self->fields_size);
-    if (self->has_words) {
+    gpc_zero(gpc_tags_fields(self, way), self->fields_size);
+    if (self->word_states) {
         memset(gpc_tags_word_states(self, way), 0, self->line_words);
     }
     for (uint32_t word = 0; self->unfilled && word < self->line_words; word++) {

@@ -38,23 +38,25 @@ typedef struct {
     uint64_t generation;
 } gpc_tags_state_t;
 
-typedef struct {
+typedef struct { /* what most steps read comes first: one line of the host's cache */
     uint32_t sets, ways, line_words, fields_size;
-    bool has_words;
     bool powers;   /* the four divisors are powers of two: a set's number is two pieces of the address */
     bool unfilled; /* a line begins with GPC_UNFILLED_WORD, not with the words of the line that had its way before */
     /* With `powers`: which bits of a set's number are those of the piece, and of the line in it. */
-    uint32_t piece_shift, piece_bits, line_bits;
-    gpc_divider_t by_line, by_piece, by_banks, by_sets;
+    uint8_t piece_shift, line_shift;
+    uint32_t piece_bits, line_bits;
     gpc_tags_state_t *state;
-    gpc_tag_key_t *keys;  /* [sets * ways] */
-    uint8_t *marks;       /* [sets * ways]: a byte of a hash of the line that the way had last */
-    gpc_tag_t *tags;      /* [sets * ways] */
-    bool *had_lines;      /* [sets * ways / GPC_TAG_PIECE, rounded up]: since the array was cleared */
+    gpc_tag_key_t *keys; /* [sets * ways] */
+    gpc_tag_t *tags;     /* [sets * ways] */
+    uint32_t *data;      /* [sets * ways * line_words] */
+
     uint8_t *fields;      /* [sets * ways * fields_size] */
-    uint32_t *data;       /* [sets * ways * line_words] */
     uint8_t *word_states; /* [sets * ways * line_words], over words only */
+    uint8_t *marks;       /* [sets * ways]: a byte of a hash of the line that the way had last */
+    bool *had_lines;      /* [sets * ways / GPC_TAG_PIECE, rounded up]: since the array was cleared */
+    gpc_divider_t by_line, by_piece, by_banks, by_sets;
 } gpc_tags_t;
+_Static_assert(offsetof(gpc_tags_t, fields) == 64, "a look-up reads one line of the array's description");
 
 GPC_MUST_CHECK int gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways,
                                  gpc_index_map_t map, uint32_t fields_size, bool has_words);
@@ -73,7 +75,7 @@ gpc_tags_set_of(const gpc_tags_t *self, gpc_address_t line)
 {
     if (self->powers) {
         return ((uint32_t) (line >> self->piece_shift) & self->piece_bits) |
-               ((uint32_t) (line >> self->by_line.shift) & self->line_bits);
+               ((uint32_t) (line >> self->line_shift) & self->line_bits);
     }
     uint64_t pieces = gpc_quotient(self->by_banks, gpc_quotient(self->by_piece, line));
     uint64_t bytes = pieces * self->by_piece.divisor + gpc_remainder(self->by_piece, line);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "check/canonical.h"
 #include "check/outcomes.h"
 #include "check/states.h"
@@ -438,14 +439,14 @@ free_all(explorer_t *self)
     free(self->here);
     free(self->there);
     gpc_canonical_free(&self->canonical);
-    free(self);
+    gpc_block_give(self, sizeof(*self));
 }
 
 /* *too_small: the protocol has more messages in flight than the world has space for. */
 static int
 explore(const gpc_explore_t *what, uint32_t scale, gpc_text_t *out, bool *too_small)
 {
-    explorer_t *self = calloc(1, sizeof(*self));
+    explorer_t *self = gpc_block_take(sizeof(*self));
     *too_small = false;
     if (!self) {
         return GPC_ERROR_MEMORY;

@@ -56,7 +56,7 @@ gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
                         unit->index, unit->messages->capacity);
     }
     gpc_msg_t *msg = i == GPC_NONE ? gpc_pool_spare(unit->messages) : gpc_msg_at(unit->messages, i);
-    memset(msg, 0, offsetof(gpc_msg_t, data)); /* senders of words write them */
+    gpc_msg_clear(msg);
     msg->next = msg->request = msg->lanes = msg->access = GPC_NONE;
     msg->type = type;
     msg->source = msg->requester = unit->node;

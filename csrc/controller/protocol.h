@@ -44,46 +44,51 @@ typedef struct {
     gpc_index_t *bucket; /* hash of entries by line */
 } gpc_part_t;
 
-struct gpc_controller {
-    const gpc_controller_type_t *type;
-    const gpc_protocol_t *protocol;
-    const int64_t *options;
-    gpc_rule_t rule; /* of the run: one of those with a model */
-    const gpc_machine_t *machine;
+struct gpc_controller { /* what every step reads comes first, by lines of the host's cache */
+    _Alignas(64) const gpc_controller_type_t *type;
+    gpc_pool_t *messages;
+    gpc_step_t *step;        /* the innermost step whose actions run; NULL: none */
+    gpc_list_t *replay;      /* held requests whose line has changed; they precede new requests */
+    uint32_t *ready;         /* ready entries of all parts */
+    uint8_t *launch_pending; /* bit t: table t has not yet taken the begin or end of the launch */
+    gpc_controller_statistics_t *statistics;
+    uint8_t request_networks; /* bit n: network n carries requests */
+    bool collects;            /* during a step over words, which collects what it sends */
+    bool program_fences;      /* the program has a fence, or an acquire, release or sc access */
+
     const gpc_ports_t *ports;
     void *world;
-    gpc_pool_t *messages, *lane_lists;
+    uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
+    void *unit_fields;
     gpc_failure_t *failure;
+
+    gpc_tap_t tap; /* where steps and actions report what they do */
+    gpc_pool_t *lane_lists;
+    const gpc_machine_t *machine;
+    gpc_mshr_table_t mshrs;
+    const gpc_protocol_t *protocol;
+
+    gpc_tags_t arrays[GPC_MAX_ARRAYS];
+    const int64_t *options;
+    gpc_rule_t rule;           /* of the run: one of those with a model */
     gpc_arena_t *counts_arena; /* of counts and statistics; NULL: the same arena */
     gpc_node_t node;
     uint32_t index; /* number among the nodes of its kind */
     uint32_t first_bank;
     gpc_interleaving_t interleaving; /* of lines over banks */
     const gpc_nodes_t *nodes;        /* borrowed */
-    gpc_tags_t arrays[GPC_MAX_ARRAYS];
     gpc_part_t parts[GPC_MAX_PARTS];
-    gpc_mshr_table_t mshrs;
-    void *unit_fields, *core_fields;
+    void *core_fields;
     uint8_t *warp_fields; /* [warps] */
     uint32_t warp_fields_size;
     /* Set by controller.c, called by steps that find no free MSHR: transactions past their idle_until take an EXPIRE. GPC_OK: an
      * MSHR is free; GPC_HOLD: none, and a TIMER is set. */
     int (*end_idle)(gpc_controller_t *self);
-    void *instant_filter;             /* one for all L1s, in the machine's arena; NULL: none */
-    gpc_step_t *step;                 /* the innermost step whose actions run; NULL: none */
-    uint8_t *unit_states;             /* one per table, for tables over the unit */
-    uint8_t *launch_pending;          /* bit t: table t has not yet taken the begin or end of the launch */
-    gpc_list_t *replay;               /* held requests whose line has changed; they precede new requests */
-    uint32_t *ready;                  /* ready entries of all parts */
-    gpc_cycle_t *idle_timer;          /* cycle of the TIMER for idle transactions; 0: none is set */
-    gpc_list_t sent;                  /* over words: messages that this step has sent; empty between steps */
-    bool collects;                    /* during such a step */
-    uint8_t request_networks;         /* bit n: network n carries requests */
-    bool program_fences;              /* the program has a fence, or an acquire, release or sc access */
-    uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
-    gpc_tap_t tap;                    /* where steps and actions report what they do */
-    gpc_controller_statistics_t *statistics;
-    uint64_t *own_counters; /* of the type's counters; NULL: none */
+    void *instant_filter;    /* one for all L1s, in the machine's arena; NULL: none */
+    uint8_t *unit_states;    /* one per table, for tables over the unit */
+    gpc_cycle_t *idle_timer; /* cycle of the TIMER for idle transactions; 0: none is set */
+    gpc_list_t sent;         /* over words: messages that this step has sent; empty between steps */
+    uint64_t *own_counters;  /* of the type's counters; NULL: none */
     gpc_histogram_t *own_histograms;
 };
 

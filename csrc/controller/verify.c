@@ -178,7 +178,7 @@ encode_way(const gpc_array_info_t *info, const gpc_tags_t *tags, gpc_index_t way
     if (info->line) {
         gpc_encode_described(out, info->line(), gpc_tags_fields(tags, way));
     }
-    if (tags->has_words) {
+    if (tags->word_states) {
         gpc_encode_bytes(out, gpc_tags_word_states(tags, way), tags->line_words);
     }
     for (uint32_t word = 0; info->has_data && word < tags->line_words; word++) {

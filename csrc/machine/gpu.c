@@ -301,7 +301,7 @@ make_controllers(gpc_gpu_t *gpu)
 {
     uint32_t nodes = gpc_gpu_nodes(gpu);
 
-    gpu->controllers = calloc(nodes, sizeof(*gpu->controllers));
+    gpu->controllers = GPC_ARENA_TAKE(&gpu->constants, nodes, gpc_controller_t);
     gpu->l1s = calloc(gpu->machine.cores, sizeof(gpc_controller_t *));
     gpu->queues = GPC_ARENA_TAKE(&gpu->arena, nodes, gpc_node_queues_t);
     for (uint32_t i = 0; i < gpu->num_links; i++) {
@@ -493,7 +493,6 @@ gpc_gpu_free(gpc_gpu_t *gpu)
     gpc_memory_free(gpu->memory);
     gpc_arena_free(&gpu->arena);
     gpc_arena_free(&gpu->constants);
-    free(gpu->controllers);
     free(gpu->l1s);
     free(gpu);
 }

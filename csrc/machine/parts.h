@@ -134,7 +134,7 @@ struct gpc_gpu {
 
     gpc_failure_t failure;
     gpc_arena_t arena;
-    gpc_arena_t constants; /* the resolved protocol, which no snapshot contains */
+    gpc_arena_t constants; /* the resolved protocol and the controllers, which no snapshot contains */
     gpc_gpu_state_t *state;
     gpc_pool_t messages, lane_lists;
     gpc_wheel_t wheel;
@@ -144,11 +144,12 @@ struct gpc_gpu {
     gpc_dram_t dram;
     gpc_cpu_cache_t cpu;
     gpc_memory_t *memory;
-    gpc_controller_t *controllers; /* owned; [nodes], L1s first, then banks */
-    gpc_controller_t **l1s;        /* owned; [cores] */
-    gpc_node_queues_t *queues;     /* [nodes] */
-    gpc_list_t *waiting;           /* [nodes][networks][lanes]: messages that wait for room in the network */
-    uint32_t lanes;                /* maximum number of lanes per node and virtual network */
+    gpc_controller_t
+        *controllers;       /* [nodes], L1s first, then banks; in `constants`, aligned to lines of the host's cache */
+    gpc_controller_t **l1s; /* owned; [cores] */
+    gpc_node_queues_t *queues; /* [nodes] */
+    gpc_list_t *waiting;       /* [nodes][networks][lanes]: messages that wait for room in the network */
+    uint32_t lanes;            /* maximum number of lanes per node and virtual network */
     gpc_order_t order;
     gpc_cores_t cores;
     gpc_stream_t stream;         /* of what happens in controllers and cores */

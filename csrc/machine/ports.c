@@ -138,7 +138,7 @@ inner_message(gpc_gpu_t *gpu, const gpc_controller_t *unit, uint8_t type, gpc_ad
         return GPC_NONE;
     }
     gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
-    memset(msg, 0, offsetof(gpc_msg_t, data));
+    gpc_msg_clear(msg);
     msg->next = msg->request = msg->lanes = msg->access = GPC_NONE;
     msg->type = type;
     msg->source = msg->destination = msg->requester = unit->node;

@@ -1,6 +1,7 @@
 /* test_boundaries_explorer.c: does the explorer cover a protocol whole, and report the limit that stops it? Are logical times
  * normalised, so that ever-growing clocks have few states, and states that differ in their order are kept apart? Are messages that
  * may pass each other sorted? */
+#include "base/blocks.h"
 #include "check/states.h"
 #include "check/world.h"
 #include "controller/actions.h"
@@ -358,7 +359,7 @@ typedef struct {
 static gpc_world_t *
 make_world(const gpc_explore_t *what)
 {
-    gpc_world_t *world = calloc(1, sizeof(*world));
+    gpc_world_t *world = gpc_block_take(sizeof(*world));
     CHECK(world != NULL);
     if (world) {
         CHECK_EQUAL_I64(gpc_world_init(world, what, 1), 0);
@@ -370,7 +371,7 @@ static void
 free_world(gpc_world_t *world)
 {
     gpc_world_free(world);
-    free(world);
+    gpc_block_give(world, sizeof(*world));
 }
 
 static void

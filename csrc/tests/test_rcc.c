@@ -1,7 +1,7 @@
 /* test_rcc.c: RCC-SC and RCC-WO: table V, the paper's example, the predictor, rollover, ticks, and outcomes of every interleaving. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "check/world.h"
 #include "controller/protocol.h"
 #include "harness.h"
@@ -151,7 +151,7 @@ static run_t *
 begin(const gpc_explore_thread_t *threads, uint32_t num_threads, uint32_t cores, uint32_t warm,
       const gpc_option_value_t *options, uint32_t timestamp_bits)
 {
-    run_t *self = calloc(1, sizeof(*self));
+    run_t *self = gpc_block_take(sizeof(*self));
     if (self) {
         memcpy(self->options, options, sizeof(self->options));
         self->what = (gpc_explore_t){.protocol = "rcc-sc",
@@ -174,7 +174,7 @@ static void
 end(run_t *self)
 {
     gpc_world_free(&self->world);
-    free(self);
+    gpc_block_give(self, sizeof(*self));
 }
 
 static void

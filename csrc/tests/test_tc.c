@@ -1,7 +1,7 @@
 /* test_tc.c: TC-Strong and TC-Weak over every interleaving and every passing of time: sets of outcomes, states, transitions. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "check/world.h"
 #include "controller/protocol.h"
 #include "harness.h"
@@ -344,7 +344,7 @@ copies_end_when_timestamps_begin_again(void)
                               .threads = loads,
                               .timestamp_bits = SIX_BITS,
                               .max_states = 1};
-        gpc_world_t *world = calloc(1, sizeof(*world));
+        gpc_world_t *world = gpc_block_take(sizeof(*world));
         REQUIRE(world != NULL);
         CHECK_EQUAL_I64(gpc_world_init(world, &what, 1), 0);
         CHECK_EQUAL_U64(hits_after_a_load_at(world, 40), 0);
@@ -356,7 +356,7 @@ copies_end_when_timestamps_begin_again(void)
         CHECK_EQUAL_U64(hits_after_a_load_at(world, 5 * (LAST + 1) + 51), 2); /* four epochs later, at the same count */
         CHECK_EQUAL_U64(world->l1s[0]->statistics->expired, 3);
         gpc_world_free(world);
-        free(world);
+        gpc_block_give(world, sizeof(*world));
     }
 }
 
@@ -393,7 +393,7 @@ typedef struct {
 static merged_t *
 loads_merged_at(const char *protocol, gpc_cycle_t second, gpc_cycle_t third)
 {
-    merged_t *self = calloc(1, sizeof(*self));
+    merged_t *self = gpc_block_take(sizeof(*self));
     if (!self) {
         return NULL;
     }
@@ -421,7 +421,7 @@ static void
 end_merged(merged_t *self)
 {
     gpc_world_free(&self->world);
-    free(self);
+    gpc_block_give(self, sizeof(*self));
 }
 
 /* The loads of 10 and 21 complete with the data of the lease until 21, that of 22 asks again. */

@@ -251,20 +251,20 @@ add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t 
     }
 }
 
-static hand_over_t
-hand_over(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t (*room)[GPC_MAX_LANES])
+/* A load hands nothing over. */
+static void
+hand_over(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t (*room)[GPC_MAX_LANES], hand_over_t *from)
 {
-    hand_over_t from = {{NULL, NULL, NULL, NULL}, NULL};
+    from->replacement = NULL;
     if (d->access.kind != GPC_ACCESS_LOAD) {
         for (uint32_t k = 0; k < d->width; k++) {
             gpc_operand_t value = gpc_operand_next(x, d->b, k);
-            from.values[k] = gpc_operand_lanes(x, &value, room[k]);
+            from->values[k] = gpc_operand_lanes(x, &value, room[k]);
         }
         if (d->access.kind == GPC_ACCESS_ATOMIC) {
-            from.replacement = gpc_operand_lanes(x, &d->c, room[4]);
+            from->replacement = gpc_operand_lanes(x, &d->c, room[4]);
         }
     }
-    return from;
 }
 
 /* ---- the common case: all lanes in one line ---------------------------------------------------------------------- */
@@ -349,7 +349,8 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     }
     gpc_core_access_t *access = gpc_pool_at(&x->base->parts->accesses[x->base->index], access_index);
     gpc_msg_t *msg = gpc_msg_at(x->base->cores->messages, request->name);
-    hand_over_t from = hand_over(x, d, room);
+    hand_over_t from;
+    hand_over(x, d, room, &from);
     access->one_word = shape.one_word;
     access->straight = shape.straight && d->access.kind != GPC_ACCESS_ATOMIC;
     if (access->straight) {
@@ -423,8 +424,10 @@ gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, con
     lines.access = access_index;
     uint32_t room[5][GPC_MAX_LANES];
     gpc_address_t line_mask = x->base->cores->machine->line_bytes - 1u;
-    hand_over_t from = hand_over(x, d, room);
-    memset(lines.slots, 0, sizeof lines.slots);
+    hand_over_t from;
+    hand_over(x, d, room, &from);
+    memset(lines.slots, 0, sizeof lines.slots / 2); /* in two pieces, as gpc_msg_clear */
+    memset(lines.slots + HASH_SLOTS / 2, 0, sizeof lines.slots / 2);
     while (lanes != 0) {
         gpc_address_t line = addresses[gpc_lowest_bit(lanes)] & ~line_mask;
         int number = find_line(x, d, &lines, line);
