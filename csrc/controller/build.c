@@ -1,4 +1,5 @@
 /* build.c: builds a controller in the arena, and clears it. */
+#include <assert.h>
 #include <string.h>
 
 #include "controller/controller.h"
@@ -101,6 +102,7 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     const gpc_machine_t *m = self->machine;
     gpc_arena_t *counts = self->counts_arena ? self->counts_arena : arena;
 
+    assert(!type->tables[0] || type->tables[0]->plans); /* of a resolved protocol */
     self->type = type;
     self->end_idle = gpc_end_idle;
     self->request_networks = 0;

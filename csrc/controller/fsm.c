@@ -143,11 +143,11 @@ set_state_in_arrays(gpc_step_t *x, uint8_t next)
 }
 
 static int
-set_line_state(gpc_step_t *x, uint8_t next)
+set_line_state(gpc_step_t *x, uint8_t next, bool opens)
 {
     gpc_controller_t *unit = x->unit;
 
-    if (x->table->states[next].kind != GPC_STABLE) {
+    if (opens) {
         gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, x->mshr);
         if (entry->state != next) {
             entry->state = next;
@@ -189,10 +189,9 @@ set_words(uint8_t *states, gpc_mask_t mask, uint32_t words, uint8_t state)
 }
 
 static int
-set_word_states(gpc_step_t *x, uint8_t next)
+set_word_states(gpc_step_t *x, uint8_t next, bool stable)
 {
     gpc_controller_t *unit = x->unit;
-    bool stable = x->table->states[next].kind == GPC_STABLE;
     uint32_t words = unit->mshrs.line_words;
 
     if (x->mshr != GPC_NONE) {
@@ -259,19 +258,19 @@ set_entry_state(gpc_step_t *x, uint8_t next)
 }
 
 static int
-set_state(gpc_step_t *x, uint8_t next)
+set_state(gpc_step_t *x, const gpc_plan_t *plan)
 {
     switch (x->table->object) {
         case GPC_OVER_LINES:
-            return set_line_state(x, next);
+            return set_line_state(x, plan->next, plan->opens);
         case GPC_OVER_WORDS:
-            return set_word_states(x, next);
+            return set_word_states(x, plan->next, !plan->opens);
         case GPC_OVER_ENTRIES:
-            return set_entry_state(x, next);
+            return set_entry_state(x, plan->next);
         case GPC_OVER_UNIT:
             break;
     }
-    *x->slot = next;
+    *x->slot = plan->next;
     return GPC_OK;
 }
 
@@ -291,9 +290,9 @@ impossible(gpc_step_t *x, uint8_t event)
 
 /* Lines and words need an MSHR before they enter a transient state. */
 static bool
-needs_entry(const gpc_step_t *x, const gpc_cell_t *cell)
+needs_entry(const gpc_step_t *x, const gpc_plan_t *plan)
 {
-    return x->table->object <= GPC_OVER_WORDS && x->mshr == GPC_NONE && x->table->states[cell->next].kind != GPC_STABLE;
+    return plan->opens && x->mshr == GPC_NONE && x->table->object <= GPC_OVER_WORDS;
 }
 
 static int
@@ -351,9 +350,9 @@ is_of_same_object(const gpc_step_t *x, const gpc_step_t *outer)
 /* A cell without actions that keeps the state may come within a step of the same object: the flash of an acquire that the step completes
  * visits all transactions. Out of line: such steps are rare. */
 __attribute__((noinline)) static int
-check_outer_steps(gpc_step_t *x, const gpc_cell_t *cell)
+check_outer_steps(gpc_step_t *x, const gpc_plan_t *plan)
 {
-    if (!*cell->actions && cell->next == x->state) {
+    if (!plan->run[0] && plan->next == x->state) {
         return GPC_OK;
     }
     for (const gpc_step_t *outer = x->unit->step; outer; outer = outer->outer) {
@@ -371,16 +370,16 @@ check_outer_steps(gpc_step_t *x, const gpc_cell_t *cell)
 }
 
 static int
-run_actions(gpc_step_t *x, const gpc_cell_t *cell)
+run_actions(gpc_step_t *x, const gpc_plan_t *plan)
 {
-    for (const gpc_action_t *const *action = cell->actions; *action; action++) {
-        int status = (*action)->run(x);
+    for (int (*const *run)(gpc_step_t *) = plan->run; *run; run++) {
+        int status = (*run)(x);
         if (status < 0) {
             return status;
         }
         if (status != GPC_OK) {
-            if (action != cell->actions) {
-                return lost(x, cell->next, "an action refuses after another has taken effect");
+            if (run != plan->run) {
+                return lost(x, plan->next, "an action refuses after another has taken effect");
             }
             gpc_step_give_entry(x);
             return status == GPC_HELD_LINE ? status : GPC_HELD_QUEUE; /* x's entry already waits for a transaction */
@@ -409,23 +408,23 @@ take_then(gpc_step_t *x)
 }
 
 static int
-carry_out(gpc_step_t *x, const gpc_cell_t *cell)
+carry_out(gpc_step_t *x, const gpc_plan_t *plan)
 {
     gpc_controller_t *unit = x->unit;
-    int status = unit->step ? check_outer_steps(x, cell) : GPC_OK;
+    int status = unit->step ? check_outer_steps(x, plan) : GPC_OK;
 
-    if (status == GPC_OK && needs_entry(x, cell)) {
-        status = take_entry(x, cell->next);
+    if (status == GPC_OK && needs_entry(x, plan)) {
+        status = take_entry(x, plan->next);
     }
     if (status != GPC_OK) {
         return status;
     }
     x->outer = unit->step;
     unit->step = x;
-    status = run_actions(x, cell);
+    status = run_actions(x, plan);
     unit->step = x->outer;
     if (status == GPC_OK) {
-        status = set_state(x, cell->next);
+        status = set_state(x, plan);
     }
     return x->then && status == GPC_OK ? take_then(x) : status;
 }
@@ -450,21 +449,20 @@ gpc_fsm_look_up(gpc_step_t *x)
             return impossible(x, event);
         }
         size_t number = gpc_fsm_cell_number(x->table, x->state, event);
-        const gpc_cell_t *cell = &x->table->cells[number];
-        int status;
-        status = GPC_OBSERVE(&x->unit->tap, CELL, cell, x, cell, event);
+        const gpc_plan_t *plan = &x->table->plans[number];
+        int status = GPC_OBSERVE(&x->unit->tap, CELL, cell, x, &x->table->cells[number], event);
         if (status) {
             return status;
         }
-        switch ((gpc_cell_kind_t) cell->kind) {
+        switch ((gpc_cell_kind_t) plan->kind) {
             case GPC_CELL_GO:
             case GPC_CELL_REDO:
-                status = carry_out(x, cell);
+                status = carry_out(x, plan);
                 if (status != GPC_OK) {
                     return status;
                 }
                 count_cell(x, number);
-                if ((cell->kind == GPC_CELL_GO && !(named & 0x80)) || (leaves && x->way == GPC_NONE)) {
+                if ((plan->kind == GPC_CELL_GO && !(named & 0x80)) || (leaves && x->way == GPC_NONE)) {
                     return GPC_OK; /* a pre-event has already freed the way */
                 }
                 break;
@@ -473,7 +471,7 @@ gpc_fsm_look_up(gpc_step_t *x)
                 return GPC_HELD_LINE;
             case GPC_CELL_HOLD_QUEUE:
                 count_cell(x, number);
-                status = *cell->actions ? cell->actions[0]->run(x) : GPC_OK;
+                status = plan->run[0] ? plan->run[0](x) : GPC_OK;
                 return status < 0 ? status : GPC_HELD_QUEUE;
             case GPC_CELL_NOT_A_VICTIM:
                 return GPC_UNFIT_VICTIM;

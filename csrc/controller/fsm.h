@@ -88,6 +88,14 @@ typedef struct gpc_cell {
     const gpc_action_t *actions[GPC_MAX_ACTIONS + 1]; /* ends with NULL */
 } gpc_cell_t;
 
+/* What a step reads of a cell: one line of the host's cache. gpc_protocol_resolve derives it. */
+typedef struct {
+    uint8_t kind, next;
+    bool opens;                                        /* the next state is transient: lines and words need an MSHR */
+    int (*run[GPC_MAX_ACTIONS + 1])(gpc_step_t *step); /* of the actions; ends with NULL */
+} gpc_plan_t;
+_Static_assert(sizeof(gpc_plan_t) == 64, "a plan fills its line");
+
 typedef struct {
     const char *name;
     gpc_state_kind_t kind;
@@ -136,6 +144,7 @@ typedef struct gpc_table {
      * multiply states, and a cell that reads one is caught. 0: all states. */
     uint32_t data_states;
     const gpc_cell_t *cells;      /* [num_states][num_events]; NULL: those of `base`, but for the patches */
+    const gpc_plan_t *plans;      /* [num_states][num_events], of a whole table */
     const struct gpc_table *base; /* its states and events are the first ones of this table */
     const char *base_protocol;    /* the id of a protocol that has the base */
     const gpc_patch_t *patches;
@@ -256,6 +265,12 @@ static inline const gpc_cell_t *
 gpc_fsm_cell(const gpc_table_t *table, uint8_t state, uint8_t event)
 {
     return &table->cells[gpc_fsm_cell_number(table, state, event)];
+}
+
+static inline const gpc_plan_t *
+gpc_fsm_plan(const gpc_table_t *table, uint8_t state, uint8_t event)
+{
+    return &table->plans[gpc_fsm_cell_number(table, state, event)];
 }
 
 /* ---- tables as they are declared: with or without a base ----------------------------------------------------------------- */

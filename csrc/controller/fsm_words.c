@@ -47,7 +47,7 @@ lets_go(const gpc_step_t *x, gpc_event_id_t event)
     if (event >= x->table->num_events) {
         return false;
     }
-    uint8_t kind = gpc_fsm_cell(x->table, x->state, event)->kind;
+    uint8_t kind = gpc_fsm_plan(x->table, x->state, event)->kind;
     return kind == GPC_CELL_GO || kind == GPC_CELL_REDO ||
            (x->table->object == GPC_OVER_WORDS && kind == GPC_CELL_IMPOSSIBLE && x->state == x->table->initial);
 }
@@ -80,7 +80,7 @@ evict_words(gpc_step_t *x)
     }
     for (; left && x->way != GPC_NONE; left &= ~x->mask) {
         gpc_event_id_t event = next_cell(x, left);
-        bool is_there = (event & 0x80) || gpc_fsm_cell(x->table, x->state, event)->kind != GPC_CELL_IMPOSSIBLE;
+        bool is_there = (event & 0x80) || gpc_fsm_plan(x->table, x->state, event)->kind != GPC_CELL_IMPOSSIBLE;
         gpc_mask_t same = x->mask;
         int status = is_there ? gpc_fsm_look_up(x) : GPC_OK;
         if (status != GPC_OK) {

@@ -42,22 +42,45 @@ gpc_fsm_declared_cause(const gpc_table_t *table, uint32_t cause)
     return table->causes[cause] == GPC_NO_CAUSE ? 0 : table->causes[cause];
 }
 
-/* The table itself, or a whole copy in the arena; NULL: no memory. */
+/* The cells of a table with a base and patches, in the arena; NULL: no memory. */
+static const gpc_cell_t *
+own_cells(const gpc_table_t *table, gpc_arena_t *arena)
+{
+    size_t count = (size_t) table->num_states * table->num_events;
+    gpc_cell_t *cells = GPC_ARENA_TAKE(arena, count, gpc_cell_t);
+
+    for (size_t i = 0; cells && i < count; i++) {
+        cells[i] = *gpc_fsm_declared_cell(table, (uint8_t) (i / table->num_events), (uint8_t) (i % table->num_events));
+    }
+    return cells;
+}
+
+/* What steps read of the table's cells, in the arena; NULL: no memory. */
+static const gpc_plan_t *
+make_plans(const gpc_table_t *table, gpc_arena_t *arena)
+{
+    size_t count = (size_t) table->num_states * table->num_events;
+    gpc_plan_t *plans = GPC_ARENA_TAKE(arena, count, gpc_plan_t);
+
+    for (size_t i = 0; plans && i < count; i++) {
+        const gpc_cell_t *cell = &table->cells[i];
+        plans[i] =
+            (gpc_plan_t){.kind = cell->kind, .next = cell->next, .opens = table->states[cell->next].kind != GPC_STABLE};
+        for (uint32_t a = 0; cell->actions[a]; a++) {
+            plans[i].run[a] = cell->actions[a]->run;
+        }
+    }
+    return plans;
+}
+
+/* A whole copy in the arena; NULL: no memory. */
 static const gpc_table_t *
 whole(const gpc_table_t *table, gpc_arena_t *arena)
 {
-    size_t cells = (size_t) table->num_states * table->num_events;
-
-    if (!table->base) {
-        return table;
-    }
     gpc_table_t *copy = GPC_ARENA_TAKE(arena, 1, gpc_table_t);
-    gpc_cell_t *own = GPC_ARENA_TAKE(arena, cells, gpc_cell_t);
-    if (!copy || !own) {
+
+    if (!copy) {
         return NULL;
-    }
-    for (size_t i = 0; i < cells; i++) {
-        own[i] = *gpc_fsm_declared_cell(table, (uint8_t) (i / table->num_events), (uint8_t) (i % table->num_events));
     }
     *copy = *table;
     for (uint32_t cause = 0; cause < GPC_MAX_CAUSES; cause++) {
@@ -66,11 +89,12 @@ whole(const gpc_table_t *table, gpc_arena_t *arena)
     for (const gpc_table_t *base = table; base && copy->expiry.states == 0; base = base->base) {
         copy->expiry = base->expiry;
     }
-    copy->cells = own;
+    copy->cells = table->base ? own_cells(table, arena) : table->cells;
     copy->base = NULL;
     copy->patches = NULL;
     copy->num_patches = 0;
-    return copy;
+    copy->plans = copy->cells ? make_plans(copy, arena) : NULL;
+    return copy->plans ? copy : NULL;
 }
 
 static int

@@ -322,11 +322,12 @@ ready_entries_take_as_many_steps_a_cycle_as_the_part_declares(void)
 static void
 entries_of_one_bank_take_its_steps_and_others_theirs(void)
 {
-    gpc_controller_type_t banked = type;
-    banked.parts[0].banks = 2;
-    banked.parts[0].steps = 1;
     bench_t bench;
     begin(&bench);
+    const gpc_controller_type_t *whole = bench.unit.type;
+    gpc_controller_type_t banked = *whole;
+    banked.parts[0].banks = 2;
+    banked.parts[0].steps = 1;
     bench.unit.type = &banked;
     gpc_part_t *part = &bench.unit.parts[0];
     gpc_index_t even = open_entry(&bench, A), odd = open_entry(&bench, B), also_even = open_entry(&bench, 0);
@@ -340,7 +341,7 @@ entries_of_one_bank_take_its_steps_and_others_theirs(void)
     CHECK_EQUAL_U64(part->states[also_even], E_OPEN);
     CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(part->states[also_even], E_SENT);
-    bench.unit.type = &type;
+    bench.unit.type = whole;
     bench_end(&bench);
 }
 

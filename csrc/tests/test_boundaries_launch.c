@@ -69,13 +69,15 @@ every_object_of_the_tables_that_take_part_gets_the_event(void)
     gpc_arena_init(&arena, 1 << 16);
     REQUIRE(gpc_pool_init(&messages, &arena, 8, sizeof(gpc_msg_t)) == 0 &&
             gpc_pool_init(&lane_lists, &arena, 2, sizeof(gpc_lane_list_t)) == 0);
-    gpc_controller_t unit = {.protocol = &objects_protocol,
+    const gpc_protocol_t *protocol = gpc_protocol_resolve(&objects_protocol, options, &arena);
+    REQUIRE(protocol != NULL);
+    gpc_controller_t unit = {.protocol = protocol,
                              .options = options,
                              .machine = &machine,
                              .messages = &messages,
                              .lane_lists = &lane_lists,
                              .failure = &failure};
-    REQUIRE(gpc_controller_init(&unit, &objects, &arena) == 0);
+    REQUIRE(gpc_controller_init(&unit, protocol->controllers[0], &arena) == 0);
     gpc_tags_place(&unit.arrays[0], 0, 0x1000, OBJECT_V);
     gpc_tags_place(&unit.arrays[1], 0, 0x1000, OBJECT_V);
     gpc_tags_place(&unit.arrays[1], 1, 0x2000, OBJECT_V);

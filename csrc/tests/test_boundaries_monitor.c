@@ -128,6 +128,8 @@ begin(bench_t *self, gpc_promise_t promise)
     self->protocol = (gpc_protocol_t){
         .id = "words", .controllers = {&l1_type, &bank_type}, .watched = &self->watched, .monitor = own_monitor};
     gpc_stream_init(&self->stream);
+    const gpc_protocol_t *protocol = gpc_protocol_resolve(&self->protocol, self->options, &self->arena);
+    REQUIRE(protocol != NULL);
     int status = gpc_pool_init(&self->messages, &self->arena, 16, sizeof(gpc_msg_t));
     status |= gpc_pool_init(&self->lane_lists, &self->arena, 2, sizeof(gpc_lane_list_t));
     for (uint32_t i = 0; i < 3; i++) {
@@ -142,7 +144,7 @@ begin(bench_t *self, gpc_promise_t promise)
                                             .node = (gpc_node_t) i,
                                             .index = i % 2};
         gpc_stream_connect(&self->stream, &self->units[i].tap);
-        status |= gpc_controller_init(&self->units[i], i < 2 ? &l1_type : &bank_type, &self->arena);
+        status |= gpc_controller_init(&self->units[i], protocol->controllers[i / 2], &self->arena);
         self->l1s[i % 2] = &self->units[i % 2];
     }
     gpc_monitored_t about = {.stream = &self->stream,

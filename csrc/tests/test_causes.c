@@ -32,7 +32,7 @@ begin(bench_t *it, const gpc_protocol_t *protocol, uint32_t controller)
     gpc_arena_init(&it->arena, 1 << 16);
     CHECK_EQUAL_I64(gpc_pool_init(&it->messages, &it->arena, BENCH_MESSAGES, sizeof(gpc_msg_t)), 0);
     CHECK_EQUAL_I64(gpc_protocol_options(protocol, &it->machine, NULL, 0, it->options, &it->failure), 0);
-    it->unit = (gpc_controller_t){.protocol = protocol,
+    it->unit = (gpc_controller_t){.protocol = gpc_protocol_resolve(protocol, it->options, &it->arena),
                                   .options = it->options,
                                   .machine = &it->machine,
                                   .ports = &bench_ports,
@@ -40,7 +40,7 @@ begin(bench_t *it, const gpc_protocol_t *protocol, uint32_t controller)
                                   .messages = &it->messages,
                                   .lane_lists = &it->lane_lists,
                                   .failure = &it->failure};
-    CHECK_EQUAL_I64(gpc_controller_init(&it->unit, protocol->controllers[controller], &it->arena), 0);
+    CHECK_EQUAL_I64(gpc_controller_init(&it->unit, it->unit.protocol->controllers[controller], &it->arena), 0);
 }
 
 static void
@@ -53,7 +53,7 @@ check_protocol(const gpc_protocol_t *protocol)
         for (uint8_t t = 0; t < GPC_MAX_TABLES && it.unit.type->tables[t]; t++) {
             gpc_text_t wrong;
             gpc_text_init(&wrong);
-            CHECK_EQUAL_I64(gpc_fsm_check(it.unit.type->tables[t], &wrong), 0);
+            CHECK_EQUAL_I64(gpc_fsm_check(protocol->controllers[i]->tables[t], &wrong), 0);
             gpc_text_free(&wrong);
             check_table(&it, t);
         }
