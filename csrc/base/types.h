@@ -84,6 +84,9 @@ gpc_zero(void *piece, size_t bytes)
 #define GPC_INLINED_BY_LINKER
 #endif
 
+/* Behind a switch over all values of what the core itself has written. The sanitizer build reports it. */
+#define GPC_UNREACHABLE __builtin_unreachable()
+
 #define GPC_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Without an instruction of the host for it, which not every one has, as quick as a call of the library. */

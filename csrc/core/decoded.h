@@ -57,29 +57,35 @@ typedef enum {
 
 typedef enum { GPC_UNIT_NONE, GPC_UNIT_SPECIAL, GPC_UNIT_DIVISION, GPC_UNIT_SCRATCHPAD, GPC_NUM_UNITS } gpc_unit_t;
 
+/* By lines of the host's cache: what every issue reads; operands; what some instructions read. */
 typedef struct {
-    uint8_t group, opcode, type, width;
+    _Alignas(64) uint8_t group;
     uint8_t unit;
     uint8_t num_waits;
-    uint8_t atomic;   /* gpc_atomic_t */
     uint8_t waits_as; /* gpc_stall_t of a wait for its registers: scoreboard, or in a loop of polling.c poll or lock */
-    gpc_narrow_t narrow;
     bool may_be_even; /* the operands a, b and c, if the vector registers among them, needs_even, are */
     bool even_result; /* the destination is uniform or may be even: it is one word, at its place */
     bool in_place;    /* the destination is a vector register and no operand: lanes may be computed in it */
-    uint16_t flags;
-    uint16_t entry;      /* of the destination in the scoreboard; GPC_NO_ENTRY: none */
-    gpc_access_t access; /* of memory instructions, fences, barriers and exits */
+    uint16_t entry;   /* of the destination in the scoreboard; GPC_NO_ENTRY: none */
+    uint32_t latency; /* until the destination may be read */
     gpc_alu_t alu;
     uint64_t needs_even;
-    uint64_t makes_even; /* the destination's bit if the even result is a vector register's */
+    uint64_t makes_even;            /* the destination's bit if the even result is a vector register's */
+    uint16_t waits[GPC_MOST_WAITS]; /* scoreboard entries: vector registers first, then uniform ones */
+
     gpc_operand_t destination, a, b, c;
-    uint32_t latency;    /* until the destination may be read */
+
+    uint8_t opcode, type, width;
+    uint8_t atomic; /* gpc_atomic_t */
+    gpc_narrow_t narrow;
+    gpc_access_t access; /* of memory instructions, fences, barriers and exits */
+    uint16_t flags;
     uint32_t unit_holds; /* cycles that the instruction occupies its unit */
     uint32_t immediate, target, reconverge;
-    uint32_t local_words;           /* LOCAL_*: length of the array */
-    uint16_t waits[GPC_MOST_WAITS]; /* scoreboard entries: vector registers first, then uniform ones */
+    uint32_t local_words; /* LOCAL_*: length of the array */
 } gpc_decoded_t;
+_Static_assert(offsetof(gpc_decoded_t, destination) == 64 && offsetof(gpc_decoded_t, opcode) == 128,
+               "operands fill the second line");
 
 /* Layout of the hot state of a warp, in words and without gaps: the scoreboard (vector registers first), the words of
  * even registers (registers.h), the uniform registers. */

@@ -279,7 +279,7 @@ make_tables(gpc_core_launch_t *self, uint32_t lanes)
 {
     const gpc_launch_t *launch = &self->launch;
     uint32_t threads = self->warps_per_block * lanes;
-    self->code = malloc(launch->program.count * sizeof *self->code);
+    self->code = aligned_alloc(_Alignof(gpc_decoded_t), launch->program.count * sizeof *self->code);
     self->spread = malloc((size_t) (launch->num_constants + 1) * lanes * sizeof *self->spread);
     for (uint32_t axis = 0; axis < 3; axis++) {
         self->thread_axis[axis] = malloc(threads * sizeof(uint32_t));

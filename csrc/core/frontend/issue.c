@@ -64,7 +64,7 @@ static inline int
 execute(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
 {
     int status;
-    switch (d->group) {
+    switch ((gpc_group_t) d->group) {
         case GPC_GROUP_NOP:
             return GPC_ISSUED;
         case GPC_GROUP_BRANCH:
@@ -103,36 +103,40 @@ execute(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
             return gpc_core_issue_barrier(x, d);
         case GPC_GROUP_REPORT:
             return gpc_core_issue_report(x, d);
-        default:
+        case GPC_GROUP_SLEEP:
             issue_sleep(x, d);
             return GPC_ISSUED;
     }
+    GPC_UNREACHABLE;
 }
 
 GPC_INLINED_BY_LINKER int
 gpc_core_issue(gpc_issue_t *x)
 {
-    const gpc_decoded_t *d = &x->launch->code[x->warp->top.pc];
+    gpc_core_t *core = x->core;
+    gpc_warp_t *warp = x->warp;
+    gpc_cycle_t now = x->now;
+    const gpc_decoded_t *d = &x->launch->code[warp->top.pc];
     int status = gpc_is_observed(&x->base->cores->tap, GPC_ON_SELECTED) ? gpc_core_observe_selected(x, d) : 0;
     if (status != 0) {
         return status;
     }
-    if (d->unit != GPC_UNIT_NONE && x->core->unit_free[d->unit] > x->now) {
-        return gpc_core_block_warp(x, GPC_WARP_WAITS_TIME, GPC_STALL_unit, x->core->unit_free[d->unit]);
+    if (d->unit != GPC_UNIT_NONE && core->unit_free[d->unit] > now) {
+        return gpc_core_block_warp(x, GPC_WARP_WAITS_TIME, GPC_STALL_unit, core->unit_free[d->unit]);
     }
-    uint32_t active = x->warp->active; /* a branch changes it */
+    uint32_t active = warp->active; /* a branch changes it */
     bool next = true;
     status = execute(x, d, &next);
     if (status != GPC_ISSUED) {
         return status;
     }
     if (next) {
-        gpc_warp_go_to(x, x->warp->top.pc + 1);
+        gpc_warp_go_to(x, warp->top.pc + 1);
     }
     if (d->unit != GPC_UNIT_NONE) {
-        gpc_cycle_t free_at = x->now + d->unit_holds;
-        if (free_at > x->core->unit_free[d->unit]) { /* bank conflicts may have set a later cycle */
-            x->core->unit_free[d->unit] = free_at;
+        gpc_cycle_t free_at = now + d->unit_holds;
+        if (free_at > core->unit_free[d->unit]) { /* bank conflicts may have set a later cycle */
+            core->unit_free[d->unit] = free_at;
         }
     }
     x->base->statistics->instructions++;

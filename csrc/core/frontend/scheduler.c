@@ -128,8 +128,9 @@ gpc_cores_count_until(gpc_cores_t *self, gpc_cycle_t to)
 
 /* ---- the cycle --------------------------------------------------------------------------------------------------- */
 
-/* While the load-store queue is full, sets the ready warps aside whose next instruction needs it. */
-static int
+/* While the load-store queue is full, sets the ready warps aside whose next instruction needs it. Out of line: GCC would compute its
+ * addresses in every turn. */
+__attribute__((noinline)) static int
 set_aside(gpc_cores_t *self, uint32_t core_index)
 {
     gpc_core_t *core = self->parts->bases[core_index].core;
