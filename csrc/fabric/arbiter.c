@@ -83,14 +83,14 @@ is_able(const gpc_network_t *self, uint32_t input, uint32_t output, uint32_t net
     return state->busy_until <= now && is_ready(head, now, later) && !is_kept_for_another(self, input, output);
 }
 
-/* The first of the inputs `bits`, from `first` on, that can send, or GPC_NONE. *busy: the first input passed because it
- * streams. */
+/* The first of the inputs first + (bit + turn) mod 64 that can send, in order of the bits, or GPC_NONE. *busy: the first input passed
+ * because it streams. */
 static inline __attribute__((always_inline)) uint32_t
-first_able(const gpc_network_t *self, uint32_t first, uint64_t bits, uint32_t output, uint32_t network, gpc_tick_t now,
-           gpc_tick_t *later, gpc_queue_t **queue, uint32_t *busy)
+first_able(const gpc_network_t *self, uint32_t first, uint64_t bits, uint32_t turn, uint32_t output, uint32_t network,
+           gpc_tick_t now, gpc_tick_t *later, gpc_queue_t **queue, uint32_t *busy)
 {
     for (; bits; bits &= bits - 1) {
-        uint32_t input = first + (uint32_t) __builtin_ctzll(bits);
+        uint32_t input = first + ((uint32_t) __builtin_ctzll(bits) + turn) % 64;
         if (is_able(self, input, output, network, now, later, queue)) {
             return input;
         }
@@ -99,25 +99,38 @@ first_able(const gpc_network_t *self, uint32_t first, uint64_t bits, uint32_t ou
     return GPC_NONE;
 }
 
+/* As able_input, of an output with more than 64 inputs. Out of line: of large machines alone. */
+__attribute__((noinline)) static uint32_t
+able_input_of_many(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later,
+                   gpc_queue_t **queue, uint32_t *busy)
+{
+    const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
+    const uint64_t *requests = gpc_network_requests(self, output, network);
+    uint32_t words = self->parts->request_words, from = self->parts->output_states[output].next_input[network];
+    uint32_t word = from / 64, input = GPC_NONE;
+    uint64_t after = UINT64_MAX << (from % 64), bits = requests[word] & after;
+
+    for (uint32_t turn = 0; turn <= words && input == GPC_NONE; turn++) {
+        input = first_able(self, wiring->first_input + word * 64, bits, 0, output, network, now, later, queue, busy);
+        word = word + 1 < words ? word + 1 : 0;
+        bits = turn + 1 < words ? requests[word] : requests[word] & ~after; /* at last the inputs before `from` */
+    }
+    return input;
+}
+
 /* The first input in round-robin order that can send, or GPC_NONE. */
 static inline uint32_t
 able_input(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later,
            gpc_queue_t **queue, uint32_t *busy)
 {
-    const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
-    const uint64_t *requests = gpc_network_requests(self, output, network);
-    uint32_t words = self->parts->request_words, from = self->parts->output_states[output].next_input[network];
-    uint32_t word = from / 64, first = wiring->first_input + word * 64;
-    uint64_t after = UINT64_MAX << (from % 64);
-    uint32_t input = first_able(self, first, requests[word] & after, output, network, now, later, queue, busy);
-
-    for (uint32_t more = words; more != 0 && input == GPC_NONE; more--) {
-        word = word + 1 < words ? word + 1 : 0;
-        uint64_t bits = more > 1 ? requests[word] : requests[word] & ~after; /* at last the inputs before `from` */
-        first = wiring->first_input + word * 64;
-        input = first_able(self, first, bits, output, network, now, later, queue, busy);
+    if (self->parts->request_words > 1) {
+        return able_input_of_many(self, output, network, now, later, queue, busy);
     }
-    return input;
+    uint64_t bits = *gpc_network_requests(self, output, network);
+    uint32_t from = self->parts->output_states[output].next_input[network];
+    bits = bits >> from | bits << (0 - from) % 64; /* first those from `from` on */
+    return first_able(self, self->parts->outputs[output].first_input, bits, from, output, network, now, later, queue,
+                      busy);
 }
 
 /* The output takes a message of `input` and passes `busy` (or GPC_NONE). */
@@ -329,28 +342,40 @@ wanted(const gpc_network_t *self, uint32_t input, uint32_t word)
     return bits;
 }
 
-/* An input's stream has ended: serves the output that claims it, else the free outputs that it waits for, round
- * robin. */
-static int
-serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
+/* Arbitrates an output that the input waits for, now or when the output is free. */
+static inline __attribute__((always_inline)) int
+offer_to_output(gpc_network_t *self, uint32_t output, gpc_tick_t now)
+{
+    gpc_tick_t free = self->parts->output_states[output].busy_until;
+    return free <= now ? arbitrate(self, output, now) : gpc_network_schedule_grant(self, output, free);
+}
+
+/* Serves the output that claims the input, if any. */
+static inline __attribute__((always_inline)) int
+serve_claim(gpc_network_t *self, const gpc_input_state_t *state, gpc_tick_t now)
+{
+    bool free = state->claimed_by != GPC_NONE && self->parts->output_states[state->claimed_by].busy_until <= now;
+    return free ? arbitrate(self, state->claimed_by, now) : 0;
+}
+
+/* As serve, where more than 64 outputs may be wanted, or a grant may leave the input's port free (a copy of a multicast) and change
+ * what it waits for. Out of line: rare. */
+__attribute__((noinline)) static int
+serve_many_outputs(gpc_network_t *self, uint32_t input, gpc_tick_t now)
 {
     const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
     const gpc_input_state_t *state = &self->parts->input_states[input];
     uint32_t words = self->parts->request_words, from = state->next_output, word = from / 64;
     uint64_t after = UINT64_MAX << (from % 64), bits = wanted(self, input, word) & after;
-    int status = 0;
+    int status = serve_claim(self, state, now);
 
-    if (state->claimed_by != GPC_NONE && self->parts->output_states[state->claimed_by].busy_until <= now) {
-        status = arbitrate(self, state->claimed_by, now);
-    }
     for (uint32_t turn = 0; turn <= words && status == 0; turn++) {
         for (; bits && status == 0; bits &= bits - 1) {
-            uint32_t output = wiring->first_output + word * 64 + (uint32_t) __builtin_ctzll(bits);
             if (state->busy_until > now) {
                 return 0;
             }
-            gpc_tick_t free = self->parts->output_states[output].busy_until;
-            status = free <= now ? arbitrate(self, output, now) : gpc_network_schedule_grant(self, output, free);
+            uint32_t output = wiring->first_output + word * 64 + (uint32_t) __builtin_ctzll(bits);
+            status = offer_to_output(self, output, now);
         }
         if (state->busy_until > now) {
             return status;
@@ -360,6 +385,25 @@ serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
         if (turn + 1 == words) {
             bits &= ~after;
         }
+    }
+    return status;
+}
+
+/* An input's stream has ended: serves the output that claims it, then the others that it waits for, round robin, until it streams. */
+static int
+serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
+{
+    const gpc_input_state_t *state = &self->parts->input_states[input];
+    if (self->parts->request_words > 1 || state->multicasts) {
+        return serve_many_outputs(self, input, now);
+    }
+    int status = serve_claim(self, state, now);
+    uint32_t first = self->parts->inputs[input].first_output, from = state->next_output;
+    uint64_t bits = wanted(self, input, 0);
+
+    bits = bits >> from | bits << (0 - from) % 64; /* first those from `from` on */
+    for (; bits && status == 0 && state->busy_until <= now; bits &= bits - 1) {
+        status = offer_to_output(self, first + ((uint32_t) __builtin_ctzll(bits) + from) % 64, now);
     }
     return status;
 }
