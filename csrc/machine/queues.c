@@ -60,18 +60,26 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at, gpc_cycle_t *s
 
 /* ---- outboxes ---------------------------------------------------------------------------------------------------- */
 
-/* Whether an outbox that a request may add to is full. */
-static inline bool
-outbox_full(const gpc_gpu_t *gpu, gpc_node_t node)
+/* A controller with what belongs to it: looked up once, not at every use. */
+typedef struct {
+    gpc_gpu_t *gpu;
+    gpc_controller_t *unit;
+    gpc_node_queues_t *queues;
+    const gpc_service_t *service;
+    gpc_node_t node;
+} place_t;
+
+static inline place_t
+place_of(gpc_gpu_t *gpu, gpc_node_t node)
 {
-    return (gpu->queues[node].full & gpc_gpu_service(gpu, node)->needs_room) != 0;
+    return (place_t){gpu, &gpu->controllers[node], &gpu->queues[node], gpc_gpu_service(gpu, node), node};
 }
 
-/* Bit n: network n carries requests. */
-static inline uint32_t
-requests_at(const gpc_gpu_t *gpu, gpc_node_t node)
+/* Whether an outbox that a request may add to is full. */
+static inline bool
+outbox_full(const place_t *at)
 {
-    return gpu->controllers[node].request_networks;
+    return (at->queues->full & at->service->needs_room) != 0;
 }
 
 bool
@@ -164,11 +172,12 @@ drain_outbox(gpc_gpu_t *gpu, gpc_node_t node)
 }
 
 /* Whether each memory channel that the controller accesses has room. */
-static bool
-memory_has_room(const gpc_gpu_t *gpu, gpc_node_t node)
+static inline bool
+memory_has_room(const place_t *at)
 {
-    if (gpc_gpu_service(gpu, node)->own_channel) {
-        return gpc_dram_room(&gpu->dram, gpu->controllers[node].index) > 0;
+    const gpc_gpu_t *gpu = at->gpu;
+    if (at->service->own_channel) {
+        return gpc_dram_room(&gpu->dram, at->unit->index) > 0;
     }
     for (uint32_t channel = 0; channel < gpc_gpu_channels(gpu); channel++) {
         if (gpc_dram_room(&gpu->dram, channel) == 0) {
@@ -179,22 +188,21 @@ memory_has_room(const gpc_gpu_t *gpu, gpc_node_t node)
 }
 
 /* Whether there is room for a request, whose step may add to any outbox and to the memory queue. */
-static bool
-may_take_request(const gpc_gpu_t *gpu, gpc_node_t node)
+static inline bool
+may_take_request(const place_t *at)
 {
-    return !outbox_full(gpu, node) && (!gpc_gpu_service(gpu, node)->fetches || memory_has_room(gpu, node));
+    return !outbox_full(at) && (!at->service->fetches || memory_has_room(at));
 }
 
 /* Whether an input can be taken now. An input that waits for room is retried when room becomes available. */
-static bool
-can_take(const gpc_gpu_t *gpu, gpc_node_t node)
+static inline bool
+can_take(const place_t *at)
 {
-    const gpc_node_queues_t *queues = &gpu->queues[node];
-    if (queues->inbox.count || queues->inputs & ~requests_at(gpu, node)) {
+    uint32_t requests = at->unit->request_networks;
+    if (at->queues->inbox.count || at->queues->inputs & ~requests) {
         return true;
     }
-    return (queues->inputs & requests_at(gpu, node) || gpu->controllers[node].replay->count) &&
-           may_take_request(gpu, node);
+    return (at->queues->inputs & requests || at->unit->replay->count) && may_take_request(at);
 }
 
 /* Lets the core offer a held request again. */
@@ -209,17 +217,15 @@ retry_offer(gpc_gpu_t *gpu, gpc_node_t node)
 static int
 after_drain(gpc_gpu_t *gpu, gpc_node_t node)
 {
-    int status = *gpu->controllers[node].ready ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
+    const place_t at = place_of(gpu, node);
+    int status = *at.unit->ready ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
     if (status) {
         return status;
     }
-    if (gpc_gpu_service(gpu, node)->has_core) {
-        if (!gpu->queues[node].offer_held || outbox_full(gpu, node)) {
-            return GPC_OK;
-        }
-        return retry_offer(gpu, node);
+    if (at.service->has_core) {
+        return at.queues->offer_held && !outbox_full(&at) ? retry_offer(gpu, node) : GPC_OK;
     }
-    return can_take(gpu, node) ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
+    return can_take(&at) ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
 }
 
 int
@@ -286,155 +292,151 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
 
 /* Moves a message from its buffer to the input register, because a step may free it; a held message stays in the
  * register. */
-static int
-fill_register(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network)
+static inline int
+fill_register(const place_t *at, uint32_t network)
 {
-    gpc_node_queues_t *queues = &gpu->queues[node];
-    if (queues->input[network] != GPC_NONE) {
+    gpc_network_t *links = at->gpu->carriers[network];
+    if (at->queues->input[network] != GPC_NONE) {
         return GPC_OK;
     }
-    if (gpc_network_peek(gpu->carriers[network], node, network) == GPC_NONE) {
-        queues->inputs &= (uint8_t) ~(1u << network);
+    if (gpc_network_peek(links, at->node, network) == GPC_NONE) {
+        at->queues->inputs &= (uint8_t) ~(1u << network);
         return GPC_OK;
     }
-    gpu->state->received++;
-    return gpc_network_take(gpu->carriers[network], node, network, &queues->input[network]);
+    at->gpu->state->received++;
+    return gpc_network_take(links, at->node, network, &at->queues->input[network]);
 }
 
-static int
-serve_network(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, bool *served)
+static inline int
+serve_network(const place_t *at, uint32_t network, bool *served)
 {
-    gpc_index_t *input = &gpu->queues[node].input[network];
-    int status = fill_register(gpu, node, network);
+    gpc_index_t *input = &at->queues->input[network];
+    int status = fill_register(at, network);
 
-    if (status || *input == GPC_NONE || ((requests_at(gpu, node) >> network & 1) && !may_take_request(gpu, node))) {
+    if (status || *input == GPC_NONE || ((at->unit->request_networks >> network & 1) && !may_take_request(at))) {
         return status;
     }
-    status = gpc_controller_take(&gpu->controllers[node], *input);
+    status = gpc_controller_take(at->unit, *input);
     if (status == GPC_OK) {
         *input = GPC_NONE;
         *served = true;
-        return fill_register(gpu, node, network); /* frees its place in the buffer */
+        return fill_register(at, network); /* frees its place in the buffer */
     }
     return status == GPC_HELD_QUEUE ? GPC_OK : status;
 }
 
 static int
-serve_inbox(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
+serve_inbox(const place_t *at, bool *served)
 {
-    gpc_index_t message = gpc_list_pop(&gpu->queues[node].inbox, &gpu->messages);
+    gpc_index_t message = gpc_list_pop(&at->queues->inbox, &at->gpu->messages);
     *served = true;
-    int status = gpc_controller_take(&gpu->controllers[node], message);
+    int status = gpc_controller_take(at->unit, message);
     if (status == GPC_HELD_QUEUE) {
-        return gpc_fail(&gpu->failure, GPC_ERROR_PROTOCOL, "%s %u holds a fill or a timer: they must be accepted",
-                        gpu->controllers[node].type->name, gpu->controllers[node].index);
+        return gpc_fail(&at->gpu->failure, GPC_ERROR_PROTOCOL, "%s %u holds a fill or a timer: they must be accepted",
+                        at->unit->type->name, at->unit->index);
     }
     return status;
 }
 
-static int
-serve_replay(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
+static inline int
+serve_replay(const place_t *at, bool *served)
 {
-    gpc_controller_t *unit = &gpu->controllers[node];
-    if (unit->replay->count == 0 || !may_take_request(gpu, node)) {
+    if (at->unit->replay->count == 0 || !may_take_request(at)) {
         return GPC_OK;
     }
-    int status = gpc_controller_replay(unit);
+    int status = gpc_controller_replay(at->unit);
     *served = status == GPC_OK;
     return status == GPC_HELD_QUEUE ? GPC_OK : status;
 }
 
 /* Takes one input of these networks, from the highest down. */
-static int
-serve_networks(gpc_gpu_t *gpu, gpc_node_t node, uint32_t networks, bool *served)
+static inline int
+serve_networks(const place_t *at, uint32_t networks, bool *served)
 {
     int status = GPC_OK;
     while (networks && status == GPC_OK && !*served) {
         uint32_t network = 31u - (uint32_t) __builtin_clz(networks);
         networks &= ~(1u << network);
-        status = serve_network(gpu, node, network, served);
+        status = serve_network(at, network, served);
     }
     return status;
 }
 
 /* Takes one input, the first that can be taken in order of priority. */
-static int
-serve_one(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
+static inline int
+serve_one(const place_t *at, bool *served)
 {
-    const gpc_node_queues_t *queues = &gpu->queues[node];
-    uint32_t requests = requests_at(gpu, node);
+    uint32_t inputs = at->queues->inputs, requests = at->unit->request_networks;
     *served = false;
-    if (queues->inbox.count) {
-        return serve_inbox(gpu, node, served);
+    if (at->queues->inbox.count) {
+        return serve_inbox(at, served);
     }
-    int status = queues->inputs & ~requests ? serve_networks(gpu, node, queues->inputs & ~requests, served) : GPC_OK;
+    int status = inputs & ~requests ? serve_networks(at, inputs & ~requests, served) : GPC_OK;
     if (status == GPC_OK && !*served) {
-        status = serve_replay(gpu, node, served);
+        status = serve_replay(at, served);
     }
-    if (status == GPC_OK && !*served && queues->inputs & requests) {
-        status = serve_networks(gpu, node, queues->inputs & requests, served);
+    if (status == GPC_OK && !*served && at->queues->inputs & requests) {
+        status = serve_networks(at, at->queues->inputs & requests, served);
     }
     return status;
 }
 
-static int
-retry_held_offer(gpc_gpu_t *gpu, gpc_node_t node)
+static inline int
+retry_held_offer(const place_t *at)
 {
-    gpc_node_queues_t *queues = &gpu->queues[node];
-    if (!queues->offer_held || gpu->controllers[node].replay->count || outbox_full(gpu, node)) {
+    if (!at->queues->offer_held || at->unit->replay->count || outbox_full(at)) {
         return GPC_OK;
     }
-    return retry_offer(gpu, node);
+    return retry_offer(at->gpu, at->node);
 }
 
 /* Ready entries act once per cycle; one that is refused retries at the next turn, whatever schedules it. */
 static int
-serve_entries(gpc_gpu_t *gpu, gpc_node_t node, bool *served)
+serve_entries(const place_t *at, bool *served)
 {
-    gpc_node_queues_t *queues = &gpu->queues[node];
-    gpc_controller_t *unit = &gpu->controllers[node];
+    gpc_tick_t now = tick_now(at->gpu);
 
-    if (queues->acted != tick_now(gpu)) {
-        int status = gpc_controller_serve_ready(unit);
+    if (at->queues->acted != now) {
+        int status = gpc_controller_serve_ready(at->unit);
         if (status != GPC_OK) {
             return status == GPC_HELD_QUEUE ? GPC_OK : status;
         }
-        queues->acted = tick_now(gpu);
+        at->queues->acted = now;
         *served = true;
     }
-    return *unit->ready ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu) + 1) : GPC_OK;
+    return *at->unit->ready ? gpc_gpu_schedule_controller(at->gpu, at->node, now + 1) : GPC_OK;
 }
 
 static int
 serve(gpc_gpu_t *gpu, gpc_node_t node)
 {
-    const gpc_service_t *service = gpc_gpu_service(gpu, node);
+    const place_t at = place_of(gpu, node);
     bool served = false, more;
     uint32_t inputs = 0;
     int status;
     do { /* one at least */
-        status = serve_one(gpu, node, &more);
+        status = serve_one(&at, &more);
         served |= more;
-    } while (++inputs < service->inputs && more && status == GPC_OK);
-    if (status == GPC_OK && *gpu->controllers[node].launch_pending) {
-        status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_END);
+    } while (++inputs < at.service->inputs && more && status == GPC_OK);
+    if (status == GPC_OK && *at.unit->launch_pending) {
+        status = gpc_controller_launch(at.unit, GPC_MSG_KERNEL_END);
         status = status == GPC_HELD_QUEUE ? GPC_OK : status;
     }
     if (status) {
         return status;
     }
-    gpu->queues[node].taken = served ? tick_now(gpu) : gpu->queues[node].taken;
-    if (*gpu->controllers[node].ready) {
-        status = serve_entries(gpu, node, &served);
+    at.queues->taken = served ? tick_now(gpu) : at.queues->taken;
+    if (*at.unit->ready) {
+        status = serve_entries(&at, &served);
         if (status) {
             return status;
         }
     }
-    if (service->has_core) {
-        status = retry_held_offer(gpu, node);
+    if (at.service->has_core) {
+        status = retry_held_offer(&at);
     }
     /* inputs not served wait for room in the network or the memory queue, or for a step, which schedule a turn */
-    if (status == GPC_OK && served && can_take(gpu, node)) {
+    if (status == GPC_OK && served && can_take(&at)) {
         status = gpc_gpu_schedule_controller(gpu, node, tick_now(gpu) + 1);
     }
     return status;
@@ -531,7 +533,8 @@ gpc_gpu_dram_room(void *world, uint32_t channel)
     int status = GPC_OK;
 
     for (uint32_t node = first; node < end && status == GPC_OK; node++) {
-        if (*gpu->controllers[node].ready || can_take(gpu, (gpc_node_t) node)) { /* an entry may wait for room */
+        const place_t at = place_of(gpu, (gpc_node_t) node);
+        if (*at.unit->ready || can_take(&at)) { /* an entry may wait for room */
             status = gpc_gpu_schedule_controller(gpu, (gpc_node_t) node, tick_now(gpu));
         }
     }
