@@ -104,11 +104,16 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
 
     assert(!type->tables[0] || type->tables[0]->plans); /* of a resolved protocol */
     self->type = type;
+    self->line_tables = 0;
+    for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
+        self->line_tables |= (uint8_t) ((type->tables[t]->object <= GPC_OVER_WORDS) << t);
+    }
     self->end_idle = gpc_end_idle;
     self->request_networks = 0;
     for (uint32_t i = 0; i < GPC_MAX_NETWORKS && self->protocol->networks[i].name; i++) {
         self->request_networks |= (uint8_t) (self->protocol->networks[i].requests << i);
     }
+    self->by_flit = gpc_divider(m->flit_bytes ? m->flit_bytes : 1);
     self->first_bank = m->cores;
     self->interleaving = gpc_interleaving(m->interleave_bytes, m->partitions);
     uint32_t mshrs = type->mshrs ? type->mshrs(m, self->options) : machine_cache(self).mshrs;

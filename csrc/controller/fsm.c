@@ -431,9 +431,32 @@ carry_out(gpc_step_t *x, const gpc_plan_t *plan)
 
 /* Coverage counts cells that execute or hold. */
 static inline void
-count_cell(const gpc_step_t *x, size_t number)
+count_cell(const gpc_step_t *x, const gpc_plan_t *plan)
 {
-    x->unit->counts[x->table_number][number]++;
+    x->unit->counts[x->table_number][plan - x->table->plans]++;
+}
+
+/* The result of a cell without a transition. Out of line: rare. */
+__attribute__((noinline)) static int
+refuse(gpc_step_t *x, const gpc_plan_t *plan, gpc_event_id_t event)
+{
+    int status;
+    switch ((gpc_cell_kind_t) plan->kind) {
+        case GPC_CELL_HOLD_LINE:
+            count_cell(x, plan);
+            return GPC_HELD_LINE;
+        case GPC_CELL_HOLD_QUEUE:
+            count_cell(x, plan);
+            status = plan->run[0] ? plan->run[0](x) : GPC_OK;
+            return status < 0 ? status : GPC_HELD_QUEUE;
+        case GPC_CELL_NOT_A_VICTIM:
+            return GPC_UNFIT_VICTIM;
+        case GPC_CELL_GO:
+        case GPC_CELL_REDO:
+        case GPC_CELL_IMPOSSIBLE:
+            break;
+    }
+    return impossible(x, event);
 }
 
 int
@@ -448,35 +471,21 @@ gpc_fsm_look_up(gpc_step_t *x)
         if (event >= x->table->num_events) {
             return impossible(x, event);
         }
-        size_t number = gpc_fsm_cell_number(x->table, x->state, event);
-        const gpc_plan_t *plan = &x->table->plans[number];
-        int status = GPC_OBSERVE(&x->unit->tap, CELL, cell, x, &x->table->cells[number], event);
+        const gpc_plan_t *plan = gpc_fsm_plan(x->table, x->state, event);
+        int status = GPC_OBSERVE(&x->unit->tap, CELL, cell, x, gpc_fsm_cell(x->table, x->state, event), event);
         if (status) {
             return status;
         }
-        switch ((gpc_cell_kind_t) plan->kind) {
-            case GPC_CELL_GO:
-            case GPC_CELL_REDO:
-                status = carry_out(x, plan);
-                if (status != GPC_OK) {
-                    return status;
-                }
-                count_cell(x, number);
-                if ((plan->kind == GPC_CELL_GO && !(named & 0x80)) || (leaves && x->way == GPC_NONE)) {
-                    return GPC_OK; /* a pre-event has already freed the way */
-                }
-                break;
-            case GPC_CELL_HOLD_LINE:
-                count_cell(x, number);
-                return GPC_HELD_LINE;
-            case GPC_CELL_HOLD_QUEUE:
-                count_cell(x, number);
-                status = plan->run[0] ? plan->run[0](x) : GPC_OK;
-                return status < 0 ? status : GPC_HELD_QUEUE;
-            case GPC_CELL_NOT_A_VICTIM:
-                return GPC_UNFIT_VICTIM;
-            case GPC_CELL_IMPOSSIBLE:
-                return impossible(x, event);
+        if (plan->kind != GPC_CELL_GO && plan->kind != GPC_CELL_REDO) {
+            return refuse(x, plan, event);
+        }
+        status = carry_out(x, plan);
+        if (status != GPC_OK) {
+            return status;
+        }
+        count_cell(x, plan);
+        if ((plan->kind == GPC_CELL_GO && !(named & 0x80)) || (leaves && x->way == GPC_NONE)) {
+            return GPC_OK; /* a pre-event has already freed the way */
         }
     }
     return lost(x, x->state, "the same cause is classified without end");

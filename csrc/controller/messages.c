@@ -5,24 +5,31 @@
 
 /* ---- messages -------------------------------------------------------------------------------------------------------------------- */
 
+/* Bytes of an atomic's lanes: operands on the way up (two for a compare-and-swap), old values on the way down. Out of line: rare. */
+__attribute__((noinline)) static uint32_t
+lanes_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
+{
+    const gpc_lane_list_t *lanes = gpc_lane_list_at(unit->lane_lists, msg->lanes);
+    if (lanes->operation == GPC_ATOMIC_MERGE) { /* words and four bits of byte mask each; no old values */
+        return gpc_is_request(unit, msg) ? 4u * lanes->count + (lanes->count + 1u) / 2u : 0u;
+    }
+    bool two = lanes->operation == GPC_ATOMIC_CAS && gpc_is_request(unit, msg);
+    return (two ? 8u : 4u) * lanes->count;
+}
+
 /* Bytes of the words that the message carries. */
 static uint32_t
 payload_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
 {
     const gpc_message_info_t *info = gpc_message_info(unit, msg->type);
 
-    if (msg->lanes != GPC_NONE) { /* operands on the way up (two for a compare-and-swap), old values on the way down */
-        const gpc_lane_list_t *lanes = gpc_lane_list_at(unit->lane_lists, msg->lanes);
-        if (lanes->operation == GPC_ATOMIC_MERGE) { /* words and four bits of byte mask each; no old values */
-            return gpc_is_request(unit, msg) ? 4u * lanes->count + (lanes->count + 1u) / 2u : 0u;
-        }
-        bool two = lanes->operation == GPC_ATOMIC_CAS && gpc_is_request(unit, msg);
-        return (two ? 8u : 4u) * lanes->count;
+    if (msg->lanes != GPC_NONE) {
+        return lanes_bytes(unit, msg);
     }
     if (info->whole_line) {
         return unit->machine->line_bytes;
     }
-    return info->bytes_per_word * gpc_count_bits(msg->mask);
+    return info->bytes_per_word == 0 ? 0 : info->bytes_per_word * gpc_count_bits(msg->mask);
 }
 
 uint32_t
@@ -135,11 +142,10 @@ stamp(const gpc_controller_t *unit, gpc_index_t message, const gpc_nodeset_t *to
 {
     gpc_msg_t *msg = gpc_msg_at(unit->messages, message);
     const gpc_message_info_t *info = gpc_message_info(unit, msg->type);
-    uint32_t flit = unit->machine->flit_bytes;
 
     msg->network = info->network;
     msg->traffic_class = (uint8_t) info->traffic_class;
-    msg->flits = (uint16_t) ((gpc_message_bytes(unit, msg) + flit - 1) / flit);
+    msg->flits = (uint16_t) gpc_quotient(unit->by_flit, gpc_message_bytes(unit, msg) + unit->by_flit.divisor - 1);
     return GPC_OBSERVE(&unit->tap, SENT, sent, unit, msg, to);
 }
 

@@ -53,14 +53,15 @@ struct gpc_controller { /* what every step reads comes first, by lines of the ho
     uint8_t *launch_pending; /* bit t: table t has not yet taken the begin or end of the launch */
     gpc_controller_statistics_t *statistics;
     uint8_t request_networks; /* bit n: network n carries requests */
+    uint8_t line_tables;      /* bit t: table t is over lines or words */
     bool collects;            /* during a step over words, which collects what it sends */
     bool program_fences;      /* the program has a fence, or an acquire, release or sc access */
 
     const gpc_ports_t *ports;
     void *world;
+    gpc_divider_t by_flit;            /* the machine's flit_bytes */
     uint64_t *counts[GPC_MAX_TABLES]; /* cells entered, [state][event] */
     void *unit_fields;
-    gpc_failure_t *failure;
 
     gpc_tap_t tap; /* where steps and actions report what they do */
     gpc_pool_t *lane_lists;
@@ -69,6 +70,7 @@ struct gpc_controller { /* what every step reads comes first, by lines of the ho
     const gpc_protocol_t *protocol;
 
     gpc_tags_t arrays[GPC_MAX_ARRAYS];
+    gpc_failure_t *failure;
     const int64_t *options;
     gpc_rule_t rule;           /* of the run: one of those with a model */
     gpc_arena_t *counts_arena; /* of counts and statistics; NULL: the same arena */
@@ -91,6 +93,7 @@ struct gpc_controller { /* what every step reads comes first, by lines of the ho
     uint64_t *own_counters;  /* of the type's counters; NULL: none */
     gpc_histogram_t *own_histograms;
 };
+_Static_assert(offsetof(gpc_controller_t, arrays) == 256, "arrays begin with a line of the host's cache");
 
 /* Number of counters or histograms in a list. */
 static inline uint32_t

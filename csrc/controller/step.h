@@ -8,9 +8,8 @@
 static inline gpc_index_t
 gpc_any_transaction(const gpc_controller_t *self, gpc_address_t line)
 {
-    for (uint8_t i = 0; i < GPC_MAX_TABLES && self->type->tables[i]; i++) {
-        gpc_index_t mshr =
-            self->type->tables[i]->object <= GPC_OVER_WORDS ? gpc_mshr_find_for(&self->mshrs, line, i) : GPC_NONE;
+    for (uint32_t left = self->line_tables; left; left &= left - 1) {
+        gpc_index_t mshr = gpc_mshr_find_for(&self->mshrs, line, (uint8_t) __builtin_ctz(left));
         if (mshr != GPC_NONE) {
             return mshr;
         }

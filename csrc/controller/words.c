@@ -116,7 +116,7 @@ join_lanes(gpc_controller_t *unit, gpc_msg_t *into, gpc_msg_t *from)
     }
 }
 
-void
+__attribute__((noinline)) void /* gpc_send, which calls it, is short without it */
 gpc_collect(gpc_controller_t *unit, gpc_index_t message)
 {
     gpc_msg_t *msg = gpc_msg_at(unit->messages, message);
