@@ -5,7 +5,6 @@
 #include "controller/controller.h"
 
 typedef struct {
-    gpc_index_t pool; /* free list */
     gpc_index_t next, previous;
     gpc_index_t chain; /* the next older entry in the bucket */
     gpc_index_t after; /* the next ready entry; of entries that wait for a transaction, the id of the next one */

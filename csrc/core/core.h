@@ -186,9 +186,9 @@ typedef struct {
 /* Simulates one cycle of one core, `now`, unless an earlier turn took this one's place. */
 GPC_MUST_CHECK int gpc_cores_cycle(gpc_cores_t *self, uint32_t core, gpc_cycle_t now, gpc_turn_t *turn);
 /* The L1 has completed a request: for a load, the message holds its masked words of the line; for an atomic, the lane
- * list holds the old values. The request is complete in `delay` core cycles. Frees the message and its lane list. */
+ * list holds the old values. The request is complete `delay` core cycles after `now`. Frees the message and its lane list. */
 GPC_MUST_CHECK int gpc_cores_complete(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words,
-                                      gpc_cycle_t delay);
+                                      gpc_cycle_t now, gpc_cycle_t delay);
 /* The L1 may take a held request now. at_edge: now is an edge of the core's clock, so that this call may offer it. */
 GPC_MUST_CHECK int gpc_cores_retry(gpc_cores_t *self, uint32_t core, bool at_edge);
 /* A warp that waits for a time or a release part retries at core cycle `at`. */

@@ -188,6 +188,20 @@ gpc_core_warp(const gpc_cores_t *self, uint32_t core, uint32_t warp)
     return self->parts->bases[core].warps + warp;
 }
 
+/* As gpc_pool_at, with sizes that the compiler knows. */
+_Static_assert(sizeof(gpc_core_access_t) % 8 == 0 && sizeof(gpc_core_request_t) % 8 == 0,
+               "items of a pool have no gaps");
+static inline gpc_core_access_t *
+gpc_access_at(const gpc_core_parts_t *parts, uint32_t core, gpc_index_t i)
+{
+    return (gpc_core_access_t *) (void *) parts->accesses[core].items + i;
+}
+static inline gpc_core_request_t *
+gpc_request_at(const gpc_core_parts_t *parts, uint32_t core, gpc_index_t i)
+{
+    return (gpc_core_request_t *) (void *) parts->requests[core].items + i;
+}
+
 static inline __attribute__((always_inline)) void
 gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now)
 {

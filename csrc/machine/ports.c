@@ -185,10 +185,10 @@ static int
 port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit, uint32_t extra)
 {
     gpc_gpu_t *gpu = world;
-    gpc_cycle_t late =
-        gpc_clock_past(gpu->core_clock, tick_now(gpu)) ? 1 : 0; /* between core clock edges: the next edge */
+    gpc_cycle_t now = port_now(gpu);
+    gpc_cycle_t late = now * gpu->core_clock.period != tick_now(gpu); /* between core clock edges: the next edge */
 
-    return gpc_cores_complete(&gpu->cores, l1->index, message, words,
+    return gpc_cores_complete(&gpu->cores, l1->index, message, words, now,
                               (hit ? gpu->machine.l1_latency : gpu->fill_cycles) + late + extra);
 }
 

@@ -58,7 +58,7 @@ world_complete(uint32_t core, gpc_index_t message)
     for (uint32_t i = 0; i < GPC_MAX_LINE_WORDS; i++) {
         words[i] = gpc_msg_at(&world.messages, message)->mask >> i & 1u ? world.line[i] : 0xDEADDEADu;
     }
-    return gpc_cores_complete(&world.cores, core, message, words, world.hit_delay);
+    return gpc_cores_complete(&world.cores, core, message, words, world.now, world.hit_delay);
 }
 
 static inline int
@@ -90,7 +90,7 @@ world_perform(uint32_t core, gpc_index_t message)
     if (world.in_parts && (msg->mask & UINT32_C(0xAAAAAAAA)) && (msg->mask & UINT32_C(0x55555555))) {
         return world_complete_in_parts(core, message);
     }
-    return gpc_cores_complete(&world.cores, core, message, world.line, world.hit_delay);
+    return gpc_cores_complete(&world.cores, core, message, world.line, world.now, world.hit_delay);
 }
 
 static inline int

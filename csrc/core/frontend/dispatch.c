@@ -24,7 +24,7 @@ clear_core(gpc_cores_t *self, uint32_t core_index)
     gpc_list_clear(&core->queue);
     const gpc_pool_t *accesses = &self->parts->accesses[core_index];
     for (uint32_t i = 0; accesses->state->in_use != 0 && i < accesses->capacity; i++) { /* after an abort */
-        ((gpc_core_access_t *) gpc_pool_at(accesses, i))->live = false;
+        gpc_access_at(self->parts, core_index, i)->live = false;
     }
     gpc_pool_clear(accesses);
     gpc_pool_clear(&self->parts->requests[core_index]);

@@ -9,10 +9,9 @@
 static const gpc_core_access_t *
 oldest_access(const gpc_cores_t *self, uint32_t core, uint32_t w)
 {
-    const gpc_pool_t *pool = &self->parts->accesses[core];
     const gpc_core_access_t *oldest = NULL;
-    for (uint32_t i = 0; i < pool->capacity; i++) {
-        const gpc_core_access_t *access = gpc_pool_at(pool, i);
+    for (uint32_t i = 0; i < self->parts->accesses[core].capacity; i++) {
+        const gpc_core_access_t *access = gpc_access_at(self->parts, core, i);
         if (access->live && access->warp == w && (oldest == NULL || access->issued < oldest->issued)) {
             oldest = access;
         }

@@ -209,7 +209,7 @@ next_turn(const gpc_cores_t *self, const gpc_core_t *core, uint32_t core_index, 
         at = port < at ? port : at;
     }
     if (core->due_head != GPC_NONE) {
-        const gpc_core_access_t *due = gpc_pool_at(&self->parts->accesses[core_index], core->due_head);
+        const gpc_core_access_t *due = gpc_access_at(self->parts, core_index, core->due_head);
         at = due->done_at < at ? due->done_at : at;
     }
     if (core->queue.count != 0 && !core->held) {

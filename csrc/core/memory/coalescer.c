@@ -172,7 +172,7 @@ new_request(gpc_issue_t *x, const gpc_decoded_t *d, gpc_index_t access, gpc_addr
     }
     msg->request = i; /* identifies it to controllers; a merged load takes over another request's index */
     msg->access = gpc_pool_take(&self->parts->requests[x->base->index]);
-    gpc_core_request_t *request = gpc_pool_at(&self->parts->requests[x->base->index], msg->access);
+    gpc_core_request_t *request = gpc_request_at(self->parts, x->base->index, msg->access);
     request->access = access;
     request->lanes = 0;
     request->parked = GPC_NONE;
@@ -347,7 +347,7 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     if (request == NULL) {
         return status;
     }
-    gpc_core_access_t *access = gpc_pool_at(&x->base->parts->accesses[x->base->index], access_index);
+    gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, access_index);
     gpc_msg_t *msg = gpc_msg_at(x->base->cores->messages, request->name);
     hand_over_t from;
     hand_over(x, d, room, &from);
@@ -418,7 +418,7 @@ int
 gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_address_t *addresses,
                   gpc_index_t access_index)
 {
-    gpc_core_access_t *access = gpc_pool_at(&x->base->parts->accesses[x->base->index], access_index);
+    gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, access_index);
     coalescer_t lines;
     lines.count = 0;
     lines.access = access_index;

@@ -10,14 +10,14 @@
 gpc_index_t
 gpc_cores_access_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request)
 {
-    return ((const gpc_core_request_t *) gpc_pool_at(&self->parts->requests[core], request->access))->access;
+    return gpc_request_at(self->parts, core, request->access)->access;
 }
 
 gpc_access_kind_t
 gpc_cores_kind_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request)
 {
     gpc_index_t access = gpc_cores_access_of(self, core, request);
-    return ((const gpc_core_access_t *) gpc_pool_at(&self->parts->accesses[core], access))->access.kind;
+    return gpc_access_at(self->parts, core, access)->access.kind;
 }
 
 static void
@@ -108,7 +108,7 @@ wake_order_waiters(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 static int
 retire(gpc_cores_t *self, uint32_t core_index, gpc_index_t i, gpc_cycle_t now)
 {
-    gpc_core_access_t *access = gpc_pool_at(&self->parts->accesses[core_index], i);
+    gpc_core_access_t *access = gpc_access_at(self->parts, core_index, i);
     gpc_core_statistics_t *statistics = &self->statistics[core_index];
     uint32_t w = access->warp;
     gpc_warp_t *warp = gpc_core_warp(self, core_index, w);
@@ -143,24 +143,23 @@ static void
 add_due(gpc_cores_t *self, uint32_t core_index, gpc_index_t i)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
-    const gpc_pool_t *pool = &self->parts->accesses[core_index];
-    gpc_core_access_t *access = gpc_pool_at(pool, i);
+    gpc_core_access_t *access = gpc_access_at(self->parts, core_index, i);
     access->next = GPC_NONE;
     if (core->due_head == GPC_NONE) {
         core->due_head = core->due_tail = i;
         return;
     }
-    gpc_core_access_t *tail = gpc_pool_at(pool, core->due_tail);
+    gpc_core_access_t *tail = gpc_access_at(self->parts, core_index, core->due_tail);
     if (tail->done_at <= access->done_at) {
         tail->next = i;
         core->due_tail = i;
         return;
     }
     gpc_index_t *link = &core->due_head;
-    gpc_core_access_t *at = gpc_pool_at(pool, *link);
+    gpc_core_access_t *at = gpc_access_at(self->parts, core_index, *link);
     while (at->done_at <= access->done_at) {
         link = &at->next;
-        at = gpc_pool_at(pool, *link);
+        at = gpc_access_at(self->parts, core_index, *link);
     }
     access->next = *link;
     *link = i;
@@ -170,10 +169,9 @@ int
 gpc_core_retire_due(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
-    const gpc_pool_t *pool = &self->parts->accesses[core_index];
     while (core->due_head != GPC_NONE) {
         gpc_index_t i = core->due_head;
-        const gpc_core_access_t *access = gpc_pool_at(pool, i);
+        const gpc_core_access_t *access = gpc_access_at(self->parts, core_index, i);
         if (access->done_at > now) {
             return 0;
         }
@@ -190,7 +188,7 @@ gpc_core_retire_due(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 static int
 finish_access(gpc_issue_t *x, gpc_index_t i)
 {
-    gpc_core_access_t *access = gpc_pool_at(&x->base->parts->accesses[x->base->index], i);
+    gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, i);
     if (access->destination.kind != GPC_NO_OPERAND) {
         gpc_core_set_destination(x, &access->destination, access->width, access->done_at);
         if (x->warp->state == GPC_WARP_WAITS_REGISTER) {
@@ -251,17 +249,16 @@ count_served(gpc_core_statistics_t *statistics, gpc_access_kind_t kind, gpc_cycl
 }
 
 int
-gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, const uint32_t *words,
+gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, const uint32_t *words, gpc_cycle_t now,
                    gpc_cycle_t delay)
 {
     const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    const gpc_pool_t *requests = &self->parts->requests[core_index];
     gpc_index_t request_index = msg->access;
-    gpc_core_request_t *request = gpc_pool_at(requests, request_index);
+    gpc_core_request_t *request = gpc_request_at(self->parts, core_index, request_index);
     gpc_index_t access_index = request->access;
-    gpc_core_access_t *access = gpc_pool_at(&self->parts->accesses[core_index], access_index);
+    gpc_core_access_t *access = gpc_access_at(self->parts, core_index, access_index);
     gpc_issue_t x;
-    gpc_issue_init(&x, self, core_index, access->warp, self->hooks.now(self->hooks.world));
+    gpc_issue_init(&x, self, core_index, access->warp, now);
     if (!access->live || access->remaining == 0 || (msg->mask & ~request->missing) != 0) {
         return fail_twice(self, core_index, msg);
     }
@@ -269,8 +266,8 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     if (msg->lanes != GPC_NONE) {
         gpc_pool_give(self->lane_lists, msg->lanes);
     }
-    if (access->done_at < x.now + delay) {
-        access->done_at = x.now + delay;
+    if (access->done_at < now + delay) {
+        access->done_at = now + delay;
     }
     if (!done && request->name == message) {
         request->parked = message; /* its index identifies the request: not reusable before all words have arrived */
@@ -279,7 +276,7 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     }
     gpc_address_t line = msg->line;
     if (done) {
-        count_served(x.base->statistics, access->access.kind, msg->received, x.now + delay);
+        count_served(x.base->statistics, access->access.kind, msg->received, now + delay);
     }
     gpc_pool_give(self->messages, message);
     if (!done) {
@@ -291,8 +288,8 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     if (request->parked != GPC_NONE) {
         gpc_pool_give(self->messages, request->parked);
     }
-    gpc_pool_give(requests, request_index);
+    gpc_pool_give(&self->parts->requests[core_index], request_index);
     x.core->in_flight--;
     int status = --access->remaining == 0 ? finish_access(&x, access_index) : 0;
-    return status ? status : gpc_core_wake_queue_waiters(self, core_index);
+    return status || x.core->waits_queue == 0 ? status : gpc_core_wake_queue_waiters(self, core_index);
 }

@@ -56,7 +56,7 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
         return status;
     }
     gpc_index_t i = gpc_pool_take(&x->base->parts->accesses[x->base->index]);
-    gpc_core_access_t *access = gpc_pool_at(&x->base->parts->accesses[x->base->index], i);
+    gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, i);
     access->next = GPC_NONE;
     access->issued = access->done_at = x->now;
     access->pc = x->warp->top.pc;

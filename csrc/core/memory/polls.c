@@ -32,8 +32,8 @@ void
 gpc_cores_note_poll(const gpc_cores_t *self, gpc_poll_t *polls, uint32_t core, const gpc_msg_t *msg,
                     const uint32_t *words)
 {
-    const gpc_core_request_t *request = gpc_pool_at(&self->parts->requests[core], msg->access);
-    const gpc_core_access_t *access = gpc_pool_at(&self->parts->accesses[core], request->access);
+    const gpc_core_request_t *request = gpc_request_at(self->parts, core, msg->access);
+    const gpc_core_access_t *access = gpc_access_at(self->parts, core, request->access);
     const gpc_lane_list_t *list = msg->lanes == GPC_NONE ? NULL : gpc_lane_list_at(self->lane_lists, msg->lanes);
     bool is_atomic = access->access.kind == GPC_ACCESS_ATOMIC && list != NULL && list->count != 0;
     if (!is_atomic && (access->access.kind != GPC_ACCESS_LOAD || msg->mask == 0)) {

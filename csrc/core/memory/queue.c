@@ -37,9 +37,8 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     gpc_list_t before = core->queue;
     gpc_index_t next = gpc_msg_at(self->messages, before.head)->next;
     gpc_index_t i = gpc_list_pop(&core->queue, self->messages);
-    const gpc_core_request_t *request =
-        gpc_pool_at(&self->parts->requests[core_index], gpc_msg_at(self->messages, i)->access);
-    gpc_core_access_t *access = gpc_pool_at(&self->parts->accesses[core_index], request->access);
+    const gpc_core_request_t *request = gpc_request_at(self->parts, core_index, gpc_msg_at(self->messages, i)->access);
+    gpc_core_access_t *access = gpc_access_at(self->parts, core_index, request->access);
     /* The L1 may complete the request immediately, which frees message and access. */
     bool last = --access->to_offer == 0;
     gpc_msg_at(self->messages, i)->received = now;
