@@ -98,35 +98,45 @@ lane_of(const gpc_network_parts_t *parts, uint32_t input, uint32_t output)
     return wiring->by_output ? output - wiring->first_output : input - parts->injection[wiring->node];
 }
 
-/* A node's queue for an output has more room: relayed messages and the node's own alternate. */
+/* The node's own messages may take the room. */
+static inline int
+offer_room(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t output)
+{
+    return self->hooks.room ? self->hooks.room(self->hooks.world, self->parts->inputs[input].node, network,
+                                               lane_of(self->parts, input, output))
+                            : 0;
+}
+
+static int
+relay_into_room(gpc_network_t *self, gpc_node_t node, uint32_t network)
+{
+    int status = relay(self, node, network);
+    return status ? status : notify_node(self, node, network);
+}
+
+/* As on_room, while a message waits to be relayed: it and the node's own alternate. Out of line: rare. */
+__attribute__((noinline)) static int
+share_room(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t output, gpc_index_t waiting, bool own_first)
+{
+    gpc_node_t node = self->parts->inputs[input].node;
+    bool waits = relay_way(self, node, gpc_msg_at(self->messages, waiting)).output == output;
+    int status = waits && !own_first ? relay_into_room(self, node, network) : 0;
+
+    status = status ? status : offer_room(self, input, network, output);
+    return status == 0 && waits && own_first ? relay_into_room(self, node, network) : status;
+}
+
+/* A node's queue for an output has more room. */
 static int
 on_room(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t output)
 {
     gpc_node_t node = self->parts->inputs[input].node;
-    gpc_node_state_t *state = &self->parts->node_states[node];
+    bool *own_turn = &self->parts->node_states[node].own_turn[network], own_first = *own_turn;
     gpc_index_t waiting = relay_at(self, node, network);
-    bool relay_waits =
-        waiting != GPC_NONE && relay_way(self, node, gpc_msg_at(self->messages, waiting)).output == output;
-    bool own_first = state->own_turn[network];
-    int status = 0;
 
-    state->own_turn[network] = false;
-    if (relay_waits && !own_first) {
-        status = relay(self, node, network);
-        if (status == 0) {
-            status = notify_node(self, node, network);
-        }
-    }
-    if (status == 0 && self->hooks.room) {
-        status = self->hooks.room(self->hooks.world, node, network, lane_of(self->parts, input, output));
-    }
-    if (status == 0 && relay_waits && own_first) {
-        status = relay(self, node, network);
-        if (status == 0) {
-            status = notify_node(self, node, network);
-        }
-    }
-    return status;
+    *own_turn = false;
+    return waiting == GPC_NONE ? offer_room(self, input, network, output)
+                               : share_room(self, input, network, output, waiting, own_first);
 }
 
 /* Returns room to the node or output that feeds the queue. */
