@@ -33,6 +33,25 @@ many_cores_share_a_bank_at_one_flit_a_cycle(void)
     }
 }
 
+/* After core 70: its successors first, then from the first one on. */
+static void
+inputs_of_several_words_take_turns(void)
+{
+    enum { MANY = 130 };
+    gpc_network_config_t config = fermi;
+    config.cores = MANY;
+    begin(&config);
+    send(70, MANY, 0, 5);
+    run_dry();
+    for (uint32_t core = 0; core < MANY; core++) {
+        send(core, MANY, 0, 5);
+    }
+    run_dry();
+    for (uint32_t i = 0; i < MANY; i++) {
+        CHECK_EQUAL_U64(arrived_at[1 + (71 + i) % MANY], arrived_at[1 + 71] + (gpc_tick_t) i * 5 * PERIOD);
+    }
+}
+
 static void
 one_core_fills_a_bank_s_port_alone(void)
 {
@@ -173,6 +192,7 @@ int
 main(void)
 {
     RUN(many_cores_share_a_bank_at_one_flit_a_cycle);
+    RUN(inputs_of_several_words_take_turns);
     RUN(one_core_fills_a_bank_s_port_alone);
     RUN(virtual_networks_take_turns_on_one_port);
     RUN(different_outputs_do_not_wait_for_each_other);

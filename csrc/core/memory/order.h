@@ -57,7 +57,7 @@ typedef struct {
 /* An outstanding line request; recorded under the traits same_line and same_word and the option word_order only, and not
  * under sc. */
 typedef struct {
-    gpc_index_t next; /* the next older request of the warp (word_order: of the core), or the free list's link */
+    gpc_index_t next; /* the next older request of the warp (word_order: of the core) */
     gpc_mask_t mask;
     gpc_address_t line;
     uint16_t warp;
