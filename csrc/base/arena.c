@@ -237,18 +237,12 @@ gpc_pool_init(gpc_pool_t *self, gpc_arena_t *arena, uint32_t capacity, uint32_t 
     self->items = gpc_arena_take(arena, capacity + 1u, self->item_size);
     self->state = GPC_ARENA_TAKE(arena, 1, gpc_pool_state_t);
     self->order = GPC_ARENA_TAKE(arena, capacity, gpc_index_t);
-    if (!self->items || !self->state || !self->order) {
-        return GPC_ERROR_MEMORY;
-    }
-    gpc_pool_clear(self);
-    return 0;
+    return self->items && self->state && self->order ? 0 : GPC_ERROR_MEMORY;
 }
 
 void
 gpc_pool_clear(const gpc_pool_t *self)
 {
     self->state->in_use = 0;
-    for (uint32_t i = 0; i < self->capacity; i++) {
-        self->order[i] = i;
-    }
+    memset(self->order, 0, self->capacity * sizeof(*self->order));
 }

@@ -56,7 +56,9 @@ typedef struct {
 typedef struct {
     uint8_t *items; /* borrowed from the arena, as the next two */
     gpc_pool_state_t *state;
-    gpc_index_t *order; /* [capacity]: from `in_use` on the free items; the one returned last is taken next */
+    gpc_index_t
+        *order; /* [capacity]: from place `in_use` on the free items, each less its place, so that what was never in use
+                           is zero; the one returned last is taken next */
     uint32_t item_size, capacity;
 } gpc_pool_t;
 
@@ -80,13 +82,19 @@ gpc_pool_spare(const gpc_pool_t *self)
 static inline gpc_index_t
 gpc_pool_take(const gpc_pool_t *self)
 {
-    return self->state->in_use < self->capacity ? self->order[self->state->in_use++] : GPC_NONE;
+    uint32_t place = self->state->in_use;
+    if (place >= self->capacity) {
+        return GPC_NONE;
+    }
+    self->state->in_use = place + 1;
+    return self->order[place] + place;
 }
 
 static inline void
 gpc_pool_give(const gpc_pool_t *self, gpc_index_t i)
 {
-    self->order[--self->state->in_use] = i;
+    uint32_t place = --self->state->in_use;
+    self->order[place] = i - place;
 }
 
 #endif
