@@ -56,9 +56,9 @@ typedef struct {
 typedef struct {
     uint8_t *items; /* borrowed from the arena, as the next two */
     gpc_pool_state_t *state;
-    gpc_index_t
-        *order; /* [capacity]: from place `in_use` on the free items, each less its place, so that what was never in use
-                           is zero; the one returned last is taken next */
+    /* [capacity]: from place `in_use` on the free items, the one returned last first; each less its place, so that items never in
+     * use are zero, which snapshots leave out. */
+    gpc_index_t *order;
     uint32_t item_size, capacity;
 } gpc_pool_t;
 

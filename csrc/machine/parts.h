@@ -144,12 +144,11 @@ struct gpc_gpu {
     gpc_dram_t dram;
     gpc_cpu_cache_t cpu;
     gpc_memory_t *memory;
-    gpc_controller_t
-        *controllers;       /* [nodes], L1s first, then banks; in `constants`, aligned to lines of the host's cache */
-    gpc_controller_t **l1s; /* owned; [cores] */
-    gpc_node_queues_t *queues; /* [nodes] */
-    gpc_list_t *waiting;       /* [nodes][networks][lanes]: messages that wait for room in the network */
-    uint32_t lanes;            /* maximum number of lanes per node and virtual network */
+    gpc_controller_t *controllers; /* [nodes], L1s first, then banks; in `constants` */
+    gpc_controller_t **l1s;        /* owned; [cores] */
+    gpc_node_queues_t *queues;     /* [nodes] */
+    gpc_list_t *waiting;           /* [nodes][networks][lanes]: messages that wait for room in the network */
+    uint32_t lanes;                /* maximum number of lanes per node and virtual network */
     gpc_order_t order;
     gpc_cores_t cores;
     gpc_stream_t stream;         /* of what happens in controllers and cores */
