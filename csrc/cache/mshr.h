@@ -3,6 +3,7 @@
 #ifndef GPC_CACHE_MSHR_H
 #define GPC_CACHE_MSHR_H
 
+#include "base/bytes.h"
 #include "base/message.h"
 
 typedef struct {
@@ -45,6 +46,12 @@ static inline uint8_t *
 gpc_mshr_word_states(const gpc_mshr_table_t *self, gpc_index_t i)
 {
     return self->word_states + (size_t) i * self->line_words;
+}
+/* Words of the entry with this byte: 0: not part of the transaction, else their state + 1. */
+static inline gpc_mask_t
+gpc_mshr_words_in(const gpc_mshr_table_t *self, gpc_index_t i, uint8_t held)
+{
+    return gpc_equal_bytes(gpc_mshr_word_states(self, i), self->line_words, held);
 }
 static inline uint32_t
 gpc_mshr_room(const gpc_mshr_table_t *self)

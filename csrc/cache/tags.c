@@ -1,9 +1,6 @@
 #include "cache/tags.h"
 
 #include <string.h>
-#ifdef __SSE2__ /* of every x86-64 host */
-#include <emmintrin.h>
-#endif
 
 #include "base/errors.h"
 
@@ -78,8 +75,7 @@ static inline uint64_t
 equal_marks(const uint8_t *marks, uint8_t mark)
 {
 #ifdef __SSE2__
-    __m128i all = _mm_loadu_si128((const __m128i *) (const void *) marks);
-    return (uint32_t) _mm_movemask_epi8(_mm_cmpeq_epi8(all, _mm_set1_epi8((char) mark)));
+    return gpc_equal_of_16(marks, mark);
 #else
     const uint64_t ones = UINT64_C(0x0101010101010101), most = 0x7F * ones;
     uint64_t differ;
@@ -158,18 +154,13 @@ flash_words(gpc_tags_t *self, gpc_index_t way, uint8_t state, uint8_t initial)
 uint32_t
 gpc_tags_in_state(const gpc_tags_t *self, gpc_index_t way, uint8_t state)
 {
-    uint32_t found = 0;
-
     if (!gpc_tags_present(self, way) || self->tags[way].mshr != GPC_NONE) {
         return 0;
     }
     if (!self->word_states) {
         return self->tags[way].state == state;
     }
-    for (uint32_t word = 0; word < self->line_words; word++) {
-        found += gpc_tags_word_states(self, way)[word] == state;
-    }
-    return found;
+    return (uint32_t) __builtin_popcount(gpc_tags_words_in(self, way, state));
 }
 
 uint32_t

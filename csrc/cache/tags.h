@@ -7,6 +7,7 @@
 #define GPC_CACHE_TAGS_H
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/divide.h"
 
 /* Maps a line to its set. A bank holds only every banks-th piece of interleave_bytes and skips the other pieces'
@@ -127,6 +128,12 @@ static inline uint8_t *
 gpc_tags_word_states(const gpc_tags_t *self, gpc_index_t way)
 {
     return self->word_states + (size_t) way * self->line_words;
+}
+/* Words whose state beside the tag is this one. */
+static inline gpc_mask_t
+gpc_tags_words_in(const gpc_tags_t *self, gpc_index_t way, uint8_t state)
+{
+    return gpc_equal_bytes(gpc_tags_word_states(self, way), self->line_words, state);
 }
 
 #endif

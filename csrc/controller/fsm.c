@@ -18,28 +18,18 @@ word_state(const gpc_step_t *x, uint8_t word)
     return x->way != GPC_NONE ? gpc_tags_word_states(&unit->arrays[x->array], x->way)[word] : x->table->initial;
 }
 
-static bool
-are_equal(const uint8_t *states, uint32_t words)
-{
-    return memcmp(states, states + 1, words - 1) == 0;
-}
-
 gpc_mask_t
 gpc_fsm_words_in(const gpc_step_t *x, uint8_t state)
 {
     const gpc_controller_t *unit = x->unit;
-    uint32_t words = unit->mshrs.line_words;
-    bool one = (x->way == GPC_NONE || are_equal(gpc_tags_word_states(&unit->arrays[x->array], x->way), words)) &&
-               (x->mshr == GPC_NONE || are_equal(gpc_mshr_word_states(&unit->mshrs, x->mshr), words));
-    gpc_mask_t in = GPC_NO_WORDS;
-
-    if (one) {
-        return word_state(x, 0) == state ? gpc_all_words(unit) : GPC_NO_WORDS;
+    gpc_mask_t in = x->way != GPC_NONE             ? gpc_tags_words_in(&unit->arrays[x->array], x->way, state)
+                    : state == x->table->initial ? gpc_all_words(unit)
+                                                 : GPC_NO_WORDS;
+    if (x->mshr == GPC_NONE) {
+        return in;
     }
-    for (uint32_t word = 0; word < words; word++) {
-        in |= (gpc_mask_t) (word_state(x, (uint8_t) word) == state) << word;
-    }
-    return in;
+    return (in & gpc_mshr_words_in(&unit->mshrs, x->mshr, 0)) |
+           gpc_mshr_words_in(&unit->mshrs, x->mshr, (uint8_t) (state + 1));
 }
 
 /* For a table with its state in several arrays: reads it beside the first tag that is present. */
@@ -177,10 +167,14 @@ set_line_state(gpc_step_t *x, uint8_t next, bool opens)
 }
 
 static void
-set_words(uint8_t *states, gpc_mask_t mask, uint32_t words, uint8_t state)
+set_words(uint8_t *states, gpc_mask_t mask, uint8_t state)
 {
-    if (mask == UINT32_MAX) {
-        memset(states, state, words);
+    if (mask == UINT32_MAX) { /* all words of most lines: of a known number, without a call */
+        memset(states, state, 32);
+        return;
+    }
+    if (mask == UINT16_MAX) {
+        memset(states, state, 16);
         return;
     }
     for (; mask; mask &= mask - 1) {
@@ -192,13 +186,12 @@ static int
 set_word_states(gpc_step_t *x, uint8_t next, bool stable)
 {
     gpc_controller_t *unit = x->unit;
-    uint32_t words = unit->mshrs.line_words;
 
     if (x->mshr != GPC_NONE) {
-        set_words(gpc_mshr_word_states(&unit->mshrs, x->mshr), x->mask, words, stable ? 0 : (uint8_t) (next + 1));
+        set_words(gpc_mshr_word_states(&unit->mshrs, x->mshr), x->mask, stable ? 0 : (uint8_t) (next + 1));
     }
     if (stable && x->way != GPC_NONE) {
-        set_words(gpc_tags_word_states(&unit->arrays[x->array], x->way), x->mask, words, next);
+        set_words(gpc_tags_word_states(&unit->arrays[x->array], x->way), x->mask, next);
     } else if (stable && next != x->table->initial) {
         return lost(x, next, "the words have no way");
     }
@@ -213,8 +206,7 @@ gpc_fsm_end_over_words(gpc_step_t *x)
     if (x->mshr == GPC_NONE || gpc_mshr_at(mshrs, x->mshr)->pending.count) {
         return GPC_OK;
     }
-    const uint8_t *held = gpc_mshr_word_states(mshrs, x->mshr);
-    if (held[0] || !are_equal(held, mshrs->line_words)) {
+    if (gpc_mshr_words_in(mshrs, x->mshr, 0) != gpc_all_words(x->unit)) {
         return GPC_OK;
     }
     return end_transaction(x, x->table->initial);

@@ -145,13 +145,10 @@ drop_empty_line(gpc_step_t *x)
     if (x->way == GPC_NONE || x->mshr != GPC_NONE || x->table->keeps_initial) {
         return;
     }
-    for (uint32_t word = 0; word < tags->line_words; word++) {
-        if (gpc_tags_word_states(tags, x->way)[word] != x->table->initial) {
-            return;
-        }
+    if (gpc_tags_words_in(tags, x->way, x->table->initial) == gpc_all_words(x->unit)) {
+        gpc_tags_drop(tags, x->way);
+        x->way = GPC_NONE;
     }
-    gpc_tags_drop(tags, x->way);
-    x->way = GPC_NONE;
 }
 
 int

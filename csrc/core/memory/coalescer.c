@@ -323,44 +323,70 @@ words_of(const gpc_core_access_t *access, gpc_lanes_t lanes)
     return words;
 }
 
-/* Makes one request for an instruction whose lanes all access one line that is entirely inside the buffer. 1: done; 0:
- * not such an instruction; negative: an error. */
-int
-gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t access_index)
+bool
+gpc_core_find_line(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *room, gpc_one_line_t *out)
 {
     const gpc_buffer_t *buffer = &x->launch->launch.buffers[d->immediate];
     uint32_t word_mask = x->base->cores->machine->line_bytes / 4u - 1u;
     if ((d->flags & GPC_FLAG_FLAT) != 0 || d->width != 1 || d->narrow.bytes != 0 ||
         (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD)) {
-        return 0;
+        return false;
     }
-    uint32_t room[5][GPC_MAX_LANES], room_index[GPC_MAX_LANES];
-    const uint32_t *index = gpc_operand_lanes(x, &d->a, room_index);
+    const uint32_t *index = gpc_operand_lanes(x, &d->a, room);
     shape_t shape = shape_of(x, d, index, lanes, word_mask);
     uint32_t first = index[gpc_lowest_bit(lanes)], start = first & ~word_mask;
-    if (!shape.one_line || (uint64_t) start + word_mask >= buffer->elements) {
-        return 0;
+    out->line = buffer->address + 4u * (gpc_address_t) start;
+    out->index = index;
+    out->word_mask = word_mask;
+    out->first = first & word_mask;
+    out->straight = shape.straight;
+    out->one_word = shape.one_word;
+    return shape.one_line && (uint64_t) start + word_mask < buffer->elements;
+}
+
+static inline gpc_mask_t
+straight_words(const gpc_issue_t *x, const gpc_one_line_t *at)
+{
+    return (gpc_mask_t) (((UINT64_C(1) << x->launch->lanes) - 1) << at->first);
+}
+
+gpc_mask_t
+gpc_core_words_of_line(const gpc_issue_t *x, gpc_lanes_t lanes, const gpc_one_line_t *at)
+{
+    gpc_mask_t words = GPC_NO_WORDS;
+    if (at->straight) {
+        return straight_words(x, at);
     }
+    for (gpc_lanes_t left = at->one_word ? 1 : lanes; left != 0; left &= left - 1) {
+        words |= UINT32_C(1) << (at->index[gpc_lowest_bit(left)] & at->word_mask);
+    }
+    return words;
+}
+
+int
+gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t access_index,
+                       const gpc_one_line_t *at)
+{
     int status = 0;
-    gpc_address_t line = buffer->address + 4u * (gpc_address_t) start;
-    gpc_core_request_t *request = new_request(x, d, access_index, line, &status);
+    gpc_core_request_t *request = new_request(x, d, access_index, at->line, &status);
     if (request == NULL) {
         return status;
     }
     gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, access_index);
     gpc_msg_t *msg = gpc_msg_at(x->base->cores->messages, request->name);
+    uint32_t room[5][GPC_MAX_LANES];
     hand_over_t from;
     hand_over(x, d, room, &from);
-    access->one_word = shape.one_word;
-    access->straight = shape.straight && d->access.kind != GPC_ACCESS_ATOMIC;
+    access->one_word = at->one_word;
+    access->straight = at->straight && d->access.kind != GPC_ACCESS_ATOMIC;
     if (access->straight) {
-        access->word[0] = (uint8_t) (first & word_mask);
-        msg->mask = (uint32_t) (((UINT64_C(1) << x->launch->lanes) - 1) << (first & word_mask));
+        access->word[0] = (uint8_t) at->first;
+        msg->mask = straight_words(x, at);
         if (d->access.kind == GPC_ACCESS_STORE) {
-            memcpy(msg->data + (first & word_mask), from.values[0], x->launch->lanes * sizeof *msg->data);
+            memcpy(msg->data + at->first, from.values[0], x->launch->lanes * sizeof *msg->data);
         }
     } else {
-        fill_words(access, index, x->launch->lanes, word_mask);
+        fill_words(access, at->index, x->launch->lanes, at->word_mask);
         msg->mask = words_of(access, lanes);
         for (gpc_lanes_t left = d->access.kind != GPC_ACCESS_LOAD ? lanes : 0; left != 0; left &= left - 1) {
             uint32_t l = gpc_lowest_bit(left);
@@ -370,8 +396,8 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     request->lanes = lanes;
     note_words(x, d, request, msg);
     access->remaining = access->to_offer = 1;
-    access->line = line;
-    return 1;
+    access->line = at->line;
+    return 0;
 }
 
 /* ---- the general case -------------------------------------------------------------------------------------------- */

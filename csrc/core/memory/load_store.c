@@ -24,8 +24,9 @@ count_access(gpc_core_statistics_t *statistics, const gpc_decoded_t *d, uint32_t
     }
 }
 
-/* Queries order.c for the words of every lane, those of consecutive lanes of a line together, before any request is made. */
-static int
+/* Queries order.c for the words of every lane, those of consecutive lanes of a line together, before any request is made. Out of
+ * line: rare. */
+__attribute__((noinline)) static int
 query_lines(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
 {
     gpc_address_t addresses[GPC_MAX_LANES], line_mask = x->base->cores->machine->line_bytes - 1u;
@@ -43,17 +44,33 @@ query_lines(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
     return status > 0 ? gpc_core_block_for_order(x, d, status, GPC_NEVER) : status;
 }
 
+/* The same of lanes that access one line. */
+static int
+query_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_one_line_t *at)
+{
+    int status = gpc_order_may_touch(x->base->cores->order, x->base->index, x->warp_index, &d->access, at->line,
+                                     gpc_core_words_of_line(x, lanes, at));
+    return status > 0 ? gpc_core_block_for_order(x, d, status, GPC_NEVER) : status;
+}
+
 int
 gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
-    int status = GPC_ISSUED;
-    if (gpc_order_minds_lines(x->base->cores->order, x->base->index, x->warp_index)) {
-        status = query_lines(x, d, lanes);
-    }
-    status = status == GPC_ISSUED ? gpc_core_query_order(x, d) : status;
+    bool minds_lines = gpc_order_minds_lines(x->base->cores->order, x->base->index, x->warp_index);
+    int status = minds_lines ? GPC_ISSUED : gpc_core_query_order(x, d);
     if (status != GPC_ISSUED) {
         return status;
+    }
+    uint32_t room[GPC_MAX_LANES];
+    gpc_one_line_t at;
+    bool one_line = gpc_core_find_line(x, d, lanes, room, &at);
+    if (minds_lines) {
+        status = one_line ? query_line(x, d, lanes, &at) : query_lines(x, d, lanes);
+        status = status == GPC_ISSUED ? gpc_core_query_order(x, d) : status;
+        if (status != GPC_ISSUED) {
+            return status;
+        }
     }
     gpc_index_t i = gpc_pool_take(&x->base->parts->accesses[x->base->index]);
     gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, i);
@@ -67,8 +84,9 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     access->warp = (uint8_t) x->warp_index;
     access->live = true;
     bool observed = gpc_is_observed(&x->base->cores->tap, GPC_ON_ACCESSED); /* with the lanes' addresses */
-    status = observed ? 0 : gpc_core_coalesce_line(x, d, lanes, i);
-    if (status == 0) {
+    if (one_line && !observed) {
+        status = gpc_core_coalesce_line(x, d, lanes, i, &at);
+    } else {
         gpc_address_t addresses[GPC_MAX_LANES];
         status = gpc_core_find_addresses(x, d, lanes, addresses);
         status = status != 0 ? status : gpc_core_coalesce(x, d, lanes, addresses, i);
@@ -76,7 +94,7 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
             status = gpc_core_publish(x, d, lanes, i, addresses, NULL);
         }
     }
-    if (status < 0) {
+    if (status != 0) {
         return status;
     }
     x->core->queued++;

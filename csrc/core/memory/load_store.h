@@ -18,9 +18,23 @@ GPC_MUST_CHECK int gpc_core_publish(const gpc_issue_t *x, const gpc_decoded_t *d
 /* coalescer.c: byte addresses of the lanes, checked against the buffer. */
 GPC_MUST_CHECK int gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes,
                                            gpc_address_t *addresses);
-/* Checks and coalesces lanes that access one line: 1 done, 0 not such an access, negative an error. */
-GPC_MUST_CHECK int gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes,
-                                          gpc_index_t access);
+/* The line that all lanes of an access to words access. */
+typedef struct {
+    gpc_address_t line;
+    const uint32_t *index; /* of each lane: in the buffer */
+    uint32_t word_mask;    /* of an index: the word in its line */
+    uint32_t first;        /* the first lane's word in the line */
+    bool straight;         /* all lanes are active and access consecutive words */
+    bool one_word;         /* all lanes are active and access the same word */
+} gpc_one_line_t;
+
+/* Whether the lanes access words of one line that is entirely inside the buffer: most accesses. room: of the indices. */
+bool gpc_core_find_line(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *room,
+                        gpc_one_line_t *out);
+gpc_mask_t gpc_core_words_of_line(const gpc_issue_t *x, gpc_lanes_t lanes, const gpc_one_line_t *at);
+/* Makes the request of such an access. */
+GPC_MUST_CHECK int gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t access,
+                                          const gpc_one_line_t *at);
 /* Appends one request per distinct line to the core's queue; sets the access's number of requests and first line. */
 GPC_MUST_CHECK int gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes,
                                      const gpc_address_t *addresses, gpc_index_t access);

@@ -31,13 +31,7 @@ is_coming(const gpc_step_t *x)
     if (x->mshr == GPC_NONE || denovo_l1_mshr(x)->poisoned || has_word(denovo_l1_mshr(x)->skip, x)) {
         return false;
     }
-    const uint8_t *states = gpc_mshr_word_states(&x->unit->mshrs, x->mshr);
-    for (uint32_t word = 0; word < x->unit->mshrs.line_words; word++) {
-        if (states[word] == L1_RDP + 1) { /* 0: not in the transaction */
-            return true;
-        }
-    }
-    return false;
+    return gpc_mshr_words_in(&x->unit->mshrs, x->mshr, L1_RDP + 1) != GPC_NO_WORDS;
 }
 
 static gpc_event_id_t
@@ -348,12 +342,8 @@ denovo_registered(const gpc_controller_t *l1, gpc_address_t line)
 {
     const gpc_tags_t *tags = &l1->arrays[0];
     gpc_index_t way = gpc_tags_find(tags, line);
-    gpc_mask_t mask = GPC_NO_WORDS;
 
-    for (uint32_t word = 0; way != GPC_NONE && word < tags->line_words; word++) {
-        mask |= (gpc_mask_t) (gpc_tags_word_states(tags, way)[word] == L1_R) << word;
-    }
-    return mask;
+    return way == GPC_NONE ? GPC_NO_WORDS : gpc_tags_words_in(tags, way, L1_R);
 }
 
 GPC_SHARED_ACTION(dn_act_serve_read, "send DATA: these words and the line's other registered ones")

@@ -67,13 +67,7 @@ is_from_owner(const gpc_step_t *x)
 static bool
 has_registered(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
 {
-    const uint8_t *states = gpc_tags_word_states(&unit->arrays[array], way);
-    uint32_t registered = 0;
-
-    for (uint32_t word = 0; word < unit->arrays[array].line_words; word++) {
-        registered += states[word] == L2_R;
-    }
-    return registered != 0;
+    return gpc_tags_words_in(&unit->arrays[array], way, L2_R) != GPC_NO_WORDS;
 }
 
 static gpc_event_id_t
@@ -150,13 +144,9 @@ words_in_bank(const gpc_controller_t *bank, gpc_index_t way)
 {
     const gpc_tags_t *tags = &bank->arrays[0];
     gpc_index_t mshr = tags->tags[way].mshr;
-    gpc_mask_t mask = GPC_NO_WORDS;
+    gpc_mask_t here = gpc_tags_words_in(tags, way, L2_V);
 
-    for (uint32_t word = 0; word < tags->line_words; word++) {
-        bool moves = mshr != GPC_NONE && gpc_mshr_word_states(&bank->mshrs, mshr)[word];
-        mask |= (gpc_mask_t) (!moves && gpc_tags_word_states(tags, way)[word] == L2_V) << word;
-    }
-    return mask;
+    return mshr == GPC_NONE ? here : here & gpc_mshr_words_in(&bank->mshrs, mshr, 0);
 }
 
 GPC_ACTION(act_send_data, "send DATA: the demanded words and the line's others that are here")
