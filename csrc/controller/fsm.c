@@ -22,7 +22,7 @@ gpc_mask_t
 gpc_fsm_words_in(const gpc_step_t *x, uint8_t state)
 {
     const gpc_controller_t *unit = x->unit;
-    gpc_mask_t in = x->way != GPC_NONE             ? gpc_tags_words_in(&unit->arrays[x->array], x->way, state)
+    gpc_mask_t in = x->way != GPC_NONE           ? gpc_tags_words_in(&unit->arrays[x->array], x->way, state)
                     : state == x->table->initial ? gpc_all_words(unit)
                                                  : GPC_NO_WORDS;
     if (x->mshr == GPC_NONE) {

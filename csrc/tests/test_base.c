@@ -1,5 +1,6 @@
-/* test_base.c: arenas, pools, text, errors, described structs, lists of messages. */
+/* test_base.c: arenas, pools, text, errors, described structs, lists of messages, bytes. */
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/describe.h"
 #include "base/errors.h"
 #include "base/failure.h"
@@ -185,6 +186,25 @@ described_structs_print(void)
     gpc_text_free(&text);
 }
 
+static void
+bytes_equal_to_a_value_are_found(void)
+{
+    for (uint32_t count = 1; count <= 32; count++) {
+        uint8_t *bytes = malloc(count); /* no more: a sanitizer sees what is read beyond them */
+        uint32_t expected = 0;
+        REQUIRE(bytes);
+        for (uint32_t i = 0; i < count; i++) {
+            bytes[i] = (uint8_t) (i * i % 7 + (i == 17 ? 0x80 : 0));
+            expected |= (uint32_t) (bytes[i] == 2) << i;
+        }
+        CHECK_EQUAL_U64(gpc_equal_bytes(bytes, count, 2), expected);
+        CHECK_EQUAL_U64(gpc_equal_bytes(bytes, count, 0xFF), 0);
+        bytes[count - 1] = 0xFF;
+        CHECK_EQUAL_U64(gpc_equal_bytes(bytes, count, 0xFF), UINT32_C(1) << (count - 1));
+        free(bytes);
+    }
+}
+
 int
 main(void)
 {
@@ -198,5 +218,6 @@ main(void)
     RUN(described_structs_encode_alike_when_they_mean_the_same);
     RUN(all_past_times_are_one);
     RUN(described_structs_print);
+    RUN(bytes_equal_to_a_value_are_found);
     return harness_end();
 }

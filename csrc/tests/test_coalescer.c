@@ -380,6 +380,35 @@ an_access_waits_for_the_warps_older_one_to_its_line_or_word(void)
     CHECK(load_after_store(same_word, C1) < 5); /* another word */
 }
 
+/* Whether 32 lanes that load the element in V1 wait for their warp's store to this element. */
+static bool
+waits_for_store_to(uint16_t element, gpc_instruction_t index)
+{
+    world_reset();
+    world.traits.same_word = true;
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, index, OP(STORE, .a = element, .b = C7),
+                                   OP(LOAD, .destination = V | 2, .a = V | 1), OP(EXIT)),
+                              32),
+                    0);
+    CHECK_EQUAL_U64(world.num_seen, 2);
+    return world.seen[1].at - world.seen[0].at >= world.latency;
+}
+
+static void
+lanes_of_one_line_wait_for_a_store_to_one_of_their_words(void)
+{
+    const gpc_instruction_t each = OP(MOVE, .destination = V | 1, .a = V | 0),
+                            later = OP(ADD, .destination = V | 1, .a = V | 0, .b = C32),
+                            same = OP(MOVE, .destination = V | 1, .a = C2),
+                            first_four = OP(AND, .destination = V | 1, .a = V | 0, .b = C3);
+    CHECK(waits_for_store_to(C0, each) && waits_for_store_to(C16, each));
+    CHECK(!waits_for_store_to(C32, each));
+    CHECK(waits_for_store_to(C32, later) && !waits_for_store_to(C16, later));
+    CHECK(waits_for_store_to(C2, same) && !waits_for_store_to(C1, same) && !waits_for_store_to(C3, same));
+    CHECK(waits_for_store_to(C0, first_four) && waits_for_store_to(C3, first_four));
+    CHECK(!waits_for_store_to(C7, first_four) && !waits_for_store_to(C16, first_four));
+}
+
 /* Each lane accesses its own word, twice: the second instruction waits for the first one's 32 lines, in whatever order lanes complete. */
 static void
 accesses_of_many_lines_wait_for_each_line(void)
@@ -425,6 +454,7 @@ main(void)
     RUN(a_request_that_is_completed_in_parts_is_done_with_its_last_word);
     world_reset();
     RUN(an_access_waits_for_the_warps_older_one_to_its_line_or_word);
+    RUN(lanes_of_one_line_wait_for_a_store_to_one_of_their_words);
     RUN(accesses_of_many_lines_wait_for_each_line);
     return harness_end();
 }

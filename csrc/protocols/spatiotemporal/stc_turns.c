@@ -73,15 +73,16 @@ GPC_ACTION(act_sweep, "lines of the current bands in untouched sets go, one set 
 {
     gpc_controller_t *unit = x->unit;
     stc_cu_unit_t *cu = stc_cu_unit(unit);
-    uint32_t sets = 0;
+    uint32_t sets = 0, end = unit->arrays[0].sets;
     int status = GPC_OK;
 
-    for (uint32_t set = 0; set < unit->arrays[0].sets && status == GPC_OK; set++) {
-        uint64_t *touched = &cu->touched.bits[set / 64], bit = UINT64_C(1) << set % 64;
-        if (!(*touched & bit)) {
-            *touched |= bit;
+    for (uint32_t first = 0; first < end; first += 64) {
+        uint64_t *touched = &cu->touched.bits[first / 64];
+        uint64_t left = ~*touched & (end - first < 64 ? (UINT64_C(1) << (end - first)) - 1 : UINT64_MAX);
+        for (; left && status == GPC_OK; left &= left - 1) {
+            *touched |= left & -left;
             sets++;
-            status = stc_clean_set(unit, set, GPC_NEVER);
+            status = stc_clean_set(unit, first + (uint32_t) __builtin_ctzll(left), GPC_NEVER);
         }
     }
     unit->own_counters[STC_CU_sets_swept] += sets;
