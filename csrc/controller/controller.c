@@ -1,5 +1,7 @@
 /* controller.c: the operation of a controller: finds the object of a message, takes a step, holds and replays waiting requests.
  * Shared by all protocols and both worlds. */
+#include <assert.h>
+
 #include "controller/controller.h"
 #include "controller/step.h"
 
@@ -193,20 +195,31 @@ gpc_replay_list(gpc_step_t *x, gpc_list_t *list)
 
 /* ---- causes without a message -------------------------------------------------------------------------------------------------- */
 
-static int
-cause_at(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line)
+int
+gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line)
 {
     gpc_step_t x;
-    gpc_step_about_line(self, &x, table, cause, line, GPC_NONE);
+    gpc_step_about_line(self, &x, 0, cause, line, GPC_NONE);
     x.mask = gpc_all_words(self);
     x.kept = true; /* there is no message */
     return gpc_fsm_step(&x);
 }
 
-int
-gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line)
+/* A step of a transaction's table, about its line, whose way and MSHR are known. */
+static int
+cause_in(gpc_controller_t *self, gpc_index_t mshr, uint8_t cause)
 {
-    return cause_at(self, 0, cause, line);
+    const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, mshr);
+    gpc_step_t x;
+    gpc_step_init(self, &x, entry->table, cause, entry->line, GPC_NONE);
+    x.way = entry->way;
+    x.mshr = mshr;
+    x.mask = gpc_all_words(self);
+    x.kept = true; /* there is no message */
+#ifdef GPC_COSTLY_ASSERTS
+    assert(!self->arrays[x.array].sets || x.way == gpc_tags_find(&self->arrays[x.array], entry->line));
+#endif
+    return gpc_fsm_step(&x);
 }
 
 int
@@ -276,7 +289,7 @@ gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause)
             outer->then = cause;
             continue;
         }
-        int status = cause_at(self, entry->table, cause, entry->line);
+        int status = cause_in(self, i, cause);
         if (status) {
             return status;
         }
@@ -351,7 +364,7 @@ expire_idle(gpc_controller_t *self, gpc_cycle_t *next)
         const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
         gpc_cycle_t until = entry->live ? self->type->idle_until(self, i) : GPC_NEVER;
         if (until <= now) {
-            int status = cause_at(self, entry->table, GPC_MSG_EXPIRE, entry->line);
+            int status = cause_in(self, i, GPC_MSG_EXPIRE);
             if (status < 0) {
                 return status;
             }

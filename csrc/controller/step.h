@@ -17,18 +17,17 @@ gpc_any_transaction(const gpc_controller_t *self, gpc_address_t line)
     return GPC_NONE;
 }
 
-/* gpc_step_about_line, for the callers that every message passes. */
+/* A step before its way and transaction are looked up. */
 static inline __attribute__((always_inline)) void
-gpc_step_begin(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, gpc_address_t line,
-               gpc_index_t message)
+gpc_step_init(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, gpc_address_t line,
+              gpc_index_t message)
 {
     bool over_lines = self->type->tables[table]->object <= GPC_OVER_WORDS;
-    uint8_t array = over_lines ? self->type->object_of[table] : 0;
 
     *x = (gpc_step_t) {.unit = self,
                        .table = self->type->tables[table],
                        .table_number = table,
-                       .array = array,
+                       .array = over_lines ? self->type->object_of[table] : 0,
                        .cause = cause,
                        .message = message,
                        .msg = gpc_msg_at(self->messages, message == GPC_NONE ? self->messages->capacity : message),
@@ -37,10 +36,19 @@ gpc_step_begin(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cau
                        .mshr = GPC_NONE,
                        .entry = GPC_NONE};
     x->mask = message == GPC_NONE ? GPC_NO_WORDS : x->msg->mask;
+}
+
+/* gpc_step_about_line, for the callers that every message passes. */
+static inline __attribute__((always_inline)) void
+gpc_step_begin(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cause, gpc_address_t line,
+               gpc_index_t message)
+{
+    gpc_step_init(self, x, table, cause, line, message);
+    uint8_t array = x->array;
     if (self->arrays[array].sets) {
         x->way = gpc_tags_find(&self->arrays[array], line);
     }
-    if (!over_lines) {
+    if (x->table->object > GPC_OVER_WORDS) {
         x->mshr = line == GPC_NEVER ? GPC_NONE : gpc_any_transaction(self, line);
         return;
     }
