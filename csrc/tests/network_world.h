@@ -97,7 +97,7 @@ on_room(void *world, gpc_node_t node, uint32_t vn, uint32_t lane)
 {
     (void) world;
     num_rooms++;
-    if (spreading && node >= network.config.cores && num_sent < goal) {
+    if (spreading && node >= network.config.cores && num_sent < goal && has_room(node, lane, vn, 5)) {
         send(node, lane, vn, 5);
     }
     if (keep_sending && num_sent < goal) {

@@ -188,6 +188,35 @@ an_input_that_is_always_busy_at_the_wrong_time_is_waited_for(void)
     CHECK(crossing > 4000 / 4 / 8); /* at least an eighth of bank 0's port */
 }
 
+/* Cores 3 and 11 send to core 9 by way of bank 0, which also sends to it whenever it has room. */
+static void
+a_bank_s_messages_and_those_that_it_relays_take_turns(void)
+{
+    enum { RELAYED = 24, OWN = 100, QUEUED = 12 }; /* messages that a queue of 64 flits holds */
+    gpc_network_config_t config = with_buffers(&fermi, 64);
+    begin(&config);
+    spreading = true;
+    goal = RELAYED + OWN;
+    for (uint32_t i = 0; i < RELAYED; i++) {
+        send(i % 2 ? 3 : 11, 9, 0, 5);
+    }
+    for (uint32_t i = 0; i < QUEUED; i++) {
+        send(CORES, 9, 0, 5);
+    }
+    run_dry();
+    CHECK_EQUAL_U64(num_arrived, RELAYED + OWN);
+    uint32_t between = 0;
+    gpc_tick_t first = arrived_at[1], last = arrived_at[0];
+    for (uint32_t i = 0; i < RELAYED; i++) {
+        first = arrived_at[i] < first ? arrived_at[i] : first;
+        last = arrived_at[i] > last ? arrived_at[i] : last;
+    }
+    for (uint32_t i = RELAYED; i < RELAYED + OWN; i++) {
+        between += arrived_at[i] > first && arrived_at[i] < last;
+    }
+    CHECK_EQUAL_U64(between, RELAYED - 1);
+}
+
 int
 main(void)
 {
@@ -203,5 +232,6 @@ main(void)
     RUN(an_input_that_is_always_busy_at_the_wrong_time_is_waited_for);
     gpc_network_free(&network);
     gpc_arena_free(&arena);
+    RUN(a_bank_s_messages_and_those_that_it_relays_take_turns);
     return harness_end();
 }
