@@ -312,13 +312,17 @@ fill_words(gpc_core_access_t *access, const uint32_t *index, uint32_t count, uin
     }
 }
 
-/* The words of their line that the lanes read. */
-static gpc_mask_t
-words_of(const gpc_core_access_t *access, gpc_lanes_t lanes)
+/* The words of their line that the lanes access. */
+static inline gpc_mask_t
+words_of(const gpc_issue_t *x, const shape_t *shape, const uint32_t *index, gpc_lanes_t lanes, uint32_t word_mask)
 {
-    gpc_mask_t words = access->one_word ? UINT32_C(1) << access->word[0] : GPC_NO_WORDS;
-    for (gpc_lanes_t left = access->one_word ? 0 : lanes; left != 0; left &= left - 1) {
-        words |= UINT32_C(1) << access->word[gpc_lowest_bit(left)];
+    uint32_t first = index[gpc_lowest_bit(lanes)] & word_mask;
+    gpc_mask_t words = UINT32_C(1) << first;
+    if (shape->straight) {
+        return (gpc_mask_t) (((UINT64_C(1) << x->launch->lanes) - 1) << first);
+    }
+    for (gpc_lanes_t left = shape->one_word ? 0 : lanes & (lanes - 1); left != 0; left &= left - 1) {
+        words |= UINT32_C(1) << (index[gpc_lowest_bit(left)] & word_mask);
     }
     return words;
 }
@@ -335,32 +339,17 @@ gpc_core_find_line(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lan
     const uint32_t *index = gpc_operand_lanes(x, &d->a, room);
     shape_t shape = shape_of(x, d, index, lanes, word_mask);
     uint32_t first = index[gpc_lowest_bit(lanes)], start = first & ~word_mask;
+    if (!shape.one_line || (uint64_t) start + word_mask >= buffer->elements) {
+        return false;
+    }
     out->line = buffer->address + 4u * (gpc_address_t) start;
     out->index = index;
     out->word_mask = word_mask;
     out->first = first & word_mask;
+    out->words = words_of(x, &shape, index, lanes, word_mask);
     out->straight = shape.straight;
     out->one_word = shape.one_word;
-    return shape.one_line && (uint64_t) start + word_mask < buffer->elements;
-}
-
-static inline gpc_mask_t
-straight_words(const gpc_issue_t *x, const gpc_one_line_t *at)
-{
-    return (gpc_mask_t) (((UINT64_C(1) << x->launch->lanes) - 1) << at->first);
-}
-
-gpc_mask_t
-gpc_core_words_of_line(const gpc_issue_t *x, gpc_lanes_t lanes, const gpc_one_line_t *at)
-{
-    gpc_mask_t words = GPC_NO_WORDS;
-    if (at->straight) {
-        return straight_words(x, at);
-    }
-    for (gpc_lanes_t left = at->one_word ? 1 : lanes; left != 0; left &= left - 1) {
-        words |= UINT32_C(1) << (at->index[gpc_lowest_bit(left)] & at->word_mask);
-    }
-    return words;
+    return true;
 }
 
 int
@@ -379,15 +368,14 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     hand_over(x, d, room, &from);
     access->one_word = at->one_word;
     access->straight = at->straight && d->access.kind != GPC_ACCESS_ATOMIC;
+    msg->mask = at->words;
     if (access->straight) {
         access->word[0] = (uint8_t) at->first;
-        msg->mask = straight_words(x, at);
         if (d->access.kind == GPC_ACCESS_STORE) {
             memcpy(msg->data + at->first, from.values[0], x->launch->lanes * sizeof *msg->data);
         }
     } else {
         fill_words(access, at->index, x->launch->lanes, at->word_mask);
-        msg->mask = words_of(access, lanes);
         for (gpc_lanes_t left = d->access.kind != GPC_ACCESS_LOAD ? lanes : 0; left != 0; left &= left - 1) {
             uint32_t l = gpc_lowest_bit(left);
             add_lane(x, d, msg, l, access->word[l], &from);

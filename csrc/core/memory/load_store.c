@@ -41,16 +41,7 @@ query_lines(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
         } while ((address & ~line_mask) == line);
         status = gpc_order_may_touch(x->base->cores->order, x->base->index, x->warp_index, &d->access, line, words);
     }
-    return status > 0 ? gpc_core_block_for_order(x, d, status, GPC_NEVER) : status;
-}
-
-/* The same of lanes that access one line. */
-static int
-query_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_one_line_t *at)
-{
-    int status = gpc_order_may_touch(x->base->cores->order, x->base->index, x->warp_index, &d->access, at->line,
-                                     gpc_core_words_of_line(x, lanes, at));
-    return status > 0 ? gpc_core_block_for_order(x, d, status, GPC_NEVER) : status;
+    return status;
 }
 
 int
@@ -66,8 +57,13 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     gpc_one_line_t at;
     bool one_line = gpc_core_find_line(x, d, lanes, room, &at);
     if (minds_lines) {
-        status = one_line ? query_line(x, d, lanes, &at) : query_lines(x, d, lanes);
-        status = status == GPC_ISSUED ? gpc_core_query_order(x, d) : status;
+        status = one_line ? gpc_order_may_touch(x->base->cores->order, x->base->index, x->warp_index, &d->access,
+                                                at.line, at.words)
+                          : query_lines(x, d, lanes);
+        if (status > 0) {
+            return gpc_core_block_for_order(x, d, status, GPC_NEVER);
+        }
+        status = status == GPC_ORDER_VERDICT_GO ? gpc_core_query_order(x, d) : status;
         if (status != GPC_ISSUED) {
             return status;
         }

@@ -24,6 +24,7 @@ typedef struct {
     const uint32_t *index; /* of each lane: in the buffer */
     uint32_t word_mask;    /* of an index: the word in its line */
     uint32_t first;        /* the first lane's word in the line */
+    gpc_mask_t words;      /* of all lanes */
     bool straight;         /* all lanes are active and access consecutive words */
     bool one_word;         /* all lanes are active and access the same word */
 } gpc_one_line_t;
@@ -31,7 +32,6 @@ typedef struct {
 /* Whether the lanes access words of one line that is entirely inside the buffer: most accesses. room: of the indices. */
 bool gpc_core_find_line(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *room,
                         gpc_one_line_t *out);
-gpc_mask_t gpc_core_words_of_line(const gpc_issue_t *x, gpc_lanes_t lanes, const gpc_one_line_t *at);
 /* Makes the request of such an access. */
 GPC_MUST_CHECK int gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t access,
                                           const gpc_one_line_t *at);
