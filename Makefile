@@ -8,6 +8,9 @@ BIN := $(CURDIR)/$(VENV)/bin
 # meson, ninja and the tools of the venv have priority.
 RUN := PATH="$(BIN):$$PATH"
 
+# The tests start hundreds of Python processes; without stored bytecode each compiles the package again, a fifth of their time.
+unexport PYTHONDONTWRITEBYTECODE
+
 BUILD := build
 RELEASE := $(BUILD)/release
 
