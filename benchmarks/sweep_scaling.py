@@ -75,6 +75,14 @@ def sweep(pool: Executor) -> tuple[float, float]:
     return wall, sum(stay for stay, _ in stays) / wall
 
 
+def sweep_in_processes(workers: int) -> float:
+    """Wall seconds of the sweep in processes that have started and imported gpucoh."""
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        gpucoh.sweep(RUNS[:workers], pool)
+        wall, _ = sweep(pool)
+    return wall
+
+
 def main() -> None:
     workers = int(sys.argv[1]) if len(sys.argv) > 1 else 2
     time_cores()
@@ -88,10 +96,9 @@ def main() -> None:
         f"{workers} threads: {many:.2f} s ({one / many:.2f}x), {many_inside:.2f} in the core "
         f"({many_inside / one_inside:.2f}x)"
     )
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        gpucoh.sweep(RUNS[:workers], pool)  # workers have started
-        wall, _ = sweep(pool)
-    print(f"{workers} processes: {wall:.2f} s ({one / wall:.2f}x)")
+    one, many = sweep_in_processes(1), sweep_in_processes(workers)
+    print(f"1 process: {one:.2f} s")
+    print(f"{workers} processes: {many:.2f} s ({one / many:.2f}x)")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +16,8 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import name_of, natural
 from gpucoh.device.choices import split_options
 from gpucoh.experiments.interrupts import Workers
-from gpucoh.experiments.runner import Run
+from gpucoh.experiments.runner import Run, kind_of
+from gpucoh.experiments.turns import Turns
 from gpucoh.machines import Machine
 from gpucoh.machines import machine as find_machine
 from gpucoh.report.bars import runs_bar
@@ -148,24 +148,27 @@ def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list
     Ctrl-C ends them all within a moment and is raised again.
     """
     stop = threading.Event()
-    futures: list[Future[RunResult]] = []
+    results: dict[int, RunResult] = {}
     pool = Workers(jobs)
+    turns = Turns(
+        range(len(runs)),
+        lambda number: pool.submit(runs[number].carry_out, capture=True, stop=stop),
+        workers=jobs,
+        kind=lambda number: kind_of(runs[number]),
+        seconds=lambda result: result.wall_s,
+    )
     with runs_bar(len(runs), enabled=progress) as report:
         try:
-            for run in runs:
-                futures.append(pool.submit(run.carry_out, capture=True, stop=stop))
-            waiting = set(futures)
-            while waiting:
-                done, waiting = wait(waiting, timeout=0.05, return_when=FIRST_COMPLETED)
-                for future in done:
-                    result = future.result()
+            while turns:
+                for number, future in turns.ended():
+                    result = results[number] = future.result()
                     report(f"{result.workload} {result.protocol}")
         except BaseException:
             stop.set()
             raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-    return [future.result() for future in futures]
+    return [results[number] for number in range(len(runs))]
 
 
 @short_traceback

@@ -242,6 +242,11 @@ class Run:
         )
 
 
+def kind_of(run: Run) -> tuple[str, str]:
+    """What the time of a run depends on most, for :mod:`gpucoh.experiments.turns`: its workload and scale."""
+    return run.found.id, run.scale
+
+
 @functools.lru_cache(1024)
 def _fits(
     built: Machine,

@@ -12,7 +12,7 @@ from typing import Any
 
 from gpucoh.experiments.interrupts import terminable
 from gpucoh.experiments.results import WHOLE_RUN, Results
-from gpucoh.experiments.runner import Run
+from gpucoh.experiments.runner import Run, kind_of
 from gpucoh.experiments.sweeps import add_rows, columns_of, key_of, row_of
 from gpucoh.results.runs import RunResult
 
@@ -84,5 +84,6 @@ def stored_runs(
             progress=progress,
             work=_carry_out_whole,
             columns=columns_of(wanted),
+            kind=kind_of,
         )
         return [RunResult.from_dict(json.loads(results.rows[key][WHOLE_RUN])) for key in keys]

@@ -11,15 +11,8 @@ import json
 import os
 import pickle
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    Executor,
-    Future,
-    ThreadPoolExecutor,
-    wait,
-)
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +22,8 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import natural, unknown
 from gpucoh.device.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
 from gpucoh.experiments.interrupts import Workers, terminable
-from gpucoh.experiments.runner import Run
+from gpucoh.experiments.runner import Run, kind_of
+from gpucoh.experiments.turns import Turns
 from gpucoh.machines import machine
 from gpucoh.report.bars import runs_bar
 from gpucoh.results.columns import counters_of, varied
@@ -225,6 +219,7 @@ def sweep(
             progress=progress,
             work=work,
             columns=columns,
+            kind=kind_of,
             executor=executor,
         )
         rows = [results.rows[key] for key in wanted]
@@ -249,6 +244,7 @@ def add_rows(
     progress: bool,
     work: Callable[..., dict[str, Any]],
     columns: Mapping[str, Mapping[str, Any]],
+    kind: Callable[[Any], Hashable] = lambda _: None,
     executor: Executor | None = None,
 ) -> None:
     """Run runs and add the row of each as it finishes; finished rows are kept whatever ends this.
@@ -267,23 +263,30 @@ def add_rows(
         Maps a run, its key and, in threads of this process, an event that stops it, to the row.
     columns : dict
         Key -> columns of what the runs vary, which are added to the row.
+    kind : callable
+        Maps a run to its kind; runs of the kind that takes longest begin first (:mod:`gpucoh.experiments.turns`).
     executor : concurrent.futures.Executor, optional
     """
     stop = threading.Event()
     own = executor is None
     pool = Workers(jobs) if executor is None else executor
-    futures: list[Future[dict[str, Any]]] = []
+    stops = (stop,) if own else ()  # only threads of this process can stop in the middle of a run
+    # Executors of the standard library have this attribute; of a cluster, workers come and go.
+    workers = jobs if own else getattr(executor, "_max_workers", None)
+    turns = Turns(
+        todo,
+        lambda one: pool.submit(work, one[1], one[0], *stops),
+        workers=workers if isinstance(workers, int) else None,
+        kind=lambda one: kind(one[1]),
+        seconds=lambda row: row.get("wall_s") or 0.0,
+    )
     try:
-        for key, run in todo:
-            # Only threads of this process can stop in the middle of a run.
-            stops = (stop,) if own else ()
-            futures.append(pool.submit(work, run, key, *stops))
-        _collect(futures, columns, results, progress)
+        _collect(turns, len(todo), columns, results, progress)
     except BaseException:
         stop.set()
-        for future in futures:
+        for future in turns.futures:
             future.cancel()
-        for future in futures:
+        for future in turns.futures:
             if future.done() and not future.cancelled() and future.exception() is None:
                 _add(results, future.result(), columns)
         raise
@@ -301,7 +304,8 @@ def _add(results: Results, row: dict[str, Any], columns: Mapping[str, Mapping[st
 
 
 def _collect(
-    futures: Sequence[Future[dict[str, Any]]],
+    turns: Turns[tuple[str, Any], dict[str, Any]],
+    number: int,
     columns: Mapping[str, Mapping[str, Any]],
     results: Results,
     progress: bool,
@@ -311,11 +315,10 @@ def _collect(
     A future with an exception is a run that the executor lost. It says nothing about the run, so it is not recorded,
     and resume runs it again.
     """
-    waiting, lost = set(futures), []
-    with runs_bar(len(futures), enabled=progress) as report:
-        while waiting:
-            ended, waiting = wait(waiting, timeout=0.05, return_when=FIRST_COMPLETED)
-            for future in ended:
+    lost = []
+    with runs_bar(number, enabled=progress) as report:
+        while turns:
+            for _, future in turns.ended():
                 error = future.exception()
                 if error is None:
                     row = future.result()
@@ -327,12 +330,12 @@ def _collect(
                     raise error
     if lost:
         reason = " ".join(str(lost[0]).split())
-        if isinstance(lost[0], BrokenExecutor) and len(lost) == len(futures):  # not even one began
+        if isinstance(lost[0], BrokenExecutor) and len(lost) == number:  # not even one began
             reason += (
                 " In a script, start processes under if __name__ == '__main__': "
                 "each new process runs the script again"
             )
         raise Error(
-            f"{len(lost)} of {len(futures)} runs were lost by the executor ({type(lost[0]).__name__}: {reason}); the "
+            f"{len(lost)} of {number} runs were lost by the executor ({type(lost[0]).__name__}: {reason}); the "
             "others are kept: continue with resume"
         )

@@ -36,8 +36,15 @@ def own(gpu, rng, n=64):
 
 def test_a_comparison_makes_each_input_once(monkeypatch):
     made = counted(monkeypatch, Workload, "prepare")
-    gpucoh.compare(["spm_g", "fg-share"], ["no-l1", "mesi", "ideal"], scale="tiny", seed=41, jobs=2)
-    assert sorted(found.id for found in made) == ["fg-share", "spm_g"]
+    names = ["fg-share", "hsp", "pf", "reduction", "spm_g", "stn"]
+    gpucoh.compare(names, ["no-l1", "mesi", "ideal"], scale="tiny", seed=41, jobs=2)
+    assert sorted(found.id for found in made) == names
+
+
+def test_a_comparison_with_seeds_makes_the_input_of_each_once(monkeypatch):
+    made = counted(monkeypatch, Workload, "prepare")
+    gpucoh.compare("spm_g", ["no-l1", "mesi"], scale="tiny", seeds=[44, 45, 46], jobs=2)
+    assert len(made) == 3
 
 
 def test_a_comparison_compiles_each_kernel_once(monkeypatch):
@@ -86,7 +93,7 @@ def test_a_changed_input_file_is_read_again(tmp_path: Path):
 def test_only_the_last_inputs_are_kept():
     cache, found = inputs.Inputs(), find("spm_g")
     first = cache.get(found, "tiny", 0, None)
-    for seed in range(1, 3):
+    for seed in range(1, 9):
         cache.get(found, "tiny", seed, None)
     assert cache.get(found, "tiny", 0, None) is not first
 
