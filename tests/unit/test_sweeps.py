@@ -260,6 +260,21 @@ def test_any_executor_with_submit_will_do():
     assert gpucoh.sweep(RUNS[:2], Elsewhere()).correct.tolist() == [True, True]
 
 
+def test_runs_that_have_ended_are_kept_whenever_the_interruption_comes(tmp_path, monkeypatch):
+    out, original, seen = tmp_path / "results.parquet", results.Results.add, []
+
+    def interrupt_first(self, row):
+        seen.append(row)
+        if len(seen) == 1:
+            raise KeyboardInterrupt
+        original(self, row)
+
+    monkeypatch.setattr(results.Results, "add", interrupt_first)
+    with pytest.raises(KeyboardInterrupt):
+        gpucoh.sweep(RUNS, Elsewhere(), out=out)
+    assert len(pd.read_parquet(out)) == len(RUNS)
+
+
 def test_runs_that_the_executor_lost_are_reported_and_carried_out_at_resume(tmp_path, counted):
     out = tmp_path / "results.parquet"
     with pytest.raises(gpucoh.Error, match=r"2 of 4 runs were lost .*worker killed.*resume"):

@@ -13,6 +13,13 @@ from gpucoh.experiments import turns
 from gpucoh.experiments.turns import Turns
 
 
+@pytest.fixture(autouse=True, scope="module")
+def impatient():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(turns, "_PATIENCE_S", 0.0)
+        yield
+
+
 class Clock:
     """An executor whose works take simulated seconds, and the clock of the simulation."""
 
@@ -95,6 +102,23 @@ def test_a_kind_of_which_none_has_ended_counts_with_the_time_that_it_has_run(
     clock.running[0][2].set_result(1.0)
     assert [work for work, _ in waiting.ended()] == [(*SHORT, 0)]
     assert clock.submitted[3:] == [next_one]
+
+
+def test_a_kind_counts_with_the_longest_time_of_its_works(monkeypatch):
+    monkeypatch.setattr(turns.time, "perf_counter", lambda: 2.0)
+    futures = {}
+    waiting = Turns(
+        ["varied 0", "even 0", "varied 1", "varied 2", "varied 3", "even 1", "even 2"],
+        lambda work: futures.setdefault(work, Future()),
+        workers=2,
+        kind=lambda work: work.split()[0],
+        seconds=float,
+    )
+    for work, seconds in (("even 0", 3.0), ("varied 0", 5.0), ("varied 1", 1.0)):
+        waiting.ended()
+        futures[work].set_result(seconds)
+    waiting.ended()
+    assert list(futures) == ["varied 0", "even 0", "varied 1", "even 1", "varied 2", "varied 3"]
 
 
 @pytest.mark.parametrize("workers", [None, 1])
