@@ -220,10 +220,21 @@ gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const 
     return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;
 }
 
-/* Gives the monitor the content of every allocation, as the host reads it. */
+static int
+learn_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
+{
+    gpc_gpu_t *gpu = access->gpu;
+    uint32_t words = gpu->machine.line_bytes / 4, data[GPC_MAX_LINE_WORDS] = {0};
+    const host_access_t one = {gpu, line, words, data};
+    int status = read_line(&one, line, mask);
+    return status ? status : gpc_monitor_host_wrote(gpu->checks.monitor, line, words, data);
+}
+
+/* Gives the monitor the content of every allocation, and of cached lines of memory that has been released, as the host reads it. */
 static int
 learn_memory(gpc_gpu_t *gpu)
 {
+    const host_access_t everywhere = {gpu, 0, UINT64_MAX / 4, NULL};
     enum { CHUNK = 4096 };
     gpc_address_t address;
     uint64_t words;
@@ -241,6 +252,9 @@ learn_memory(gpc_gpu_t *gpu)
         }
     }
     free(chunk);
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == 0; node++) {
+        status = visit_controller(&everywhere, &gpu->controllers[node], learn_line);
+    }
     return status;
 }
 

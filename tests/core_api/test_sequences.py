@@ -154,3 +154,16 @@ def test_any_sequence_of_calls(protocol):
     case = machine.TestCase
     case.settings = settings(max_examples=20, stateful_step_count=15, deadline=None)
     case().runTest()
+
+
+@pytest.mark.parametrize("protocol", COHERENT)
+def test_cached_lines_of_released_memory_are_known_after_a_restore(protocol):
+    gpu, out = make_gpu(protocol=protocol), np.empty(WORDS, np.uint32)
+    for _ in range(2):
+        address = gpu.allocate(WORDS)
+        increment().launch(gpu, address, WORDS)
+        finish(gpu)
+        gpu.host_read(address, out)
+        assert (out[0], out[32]) == (THREADS, 1)
+        gpu.release(address)
+        gpu.restore(gpu.snapshot())
