@@ -17,7 +17,7 @@ from gpucoh.base.wording import name_of, natural
 from gpucoh.device.choices import split_options
 from gpucoh.experiments.interrupts import Workers
 from gpucoh.experiments.runner import Run, kind_of
-from gpucoh.experiments.turns import Turns
+from gpucoh.experiments.schedule import Schedule
 from gpucoh.machines import Machine
 from gpucoh.machines import machine as find_machine
 from gpucoh.report.bars import runs_bar
@@ -150,7 +150,7 @@ def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list
     stop = threading.Event()
     results: dict[int, RunResult] = {}
     pool = Workers(jobs)
-    turns = Turns(
+    schedule = Schedule(
         range(len(runs)),
         lambda number: pool.submit(runs[number].carry_out, capture=True, stop=stop),
         workers=jobs,
@@ -159,8 +159,8 @@ def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list
     )
     with runs_bar(len(runs), enabled=progress) as report:
         try:
-            while turns:
-                for number, future in turns.ended():
+            while schedule:
+                for number, future in schedule.ended():
                     result = results[number] = future.result()
                     report(f"{result.workload} {result.protocol}")
         except BaseException:

@@ -243,7 +243,7 @@ class Run:
 
 
 def kind_of(run: Run) -> tuple[str, str]:
-    """What the time of a run depends on most, for :mod:`gpucoh.experiments.turns`: its workload and scale."""
+    """What the time of a run depends on most, for :mod:`gpucoh.experiments.schedule`: its workload and scale."""
     return run.found.id, run.scale
 
 

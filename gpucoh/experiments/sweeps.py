@@ -23,7 +23,7 @@ from gpucoh.base.wording import natural, unknown
 from gpucoh.device.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
 from gpucoh.experiments.interrupts import Workers, terminable
 from gpucoh.experiments.runner import Run, kind_of
-from gpucoh.experiments.turns import Turns
+from gpucoh.experiments.schedule import Schedule
 from gpucoh.machines import machine
 from gpucoh.report.bars import runs_bar
 from gpucoh.results.columns import counters_of, varied
@@ -264,7 +264,7 @@ def add_rows(
     columns : dict
         Key -> columns of what the runs vary, which are added to the row.
     kind : callable
-        Maps a run to its kind; runs of the kind that takes longest begin first (:mod:`gpucoh.experiments.turns`).
+        Maps a run to its kind; runs of the kind that takes longest begin first (:mod:`gpucoh.experiments.schedule`).
     executor : concurrent.futures.Executor, optional
     """
     stop = threading.Event()
@@ -273,7 +273,7 @@ def add_rows(
     stops = (stop,) if own else ()  # only threads of this process can stop in the middle of a run
     # Executors of the standard library have this attribute; of a cluster, workers come and go.
     workers = jobs if own else getattr(executor, "_max_workers", None)
-    turns = Turns(
+    schedule = Schedule(
         todo,
         lambda one: pool.submit(work, one[1], one[0], *stops),
         workers=workers if isinstance(workers, int) else None,
@@ -281,12 +281,12 @@ def add_rows(
         seconds=lambda row: row.get("wall_s") or 0.0,
     )
     try:
-        _collect(turns, len(todo), columns, results, progress)
+        _collect(schedule, len(todo), columns, results, progress)
     except BaseException:
         stop.set()
-        for future in turns.futures:
+        for future in schedule.futures:
             future.cancel()
-        for future in turns.futures:
+        for future in schedule.futures:
             if future.done() and not future.cancelled() and future.exception() is None:
                 _add(results, future.result(), columns)
         raise
@@ -304,7 +304,7 @@ def _add(results: Results, row: dict[str, Any], columns: Mapping[str, Mapping[st
 
 
 def _collect(
-    turns: Turns[tuple[str, Any], dict[str, Any]],
+    schedule: Schedule[tuple[str, Any], dict[str, Any]],
     number: int,
     columns: Mapping[str, Mapping[str, Any]],
     results: Results,
@@ -317,8 +317,8 @@ def _collect(
     """
     lost = []
     with runs_bar(number, enabled=progress) as report:
-        while turns:
-            for _, future in turns.ended():
+        while schedule:
+            for _, future in schedule.ended():
                 error = future.exception()
                 if error is None:
                     row = future.result()

@@ -13,90 +13,90 @@ from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Generic, TypeVar
 
-Work = TypeVar("Work")
+Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _PATIENCE_S = 0.05
 
 
-class Turns(Generic[Work, Result]):
-    """Submits works to an executor, and returns those that have ended.
+class Schedule(Generic[Task, Result]):
+    """Submits tasks to an executor, and returns those that have ended.
 
     Parameters
     ----------
-    works : iterable of Work
+    tasks : iterable of Task
     submit : callable
-        Submits a work to the executor and returns its future.
+        Submits a task to the executor and returns its future.
     workers : int or None
-        How many works the executor carries out at a time. None: not known; all are submitted at once, in their order.
+        Number of tasks that the executor runs at a time. None: unknown; all are submitted at once, in their order.
     kind : callable
-        Maps a work to its kind. Works of a kind take about equally long, and keep their order.
+        Maps a task to its kind. Tasks of a kind take about equally long, and keep their order.
     seconds : callable
-        Maps a result to the seconds that its work has taken.
+        Maps a result to the seconds that its task has taken.
     """
 
     def __init__(
         self,
-        works: Iterable[Work],
-        submit: Callable[[Work], Future[Result]],
+        tasks: Iterable[Task],
+        submit: Callable[[Task], Future[Result]],
         *,
         workers: int | None,
-        kind: Callable[[Work], Hashable],
+        kind: Callable[[Task], Hashable],
         seconds: Callable[[Result], float],
     ) -> None:
         self._submit, self._kind, self._seconds = submit, kind, seconds
         # One more waits in the executor, so that no worker waits for this process. One worker has no end to shorten.
         self._places = math.inf if workers is None else workers + 1
         self._in_order = workers in (None, 1)
-        self._waiting: dict[Hashable, deque[Work]] = {}
-        for work in works:
-            self._waiting.setdefault(self._kind_of(work), deque()).append(work)
+        self._waiting: dict[Hashable, deque[Task]] = {}
+        for task in tasks:
+            self._waiting.setdefault(self._kind_of(task), deque()).append(task)
         self._longest: dict[Hashable, float] = {}
         self._begun: dict[Hashable, float] = {}
-        self._submitted: dict[Future[Result], Work] = {}
-        #: The futures of all works that have been submitted, in this order.
+        self._submitted: dict[Future[Result], Task] = {}
+        #: The futures of all submitted tasks, in order of submission.
         self.futures: list[Future[Result]] = []
 
     def __bool__(self) -> bool:
-        """Whether a work is left that :meth:`ended` has not returned."""
+        """Whether a task is left that :meth:`ended` has not returned."""
         return bool(self._submitted or self._waiting)
 
-    def ended(self) -> list[tuple[Work, Future[Result]]]:
-        """Submit what has a place, and return works that have ended since the last call, with their futures.
+    def ended(self) -> list[tuple[Task, Future[Result]]]:
+        """Fill the executor, and return tasks that have ended since the last call, with their futures.
 
-        An executor that is broken has lost what it does not take: such a future has its BrokenExecutor.
+        The future of a task that a broken executor refuses raises BrokenExecutor.
         """
         self._fill()
         done, _ = wait(self._submitted, timeout=_PATIENCE_S, return_when=FIRST_COMPLETED)
-        found = [(work, future) for future, work in self._submitted.items() if future in done]
-        for work, future in found:
+        found = [(task, future) for future, task in self._submitted.items() if future in done]
+        for task, future in found:
             del self._submitted[future]
             if future.exception() is None:
-                kind, took = self._kind_of(work), self._seconds(future.result())
+                kind, took = self._kind_of(task), self._seconds(future.result())
                 self._longest[kind] = max(took, self._longest.get(kind, 0.0))
         self._fill()  # before the caller looks at what has ended
         return found
 
-    def _kind_of(self, work: Work) -> Hashable:
-        return None if self._in_order else self._kind(work)
+    def _kind_of(self, task: Task) -> Hashable:
+        return None if self._in_order else self._kind(task)
 
     def _fill(self) -> None:
         while self._waiting and len(self._submitted) < self._places:
             kind = max(self._waiting, key=self._expected)  # the first of equals
-            work = self._waiting[kind].popleft()
+            task = self._waiting[kind].popleft()
             if not self._waiting[kind]:
                 del self._waiting[kind]
             self._begun.setdefault(kind, time.perf_counter())
             try:
-                future = self._submit(work)
+                future = self._submit(task)
             except BrokenExecutor as error:
                 future = Future()
                 future.set_exception(error)
-            self._submitted[future] = work
+            self._submitted[future] = task
             self.futures.append(future)
 
     def _expected(self, kind: Hashable) -> float:
-        """Seconds; infinite if no work of this kind has begun."""
+        """Seconds; infinite if no task of this kind has begun."""
         if kind in self._longest:
             return self._longest[kind]
         return time.perf_counter() - self._begun[kind] if kind in self._begun else math.inf

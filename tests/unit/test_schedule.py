@@ -1,4 +1,4 @@
-"""Which of many runs begins next: gpucoh.experiments.turns."""
+"""Which of many runs begins next: gpucoh.experiments.schedule."""
 
 from __future__ import annotations
 
@@ -9,65 +9,65 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpucoh.experiments import turns
-from gpucoh.experiments.turns import Turns
+from gpucoh.experiments import schedule
+from gpucoh.experiments.schedule import Schedule
 
 
 @pytest.fixture(autouse=True, scope="module")
 def impatient():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(turns, "_PATIENCE_S", 0.0)
+        patch.setattr(schedule, "_PATIENCE_S", 0.0)
         yield
 
 
 class Clock:
-    """An executor whose works take simulated seconds, and the clock of the simulation."""
+    """An executor whose tasks take simulated seconds, and the clock of the simulation."""
 
     def __init__(self, workers, monkeypatch=None):
         self.workers, self.now = workers, 0.0
         self.submitted, self.begun, self.queue, self.running = [], [], [], []
         self.most = 0
         if monkeypatch is not None:
-            monkeypatch.setattr(turns.time, "perf_counter", lambda: self.now)
+            monkeypatch.setattr(schedule.time, "perf_counter", lambda: self.now)
 
-    def submit(self, work):
+    def submit(self, task):
         future = Future()
-        self.submitted.append(work)
-        self.queue.append((work, future))
+        self.submitted.append(task)
+        self.queue.append((task, future))
         self._begin()
         self.most = max(self.most, len(self.queue) + len(self.running))
         return future
 
     def _begin(self):
         while self.queue and len(self.running) < self.workers:
-            work, future = self.queue.pop(0)
-            self.begun.append(work)
-            self.running.append((self.now + work[1], work, future))
+            task, future = self.queue.pop(0)
+            self.begun.append(task)
+            self.running.append((self.now + task[1], task, future))
 
     def end_one(self):
-        """Advance the clock to the end of the next work."""
+        """Advance the clock to the end of the next task."""
         self.running.sort(key=lambda entry: entry[0])
-        until, work, future = self.running.pop(0)
+        until, task, future = self.running.pop(0)
         self.now = until
-        future.set_result(work[1])
+        future.set_result(task[1])
         self._begin()
 
 
-def turns_of(works, clock, **options):
-    return Turns(
-        works,
+def schedule_of(tasks, clock, **options):
+    return Schedule(
+        tasks,
         clock.submit,
-        **{"workers": clock.workers, "kind": lambda work: work[0], "seconds": float} | options,
+        **{"workers": clock.workers, "kind": lambda task: task[0], "seconds": float} | options,
     )
 
 
-def carry_out(works, clock, **options):
-    """The works in the order in which they have ended."""
-    waiting, found = turns_of(works, clock, **options), []
+def carry_out(tasks, clock, **options):
+    """The tasks in the order in which they have ended."""
+    waiting, found = schedule_of(tasks, clock, **options), []
     while waiting:
         if clock.running:
             clock.end_one()
-        found += [work for work, _ in waiting.ended()]
+        found += [task for task, _ in waiting.ended()]
     return found
 
 
@@ -75,9 +75,9 @@ SHORT, MIDDLE, LONG = ("short", 1.0), ("middle", 2.0), ("long", 9.0)
 
 
 def test_one_of_each_kind_begins_first_and_then_the_longest(monkeypatch):
-    works = [(*work, number) for work in (SHORT, MIDDLE, LONG) for number in range(3)]
+    tasks = [(*task, number) for task in (SHORT, MIDDLE, LONG) for number in range(3)]
     clock = Clock(2, monkeypatch)
-    carry_out(works, clock)
+    carry_out(tasks, clock)
     begun = [f"{name} {number}" for name, _, number in clock.begun]
     assert begun[:3] == ["short 0", "middle 0", "long 0"]
     assert begun[3:5] == ["short 1", "middle 1"]  # the long one has not run longer than these yet
@@ -85,8 +85,8 @@ def test_one_of_each_kind_begins_first_and_then_the_longest(monkeypatch):
     assert clock.now == 19  # of 36 seconds on two workers
 
     clock = Clock(2, monkeypatch)
-    carry_out(works, clock, kind=lambda _: None)
-    assert (clock.begun, clock.now) == (works, 22)
+    carry_out(tasks, clock, kind=lambda _: None)
+    assert (clock.begun, clock.now) == (tasks, 22)
 
 
 @pytest.mark.parametrize(("now", "next_one"), [(0.5, (*SHORT, 2)), (1.5, (*LONG, 1))])
@@ -94,65 +94,65 @@ def test_a_kind_of_which_none_has_ended_counts_with_the_time_that_it_has_run(
     monkeypatch, now, next_one
 ):
     clock = Clock(2, monkeypatch)
-    works = [(*SHORT, 0), (*LONG, 0), (*SHORT, 1), (*SHORT, 2), (*LONG, 1)]
-    waiting = turns_of(works, clock)
+    tasks = [(*SHORT, 0), (*LONG, 0), (*SHORT, 1), (*SHORT, 2), (*LONG, 1)]
+    waiting = schedule_of(tasks, clock)
     assert waiting.ended() == []
-    assert clock.submitted == works[:3]
+    assert clock.submitted == tasks[:3]
     clock.now = now
     clock.running[0][2].set_result(1.0)
-    assert [work for work, _ in waiting.ended()] == [(*SHORT, 0)]
+    assert [task for task, _ in waiting.ended()] == [(*SHORT, 0)]
     assert clock.submitted[3:] == [next_one]
 
 
-def test_a_kind_counts_with_the_longest_time_of_its_works(monkeypatch):
-    monkeypatch.setattr(turns.time, "perf_counter", lambda: 2.0)
+def test_a_kind_counts_with_the_longest_time_of_its_tasks(monkeypatch):
+    monkeypatch.setattr(schedule.time, "perf_counter", lambda: 2.0)
     futures = {}
-    waiting = Turns(
+    waiting = Schedule(
         ["varied 0", "even 0", "varied 1", "varied 2", "varied 3", "even 1", "even 2"],
-        lambda work: futures.setdefault(work, Future()),
+        lambda task: futures.setdefault(task, Future()),
         workers=2,
-        kind=lambda work: work.split()[0],
+        kind=lambda task: task.split()[0],
         seconds=float,
     )
-    for work, seconds in (("even 0", 3.0), ("varied 0", 5.0), ("varied 1", 1.0)):
+    for task, seconds in (("even 0", 3.0), ("varied 0", 5.0), ("varied 1", 1.0)):
         waiting.ended()
-        futures[work].set_result(seconds)
+        futures[task].set_result(seconds)
     waiting.ended()
     assert list(futures) == ["varied 0", "even 0", "varied 1", "even 1", "varied 2", "varied 3"]
 
 
 @pytest.mark.parametrize("workers", [None, 1])
-def test_without_several_workers_works_keep_their_order(workers):
-    clock, works = Clock(1), [SHORT, LONG, (*SHORT, 1), (*LONG, 1), (*MIDDLE, 1)]
-    assert carry_out(works, clock, workers=workers) == clock.begun == works
+def test_without_several_workers_tasks_keep_their_order(workers):
+    clock, tasks = Clock(1), [SHORT, LONG, (*SHORT, 1), (*LONG, 1), (*MIDDLE, 1)]
+    assert carry_out(tasks, clock, workers=workers) == clock.begun == tasks
 
 
 def test_an_executor_of_unknown_size_gets_all_at_once():
-    clock, works = Clock(1), [SHORT, LONG, MIDDLE] * 5
-    turns_of(works, clock, workers=None).ended()
-    assert clock.most == len(works)
+    clock, tasks = Clock(1), [SHORT, LONG, MIDDLE] * 5
+    schedule_of(tasks, clock, workers=None).ended()
+    assert clock.most == len(tasks)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.floats(0.0, 9.0)), max_size=30), st.integers(1, 4))
-def test_each_work_is_carried_out_once_and_only_one_waits_in_the_executor(works, workers):
-    clock, works = Clock(workers), [(*work, number) for number, work in enumerate(works)]
-    assert sorted(carry_out(works, clock)) == sorted(works)
+def test_each_task_is_carried_out_once_and_only_one_waits_in_the_executor(tasks, workers):
+    clock, tasks = Clock(workers), [(*task, number) for number, task in enumerate(tasks)]
+    assert sorted(carry_out(tasks, clock)) == sorted(tasks)
     assert clock.most <= workers + 1
 
 
 def test_what_a_broken_executor_does_not_take_is_lost():
     taken = []
 
-    def submit(work):
+    def submit(task):
         if taken:
             raise BrokenProcessPool("a worker was killed")
         taken.append(Future())
         taken[0].set_exception(BrokenProcessPool("a worker was killed"))
         return taken[0]
 
-    waiting = Turns(range(5), submit, workers=2, kind=lambda work: work, seconds=float)
+    waiting = Schedule(range(5), submit, workers=2, kind=lambda task: task, seconds=float)
     lost = []
     while waiting:
         lost += waiting.ended()
-    assert sorted(work for work, _ in lost) == [0, 1, 2, 3, 4]
+    assert sorted(task for task, _ in lost) == [0, 1, 2, 3, 4]
     assert all(isinstance(future.exception(), BrokenProcessPool) for _, future in lost)
