@@ -182,7 +182,7 @@ gpc_print_described(gpc_text_t *out, const gpc_described_t *described, const voi
         } else if (field->kind == GPC_FIELD_REQUEST && field->size == sizeof(gpc_list_t)) {
             gpc_text_add(out, "[%u]", ((const gpc_list_t *) at)->count);
         } else if (field->size <= 8) {
-            gpc_text_add(out, "%llu", (unsigned long long) number_at(field, object));
+            gpc_text_add_number(out, number_at(field, object));
         } else {
             gpc_text_add(out, "<%u bytes>", field->size);
         }

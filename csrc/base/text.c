@@ -69,10 +69,33 @@ gpc_text_add(gpc_text_t *self, const char *format, ...)
     self->length += (size_t) length;
 }
 
+static void
+add_bytes(gpc_text_t *self, const char *bytes, size_t count)
+{
+    if (reserve(self, count)) {
+        memcpy(self->bytes + self->length, bytes, count);
+        self->length += count;
+        self->bytes[self->length] = 0;
+    }
+}
+
+void
+gpc_text_add_number(gpc_text_t *self, uint64_t number)
+{
+    char digits[20]; /* of 2^64 - 1 */
+    size_t first = sizeof digits;
+
+    do {
+        digits[--first] = (char) ('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    add_bytes(self, digits + first, sizeof digits - first);
+}
+
 void
 gpc_text_add_string(gpc_text_t *self, const char *string)
 {
-    gpc_text_add(self, "\"");
+    add_bytes(self, "\"", 1);
     for (const char *c = string; *c; c++) {
         unsigned char byte = (unsigned char) *c;
         if (byte == '"' || byte == '\\') {
@@ -80,10 +103,10 @@ gpc_text_add_string(gpc_text_t *self, const char *string)
         } else if (byte < 0x20) {
             gpc_text_add(self, "\\u%04x", byte);
         } else {
-            gpc_text_add(self, "%c", *c);
+            add_bytes(self, c, 1);
         }
     }
-    gpc_text_add(self, "\"");
+    add_bytes(self, "\"", 1);
 }
 
 void
@@ -91,7 +114,7 @@ gpc_text_add_comma(gpc_text_t *self)
 {
     char last = self->length ? self->bytes[self->length - 1] : '{';
     if (last != '{' && last != '[') {
-        gpc_text_add(self, ", ");
+        add_bytes(self, ", ", 2);
     }
 }
 
@@ -100,7 +123,14 @@ gpc_text_add_key(gpc_text_t *self, const char *name)
 {
     gpc_text_add_comma(self);
     gpc_text_add_string(self, name);
-    gpc_text_add(self, ": ");
+    add_bytes(self, ": ", 2);
+}
+
+void
+gpc_text_add_count(gpc_text_t *self, const char *name, uint64_t count)
+{
+    gpc_text_add_key(self, name);
+    gpc_text_add_number(self, count);
 }
 
 int

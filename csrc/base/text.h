@@ -14,11 +14,13 @@ void gpc_text_init(gpc_text_t *self);
 void gpc_text_free(gpc_text_t *self); /* safe on a zeroed object and twice */
 void gpc_text_clear(gpc_text_t *self);
 void gpc_text_add(gpc_text_t *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void gpc_text_add_number(gpc_text_t *self, uint64_t number); /* as "%llu", but many times as fast */
 /* Adds a JSON string with quotes, escaped. */
 void gpc_text_add_string(gpc_text_t *self, const char *string);
 /* Adds `"name": `, after a comma unless it is the first member of its object (the last byte written decides). */
 void gpc_text_add_key(gpc_text_t *self, const char *name);
 void gpc_text_add_comma(gpc_text_t *self);
+void gpc_text_add_count(gpc_text_t *self, const char *name, uint64_t count); /* a key and its number */
 /* 0, or GPC_ERROR_MEMORY when an addition has failed. */
 GPC_MUST_CHECK int gpc_text_status(const gpc_text_t *self);
 

@@ -54,7 +54,7 @@ gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways
         !self->data || (has_words && !self->word_states)) {
         return GPC_ERROR_MEMORY;
     }
-    gpc_tags_clear(self);
+    self->state->generation = 1;
     return 0;
 }
 
@@ -62,12 +62,9 @@ void
 gpc_tags_clear(gpc_tags_t *self)
 {
     size_t lines = (size_t) self->sets * self->ways;
-    for (size_t i = 0; i < lines; i++) {
-        self->keys[i] = GPC_TAG_FREE;
-        self->tags[i] = (gpc_tag_t){.mshr = GPC_NONE};
-    }
+    memset(self->keys, 0, lines * sizeof *self->keys);
     memset(self->had_lines, 0, lines / GPC_TAG_PIECE + 1);
-    *self->state = (gpc_tags_state_t){0};
+    *self->state = (gpc_tags_state_t){.generation = 1};
 }
 
 /* Which of MARKS marks equal this one: the highest of MARK_BITS bits for each, the first mark's the lowest. */
@@ -127,9 +124,9 @@ gpc_tags_find(const gpc_tags_t *self, gpc_address_t line)
 void
 gpc_tags_flash(gpc_tags_t *self)
 {
-    if (++self->state->generation == GPC_TAG_GENERATIONS) { /* generations wrap around: drop every old key */
-        memset(self->keys, 0xFF, (size_t) self->sets * self->ways * sizeof *self->keys);
-        self->state->generation = 0;
+    if (self->state->generation++ == GPC_TAG_GENERATIONS) { /* generations wrap around: drop every old key */
+        memset(self->keys, 0, (size_t) self->sets * self->ways * sizeof *self->keys);
+        self->state->generation = 1;
     }
 }
 

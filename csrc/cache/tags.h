@@ -23,12 +23,12 @@ typedef struct {
 } gpc_tag_t;
 
 /* A look-up compares one key per way, so that a set is one or two lines of the host's cache: the line's address, with
- * the array's generation in the highest bits, which no address uses. Free ways have the last generation, which no array
- * has. */
+ * the array's generation in the highest bits, which no address uses. Free ways have generation 0, which no array has, so
+ * that a new array is all zeros: memory that nothing writes takes no page of the host. */
 typedef uint64_t gpc_tag_key_t;
-#define GPC_TAG_GENERATIONS 31u
+#define GPC_TAG_GENERATIONS 31u /* 1 to 31 */
 #define GPC_TAG_GENERATION_SHIFT 59u
-#define GPC_TAG_FREE UINT64_MAX
+#define GPC_TAG_FREE UINT64_C(0)
 /* Who examines every way passes pieces of this many in which no way has had a line: most of a large cache. */
 #define GPC_TAG_PIECE 64u
 /* No program of the explorer writes it: who reads it has read what nothing has filled. */
@@ -48,7 +48,7 @@ typedef struct { /* what most steps read comes first: one line of the host's cac
     uint32_t piece_bits, line_bits;
     gpc_tags_state_t *state;
     gpc_tag_key_t *keys; /* [sets * ways] */
-    gpc_tag_t *tags;     /* [sets * ways] */
+    gpc_tag_t *tags;     /* [sets * ways]: of a way that is not present nothing is read */
     uint32_t *data;      /* [sets * ways * line_words] */
 
     uint8_t *fields;      /* [sets * ways * fields_size] */

@@ -16,20 +16,13 @@ static const char *const count_names[GPC_NUM_COUNTS] = {
 };
 
 static void
-add_number(gpc_text_t *out, const char *name, uint64_t value)
-{
-    gpc_text_add_key(out, name);
-    gpc_text_add(out, "%llu", (unsigned long long) value);
-}
-
-static void
 add_group(gpc_text_t *out, const char *name, const char *const *names, const uint64_t *values, uint32_t count)
 {
     gpc_text_add_key(out, name);
     gpc_text_add(out, "{");
     for (uint32_t i = 0; i < count; i++) {
         if (values[i] != 0) {
-            add_number(out, names[i], values[i]);
+            gpc_text_add_count(out, names[i], values[i]);
         }
     }
     gpc_text_add(out, "}");
@@ -54,7 +47,7 @@ add_traffic(gpc_text_t *out, const gpc_traffic_counts_t *counts)
             add_group(out, names[i], count_names, counts->counts[i], GPC_NUM_COUNTS);
         }
     }
-    add_number(out, "flits", counts->flits);
+    gpc_text_add_count(out, "flits", counts->flits);
 }
 
 /* The buffer of an instruction's access, or `none`. */
@@ -74,8 +67,8 @@ add_where(gpc_text_t *out, const gpc_profiled_program_t *program, uint32_t pc)
     bool none = pc >= program->count || program->code[pc].file >= program->num_files;
     gpc_text_add_key(out, "file");
     gpc_text_add(out, "%d", none ? -1 : program->code[pc].file);
-    add_number(out, "line", none ? 0 : program->first_lines[program->code[pc].file] + program->code[pc].line);
-    add_number(out, "slot", slot_of(program, pc));
+    gpc_text_add_count(out, "line", none ? 0 : program->first_lines[program->code[pc].file] + program->code[pc].line);
+    gpc_text_add_count(out, "slot", slot_of(program, pc));
 }
 
 static void
@@ -91,7 +84,7 @@ add_places(gpc_text_t *out, const gpc_profiled_program_t *program)
         gpc_text_add_comma(out);
         gpc_text_add(out, "{");
         add_where(out, program, pc);
-        add_number(out, "instructions", place->instructions);
+        gpc_text_add_count(out, "instructions", place->instructions);
         add_group(out, "cycles", cycle_names, place->cycles, GPC_NUM_STALLS + 1);
         add_group(out, "awaited", cycle_names, place->awaited, GPC_NUM_STALLS + 1);
         add_traffic(out, &place->caused);
@@ -107,7 +100,7 @@ add_program(gpc_text_t *out, const gpc_profiled_program_t *program)
     gpc_text_add(out, "{");
     gpc_text_add_key(out, "kernel");
     gpc_text_add_string(out, program->kernel);
-    add_number(out, "launches", program->launches);
+    gpc_text_add_count(out, "launches", program->launches);
     gpc_text_add_key(out, "files");
     gpc_text_add(out, "[");
     for (uint32_t i = 0; i < program->num_files; i++) {
@@ -142,9 +135,9 @@ add_warps(gpc_text_t *out, const gpc_profile_t *self)
         }
         gpc_text_add_comma(out);
         gpc_text_add(out, "{");
-        add_number(out, "core", i / machine->warps_per_core);
-        add_number(out, "warp", i % machine->warps_per_core);
-        add_number(out, "instructions", warp->instructions);
+        gpc_text_add_count(out, "core", i / machine->warps_per_core);
+        gpc_text_add_count(out, "warp", i % machine->warps_per_core);
+        gpc_text_add_count(out, "instructions", warp->instructions);
         add_group(out, "cycles", cycle_names, warp->cycles, GPC_NUM_STALLS + 1);
         add_group(out, "waits", cycle_names, warp->waits, GPC_NUM_CYCLES);
         gpc_text_add(out, "}");
@@ -158,11 +151,11 @@ add_link(gpc_text_t *out, const gpc_profile_t *self, const gpc_link_t *link)
     const gpc_profiled_program_t *program = self->links_of;
     gpc_text_add_comma(out);
     gpc_text_add(out, "{");
-    add_number(out, "from", link->from - self->began_of_links);
-    add_number(out, "to", link->to - self->began_of_links);
-    add_number(out, "core", link->core);
-    add_number(out, "warp", link->warp);
-    add_number(out, "block", link->block);
+    gpc_text_add_count(out, "from", link->from - self->began_of_links);
+    gpc_text_add_count(out, "to", link->to - self->began_of_links);
+    gpc_text_add_count(out, "core", link->core);
+    gpc_text_add_count(out, "warp", link->warp);
+    gpc_text_add_count(out, "block", link->block);
     gpc_text_add_key(out, "after");
     gpc_text_add_string(out, link->cause < GPC_NUM_STALLS ? cycle_names[link->cause] : "launch");
     gpc_text_add_key(out, "place");
@@ -172,7 +165,7 @@ add_link(gpc_text_t *out, const gpc_profile_t *self, const gpc_link_t *link)
     if (link->slot < program->num_buffers) {
         gpc_text_add_key(out, "buffer");
         gpc_text_add_string(out, program->buffers[link->slot]);
-        add_number(out, "element", link->element);
+        gpc_text_add_count(out, "element", link->element);
     }
     if (link->longest.cycles != 0) {
         gpc_text_add_key(out, "longest");
@@ -180,7 +173,7 @@ add_link(gpc_text_t *out, const gpc_profile_t *self, const gpc_link_t *link)
         add_where(out, program, link->longest.pc);
         gpc_text_add_key(out, "cause");
         gpc_text_add_string(out, cycle_names[link->longest.cause]);
-        add_number(out, "cycles", link->longest.cycles);
+        gpc_text_add_count(out, "cycles", link->longest.cycles);
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "}");

@@ -83,13 +83,6 @@ add_text(gpc_text_t *out, const char *key, const char *value)
 }
 
 static void
-add_number(gpc_text_t *out, const char *key, uint64_t value)
-{
-    gpc_text_add_key(out, key);
-    gpc_text_add(out, "%llu", (unsigned long long) value);
-}
-
-static void
 add_reads(const gpc_world_t *self, const gpc_world_view_t *before, gpc_text_t *out)
 {
     gpc_text_add_key(out, "completed");
@@ -131,8 +124,8 @@ gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *before,
             }
             gpc_text_add_comma(out);
             gpc_text_add(out, "{");
-            add_number(out, "node", node);
-            add_number(out, "line", line);
+            gpc_text_add_count(out, "node", node);
+            gpc_text_add_count(out, "line", line);
             add_text(out, "was", without_prefix(unit->type->tables[0]->states[before->state[node][line]].name));
             add_text(out, "state", without_prefix(unit->type->tables[0]->states[after.state[node][line]].name));
             gpc_text_add_key(out, "detail");
@@ -142,7 +135,7 @@ gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *before,
     }
     gpc_text_add(out, "]");
     add_reads(self, before, out);
-    add_number(out, "now", self->state->now);
+    gpc_text_add_count(out, "now", self->state->now);
 }
 
 /* ---- moves ------------------------------------------------------------------------------------------------------- */
@@ -157,9 +150,9 @@ print_message(const gpc_world_t *self, gpc_index_t i, gpc_text_t *out)
     gpc_text_t detail;
 
     add_text(out, "message", info ? info->name : msg->type == GPC_MSG_FILL ? "FILL" : "TIMER");
-    add_number(out, "to", msg->destination);
+    gpc_text_add_count(out, "to", msg->destination);
     if (msg->line != GPC_NEVER) {
-        add_number(out, "line", msg->line / GPC_WORLD_LINE_BYTES);
+        gpc_text_add_count(out, "line", msg->line / GPC_WORLD_LINE_BYTES);
     }
     gpc_text_init(&detail);
     if (info && self->protocol->message) {
@@ -195,12 +188,12 @@ gpc_world_print_move(const gpc_world_t *self, const gpc_move_t *move, gpc_text_t
     add_text(out, "kind", kinds[move->kind]);
     switch ((gpc_move_kind_t) move->kind) {
         case GPC_MOVE_ISSUE:
-            add_number(out, "thread", move->a);
-            add_number(out, "op", self->state->threads[move->a].next_op);
-            add_number(out, "to", self->what->threads[move->a].core);
+            gpc_text_add_count(out, "thread", move->a);
+            gpc_text_add_count(out, "op", self->state->threads[move->a].next_op);
+            gpc_text_add_count(out, "to", self->what->threads[move->a].core);
             return;
         case GPC_MOVE_DELIVER:
-            add_number(out, "from", move->a);
+            gpc_text_add_count(out, "from", move->a);
             print_message(self, message_at(self, gpc_world_channel(self, move->a, move->b, move->c), move->position),
                           out);
             return;
@@ -215,19 +208,19 @@ gpc_world_print_move(const gpc_world_t *self, const gpc_move_t *move, gpc_text_t
             return;
         case GPC_MOVE_REPLAY:
         case GPC_MOVE_END:
-            add_number(out, "to", move->a);
+            gpc_text_add_count(out, "to", move->a);
             return;
         case GPC_MOVE_ENTRY: {
             const gpc_controller_t *unit = &self->controllers[move->a];
             const gpc_part_t *part = &unit->parts[move->b];
-            add_number(out, "to", move->a);
-            add_number(out, "line", gpc_part_line(part, part->ready->head) / GPC_WORLD_LINE_BYTES);
+            gpc_text_add_count(out, "to", move->a);
+            gpc_text_add_count(out, "line", gpc_part_line(part, part->ready->head) / GPC_WORLD_LINE_BYTES);
             add_text(out, "part", unit->type->parts[move->b].name);
             return;
         }
         case GPC_MOVE_EVICT:
-            add_number(out, "to", move->a);
-            add_number(out, "line", move->b);
+            gpc_text_add_count(out, "to", move->a);
+            gpc_text_add_count(out, "line", move->b);
             return;
         case GPC_MOVE_KERNEL:
         case GPC_MOVE_TIME:

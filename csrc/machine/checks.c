@@ -95,13 +95,6 @@ gpc_gpu_checks_host_wrote(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words,
 
 /* ---- statistics -------------------------------------------------------------------------------------------------- */
 
-static void
-add_count(gpc_text_t *out, const char *key, uint64_t value)
-{
-    gpc_text_add_key(out, key);
-    gpc_text_add(out, "%llu", (unsigned long long) value);
-}
-
 gpc_gpu_check_counts_t
 gpc_gpu_check_counts(const gpc_gpu_t *gpu)
 {
@@ -122,10 +115,10 @@ gpc_gpu_add_checks(const gpc_gpu_t *gpu, gpc_text_t *out)
 
     gpc_text_add_key(out, "check");
     gpc_text_add(out, "{");
-#define X(name, text) add_count(out, #name, counts.monitor.name);
+#define X(name, text) gpc_text_add_count(out, #name, counts.monitor.name);
     GPC_MONITOR_COUNTS(X)
 #undef X
-#define X(name, text) add_count(out, "race_" #name, counts.race.name);
+#define X(name, text) gpc_text_add_count(out, "race_" #name, counts.race.name);
     GPC_RACE_COUNTS(X)
 #undef X
     gpc_text_add(out, "}");

@@ -3,13 +3,6 @@
 
 #include "machine/parts.h"
 
-static void
-add_count(gpc_text_t *out, const char *key, uint64_t value)
-{
-    gpc_text_add_key(out, key);
-    gpc_text_add(out, "%llu", (unsigned long long) value);
-}
-
 static gpc_core_statistics_t
 sum_cores(const gpc_gpu_t *gpu, uint32_t first, uint32_t count)
 {
@@ -42,7 +35,7 @@ add_sum(const gpc_gpu_t *gpu, gpc_text_t *out, const char *group, uint32_t first
     }
     gpc_text_add_key(out, group);
     gpc_text_add(out, "{");
-#define X(name, text) add_count(out, #name, sum.name);
+#define X(name, text) gpc_text_add_count(out, #name, sum.name);
     GPC_CONTROLLER_STATISTICS(X)
 #undef X
     gpc_text_add(out, "}");
@@ -68,7 +61,7 @@ add_cores(gpc_text_t *out, const gpc_core_statistics_t *sum)
 {
     gpc_text_add_key(out, "core");
     gpc_text_add(out, "{");
-#define X(name, text) add_count(out, #name, sum->name);
+#define X(name, text) gpc_text_add_count(out, #name, sum->name);
     GPC_CORE_STATISTICS(X)
 #undef X
     gpc_text_add(out, "}");
@@ -87,9 +80,9 @@ add_stalls(gpc_text_t *out, const gpc_core_statistics_t *sum)
 #undef X
     gpc_text_add_key(out, "stalls");
     gpc_text_add(out, "{");
-    add_count(out, "memory_order", memory_order);
-    add_count(out, "fence", fence);
-#define X(name, text) add_count(out, #name, sum->stall_##name);
+    gpc_text_add_count(out, "memory_order", memory_order);
+    gpc_text_add_count(out, "fence", fence);
+#define X(name, text) gpc_text_add_count(out, #name, sum->stall_##name);
     GPC_STALLS(X)
 #undef X
     gpc_text_add(out, "}");
@@ -106,7 +99,8 @@ add_histogram(gpc_text_t *out, const char *key, const gpc_histogram_t *histogram
     gpc_text_add_key(out, key);
     gpc_text_add(out, "[");
     for (uint32_t i = 0; i < count; i++) {
-        gpc_text_add(out, i ? ", %llu" : "%llu", (unsigned long long) histogram->buckets[i]);
+        gpc_text_add_comma(out);
+        gpc_text_add_number(out, histogram->buckets[i]);
     }
     gpc_text_add(out, "]");
 }
@@ -163,7 +157,7 @@ add_own_counters(const gpc_gpu_t *gpu, gpc_text_t *out)
                 const gpc_controller_t *unit = &gpu->controllers[node];
                 sum += gpc_is_of_type(unit, type) ? unit->own_counters[number] : 0;
             }
-            add_count(out, type->counters[number].name, sum);
+            gpc_text_add_count(out, type->counters[number].name, sum);
         }
         gpc_text_add(out, "}");
     }
@@ -196,9 +190,9 @@ add_traffic(const gpc_gpu_t *gpu, gpc_text_t *out)
         const gpc_traffic_t *traffic = gpc_gpu_traffic(gpu, i);
         gpc_text_add_key(out, gpu->protocol->messages[i].name);
         gpc_text_add(out, "{");
-        add_count(out, "messages", traffic->messages);
-        add_count(out, "flits", traffic->flits);
-        add_count(out, "flit_hops", traffic->flit_hops);
+        gpc_text_add_count(out, "messages", traffic->messages);
+        gpc_text_add_count(out, "flits", traffic->flits);
+        gpc_text_add_count(out, "flit_hops", traffic->flit_hops);
         gpc_text_add_key(out, "class");
         gpc_text_add_string(out, classes[gpu->protocol->messages[i].traffic_class]);
         gpc_text_add(out, "}");
@@ -218,7 +212,7 @@ add_dram(const gpc_gpu_t *gpu, gpc_text_t *out)
     }
     gpc_text_add_key(out, "dram");
     gpc_text_add(out, "{");
-#define X(name) add_count(out, #name, sum.name);
+#define X(name) gpc_text_add_count(out, #name, sum.name);
     GPC_DRAM_STATISTICS(X)
 #undef X
     gpc_text_add(out, "}");
@@ -230,7 +224,7 @@ add_cpu_cache(const gpc_gpu_t *gpu, gpc_text_t *out)
     if (gpc_cpu_cache_exists(&gpu->cpu)) {
         gpc_text_add_key(out, "cpu");
         gpc_text_add(out, "{");
-#define X(name) add_count(out, #name, gpu->cpu.state->name);
+#define X(name) gpc_text_add_count(out, #name, gpu->cpu.state->name);
         GPC_CPU_CACHE_STATISTICS(X)
 #undef X
         gpc_text_add(out, "}");
@@ -256,7 +250,8 @@ add_transitions(const gpc_gpu_t *gpu, gpc_text_t *out)
                         entered += gpu->controllers[node].counts[t][cell];
                     }
                 }
-                gpc_text_add(out, cell ? ", %llu" : "%llu", (unsigned long long) entered);
+                gpc_text_add_comma(out);
+                gpc_text_add_number(out, entered);
             }
             gpc_text_add(out, "]");
         }
@@ -270,13 +265,13 @@ gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out)
     gpc_core_statistics_t cores = sum_cores(gpu, 0, gpu->machine.cores);
 
     gpc_text_add(out, "{");
-    add_count(out, "cycles", gpc_gpu_cycles(gpu));
-    add_count(out, "launches", gpu->state->launches);
-    add_count(out, "rollovers", gpu->state->rollovers + counted_rollovers(gpu));
-    add_count(out, "instructions", cores.instructions);
-    add_count(out, "thread_instructions", cores.thread_instructions);
-    add_count(out, "memory_instructions", cores.memory_instructions);
-    add_count(out, "events", gpu->state->events);
+    gpc_text_add_count(out, "cycles", gpc_gpu_cycles(gpu));
+    gpc_text_add_count(out, "launches", gpu->state->launches);
+    gpc_text_add_count(out, "rollovers", gpu->state->rollovers + counted_rollovers(gpu));
+    gpc_text_add_count(out, "instructions", cores.instructions);
+    gpc_text_add_count(out, "thread_instructions", cores.thread_instructions);
+    gpc_text_add_count(out, "memory_instructions", cores.memory_instructions);
+    gpc_text_add_count(out, "events", gpu->state->events);
     add_controllers(gpu, out);
     add_traffic(gpu, out);
     add_cores(out, &cores);

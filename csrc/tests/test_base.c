@@ -116,8 +116,13 @@ text_is_valid_json_where_it_should_be(void)
     gpc_text_add_key(&text, "a");
     gpc_text_add_string(&text, "say \"x\\y\"\n");
     gpc_text_add_key(&text, "b");
-    gpc_text_add(&text, "%d}", 2);
-    CHECK_EQUAL_TEXT(text.bytes, "{\"a\": \"say \\\"x\\\\y\\\"\\u000a\", \"b\": 2}");
+    gpc_text_add(&text, "%d", 2);
+    gpc_text_add_count(&text, "c", 0);
+    gpc_text_add_count(&text, "d", UINT64_MAX);
+    gpc_text_add_count(&text, "e", 1230);
+    gpc_text_add(&text, "}");
+    CHECK_EQUAL_TEXT(text.bytes, "{\"a\": \"say \\\"x\\\\y\\\"\\u000a\", \"b\": 2, \"c\": 0, "
+                                 "\"d\": 18446744073709551615, \"e\": 1230}");
     gpc_text_free(&text);
     gpc_text_free(&text);
 }

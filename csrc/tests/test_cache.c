@@ -81,6 +81,42 @@ lines_are_found_in_sets_of_every_number_of_ways(void)
     }
 }
 
+/* Line 0 is the one whose key could be that of a free way. */
+static void
+a_flashed_line_stays_lost_when_generations_wrap_around(void)
+{
+    gpc_arena_t arena;
+    gpc_tags_t tags;
+    uint32_t found = 0;
+    gpc_arena_init(&arena, 1u << 16);
+    REQUIRE(gpc_tags_init(&tags, &arena, 2, 2, (gpc_index_map_t){128, 128, 1}, 0, false) == 0);
+    CHECK_EQUAL_U64(gpc_tags_find(&tags, 0), GPC_NONE);
+    gpc_tags_place(&tags, 1, 0, 1);
+    CHECK_EQUAL_U64(gpc_tags_find(&tags, 0), 1);
+    for (uint32_t i = 0; i < 2 * GPC_TAG_GENERATIONS + 2; i++) {
+        gpc_tags_flash(&tags);
+        found += gpc_tags_find(&tags, 0) != GPC_NONE || gpc_tags_present(&tags, 0) || gpc_tags_present(&tags, 1);
+    }
+    CHECK_EQUAL_U64(found, 0);
+    gpc_arena_free(&arena);
+}
+
+/* What nothing writes takes no page of the host: half of a GPU's memory at its begin were keys of free ways. */
+static void
+a_new_array_is_all_zeros(void)
+{
+    gpc_arena_t arena;
+    gpc_tags_t tags;
+    uint32_t written = 0;
+    gpc_arena_init(&arena, 1u << 16);
+    REQUIRE(gpc_tags_init(&tags, &arena, 4, 4, (gpc_index_map_t){128, 128, 1}, 8, true) == 0);
+    for (gpc_index_t way = 0; way < 16; way++) {
+        written += tags.keys[way] != 0 || tags.tags[way].mshr != 0 || gpc_tags_present(&tags, way);
+    }
+    CHECK_EQUAL_U64(written, 0);
+    gpc_arena_free(&arena);
+}
+
 static void
 a_line_of_an_unfilled_array_begins_without_the_words_of_the_line_before(void)
 {
@@ -179,6 +215,8 @@ main(void)
     RUN(banks_index_with_what_the_interleaving_leaves);
     RUN(a_flash_invalidation_empties_the_array_and_only_it);
     RUN(lines_are_found_in_sets_of_every_number_of_ways);
+    RUN(a_flashed_line_stays_lost_when_generations_wrap_around);
+    RUN(a_new_array_is_all_zeros);
     RUN(a_line_of_an_unfilled_array_begins_without_the_words_of_the_line_before);
     RUN(transactions_are_found_by_line_until_given_back);
     RUN(atomics_perform_in_lane_order_each_with_its_old_value);

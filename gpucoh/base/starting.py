@@ -1,4 +1,4 @@
-"""Ctrl-C during the imports of the command line: the process ends silently.
+"""What the command line needs before its imports: Ctrl-C ends the process silently, and NumPy has one thread.
 
 The package imports this module first. It does nothing if gpucoh is used as a library.
 """
@@ -47,4 +47,15 @@ def ready() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def _one_thread() -> None:
+    """No threads for products of matrices, in this process and its workers.
+
+    OpenBLAS makes one for each processor when NumPy is imported, and they spin for a tenth of a second before they
+    sleep. Runs occupy the processors already.
+    """
+    if _is_the_program():
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+_one_thread()
 _guard()

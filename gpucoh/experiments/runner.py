@@ -36,7 +36,6 @@ from gpucoh.machines import Machine, machine
 from gpucoh.report.bars import blocks_bar
 from gpucoh.results.columns import Setup
 from gpucoh.results.runs import RunResult
-from gpucoh.results.stats import Stats
 from gpucoh.results.trace.trace import Trace
 from gpucoh.suite import Given, Workload, find
 
@@ -231,7 +230,7 @@ class Run:
             error=error,
             wall_s=time.perf_counter() - start,
             seconds=dict(gpu.clock.seconds),
-            stats=Stats(gpu.stats().to_dict()),  # a whole run: runs of other GPUs may be subtracted
+            stats=gpu.stats().of_a_run(),
             params=dict(setting.params),
             configuration=gpu.machine.numbers(),
             changes=gpu.machine.changes,

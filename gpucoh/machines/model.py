@@ -6,6 +6,7 @@ presets. :meth:`Machine.to_core` gives the plain numbers that the C core takes.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Iterable, Mapping
@@ -470,10 +471,15 @@ def machine(name: str | Machine | Path = "fermi") -> Machine:
         raise ConfigError(f"machine {name!r} is not a name, a TOML file or a Machine")
     if isinstance(name, Path) or name.endswith(".toml"):
         return Machine.from_toml(name)
-    preset = PRESETS.get(name)
-    if preset is None:
+    if name not in PRESETS:
         raise ConfigError(unknown("machine", name, PRESETS))
-    return Machine(name=name, **{field: value for field, (value, _) in preset.items()})
+    return _preset(name)
+
+
+@functools.cache
+def _preset(name: str) -> Machine:
+    """A preset, validated once: every run of a study asks for its machine."""
+    return Machine(name=name, **{field: value for field, (value, _) in PRESETS[name].items()})
 
 
 def machines() -> dict[str, Machine]:

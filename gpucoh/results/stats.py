@@ -12,6 +12,8 @@ from gpucoh.base.errors import ConfigError
 
 Value = TypeVar("Value", covariant=True)
 
+# Types of counters that are not groups. Tested first: a test for Mapping takes longer than the rest of a counter.
+_PLAIN = frozenset({int, float, list, str, type(None)})
 # Keys of storage that describe a table instead of counting.
 _CONSTANT = frozenset({"entries", "bits", "units", "class"})
 
@@ -31,7 +33,9 @@ class Group(Mapping[str, Value], Generic[Value]):
     def __init__(self, name: str, values: Mapping[str, Any]) -> None:
         self._name = name
         self._values: dict[str, Any] = {
-            key: self._typed(key)(f"{name}.{key}", value) if isinstance(value, Mapping) else value
+            key: value
+            if type(value) in _PLAIN or not isinstance(value, Mapping)
+            else self._typed(key)(f"{name}.{key}", value)
             for key, value in values.items()
         }
 
@@ -461,6 +465,12 @@ class Stats(Group[Any]):
     def __init__(self, values: Mapping[str, Any], gpu: int | None = None) -> None:
         super().__init__("stats", values)
         self._gpu = gpu  # a number for each GPU of the process; None: of no GPU that exists
+
+    def of_a_run(self) -> Stats:
+        """The same counters as those of a whole run: they may be subtracted from those of another run."""
+        found = Stats.__new__(Stats)
+        found._name, found._values, found._gpu = self._name, self._values, None
+        return found
 
     def __sub__(self, earlier: Any) -> Stats:
         if not isinstance(earlier, Stats):

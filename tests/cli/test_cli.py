@@ -571,3 +571,24 @@ def test_the_printed_table_shows_seeds_and_spread(cli, tmp_path, monkeypatch):
     assert "seed" in lines[0].split()
     mean = next(line for line in lines[lines.index("") :] if line.startswith("ideal"))
     assert re.search(r"\d\.\d\d \(\d\.\d\d-\d\.\d\d\)", mean)
+
+
+# ---- the start
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [("gpucoh", None, "1"), ("gpucoh", "3", "3"), ("study.py", None, "None")],
+)
+def test_the_program_makes_no_threads_for_products_of_matrices(tmp_path, name, given, expected):
+    """They spin for a tenth of a second when NumPy is imported. A program that imports gpucoh decides itself."""
+    (tmp_path / name).write_text(
+        "import gpucoh, os; print(os.environ.get('OPENBLAS_NUM_THREADS'))\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+    if given:
+        environment["OPENBLAS_NUM_THREADS"] = given
+    found = subprocess.run(
+        [sys.executable, tmp_path / name], env=environment, capture_output=True, text=True
+    )
+    assert (found.stdout.strip(), found.stderr) == (expected, "")
