@@ -188,7 +188,9 @@ void
 gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t state)
 {
     self->keys[way] = gpc_tags_key(self, line);
-    self->marks[way] = mark_of(line);
+    if (self->ways >= MARKED_WAYS) {
+        self->marks[way] = mark_of(line);
+    }
     self->had_lines[way / GPC_TAG_PIECE] = true;
     self->tags[way] = (gpc_tag_t){.used = ++self->state->clock, .mshr = GPC_NONE, .state = state};
     gpc_zero(gpc_tags_fields(self, way), self->fields_size);

@@ -53,7 +53,7 @@ typedef struct { /* what most steps read comes first: one line of the host's cac
 
     uint8_t *fields;      /* [sets * ways * fields_size] */
     uint8_t *word_states; /* [sets * ways * line_words], over words only */
-    uint8_t *marks;       /* [sets * ways]: a byte of a hash of the line that the way had last */
+    uint8_t *marks;       /* [sets * ways], in large sets: a byte of a hash of the line that the way had last */
     bool *had_lines;      /* [sets * ways / GPC_TAG_PIECE, rounded up]: since the array was cleared */
     gpc_divider_t by_line, by_piece, by_banks, by_sets;
 } gpc_tags_t;

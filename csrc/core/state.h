@@ -88,13 +88,13 @@ typedef struct {
     bool resident;
 } gpc_block_t;
 
-typedef struct {                /* the members that every turn reads come first */
-    gpc_cycle_t turn_allowed;   /* earliest next turn: one turn per cycle */
-    gpc_cycle_t turn_scheduled; /* that of the next turn; GPC_NEVER: none */
-    gpc_cycle_t accounted;      /* every cycle before this one has been counted */
-    gpc_cycle_t calendar_next;  /* first cycle whose calendar slot has not been emptied */
-    uint64_t calendar_used;     /* slots with a warp */
-    gpc_cycle_t calendar_first; /* the first cycle of them; GPC_NEVER: none */
+typedef struct {                           /* lines of the host's cache; the members that every turn reads come first */
+    _Alignas(64) gpc_cycle_t turn_allowed; /* earliest next turn: one turn per cycle */
+    gpc_cycle_t turn_scheduled;            /* that of the next turn; GPC_NEVER: none */
+    gpc_cycle_t accounted;                 /* every cycle before this one has been counted */
+    gpc_cycle_t calendar_next;             /* first cycle whose calendar slot has not been emptied */
+    uint64_t calendar_used;                /* slots with a warp */
+    gpc_cycle_t calendar_first;            /* the first cycle of them; GPC_NEVER: none */
     uint64_t resident, ready;
     uint64_t memory_next; /* warps whose next instruction goes to the load-store queue */
 
