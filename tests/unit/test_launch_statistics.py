@@ -84,6 +84,13 @@ def test_statistics_of_two_gpus_do_not_subtract(gpu):
         _ = gpucoh.GPU(protocol="ideal").stats() - before
 
 
+def test_statistics_of_two_runs_subtract():
+    one = gpucoh.run("bfs", protocol="ideal", scale="tiny").stats
+    other = gpucoh.run("bfs", protocol="mesi", scale="tiny").stats
+    assert (other - one).l1.loads == other.l1.loads - one.l1.loads
+    assert (other - one).cycles == other.cycles - one.cycles != 0
+
+
 @pytest.mark.parametrize("protocol", ["gpu-drf", "denovo-drf"])
 def test_an_aborted_launch_counts_no_hits_of_unanswered_loads(protocol):
     gpu = gpucoh.GPU("mesh15", protocol, budget=150)
