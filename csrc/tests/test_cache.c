@@ -81,15 +81,23 @@ lines_are_found_in_sets_of_every_number_of_ways(void)
     }
 }
 
+/* A new array of lines of 32 words, with word states. */
+static gpc_tags_t
+new_array(gpc_arena_t *arena, uint32_t sets, uint32_t ways)
+{
+    gpc_tags_t tags;
+    gpc_arena_init(arena, 1u << 16);
+    CHECK(gpc_tags_init(&tags, arena, sets, ways, (gpc_index_map_t){128, 128, 1}, 8, true) == 0);
+    return tags;
+}
+
 /* Line 0 is the one whose key could be that of a free way. */
 static void
 a_flashed_line_stays_lost_when_generations_wrap_around(void)
 {
     gpc_arena_t arena;
-    gpc_tags_t tags;
+    gpc_tags_t tags = new_array(&arena, 2, 2);
     uint32_t found = 0;
-    gpc_arena_init(&arena, 1u << 16);
-    REQUIRE(gpc_tags_init(&tags, &arena, 2, 2, (gpc_index_map_t){128, 128, 1}, 0, false) == 0);
     CHECK_EQUAL_U64(gpc_tags_find(&tags, 0), GPC_NONE);
     gpc_tags_place(&tags, 1, 0, 1);
     CHECK_EQUAL_U64(gpc_tags_find(&tags, 0), 1);
@@ -106,10 +114,8 @@ static void
 a_new_array_is_all_zeros(void)
 {
     gpc_arena_t arena;
-    gpc_tags_t tags;
+    gpc_tags_t tags = new_array(&arena, 4, 4);
     uint32_t written = 0;
-    gpc_arena_init(&arena, 1u << 16);
-    REQUIRE(gpc_tags_init(&tags, &arena, 4, 4, (gpc_index_map_t){128, 128, 1}, 8, true) == 0);
     for (gpc_index_t way = 0; way < 16; way++) {
         written += tags.keys[way] != 0 || tags.tags[way].mshr != 0 || gpc_tags_present(&tags, way);
     }
@@ -121,14 +127,12 @@ static void
 a_line_of_an_unfilled_array_begins_without_the_words_of_the_line_before(void)
 {
     gpc_arena_t arena;
-    gpc_tags_t tags;
-    gpc_arena_init(&arena, 1u << 16);
-    REQUIRE(gpc_tags_init(&tags, &arena, 1, 1, (gpc_index_map_t){8, 8, 1}, 0, false) == 0);
+    gpc_tags_t tags = new_array(&arena, 1, 1);
     tags.unfilled = true;
     gpc_tags_place(&tags, 0, 0, 1);
     gpc_tags_words(&tags, 0)[1] = 7;
     gpc_tags_drop(&tags, 0);
-    gpc_tags_place(&tags, 0, 8, 1);
+    gpc_tags_place(&tags, 0, 128, 1);
     CHECK_EQUAL_U64(gpc_tags_words(&tags, 0)[0], GPC_UNFILLED_WORD);
     CHECK_EQUAL_U64(gpc_tags_words(&tags, 0)[1], GPC_UNFILLED_WORD);
     gpc_arena_free(&arena);
