@@ -92,7 +92,8 @@ _Static_assert(offsetof(gpc_decoded_t, destination) == 64 && offsetof(gpc_decode
 typedef struct {
     uint32_t scoreboard; /* entries */
     uint32_t evens, uniforms;
-    uint32_t stride; /* per warp; whole lines of the host's cache */
+    uint32_t words;  /* of a warp; whole lines of the host's cache */
+    uint32_t stride; /* to the core's next warp */
 } gpc_front_t;
 
 typedef struct {
@@ -103,8 +104,8 @@ typedef struct {
     uint32_t threads_per_block, warps_per_block, blocks_per_core;
     uint32_t blocks, next_block, blocks_done;
     gpc_front_t front;
-    uint32_t vector_words; /* of a warp's vector registers */
-    uint32_t lanes;        /* per warp */
+    uint32_t vector_words, vector_stride; /* of a warp's vector registers; to the core's next warp */
+    uint32_t lanes;                       /* per warp */
     gpc_lanes_t all_lanes;
     uint64_t may_be_even; /* bit: a vector register; registers of local arrays, which are indexed, cannot be even */
     gpc_cycle_t begin;

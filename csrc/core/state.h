@@ -157,16 +157,16 @@ struct gpc_core_parts {
     /* In the arena: */
     gpc_placing_t *placing;
     gpc_core_t *cores;
-    gpc_warp_t *warps;               /* [cores][warps_per_core] */
-    gpc_stack_entry_t *stacks;       /* [cores][warps_per_core][stack_entries] */
-    uint32_t *vectors;               /* [cores][registers_per_core] */
-    uint64_t *ages;                  /* [cores][warps_per_core]: smaller is older */
-    gpc_cycle_t *order_stalled;      /* [cores][warps_per_core]: begin of the warp's order stall */
-    uint32_t *fronts;                /* [cores][front_words]: see gpc_front_t */
-    uint32_t *scratchpad;            /* [cores][scratchpad words] */
-    gpc_block_t *blocks;             /* [cores][blocks_per_core] */
+    gpc_warp_t *warps;          /* [cores][warps_per_core] */
+    gpc_stack_entry_t *stacks;  /* [cores][warps_per_core][stack_entries] */
+    uint32_t *vectors;          /* [warps of a core][cores][a warp's words], so that the words in use are adjacent */
+    uint32_t *fronts;           /* likewise: see gpc_front_t */
+    uint64_t *ages;             /* [cores][warps_per_core]: smaller is older */
+    gpc_cycle_t *order_stalled; /* [cores][warps_per_core]: begin of the warp's order stall */
+    uint32_t *scratchpad;       /* [cores][scratchpad words] */
+    gpc_block_t *blocks;        /* [cores][blocks_per_core] */
     gpc_pool_t *accesses, *requests; /* [cores]; owned, the items are in the arena */
-    uint32_t stack_entries, front_words, scratchpad_words;
+    uint32_t stack_entries, scratchpad_words;
 };
 
 /* Context of an issue: a warp and the addresses of its state. */
@@ -211,7 +211,7 @@ gpc_issue_init(gpc_issue_t *x, gpc_cores_t *self, uint32_t core, uint32_t warp, 
     x->launch = launch;
     x->core = base->core;
     x->warp = base->warps + warp;
-    x->vectors = base->vectors + (size_t) warp * launch->vector_words;
+    x->vectors = base->vectors + (size_t) warp * launch->vector_stride;
     x->scoreboard = base->fronts + (size_t) warp * launch->front.stride;
     x->now = now;
     x->warp_index = warp;

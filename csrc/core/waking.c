@@ -68,7 +68,7 @@ gpc_core_rebase_scoreboards(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t 
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     const gpc_front_t *front = &self->parts->launch->front;
-    uint32_t *fronts = self->parts->fronts + (size_t) core_index * self->parts->front_words;
+    uint32_t *fronts = self->parts->bases[core_index].fronts;
     uint64_t passed = now - core->scoreboard_base;
     for (uint64_t left = core->resident; left != 0; left &= left - 1) {
         uint32_t *entries = fronts + (size_t) gpc_lowest_bit(left) * front->stride;

@@ -1,4 +1,5 @@
 /* test_scheduler.c: issue cycles of warps; barriers; placement of blocks; counting of cycles. */
+#include "core/state.h"
 #include "core_world.h"
 
 #define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
@@ -267,6 +268,39 @@ static_blocks_wait_for_their_core(void)
     }
 }
 
+/* Whether the words of all cores' warps lie one behind the other, warp by warp. */
+static bool
+are_adjacent(const uint32_t *words, uint32_t words_of_a_warp, uint32_t core, uint32_t warp)
+{
+    gpc_issue_t first, x;
+    gpc_issue_init(&first, &world.cores, 0, 0, 0);
+    gpc_issue_init(&x, &world.cores, core, warp, 0);
+    size_t before = ((size_t) warp * WORLD_CORES + core) * words_of_a_warp;
+    const uint32_t *found = words == first.vectors ? x.vectors : x.scoreboard;
+    return found == words + before;
+}
+
+/* Cores whose registers have fixed distances of a power of two share the same few sets of the host's caches. */
+static void
+registers_in_use_are_adjacent_and_fit(void)
+{
+    gpc_launch_t launch = world_launch(CODE(OP(EXIT)), WORLD_CORES, 1024);
+    world_reset();
+    world.machine.cores = WORLD_CORES;
+    launch.program.vector_registers = (uint16_t) (world.machine.registers_per_core / 1024); /* as many as a core has */
+    launch.program.uniform_registers = 0;
+    world_begin();
+    REQUIRE(gpc_cores_launch(&world.cores, &launch, 0) == 0);
+    const gpc_core_parts_t *parts = world.cores.parts;
+    for (uint32_t core = 0; core < WORLD_CORES; core++) {
+        for (uint32_t warp = 0; warp < 32; warp++) {
+            CHECK(are_adjacent(parts->vectors, parts->launch->vector_words, core, warp));
+            CHECK(are_adjacent(parts->fronts, parts->launch->front.words, core, warp));
+        }
+    }
+    CHECK_EQUAL_U64(32 * WORLD_CORES * parts->launch->vector_words, WORLD_CORES * world.machine.registers_per_core);
+}
+
 static void
 every_block_of_a_large_grid_runs_with_its_own_coordinates(void)
 {
@@ -433,6 +467,7 @@ main(void)
     RUN(every_active_cycle_is_counted_once);
     RUN(blocks_go_round_the_cores_or_fill_the_first);
     RUN(static_blocks_wait_for_their_core);
+    RUN(registers_in_use_are_adjacent_and_fit);
     RUN(every_block_of_a_large_grid_runs_with_its_own_coordinates);
     RUN(occupancy_names_what_limits_it);
     RUN(a_barrier_orders_the_block);

@@ -362,13 +362,14 @@ may_be_even(const gpc_core_launch_t *self)
 }
 
 static gpc_front_t
-front_of(const gpc_program_t *program)
+front_of(const gpc_program_t *program, uint32_t cores)
 {
     gpc_front_t front = {.scoreboard = (uint32_t) program->vector_registers + program->uniform_registers,
                          .evens = program->vector_registers,
                          .uniforms = program->uniform_registers};
     front.evens = front.evens < GPC_EVEN_REGISTERS ? front.evens : GPC_EVEN_REGISTERS;
-    front.stride = (front.scoreboard + front.evens + front.uniforms + 15) / 16 * 16;
+    front.words = (front.scoreboard + front.evens + front.uniforms + 15) / 16 * 16;
+    front.stride = cores * front.words;
     return front;
 }
 
@@ -433,8 +434,9 @@ gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_
     launch->threads_per_block = from->block[0] * from->block[1] * from->block[2];
     launch->warps_per_block = (launch->threads_per_block + machine->lanes_per_warp - 1) / machine->lanes_per_warp;
     launch->blocks = from->grid[0] * from->grid[1] * from->grid[2];
-    launch->front = front_of(&from->program);
+    launch->front = front_of(&from->program, machine->cores);
     launch->vector_words = from->program.vector_registers * machine->lanes_per_warp;
+    launch->vector_stride = machine->cores * launch->vector_words;
     launch->lanes = machine->lanes_per_warp;
     launch->all_lanes = machine->lanes_per_warp == 64 ? UINT64_MAX : UINT32_MAX;
     if (!copy_launch(launch, from) || !make_tables(launch, machine->lanes_per_warp)) {

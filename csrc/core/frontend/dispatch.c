@@ -32,20 +32,22 @@ clear_core(gpc_cores_t *self, uint32_t core_index)
     memset(gpc_core_block(self, core_index, 0), 0, self->machine->blocks_per_core * sizeof(gpc_block_t));
 }
 
+/* Notes where each core's state is; of registers for a launch, whose program determines how many words a warp has. */
 static void
-note_bases(gpc_cores_t *self)
+note_bases(gpc_cores_t *self, const gpc_core_launch_t *launch)
 {
     const gpc_machine_t *machine = self->machine;
     gpc_core_parts_t *parts = self->parts;
     for (uint32_t i = 0; i < machine->cores; i++) {
-        parts->bases[i] = (gpc_core_base_t){.core = &parts->cores[i],
-                                            .statistics = &self->statistics[i],
-                                            .warps = parts->warps + (size_t) i * machine->warps_per_core,
-                                            .vectors = parts->vectors + (size_t) i * machine->registers_per_core,
-                                            .fronts = parts->fronts + (size_t) i * parts->front_words,
-                                            .cores = self,
-                                            .parts = parts,
-                                            .index = i};
+        parts->bases[i] =
+            (gpc_core_base_t){.core = &parts->cores[i],
+                              .statistics = &self->statistics[i],
+                              .warps = parts->warps + (size_t) i * machine->warps_per_core,
+                              .vectors = parts->vectors + (launch ? (size_t) i * launch->vector_words : 0),
+                              .fronts = parts->fronts + (launch ? (size_t) i * launch->front.words : 0),
+                              .cores = self,
+                              .parts = parts,
+                              .index = i};
     }
 }
 
@@ -58,7 +60,7 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     parts->stack_entries = 2 * machine->lanes_per_warp + 2;
     parts->scratchpad_words = machine->scratchpad_bytes / 4;
     /* Room for the vector registers of any program; part of one host cache line per warp may be unused. */
-    parts->front_words = machine->registers_per_core / machine->lanes_per_warp +
+    size_t front_words = machine->registers_per_core / machine->lanes_per_warp +
                          machine->warps_per_core * (2 * GPC_UNIFORM_REGISTERS + GPC_EVEN_REGISTERS + 16);
     self->statistics = GPC_ARENA_TAKE(arena, cores, gpc_core_statistics_t);
     parts->placing = GPC_ARENA_TAKE(arena, 1, gpc_placing_t);
@@ -66,7 +68,7 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     parts->warps = GPC_ARENA_TAKE(arena, warps, gpc_warp_t);
     parts->stacks = GPC_ARENA_TAKE(arena, warps * parts->stack_entries, gpc_stack_entry_t);
     parts->vectors = GPC_ARENA_TAKE(arena, cores * machine->registers_per_core, uint32_t);
-    parts->fronts = GPC_ARENA_TAKE(arena, cores * parts->front_words, uint32_t);
+    parts->fronts = GPC_ARENA_TAKE(arena, cores * front_words, uint32_t);
     parts->ages = GPC_ARENA_TAKE(arena, warps, uint64_t);
     parts->order_stalled = GPC_ARENA_TAKE(arena, warps, gpc_cycle_t);
     parts->scratchpad = GPC_ARENA_TAKE(arena, cores * parts->scratchpad_words + 1, uint32_t);
@@ -79,7 +81,7 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
         parts->writers == NULL) {
         return GPC_ERROR_MEMORY;
     }
-    note_bases(self);
+    note_bases(self, NULL);
     for (uint32_t i = 0; i < cores; i++) {
         int status = gpc_pool_init(&parts->accesses[i], arena, machine->requests_per_core, sizeof(gpc_core_access_t));
         if (status == 0) {
@@ -243,7 +245,7 @@ place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index
         live &= UINT32_MAX;
     }
     memset(x.vectors, 0, (size_t) launch->launch.program.vector_registers * lanes * sizeof *x.vectors);
-    memset(x.scoreboard, 0, launch->front.stride * sizeof *x.scoreboard); /* and the words behind it */
+    memset(x.scoreboard, 0, launch->front.words * sizeof *x.scoreboard); /* and the words behind it */
     *x.warp = (gpc_warp_t){.top = {0, GPC_NONE, live},
                            .live = live,
                            .active = (uint8_t) gpc_count_bits(live),
@@ -445,6 +447,7 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
     }
     gpc_cores_clear(self);
     self->parts->launch = launch;
+    note_bases(self, launch);
     self->parts->launches++;
     self->parts->writers_lost = false;
     launch->blocks_per_core = blocks;
