@@ -78,6 +78,10 @@ class GPU:
     def host_read(self, address: int, out: NDArray[np.uint32]) -> None:
         """Fills ``out`` (C-contiguous, uint32, any shape)."""
     def host_write(self, address: int, data: NDArray[np.uint32]) -> None: ...
+    def host_write_places(
+        self, address: int, places: NDArray[np.uint32], data: NDArray[np.uint32]
+    ) -> None:
+        """Writes ``data[i]`` to the word ``places[i]`` from ``address`` on, consecutive places as one write."""
     def launch(
         self,
         kernel: str,

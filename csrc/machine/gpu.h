@@ -50,6 +50,9 @@ GPC_MUST_CHECK int gpc_gpu_allocate(gpc_gpu_t *gpu, uint64_t words, gpc_address_
 GPC_MUST_CHECK int gpc_gpu_release(gpc_gpu_t *gpu, gpc_address_t address);
 GPC_MUST_CHECK int gpc_gpu_host_read(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, uint32_t *out);
 GPC_MUST_CHECK int gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *in);
+/* Writes in[i] to the word places[i] from `address` on; consecutive places as one write. */
+GPC_MUST_CHECK int gpc_gpu_host_write_places(gpc_gpu_t *gpu, gpc_address_t address, uint64_t count,
+                                             const uint32_t *places, const uint32_t *in);
 
 /* Why gpc_gpu_run returned. */
 typedef enum { GPC_RUN_DONE = 0, GPC_RUN_MORE = 1 } gpc_run_t;

@@ -220,6 +220,21 @@ gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const 
     return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;
 }
 
+int
+gpc_gpu_host_write_places(gpc_gpu_t *gpu, gpc_address_t address, uint64_t count, const uint32_t *places,
+                          const uint32_t *in)
+{
+    int status = 0;
+    for (uint64_t first = 0, end; first < count && status == 0; first = end) {
+        end = first + 1;
+        while (end < count && places[end] - places[first] == end - first) {
+            end++;
+        }
+        status = gpc_gpu_host_write(gpu, address + 4 * (gpc_address_t) places[first], end - first, in + first);
+    }
+    return status;
+}
+
 static int
 learn_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
 {

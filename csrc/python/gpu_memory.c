@@ -88,6 +88,42 @@ gpc_method_host_write(PyObject *object, PyObject *args, PyObject *keywords)
     return result;
 }
 
+PyObject *
+gpc_method_host_write_places(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {"address", "places", "data", NULL};
+    const gpc_module_state_t *state = gpc_state_of(object);
+    PyObject *address_object, *places_object, *data, *result = NULL;
+    gpc_address_t address = 0;
+    Py_buffer places, words;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO:host_write_places", (char **) (uintptr_t) names,
+                                     &address_object, &places_object, &data) ||
+        gpc_get_u64(state, address_object, "address", UINT64_MAX, &address) != 0 ||
+        gpc_get_words(state, places_object, "places", false, &places) != 0) {
+        return NULL;
+    }
+    if (gpc_get_words(state, data, "data", false, &words) != 0) {
+        PyBuffer_Release(&places);
+        return NULL;
+    }
+    if (places.len != words.len) {
+        (void) gpc_raise_argument(state, "data has %zd words, places %zd", words.len / 4, places.len / 4);
+    } else {
+        gpc_gpu_object_t *self = gpc_enter(object);
+        if (self != NULL) {
+            int code = 0;
+
+            Py_BEGIN_ALLOW_THREADS code =
+                gpc_gpu_host_write_places(self->gpu, address, (uint64_t) places.len / 4, places.buf, words.buf);
+            Py_END_ALLOW_THREADS result = gpc_leave(self, code, Py_NewRef(Py_None));
+        }
+    }
+    PyBuffer_Release(&words);
+    PyBuffer_Release(&places);
+    return result;
+}
+
 /* ---- snapshots --------------------------------------------------------------------------------------------------- */
 
 PyObject *

@@ -29,6 +29,7 @@ PyObject *gpc_method_allocate(PyObject *object, PyObject *args, PyObject *keywor
 PyObject *gpc_method_release(PyObject *object, PyObject *args, PyObject *keywords);
 PyObject *gpc_method_host_read(PyObject *object, PyObject *args, PyObject *keywords);
 PyObject *gpc_method_host_write(PyObject *object, PyObject *args, PyObject *keywords);
+PyObject *gpc_method_host_write_places(PyObject *object, PyObject *args, PyObject *keywords);
 PyObject *gpc_method_trace(PyObject *object, PyObject *args, PyObject *keywords);
 PyObject *gpc_method_traced(PyObject *object, PyObject *ignored);
 PyObject *gpc_method_snapshot(PyObject *object, PyObject *ignored);

@@ -271,6 +271,9 @@ static PyMethodDef gpu_methods[] = {
      "host_read($self, address, out)\n--\n\nFills out (C-contiguous, uint32)."},
     {"host_write", WITH_KEYWORDS(gpc_method_host_write),
      "host_write($self, address, data)\n--\n\nWrites data (C-contiguous, uint32)."},
+    {"host_write_places", WITH_KEYWORDS(gpc_method_host_write_places),
+     "host_write_places($self, address, places, data)\n--\n\nWrites data[i] to the word places[i] from address on "
+     "(C-contiguous, uint32)."},
     {"launch", WITH_KEYWORDS(gpc_method_launch),
      "launch($self, kernel, program, vector_registers, uniform_registers, shared_words, constants, buffers, grid, "
      "block, "

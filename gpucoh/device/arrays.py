@@ -27,6 +27,12 @@ class HostMemory(Protocol):
         """Write words at an address."""
         ...
 
+    def host_write_places(
+        self, address: int, places: NDArray[np.uint32], data: NDArray[np.uint32]
+    ) -> None:
+        """Write each word to its place, counted in words from an address."""
+        ...
+
     def release(self, address: int) -> None:
         """Free an allocation."""
         ...
@@ -272,15 +278,15 @@ class Array:
             self._write(0, np.ascontiguousarray(_broadcast(new, self.shape)))
             return
         # Write only the selected words: cached copies of other words must stay.
-        places = np.arange(self.size).reshape(self.shape)[key]
-        words = _broadcast(new, np.shape(places)).reshape(-1)
-        flat = np.reshape(places, -1)
-        if flat.size == 0:
-            return
-        breaks = np.flatnonzero(np.diff(flat) != 1) + 1
-        starts = [0, *breaks.tolist(), flat.size]
-        for first, last in itertools.pairwise(starts):
-            self._write(int(flat[first]), np.ascontiguousarray(words[first:last]))
+        places = np.arange(self.size, dtype=np.uint32).reshape(self.shape)[key]
+        values = np.ascontiguousarray(_broadcast(new, np.shape(places))).reshape(-1)
+        flat = np.ascontiguousarray(places).reshape(-1)
+        if self.dtype.itemsize == 4:
+            self._gpu.core.host_write_places(self.address, flat, values.view(np.uint32))
+        elif flat.size > 0:
+            breaks = np.flatnonzero(np.diff(flat) != 1) + 1
+            for first, last in itertools.pairwise([0, *breaks.tolist(), flat.size]):
+                self._write(int(flat[first]), values[first:last])
 
     def _write(self, first: int, values: NDArray[Any]) -> None:
         begin = self.dtype.itemsize * first

@@ -85,6 +85,9 @@ def test_an_array_that_is_not_of_words_is_refused(array):
         gpu.host_read(address, array)
     with pytest.raises(ConfigError, match="uint32"):
         gpu.host_write(address, array)
+    for places, data in (array, np.zeros(8, np.uint32)), (np.zeros(8, np.uint32), array):
+        with pytest.raises(ConfigError, match="uint32"):
+            gpu.host_write_places(address, places, data)
 
 
 def test_a_read_into_a_read_only_array_is_refused():
@@ -105,6 +108,25 @@ def test_host_writes_come_back_whatever_the_shape():
     assert np.array_equal(out.ravel(), data.ravel())
 
 
+def test_words_are_written_to_their_places_in_order():
+    gpu = make_gpu()
+    address = gpu.allocate(100)
+    places = np.array([[7, 8, 9], [40, 3, 4], [99, 7, 0]], np.uint32)
+    data = np.arange(10, 19, dtype=np.uint32)
+    gpu.host_write_places(address, places, data)
+    gpu.host_write_places(address, places[:0], data[:0])
+    out, wanted = np.zeros(100, np.uint32), np.zeros(100, np.uint32)
+    gpu.host_read(address, out)
+    wanted[[8, 9, 40, 3, 4, 99, 7, 0]] = data[1:]  # place 7 is written twice
+    assert np.array_equal(out, wanted)
+
+
+def test_as_many_places_as_words_are_needed():
+    gpu = make_gpu()
+    with pytest.raises(ConfigError, match="data has 3 words, places 2"):
+        gpu.host_write_places(gpu.allocate(4), np.zeros(2, np.uint32), np.zeros(3, np.uint32))
+
+
 def test_fresh_memory_reads_zero():
     gpu = make_gpu()
     out = np.ones(100, np.uint32)
@@ -120,6 +142,10 @@ def test_host_accesses_outside_an_allocation_are_refused():
             gpu.host_read(bad, np.zeros(4, np.uint32))
         with pytest.raises(KernelError):
             gpu.host_write(bad, np.zeros(4, np.uint32))
+        with pytest.raises(KernelError):
+            gpu.host_write_places(bad, np.arange(4, dtype=np.uint32), np.zeros(4, np.uint32))
+    with pytest.raises(KernelError):
+        gpu.host_write_places(address, np.array([0, 2**32 - 1], np.uint32), np.zeros(2, np.uint32))
 
 
 @pytest.mark.parametrize("words", [10**12, 2**62, 2**64 - 1])

@@ -66,6 +66,21 @@ class Hostile(RuleBasedStateMachine):
             with pytest.raises(Error):
                 self.gpu.host_write(address, data)
 
+    @rule(
+        address=arrays,
+        places=st.lists(st.integers(0, WORDS - 1), max_size=8),
+        value=st.integers(0, 2**32 - 1),
+    )
+    def write_places(self, address: int, places: list[int], value: int) -> None:
+        words, data = np.array(places, np.uint32), np.full(len(places), value, np.uint32)
+        if address in self.expected and not self.running:
+            self.gpu.host_write_places(address, words, data)
+            self.expected[address] = self.expected[address].copy()
+            self.expected[address][words] = value
+        elif places:
+            with pytest.raises(Error):
+                self.gpu.host_write_places(address, words, data)
+
     @rule(address=arrays)
     def run_to_the_end(self, address: int) -> None:
         if address not in self.expected or self.running:
@@ -123,6 +138,11 @@ class Hostile(RuleBasedStateMachine):
     def copy_anything(self, name: str, address: object, array: object) -> None:
         with pytest.raises(REFUSED):
             getattr(self.gpu, name)(address, array)
+
+    @rule(address=wild, places=wild, array=wild)
+    def copy_anything_to_places(self, address: object, places: object, array: object) -> None:
+        with pytest.raises(REFUSED):
+            self.gpu.host_write_places(address, places, array)
 
     @rule(arguments=st.lists(wild, min_size=10, max_size=10))
     def launch_anything(self, arguments: list[object]) -> None:
