@@ -268,18 +268,6 @@ static_blocks_wait_for_their_core(void)
     }
 }
 
-/* Whether the words of all cores' warps lie one behind the other, warp by warp. */
-static bool
-are_adjacent(const uint32_t *words, uint32_t words_of_a_warp, uint32_t core, uint32_t warp)
-{
-    gpc_issue_t first, x;
-    gpc_issue_init(&first, &world.cores, 0, 0, 0);
-    gpc_issue_init(&x, &world.cores, core, warp, 0);
-    size_t before = ((size_t) warp * WORLD_CORES + core) * words_of_a_warp;
-    const uint32_t *found = words == first.vectors ? x.vectors : x.scoreboard;
-    return found == words + before;
-}
-
 /* Cores whose registers have fixed distances of a power of two share the same few sets of the host's caches. */
 static void
 registers_in_use_are_adjacent_and_fit(void)
@@ -294,8 +282,11 @@ registers_in_use_are_adjacent_and_fit(void)
     const gpc_core_parts_t *parts = world.cores.parts;
     for (uint32_t core = 0; core < WORLD_CORES; core++) {
         for (uint32_t warp = 0; warp < 32; warp++) {
-            CHECK(are_adjacent(parts->vectors, parts->launch->vector_words, core, warp));
-            CHECK(are_adjacent(parts->fronts, parts->launch->front.words, core, warp));
+            size_t before = (size_t) warp * WORLD_CORES + core;
+            gpc_issue_t x;
+            gpc_issue_init(&x, &world.cores, core, warp, 0);
+            CHECK(x.vectors == parts->vectors + before * parts->launch->vector_words);
+            CHECK(x.scoreboard == parts->fronts + before * parts->launch->front.words);
         }
     }
     CHECK_EQUAL_U64(32 * WORLD_CORES * parts->launch->vector_words, WORLD_CORES * world.machine.registers_per_core);
