@@ -139,7 +139,7 @@ typedef struct {
     gpc_core_t *core;
     gpc_core_statistics_t *statistics;
     gpc_warp_t *warps;
-    uint32_t *vectors, *fronts;
+    uint32_t *vectors, *fronts; /* of the launch */
     gpc_cores_t *cores;
     gpc_core_parts_t *parts;
     uint32_t index;

@@ -50,7 +50,8 @@ GPC_MUST_CHECK int gpc_gpu_allocate(gpc_gpu_t *gpu, uint64_t words, gpc_address_
 GPC_MUST_CHECK int gpc_gpu_release(gpc_gpu_t *gpu, gpc_address_t address);
 GPC_MUST_CHECK int gpc_gpu_host_read(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, uint32_t *out);
 GPC_MUST_CHECK int gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *in);
-/* Writes in[i] to the word places[i] from `address` on; consecutive places as one write. */
+/* Writes in[i] to the word places[i] from `address` on, which is in an allocation; consecutive places as one write. Those before a wrong
+ * place have been written. */
 GPC_MUST_CHECK int gpc_gpu_host_write_places(gpc_gpu_t *gpu, gpc_address_t address, uint64_t count,
                                              const uint32_t *places, const uint32_t *in);
 

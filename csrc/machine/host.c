@@ -224,13 +224,14 @@ int
 gpc_gpu_host_write_places(gpc_gpu_t *gpu, gpc_address_t address, uint64_t count, const uint32_t *places,
                           const uint32_t *in)
 {
-    int status = 0;
+    int status = count == 0 ? 0 : check_range(gpu, address, 1, "host write"); /* sums with places do not overflow */
     for (uint64_t first = 0, end; first < count && status == 0; first = end) {
+        uint64_t place = places[first];
         end = first + 1;
-        while (end < count && places[end] - places[first] == end - first) {
+        while (end < count && places[end] == place + (end - first)) {
             end++;
         }
-        status = gpc_gpu_host_write(gpu, address + 4 * (gpc_address_t) places[first], end - first, in + first);
+        status = gpc_gpu_host_write(gpu, address + 4 * place, end - first, in + first);
     }
     return status;
 }

@@ -146,6 +146,14 @@ def test_host_accesses_outside_an_allocation_are_refused():
             gpu.host_write_places(bad, np.arange(4, dtype=np.uint32), np.zeros(4, np.uint32))
     with pytest.raises(KernelError):
         gpu.host_write_places(address, np.array([0, 2**32 - 1], np.uint32), np.zeros(2, np.uint32))
+    wraps = np.array(
+        [address // 4 + 2], np.uint32
+    )  # 2**64 - 8 + 4 * wraps is the address beyond 64 bits
+    with pytest.raises(KernelError):
+        gpu.host_write_places(2**64 - 8, wraps, np.ones(1, np.uint32))
+    out = np.ones(4, np.uint32)
+    gpu.host_read(address, out)
+    assert not out.any()
 
 
 @pytest.mark.parametrize("words", [10**12, 2**62, 2**64 - 1])

@@ -32,22 +32,29 @@ clear_core(gpc_cores_t *self, uint32_t core_index)
     memset(gpc_core_block(self, core_index, 0), 0, self->machine->blocks_per_core * sizeof(gpc_block_t));
 }
 
-/* Notes where each core's state is; of registers for a launch, whose program determines how many words a warp has. */
 static void
-note_bases(gpc_cores_t *self, const gpc_core_launch_t *launch)
+note_bases(gpc_cores_t *self)
 {
     const gpc_machine_t *machine = self->machine;
     gpc_core_parts_t *parts = self->parts;
     for (uint32_t i = 0; i < machine->cores; i++) {
-        parts->bases[i] =
-            (gpc_core_base_t){.core = &parts->cores[i],
-                              .statistics = &self->statistics[i],
-                              .warps = parts->warps + (size_t) i * machine->warps_per_core,
-                              .vectors = parts->vectors + (launch ? (size_t) i * launch->vector_words : 0),
-                              .fronts = parts->fronts + (launch ? (size_t) i * launch->front.words : 0),
-                              .cores = self,
-                              .parts = parts,
-                              .index = i};
+        parts->bases[i] = (gpc_core_base_t){.core = &parts->cores[i],
+                                            .statistics = &self->statistics[i],
+                                            .warps = parts->warps + (size_t) i * machine->warps_per_core,
+                                            .cores = self,
+                                            .parts = parts,
+                                            .index = i};
+    }
+}
+
+/* The program determines how many words a warp has. */
+static void
+note_registers(gpc_core_parts_t *parts, uint32_t cores)
+{
+    const gpc_core_launch_t *launch = parts->launch;
+    for (uint32_t i = 0; i < cores; i++) {
+        parts->bases[i].vectors = parts->vectors + (size_t) i * launch->vector_words;
+        parts->bases[i].fronts = parts->fronts + (size_t) i * launch->front.words;
     }
 }
 
@@ -81,7 +88,7 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
         parts->writers == NULL) {
         return GPC_ERROR_MEMORY;
     }
-    note_bases(self, NULL);
+    note_bases(self);
     for (uint32_t i = 0; i < cores; i++) {
         int status = gpc_pool_init(&parts->accesses[i], arena, machine->requests_per_core, sizeof(gpc_core_access_t));
         if (status == 0) {
@@ -447,7 +454,7 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
     }
     gpc_cores_clear(self);
     self->parts->launch = launch;
-    note_bases(self, launch);
+    note_registers(self->parts, self->machine->cores);
     self->parts->launches++;
     self->parts->writers_lost = false;
     launch->blocks_per_core = blocks;
