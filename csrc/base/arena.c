@@ -19,8 +19,9 @@ gpc_arena_init(gpc_arena_t *self, size_t chunk_size)
 void
 gpc_arena_free(gpc_arena_t *self)
 {
-    for (size_t i = 0; i < self->num_chunks; i++) {
-        gpc_block_give(self->chunks[i].bytes, self->chunks[i].capacity);
+    /* Backwards: of equal blocks a stock gives the last one first, so each chunk is used as it was before. */
+    for (size_t i = self->num_chunks; i-- > 0;) {
+        gpc_stock_give(self->stock, self->chunks[i].bytes, self->chunks[i].capacity);
     }
     free(self->chunks);
     gpc_arena_init(self, self->chunk_size);
@@ -34,7 +35,7 @@ add_chunk(gpc_arena_t *self, size_t capacity)
         return NULL;
     }
     self->chunks = chunks;
-    uint8_t *bytes = gpc_block_take(capacity);
+    uint8_t *bytes = gpc_stock_take(self->stock, capacity);
     if (!bytes) {
         return NULL;
     }

@@ -5,6 +5,7 @@
 #ifndef GPC_BASE_ARENA_H
 #define GPC_BASE_ARENA_H
 
+#include "base/stock.h"
 #include "base/types.h"
 
 typedef struct {
@@ -18,7 +19,8 @@ typedef struct {
     size_t chunk_size; /* of ordinary chunks; a larger piece gets a chunk of its own */
     uint8_t *small;    /* address of the next small piece */
     size_t small_left;
-    bool failed; /* an allocation failed; checked once, after building */
+    gpc_stock_t *stock; /* borrowed, set after gpc_arena_init: of the chunks; may be NULL */
+    bool failed;        /* an allocation failed; checked once, after building */
 } gpc_arena_t;
 
 void gpc_arena_init(gpc_arena_t *self, size_t chunk_size);

@@ -11,4 +11,8 @@
 void *gpc_block_take(size_t bytes);
 void gpc_block_give(void *block, size_t bytes); /* block may be NULL */
 
+/* Makes a block zero that keeps the memory it takes, which *memory says, in bytes; for a block that is used again. False if that is
+ * more than `largest`, or if the system cannot say: then the block may only be given back. */
+bool gpc_block_clear(void *block, size_t bytes, size_t largest, size_t *memory);
+
 #endif

@@ -149,6 +149,7 @@ struct gpc_core_parts {
     gpc_core_launch_t *launch; /* owned; NULL: none */
     gpc_core_base_t *bases;    /* owned; [cores] */
     gpc_writer_t *writers;     /* owned; [GPC_WRITERS], see core/memory/writers.h */
+    gpc_stock_t *stock;        /* borrowed: of writers; may be NULL */
     uint32_t launches;         /* of the cores' lifetime: writers of earlier launches do not count */
     bool writers_lost;         /* an entry of this launch has been replaced */
     gpc_prints_t prints;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/blocks.h"
 #include "base/errors.h"
 
 #define PAGE_BYTES (UINT64_C(1) << 16)
@@ -27,6 +26,7 @@ typedef struct {
     page_t *places;    /* owned; [capacity], a power of two, at most half of them occupied */
     uint32_t capacity; /* 0 before the first page */
     uint32_t count;
+    gpc_stock_t *stock; /* borrowed; may be NULL */
 } page_table_t;
 
 typedef struct {
@@ -68,7 +68,9 @@ page_find(const page_table_t *table, uint64_t number)
 static int
 table_grow(page_table_t *table)
 {
-    page_table_t grown = {.capacity = table->capacity ? table->capacity * 2 : FIRST_CAPACITY, .count = table->count};
+    page_table_t grown = {.capacity = table->capacity ? table->capacity * 2 : FIRST_CAPACITY,
+                          .count = table->count,
+                          .stock = table->stock};
     grown.places = calloc(grown.capacity, sizeof(page_t));
     if (!grown.places) {
         return GPC_ERROR_MEMORY;
@@ -84,21 +86,21 @@ table_grow(page_table_t *table)
 }
 
 static void
-page_give(page_t page)
+page_give(gpc_stock_t *stock, page_t page)
 {
     if (page.words && atomic_fetch_sub_explicit(page.users, 1, memory_order_acq_rel) == 1) {
-        gpc_block_give(page.words, PAGE_BYTES);
+        gpc_stock_give(stock, page.words, PAGE_BYTES);
         free(page.users);
     }
 }
 
 /* A new page of zeros; words is NULL when out of memory. */
 static page_t
-page_new(uint64_t number)
+page_new(gpc_stock_t *stock, uint64_t number)
 {
-    page_t page = {number, gpc_block_take(PAGE_BYTES), malloc(sizeof(atomic_uint))};
+    page_t page = {number, gpc_stock_take(stock, PAGE_BYTES), malloc(sizeof(atomic_uint))};
     if (!page.words || !page.users) {
-        gpc_block_give(page.words, PAGE_BYTES);
+        gpc_stock_give(stock, page.words, PAGE_BYTES);
         free(page.users);
         return (page_t){0};
     }
@@ -108,15 +110,15 @@ page_new(uint64_t number)
 
 /* The page's words for writing, its own copy if others use it; NULL when out of memory. */
 static uint32_t *
-page_unshare(page_t *page)
+page_unshare(gpc_stock_t *stock, page_t *page)
 {
     if (atomic_load_explicit(page->users, memory_order_acquire) > 1) {
-        page_t own = page_new(page->number);
+        page_t own = page_new(stock, page->number);
         if (!own.words) {
             return NULL;
         }
         memcpy(own.words, page->words, PAGE_BYTES);
-        page_give(*page);
+        page_give(stock, *page);
         *page = own;
     }
     return page->words;
@@ -129,13 +131,13 @@ page_make(page_table_t *table, uint64_t number)
     if (table->capacity) {
         page_t *page = &table->places[place_of(table, number)];
         if (page->words) {
-            return page_unshare(page);
+            return page_unshare(table->stock, page);
         }
     }
     if (table->count * 2 >= table->capacity && table_grow(table)) {
         return NULL;
     }
-    page_t page = page_new(number);
+    page_t page = page_new(table->stock, number);
     if (page.words) {
         table->places[place_of(table, number)] = page;
         table->count++;
@@ -151,7 +153,7 @@ page_drop(page_table_t *table, uint64_t number)
         return;
     }
     uint32_t mask = table->capacity - 1, gap = place_of(table, number);
-    page_give(table->places[gap]);
+    page_give(table->stock, table->places[gap]);
     table->places[gap].words = NULL;
     table->count--;
     for (uint32_t i = (gap + 1) & mask; table->places[i].words; i = (i + 1) & mask) {
@@ -165,22 +167,23 @@ static void
 table_free(page_table_t *table)
 {
     for (uint32_t i = 0; i < table->capacity; i++) {
-        page_give(table->places[i]);
+        page_give(table->stock, table->places[i]);
     }
     free(table->places);
-    *table = (page_table_t){0};
+    *table = (page_table_t){.stock = table->stock};
 }
 
 /* ---- the memory -------------------------------------------------------------------------------------------------- */
 
 int
-gpc_memory_create(gpc_memory_t **out)
+gpc_memory_create(gpc_memory_t **out, gpc_stock_t *stock)
 {
     gpc_memory_t *self = calloc(1, sizeof(*self));
     *out = self;
     if (!self) {
         return GPC_ERROR_MEMORY;
     }
+    self->pages.stock = stock;
     self->next_address = FIRST_ADDRESS;
     return 0;
 }
@@ -360,6 +363,7 @@ copy_into(gpc_memory_t *to, const gpc_memory_t *from)
     }
     to->pages.capacity = from->pages.capacity;
     to->pages.count = from->pages.count;
+    to->pages.stock = from->pages.stock;
     for (uint32_t i = 0; i < from->pages.capacity; i++) {
         to->pages.places[i] = from->pages.places[i];
         if (to->pages.places[i].words) {

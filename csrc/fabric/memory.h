@@ -6,7 +6,8 @@
 
 typedef struct gpc_memory gpc_memory_t; /* owns pages outside the arena, because they are allocated when written */
 
-GPC_MUST_CHECK int gpc_memory_create(gpc_memory_t **out);
+/* Pages come from a stock, which must outlive the memory and its images, or without one (NULL) from the system. */
+GPC_MUST_CHECK int gpc_memory_create(gpc_memory_t **out, gpc_stock_t *stock);
 void gpc_memory_free(gpc_memory_t *self);
 
 #define GPC_MEMORY_MAX_WORDS (UINT64_C(1) << 32) /* limit of all allocations together: 16 GiB */

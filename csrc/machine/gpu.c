@@ -439,7 +439,7 @@ build(gpc_gpu_t *gpu, const gpc_setup_t *setup)
         status = choose_protocol(gpu, setup);
     }
     if (status == 0) {
-        status = gpc_memory_create(&gpu->memory);
+        status = gpc_memory_create(&gpu->memory, setup->stock);
     }
     for (uint32_t i = 0; i < GPC_COUNT_OF(steps) && status == 0; i++) {
         status = steps[i](gpu);
@@ -467,6 +467,7 @@ gpc_gpu_create(const gpc_setup_t *setup, gpc_gpu_t **out)
     gpc_stream_init(&gpu->stream);
     gpc_arena_init(&gpu->arena, 1u << 20);
     gpc_arena_init(&gpu->constants, 64u << 10);
+    gpu->arena.stock = gpu->constants.stock = setup->stock;
     gpu->machine = *setup->machine;
     gpu->budget = setup->budget;
     gpu->check = setup->check;

@@ -34,8 +34,9 @@ typedef struct {
     const gpc_option_value_t *options;
     uint32_t num_options;
     uint64_t seed;
-    uint64_t budget; /* core cycles per launch */
-    uint32_t check;  /* gpc_check_t flags; 0: no checks */
+    uint64_t budget;    /* core cycles per launch */
+    uint32_t check;     /* gpc_check_t flags; 0: no checks */
+    gpc_stock_t *stock; /* of large blocks; outlives the GPU and its snapshots; may be NULL */
 } gpc_setup_t;
 
 /* On failure *out may be a GPU that holds only the error; free it in any case. */

@@ -79,6 +79,7 @@ gpu_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
     setup.options = options.values;
     setup.num_options = options.count;
     setup.check = (uint32_t) checks;
+    setup.stock = state->stock;
     self = (gpc_gpu_object_t *) type->tp_alloc(type, 0);
     if (self != NULL) {
         atomic_init(&self->busy, false);

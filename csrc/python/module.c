@@ -281,6 +281,11 @@ module_exec(PyObject *module)
     gpc_module_state_t *state = PyModule_GetState(module);
 
     take_builtin_exceptions(state);
+    state->stock = gpc_stock_create();
+    if (state->stock == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
     if (gpc_add_types(module, state) != 0) {
         return -1;
     }
@@ -316,7 +321,10 @@ module_clear(PyObject *module)
 static void
 module_free(void *module)
 {
+    gpc_module_state_t *state = PyModule_GetState(module);
+
     (void) module_clear(module);
+    gpc_stock_free(state->stock);
 }
 
 #define WITH_KEYWORDS(function) ((PyCFunction) (void (*)(void)) (function)), METH_VARARGS | METH_KEYWORDS

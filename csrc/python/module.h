@@ -18,6 +18,7 @@ typedef struct {
     PyObject *exceptions[GPC_NUM_ERRORS]; /* owned: by the index of errors.def; 0 is unused */
     PyTypeObject *gpu_type;               /* owned */
     PyTypeObject *snapshot_type;          /* owned */
+    gpc_stock_t *stock;                   /* owned; of all GPUs and snapshots, whose types keep the module */
 } gpc_module_state_t;
 
 /* ---- module.c ---- */

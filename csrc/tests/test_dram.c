@@ -89,7 +89,7 @@ begin(const gpc_dram_config_t *config)
     for (uint32_t i = 0; i < MESSAGES; i++) {
         answered[i] = GPC_NEVER;
     }
-    CHECK_EQUAL_I64(gpc_memory_create(&memory), 0);
+    CHECK_EQUAL_I64(gpc_memory_create(&memory, NULL), 0);
     CHECK_EQUAL_I64(gpc_pool_init(&messages, &arena, MESSAGES, sizeof(gpc_msg_t)), 0);
     CHECK_EQUAL_I64(gpc_wheel_init(&wheel, &arena, 4096), 0);
     CHECK_EQUAL_I64(gpc_dram_init(&dram, config, &arena, &messages, memory, &wheel, answer, NULL), 0);

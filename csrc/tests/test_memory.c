@@ -9,7 +9,7 @@ static void
 begin(void)
 {
     gpc_memory_free(memory);
-    CHECK_EQUAL_I64(gpc_memory_create(&memory), 0);
+    CHECK_EQUAL_I64(gpc_memory_create(&memory, NULL), 0);
 }
 
 static uint32_t
@@ -188,7 +188,7 @@ an_image_and_two_memories_share_pages_until_one_writes(void)
     put(0, 5);
     put(65536, 6);
     CHECK_EQUAL_I64(gpc_memory_save(memory, &image), 0);
-    CHECK_EQUAL_I64(gpc_memory_create(&other), 0);
+    CHECK_EQUAL_I64(gpc_memory_create(&other, NULL), 0);
     CHECK_EQUAL_I64(gpc_memory_load(other, image), 0);
     CHECK_EQUAL_U64(gpc_memory_shared_pages(memory), 2);
     CHECK_EQUAL_I64(gpc_memory_write_masked(other, 0, 1, &seven), 0);

@@ -79,8 +79,9 @@ class Snapshot:
 class GPU(Observing):
     """One simulated GPU.
 
-    Its memory goes back to the system when the last reference to the GPU and its arrays goes, or at once with
-    :meth:`close`, which ``with gpucoh.GPU(...) as gpu:`` calls at the end of the block.
+    Its memory is free when the last reference to the GPU and its arrays goes, or at once with :meth:`close`, which
+    ``with gpucoh.GPU(...) as gpu:`` calls at the end of the block. The process keeps up to 16 MiB for its next GPUs; the
+    rest goes back to the system.
 
     Parameters
     ----------

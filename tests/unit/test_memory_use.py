@@ -6,6 +6,8 @@ import subprocess
 import sys
 import threading
 import weakref
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +41,25 @@ def test_200_gpus_stay_below_150_mb(part):
     found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     assert found["end_mb"] < 150
     assert found["end_mb"] < found["once_mb"] + 15
+
+
+USED = [("vpr", "tc-weak", "fermi"), ("st", "denovo-drf", "mesh15"), ("bfs", "qr", "apu")]
+
+
+def counters(workload, protocol, machine):
+    with gpucoh.GPU(machine, protocol) as gpu:
+        assert gpucoh.workload(workload).prepare("tiny", 1).run(gpu).correct
+        return gpu.stats().to_dict()
+
+
+def test_memory_of_earlier_gpus_changes_nothing():
+    fresh = ProcessPoolExecutor(2, get_context("spawn"), max_tasks_per_child=1)
+    with fresh, ThreadPoolExecutor(2) as threads:  # the threads use kept memory at the same time
+        expected = list(fresh.map(counters, *zip(*USED, strict=True)))
+        again = [*USED, *reversed(USED)] * 2
+        assert list(threads.map(counters, *zip(*again, strict=True))) == (
+            [*expected, *reversed(expected)] * 2
+        )
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/blocks.h"
+#include "base/stock.h"
 #include "core/execute/execute.h"
 #include "core/frontend/frontend.h"
 #include "core/memory/order.h"
@@ -83,7 +83,8 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     parts->accesses = calloc(cores, sizeof *parts->accesses);
     parts->requests = calloc(cores, sizeof *parts->requests);
     parts->bases = calloc(cores, sizeof *parts->bases);
-    parts->writers = gpc_block_take(GPC_WRITERS * sizeof *parts->writers);
+    parts->stock = arena->stock;
+    parts->writers = gpc_stock_take(arena->stock, GPC_WRITERS * sizeof *parts->writers);
     if (arena->failed || parts->accesses == NULL || parts->requests == NULL || parts->bases == NULL ||
         parts->writers == NULL) {
         return GPC_ERROR_MEMORY;
@@ -134,7 +135,7 @@ gpc_cores_free(gpc_cores_t *self)
         free(self->parts->prints.records);
         gpc_unsubscribe(&self->parts->checker);
         free(self->parts->written);
-        gpc_block_give(self->parts->writers, GPC_WRITERS * sizeof *self->parts->writers);
+        gpc_stock_give(self->parts->stock, self->parts->writers, GPC_WRITERS * sizeof *self->parts->writers);
         free(self->parts);
     }
     self->parts = NULL;

@@ -1,0 +1,26 @@
+/* stock.h: large zeroed blocks of closed GPUs, kept for the next ones.
+ *
+ * A page that the system gives costs the host as much as 1,000 instructions or more, one that was used before and is set to
+ * zero again a tenth of that. Many short runs, of a sweep, a test or a fuzzer, use the same pages again and again.
+ *
+ * A stock holds no state of a simulation: its blocks are zero. Several threads may use one at a time. */
+#ifndef GPC_BASE_STOCK_H
+#define GPC_BASE_STOCK_H
+
+#include "base/types.h"
+
+typedef struct gpc_stock gpc_stock_t;
+
+/* Of the memory that all kept blocks take together. */
+#define GPC_STOCK_BYTES ((size_t) 16 << 20)
+
+gpc_stock_t *gpc_stock_create(void); /* NULL when out of memory */
+void gpc_stock_free(gpc_stock_t *self);
+size_t gpc_stock_bytes(const gpc_stock_t *self); /* memory that the kept blocks take; for tests */
+
+/* As gpc_block_take and gpc_block_give; without a stock (NULL) the same. A block may be kept only if nothing but its
+ * `bytes` were written. */
+void *gpc_stock_take(gpc_stock_t *self, size_t bytes);
+void gpc_stock_give(gpc_stock_t *self, void *block, size_t bytes); /* block may be NULL */
+
+#endif
