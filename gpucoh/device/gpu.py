@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import sys
 import threading
 import time
@@ -80,8 +81,8 @@ class GPU(Observing):
     """One simulated GPU.
 
     Its memory is free when the last reference to the GPU and its arrays goes, or at once with :meth:`close`, which
-    ``with gpucoh.GPU(...) as gpu:`` calls at the end of the block. The process keeps up to 16 MiB for its next GPUs; the
-    rest goes back to the system.
+    ``with gpucoh.GPU(...) as gpu:`` calls at the end of the block. The process keeps up to 16 MiB for its next GPUs,
+    and gives the rest back to the system.
 
     Parameters
     ----------
@@ -247,7 +248,7 @@ class GPU(Observing):
     def _allocate(self, shape: tuple[int, ...], dtype: np.dtype[Any], name: str | None) -> Array:
         if name is not None and (not isinstance(name, str) or not name):
             raise ConfigError(f"name = {name!r} is not the name of an array: give a text")
-        words = words_of(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)
+        words = words_of(math.prod(shape) * dtype.itemsize)
         self._release_dropped()
         try:
             address = self.core.allocate(words)

@@ -243,7 +243,9 @@ class Machine(BaseModel):
 
     def numbers(self) -> dict[str, int | float | str]:
         """Every field except the name: name -> value, in the order of the table."""
-        return {name: getattr(self, name) for name in type(self).model_fields if name != "name"}
+        found: dict[str, int | float | str] = dict(self.__dict__)
+        del found["name"]
+        return found
 
     @property
     def derived(self) -> dict[str, int | float]:
