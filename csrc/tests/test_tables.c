@@ -89,6 +89,77 @@ every_table_and_variant_is_whole(void)
     }
 }
 
+/* ---- plans: what steps read, against what is declared ------------------------------------------------------------------------- */
+
+static void
+expect_plan(const gpc_plan_t *plan, const gpc_table_t *declared, uint8_t state, uint8_t event)
+{
+    const gpc_cell_t *cell = gpc_fsm_declared_cell(declared, state, event);
+    uint32_t a = 0;
+    CHECK_EQUAL_U64(plan->kind, cell->kind);
+    CHECK_EQUAL_U64(plan->next, cell->next);
+    CHECK_EQUAL_U64(plan->opens, declared->states[cell->next].kind != GPC_STABLE);
+    for (; cell->actions[a]; a++) {
+        CHECK(plan->run[a] == cell->actions[a]->run);
+    }
+    CHECK(plan->run[a] == NULL);
+}
+
+/* Of the protocol under the options; returns the number of cells. */
+static uint64_t
+expect_plans(const gpc_protocol_t *protocol, const int64_t *options)
+{
+    uint64_t cells = 0;
+    gpc_arena_t arena;
+    gpc_arena_init(&arena, 1 << 16);
+    const gpc_protocol_t *resolved = gpc_protocol_resolve(protocol, options, &arena);
+    bool other = protocol->instead.by && options[protocol->instead.option] == protocol->instead.value;
+    protocol = other ? protocol->instead.by : protocol;
+    for (uint32_t c = 0; resolved && protocol->controllers[c]; c++) {
+        const gpc_controller_type_t *type = protocol->controllers[c];
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
+            const gpc_table_t *declared = type->tables[t], *whole = resolved->controllers[c]->tables[t];
+            for (uint32_t v = 0; v < GPC_MAX_VARIANTS && type->variants[v].by; v++) {
+                const gpc_variant_t *variant = &type->variants[v];
+                bool chosen = variant->table == t && options[variant->option] == variant->value;
+                declared = chosen ? variant->by : declared;
+            }
+            for (uint32_t i = 0; i < (uint32_t) declared->num_states * declared->num_events; i++, cells++) {
+                uint8_t state = (uint8_t) (i / declared->num_events), event = (uint8_t) (i % declared->num_events);
+                expect_plan(gpc_fsm_plan(whole, state, event), declared, state, event);
+            }
+        }
+    }
+    gpc_arena_free(&arena);
+    return cells;
+}
+
+static void
+every_plan_is_its_declared_cell(void)
+{
+    const gpc_protocol_t *protocol;
+    for (uint32_t p = 0; (protocol = protocol_at(p)); p++) {
+        int64_t options[GPC_MAX_OPTIONS] = {0};
+        for (uint32_t i = 0; i < GPC_MAX_OPTIONS && protocol->options[i].name; i++) {
+            options[i] = protocol->options[i].standard;
+        }
+        CHECK(expect_plans(protocol, options) > 0);
+        for (uint32_t c = 0; protocol->controllers[c]; c++) {
+            const gpc_variant_t *variants = protocol->controllers[c]->variants;
+            for (uint32_t v = 0; v < GPC_MAX_VARIANTS && variants[v].by; v++) {
+                int64_t standard = options[variants[v].option];
+                options[variants[v].option] = variants[v].value;
+                CHECK(expect_plans(protocol, options) > 0);
+                options[variants[v].option] = standard;
+            }
+        }
+        if (protocol->instead.by) {
+            options[protocol->instead.option] = protocol->instead.value;
+            CHECK(expect_plans(protocol, options) > 0);
+        }
+    }
+}
+
 /* ---- patches ------------------------------------------------------------------------------------------------------ */
 
 /* The first two of both are the toy's. */
@@ -429,6 +500,7 @@ int
 main(void)
 {
     RUN(every_table_and_variant_is_whole);
+    RUN(every_plan_is_its_declared_cell);
     RUN(a_patched_table_has_its_bases_cells_but_for_the_patches);
     RUN(a_wrong_patch_is_found);
     RUN(the_declarations_of_registered_protocols_are_consistent);
