@@ -38,12 +38,12 @@ ALLOCATION = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_mem
 # Where the core may allocate: during construction of a GPU, a snapshot, an exploration or a text, never in the event
 # loop, except for the data of monitors, the race detector and the profile.
 MAY_ALLOCATE = {
-    "base/arena.c", "base/blocks.c", "base/text.c", "core/frontend/decode.c", "core/frontend/dispatch.c",
-    "core/frontend/polling.c", "core/frontend/program.c", "fabric/memory.c", "fabric/network.c", "fabric/topology.c",
-    "engine/wheel.c", "machine/gpu.c", "machine/host.c", "check/canonical.c", "check/explorer.c", "check/logical.c",
-    "check/monitor.c",
-    "check/monitor_values.c", "check/outcomes.c", "check/pages.c", "check/profile.c", "check/race.c",
-    "check/race_words.c", "check/shadow.c", "check/states.c", "check/trace.c", "check/view.c", "check/world_moves.c",
+    "base/arena.c", "base/blocks.c", "base/stock.c", "base/text.c", "core/frontend/decode.c",
+    "core/frontend/dispatch.c", "core/frontend/polling.c", "core/frontend/program.c", "fabric/memory.c",
+    "fabric/network.c", "fabric/topology.c", "engine/wheel.c", "machine/gpu.c", "machine/host.c", "check/canonical.c",
+    "check/explorer.c", "check/logical.c", "check/monitor.c", "check/monitor_values.c", "check/outcomes.c",
+    "check/pages.c", "check/profile.c", "check/race.c", "check/race_words.c", "check/shadow.c", "check/states.c",
+    "check/trace.c", "check/view.c", "check/world_moves.c",
 }  # fmt: skip
 
 # Packages that functions import (gpucoh/base/late.py), since they make `import gpucoh` slow, or are optional.
