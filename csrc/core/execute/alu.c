@@ -267,8 +267,16 @@ vector_floor_modulo(uint32_t a, uint32_t b)
         (void) c;                                                         \
         return expression;                                                \
     }
+/* Where the dynamic linker can choose (meson.build), the loops over lanes exist twice: for all hosts, and for those with vectors of
+ * eight words. */
+#ifdef GPC_LANE_CLONES
+#define FOR_WIDE_HOSTS_TOO __attribute__((target_clones("default", "arch=x86-64-v3")))
+#else
+#define FOR_WIDE_HOSTS_TOO
+#endif
 #define DEFINE_ALL(name, ...)                                                                                  \
-    static void all_##name(uint32_t *restrict result, const uint32_t *a, const uint32_t *b, const uint32_t *c) \
+    FOR_WIDE_HOSTS_TOO static void all_##name(uint32_t *restrict result, const uint32_t *a, const uint32_t *b, \
+                                              const uint32_t *c)                                               \
     {                                                                                                          \
         (void) c;                                                                                              \
         __VA_ARGS__                                                                                            \
