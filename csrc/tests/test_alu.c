@@ -1,4 +1,5 @@
-/* test_alu.c: every operation computes the same word in one lane as in a warp's lanes, whose loops are written for vectors. */
+/* test_alu.c: every operation computes the same word in one lane as in a warp's lanes, whose loops are written for vectors, those of
+ * this host included. */
 #include "core/execute/alu.h"
 
 #include "harness.h"
@@ -45,10 +46,12 @@ lanes_compute_what_one_lane_does(void)
     for (uint8_t opcode = 0; opcode < GPC_NUM_OPCODES; opcode++) {
         for (uint8_t type = 0; type < GPC_NUM_TYPES; type++) {
             for (uint16_t to = 0; to < GPC_NUM_TYPES; to++) {
-                gpc_alu_t alu = gpc_alu_find(opcode, type, to);
-                found += alu.one != NULL;
-                for (uint32_t turn = 0; alu.one != NULL && turn < 300; turn++) {
-                    CHECK_EQUAL_I64(count_unequal(&alu, turn % 2 != 0), 0);
+                for (uint32_t wide = 0; wide <= gpc_alu_host_is_wide(); wide++) {
+                    gpc_alu_t alu = gpc_alu_find(opcode, type, to, wide != 0);
+                    found += alu.one != NULL;
+                    for (uint32_t turn = 0; alu.one != NULL && turn < 300; turn++) {
+                        CHECK_EQUAL_I64(count_unequal(&alu, turn % 2 != 0), 0);
+                    }
                 }
             }
         }
@@ -58,9 +61,10 @@ lanes_compute_what_one_lane_does(void)
 
 /* Of all small pairs, and of those around the ends of the range. */
 static void
-divisions_are_floors(void)
+expect_floors(bool wide)
 {
-    gpc_alu_t divide = gpc_alu_find(GPC_OP_FLOORDIV, GPC_I32, 0), modulo = gpc_alu_find(GPC_OP_MOD, GPC_I32, 0);
+    gpc_alu_t divide = gpc_alu_find(GPC_OP_FLOORDIV, GPC_I32, 0, wide),
+              modulo = gpc_alu_find(GPC_OP_MOD, GPC_I32, 0, wide);
     uint32_t a[GPC_ALU_LANES], b[GPC_ALU_LANES], quotient[GPC_ALU_LANES], rest[GPC_ALU_LANES], wrong = 0;
     for (int32_t n = -100; n <= 100; n++) {
         int32_t base = n == -100 ? INT32_MIN : n == 100 ? INT32_MAX - 31 : n;
@@ -79,6 +83,13 @@ divisions_are_floors(void)
         }
     }
     CHECK_EQUAL_I64(wrong, 0);
+}
+
+static void
+divisions_are_floors(void)
+{
+    expect_floors(false);
+    expect_floors(gpc_alu_host_is_wide());
 }
 
 int

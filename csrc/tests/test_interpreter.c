@@ -14,13 +14,13 @@ bits(float value)
 static uint32_t
 one(gpc_opcode_t opcode, gpc_type_t type, uint32_t a, uint32_t b)
 {
-    return gpc_alu_find((uint8_t) opcode, (uint8_t) type, 0).one(a, b, 0);
+    return gpc_alu_find((uint8_t) opcode, (uint8_t) type, 0, false).one(a, b, 0);
 }
 
 static uint32_t
 convert(gpc_type_t from, gpc_type_t to, uint32_t a)
 {
-    return gpc_alu_find(GPC_OP_CONVERT, (uint8_t) from, (uint16_t) to).one(a, 0, 0);
+    return gpc_alu_find(GPC_OP_CONVERT, (uint8_t) from, (uint16_t) to, false).one(a, 0, 0);
 }
 
 #define INT_MIN_WORD UINT32_C(0x80000000)
@@ -101,7 +101,7 @@ all_lanes_agree_with_one(void)
     uint32_t a[GPC_ALU_LANES], b[GPC_ALU_LANES], result[GPC_ALU_LANES], seed = 1;
     for (uint32_t opcode = 0; opcode < GPC_NUM_OPCODES; opcode++) {
         for (uint32_t type = 0; type < GPC_NUM_TYPES; type++) {
-            gpc_alu_t alu = gpc_alu_find((uint8_t) opcode, (uint8_t) type, GPC_I32);
+            gpc_alu_t alu = gpc_alu_find((uint8_t) opcode, (uint8_t) type, GPC_I32, gpc_alu_host_is_wide());
             if (alu.one == NULL) {
                 continue;
             }

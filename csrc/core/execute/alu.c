@@ -267,20 +267,25 @@ vector_floor_modulo(uint32_t a, uint32_t b)
         (void) c;                                                         \
         return expression;                                                \
     }
-/* Where the dynamic linker can choose (meson.build), the loops over lanes exist twice: for all hosts, and for those with vectors of
- * eight words. */
-#ifdef GPC_LANE_CLONES
-#define FOR_WIDE_HOSTS_TOO __attribute__((target_clones("default", "arch=x86-64-v3")))
-#else
-#define FOR_WIDE_HOSTS_TOO
-#endif
-#define DEFINE_ALL(name, ...)                                                                                  \
-    FOR_WIDE_HOSTS_TOO static void all_##name(uint32_t *restrict result, const uint32_t *a, const uint32_t *b, \
-                                              const uint32_t *c)                                               \
-    {                                                                                                          \
-        (void) c;                                                                                              \
-        __VA_ARGS__                                                                                            \
+#define DEFINE_LANES(prefix, name, ...)                                                                               \
+    static void prefix##_##name(uint32_t *restrict result, const uint32_t *a, const uint32_t *b, const uint32_t *c) \
+    {                                                                                                               \
+        (void) c;                                                                                                   \
+        __VA_ARGS__                                                                                                 \
     }
+/* The loops over lanes exist twice: for all hosts, and for those with vectors of eight words. The second ones compute the same: no
+ * product is fused with a sum. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define HAS_WIDE 1
+#define DEFINE_ALL(name, ...)            \
+    DEFINE_LANES(all, name, __VA_ARGS__) \
+    __attribute__((target("avx2"))) DEFINE_LANES(wide, name, __VA_ARGS__)
+#define BOTH(name) {one_##name, all_##name, wide_##name}
+#else
+#define HAS_WIDE 0
+#define DEFINE_ALL(name, ...) DEFINE_LANES(all, name, __VA_ARGS__)
+#define BOTH(name) {one_##name, all_##name, all_##name}
+#endif
 #define EVERY(expression)                              \
     for (uint32_t l = 0; l < GPC_ALU_LANES; l++) {     \
         result[l] = expression;                        \
@@ -301,15 +306,19 @@ OPERATIONS(DEFINE)
 DIVISIONS(DEFINE_DIVISION)
 SHIFTS(DEFINE_SHIFT)
 
-#define BOTH(name) {one_##name, all_##name}
-#define NO_ALU {NULL, NULL}
+#define NO_ALU {NULL, NULL, NULL}
 /* clang-format off */
 #define SAME(name) {BOTH(name), BOTH(name), BOTH(name)}
 #define INTEGER(name) {BOTH(name), BOTH(name), NO_ALU}
 #define FLOAT(name) {NO_ALU, NO_ALU, BOTH(name)}
 #define EACH(i, u, f) {BOTH(i), BOTH(u), BOTH(f)}
 
-static const gpc_alu_t operations[GPC_NUM_OPCODES][GPC_NUM_TYPES] = {
+typedef struct {
+    gpc_alu_one_t one;
+    gpc_alu_all_t all, wide;
+} operation_t;
+
+static const operation_t operations[GPC_NUM_OPCODES][GPC_NUM_TYPES] = {
     [GPC_OP_MOVE] = SAME(move),
     [GPC_OP_SELECT] = SAME(select),
     [GPC_OP_ADD] = EACH(add, add, add_f),
@@ -343,22 +352,35 @@ static const gpc_alu_t operations[GPC_NUM_OPCODES][GPC_NUM_TYPES] = {
 };
 
 /* [from][to] */
-static const gpc_alu_t conversions[GPC_NUM_TYPES][GPC_NUM_TYPES] = {
+static const operation_t conversions[GPC_NUM_TYPES][GPC_NUM_TYPES] = {
     [GPC_I32] = {BOTH(move), BOTH(move), BOTH(i_to_f)},
     [GPC_U32] = {BOTH(move), BOTH(move), BOTH(u_to_f)},
     [GPC_F32] = {BOTH(f_to_i), BOTH(f_to_u), BOTH(move)},
 };
 /* clang-format on */
 
+bool
+gpc_alu_host_is_wide(void)
+{
+#if HAS_WIDE
+    return __builtin_cpu_supports("avx2") != 0;
+#else
+    return false;
+#endif
+}
+
 gpc_alu_t
-gpc_alu_find(uint8_t opcode, uint8_t type, uint16_t flags)
+gpc_alu_find(uint8_t opcode, uint8_t type, uint16_t flags, bool wide)
 {
     uint16_t to = flags & GPC_FLAG_TO_MASK;
+    const operation_t *found = NULL;
     if (opcode >= GPC_NUM_OPCODES || type >= GPC_NUM_TYPES) {
         return (gpc_alu_t){NULL, NULL};
     }
-    if (opcode == GPC_OP_CONVERT) {
-        return to < GPC_NUM_TYPES ? conversions[type][to] : (gpc_alu_t){NULL, NULL};
+    if (opcode != GPC_OP_CONVERT) {
+        found = &operations[opcode][type];
+    } else if (to < GPC_NUM_TYPES) {
+        found = &conversions[type][to];
     }
-    return operations[opcode][type];
+    return found ? (gpc_alu_t){found->one, wide ? found->wide : found->all} : (gpc_alu_t){NULL, NULL};
 }

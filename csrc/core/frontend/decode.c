@@ -185,7 +185,7 @@ decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *l
         d->access.order = GPC_ORDER_RELEASE;
         d->access.scope = GPC_SCOPE_SYS;
     }
-    d->alu = gpc_alu_find(in->opcode, in->type, in->flags);
+    d->alu = gpc_alu_find(in->opcode, in->type, in->flags, gpc_alu_host_is_wide());
     d->destination = traits.d ? decode_operand(in->destination, lanes) : no_operand;
     d->a = traits.a ? decode_operand(in->a, lanes) : no_operand;
     d->b = traits.b ? decode_operand(in->b, lanes) : no_operand;

@@ -285,7 +285,7 @@ check_instruction(const check_t *x)
     if (at->type >= GPC_NUM_TYPES || at->order >= GPC_NUM_ORDERS || at->scope >= GPC_NUM_SCOPES) {
         return refuse(x, "unknown type, order or scope");
     }
-    if (is_arithmetic(at->opcode) && gpc_alu_find(at->opcode, at->type, at->flags).one == NULL) {
+    if (is_arithmetic(at->opcode) && gpc_alu_find(at->opcode, at->type, at->flags, false).one == NULL) {
         return refuse(x, "operation not defined for this type");
     }
     int status = check_operands(x);
