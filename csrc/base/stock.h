@@ -1,7 +1,7 @@
 /* stock.h: large zeroed blocks of closed GPUs, kept for the next ones.
  *
- * A page that the system gives costs the host as much as 1,000 instructions or more, one that was used before and is set to
- * zero again a tenth of that. Many short runs, of a sweep, a test or a fuzzer, use the same pages again and again.
+ * A new page of the system costs the host ten times what it costs to set a used one to zero (docs/performance.md), and short runs,
+ * of a sweep or a test, use hundreds.
  *
  * A stock holds no state of a simulation: its blocks are zero. Several threads may use one at a time. */
 #ifndef GPC_BASE_STOCK_H
