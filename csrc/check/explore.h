@@ -50,6 +50,7 @@ typedef struct {
     bool tight;         /* one bank; L1s and L2 have room for one line and one MSHR entry */
     bool unwatched;     /* do not check the protocol's invariants, so that a planted bug shows in outcomes */
     bool named;         /* states that differ by a renaming of equal cores are not one */
+    bool compiled;      /* tables as runs have them (controller/compiled.h); the result is the same */
     uint64_t max_states;
     uint32_t
         timestamp_bits; /* of the explorer's machine; 0: no rollover in any exploration, unless `fields` has them */

@@ -17,12 +17,12 @@ enum {
     GPC_CAUSES_WITHOUT_EXPIRY = 1u << GPC_MSG_KERNEL_BEGIN | 1u << GPC_MSG_KERNEL_END | 1u << GPC_MSG_EXPIRE |
     1u << GPC_MSG_INSTANT
 };
-/* The event of x's cause in state x->state. */
-static inline gpc_event_id_t
-gpc_fsm_event(const gpc_step_t *x)
+/* The event of x's cause in state x->state. may_expire, classify: what the table declares. */
+static inline __attribute__((always_inline)) gpc_event_id_t
+gpc_fsm_event_by(const gpc_step_t *x, bool may_expire, gpc_event_id_t (*classify)(const gpc_step_t *x))
 {
     const gpc_table_t *table = x->table;
-    if ((table->expiry.states >> x->state & 1) &&
+    if (may_expire && (table->expiry.states >> x->state & 1) &&
         (x->cause >= 32 || !((GPC_CAUSES_WITHOUT_EXPIRY | table->expiry.except) >> x->cause & 1)) &&
         gpc_lease_ended(x)) {
         if (table->expiry.instead == 0) {
@@ -33,7 +33,12 @@ gpc_fsm_event(const gpc_step_t *x)
         }
     }
     uint8_t declared = table->causes[x->cause];
-    return declared ? (gpc_event_id_t) (declared - 1) : table->classify ? table->classify(x) : GPC_NO_EVENT;
+    return declared ? (gpc_event_id_t) (declared - 1) : classify ? classify(x) : GPC_NO_EVENT;
+}
+static inline gpc_event_id_t
+gpc_fsm_event(const gpc_step_t *x)
+{
+    return gpc_fsm_event_by(x, true, x->table->classify);
 }
 /* The state of x's object; over words, of x->word. */
 uint8_t gpc_fsm_state(const gpc_step_t *x);

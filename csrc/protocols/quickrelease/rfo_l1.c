@@ -313,8 +313,9 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
+GPC_COMPILED(static, l1, L1, l1_table, l1_classify)
 static const gpc_table_t l1 = {
-    GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
+    GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), .compiled = &l1_compiled,
     .causes = {ON_SAME(RFO, L1, DATA_S, DATA_E, INV, FWD_GETS, FWD_GETX, RECALL), ON_SAME(RFO, L1, PUT_ACK)}};
 
 const gpc_controller_type_t rfo_l1 = {
