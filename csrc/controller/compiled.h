@@ -182,7 +182,7 @@ gpc_walk(gpc_step_t *x, const gpc_table_t *table, bool may_expire, gpc_event_id_
     GPC_COMPILED_CODE(name, name, prefix, table_cells, table_classify)
 #define GPC_COMPILED_PATCHES(linkage, name, base_table, table_patches, table_classify)                                 \
     linkage const gpc_table_t name;                                                                                    \
-    static int name##_act(gpc_step_t *x, uint32_t code)                                                                \
+    static inline __attribute__((always_inline)) int name##_code(gpc_step_t *x, uint32_t code)                         \
     {                                                                                                                  \
         enum { num = GPC_COUNT_OF(table_patches) };                                                                    \
         _Static_assert(num <= 64, "more patches than GPC_COMPILED_PATCHES has cases for");                             \
@@ -192,7 +192,7 @@ gpc_walk(gpc_step_t *x, const gpc_table_t *table, bool may_expire, gpc_event_id_
     GPC_COMPILED_LOOK_UP_(name, name, table_classify)
 /* For a table that is declared already, as an element of an array. */
 #define GPC_COMPILED_CODE(name, table, prefix, table_cells, table_classify)                                            \
-    static int name##_act(gpc_step_t *x, uint32_t code)                                                                \
+    static inline __attribute__((always_inline)) int name##_code(gpc_step_t *x, uint32_t code)                         \
     {                                                                                                                  \
         enum { num = prefix##_NUM_STATES * prefix##_NUM_EVENTS };                                                      \
         _Static_assert(num <= 320, "more cells than GPC_COMPILED has cases for");                                      \
@@ -209,7 +209,11 @@ gpc_walk(gpc_step_t *x, const gpc_table_t *table, bool may_expire, gpc_event_id_
 #define GPC_COMPILED_LOOK_UP_(name, table, table_classify)                                                             \
     static int name##_look_up(gpc_step_t *x)                                                                           \
     {                                                                                                                  \
-        return gpc_walk(x, &(table), (table).base || (table).expiry.states, table_classify, name##_act);               \
+        return gpc_walk(x, &(table), (table).base || (table).expiry.states, table_classify, name##_code);              \
+    }                                                                                                                  \
+    static int name##_act(gpc_step_t *x, uint32_t code) /* for patches, which call it, and for tests */                \
+    {                                                                                                                  \
+        return name##_code(x, code);                                                                                   \
     }                                                                                                                  \
     static const gpc_compiled_t name##_compiled = {name##_look_up, name##_act, table_classify, &(table)};
 /* The cases of codes `i` and following: the actions of of[i], or of its member; none from `num` on. */
