@@ -112,6 +112,7 @@ typedef struct {
 typedef struct {
     int (*look_up)(gpc_step_t *x);
     int (*act)(gpc_step_t *x, uint32_t code); /* the actions of a cell, by gpc_fsm_code */
+    /* what the code is made of */
     gpc_event_id_t (*classify)(const gpc_step_t *x);
     const struct gpc_table *table;
 } gpc_compiled_t;
@@ -166,8 +167,8 @@ typedef struct gpc_table {
     const gpc_cell_t *cells;       /* [num_states][num_events]; NULL: those of `base`, but for the patches */
     const gpc_plan_t *plans;       /* [num_states][num_events], of a whole table */
     int (*look_up)(gpc_step_t *x); /* of a whole table: that of `compiled`, or gpc_fsm_look_up */
-    const gpc_compiled_t
-        *compiled; /* what GPC_COMPILED makes of the declaration; NULL, or of another declaration: it is interpreted */
+    /* What GPC_COMPILED makes of the declaration. NULL, or of a declaration that this table is a changed copy of: it is interpreted. */
+    const gpc_compiled_t *compiled;
     const struct gpc_table *base; /* its states and events are the first ones of this table */
     const char *base_protocol;    /* the id of a protocol that has the base */
     const gpc_patch_t *patches;

@@ -14,7 +14,7 @@ gpc_fsm_reason(const gpc_table_t *table, uint16_t patch)
     return table->patches[patch].reason;
 }
 
-/* The declaration of a cell: the patch in *table for it, else a cell of *table, which has no base; NULL: an impossible one. */
+/* The declaration of a cell, and its code. NULL: none declares it; it is impossible. */
 static const gpc_cell_t *
 find_cell(const gpc_table_t *table, uint8_t state, uint8_t event, uint32_t *code)
 {
@@ -94,7 +94,7 @@ make_plans(const gpc_table_t *declared, const gpc_table_t *table, gpc_arena_t *a
     return plans;
 }
 
-/* Whether the table's code is of this declaration, and not of one that the table is a changed copy of. */
+/* Whether the table's code, and its base's, is of this declaration, and not of one that the table is a changed copy of. */
 static bool
 is_compiled(const gpc_table_t *table)
 {
@@ -105,7 +105,7 @@ is_compiled(const gpc_table_t *table)
            of->patches == table->patches && of->num_patches == table->num_patches && of->object == table->object &&
            of->num_states == table->num_states && of->num_events == table->num_events &&
            of->initial == table->initial && of->arrays == table->arrays && of->keeps_initial == table->keeps_initial &&
-           of->expiry.states == table->expiry.states;
+           of->expiry.states == table->expiry.states && (!table->base || is_compiled(table->base));
 }
 
 /* A whole copy in the arena; NULL: no memory. */

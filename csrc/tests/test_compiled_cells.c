@@ -1,5 +1,5 @@
-/* test_compiled_cells.c: does the code of every cell, of each compiled table, take the actions that the cell declares? In this executable alone an
- * action is noted instead of taken (GPC_RECORDED_ACTIONS), so that a cell needs no line in its state. */
+/* test_compiled_cells.c: does the code of every cell, of each compiled table, take the actions that the cell declares? In this
+ * executable alone an action is noted instead of taken (GPC_RECORDED_ACTIONS), so that a cell needs no line in its state. */
 #include <string.h>
 
 #include "controller/protocol.h"

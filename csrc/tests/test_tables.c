@@ -2,7 +2,7 @@
  * printed and encoded. */
 #include <string.h>
 
-#include "controller/protocol.h"
+#include "controller/compiled.h"
 #include "protocols/registry.h"
 #include "tests/harness.h"
 
@@ -268,6 +268,52 @@ a_patched_table_has_its_bases_cells_but_for_the_patches(void)
     gpc_arena_free(&arena);
 }
 
+static const gpc_patch_t one_patch[] = {{TOY_ON, TOY_SET, GO(TOY_OFF), "differs"}};
+GPC_COMPILED_PATCHES(static, over_toy, toy, one_patch, toy_classify)
+static const gpc_table_t over_toy = {GPC_PATCHED_TABLE("over", OVER_UNIT, MORE, "toy", toy, one_patch, toy_classify),
+                                     .compiled = &over_toy_compiled};
+
+static bool
+runs_compiled(const gpc_table_t *table)
+{
+    static const int64_t options[GPC_MAX_OPTIONS];
+    const gpc_controller_type_t type = {.name = "one", .tables = {table}};
+    const gpc_protocol_t protocol = {.id = "one", .controllers = {&type}};
+    gpc_arena_t arena;
+
+    gpc_arena_init(&arena, 1 << 12);
+    const gpc_protocol_t *resolved = gpc_protocol_resolve(&protocol, options, GPC_COMPILED_TABLES, &arena);
+    bool compiled = resolved && resolved->controllers[0]->tables[0]->look_up != gpc_fsm_look_up;
+    gpc_arena_free(&arena);
+    return compiled;
+}
+
+/* The code of a table is not that of a copy that differs, nor of a table whose base has none. */
+static void
+a_changed_copy_of_a_table_is_interpreted(void)
+{
+    const gpc_table_t *declared = gpc_protocol_find("tc-strong")->controllers[0]->tables[0];
+    gpc_table_t table = *declared;
+
+    CHECK(runs_compiled(&table)); /* an equal copy */
+    CHECK(!runs_compiled(&over_toy));
+#define CHECK_CHANGED(member, value)                                                                                   \
+    table.member = (value);                                                                                            \
+    CHECK(!runs_compiled(&table));                                                                                     \
+    table = *declared
+    CHECK_CHANGED(cells, declared->cells + declared->num_events);
+    CHECK_CHANGED(classify, toy_classify);
+    CHECK_CHANGED(object, GPC_OVER_UNIT);
+    CHECK_CHANGED(num_states, (uint8_t) (declared->num_states - 1));
+    CHECK_CHANGED(num_events, (uint8_t) (declared->num_events - 1));
+    CHECK_CHANGED(initial, 1);
+    CHECK_CHANGED(arrays, 1);
+    CHECK_CHANGED(keeps_initial, true);
+    CHECK_CHANGED(expiry.states, GPC_NO_STATES);
+    CHECK_CHANGED(compiled, NULL);
+    CHECK(runs_compiled(&table));
+}
+
 static void
 a_wrong_patch_is_found(void)
 {
@@ -525,6 +571,7 @@ main(void)
     RUN(every_table_and_variant_is_whole);
     RUN(every_plan_is_its_declared_cell);
     RUN(a_patched_table_has_its_bases_cells_but_for_the_patches);
+    RUN(a_changed_copy_of_a_table_is_interpreted);
     RUN(a_wrong_patch_is_found);
     RUN(the_declarations_of_registered_protocols_are_consistent);
     RUN(every_table_prints_its_states_and_events);
