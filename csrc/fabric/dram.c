@@ -83,7 +83,8 @@ accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t messa
 
     gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
     state->free = request->next;
-    *request = (gpc_dram_request_t){.next = GPC_NONE, .message = message, .writes = writes, .accepted = now};
+    *request = (gpc_dram_request_t){
+        .next = GPC_NONE, .previous = state->tail, .message = message, .writes = writes, .accepted = now};
     if (state->head == GPC_NONE) {
         state->head = i;
     } else {

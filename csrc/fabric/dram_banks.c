@@ -129,47 +129,83 @@ free_slot(const gpc_dram_t *self, const gpc_dram_channel_t *state, gpc_tick_t ti
 
 /* ---- the next command -------------------------------------------------------------------------------------------- */
 
-/* The request's next command and the first slot for it from now on. */
+/* The request's next command, by its bank's timing alone. */
 static gpc_dram_choice_t
-next_command(const gpc_dram_t *self, const gpc_dram_channel_t *state, const gpc_dram_request_t *request, gpc_tick_t now)
+next_of(const gpc_dram_t *self, uint32_t channel, gpc_index_t i)
 {
-    const gpc_dram_bank_t *bank = &state->banks[request->bank];
+    const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
+    const gpc_dram_bank_t *bank = &self->state[channel].banks[request->bank];
+    gpc_dram_choice_t next = {.request = i, .age = request->age};
 
     if (bank->open_row == request->row) {
-        gpc_tick_t tick = later(bank->column, request->writes ? state->write : state->read);
-        return (gpc_dram_choice_t){.kind = COLUMN, .tick = later(later(tick, state->command), now)};
+        next.kind = COLUMN;
+        next.limit = request->writes ? GPC_DRAM_LIMIT_WRITE : GPC_DRAM_LIMIT_READ;
+        next.tick = bank->column;
+    } else if (bank->open_row == GPC_DRAM_NO_ROW) {
+        next.kind = ACTIVATE;
+        next.limit = GPC_DRAM_LIMIT_ACTIVATE;
+        next.tick = bank->activate;
+    } else {
+        next.kind = PRECHARGE;
+        next.limit = GPC_DRAM_LIMIT_NONE;
+        next.tick = bank->precharge;
     }
-    if (bank->open_row == GPC_DRAM_NO_ROW) {
-        gpc_tick_t tick = later(bank->activate, state->activate);
-        return (gpc_dram_choice_t){.kind = ACTIVATE, .tick = free_slot(self, state, later(tick, now))};
-    }
-    return (gpc_dram_choice_t){.kind = PRECHARGE, .tick = free_slot(self, state, later(bank->precharge, now))};
+    return next;
 }
 
-/* Whether a precedes b: earlier tick, column before row command, older request. */
+/* Notes the next command of a bank: of its oldest hit, else of its oldest request. Requests to one line therefore keep
+ * their order. */
+static void
+note_next(gpc_dram_t *self, uint32_t channel, uint32_t number)
+{
+    gpc_dram_channel_t *state = &self->state[channel];
+    const gpc_dram_bank_t *bank = &state->banks[number];
+
+    if (bank->head != GPC_NONE) {
+        state->next[number] = next_of(self, channel, bank->hit != GPC_NONE ? bank->hit : bank->head);
+    }
+}
+
+typedef struct {
+    gpc_tick_t by[GPC_DRAM_NUM_LIMITS];
+} limits_t;
+
+static inline limits_t
+limits_from(const gpc_dram_channel_t *state, gpc_tick_t now)
+{
+    gpc_tick_t from = later(now, state->command);
+    return (limits_t){.by = {[GPC_DRAM_LIMIT_READ] = later(from, state->read),
+                             [GPC_DRAM_LIMIT_WRITE] = later(from, state->write),
+                             [GPC_DRAM_LIMIT_ACTIVATE] = later(from, state->activate),
+                             [GPC_DRAM_LIMIT_NONE] = from}};
+}
+
+/* The first slot for the command. */
+static inline gpc_tick_t
+slot_of(const gpc_dram_t *self, const gpc_dram_channel_t *state, const gpc_dram_choice_t *next, const limits_t *limits)
+{
+    gpc_tick_t tick = later(next->tick, limits->by[next->limit]);
+    return next->kind == COLUMN ? tick : free_slot(self, state, tick);
+}
+
+/* Whether a, at its tick, precedes b: earlier tick, column before row command, older request. */
 static inline bool
-goes_before(const gpc_dram_choice_t *a, const gpc_dram_choice_t *b)
+goes_before(const gpc_dram_choice_t *a, gpc_tick_t tick, const gpc_dram_choice_t *b)
 {
     bool row_a = a->kind != COLUMN, row_b = b->kind != COLUMN;
 
-    if (a->tick != b->tick) {
-        return a->tick < b->tick;
+    if (tick != b->tick) {
+        return tick < b->tick;
     }
     return row_a != row_b ? row_b : a->age < b->age;
 }
 
-/* The next command for a bank: of its oldest hit, else of its oldest request. Requests to one line therefore keep their
- * order. */
-static gpc_dram_choice_t
-choice_of(const gpc_dram_t *self, uint32_t channel, const gpc_dram_bank_t *bank, gpc_tick_t now)
+/* Younger requests that were served before the oldest one: those served since it entered, less those that waited then,
+ * and both before it entered are as many as its age. */
+static inline uint64_t
+passed_by(const gpc_dram_channel_t *state, const gpc_dram_request_t *oldest)
 {
-    gpc_index_t i = bank->hit != GPC_NONE ? bank->hit : bank->head;
-    const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
-    gpc_dram_choice_t choice = next_command(self, &self->state[channel], request, now);
-
-    choice.request = i;
-    choice.age = request->age;
-    return choice;
+    return state->accepted - state->waiting - oldest->age;
 }
 
 /* The command to issue now or, if timing permits none, the first one after now. */
@@ -177,21 +213,25 @@ static gpc_dram_choice_t
 choose(const gpc_dram_t *self, uint32_t channel, gpc_tick_t now)
 {
     const gpc_dram_channel_t *state = &self->state[channel];
+    const limits_t limits = limits_from(state, now);
     gpc_dram_choice_t best = {.tick = GPC_NEVER};
 
-    if (state->head != GPC_NONE) {
-        const gpc_dram_request_t *oldest = gpc_dram_request_at(self, channel, state->head);
-        if (oldest->passed_by >= PASSES_ALLOWED) {
-            best = next_command(self, state, oldest, now);
-            best.request = state->head;
-            best.forced = true;
-            return best;
-        }
+    if (state->head != GPC_NONE &&
+        passed_by(state, gpc_dram_request_at(self, channel, state->head)) >= PASSES_ALLOWED) {
+        best = next_of(self, channel, state->head);
+        best.tick = slot_of(self, state, &best, &limits);
+        best.forced = true;
+        return best;
     }
     for (uint64_t banks = state->waited_for; banks; banks &= banks - 1) {
-        gpc_dram_choice_t choice = choice_of(self, channel, &state->banks[__builtin_ctzll(banks)], now);
-        if (goes_before(&choice, &best)) {
-            best = choice;
+        const gpc_dram_choice_t *next = &state->next[__builtin_ctzll(banks)];
+        if (later(next->tick, limits.by[next->limit]) > best.tick) {
+            continue; /* most banks, without a division */
+        }
+        gpc_tick_t tick = slot_of(self, state, next, &limits);
+        if (goes_before(next, tick, &best)) {
+            best = *next;
+            best.tick = tick;
         }
     }
     return best;
@@ -223,6 +263,9 @@ join_bank(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
         bank->hit = i;
     }
     state->waited_for |= UINT64_C(1) << request->bank;
+    if (bank->hit == i || bank->head == i) {
+        note_next(self, channel, request->bank);
+    }
     return bank;
 }
 
@@ -239,15 +282,20 @@ gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_addr
     if (state->choice.forced || (bank->hit != i && (bank->hit != GPC_NONE || bank->head != i))) {
         return 0;
     }
-    bool takes_turn =
-        bank->head != i && state->choice.tick != GPC_NEVER &&
-        gpc_dram_request_at(self, channel, state->choice.request)->bank == gpc_dram_request_at(self, channel, i)->bank;
-    gpc_dram_choice_t choice = takes_turn ? choose(self, channel, from) : choice_of(self, channel, bank, from);
-    if (!takes_turn && !goes_before(&choice, &state->choice)) {
+    uint32_t number = gpc_dram_request_at(self, channel, i)->bank;
+    if (bank->head != i && state->choice.tick != GPC_NEVER &&
+        gpc_dram_request_at(self, channel, state->choice.request)->bank == number) {
+        state->choice = choose(self, channel, from);
+        return gpc_dram_wake(self, channel, state->choice.tick);
+    }
+    const limits_t limits = limits_from(state, from);
+    gpc_tick_t tick = slot_of(self, state, &state->next[number], &limits);
+    if (!goes_before(&state->next[number], tick, &state->choice)) {
         return 0;
     }
-    state->choice = choice;
-    return gpc_dram_wake(self, channel, choice.tick);
+    state->choice = state->next[number];
+    state->choice.tick = tick;
+    return gpc_dram_wake(self, channel, tick);
 }
 
 /* ---- issuing commands -------------------------------------------------------------------------------------------- */
@@ -285,7 +333,6 @@ give_columns(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice
     bool writes = request->writes;
     gpc_tick_t period = config->clock.period, burst = self->burst_cycles * period;
     gpc_tick_t spacing = self->spacing_cycles * period, next = now + self->accesses * spacing, last = next - spacing;
-    gpc_index_t previous = GPC_NONE;
 
     state->burst_first = now;
     state->burst_last = last;
@@ -294,14 +341,8 @@ give_columns(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice
     for (gpc_tick_t tick = now; tick <= last; tick += spacing) {
         notify(self, channel, writes ? GPC_DRAM_WRITE_COLUMN : GPC_DRAM_READ_COLUMN, request, tick);
     }
-    for (gpc_index_t i = state->head; i != choice->request;) {
-        gpc_dram_request_t *older = gpc_dram_request_at(self, channel, i);
-        older->passed_by++;
-        previous = i;
-        i = older->next;
-    }
     leave_bank(self, channel, choice->request);
-    gpc_dram_leave(self, channel, previous, choice->request);
+    gpc_dram_leave(self, channel, choice->request);
 
     if (writes) {
         gpc_tick_t end = last + config->t_wl * period + burst;
@@ -326,6 +367,8 @@ give(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice, gpc_ti
     gpc_dram_request_t *request = gpc_dram_request_at(self, channel, choice->request);
     gpc_dram_bank_t *bank = &state->banks[request->bank];
     gpc_tick_t period = config->clock.period;
+    uint32_t number = request->bank;
+    int status = 0;
 
     state->command = now + period;
     switch ((gpc_dram_kind_t) choice->kind) {
@@ -338,18 +381,20 @@ give(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice, gpc_ti
             bank->precharge = now + config->t_ras * period;
             bank->activate = now + config->t_rc * period;
             state->activate = now + config->t_rrd * period;
-            return 0;
+            break;
         case PRECHARGE:
             notify(self, channel, GPC_DRAM_PRECHARGE, request, now);
             request->needed_precharge = true;
             bank->open_row = GPC_DRAM_NO_ROW;
             bank->hit = GPC_NONE;
             bank->activate = later(bank->activate, now + config->t_rp * period);
-            return 0;
+            break;
         case COLUMN:
+            status = give_columns(self, channel, choice, now);
             break;
     }
-    return give_columns(self, channel, choice, now);
+    note_next(self, channel, number);
+    return status;
 }
 
 int

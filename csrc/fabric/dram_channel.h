@@ -9,12 +9,12 @@
 
 /* A place in the queue. */
 struct gpc_dram_request {
-    gpc_index_t next;      /* by age, or in the list of free places */
-    gpc_index_t bank_next; /* by age, in its bank */
-    gpc_index_t message;   /* to answer; GPC_NONE for a write without an answer */
-    bool writes;
+    gpc_index_t next;           /* by age, or in the list of free places */
+    gpc_index_t previous;       /* by age */
+    gpc_index_t bank_next;      /* by age, in its bank */
+    gpc_index_t message;        /* to answer; GPC_NONE for a write without an answer */
     uint32_t bank;
-    uint32_t passed_by; /* younger requests that were served first */
+    bool writes;
     bool needed_activate, needed_precharge;
     uint64_t row;
     gpc_tick_t accepted;
@@ -32,13 +32,23 @@ typedef struct {
 
 typedef enum { GPC_DRAM_COMMAND_COLUMN, GPC_DRAM_COMMAND_ACTIVATE, GPC_DRAM_COMMAND_PRECHARGE } gpc_dram_kind_t;
 
+/* What a command has to wait for besides its bank: the channel's earliest tick of such commands. */
+typedef enum {
+    GPC_DRAM_LIMIT_READ,
+    GPC_DRAM_LIMIT_WRITE,
+    GPC_DRAM_LIMIT_ACTIVATE,
+    GPC_DRAM_LIMIT_NONE,
+    GPC_DRAM_NUM_LIMITS
+} gpc_dram_limit_t;
+
 /* A command that a channel will issue. */
 typedef struct {
     gpc_tick_t tick; /* earliest tick; GPC_NEVER: no command */
     uint64_t age;    /* of its request */
     gpc_index_t request;
-    uint8_t kind; /* gpc_dram_kind_t */
-    bool forced;  /* its request was passed too often and has priority */
+    uint8_t kind;  /* gpc_dram_kind_t */
+    uint8_t limit; /* gpc_dram_limit_t */
+    bool forced;   /* its request was passed too often and has priority */
 } gpc_dram_choice_t;
 
 struct gpc_dram_channel {
@@ -56,11 +66,12 @@ struct gpc_dram_channel {
     uint64_t waited_for;                /* banks that have requests, one bit each */
     gpc_dram_choice_t choice;           /* next command, updated when a request enters */
     gpc_dram_bank_t banks[GPC_DRAM_MAX_BANKS];
+    gpc_dram_choice_t next[GPC_DRAM_MAX_BANKS]; /* of the banks waited for: the next command, by the bank's timing alone */
 };
 
 /* dram_queue.c */
-/* Removes request i from the queue (previous: its predecessor by age, or GPC_NONE) and counts its queueing time. */
-void gpc_dram_leave(gpc_dram_t *self, uint32_t channel, gpc_index_t previous, gpc_index_t i);
+/* Removes request i from the queue and counts its queueing time. */
+void gpc_dram_leave(gpc_dram_t *self, uint32_t channel, gpc_index_t i);
 /* Schedules an event of the channel at tick unless an earlier one is scheduled. */
 GPC_MUST_CHECK int gpc_dram_wake(gpc_dram_t *self, uint32_t channel, gpc_tick_t tick);
 /* Schedules the answer to a read. */

@@ -18,7 +18,7 @@ gpc_dram_fixed_step(gpc_dram_t *self, uint32_t channel)
     }
     uint32_t cycles = (config->line_bytes + config->bytes_per_cycle - 1) / config->bytes_per_cycle;
     gpc_index_t message = gpc_dram_request_at(self, channel, state->head)->message;
-    gpc_dram_leave(self, channel, GPC_NONE, state->head);
+    gpc_dram_leave(self, channel, state->head);
     state->pins_free = now + cycles * config->clock.period;
     self->statistics[channel].busy_cycles += cycles;
     if (message != GPC_NONE) {

@@ -21,18 +21,20 @@ gpc_dram_answer_at(gpc_dram_t *self, uint32_t channel, gpc_index_t message, gpc_
 }
 
 void
-gpc_dram_leave(gpc_dram_t *self, uint32_t channel, gpc_index_t previous, gpc_index_t i)
+gpc_dram_leave(gpc_dram_t *self, uint32_t channel, gpc_index_t i)
 {
     gpc_dram_channel_t *state = &self->state[channel];
     gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
 
-    if (previous == GPC_NONE) {
+    if (state->head == i) {
         state->head = request->next;
     } else {
-        gpc_dram_request_at(self, channel, previous)->next = request->next;
+        gpc_dram_request_at(self, channel, request->previous)->next = request->next;
     }
     if (state->tail == i) {
-        state->tail = previous;
+        state->tail = request->previous;
+    } else {
+        gpc_dram_request_at(self, channel, request->next)->previous = request->previous;
     }
     request->next = state->free;
     state->free = i;
