@@ -21,7 +21,8 @@ forget_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t ne
 {
     const gpc_network_parts_t *parts = self->parts;
     gpc_output_state_t *state = &parts->output_states[output];
-    uint32_t from = parts->inputs[input].bit, to = parts->outputs[output].bit, words = parts->request_words;
+    uint32_t from = parts->inputs[input].bit, to = parts->outputs[output].bit;
+    uint32_t words = gpc_network_words(parts->outputs[output].num_inputs);
     uint64_t *requests = gpc_network_requests(self, output, network), left = 0;
 
     requests[from / 64] &= ~(UINT64_C(1) << (from % 64));
@@ -106,7 +107,7 @@ able_input_of_many(const gpc_network_t *self, uint32_t output, uint32_t network,
 {
     const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
     const uint64_t *requests = gpc_network_requests(self, output, network);
-    uint32_t words = self->parts->request_words, from = self->parts->output_states[output].next_input[network];
+    uint32_t words = gpc_network_words(wiring->num_inputs), from = self->parts->output_states[output].next_input[network];
     uint32_t word = from / 64, input = GPC_NONE;
     uint64_t after = UINT64_MAX << (from % 64), bits = requests[word] & after;
 
@@ -123,7 +124,7 @@ static inline uint32_t
 able_input(const gpc_network_t *self, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later,
            gpc_queue_t **queue, uint32_t *busy)
 {
-    if (self->parts->request_words > 1) {
+    if (self->parts->outputs[output].num_inputs > 64) {
         return able_input_of_many(self, output, network, now, later, queue, busy);
     }
     uint64_t bits = *gpc_network_requests(self, output, network);
@@ -365,7 +366,7 @@ serve_many_outputs(gpc_network_t *self, uint32_t input, gpc_tick_t now)
 {
     const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
     const gpc_input_state_t *state = &self->parts->input_states[input];
-    uint32_t words = self->parts->request_words, from = state->next_output, word = from / 64;
+    uint32_t words = gpc_network_words(wiring->num_outputs), from = state->next_output, word = from / 64;
     uint64_t after = UINT64_MAX << (from % 64), bits = wanted(self, input, word) & after;
     int status = serve_claim(self, state, now);
 
@@ -394,7 +395,7 @@ static int
 serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
 {
     const gpc_input_state_t *state = &self->parts->input_states[input];
-    if (self->parts->request_words > 1 || state->multicasts) {
+    if (self->parts->inputs[input].num_outputs > 64 || state->multicasts) {
         return serve_many_outputs(self, input, now);
     }
     int status = serve_claim(self, state, now);

@@ -81,7 +81,7 @@ struct gpc_network_parts {
     uint32_t first_target; /* added to the targets of its events: the network's number in the high bits */
     uint8_t arrive_kind, grant_kind;
     gpc_interleaving_t interleaving; /* of lines over banks */
-    uint32_t request_words;          /* 64-bit words per set of a router's inputs or outputs */
+    uint32_t request_words;          /* 64-bit words of the largest set of a router's inputs or outputs */
     gpc_input_wiring_t *inputs;      /* owned */
     gpc_output_wiring_t *outputs;    /* owned */
     bool several;                    /* a node has several ports */
@@ -98,6 +98,13 @@ struct gpc_network_parts {
     uint64_t *wants;     /* by input port and virtual network */
     gpc_network_state_t *state;
 };
+
+/* 64-bit words of a set of so many ports. */
+static inline uint32_t
+gpc_network_words(uint32_t ports)
+{
+    return (ports + 63) / 64;
+}
 
 static inline uint64_t *
 gpc_network_requests(const gpc_network_t *self, uint32_t output, uint32_t network)

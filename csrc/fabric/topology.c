@@ -126,7 +126,7 @@ number_ports(gpc_network_parts_t *parts)
         output->first_place = parts->first_target + parts->inputs[output->first_input].first_output;
         most = output->num_inputs > most ? output->num_inputs : most;
     }
-    parts->request_words = (most + 63) / 64;
+    parts->request_words = gpc_network_words(most);
 }
 
 /* An input of a crossbar or star has one queue per output and virtual network, an input of a mesh one per virtual
