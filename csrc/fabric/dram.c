@@ -24,7 +24,8 @@ gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *config, gpc_arena_t *ar
         return GPC_ERROR_MACHINE;
     }
     self->state = GPC_ARENA_TAKE(arena, config->channels, gpc_dram_channel_t);
-    self->requests = GPC_ARENA_TAKE(arena, (size_t) config->channels * gpc_dram_places(config), gpc_dram_request_t);
+    self->places = config->queue + 1 + config->answers;
+    self->requests = GPC_ARENA_TAKE(arena, (size_t) config->channels * self->places, gpc_dram_request_t);
     self->statistics = GPC_ARENA_TAKE(arena, config->channels, gpc_dram_statistics_t);
     if (!self->state || !self->requests || !self->statistics) {
         return GPC_ERROR_MEMORY;
@@ -45,9 +46,8 @@ gpc_dram_clear(gpc_dram_t *self)
                                         .wake = GPC_NEVER,
                                         .burst_first = GPC_NEVER,
                                         .choice.tick = GPC_NEVER};
-        uint32_t places = gpc_dram_places(&self->config);
-        for (uint32_t i = 0; i < places; i++) {
-            gpc_dram_request_at(self, c, i)->next = i + 1 < places ? i + 1 : GPC_NONE;
+        for (uint32_t i = 0; i < self->places; i++) {
+            gpc_dram_request_at(self, c, i)->next = i + 1 < self->places ? i + 1 : GPC_NONE;
         }
         gpc_dram_banks_clear(self, c);
     }

@@ -44,7 +44,8 @@ typedef struct gpc_dram_request gpc_dram_request_t;
 typedef struct {
     gpc_dram_config_t config;
     gpc_dram_channel_t *state;                             /* config.channels of them, in the arena */
-    gpc_dram_request_t *requests;                          /* gpc_dram_places per channel, in the arena */
+    gpc_dram_request_t *requests;                          /* `places` per channel, in the arena */
+    uint32_t places;                                       /* in a channel's queue, the additional ones included */
     gpc_dram_statistics_t *statistics;                     /* one per channel, in the arena */
     gpc_divider_t by_piece, by_channels, by_row, by_banks; /* model 1: from address to bank and row */
     uint32_t burst_cycles;                                 /* model 1: DRAM cycles of a column access */

@@ -129,74 +129,60 @@ free_slot(const gpc_dram_t *self, const gpc_dram_channel_t *state, gpc_tick_t ti
 
 /* ---- the next command -------------------------------------------------------------------------------------------- */
 
-/* The request's next command, by its bank's timing alone. */
-static gpc_dram_choice_t
-next_of(const gpc_dram_t *self, uint32_t channel, gpc_index_t i)
+/* Determines the next command of request i, by its bank's timing alone. */
+static inline void
+determine(const gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_dram_choice_t *next)
 {
     const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
     const gpc_dram_bank_t *bank = &self->state[channel].banks[request->bank];
-    gpc_dram_choice_t next = {.request = i, .age = request->age};
 
+    next->request = i;
+    next->age = request->age;
+    next->writes = request->writes;
+    next->forced = false;
     if (bank->open_row == request->row) {
-        next.kind = COLUMN;
-        next.limit = request->writes ? GPC_DRAM_LIMIT_WRITE : GPC_DRAM_LIMIT_READ;
-        next.tick = bank->column;
+        next->kind = COLUMN;
+        next->tick = bank->column;
     } else if (bank->open_row == GPC_DRAM_NO_ROW) {
-        next.kind = ACTIVATE;
-        next.limit = GPC_DRAM_LIMIT_ACTIVATE;
-        next.tick = bank->activate;
+        next->kind = ACTIVATE;
+        next->tick = bank->activate;
     } else {
-        next.kind = PRECHARGE;
-        next.limit = GPC_DRAM_LIMIT_NONE;
-        next.tick = bank->precharge;
+        next->kind = PRECHARGE;
+        next->tick = bank->precharge;
     }
-    return next;
 }
 
-/* Notes the next command of a bank: of its oldest hit, else of its oldest request. Requests to one line therefore keep
- * their order. */
-static void
-note_next(gpc_dram_t *self, uint32_t channel, uint32_t number)
+/* Determines the next commands of these banks, which have requests: of the oldest hit, else of the oldest request. Requests
+ * to one line therefore keep their order. */
+static inline void
+determine_banks(const gpc_dram_t *self, uint32_t channel, uint64_t banks)
 {
     gpc_dram_channel_t *state = &self->state[channel];
-    const gpc_dram_bank_t *bank = &state->banks[number];
 
-    if (bank->head != GPC_NONE) {
-        state->next[number] = next_of(self, channel, bank->hit != GPC_NONE ? bank->hit : bank->head);
+    state->changed &= ~banks;
+    for (; banks; banks &= banks - 1) {
+        uint32_t number = (uint32_t) __builtin_ctzll(banks);
+        const gpc_dram_bank_t *bank = &state->banks[number];
+        determine(self, channel, bank->hit != GPC_NONE ? bank->hit : bank->head, &state->next[number]);
     }
 }
 
-typedef struct {
-    gpc_tick_t by[GPC_DRAM_NUM_LIMITS];
-} limits_t;
-
-static inline limits_t
-limits_from(const gpc_dram_channel_t *state, gpc_tick_t now)
-{
-    gpc_tick_t from = later(now, state->command);
-    return (limits_t){.by = {[GPC_DRAM_LIMIT_READ] = later(from, state->read),
-                             [GPC_DRAM_LIMIT_WRITE] = later(from, state->write),
-                             [GPC_DRAM_LIMIT_ACTIVATE] = later(from, state->activate),
-                             [GPC_DRAM_LIMIT_NONE] = from}};
-}
-
-/* The first slot for the command. */
+/* The first slot for the command from `from` on, which is not before the next free slot. */
 static inline gpc_tick_t
-slot_of(const gpc_dram_t *self, const gpc_dram_channel_t *state, const gpc_dram_choice_t *next, const limits_t *limits)
+slot_of(const gpc_dram_t *self, const gpc_dram_channel_t *state, const gpc_dram_choice_t *next, gpc_tick_t from)
 {
-    gpc_tick_t tick = later(next->tick, limits->by[next->limit]);
-    return next->kind == COLUMN ? tick : free_slot(self, state, tick);
+    gpc_tick_t tick = later(next->tick, from);
+    if (next->kind == COLUMN) {
+        return later(tick, next->writes ? state->write : state->read);
+    }
+    return free_slot(self, state, next->kind == ACTIVATE ? later(tick, state->activate) : tick);
 }
 
-/* Whether a, at its tick, precedes b: earlier tick, column before row command, older request. */
+/* Whether a precedes b at the same tick: a column before a row command, then the older request. */
 static inline bool
-goes_before(const gpc_dram_choice_t *a, gpc_tick_t tick, const gpc_dram_choice_t *b)
+goes_before(const gpc_dram_choice_t *a, const gpc_dram_choice_t *b)
 {
     bool row_a = a->kind != COLUMN, row_b = b->kind != COLUMN;
-
-    if (tick != b->tick) {
-        return tick < b->tick;
-    }
     return row_a != row_b ? row_b : a->age < b->age;
 }
 
@@ -208,33 +194,36 @@ passed_by(const gpc_dram_channel_t *state, const gpc_dram_request_t *oldest)
     return state->accepted - state->waiting - oldest->age;
 }
 
-/* The command to issue now or, if timing permits none, the first one after now. */
-static gpc_dram_choice_t
-choose(const gpc_dram_t *self, uint32_t channel, gpc_tick_t now)
+/* Chooses the command to issue now or, if timing permits none, the first one after now. */
+static void
+choose(const gpc_dram_t *self, uint32_t channel, gpc_tick_t now, gpc_dram_choice_t *choice)
 {
     const gpc_dram_channel_t *state = &self->state[channel];
-    const limits_t limits = limits_from(state, now);
-    gpc_dram_choice_t best = {.tick = GPC_NEVER};
+    gpc_tick_t from = later(now, state->command), first = GPC_NEVER;
+    const gpc_dram_choice_t *best = NULL;
 
-    if (state->head != GPC_NONE &&
-        passed_by(state, gpc_dram_request_at(self, channel, state->head)) >= PASSES_ALLOWED) {
-        best = next_of(self, channel, state->head);
-        best.tick = slot_of(self, state, &best, &limits);
-        best.forced = true;
-        return best;
+    if (state->head == GPC_NONE) {
+        choice->tick = GPC_NEVER;
+        return;
     }
+    if (passed_by(state, gpc_dram_request_at(self, channel, state->head)) >= PASSES_ALLOWED) {
+        determine(self, channel, state->head, choice);
+        choice->tick = slot_of(self, state, choice, from);
+        choice->forced = true;
+        return;
+    }
+    determine_banks(self, channel, state->waited_for & state->changed);
     for (uint64_t banks = state->waited_for; banks; banks &= banks - 1) {
         const gpc_dram_choice_t *next = &state->next[__builtin_ctzll(banks)];
-        if (later(next->tick, limits.by[next->limit]) > best.tick) {
-            continue; /* most banks, without a division */
-        }
-        gpc_tick_t tick = slot_of(self, state, next, &limits);
-        if (goes_before(next, tick, &best)) {
-            best = *next;
-            best.tick = tick;
+        gpc_tick_t tick = slot_of(self, state, next, from);
+        if (tick < first || (tick == first && goes_before(next, best))) {
+            best = next;
+            first = tick;
         }
     }
-    return best;
+    assert(best);
+    *choice = *best;
+    choice->tick = first;
 }
 
 /* ---- a request enters -------------------------------------------------------------------------------------------- */
@@ -263,9 +252,6 @@ join_bank(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
         bank->hit = i;
     }
     state->waited_for |= UINT64_C(1) << request->bank;
-    if (bank->hit == i || bank->head == i) {
-        note_next(self, channel, request->bank);
-    }
     return bank;
 }
 
@@ -279,18 +265,23 @@ gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_addr
     gpc_tick_t from = gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel));
     const gpc_dram_bank_t *bank = join_bank(self, channel, i, line);
 
-    if (state->choice.forced || (bank->hit != i && (bank->hit != GPC_NONE || bank->head != i))) {
+    if (bank->hit != i && (bank->hit != GPC_NONE || bank->head != i)) {
         return 0;
     }
     uint32_t number = gpc_dram_request_at(self, channel, i)->bank;
+    state->changed |= UINT64_C(1) << number;
+    if (state->choice.forced) {
+        return 0;
+    }
     if (bank->head != i && state->choice.tick != GPC_NEVER &&
         gpc_dram_request_at(self, channel, state->choice.request)->bank == number) {
-        state->choice = choose(self, channel, from);
+        choose(self, channel, from, &state->choice);
         return gpc_dram_wake(self, channel, state->choice.tick);
     }
-    const limits_t limits = limits_from(state, from);
-    gpc_tick_t tick = slot_of(self, state, &state->next[number], &limits);
-    if (!goes_before(&state->next[number], tick, &state->choice)) {
+    determine_banks(self, channel, UINT64_C(1) << number);
+    gpc_tick_t tick = slot_of(self, state, &state->next[number], later(from, state->command));
+    if (tick > state->choice.tick ||
+        (tick == state->choice.tick && !goes_before(&state->next[number], &state->choice))) {
         return 0;
     }
     state->choice = state->next[number];
@@ -359,7 +350,7 @@ give_columns(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice
     return gpc_dram_answer_at(self, channel, message, end + config->latency);
 }
 
-static int
+static inline int
 give(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice, gpc_tick_t now)
 {
     const gpc_dram_config_t *config = &self->config;
@@ -367,10 +358,9 @@ give(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice, gpc_ti
     gpc_dram_request_t *request = gpc_dram_request_at(self, channel, choice->request);
     gpc_dram_bank_t *bank = &state->banks[request->bank];
     gpc_tick_t period = config->clock.period;
-    uint32_t number = request->bank;
-    int status = 0;
 
     state->command = now + period;
+    state->changed |= UINT64_C(1) << request->bank;
     switch ((gpc_dram_kind_t) choice->kind) {
         case ACTIVATE:
             notify(self, channel, GPC_DRAM_ACTIVATE, request, now);
@@ -381,20 +371,18 @@ give(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice, gpc_ti
             bank->precharge = now + config->t_ras * period;
             bank->activate = now + config->t_rc * period;
             state->activate = now + config->t_rrd * period;
-            break;
+            return 0;
         case PRECHARGE:
             notify(self, channel, GPC_DRAM_PRECHARGE, request, now);
             request->needed_precharge = true;
             bank->open_row = GPC_DRAM_NO_ROW;
             bank->hit = GPC_NONE;
             bank->activate = later(bank->activate, now + config->t_rp * period);
-            break;
+            return 0;
         case COLUMN:
-            status = give_columns(self, channel, choice, now);
             break;
     }
-    note_next(self, channel, number);
-    return status;
+    return give_columns(self, channel, choice, now);
 }
 
 int
@@ -404,17 +392,18 @@ gpc_dram_banks_step(gpc_dram_t *self, uint32_t channel)
     gpc_tick_t now = gpc_wheel_now(self->wheel);
 
 #ifdef GPC_COSTLY_ASSERTS
-    gpc_dram_choice_t again = choose(self, channel, now);
+    gpc_dram_choice_t again;
+    state->changed = UINT64_MAX;
+    choose(self, channel, now, &again);
     assert(again.tick == state->choice.tick && again.kind == state->choice.kind &&
            (again.tick == GPC_NEVER || again.request == state->choice.request));
 #endif
     if (state->choice.tick == now) {
-        gpc_dram_choice_t choice = state->choice;
-        int status = give(self, channel, &choice, now);
+        int status = give(self, channel, &state->choice, now);
         if (status) {
             return status;
         }
-        state->choice = choose(self, channel, now + self->config.clock.period);
+        choose(self, channel, now + self->config.clock.period, &state->choice);
     }
     return state->choice.tick == GPC_NEVER ? 0 : gpc_dram_wake(self, channel, state->choice.tick);
 }

@@ -9,10 +9,10 @@
 
 /* A place in the queue. */
 struct gpc_dram_request {
-    gpc_index_t next;           /* by age, or in the list of free places */
-    gpc_index_t previous;       /* by age */
-    gpc_index_t bank_next;      /* by age, in its bank */
-    gpc_index_t message;        /* to answer; GPC_NONE for a write without an answer */
+    gpc_index_t next;      /* by age, or in the list of free places */
+    gpc_index_t previous;  /* by age */
+    gpc_index_t bank_next; /* by age, in its bank */
+    gpc_index_t message;   /* to answer; GPC_NONE for a write without an answer */
     uint32_t bank;
     bool writes;
     bool needed_activate, needed_precharge;
@@ -32,23 +32,14 @@ typedef struct {
 
 typedef enum { GPC_DRAM_COMMAND_COLUMN, GPC_DRAM_COMMAND_ACTIVATE, GPC_DRAM_COMMAND_PRECHARGE } gpc_dram_kind_t;
 
-/* What a command has to wait for besides its bank: the channel's earliest tick of such commands. */
-typedef enum {
-    GPC_DRAM_LIMIT_READ,
-    GPC_DRAM_LIMIT_WRITE,
-    GPC_DRAM_LIMIT_ACTIVATE,
-    GPC_DRAM_LIMIT_NONE,
-    GPC_DRAM_NUM_LIMITS
-} gpc_dram_limit_t;
-
 /* A command that a channel will issue. */
 typedef struct {
     gpc_tick_t tick; /* earliest tick; GPC_NEVER: no command */
     uint64_t age;    /* of its request */
     gpc_index_t request;
-    uint8_t kind;  /* gpc_dram_kind_t */
-    uint8_t limit; /* gpc_dram_limit_t */
-    bool forced;   /* its request was passed too often and has priority */
+    uint8_t kind; /* gpc_dram_kind_t */
+    bool writes;
+    bool forced; /* its request was passed too often and has priority */
 } gpc_dram_choice_t;
 
 struct gpc_dram_channel {
@@ -64,9 +55,10 @@ struct gpc_dram_channel {
     gpc_tick_t command;                 /* next free command slot */
     uint64_t accepted;                  /* requests since creation */
     uint64_t waited_for;                /* banks that have requests, one bit each */
+    uint64_t changed;                   /* banks whose next command is to be determined */
     gpc_dram_choice_t choice;           /* next command, updated when a request enters */
     gpc_dram_bank_t banks[GPC_DRAM_MAX_BANKS];
-    gpc_dram_choice_t next[GPC_DRAM_MAX_BANKS]; /* of the banks waited for: the next command, by the bank's timing alone */
+    gpc_dram_choice_t next[GPC_DRAM_MAX_BANKS]; /* of a bank waited for, if not changed: by the bank's timing alone */
 };
 
 /* dram_queue.c */
@@ -88,16 +80,10 @@ GPC_MUST_CHECK int gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_
 /* Issues at most one command now and schedules the next event. */
 GPC_MUST_CHECK int gpc_dram_banks_step(gpc_dram_t *self, uint32_t channel);
 
-static inline uint32_t
-gpc_dram_places(const gpc_dram_config_t *config)
-{
-    return config->queue + 1 + config->answers;
-}
-
 static inline gpc_dram_request_t *
 gpc_dram_request_at(const gpc_dram_t *self, uint32_t channel, gpc_index_t i)
 {
-    return &self->requests[(size_t) channel * gpc_dram_places(&self->config) + i];
+    return &self->requests[(size_t) channel * self->places + i];
 }
 
 #endif

@@ -310,6 +310,7 @@ a_conflict_is_not_passed_for_ever(void)
     }
     CHECK(answered[1] != GPC_NEVER);
     CHECK(passed >= 64 && passed < 110);
+    CHECK_EQUAL_U64(num_answers, 1 + 64 + 1); /* the hit before it, those that passed it, itself */
     run_dry();
 }
 
