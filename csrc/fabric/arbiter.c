@@ -107,9 +107,8 @@ able_input_of_many(const gpc_network_t *self, uint32_t output, uint32_t network,
 {
     const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
     const uint64_t *requests = gpc_network_requests(self, output, network);
-    uint32_t words = gpc_network_words(wiring->num_inputs),
-             from = self->parts->output_states[output].next_input[network];
-    uint32_t word = from / 64, input = GPC_NONE;
+    uint32_t words = gpc_network_words(wiring->num_inputs);
+    uint32_t from = self->parts->output_states[output].next_input[network], word = from / 64, input = GPC_NONE;
     uint64_t after = UINT64_MAX << (from % 64), bits = requests[word] & after;
 
     for (uint32_t turn = 0; turn <= words && input == GPC_NONE; turn++) {

@@ -33,22 +33,48 @@ many_cores_share_a_bank_at_one_flit_a_cycle(void)
     }
 }
 
+/* Of two words and of three. */
+static const uint32_t many[] = {100, 130};
+
 /* After core 70: its successors first, then from the first one on. */
 static void
 inputs_of_several_words_take_turns(void)
 {
-    enum { MANY = 130 };
-    gpc_network_config_t config = fermi;
-    config.cores = MANY;
-    begin(&config);
-    send(70, MANY, 0, 5);
-    run_dry();
-    for (uint32_t core = 0; core < MANY; core++) {
-        send(core, MANY, 0, 5);
+    for (uint32_t k = 0; k < GPC_COUNT_OF(many); k++) {
+        gpc_network_config_t config = fermi;
+        config.cores = many[k];
+        begin(&config);
+        send(70, config.cores, 0, 5);
+        run_dry();
+        for (uint32_t core = 0; core < config.cores; core++) {
+            send(core, config.cores, 0, 5);
+        }
+        run_dry();
+        for (uint32_t i = 0; i < config.cores; i++) {
+            CHECK_EQUAL_U64(arrived_at[1 + (71 + i) % config.cores], arrived_at[1 + 71] + (gpc_tick_t) i * 5 * PERIOD);
+        }
     }
-    run_dry();
-    for (uint32_t i = 0; i < MANY; i++) {
-        CHECK_EQUAL_U64(arrived_at[1 + (71 + i) % MANY], arrived_at[1 + 71] + (gpc_tick_t) i * 5 * PERIOD);
+}
+
+/* A bank streams to one core after the other, from the first one that it serves on. */
+static void
+outputs_of_several_words_take_turns(void)
+{
+    for (uint32_t k = 0; k < GPC_COUNT_OF(many); k++) {
+        gpc_network_config_t config = fermi;
+        uint32_t first = 0;
+        config.cores = many[k];
+        begin(&config);
+        for (uint32_t core = 0; core < config.cores; core++) {
+            send(config.cores, core, 0, 5);
+        }
+        run_dry();
+        for (uint32_t core = 0; core < config.cores; core++) {
+            first = arrived_at[core] < arrived_at[first] ? core : first;
+        }
+        for (uint32_t i = 0; i < config.cores; i++) {
+            CHECK_EQUAL_U64(arrived_at[(first + i) % config.cores], arrived_at[first] + (gpc_tick_t) i * 5 * PERIOD);
+        }
     }
 }
 
@@ -222,6 +248,7 @@ main(void)
 {
     RUN(many_cores_share_a_bank_at_one_flit_a_cycle);
     RUN(inputs_of_several_words_take_turns);
+    RUN(outputs_of_several_words_take_turns);
     RUN(one_core_fills_a_bank_s_port_alone);
     RUN(virtual_networks_take_turns_on_one_port);
     RUN(different_outputs_do_not_wait_for_each_other);
