@@ -92,8 +92,8 @@ gpc_walk_set_state(gpc_step_t *x, const gpc_table_t *table, const gpc_plan_t *pl
     return GPC_OK;
 }
 
-/* The actions of a cell, in order. Not a loop: GCC would not unroll it for a cell that it knows. */
 _Static_assert(GPC_MAX_ACTIONS == 6, "gpc_walk_actions takes six");
+/* The actions of a cell, in order. Not a loop: GCC would not unroll it for a cell that it knows. */
 #define GPC_WALK_ACTION_(i)                                                                                            \
     if (!cell->actions[i]) {                                                                                           \
         return GPC_OK;                                                                                                 \

@@ -186,8 +186,8 @@ goes_before(const gpc_dram_choice_t *a, const gpc_dram_choice_t *b)
     return row_a != row_b ? row_b : a->age < b->age;
 }
 
-/* Younger requests served while the oldest one waited: all that were served, less those that entered before it, which are served
- * as well, and as many as its age. */
+/* Younger requests served while the oldest one waited: all served requests, less those that entered before it. All of the latter
+ * are served, and its age is their number. */
 static inline uint64_t
 passed_by(const gpc_dram_channel_t *state, const gpc_dram_request_t *oldest)
 {

@@ -99,7 +99,7 @@ struct gpc_network_parts {
     gpc_network_state_t *state;
 };
 
-/* 64-bit words of a set of so many ports. */
+/* 64-bit words of a set with one bit per port. */
 static inline uint32_t
 gpc_network_words(uint32_t ports)
 {

@@ -33,7 +33,7 @@ many_cores_share_a_bank_at_one_flit_a_cycle(void)
     }
 }
 
-/* Of two words and of three. */
+/* Numbers of cores whose requests take two words and three. */
 static const uint32_t many[] = {100, 130};
 
 /* After core 70: its successors first, then from the first one on. */
