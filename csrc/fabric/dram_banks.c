@@ -204,6 +204,7 @@ choose(const gpc_dram_t *self, uint32_t channel, gpc_tick_t now, gpc_dram_choice
 
     if (state->head == GPC_NONE) {
         choice->tick = GPC_NEVER;
+        choice->forced = false; /* else the next request would wait for a command that is never issued */
         return;
     }
     if (passed_by(state, gpc_dram_request_at(self, channel, state->head)) >= PASSES_ALLOWED) {

@@ -314,6 +314,32 @@ a_conflict_is_not_passed_for_ever(void)
     run_dry();
 }
 
+/* The request that was passed too often is the last one of its queue; later requests are served like the first. */
+static void
+a_request_after_a_forced_one_emptied_the_queue_is_served(void)
+{
+    gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16;
+    begin(&gddr5);
+    read_line(0, 0, 0);
+    read_line(0, other_row, 1);
+    for (uint32_t hits = 0; hits < 64;) { /* as many as may pass it, and no more */
+        while (hits < 64 && gpc_dram_room(&dram, 0) > 16) {
+            read_line(0, 128 * (hits % 2), 2 + hits);
+            hits++;
+        }
+        run_to(gpc_wheel_now(&wheel) + PERIOD);
+    }
+    run_dry();
+    CHECK_EQUAL_U64(order[num_answers - 1], 1);
+
+    gpc_tick_t begun = gpc_clock_edge(gddr5.clock, gpc_wheel_now(&wheel) + 300);
+    run_to(begun);
+    read_line(0, other_row + 128, 100);
+    write_word(0, 0, 1);
+    run_dry();
+    CHECK_EQUAL_U64(answered[100], begun + (3 * 2 + 12 + 2) * PERIOD + 10);
+}
+
 static void
 row_hits_reach_85_percent_of_the_pins(void)
 {
@@ -534,6 +560,7 @@ main(void)
     RUN(another_row_of_the_bank_pays_precharge_and_activate);
     RUN(a_row_hit_passes_an_older_conflict_and_oldest_goes_first_among_hits);
     RUN(a_conflict_is_not_passed_for_ever);
+    RUN(a_request_after_a_forced_one_emptied_the_queue_is_served);
     RUN(row_hits_reach_85_percent_of_the_pins);
     RUN(no_timing_is_broken_by_random_traffic);
     RUN(no_timing_is_broken_with_a_column_every_cycle_or_wide_gaps);
