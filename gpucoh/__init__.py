@@ -17,7 +17,6 @@ This module defines all public names. ``gpucoh.machines()`` and ``@gpucoh.device
 of the same names; import from those with ``from gpucoh.machines import Machine``.
 """
 
-import builtins as _builtins
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from gpucoh.base import starting as _starting  # noqa: F401 - first: Ctrl-C is seen to while the rest is imported
@@ -42,9 +41,73 @@ from gpucoh.experiments.comparison import Comparison, compare
 from gpucoh.experiments.grids import grid
 from gpucoh.experiments.runner import run
 from gpucoh.experiments.sweeps import sweep
-from gpucoh.lang import Buffer, Kernel, device, f32, i8, i16, i32, kernel, u8, u16, u32
-from gpucoh.lang.intrinsics import *  # noqa: F403
-from gpucoh.lang.intrinsics import __all__ as _intrinsics
+from gpucoh.lang import (
+    Buffer,
+    Buffer2,
+    Buffer3,
+    Kernel,
+    ReadOnly,
+    ReadOnly2,
+    ReadOnly3,
+    device,
+    f32,
+    i8,
+    i16,
+    i32,
+    kernel,
+    u8,
+    u16,
+    u32,
+)
+from gpucoh.lang import intrinsics as _intrinsics
+from gpucoh.lang.intrinsics import (
+    atomic_add,
+    atomic_and,
+    atomic_cas,
+    atomic_exch,
+    atomic_max,
+    atomic_min,
+    atomic_or,
+    atomic_sub,
+    atomic_xor,
+    ballot,
+    barrier,
+    barrier_arrive,
+    block_dim,
+    block_id,
+    clock,
+    clz,
+    core_id,
+    cos,
+    exp,
+    fence,
+    ffs,
+    floor,
+    global_id,
+    grid_dim,
+    lane_id,
+    load,
+    load2,
+    load4,
+    local,
+    log,
+    popcount,
+    shared,
+    shuffle,
+    shuffle_down,
+    shuffle_up,
+    shuffle_xor,
+    sin,
+    sleep,
+    sqrt,
+    store,
+    store2,
+    store4,
+    syncwarp,
+    thread_id,
+    warp_id,
+    warp_size,
+)
 from gpucoh.machines import Machine, machine, machines
 from gpucoh.report.intervals import plot_intervals
 from gpucoh.results.differences import Explanation, explain
@@ -54,11 +117,21 @@ from gpucoh.results.stats import Stats
 from gpucoh.results.trace.trace import Trace
 from gpucoh.suite import Workload, workload, workloads
 
+# These hide functions of Python: a star import leaves them out.
+abs = _intrinsics.abs
+all = _intrinsics.all
+any = _intrinsics.any
+max = _intrinsics.max
+min = _intrinsics.min
+
+# Literally, for type checkers and editors; a test compares the list with the intrinsics.
 __all__ = [
     "GPU",
     "Array",
     "BudgetError",
     "Buffer",
+    "Buffer2",
+    "Buffer3",
     "Comparison",
     "ConfigError",
     "DeadlockError",
@@ -70,6 +143,9 @@ __all__ = [
     "Profile",
     "Protocol",
     "ProtocolError",
+    "ReadOnly",
+    "ReadOnly2",
+    "ReadOnly3",
     "RunResult",
     "SimulationError",
     "Snapshot",
@@ -78,30 +154,79 @@ __all__ = [
     "Workload",
     "WorkloadError",
     "__version__",
+    "atomic_add",
+    "atomic_and",
+    "atomic_cas",
+    "atomic_exch",
+    "atomic_max",
+    "atomic_min",
+    "atomic_or",
+    "atomic_sub",
+    "atomic_xor",
+    "ballot",
+    "barrier",
+    "barrier_arrive",
+    "block_dim",
+    "block_id",
+    "clock",
+    "clz",
     "compare",
+    "core_id",
+    "cos",
     "device",
+    "exp",
     "explain",
     "f32",
+    "fence",
+    "ffs",
+    "floor",
+    "global_id",
     "grid",
+    "grid_dim",
     "i8",
     "i16",
     "i32",
     "kernel",
+    "lane_id",
+    "load",
+    "load2",
+    "load4",
+    "local",
+    "log",
     "machine",
     "machines",
     "plot",
     "plot_intervals",
+    "popcount",
     "protocols",
     "run",
+    "shared",
+    "shuffle",
+    "shuffle_down",
+    "shuffle_up",
+    "shuffle_xor",
+    "sin",
+    "sleep",
+    "sqrt",
+    "store",
+    "store2",
+    "store4",
     "sweep",
+    "syncwarp",
+    "thread_id",
     "u8",
     "u16",
     "u32",
+    "warp_id",
+    "warp_size",
     "workload",
     "workloads",
 ]
-# Those that hide a function of Python (max, abs) are gpucoh.max, and max in kernels.
-__all__ += [name for name in _intrinsics if not hasattr(_builtins, name)]
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "abs", "all", "any", "max", "min"])
+
 
 if not _TYPE_CHECKING:  # it would take every name for an attribute
     from gpucoh.lang.hints import missing as __getattr__  # noqa: F401

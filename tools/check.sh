@@ -22,12 +22,13 @@ clang_format() {
 
 # Warnings are errors, with every available compiler: gcc and clang in CI.
 warnings() {
-    CC=$1 sh tools/build.sh "$build/check-$1" -Dwerror=true -Dlto=false
+    CC=$1 sh tools/build.sh "$build/check-$1" 'core planted meson-test-prereq' -Dwerror=true -Dlto=false
 }
 
 step 'ruff check' ruff check --quiet .
 step 'ruff format' ruff format --check --quiet .
 step 'mypy --strict' mypy
+step 'pyright and mypy on the examples' python tools/typed_examples.py "$build/typed"
 step 'imports of the package' lint-imports --no-cache --no-logo
 step 'clang-format' clang_format
 for compiler in gcc clang; do

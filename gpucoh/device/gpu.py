@@ -73,8 +73,8 @@ class Snapshot:
     """
 
     def __init__(self, core: binding.Snapshot, arrays: frozenset[int]) -> None:
-        self.core = core
-        self.arrays = arrays  # the serial numbers of the arrays that are not freed
+        self._core = core
+        self._arrays = arrays  # the serial numbers of the arrays that are not freed
 
 
 class GPU(Observing):
@@ -178,6 +178,10 @@ class GPU(Observing):
     def model(self) -> str:
         """The memory model that the protocol promises under this GPU's consistency rule."""
         return self.choice.model(self.consistency)
+
+    def __dir__(self) -> list[str]:
+        """Without what other parts of gpucoh use."""
+        return sorted({*super().__dir__()} - {"choice", "core", "drop", "launch_program"})
 
     def __repr__(self) -> str:
         closed = " closed" if self._core is None else ""
@@ -474,9 +478,9 @@ class GPU(Observing):
             doing = "records its statistics" if self._recorder else "is profiled"
             raise ConfigError(f"a GPU cannot be restored while it {doing}")
         self._release_dropped()  # their addresses may belong to other arrays afterwards
-        self.core.restore(snapshot.core)
+        self.core.restore(snapshot._core)
         for array in self._arrays:
-            array._freed = array.serial not in snapshot.arrays
+            array._freed = array.serial not in snapshot._arrays
 
 
 def _checks(check: Any, protocol: str, model: str) -> int:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 from gpucoh.base.errors import KernelError
 
 if TYPE_CHECKING:
-    from gpucoh.lang.types import Buffer
+    from gpucoh.lang.types import Buffer, ReadOnly
 
 _T = TypeVar("_T", int, float)
 _Index = int | tuple[int, ...]
@@ -130,7 +130,7 @@ def clock() -> int:
     _refuse("clock")
 
 
-def load(buf: Buffer[_T], index: _Index, order: str = "weak", scope: str = "gpu") -> _T:
+def load(buf: ReadOnly[_T], index: _Index, order: str = "weak", scope: str = "gpu") -> _T:
     """Read ``buf[index]`` with a memory order and scope."""
     _refuse("load")
 
@@ -142,12 +142,12 @@ def store(
     _refuse("store")
 
 
-def load2(buf: Buffer[_T], index: _Index) -> tuple[_T, _T]:
+def load2(buf: ReadOnly[_T], index: _Index) -> tuple[_T, _T]:
     """Read ``buf[index]`` and ``buf[index + 1]`` by one weak access of 8 bytes; ``index`` is a multiple of 2."""
     _refuse("load2")
 
 
-def load4(buf: Buffer[_T], index: _Index) -> tuple[_T, _T, _T, _T]:
+def load4(buf: ReadOnly[_T], index: _Index) -> tuple[_T, _T, _T, _T]:
     """Read ``buf[index]`` to ``buf[index + 3]`` by one weak access of 16 bytes; ``index`` is a multiple of 4."""
     _refuse("load4")
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.lang import isa
-from gpucoh.lang.types import F32, I32, Element, Scalar
+from gpucoh.lang.types import F32, I32, BufferType, Element, Scalar
 
 __all__ = ["Parameter", "Program"]
 
@@ -32,7 +32,7 @@ class Parameter:
     type : Element
         Type of the scalar (a Scalar) or of the buffer's elements.
     readonly : bool
-        A ``Buffer[..., "readonly"]``.
+        Whether it is a ``ReadOnly[...]``.
     dimensions : int
         Dimensions of the buffer.
     """
@@ -46,9 +46,7 @@ class Parameter:
     def __str__(self) -> str:
         if self.kind != "buffer":
             return f"{self.name}: {self.type.name}"
-        dimensions = f", {self.dimensions}" if self.dimensions > 1 else ""
-        readonly = ', "readonly"' if self.readonly else ""
-        return f"{self.name}: Buffer[{self.type.name}{dimensions}{readonly}]"
+        return f"{self.name}: {BufferType(self.type, self.readonly, self.dimensions)}"
 
 
 #: The name of the dynamic scratchpad array's length in :attr:`Program.constants`.

@@ -19,8 +19,13 @@ from gpucoh.base.errors import KernelError, shown_file
 
 __all__ = [
     "Buffer",
+    "Buffer2",
+    "Buffer3",
     "BufferType",
     "Element",
+    "ReadOnly",
+    "ReadOnly2",
+    "ReadOnly3",
     "Scalar",
     "f32",
     "i8",
@@ -136,9 +141,9 @@ def missing_type(name: str) -> str:
     return f"gpucoh has no type {wide(name)}"
 
 
-def located(error: type[KernelError], message: str) -> KernelError:
-    """An error at the line that calls the caller, unless that is no line of a file."""
-    frame = sys._getframe(2)
+def located(error: type[KernelError], message: str, callers: int = 0) -> KernelError:
+    """An error at the line that calls the caller, or its callers, unless that is no line of a file."""
+    frame = sys._getframe(2 + callers)
     filename, line = frame.f_code.co_filename, frame.f_lineno
     if filename == "<string>":  # an annotation in quotes: its reader adds the place
         return error(message)
@@ -152,23 +157,25 @@ MAX_DIMENSIONS = 3
 
 @dataclass(frozen=True)
 class BufferType:
-    """The run-time value of ``Buffer[f32]``, ``Buffer[f32, 2]`` or ``Buffer[f32, "readonly"]``."""
+    """The run-time value of ``Buffer[f32]``, ``Buffer2[f32]`` or ``ReadOnly[f32]``."""
 
     dtype: Element
     readonly: bool = False
     dimensions: int = 1
 
+    def __str__(self) -> str:
+        name = "ReadOnly" if self.readonly else "Buffer"
+        return f"{name}{self.dimensions if self.dimensions > 1 else ''}[{self.dtype.name}]"
+
     def __repr__(self) -> str:
-        dimensions = f", {self.dimensions}" if self.dimensions > 1 else ""
-        readonly = ', "readonly"' if self.readonly else ""
-        return f"gpucoh.Buffer[{self.dtype.name}{dimensions}{readonly}]"
+        return f"gpucoh.{self}"
 
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     _T = TypeVar("_T")
-    # Type checkers take a number or a text only inside Literal.
+    # Of the older forms: type checkers take a number or a text only inside Literal.
     _Qualifiers = TypeVar("_Qualifiers", default=Any)
 
     i8: TypeAlias = int
@@ -179,14 +186,30 @@ if TYPE_CHECKING:
     u32: TypeAlias = int
     f32: TypeAlias = float
 
-    class Buffer(Generic[_T, _Qualifiers]):
-        """A global, scratchpad or local array in a kernel."""
+    class ReadOnly(Generic[_T]):
+        """A global array that kernels of the launch only read; what reads an array accepts any."""
 
         shape: tuple[int, ...]
 
         def __len__(self) -> int: ...
         def __getitem__(self, index: int | tuple[int, ...]) -> _T: ...
+
+    class Buffer(ReadOnly[_T], Generic[_T, _Qualifiers]):
+        """A global, scratchpad or local array in a kernel."""
+
         def __setitem__(self, index: int | tuple[int, ...], value: _T) -> None: ...
+
+    class Buffer2(Buffer[_T]):
+        """A global array of two dimensions."""
+
+    class Buffer3(Buffer[_T]):
+        """A global array of three dimensions."""
+
+    class ReadOnly2(ReadOnly[_T]):
+        """A global array of two dimensions that is only read."""
+
+    class ReadOnly3(ReadOnly[_T]):
+        """A global array of three dimensions that is only read."""
 
 else:
     i32, u32, f32 = I32, U32, F32
@@ -195,36 +218,73 @@ else:
     def _qualifiers(given):
         return get_args(given) if get_origin(given) is Literal else (given,)
 
-    class Buffer:
-        """Annotation of a global array: ``Buffer[f32]``, ``Buffer[f32, 2]`` or ``Buffer[f32, "readonly"]``.
+    def _qualified(dtype, given):
+        """Dimensions and whether the array is read-only, of ``Buffer[dtype, *given]``."""
+        dimensions, readonly = 1, False
+        for one in itertools.chain.from_iterable(map(_qualifiers, given)):
+            if one == "readonly":
+                readonly = True
+            elif type(one) is int and 1 <= one <= MAX_DIMENSIONS:
+                dimensions = one
+            else:
+                raise located(
+                    KernelError,
+                    f"Buffer[{dtype.name}, {one!r}]: the only qualifiers are the number of dimensions, 1 to "
+                    f'{MAX_DIMENSIONS}, and "readonly"',
+                    callers=1,
+                )
+        return dimensions, readonly
 
-        The number is that of the dimensions, 1 to 3, of the array and of its indices. A buffer of one dimension takes
-        an array of any shape, flat. ``Buffer[f32, Literal[2, "readonly"]]`` is the form that type checkers accept.
+    class Buffer:
+        """Annotation of a global array of one dimension: ``Buffer[f32]``.
+
+        ``Buffer2`` and ``Buffer3`` have two and three dimensions, those of the array and of its indices. A buffer of
+        one dimension takes an array of any shape, flat. ``ReadOnly``, ``ReadOnly2`` and ``ReadOnly3`` are only read.
+        The older forms ``Buffer[f32, 2]`` and ``Buffer[f32, "readonly"]`` mean the same; type checkers reject them.
         """
+
+        _dimensions, _readonly = 1, False
 
         def __class_getitem__(cls, item):
             dtype, *rest = item if isinstance(item, tuple) else (item,)
             if not isinstance(dtype, Element):
-                otherwise = (
-                    f"Buffer[{dtype!r}]: the element type must be i32, u32, f32, i8, u8, i16 or u16"
-                )
-                text = refusal("the element type of Buffer", dtype, otherwise)
+                otherwise = f"{cls.__name__}[{dtype!r}]: the element type must be i32, u32, f32, i8, u8, i16 or u16"
+                text = refusal(f"the element type of {cls.__name__}", dtype, otherwise)
                 raise located(KernelError, text)
-            dimensions, readonly = 1, False
-            for given in itertools.chain.from_iterable(map(_qualifiers, rest)):
-                if given == "readonly":
-                    readonly = True
-                elif type(given) is int and 1 <= given <= MAX_DIMENSIONS:
-                    dimensions = given
-                else:
-                    raise located(
-                        KernelError,
-                        f"Buffer[{dtype.name}, {given!r}]: the only qualifiers are the number of dimensions, 1 to "
-                        f'{MAX_DIMENSIONS}, and "readonly"',
-                    )
+            if rest and cls is not Buffer:
+                raise located(KernelError, f"{cls.__name__}[...] takes the element type alone")
+            dimensions, readonly = (
+                _qualified(dtype, rest) if rest else (cls._dimensions, cls._readonly)
+            )
             return BufferType(dtype, readonly, dimensions)
 
         def __init__(self):
+            name = type(self).__name__
             raise KernelError(
-                "Buffer is an annotation: write Buffer[gpucoh.f32]; gpu.array(...) makes arrays"
+                f"{name} is an annotation: write {name}[gpucoh.f32]; gpu.array(...) makes arrays"
             )
+
+    class Buffer2(Buffer):
+        """Annotation of a global array of two dimensions: ``Buffer2[f32]``."""
+
+        _dimensions = 2
+
+    class Buffer3(Buffer):
+        """Annotation of a global array of three dimensions: ``Buffer3[f32]``."""
+
+        _dimensions = 3
+
+    class ReadOnly(Buffer):
+        """Annotation of a global array that the launch only reads: ``ReadOnly[f32]``."""
+
+        _readonly = True
+
+    class ReadOnly2(ReadOnly):
+        """Annotation of a read-only global array of two dimensions: ``ReadOnly2[f32]``."""
+
+        _dimensions = 2
+
+    class ReadOnly3(ReadOnly):
+        """Annotation of a read-only global array of three dimensions: ``ReadOnly3[f32]``."""
+
+        _dimensions = 3

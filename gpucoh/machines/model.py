@@ -196,6 +196,10 @@ class Machine(BaseModel):
             raise ConfigError(f"{label}: {first_error(error, type(self).model_fields)}") from None
         _check_fit(label, self)
 
+    def __dir__(self) -> list[str]:
+        """Fields and methods, without those that every model of pydantic has."""
+        return sorted({*super().__dir__()} - {*dir(BaseModel)} - {"to_core"})
+
     def __repr__(self) -> str:
         changed = ", ".join(f"{name}={value}" for name, value in self.changes.items())
         if self.name not in PRESETS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from gpucoh import lang
 from gpucoh.suite.base import GpuLike, Parameter
 
-ReadOnlyF32: TypeAlias = lang.Buffer[lang.f32, Literal["readonly"]]
-ReadOnlyI32: TypeAlias = lang.Buffer[lang.i32, Literal["readonly"]]
+ReadOnlyF32: TypeAlias = lang.ReadOnly[lang.f32]
+ReadOnlyI32: TypeAlias = lang.ReadOnly[lang.i32]
 # The kernel language takes a text or a tuple for an argument without annotation.
 if TYPE_CHECKING:
     Text: TypeAlias = str

@@ -69,7 +69,7 @@ def test_reprs_are_short_and_say_what_it_is(matrix, result):
     )
     assert repr(gpucoh.machine("fermi").replace(cores=4)).endswith("; cores=4>")
     assert repr(gpucoh.protocols()["tc-weak"]).startswith("<gpucoh.Protocol tc-weak: ")
-    assert repr(scale) == '<gpucoh.kernel scale(a: f32, x: Buffer[f32, "readonly"], n: i32)>'
+    assert repr(scale) == "<gpucoh.kernel scale(a: f32, x: ReadOnly[f32], n: i32)>"
 
 
 def test_no_repr_has_200_characters(matrix, result):

@@ -1,11 +1,16 @@
 """Is ``import gpucoh`` quick and small?"""
 
+import builtins
 import json
 import os
 import subprocess
 import sys
 
 import pytest
+
+import gpucoh
+from gpucoh import lang
+from gpucoh.lang import intrinsics
 
 SECONDS = 0.4  # processor time, the least of several runs
 MEGABYTES = 60  # largest resident set
@@ -58,3 +63,27 @@ def test_a_star_import_hides_no_function_of_python():
     exec("from gpucoh import *", names)
     assert {"GPU", "kernel", "i32", "barrier"} <= names.keys()
     assert not {"max", "min", "abs", "all", "any"} & names.keys()
+
+
+def test_the_public_names_are_those_of_the_kernel_language_and_the_package():
+    hidden = {name for name in intrinsics.__all__ if hasattr(builtins, name)}
+    assert set(intrinsics.__all__) - hidden <= set(gpucoh.__all__)
+    assert all(getattr(gpucoh, name) is getattr(intrinsics, name) for name in intrinsics.__all__)
+    assert set(lang.__all__) >= set(intrinsics.__all__)
+    assert dir(gpucoh) == sorted({*gpucoh.__all__} | hidden)
+
+
+@pytest.mark.parametrize(
+    ("public", "shown", "hidden"),
+    [
+        (lambda gpu: gpu, {"array", "launch", "stats"}, {"core", "drop", "launch_program"}),
+        (lambda gpu: gpu.zeros(4), {"numpy", "shape", "free"}, {"check"}),
+        (lambda gpu: gpu.snapshot(), set(), {"core", "arrays"}),
+        (lambda gpu: gpu.machine, {"cores", "l1_kib", "replace"}, {"model_dump", "parse_raw"}),
+    ],
+    ids=["GPU", "Array", "Snapshot", "Machine"],
+)
+def test_dir_shows_what_is_public(public, shown, hidden):
+    names = set(dir(public(gpucoh.GPU(protocol="ideal"))))
+    assert shown <= names
+    assert not hidden & names

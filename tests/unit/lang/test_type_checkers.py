@@ -7,27 +7,25 @@ from typing import Literal
 import pytest
 
 import gpucoh
-from gpucoh import Buffer, f32, i32
+from gpucoh import Buffer, Buffer2, Buffer3, ReadOnly, ReadOnly2, ReadOnly3, f32, i32
 
 USER = """
-from typing import Literal
-
 import numpy as np
 
 import gpucoh
-from gpucoh import Buffer, f32, i32
+from gpucoh import Buffer, Buffer2, ReadOnly, f32, i32
 
 
 @gpucoh.device
-def first(x: Buffer[i32]) -> i32:
+def first(x: ReadOnly[i32]) -> i32:
     return x[0]
 
 
 @gpucoh.kernel
 def transpose(
-    a: Buffer[f32, Literal[2]],
-    b: gpucoh.Buffer[gpucoh.f32, Literal[2, "readonly"]],
-    c: Buffer[f32, Literal["readonly"]],
+    a: Buffer2[f32],
+    b: gpucoh.ReadOnly2[gpucoh.f32],
+    c: ReadOnly[f32],
     d: Buffer[i32],
     n: i32,
 ) -> None:
@@ -46,14 +44,14 @@ with gpucoh.GPU() as gpu:
 def test_mypy_accepts_a_users_kernels_and_finds_a_wrong_element(tmp_path, request):
     pytest.importorskip("mypy")
     (tmp_path / "right.py").write_text(USER)
-    (tmp_path / "wrong.py").write_text(USER.replace("x: Buffer[i32]", "x: Buffer[f32]"))
+    (tmp_path / "wrong.py").write_text(USER.replace("x: ReadOnly[i32]", "x: ReadOnly[f32]"))
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--no-error-summary"]
     cache = request.config.cache.mkdir("mypy")
     given = [f"--cache-dir={cache}", "right.py", "wrong.py"]
     out = subprocess.run([*command, *given], cwd=tmp_path, capture_output=True, text=True).stdout
     assert [line.partition(" error: ")[0] for line in out.splitlines()] == [
-        "wrong.py:12:",  # returns an f32 as i32
-        "wrong.py:25:",  # passes a buffer of i32 as one of f32
+        "wrong.py:10:",  # returns an f32 as i32
+        "wrong.py:23:",  # passes a buffer of i32 as one of f32
     ]
 
 
@@ -63,7 +61,24 @@ def test_the_users_kernels_run(tmp_path):
     exec(compile(USER, str(path), "exec"), {})
 
 
-def test_both_forms_mean_the_same():
+def test_a_read_only_buffer_is_not_written_in_the_eyes_of_mypy(tmp_path, request):
+    pytest.importorskip("mypy")
+    (tmp_path / "writes.py").write_text(USER.replace("a[i, j] = b[j, i]", "b[i, j] = a[j, i]"))
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--no-error-summary"]
+    cache = request.config.cache.mkdir("mypy")
+    given = [f"--cache-dir={cache}", "writes.py"]
+    out = subprocess.run([*command, *given], cwd=tmp_path, capture_output=True, text=True).stdout
+    assert out.startswith("writes.py:23: error: Unsupported target for indexed assignment")
+
+
+def test_all_forms_mean_the_same():
+    assert Buffer2[f32] == Buffer[f32, 2]
+    assert Buffer3[i32] == Buffer[i32, 3]
+    assert ReadOnly[f32] == Buffer[f32, "readonly"]
+    assert ReadOnly2[f32] == Buffer[f32, 2, "readonly"]
+    assert ReadOnly3[i32] == Buffer[i32, 3, "readonly"]
+    with pytest.raises(gpucoh.KernelError, match="takes the element type alone"):
+        Buffer2[f32, "readonly"]
     assert Buffer[f32, Literal[2]] == Buffer[f32, 2]
     assert Buffer[f32, Literal["readonly"]] == Buffer[f32, "readonly"]
     assert Buffer[i32, Literal[3, "readonly"]] == Buffer[i32, 3, "readonly"]
