@@ -12,15 +12,18 @@ RUN := PATH="$(BIN):$$PATH"
 unexport PYTHONDONTWRITEBYTECODE
 
 BUILD := build
+# The extension without link-time optimisation, which compiles in half the time: for everything but measurements of speed.
+QUICK := $(BUILD)/quick
 RELEASE := $(BUILD)/release
 
-.PHONY: demo test test-c test-python check format asan asan-python package pgo proof bench fuzz monitors clean develop
+.PHONY: demo quick develop test test-built test-c test-python check format asan asan-python package pgo proof shown bench fuzz monitors clean
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help:
-	@echo "make demo     build, and compare six protocols on real algorithms: a table, three figures"
-	@echo "make test     C tests and Python tests"
+	@echo "make demo     build, and compare six protocols on real algorithms: a table, three figures (DEMO_TIMES)"
+	@echo "make quick    build the core alone after a change of C (QUICK_TIMES)"
+	@echo "make test     C tests and Python tests (TEST_TIMES)"
 	@echo "make check    style, types, warnings as errors with every installed compiler, source rules, determinism"
 	@echo "make asan     C tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make asan-python  tests of the binding and of the random tester with the extension under the same sanitizers"
@@ -28,6 +31,7 @@ help:
 	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that must be observed"
 	@echo "make proof    explore every protocol on small machines, repeat every catch of a planted bug, litmus, fuzz briefly"
 	@echo "make proof-full  explorations that take longer: complete at 2 cores, 1 line and 2 operations, then $(FULL_STATES) states"
+	@echo "make shown    every run of the five scorecards at scale tiny, a fortieth at small (SEED=... draws it)"
 	@echo "make bench    speed of the simulator; host instructions against the stored baseline"
 	@echo "make fidelity  measure the tables of docs/fidelity/PAPER.md (PAPER=tc|rcc|denovo|stc|qr SCALE=small|paper); an interrupted run continues"
 	@echo "make notebooks  execute every notebook with small inputs and store what it shows"
@@ -35,7 +39,7 @@ help:
 	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
 	@echo "make pgo      a wheel whose core is compiled by GCC's profile of the suite's workloads"
-	@echo "make develop  build the C core beside its sources; .venv/bin/gpucoh then runs this tree"
+	@echo "make develop  make quick, with all packages that gpucoh imports; .venv/bin/gpucoh then runs this tree"
 	@echo "make format   format C and Python sources"
 	@echo "make clean    remove build/, figures/, .venv and the extension beside its sources"
 
@@ -45,52 +49,45 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gpucoh needs Python 3.11 or newer, $(PYTHON) is older: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 
-# tools/requirements.py prints the requirements of pyproject.toml, which is their only list.
-$(BUILD)/.run: pyproject.toml tools/requirements.py | $(VENV)/bin/python
+# The requirements of a part of gpucoh; tools/requirements.py prints them from pyproject.toml, which is their only list. Python
+# compiles the modules that it imports at their first import, which are few.
+$(BUILD)/.%: pyproject.toml tools/requirements.py | $(VENV)/bin/python
 	@mkdir -p $(BUILD)
-	$(BIN)/python tools/requirements.py run > $(BUILD)/run.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(BUILD)/run.txt
+	$(BIN)/python tools/requirements.py $* > $(BUILD)/$*.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r $(BUILD)/$*.txt
 	@touch $@
-
+$(BUILD)/.compare: $(BUILD)/.build
+$(BUILD)/.run: $(BUILD)/.compare
 $(BUILD)/.test: $(BUILD)/.run
-	$(BIN)/python tools/requirements.py test > $(BUILD)/test.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(BUILD)/test.txt
-	@touch $@
-
 $(BUILD)/.dev: $(BUILD)/.test
-	$(BIN)/python tools/requirements.py dev > $(BUILD)/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(BUILD)/dev.txt
-	@touch $@
-
 $(BUILD)/.notebooks: $(BUILD)/.run
-	$(BIN)/python tools/requirements.py notebooks > $(BUILD)/notebooks.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(BUILD)/notebooks.txt
-	@touch $@
 
-# The extension beside its sources, and .venv/bin/gpucoh, which runs this tree.
-develop: $(BUILD)/.run
-	$(RUN) sh tools/build.sh $(RELEASE)
-	$(BIN)/python tools/develop.py $(RELEASE)
+# The extension beside its sources, and .venv/bin/gpucoh, which runs this tree. ninja takes all processors.
+quick: $(BUILD)/.build
+	$(RUN) MAKEFLAGS= sh tools/build.sh $(QUICK) core -Dlto=false
+	$(BIN)/python tools/develop.py $(QUICK)
+
+develop: quick $(BUILD)/.run
 
 # ---- targets for users --------------------------------------------------------------------------------------------------
 
-# Exit status 1: a wrong answer under a protocol that promises a memory model (no-coh promises none).
 demo:
-	@echo "== installing what gpucoh needs into $(VENV) and compiling its core: a minute or two the first time"
-	@$(MAKE) --no-print-directory develop
-	@echo "== comparing six protocols on six workloads: about a minute; every result is checked"
-	$(BIN)/gpucoh compare --out figures
+	@sh tools/demo.sh "$(MAKE)"
 
 test: test-c test-python
 
-test-c: develop
-	$(RUN) meson test -C $(RELEASE) --print-errorlogs --no-suite determinism
+# The C tests, and the extension with planted bugs.
+test-built: develop
+	$(RUN) sh tools/build.sh $(QUICK) 'planted meson-test-prereq'
 
-test-python: develop $(BUILD)/.test
+test-c: test-built
+	$(RUN) meson test -C $(QUICK) --no-rebuild --print-errorlogs --no-suite determinism
+
+test-python: test-built $(BUILD)/.test
 	$(BIN)/pytest -q -n 2 --dist loadfile
 
 asan: $(BUILD)/.run
-	$(RUN) sh tools/build.sh $(BUILD)/asan -Dextension=false -Dcostly_asserts=true -Db_sanitize=address,undefined \
+	$(RUN) sh tools/build.sh $(BUILD)/asan meson-test-prereq -Dextension=false -Dcostly_asserts=true -Db_sanitize=address,undefined \
 	    -Db_lundef=false -Dbuildtype=debugoptimized -Dwerror=true
 	$(RUN) UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 \
 	    meson test -C $(BUILD)/asan --print-errorlogs --no-suite determinism --timeout-multiplier 5
@@ -98,11 +95,9 @@ asan: $(BUILD)/.run
 # The package beside an extension with sanitizers, whose library is loaded before CPython; no leak check, since CPython leaks.
 # Always gcc: clang's library has another name and is linked statically by default.
 asan-python: $(BUILD)/.test
-	$(RUN) CC=gcc sh tools/build.sh $(BUILD)/asan-python -Dcostly_asserts=true -Db_sanitize=address,undefined -Db_lundef=false \
-	    -Dbuildtype=debugoptimized
-	rm -rf $(BUILD)/asan-python/package && mkdir $(BUILD)/asan-python/package
-	cp -r gpucoh $(BUILD)/asan-python/package && rm -f $(BUILD)/asan-python/package/gpucoh/_core*.so
-	mv $(BUILD)/asan-python/_core*.so $(BUILD)/asan-python/package/gpucoh && rm -f $(BUILD)/asan-python/mutant_core*.so
+	$(RUN) CC=gcc sh tools/build.sh $(BUILD)/asan-python core -Dcostly_asserts=true -Db_sanitize=address,undefined \
+	    -Db_lundef=false -Dbuildtype=debugoptimized
+	sh tools/package_copy.sh $(BUILD)/asan-python
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONPATH=$(CURDIR)/$(BUILD)/asan-python/package \
 	    $(BIN)/pytest -q -p no:cacheprovider --timeout 600 tests/core_api tests/unit/test_gpu.py tests/fuzz -k "not planted"
@@ -165,9 +160,12 @@ proof-full: develop
 	$(BIN)/gpucoh verify -p all --states $(FULL_STATES)
 	$(BIN)/gpucoh verify -p all -c sc --states $(FULL_STATES)
 
-bench: develop
-	$(BIN)/python benchmarks/throughput.py --cores 16,64,256 --scale small
-	$(BIN)/python benchmarks/instructions.py
+# With link-time optimisation, like every stored figure of speed.
+bench: $(BUILD)/.run
+	$(RUN) sh tools/build.sh $(RELEASE) core
+	sh tools/package_copy.sh $(RELEASE)
+	PYTHONPATH=$(CURDIR)/$(RELEASE)/package $(BIN)/python benchmarks/throughput.py --cores 16,64,256 --scale small
+	PYTHONPATH=$(CURDIR)/$(RELEASE)/package $(BIN)/python benchmarks/instructions.py
 
 # Every built-in litmus test under every protocol, and the weak outcomes that protocols should show. Part of proof.
 LITMUS_RUNS ?= 200
@@ -178,11 +176,17 @@ litmus: develop
 MINUTES ?= 10
 
 monitors: develop
+	$(BIN)/python tools/shown.py --scale small
 	$(BIN)/python tools/monitors.py --minutes $(MINUTES)
+
+# What the pages show. SEED draws the part at scale small; by default the commit's hash does.
+shown: develop
+	$(BIN)/python tools/shown.py --scale tiny
+	$(BIN)/python tools/shown.py --scale small --one-in 40 $(if $(SEED),--draw $(SEED))
 
 # Every protocol under every rule; each failure is written to disk before the next run.
 SECONDS ?= 3600
-SEED ?= $(shell date +%s)
+fuzz: SEED := $(or $(SEED),$(shell date +%s))
 fuzz: develop
 	@echo "seed $(SEED)"
 	$(BIN)/gpucoh fuzz -p all --seconds $(SECONDS) --seed $(SEED) --save $(BUILD)/fuzz-failures.jsonl

@@ -8,16 +8,12 @@ for compiler in gcc clang; do
     command -v "$compiler" >/dev/null || continue
     for level in 0 3; do
         name=$build/same-$compiler-O$level
-        CC=$compiler sh tools/build.sh "$name" -Dbuildtype=plain -Doptimization="$level"
-        rm -rf "$name/tree"
-        mkdir -p "$name/tree"
-        cp -r gpucoh "$name/tree/"
-        rm -f "$name"/tree/gpucoh/_core*.so
-        cp "$name"/_core*.so "$name/tree/gpucoh/"
-        PYTHONPATH=$name/tree python tools/determinism.py "$name/tree" >"$name/statistics.txt"
+        CC=$compiler sh tools/build.sh "$name" core -Dbuildtype=plain -Doptimization="$level"
+        sh tools/package_copy.sh "$name"
+        PYTHONPATH=$name/package python tools/determinism.py "$name/package" >"$name/statistics.txt"
         if [ -z "$reference" ]; then
             reference=$name
-        elif ! PYTHONPATH=$name/tree python tools/determinism.py --compare \
+        elif ! PYTHONPATH=$name/package python tools/determinism.py --compare \
             "$reference/statistics.txt" "$name/statistics.txt"; then
             echo "statistics of $name differ from those of $reference"
             exit 1

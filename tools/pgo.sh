@@ -10,11 +10,8 @@ export CC="${CC:-gcc}"
 }
 rm -rf "$directory"
 echo "== building with counters"
-sh tools/build.sh "$directory" -Db_pgo=generate
-mkdir "$directory/package"
-cp -r gpucoh "$directory/package"
-rm -f "$directory"/package/gpucoh/_core*.so
-cp "$directory"/_core*.so "$directory/package/gpucoh"
+sh tools/build.sh "$directory" core -Db_pgo=generate
+sh tools/package_copy.sh "$directory"
 echo "== running suite workloads"
 PYTHONPATH="$directory/package" python tools/pgo_train.py
 rm -rf "$directory/package"

@@ -1,14 +1,24 @@
-"""Print the requirements of a part of gpucoh, one per line, from pyproject.toml: run (and build), test, dev .."""
+"""Print the requirements of a part of gpucoh, one per line, from pyproject.toml.
+
+build: what compiles the core; compare: what `gpucoh compare` imports; run: both, and the others; test, dev ..: extras.
+"""
 
 import sys
 import tomllib
 from pathlib import Path
 
+# Large packages that the comparison of `make demo` does without.
+LATER = ("pyarrow", "scipy")
+
 
 def main() -> int:
     described = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
+    build = described["build-system"]["requires"]
+    run = described["project"]["dependencies"]
     parts = {
-        "run": described["build-system"]["requires"] + described["project"]["dependencies"],
+        "build": build + [text for text in run if text.startswith("numpy")],
+        "compare": [text for text in run if not text.startswith(LATER)],
+        "run": build + run,
         **described["project"]["optional-dependencies"],
     }
     if len(sys.argv) != 2 or sys.argv[1] not in parts:

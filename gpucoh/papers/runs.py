@@ -172,12 +172,9 @@ class Bench:
         drawn = {name: seed for name in self.seeded if name in had}
         return {**drawn, **self.parameters.get(workload, {})}
 
-    def get(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Run those of the (workload, protocol) pairs that have not run yet, with every seed."""
-        with LATE_IMPORT:
-            from gpucoh.experiments.stored import stored_runs
-
-        wanted = {
+    def wanted(self, pairs: Iterable[tuple[str, str]]) -> dict[Key, Run]:
+        """The runs of the (workload, protocol) pairs, with every seed."""
+        return {
             self._key(workload, protocol, seed): Run(
                 workload=workload,
                 protocol=self.protocol(protocol),
@@ -189,7 +186,13 @@ class Bench:
             )
             for seed, (workload, protocol) in itertools.product(self.seeds, pairs)
         }
-        todo = {key: run for key, run in wanted.items() if key not in self.done}
+
+    def get(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Run those of the (workload, protocol) pairs that have not run yet, with every seed."""
+        with LATE_IMPORT:
+            from gpucoh.experiments.stored import stored_runs
+
+        todo = {key: run for key, run in self.wanted(pairs).items() if key not in self.done}
         if not todo:
             return
         results = stored_runs(

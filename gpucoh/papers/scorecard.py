@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -145,6 +145,20 @@ def wanted_runs(
     ]
 
 
+def planned(
+    paper: Paper, bench: Bench, claims: Sequence[Claim]
+) -> Iterator[tuple[Bench, list[tuple[str, str]]]]:
+    """The (workload, protocol) pairs that a scorecard of these claims needs, and the bench that runs them."""
+    for fields, claims_on_it in by_machine(claims):
+        for divisor in dict.fromkeys(claim.smaller for claim in claims_on_it):
+            alike = [claim for claim in claims_on_it if claim.smaller == divisor]
+            sized = bench.on(fields).smaller(paper.sizes, divisor)
+            yield sized, wanted_runs(paper, bench, alike)
+    for claim in claims:
+        for fields in _also(paper, claim):
+            yield bench.on(fields), wanted_runs(paper, bench, [claim])
+
+
 def scorecard(paper: Paper, bench: Bench, claims: Sequence[Claim] | None = None) -> list[Verdict]:
     """Measure claims of a paper.
 
@@ -157,14 +171,8 @@ def scorecard(paper: Paper, bench: Bench, claims: Sequence[Claim] | None = None)
         By default every claim of the paper.
     """
     chosen = paper.claims if claims is None else claims
-    for fields, claims_on_it in by_machine(chosen):
-        for divisor in dict.fromkeys(claim.smaller for claim in claims_on_it):
-            alike = [claim for claim in claims_on_it if claim.smaller == divisor]
-            sized = bench.on(fields).smaller(paper.sizes, divisor)
-            sized.get(wanted_runs(paper, bench, alike))
-    for claim in chosen:
-        for fields in _also(paper, claim):
-            bench.on(fields).get(wanted_runs(paper, bench, [claim]))
+    for one, pairs in planned(paper, bench, chosen):
+        one.get(pairs)
     return [_verdict(paper, claim, bench) for claim in chosen]
 
 

@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.base.late import LATE_IMPORT
 from gpucoh.suite import inputs
 from gpucoh.suite.base import (
     REGISTRY,
@@ -220,13 +219,19 @@ def bfs_masked(
 
 
 def reference_distances(graph: inputs.Graph, source: int) -> NDArray[np.int32]:
-    """Levels by scipy; int32, shape ``(vertices,)``, -1 if not reachable from ``source``."""
-    with LATE_IMPORT:
-        import scipy.sparse.csgraph
-    distances = scipy.sparse.csgraph.dijkstra(graph.matrix(), indices=[source], unweighted=True)[0]
-    return np.where(np.isinf(distances), UNREACHED, np.nan_to_num(distances, posinf=0)).astype(
-        np.int32
-    )
+    """Levels of a breadth-first search; int32, shape ``(vertices,)``, -1 if not reachable from ``source``."""
+    distances = np.full(graph.vertices, UNREACHED, np.int32)
+    frontier, level = np.array([source], np.int64), 0
+    while frontier.size:
+        distances[frontier] = level
+        begins = graph.offsets[frontier].astype(np.int64)
+        counts = graph.offsets[frontier + 1] - begins
+        # Places of the frontier's neighbours: each vertex's begin, and from there on its count.
+        places = np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        reached = graph.columns[places]
+        frontier = np.unique(reached[distances[reached] == UNREACHED]).astype(np.int64)
+        level += 1
+    return distances
 
 
 def graph_parameters(

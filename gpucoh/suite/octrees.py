@@ -379,7 +379,7 @@ REGISTRY.add(
                 kind="int",
                 minimum=100,
                 maximum=1 << 30,
-                defaults={"tiny": 2000, "small": 4000, "paper": 4000},
+                defaults=1000,
                 text="tries after which a body is given up, since copies may stay stale",
             ),
         ),

@@ -1,6 +1,7 @@
 """Rules of the sources hold, and each of them can fail; tools/package_files.py names what is installed."""
 
 import importlib.util
+import json
 import subprocess
 from pathlib import Path
 
@@ -174,3 +175,13 @@ def test_a_circle_of_files_is_found(tmp_path):
     library = library_of(tmp_path, {**down, "c": "void a(void); void c(void) { a(); }"})
     (found,) = rules.check_call_circles(library)
     assert "csrc_base_a.c -> csrc_base_b.c (b)" in found
+
+
+def test_an_install_compiles_the_extension_alone():
+    built = sorted(ROOT.glob("build/*/meson-info/intro-targets.json"))
+    if not built:
+        pytest.skip("no build folder of meson: make test makes one")
+    newest = max(built, key=lambda path: path.stat().st_mtime)
+    targets = json.loads(newest.read_text())
+    compiled = {target["name"].split(".")[0] for target in targets if target["build_by_default"]}
+    assert compiled <= {"_core"}

@@ -1,0 +1,10 @@
+#!/bin/sh
+# package_copy.sh DIRECTORY: copy the package to DIRECTORY/package, with the extension that is built in DIRECTORY. PYTHONPATH=DIRECTORY/package
+# then imports this copy.
+set -eu
+directory=$1
+rm -rf "$directory/package"
+mkdir "$directory/package"
+cp -r gpucoh "$directory/package"
+rm -f "$directory"/package/gpucoh/_core*.so
+cp "$directory"/_core*.so "$directory/package/gpucoh"
