@@ -6,7 +6,7 @@ import fnmatch
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,6 +27,7 @@ from gpucoh.cli.options import (
     print_json,
     stdout_console,
 )
+from gpucoh.cli.suites import check_expected
 from gpucoh.device.choices import split_list
 from gpucoh.device.gpu import protocols, resolve
 from gpucoh.litmus import Result, Test, UnsupportedError, builtins, find, hardware, run_test
@@ -83,6 +84,13 @@ def register(app: typer.Typer) -> None:
                 help="Show which memory model is stronger than which, and the tests that tell, and exit.",
             ),
         ] = False,
+        expected: Annotated[
+            bool,
+            typer.Option(
+                "--expected",
+                help="Compare a memory model (PTX, or --model) with DIR/expected.csv, and run nothing.",
+            ),
+        ] = False,
         machine_id: MachineOption = "fermi",
         runs: Annotated[
             int, typer.Option("--runs", help="Number of runs per test and protocol.")
@@ -105,6 +113,10 @@ def register(app: typer.Typer) -> None:
         allows that state. "ok": no run reached a state that the model forbids, and none hung, unless the program can
         hang under the model. Exit status 1: a test is not ok; 2: no test could be read or is supported.
 
+        --expected reads lines path,0|1 from DIR/expected.csv. 1: the test's last clause is true of the executions that
+        the model allows: one satisfies the condition (exists), none does (~exists), all do (forall). Exit status 1: a
+        test differs or is missing; 2: a line cannot be read, or no test is supported.
+
         Examples:
 
           gpucoh litmus MP SB IRIW+fences -p tc-weak           with histograms
@@ -117,8 +129,15 @@ def register(app: typer.Typer) -> None:
 
           gpucoh litmus --models
 
+          gpucoh litmus suite/ --expected --model ptx
+
           gpucoh litmus --list
         """
+        if expected:
+            others = {"--protocol": protocol, "--consistency": consistency, "--suite": suite,
+                      "--models": models, "--list": list_them}  # fmt: skip
+            check_expected(names or (), model, [name for name, on in others.items() if on], as_json)
+            return
         tests, unread = _gather(names) if suite is None else (_of_suite(suite, names), [])
         if models:
             if names is None and suite is None:
@@ -267,7 +286,7 @@ def _finish(results: Sequence[Result]) -> None:
     """Exit with the status that the results give."""
     if results and all(item.status == "unsupported" for item in results):
         first = results[0]
-        more = len({item.test for item in results}) - 1
+        more = len({(item.test, item.file) for item in results}) - 1
         summary = f"{first.test}: {first.reason}" + (f" (and {more} more tests)" if more else "")
         sys.stderr.write(f"gpucoh: no test was run: {' '.join(summary.split())}\n")
         raise typer.Exit(BAD_INPUT)
@@ -281,16 +300,21 @@ def _finish(results: Sequence[Result]) -> None:
 def _listed(tests: Sequence[Test], unread: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
     """What ``--list --json`` prints; a test that cannot be read has a reason, as in results."""
     known = [
-        {"test": test.name, "text": test.text, "condition": str(test.condition), "reason": ""}
+        {"test": test.name, "file": test.file, "text": test.text,
+         "condition": str(test.condition), "reason": ""}
         for test in tests
-    ]
+    ]  # fmt: skip
     return known + [
-        {"test": name, "text": "", "condition": "", "reason": reason} for name, reason in unread
+        {"test": name, "file": name, "text": "", "condition": "", "reason": reason}
+        for name, reason in unread
     ]
 
 
 def _print_list(out: Console, tests: Sequence[Test], unread: Sequence[tuple[str, str]]) -> None:
-    rows = [[Text(test.name), Text(test.text, overflow="fold")] for test in tests]
+    titles = _titles((test.name, test.file) for test in tests)
+    rows = [
+        [Text(titles[test.name, test.file]), Text(test.text, overflow="fold")] for test in tests
+    ]
     rows += [
         [Text(name), Text(f"unsupported: {reason}", overflow="fold")] for name, reason in unread
     ]
@@ -324,12 +348,25 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + more
 
 
+def _titles(tests: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """What tables call each (name, file): the path where two files have one name."""
+    files: dict[str, set[str]] = {}
+    for name, file in tests:
+        files.setdefault(name, set()).add(file)
+    return {
+        (name, file): file if file and len(row) > 1 else name
+        for name, row in files.items()
+        for file in row
+    }
+
+
 def _print_results(out: Console, results: Sequence[Result]) -> None:
+    titles = _titles((item.test, item.file) for item in results)
     if len(results) <= FEW:
         for item in results:
-            _print_histogram(out, item)
+            _print_histogram(out, item, titles[item.test, item.file])
         return
-    rows = [_row(item) for item in results]
+    rows = [_row(item, titles[item.test, item.file]) for item in results]
     columns = ["test", "protocol", "model", "ok", "observed", "allowed", "runs", "outcomes", ""]
     out.print(tables.plain_table(columns, rows, right=(6, 7)))
     ran = [item for item in results if item.status != "unsupported"]
@@ -338,18 +375,18 @@ def _print_results(out: Console, results: Sequence[Result]) -> None:
     skipped = len(results) - len(ran)
     out.print(summary + (f", {skipped} unsupported" if skipped else ""), highlight=False)
     for item in bad:
-        _print_histogram(out, item)
+        _print_histogram(out, item, titles[item.test, item.file])
 
 
-def _row(item: Result) -> list[Any]:
+def _row(item: Result, title: str) -> list[Any]:
     if item.status == "unsupported":
-        return [Text(item.test), Text(item.protocol), item.model, "-", "", "", "", "",
+        return [Text(title), Text(item.protocol), item.model, "-", "", "", "", "",
                 Text(item.reason)]  # fmt: skip
     note = "hangs" if item.status == HANG else item.reason
     if not note and any(outcome.state == HANG for outcome in item.outcomes):
         note = f"{item.outcomes[-1].count} hung"
     return [
-        Text(item.test),
+        Text(title),
         Text(item.protocol),
         item.model,
         "ok" if item.ok else Text("FORBIDDEN", style="bold red"),
@@ -361,9 +398,9 @@ def _row(item: Result) -> list[Any]:
     ]
 
 
-def _print_histogram(out: Console, item: Result) -> None:
+def _print_histogram(out: Console, item: Result, name: str) -> None:
     """Print one result as herd and litmus7 do: the states with their counts, then the verdict."""
-    title = f"Test {item.test} {item.protocol} {item.consistency} ({item.model})"
+    title = f"Test {name} {item.protocol} {item.consistency} ({item.model})"
     out.print(Text(title, style="bold"))
     if item.status == "unsupported":
         out.print(Text(f"  unsupported: {item.reason}"))

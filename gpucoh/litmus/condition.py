@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from gpucoh.litmus.syntax import Condition, Proposition, Term, UnsupportedError, signed
+from gpucoh.litmus.syntax import Condition, Proposition, Term, UnsupportedError, read_word
 
 _TOKEN = re.compile(
     r"\s*(/\\|\\/|==|!=|<=|>=|<|>|=|~|\(|\)|\[|\]|:|-?0[xX][0-9a-fA-F]+|-?\d+|\w+|\S)"
@@ -82,7 +82,7 @@ class _Reader:
         if re.fullmatch(r"-?(0[xX][0-9a-fA-F]+|\d+)", token):
             if self.peek() == ":":
                 return self.register(token)
-            return Term(None, signed(int(token, 0 if "x" in token.lower() else 10)))
+            return Term(None, read_word(token, self.line))
         if re.fullmatch(r"P\d+", token) and self.peek() == ":":
             return self.register(token[1:])
         if re.fullmatch(r"[A-Za-z_]\w*", token):

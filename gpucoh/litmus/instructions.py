@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpucoh.litmus.syntax import Instruction, UnsupportedError, Value, signed
+from gpucoh.litmus.syntax import Instruction, UnsupportedError, Value, read_word
 
 ORDERS = {
     "weak": "WEAK",
@@ -89,8 +89,7 @@ class Cell:
         """The operand as a number or register."""
         text = self.operands[index]
         if NUMBER.fullmatch(text):
-            number = text.rstrip("uU")
-            return signed(int(number, 16 if "x" in number.lower() else 10))
+            return read_word(text, self.line)
         return self.register(index)
 
     def location(self, index: int) -> tuple[str, str | None]:

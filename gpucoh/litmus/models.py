@@ -302,7 +302,9 @@ class Drawing:
         if event.acquire:
             for other in later:
                 self._after(self.read_nodes[name], self._starts(other))
-        for place in event.after if self.model != "WO" or self.time else ():
+        # An atomic is one node here: its write does not wait for its own read.
+        older = event.after - {name[1]}
+        for place in older if self.model != "WO" or self.time else ():
             self._after(self.read_nodes[(name[0], place)], self._starts(name))
         if event.release and self.model == "RCsc":
             for other in later:

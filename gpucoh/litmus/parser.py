@@ -16,13 +16,16 @@ An unsupported or unreadable part is an :class:`UnsupportedError` that names the
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+from gpucoh.base.quoting import quoted
 from gpucoh.litmus.condition import read_condition
 from gpucoh.litmus.instructions import NUMBER, REGISTER, Cell, read_instruction
-from gpucoh.litmus.syntax import Instruction, Test, Thread, UnsupportedError, signed
+from gpucoh.litmus.syntax import Instruction, Test, Thread, UnsupportedError, read_word
 
 _HEADER = re.compile(r"\s*(?:\(\*.*?\*\)\s*)*(?:PTX|ptx)\b[ \t]*([^\n\r]*)", re.DOTALL)
+_FIRST = re.compile(r"\s*(?:\(\*.*?\*\)\s*)*(\S+)", re.DOTALL)
 _COMMENT = re.compile(r"\(\*.*?\*\)|//[^\n]*|<<.*?>>", re.DOTALL)
 _THREAD = re.compile(
     r"P?(\d+)\s*@\s*cta\s+(\d+)\s*,\s*(?:cu\s+(\d+)\s*,\s*)?gpu\s+(\d+)", re.IGNORECASE
@@ -52,7 +55,17 @@ def load(path: str | Path) -> Test:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise UnsupportedError(f"{path}: not text in UTF-8") from None
-    return parse(text, path.name.removesuffix(".litmus"))
+    return replace(parse(text, path.name.removesuffix(".litmus")), file=str(path))
+
+
+def _other_kind(text: str) -> str:
+    """What is wrong with a text that does not begin with PTX."""
+    first = _FIRST.match(text)
+    if first is None:
+        return "the file is empty"
+    if re.fullmatch(r"[A-Za-z]\w{0,11}", first[1]):
+        return f"the test is {first[1]}: only PTX tests are read"
+    return f"not a litmus test: the first word is {quoted(first[1])}, not PTX"
 
 
 class _Source:
@@ -74,21 +87,21 @@ class _Source:
 def parse(text: str, name: str) -> Test:
     """Read one test from its text.
 
-        Parameters
-        ----------
-        text : str
-        name : str
-            Its name in results: that of the file.
-    The name in results: that of the file.
-        Raises
-        ------
-        UnsupportedError
-            As :func:`load`.
+    Parameters
+    ----------
+    text : str
+    name : str
+        Its name in results: that of the file.
+
+    Raises
+    ------
+    UnsupportedError
+        As :func:`load`.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff")
     header = _HEADER.match(text)
     if header is None:
-        raise UnsupportedError("not a PTX litmus test: the first word is not PTX", 1)
+        raise UnsupportedError(_other_kind(text), 1)
     brace = text.find("{", header.end())
     if brace < 0:
         raise UnsupportedError("there is no { of the initial state", 1)
@@ -117,40 +130,41 @@ def _read_initial(
     source: _Source, start: int, end: int
 ) -> tuple[dict[str, int], dict[int, dict[str, int]]]:
     """Locations and registers with their initial values."""
-    locations: dict[str, int] = {}
-    registers: dict[int, dict[str, int]] = {}
+    values: dict[tuple[int, str], int] = {}
     at = start
     for entry in source.text[start:end].split(";"):
         if entry.strip():
-            _read_entry(source, entry.strip(), at, locations, registers)
+            place, number = _read_entry(source, entry.strip(), at)
+            if place in values:
+                raise source.fail(f"{quoted(entry.strip())}: a second initial value", at)
+            values[place] = number
         at += len(entry) + 1
+    locations: dict[str, int] = {}
+    registers: dict[int, dict[str, int]] = {}
+    for (thread, name), number in values.items():
+        row = locations if thread < 0 else registers.setdefault(thread, {})
+        row[name] = number
     return locations, registers
 
 
-def _read_entry(
-    source: _Source,
-    entry: str,
-    at: int,
-    locations: dict[str, int],
-    registers: dict[int, dict[str, int]],
-) -> None:
+def _read_entry(source: _Source, entry: str, at: int) -> tuple[tuple[int, str], int]:
+    """Thread and register (thread -1: a location), and the value."""
     if re.search(r"\baliases\b", entry):
-        raise source.fail(f"{entry!r}: proxies and aliases are not modelled", at)
+        raise source.fail(f"{quoted(entry)}: proxies and aliases are not modelled", at)
     left, equals, right = (part.strip() for part in entry.partition("="))
     if not equals:
-        raise source.fail(f"{entry!r} is not an initial value", at)
+        raise source.fail(f"{quoted(entry)} is not an initial value", at)
     if not NUMBER.fullmatch(right):
-        raise source.fail(f"{entry!r}: only numbers are initial values (no addresses)", at)
-    number = signed(int(right.rstrip("uU"), 16 if "x" in right.lower() else 10))
+        raise source.fail(f"{quoted(entry)}: only numbers are initial values (no addresses)", at)
+    number = read_word(right, source.line(at))
     register = re.fullmatch(r"P?(\d+)\s*:\s*(.+)", left)
     if register:
         if not REGISTER.fullmatch(register[2]):
-            raise source.fail(f"{register[2]!r} is not a register (r0, r1, ..)", at)
-        registers.setdefault(int(register[1]), {})[register[2].lstrip("%")] = number
-        return
+            raise source.fail(f"{quoted(register[2])} is not a register (r0, r1, ..)", at)
+        return (int(register[1]), register[2].lstrip("%")), number
     if not re.fullmatch(r"[A-Za-z_]\w*", left):
-        raise source.fail(f"{left!r} is not a location", at)
-    locations[left] = number
+        raise source.fail(f"{quoted(left)} is not a location", at)
+    return (-1, left), number
 
 
 # ---- the program
@@ -167,7 +181,7 @@ def _read_program(
     if not rows:
         raise source.fail("there are no threads: rows end with ;", start)
     if rest.strip():
-        raise source.fail(f"{rest.strip()!r}: a row ends with ;", start + len(text) - len(rest))
+        raise source.fail(f"{quoted(rest.strip())}: a row ends with ;", start + len(text) - len(rest))
     declared = _read_threads(source, rows[0], start)
     columns: list[list[tuple[str, int]]] = [[] for _ in declared]
     at = start + len(rows[0]) + 1
@@ -202,7 +216,7 @@ def _read_threads(source: _Source, row: str, at: int) -> list[Thread]:
     for cell in row.split("|"):
         found = _THREAD.fullmatch(cell.strip())
         if found is None:
-            raise source.fail(f"{cell.strip()!r} is not a thread: write P0@cta 0,gpu 0", at)
+            raise source.fail(f"{quoted(cell.strip())} is not a thread: write P0@cta 0,gpu 0", at)
         cu = None if found[3] is None else int(found[3])
         threads.append(Thread(id=int(found[1]), cta=int(found[2]), gpu=int(found[4]), cu=cu))
         at += len(cell) + 1
@@ -219,7 +233,7 @@ def _read_column(column: list[tuple[str, int]]) -> tuple[Instruction, ...]:
     for text, line in column:
         while label := _LABEL.match(text):
             if label[1] in labels:
-                raise UnsupportedError(f"label {label[1]!r} occurs twice in one thread", line)
+                raise UnsupportedError(f"label {quoted(label[1])} occurs twice in one thread", line)
             labels[label[1]] = len(cells)
             text = text[label.end() :]
         if text.strip():

@@ -40,7 +40,8 @@ class Event:
     acquire, release : bool
         Whether it has these parts.
     after : frozenset of int
-        Earlier events of the thread on whose values this write depends, by data or by branches.
+        Events of the thread on whose values this write depends, by data or by branches: earlier ones, and an atomic
+        itself unless it writes a value whatever it reads.
     line : int
     """
 
@@ -316,16 +317,17 @@ class Walker:
         for value in sorted(values):
             new = place.fork()
             new.chains[number] = values[value]
-            kind, written = "R", 0
+            kind, written, depends = "R", 0, frozenset[int]()
             if item.op == "atom":
                 result = self._combine(new, item, value)
                 if result is not None:
                     kind, written = "U", result
-                    sources = frozenset() if item.function == "EXCH" else frozenset([number])
-                    self._make(new, item, result, sources | new.origin(*item.values))
+                    read = frozenset[int]() if item.function == "EXCH" else frozenset([number])
+                    self._make(new, item, result, read | new.origin(*item.values))
+                    depends = after | read
             new.events.append(
                 Event(kind, item.location, value, written, order, item.scope, acquire, release,
-                      after if kind == "U" else frozenset(), item.line)
+                      depends, item.line)
             )  # fmt: skip
             if item.dest is not None:
                 new.registers[item.dest] = value

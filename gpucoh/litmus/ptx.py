@@ -1,21 +1,66 @@
 """The memory model of PTX 7.5 over candidate executions, in a base and a strengthened reading: docs/litmus.md.
 
-Relations are lists of bit masks: bit b of entry a says that a precedes b. Events have the numbers of
-:meth:`Candidate.accesses`.
+An atomic that writes is two events, a read and then a write. Relations are lists of bit masks: bit b of entry a says
+that a precedes b. Events have the numbers of :meth:`Candidate.accesses`.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
-from gpucoh.litmus.models import Candidate
+from gpucoh.litmus.models import Candidate, Name
 from gpucoh.litmus.paths import Event
 from gpucoh.litmus.races import acquires, closure, includes, releases
 from gpucoh.litmus.syntax import Thread
 
 Relation: TypeAlias = list[int]
+#: The events of a thread with atomics split, and the place of the read and of the write of each event before that.
+_Split: TypeAlias = tuple[tuple[Event, ...], tuple[int, ...], tuple[int, ...]]
+
+
+@functools.lru_cache(maxsize=4096)
+def _split_thread(events: tuple[Event, ...]) -> _Split:
+    """Replace each atomic that writes by its read, with the acquire, and its write, with the release."""
+    out: list[Event] = []
+    reads: list[int] = []
+    writes: list[int] = []
+    for event in events:
+        reads.append(len(out))
+        if event.kind == "U":
+            out.append(replace(event, kind="R", release=False, after=frozenset()))
+        writes.append(len(out))
+        last = replace(event, kind="W", acquire=False) if event.kind == "U" else event
+        out.append(replace(last, after=frozenset(reads[place] for place in event.after)))
+    return tuple(out), tuple(reads), tuple(writes)
+
+
+def _split(candidate: Candidate) -> tuple[Candidate, list[tuple[Name, Name]]]:
+    """A candidate with two events for each atomic that writes, and these pairs."""
+    threads = [_split_thread(events) for events in candidate.threads]
+
+    def read(name: Name) -> Name:
+        return name[0], threads[name[0]][1][name[1]]
+
+    def write(name: Name) -> Name:
+        return name[0], threads[name[0]][2][name[1]]
+
+    out = replace(
+        candidate,
+        threads=[events for events, _, _ in threads],
+        sources={
+            read(name): source and write(source) for name, source in candidate.sources.items()
+        },
+        orders={
+            location: [write(name) for name in order] for location, order in candidate.orders.items()
+        },
+        meetings=[[write(name) for name in meeting] for meeting in candidate.meetings],
+    )
+    pairs = [(read(name), write(name)) for name, event in candidate.accesses() if event.kind == "U"]
+    return out, pairs
 
 
 def _bits(mask: int) -> Iterator[int]:
@@ -76,20 +121,23 @@ class Judge:
     def __init__(
         self, candidate: Candidate, threads: Sequence[Thread], *, strengthened: bool = False
     ) -> None:
-        self.candidate, self.threads, self.strengthened = candidate, threads, strengthened
-        self.names = [name for name, _ in candidate.accesses()]
+        self.candidate, pairs = _split(candidate)
+        self.threads, self.strengthened = threads, strengthened
+        self.names = [name for name, _ in self.candidate.accesses()]
         self.number = {name: place for place, name in enumerate(self.names)}
-        self.events = [event for _, event in candidate.accesses()]
+        self.events = [event for _, event in self.candidate.accesses()]
+        #: Read -> write of each atomic.
+        self.atomics = {self.number[read]: self.number[write] for read, write in pairs}
         self.size = len(self.names)
         self.po = self._program_order()
         self.rf, self.co = self._communication()
         self.strong = [self._strong_ones(at) for at in range(self.size)]
         #: First event and write of each release pattern.
         self.patterns = [
-            (self.number[first], place)
+            (first, place)
             for place, event in enumerate(self.events)
             if event.writes
-            for first in releases(candidate, self.names[place])
+            for first in self._releases(place)
         ]
 
     # ---- relations
@@ -121,7 +169,7 @@ class Judge:
                 if source is None
                 else co[self.number[source]]
             )
-            fr[at] = later & ~(1 << at)
+            fr[at] = later
         return fr
 
     def _program_order(self) -> Relation:
@@ -145,17 +193,48 @@ class Judge:
         """A read observes its source, and what an atomic that wrote its source observes; by morally strong steps."""
         steps = self._strongly(self.rf)
         through = [
-            sum(1 << end for end in _bits(mask) if self.events[end].kind == "U") for mask in steps
+            sum(1 << self.atomics[end] for end in _bits(mask) if end in self.atomics)
+            for mask in steps
         ]
         return _union(steps, _joined(closure(through), steps))
+
+    def _releases(self, write: int) -> list[int]:
+        """The events that release with this write: itself, fences before it, releases of its location before it."""
+        found = releases(self.candidate, self.names[write])
+        out = [self.number[name] for name in found]
+        if self.events[write].order != "WEAK":
+            out += [
+                at
+                for at, event in enumerate(self.events)
+                if event.writes and event.release and self._follows(at, write)
+            ]
+        return out
+
+    def _acquires(self, read: int) -> list[int]:
+        """The events that acquire with this read: itself, fences after it, acquires of its location after it."""
+        found = acquires(self.candidate, self.names[read])
+        out = [self.number[name] for name in found]
+        if self.events[read].order != "WEAK":
+            out += [
+                at
+                for at, event in enumerate(self.events)
+                if event.reads and event.acquire and self._follows(read, at)
+            ]
+        return out
+
+    def _follows(self, first: int, second: int) -> bool:
+        """Whether the second access follows the first in program order and has the same location."""
+        return bool(self.po[first] >> second & 1) and self._same_location(first, second)
 
     def _synchronisation(self, observation: Relation) -> Relation:
         out = self._empty()
         for first, write in self.patterns:
             for read in _bits(observation[write]):
-                for name in acquires(self.candidate, self.names[read]):
-                    last = self.number[name]
-                    if self.names[first][0] != name[0] and self.strong[first] >> last & 1:
+                for last in self._acquires(read):
+                    if (
+                        self.names[first][0] != self.names[last][0]
+                        and self.strong[first] >> last & 1
+                    ):
                         out[first] |= 1 << last
         for meeting in self.candidate.meetings:
             for one, other in itertools.permutations(meeting, 2):
@@ -206,7 +285,7 @@ class Judge:
 
     def _same_location(self, first: int, second: int) -> bool:
         one, other = self.events[first], self.events[second]
-        return one.kind in "RWU" and other.kind in "RWU" and one.location == other.location
+        return one.kind in "RW" and other.kind in "RW" and one.location == other.location
 
     def _has_origins(self) -> bool:
         """No thin air: values do not depend on themselves."""
@@ -236,12 +315,11 @@ class Judge:
         return not self.strengthened or self._is_coherent(_union(self.rf, co, fr), base)
 
     def _is_atomic(self, co: Relation, fr: Relation) -> bool:
-        """No morally strong write comes between the source of an atomic and the atomic."""
+        """No morally strong write comes between the read and the write of an atomic."""
         return not any(
-            co[write] >> place & 1
-            for place, event in enumerate(self.events)
-            if event.kind == "U"
-            for write in _bits(fr[place] & self.strong[place])
+            co[between] >> write & 1
+            for read, write in self.atomics.items()
+            for between in _bits(fr[read] & self.strong[read])
         )
 
     def _is_coherent(self, communication: Relation, base: Relation) -> bool:

@@ -28,6 +28,8 @@ class Result:
     ----------
     test : str
         Name of the test.
+    file : str
+        The path of its file; empty for a built-in test or a text.
     protocol : str
         Protocol id, with options in brackets.
     consistency, model : str
@@ -56,6 +58,7 @@ class Result:
     consistency: str
     model: str
     status: str
+    file: str = ""
     reason: str = ""
     runs: int = 0
     outcomes: tuple[Outcome, ...] = ()
@@ -70,6 +73,7 @@ class Result:
         """As ``gpucoh litmus --json`` prints it."""
         return {
             "test": self.test,
+            "file": self.file,
             "protocol": self.protocol,
             "consistency": self.consistency,
             "model": self.model,

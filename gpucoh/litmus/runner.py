@@ -173,9 +173,11 @@ def unsupported(
     test: Test | str | Path, protocol: str, rule: str, model: str, reason: str
 ) -> Result:
     """The result of a test that is not run."""
-    name = test.name if isinstance(test, Test) else Path(test).name.removesuffix(".litmus")
+    known = isinstance(test, Test)
+    name = test.name if known else Path(test).name.removesuffix(".litmus")
     return Result(
         test=name,
+        file=test.file if known else str(test),
         protocol=protocol,
         consistency=rule,
         model=model,
@@ -215,6 +217,7 @@ def _judge(test: Test, protocol: str, rule: str, model: str, seen: Observations)
         forbidden += [] if may_hang else [HANG]
     return Result(
         test=test.name,
+        file=test.file,
         protocol=protocol,
         consistency=rule,
         model=model,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import shortened
 
 #: A number, or the name of a register.
 Value: TypeAlias = int | str
@@ -34,6 +35,25 @@ def signed(value: int) -> int:
     """A 32-bit word as a signed number."""
     value &= 0xFFFFFFFF
     return value - (1 << 32) if value >> 31 else value
+
+
+def read_word(text: str, line: int) -> int:
+    """A number of a file, decimal or hexadecimal, as a signed 32-bit word.
+
+    Raises
+    ------
+    UnsupportedError
+        With the line, if it has more than 32 bits.
+    """
+    digits = text.lower().rstrip("u")
+    # No more digits than 64 bits have: the time to read a number grows with the square of their count.
+    short = len(digits.lstrip("+-0x")) <= 20
+    number = int(digits, 16 if "x" in digits else 10) if short else 1 << 64
+    if not -(1 << 31) <= number < 1 << 32:
+        raise UnsupportedError(
+            f"{shortened(text)} has more than 32 bits (allowed: {-(1 << 31)} to {(1 << 32) - 1})", line
+        )
+    return signed(number)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,6 +240,8 @@ class Test:
     condition : Condition
     shown : tuple of str
         Registers and locations in outcomes: those of the condition and of ``locations``.
+    file : str
+        The path of its file; empty for a built-in test or a text.
     """
 
     # Stop pytest from collecting this class as tests.
@@ -232,6 +254,7 @@ class Test:
     initial: Mapping[str, int]
     condition: Condition
     shown: tuple[str, ...]
+    file: str = ""
 
     @property
     def locations(self) -> tuple[str, ...]:

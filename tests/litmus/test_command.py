@@ -12,7 +12,7 @@ from gpucoh.litmus.verdict import Verdicts
 GOOD = "PTX good\n{ x=0; }\n P0@cta 0,gpu 0 ;\n st.weak x, 1 ;\nexists (x == 1)\n"
 TEXTURE = "PTX texture\n{ x=0; }\n P0@cta 0,gpu 0 ;\n tld.weak r0, x ;\nexists (x == 1)\n"
 KEYS = {
-    "test", "protocol", "consistency", "model", "status", "reason", "runs", "outcomes", "condition",
+    "test", "file", "protocol", "consistency", "model", "status", "reason", "runs", "outcomes", "condition",
     "observed", "allowed", "ok",
 }  # fmt: skip
 
@@ -172,6 +172,7 @@ def test_list_as_json_has_what_is_asked_and_what_cannot_be_read(cli):
     assert status == 0
     assert first == {
         "test": "MP",
+        "file": "",
         "text": builtin("MP").text,
         "condition": str(builtin("MP").condition),
         "reason": "",
@@ -225,3 +226,107 @@ def test_the_order_of_the_models_names_tests_that_tell(cli):
     status, out, _ = cli("SB", "CoRR", "--models", "--json")
     pairs = {(row["model"], row["other"]): row for row in json.loads(out)["pairs"]}
     assert (status, pairs["SC", "RC-MCA"]["only_model_forbids"]) == (0, ["SB"])
+
+
+def test_two_tests_of_one_name_are_told_apart_by_their_paths(cli, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "T.litmus").write_text(GOOD)
+    status, out, _ = cli("a", "b", "good.litmus", "-p", "mesi", "--runs", "5", "--json")
+    assert status == 0
+    assert [(item["test"], item["file"]) for item in json.loads(out)] == [
+        ("T", "a/T.litmus"), ("T", "b/T.litmus"), ("good", "good.litmus"),
+    ]  # fmt: skip
+    for protocols in ("mesi", "all"):  # histograms, a table
+        _, out, _ = cli("a", "b", "good.litmus", "-p", protocols, "--runs", "5")
+        assert "a/T.litmus" in out
+        assert "b/T.litmus" in out
+        assert "good.litmus" not in out
+
+
+EXISTS = "PTX t\n{{ x=0; }}\n P0@cta 0,gpu 0 ;\n st.weak x, 1 ;\n{} (x == {})\n"
+
+
+@pytest.fixture
+def suite(cli, tmp_path):
+    """Carry out --expected on a folder with three tests and the given verdicts."""
+    folder = tmp_path / "suite"
+    (folder / "sub").mkdir(parents=True)
+    for name, clause, value in (
+        ("exists", "exists", 1), ("never", "~exists", 2), ("sub/forall", "forall", 1),
+    ):  # fmt: skip
+        (folder / f"{name}.litmus").write_text(EXISTS.format(clause, value))
+    (folder / "texture.litmus").write_text(TEXTURE)
+
+    def carry_out(verdicts, *arguments):
+        (folder / "expected.csv").write_text(verdicts)
+        return cli(folder, "--expected", *arguments)
+
+    return carry_out
+
+
+RIGHT = "exists.litmus,1\nnever.litmus,1\nsub/forall.litmus,1\n"
+
+
+def test_verdicts_that_agree_end_with_0(suite):
+    status, out, err = suite("\ufeff" + RIGHT)
+    assert (status, err) == (0, "")
+    assert out == "PTX: 3 agree, 0 differ, 1 without a line in expected.csv\n"
+
+
+def test_verdicts_that_differ_are_listed_with_their_path_and_end_with_1(suite):
+    status, out, _ = suite(RIGHT.replace("1", "0"), "--json")
+    found = json.loads(out)
+    assert (status, found["model"], found["agree"]) == (1, "PTX", [])
+    assert found["differ"][2] == {"file": "sub/forall.litmus", "expected": 0, "found": 1}
+    status, out, _ = suite("exists.litmus,1\nsub/forall.litmus,0\n", "--model", "sc")
+    assert status == 1
+    assert "sub/forall.litmus" in out
+    assert "SC: 1 agree, 1 differ" in out
+
+
+def test_unsupported_and_missing_tests_of_a_suite_are_counted_apart(suite):
+    status, out, _ = suite(RIGHT + "texture.litmus,1\n")
+    assert (status, out) == (0, "PTX: 3 agree, 0 differ, 1 unsupported\n")
+    status, out, _ = suite(RIGHT + "gone.litmus,1\n")
+    assert status == 1
+    assert "gone.litmus" in out
+    assert "1 missing" in out
+    status, _, err = suite("texture.litmus,1\n")
+    assert (status, err.count("\n")) == (2, 1)
+
+
+def test_an_empty_verdict_is_not_compared(suite):
+    assert suite(RIGHT + "texture.litmus,\n")[:2] == (
+        0, "PTX: 3 agree, 0 differ, 1 without a line in expected.csv\n",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "what"),
+    [
+        ("exists.litmus,1\nnever.litmus,2\n", "expected.csv:2: 'never.litmus,2' is not a line"),
+        ("exists.litmus\n", "expected.csv:1:"),
+        ("exists.litmus,1\nexists.litmus,0\n", "expected.csv:2: 'exists.litmus' has a verdict"),
+        ('"exists.litmus', "expected.csv:1:"),
+    ],
+)
+def test_an_unreadable_line_of_expected_verdicts_ends_with_2(suite, verdicts, what):
+    status, out, err = suite(verdicts)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert what in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("--expected",), "takes one folder"),
+        (("--expected", "good.litmus"), "takes one folder"),
+        (("--expected", "empty"), "expected.csv: No such file"),
+        (("--expected", "empty", "-p", "mesi"), "leave --protocol out"),
+    ],
+)
+def test_expected_takes_one_folder_and_no_protocol(cli, arguments, what):
+    status, out, err = cli(*arguments)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert what in err

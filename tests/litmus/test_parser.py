@@ -139,8 +139,11 @@ def test_what_is_not_modelled_is_refused_with_its_line(program, line, what):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("", "the first word is not PTX"),
-        ("X86 SB\n{ x=0; }", "not PTX"),
+        ("", "the file is empty"),
+        ("(* x *) VULKAN Y", "line 1: the test is VULKAN: only PTX tests are read"),
+        ("C MP", "the test is C: only PTX tests are read"),
+        ("{ x=0; }", "the first word is '{', not PTX"),
+        ("X86 SB\n{ x=0; }", "X86: only PTX"),
         ("PTX a\n no braces", "no {"),
         ("PTX a\n{ x=0; \n P0@cta 0,gpu 0 ;\nexists (x=1)", "not closed"),
         ("PTX a\n{ x=0; }\n P0@cta 0,gpu 0 ;\n st.weak x, 1 ;\n", "no exists"),
@@ -169,3 +172,28 @@ def test_files_that_cannot_be_read_are_unsupported(tmp_path):
     for name in ("none.litmus", "binary.litmus", ""):
         with pytest.raises(UnsupportedError):
             load(tmp_path / name)
+
+
+@pytest.mark.parametrize("number", ["4294967296", "-2147483649", "0x1ffffffff", "9" * 5000])
+def test_a_number_of_more_than_32_bits_is_refused_with_its_line(number):
+    store = "P0@cta 0,gpu 0 ;\n st.weak x, {} ;"
+    for program, line, more in (
+        (store.format(number), 5, {}),
+        (store.format(1), 3, {"initial": f"x={number};"}),
+        (store.format(1), 6, {"condition": f"exists (x == {number})"}),
+    ):
+        with pytest.raises(UnsupportedError, match="more than 32 bits") as raised:
+            read(program, **more)
+        assert raised.value.line == line
+        assert len(str(raised.value)) < 160
+
+
+@pytest.mark.parametrize("number", ["4294967295", "-1", "0xffffffff", "0000000000000000000004294967295U"])
+def test_the_largest_word_is_minus_one(number):
+    assert one(f"st.weak x, {number}").values == (-1,)
+
+
+@pytest.mark.parametrize("initial", ["x=0; x=1;", "x=0;\n x=0;", "P0:r1=0; 0:r1=1;"])
+def test_a_second_initial_value_is_refused(initial):
+    with pytest.raises(UnsupportedError, match=r"line [34]: '.*': a second initial value"):
+        read("P0@cta 0,gpu 0 ;\n ld.weak r1, x ;", initial=initial)

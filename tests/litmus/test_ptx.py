@@ -133,6 +133,69 @@ def test_fences_of_a_scope_that_leaves_the_other_out_order_nothing():
         assert allowed(test, "PTX") == weak
 
 
+TWICE_RELEASED = "st.weak x, 7; st.release.gpu y, 1; {}"
+TWICE_ACQUIRED = "{}; ld.acquire.gpu r2, y; ld.weak r3, x"
+
+
+@pytest.mark.parametrize(
+    ("last", "weak"),
+    [
+        ("st.relaxed.gpu y, 2", False),
+        ("atom.relaxed.gpu.exch r0, y, 2", False),
+        ("st.weak y, 2", True),
+        ("st.relaxed.cta y, 2", True),
+    ],
+)
+def test_a_release_and_a_strong_write_after_it_are_one_release_pattern(last, weak):
+    reader = "ld.acquire.gpu r1, y; ld.weak r3, x"
+    test = ptx(TWICE_RELEASED.format(last), reader, condition="P1:r1 == 2 /\\ P1:r3 == 0")
+    assert allowed(test, "PTX") == weak
+
+
+@pytest.mark.parametrize(
+    ("first", "weak"),
+    [
+        ("ld.relaxed.gpu r1, y", False),
+        ("atom.relaxed.gpu.add r1, y, 0", False),
+        ("ld.weak r1, y", True),
+        ("ld.relaxed.cta r1, y", True),
+    ],
+)
+def test_a_strong_read_and_an_acquire_after_it_are_one_acquire_pattern(first, weak):
+    """The acquire reads a later store than the read before it, a weak one: it observes nothing by itself."""
+    writers = ("st.weak x, 7; st.release.gpu y, 1", TWICE_ACQUIRED.format(first), "st.weak y, 2")
+    test = ptx(*writers, condition="P1:r1 == 1 /\\ P1:r2 == 2 /\\ P1:r3 == 0")
+    assert allowed(test, "PTX") == weak
+
+
+def test_a_pattern_is_of_one_location():
+    writer = "st.weak x, 7; st.release.gpu y, 1; st.relaxed.gpu z, 1"
+    reader = "ld.acquire.gpu r0, z; ld.weak r1, x"
+    assert allowed(ptx(writer, reader, condition="P1:r0 == 1 /\\ P1:r1 == 0"), "PTX")
+
+
+@pytest.mark.parametrize(("store", "weak"), [("st.weak", True), ("st.relaxed.gpu", False)])
+def test_causality_begins_at_the_write_of_an_atomic_not_at_its_read(store, weak):
+    test = ptx(
+        f"ld.acquire.gpu r0, y; {store} x, 1",
+        "atom.relaxed.gpu.add r0, x, 1",
+        "ld.relaxed.gpu r0, x; st.release.gpu y, 1",
+        condition="P0:r0 == 1 /\\ P1:r0 == 1 /\\ P2:r0 == 2",
+        blocks="000",
+    )
+    assert allowed(test, "PTX") == weak
+
+
+@pytest.mark.parametrize(("function", "weak"), [("exch", True), ("or", False)])
+def test_only_an_exchange_writes_what_does_not_depend_on_its_read(function, weak):
+    test = ptx(
+        f"atom.relaxed.gpu.{function} r0, x, 1",
+        "ld.weak r1, x; st.weak x, r1",
+        condition="P0:r0 == 1 /\\ P1:r1 == 1",
+    )
+    assert allowed(test, "PTX") == weak
+
+
 def test_all_final_states_of_the_strengthened_reading_are_in_the_base_one():
     for name in ("2+2W+rels", "IRIW+rlx", "MP+rel+acq", "S", "R"):
         states = [Verdicts(builtin(name), model).states() for model in ("PTX-strong", "PTX")]

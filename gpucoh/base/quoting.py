@@ -1,0 +1,34 @@
+"""Values in error messages: on one line, and short, whatever a user gave."""
+
+from __future__ import annotations
+
+#: Most characters of a quoted value.
+LONGEST = 60
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """A text on one line: line breaks and control characters escaped, its middle left out where it is too long."""
+    if len(text) > 2 * longest:
+        text = text[:longest] + text[-longest:]
+    plain = "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text
+    )
+    if len(plain) <= longest:
+        return plain
+    tail = longest // 4
+    return f"{plain[: longest - tail - 2]}..{plain[-tail:]}"
+
+
+def quoted(value: object) -> str:
+    """The ``repr`` of a value that a user gave, on one line and at most 60 characters long.
+
+    >>> quoted("tc-wek"), quoted([1, 2])
+    ("'tc-wek'", '[1, 2]')
+    """
+    if isinstance(value, (str, bytes)) and len(value) > LONGEST:
+        value = value[:LONGEST] + value[-LONGEST:]
+    try:
+        text = repr(value)
+    except Exception:  # of a user's class
+        text = f"a {type(value).__name__} without a representation"
+    return shortened(" ".join(text.split()) if "\n" in text else text)
