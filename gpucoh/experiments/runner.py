@@ -207,11 +207,12 @@ class Run:
         start = time.perf_counter()
         correct: bool | None = False
         mismatches, where, error, details = 0, "", None, {}
+        notes: tuple[str, ...] = ()
         try:
             with gpu.clock.phase("check"):
                 outcome = instance.run(gpu)
             correct, mismatches, where = outcome.correct, outcome.mismatches, outcome.where
-            details = dict(outcome.details)
+            details, notes = dict(outcome.details), outcome.notes
         except (SimulationError, KernelError, WorkloadError) as failure:
             if not capture or (gpu.stop is not None and gpu.stop.is_set()):
                 raise
@@ -238,6 +239,7 @@ class Run:
             occupancy=gpu.occupancy,
             options=resolve(self.protocol).values(),
             version=VERSION,
+            notes=notes,
         )
 
 

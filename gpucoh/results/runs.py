@@ -95,6 +95,8 @@ class RunResult:
         Every option of the protocol, with its value: a number, a word, or true and false.
     version : str
         The version of gpucoh that ran it.
+    notes : tuple of str
+        Doubts about the input file, and changed machine fields that nothing of this run reads.
     series : Series, optional
         Of a run with ``every``: :attr:`intervals`, :attr:`launches` and :attr:`cores`.
     profile : Profile, optional
@@ -126,6 +128,7 @@ class RunResult:
     occupancy: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     version: str = ""
+    notes: tuple[str, ...] = ()
     series: Series | None = None
     profile: Profile | None = None
     trace: Trace | None = None
@@ -329,6 +332,7 @@ class RunResult:
             "details": dict(self.details),
             "options": dict(self.options),
             "version": self.version,
+            "notes": list(self.notes),
         }
         for name in ("series", "profile"):
             if (part := getattr(self, name)) is not None:
@@ -349,6 +353,7 @@ class RunResult:
             occupancy=data["occupancy"],
             options=data["options"],
             version=data["version"],
+            notes=tuple(data.get("notes", ())),
             series=Series.from_dict(data["series"]) if "series" in data else None,
             profile=Profile(data["profile"]) if "profile" in data else None,
         )

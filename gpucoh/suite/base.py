@@ -94,12 +94,15 @@ class Outcome:
         The first wrong word; empty if correct.
     details
         Facts about input and run, such as vertices and levels of a graph.
+    notes
+        Doubts about the input, which the result names.
     """
 
     correct: bool | None
     mismatches: int = 0
     where: str = ""
     details: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class Instance(Protocol):

@@ -22,14 +22,14 @@ with grid barriers between.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite import inputs
+from gpucoh.suite import graph_files, inputs
 from gpucoh.suite.base import (
     REGISTRY,
     GpuLike,
@@ -234,6 +234,20 @@ def reference_distances(graph: inputs.Graph, source: int) -> NDArray[np.int32]:
     return distances
 
 
+FORMAT = Parameter(
+    name="format",
+    kind="choice",
+    choices=graph_files.FORMATS,
+    defaults="auto",
+    text="format of the graph file: mtx, edges, metis, dimacs; auto recognises it (docs/graphs.md)",
+)
+
+
+def read_graph(setting: Setting, path: str, *, directed: bool) -> inputs.Graph:
+    """The graph of a file."""
+    return graph_files.read_graph(path, directed=directed, form=setting.choice("format"))
+
+
 def graph_parameters(
     generator: str = "kronecker", small: int = 13, paper: int = 17
 ) -> tuple[Parameter, ...]:
@@ -243,8 +257,9 @@ def graph_parameters(
             name="graph",
             kind="file",
             defaults=None,
-            text="Matrix Market file or edge list; default: `generator` makes the graph",
+            text=f"{graph_files.ALLOWED}; default: `generator` makes the graph",
         ),
+        FORMAT,
         Parameter(
             name="directed",
             kind="bool",
@@ -288,11 +303,10 @@ def make_graph(setting: Setting) -> inputs.Graph:
     """The graph that the parameters of :func:`graph_parameters` describe."""
     path = setting.file_instead("graph", "generator", "levels", "edge_factor")
     if path is not None:
-        return inputs.read_graph(path, directed=setting.flag("directed"))
-    if setting.flag("directed"):
-        raise setting.refuse(
-            "parameter directed applies to a file's edges; allowed: with graph=FILE"
-        )
+        return read_graph(setting, path, directed=setting.flag("directed"))
+    for name in ("directed", "format"):
+        if setting.params[name] not in (False, "auto"):
+            raise setting.refuse(f"parameter {name} applies to a file's edges; allowed: with graph=FILE")
     levels = setting.integer("levels")
     if setting.choice("generator") == "grid":
         return inputs.grid_graph(1 << (levels // 2), 1 << (levels - levels // 2))
@@ -336,7 +350,8 @@ class Search:
 
     def check(self, distances: NDArray[Any], levels: int) -> Outcome:
         """Compare with the reference."""
-        return compare("distance", distances, self.expected, details=self.details(levels))
+        outcome = compare("distance", distances, self.expected, details=self.details(levels))
+        return replace(outcome, notes=self.graph.notes)
 
     def check_walks(self, distances: NDArray[Any], launches: int) -> Outcome:
         """Compare with the reference what a search by one mask promises: the vertices that are reached, and none at
@@ -344,7 +359,8 @@ class Search:
         """
         longer = np.where(self.expected > 0, np.maximum(distances, self.expected), self.expected)
         details = self.details(launches) | {"longer": int(np.sum(distances > self.expected))}
-        return compare("distance", distances, longer, details=details)
+        outcome = compare("distance", distances, longer, details=details)
+        return replace(outcome, notes=self.graph.notes)
 
     def details(self, levels: int) -> dict[str, Any]:
         """Of the input and the run."""

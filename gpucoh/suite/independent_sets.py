@@ -12,14 +12,14 @@ Paper scale is the graph ecology1 of its inputs, the grid of 1,000 x 1,000 with 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite import inputs
+from gpucoh.suite import graph_files, inputs
 from gpucoh.suite.base import (
     REGISTRY,
     GpuLike,
@@ -32,6 +32,7 @@ from gpucoh.suite.base import (
 )
 from gpucoh.suite.buffers import PLACEMENT_SEED, RACES, RACING, ReadOnlyF32, ReadOnlyI32, place
 from gpucoh.suite.declaration import workload
+from gpucoh.suite.graphs import FORMAT, read_graph
 
 BLOCK = 128
 LIVE, DONE, MEMBER = -1, -2, 2
@@ -156,7 +157,9 @@ class IndependentSet:
         """The graph of the file, or a grid; priorities are a random order."""
         path = setting.file_instead("graph", "rows", "columns")
         if path is not None:
-            graph = inputs.read_graph(path, directed=False)
+            graph = read_graph(setting, path, directed=False)
+        elif setting.choice("format") != "auto":
+            raise setting.refuse("parameter format applies to a file's edges; allowed: with graph=FILE")
         else:
             graph = inputs.grid_graph(setting.integer("rows"), setting.integer("columns"))
         priorities = setting.rng().permutation(graph.vertices) / np.float32(graph.vertices)
@@ -205,7 +208,9 @@ class IndependentSet:
             if int(more.numpy()[0]) == 0:
                 break
         details = {"graph": self.graph.name, "vertices": count, "rounds": rounds}
-        return compare("member", members.numpy(), np.where(expected, MEMBER, 0), details=details)
+        found = members.numpy()
+        outcome = compare("member", found, np.where(expected, MEMBER, 0), details=details)
+        return replace(outcome, notes=self.graph.notes)
 
 
 REGISTRY.add(
@@ -222,8 +227,9 @@ REGISTRY.add(
                 name="graph",
                 kind="file",
                 defaults=None,
-                text="Matrix Market file or edge list; default: a grid",
+                text=f"{graph_files.ALLOWED}; default: a grid",
             ),
+            FORMAT,
             scaled("rows", 1, 4096, 16, 128, 1000, "rows of the grid"),
             scaled("columns", 1, 4096, 16, 128, 1000, "columns of the grid"),
             RACES,

@@ -34,6 +34,8 @@ IMAGE_KINDS = (
 
 MAX_VERTICES = 1 << 27
 MAX_EDGES = 1 << 30
+#: Most bytes that a gzipped file may unpack to: the text of about 10^8 edges, more than a simulated graph has.
+MOST_UNPACKED = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,14 @@ class Graph:
         loops.
     name
         Origin of the graph.
+    notes
+        What a reader of the file doubts.
     """
 
     offsets: NDArray[np.int32]
     columns: NDArray[np.int32]
     name: str
+    notes: tuple[str, ...] = ()
 
     @property
     def vertices(self) -> int:
@@ -86,6 +91,7 @@ def graph_from_edges(
     *,
     directed: bool,
     name: str,
+    notes: tuple[str, ...] = (),
 ) -> Graph:
     """A graph from pairs; unless ``directed``, each pair counts in both directions. Repeats and self
     loops are dropped.
@@ -101,13 +107,13 @@ def graph_from_edges(
     np.cumsum(np.bincount(keys // vertices, minlength=vertices), out=offsets[1:])
     if keys.size > MAX_EDGES:
         raise ConfigError(f"{name}: {keys.size} edges; allowed: up to {MAX_EDGES}")
-    return Graph(offsets.astype(np.int32), (keys % vertices).astype(np.int32), name)
+    return Graph(offsets.astype(np.int32), (keys % vertices).astype(np.int32), name, notes)
 
 
 # ---- files
 
 
-def _read_bytes(path: str, what: str) -> bytes:
+def read_bytes(path: str, what: str) -> bytes:
     """The file's bytes, decompressed if gzipped."""
     place = Path(path)
     if not place.exists():
@@ -118,109 +124,32 @@ def _read_bytes(path: str, what: str) -> bytes:
         raise ConfigError(f"{what} {path}: is not a regular file")
     try:
         data = place.read_bytes()
-        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        if data[:2] != b"\x1f\x8b":
+            return data
+        # In pieces: a small file may unpack to more than the memory holds.
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+            data = packed.read(MOST_UNPACKED + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise ConfigError(f"{what} {path}: cannot be read ({error})") from None
-
-
-def read_graph(path: str, *, directed: bool = False) -> Graph:
-    """Read a Matrix Market file (``.mtx``) or an edge list, possibly gzipped.
-
-    An edge list has one edge per line, two whole numbers from 0 separated by blanks or a comma;
-    further columns (weights, times) must be numbers, too, and are ignored; lines that begin with
-    ``#`` or ``%`` are comments.
-
-    Raises
-    ------
-    ConfigError
-        If the file is missing, truncated, not square, empty, or holds text instead of numbers.
-    """
-    data = _read_bytes(path, "graph")
-    if not data.strip():
+    if len(data) > MOST_UNPACKED:
         raise ConfigError(
-            f"graph {path}: the file is empty; allowed: Matrix Market or an edge list"
+            f"{what} {path}: unpacks to more than {MOST_UNPACKED >> 20} MiB, the limit for gzipped files; unpack it first"
         )
-    if data[:14].lower() == b"%%matrixmarket":
-        return _matrix_market(path, data, directed)
-    if path.lower().endswith(
-        (".mtx", ".mtx.gz")
-    ):  # its vertices count from 1, an edge list's from 0
-        raise ConfigError(
-            f"graph {path}: line 1 does not begin with %%MatrixMarket, as a .mtx file must"
-        )
-    return _edge_list(path, data, directed)
+    return data
 
 
-def _matrix_market(path: str, data: bytes, directed: bool) -> Graph:
-    with LATE_IMPORT:
-        import scipy.io
-        import scipy.sparse
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            matrix = scipy.io.mmread(io.BytesIO(data))
-    except Exception as error:  # the parsers behind mmread raise many types
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise ConfigError(f"graph {path}: not a complete Matrix Market file ({reason})") from None
-    entries = scipy.sparse.coo_matrix(matrix)
-    rows, columns = entries.shape
-    if rows != columns:
-        raise ConfigError(
-            f"graph {path}: {rows} x {columns} is not square; a graph needs as many rows as columns"
-        )
-    if rows == 0:
-        raise ConfigError(f"graph {path}: has no vertices; allowed: at least 1")
-    return graph_from_edges(entries.row, entries.col, rows, directed=directed, name=Path(path).name)
-
-
-def _number(text: str) -> float:
+def as_number(text: str) -> float:
     """A number as files spell it; Python's parser also accepts ``1_0`` and the digits of every script."""
     if "_" in text or not text.isascii():
         raise ValueError(text)
     return float(text)
 
 
-def _whole(text: str) -> int:
+def as_whole(text: str) -> int:
+    """A whole number as files spell it."""
     if "_" in text or not text.isascii():
         raise ValueError(text)
     return int(text)
-
-
-def _edge_list(path: str, data: bytes, directed: bool) -> Graph:
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise ConfigError(
-            f"graph {path}: not text; allowed: Matrix Market or an edge list"
-        ) from None
-    pairs: list[tuple[int, int]] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        fields = line.replace(",", " ").split()
-        if not fields or fields[0][0] in "#%":
-            continue
-        try:
-            pair = (_whole(fields[0]), _whole(fields[1]))
-            for field in fields[2:]:
-                _number(field)
-        except (ValueError, IndexError):
-            shown = line.strip()[:40]
-            raise ConfigError(
-                f"graph {path}: line {number} is {shown!r}; "
-                "allowed: two vertex numbers from 0, optionally more numbers, or a # comment"
-            ) from None
-        if min(pair) < 0 or max(pair) >= MAX_VERTICES:
-            raise ConfigError(
-                f"graph {path}: line {number} names vertex "
-                f"{min(pair) if min(pair) < 0 else max(pair)}; "
-                f"allowed: 0 to {MAX_VERTICES - 1}"
-            )
-        pairs.append(pair)
-    if not pairs:
-        raise ConfigError(f"graph {path}: holds no edge; allowed: Matrix Market or an edge list")
-    edges = np.array(pairs, np.int64)
-    return graph_from_edges(
-        edges[:, 0], edges[:, 1], int(edges.max()) + 1, directed=directed, name=Path(path).name
-    )
 
 
 def read_image(path: str | None, bundled: str = "elevation") -> NDArray[np.float32]:
@@ -281,7 +210,7 @@ def _bundled(name: str) -> NDArray[Any]:
 
 
 def _load_picture(path: str) -> NDArray[Any]:
-    data = _read_bytes(path, "image")
+    data = read_bytes(path, "image")
     with LATE_IMPORT:
         from PIL import Image
     try:
@@ -300,7 +229,7 @@ def _load_picture(path: str) -> NDArray[Any]:
 
 
 def _load_npy(path: str, what: str) -> NDArray[Any]:
-    _read_bytes(path, what)  # reports a missing file or a folder
+    read_bytes(path, what)  # reports a missing file or a folder
     try:
         return np.asarray(np.load(path, allow_pickle=False))
     except Exception as error:  # ValueError, EOFError, OSError, depending on the damage
@@ -365,7 +294,7 @@ def read_points(path: str) -> NDArray[np.float32]:
 
 def _is_number(cell: str) -> bool:
     try:
-        _number(cell)
+        as_number(cell)
     except ValueError:
         return False
     return True
@@ -373,7 +302,7 @@ def _is_number(cell: str) -> bool:
 
 def _read_table(path: str) -> NDArray[Any]:
     try:
-        text = _read_bytes(path, "points").decode("utf-8-sig")
+        text = read_bytes(path, "points").decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError(f"points {path}: not text; allowed: .csv text or a .npy array") from None
     rows: list[list[float]] = []
@@ -387,7 +316,7 @@ def _read_table(path: str) -> NDArray[Any]:
         if number == 1 and not any(_is_number(cell) for cell in cells):
             continue  # headings
         try:
-            row = [_number(cell) for cell in cells]
+            row = [as_number(cell) for cell in cells]
         except ValueError:
             shown = ",".join(cells)[:40]
             raise ConfigError(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpucoh.base.errors import ConfigError
-from gpucoh.suite import inputs
+from gpucoh.suite import graph_files, inputs
 
 TRIANGLE = """%%MatrixMarket matrix coordinate pattern symmetric
 % a triangle with a tail
@@ -46,39 +46,39 @@ def neighbours(graph: inputs.Graph) -> list[list[int]]:
 
 class TestGraphs:
     def test_symmetric_matrix_market_gives_edges_both_ways(self, tmp_path: Path) -> None:
-        graph = inputs.read_graph(write(tmp_path, "t.mtx", TRIANGLE))
+        graph = graph_files.read_graph(write(tmp_path, "t.mtx", TRIANGLE))
         assert neighbours(graph) == [[1, 2], [0, 2], [0, 1, 3], [2]]
 
     def test_gzipped_matrix_market_is_read(self, tmp_path: Path) -> None:
         path = write(tmp_path, "t.mtx.gz", gzip.compress(TRIANGLE.encode()))
-        assert inputs.read_graph(path).edges == 8
+        assert graph_files.read_graph(path).edges == 8
 
     def test_directed_keeps_edges_one_way(self, tmp_path: Path) -> None:
-        path = write(tmp_path, "t.txt", "# comment\n0 1\n1,2 0.5\n1 2\n2 2\n")
-        assert neighbours(inputs.read_graph(path, directed=True)) == [[1], [2], []]
-        assert neighbours(inputs.read_graph(path)) == [[1], [0, 2], [1]]
+        path = write(tmp_path, "t.txt", "# comment\n0 1 1\n1,2 0.5\n1 2 2\n2 2 1\n")
+        assert neighbours(graph_files.read_graph(path, directed=True)) == [[1], [2], []]
+        assert neighbours(graph_files.read_graph(path)) == [[1], [0, 2], [1]]
 
     def test_rectangular_matrix_is_refused_with_its_shape(self, tmp_path: Path) -> None:
         path = write(
             tmp_path, "r.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n"
         )
-        assert "2 x 3" in refusal(inputs.read_graph, path)
+        assert "2 x 3" in refusal(graph_files.read_graph, path)
 
     def test_truncated_matrix_is_refused(self, tmp_path: Path) -> None:
         path = write(tmp_path, "t.mtx", TRIANGLE[: TRIANGLE.index("3 2")])
-        assert path in refusal(inputs.read_graph, path)
+        assert path in refusal(graph_files.read_graph, path)
 
     def test_text_in_a_matrix_is_refused(self, tmp_path: Path) -> None:
         path = write(tmp_path, "t.mtx", TRIANGLE.replace("3 2", "three two"))
-        assert path in refusal(inputs.read_graph, path)
+        assert path in refusal(graph_files.read_graph, path)
 
     def test_an_entry_outside_the_matrix_is_refused(self, tmp_path: Path) -> None:
         path = write(tmp_path, "t.mtx", TRIANGLE.replace("4 3\n", "5 3\n"))
-        assert path in refusal(inputs.read_graph, path)
+        assert path in refusal(graph_files.read_graph, path)
 
     def test_text_in_an_edge_list_is_refused_with_its_line(self, tmp_path: Path) -> None:
         path = write(tmp_path, "t.txt", "0 1\nfoo bar\n")
-        assert "line 2" in refusal(inputs.read_graph, path)
+        assert "line 2" in refusal(graph_files.read_graph, path)
 
     @pytest.mark.parametrize("name", ["t.mtx", "T.MTX", "t.mtx.gz"])
     def test_a_matrix_without_its_first_line_is_no_edge_list(
@@ -86,7 +86,7 @@ class TestGraphs:
     ) -> None:
         text = TRIANGLE.partition("\n")[2].encode()
         path = write(tmp_path, name, gzip.compress(text) if name.endswith("gz") else text)
-        assert "does not begin with %%MatrixMarket" in refusal(inputs.read_graph, path)
+        assert "does not begin with %%MatrixMarket" in refusal(graph_files.read_graph, path)
 
     @pytest.mark.parametrize(
         "line", ["0 1 abc", "0 1_0", "0 \N{ARABIC-INDIC DIGIT ONE}", "0 1 2 1_0"]
@@ -95,32 +95,32 @@ class TestGraphs:
         self, tmp_path: Path, line: str
     ) -> None:
         path = write(tmp_path, "t.el", f"0 1\n{line}\n")
-        assert f"t.el: line 2 is {line!r}" in refusal(inputs.read_graph, path)
+        assert f"t.el: line 2 is {line!r}" in refusal(graph_files.read_graph, path)
 
     def test_weights_and_times_are_read_over(self, tmp_path: Path) -> None:
-        path = write(tmp_path, "t.el", "0 1 -2.5e3 1082040961\n1,2,.5\n")
-        assert neighbours(inputs.read_graph(path)) == [[1], [0, 2], [1]]
+        path = write(tmp_path, "t.el", "0 1 -2.5e3 1082040961\n1,2,.5,7\n")
+        assert neighbours(graph_files.read_graph(path)) == [[1], [0, 2], [1]]
 
     def test_negative_vertex_is_refused_with_its_line(self, tmp_path: Path) -> None:
         path = write(tmp_path, "t.txt", "0 1\n1 -2\n")
-        assert "line 2 names vertex -2" in refusal(inputs.read_graph, path)
+        assert "line 2 names vertex -2" in refusal(graph_files.read_graph, path)
 
     @pytest.mark.parametrize(
         "content", [b"", b"\n\n", b"# only a comment\n", b"\xff\xfe\x00binary"]
     )
     def test_a_file_without_edges_is_refused(self, tmp_path: Path, content: bytes) -> None:
         path = write(tmp_path, "t.txt", content)
-        assert path in refusal(inputs.read_graph, path)
+        assert path in refusal(graph_files.read_graph, path)
 
     def test_missing_file_and_folder_are_refused(self, tmp_path: Path) -> None:
-        assert "no such file" in refusal(inputs.read_graph, str(tmp_path / "none.mtx"))
-        assert "folder" in refusal(inputs.read_graph, str(tmp_path))
+        assert "no such file" in refusal(graph_files.read_graph, str(tmp_path / "none.mtx"))
+        assert "folder" in refusal(graph_files.read_graph, str(tmp_path))
 
     def test_damaged_gzip_is_refused(self, tmp_path: Path) -> None:
         path = write(tmp_path, "t.mtx.gz", gzip.compress(TRIANGLE.encode())[:-12])
-        assert "cannot be read" in refusal(inputs.read_graph, path)
+        assert "cannot be read" in refusal(graph_files.read_graph, path)
 
-    @pytest.mark.parametrize("reader", [inputs.read_graph, inputs.read_image, inputs.read_points])
+    @pytest.mark.parametrize("reader", [graph_files.read_graph, inputs.read_image, inputs.read_points])
     @pytest.mark.parametrize("name", ["z", "z.npy"])
     def test_a_gzip_header_before_no_stream_is_refused(
         self, tmp_path: Path, reader: object, name: str
@@ -148,7 +148,7 @@ class TestGraphs:
 
 
 @pytest.mark.parametrize("name", ["pipe", "pipe.npy", "pipe.mtx"])
-@pytest.mark.parametrize("reader", [inputs.read_graph, inputs.read_image, inputs.read_points])
+@pytest.mark.parametrize("reader", [graph_files.read_graph, inputs.read_image, inputs.read_points])
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, reader: object, name: str) -> None:
     os.mkfifo(tmp_path / name)
     assert "is not a regular file" in refusal(reader, str(tmp_path / name))
