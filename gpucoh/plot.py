@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import nearest, unknown
 from gpucoh.report.looks import looks_of, looks_of_parts, proper_name
 from gpucoh.results.matrix import Matrix
@@ -171,7 +172,7 @@ def latency(
     column = f"histograms_core_{kind}_latency"
     if column not in table:
         raise ConfigError(
-            f"no column {column!r}: a sweep and a comparison have it with counters='all'"
+            f"no column {quoted(column)}: a sweep and a comparison have it with counters='all'"
         )
     _check_columns(table, by)
     look = _Look(
@@ -207,7 +208,9 @@ class _Look:
         """The values to draw, in order."""
         for name in self.order or ():
             if name not in values:
-                raise ConfigError(f"order: {name!r} is not in the table{nearest(name, values)}")
+                raise ConfigError(
+                    f"order: {quoted(name)} is not in the table{nearest(name, values)}"
+                )
         return list(values) if self.order is None else list(dict.fromkeys(self.order))
 
     def names(self, table: pd.DataFrame, by: str | None, values: Sequence[str]) -> dict[str, str]:
@@ -305,7 +308,9 @@ def _table(data: Data) -> pd.DataFrame:
         runs = [data] if isinstance(data, RunResult) else data
         listed = list(runs) if isinstance(runs, Iterable) else []
         if not listed or not all(isinstance(run, RunResult) for run in listed):
-            raise ConfigError(f"{data!r} is not a table, a comparison, a run or a list of runs")
+            raise ConfigError(
+                f"{quoted(data)} is not a table, a comparison, a run or a list of runs"
+            )
         found = table_of(listed, "all")
     if found.empty:
         raise ConfigError("the table has no rows")
@@ -315,7 +320,9 @@ def _table(data: Data) -> pd.DataFrame:
 def _check_columns(table: pd.DataFrame, *names: str) -> None:
     for name in names:
         if name not in table:
-            raise ConfigError(f"the table has no column {name!r}{nearest(name, map(str, table))}")
+            raise ConfigError(
+                f"the table has no column {quoted(name)}{nearest(name, map(str, table))}"
+            )
 
 
 def _numbers(table: pd.DataFrame, name: str) -> list[float]:
@@ -323,7 +330,7 @@ def _numbers(table: pd.DataFrame, name: str) -> list[float]:
     try:
         return [0.0 if value != value else value for value in table[name].astype(float)]  # NaN
     except (TypeError, ValueError):
-        raise ConfigError(f"column {name!r} does not hold numbers") from None
+        raise ConfigError(f"column {quoted(name)} does not hold numbers") from None
 
 
 def _causes(table: pd.DataFrame) -> dict[str, str]:
@@ -355,7 +362,7 @@ def _relative(
             totals.setdefault(_text(at), []).append(sum(stack.values()))
     for at in map(_text, table[x]):
         if at not in totals:
-            raise ConfigError(f"baseline: no row has {x} {at!r} and {by} {baseline!r}")
+            raise ConfigError(f"baseline: no row has {x} {quoted(at)} and {by} {quoted(baseline)}")
     means = {at: sum(found) / len(found) or 1.0 for at, found in totals.items()}
     return [
         {part: value / means[_text(at)] for part, value in stack.items()}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 
 
 def path_of(what: str, given: object) -> Path:
@@ -22,7 +23,7 @@ def path_of(what: str, given: object) -> Path:
         If the value is neither a string nor a path.
     """
     if not isinstance(given, str | os.PathLike):
-        raise ConfigError(f"{what} {given!r} is not a path")
+        raise ConfigError(f"{what} {quoted(given)} is not a path")
     return Path(given)
 
 
@@ -52,7 +53,7 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
     except RecursionError:
         raise ConfigError(f"{what} {path}: not TOML: nested too deep") from None
     except ValueError as error:  # a NUL in the path
-        raise ConfigError(f"{what} {str(path)!r}: {error}") from None
+        raise ConfigError(f"{what} {quoted(str(path))}: {error}") from None
 
 
 @contextlib.contextmanager

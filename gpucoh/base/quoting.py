@@ -4,6 +4,8 @@ from __future__ import annotations
 
 #: Most characters of a quoted value.
 LONGEST = 60
+#: Most characters of a path that is shown whole.
+LONGEST_PATH = 200
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -11,12 +13,26 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     if len(text) > 2 * longest:
         text = text[:longest] + text[-longest:]
     plain = "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
     )
     if len(plain) <= longest:
         return plain
     tail = longest // 4
     return f"{plain[: longest - tail - 2]}..{plain[-tail:]}"
+
+
+def path_text(path: object) -> str:
+    """A path as text: whole, unless no file of an ordinary system has such a long one."""
+    text = str(path)
+    return shortened(text, LONGEST if len(text) > LONGEST_PATH else LONGEST_PATH)
+
+
+def _short(value: object) -> object:
+    """A long text without its middle, whose representation would be made for nothing."""
+    if isinstance(value, str) and len(value) > LONGEST:
+        return value[:LONGEST] + value[-LONGEST:]
+    return value
 
 
 def quoted(value: object) -> str:
@@ -25,10 +41,8 @@ def quoted(value: object) -> str:
     >>> quoted("tc-wek"), quoted([1, 2])
     ("'tc-wek'", '[1, 2]')
     """
-    if isinstance(value, (str, bytes)) and len(value) > LONGEST:
-        value = value[:LONGEST] + value[-LONGEST:]
     try:
-        text = repr(value)
+        text = repr(_short(value))
     except Exception:  # of a user's class
         text = f"a {type(value).__name__} without a representation"
     return shortened(" ".join(text.split()) if "\n" in text else text)

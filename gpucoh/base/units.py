@@ -12,6 +12,8 @@ import re
 
 import numpy as np
 
+from gpucoh.base.quoting import quoted
+
 LONGEST_NAME = 64
 
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*|\s*[+-]?[0-9]+(\.[0-9]+)?[eE]\+?[0-9]+\s*")
@@ -26,7 +28,7 @@ _CLOCKS = {"HZ": 1e-6, "KHZ": 1e-3, "MHZ": 1.0, "GHZ": 1e3}
 def _split(text: str, allowed: str) -> tuple[float, str]:
     match = _NUMBER.match(text)
     if match is None:
-        raise ValueError(f"{text!r} is not {allowed}")
+        raise ValueError(f"{quoted(text)} is not {allowed}")
     return float(match.group(1)), match.group(2).upper()
 
 
@@ -54,7 +56,7 @@ def parse_whole(value: object) -> int:
             return int(plain)
         plain = float(plain)
     if not isinstance(plain, float) or not plain.is_integer():
-        raise ValueError(f"{value!r} is not a whole number")
+        raise ValueError(f"{quoted(value)} is not a whole number")
     return int(plain)
 
 
@@ -81,14 +83,14 @@ def parse_bytes(value: object, plain: int = 1) -> float:
     allowed = "a size such as 32KiB, 512B or 1MiB"
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"{value!r} is not {allowed}")
+        raise ValueError(f"{quoted(value)} is not {allowed}")
     if not isinstance(value, str):
         return _float(value) * plain
     number, unit = _split(value, allowed)
     if not unit:
         return number * plain
     if unit not in _SIZES:
-        raise ValueError(f"{value!r}: the unit is not one of B, KiB, MiB, GiB")
+        raise ValueError(f"{quoted(value)}: the unit is not one of B, KiB, MiB, GiB")
     return number * _SIZES[unit]
 
 
@@ -113,19 +115,19 @@ def parse_mhz(value: object) -> int:
     allowed = "a clock such as 1400, 700MHz or 1.4GHz"
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"{value!r} is not {allowed}")
+        raise ValueError(f"{quoted(value)} is not {allowed}")
     if isinstance(value, str):
         number, unit = _split(value, allowed)
         if unit and unit not in _CLOCKS:
-            raise ValueError(f"{value!r}: the unit is not one of Hz, kHz, MHz, GHz")
+            raise ValueError(f"{quoted(value)}: the unit is not one of Hz, kHz, MHz, GHz")
         number *= _CLOCKS.get(unit, 1.0)
     else:
         number = _float(value)
     if not math.isfinite(number):
-        raise ValueError(f"{value!r} is not {allowed}")
+        raise ValueError(f"{quoted(value)} is not {allowed}")
     whole = round(number)
     if abs(number - whole) > 1e-9 * max(1.0, abs(number)):
-        raise ValueError(f"{value!r} is not a whole number of MHz")
+        raise ValueError(f"{quoted(value)} is not a whole number of MHz")
     return whole
 
 
@@ -144,7 +146,7 @@ def parse_bool(text: object) -> bool:
         return True
     if word in ("off", "0", "false", "no"):
         return False
-    raise ValueError(f"{text!r} is not a switch: on or off")
+    raise ValueError(f"{quoted(text)} is not a switch: on or off")
 
 
 def parse_name(value: object) -> str:
@@ -158,7 +160,7 @@ def parse_name(value: object) -> str:
     if isinstance(value, str) and len(value) > LONGEST_NAME:
         raise ValueError(f"the name has {len(value)} characters (allowed: up to {LONGEST_NAME})")
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise ValueError(f"{value!r} is not a name of printable characters")
+        raise ValueError(f"{quoted(value)} is not a name of printable characters")
     return value
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
@@ -22,7 +23,7 @@ def unknown(what: str, name: object, known: Iterable[str]) -> str:
     """``unknown protocol 'tc-wek'; allowed: mesi, tc-weak; did you mean 'tc-weak'?``."""
     names = list(known)
     allowed = ", ".join(names) or f"no {what}"
-    return f"unknown {what} {name!r}; allowed: {allowed}{nearest(name, names)}"
+    return f"unknown {what} {quoted(name)}; allowed: {allowed}{nearest(name, names)}"
 
 
 def out_of_range(name: str, value: object, allowed: str) -> str:
@@ -46,7 +47,7 @@ def name_of(what: str, value: object) -> str:
         If the value is not a string.
     """
     if not isinstance(value, str):
-        raise ConfigError(f"{what} {value!r} is not a name")
+        raise ConfigError(f"{what} {quoted(value)} is not a name")
     return value
 
 
@@ -62,7 +63,7 @@ def natural(name: str, value: Any, largest: int | None = None, smallest: int = 0
     if isinstance(plain, float) and plain.is_integer():
         plain = int(plain)
     if isinstance(plain, bool) or not isinstance(plain, int):
-        raise ConfigError(f"{name} = {value!r} is not a whole number")
+        raise ConfigError(f"{name} = {quoted(value)} is not a whole number")
     if plain < smallest or (largest is not None and plain > largest):
         allowed = f"{smallest} to {largest}" if largest is not None else f"at least {smallest}"
         raise ConfigError(out_of_range(name, value, allowed))

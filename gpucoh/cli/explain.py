@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 from gpucoh.cli.options import App, stdout_console
 from gpucoh.experiments.interrupts import interruptible
 from gpucoh.experiments.runner import Run
@@ -106,7 +107,8 @@ def _print_life(file: Path, line: str, own: str | None) -> None:
     stored = read_run(file)
     if own is None and stored.workload not in workloads():
         raise ConfigError(
-            f"{file}: workload {stored.workload!r} is not one of gpucoh's: name it with -w FILE.py:{stored.workload}"
+            f"{file}: workload {quoted(stored.workload)} is not one of gpucoh's: "
+            f"name it with -w FILE.py:{stored.workload}"
         )
     address = int(line, 0) if re.fullmatch(r"0[xX][0-9a-fA-F]+|\d+", line) else None
     given = {"array": address} if address is not None else _array(line)
@@ -157,7 +159,9 @@ def trace_window(
     if cycles is not None:
         bounds = re.fullmatch(r"(\d+):(\d+)", cycles)
         if not bounds:
-            raise ConfigError(f"--cycles {cycles!r} is not FIRST:END, two numbers of core cycles")
+            raise ConfigError(
+                f"--cycles {quoted(cycles)} is not FIRST:END, two numbers of core cycles"
+            )
         window["cycles"] = (int(bounds[1]), int(bounds[2]))
     return window or True
 
@@ -166,7 +170,9 @@ def _array(given: str) -> dict[str, Any]:
     """``NAME``, ``NAME[INDEX]`` or ``NAME[FIRST:END]``."""
     found = re.fullmatch(r"([^\[\]]+)(?:\[(\d+)(?::(\d+))?\])?", given)
     if not found:
-        raise ConfigError(f"{given!r} is neither an address nor NAME[INDEX] nor NAME[FIRST:END]")
+        raise ConfigError(
+            f"{quoted(given)} is neither an address nor NAME[INDEX] nor NAME[FIRST:END]"
+        )
     name, first, end = found.groups()
     if first is None:
         return {"array": name}

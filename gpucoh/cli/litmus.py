@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, unknown
 from gpucoh.cli.options import (
     BAD_INPUT,
@@ -212,7 +213,8 @@ def _of_suite(suite: str, names: Sequence[str] | None) -> list[Test]:
         found = fnmatch.filter(known, pattern)
         if not found:
             raise ConfigError(
-                f"no program of suite {suite} matches {pattern!r}; gpucoh litmus --suite {suite} --list lists them"
+                f"no program of suite {suite} matches {quoted(pattern)}; "
+                f"gpucoh litmus --suite {suite} --list lists them"
             )
         out |= {name: known[name] for name in found}
     return list(out.values())

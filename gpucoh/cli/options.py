@@ -18,6 +18,7 @@ from rich.console import Console
 from typer.core import TyperCommand
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 from gpucoh.device.choices import split_list
 
 OK, WRONG, BAD_INPUT = 0, 1, 2  # exit statuses
@@ -138,7 +139,7 @@ def pairs(option: str, given: Sequence[str] | None) -> dict[str, str]:
     for item in given or ():
         key, equals, value = item.partition("=")
         if not (equals and key.strip() and value):
-            raise ConfigError(f"{option} {item!r} is not of the form key=value")
+            raise ConfigError(f"{option} {quoted(item)} is not of the form key=value")
         key = key.strip()
         if key in out:
             raise ConfigError(f"{option} {key} is given twice: {out[key]} and {value}")
@@ -180,7 +181,9 @@ def seeds(text: str | None, first: int) -> tuple[int, ...]:
         return (first,)
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts or not all(part.isascii() and part.isdigit() for part in parts):
-        raise ConfigError(f"seeds = {text!r}: a number of seeds (5), or a list of seeds (0,1,2)")
+        raise ConfigError(
+            f"seeds = {quoted(text)}: a number of seeds (5), or a list of seeds (0,1,2)"
+        )
     numbers = tuple(dict.fromkeys(int(part) for part in parts))
     if "," in text:
         if first:

@@ -13,6 +13,7 @@ from rich.text import Text
 from tqdm import tqdm
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 from gpucoh.cli.options import (
     BAD_INPUT,
     WRONG,
@@ -201,7 +202,9 @@ def register(app: typer.Typer) -> None:
         """
         names = _all_that_keep(consistency) if protocol == "all" else split_list(protocol)
         if not names:
-            raise ConfigError(f"--protocol {protocol!r} names no protocol (allowed: ids, or all)")
+            raise ConfigError(
+                f"--protocol {quoted(protocol)} names no protocol (allowed: ids, or all)"
+            )
         given = None if tests is None else find_all(tests)
         found = []
         for name in names:

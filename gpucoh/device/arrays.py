@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.quoting import quoted
 
 DTYPES = tuple(map(np.dtype, ("int32", "uint32", "float32", "int8", "uint8", "int16", "uint16")))
 ALLOWED = ", ".join(dtype.name for dtype in DTYPES)
@@ -64,7 +65,7 @@ def dtype_of(dtype: Any) -> np.dtype[Any]:
     try:
         out: np.dtype[Any] = np.dtype(meant)
     except TypeError:
-        raise ConfigError(f"dtype {dtype!r} is not one of {ALLOWED}") from None
+        raise ConfigError(f"dtype {quoted(dtype)} is not one of {ALLOWED}") from None
     if out not in DTYPES:
         raise ConfigError(
             f"dtype {out} is not one of {ALLOWED}; convert with .astype(np.{_near(out)})"
@@ -128,16 +129,16 @@ def shape_of(shape: Any) -> tuple[int, ...]:
         not all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in items)
         or not items
     ):
-        raise ConfigError(f"shape {shape!r} is not a whole number or a tuple of them")
+        raise ConfigError(f"shape {quoted(shape)} is not a whole number or a tuple of them")
     out = tuple(int(n) for n in items)
     words = 1
     for extent in out:
         words *= extent
     if min(out) < 1:
-        raise ConfigError(f"shape {shape!r}: every extent must be at least 1")
+        raise ConfigError(f"shape {quoted(shape)}: every extent must be at least 1")
     if words > LARGEST_ELEMENTS:
         raise ConfigError(
-            f"shape {shape!r} has {words} elements (allowed: up to {LARGEST_ELEMENTS})"
+            f"shape {quoted(shape)} has {words} elements (allowed: up to {LARGEST_ELEMENTS})"
         )
     return out
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import name_of, unknown
 from gpucoh.device.protocols import Protocol, rule_name
 
@@ -30,7 +31,7 @@ class Choice:
         given = None if consistency is None else rule_name(consistency)
         if given and self.consistency and given != self.consistency:
             raise ConfigError(
-                f"protocol {self.text!r}: consistency {self.consistency} in the brackets contradicts "
+                f"protocol {quoted(self.text)}: consistency {self.consistency} in the brackets contradicts "
                 f"consistency {given}"
             )
         rule = given or self.consistency or self.protocol.default_rule
@@ -90,12 +91,12 @@ def split_list(text: str) -> list[str]:
     for place, letter in enumerate(text):
         depth += {"[": 1, "]": -1}.get(letter, 0)
         if depth not in (0, 1):
-            raise ConfigError(f"brackets do not match in {text!r}")
+            raise ConfigError(f"brackets do not match in {quoted(text)}")
         if letter == "," and depth == 0:
             parts.append(text[start:place])
             start = place + 1
     if depth:
-        raise ConfigError(f"brackets do not match in {text!r}")
+        raise ConfigError(f"brackets do not match in {quoted(text)}")
     return [part.strip() for part in [*parts, text[start:]] if part.strip()]
 
 
@@ -116,14 +117,16 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
     if not bracket:
         return name, {}
     if not rest.endswith("]") or "[" in rest or "]" in rest[:-1]:
-        raise ConfigError(f"protocol {text!r} is not of the form id[name=value,name=value]")
+        raise ConfigError(f"protocol {quoted(text)} is not of the form id[name=value,name=value]")
     options: dict[str, str] = {}
     for part in filter(None, (item.strip() for item in rest[:-1].split(","))):
         key, equals, value = (item.strip() for item in part.partition("="))
         if not (equals and key and value):
-            raise ConfigError(f"protocol {text!r}: option {part!r} is not of the form name=value")
+            raise ConfigError(
+                f"protocol {quoted(text)}: option {quoted(part)} is not of the form name=value"
+            )
         if key in options:
-            raise ConfigError(f"protocol {text!r}: option {key!r} is given twice")
+            raise ConfigError(f"protocol {quoted(text)}: option {quoted(key)} is given twice")
         options[key] = value
     return name.strip(), options
 
@@ -145,7 +148,7 @@ def choose(text: str, known: Mapping[str, Protocol]) -> Choice:
     for key, value in given.items():
         if key not in protocol.options:
             options_known = ["consistency", *protocol.options]
-            raise ConfigError(f"protocol {name!r}: {unknown('option', key, options_known)}")
+            raise ConfigError(f"protocol {quoted(name)}: {unknown('option', key, options_known)}")
         options[key] = protocol.options[key].parse(name, value)
     rule = rule_name(consistency) if consistency else None
     if rule:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from gpucoh.base.clock import Clock
 from gpucoh.base.errors import ConfigError, KernelError, SimulationError, short_traceback
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, unknown
 from gpucoh.device import binding
 from gpucoh.device.arrays import Array, converted, dtype_of, shape_of, values_of, words_of
@@ -251,7 +252,7 @@ class GPU(Observing):
 
     def _allocate(self, shape: tuple[int, ...], dtype: np.dtype[Any], name: str | None) -> Array:
         if name is not None and (not isinstance(name, str) or not name):
-            raise ConfigError(f"name = {name!r} is not the name of an array: give a text")
+            raise ConfigError(f"name = {quoted(name)} is not the name of an array: give a text")
         words = words_of(math.prod(shape) * dtype.itemsize)
         self._release_dropped()
         try:
@@ -326,7 +327,7 @@ class GPU(Observing):
         """
         if not isinstance(kernel, Kernel):
             raise ConfigError(
-                f"{kernel!r} is not a kernel: decorate the function with @gpucoh.kernel"
+                f"{quoted(kernel)} is not a kernel: decorate the function with @gpucoh.kernel"
             )
         if others or grid is None or block is None:
             raise ConfigError(how_to_launch(kernel, others, grid, block))
@@ -337,11 +338,11 @@ class GPU(Observing):
         )
         if threads > most:
             raise ConfigError(
-                f"block {block!r} has {threads} threads (allowed: up to {most}, a core's resident threads)"
+                f"block {quoted(block)} has {threads} threads (allowed: up to {most}, a core's resident threads)"
             )
         if not isinstance(args, Sequence) or isinstance(args, str):
             raise ConfigError(
-                f"args = {args!r} is not a sequence: give a tuple with one element per parameter"
+                f"args = {quoted(args)} is not a sequence: give a tuple with one element per parameter"
             )
         if placement not in (None, *PLACEMENTS):
             raise ConfigError(unknown("placement", placement, PLACEMENTS))
@@ -473,7 +474,7 @@ class GPU(Observing):
             If the argument is not a snapshot, or is one of another machine, protocol or options, or the GPU records.
         """
         if not isinstance(snapshot, Snapshot):
-            raise ConfigError(f"{snapshot!r} is not a snapshot: take one with gpu.snapshot()")
+            raise ConfigError(f"{quoted(snapshot)} is not a snapshot: take one with gpu.snapshot()")
         if self._recorder or self._profiles:
             doing = "records its statistics" if self._recorder else "is profiled"
             raise ConfigError(f"a GPU cannot be restored while it {doing}")
@@ -489,7 +490,9 @@ def _checks(check: Any, protocol: str, model: str) -> int:
         wanted = CHECKS if model != "none" else ("protocol",)
         return sum(CHECKS[name] for name in wanted) if check else 0
     if not isinstance(check, str) or check not in CHECKS:
-        raise ConfigError(f"check = {check!r} is not True, False, {', '.join(map(repr, CHECKS))}")
+        raise ConfigError(
+            f"check = {quoted(check)} is not True, False, {', '.join(map(repr, CHECKS))}"
+        )
     if check == "races" and model == "none":
         raise ConfigError(
             f"check = 'races' under {protocol}: it promises no memory model, and stale values can induce false races; "

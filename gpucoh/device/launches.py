@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from gpucoh.base.errors import ConfigError, Error, KernelError
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural
 from gpucoh.device.arrays import Array
 from gpucoh.lang.kernel import Kernel
@@ -26,7 +27,7 @@ def how_to_launch(
     block = next(given, 128) if block is None else block
     return (
         "grid, block and args of a launch are given by name: "
-        f"gpu.launch({kernel.name}, grid={grid!r}, block={block!r}, args=(...))"
+        f"gpu.launch({kernel.name}, grid={quoted(grid)}, block={quoted(block)}, args=(...))"
     )
 
 
@@ -37,7 +38,7 @@ def slots_of(
     wanted = {parameter.name: parameter for parameter in program.parameters}
     slots = []
     for name, array in zip(program.buffers, given, strict=True):
-        where = f"argument {name!r} of kernel {program.name!r}"
+        where = f"argument {quoted(name)} of kernel {quoted(program.name)}"
         parameter = wanted[name]
         if not isinstance(array, Array):
             raise ConfigError(
@@ -66,8 +67,8 @@ def _check_aliases(kernel: str, slots: Sequence[tuple[int, int, bool, str, int]]
     for address, _, is_readonly, name, _ in slots:
         if not is_readonly and address in readonly:
             raise ConfigError(
-                f"arguments {readonly[address]!r} and {name!r} of kernel {kernel!r} are one array, but "
-                f"{readonly[address]!r} is declared readonly and {name!r} is not"
+                f"arguments {quoted(readonly[address])} and {quoted(name)} of kernel {quoted(kernel)} are one array, "
+                f"but {quoted(readonly[address])} is declared readonly and {quoted(name)} is not"
             )
 
 
@@ -114,7 +115,9 @@ def extent(name: str, value: Any) -> tuple[int, int, int]:
     """The grid or block of a launch in three dimensions."""
     items = value if isinstance(value, tuple | list) else (value,)
     if not 1 <= len(items) <= 3:
-        raise ConfigError(f"{name} {value!r} is not a number or a sequence of one to three numbers")
+        raise ConfigError(
+            f"{name} {quoted(value)} is not a number or a sequence of one to three numbers"
+        )
     out = [natural(name, item, _LARGEST_EXTENT, smallest=1) for item in items]
     out += [1] * (3 - len(out))
     return out[0], out[1], out[2]

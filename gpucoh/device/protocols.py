@@ -12,6 +12,7 @@ from typing import Any
 
 from gpucoh.base import markup
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 from gpucoh.base.units import parse_bool
 from gpucoh.base.wording import name_of, unknown
 
@@ -201,18 +202,18 @@ class Option:
             value = int(parse_bool(text)) if self.is_switch else int(text, 0)
         except ValueError:
             raise ConfigError(
-                f"protocol {protocol!r}: option {self.name} = {text!r} is not {self.allowed()}"
+                f"protocol {quoted(protocol)}: option {self.name} = {quoted(text)} is not {self.allowed()}"
             ) from None
         if not self.takes_numbers and not self.is_switch:
             raise ConfigError(
-                f"protocol {protocol!r}: option {self.name} = {text!r} is not {self.allowed()}"
+                f"protocol {quoted(protocol)}: option {self.name} = {quoted(text)} is not {self.allowed()}"
             )
         first = self.smallest + (
             0 if self.is_switch else len(self.words)
         )  # words take the first values
         if not first <= value <= self.largest:
             raise ConfigError(
-                f"protocol {protocol!r}: option {self.name} = {value} is not {self.allowed()}"
+                f"protocol {quoted(protocol)}: option {self.name} = {value} is not {self.allowed()}"
             )
         return value
 
@@ -406,7 +407,8 @@ class Protocol:
         rule = rule_name(rule)
         if rule not in self.models:
             raise ConfigError(
-                f"protocol {self.id!r} does not support consistency {rule!r} (allowed: {', '.join(self.models)})"
+                f"protocol {quoted(self.id)} does not support consistency {quoted(rule)} "
+                f"(allowed: {', '.join(self.models)})"
             )
         return self.models[rule]
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, unknown
 from gpucoh.device.arrays import Array
 from gpucoh.lang import isa
@@ -62,7 +63,9 @@ class Tracer:
         elif array is None:
             self._begin(0, _LARGEST, 0)
         elif not isinstance(array, str):
-            raise ConfigError(f"array = {array!r} is neither an array nor its name nor an address")
+            raise ConfigError(
+                f"array = {quoted(array)} is neither an array nor its name nor an address"
+            )
 
     def _start(self, address: int, size: int, element: int) -> None:
         """Trace the chosen elements of an array."""
@@ -133,10 +136,10 @@ def _window(cycles: tuple[int, int] | None) -> tuple[int, int]:
     if cycles is None:
         return 0, _LARGEST
     if not isinstance(cycles, Sequence) or isinstance(cycles, str) or len(cycles) != 2:
-        raise ConfigError(f"cycles = {cycles!r} is not (first, end)")
+        raise ConfigError(f"cycles = {quoted(cycles)} is not (first, end)")
     first, end = (natural("cycles", cycle, _LARGEST) for cycle in cycles)
     if first >= end:
-        raise ConfigError(f"cycles = {cycles!r}: the end must be after the first cycle")
+        raise ConfigError(f"cycles = {quoted(cycles)}: the end must be after the first cycle")
     return first, end
 
 
@@ -161,7 +164,7 @@ def _elements(index: Index | None, size: int) -> tuple[int, int]:
     else:
         bounds = (natural("index", index, _LARGEST),) * 2
     if not 0 <= bounds[0] <= bounds[1] < size:
-        raise ConfigError(f"index = {index!r}: the array has elements 0 to {size - 1}")
+        raise ConfigError(f"index = {quoted(index)}: the array has elements 0 to {size - 1}")
     return bounds
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import name_of, natural
 from gpucoh.device.choices import split_options
 from gpucoh.experiments.interrupts import Workers
@@ -266,12 +267,14 @@ def _workloads(given: Given | Sequence[Given]) -> list[Workload]:
     if isinstance(given, str | Workload) or callable(given):
         given = [given]
     if not isinstance(given, Iterable):
-        raise ConfigError(f"workloads = {given!r} is not a list of names")
+        raise ConfigError(f"workloads = {quoted(given)} is not a list of names")
     named: dict[str, Workload] = {}
     for item in given:
         found = find(item)
         if named.setdefault(found.id, found).make != found.make:
-            raise ConfigError(f"two workloads are named {found.id!r}: rename one of the functions")
+            raise ConfigError(
+                f"two workloads are named {quoted(found.id)}: rename one of the functions"
+            )
     if not named:
         raise ConfigError("no workloads are given")
     return list(named.values())
@@ -290,16 +293,18 @@ def _machines(
     if several is None:
         return [find_machine(one)]
     if one != "fermi":
-        raise ConfigError(f"machine = {one!r} and machines = {several!r} contradict each other")
+        raise ConfigError(
+            f"machine = {quoted(one)} and machines = {quoted(several)} contradict each other"
+        )
     if isinstance(several, str | Path | Machine):
         several = [several]
     if not isinstance(several, Iterable):
-        raise ConfigError(f"machines = {several!r} is not a list of machines")
+        raise ConfigError(f"machines = {quoted(several)} is not a list of machines")
     named: dict[str, Machine] = {}
     for found in map(find_machine, several):
         if named.setdefault(found.name, found) != found:
             raise ConfigError(
-                f"two machines are named {found.name!r}: rename one with .replace(name=...)"
+                f"two machines are named {quoted(found.name)}: rename one with .replace(name=...)"
             )
     if not named:
         raise ConfigError("no machines are given")
@@ -313,9 +318,9 @@ def _seeds(seed: int, seeds: int | Sequence[int] | None) -> list[int]:
         first = natural("seed", seed)
         return list(range(first, first + natural("seeds", seeds, 1000, smallest=1)))
     if seed:
-        raise ConfigError(f"seed = {seed} and seeds = {seeds!r} contradict each other")
+        raise ConfigError(f"seed = {seed} and seeds = {quoted(seeds)} contradict each other")
     if not isinstance(seeds, Iterable):
-        raise ConfigError(f"seeds = {seeds!r} is not a list of whole numbers")
+        raise ConfigError(f"seeds = {quoted(seeds)} is not a list of whole numbers")
     numbers = list(seeds)
     if not numbers:
         raise ConfigError("no seeds are given")
@@ -324,7 +329,7 @@ def _seeds(seed: int, seeds: int | Sequence[int] | None) -> list[int]:
 
 def _names(what: str, given: Sequence[str]) -> list[str]:
     if not isinstance(given, Iterable):
-        raise ConfigError(f"{what} = {given!r} is not a list of names")
+        raise ConfigError(f"{what} = {quoted(given)} is not a list of names")
     names = [given] if isinstance(given, str) else [name_of(what, name) for name in given]
     if not names:
         raise ConfigError(f"no {what} are given")

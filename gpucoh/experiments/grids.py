@@ -11,6 +11,7 @@ import numpy as np
 
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.files import path_of, read_toml
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import name_of, unknown
 from gpucoh.device.choices import split_options
 from gpucoh.experiments.runner import Run
@@ -74,7 +75,9 @@ def grid(**entries: Any) -> list[dict[str, Any]]:
             axes[one] = _values(name, value)
         elif name in _TABLES:
             if not isinstance(value, Mapping):
-                raise ConfigError(f"{name} = {value!r} is not a table: {name} = {{name = value}}")
+                raise ConfigError(
+                    f"{name} = {quoted(value)} is not a table: {name} = {{name = value}}"
+                )
             tables[name] = {
                 name_of(f"{name}:", key): _values(f"{name}.{key}", item)
                 for key, item in value.items()
@@ -100,7 +103,9 @@ def _with_options(run: dict[str, Any], options: Mapping[str, Any]) -> dict[str, 
     name, given = split_options(name_of("protocol", run.get("protocol", Run.protocol)))
     twice = given.keys() & options.keys()
     if twice:
-        raise ConfigError(f"protocol {run['protocol']!r}: option {min(twice)!r} is given twice")
+        raise ConfigError(
+            f"protocol {quoted(run['protocol'])}: option {quoted(min(twice))} is given twice"
+        )
     words = {key: _word(value) for key, value in options.items()}
     inside = ",".join(f"{key}={value}" for key, value in {**given, **words}.items())
     return run | {"protocol": f"{name}[{inside}]"}
@@ -118,7 +123,7 @@ def _values(name: str, value: Any) -> list[Any]:
         raise ConfigError(f"{name} is an empty list")
     for item in values:
         if isinstance(item, list | dict):
-            raise ConfigError(f"{name}: {item!r} is not a number, text or boolean")
+            raise ConfigError(f"{name}: {quoted(item)} is not a number, text or boolean")
     return values
 
 
@@ -142,7 +147,7 @@ def read_sweep(path: str | Path) -> list[Run]:
     given = read_toml(path_of("sweep file", path), "sweep file")
     try:
         if not isinstance(given.get("check", False), bool):
-            raise ConfigError(f"check = {given['check']!r} is not true or false")
+            raise ConfigError(f"check = {quoted(given['check'])} is not true or false")
         return [as_run(run) for run in grid(**given)]
     except ConfigError as error:
         raise ConfigError(f"sweep file {path}: {error}") from None

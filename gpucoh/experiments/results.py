@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import written_place
+from gpucoh.base.quoting import quoted
 from gpucoh.results.columns import VARIED, with_types
 
 # Columns of every row, even of a run that could not begin: text, whole numbers, correctness.
@@ -240,7 +241,7 @@ def _what_has_changed(table: pa.Table) -> str | None:
     changed = [
         part for part in itertools.zip_longest(written, _content(table)) if part[0] != part[1]
     ]
-    return f"{changed[0][1]!r} where {changed[0][0]!r} was written" if changed else None
+    return f"{quoted(changed[0][1])} where {quoted(changed[0][0])} was written" if changed else None
 
 
 def _what_is_wrong(table: pa.Table) -> str | None:
@@ -249,15 +250,15 @@ def _what_is_wrong(table: pa.Table) -> str | None:
         return "two columns have one name"
     for name in _ALWAYS:
         if name not in table.column_names:
-            return f"no column {name!r}"
+            return f"no column {quoted(name)}"
     for name, kind in zip(table.column_names, table.schema.types, strict=True):
         nothing = pa.types.is_null(kind) and name in ("correct", "error")
         what, fits = _kind_of(name)
         # A column without any value has no type.
         if not (fits(kind) or nothing or (name not in _ALWAYS and pa.types.is_null(kind))):
-            return f"column {name!r} holds {kind}, not {what}"
+            return f"column {quoted(name)} holds {kind}, not {what}"
         if name in _ALWAYS and name not in ("correct", "error") and table[name].null_count:
-            return f"column {name!r} has rows without a value"
+            return f"column {quoted(name)} has rows without a value"
     if len(table["key"].unique()) != len(table):
         return "column 'key' has duplicates"
     return None

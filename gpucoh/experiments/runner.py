@@ -20,6 +20,7 @@ from gpucoh.base.errors import (
     WorkloadError,
     short_traceback,
 )
+from gpucoh.base.quoting import quoted
 from gpucoh.base.units import parse_whole
 from gpucoh.base.wording import name_of, natural
 from gpucoh.device.gpu import (
@@ -74,7 +75,9 @@ class Run:
             if given is None:
                 continue
             if not isinstance(given, Mapping):
-                raise ConfigError(f"{what} = {given!r} is not a dictionary of names and values")
+                raise ConfigError(
+                    f"{what} = {quoted(given)} is not a dictionary of names and values"
+                )
             for name in given:
                 name_of(f"{what}:", name)
 
@@ -82,7 +85,7 @@ class Run:
         if isinstance(check, np.bool_):
             object.__setattr__(self, "check", bool(check))
         if not isinstance(self.check, bool | str):
-            raise ConfigError(f"check = {self.check!r} is not true, false or a name")
+            raise ConfigError(f"check = {quoted(self.check)} is not true, false or a name")
 
     @property
     def found(self) -> Workload:
@@ -122,7 +125,9 @@ class Run:
         try:
             return parse_whole(value)
         except ValueError:
-            raise ConfigError(f"{name} = {value!r} is not a whole number of core cycles") from None
+            raise ConfigError(
+                f"{name} = {quoted(value)} is not a whole number of core cycles"
+            ) from None
 
     def setup(self) -> Setup:
         """What the run is made of, for the columns of a study."""

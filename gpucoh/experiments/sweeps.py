@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucoh.base.errors import ConfigError, Error, short_traceback
 from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, unknown
 from gpucoh.device.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
 from gpucoh.experiments.interrupts import Workers, terminable
@@ -126,14 +127,14 @@ def as_run(given: Run | Mapping[str, Any]) -> Run:
     if isinstance(given, Run):
         run = given
     elif not isinstance(given, Mapping):
-        raise ConfigError(f"{given!r} is not a run or a dictionary of its fields")
+        raise ConfigError(f"{quoted(given)} is not a run or a dictionary of its fields")
     else:
         known = [item.name for item in fields(Run)]
         for name in given:
             if name not in known:
                 raise ConfigError(f"a run: {unknown('field', name, known)}")
         if "workload" not in given:
-            raise ConfigError(f"a run needs the field workload: {dict(given)!r}")
+            raise ConfigError(f"a run needs the field workload: {quoted(dict(given))}")
         run = Run(**given)
     run.validate()
     return run
@@ -194,9 +195,9 @@ def sweep(
         On SIGTERM, with status 143, unless the program handles SIGTERM; finished runs are kept.
     """
     if isinstance(runs, str | Mapping) or not isinstance(runs, Iterable):
-        raise ConfigError(f"{runs!r} is not a list of runs")
+        raise ConfigError(f"{quoted(runs)} is not a list of runs")
     if executor is not None and not callable(getattr(executor, "submit", None)):
-        raise ConfigError(f"{executor!r} is not an executor: it has no method submit")
+        raise ConfigError(f"{quoted(executor)} is not an executor: it has no method submit")
     wanted = {key_of(run): run for run in map(as_run, runs)}
     if executor is not None and not isinstance(executor, ThreadPoolExecutor | Workers):
         for found in {id(run.found): run.found for run in wanted.values()}.values():

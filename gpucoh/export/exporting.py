@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 from gpucoh.device.choices import Choice
 from gpucoh.export.bounded import Bounded, bounded
 from gpucoh.export.murphi import murphi
@@ -60,7 +61,8 @@ def programs_of(texts: Sequence[str]) -> list[Program]:
             out.append(parse(text))
         except (ValueError, KeyError, IndexError):
             raise ConfigError(
-                f"--program {text!r}: no program (allowed: ld x, st x N and add x N, as in {DEFAULT_PROGRAMS[1]!r})"
+                f"--program {quoted(text)}: no program "
+                f"(allowed: ld x, st x N and add x N, as in {DEFAULT_PROGRAMS[1]!r})"
             ) from None
     return out
 

@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from gpucoh.base.quoting import quoted
 from gpucoh.lang import intrinsics, isa
 from gpucoh.lang.expressions import REFUSED_CALLS
 from gpucoh.lang.hints import hint
@@ -134,7 +135,9 @@ class CallLowerer(ReportLowerer):
         if not isinstance(text, str):
             self.fail(node, f"{what} must be a constant string, one of {' '.join(allowed)}")
         if text not in allowed:
-            self.fail(node, f"{what} {text!r} is not allowed here: use one of {' '.join(allowed)}")
+            self.fail(
+                node, f"{what} {quoted(text)} is not allowed here: use one of {' '.join(allowed)}"
+            )
         return text.upper()
 
     def _integer(self, node: ast.expr, what: str) -> Value:
@@ -218,7 +221,7 @@ class CallLowerer(ReportLowerer):
         if not isinstance(array, BufferValue) and order not in ("WEAK", "RELAXED"):
             self.fail(
                 node,
-                f"{describe(array)} has no order {order.lower()!r}: use barrier(), or a buffer",
+                f"{describe(array)} has no order {quoted(order.lower())}: use barrier(), or a buffer",
             )
         return array, index, order, scope
 

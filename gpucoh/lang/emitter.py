@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from gpucoh.base.quoting import quoted
 from gpucoh.lang import folding, isa
 from gpucoh.lang.ir import (
     COMPARISONS,
@@ -229,7 +230,7 @@ class Emitter:
         if isinstance(number, float) and wanted is not F32:
             self.fail(
                 node,
-                f"{number!r} is not an integer: {wanted.name} is needed, use {wanted.name}(...)",
+                f"{quoted(number)} is not an integer: {wanted.name} is needed, use {wanted.name}(...)",
             )
         if wanted is I32 and 0 <= number < 2**32:
             self.fail(node, f"{number} does not fit i32: write u32({number})")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
+from gpucoh.base.quoting import quoted
 from gpucoh.lang.types import MissingType, located, missing_type, wide
 
 _MEMORY = (
@@ -62,7 +63,7 @@ def missing(name: str) -> NoReturn:
     """Raise the error of an unknown attribute of the package; ``__getattr__`` of the package."""
     if wide(name):
         raise located(MissingType, missing_type(name))
-    text = f"module 'gpucoh' has no attribute {name!r}"
+    text = f"module 'gpucoh' has no attribute {quoted(name)}"
     if hint(name):
         raise AttributeError(text + hint(name))
     raise AttributeError(text, name=name, obj=sys.modules["gpucoh"])  # Python adds a similar name

@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, Self, TypeVar, cast
 
 from gpucoh.base.errors import ConfigError, KernelError, short_traceback
 from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.quoting import quoted
 from gpucoh.lang import optimise, schedule
 from gpucoh.lang.assemble import Assembler, disassemble
 from gpucoh.lang.lowerer import Lowerer
@@ -36,7 +37,7 @@ class Definition:
     def __init__(self, function: Callable[..., Any], decorator: str) -> None:
         if not inspect.isfunction(function):
             raise KernelError(
-                f"@gpucoh.{decorator} takes a function that is defined with def, not {function!r}"
+                f"@gpucoh.{decorator} takes a function that is defined with def, not {quoted(function)}"
             )
         self.function = function
         self.name: str = function.__name__
@@ -53,7 +54,7 @@ class Definition:
                 import cloudpickle  # type: ignore[import-untyped,unused-ignore]
         except ImportError:
             raise pickle.PicklingError(
-                f"{name!r} is defined in a script, a notebook or another function, where other processes cannot "
+                f"{quoted(name)} is defined in a script, a notebook or another function, where other processes cannot "
                 "import it: move it to a module, or install cloudpickle"
             ) from None
         return _restored, (type(self), cloudpickle.dumps(self.function), self._file)
@@ -101,7 +102,7 @@ class Kernel(Definition):
         """
         if not isinstance(extents, tuple) or len(extents) != 2:
             raise ConfigError(
-                f"kernel '{self.name}': {extents!r} in brackets is not a grid and a block: write "
+                f"kernel '{self.name}': {quoted(extents)} in brackets is not a grid and a block: write "
                 f"{self.name}[grid, block](...), and shared=, placement= behind the arguments"
             )
         grid, block = extents
@@ -127,7 +128,7 @@ class Kernel(Definition):
             )
             raise ConfigError(
                 f"kernel '{self.name}': {found}: pass arrays of one GPU, or use "
-                f"gpu.launch({self.name}, grid={grid!r}, block={block!r}, args=(...))"
+                f"gpu.launch({self.name}, grid={quoted(grid)}, block={quoted(block)}, args=(...))"
             )
         return next(iter(gpus.values()))
 
@@ -188,7 +189,7 @@ class Kernel(Definition):
             For Python that the kernel language does not support; with file, line and a replacement.
         """
         if lanes not in (32, 64):
-            raise ConfigError(f"lanes = {lanes!r} is not 32 or 64")
+            raise ConfigError(f"lanes = {quoted(lanes)} is not 32 or 64")
         with self._compiling:  # threads of a sweep that need the same program compile it once
             for known, dependencies, program in self._programs:
                 if known == lanes and all(_same(now(), value) for now, value in dependencies):

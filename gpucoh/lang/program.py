@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 from gpucoh.lang import isa
 from gpucoh.lang.types import F32, I32, BufferType, Element, Scalar
 
@@ -196,7 +197,7 @@ class Program:
             return self
         if self.dynamic_shared is None:
             raise ConfigError(
-                f"shared = {elements!r}: kernel '{self.name}' has no gpucoh.shared(dtype) without a size"
+                f"shared = {quoted(elements)}: kernel '{self.name}' has no gpucoh.shared(dtype) without a size"
             )
         if (
             isinstance(elements, bool)
@@ -204,8 +205,8 @@ class Program:
             or not 1 <= elements <= MAX_SHARED_WORDS
         ):
             raise ConfigError(
-                f"shared = {elements!r}: kernel '{self.name}' has a gpucoh.shared(dtype) without a size: give its "
-                f"number of elements at the launch (allowed: 1 to {MAX_SHARED_WORDS})"
+                f"shared = {quoted(elements)}: kernel '{self.name}' has a gpucoh.shared(dtype) without a size: "
+                f"give its number of elements at the launch (allowed: 1 to {MAX_SHARED_WORDS})"
             )
         words = self.shared_words + self.dynamic_type.words(int(elements))
         return replace(self, shared_words=words, dynamic_shared=int(elements))
@@ -230,7 +231,7 @@ class Program:
                 if isinstance(value, numbers.Number):
                     raise ConfigError(
                         f"argument '{parameter.name}' of kernel '{self.name}' must be an array of "
-                        f"{parameter.type.name}, got {value!r}"
+                        f"{parameter.type.name}, got {quoted(value)}"
                     )
                 buffers.append(value)
                 scalars |= self._extents(parameter, value)
@@ -273,7 +274,7 @@ def scalar_bits(kernel: str, parameter: Parameter, value: Any) -> int:
             except OverflowError:
                 rounded = np.float32(np.inf)
         if np.isinf(rounded) and not (isinstance(value, (float, np.floating)) and np.isinf(value)):
-            raise ConfigError(f"{where} must fit f32 (up to 3.4e38), got {value!r}")
+            raise ConfigError(f"{where} must fit f32 (up to 3.4e38), got {quoted(value)}")
         return int(rounded.view(np.uint32))
     if not isinstance(value, (bool, int, np.integer, np.bool_)):
         raise ConfigError(

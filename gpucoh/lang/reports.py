@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from gpucoh.base.quoting import quoted
 from gpucoh.lang.expressions import ExpressionLowerer
 from gpucoh.lang.ir import Operand
 from gpucoh.lang.program import Report
@@ -72,7 +73,7 @@ class ReportLowerer(ExpressionLowerer):
             try:
                 f"{word.type.numpy.type(1).item():{format}}"
             except ValueError:
-                self.fail(node, f"the format {format!r} is not one of {word.type.name}")
+                self.fail(node, f"the format {quoted(format)} is not one of {word.type.name}")
             parts.append((word.type, format))
             values.append(word.operand)
 

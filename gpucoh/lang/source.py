@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpucoh.base.errors import KernelError, shown_file
+from gpucoh.base.quoting import quoted
 from gpucoh.lang.types import wide
 
 
@@ -99,7 +100,7 @@ class SourceUnit:
             raise self.error(argument, str(error)) from None
         except Exception as error:
             raise self.error(
-                argument, f"the annotation {value!r} cannot be evaluated: {error}"
+                argument, f"the annotation {quoted(value)} cannot be evaluated: {error}"
             ) from None
 
     def error(self, node: ast.AST | None, message: str) -> KernelError:

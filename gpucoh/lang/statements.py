@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gpucoh.base.quoting import quoted
 from gpucoh.lang.calls import CallLowerer
 from gpucoh.lang.emitter import is_positive
 from gpucoh.lang.folding import signed
@@ -163,7 +164,8 @@ class StatementLowerer(CallLowerer):
             ):
                 self.fail(
                     node,
-                    f"'{name}' is {known.type.name} since line {known.line} and {value.value!r} is not an integer: "
+                    f"'{name}' is {known.type.name} since line {known.line} "
+                    f"and {quoted(value.value)} is not an integer: "
                     f"make '{name}' a float there, as 1.0 or {name}: gpucoh.f32 = 1",
                 )
             word = self.coerce(value, known.type, node, f"'{name}' (line {known.line})")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, get_args, ge
 import numpy as np
 
 from gpucoh.base.errors import KernelError, shown_file
+from gpucoh.base.quoting import quoted
 
 __all__ = [
     "Buffer",
@@ -229,7 +230,7 @@ else:
             else:
                 raise located(
                     KernelError,
-                    f"Buffer[{dtype.name}, {one!r}]: the only qualifiers are the number of dimensions, 1 to "
+                    f"Buffer[{dtype.name}, {quoted(one)}]: the only qualifiers are the number of dimensions, 1 to "
                     f'{MAX_DIMENSIONS}, and "readonly"',
                     callers=1,
                 )
@@ -248,7 +249,7 @@ else:
         def __class_getitem__(cls, item):
             dtype, *rest = item if isinstance(item, tuple) else (item,)
             if not isinstance(dtype, Element):
-                otherwise = f"{cls.__name__}[{dtype!r}]: the element type must be i32, u32, f32, i8, u8, i16 or u16"
+                otherwise = f"{cls.__name__}[{quoted(dtype)}]: the element type must be i32, u32, f32, i8, u8, i16 or u16"
                 text = refusal(f"the element type of {cls.__name__}", dtype, otherwise)
                 raise located(KernelError, text)
             if rest and cls is not Buffer:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gpucoh.base.quoting import quoted
 from gpucoh.lang.folding import float_bits
 from gpucoh.lang.ir import Argument, Block, Constant, LocalArray, Operand, Register
 from gpucoh.lang.program import extent_name
@@ -132,7 +133,7 @@ def describe(value: AnyValue) -> str:
     if isinstance(value, LocalArray):
         return f"the local array '{value.name}'"
     name = getattr(value.value, "__name__", None)
-    return f"'{name}'" if name else f"{value.value!r} ({type(value.value).__name__})"
+    return f"'{name}'" if name else f"{quoted(value.value)} ({type(value.value).__name__})"
 
 
 def from_python(value: Any) -> AnyValue:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from gpucoh.base.quoting import quoted
 from gpucoh.litmus.syntax import Condition, Proposition, Term, UnsupportedError, read_word
 
 _TOKEN = re.compile(
@@ -69,7 +70,7 @@ class _Reader:
         sign = self.take()
         sign = "==" if sign == "=" else sign
         if sign not in ("==", "!=", "<", "<=", ">", ">="):
-            raise self.fail(f"{sign or 'the end'!r} where a comparison is expected")
+            raise self.fail(f"{quoted(sign or 'the end')} where a comparison is expected")
         return Proposition(sign, left=left, right=self.term())
 
     def term(self) -> Term:
@@ -89,13 +90,15 @@ class _Reader:
             if self.peek() == "[":
                 raise self.fail(f"{token}[..]: arrays are not modelled")
             return Term(token)
-        raise self.fail(f"{token or 'the end'!r} where a register, location or number is expected")
+        raise self.fail(
+            f"{quoted(token or 'the end')} where a register, location or number is expected"
+        )
 
     def register(self, thread: str) -> Term:
         self.take()
         name = self.take()
         if not re.fullmatch(r"[A-Za-z_]\w*", name):
-            raise self.fail(f"{name or 'the end'!r} is not a register")
+            raise self.fail(f"{quoted(name or 'the end')} is not a register")
         return Term(f"P{int(thread)}:{name}")
 
 
@@ -113,7 +116,7 @@ def read_proposition(text: str, line: int) -> Proposition:
     reader = _Reader(tokens, line)
     found = reader.disjunction()
     if reader.at < len(tokens):
-        raise reader.fail(f"{reader.peek()!r} is unexpected after the condition")
+        raise reader.fail(f"{quoted(reader.peek())} is unexpected after the condition")
     return found
 
 

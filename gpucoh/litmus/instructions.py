@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gpucoh.base.quoting import quoted
 from gpucoh.litmus.syntax import Instruction, UnsupportedError, Value, read_word
 
 ORDERS = {
@@ -70,7 +71,7 @@ class Cell:
 
     def fail(self, what: str) -> UnsupportedError:
         """The error for an unsupported part."""
-        return UnsupportedError(f"{self.text!r}: {what}", self.line)
+        return UnsupportedError(f"{quoted(self.text)}: {what}", self.line)
 
     def count(self, *allowed: int) -> None:
         """Check the number of operands."""
@@ -82,7 +83,7 @@ class Cell:
         """The operand as a register."""
         name = self.operands[index]
         if not REGISTER.fullmatch(name):
-            raise self.fail(f"{name!r} is not a register (r0, r1, ..)")
+            raise self.fail(f"{quoted(name)} is not a register (r0, r1, ..)")
         return name.lstrip("%")
 
     def value(self, index: int) -> Value:
@@ -101,9 +102,9 @@ class Cell:
         if name.startswith("[") and name.endswith("]"):
             name = name[1:-1].strip()
         if REGISTER.fullmatch(name):
-            raise self.fail(f"{name!r}: addresses in registers are not modelled")
+            raise self.fail(f"{quoted(name)}: addresses in registers are not modelled")
         if not NAME.fullmatch(name):
-            raise self.fail(f"{name!r} is not a location")
+            raise self.fail(f"{quoted(name)} is not a location")
         return name, None
 
     def qualifiers(
@@ -278,7 +279,7 @@ def _branch(cell: Cell, labels: dict[str, int]) -> Instruction:
     cell.count(1 if jumps else 3)
     label = cell.operands[-1]
     if label not in labels:
-        raise cell.fail(f"there is no label {label!r} in this thread")
+        raise cell.fail(f"there is no label {quoted(label)} in this thread")
     if jumps:
         return Instruction(op="jump", line=cell.line, target=labels[label])
     return Instruction(

@@ -181,7 +181,9 @@ def _read_program(
     if not rows:
         raise source.fail("there are no threads: rows end with ;", start)
     if rest.strip():
-        raise source.fail(f"{quoted(rest.strip())}: a row ends with ;", start + len(text) - len(rest))
+        raise source.fail(
+            f"{quoted(rest.strip())}: a row ends with ;", start + len(text) - len(rest)
+        )
     declared = _read_threads(source, rows[0], start)
     columns: list[list[tuple[str, int]]] = [[] for _ in declared]
     at = start + len(rows[0]) + 1
@@ -268,7 +270,7 @@ def _finish(
             raise source.fail("there is no exists, ~exists or forall", close)
         clause = following
     if clause[2] in ("filter", "final", "locations"):
-        raise source.fail(f"{clause[2]!r} is not supported", clause.start())
+        raise source.fail(f"{quoted(clause[2])} is not supported", clause.start())
     if clause[1] and clause[2] == "forall":
         raise source.fail("~forall is not supported", clause.start())
     quantifier = "~exists" if clause[1] else clause[2]
@@ -302,4 +304,4 @@ def _check_names(
         if colon and int(thread[1:]) not in ids:
             raise source.fail(f"condition: there is no thread {thread}", at)
         if not colon and name not in initial:
-            raise source.fail(f"condition: there is no location {name!r}", at)
+            raise source.fail(f"condition: there is no location {quoted(name)}", at)

@@ -55,7 +55,8 @@ def _split(candidate: Candidate) -> tuple[Candidate, list[tuple[Name, Name]]]:
             read(name): source and write(source) for name, source in candidate.sources.items()
         },
         orders={
-            location: [write(name) for name in order] for location, order in candidate.orders.items()
+            location: [write(name) for name in order]
+            for location, order in candidate.orders.items()
         },
         meetings=[[write(name) for name in meeting] for meeting in candidate.meetings],
     )

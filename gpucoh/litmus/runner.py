@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, nearest
 from gpucoh.device.gpu import protocols, resolve
 from gpucoh.device.protocols import rule_name
@@ -50,7 +51,7 @@ def builtin(name: str) -> Test:
     """
     if name not in builtins():
         hint = nearest(name, builtins()) or "; gpucoh litmus --list lists the built-in ones"
-        raise UnsupportedError(f"{name!r} is neither a built-in litmus test nor a file{hint}")
+        raise UnsupportedError(f"{quoted(name)} is neither a built-in litmus test nor a file{hint}")
     return parse((_folder() / f"{name}.litmus").read_text(encoding="utf-8"), name)
 
 
@@ -173,11 +174,13 @@ def unsupported(
     test: Test | str | Path, protocol: str, rule: str, model: str, reason: str
 ) -> Result:
     """The result of a test that is not run."""
-    known = isinstance(test, Test)
-    name = test.name if known else Path(test).name.removesuffix(".litmus")
+    if isinstance(test, Test):
+        name, file = test.name, test.file
+    else:
+        name, file = Path(test).name.removesuffix(".litmus"), str(test)
     return Result(
         test=name,
-        file=test.file if known else str(test),
+        file=file,
         protocol=protocol,
         consistency=rule,
         model=model,

@@ -51,7 +51,8 @@ def read_word(text: str, line: int) -> int:
     number = int(digits, 16 if "x" in digits else 10) if short else 1 << 64
     if not -(1 << 31) <= number < 1 << 32:
         raise UnsupportedError(
-            f"{shortened(text)} has more than 32 bits (allowed: {-(1 << 31)} to {(1 << 32) - 1})", line
+            f"{shortened(text)} has more than 32 bits (allowed: {-(1 << 31)} to {(1 << 32) - 1})",
+            line,
         )
     return signed(number)
 

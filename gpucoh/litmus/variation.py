@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 from gpucoh.litmus import program as p
 from gpucoh.litmus.code import MOST_REGISTERS
 from gpucoh.litmus.program import Shape
@@ -126,8 +127,8 @@ class Planner:
         self.shape = p.shape_of(test)
         if self.shape.warps > machine.warps_per_core:
             raise ConfigError(
-                f"litmus test {test.name!r}: a block of {self.shape.warps} warps; a core of machine "
-                f"{machine.name!r} holds {machine.warps_per_core}"
+                f"litmus test {quoted(test.name)}: a block of {self.shape.warps} warps; a core of machine "
+                f"{quoted(machine.name)} holds {machine.warps_per_core}"
             )
         self.groups = _groups(test)
         self.slots = slots_a_core(self.shape, machine)
@@ -137,7 +138,7 @@ class Planner:
         gpus = len({gpu for gpu, _ in self.groups})
         if gpus > machine.cores:
             raise ConfigError(
-                f"litmus test {test.name!r}: threads on {gpus} GPUs; machine {machine.name!r} has "
+                f"litmus test {quoted(test.name)}: threads on {gpus} GPUs; machine {quoted(machine.name)} has "
                 f"{machine.cores} cores to represent them"
             )
 

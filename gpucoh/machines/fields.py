@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from gpucoh.base.quoting import quoted
 from gpucoh.base.units import parse_bytes, parse_mhz, parse_name, parse_whole
 from gpucoh.base.wording import out_of_range
 
@@ -26,7 +27,7 @@ _SHORT = {"lrr": "loose_round_robin", "gto": "greedy_then_oldest", "frfcfs": "fr
 def _bytes(value: object, plain: int = 1) -> int:
     size = parse_bytes(value, plain)
     if not size.is_integer():
-        raise ValueError(f"{value!r} is not a whole number of bytes")
+        raise ValueError(f"{quoted(value)} is not a whole number of bytes")
     return int(size)
 
 
@@ -102,7 +103,7 @@ def first_error(error: ValidationError, fields: Mapping[str, FieldInfo]) -> str:
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else ""
     if first["type"] == "missing":
-        return f"field {name!r} is missing ({fields[name].description})"
+        return f"field {quoted(name)} is missing ({fields[name].description})"
     value = first["input"]
     kind = first["type"]
     if kind in ("greater_than_equal", "less_than_equal"):
@@ -110,8 +111,8 @@ def first_error(error: ValidationError, fields: Mapping[str, FieldInfo]) -> str:
         low, high = getattr(bounds.get("Ge"), "ge", "-"), getattr(bounds.get("Le"), "le", "-")
         return out_of_range(name, value, f"{low} to {high} {unit_of(fields[name])}".rstrip())
     if kind == "literal_error":
-        return f"{name} = {value!r} is not one of {first['ctx']['expected'].replace(chr(39), '')}"
+        return f"{name} = {quoted(value)} is not one of {first['ctx']['expected'].replace(chr(39), '')}"
     if kind.startswith("string_"):
-        return f"{name} = {value!r} is not text"
+        return f"{name} = {quoted(value)} is not text"
     message = str(first["msg"]).removeprefix("Value error, ")
     return f"{name}: {message}"

@@ -18,7 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from gpucoh.base import markup
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.files import path_of, read_toml, whole_file
-from gpucoh.base.units import LONGEST_NAME, format_kib
+from gpucoh.base.quoting import quoted
+from gpucoh.base.units import format_kib
 from gpucoh.base.wording import nearest, unknown
 from gpucoh.machines.fields import (
     WORDS,
@@ -188,7 +189,7 @@ class Machine(BaseModel):
 
     @short_traceback
     def __init__(self, **values: Any) -> None:
-        label = f"machine {str(values.get('name', 'custom'))[:LONGEST_NAME]!r}"
+        label = f"machine {quoted(str(values.get('name', 'custom')))}"
         _refuse_unknown(label, values, type(self).model_fields)
         try:
             super().__init__(**values)
@@ -298,7 +299,7 @@ class Machine(BaseModel):
         ConfigError
             If the field is unknown.
         """
-        _refuse_unknown(f"machine {self.name!r}", [field], type(self).model_fields)
+        _refuse_unknown(f"machine {quoted(self.name)}", [field], type(self).model_fields)
         preset = PRESETS.get(self.name)
         if preset is None or field not in preset or field in self.changes:
             return "given"
@@ -363,12 +364,14 @@ def _read_toml(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
     values = read_toml(path, "machine file")
     base = values.pop("base", None)
     if base is not None and not (isinstance(base, str) and base.isprintable()):
-        raise ConfigError(f"machine file {path}: base = {base!r} is not the name of a machine")
+        raise ConfigError(
+            f"machine file {path}: base = {quoted(base)} is not the name of a machine"
+        )
     try:
         if base is not None and base.endswith(".toml"):
             below = path.parent / base
             if below.resolve() in (path.resolve(), *above):
-                raise ConfigError(f"base = {base!r} is circular: it leads back to this file")
+                raise ConfigError(f"base = {quoted(base)} is circular: it leads back to this file")
             values = _read_toml(below, (path.resolve(), *above)) | values
         elif base is not None:
             values = machine(base).model_dump() | values
@@ -384,9 +387,13 @@ def _lines(kib: float, line_bytes: int) -> int:
 def _refuse_unknown(label: str, given: Iterable[str], known: Mapping[str, object]) -> None:
     for name in given:
         if name not in known:
-            hint = f"; did you mean {_HINTS[name]!r}?" if name in _HINTS else nearest(name, known)
+            hint = (
+                f"; did you mean {quoted(_HINTS[name])}?"
+                if name in _HINTS
+                else nearest(name, known)
+            )
             hint = hint or "; gpucoh machines fermi lists the fields"
-            raise ConfigError(f"{label}: unknown field {name!r}{hint}")
+            raise ConfigError(f"{label}: unknown field {quoted(name)}{hint}")
 
 
 def _power_of_two(value: int) -> bool:
@@ -474,7 +481,7 @@ def machine(name: str | Machine | Path = "fermi") -> Machine:
     if isinstance(name, Machine):
         return name
     if not isinstance(name, str | Path):
-        raise ConfigError(f"machine {name!r} is not a name, a TOML file or a Machine")
+        raise ConfigError(f"machine {quoted(name)} is not a name, a TOML file or a Machine")
     if isinstance(name, Path) or name.endswith(".toml"):
         return Machine.from_toml(name)
     if name not in PRESETS:

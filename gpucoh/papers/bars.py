@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gpucoh.base.quoting import quoted
 from gpucoh.papers.amounts import AMOUNTS, RELATIVE
 from gpucoh.papers.claims import Claim, Paper
 from gpucoh.papers.runs import Runs
@@ -146,7 +147,7 @@ def shown_group(paper: Paper, measure: str, figure: str, workloads: Sequence[str
     }
     if len(kinds) > 1:
         raise ValueError(
-            f"figure {figure!r}, {measure}: bars with different means: {sorted(kinds)}"
+            f"figure {quoted(figure)}, {measure}: bars with different means: {sorted(kinds)}"
         )
     quantity, kind = kinds.pop()
     baselines = {name: entry.baseline for name, entry in entries.items()}

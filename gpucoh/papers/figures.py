@@ -14,6 +14,7 @@ from gpucoh.base.canvas import png
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import whole_file
 from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import unknown
 from gpucoh.papers import drawing
 from gpucoh.papers.amounts import AMOUNTS
@@ -51,7 +52,7 @@ def chosen(paper: str, figure: str | None) -> tuple[Spec, ...]:
     )
     if not found:
         ids = [spec.id for spec in specs]
-        raise ConfigError(f"paper {paper!r}: {unknown('figure', figure, ids)}")
+        raise ConfigError(f"paper {quoted(paper)}: {unknown('figure', figure, ids)}")
     return found
 
 
@@ -142,7 +143,9 @@ def paper_figure(
     described, specs = load(paper), chosen(paper, figure)
     if len(specs) > 1:
         ids = ", ".join(spec.id for spec in specs)
-        raise ConfigError(f"figure {figure!r} of paper {paper!r} has parts: choose one of {ids}")
+        raise ConfigError(
+            f"figure {quoted(figure)} of paper {quoted(paper)} has parts: choose one of {ids}"
+        )
     spec = specs[0]
     if isinstance(spec, TableSpec):
         rows = spec.rows(described)

@@ -21,6 +21,7 @@ from matplotlib.ticker import MaxNLocator
 
 from gpucoh.base.canvas import Canvas, points, style
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import nearest
 from gpucoh.report.looks import Look, proper_name
 
@@ -136,7 +137,7 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.legend is not None and self.legend not in LEGENDS:
-            raise ConfigError(f"legend = {self.legend!r}: {', '.join(LEGENDS)}, or None")
+            raise ConfigError(f"legend = {quoted(self.legend)}: {', '.join(LEGENDS)}, or None")
 
     @property
     def place(self) -> str:
@@ -157,7 +158,7 @@ class Options:
             return WIDTHS[self.width]
         if isinstance(self.width, int | float) and 1 <= self.width <= 40:
             return float(self.width)
-        raise ConfigError(f"width = {self.width!r}: column, page, or inches from 1 to 40")
+        raise ConfigError(f"width = {quoted(self.width)}: column, page, or inches from 1 to 40")
 
     def ordered(self, protocols: Sequence[str], workloads: Sequence[str]) -> list[str]:
         """The protocols to draw, in order; also checks the names in ``labels``.
@@ -171,7 +172,7 @@ class Options:
             if name not in protocols and name not in workloads:
                 known = [*protocols, *workloads]
                 raise ConfigError(
-                    f"labels: {name!r} is no protocol or workload of this comparison{nearest(name, known)}"
+                    f"labels: {quoted(name)} is no protocol or workload of this comparison{nearest(name, known)}"
                 )
         if self.order is None:
             return list(protocols)
@@ -179,7 +180,7 @@ class Options:
         for name in chosen:
             if name not in protocols:
                 raise ConfigError(
-                    f"order: {name!r} is no protocol of this comparison{nearest(name, protocols)}"
+                    f"order: {quoted(name)} is no protocol of this comparison{nearest(name, protocols)}"
                 )
         if not chosen:
             raise ConfigError("order: no protocols are given")
@@ -276,7 +277,7 @@ def own_axes(options: Options, most: int) -> list[Axes]:
     listed = list(options.ax) if isinstance(options.ax, Iterable) else [options.ax]
     given = [axes for axes in listed if isinstance(axes, Axes)]
     if not given or len(given) < len(listed) or len(given) > most:
-        raise ConfigError(f"ax = {options.ax!r}: Matplotlib axes, at most {most}")
+        raise ConfigError(f"ax = {quoted(options.ax)}: Matplotlib axes, at most {most}")
     return given
 
 

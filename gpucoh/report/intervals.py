@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import nearest
 from gpucoh.results.runs import RunResult
 
@@ -73,7 +74,7 @@ def plot_intervals(
     for name in names:
         if name not in (*_RATES, "stalls", *table.columns):
             known = nearest(name, [*_RATES, "stalls", *table.columns])
-            raise ConfigError(f"y: {name!r} is no column of intervals{known}")
+            raise ConfigError(f"y: {quoted(name)} is no column of intervals{known}")
     edges = [*table["begin"], int(table["begin"].iloc[-1] + table["cycles"].iloc[-1])]
     with mpl.rc_context(style()):
         figure: Figure = Canvas(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from gpucoh.base import markup
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.quoting import quoted
 from gpucoh.results.runs import RunResult, table_of
 
 if TYPE_CHECKING:
@@ -96,8 +97,10 @@ class Matrix:
             if same and seed in (None, item.seed) and machine in (None, item.machine):
                 return item
         which = "" if seed is None else f" with seed {seed}"
-        which += "" if machine is None else f" on {machine!r}"
-        raise ConfigError(f"no run of {workload!r} under {protocol!r}{which} in this comparison")
+        which += "" if machine is None else f" on {quoted(machine)}"
+        raise ConfigError(
+            f"no run of {quoted(workload)} under {quoted(protocol)}{which} in this comparison"
+        )
 
     def _against_baseline(self, run: RunResult) -> dict[str, float | None]:
         base = self.run(run.workload, self.baseline, run.seed, run.machine)

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.quoting import quoted
 from gpucoh.base.units import parse_whole
 from gpucoh.base.wording import name_of, natural, unknown
 from gpucoh.suite import references
@@ -175,7 +176,7 @@ class Parameter:
             return reader.validate_python(value)
         except ValidationError:
             raise ConfigError(
-                f"workload {owner}: parameter {self.name} is {value!r}; allowed: {self.allowed()}"
+                f"workload {owner}: parameter {self.name} is {quoted(value)}; allowed: {self.allowed()}"
             ) from None
 
 
@@ -197,7 +198,7 @@ def _plain(value: object) -> object:
     """A number of Python's own type, or text; a bool is an error, and digits that are grouped by ``_``."""
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, bool) or (isinstance(plain, str) and "_" in plain):
-        raise ValueError(f"{plain!r} is not a number")
+        raise ValueError(f"{quoted(plain)} is not a number")
     return plain
 
 
@@ -357,7 +358,7 @@ class Workload:
         """Call the function, as without the decorator."""
         if self.function is None:
             raise ConfigError(
-                f"workload {self.id} is not a function: gpucoh.run({self.id!r}, ...) runs it"
+                f"workload {self.id} is not a function: gpucoh.run({quoted(self.id)}, ...) runs it"
             )
         return self.function(*args, **kwargs)
 
@@ -404,7 +405,7 @@ class Workload:
         setting = Setting(workload=self.id, scale=scale, seed=int(seed), params=values, given=given)
         for name in sorted(self.required - given):
             raise setting.refuse(
-                f"parameter {name} has no value: give params={{{name!r}: ...}} or --param {name}=..."
+                f"parameter {name} has no value: give params={{{quoted(name)}: ...}} or --param {name}=..."
             )
         return setting
 
@@ -442,7 +443,7 @@ class Registry:
         taken = {name for known in self._by_id.values() for name in (known.id, *known.aliases)}
         for name in (workload.id, *workload.aliases):
             if name in taken:
-                raise ValueError(f"workload name {name!r} is taken")
+                raise ValueError(f"workload name {quoted(name)} is taken")
         self._by_id[workload.id] = workload
         return workload
 

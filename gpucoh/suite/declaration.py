@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol, TypedDict, Unpack
 import numpy as np
 
 from gpucoh.base.errors import ConfigError, KernelError, SimulationError, WorkloadError, shown_file
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import unknown
 from gpucoh.suite import references
 from gpucoh.suite.base import (
@@ -72,7 +73,7 @@ class _Prepared:
 
     def run(self, gpu: GpuLike) -> Outcome:
         """Call the function and compare what it returns; an AssertionError is a wrong result."""
-        owner = f"workload {self.setting.workload!r}"
+        owner = f"workload {quoted(self.setting.workload)}"
         try:
             returned = self.function(gpu, self.setting.rng(), **self.setting.params)
         except AssertionError as error:
@@ -132,7 +133,7 @@ def _verdict(returned: Any) -> Outcome:
             where="" if returned else "the function returned False",
         )
     if not isinstance(returned, Mapping):
-        raise TypeError(f"{type(returned).__name__} {str(returned)[:60]!r}")
+        raise TypeError(f"{type(returned).__name__} {quoted(str(returned))}")
     if not returned:
         raise ValueError("an empty dictionary")
     return combine(*(_one(str(name), item) for name, item in returned.items()))
@@ -141,21 +142,21 @@ def _verdict(returned: Any) -> Outcome:
 def _one(name: str, item: Any) -> Outcome:
     """The verdict on one pair of a result and its reference."""
     if not isinstance(item, tuple | list) or not 2 <= len(item) <= 3:
-        raise TypeError(f"{name!r}: {type(item).__name__} in place of (result, expected)")
+        raise TypeError(f"{quoted(name)}: {type(item).__name__} in place of (result, expected)")
     try:
         got, want = (np.asarray(value) for value in item[:2])
     except ValueError as error:
-        raise ValueError(f"{name!r}: not an array: {error}") from None
+        raise ValueError(f"{quoted(name)}: not an array: {error}") from None
     for array in (got, want):
         if array.dtype.kind not in "iufb":
-            raise TypeError(f"{name!r}: an array of {array.dtype}, not of numbers")
+            raise TypeError(f"{quoted(name)}: an array of {array.dtype}, not of numbers")
     rtol = item[2] if len(item) == 3 else 0.0
     if isinstance(rtol, bool) or not isinstance(rtol, int | float | np.number) or not rtol >= 0:
-        raise ValueError(f"{name!r}: rtol {rtol!r}, not a number of at least 0")
+        raise ValueError(f"{quoted(name)}: rtol {quoted(rtol)}, not a number of at least 0")
     if want.ndim == 0:
         want = np.broadcast_to(want, got.shape)
     if got.shape != want.shape:
-        raise ValueError(f"{name!r}: a result of shape {got.shape} and expected {want.shape}")
+        raise ValueError(f"{quoted(name)}: a result of shape {got.shape} and expected {want.shape}")
     return compare(name, got, want, tolerance=float(rtol), floor=0.0)
 
 
@@ -201,14 +202,16 @@ def workload(
     name = declared.get("id") or references.name_of(source)
     if getattr(source, "is_gpucoh_kernel", False):
         raise ConfigError(
-            f"kernel {name!r} is not a workload: launch it in a function (gpu, rng, **parameters)"
+            f"kernel {quoted(name)} is not a workload: launch it in a function (gpu, rng, **parameters)"
         )
-    label = f"workload {name!r}"
+    label = f"workload {quoted(name)}"
     group = declared.get("group")
     if group is not None and not (
         isinstance(group, str) and group and all(letter in GROUPS for letter in group)
     ):
-        raise ConfigError(f"{label}: group {group!r} is not of the letters {', '.join(GROUPS)}")
+        raise ConfigError(
+            f"{label}: group {quoted(group)} is not of the letters {', '.join(GROUPS)}"
+        )
     text = inspect.getdoc(source) if inspect.isroutine(source) else None
     made: dict[str, Any] = {
         "id": name,
@@ -232,12 +235,14 @@ def _checked_scales(label: str, scales: Any) -> Scales:
     if scales is None:
         return {}
     if not isinstance(scales, Mapping) or not scales:
-        raise ConfigError(f'{label}: scales = {scales!r} is not of the form {{"tiny": {{"n": 1}}}}')
+        raise ConfigError(
+            f'{label}: scales = {quoted(scales)} is not of the form {{"tiny": {{"n": 1}}}}'
+        )
     for scale, values in scales.items():
         if scale not in SCALES:
             raise ConfigError(f"{label}: {unknown('scale', scale, SCALES)}")
         if not isinstance(values, Mapping):
-            raise ConfigError(f"{label}: scale {scale} is {values!r}, not a dictionary")
+            raise ConfigError(f"{label}: scale {scale} is {quoted(values)}, not a dictionary")
     return scales
 
 

@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
-from gpucoh.suite.inputs import MAX_VERTICES, Graph, as_number, as_whole, graph_from_edges, read_bytes
+from gpucoh.suite.inputs import (
+    MAX_VERTICES,
+    Graph,
+    as_number,
+    as_whole,
+    graph_from_edges,
+    read_bytes,
+)
 
 #: Values of the parameter ``format``.
 FORMATS = ("auto", "mtx", "edges", "metis", "dimacs")
@@ -113,7 +120,7 @@ def _binary_graph(data: bytes) -> str | None:
             return f"a Galois binary graph (.gr); {advice}"
     if len(data) >= 25 and data[0] <= 1:
         edges, vertices = (int(item) for item in np.frombuffer(data[1:17], "<i8"))
-        if 0 < vertices and 0 <= edges and 25 + 8 * vertices + 4 * edges <= len(data):
+        if vertices > 0 and edges >= 0 and 25 + 8 * vertices + 4 * edges <= len(data):
             return f"a GAP serialised graph (.sg or .wsg); {advice}"
     return None
 
@@ -147,7 +154,12 @@ class _Text:
         return first[0] in ("c", "p")
 
     def graph(
-        self, edges: NDArray[np.int64], vertices: int, *, directed: bool, notes: tuple[str, ...] = ()
+        self,
+        edges: NDArray[np.int64],
+        vertices: int,
+        *,
+        directed: bool,
+        notes: tuple[str, ...] = (),
     ) -> Graph:
         """The graph of pairs of vertices."""
         name = Path(self.path).name
@@ -205,7 +217,8 @@ def _edge_list(text: _Text, directed: bool, sure: bool) -> Graph:
             continue
         if fields[0].endswith(":"):
             raise text.fail(
-                at, "two vertex numbers from 0; an adjacency list is not read: write one edge a line"
+                at,
+                "two vertex numbers from 0; an adjacency list is not read: write one edge a line",
             )
         try:
             pair = (as_whole(fields[0]), as_whole(fields[1]))
@@ -258,10 +271,8 @@ def _gaps(path: str, edges: NDArray[np.int64]) -> tuple[str, ...]:
             f"graph {path}: edges name {named.size} of the vertices 0 to {last}; the others have no edges",
         )
     if named[0] == 1 and named.size > 1:
-        return (
-            f"graph {path}: no edge names vertex 0, which is read as a vertex without edges; "
-            "numbers of an edge list count from 0",
-        )
+        what = "no edge names vertex 0, which is read as a vertex without edges"
+        return (f"graph {path}: {what}; numbers of an edge list count from 0",)
     return ()
 
 
@@ -270,7 +281,9 @@ def _gaps(path: str, edges: NDArray[np.int64]) -> tuple[str, ...]:
 
 def _metis(text: _Text) -> Graph:
     """The format of METIS and of the DIMACS-10 collection: counts, then the neighbours of each vertex, from 1."""
-    rows = ((at, line) for at, line in enumerate(text.lines, 1) if not line.lstrip().startswith("%"))
+    rows = (
+        (at, line) for at, line in enumerate(text.lines, 1) if not line.lstrip().startswith("%")
+    )
     first = next(((at, line) for at, line in rows if line.strip()), None)
     if first is None:
         raise ConfigError(f"graph {text.path}: has no header; allowed: a METIS graph")
@@ -292,7 +305,8 @@ def _metis(text: _Text) -> Graph:
     keys = np.sort(found[:, 0] * vertices + found[:, 1])
     if len(found) != 2 * edges:
         raise ConfigError(
-            f"graph {text.path}: lists {len(found)} neighbours; allowed: {2 * edges}, each of the header's {edges} edges twice"
+            f"graph {text.path}: lists {len(found)} neighbours; allowed: {2 * edges}, "
+            f"each of the header's {edges} edges twice"
         )
     if not np.array_equal(keys, np.sort(found[:, 1] * vertices + found[:, 0])):
         missing = np.setdiff1d(found[:, 1] * vertices + found[:, 0], keys)
@@ -335,7 +349,7 @@ def _metis_row(
     if len(values) < skipped or len(row) % step:
         raise text.fail(at, f"{skipped} weights, then {step} numbers for each neighbour")
     ends = np.array(row[::step] if max(row, default=0) < 1 << 62 else [0], np.int64)
-    if ends.size and not (1 <= ends.min() and ends.max() <= vertices):
+    if ends.size and not (ends.min() >= 1 and ends.max() <= vertices):
         raise text.fail(at, f"neighbours from 1 to {vertices}")
     if any(value < 0 for value in values):
         raise text.fail(at, "weights of at least 0")
@@ -346,7 +360,7 @@ def _metis_row(
 
 
 def _dimacs(text: _Text, directed: bool) -> Graph:
-    """The format of the DIMACS shortest-path challenge: ``c`` comments, ``p sp VERTICES ARCS``, ``a FROM TO WEIGHT``."""
+    """The format of the DIMACS shortest-path challenge: ``p sp VERTICES ARCS``, then ``a FROM TO WEIGHT``."""
     counts: tuple[int, int] | None = None
     pairs: list[tuple[int, int]] = []
     for at, line in enumerate(text.lines, 1):
@@ -356,10 +370,12 @@ def _dimacs(text: _Text, directed: bool) -> Graph:
         if kind == "p" and counts is None and fields[:1] == ["sp"]:
             counts = _wholes(text, at, fields[1:], 2, "p sp VERTICES ARCS")
         elif kind == "p":
-            raise text.fail(at, "one line p sp VERTICES ARCS: of DIMACS the shortest-path format is read")
+            raise text.fail(
+                at, "one line p sp VERTICES ARCS: of DIMACS the shortest-path format is read"
+            )
         elif kind == "a" and counts is not None:
             pair = _wholes(text, at, fields, 3, "a FROM TO WEIGHT")
-            if not (1 <= min(pair) and max(pair) <= counts[0]):
+            if not (min(pair) >= 1 and max(pair) <= counts[0]):
                 raise text.fail(at, f"vertices from 1 to {counts[0]}")
             pairs.append(pair)
         else:

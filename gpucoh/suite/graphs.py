@@ -306,7 +306,9 @@ def make_graph(setting: Setting) -> inputs.Graph:
         return read_graph(setting, path, directed=setting.flag("directed"))
     for name in ("directed", "format"):
         if setting.params[name] not in (False, "auto"):
-            raise setting.refuse(f"parameter {name} applies to a file's edges; allowed: with graph=FILE")
+            raise setting.refuse(
+                f"parameter {name} applies to a file's edges; allowed: with graph=FILE"
+            )
     levels = setting.integer("levels")
     if setting.choice("generator") == "grid":
         return inputs.grid_graph(1 << (levels // 2), 1 << (levels - levels // 2))

@@ -159,7 +159,9 @@ class IndependentSet:
         if path is not None:
             graph = read_graph(setting, path, directed=False)
         elif setting.choice("format") != "auto":
-            raise setting.refuse("parameter format applies to a file's edges; allowed: with graph=FILE")
+            raise setting.refuse(
+                "parameter format applies to a file's edges; allowed: with graph=FILE"
+            )
         else:
             graph = inputs.grid_graph(setting.integer("rows"), setting.integer("columns"))
         priorities = setting.rng().permutation(graph.vertices) / np.float32(graph.vertices)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.quoting import quoted
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -133,7 +134,8 @@ def read_bytes(path: str, what: str) -> bytes:
         raise ConfigError(f"{what} {path}: cannot be read ({error})") from None
     if len(data) > MOST_UNPACKED:
         raise ConfigError(
-            f"{what} {path}: unpacks to more than {MOST_UNPACKED >> 20} MiB, the limit for gzipped files; unpack it first"
+            f"{what} {path}: unpacks to more than {MOST_UNPACKED >> 20} MiB, "
+            "the limit for gzipped files; unpack it first"
         )
     return data
 
@@ -320,7 +322,7 @@ def _read_table(path: str) -> NDArray[Any]:
         except ValueError:
             shown = ",".join(cells)[:40]
             raise ConfigError(
-                f"points {path}: line {number} is {shown!r}; allowed: numbers separated by commas, "
+                f"points {path}: line {number} is {quoted(shown)}; allowed: numbers separated by commas, "
                 "optionally after one line of headings"
             ) from None
         if rows and len(row) != len(rows[0]):

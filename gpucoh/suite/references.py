@@ -22,6 +22,7 @@ import numpy as np
 
 from gpucoh.base.errors import ConfigError, Error, WorkloadError
 from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.quoting import quoted
 
 _PLAIN = (bool, int, float, str, bytes, type(None), tuple)
 
@@ -89,8 +90,8 @@ def packed(function: FunctionType) -> Packed:
             import cloudpickle  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
         raise ConfigError(
-            f"workload {function.__name__!r} is defined in a notebook or inside a function, where other processes "
-            "cannot import it: move it to a file, install cloudpickle, or use threads (the default)"
+            f"workload {quoted(function.__name__)} is defined in a notebook or inside a function, where "
+            "other processes cannot import it: move it to a file, install cloudpickle, or use threads (the default)"
         ) from None
     return Packed(
         here.module, "", here.name, cloudpickle.dumps(function), tuple(_sources(function))
@@ -113,7 +114,7 @@ def unpacked(given: Packed) -> Any:
         found = _attribute(module, given.name)
         if found is not None:
             return found
-    raise ConfigError(f"there is no {given.name!r} in {given.path or given.module}")
+    raise ConfigError(f"there is no {quoted(given.name)} in {given.path or given.module}")
 
 
 def _candidates(given: Packed) -> Iterator[ModuleType]:
@@ -300,6 +301,8 @@ def in_file(text: str, is_workload: Callable[[Any], bool]) -> Any:
     if found is None:
         known = [key for key, value in vars(module).items() if is_workload(value)]
         listed = f"its workloads: {', '.join(known)}" if known else "it has no @gpucoh.workload"
-        missing = f"there is no {name!r} in {file}" if name else f"{file} needs a name: {file}:NAME"
-        raise ConfigError(f"workload {text!r}: {missing} ({listed})")
+        missing = (
+            f"there is no {quoted(name)} in {file}" if name else f"{file} needs a name: {file}:NAME"
+        )
+        raise ConfigError(f"workload {quoted(text)}: {missing} ({listed})")
     return found

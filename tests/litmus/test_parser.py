@@ -188,7 +188,9 @@ def test_a_number_of_more_than_32_bits_is_refused_with_its_line(number):
         assert len(str(raised.value)) < 160
 
 
-@pytest.mark.parametrize("number", ["4294967295", "-1", "0xffffffff", "0000000000000000000004294967295U"])
+@pytest.mark.parametrize(
+    "number", ["4294967295", "-1", "0xffffffff", "0000000000000000000004294967295U"]
+)
 def test_the_largest_word_is_minus_one(number):
     assert one(f"st.weak x, {number}").values == (-1,)
 

@@ -242,9 +242,7 @@ def test_the_format_is_a_parameter_and_notes_are_in_the_result(
 
 
 @pytest.mark.core
-def test_the_terminal_shows_the_notes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_terminal_shows_the_notes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from gpucoh.cli import call
 
     path = write(tmp_path, "g.el", "1 2\n2 3\n")

@@ -120,7 +120,9 @@ class TestGraphs:
         path = write(tmp_path, "t.mtx.gz", gzip.compress(TRIANGLE.encode())[:-12])
         assert "cannot be read" in refusal(graph_files.read_graph, path)
 
-    @pytest.mark.parametrize("reader", [graph_files.read_graph, inputs.read_image, inputs.read_points])
+    @pytest.mark.parametrize(
+        "reader", [graph_files.read_graph, inputs.read_image, inputs.read_points]
+    )
     @pytest.mark.parametrize("name", ["z", "z.npy"])
     def test_a_gzip_header_before_no_stream_is_refused(
         self, tmp_path: Path, reader: object, name: str

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import whole_file
 from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.quoting import quoted
 from gpucoh.results.trace import life, page, perfetto
 from gpucoh.results.trace.records import (
     ACCESSES,
@@ -247,7 +248,7 @@ def timeline_path(given: str | Path) -> Path:
     path = Path(given)
     if path.suffix not in (*PAGE, *PERFETTO):
         allowed = ", ".join((*PAGE, *PERFETTO))
-        raise ConfigError(f"timeline {str(path)!r}: the suffix must be one of {allowed}")
+        raise ConfigError(f"timeline {quoted(str(path))}: the suffix must be one of {allowed}")
     return path
 
 
