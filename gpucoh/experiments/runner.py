@@ -23,6 +23,7 @@ from gpucoh.base.errors import (
 from gpucoh.base.quoting import quoted
 from gpucoh.base.units import parse_whole
 from gpucoh.base.wording import name_of, natural
+from gpucoh.device import unread
 from gpucoh.device.gpu import (
     DEFAULT_BUDGET,
     DEFAULT_DEADLOCK_AFTER,
@@ -212,12 +213,12 @@ class Run:
         start = time.perf_counter()
         correct: bool | None = False
         mismatches, where, error, details = 0, "", None, {}
-        notes: tuple[str, ...] = ()
+        notes = unread.notes(self.set or (), gpu.machine, gpu.choice, gpu.consistency)
         try:
             with gpu.clock.phase("check"):
                 outcome = instance.run(gpu)
             correct, mismatches, where = outcome.correct, outcome.mismatches, outcome.where
-            details, notes = dict(outcome.details), outcome.notes
+            details, notes = dict(outcome.details), notes + outcome.notes
         except (SimulationError, KernelError, WorkloadError) as failure:
             if not capture or (gpu.stop is not None and gpu.stop.is_set()):
                 raise

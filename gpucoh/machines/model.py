@@ -403,6 +403,8 @@ def _power_of_two(value: int) -> bool:
 def _check_cache(label: str, level: str, size_kib: float, ways: int, line_bytes: int) -> None:
     """Check that a cache has a power of two of sets (the set index is bits of the address)."""
     size = round(size_kib * 1024)
+    if ways == 0:
+        raise ConfigError(f"{label}: {level}_ways = 0; {level}_kib = {size_kib} needs at least 1")
     if size < ways * line_bytes:
         raise ConfigError(
             f"{label}: {level}_kib = {size_kib} is smaller than its {ways} ways of {line_bytes}-byte lines "

@@ -270,6 +270,7 @@ class RunResult:
         ]
         rows += [(f"parameter {name}", value) for name, value in self.params.items()]
         rows.append(("wall clock", f"{self.wall_s:.2f} s"))
+        rows += [("note", note) for note in self.notes]
         return markup.table(("", ""), rows, self.workload) + self.stats._repr_html_()
 
     @property
