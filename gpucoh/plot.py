@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.doors import door
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import nearest, unknown
@@ -32,7 +33,7 @@ _PROTOCOLS = ("protocol", "protocol_id")
 _MOST_CAUSES = 7  # beside "others"
 
 
-@short_traceback
+@door
 def bars(
     data: Data,
     x: str,
@@ -94,7 +95,7 @@ def bars(
     return look.draw(table, x, by, stacks, {}, names.get(y, y), automatic)
 
 
-@short_traceback
+@door
 def stalls(
     data: Data,
     x: str = "workload",
@@ -144,7 +145,7 @@ def stalls(
     return look.draw(table, x, by, merged, named, label, "Cycles of the cores by cause")
 
 
-@short_traceback
+@door
 def latency(
     data: Data,
     kind: str = "load",

@@ -234,6 +234,21 @@ def object_name(line: str) -> str | None:
     return SOURCE_OF_OBJECT.get(found[1], found[1])
 
 
+def check_quotes(root: Path) -> Iterator[str]:
+    """Check that errors quote values by gpucoh.base.quoting, which keeps messages short and on one line."""
+    for path in sorted((root / "gpucoh").rglob("*.py")):
+        shown = {
+            part.lineno
+            for node in ast.walk(ast.parse(path.read_bytes()))
+            if isinstance(node, ast.Raise)
+            for part in ast.walk(node)
+            if isinstance(part, ast.FormattedValue) and part.conversion == ord("r")
+        }
+        for line in sorted(shown):
+            where = f"{path.relative_to(root).as_posix()}:{line}"
+            yield f"{where}: a message quotes a value by !r: use quoted() of gpucoh.base.quoting"
+
+
 def check_objects(library: Path) -> Iterator[str]:
     """Check that objects hold no mutable data and make no forbidden call."""
     source = "?"
@@ -287,6 +302,7 @@ def violations(root: Path, libraries: list[Path]) -> Iterator[str]:
     yield from check_listed(root)
     yield from check_imports(root)
     yield from check_late_imports(root)
+    yield from check_quotes(root)
     for library in libraries:
         yield from check_objects(library)
         yield from check_call_circles(library)

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
+from gpucoh.base.quoting import one_line
+
 __all__ = [
     "BudgetError",
     "ConfigError",
@@ -79,7 +81,10 @@ def shown_file(filename: str) -> str:
 
 
 class Error(Exception):
-    """Base class of all gpucoh errors."""
+    """Base class of all gpucoh errors. Its message is one line, whatever a user's file or value holds."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(one_line(item) if isinstance(item, str) else item for item in args))
 
     def _render_traceback_(self) -> list[str]:
         """The lines that IPython and Jupyter print, instead of ten lines of source around each frame."""

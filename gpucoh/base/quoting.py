@@ -4,8 +4,8 @@ from __future__ import annotations
 
 #: Most characters of a quoted value.
 LONGEST = 60
-#: Most characters of a path that is shown whole.
-LONGEST_PATH = 200
+#: Most characters of a word of a message, such as a path.
+LONGEST_WORD = 200
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -22,10 +22,12 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     return f"{plain[: longest - tail - 2]}..{plain[-tail:]}"
 
 
-def path_text(path: object) -> str:
-    """A path as text: whole, unless no file of an ordinary system has such a long one."""
-    text = str(path)
-    return shortened(text, LONGEST if len(text) > LONGEST_PATH else LONGEST_PATH)
+def one_line(message: str) -> str:
+    """A message on one line: control characters escaped, and the middle left out of words that no reader reads."""
+    if message.isprintable() and len(message) <= LONGEST_WORD:
+        return message
+    words = (shortened(word, LONGEST_WORD) for word in message.split(" "))
+    return " ".join(words)
 
 
 def _short(value: object) -> object:
@@ -44,5 +46,5 @@ def quoted(value: object) -> str:
     try:
         text = repr(_short(value))
     except Exception:  # of a user's class
-        text = f"a {type(value).__name__} without a representation"
+        text = f"<{type(value).__name__}>"
     return shortened(" ".join(text.split()) if "\n" in text else text)

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from gpucoh.base.errors import ConfigError
-from gpucoh.base.quoting import quoted
+from gpucoh.base.quoting import LONGEST, quoted
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` for the known word nearest to ``word``, or an empty text."""
+    if not isinstance(word, str) or len(word) > LONGEST:
+        return ""
     lowered = {item.lower(): item for item in known}
-    close = difflib.get_close_matches(str(word).lower(), list(lowered), n=1, cutoff=0.5)
+    close = difflib.get_close_matches(word.lower(), list(lowered), n=1, cutoff=0.5)
     return f"; did you mean {lowered[close[0]]!r}?" if close else ""
 
 
@@ -28,7 +30,7 @@ def unknown(what: str, name: object, known: Iterable[str]) -> str:
 
 def out_of_range(name: str, value: object, allowed: str) -> str:
     """``cores = 0 is out of range: 1 to 256``."""
-    return f"{name} = {value} is out of range: {allowed}"
+    return f"{name} = {quoted(value)} is out of range: {allowed}"
 
 
 def name_of(what: str, value: object) -> str:

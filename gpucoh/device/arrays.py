@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpucoh.base.errors import ConfigError, short_traceback
-from gpucoh.base.quoting import quoted
+from gpucoh.base.quoting import quoted, shortened
 
 DTYPES = tuple(map(np.dtype, ("int32", "uint32", "float32", "int8", "uint8", "int16", "uint16")))
 ALLOWED = ", ".join(dtype.name for dtype in DTYPES)
@@ -64,7 +64,7 @@ def dtype_of(dtype: Any) -> np.dtype[Any]:
     meant = getattr(dtype, "numpy", dtype)
     try:
         out: np.dtype[Any] = np.dtype(meant)
-    except TypeError:
+    except Exception:  # NumPy also asks the value, which may raise anything
         raise ConfigError(f"dtype {quoted(dtype)} is not one of {ALLOWED}") from None
     if out not in DTYPES:
         raise ConfigError(
@@ -138,7 +138,7 @@ def shape_of(shape: Any) -> tuple[int, ...]:
         raise ConfigError(f"shape {quoted(shape)}: every extent must be at least 1")
     if words > LARGEST_ELEMENTS:
         raise ConfigError(
-            f"shape {quoted(shape)} has {words} elements (allowed: up to {LARGEST_ELEMENTS})"
+            f"shape {quoted(shape)} has {quoted(words)} elements (allowed: up to {LARGEST_ELEMENTS})"
         )
     return out
 
@@ -269,7 +269,7 @@ class Array:
 
     @short_traceback
     def __getitem__(self, key: Any) -> Any:
-        part = self.numpy()[key]
+        part = _selected(self.numpy(), key)
         if isinstance(part, np.ndarray):
             part.flags.writeable = False
         return part
@@ -284,7 +284,7 @@ class Array:
             self._write(0, np.ascontiguousarray(_broadcast(new, self.shape)))
             return
         # Write only the selected words: cached copies of other words must stay.
-        places = np.arange(self.size, dtype=np.uint32).reshape(self.shape)[key]
+        places = _selected(np.arange(self.size, dtype=np.uint32).reshape(self.shape), key)
         values = np.ascontiguousarray(_broadcast(new, np.shape(places))).reshape(-1)
         flat = np.ascontiguousarray(places).reshape(-1)
         if self.dtype.itemsize == 4:
@@ -329,6 +329,26 @@ class Array:
     def __del__(self) -> None:
         if not self._freed:
             self._gpu.drop(self.address)
+
+
+class ElementError(ConfigError, IndexError):
+    """An index without an element; an ``IndexError`` too, since it ends Python's iteration."""
+
+
+def _selected(values: NDArray[Any], key: Any) -> Any:
+    """The selected elements.
+
+    Raises
+    ------
+    ElementError
+        If NumPy does not take the index.
+    """
+    try:
+        return values[key]
+    except Exception as error:  # of NumPy's, or of the index's own class
+        raise ElementError(
+            f"index {quoted(key)} of an array of shape {values.shape}: {shortened(str(error))}"
+        ) from None
 
 
 def _broadcast(value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpucoh.base.clock import Clock
+from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError, KernelError, SimulationError, short_traceback
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, unknown
@@ -278,7 +279,7 @@ class GPU(Observing):
 
     # ---- launches
 
-    @short_traceback
+    @door
     def launch(
         self,
         kernel: Kernel,
@@ -351,6 +352,7 @@ class GPU(Observing):
         self._note_occupancy(program, threads)
         self.launch_program(program, grid3, block3, args, placement, deadlock_after)
 
+    @door
     def launch_program(
         self,
         program: Program,

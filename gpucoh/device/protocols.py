@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpucoh.base import markup
+from gpucoh.base.doors import reading
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.base.units import parse_bool
@@ -342,6 +343,11 @@ class Protocol:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Protocol:
         """Make a protocol from the core's ``describe_protocol``."""
+        with reading("data is not a protocol's description"):
+            return cls._read(data)
+
+    @classmethod
+    def _read(cls, data: Mapping[str, Any]) -> Protocol:
         models = dict(data["models"])
         declared = data["declared"]
         return cls(

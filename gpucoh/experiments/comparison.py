@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.doors import door
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import name_of, natural
@@ -50,6 +51,7 @@ class Comparison(Matrix):
         Which statistics are columns of the table.
     """
 
+    @door
     def plot_speedup(
         self,
         *,
@@ -99,6 +101,7 @@ class Comparison(Matrix):
             self, ax=ax, width=width, heading=title, order=order, labels=labels, legend=legend
         )
 
+    @door
     def plot_traffic(
         self,
         *,
@@ -120,6 +123,7 @@ class Comparison(Matrix):
             self, ax=ax, width=width, heading=title, order=order, labels=labels, legend=legend
         )
 
+    @door
     def plot_energy(
         self,
         *,
@@ -172,7 +176,7 @@ def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list
     return [results[number] for number in range(len(runs))]
 
 
-@short_traceback
+@door
 def compare(
     workloads: Given | Sequence[Given] = DEFAULT_WORKLOADS,
     protocols: Sequence[str] = DEFAULT_PROTOCOLS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -13,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from gpucoh.base.doors import door
 from gpucoh.base.errors import (
     ConfigError,
     KernelError,
     SimulationError,
     WorkloadError,
-    short_traceback,
 )
 from gpucoh.base.quoting import quoted
 from gpucoh.base.units import parse_whole
-from gpucoh.base.wording import name_of, natural
+from gpucoh.base.wording import name_of, natural, unknown
 from gpucoh.device import unread
 from gpucoh.device.gpu import (
     DEFAULT_BUDGET,
@@ -193,7 +194,7 @@ class Run:
             profiled = observers.enter_context(gpu.profile()) if profile else None
             traced: Trace | None = None
             if trace is not False:
-                given = {} if trace is True else dict(trace)
+                given = {} if trace is True else _trace_arguments(trace)
                 traced = observers.enter_context(gpu.trace(**given))
             result = self._carry_out_on(gpu, found, capture)
             observers.close()
@@ -249,6 +250,14 @@ class Run:
         )
 
 
+def _trace_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    known = list(inspect.signature(GPU.trace).parameters)[1:]
+    for name in given:
+        if name not in known:
+            raise ConfigError(f"trace: {unknown('argument', name, known)}")
+    return dict(given)
+
+
 def kind_of(run: Run) -> tuple[str, str]:
     """What the time of a run depends on most, for :mod:`gpucoh.experiments.schedule`: its workload and scale."""
     return run.found.id, run.scale
@@ -267,7 +276,7 @@ def _fits(
     GPU(built, protocol, consistency, check=check, budget=budget, deadlock_after=deadlock_after)
 
 
-@short_traceback
+@door
 def run(
     workload: Given,
     protocol: str = "no-l1",

@@ -17,7 +17,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpucoh.base.errors import ConfigError, Error, short_traceback
+from gpucoh.base.doors import door
+from gpucoh.base.errors import ConfigError, Error
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, unknown
@@ -140,7 +141,7 @@ def as_run(given: Run | Mapping[str, Any]) -> Run:
     return run
 
 
-@short_traceback
+@door
 def sweep(
     runs: Iterable[Run | Mapping[str, Any]],
     executor: Executor | None = None,

@@ -62,7 +62,7 @@ def programs_of(texts: Sequence[str]) -> list[Program]:
         except (ValueError, KeyError, IndexError):
             raise ConfigError(
                 f"--program {quoted(text)}: no program "
-                f"(allowed: ld x, st x N and add x N, as in {DEFAULT_PROGRAMS[1]!r})"
+                f"(allowed: ld x, st x N and add x N, as in {quoted(DEFAULT_PROGRAMS[1])})"
             ) from None
     return out
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ParamSpec, Self, TypeVar, cast
 
+from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError, KernelError, short_traceback
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
@@ -179,7 +180,7 @@ class Kernel(Definition):
                 raise unit.error(argument, refusal(what, type, otherwise))
         return tuple(parameters)
 
-    @short_traceback
+    @door
     def compile(self, lanes: int = 32) -> Program:
         """Machine code for warps of ``lanes`` (32 or 64); cached until a constant that it uses changes.
 
@@ -223,7 +224,7 @@ class Kernel(Definition):
         del self._programs[:-MAX_CACHED]
         return program
 
-    @short_traceback
+    @door
     def disassemble(self, lanes: int = 32) -> str:
         """The machine code as text."""
         return disassemble(self.compile(lanes))

@@ -19,6 +19,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from gpucoh.base.doors import door
 from gpucoh.base.quoting import quoted
 from gpucoh.litmus.condition import read_condition
 from gpucoh.litmus.instructions import NUMBER, REGISTER, Cell, read_instruction
@@ -36,6 +37,7 @@ LARGEST_FILE = 1 << 20
 MOST_THREADS = 32
 
 
+@door
 def load(path: str | Path) -> Test:
     """Read one file.
 
@@ -84,6 +86,7 @@ class _Source:
         return UnsupportedError(what, self.line(at))
 
 
+@door
 def parse(text: str, name: str) -> Test:
     """Read one test from its text.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from gpucoh.base.doors import door
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, nearest
 from gpucoh.device.gpu import protocols, resolve
@@ -40,6 +42,7 @@ def builtins() -> tuple[str, ...]:
     )
 
 
+@door
 @functools.cache
 def builtin(name: str) -> Test:
     """A built-in test.
@@ -65,6 +68,7 @@ def verdicts(test: Test, model: str) -> Verdicts:
     return _verdicts(Key(test), model_name(model))
 
 
+@door
 def allowed(test: Test | str | Path, model: str) -> bool:
     """Whether a memory model allows the states that a test's condition describes.
 
@@ -84,6 +88,7 @@ def allowed(test: Test | str | Path, model: str) -> bool:
     return verdicts(find(test), model).allowed()
 
 
+@door
 def find(test: Test | str | Path) -> Test:
     """Find a test by a built-in id or a file.
 
@@ -97,11 +102,12 @@ def find(test: Test | str | Path) -> Test:
     text = str(test)
     if isinstance(test, str) and text in builtins():
         return builtin(text)
-    if not isinstance(test, Path) and not text.endswith(".litmus") and not Path(text).exists():
+    if not isinstance(test, Path) and not text.endswith(".litmus") and not os.path.exists(text):
         return builtin(text)
     return load(test)
 
 
+@door
 def run_test(
     test: Test | str | Path,
     protocol: str = "tc-weak",

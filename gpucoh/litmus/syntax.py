@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import shortened
 
@@ -270,6 +271,7 @@ class Test:
             out.setdefault(thread.block, []).append(index)
         return out
 
+    @door
     def describe(self, state: State) -> str:
         """The shown part of a final state, as text."""
         return "; ".join(f"{name}={state.get(name, 0)}" for name in self.shown)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from numbers import Integral
 from typing import TypeAlias
 
+from gpucoh.base.doors import door
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 from gpucoh.litmus import ptx
 from gpucoh.litmus.meetings import meetings
 from gpucoh.litmus.models import (
@@ -50,6 +54,7 @@ class Verdicts:
     False
     """
 
+    @door
     def __init__(self, test: Test, model: str, cores: Sequence[int] | None = None) -> None:
         self.test, self.model = test, model_name(model)
         order = list(test.blocks)
@@ -83,6 +88,7 @@ class Verdicts:
 
     # ---- questions
 
+    @door
     def allowed(self, condition: Condition | None = None) -> bool:
         """Whether a final state that the condition describes is allowed (``forall``: one that violates it)."""
         if not self.promises:
@@ -110,8 +116,20 @@ class Verdicts:
             self.looked = 0
             return set(self._finals(lambda state: True))
 
+    @door
     def allows(self, final: tuple[int, ...]) -> bool:
-        """Whether one final state is allowed; if a bound was reached, it counts as allowed."""
+        """Whether one final state is allowed; if a bound was reached, it counts as allowed.
+
+        Raises
+        ------
+        ConfigError
+            If it is not a number for each register, thread by thread, and each location.
+        """
+        registers = sum(len(thread.registers) for thread in self.test.threads)
+        values = registers + len(self.test.locations)
+        final = tuple(final)
+        if len(final) != values or not all(isinstance(value, Integral) for value in final):
+            raise ConfigError(f"final = {quoted(final)} is not {values} whole numbers")
         if not self.promises:
             return True
         with self.lock:

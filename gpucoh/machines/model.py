@@ -16,6 +16,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gpucoh.base import markup
+from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.files import path_of, read_toml, whole_file
 from gpucoh.base.quoting import quoted
@@ -189,7 +190,7 @@ class Machine(BaseModel):
 
     @short_traceback
     def __init__(self, **values: Any) -> None:
-        label = f"machine {quoted(str(values.get('name', 'custom')))}"
+        label = f"machine {quoted(values.get('name', 'custom'))}"
         _refuse_unknown(label, values, type(self).model_fields)
         try:
             super().__init__(**values)
@@ -290,7 +291,7 @@ class Machine(BaseModel):
             if getattr(preset_machine, name) != value
         }
 
-    @short_traceback
+    @door
     def source(self, field: str) -> str:
         """The source of a field's number: paper and table, ``inferred`` with the reason, or ``given``.
 
@@ -332,7 +333,7 @@ class Machine(BaseModel):
             lines.append(f"{name} = {text}  # {unit + '; ' if unit else ''}{self.source(name)}")
         return "\n".join(lines) + "\n"
 
-    @short_traceback
+    @door
     def to_toml(self, path: str | Path) -> None:
         """Write :meth:`toml` to a file.
 
@@ -345,7 +346,7 @@ class Machine(BaseModel):
             part.write_text(self.toml(), encoding="utf-8")
 
     @classmethod
-    @short_traceback
+    @door
     def from_toml(cls, path: str | Path) -> Self:
         """Read a machine from TOML: all fields, or ``base = "fermi"`` and the fields that differ.
 
@@ -404,7 +405,7 @@ def _check_cache(label: str, level: str, size_kib: float, ways: int, line_bytes:
     """Check that a cache has a power of two of sets (the set index is bits of the address)."""
     size = round(size_kib * 1024)
     if ways == 0:
-        raise ConfigError(f"{label}: {level}_ways = 0; {level}_kib = {size_kib} needs at least 1")
+        raise ConfigError(f"{label}: {level}_ways = 0; {level}_kib = {size_kib:g} needs at least 1")
     if size < ways * line_bytes:
         raise ConfigError(
             f"{label}: {level}_kib = {size_kib} is smaller than its {ways} ways of {line_bytes}-byte lines "

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.doors import door
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import nearest
@@ -32,7 +33,7 @@ _RATES: dict[str, tuple[str, Callable[[pd.DataFrame], Any]]] = {
 _DEFAULT = ("ipc", "stalls", "l1_hit_rate", "flits")
 
 
-@short_traceback
+@door
 def plot_intervals(
     result: RunResult,
     y: Sequence[str] = _DEFAULT,

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError
 from gpucoh.results.profile import NO_BUFFER, PHRASES, Place, Profile
 from gpucoh.results.runs import RunResult
@@ -44,6 +45,7 @@ class Explanation:
     __repr__ = __str__
 
 
+@door
 def explain(a: RunResult, b: RunResult) -> Explanation:
     """Rank the differences of two runs of one workload.
 

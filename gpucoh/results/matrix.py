@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from gpucoh.base import markup
-from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.doors import door
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.results.runs import RunResult, table_of
@@ -62,10 +63,12 @@ class Matrix:
         """Protocol -> the memory model that it promises in these runs."""
         return {run.protocol: run.model for run in self.runs}
 
+    @door
     def on(self, machine: str) -> Self:
         """The runs on one machine."""
         return replace(self, runs=tuple(run for run in self.runs if run.machine == machine))
 
+    @door
     def with_counters(self, counters: str) -> Self:
         """The same runs, whose table has these statistics: ``usual`` or ``all``."""
         return replace(self, counters=counters)
@@ -81,7 +84,7 @@ class Matrix:
         names = dict.fromkeys(name for run in self.runs for name in run.seconds)
         return {name: sum(run.seconds.get(name, 0.0) for run in self.runs) for name in names}
 
-    @short_traceback
+    @door
     def run(
         self, workload: str, protocol: str, seed: int | None = None, machine: str | None = None
     ) -> RunResult:
@@ -96,7 +99,7 @@ class Matrix:
             same = (item.workload, item.protocol) == (workload, protocol)
             if same and seed in (None, item.seed) and machine in (None, item.machine):
                 return item
-        which = "" if seed is None else f" with seed {seed}"
+        which = "" if seed is None else f" with seed {quoted(seed)}"
         which += "" if machine is None else f" on {quoted(machine)}"
         raise ConfigError(
             f"no run of {quoted(workload)} under {quoted(protocol)}{which} in this comparison"
@@ -120,6 +123,7 @@ class Matrix:
             for run in self.runs
         ]
 
+    @door
     def right(self, workload: str, *protocols: str) -> bool:
         """Whether no run of a workload under these protocols, with any seed, is wrong."""
         return all(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import unknown
@@ -107,6 +108,7 @@ class Profile:
 
     # ---- views
 
+    @door
     def by(self, view: str) -> pd.DataFrame:
         """One view of the run.
 
@@ -145,6 +147,7 @@ class Profile:
                 buffer = program["buffers"][place["slot"]]["name"] or NO_BUFFER
                 yield Place(program["kernel"], file, place["line"], buffer, place)
 
+    @door
     def text(self, file: str, line: int) -> str:
         """The text of a source line of the kernels; empty if it was not known when the run ended."""
         for program in self._data["programs"]:

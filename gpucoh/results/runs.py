@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gpucoh.base import markup
+from gpucoh.base.doors import door, reading
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.results.columns import Setup, statistics, varied, with_types
@@ -291,6 +292,7 @@ class RunResult:
             params=self.params,
         )
 
+    @door
     def row(self, counters: str = "usual") -> dict[str, Any]:
         """The run as one flat row: what ran, the verdict, counters as columns (``l1_load_hits`` ..).
 
@@ -341,8 +343,14 @@ class RunResult:
         return out
 
     @classmethod
+    @door
     def from_dict(cls, data: Mapping[str, Any]) -> RunResult:
         """The run whose :meth:`to_dict` this is."""
+        with reading("data is not a run's dictionary"):
+            return cls._read(data)
+
+    @classmethod
+    def _read(cls, data: Mapping[str, Any]) -> RunResult:
         counted = [name for name in (*_COUNTS, *_GROUPS) if name in data]
         return cls(
             **{name: data[name] for name in (*_WHAT, *_VERDICT)},

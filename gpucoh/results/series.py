@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gpucoh.base.doors import door, reading
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.results.columns import statistics
 from gpucoh.results.stats import Stats
@@ -69,11 +70,14 @@ class Series:
         }
 
     @classmethod
+    @door
     def from_dict(cls, data: Mapping[str, Any]) -> Series:
         """The series whose :meth:`to_dict` this is."""
-        return cls(
-            data["every"], tuple(data["intervals"]), tuple(data["launches"]), tuple(data["cores"])
-        )
+        with reading("data is not a series' dictionary"):
+            intervals, launches, cores = (
+                tuple(data[name]) for name in ("intervals", "launches", "cores")
+            )
+            return cls(data["every"], intervals, launches, cores)
 
 
 def counter_row(stats: Stats) -> Row:

@@ -43,6 +43,8 @@ class Group(Mapping[str, Value], Generic[Value]):
         return self._parts.get(key) or type(self)._part or Group
 
     def __getitem__(self, key: str) -> Value:
+        if not isinstance(key, str):
+            raise KeyError(key)
         found: Value = self._values[key]
         return found
 

@@ -178,10 +178,16 @@ def test_a_circle_of_files_is_found(tmp_path):
 
 
 def test_an_install_compiles_the_extension_alone():
-    built = sorted(ROOT.glob("build/*/meson-info/intro-targets.json"))
-    if not built:
-        pytest.skip("no build folder of meson: make test makes one")
-    newest = max(built, key=lambda path: path.stat().st_mtime)
-    targets = json.loads(newest.read_text())
+    built = ROOT.glob("build/*/meson-info/intro-targets.json")
+    targets = json.loads(max(built, key=lambda path: path.stat().st_mtime).read_text())
     compiled = {target["name"].split(".")[0] for target in targets if target["build_by_default"]}
     assert compiled <= {"_core"}
+
+
+def test_a_message_that_quotes_a_value_by_itself_is_found(tree):
+    (tree / "gpucoh/base/a.py").write_text(
+        "def f(x):\n    if x:\n        raise ValueError(f'{x!r} is bad')\n    return f'{x!r}'\n"
+    )
+    assert list(rules.check_quotes(tree)) == [
+        "gpucoh/base/a.py:3: a message quotes a value by !r: use quoted() of gpucoh.base.quoting"
+    ]

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import whole_file
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
+from gpucoh.base.wording import natural
 from gpucoh.results.trace import life, page, perfetto
 from gpucoh.results.trace.records import (
     ACCESSES,
@@ -189,12 +191,14 @@ class Trace:
         order = np.argsort(-counts, kind="stable")
         return [int(line) for line in lines[order] if int(line) != NO_LINE]
 
+    @door
     def life(self, line: int | None = None) -> list[str]:
         """The steps, messages and memory requests of a line, or of all, as lines of text in columns."""
-        shown = None if line is None else line // self._names.line_bytes * self._names.line_bytes
+        shown = None if line is None else self._line_of(line)
         text = life.life(self._all, self._names, shown)
         return [*text, self.note] if self.note else text
 
+    @door
     def draw(self, line: int | None = None, *, most: int = 40) -> Figure:
         """Draw the messages of a line as a sequence chart: controllers side by side, time downwards.
 
@@ -208,16 +212,20 @@ class Trace:
         with LATE_IMPORT:
             from gpucoh.results.trace import chart
 
-        if line is None:
-            line = next(iter(self.lines()), 0)
-        line = line // self._names.line_bytes * self._names.line_bytes
-        return chart.sequence(self._all[self._all["line"] == line], self._names, line, most)
+        shown = self._line_of(next(iter(self.lines()), 0) if line is None else line)
+        most = natural("most", most, smallest=1)
+        return chart.sequence(self._all[self._all["line"] == shown], self._names, shown, most)
+
+    def _line_of(self, address: int) -> int:
+        """The address of a line."""
+        return natural("line", address) // self._names.line_bytes * self._names.line_bytes
 
     @cached_property
     def timeline(self) -> Timeline:
         """Lanes of spans and moments."""
         return timeline(self._all, self._names, self._source, self.title, self.note)
 
+    @door
     def save(self, path: str | Path) -> Path:
         """Write the timeline: ``.html`` is one page for a browser, ``.pftrace`` a file for ui.perfetto.dev.
 

@@ -1,0 +1,133 @@
+"""Public functions check the types of their arguments: :func:`door` reads them from the annotations.
+
+Numbers, and values of NumPy's own annotations, are left to the functions, which know the allowed range.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import itertools
+import os
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from numbers import Number
+from typing import Any, ParamSpec, TypeAlias, TypeVar
+
+import numpy as np
+
+from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.quoting import quoted, shortened
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+#: Whether a value is of a kind, and the kind in words.
+_Kind: TypeAlias = tuple[Callable[[Any], bool], str]
+_UNCHECKED = (Any, object, inspect.Parameter.empty)
+
+
+def _is_number(value: object) -> bool:
+    # A text may be a number with a unit.
+    return isinstance(value, (Number, np.generic, str))
+
+
+def _is_instance(kind: type, words: str, *others: type) -> _Kind:
+    """Values of a class, but not of some of its subclasses."""
+    return lambda value: isinstance(value, kind) and not isinstance(value, others), words
+
+
+_KINDS: dict[object, _Kind] = {
+    type(None): (lambda value: value is None, "None"),
+    bool: (lambda value: isinstance(value, (bool, np.bool_)), "true or false"),
+    int: (_is_number, "a number"),
+    float: (_is_number, "a number"),
+    str: _is_instance(str, "a text"),
+    typing.get_origin(Callable[..., Any]): (callable, "a function"),
+}
+_BASES = (
+    (os.PathLike, _is_instance(os.PathLike, "a path")),
+    (Mapping, _is_instance(Mapping, "a dictionary")),
+    (Iterable, _is_instance(Iterable, "a list", str, bytes)),
+)
+
+
+def _kind(hint: object) -> list[_Kind] | None:
+    """The kinds that an annotation allows; None: it is not checked."""
+    origin = typing.get_origin(hint)
+    if origin in (typing.Union, types.UnionType):
+        parts = [_kind(part) for part in typing.get_args(hint)]
+        return None if None in parts else [kind for part in parts if part for kind in part]
+    if origin is typing.Literal:
+        words = typing.get_args(hint)
+        return [(lambda value: isinstance(value, str) and value in words, " or ".join(words))]
+    plain = origin or hint
+    if plain in _KINDS:
+        return [_KINDS[plain]]
+    if not isinstance(plain, type) or plain in _UNCHECKED or plain.__module__.startswith("numpy"):
+        return None
+    if typing.is_typeddict(plain) or getattr(plain, "_is_protocol", False):
+        return None
+    own = plain.__module__.startswith("gpucoh")
+    known = [kind for base, kind in _BASES if issubclass(plain, base) and not own]
+    return known[:1] or [_is_instance(plain, f"a {plain.__name__}")]
+
+
+def _kinds(function: Callable[..., Any]) -> dict[str, list[_Kind]]:
+    """Parameter -> the kinds of its values, for those that are checked."""
+    out: dict[str, list[_Kind]] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        hint = parameter.annotation
+        if isinstance(hint, str):
+            try:
+                hint = eval(hint, inspect.unwrap(function).__globals__)
+            except (NameError, TypeError):  # imported for type checkers alone
+                continue
+        kind = _kind(hint)
+        if kind and parameter.kind is not parameter.VAR_KEYWORD:
+            out[parameter.name] = kind
+    return out
+
+
+@contextlib.contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Read stored data whose parts may be missing or of another type.
+
+    Raises
+    ------
+    ConfigError
+        If they are; the message begins with ``what``.
+    """
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        reason = shortened(f"{type(error).__name__}: {error}")
+        raise ConfigError(f"{what} ({reason})") from None
+
+
+def door(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Decorate a function that users call: it checks the types of its arguments, and errors leave it without the frames
+    of this package.
+
+    Raises
+    ------
+    ConfigError
+        If an argument is of another type than its annotation allows.
+    """
+    parameters = inspect.signature(function).parameters.values()
+    names = [item.name for item in parameters if item.kind is not item.VAR_POSITIONAL]
+    more = [item.name for item in parameters if item.kind is item.VAR_POSITIONAL] or [""]
+    found = functools.cache(lambda: _kinds(function))
+
+    @functools.wraps(function)
+    def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        kinds = found()
+        given = itertools.zip_longest(names[: len(args)], args, fillvalue=more[0])
+        for name, value in (*given, *kwargs.items()):
+            if name in kinds and not any(fits(value) for fits, _ in kinds[name]):
+                allowed = " or ".join(dict.fromkeys(words for _, words in kinds[name]))
+                raise ConfigError(f"{name} = {quoted(value)} is not {allowed}")
+        return function(*args, **kwargs)
+
+    return short_traceback(call)
