@@ -249,7 +249,10 @@ else:
         def __class_getitem__(cls, item):
             dtype, *rest = item if isinstance(item, tuple) and item else (item,)
             if not isinstance(dtype, Element):
-                otherwise = f"{cls.__name__}[{quoted(dtype)}]: the element type must be i32, u32, f32, i8, u8, i16 or u16"
+                otherwise = (
+                    f"{cls.__name__}[{quoted(dtype)}]: the element type must be "
+                    "i32, u32, f32, i8, u8, i16 or u16"
+                )
                 text = refusal(f"the element type of {cls.__name__}", dtype, otherwise)
                 raise located(KernelError, text)
             if rest and cls is not Buffer:
