@@ -96,6 +96,10 @@ class Error(Exception):
         return "".join([*text, *traceback.format_exception_only(self)]).splitlines()
 
 
+class Note(UserWarning):
+    """What a user should know of a command that goes on; the command line prints it as one line."""
+
+
 class ConfigError(Error, ValueError):
     """Bad input: an unknown name, a number out of range, values that contradict each other."""
 

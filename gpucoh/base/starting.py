@@ -1,4 +1,5 @@
-"""What the command line needs before its imports: Ctrl-C ends the process silently, and NumPy has one thread.
+"""What the command line needs before its imports: Ctrl-C ends the process silently, a failed import with status 2, and
+NumPy has one thread.
 
 The package imports this module first. It does nothing if gpucoh is used as a library.
 """
@@ -11,10 +12,12 @@ import re
 import signal
 import sys
 import threading
-from types import FrameType
+from types import FrameType, TracebackType
 
 INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
+HUNG_UP = 128 + signal.SIGHUP
+BAD_START = 2  # not 1, which means a wrong result
 
 
 def _is_the_program() -> bool:
@@ -31,18 +34,39 @@ def _end(number: int, frame: FrameType | None) -> None:
     os._exit(INTERRUPTED)
 
 
+def not_loaded(error: BaseException) -> str:
+    """One line on a module that cannot be imported; of a package that explains the error at length, its first cause."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    name = getattr(error, "name", None) or "the program"
+    return f"{name} cannot be loaded: {' '.join(str(error).split())}"
+
+
+def _refuse(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """End the process: a module cannot be imported, most often for want of memory."""
+    if os.environ.get("GPUCOH_FULL_TRACEBACK"):
+        sys.__excepthook__(kind, error, trace)
+    else:
+        sys.stderr.write(f"gpucoh: {not_loaded(error)}\n")
+    sys.stderr.flush()
+    os._exit(BAD_START)
+
+
 def _guard() -> None:
-    """Until :func:`ready`, let Ctrl-C end the process at once."""
-    if (
-        _is_the_program()
-        and threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    ):
+    """Until :func:`ready`, let Ctrl-C end the process at once, and an exception with status 2."""
+    if not (_is_the_program() and threading.current_thread() is threading.main_thread()):
+        return
+    sys.excepthook = _refuse
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
 
 
 def ready() -> None:
-    """All modules are imported: let Ctrl-C raise KeyboardInterrupt again, which the command line handles."""
+    """All modules are imported: let the command line handle Ctrl-C and exceptions."""
+    if sys.excepthook is _refuse:
+        sys.excepthook = sys.__excepthook__
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

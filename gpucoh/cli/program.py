@@ -10,22 +10,44 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
 
 import typer
 
-from gpucoh.base.errors import Error
-from gpucoh.base.starting import INTERRUPTED, TERMINATED, ready
+from gpucoh.base.errors import Error, Note
+from gpucoh.base.starting import HUNG_UP, INTERRUPTED, TERMINATED, not_loaded, ready
 from gpucoh.cli.commands import app
 from gpucoh.cli.options import BAD_INPUT, OK
 from gpucoh.experiments.interrupts import Terminated, terminable
 
 
 def _fail(message: str) -> int:
+    _say(message)
+    return BAD_INPUT
+
+
+def _say(message: str) -> None:
     with contextlib.suppress(OSError):  # standard error may be full, too: the exit status remains
         sys.stderr.write("gpucoh: " + " ".join(message.split()) + "\n")
-    return BAD_INPUT
+
+
+@contextlib.contextmanager
+def _notes() -> Iterator[None]:
+    """Print each note as one line on standard error; other warnings as Python does."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", Note)
+        other = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, Note):
+                _say(str(message))
+            else:
+                other(message, category, *place, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 def call(arguments: Sequence[str] | None = None) -> int:
@@ -67,7 +89,7 @@ def _carry_out(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     try:
         # Not command.main: on a closed pipe it ends the process with status 1, which means a wrong result.
-        with command.make_context("gpucoh", arguments) as context:
+        with _notes(), command.make_context("gpucoh", arguments) as context:
             command.invoke(context)
     except typer.Exit as wanted:
         return wanted.exit_code
@@ -78,12 +100,14 @@ def _carry_out(arguments: list[str]) -> int:
         raise
     except Error as error:
         return _fail(str(error))
-    except Terminated:
-        return TERMINATED
+    except Terminated as ended:
+        return ended.status
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except MemoryError:
         return _fail("out of memory")
+    except ImportError as error:
+        return _fail(not_loaded(error))
     except Exception as error:
         # Usage errors: typer's exception classes differ between its versions; all have format_message.
         usage = getattr(error, "format_message", None)
@@ -103,8 +127,9 @@ def main() -> NoReturn:
             status = call()
     except KeyboardInterrupt:
         status = INTERRUPTED
-    if status in (INTERRUPTED, TERMINATED):
+    if status in (INTERRUPTED, TERMINATED, HUNG_UP):
         # Exit at once: an orderly interpreter shutdown takes longer than ending the run.
-        sys.stdout.flush()
+        with contextlib.suppress(OSError):  # after SIGHUP the terminal is gone
+            sys.stdout.flush()
         os._exit(status)
     sys.exit(status)

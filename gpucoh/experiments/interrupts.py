@@ -1,4 +1,4 @@
-"""Immediate response to Ctrl-C and SIGTERM, even while a library call that does not poll for signals runs."""
+"""Immediate response to Ctrl-C, SIGTERM and SIGHUP, even while a library call that does not poll for signals runs."""
 
 from __future__ import annotations
 
@@ -12,30 +12,42 @@ from queue import SimpleQueue
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
-from gpucoh.base.starting import TERMINATED
+from gpucoh.base.starting import HUNG_UP, TERMINATED
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
 
+# Signals that end a program, with its exit status.
+_ENDING = {signal.SIGTERM: TERMINATED, signal.SIGHUP: HUNG_UP}
+
+
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, which batch systems such as Slurm send before they kill a job."""
+    """SIGTERM, which batch systems such as Slurm send before they kill a job, or SIGHUP: the terminal is gone.
+
+    Parameters
+    ----------
+    status : int
+        The exit status of the program: 128 and the signal's number.
+    """
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
 
 
 @contextlib.contextmanager
 def terminable() -> Iterator[None]:
-    """Let SIGTERM end the block as Ctrl-C does, and then the process with status 143 (128 + 15).
+    """Let SIGTERM and SIGHUP end the block as Ctrl-C does, and then the process with status 143 or 129 (128 + 15 or 1).
 
     The block ends by :class:`Terminated`, a KeyboardInterrupt; it leaves the context manager as SystemExit. Without
-    this, SIGTERM kills the process at once: rows are lost, and lock files stay. It does nothing outside the main thread
-    or where SIGTERM is handled already.
+    this, they kill the process at once: lock files stay. It does nothing outside the main thread, and leaves a signal
+    alone that is handled already, or ignored as nohup has it.
     """
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
-    ):
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
+    ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
     owner = os.getpid()
 
     def end(number: int, frame: FrameType | None) -> None:
@@ -43,16 +55,21 @@ def terminable() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
             return
-        signal.signal(number, signal.SIG_IGN)  # a second one does not interrupt the clean-up
-        raise Terminated
+        for one in ours:
+            signal.signal(one, signal.SIG_IGN)  # a second one does not interrupt the clean-up
+        raise Terminated(_ENDING[signal.Signals(number)])
 
-    signal.signal(signal.SIGTERM, end)
+    for number in ours:
+        signal.signal(number, end)
     try:
         yield
-    except Terminated:
-        raise SystemExit(TERMINATED) from None
+    except Terminated as ended:
+        if not ours:
+            raise
+        raise SystemExit(ended.status) from None
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
 
 
 class Workers(Executor):
@@ -137,7 +154,7 @@ def interruptible(work: Callable[[threading.Event], Result]) -> Result:
     Raises
     ------
     KeyboardInterrupt
-        On Ctrl-C, or on SIGTERM under :func:`terminable`. The event is set; ``work`` may still be running.
+        On Ctrl-C, or on SIGTERM and SIGHUP under :func:`terminable`. The event is set; ``work`` may still be running.
     """
     if (
         threading.current_thread() is not threading.main_thread()
