@@ -54,11 +54,11 @@ def counted(monkeypatch):
     """The runs of a sweep that were really carried out."""
     from gpucoh.experiments import sweeps
 
-    seen, original = [], sweeps._carry_out
+    seen, original = [], sweeps.carry_out
 
     def count(run, key, stop=None):
         seen.append(run)
         return original(run, key, stop)
 
-    monkeypatch.setattr(sweeps, "_carry_out", count)
+    monkeypatch.setattr(sweeps, "carry_out", count)
     return seen

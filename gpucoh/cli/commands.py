@@ -15,7 +15,7 @@ from gpucoh.base.errors import ConfigError, KernelError, WorkloadError
 from gpucoh.base.files import results_folder, whole_file
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.cli import explain as explain_commands
-from gpucoh.cli import fuzz, growth, hardware, litmus, papers, verify
+from gpucoh.cli import fuzz, growth, hardware, litmus, papers, sweeps, verify
 from gpucoh.cli.explain import trace_window
 from gpucoh.cli.models import DEFAULT_PROGRAMS, write_model
 from gpucoh.cli.options import (
@@ -31,6 +31,7 @@ from gpucoh.cli.options import (
     ScaleOption,
     SeedOption,
     SetOption,
+    StoreOption,
     lists,
     one_form,
     pairs,
@@ -39,12 +40,9 @@ from gpucoh.cli.options import (
     stdout_console,
 )
 from gpucoh.device.gpu import VERSION, protocols, resolve
-from gpucoh.experiments.clusters import dask_executor
 from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
-from gpucoh.experiments.grids import read_sweep
 from gpucoh.experiments.interrupts import interruptible
 from gpucoh.experiments.runner import Run
-from gpucoh.experiments.sweeps import sweep
 from gpucoh.machines import machine, machines
 from gpucoh.report import profiles, tables
 from gpucoh.report.bars import blocks_bar
@@ -397,6 +395,7 @@ def compare_command(
     changes: SetOption = None,
     params: ParamOption = None,
     check: CheckOption = False,
+    store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run every workload under every protocol; print a table, draw speedup, traffic and energy.
@@ -432,6 +431,7 @@ def compare_command(
             set=pairs("--set", changes),
             params=pairs("--param", params),
             check=check,
+            store=store,
         )
         if as_json:
             print_json(comparison.to_dict())
@@ -451,55 +451,6 @@ def compare_command(
         raise typer.Exit(WRONG)
 
 
-@app.command("sweep")
-def sweep_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="Description of the sweep.")],
-    out: Annotated[Path, typer.Option("--out", help="Parquet file for the results.")],
-    jobs: JobsOption = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler",
-            metavar="ADDRESS",
-            help="Run on the workers of the Dask scheduler at this address, for example tcp://10.0.0.1:8786.",
-        ),
-    ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Keep the results in --out and run only what is missing."),
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Run every combination of the values listed in a TOML file; store the results in a Parquet file.
-
-    The file holds the lists workloads, protocols, machines, consistencies, scales, seeds, and the tables set and
-    params, whose values may be lists. Ctrl-C keeps the finished runs; --resume continues. --json prints the rows of the
-    file: {"out": file, "runs": [{column: value}]}. Exit status 1: a run is wrong although its protocol promises a
-    memory model.
-
-    Examples:
-
-      gpucoh sweep l1-sizes.toml --out l1-sizes.parquet --resume
-
-      gpucoh sweep l1-sizes.toml --out l1-sizes.parquet --scheduler tcp://10.0.0.1:8786
-
-      with: workloads = ["bfs"]  protocols = ["no-l1", "ideal"]  seeds = [0, 1]  set = {l1_kib = [16, 32, 64]}
-    """
-    if scheduler is not None and jobs is not None:
-        raise ConfigError("--jobs and --scheduler contradict each other: give one of them")
-    runs = read_sweep(file)
-    with contextlib.nullcontext() if scheduler is None else dask_executor(scheduler) as executor:
-        table = sweep(runs, executor, out=out, resume=resume, jobs=jobs, progress=not as_json)
-    wrong = table[table["correct"].eq(False) & table["model"].ne("none")]
-    if as_json:
-        rows = table.astype(object).where(table.notna(), None).to_dict("records")
-        print_json({"out": str(out), "runs": rows})
-    else:
-        sys.stdout.write(f"{len(table)} runs, {len(wrong)} wrong, in {out}\n")
-    if len(wrong):
-        raise typer.Exit(WRONG)
-
-
 def _draw(comparison: Any, folder: Path) -> list[Path]:
     """Draw all figures of a comparison and write its table as CSV."""
     with LATE_IMPORT:
@@ -514,6 +465,7 @@ def _draw(comparison: Any, folder: Path) -> list[Path]:
     return [path for path in files if path.suffix == ".png"] + [table]
 
 
+sweeps.register(app)
 explain_commands.register(app)
 fuzz.register(app)
 hardware.register(app)

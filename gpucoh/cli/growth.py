@@ -18,11 +18,11 @@ from gpucoh.cli.options import (
     JobsOption,
     JsonOption,
     ProtocolsOption,
+    StoreOption,
     lists,
     print_json,
     stdout_console,
 )
-from gpucoh.cli.papers import StoreOption
 from gpucoh.experiments.interrupts import terminable
 from gpucoh.experiments.sweeps import add_rows
 from gpucoh.litmus.runner import keeping
@@ -75,7 +75,7 @@ def register(app: typer.Typer) -> None:
         names = list(dict.fromkeys(lists(protocol, keeping(rule), keeping(rule))))
         workers = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
         with LATE_IMPORT:
-            from gpucoh.experiments.stored import code_digest
+            from gpucoh.experiments.keys import code_digest
 
         works = explorations(
             names, rule, states=natural("states", states, smallest=1),

@@ -21,11 +21,11 @@ from gpucoh.cli.options import (
     MachineOption,
     ProtocolsOption,
     SeedOption,
+    StoreOption,
     lists,
     print_json,
     stdout_console,
 )
-from gpucoh.cli.papers import StoreOption
 from gpucoh.hardware.verdicts import (
     KINDS,
     RUNS,

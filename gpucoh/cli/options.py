@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -67,6 +68,14 @@ ParamOption = Annotated[
 ]
 JobsOption = Annotated[
     int | None, typer.Option("--jobs", "-j", help="Parallel runs. Default: one per processor.")
+]
+StoreOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        help="Parquet file that keeps the runs as they finish; an interrupted command continues with it. Runs of "
+        "other code run again.",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
 

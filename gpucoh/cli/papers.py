@@ -21,6 +21,7 @@ from gpucoh.cli.options import (
     JobsOption,
     JsonOption,
     ScaleOption,
+    StoreOption,
     print_json,
     stdout_console,
 )
@@ -29,14 +30,6 @@ from gpucoh.cli.options import (
 )
 from gpucoh.report import tables
 from gpucoh.suite import SCALES
-
-StoreOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--store",
-        help="Parquet file that keeps the runs as they finish; an interrupted command continues with it.",
-    ),
-]
 
 
 def register(app: typer.Typer) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.files import path_of
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import name_of, natural
@@ -193,6 +194,7 @@ def compare(
     seeds: int | Sequence[int] | None = None,
     counters: str = "usual",
     machines: Sequence[str | Path | Machine] | None = None,
+    store: str | Path | None = None,
 ) -> Comparison:
     """Run every workload under every protocol.
 
@@ -220,6 +222,8 @@ def compare(
     machines : sequence of str, Path or Machine, optional
         Run everything on each of these machines instead of ``machine``; results are relative to the baseline on the
         same machine, means are by machine, and figures have a chart for each.
+    store : str or Path, optional
+        Parquet file that keeps the runs as they finish, and from which finished ones of the same code are read.
 
     Returns
     -------
@@ -257,7 +261,15 @@ def compare(
     ]
     for run in runs:
         run.validate()
-    return Comparison(tuple(carry_out(runs, jobs=number, progress=progress)), baseline, counters)
+    if store is None:
+        return Comparison(
+            tuple(carry_out(runs, jobs=number, progress=progress)), baseline, counters
+        )
+    with LATE_IMPORT:
+        from gpucoh.experiments.stored import stored_runs
+
+    found = stored_runs(runs, path_of("store", store), jobs=number, progress=progress)
+    return Comparison(tuple(found), baseline, counters)
 
 
 def _workloads(given: Given | Sequence[Given]) -> list[Workload]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sized
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ _LISTS = {
 }
 _SINGULAR = {one: many for many, one in _LISTS.items()}
 _TABLES = ("set", "params", "options")
+_MOST_RUNS = 10**6
 
 
 @short_traceback
@@ -54,7 +56,8 @@ def grid(**entries: Any) -> list[dict[str, Any]]:
     Raises
     ------
     ConfigError
-        For an unknown entry, an empty list, or no workload; names and values are checked by the sweep.
+        For an unknown entry, an empty list, no workload, or more than a million combinations; names and values are
+        checked by the sweep.
 
     Examples
     --------
@@ -84,8 +87,10 @@ def grid(**entries: Any) -> list[dict[str, Any]]:
             }
         elif name != "check":
             raise ConfigError(unknown("entry", name, [*_LISTS, *_TABLES, "check"]))
+    _refuse_misplaced(axes, tables)
     if "workload" not in axes:
         raise ConfigError("the entry workloads is missing")
+    _refuse_too_many(axes, tables)
     same = {"check": entries["check"]} if "check" in entries else {}
     options = tables.pop("options", {})
     return [
@@ -94,6 +99,30 @@ def grid(**entries: Any) -> list[dict[str, Any]]:
         for chosen in _product(options)
         for changes in itertools.product(*map(_product, tables.values()))
     ]
+
+
+def _refuse_misplaced(axes: Mapping[str, Any], tables: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse an entry of the file that is in a table, since it was written below the table's header."""
+    for table, values in tables.items():
+        for name in values:
+            one = _LISTS.get(name, name)
+            # A workload may have a parameter of such a name.
+            if one in _SINGULAR and one not in axes and (table != "params" or one == "workload"):
+                raise ConfigError(
+                    f"the entry {name} is in the table [{table}]: write it above [{table}]"
+                )
+
+
+def _refuse_too_many(
+    axes: Mapping[str, list[Any]], tables: Mapping[str, Mapping[str, list[Any]]]
+) -> None:
+    sizes = {_SINGULAR[name]: len(values) for name, values in axes.items()}
+    for table, columns in tables.items():
+        sizes |= {f"{table}.{name}": len(values) for name, values in columns.items()}
+    number = math.prod(sizes.values())
+    if number > _MOST_RUNS:
+        lists = " x ".join(f"{size} {name}" for name, size in sizes.items() if size > 1)
+        raise ConfigError(f"{number:,} combinations ({lists}); at most {_MOST_RUNS:,} are allowed")
 
 
 def _with_options(run: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,6 +147,8 @@ def _word(value: Any) -> str:
 def _values(name: str, value: Any) -> list[Any]:
     """The values of an entry: a list, or a value alone; a text, a machine and a function are one value."""
     single = isinstance(value, str | Mapping | Machine) or callable(value)
+    if not single and isinstance(value, Sized) and len(value) > _MOST_RUNS:
+        raise ConfigError(f"{name} has {len(value):,} values; at most {_MOST_RUNS:,} are allowed")
     values = [value] if single or not isinstance(value, Iterable) else list(value)
     if not values:
         raise ConfigError(f"{name} is an empty list")

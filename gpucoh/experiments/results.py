@@ -1,4 +1,8 @@
-"""A Parquet file of results: rows by key, never partial, never overwritten by another sweep."""
+"""A Parquet file of results: rows by key, never partial, never overwritten by another sweep.
+
+Finished rows are appended to a journal beside it; the Parquet file is replaced as a whole, at the first row, at the end
+and now and then.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,10 @@ import contextlib
 import fcntl
 import itertools
 import json
+import math
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,12 +25,13 @@ import pyarrow.parquet as pq
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import written_place
 from gpucoh.base.quoting import quoted
+from gpucoh.experiments.journal import Journal
 from gpucoh.results.columns import VARIED, with_types
 
 # Columns of every row, even of a run that could not begin: text, whole numbers, correctness.
 _TEXTS = (
     *("key", "workload", "protocol", "machine", "consistency", "model", "scale", "verdict"),
-    *("where", "error", "version"),
+    *("where", "error", "version", "code"),
 )
 _ALWAYS = (*_TEXTS, "seed", "mismatches", "correct")
 _WHOLE = ("seed", "mismatches", "cycles", "instructions")
@@ -39,8 +45,10 @@ _COUNTS = pa.list_(pa.field("element", pa.int64()))
 # Column of files that keep whole runs: the run as JSON.
 WHOLE_RUN = "run"
 
-# Results are on disk within this many seconds.
+# The Parquet file is replaced at most this often, and for a fiftieth of the time, so that the cost of a study is linear
+# in its rows.
 FLUSH_SECONDS = 5.0
+_SHARE = 50
 
 
 def as_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
@@ -59,7 +67,7 @@ def _column_place(name: str) -> tuple[int, str]:
     """Sorts a run's changes, options and parameters behind its statistics, and the error to the end."""
     if name.startswith(VARIED):
         return 1, name
-    return (2 if name in ("error", "version") else 0), ""
+    return (2 if name in ("error", "version", "code") else 0), ""
 
 
 def as_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -90,7 +98,8 @@ def _column(values: list[Any]) -> pa.Array:
 class Results:
     """The rows of a result file, open for one writer.
 
-    Use as a context manager: on exit, also by an exception, it writes the added rows and unlocks the file.
+    Use as a context manager: on exit, also by an exception, it writes the added rows and unlocks the file. Rows that a
+    killed sweep has left in the journal are among the rows, and in the file.
 
     Parameters
     ----------
@@ -112,20 +121,29 @@ class Results:
         self.rows: dict[str, dict[str, Any]] = {}
         self._path: Path | None = None
         self._unsaved = 0
-        self._saved_at = time.monotonic()
+        self._next_save = -math.inf
         self._lock: tuple[Path, int] | None = None
         if path is None:
             return
         self._path = path = self._place(path)
+        self._journal = Journal(path)
         self._lock = _lock(path)
         try:
+            for file in (path, self._journal.path):
+                if file.exists() and not resume:
+                    raise ConfigError(f"{file} exists: remove it, or continue it with resume")
             if path.exists():
-                if not resume:
-                    raise ConfigError(f"{path} exists: remove it, or continue it with resume")
                 self.rows = _read(path)
+            if self._journal.path.exists():
+                self._take_journal()
         except BaseException:
             self._unlock()
             raise
+
+    def _take_journal(self) -> None:
+        for row, replaced in self._journal.read():
+            self._take(row, replaced)
+        self.save()
 
     @staticmethod
     def _place(path: Path) -> Path:
@@ -148,14 +166,34 @@ class Results:
         try:
             self.save()
         finally:
+            if self._path is not None:
+                self._journal.close()
             self._unlock()
 
-    def add(self, row: dict[str, Any]) -> None:
-        """Add one row, identified by its ``key``; it is on disk within seconds."""
+    def add(self, row: dict[str, Any], replaced: Sequence[str] = ()) -> None:
+        """Add one row, identified by its ``key``, to rows and journal; remove the rows that it replaces."""
+        self._take(row, replaced)
+        if self._path is None:
+            return
+        self._journal.append(row, replaced)
+        if time.monotonic() >= self._next_save:
+            self.save()
+
+    def _take(self, row: dict[str, Any], replaced: Iterable[str]) -> None:
         self.rows[str(row["key"])] = row
         self._unsaved += 1
-        if time.monotonic() - self._saved_at > FLUSH_SECONDS:
-            self.save()
+        for key in replaced:
+            self.rows.pop(key, None)
+
+    def remove(self, key: str) -> None:
+        """Remove a row."""
+        del self.rows[key]
+        self._unsaved += 1
+
+    def sync(self) -> None:
+        """Called while runs are in progress: rows that have waited for seconds are written to the disk."""
+        if self._path is not None:
+            self._journal.sync()
 
     def change(self, key: str, columns: Mapping[str, Any]) -> None:
         """Give columns of a row other values."""
@@ -174,6 +212,8 @@ class Results:
         if self._path is None or not self._unsaved:
             return
         part = self._path.with_name(f".{self._path.name}.part")
+        begun = time.monotonic()
+        self._next_save = begun + FLUSH_SECONDS
         try:
             table = as_table(self.rows.values())
             kept = {_CONTENT: json.dumps(_content(table))}
@@ -187,7 +227,9 @@ class Results:
             ) from None
         finally:
             part.unlink(missing_ok=True)
-        self._unsaved, self._saved_at = 0, time.monotonic()
+        self._journal.remove()
+        now = time.monotonic()
+        self._unsaved, self._next_save = 0, now + max(FLUSH_SECONDS, _SHARE * (now - begun))
 
     def _unlock(self) -> None:
         if self._lock is not None:
@@ -205,6 +247,7 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:  # the last: a column's name
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ConfigError(f"{path} is not a result file: {reason}") from None
+    _refuse_older(path, table)
     table = _with_whole_seeds(table)
     wrong = wrong or _what_is_wrong(table)
     if wrong is not None:
@@ -242,6 +285,17 @@ def _what_has_changed(table: pa.Table) -> str | None:
         part for part in itertools.zip_longest(written, _content(table)) if part[0] != part[1]
     ]
     return f"{quoted(changed[0][1])} where {quoted(changed[0][0])} was written" if changed else None
+
+
+def _refuse_older(path: Path, table: pa.Table) -> None:
+    """Refuse a file of a version that did not store by which code a row is."""
+    names = table.column_names
+    if "code" not in names and {"key", "version"} <= set(names):
+        versions = " and ".join(sorted(map(str, table["version"].unique().to_pylist())))
+        raise ConfigError(
+            f"{path} is of gpucoh {versions} before it stored by which code a row is: its rows cannot be continued "
+            "(allowed: another file)"
+        )
 
 
 def _what_is_wrong(table: pa.Table) -> str | None:

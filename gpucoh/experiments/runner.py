@@ -45,6 +45,9 @@ from gpucoh.suite import Given, Workload, find
 # Limits of a launch, in core cycles, that `set` may contain beside machine fields, with their defaults.
 _LIMITS = {"budget": DEFAULT_BUDGET, "deadlock_after": DEFAULT_DEADLOCK_AFTER}
 
+# Exceptions in a user's workload that say nothing about the run, but about where it runs.
+_ENVIRONMENT = (OSError, MemoryError, ImportError)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
@@ -175,7 +178,7 @@ class Run:
         ----------
         capture : bool, default False
             Return a run that ends in an error (deadlock, budget, protocol error, bad access) as a result that is
-            not correct, instead of raising.
+            not correct, instead of raising. A missing file or a lack of memory is no result, and is raised.
         stop : threading.Event, optional
             Setting it ends the run from another thread.
         progress : callable, optional
@@ -221,7 +224,8 @@ class Run:
             correct, mismatches, where = outcome.correct, outcome.mismatches, outcome.where
             details, notes = dict(outcome.details), notes + outcome.notes
         except (SimulationError, KernelError, WorkloadError) as failure:
-            if not capture or (gpu.stop is not None and gpu.stop.is_set()):
+            stopped = gpu.stop is not None and gpu.stop.is_set()
+            if not capture or stopped or isinstance(failure.__cause__, _ENVIRONMENT):
                 raise
             error, where = type(failure).__name__, str(failure)
         return RunResult(

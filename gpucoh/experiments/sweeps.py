@@ -6,11 +6,10 @@ A sweep is a list of :class:`gpucoh.experiments.runner.Run`; :mod:`gpucoh.experi
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 import os
 import pickle
 import threading
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from dataclasses import fields
@@ -18,103 +17,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpucoh.base.doors import door
-from gpucoh.base.errors import ConfigError, Error
+from gpucoh.base.errors import ConfigError, Error, Note
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, unknown
-from gpucoh.device.gpu import DEFAULT_DEADLOCK_AFTER, VERSION, resolve
 from gpucoh.experiments.interrupts import Workers, terminable
+from gpucoh.experiments.keys import keys_of
+from gpucoh.experiments.rows import (
+    carry_out,
+    columns_of,
+    is_result,
+    plan,
+    portable,
+    retried,
+    share_of,
+)
 from gpucoh.experiments.runner import Run, kind_of
 from gpucoh.experiments.schedule import Schedule
-from gpucoh.machines import machine
 from gpucoh.report.bars import runs_bar
-from gpucoh.results.columns import counters_of, varied
-from gpucoh.results.runs import RunResult
+from gpucoh.results.columns import counters_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gpucoh.experiments.results import Results
-
-
-def key_of(run: Run) -> str:
-    """The key of a run in a result file: a hash of everything that its result depends on.
-
-    That is the configuration with its defaults, the content of the input files, and the version.
-    """
-    built, budget = run.machine_and_budget()
-    found = run.found
-    setting = found.setting(run.scale, run.seed, run.params)
-    what = {
-        "version": VERSION,
-        "workload": found.id,
-        "protocol": run.protocol,
-        "consistency": resolve(run.protocol).rule(run.consistency),
-        "machine": built.to_core(),
-        "placement": built.placement,
-        "budget": budget,
-        "scale": run.scale,
-        "seed": run.seed,
-        "params": {key: _content(value) for key, value in setting.params.items()},
-        "check": run.check,
-    }
-    if found.code is not None:
-        what["code"] = found.code
-    if run.deadlock_after != DEFAULT_DEADLOCK_AFTER:
-        what["deadlock_after"] = run.deadlock_after
-    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:24]
-
-
-def _content(value: Any) -> str:
-    """A parameter's value, with the hash of the file that it names, if any."""
-    text = str(value)
-    if isinstance(value, str | Path) and Path(value).is_file():
-        with Path(value).open("rb") as file:
-            text += " sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
-    return text
-
-
-def _carry_out(
-    run: Run, key: str, stop: threading.Event | None = None, counters: str = "usual"
-) -> dict[str, Any]:
-    """One run as a flat row; a module-level function, so that processes and clusters can import it.
-
-    The row reports any error of the run: a failed run does not stop the others.
-    """
-    try:
-        result = run.carry_out(capture=True, stop=stop)
-    except Exception as error:
-        if stop is not None and stop.is_set():
-            raise
-        return {"key": key} | _failure(run, error) | {"version": VERSION}
-    return row_of(result, key, counters)
-
-
-def row_of(result: RunResult, key: str, counters: str = "usual") -> dict[str, Any]:
-    """A finished run as a row of a result file."""
-    row = {"key": key} | result.row(counters)
-    return row | {"error": result.error, "version": VERSION}
-
-
-def _failure(run: Run, error: Exception) -> dict[str, Any]:
-    """The row of a run that could not begin, or that an unexpected exception ended."""
-    choice = resolve(run.protocol)
-    rule = choice.rule(run.consistency)
-    return {
-        "workload": run.found.id,
-        "protocol": choice.text,
-        "machine": machine(run.machine).name,
-        "consistency": rule,
-        "model": choice.model(rule),
-        "scale": run.scale,
-        "seed": run.seed,
-        "protocol_id": choice.protocol.id,
-        "correct": False,
-        "verdict": "failed",
-        "mismatches": 0,
-        "where": str(error) or type(error).__name__,
-        "error": type(error).__name__,
-    }
 
 
 def as_run(given: Run | Mapping[str, Any]) -> Run:
@@ -148,6 +74,9 @@ def sweep(
     *,
     out: str | Path | None = None,
     resume: bool = False,
+    keep_old: bool = False,
+    retry: str | None = None,
+    part: str | None = None,
     jobs: int | None = None,
     progress: bool = False,
     counters: str = "usual",
@@ -163,12 +92,21 @@ def sweep(
         Equal entries run once.
     executor : concurrent.futures.Executor, optional
         Threads by default. Processes, or a Dask client's ``get_executor()``, work as well: any executor whose
-        ``submit`` returns futures of the standard library.
+        ``submit`` returns futures of the standard library. Runs take the machine, and absolute paths of the input
+        files, with them.
     out : str or Path, optional
-        Parquet file for the results. New rows are on disk within seconds; the file is replaced as a whole and is
-        never partial.
+        Parquet file for the results, which is never partial. A finished row is on disk at once: in the file, or in
+        ``OUT.journal`` beside it until the file is written again.
     resume : bool, default False
-        Keep the rows in ``out``, and run only the runs that are missing. Otherwise ``out`` must not exist.
+        Keep the rows in ``out``, and run only the runs that are missing. Rows of other code (of gpucoh, or of a
+        user's workload) count as missing, which a warning says, and so do runs that the environment has ended: a
+        missing file, a lack of memory. Otherwise ``out`` must not exist.
+    keep_old : bool, default False
+        As ``resume``, but rows of other code are kept; the column ``code`` tells them apart.
+    retry : {"failed"}, optional
+        As ``resume``, but failed runs (deadlock, budget ..) and wrong ones run again, too.
+    part : str, optional
+        ``"3/16"``: every 16th run from the third on, in a file of its own. The columns are those of the whole study.
     jobs : int, optional
         Number of threads if no executor is given; by default one per processor.
     progress : bool, default False
@@ -180,9 +118,10 @@ def sweep(
     Returns
     -------
     pandas.DataFrame
-        One row per run, in the order of ``runs``. A machine field or option that one run changes is a column of all,
-        with the value that each has: ``set_cores``, ``option_lifetime``. A run that ends in an error is a row that is
-        not correct, with the error's kind in ``error`` and its text in ``where``.
+        One row per run, in the order of ``runs``; ``code`` is a hash of the code that has run it. A machine field or
+        option that one run changes is a column of all, with the value that each has: ``set_cores``,
+        ``option_lifetime``. A run that ends in an error is a row that is not correct, with the error's kind in
+        ``error`` and its text in ``where``.
 
     Raises
     ------
@@ -193,29 +132,43 @@ def sweep(
     KeyboardInterrupt
         On Ctrl-C; finished runs are kept.
     SystemExit
-        On SIGTERM, with status 143, unless the program handles SIGTERM; finished runs are kept.
+        On SIGTERM and SIGHUP, with status 143 and 129, unless the program handles them; finished runs are kept.
     """
     if isinstance(runs, str | Mapping) or not isinstance(runs, Iterable):
         raise ConfigError(f"{quoted(runs)} is not a list of runs")
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise ConfigError(f"{quoted(executor)} is not an executor: it has no method submit")
-    wanted = {key_of(run): run for run in map(as_run, runs)}
+    again = retried(retry)
+    given = [as_run(run) for run in runs]
+    every = dict(zip(keys_of(given), given, strict=True))
+    wanted = dict(list(every.items())[share_of(part, len(every))])
+    columns = columns_of(every)
     if executor is not None and not isinstance(executor, ThreadPoolExecutor | Workers):
-        for found in {id(run.found): run.found for run in wanted.values()}.values():
-            pickle.dumps(found)  # an error here has its message, in the executor it is a lost run
+        for workload in {id(run.found): run.found for run in wanted.values()}.values():
+            pickle.dumps(
+                workload
+            )  # an error here has its message, in the executor it is a lost run
+        wanted = {key: portable(run) for key, run in wanted.items()}
     number = _jobs(jobs)
-    work = functools.partial(_carry_out, counters=counters) if counters_of(counters) else _carry_out
-    columns = columns_of(wanted)
+    work = functools.partial(carry_out, counters=counters) if counters_of(counters) else carry_out
+    continued = resume or keep_old or again
+
+    def usable(row: Mapping[str, Any]) -> bool:
+        return _has(row, counters) and not (again and row["correct"] is False)
+
     with LATE_IMPORT:
         from gpucoh.experiments.results import Results, as_frame
 
-    with terminable(), Results(None if out is None else Path(out), resume) as results:
-        kept = {key: row for key, row in results.rows.items() if _has(row, counters)}
-        for key in wanted.keys() & kept:
-            results.change(key, columns[key])
-        todo = [(key, run) for key, run in wanted.items() if key not in kept]
+    with terminable(), Results(None if out is None else Path(out), continued) as results:
+        for key in [key for key, row in results.rows.items() if not is_result(row)]:
+            results.remove(key)
+        found = plan(wanted, results.rows, keep_old=keep_old, usable=usable)
+        for note in found.notes:
+            warnings.warn(note, Note, stacklevel=3)
+        for key, kept in found.kept.items():
+            results.change(kept, columns[key])
         add_rows(
-            todo,
+            list(found.todo.items()),
             results,
             jobs=number,
             progress=progress,
@@ -223,19 +176,15 @@ def sweep(
             columns=columns,
             kind=kind_of,
             executor=executor,
+            replaced=found.replaced,
         )
-        rows = [results.rows[key] for key in wanted]
+        rows = [results.rows[found.kept.get(key, key)] for key in wanted]
     return as_frame(rows)
 
 
-def columns_of(wanted: Mapping[str, Run]) -> dict[str, dict[str, Any]]:
-    """Key -> the columns of what the runs vary."""
-    return dict(zip(wanted, varied([run.setup() for run in wanted.values()]), strict=True))
-
-
 def _has(row: Mapping[str, Any], counters: str) -> bool:
-    """Whether a row of a file has the wanted statistics; that of a run that could not begin has none."""
-    return counters == "usual" or row["error"] is not None or row.get("launches") is not None
+    """Whether a row of a file has the wanted statistics."""
+    return counters == "usual" or row.get("launches") is not None
 
 
 def add_rows(
@@ -248,6 +197,7 @@ def add_rows(
     columns: Mapping[str, Mapping[str, Any]],
     kind: Callable[[Any], Hashable] = lambda _: None,
     executor: Executor | None = None,
+    replaced: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """Run runs and add the row of each as it finishes; finished rows are kept whatever ends this.
 
@@ -268,7 +218,14 @@ def add_rows(
     kind : callable
         Maps a run to its kind; runs of the kind that takes longest begin first (:mod:`gpucoh.experiments.schedule`).
     executor : concurrent.futures.Executor, optional
+    replaced : dict, optional
+        Key -> keys of the rows that its row replaces.
     """
+
+    def add(row: dict[str, Any]) -> None:
+        key = row["key"]
+        results.add({**row, **columns[key]}, (replaced or {}).get(key, ()))
+
     stop = threading.Event()
     own = executor is None
     pool = Workers(jobs) if executor is None else executor
@@ -283,14 +240,14 @@ def add_rows(
         seconds=lambda row: row.get("wall_s") or 0.0,
     )
     try:
-        _collect(schedule, len(todo), columns, results, progress)
+        _collect(schedule, len(todo), add, results.sync, progress)
     except BaseException:
         stop.set()
         for future in schedule.futures:
             future.cancel()
         for future in schedule.futures:
             if future.done() and not future.cancelled() and future.exception() is None:
-                _add(results, future.result(), columns)
+                add(future.result())
         raise
     finally:
         if own:
@@ -301,15 +258,11 @@ def _jobs(jobs: int | None) -> int:
     return (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
 
 
-def _add(results: Results, row: dict[str, Any], columns: Mapping[str, Mapping[str, Any]]) -> None:
-    results.add({**row, **columns[row["key"]]})
-
-
 def _collect(
     schedule: Schedule[tuple[str, Any], dict[str, Any]],
     number: int,
-    columns: Mapping[str, Mapping[str, Any]],
-    results: Results,
+    add: Callable[[dict[str, Any]], None],
+    sync: Callable[[], None],
     progress: bool,
 ) -> None:
     """Collect results as runs finish.
@@ -320,11 +273,12 @@ def _collect(
     lost = []
     with runs_bar(number, enabled=progress) as report:
         while schedule:
+            sync()
             for _, future in schedule.ended():
                 error = future.exception()
                 if error is None:
                     row = future.result()
-                    _add(results, row, columns)
+                    add(row)
                     report(f"{row['workload']} {row['protocol']}")
                 elif isinstance(error, Exception):
                     lost.append(error)
@@ -338,6 +292,6 @@ def _collect(
                 "each new process runs the script again"
             )
         raise Error(
-            f"{len(lost)} of {number} runs were lost by the executor ({type(lost[0]).__name__}: {reason}); the "
-            "others are kept: continue with resume"
+            f"{len(lost)} of {number} runs were lost ({type(lost[0]).__name__}: {reason}); the others are kept: "
+            "continue with resume"
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpucoh.base.errors import SimulationError
 from gpucoh.device.gpu import VERSION, resolve
-from gpucoh.experiments.stored import code_digest
+from gpucoh.experiments.keys import code_digest
 from gpucoh.hardware.forms import ORDER, exploration, stale_copies
 from gpucoh.litmus import hardware
 from gpucoh.litmus.harness import Observations, names, observe
@@ -23,8 +23,12 @@ from gpucoh.verify.programs import Program
 SETTINGS = ("warm", "tight", "cold")
 
 
+def _code() -> str:
+    return code_digest("litmus", "verify", "hardware")
+
+
 def _key(*parts: object) -> str:
-    text = json.dumps([VERSION, code_digest("litmus", "verify", "hardware"), *parts])
+    text = json.dumps([VERSION, _code(), *parts])
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
@@ -44,6 +48,7 @@ def _row(work: Explore | Repeat, machine: str, scale: str, **found: Any) -> dict
         "where": "",
         "error": None,
         "version": VERSION,
+        "code": _code(),
         **found,
     }
 

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 
 from gpucoh.device.gpu import VERSION
-from gpucoh.experiments.stored import code_digest
+from gpucoh.experiments.keys import code_digest
 from gpucoh.papers.amounts import digits
 from gpucoh.papers.bars import Group, shown_group, usable
 from gpucoh.papers.claims import Paper

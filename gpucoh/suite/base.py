@@ -351,7 +351,7 @@ class Workload:
     def code(self) -> str | None:
         """A hash of the function's source and of the kernels, functions and constants that it uses.
 
-        None for a class of the suite, which the version of gpucoh determines.
+        None for a class of the suite, which is code of gpucoh.
         """
         return None if self.function is None else references.digest(self.function)
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import hashlib
 import importlib
 import importlib.util
 import inspect
+import itertools
 import linecache
 import operator
+import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator
@@ -24,6 +27,7 @@ from gpucoh.base.errors import ConfigError, Error, WorkloadError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _PLAIN = (bool, int, float, str, bytes, type(None), tuple)
 
 
@@ -177,6 +181,43 @@ def digest(function: Any) -> str:
             if file.is_file() and folder in file.resolve().parents:
                 out.update(file.read_bytes())
     return out.hexdigest()
+
+
+def files_of(function: Any) -> list[Path]:
+    """The file of a function, and the modules of the file's folder or package that it imports, directly or not."""
+    first = Path(place_of(function)[0]).resolve()
+    if not first.is_file() or str(first).startswith(_PACKAGE):
+        return []
+    top = first.parent
+    while (top / "__init__.py").is_file():
+        top = top.parent
+    found, todo = {first}, [first]
+    while todo:
+        new = {path.resolve() for path in _imports(todo.pop(), top) if path.is_file()} - found
+        found |= new
+        todo += new
+    return sorted(found)
+
+
+def _imports(path: Path, top: Path) -> Iterator[Path]:
+    """The files that the import statements of a file may mean."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):  # executing it reports this
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names, places = [alias.name for alias in node.names], [path.parent, top]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module or ''}.{alias.name}".lstrip(".") for alias in node.names]
+            places = [path.parents[node.level - 1]] if node.level else [path.parent, top]
+        else:
+            continue
+        for place, name in itertools.product(places, names):
+            parts = name.split(".")
+            for depth in range(1, len(parts) + 1):
+                module = place.joinpath(*parts[:depth])
+                yield from (module.with_name(f"{module.name}.py"), module / "__init__.py")
 
 
 def _text(part: Any) -> bytes:

@@ -120,6 +120,7 @@ class Exploration:
             "where": f"{first['kind']}: {first['what']}" if first else "",
             "error": None,
             "version": VERSION,
+            "code": self.code,
             "seed": 0,
             "mismatches": 0,
             "correct": first is None,

@@ -1,6 +1,7 @@
 """Does Ctrl-C return to the prompt at once, without a traceback and without partial files?"""
 
 import os
+import pty
 import resource
 import signal
 import subprocess
@@ -40,13 +41,14 @@ def end(process, by=signal.SIGINT):
 
 
 # The program, telling on standard error when its first kernel is launched. What a shell runs in the background ignores
-# Ctrl-C, and so would its tests.
+# Ctrl-C, what nohup runs ignores SIGHUP, and so would their tests.
 PROGRAM = """
 import signal, sys
 from gpucoh import cli
 from gpucoh.device import gpu
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 def launch(self, *arguments, original=gpu.GPU.launch, **named):
     sys.stderr.write("launched\\n")  # in one piece: two threads may launch at once
@@ -98,18 +100,23 @@ params = {iterations = 100000}
 """
 
 
-def test_sigterm_ends_a_run_at_once(tmp_path):
+ENDING = pytest.mark.parametrize(("by", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+
+
+@ENDING
+def test_sigterm_and_sighup_end_a_run_at_once(tmp_path, by, code):
     run = ("run", "spm_g", "-p", "no-l1", *LONG, "--param", "iterations=100000")
-    status, out, message, taken = interrupted(tmp_path, *run, by=signal.SIGTERM)
-    assert (status, out, message) == (143, "", "")
+    status, out, message, taken = interrupted(tmp_path, *run, by=by)
+    assert (status, out, message) == (code, "", "")
     assert taken < AT_ONCE
 
 
-def test_sigterm_ends_the_sweep_command_and_removes_its_lock(tmp_path):
+@ENDING
+def test_sigterm_and_sighup_end_the_sweep_command_and_remove_its_lock(tmp_path, by, code):
     (tmp_path / "s.toml").write_text(SWEEP)
     command = ("sweep", "s.toml", "--out", "rows.parquet", "--jobs", "1")
-    status, _, _, taken = interrupted(tmp_path, *command, by=signal.SIGTERM)
-    assert status == 143
+    status, _, _, taken = interrupted(tmp_path, *command, by=by)
+    assert status == code
     assert taken < AT_ONCE
     assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
 
@@ -119,13 +126,14 @@ import signal, sys
 import gpucoh
 from gpucoh.experiments import results
 
-results.FLUSH_SECONDS = 1e9  # rows reach the file at the end only
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+results.FLUSH_SECONDS = 1e9  # the file has the first row until the end
 runs = [{"workload": "vec-cpy", "protocol": "ideal", "scale": "tiny", "seed": seed} for seed in range(3)]
 runs.append({"workload": "spm_g", "protocol": "no-l1", "scale": "paper", "params": {"iterations": 100000}})
 add = results.Results.add
 
-def report(self, row):
-    add(self, row)
+def report(self, row, replaced):
+    add(self, row, replaced)
     sys.stderr.write("row\\n")
 
 results.Results.add = report
@@ -133,12 +141,12 @@ SETUP
 try:
     gpucoh.sweep(runs, out="rows.parquet", jobs=1)
 finally:
-    print(signal.getsignal(signal.SIGTERM) == before)
+    print([signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)] == before)
 """
 
 
-def terminated_sweep(folder, setup):
-    """End a sweep by SIGTERM after three rows: exit status, standard output, its rows."""
+def terminated_sweep(folder, setup, by):
+    """End a sweep by a signal after three rows: exit status, standard output, its rows."""
     program = [sys.executable, "-c", SWEEP_PROGRAM.replace("SETUP", setup)]
     with subprocess.Popen(
         program, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -146,20 +154,63 @@ def terminated_sweep(folder, setup):
         for _ in range(3):
             assert process.stderr.readline() == "row\n"
         time.sleep(0.3)
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(by)
         out, _ = process.communicate(timeout=PATIENCE_S)
     assert [path.name for path in folder.iterdir()] == ["rows.parquet"]
     return process.returncode, out, len(pq.read_table(folder / "rows.parquet"))
 
 
-def test_sigterm_ends_a_sweep_with_its_rows_kept_and_its_lock_removed(tmp_path):
-    setup = "before = signal.getsignal(signal.SIGTERM)"
-    assert terminated_sweep(tmp_path, setup) == (143, "True\n", 3)
+@ENDING
+def test_sigterm_and_sighup_end_a_sweep_with_its_rows_kept_and_its_lock_removed(tmp_path, by, code):
+    setup = "before = [signal.SIG_DFL] * 2"
+    assert terminated_sweep(tmp_path, setup, by) == (code, "True\n", 3)
 
 
 def test_a_program_keeps_its_own_handler_of_sigterm(tmp_path):
-    setup = "before = lambda *_: sys.exit(7); signal.signal(signal.SIGTERM, before)"
-    assert terminated_sweep(tmp_path, setup) == (7, "True\n", 3)
+    setup = (
+        "own = lambda *_: sys.exit(7); signal.signal(signal.SIGTERM, own)\n"
+        "before = [own, signal.SIG_DFL]"
+    )
+    assert terminated_sweep(tmp_path, setup, signal.SIGTERM) == (7, "True\n", 3)
+
+
+def test_what_nohup_started_goes_on_after_sighup():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with terminable():
+            os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_a_terminal_that_is_closed_ends_a_sweep_with_its_rows_kept(tmp_path):
+    """The progress bar and the report are written to the terminal, which is gone."""
+    (tmp_path / "s.toml").write_text(
+        'workloads = ["vec-cpy", "spm_g"]\nscale = "tiny"\nprotocol = "ideal"\n'
+    )
+    slow = (
+        "from gpucoh.experiments import grids, sweeps\nfrom gpucoh.cli import sweeps as command\n"
+        "long = sweeps.Run(workload='spm_g', scale='paper', params={'iterations': 100000})\n"
+        "read = command.read_sweep\n"
+        "command.read_sweep = lambda path: [*read(path), long]\n"
+    )
+    arguments = ["gpucoh", "sweep", "s.toml", "--out", "rows.parquet", "--jobs", "1"]
+    program = PROGRAM.replace('sys.argv[0] = "gpucoh"', f"{slow}sys.argv = {arguments!r}")
+    own = "import fcntl, termios\nfcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
+    terminal, other = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", own + program], cwd=tmp_path, stdin=other, stdout=other, stderr=other,
+        start_new_session=True,
+    )  # fmt: skip
+    os.close(other)
+    seen = b""
+    while seen.count(b"launched") < 3:
+        seen += os.read(terminal, 1024)
+    time.sleep(0.3)
+    os.close(terminal)
+    assert process.wait(PATIENCE_S) == 129
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.parquet", "s.toml"]
+    assert len(pq.read_table(tmp_path / "rows.parquet")) == 2
 
 
 def work_that_cleans_up(steps):

@@ -149,7 +149,7 @@ def test_what_is_only_read_is_the_table_that_was_written(tmp_path):
     pd.testing.assert_frame_equal(gpucoh.sweep(runs, out=out, resume=True), table)
 
 
-def test_results_that_cannot_be_written_leave_those_that_are_there(tmp_path, monkeypatch):
+def test_results_that_cannot_be_written_leave_those_that_are_there(tmp_path, monkeypatch, counted):
     out = tmp_path / "results.parquet"
     gpucoh.sweep(RUNS[:1], out=out)
     before = out.read_bytes()
@@ -158,8 +158,12 @@ def test_results_that_cannot_be_written_leave_those_that_are_there(tmp_path, mon
         part.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(results.pq, "write_table", fail)
-    with pytest.raises(gpucoh.ConfigError, match="cannot be written: No space left"):
-        gpucoh.sweep(RUNS[:2], out=out, resume=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(results.pq, "write_table", fail)
+        with pytest.raises(gpucoh.ConfigError, match="cannot be written: No space left"):
+            gpucoh.sweep(RUNS[:2], out=out, resume=True)
     assert out.read_bytes() == before
-    assert [path.name for path in tmp_path.iterdir()] == ["results.parquet"]
+    journal = tmp_path / "results.parquet.journal"
+    assert sorted(tmp_path.iterdir()) == [out, journal]
+    assert len(gpucoh.sweep(RUNS[:2], out=out, resume=True)) == len(counted) == 2
+    assert list(tmp_path.iterdir()) == [out]

@@ -3,10 +3,12 @@
 import pytest
 
 import gpucoh
-from gpucoh.experiments import stored
+from gpucoh.base.errors import Note
+from gpucoh.experiments import keys, stored
+from gpucoh.experiments.keys import keys_of
 from gpucoh.experiments.results import Results
 from gpucoh.experiments.runner import Run
-from gpucoh.experiments.stored import stored_key, stored_runs
+from gpucoh.experiments.stored import stored_runs
 from gpucoh.results.runs import RunResult
 
 RUNS = [
@@ -67,10 +69,10 @@ def test_an_interrupted_study_continues_with_the_same_rows(tmp_path, counted):
         stored_runs(RUNS, out, jobs=1)
     with Results(out, resume=True) as results:
         kept = dict(results.rows)
-    assert {stored_key(run) for run in RUNS[:2]} <= set(kept)
+    assert set(keys_of(RUNS[:2])) <= set(kept)
     begun = len(counted)
     continued = stored_runs(RUNS, out, jobs=1)
-    assert counted[begun:] == [run for run in RUNS if stored_key(run) not in kept]
+    assert counted[begun:] == [run for run in RUNS if keys_of([run])[0] not in kept]
     assert RUNS[2] in counted[begun:]
     assert [bare(run) for run in continued] == [
         bare(run) for run in stored_runs(RUNS, None, jobs=1)
@@ -82,9 +84,12 @@ def test_an_interrupted_study_continues_with_the_same_rows(tmp_path, counted):
 def test_runs_of_other_code_count_as_missing(tmp_path, counted, monkeypatch):
     out = tmp_path / "runs.parquet"
     stored_runs(RUNS[:1], out, jobs=1)
-    monkeypatch.setattr(stored, "code_digest", lambda: "other")
-    stored_runs(RUNS[:1], out, jobs=1)
-    assert len(counted) == 2
+    monkeypatch.setattr(keys, "code_digest", lambda: "other")
+    with pytest.warns(Note, match="^1 row is of other code: run again$"):
+        stored_runs(RUNS[:2], out, jobs=1)
+    assert len(counted) == 3
+    with Results(out, resume=True) as results:
+        assert [row["code"] for row in results.rows.values()] == ["other", "other"]
 
 
 def test_the_key_has_everything_that_decides_a_run():
@@ -100,8 +105,8 @@ def test_the_key_has_everything_that_decides_a_run():
         {"set": {"start_skew": 1}},
         {"params": {"words": 999}},
     ]
-    keys = {stored_key(Run(**base | other)) for other in [{}, *others]}
-    assert len(keys) == 1 + len(others)
+    found = keys_of([Run(**base | other) for other in [{}, *others]])
+    assert len(set(found)) == 1 + len(others)
 
 
 def test_a_file_of_something_else_is_refused(tmp_path):

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -18,9 +19,10 @@ import gpucoh
 import gpucoh.litmus
 from gpucoh.experiments import results, sweeps
 from gpucoh.experiments.grids import read_sweep
+from gpucoh.experiments.journal import Journal
+from gpucoh.experiments.keys import key_of
 from gpucoh.experiments.results import Results, as_frame
 from gpucoh.experiments.runner import Run
-from gpucoh.experiments.sweeps import key_of
 
 RUNS = [
     {"workload": "vec-cpy", "protocol": protocol, "scale": "tiny", "seed": seed}
@@ -88,7 +90,7 @@ def test_all_counters_are_every_statistic_under_names_without_spaces(tmp_path):
         return sum(leaves(item) if isinstance(item, dict) else 1 for item in group.values())
 
     assert len(result.row("all")) - len(result.row()) >= leaves(result.stats.to_dict()) - 90
-    assert set(usual) < set(table) == set(result.table) | {"key", "error", "version"}
+    assert set(usual) < set(table) == set(result.table) | {"key", "error", "version", "code"}
     assert all(name.isidentifier() for name in table)
     assert table.core_load_latency_cycles[0] == result.core.load_latency_cycles
     assert table.histograms_core_load_latency[0] == result.histograms.core.load_latency
@@ -129,12 +131,35 @@ def test_a_grid_is_the_product_of_its_lists():
         ({"workload": "bfs", "wrkloads": "x"}, "unknown entry 'wrkloads'"),
         ({"workload": "bfs", "seeds": []}, "seeds is an empty list"),
         ({"workload": "bfs", "options": 3}, "options = 3 is not a table"),
+        (
+            {"workload": "bfs", "seeds": range(10**4), "set": {"cores": list(range(2, 200))}},
+            r"1,980,000 combinations \(10000 seeds x 198 set.cores\); at most 1,000,000 are allowed",
+        ),
+        ({"workload": "bfs", "seeds": range(10**12)}, "seeds has 1,000,000,000,000 values"),
         ({"workload": "bfs", "protocol": "mesi[a=1]", "options": {"a": 2}}, "'a' is given twice"),
     ],
 )
 def test_a_grid_that_cannot_be_is_refused(entries, message):
     with pytest.raises(gpucoh.ConfigError, match=message):
         gpucoh.grid(**entries)
+
+
+def test_combinations_are_counted_before_they_are_made(tmp_path):
+    """Making 10**8 of them took all memory."""
+    fields = ("cores", "l1_mshrs", "l2_mshrs", "l1_latency", "alu_latency", "sfu_latency")
+    lists = "".join(f"{name} = {list(range(1, 11))}\n" for name in fields)
+    path = tmp_path / "huge.toml"
+    path.write_text(f'workload = "bfs"\nseeds = {list(range(100))}\n[set]\n{lists}')
+    tracemalloc.start()
+    with pytest.raises(gpucoh.ConfigError, match=r"huge\.toml: 100,000,000 combinations"):
+        read_sweep(path)
+    assert tracemalloc.get_traced_memory()[1] < 10**6
+    tracemalloc.stop()
+
+
+def test_a_parameter_may_have_the_name_of_an_entry():
+    (run,) = gpucoh.grid(workload="bfs", params={"seed": 3})
+    assert run["params"] == {"seed": 3}
 
 
 def test_numbers_of_numpy_are_numbers():
@@ -227,7 +252,7 @@ def test_resume_carries_out_only_what_is_missing(tmp_path, counted):
 
 
 def test_an_interrupted_sweep_keeps_what_is_done(tmp_path, monkeypatch):
-    out, original, seen = tmp_path / "results.parquet", sweeps._carry_out, []
+    out, original, seen = tmp_path / "results.parquet", sweeps.carry_out, []
 
     def fail_third(run, key, stop=None):
         seen.append(run)
@@ -235,7 +260,7 @@ def test_an_interrupted_sweep_keeps_what_is_done(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return original(run, key, stop)
 
-    monkeypatch.setattr(sweeps, "_carry_out", fail_third)
+    monkeypatch.setattr(sweeps, "carry_out", fail_third)
     with pytest.raises(KeyboardInterrupt):
         gpucoh.sweep(RUNS, out=out, jobs=1)
     assert 1 <= len(pd.read_parquet(out)) <= 3
@@ -263,11 +288,11 @@ def test_any_executor_with_submit_will_do():
 def test_runs_that_have_ended_are_kept_whenever_the_interruption_comes(tmp_path, monkeypatch):
     out, original, seen = tmp_path / "results.parquet", results.Results.add, []
 
-    def interrupt_first(self, row):
+    def interrupt_first(self, row, replaced):
         seen.append(row)
         if len(seen) == 1:
             raise KeyboardInterrupt
-        original(self, row)
+        original(self, row, replaced)
 
     monkeypatch.setattr(results.Results, "add", interrupt_first)
     with pytest.raises(KeyboardInterrupt):
@@ -308,18 +333,30 @@ def test_columns_do_not_depend_on_the_order_in_which_runs_finish():
         assert results.as_table(rows).column_names == expected
 
 
-def test_results_are_on_disk_before_the_sweep_ends(tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "FLUSH_SECONDS", 0.0)
-    out, original, seen = tmp_path / "results.parquet", sweeps._carry_out, []
+def rows_on_disk(out):
+    """The rows that a kill would leave: those of the file, and those of the journal."""
+    journal = Journal(out)
+    rows = len(pq.read_table(pa.BufferReader(out.read_bytes()))) if out.exists() else 0
+    try:
+        return rows + len(list(journal.read()))
+    except gpucoh.ConfigError:  # there is none
+        return rows
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1e9])
+def test_a_row_is_on_disk_before_the_next_run_ends(tmp_path, monkeypatch, seconds):
+    """The file has the first; whether it is written again after the others, or the journal has them, is the same."""
+    monkeypatch.setattr(results, "FLUSH_SECONDS", seconds)
+    out, original, seen = tmp_path / "results.parquet", sweeps.carry_out, []
 
     def look(run, key, stop=None):
         time.sleep(0.2)  # so that the row before was taken
-        seen.append(len(pq.read_table(out)) if out.exists() else 0)
+        seen.append((rows_on_disk(out), out.exists()))
         return original(run, key, stop)
 
-    monkeypatch.setattr(sweeps, "_carry_out", look)
+    monkeypatch.setattr(sweeps, "carry_out", look)
     gpucoh.sweep(RUNS, out=out, jobs=1)
-    assert seen == [0, 1, 2, 3]
+    assert seen == [(0, False), (1, True), (2, True), (3, True)]
 
 
 def test_two_sweeps_do_not_write_one_file(tmp_path):
@@ -347,20 +384,18 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_half_written(tmp_path):
     out = tmp_path / "r.parquet"
     program = (
         "import signal, sys\n"
-        "from gpucoh.cli import call, commands\n"
-        "from gpucoh.experiments import grids, results, sweeps\n"
-        "results.FLUSH_SECONDS = 0\n"
+        "from gpucoh.cli import call, sweeps as command\n"
+        "from gpucoh.experiments import grids, sweeps\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background ignores it
         "original = grids.read_sweep\n"
         "long = sweeps.Run(workload='spm_g', protocol='no-l1', scale='paper')\n"
-        "commands.read_sweep = lambda path: [*original(path), long]\n"
+        "command.read_sweep = lambda path: [*original(path), long]\n"
         "sys.exit(call(sys.argv[1:]))"
     )
     command = [sys.executable, "-c", program, "sweep", "s.toml", "--out", out.name, "--jobs", "1"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
-    # one read of the file, which is replaced after every row
-    while not (out.exists() and len(pq.read_table(pa.BufferReader(out.read_bytes()))) == 3):
+    while rows_on_disk(out) < 3:
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.05)
@@ -456,6 +491,15 @@ def test_a_file_is_the_product_of_its_lists(tmp_path):
         ('workload = "bfs"\nmachines = [1]', "machine 1 is not a name"),
         ('workload = "bfs"\nconsistency = "sq"', "unknown consistency"),
         ('workload = "bfs"\nset = 3', "set = 3 is not a table"),
+        (
+            '[set]\ncores = 2\nworkload = "bfs"',
+            r"entry workload is in the table \[set\]: write it above",
+        ),
+        (
+            'workload = "bfs"\n[set]\nseeds = [1]',
+            r"the entry seeds is in the table \[set\]: write it",
+        ),
+        ('[params]\nworkloads = ["bfs"]', r"the entry workloads is in the table \[params\]"),
         ('workload = "bfs"\nset = {cores = ["x"]}', "'x' is not a whole number"),
         ('workload = "bfs"\nparams = {grap = 1}', "unknown parameter 'grap'"),
         ('workload = "bfs"\ncheck = "yes"', "is not true or false"),

@@ -17,7 +17,8 @@ import pytest
 import gpucoh
 from gpucoh.cli import call
 from gpucoh.experiments import clusters
-from gpucoh.experiments.sweeps import as_run, key_of
+from gpucoh.experiments.keys import keys_of, parts_of
+from gpucoh.experiments.sweeps import as_run
 
 STUDY = textwrap.dedent(
     '''
@@ -564,17 +565,20 @@ def test_a_changed_function_kernel_or_constant_is_another_run(tmp_path):
     for number, (old, new) in enumerate(
         [("", ""), ("n, by))", "n, by + 0))"), ("x[i] + by", "by + x[i]"), ("0, 1000", "0, 999")]
     ):
-        path = tmp_path / f"study{number}.py"
+        path = tmp_path / str(number) / "study.py"
+        path.parent.mkdir()
         path.write_text(STUDY.replace(old, new))
-        keys.append(key_of(as_run({"workload": f"{path}:increment", "scale": "tiny"})))
+        keys += keys_of([as_run({"workload": f"{path}:increment", "scale": "tiny"})])
     assert len(set(keys)) == len(keys)
+    assert len({parts_of(key)[0] for key in keys}) == 1  # one run, of other code
 
 
 def test_an_unchanged_function_is_the_same_run_in_another_process(study):
-    key = key_of(as_run({"workload": f"{study}:increment", "scale": "tiny"}))
+    (key,) = keys_of([as_run({"workload": f"{study}:increment", "scale": "tiny"})])
     text = (
-        "from gpucoh.experiments.sweeps import as_run, key_of\n"
-        f"print(key_of(as_run({{'workload': '{study}:increment', 'scale': 'tiny'}})))"
+        "from gpucoh.experiments.keys import keys_of\n"
+        "from gpucoh.experiments.sweeps import as_run\n"
+        f"print(*keys_of([as_run({{'workload': '{study}:increment', 'scale': 'tiny'}})]))"
     )
     assert run_script(study.parent, text).stdout.strip() == key
 

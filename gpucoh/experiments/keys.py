@@ -1,0 +1,133 @@
+"""What identifies a row of a result file: the run that was described, and the code that has run it.
+
+A row's key is ``RUN-CODE``. Rows of one run that differ in CODE are of other code: a sweep that continues a file runs
+them again.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gpucoh.device.gpu import DEFAULT_DEADLOCK_AFTER, resolve
+from gpucoh.experiments.runner import Run
+from gpucoh.machines import machine, machines
+from gpucoh.suite import Workload
+from gpucoh.suite.references import files_of, place_of
+
+_PACKAGE = Path(__file__).parents[1]
+_CORE = "gpucoh._core"
+# Parts of the package that do not change a run, and the files of one of them that do.
+_OTHER_PARTS = {
+    *("cli", "experiments", "export", "fuzz", "hardware", "litmus", "papers", "plot.py", "report"),
+    "verify",
+}
+_RUNNING = ("experiments/inputs.py", "experiments/runner.py")
+
+
+@functools.cache
+def code_digest(*also: str) -> str:
+    """A hash of the built core and of the Python modules that a run uses, and of further parts of the package."""
+    found = importlib.util.find_spec(_CORE)
+    found = importlib.util.find_spec(_CORE)
+    core = (
+        Path(found.origin).read_bytes() if found and found.origin else b""
+    )  # not built: nothing runs
+    return digest_of(_PACKAGE, core, *also)
+
+
+def digest_of(package: Path, core: bytes, *also: str) -> str:
+    """:func:`code_digest` of a folder of the package and the content of a built core."""
+    digest, others = hashlib.sha256(core), _OTHER_PARTS.difference(also)
+    for path in sorted(package.rglob("*")):
+        name = path.relative_to(package)
+        used = name.parts[0] not in others or name.as_posix() in _RUNNING
+        if used and path.suffix in (".py", ".toml"):
+            digest.update(f"{name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def code_of(found: Workload) -> str:
+    """A hash of the code that runs a workload.
+
+    Of a user's workload also its file, the modules of the file's folder that it imports, and the constants that its
+    function refers to.
+    """
+    if found.function is None:
+        return code_digest()
+    digest = hashlib.sha256(f"{code_digest()}{found.code}".encode())
+    for path in files_of(found.function):
+        digest.update(f"{path.name}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def key_of(run: Run) -> str:
+    """The key of a run without its code: a hash of its description and of the content of its input files.
+
+    What has the value of the preset or the default is left out, so that a field or parameter that a later version adds
+    does not change the key.
+    """
+    built, budget = run.machine_and_budget()
+    found = run.found
+    setting = found.setting(run.scale, run.seed, run.params)
+    preset = machine(built.name if built.name in machines() else "fermi")
+    what = {
+        "workload": found.id,
+        "protocol": run.protocol,
+        "consistency": resolve(run.protocol).rule(run.consistency),
+        "machine": built.name,
+        "fields": {
+            name: value for name, value in built.numbers().items() if value != getattr(preset, name)
+        },
+        "budget": budget,
+        "scale": run.scale,
+        "seed": run.seed,
+        "params": {
+            parameter.name: _content(setting.params[parameter.name])
+            for parameter in found.parameters
+            if setting.params[parameter.name] != parameter.default(run.scale)
+        },
+        "check": run.check,
+    }
+    if found.function is not None:
+        what["file"] = Path(place_of(found.function)[0]).name
+    if run.deadlock_after != DEFAULT_DEADLOCK_AFTER:
+        what["deadlock_after"] = run.deadlock_after
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def _content(value: Any) -> str:
+    """A parameter's value; of a file its name and the hash of what it holds, but not its folder."""
+    try:
+        state = Path(value).stat() if isinstance(value, str) else None
+    except (OSError, ValueError):  # no file, or no name of one
+        return str(value)
+    if state is None or not Path(str(value)).is_file():
+        return str(value)
+    path = Path(str(value)).absolute()
+    return f"{path.name} sha256:{_hash(path, state.st_ino, state.st_mtime_ns, state.st_size)}"
+
+
+@functools.lru_cache(1024)
+def _hash(path: Path, *state: int) -> str:
+    """The hash of a file's content; ``state`` is another one when the file has changed."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def keys_of(runs: Sequence[Run]) -> list[str]:
+    """The key of each run, with its code."""
+    found = {id(run.found): run.found for run in runs}
+    codes = {number: code_of(workload) for number, workload in found.items()}
+    return [f"{key_of(run)}-{codes[id(run.found)]}" for run in runs]
+
+
+def parts_of(key: str) -> tuple[str, str]:
+    """A key without its code, and the code."""
+    run, _, code = key.partition("-")
+    return run, code
