@@ -21,7 +21,7 @@ from gpucoh.suite import Workload
 from gpucoh.suite.references import files_of, place_of
 
 _PACKAGE = Path(__file__).parents[1]
-_CORE = "gpucoh._core"
+_CORE = importlib.util.find_spec("gpucoh._core")  # the one that this package has imported
 # Parts of the package that do not change a run, and the files of one of them that do.
 _OTHER_PARTS = {
     *("cli", "experiments", "export", "fuzz", "hardware", "litmus", "papers", "plot.py", "report"),
@@ -33,11 +33,7 @@ _RUNNING = ("experiments/inputs.py", "experiments/runner.py")
 @functools.cache
 def code_digest(*also: str) -> str:
     """A hash of the built core and of the Python modules that a run uses, and of further parts of the package."""
-    found = importlib.util.find_spec(_CORE)
-    found = importlib.util.find_spec(_CORE)
-    core = (
-        Path(found.origin).read_bytes() if found and found.origin else b""
-    )  # not built: nothing runs
+    core = Path(_CORE.origin).read_bytes() if _CORE and _CORE.origin else b""  # not built: no runs
     return digest_of(_PACKAGE, core, *also)
 
 
