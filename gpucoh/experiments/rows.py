@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gpucoh.base.errors import ConfigError
+from gpucoh.base.errors import ConfigError, Error
 from gpucoh.base.wording import unknown
 from gpucoh.device.gpu import VERSION, resolve
-from gpucoh.experiments.keys import parts_of
+from gpucoh.experiments.keys import code_digest, parts_of
 from gpucoh.experiments.runner import Run
 from gpucoh.machines import machine
 from gpucoh.results.columns import varied
@@ -22,12 +22,23 @@ RETRIES = ("failed",)
 
 
 def carry_out(
-    run: Run, key: str, stop: threading.Event | None = None, counters: str = "usual"
+    run: Run,
+    key: str,
+    stop: threading.Event | None = None,
+    counters: str = "usual",
+    code: str | None = None,
 ) -> dict[str, Any]:
     """One run as a flat row; a module-level function, so that processes and clusters can import it.
 
     The row reports any error of the run: a failed run does not stop the others.
+
+    Raises
+    ------
+    Error
+        If this process has not the gpucoh whose digest is ``code``: the row would be stored as that code's.
     """
+    if code is not None and code != code_digest():
+        raise Error(f"gpucoh {VERSION} of the worker has code {code_digest()}, not {code}")
     try:
         result = run.carry_out(capture=True, stop=stop)
     except Exception as error:

@@ -22,7 +22,7 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, unknown
 from gpucoh.experiments.interrupts import Workers, terminable
-from gpucoh.experiments.keys import keys_of
+from gpucoh.experiments.keys import code_digest, keys_of
 from gpucoh.experiments.rows import (
     carry_out,
     columns_of,
@@ -143,14 +143,13 @@ def sweep(
     every = dict(zip(keys_of(given), given, strict=True))
     wanted = dict(list(every.items())[share_of(part, len(every))])
     columns = columns_of(every)
+    work = functools.partial(carry_out, counters=counters) if counters_of(counters) else carry_out
     if executor is not None and not isinstance(executor, ThreadPoolExecutor | Workers):
         for workload in {id(run.found): run.found for run in wanted.values()}.values():
-            pickle.dumps(
-                workload
-            )  # an error here has its message, in the executor it is a lost run
+            pickle.dumps(workload)  # its error has a message here; in the executor it is a lost run
         wanted = {key: portable(run) for key, run in wanted.items()}
+        work = functools.partial(work, code=code_digest())
     number = _jobs(jobs)
-    work = functools.partial(carry_out, counters=counters) if counters_of(counters) else carry_out
     continued = resume or keep_old or again
 
     def usable(row: Mapping[str, Any]) -> bool:
