@@ -24,6 +24,7 @@ from gpucoh.cli.options import (
     stdout_console,
 )
 from gpucoh.experiments.interrupts import terminable
+from gpucoh.experiments.keys import code_digest
 from gpucoh.experiments.sweeps import add_rows
 from gpucoh.litmus.runner import keeping
 from gpucoh.report import tables
@@ -74,9 +75,6 @@ def register(app: typer.Typer) -> None:
         """
         names = list(dict.fromkeys(lists(protocol, keeping(rule), keeping(rule))))
         workers = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
-        with LATE_IMPORT:
-            from gpucoh.experiments.keys import code_digest
-
         works = explorations(
             names, rule, states=natural("states", states, smallest=1),
             evictions=natural("evictions", evictions), symmetry=symmetry, code=code_digest("verify"),

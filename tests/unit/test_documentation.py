@@ -15,7 +15,11 @@ import gpucoh
 from gpucoh.cli import app
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md"]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "docs" / "tutorial.md",
+    ROOT / "docs" / "how-to" / "clusters.md",
+]
 
 
 def modules():
