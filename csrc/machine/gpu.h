@@ -71,6 +71,7 @@ GPC_MUST_CHECK int gpc_gpu_run(gpc_gpu_t *gpu, uint64_t events);
  * (of all launches, as gpc_gpu_cycles counts), once; statistics are then those of the cycles before it. */
 GPC_MUST_CHECK int gpc_gpu_pause_at(gpc_gpu_t *gpu, gpc_cycle_t cycle);
 bool gpc_gpu_is_paused(const gpc_gpu_t *gpu);
+bool gpc_gpu_is_running(const gpc_gpu_t *gpu); /* a launch has begun and not ended */
 /* Ends a launch immediately: nothing is left in flight, some of its stores may be lost, the GPU remains usable. */
 void gpc_gpu_abort(gpc_gpu_t *gpu);
 

@@ -202,6 +202,12 @@ gpc_gpu_is_paused(const gpc_gpu_t *gpu)
     return gpu->state->paused_at != 0;
 }
 
+bool
+gpc_gpu_is_running(const gpc_gpu_t *gpu)
+{
+    return gpu->state->running;
+}
+
 /* The event is the first one at or after the pause: all cycles before are counted. */
 static int
 pause_before(gpc_gpu_t *gpu, const gpc_event_t *event)

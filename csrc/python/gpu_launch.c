@@ -170,11 +170,10 @@ gpc_method_paused(PyObject *object, PyObject *Py_UNUSED(ignored))
 PyObject *
 gpc_method_abort(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
-    gpc_gpu_object_t *self = gpc_enter(object);
+    gpc_gpu_object_t *self = gpc_enter_waiting(object);
 
-    if (self == NULL) {
-        return NULL;
+    if (gpc_gpu_is_running(self->gpu)) {
+        gpc_gpu_abort(self->gpu);
     }
-    gpc_gpu_abort(self->gpu);
     return gpc_leave(self, 0, Py_NewRef(Py_None));
 }

@@ -20,6 +20,8 @@ typedef struct {
 const gpc_module_state_t *gpc_state_of(PyObject *self);
 /* Sets the busy flag; NULL, with SimulationError raised, when another thread has set it. */
 gpc_gpu_object_t *gpc_enter(PyObject *object);
+/* Sets the busy flag once no other thread has set it; never fails. */
+gpc_gpu_object_t *gpc_enter_waiting(PyObject *object);
 /* Clears the busy flag; raises the exception of `code`, or returns `result`, whose reference it steals. */
 PyObject *gpc_leave(gpc_gpu_object_t *self, int code, PyObject *result);
 

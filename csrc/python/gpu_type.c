@@ -25,6 +25,18 @@ gpc_enter(PyObject *object)
     return self;
 }
 
+gpc_gpu_object_t *
+gpc_enter_waiting(PyObject *object)
+{
+    gpc_gpu_object_t *self = (gpc_gpu_object_t *) object;
+
+    while (atomic_exchange_explicit(&self->busy, true, memory_order_acquire)) {
+        Py_BEGIN_ALLOW_THREADS /* the other thread may need the GIL to leave */
+            Py_END_ALLOW_THREADS
+    }
+    return self;
+}
+
 PyObject *
 gpc_leave(gpc_gpu_object_t *self, int code, PyObject *result)
 {
@@ -289,7 +301,8 @@ static PyMethodDef gpu_methods[] = {
      "pause_at($self, cycle)\n--\n\nThe running launch pauses before this core cycle, as cycles() counts."},
     {"paused", gpc_method_paused, METH_NOARGS,
      "paused($self)\n--\n\nWhether run() has returned because of pause_at()."},
-    {"abort", gpc_method_abort, METH_NOARGS, "abort($self)\n--\n\nEnds a launch immediately; the GPU remains usable."},
+    {"abort", gpc_method_abort, METH_NOARGS,
+     "abort($self)\n--\n\nEnds the running launch, if any, once no other thread uses the GPU; the GPU remains usable."},
     {"cycles", gpu_cycles, METH_NOARGS, "cycles($self)\n--\n\nCore cycles of all launches since creation."},
     {"clock", gpu_clock, METH_NOARGS,
      "clock($self)\n--\n\nThe core clock's cycle, which also counts between launches."},

@@ -5,28 +5,24 @@ from __future__ import annotations
 import functools
 import json
 import math
-import sys
-import threading
-import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Never, Self, TypeAlias
+from typing import Any, Never, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpucoh.base.clock import Clock
 from gpucoh.base.doors import door
-from gpucoh.base.errors import ConfigError, KernelError, SimulationError, short_traceback
+from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, unknown
 from gpucoh.device import binding
 from gpucoh.device.arrays import Array, converted, dtype_of, shape_of, values_of, words_of
 from gpucoh.device.choices import Choice, choose
-from gpucoh.device.launches import Extent, extent, how_to_launch, located, occupancy, slots_of
-from gpucoh.device.observing import Observing
+from gpucoh.device.launches import Extent, extent, how_to_launch, occupancy
+from gpucoh.device.launching import Launching, cycles_of
 from gpucoh.device.protocols import Protocol
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
@@ -35,15 +31,9 @@ from gpucoh.machines import machine as find_machine
 
 DEFAULT_BUDGET = 10**9
 DEFAULT_DEADLOCK_AFTER = 10**7
-_LARGEST_CYCLES = 2**62
 LARGEST_SEED = 2**64 - 1
 # Values of check besides True and False -> the bit in the core.
 CHECKS = {"protocol": 1, "races": 2, "kernel": 4}
-CHUNK_SECONDS = 0.05
-_FIRST_EVENTS = 20_000
-
-# Called about 20 times per second with (finished blocks, blocks of the launch).
-Progress: TypeAlias = Callable[[int, int], None]
 
 VERSION: str = binding.VERSION
 
@@ -79,7 +69,7 @@ class Snapshot:
         self._arrays = arrays  # the serial numbers of the arrays that are not freed
 
 
-class GPU(Observing):
+class GPU(Launching):
     """One simulated GPU.
 
     Its memory is free when the last reference to the GPU and its arrays goes, or at once with :meth:`close`, which
@@ -141,8 +131,8 @@ class GPU(Observing):
         self.consistency = self.choice.rule(consistency)
         self.protocol = self.choice.text
         self.seed = natural("seed", seed, LARGEST_SEED)
-        self.budget = _cycles("budget", budget)
-        self.deadlock_after = _cycles("deadlock_after", deadlock_after)
+        self.budget = cycles_of("budget", budget)
+        self.deadlock_after = cycles_of("deadlock_after", deadlock_after)
         self._core: binding.GPU | None = binding.GPU(
             self.machine.to_core(),
             self.choice.protocol.id,
@@ -152,16 +142,10 @@ class GPU(Observing):
             self.budget,
             _checks(check, self.protocol, self.model),
         )
-        # Setting this event from another thread ends a launch, which raises SimulationError.
-        self.stop: threading.Event | None = None
-        self.progress: Progress | None = None
         self.occupancy: dict[str, dict[str, Any]] = {}
-        self.clock = Clock()
-        self._events = _FIRST_EVENTS
         # An array refers to its GPU, so the GPU must not refer to the array: a cycle would wait for the collector.
         self._arrays: weakref.WeakSet[Array] = weakref.WeakSet()
         self._dropped: deque[int] = deque()  # addresses of arrays that no longer exist
-        self._running = False
 
     def close(self) -> None:
         """Free everything that the GPU holds; later use of it and its arrays is an error. Closing twice is allowed."""
@@ -273,7 +257,7 @@ class GPU(Observing):
 
     def _release_dropped(self) -> None:
         core = self.core
-        while self._dropped and not self._running:
+        while self._dropped and not self.is_running:
             core.release(self._dropped[0])
             self._dropped.popleft()
 
@@ -323,8 +307,8 @@ class GPU(Observing):
             warps that wait at barriers, and the words that warps poll with their last writers.
         SimulationError
             If the run cannot continue (deadlock, budget, protocol error).
-        KeyboardInterrupt
-            On Ctrl-C; the launch ends, and the GPU stays usable.
+        KeyboardInterrupt, or what ``progress`` or a handler of a signal raises
+            The launch ends; some of its stores may be lost, and the GPU stays usable.
         """
         if not isinstance(kernel, Kernel):
             raise ConfigError(
@@ -351,97 +335,6 @@ class GPU(Observing):
             program = kernel.compile(self.machine.lanes_per_warp).with_shared(shared)
         self._note_occupancy(program, threads)
         self.launch_program(program, grid3, block3, args, placement, deadlock_after)
-
-    @door
-    def launch_program(
-        self,
-        program: Program,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        args: Sequence[Any],
-        placement: str | None = None,
-        deadlock_after: int | None = None,
-    ) -> None:
-        """Run machine code to completion, as :meth:`launch` does after compiling the kernel.
-
-        Raises
-        ------
-        ConfigError, KernelError, SimulationError
-            As :meth:`launch`.
-        """
-        constants, buffers = program.bind(args)
-        slots = slots_of(self, program, buffers)
-        cycles = self.deadlock_after
-        if deadlock_after is not None:
-            cycles = _cycles("deadlock_after", deadlock_after)
-        self._release_dropped()
-        try:
-            if self._tracer:
-                self._tracer.begin_launch(program, slots)
-            self.core.deadlock_after(cycles)
-            self.core.launch(
-                program.name,
-                program.code,
-                program.vector_registers,
-                program.uniform_registers,
-                program.shared_words,
-                np.ascontiguousarray(constants, dtype=np.uint32),
-                slots,
-                grid,
-                block,
-                PLACEMENTS.index(placement or self.machine.placement),
-                program.sources,
-                program.texts,
-            )
-            if self._recorder:
-                self._recorder.begin_launch(program.name, grid, block)
-                self.core.pause_at(self._recorder.pause)
-            try:
-                with self.clock.phase("core"):
-                    self._run()
-            finally:
-                if self._recorder:
-                    self._recorder.end_launch()
-                self._print(program)
-        except (KernelError, SimulationError) as error:
-            raise located(error, program) from None
-
-    def _print(self, program: Program) -> None:
-        """Write what the launch printed to standard output, and how much found no room."""
-        if not program.reports:
-            return
-        records, lost = self.core.printed()
-        text = program.printed(np.frombuffer(records, np.uint32).reshape(-1, 4))
-        if lost:
-            allowed = len(records) // 16
-            text += f"kernel '{program.name}': {lost} more values are not printed (allowed: {allowed} a launch)\n"
-        sys.stdout.write(text)
-
-    def _run(self) -> None:
-        """Run the launch in chunks of about 50 ms, to handle Ctrl-C, stop and progress in between."""
-        self._running = True
-        try:
-            while True:
-                start = time.perf_counter()
-                if self.core.run(self._events):
-                    break
-                if self._recorder and self.core.paused():
-                    self._recorder.end_interval()
-                    self.core.pause_at(self._recorder.pause)
-                    continue
-                taken = time.perf_counter() - start
-                scale = CHUNK_SECONDS / max(taken, CHUNK_SECONDS / 4)
-                self._events = max(1000, min(int(self._events * scale), 50_000_000))
-                if self.stop is not None and self.stop.is_set():
-                    self.core.abort()
-                    raise SimulationError("stopped")
-                if self.progress is not None:
-                    self.progress(*self.core.progress())
-        except KeyboardInterrupt:
-            self.core.abort()
-            raise
-        finally:
-            self._running = False
 
     def _note_occupancy(self, program: Program, threads: int) -> None:
         self.occupancy[program.name] = occupancy(self.machine, program, threads)
@@ -501,10 +394,6 @@ def _checks(check: Any, protocol: str, model: str) -> int:
             "choose a protocol that promises one"
         )
     return CHECKS[check]
-
-
-def _cycles(name: str, value: Any) -> int:
-    return natural(name, value, _LARGEST_CYCLES, smallest=1)
 
 
 __all__ = [

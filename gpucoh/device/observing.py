@@ -77,15 +77,15 @@ class Observing:
         core = self.core
         if self._profiles:
             raise ConfigError("this GPU profiles already: end that with block first")
-        core.profile(True)
-        self._profiles = True
         found: list[Profile] = []
         try:
+            self._profiles = True
+            core.profile(True)
             yield lambda: found[0] if found else collected(json.loads(core.print_profile()))
         finally:
+            self._profiles = False
             found.append(collected(json.loads(core.print_profile())))
             core.profile(False)
-            self._profiles = False
 
     @short_traceback
     def stats(self) -> Stats:
@@ -131,10 +131,9 @@ class Observing:
         every = natural("every", every, LARGEST_INTERVAL, smallest=1)
         if self._recorder:
             raise ConfigError("this GPU records already: end that with block first")
-        recorder = self._recorder = Recorder(
-            every, self.stats, lambda: json.loads(self.core.core_statistics())
-        )
+        recorder = Recorder(every, self.stats, lambda: json.loads(self.core.core_statistics()))
         try:
+            self._recorder = recorder
             yield recorder
         finally:
             self._recorder = None
@@ -185,9 +184,10 @@ class Observing:
         title = f"{self.protocol} on {self.machine.name}"
         line_bytes = self.machine.line_bytes
         tracer = Tracer(self.core, line_bytes, title, array, index, cycles, kinds, records)
-        self._tracer = tracer
         try:
+            self._tracer = tracer
             yield tracer.trace
+            tracer.check_found()
         finally:
             self._tracer = None
             if self._core is not None:

@@ -91,17 +91,20 @@ class Tracer:
                 self._wanted = None
         self._launches.append((self._core.clock(), program))
 
-    def finish(self) -> None:
-        """Read the records, and end the trace.
+    def check_found(self) -> None:
+        """Check that a launch had the array that is chosen by name.
 
         Raises
         ------
         ConfigError
-            If no launch had an array of the name.
+            If none had.
         """
         if self._wanted is not None:
             seen = sorted({name for name, _, _ in self._arrays.values()})
             raise ConfigError(unknown("array of the launches", self._wanted, seen))
+
+    def finish(self) -> None:
+        """Read the records, and end the trace."""
         data, count = self._core.traced()
         self._core.trace(0, 0, 0, 0, 0, 0, 0)
         records = decode(data)

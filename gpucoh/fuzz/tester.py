@@ -195,7 +195,7 @@ class Bench:
             while not self.gpu.core.run(CHUNK_EVENTS):
                 if self.tick is not None:
                     self.tick()
-        except (KeyboardInterrupt, Stopped):
+        except BaseException:
             self.gpu.core.abort()
             raise
 

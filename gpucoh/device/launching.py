@@ -1,0 +1,162 @@
+"""How a GPU runs launches: in chunks, with callbacks in between, and usable afterwards whatever a callback raises."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gpucoh.base.clock import Clock
+from gpucoh.base.errors import KernelError, SimulationError
+from gpucoh.base.wording import natural
+from gpucoh.device.launches import located, slots_of
+from gpucoh.device.observing import Observing
+from gpucoh.lang.program import Program
+from gpucoh.machines import PLACEMENTS
+
+CHUNK_SECONDS = 0.05
+_FIRST_EVENTS = 20_000
+_LARGEST_CYCLES = 2**62
+
+# Called about 20 times per second with (finished blocks, blocks of the launch).
+Progress: TypeAlias = Callable[[int, int], None]
+
+
+def cycles_of(name: str, value: Any) -> int:
+    """Check a number of core cycles.
+
+    Raises
+    ------
+    ConfigError
+        If it is not a whole number, or out of range.
+    """
+    return natural(name, value, _LARGEST_CYCLES, smallest=1)
+
+
+class Launching(Observing):
+    """The part of :class:`gpucoh.GPU` that runs launches."""
+
+    deadlock_after: int
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Setting this event from another thread ends a launch, which raises SimulationError.
+        self.stop: threading.Event | None = None
+        self.progress: Progress | None = None
+        self.clock = Clock()
+        self._events = _FIRST_EVENTS
+        self._launch: object | None = None  # identifies the running launch
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a launch is running: in another thread, or when a callback calls."""
+        return self._launch is not None
+
+    def _release_dropped(self) -> None:
+        raise NotImplementedError
+
+    def launch_program(
+        self,
+        program: Program,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        args: Sequence[Any],
+        placement: str | None = None,
+        deadlock_after: int | None = None,
+    ) -> None:
+        """Run machine code to completion, as :meth:`gpucoh.GPU.launch` does after compiling the kernel.
+
+        Raises
+        ------
+        ConfigError, KernelError, SimulationError
+            As :meth:`gpucoh.GPU.launch`.
+        """
+        constants, buffers = program.bind(args)
+        slots = slots_of(self, program, buffers)
+        cycles = self.deadlock_after
+        if deadlock_after is not None:
+            cycles = cycles_of("deadlock_after", deadlock_after)
+        self._release_dropped()
+        core, mine, begun = self.core, object(), False
+        # A handler of a signal can raise between any two calls. The launch is aborted all the same: the owner is
+        # noted before the core begins, and neither comparing it nor entering a handler lets a signal in.
+        try:
+            if self._launch is not None:
+                raise SimulationError("a launch while a launch is running")
+            self._launch = mine
+            if self._tracer:
+                self._tracer.begin_launch(program, slots)
+            core.deadlock_after(cycles)
+            core.launch(
+                program.name,
+                program.code,
+                program.vector_registers,
+                program.uniform_registers,
+                program.shared_words,
+                np.ascontiguousarray(constants, dtype=np.uint32),
+                slots,
+                grid,
+                block,
+                PLACEMENTS.index(placement or self.machine.placement),
+                program.sources,
+                program.texts,
+            )
+            begun = True
+            if self._recorder:
+                self._recorder.begin_launch(program.name, grid, block)
+                core.pause_at(self._recorder.pause)
+            with self.clock.phase("core"):
+                self._run()
+        except BaseException as error:
+            if self._launch is mine:
+                core.abort()
+            if isinstance(error, KernelError | SimulationError):
+                raise located(error, program) from None
+            raise
+        finally:
+            if self._launch is mine:
+                self._launch = None
+            if begun:
+                self._end_launch(program)
+
+    def _end_launch(self, program: Program) -> None:
+        if self._recorder:
+            self._recorder.end_launch()
+        self._print(program)
+
+    def _print(self, program: Program) -> None:
+        """Write what the launch printed to standard output, and how much found no room."""
+        if not program.reports:
+            return
+        records, lost = self.core.printed()
+        text = program.printed(np.frombuffer(records, np.uint32).reshape(-1, 4))
+        if lost:
+            allowed = len(records) // 16
+            text += f"kernel '{program.name}': {lost} more values are not printed (allowed: {allowed} a launch)\n"
+        sys.stdout.write(text)
+
+    def _run(self) -> None:
+        """Run the launch in chunks of about 50 ms, to handle Ctrl-C, stop and progress in between."""
+        called = time.perf_counter()
+        while True:
+            start = time.perf_counter()
+            if self.core.run(self._events):
+                break
+            now = time.perf_counter()
+            if self._recorder and self.core.paused():
+                self._recorder.end_interval()
+                self.core.pause_at(self._recorder.pause)
+                if now - called < CHUNK_SECONDS:
+                    continue
+            else:
+                scale = CHUNK_SECONDS / max(now - start, CHUNK_SECONDS / 4)
+                self._events = max(1000, min(int(self._events * scale), 50_000_000))
+            called = now
+            if self.stop is not None and self.stop.is_set():
+                raise SimulationError("stopped")
+            if self.progress is not None:
+                self.progress(*self.core.progress())
