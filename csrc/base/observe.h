@@ -34,7 +34,7 @@ struct gpc_step;
     X(ACCESSED, accessed, "a warp issues a load, store or atomic; not yet sent to the L1")                             \
     X(FINISHED, finished, "a warp's load, store or atomic is complete")                                                \
     X(ORDERED, ordered, "order.c has permitted an access, fence, barrier or end of a warp")                            \
-    X(ARRIVED, arrived, "a warp has arrived at a barrier, which releases the warps of a mask")                         \
+    X(ARRIVED, arrived, "a warp has arrived at a barrier, or ended: releases the warps of a mask")                         \
     X(SELECTED, selected, "the scheduler selects a warp, which issues unless it WAITS in the same cycle")              \
     X(WAITS, waits, "a warp may not issue: it waits for order.c, a unit or the load-store queue")                      \
     X(COUNTED, counted, "cycles of a core are counted: one warp issues, holds up the others, or there is none")
@@ -133,6 +133,7 @@ typedef struct {
         } ordered;
         struct {
             uint32_t core, block, id, warp; /* block: its slot on the core */
+            uint32_t threads;               /* 0: the warp ends, and no thread of it arrives */
             uint64_t released;
         } arrived;
         struct {

@@ -10,7 +10,7 @@
 
 /* Threads of a core are warps of one block. EXIT, a release at system scope, is a thread's last operation. KERNEL ends
  * a launch and begins the next one: all threads have the same number of them. Threads of a core have the same number of
- * barriers in each launch. */
+ * barriers in each launch, but a thread that ends with EXIT may have fewer in the last one. */
 #define GPC_EXPLORE_OPERATIONS(X)                                                                                      \
     X(LOAD, "load") X(STORE, "store") X(ADD, "atomic add") X(FENCE, "fence") X(BARRIER, "barrier of the core's threads") \
     X(EXIT, "end of the thread") X(KERNEL, "end of all threads, and of the launch; the next one begins")

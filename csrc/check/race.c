@@ -244,16 +244,17 @@ ordered(gpc_race_t *self, uint32_t core, uint32_t warp, const gpc_access_t *acce
     return fence(thread_at(self, core, warp), access->order, level_of(self, access->scope));
 }
 
+/* What a warp has done that ends is not ordered before the barrier that its end completes. */
 static int
-met(gpc_race_t *self, uint32_t core, uint32_t block, uint32_t id, uint32_t warp, uint64_t released)
+met(gpc_race_t *self, uint32_t core, uint32_t block, uint32_t id, uint32_t warp, bool arrives, uint64_t released)
 {
     gpc_view_t **joined =
         &self->joined[((size_t) core * self->machine->blocks_per_core + block) * GPC_NAMED_BARRIERS + id];
     gpc_view_t *release = NULL;
-    int status = take_release(thread_at(self, core, warp), &release);
+    int status = arrives ? take_release(thread_at(self, core, warp), &release) : GPC_OK;
 
-    self->counts.barriers++;
-    if (status == GPC_OK) {
+    self->counts.barriers += arrives;
+    if (arrives && status == GPC_OK) {
         status = gpc_view_join(joined, release);
     }
     gpc_view_drop(release);
@@ -445,7 +446,7 @@ on_event(void *detector, const gpc_observation_t *event)
             return ordered(self, event->ordered.core, event->ordered.warp, event->ordered.access);
         case GPC_ON_ARRIVED:
             return met(self, event->arrived.core, event->arrived.block, event->arrived.id, event->arrived.warp,
-                       event->arrived.released);
+                       event->arrived.threads != 0, event->arrived.released);
         case GPC_ON_ACCEPTED:
             return performed(self, event->accepted.msg);
         case GPC_ON_PERFORMED:

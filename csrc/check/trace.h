@@ -13,7 +13,7 @@
     X(ACCESS, "a warp issues a load, store or atomic; state: its kind")                            \
     X(FINISH, "an access is complete; extra: the cycle of its issue")                              \
     X(FENCE, "a warp passes a fence")                                                              \
-    X(BARRIER, "a warp arrives at a barrier; extra: mask of the warps that it releases")           \
+    X(BARRIER, "a warp arrives at a barrier, or its end completes it; extra: mask of the warps released")           \
     X(STEP, "a controller is about to execute a cell of a table; extra: its cause if no message")  \
     X(EVICTION, "likewise, to evict a line or entry")                                              \
     X(LEASE, "likewise, because a lease has expired")                                              \

@@ -162,6 +162,8 @@ GPC_MUST_CHECK int gpc_world_settle(gpc_world_t *self);
 
 /* world_launch.c: the thread arrives at its core's barrier: GPC_OK, a verdict of gpc_order_barrier, or an error. */
 GPC_MUST_CHECK int gpc_world_arrive(gpc_world_t *self, uint32_t thread, const gpc_access_t *access);
+/* Before the thread's end: completes the barrier that waits for it alone; results as of gpc_world_arrive. */
+GPC_MUST_CHECK int gpc_world_leave_barrier(gpc_world_t *self, uint32_t thread);
 bool gpc_world_may_end(const gpc_world_t *self, uint32_t node);
 GPC_MUST_CHECK int gpc_world_end(gpc_world_t *self, uint32_t node);
 /* Sends KERNEL_END of the last launch where its programs have ended, at once: what comes between is explored where programs have

@@ -3,14 +3,36 @@
 
 /* ---- barriers ---------------------------------------------------------------------------------------------------- */
 
-static uint32_t
-threads_on(const gpc_world_t *self, uint32_t core)
+/* The core's warps that have not ended. */
+static uint64_t
+warps_on(const gpc_world_t *self, uint32_t core)
 {
-    uint32_t count = 0;
+    uint64_t warps = 0;
     for (uint32_t t = 0; t < self->what->num_threads; t++) {
-        count += self->what->threads[t].core == core;
+        const gpc_explore_thread_t *thread = &self->what->threads[t];
+        bool ended = self->state->threads[t].next_op == thread->num_ops;
+        warps |= thread->core == core && !ended ? UINT64_C(1) << self->warp_of[t] : 0;
     }
-    return count;
+    return warps;
+}
+
+static int
+meet(gpc_world_t *self, uint32_t core, const gpc_order_arrival_t *arrival)
+{
+    uint64_t released;
+    gpc_cycle_t until;
+
+    int status = gpc_order_barrier(&self->order, core, arrival, &released, &until);
+    if (status) {
+        return status;
+    }
+    for (uint32_t t = 0; t < self->what->num_threads; t++) {
+        if (self->what->threads[t].core == core && (released >> self->warp_of[t] & 1)) {
+            self->state->threads[t].waits = GPC_WORLD_RUNS;
+            self->state->threads[t].next_op++;
+        }
+    }
+    return GPC_OK;
 }
 
 int
@@ -19,24 +41,33 @@ gpc_world_arrive(gpc_world_t *self, uint32_t thread, const gpc_access_t *access)
     uint32_t core = self->what->threads[thread].core;
     const gpc_order_arrival_t arrival = {.warp = self->warp_of[thread],
                                          .threads = 1,
-                                         .expected = threads_on(self, core),
+                                         .expected = self->what->num_threads,
                                          .access = *access,
-                                         .waits = true};
-    uint64_t released;
+                                         .waits = true,
+                                         .awaited = warps_on(self, core)};
+    gpc_world_wait_t before = self->state->threads[thread].waits;
+
+    self->state->threads[thread].waits = GPC_WORLD_AT_BARRIER;
+    int status = meet(self, core, &arrival);
+    if (status) {
+        self->state->threads[thread].waits = before;
+    }
+    return status;
+}
+
+int
+gpc_world_leave_barrier(gpc_world_t *self, uint32_t thread)
+{
+    uint32_t core = self->what->threads[thread].core, warp = self->warp_of[thread];
+    uint64_t others = warps_on(self, core) & ~(UINT64_C(1) << warp);
+    gpc_order_arrival_t arrival = {.warp = warp, .awaited = others};
     gpc_cycle_t until;
 
-    int status = gpc_order_barrier(&self->order, core, &arrival, &released, &until);
-    if (status) {
-        return status;
+    if (!gpc_order_barrier_is_complete_with(&self->order, core, 0, 0, others, &arrival.access)) {
+        return GPC_OK;
     }
-    self->state->threads[thread].waits = GPC_WORLD_AT_BARRIER;
-    for (uint32_t t = 0; t < self->what->num_threads; t++) {
-        if (self->what->threads[t].core == core && (released >> self->warp_of[t] & 1)) {
-            self->state->threads[t].waits = GPC_WORLD_RUNS;
-            self->state->threads[t].next_op++;
-        }
-    }
-    return GPC_OK;
+    int status = gpc_order_may_issue(&self->order, core, warp, &arrival.access, &until);
+    return status ? status : meet(self, core, &arrival);
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */

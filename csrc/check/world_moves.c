@@ -308,7 +308,10 @@ issue(gpc_world_t *self, uint32_t number)
     if (!has_source(thread, op) || !may_touch(self, number, op, &access)) {
         return GPC_WORLD_WAITS;
     }
-    int status = gpc_order_may_issue(&self->order, program->core, self->warp_of[number], &access, &until);
+    int status = op->kind == GPC_EXPLORE_EXIT ? gpc_world_leave_barrier(self, number) : GPC_OK;
+    if (status == GPC_ORDER_VERDICT_GO) {
+        status = gpc_order_may_issue(&self->order, program->core, self->warp_of[number], &access, &until);
+    }
     if (status != GPC_ORDER_VERDICT_GO) {
         return status_of(status);
     }

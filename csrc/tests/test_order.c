@@ -59,7 +59,7 @@ static const gpc_access_t plain = {GPC_ACCESS_LOAD, GPC_ORDER_WEAK, GPC_SCOPE_GP
 static const gpc_access_t plain_barrier = {GPC_ACCESS_BARRIER, GPC_ORDER_WEAK, GPC_SCOPE_CTA};
 static const gpc_access_t gpu_barrier = {GPC_ACCESS_BARRIER, GPC_ORDER_ACQ_REL, GPC_SCOPE_GPU};
 
-/* {block, id, warp, threads, expected, access, waits} */
+/* {block, id, warp, threads, expected, access, waits, awaited} */
 static int
 arrive(rig_t *rig, gpc_order_arrival_t arrival, uint64_t *released, gpc_cycle_t *until)
 {
@@ -325,9 +325,9 @@ a_barrier_lets_all_go_at_once_with_the_join_of_what_they_brought(void)
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.join = take_larger});
     rig.metadata[0] = 5;
     rig.metadata[2] = 9;
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 3, 0, 32, 64, plain_barrier, true}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 3, 0, 32, 64, plain_barrier, true, 0}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 0);
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 3, 2, 32, 64, plain_barrier, true}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 3, 2, 32, 64, plain_barrier, true, 0}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 5);
     CHECK_EQUAL_U64(rig.metadata[0], 9);
     gpc_arena_free(&rig.arena);
@@ -354,8 +354,8 @@ a_barrier_joins_times_by_their_kind_and_leaves_other_fields(void)
     gpc_order_sizes_t sizes = {1, WARPS, 2, 8};
     CHECK_EQUAL_I64(
         gpc_order_init(&rig.order, GPC_RULE_RC, &rig.traits, rig.l1s, &sizes, (gpc_order_options_t){0}, &rig.arena), 0);
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 3, 0, 32, 64, plain_barrier, true}, &released, &until), 0);
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 3, 2, 32, 64, plain_barrier, true}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 3, 0, 32, 64, plain_barrier, true, 0}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 3, 2, 32, 64, plain_barrier, true, 0}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 5);
     CHECK_EQUAL_U64(warps[0].visible, 9);
     CHECK_EQUAL_U64(warps[2].visible, 9);
@@ -381,7 +381,7 @@ a_barrier_of_one_warp_joins_too(void)
     gpc_cycle_t until;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.join = take_larger_with_a_mark});
     rig.metadata[1] = 6;
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 32, plain_barrier, true}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 32, plain_barrier, true, 0}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 2);
     CHECK_EQUAL_U64(rig.metadata[1], 7);
     gpc_arena_free(&rig.arena);
@@ -394,8 +394,9 @@ an_arrival_that_does_not_wait_counts(void)
     uint64_t released;
     gpc_cycle_t until;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){0});
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){1, 0, 1, 32, 64, plain_barrier, false}, &released, &until), 0);
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){1, 0, 3, 32, 64, plain_barrier, true}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){1, 0, 1, 32, 64, plain_barrier, false, 0}, &released, &until),
+                    0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){1, 0, 3, 32, 64, plain_barrier, true, 0}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 8);
     gpc_arena_free(&rig.arena);
 }
@@ -407,8 +408,8 @@ counts_that_disagree_are_refused(void)
     uint64_t released;
     gpc_cycle_t until;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){0});
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 96, plain_barrier, true}, &released, &until), 0);
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 64, plain_barrier, true}, &released, &until),
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 96, plain_barrier, true, 0}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 64, plain_barrier, true, 0}, &released, &until),
                     GPC_ERROR_BARRIER);
     gpc_arena_free(&rig.arena);
 }
@@ -421,19 +422,20 @@ an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then(void)
     gpc_cycle_t until;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.join = take_larger});
     rig.metadata[1] = 30;
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 96, plain_barrier, false}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 96, plain_barrier, false, 0}, &released, &until),
+                    0);
     rig.metadata[1] = 70; /* of its later accesses */
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 96, plain_barrier, true}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 96, plain_barrier, true, 0}, &released, &until), 0);
     rig.metadata[3] = 20;
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 3, 32, 96, plain_barrier, true}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 3, 32, 96, plain_barrier, true, 0}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 9);
     CHECK_EQUAL_U64(rig.metadata[0], 30);
     CHECK_EQUAL_U64(rig.metadata[3], 30);
     CHECK_EQUAL_U64(rig.metadata[1], 70);
     /* the next use of the barrier begins empty */
     rig.metadata[0] = rig.metadata[3] = 4;
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 64, plain_barrier, true}, &released, &until), 0);
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 3, 32, 64, plain_barrier, true}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 64, plain_barrier, true, 0}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 3, 32, 64, plain_barrier, true, 0}, &released, &until), 0);
     CHECK_EQUAL_U64(rig.metadata[0], 4);
     gpc_arena_free(&rig.arena);
 }
@@ -445,14 +447,83 @@ the_last_to_arrive_does_the_release_part_and_no_warp_leaves_before(void)
     uint64_t released;
     gpc_cycle_t until;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.release = release_at_100, .barrier_releases = true});
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 64, plain_barrier, true}, &released, &until), 0);
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 2, 32, 64, plain_barrier, true}, &released, &until),
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 64, plain_barrier, true, 0}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 2, 32, 64, plain_barrier, true, 0}, &released, &until),
                     GPC_ORDER_VERDICT_TIME);
     CHECK_EQUAL_U64(released, 0);
     CHECK_EQUAL_U64(until, 100);
     rig.metadata[0] = 100;
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 2, 32, 64, plain_barrier, true}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 2, 32, 64, plain_barrier, true, 0}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 6);
+    gpc_arena_free(&rig.arena);
+}
+
+static bool
+is_complete_with(rig_t *rig, uint64_t awaited)
+{
+    gpc_access_t access;
+    return gpc_order_barrier_is_complete_with(&rig->order, 0, 0, 0, awaited, &access);
+}
+
+static void
+a_barrier_without_a_count_waits_for_the_warps_that_have_not_ended(void)
+{
+    rig_t rig;
+    uint64_t released;
+    gpc_cycle_t until;
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){0});
+    /* warps 0, 1 and 3 of 96 threads; warp 1 ends before the last of the others arrives */
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 96, plain_barrier, true, 11}, &released, &until),
+                    0);
+    CHECK(!is_complete_with(&rig, 9));
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 3, 20, 96, plain_barrier, true, 9}, &released, &until), 0);
+    CHECK_EQUAL_U64(released, 9);
+    /* warp 3 ends while warp 0 waits */
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 96, plain_barrier, true, 9}, &released, &until), 0);
+    CHECK_EQUAL_U64(released, 0);
+    CHECK(is_complete_with(&rig, 1));
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 3, 0, 0, plain_barrier, false, 1}, &released, &until), 0);
+    CHECK_EQUAL_U64(released, 1);
+    CHECK(!is_complete_with(&rig, 1)); /* it is empty */
+    gpc_arena_free(&rig.arena);
+}
+
+static void
+a_barrier_with_a_count_waits_for_warps_that_have_ended(void)
+{
+    rig_t rig;
+    uint64_t released;
+    gpc_cycle_t until;
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){0});
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 64, plain_barrier, true, 1}, &released, &until), 0);
+    CHECK_EQUAL_U64(released, 1);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 64, plain_barrier, true, 3}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 64, plain_barrier, true, 3}, &released, &until),
+                    GPC_ERROR_BARRIER); /* twice */
+    CHECK(is_complete_with(&rig, 1));
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 1, 0, 32, 64, plain_barrier, true, 0}, &released, &until), 0);
+    gpc_access_t access;
+    CHECK(!gpc_order_barrier_is_complete_with(&rig.order, 0, 0, 1, 1, &access));
+    gpc_arena_free(&rig.arena);
+}
+
+static void
+the_end_of_a_warp_waits_for_the_release_part_of_the_barrier_that_it_completes(void)
+{
+    rig_t rig;
+    uint64_t released;
+    gpc_cycle_t until;
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.release = release_at_100, .barrier_releases = true});
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 64, gpu_barrier, true, 6}, &released, &until), 0);
+    gpc_access_t access;
+    CHECK(gpc_order_barrier_is_complete_with(&rig.order, 0, 0, 0, 2, &access));
+    CHECK(access.order == GPC_ORDER_ACQ_REL && access.scope == GPC_SCOPE_GPU);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 2, 0, 0, access, false, 2}, &released, &until),
+                    GPC_ORDER_VERDICT_TIME);
+    CHECK_EQUAL_U64(released, 0);
+    rig.metadata[0] = 100;
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 2, 0, 0, access, false, 2}, &released, &until), 0);
+    CHECK_EQUAL_U64(released, 2);
     gpc_arena_free(&rig.arena);
 }
 
@@ -509,11 +580,12 @@ a_barrier_beyond_the_block_releases_once_for_all_and_each_warp_acquires(void)
         parts[0] = 0;
         rig.metadata[1] = 7; /* the warp that releases has what the others brought */
         rig.metadata[2] = 3;
-        CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 64, gpu_barrier, true}, &released, &until), 0);
-        CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 2, 32, 64, plain_barrier, true}, &released, &until),
+        CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 64, gpu_barrier, true, 0}, &released, &until),
+                        0);
+        CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 2, 32, 64, plain_barrier, true, 0}, &released, &until),
                         GPC_ORDER_VERDICT_TIME);
         CHECK_EQUAL_U64(released, 0);
-        CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 2, 32, 64, plain_barrier, true}, &released, &until),
+        CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 2, 32, 64, plain_barrier, true, 0}, &released, &until),
                         0);
         CHECK_EQUAL_U64(released, 6);
         CHECK_EQUAL_TEXT(parts, cases[i].text);
@@ -531,7 +603,7 @@ a_barrier_of_a_local_scope_has_no_parts(void)
     set_up(&rig, GPC_RULE_RC,
            (gpc_order_traits_t){.release = release_noted, .acquire = acquire_noted, .local_scopes = true});
     parts[0] = 0;
-    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 32, local, true}, &released, &until), 0);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 32, local, true, 0}, &released, &until), 0);
     CHECK_EQUAL_U64(released, 2);
     CHECK_EQUAL_TEXT(parts, "");
     gpc_arena_free(&rig.arena);
@@ -561,5 +633,8 @@ main(void)
     RUN(a_barrier_beyond_the_block_releases_once_for_all_and_each_warp_acquires);
     RUN(a_barrier_of_a_local_scope_has_no_parts);
     RUN(counts_that_disagree_are_refused);
+    RUN(a_barrier_without_a_count_waits_for_the_warps_that_have_not_ended);
+    RUN(a_barrier_with_a_count_waits_for_warps_that_have_ended);
+    RUN(the_end_of_a_warp_waits_for_the_release_part_of_the_barrier_that_it_completes);
     return harness_end();
 }

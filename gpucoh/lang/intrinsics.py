@@ -245,7 +245,7 @@ def fence(order: str = "sc", scope: str = "gpu") -> None:
 
 
 def barrier(id: int = 0, count: int | None = None, scope: str = "cta") -> None:
-    """Wait at named barrier ``id`` (0..15) until ``count`` threads (default: all of the block) have arrived.
+    """Wait at named barrier ``id`` (0..15) until ``count`` threads have arrived (default: all that have not ended).
 
     ``scope="cta"`` orders the accesses of the block's threads for the block. A wider scope makes the barrier a
     release and an acquire of that scope for the whole block: the last warp to arrive performs the release part for

@@ -96,7 +96,7 @@ class _Translator:
     ) -> None:
         self.thread, self.locations, self.places = thread, locations, places
         self.members = members
-        self.barriers: list[int] = []
+        self.barriers: list[tuple[int, bool]] = []  # with whether the count is given
         # Registers as in Exploration; what those that are numbers were computed from; the operations of values read.
         self.registers: dict[str, tuple[int | None, int]] = {
             name: (None, thread.initial.get(name, 0)) for name in thread.registers
@@ -105,12 +105,15 @@ class _Translator:
         self.reads: dict[int, int] = {}
         self.made: list[Operation] = []
 
-    def operations(self) -> tuple[Operation, ...]:
-        """The thread's operations; ``registers`` then says where its last values are."""
+    def translate(self) -> None:
+        """Translate the code; ``registers`` then says where the thread's last values are."""
         for item in self.thread.code:
             operation = self._operation(item)
             if operation is not None:
                 self.made.append(operation)
+
+    def operations(self) -> tuple[Operation, ...]:
+        """The thread's operations."""
         if len(self.made) > MOST_OPERATIONS:
             raise UnsupportedError(
                 f"{len(self.made)} operations in a thread; the explorer has at most {MOST_OPERATIONS}"
@@ -200,8 +203,24 @@ class _Translator:
                 "in the explorer, all threads of a block wait at a barrier of a fixed number",
                 item.line,
             )
-        self.barriers.append(name)
+        self.barriers.append((name, bool(count)))
         return Operation("bar")
+
+    def end_before(self, barriers: Sequence[tuple[int, bool]]) -> None:
+        """End the thread, if a thread of its block has these barriers, more than it has itself.
+
+        Raises
+        ------
+        UnsupportedError
+            If the threads meet at other barriers, or one waits for this thread by its count.
+        """
+        rest = barriers[len(self.barriers) :]
+        if self.barriers != barriers[: len(self.barriers)] or any(counted for _, counted in rest):
+            raise UnsupportedError(
+                "in the explorer, the threads of a block have the same barriers, until one ends"
+            )
+        if rest:
+            self.made.append(Operation("exit"))
 
 
 def translate(test: Test) -> Exploration:
@@ -213,17 +232,20 @@ def translate(test: Test) -> Exploration:
         If the explorer does not support the test; the text names the part and its line.
     """
     _check_size(test)
-    locations, places = _locations(test), itertools.count()
-    threads, registers = [], {}
-    barriers: dict[int, list[int]] = {}
-    for core, thread in zip(_cores(test), test.threads, strict=True):
+    locations, places, cores = _locations(test), itertools.count(), _cores(test)
+    threads, registers, translators = [], {}, []
+    barriers: dict[int, list[tuple[int, bool]]] = {}
+    for core, thread in zip(cores, test.threads, strict=True):
         members = len(test.blocks[thread.block])
         translator = _Translator(thread, locations, places, members)
-        threads.append(Thread(core, translator.operations()))
+        translator.translate()
+        translators.append(translator)
+        barriers[core] = max(barriers.get(core, []), translator.barriers, key=len)
         for name, value in translator.registers.items():
             registers[f"P{thread.id}:{name}"] = value
-        if barriers.setdefault(core, translator.barriers) != translator.barriers:
-            raise UnsupportedError("in the explorer, all threads of a block have the same barriers")
+    for core, translator in zip(cores, translators, strict=True):
+        translator.end_before(barriers[core])
+        threads.append(Thread(core, translator.operations()))
     return Exploration(test, Program(test.name, tuple(threads), len(locations)), registers)
 
 
@@ -249,6 +271,8 @@ DEPENDENT = ("WRC+data+early", "WRC+data+plus", "WRC+addr", "WRC+acqs+early", "W
 ENDING = {
     "MP+exit": "0: st x 1; st.release y 1; exit | 1: ld.acquire y; ld x; exit",
     "MP+bar+exit": "0: st x 1; bar; exit | 0: bar; ld x; exit | 1: st x 2; exit",
+    "MP+bar+left": "0: st x 1; bar; ld y; exit | 0: bar; ld x; exit | 0: st y 1; exit",
+    "MP+bar.acq_rel+left": "0: st x 1; bar.acq_rel; st.relaxed y 1 | 0: exit | 1: ld.acquire y; ld x",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gpucoh.litmus.syntax import Condition, Instruction, Proposition, Test, Value
@@ -28,26 +29,47 @@ def _code(program: Program, thread: Thread) -> tuple[Instruction, ...]:
     code: list[Instruction] = []
     for place, operation in enumerate(thread.operations):
         register, start = f"r{place}", len(code)
-        code += _instructions(program, thread.core, operation, register)
+        if operation.kind == "bar":
+            code += _meeting(program, thread, place)
+        else:
+            code += _instructions(program, operation, register)
         if operation.kind == "await":
             differs = {"function": "!=", "values": (register, operation.value)}
             code.append(Instruction(op="branch", line=0, target=start, **differs))  # type: ignore[arg-type]
     return tuple(code)
 
 
-def _instructions(
-    program: Program, core: int, operation: Operation, register: str
-) -> list[Instruction]:
+def _barriers(operations: Sequence[Operation]) -> tuple[int, int]:
+    """The number of the launch after these operations, and how many barriers it has had."""
+    kinds = [operation.kind for operation in operations]
+    launch = kinds.count("kernel")
+    begin = len(kinds) - kinds[::-1].index("kernel") if launch else 0
+    return launch, kinds[begin:].count("bar")
+
+
+def _meeting(program: Program, thread: Thread, place: int) -> list[Instruction]:
+    """A barrier: it waits for the threads of the core that have one more like it, since the others end."""
+    launch, before = _barriers(thread.operations[:place])
+    members = sum(
+        other.core == thread.core
+        and any(
+            operation.kind == "bar" and _barriers(other.operations[:at]) == (launch, before)
+            for at, operation in enumerate(other.operations)
+        )
+        for other in program.threads
+    )
+    barrier = _barrier(1 + thread.core, members)
+    # Its release part, once for all threads, is as good as a fence of each before it arrives.
+    return [barrier] if thread.operations[place].order == "WEAK" else [_FENCE, barrier]
+
+
+def _instructions(program: Program, operation: Operation, register: str) -> list[Instruction]:
     """An operation as instructions: a kernel's end is a barrier of all threads between fences."""
     kind = operation.kind
     if kind == "F":
         return [replace(_FENCE, order=operation.order, scope=operation.scope)]
     if kind == "kernel":
         return [_FENCE, _barrier(_ALL, len(program.threads)), _FENCE]
-    if kind == "bar":
-        barrier = _barrier(1 + core, sum(thread.core == core for thread in program.threads))
-        # Its release part, once for all threads, is as good as a fence of each before it arrives.
-        return [barrier] if operation.order == "WEAK" else [_FENCE, barrier]
     if kind == "exit":
         return []
     access = Instruction(

@@ -6,11 +6,11 @@ the core that it runs on::
     0: st x 1; F; st.release y 1 | 1: ld.acquire y; F.acq_rel; ld x | 1: ld x
 
 Operations: ``ld x``, ``ld.ro x`` (a load of a read-only array), ``await x 1`` (an acquire load, repeated until it
-returns 1), ``st x 1``, ``add x 1`` (an atomic), ``F`` (a fence), ``bar`` (a barrier of the core's threads),
-``bar.acq_rel`` (the same with a release and an acquire part beyond the core), ``exit`` (the thread ends) and ``kernel``
-(all threads end, and the next launch begins). Without an order, loads and stores are weak, atomics relaxed and fences
-sc; without a scope, it is gpu. A value may depend on what the thread's operation N has read: ``st y rN``,
-``st y rN+1``, ``add y rN+1``; ``st y 0*rN+1`` waits for that value, and does not contain it.
+returns 1), ``st x 1``, ``add x 1`` (an atomic), ``F`` (a fence), ``bar`` (a barrier of the core's threads that have
+not ended), ``bar.acq_rel`` (the same with a release and an acquire part beyond the core), ``exit`` (the thread ends)
+and ``kernel`` (all threads end, and the next launch begins). Without an order, loads and stores are weak, atomics
+relaxed and fences sc; without a scope, it is gpu. A value may depend on what the thread's operation N has read:
+``st y rN``, ``st y rN+1``, ``add y rN+1``; ``st y 0*rN+1`` waits for that value, and does not contain it.
 """
 
 from __future__ import annotations

@@ -86,9 +86,28 @@ def test_what_the_explorer_has_not_is_named(changes, reason):
     assert "\n" not in str(caught.value)
 
 
-def test_threads_of_a_block_with_different_barriers_are_named():
+def test_a_thread_with_fewer_barriers_ends_before_the_others_meet():
+    program = translate(builtin("MP+bar-left")).program
+    assert str(program) == "0: st x 1; bar | 0: bar; ld x | 0: st y 1; exit"
+
+
+def block(left, right):
+    return parse(
+        f"PTX own\n{{ x=0; }}\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n {left} | {right} ;\n~exists (x == 1)",
+        "own",
+    )
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("bar.cta.sync 0, 0", "bar.cta.sync 0, 1"),  # other barriers
+        ("bar.cta.sync 0, 0, 2", "st.weak x, 1"),  # the count includes a thread that ends
+    ],
+)
+def test_threads_of_a_block_with_different_barriers_are_named(left, right):
     with pytest.raises(UnsupportedError, match="have the same barriers"):
-        translate(builtin("MP+bar-left"))
+        translate(block(left, right))
 
 
 @pytest.mark.parametrize(
@@ -97,6 +116,8 @@ def test_threads_of_a_block_with_different_barriers_are_named():
         ("0: st x 1; bar; ld y | 0: st y 1; bar; ld x", {(1, 1, 1, 1)}),
         ("0: st x 1; kernel | 1: ld x; kernel; ld x", {(0, 1, 1), (1, 1, 1)}),
         ("0: st x 1; exit | 1: ld x; exit", {(0, 1), (1, 1)}),
+        ("0: st x 1; bar | 0: bar; ld x | 0: exit", {(1, 1)}),
+        ("0: st x 1; bar; bar | 0: bar; exit | 0: bar; bar; ld x", {(1, 1)}),
     ],
 )
 @pytest.mark.parametrize("protocol", ["no-l1", "mesi", "tc-weak[lifetime=2]"])

@@ -20,13 +20,18 @@ gpc_core_fail_barrier(const gpc_cores_t *self, uint32_t core, uint32_t slot)
         gpc_core_warp(self, core, gpc_lowest_bit(block->warps & self->parts->cores[core].waits_barrier));
     const gpc_order_barrier_t *barrier =
         &self->order->barrier[(core * self->machine->blocks_per_core + slot) * GPC_NAMED_BARRIERS + warp->barrier];
+    uint32_t live = 0;
+    for (uint64_t left = block->warps; left != 0; left &= left - 1) {
+        live += gpc_count_bits(gpc_core_warp(self, core, gpc_lowest_bit(left))->live);
+    }
     return gpc_fail(
         self->failure, GPC_ERROR_BARRIER,
         "kernel '%s': barrier %u of block (%u,%u,%u) can never complete: %u of %u threads have arrived, warp %u "
-        "waits, and every other warp of the block has ended or waits at a barrier",
+        "waits, and every other warp of the block has ended or waits at a barrier%s",
         gpc_core_fails_at(self->failure, self->parts->launch, warp->barrier_pc), (unsigned) warp->barrier,
-        block->coordinates[0], block->coordinates[1], block->coordinates[2], barrier->arrived, barrier->expected,
-        (unsigned) warp->index);
+        block->coordinates[0], block->coordinates[1], block->coordinates[2], barrier->arrived,
+        barrier->counted ? barrier->expected : live, (unsigned) warp->index,
+        barrier->counted ? " (a barrier with a count waits for threads that have ended, too)" : "");
 }
 
 static int
@@ -38,29 +43,31 @@ fail_at_barrier(const gpc_issue_t *x, const char *what, uint32_t value)
                     (unsigned) x->warp->index, block->coordinates[0], block->coordinates[1], block->coordinates[2]);
 }
 
-/* The number of threads that this warp contributes, and the number that must arrive. */
+/* The number of threads that this warp contributes, and what the barrier waits for. */
 static int
-barrier_counts(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *threads, uint32_t *expected)
+barrier_counts(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_order_arrival_t *arrival)
 {
     const gpc_warp_t *warp = x->warp;
+    uint32_t expected = x->launch->threads_per_block;
     if (warp->top.lanes != warp->live) {
         return fail_at_barrier(x, "barrier in divergent code, not reached by all threads of the warp; active threads",
                                gpc_count_bits(warp->top.lanes));
     }
     if (d->b.kind == GPC_NO_OPERAND) {
-        *threads = gpc_count_bits(warp->live);
-        *expected = x->launch->threads_per_block;
+        arrival->threads = gpc_count_bits(warp->live);
+        arrival->expected = expected;
+        arrival->awaited = gpc_core_block(x->base->cores, x->base->index, warp->block)->warps;
         return 0;
     }
     /* With a count, every warp counts as a full one; the last warp of a block may be partial. */
-    *threads = x->launch->lanes;
-    *expected = gpc_operand_word(x, &d->b);
-    if (*expected == 0 || *expected % x->launch->lanes != 0 ||
-        *expected > x->launch->warps_per_block * x->launch->lanes) {
+    expected = gpc_operand_word(x, &d->b);
+    if (expected == 0 || expected % x->launch->lanes != 0 || expected > x->launch->warps_per_block * x->launch->lanes) {
         return fail_at_barrier(
             x, "barrier thread count must be a positive multiple of the warp size, within the block's warps; the count",
-            *expected);
+            expected);
     }
+    arrival->threads = x->launch->lanes;
+    arrival->expected = expected;
     return 0;
 }
 
@@ -72,7 +79,7 @@ release_warps(const gpc_issue_t *x, uint64_t released)
     for (; released != 0; released &= released - 1) {
         uint32_t w = gpc_lowest_bit(released);
         if (w == x->warp_index) {
-            continue; /* the arriving warp did not wait */
+            continue; /* the last warp to arrive did not wait */
         }
         gpc_issue_t other;
         gpc_issue_init(&other, x->base->cores, x->base->index, w, x->now);
@@ -88,7 +95,7 @@ publish_arrival(const gpc_issue_t *x, const gpc_order_arrival_t *arrival, uint64
 {
     const gpc_access_t fence = {GPC_ACCESS_FENCE, arrival->access.order, arrival->access.scope};
     int status = GPC_OBSERVE(&x->base->cores->tap, ARRIVED, arrived, x->base->index, arrival->block, arrival->id,
-                             arrival->warp, released);
+                             arrival->warp, arrival->threads, released);
 
     for (uint64_t left = fence.order == GPC_ORDER_WEAK ? 0 : released; left && status == 0; left &= left - 1) {
         status = GPC_OBSERVE(&x->base->cores->tap, ORDERED, ordered, x->base->index, gpc_lowest_bit(left), &fence);
@@ -100,12 +107,14 @@ int
 gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_warp_t *warp = x->warp;
-    uint32_t threads = 0, expected = 0, id = gpc_operand_word(x, &d->a);
+    uint32_t id = gpc_operand_word(x, &d->a);
     bool waits = d->opcode == GPC_OP_BARRIER;
+    gpc_order_arrival_t arrival = {
+        .block = warp->block, .id = id, .warp = x->warp_index, .access = d->access, .waits = waits};
     if (id >= GPC_NAMED_BARRIERS) {
         return fail_at_barrier(x, "barrier number must be 0 to 15; the number", id);
     }
-    int status = barrier_counts(x, d, &threads, &expected);
+    int status = barrier_counts(x, d, &arrival);
     if (status == 0) {
         status = gpc_core_query_order(x, d);
     }
@@ -114,13 +123,6 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
     }
     uint64_t released = 0;
     gpc_cycle_t until;
-    const gpc_order_arrival_t arrival = {.block = warp->block,
-                                         .id = id,
-                                         .warp = x->warp_index,
-                                         .threads = threads,
-                                         .expected = expected,
-                                         .access = d->access,
-                                         .waits = waits};
     status = gpc_order_barrier(x->base->cores->order, x->base->index, &arrival, &released, &until);
     if (status > 0) {
         return gpc_core_block_for_order(x, d, status, until);
@@ -128,7 +130,7 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
     if (status == GPC_ERROR_BARRIER) {
         return fail_at_barrier(
             x, "warps give different thread counts for one barrier, or too many threads arrive; this warp's count",
-            expected);
+            arrival.expected);
     }
     if (status == 0) {
         status = publish_arrival(x, &arrival, released);
@@ -150,6 +152,50 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
     }
     release_warps(x, released);
     return GPC_ISSUED;
+}
+
+/* The warp's end completes this barrier. */
+static int
+complete_barrier(gpc_issue_t *x, const gpc_decoded_t *exit, const gpc_order_arrival_t *arrival)
+{
+    gpc_decoded_t d = *exit;
+    uint64_t released = 0;
+    gpc_cycle_t until;
+    d.access = arrival->access;
+    int status = gpc_core_query_order(x, &d);
+    if (status != GPC_ISSUED) {
+        return status;
+    }
+    status = gpc_order_barrier(x->base->cores->order, x->base->index, arrival, &released, &until);
+    if (status > 0) {
+        return gpc_core_block_for_order(x, &d, status, until);
+    }
+    if (status == 0) {
+        status = publish_arrival(x, arrival, released);
+    }
+    if (status == 0) {
+        release_warps(x, released);
+    }
+    return status;
+}
+
+int
+gpc_core_leave_barriers(gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    const gpc_block_t *block = gpc_core_block(x->base->cores, x->base->index, x->warp->block);
+    uint64_t others = block->warps & ~(UINT64_C(1) << x->warp_index);
+    gpc_order_arrival_t arrival = {.block = x->warp->block, .warp = x->warp_index, .awaited = others};
+    int status = GPC_ISSUED;
+    if ((others & x->core->waits_barrier) == 0) {
+        return GPC_ISSUED;
+    }
+    for (; arrival.id < GPC_NAMED_BARRIERS && status == GPC_ISSUED; arrival.id++) {
+        if (gpc_order_barrier_is_complete_with(x->base->cores->order, x->base->index, arrival.block, arrival.id, others,
+                                               &arrival.access)) {
+            status = complete_barrier(x, d, &arrival);
+        }
+    }
+    return status;
 }
 
 int

@@ -31,7 +31,8 @@ issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_warp_t *warp = x->warp;
     if (warp->top.lanes == warp->live) {
-        int status = gpc_core_query_order(x, d);
+        int status = gpc_core_leave_barriers(x, d);
+        status = status == GPC_ISSUED ? gpc_core_query_order(x, d) : status;
         if (status != GPC_ISSUED) {
             return status;
         }

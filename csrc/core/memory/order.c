@@ -396,22 +396,44 @@ end_of_barrier(gpc_order_t *self, uint32_t core, uint64_t leaving, uint8_t parts
     return status;
 }
 
+/* The barrier after the arrival. */
+static gpc_order_barrier_t
+with_arrival(const gpc_order_barrier_t *barrier, const gpc_order_arrival_t *arrival)
+{
+    uint8_t parts = arrival->access.order == GPC_ORDER_WEAK ? 0 : (uint8_t) (arrival->access.scope + 1);
+    uint64_t warp = UINT64_C(1) << arrival->warp;
+
+    return (gpc_order_barrier_t){.arrived = barrier->arrived + arrival->threads,
+                                 .expected = arrival->threads ? arrival->expected : barrier->expected,
+                                 .warps = barrier->warps | warp,
+                                 .waiting = barrier->waiting | (arrival->waits ? warp : 0),
+                                 .parts = parts > barrier->parts ? parts : barrier->parts,
+                                 .counted = barrier->counted || (arrival->threads && !arrival->awaited)};
+}
+
+/* Whether the arrival has another count than those before it, or is one too many. */
+static bool
+contradicts(const gpc_order_barrier_t *barrier, const gpc_order_barrier_t *after, uint32_t warp)
+{
+    bool repeated = !after->counted && (barrier->warps >> warp & 1);
+    return (barrier->expected && barrier->expected != after->expected) || after->arrived > after->expected || repeated;
+}
+
 int
 gpc_order_barrier(gpc_order_t *self, uint32_t core, const gpc_order_arrival_t *arrival, uint64_t *released,
                   gpc_cycle_t *until)
 {
     gpc_order_barrier_t *barrier = barrier_at(self, core, arrival->block, arrival->id);
-    uint32_t arrived = barrier->arrived + arrival->threads;
-    uint8_t parts = arrival->access.order == GPC_ORDER_WEAK ? 0 : (uint8_t) (arrival->access.scope + 1);
+    gpc_order_barrier_t after = with_arrival(barrier, arrival);
+    bool complete = after.counted ? after.arrived == after.expected : (arrival->awaited & ~after.warps) == 0;
 
     *released = 0;
     *until = GPC_NEVER;
-    if ((barrier->expected && barrier->expected != arrival->expected) || arrived > arrival->expected) {
+    if (arrival->threads && contradicts(barrier, &after, arrival->warp)) {
         return GPC_ERROR_BARRIER;
     }
-    parts = parts > barrier->parts ? parts : barrier->parts;
-    if (arrived == arrival->expected) {
-        int verdict = release_of_barrier(self, core, barrier, arrival->warp, parts, until);
+    if (complete) {
+        int verdict = release_of_barrier(self, core, barrier, arrival->warp, after.parts, until);
         if (verdict != GPC_ORDER_VERDICT_GO) {
             return verdict;
         }
@@ -419,11 +441,8 @@ gpc_order_barrier(gpc_order_t *self, uint32_t core, const gpc_order_arrival_t *a
     if (self->joined) {
         bring(self, core, barrier, arrival->warp);
     }
-    barrier->expected = arrival->expected;
-    barrier->arrived = arrived;
-    barrier->parts = parts;
-    barrier->waiting |= (uint64_t) arrival->waits << arrival->warp;
-    if (arrived < arrival->expected) {
+    *barrier = after;
+    if (!complete) {
         return GPC_OK;
     }
     *released = barrier->waiting;
@@ -431,7 +450,20 @@ gpc_order_barrier(gpc_order_t *self, uint32_t core, const gpc_order_arrival_t *a
         leave_with_join(self, core, barrier);
     }
     *barrier = (gpc_order_barrier_t){0};
-    return end_of_barrier(self, core, *released, parts);
+    return end_of_barrier(self, core, *released, after.parts);
+}
+
+bool
+gpc_order_barrier_is_complete_with(const gpc_order_t *self, uint32_t core, uint32_t block, uint32_t id,
+                                   uint64_t awaited, gpc_access_t *access)
+{
+    const gpc_order_barrier_t *barrier = barrier_at(self, core, block, id);
+
+    *access = (gpc_access_t){GPC_ACCESS_BARRIER, GPC_ORDER_WEAK, GPC_SCOPE_CTA};
+    if (barrier->parts) {
+        *access = (gpc_access_t){GPC_ACCESS_BARRIER, GPC_ORDER_ACQ_REL, (uint8_t) (barrier->parts - 1)};
+    }
+    return barrier->warps && !barrier->counted && !(awaited & ~barrier->warps);
 }
 
 void

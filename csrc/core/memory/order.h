@@ -42,16 +42,19 @@ typedef struct {
 typedef struct {
     uint32_t arrived;  /* threads, waiting or not */
     uint32_t expected; /* threads, given by the first arrival; 0: no arrivals */
-    uint64_t waiting;  /* warps of the core */
+    uint64_t warps;    /* that have arrived, of the core */
+    uint64_t waiting;  /* those of them that wait */
     uint8_t parts;     /* 0: no release and acquire parts; else 1 + the widest scope of an arrival */
+    bool counted; /* an arrival has given a count: `expected` threads must arrive, else every warp that has not ended */
 } gpc_order_barrier_t;
 
 /* A warp with `threads` threads arrives at barrier `id` of the block (its slot on the core). */
 typedef struct {
     uint32_t block, id, warp;
-    uint32_t threads, expected; /* expected: threads that must arrive */
+    uint32_t threads, expected; /* threads 0: the warp ends; expected: threads that must arrive */
     gpc_access_t access;        /* BARRIER; weak: without release and acquire parts */
     bool waits;
+    uint64_t awaited; /* without a count: the block's warps that have not ended; 0: the count `expected` is given */
 } gpc_order_arrival_t;
 
 /* An outstanding line request; recorded under the traits same_line and same_word and the option word_order only, and not
@@ -145,9 +148,12 @@ int gpc_order_older(const gpc_order_t *self, uint32_t core, uint32_t warp);
  * part for all of them (of an access that is not weak, or with barrier_releases), before any warp leaves; each warp that
  * leaves performs the acquire part. A verdict other than GO: this would be the last arrival, but the release part is
  * incomplete; the warp has not arrived and retries as after gpc_order_may_issue. GPC_ERROR_BARRIER when counts disagree or
- * too many threads arrive. */
+ * too many threads arrive. A warp that ends arrives with 0 threads at the barriers that wait for no other warp. */
 GPC_MUST_CHECK int gpc_order_barrier(gpc_order_t *self, uint32_t core, const gpc_order_arrival_t *arrival,
                                      uint64_t *released, gpc_cycle_t *until);
+/* Whether the barrier has arrivals, no count, and waits for no warp of `awaited`; *access: its own, with its widest scope. */
+bool gpc_order_barrier_is_complete_with(const gpc_order_t *self, uint32_t core, uint32_t block, uint32_t id,
+                                        uint64_t awaited, gpc_access_t *access);
 void gpc_order_block_begin(gpc_order_t *self, uint32_t core, uint32_t block, uint64_t warps);
 
 #endif

@@ -71,6 +71,7 @@ class Block:
     threads: int
     arrived: dict[int, int] = field(default_factory=dict)
     generation: dict[int, int] = field(default_factory=dict)
+    uncounted: set[int] = field(default_factory=set)  # barriers that wait for all that are alive
     alive: int = 0
 
 
@@ -215,6 +216,8 @@ class Machine:
             for entry in stack:
                 entry[2] = entry[2] & ~mask
             warp.block.alive -= int(mask.sum())
+            for number in warp.block.uncounted:
+                self.complete(warp.block, number, warp.block.alive)
         elif op.name in ("BARRIER", "BARRIER_ARRIVE"):
             self.barrier(warp, op)
         else:
@@ -243,19 +246,22 @@ class Machine:
             assert operand == isa.OPERAND_NONE or operand & isa.OPERAND_KIND != isa.OPERAND_VECTOR
         block = warp.block
         number = int(self.read(warp, op.a)[0])
-        count = block.threads if op.b == isa.OPERAND_NONE else int(self.read(warp, op.b)[0])
-        arrived = (
-            warp.lanes
-            if op.b != isa.OPERAND_NONE
-            else min(warp.lanes, block.threads - warp.number * warp.lanes)
-        )
+        if op.b == isa.OPERAND_NONE:
+            count, arrived = block.alive, int(warp.stack[-1][2].sum())
+            block.uncounted.add(number)
+        else:
+            count, arrived = int(self.read(warp, op.b)[0]), warp.lanes
+            block.uncounted.discard(number)
         block.arrived[number] = block.arrived.get(number, 0) + arrived
         generation = block.generation.setdefault(number, 0)
         if op.name == "BARRIER":
             warp.waits = (number, generation)
-        if block.arrived[number] >= count:
+        self.complete(block, number, count)
+
+    def complete(self, block: Block, number: int, count: int) -> None:
+        if 0 < block.arrived.get(number, 0) >= count:
             block.arrived[number] = 0
-            block.generation[number] = generation + 1
+            block.generation[number] += 1
 
     # ---- the rest
 
