@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,19 @@ def name_of(what: str, value: object) -> str:
     if not isinstance(value, str):
         raise ConfigError(f"{what} {quoted(value)} is not a name")
     return value
+
+
+def named_values(what: str, value: object) -> dict[str, Any]:
+    """Check that a value is a dictionary of names and values.
+
+    Raises
+    ------
+    ConfigError
+        If it is not.
+    """
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{what} = {quoted(value)} is not a dictionary of names and values")
+    return {name_of(f"{what}:", name): item for name, item in value.items()}
 
 
 def natural(name: str, value: Any, largest: int | None = None, smallest: int = 0) -> int:

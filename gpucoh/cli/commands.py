@@ -228,9 +228,10 @@ def run_command(
         typer.Option(
             "-p",
             "--protocol",
-            help=r"Protocol id, with options in brackets, e.g. tc-weak\[lifetime=800].",
+            help=r"Protocol id, with options in brackets, e.g. tc-weak\[lifetime=800]. Default: no-l1, said on "
+            "standard error.",
         ),
-    ],
+    ] = "",
     machine_id: MachineOption = "fermi",
     consistency: RuleOption = None,
     scale: ScaleOption = "small",
@@ -303,6 +304,11 @@ def run_command(
 
       gpucoh run my_file.py:my_workload -p tc-weak --param n=4096
     """
+    if not protocol:
+        protocol = "no-l1"
+        sys.stderr.write(
+            f"gpucoh: no -p is given: {protocol}, the default; gpucoh protocols lists all\n"
+        )
     wanted = Run(
         workload=workload_id,
         protocol=protocol,
@@ -337,9 +343,9 @@ def run_command(
         tables.print_run(stdout_console(), result, check)
         if result.series:
             tables.print_series(stdout_console(), result.series)
-        if result.profile:
+        if result.profiled:
             profiles.print_profile(stdout_console(), result.profile)
-    if timeline is not None and result.trace is not None:
+    if timeline is not None:
         result.trace.save(timeline)
         if not as_json:
             sys.stdout.write(f"\nwrote {timeline}\n")

@@ -121,9 +121,7 @@ def _print_life(file: Path, line: str, own: str | None) -> None:
             f"{file}: the run took {stored.cycles:,} core cycles, and takes {result.cycles:,} here: it was stored by "
             f"version {stored.version}, with another budget, or with another workload"
         )
-    trace = result.trace
-    if trace is not None:
-        sys.stdout.write("\n".join(trace.life()) + "\n")
+    sys.stdout.write("\n".join(result.trace.life()) + "\n")
 
 
 def _run_of(stored: RunResult, workload: str) -> Run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, SupportsIndex
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -97,8 +97,28 @@ def converted(given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         with np.errstate(over="ignore"):
             fits = np.isfinite(given.astype(dtype)) | ~np.isfinite(given)
     if not fits.all():
-        raise ConfigError(f"the value {given[~fits].flat[0]} does not fit an array of {dtype}")
+        raise ConfigError(_misfit(given, fits, dtype))
     return given.astype(dtype)
+
+
+def _misfit(given: NDArray[Any], fits: NDArray[np.bool_], dtype: np.dtype[Any]) -> str:
+    """The message for the first value that does not fit."""
+    place = np.unravel_index(int(np.argmin(fits)), given.shape)
+    index = ", ".join(map(str, place))
+    where = f" at index {index}" if place else ""
+    return f"the value {given[place]}{where} does not fit an array of {dtype}"
+
+
+def dtype_meant(data: Any, given: NDArray[Any]) -> np.dtype[Any] | None:
+    """The dtype to which data of another one are converted that is not given; None: as it is, or refused.
+
+    NumPy's widest types are those of data that nobody has given a type: int64 of whole numbers, bool of conditions.
+    float64 is one only in lists, for in an array it would lose digits.
+    """
+    wide = {"int64": "int32", "bool": "int32", "uint64": "uint32"}.get(given.dtype.name)
+    if wide is None and given.dtype == np.float64 and not isinstance(data, np.ndarray | np.generic):
+        wide = "float32"
+    return None if wide is None else np.dtype(wide)
 
 
 def values_of(data: Any) -> NDArray[Any]:
@@ -107,13 +127,16 @@ def values_of(data: Any) -> NDArray[Any]:
     Raises
     ------
     ConfigError
-        If it is a masked array, which simulated memory cannot represent.
+        If it is a masked array, which simulated memory cannot represent, or a list of rows of different lengths.
     """
     if isinstance(data, np.ma.MaskedArray):
         raise ConfigError(
             "a masked array has elements without a value: give data.filled(value) or data.compressed()"
         )
-    return np.asarray(data)
+    try:
+        return np.asarray(data)
+    except ValueError:
+        raise ConfigError("the rows of the list have different lengths: give equal ones") from None
 
 
 def shape_of(shape: Any) -> tuple[int, ...]:
@@ -171,6 +194,8 @@ class Array:
     name : str or None
         What messages and profiles call it; None: as the kernel's parameter.
     """
+
+    _freed = True  # until it is made: an error before leaves nothing to free
 
     def __dir__(self) -> list[str]:
         """Without the check that other parts of gpucoh call."""
@@ -329,6 +354,13 @@ class Array:
     def __del__(self) -> None:
         if not self._freed:
             self._gpu.drop(self.address)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """Refuse ``copy``, ``deepcopy`` and ``pickle``: two objects would free one allocation."""
+        raise ConfigError(
+            "an array of a GPU cannot be copied or pickled: a.numpy() is a copy on the host, and gpu.array(a) one in "
+            "simulated memory"
+        )
 
 
 class ElementError(ConfigError, IndexError):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import name_of, unknown
 from gpucoh.device.protocols import Protocol, rule_name
+from gpucoh.machines import Machine, machines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +142,10 @@ def choose(text: str, known: Mapping[str, Protocol]) -> Choice:
         For an unknown protocol or option (the message suggests the nearest), or a bad value.
     """
     name, given = split_options(name_of("protocol", text))
+    if name in machines():
+        raise ConfigError(
+            f"{quoted(name)} is a machine, not a protocol: give machine={quoted(name)}, and protocol= one of {', '.join(known)}"
+        )
     if name not in known:
         raise ConfigError(unknown("protocol", name, known))
     protocol = known[name]
@@ -154,3 +160,16 @@ def choose(text: str, known: Mapping[str, Protocol]) -> Choice:
     if rule:
         protocol.model(rule)
     return Choice(text=text.strip(), protocol=protocol, options=options, consistency=rule)
+
+
+def changed(base: Machine, changes: Mapping[str, Any]) -> Machine:
+    """A machine with the fields that ``set`` changes.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown field, a bad value, or the name.
+    """
+    if "name" in changes:
+        raise ConfigError("set cannot change a machine's name")
+    return base.replace(**changes) if changes else base

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import math
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Never, Self
 
@@ -17,10 +18,18 @@ from numpy.typing import ArrayLike
 from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.quoting import quoted
-from gpucoh.base.wording import natural, unknown
+from gpucoh.base.wording import named_values, natural, unknown
 from gpucoh.device import binding
-from gpucoh.device.arrays import Array, converted, dtype_of, shape_of, values_of, words_of
-from gpucoh.device.choices import Choice, choose
+from gpucoh.device.arrays import (
+    Array,
+    converted,
+    dtype_meant,
+    dtype_of,
+    shape_of,
+    values_of,
+    words_of,
+)
+from gpucoh.device.choices import Choice, changed, choose
 from gpucoh.device.launches import Extent, extent, how_to_launch, occupancy
 from gpucoh.device.launching import Launching, cycles_of
 from gpucoh.device.protocols import Protocol
@@ -94,6 +103,8 @@ class GPU(Launching):
         Checking is slower and does not change the run. ``stats().check`` counts what was checked.
     budget : int, default 10**9
         Largest number of core cycles of a launch.
+    set : dict, optional
+        Machine fields to change, ``budget`` and ``deadlock_after``, as in :func:`gpucoh.run`.
     deadlock_after : int, default 10**7
         A launch ends with DeadlockError after this number of core cycles, and at most twice as many, in which no word
         of memory has changed, no warp has arrived at a barrier, none has ended, and none is in a ``sleep`` of more than
@@ -124,9 +135,21 @@ class GPU(Launching):
         *,
         budget: int = DEFAULT_BUDGET,
         deadlock_after: int = DEFAULT_DEADLOCK_AFTER,
+        set: Mapping[str, object] | None = None,
+        **others: Never,
     ) -> None:
         super().__init__()
-        self.machine = find_machine(machine)
+        for name in others:
+            raise ConfigError(_how_to_set(name, others[name]))
+        changes = {} if set is None else named_values("set", set)
+        budget = changes.pop("budget", budget)
+        deadlock_after = changes.pop("deadlock_after", deadlock_after)
+        if isinstance(machine, str) and machine.partition("[")[0] in protocols():
+            raise ConfigError(
+                f"{quoted(machine)} is a protocol, and the first argument of a GPU is the machine: write "
+                f'GPU(machine="fermi", protocol="{machine}")'
+            )
+        self.machine = changed(find_machine(machine), changes)
         self.choice = resolve(protocol)
         self.consistency = self.choice.rule(consistency)
         self.protocol = self.choice.text
@@ -184,7 +207,9 @@ class GPU(Launching):
         Parameters
         ----------
         data : array_like
-            int32, uint32, float32, int8, uint8, int16 or uint16, any shape with at least one element.
+            int32, uint32, float32, int8, uint8, int16 or uint16, any shape with at least one element. int64 and bool
+            become int32, uint64 becomes uint32; lists of Python numbers become int32 or, with a fraction, float32,
+            rounded to nearest. A float64 array is refused, since it would lose digits: give a dtype.
         dtype : optional
             Convert to this type first; conversion to integers truncates.
         name : str, optional
@@ -198,6 +223,8 @@ class GPU(Launching):
         given = values_of(data)
         if dtype is not None:
             given = converted(given, dtype_of(dtype))
+        elif (meant := dtype_meant(data, given)) is not None:
+            given = converted(given, meant)
         out = self._allocate(shape_of(given.shape or (1,)), dtype_of(given.dtype), name)
         out[:] = given
         return out
@@ -377,6 +404,17 @@ class GPU(Launching):
         self.core.restore(snapshot._core)
         for array in self._arrays:
             array._freed = array.serial not in snapshot._arrays
+
+
+def _how_to_set(name: str, value: object) -> str:
+    """The message for an argument that a GPU does not have."""
+    if name in Machine.model_fields:
+        given = quoted(value)
+        return (
+            f'{name} is a machine field, not an argument of a GPU: write set={{"{name}": {given}}}'
+        )
+    known = [*inspect.signature(GPU).parameters][:-1]
+    return unknown("argument", name, known)
 
 
 def _checks(check: Any, protocol: str, model: str) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpucoh.base.errors import ConfigError, Error
+from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import unknown
 from gpucoh.device.gpu import VERSION, resolve
 from gpucoh.experiments.keys import code_digest, parts_of
@@ -193,5 +194,5 @@ def share_of(part: str | None, number: int) -> slice:
         return slice(number)
     first, _, count = str(part).partition("/")
     if not (first.isdecimal() and count.isdecimal() and 1 <= int(first) <= int(count)):
-        raise ConfigError(f"part = {part!r} is not of the form I/N (allowed: 1/N to N/N)")
+        raise ConfigError(f"part = {quoted(part)} is not of the form I/N (allowed: 1/N to N/N)")
     return slice(int(first) - 1, number, int(count))

@@ -23,8 +23,9 @@ from gpucoh.base.errors import (
 )
 from gpucoh.base.quoting import quoted
 from gpucoh.base.units import parse_whole
-from gpucoh.base.wording import name_of, natural, unknown
+from gpucoh.base.wording import named_values, natural, unknown
 from gpucoh.device import unread
+from gpucoh.device.choices import changed
 from gpucoh.device.gpu import (
     DEFAULT_BUDGET,
     DEFAULT_DEADLOCK_AFTER,
@@ -76,16 +77,8 @@ class Run:
         with contextlib.suppress(ConfigError):  # which validate raises
             object.__setattr__(self, "seed", natural("seed", self.seed))
         for what in ("params", "set"):
-            given = getattr(self, what)
-            if given is None:
-                continue
-            if not isinstance(given, Mapping):
-                raise ConfigError(
-                    f"{what} = {quoted(given)} is not a dictionary of names and values"
-                )
-            for name in given:
-                name_of(f"{what}:", name)
-
+            if (given := getattr(self, what)) is not None:
+                named_values(what, given)
         check: object = self.check
         if isinstance(check, np.bool_):
             object.__setattr__(self, "check", bool(check))
@@ -114,10 +107,7 @@ class Run:
     def machine_and_budget(self) -> tuple[Machine, int]:
         """The machine with the changes of ``set``, and the cycle budget, which ``set`` may contain."""
         changes = {name: value for name, value in (self.set or {}).items() if name not in _LIMITS}
-        if "name" in changes:
-            raise ConfigError("set cannot change a machine's name")
-        base = machine(self.machine)
-        return (base.replace(**changes) if changes else base), self._cycles_of("budget")
+        return changed(machine(self.machine), changes), self._cycles_of("budget")
 
     @property
     def deadlock_after(self) -> int:
@@ -206,8 +196,8 @@ class Run:
             return replace(
                 result,
                 series=recorder.series if recorder else None,
-                profile=profiled() if profiled else None,
-                trace=traced,
+                profiled=profiled() if profiled else None,
+                traced=traced,
             )
 
     def _carry_out_on(self, gpu: GPU, found: Workload, capture: bool) -> RunResult:

@@ -75,20 +75,12 @@ def explain(a: RunResult, b: RunResult) -> Explanation:
         raise ConfigError(
             f"the runs are of two workloads, {a.workload} and {b.workload}: explain compares runs of one"
         )
-    first, second = _profile(a), _profile(b)
+    first, second = a.profile, b.profile
     waits = _differences(_waits(first), _waits(second))
     lines = [_summary(a, b), *_lines_of_waits(waits, a, b, first, second)]
     lines += _lines_of_counts(a, b, first, second)
     lines += [line for run in (a, b) if (line := _chain(run))]
     return Explanation(tuple(lines), waits)
-
-
-def _profile(run: RunResult) -> Profile:
-    if run.profile is None:
-        raise ConfigError(
-            f"the run of {run.workload} under {run.protocol} has no profile: give run(..., profile=True)"
-        )
-    return run.profile
 
 
 def _names(a: RunResult, b: RunResult) -> tuple[str, str]:
@@ -186,7 +178,7 @@ def _lines_of_counts(a: RunResult, b: RunResult, first: Profile, second: Profile
 
 def _chain(run: RunResult) -> str:
     """What ends the longest launch of a run."""
-    links = list(_profile(run).links())
+    links = list(run.profile.links())
     handed = [link for link in links if link["after"] != "launch"]
     if not links:
         return ""

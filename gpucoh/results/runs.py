@@ -100,10 +100,10 @@ class RunResult:
         Doubts about the input file, and changed machine fields that nothing of this run reads.
     series : Series, optional
         Of a run with ``every``: :attr:`intervals`, :attr:`launches` and :attr:`cores`.
-    profile : Profile, optional
-        Where cycles, hits, misses and flits go; of a run with ``profile=True``.
-    trace : Trace, optional
-        Of a run with ``trace``; :meth:`to_dict` leaves it out.
+    profiled : Profile, optional
+        Of a run with ``profile=True``: :attr:`profile`.
+    traced : Trace, optional
+        Of a run with ``trace``: :attr:`trace`; :meth:`to_dict` leaves it out.
     seconds : dict
         Processor time by phase: ``input``, ``compilation`` of kernels, ``core``, and ``check``, which also copies
         data to and from the GPU; :meth:`to_dict` leaves it out.
@@ -131,8 +131,8 @@ class RunResult:
     version: str = ""
     notes: tuple[str, ...] = ()
     series: Series | None = None
-    profile: Profile | None = None
-    trace: Trace | None = None
+    profiled: Profile | None = None
+    traced: Trace | None = None
     seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     @property
@@ -249,6 +249,25 @@ class RunResult:
         return self._recorded.cores
 
     @property
+    def profile(self) -> Profile:
+        """Where cycles, hits, misses and flits go; of a run with ``profile=True``."""
+        if self.profiled is None:
+            raise ConfigError(
+                f"the run of {self.workload} under {self.protocol} has no profile: give run(..., profile=True)"
+            )
+        return self.profiled
+
+    @property
+    def trace(self) -> Trace:
+        """The events of some lines and cycles; of a run with ``trace``."""
+        if self.traced is None:
+            raise ConfigError(
+                f"the run of {self.workload} under {self.protocol} has no trace: give run(..., trace=True), or "
+                'trace={"array": "NAME"} for the lines of one array'
+            )
+        return self.traced
+
+    @property
     def _recorded(self) -> Series:
         if self.series is None:
             raise ConfigError(
@@ -337,8 +356,8 @@ class RunResult:
             "version": self.version,
             "notes": list(self.notes),
         }
-        for name in ("series", "profile"):
-            if (part := getattr(self, name)) is not None:
+        for name, part in (("series", self.series), ("profile", self.profiled)):
+            if part is not None:
                 out[name] = part.to_dict()
         return out
 
@@ -364,7 +383,7 @@ class RunResult:
             version=data["version"],
             notes=tuple(data.get("notes", ())),
             series=Series.from_dict(data["series"]) if "series" in data else None,
-            profile=Profile(data["profile"]) if "profile" in data else None,
+            profiled=Profile(data["profile"]) if "profile" in data else None,
         )
 
 

@@ -287,7 +287,9 @@ class _Described:
         values: dict[str, Any] = {}
         for scale, listed in self.scales.items():
             if name not in listed and not has_default:
-                raise ConfigError(f"{self.label}: scale {scale} gives no value for {name}")
+                raise ConfigError(
+                    f"{self.label}: scale {scale} gives no value for {name}{self._optional_file(name)}"
+                )
             values[scale] = listed.get(name, default)
         if not self.scales:
             values = dict.fromkeys(SCALES, default if has_default else None)
@@ -300,6 +302,15 @@ class _Described:
             for scale, value in values.items()
         }
         return Parameter(name=name, kind=kind, text="", defaults=parsed, choices=choices)
+
+    def _optional_file(self, name: str) -> str:
+        """How to leave out a file that the runs give, if the parameter is one."""
+        if self._hints.get(name) is not Path and name not in _FILES:
+            return ""
+        return (
+            f": for a file that each run gives (--param {name}=FILE, params=), write {name}: Path | None = None in the "
+            "function's signature"
+        )
 
     def _kind(self, name: str, values: list[Any]) -> tuple[Kind, tuple[str, ...]]:
         """Kind and choices of a parameter, from its annotation, else from its values."""

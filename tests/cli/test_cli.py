@@ -41,7 +41,6 @@ BAD = [
     ((), "Missing command"),
     (("rnu",), "No such command"),
     (("run",), "Missing argument"),
-    (("run", "bfs"), "Missing option"),
     (("run", "bfs", "-p", "ideal", "--sed", "1"), "No such option"),
     (("run", "bfs", "-p", "ideal", "--seed", "x"), "--seed"),
     (("run", "bfs", "-p", "ideal", "--seed", "-1"), "seed"),
