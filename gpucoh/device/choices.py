@@ -144,7 +144,8 @@ def choose(text: str, known: Mapping[str, Protocol]) -> Choice:
     name, given = split_options(name_of("protocol", text))
     if name in machines():
         raise ConfigError(
-            f"{quoted(name)} is a machine, not a protocol: give machine={quoted(name)}, and protocol= one of {', '.join(known)}"
+            f"{quoted(name)} is a machine, not a protocol: give machine={quoted(name)}, and protocol= one of "
+            f"{', '.join(known)}"
         )
     if name not in known:
         raise ConfigError(unknown("protocol", name, known))
