@@ -49,7 +49,7 @@ _KINDS: dict[object, _Kind] = {
 _BASES = (
     (os.PathLike, _is_instance(os.PathLike, "a path")),
     (Mapping, _is_instance(Mapping, "a dictionary")),
-    (Iterable, _is_instance(Iterable, "a list", str, bytes)),
+    (Iterable, _is_instance(Iterable, "a list", bytes)),
 )
 
 
@@ -58,7 +58,11 @@ def _kind(hint: object) -> list[_Kind] | None:
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
         parts = [_kind(part) for part in typing.get_args(hint)]
-        return None if None in parts else [kind for part in parts if part for kind in part]
+        if None in parts:
+            return None
+        kinds = [kind for part in parts if part for kind in part]
+        named = any(words == "a path" for _, words in kinds)  # a text names it
+        return [(fits, "a path" if named and words == "a text" else words) for fits, words in kinds]
     if origin is typing.Literal:
         words = typing.get_args(hint)
         return [(lambda value: isinstance(value, str) and value in words, " or ".join(words))]
@@ -67,11 +71,10 @@ def _kind(hint: object) -> list[_Kind] | None:
         return [_KINDS[plain]]
     if not isinstance(plain, type) or plain in _UNCHECKED or plain.__module__.startswith("numpy"):
         return None
-    if typing.is_typeddict(plain) or getattr(plain, "_is_protocol", False):
-        return None
-    own = plain.__module__.startswith("gpucoh")
-    known = [kind for base, kind in _BASES if issubclass(plain, base) and not own]
-    return known[:1] or [_is_instance(plain, f"a {plain.__name__}")]
+    if plain.__module__.startswith("gpucoh"):
+        return [_is_instance(plain, f"a {plain.__name__}")]
+    # Other classes, such as executors, may be imitated.
+    return next(([kind] for base, kind in _BASES if issubclass(plain, base)), None)
 
 
 def _kinds(function: Callable[..., Any]) -> dict[str, list[_Kind]]:

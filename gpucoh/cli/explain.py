@@ -92,11 +92,11 @@ def read_run(path: Path) -> RunResult:
         If the file cannot be read, or holds no run.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
         return RunResult.from_dict(data)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except ValueError:  # a ConfigError too
         raise ConfigError(
             f"{path} is not a run: write one with gpucoh run ... --profile --json"
         ) from None

@@ -290,7 +290,7 @@ class GPU(Launching):
 
     # ---- launches
 
-    @door
+    @short_traceback
     def launch(
         self,
         kernel: Kernel,
@@ -356,7 +356,7 @@ class GPU(Launching):
             raise ConfigError(
                 f"args = {quoted(args)} is not a sequence: give a tuple with one element per parameter"
             )
-        if placement not in (None, *PLACEMENTS):
+        if placement is not None and not (isinstance(placement, str) and placement in PLACEMENTS):
             raise ConfigError(unknown("placement", placement, PLACEMENTS))
         with self.clock.phase("compilation"):
             program = kernel.compile(self.machine.lanes_per_warp).with_shared(shared)

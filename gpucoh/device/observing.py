@@ -7,7 +7,6 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator
 
-from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.wording import natural
 from gpucoh.device import binding
@@ -140,7 +139,6 @@ class Observing:
             if self._core is not None:
                 recorder.finish()
 
-    @door
     @contextlib.contextmanager
     def trace(
         self,

@@ -149,9 +149,11 @@ def _window(cycles: tuple[int, int] | None) -> tuple[int, int]:
 def _kinds(kinds: Iterable[str] | None) -> Collection[str]:
     if kinds is None:
         return tuple(KINDS)
+    if not isinstance(kinds, Iterable):
+        raise ConfigError(f"kinds = {quoted(kinds)} is not a list of kinds")
     chosen = (kinds,) if isinstance(kinds, str) else tuple(kinds)
     for kind in chosen:
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise ConfigError(unknown("kind", kind, KINDS))
     return chosen
 

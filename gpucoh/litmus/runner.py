@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gpucoh.base.doors import door
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, nearest
 from gpucoh.device.gpu import protocols, resolve
@@ -160,6 +161,8 @@ def run_test(
     """
     runs = natural("runs", runs, MOST_RUNS, smallest=1)
     seed = natural("seed", seed, 2**63 - 1)
+    if stop is not None and not hasattr(stop, "is_set"):
+        raise ConfigError(f"stop = {quoted(stop)} is not a threading.Event")
     choice = resolve(protocol)
     rule = choice.rule(consistency)
     model = choice.model(rule) if model is None else model_name(model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias, overload
 
-from gpucoh.base.doors import door
+from gpucoh.base.errors import short_traceback
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.suite.base import (
     GROUPS,
@@ -48,7 +48,7 @@ def workload(
 ) -> Callable[[Callable[..., Any]], Workload]: ...
 
 
-@door
+@short_traceback
 def workload(
     name: str | Callable[..., Any] | None = None,
     *,

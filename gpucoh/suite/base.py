@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
-from gpucoh.base.doors import door
-from gpucoh.base.errors import ConfigError
+from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.quoting import quoted
 from gpucoh.base.units import parse_whole
 from gpucoh.base.wording import name_of, natural, unknown
@@ -363,7 +362,7 @@ class Workload:
             )
         return self.function(*args, **kwargs)
 
-    @door
+    @short_traceback
     def prepare(
         self, scale: str = "small", seed: int = 0, params: Mapping[str, object] | None = None
     ) -> Instance:
@@ -385,7 +384,7 @@ class Workload:
         """
         return self.make(self.setting(scale, seed, params))
 
-    @door
+    @short_traceback
     def setting(
         self, scale: str = "small", seed: int = 0, params: Mapping[str, object] | None = None
     ) -> Setting:
@@ -395,6 +394,8 @@ class Workload:
         if name_of("scale", scale) not in self.scales:
             raise ConfigError(f"workload {self.id}: {unknown('scale', scale, self.scales)}")
         natural("seed", seed, LARGEST_SEED)
+        if not isinstance(params, Mapping | None):
+            raise ConfigError(f"params = {quoted(params)} is not a dictionary of names and values")
         known = {parameter.name: parameter for parameter in self.parameters}
         values = {name: parameter.default(scale) for name, parameter in known.items()}
         for name, value in (params or {}).items():

@@ -199,6 +199,8 @@ def workload(
     ConfigError
         If a function does not take ``(gpu, rng, **parameters)``, or scales and parameters do not fit together.
     """
+    if not callable(source):
+        raise ConfigError(f"workload {quoted(source)} is not a name or a function")
     name = declared.get("id") or references.name_of(source)
     if getattr(source, "is_gpucoh_kernel", False):
         raise ConfigError(
