@@ -91,7 +91,8 @@ def key_of(run: Run) -> str:
         "check": run.check,
     }
     if found.function is not None:
-        what["file"] = Path(place_of(found.function)[0]).name
+        file = Path(place_of(found.function)[0])  # none for a cell of a notebook
+        what["file"] = file.name if file.is_file() else ""
     if run.deadlock_after != DEFAULT_DEADLOCK_AFTER:
         what["deadlock_after"] = run.deadlock_after
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:24]

@@ -28,6 +28,7 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_INSTALLED = ("site-packages", "dist-packages")
 _PLAIN = (bool, int, float, str, bytes, type(None), tuple)
 
 
@@ -184,16 +185,20 @@ def digest(function: Any) -> str:
 
 
 def files_of(function: Any) -> list[Path]:
-    """The file of a function, and the modules of the file's folder or package that it imports, directly or not."""
+    """The file of a function, and the modules of the file's folder or package that it imports, directly or not.
+
+    Other packages that are installed are not followed.
+    """
     first = Path(place_of(function)[0]).resolve()
     if not first.is_file() or str(first).startswith(_PACKAGE):
         return []
-    top = first.parent
+    own = top = first.parent
     while (top / "__init__.py").is_file():
-        top = top.parent
-    found, todo = {first}, [first]
+        own, top = top, top.parent
+    found, todo = {first}, [] if own.name in _INSTALLED else [first]
     while todo:
-        new = {path.resolve() for path in _imports(todo.pop(), top) if path.is_file()} - found
+        named = {path.resolve() for path in _imports(todo.pop(), top) if path.is_file()}
+        new = {path for path in named - found if own in path.parents}
         found |= new
         todo += new
     return sorted(found)

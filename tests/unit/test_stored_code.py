@@ -19,6 +19,7 @@ from gpucoh.experiments import keys
 from gpucoh.experiments.keys import digest_of, keys_of, parts_of
 from gpucoh.experiments.results import Results
 from gpucoh.experiments.runner import Run
+from gpucoh.suite.references import files_of
 
 RUN = {"workload": "vec-cpy", "protocol": "ideal", "scale": "tiny"}
 AGAIN = "^1 row is of other code: run again$"
@@ -243,3 +244,50 @@ def test_the_folder_of_an_input_file_is_not_in_the_key(tmp_path):
     renamed.write_text("0 1\n")  # the name says the format
     first, second, third = keys_of([*found, Run(workload="bfs", params={"graph": str(renamed)})])
     assert first == second != third
+
+
+# ---- the files of a user's workload
+
+
+def files(path):
+    """The names of the files whose content is part of the code of a workload in this file, which is not executed."""
+    names = {}
+    exec(compile("def own(gpu, rng):\n    pass\n", str(path), "exec"), names)
+    return {file.relative_to(path.parent).as_posix() for file in files_of(names["own"])}
+
+
+def write(folder, **texts):
+    for name, text in texts.items():
+        path = folder / f"{name.replace('__', '/')}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def test_modules_that_any_form_of_import_names_are_part_of_the_code(tmp_path):
+    write(
+        tmp_path,
+        w="import a as x, b.c\nfrom d import e\nfrom f import *\nif 0:\n    from g.h import i",
+        a="import w, json, numpy\n", b__c="", d="", f="", g__h__i="from . import j\n", g__h__j="", unused="",
+    )  # fmt: skip
+    assert files(tmp_path / "w.py") == {
+        "w.py",
+        "a.py",
+        "b/c.py",
+        "d.py",
+        "f.py",
+        "g/h/i.py",
+        "g/h/j.py",
+    }
+
+
+def test_a_module_that_cannot_be_parsed_is_part_of_the_code(tmp_path):
+    write(tmp_path, w="try:\n    import a\nexcept SyntaxError:\n    pass", a="not = python\n")
+    assert files(tmp_path / "w.py") == {"w.py", "a.py"}
+
+
+def test_other_installed_packages_are_not_part_of_the_code(tmp_path):
+    folder = tmp_path / "site-packages"
+    write(folder, mine__w="import other, mine.x", mine__x="", other="", alone="import other")
+    (folder / "mine" / "__init__.py").write_text("")
+    assert files(folder / "mine" / "w.py") == {"w.py", "x.py", "__init__.py"}
+    assert files(folder / "alone.py") == {"alone.py"}
