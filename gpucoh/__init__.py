@@ -51,6 +51,7 @@ from gpucoh.lang import (
     ReadOnly3,
     device,
     f32,
+    grid_barrier,
     i8,
     i16,
     i32,
@@ -73,8 +74,10 @@ from gpucoh.lang.intrinsics import (
     ballot,
     barrier,
     barrier_arrive,
+    bitcast,
     block_dim,
     block_id,
+    ceil,
     clock,
     clz,
     core_id,
@@ -83,6 +86,7 @@ from gpucoh.lang.intrinsics import (
     fence,
     ffs,
     floor,
+    fma,
     global_id,
     grid_dim,
     lane_id,
@@ -91,7 +95,16 @@ from gpucoh.lang.intrinsics import (
     load4,
     local,
     log,
+    match_any,
+    mulhi,
     popcount,
+    reduce_add,
+    reduce_and,
+    reduce_max,
+    reduce_min,
+    reduce_or,
+    reduce_xor,
+    rsqrt,
     shared,
     shuffle,
     shuffle_down,
@@ -104,7 +117,10 @@ from gpucoh.lang.intrinsics import (
     store2,
     store4,
     syncwarp,
+    tan,
+    tanh,
     thread_id,
+    trunc,
     warp_id,
     warp_size,
 )
@@ -123,6 +139,8 @@ all = _intrinsics.all
 any = _intrinsics.any
 max = _intrinsics.max
 min = _intrinsics.min
+pow = _intrinsics.pow
+round = _intrinsics.round
 
 # Literally, for type checkers and editors; a test compares the list with the intrinsics.
 __all__ = [
@@ -166,8 +184,10 @@ __all__ = [
     "ballot",
     "barrier",
     "barrier_arrive",
+    "bitcast",
     "block_dim",
     "block_id",
+    "ceil",
     "clock",
     "clz",
     "compare",
@@ -180,8 +200,10 @@ __all__ = [
     "fence",
     "ffs",
     "floor",
+    "fma",
     "global_id",
     "grid",
+    "grid_barrier",
     "grid_dim",
     "i8",
     "i16",
@@ -195,10 +217,19 @@ __all__ = [
     "log",
     "machine",
     "machines",
+    "match_any",
+    "mulhi",
     "plot",
     "plot_intervals",
     "popcount",
     "protocols",
+    "reduce_add",
+    "reduce_and",
+    "reduce_max",
+    "reduce_min",
+    "reduce_or",
+    "reduce_xor",
+    "rsqrt",
     "run",
     "shared",
     "shuffle",
@@ -213,7 +244,10 @@ __all__ = [
     "store4",
     "sweep",
     "syncwarp",
+    "tan",
+    "tanh",
     "thread_id",
+    "trunc",
     "u8",
     "u16",
     "u32",
@@ -225,7 +259,7 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "abs", "all", "any", "max", "min"])
+    return sorted([*__all__, "abs", "all", "any", "max", "min", "pow", "round"])
 
 
 if not _TYPE_CHECKING:  # it would take every name for an attribute

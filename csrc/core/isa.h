@@ -17,70 +17,11 @@
 #include "base/rules.h"
 #include "base/types.h"
 
-/* X(name, operands, text). Operands: d destination, a b c sources, i immediate, t branch target and reconvergence
- * point; gpc_program_validate checks them. */
-#define GPC_OPCODES(X)                                                                                   \
-    X(NOP, "", "no operation")                                                                           \
-    X(MOVE, "da", "d = a")                                                                               \
-    X(LANES, "di", "d[lane] = constant[immediate + lane]; for programs that differ by lane")             \
-    X(SELECT, "dabc", "d = a != 0 ? b : c")                                                              \
-    X(ADD, "dab", "d = a + b, wraps")                                                                    \
-    X(SUB, "dab", "d = a - b, wraps")                                                                    \
-    X(MUL, "dab", "d = a * b, wraps")                                                                    \
-    X(DIV, "dab", "i32 u32: floor division as in Python, x // 0 = 0, INT_MIN // -1 = INT_MIN; f32: a / b") \
-    X(FLOORDIV, "dab", "f32: floor of the exact quotient, as in Python; a // 0 = a / 0; i32 u32: as DIV")  \
-    X(MOD, "dab", "sign of the divisor, as in Python; i32 u32: x % 0 = 0; f32: exact but for one rounding") \
-    X(NEG, "da", "d = -a, wraps")                                                                        \
-    X(ABS, "da", "d = |a|; |INT_MIN| = INT_MIN")                                                         \
-    X(MIN, "dab", "minimum; f32: b where a is NaN, a where b is NaN")                                    \
-    X(MAX, "dab", "maximum; f32: b where a is NaN, a where b is NaN")                                    \
-    X(AND, "dab", "bitwise and")                                                                         \
-    X(OR, "dab", "bitwise or")                                                                           \
-    X(XOR, "dab", "bitwise exclusive or")                                                                \
-    X(NOT, "da", "bitwise complement")                                                                   \
-    X(SHL, "dab", "shift left; b is unsigned, 32 and more give 0")                                       \
-    X(SHR, "dab", "shift right, i32 arithmetic, u32 logical; 32 and more give the sign (i32) or 0 (u32)") \
-    X(SQRT, "da", "f32, correctly rounded")                                                              \
-    X(EXP, "da", "f32, within 2 ulp")                                                                    \
-    X(LOG, "da", "f32, within 2 ulp")                                                                    \
-    X(SIN, "da", "f32, within 2 ulp")                                                                    \
-    X(COS, "da", "f32, within 2 ulp")                                                                    \
-    X(FLOOR, "da", "f32, round towards minus infinity")                                                  \
-    X(CONVERT, "da", "a of `type` to `flags` & GPC_FLAG_TO_MASK; f32 to integer truncates and saturates, NaN gives 0") \
-    X(EQ, "dab", "d = a == b ? 1 : 0")                                                                   \
-    X(NE, "dab", "d = a != b ? 1 : 0")                                                                   \
-    X(LT, "dab", "d = a < b ? 1 : 0")                                                                    \
-    X(LE, "dab", "d = a <= b ? 1 : 0")                                                                   \
-    X(GT, "dab", "d = a > b ? 1 : 0")                                                                    \
-    X(GE, "dab", "d = a >= b ? 1 : 0")                                                                   \
-    X(SPECIAL, "di", "d = special register `immediate` (gpc_special_t)")                                 \
-    X(BRANCH, "at", "lanes with a != 0 (GPC_FLAG_IF_ZERO: a == 0) go to target and reconverge at reconverge") \
-    X(JUMP, "t", "all active lanes go to target")                                                        \
-    X(EXIT, "", "ends the active lanes")                                                                 \
-    X(LOAD, "da", "d = buffer[immediate][a], width words from a into d, d+1 ..; or an element of `bytes`; order, scope") \
-    X(STORE, "ab", "buffer[immediate][a] = b (b, b+1 .. by width); or an element of `bytes`; order, scope") \
-    X(ATOMIC, "dabc", "d = old value of buffer[immediate][a]; operation in flags (gpc_atomic_t), operand b, new value c (CAS); order, scope; d may be GPC_OPERAND_NONE") \
-    X(SHARED_LOAD, "da", "d = element a of the scratchpad from word `immediate` on; b = GPC_OPERAND_NONE or constant: the array's elements, checked") \
-    X(SHARED_STORE, "ab", "element a of the scratchpad from word `immediate` on = b; c: like b of SHARED_LOAD") \
-    X(SHARED_ATOMIC, "dabc", "ATOMIC on scratchpad[immediate + a], in lane order; target: the array's words, checked, 0: unknown") \
-    X(LOCAL_LOAD, "dab", "d = vector register (immediate + a) of this lane; constant b: bound of a, checked") \
-    X(LOCAL_STORE, "abc", "vector register (immediate + a) of this lane = b; constant c: bound of a, checked") \
-    X(FENCE, "", "memory fence of order and scope")                                                      \
-    X(BARRIER, "ab", "arrives and waits at named barrier a (0..15) for b threads (GPC_OPERAND_NONE: the block); a and b uniform or constant; order acq_rel: with a release and an acquire part of its scope") \
-    X(BARRIER_ARRIVE, "ab", "arrives at a barrier without waiting; operands as BARRIER, order weak")                 \
-    X(SLEEP, "a", "suspends the warp for the largest a of its active lanes, core cycles")                \
-    X(ANY, "da", "d = 1 if a != 0 in any active lane")                                                   \
-    X(ALL, "da", "d = 1 if a != 0 in every active lane")                                                 \
-    X(BALLOT, "da", "bit l of d: a != 0 in active lane l (lanes 0..31; with 64 lanes GPC_FLAG_HIGH gives 32..63)") \
-    X(SHUFFLE, "dab", "d = a of lane (b mod lanes); of an inactive lane: its register's present value") \
-    X(ASSERT, "ai", "ends the launch with an error if a == 0 in an active lane; immediate: number of the host's text") \
-    X(PRINT, "ai", "records a of every active lane for the host; immediate: number of the host's text")
-
 typedef enum {
-#define X(name, operands, text) GPC_OP_##name,
-    GPC_OPCODES(X)
+#define X(name, operands, group, unit, text) GPC_OP_##name,
+#include "lang/operations.def" /* gpucoh/lang/operations.def */
 #undef X
-        GPC_NUM_OPCODES
+    GPC_NUM_OPCODES
 } gpc_opcode_t;
 
 #define GPC_SPECIALS(X)                                                                            \
@@ -103,9 +44,9 @@ typedef enum {
 
 #define GPC_FLAG_TO_MASK 0x0003u /* CONVERT: destination type */
 #define GPC_FLAG_IF_ZERO 0x0010u /* BRANCH */
-#define GPC_FLAG_HIGH 0x0020u    /* BALLOT */
+#define GPC_FLAG_HIGH 0x0020u    /* BALLOT, MATCH */
 #define GPC_FLAG_FLAT 0x0040u    /* LOAD STORE ATOMIC: a and a+1 hold a 64-bit byte address, low word first; no buffer, no bounds */
-#define GPC_FLAG_ATOMIC_SHIFT 8u /* ATOMIC, SHARED_ATOMIC: gpc_atomic_t in bits 8..11 */
+#define GPC_FLAG_ATOMIC_SHIFT 8u /* ATOMIC, SHARED_ATOMIC, REDUCE: gpc_atomic_t in bits 8..11 */
 
 /* One instruction, 32 bytes, little-endian, in this order of fields: Python packs it as "<BBBBBBHHHHHIIIHH". */
 typedef struct {

@@ -88,8 +88,8 @@ typedef struct {
 } name_t;
 
 static const name_t opcodes[] = {
-#define X(name, operands, text) {#name, GPC_OP_##name},
-    GPC_OPCODES(X)
+#define X(name, operands, group, unit, text) {#name, GPC_OP_##name},
+#include "lang/operations.def"
 #undef X
 };
 static const name_t types[] = {
@@ -154,11 +154,11 @@ dict_of_operands(void)
 {
     PyObject *dict = PyDict_New();
 
-#define X(name, operands, text)                                                                                        \
+#define X(name, operands, group, unit, text)                                                                           \
     if (dict != NULL && put(dict, #name, PyUnicode_FromString(operands)) != 0) {                                       \
         Py_CLEAR(dict);                                                                                                \
     }
-    GPC_OPCODES(X)
+#include "lang/operations.def"
 #undef X
     return dict;
 }

@@ -81,6 +81,68 @@ multiples_of_pi_keep_their_small_sines(void)
     CHECK(ulps(gpc_math_cos(0x1.47d0fep+34f), cos(0x1.47d0fep+34)) <= 1.0); /* nearest to a zero among large f32 */
 }
 
+static double
+inverse_root(double x)
+{
+    return 1 / sqrt(x);
+}
+
+static void
+tan_is_within_an_ulp_everywhere(void)
+{
+    CHECK(worst_of(gpc_math_tan, tan) <= 1.0);
+    CHECK(ulps(gpc_math_tan(0x1.47d0fep+34f), tan(0x1.47d0fep+34)) <= 1.0); /* nearest to a pole among large f32 */
+}
+
+static void
+tanh_is_within_an_ulp_everywhere(void)
+{
+    CHECK(worst_of(gpc_math_tanh, tanh) <= 1.0);
+}
+
+static void
+rsqrt_is_within_an_ulp_everywhere(void)
+{
+    CHECK(worst_of(gpc_math_rsqrt, inverse_root) <= 1.0);
+}
+
+static void
+pow_is_within_an_ulp(void)
+{
+    double worst = 0;
+    for (uint32_t i = 0, a = 1, b = 7; i < 400000; i++) {
+        a = a * 1664525u + 1013904223u;
+        b = b * 22695477u + 1u;
+        /* any two words; bases near 1 and exponents within reach of a finite result */
+        float x = i % 2 == 0 ? float_of(a) : 1.0f + (float) (a >> 8) * 0x1p-26f;
+        float y = i % 2 == 0 ? float_of(b) : (float) (int32_t) b * 0x1p-22f;
+        double error = ulps(gpc_math_pow(x, y), pow((double) x, (double) y));
+        worst = error > worst ? error : worst;
+    }
+    CHECK(worst <= 1.0);
+}
+
+static void
+fma_is_rounded_once(void)
+{
+    bool equal = true;
+    for (uint32_t i = 0, a = 1, b = 7, c = 3; i < 400000; i++) {
+        a = a * 1664525u + 1013904223u;
+        b = b * 22695477u + 1u;
+        c = c * 1103515245u + 12345u;
+        /* every other sum cancels, or is smaller than a digit of the product */
+        float x = float_of(a), y = float_of(b),
+              z = i % 2 == 0 ? float_of(c) : -x * y * (1.0f + (float) (c % 5) * 0x1p-23f);
+        float ours = gpc_math_fma(x, y, z), theirs = fmaf(x, y, z);
+        equal = equal && ((isnan(ours) && isnan(theirs)) || (ours == theirs && !signbit(ours) == !signbit(theirs)));
+    }
+    CHECK(equal);
+    CHECK(gpc_math_fma(0x1.001p0f, 0x1.001p0f, 0x1p-60f) == fmaf(0x1.001p0f, 0x1.001p0f, 0x1p-60f));
+    CHECK(gpc_math_fma(0x1.8p-75f, 0x1p-75f, 0x1p-149f) == fmaf(0x1.8p-75f, 0x1p-75f, 0x1p-149f));
+    CHECK(gpc_math_fma(0x1.fffffep127f, 1.0f, 0x1p102f) == 0x1.fffffep127f);
+    CHECK(gpc_math_fma(0x1.fffffep127f, 1.0f, 0x1p103f) == INFINITY);
+}
+
 static void
 special_values(void)
 {
@@ -100,6 +162,11 @@ main(void)
     RUN(log_is_within_an_ulp_everywhere);
     RUN(sin_is_within_an_ulp_everywhere);
     RUN(cos_is_within_an_ulp_everywhere);
+    RUN(tan_is_within_an_ulp_everywhere);
+    RUN(tanh_is_within_an_ulp_everywhere);
+    RUN(rsqrt_is_within_an_ulp_everywhere);
+    RUN(pow_is_within_an_ulp);
+    RUN(fma_is_rounded_once);
     RUN(multiples_of_pi_keep_their_small_sines);
     RUN(special_values);
     return harness_end();

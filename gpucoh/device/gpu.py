@@ -15,7 +15,6 @@ from typing import Any, Never, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import named_values, natural, unknown
@@ -30,7 +29,7 @@ from gpucoh.device.arrays import (
     words_of,
 )
 from gpucoh.device.choices import Choice, changed, choose
-from gpucoh.device.launches import Extent, extent, how_to_launch, occupancy
+from gpucoh.device.launches import Extent, check_resident, extent, how_to_launch, occupancy
 from gpucoh.device.launching import Launching, cycles_of
 from gpucoh.device.protocols import Protocol
 from gpucoh.lang.kernel import Kernel
@@ -361,6 +360,8 @@ class GPU(Launching):
         with self.clock.phase("compilation"):
             program = kernel.compile(self.machine.lanes_per_warp).with_shared(shared)
         self._note_occupancy(program, threads)
+        if program.needs_all_blocks:
+            check_resident(self.machine, program, grid3, self.occupancy[program.name])
         self.launch_program(program, grid3, block3, args, placement, deadlock_after)
 
     def _note_occupancy(self, program: Program, threads: int) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gpucoh.base.errors import ConfigError, Error, KernelError
@@ -109,6 +110,25 @@ def occupancy(machine: Machine, program: Program, threads: int) -> dict[str, Any
         "scratchpad_bytes": scratchpad,
         "instructions": program.instructions,
     }
+
+
+def check_resident(
+    machine: Machine, program: Program, grid: tuple[int, int, int], fit: Mapping[str, Any]
+) -> None:
+    """Check that all blocks of the grid are resident together, which a barrier of the grid needs.
+
+    Raises
+    ------
+    ConfigError
+        If they are not.
+    """
+    blocks, most = math.prod(grid), fit["blocks"] * machine.cores
+    if blocks > most:
+        raise ConfigError(
+            f"grid has {blocks} blocks, and kernel {program.name!r} has a barrier of the grid, for which all must be "
+            f"resident together (allowed: up to {most}: {fit['blocks']} on each of {machine.cores} cores, limited by "
+            f"{fit['limit']})"
+        )
 
 
 def extent(name: str, value: Any) -> tuple[int, int, int]:

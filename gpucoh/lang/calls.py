@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from gpucoh.base.quoting import quoted
-from gpucoh.lang import intrinsics, isa
+from gpucoh.lang import intrinsics, isa, operations
 from gpucoh.lang.expressions import REFUSED_CALLS
-from gpucoh.lang.hints import hint
+from gpucoh.lang.functions import Arguments, FunctionLowerer
+from gpucoh.lang.hints import SYNONYMS, hint, nearest
 from gpucoh.lang.ir import Constant, LocalArray, Operand
-from gpucoh.lang.reports import ReportLowerer
-from gpucoh.lang.types import BOOL, F32, I32, U32, Element, Scalar, refusal
+from gpucoh.lang.types import F32, I32, U32, Element, Scalar, refusal
 from gpucoh.lang.values import (
     AnyValue,
     Array,
@@ -27,7 +27,6 @@ from gpucoh.lang.values import (
     describe,
 )
 
-Arguments = dict[str, ast.expr]
 ORDERS = {
     "load": ("weak", "relaxed", "acquire", "sc"),
     "store": ("weak", "relaxed", "release", "sc"),
@@ -35,12 +34,14 @@ ORDERS = {
     "fence": ("acquire", "release", "acq_rel", "sc"),
 }
 SCOPES = ("cta", "cu", "gpu", "sys")
+SHUFFLES = (
+    "; a shuffle spans the active threads of the warp, and has neither mask nor width: for segments of w lanes "
+    "write shuffle(x, lane) with the lane computed"
+)
 
 
-class CallLowerer(ReportLowerer):
+class CallLowerer(FunctionLowerer):
     """Lowers calls."""
-
-    lanes: int
 
     def inline(self, device: Any, node: ast.Call) -> AnyValue | None:
         """Lower the body of a device function in place of its call."""
@@ -55,6 +56,7 @@ class CallLowerer(ReportLowerer):
         if isinstance(function, Scalar):
             return self._conversion(function, node)
         if getattr(function, "is_gpucoh_device", False):
+            self.function.needs_all_blocks |= function.needs_all_blocks
             return self.inline(function, node)
         if function is builtins.len:
             return self._length(node)
@@ -67,20 +69,20 @@ class CallLowerer(ReportLowerer):
         if getattr(intrinsics, name, None) is not function or name not in intrinsics.__all__:
             self._refuse(function, name, node)
         arguments, more = self._bind(function, name, node)
+        if name in operations.OPERATIONS:
+            return self.operation(name, list(arguments.values()), node)
         handler = self._handlers.get(name)
         if handler is not None:
             result: AnyValue | None = handler(self, arguments, node)
             return result
         if name in ("min", "max"):
-            return self._extreme(name, [arguments["x"], arguments["y"], *more], node)
+            return self.extreme(name, [arguments["x"], arguments["y"], *more], node)
         if name in ("load2", "load4"):
             return self._load_words(name, arguments, node)
         if name in ("store2", "store4"):
             self._store_words(name, arguments, node)
             return None
-        if name.startswith("atomic_"):
-            return self._atomic(name, arguments, node)
-        return self._function(name, arguments["x"], node)
+        return self._atomic(name, arguments, node)
 
     def _refuse(self, function: Any, name: str, node: ast.Call) -> None:
         module = getattr(function, "__module__", "") or ""
@@ -96,7 +98,8 @@ class CallLowerer(ReportLowerer):
             ours = function.__module__.startswith("gpucoh.")
             meant = hint(name) if ours else ": use @gpucoh.device on it"
             self.fail(node, f"'{name}' is a plain Python function{meant}")
-        otherwise = f"'{name or function}' cannot be called in kernels: use gpucoh's intrinsics"
+        meant = SYNONYMS.get(name) or nearest(name, intrinsics.__all__) or "gpucoh's intrinsics"
+        otherwise = f"'{name or function}' cannot be called in kernels: use {meant}"
         self.fail(node, refusal("the type of the conversion", function, otherwise))
 
     def _bind(
@@ -114,7 +117,7 @@ class CallLowerer(ReportLowerer):
         try:
             bound = signature.bind(*node.args, **keywords)
         except TypeError as error:
-            self.fail(node, f"{name}(): {error}")
+            self.fail(node, f"{name}(): {error}{SHUFFLES if name.startswith('shuffle') else ''}")
         bound.apply_defaults()
         arguments: Arguments = {}
         more: list[ast.expr] = []
@@ -139,12 +142,6 @@ class CallLowerer(ReportLowerer):
                 node, f"{what} {quoted(text)} is not allowed here: use one of {' '.join(allowed)}"
             )
         return text.upper()
-
-    def _integer(self, node: ast.expr, what: str) -> Value:
-        value = self.scalar(self.value(node), node)
-        if value.type not in (I32, U32):
-            self.fail(node, f"{what} must be i32 or u32, not {value.type.name}: use i32(...)")
-        return value
 
     def _axis(self, arguments: Arguments) -> str:
         axis = self.constant_integer(self.value(arguments["axis"]), arguments["axis"], "axis")
@@ -316,13 +313,13 @@ class CallLowerer(ReportLowerer):
         self._synchronise("BARRIER_ARRIVE", arguments, node)
 
     def _synchronise(self, op: str, arguments: Arguments, node: ast.Call) -> None:
-        number = self._integer(arguments["id"], "the id of a barrier")
+        number = self.integer(arguments["id"], "the id of a barrier")
         if isinstance(number.operand, Constant) and not number.operand.bits < 16:
             self.fail(node, "the id of a barrier must be from 0 to 15")
         given = self.value(arguments["count"])
         count: Operand | None = None
         if not (isinstance(given, PythonObject) and given.value is None):
-            count = self._integer(arguments["count"], "the count of a barrier").operand
+            count = self.integer(arguments["count"], "the count of a barrier").operand
             if isinstance(count, Constant) and (
                 count.bits % self.lanes or not 0 < count.bits < 2**31
             ):
@@ -336,7 +333,7 @@ class CallLowerer(ReportLowerer):
         self.add_effect(op, I32, [number.operand, count], order=order, scope=scope)
 
     def _sleep(self, arguments: Arguments, node: ast.Call) -> None:
-        cycles = self._integer(arguments["cycles"], "the argument of sleep")
+        cycles = self.integer(arguments["cycles"], "the argument of sleep")
         self.add_effect("SLEEP", cycles.type, [cycles.operand])
 
     # ---- arrays ---------------------------------------------------------------------------------
@@ -371,129 +368,24 @@ class CallLowerer(ReportLowerer):
             return self.make_shared(name, dtype.value, shape, node)
         return self.make_local(name, dtype.value.loaded, shape, node)
 
-    # ---- warp and arithmetic --------------------------------------------------------------------
-
-    def _vote(self, op: str, arguments: Arguments, type: Scalar, flags: int = 0) -> AnyValue:
-        node = arguments["x"]
-        word = self.truth(self.value(node), node)
-        return Value(self.add(op, U32, [word.operand], flags=flags).operand, type)
-
-    def _any(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        return self._vote("ANY", arguments, BOOL)
-
-    def _all(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        return self._vote("ALL", arguments, BOOL)
-
-    def _ballot(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        high = self.constant_integer(self.value(arguments["high"]), node, "high")
-        if high and self.lanes == 32:
-            return Value(Constant(0), U32)
-        return self._vote("BALLOT", arguments, U32, isa.FLAG_HIGH if high else 0)
-
-    def _shuffle(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        word = self.scalar(self.value(arguments["x"]), node)
-        return self._from_lane(word, self._integer(arguments["lane"], "the lane of shuffle"))
-
-    def _shuffle_up(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        word, lane, delta = self._relative(arguments, "delta")
-        inside = self.operate("GE", U32, lane, delta)
-        return self._from_lane(
-            word, self.select(inside, self.operate("SUB", U32, lane, delta), lane)
-        )
-
-    def _shuffle_down(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        word, lane, delta = self._relative(arguments, "delta")
-        above = self.operate("SUB", U32, Value(Constant(self.lanes), U32), lane)
-        inside = self.operate("LT", U32, delta, above)
-        return self._from_lane(
-            word, self.select(inside, self.operate("ADD", U32, lane, delta), lane)
-        )
-
-    def _shuffle_xor(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        word, lane, mask = self._relative(arguments, "mask")
-        return self._from_lane(word, self.operate("XOR", U32, lane, mask))
-
-    def _relative(self, arguments: Arguments, name: str) -> tuple[Value, Value, Value]:
-        """The value, the thread's lane and the distance or mask of a shuffle, the last two as u32."""
-        word = self.scalar(self.value(arguments["x"]), arguments["x"])
-        given = self._integer(arguments[name], f"the {name} of a shuffle")
-        return word, Value(self.special("LANE").operand, U32), Value(given.operand, U32)
-
-    def _from_lane(self, word: Value, lane: Value) -> Value:
-        type = I32 if word.type is BOOL else word.type
-        return Value(self.add("SHUFFLE", type, [word.operand, lane.operand]).operand, word.type)
-
-    def _syncwarp(self, arguments: Arguments, node: ast.Call) -> None:
-        """Emit nothing: see the intrinsic; no pass moves an access across another one that may depend on it."""
-
-    def _popcount(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        word = self._integer(arguments["x"], "the argument of popcount")
-        return self._ones(word)
-
-    def _clz(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        word = self._integer(arguments["x"], "the argument of clz")
-        word = Value(word.operand, U32)
-        for shift in (1, 2, 4, 8, 16):  # ones from the highest one bit down
-            shifted = self.operate("SHR", U32, word, Value(Constant(shift), U32))
-            word = self.operate("OR", U32, word, shifted)
-        return self._ones(self.operate("NOT", U32, word))
-
-    def _ffs(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        word = self._integer(arguments["x"], "the argument of ffs")
-        below = self.operate("SUB", U32, word, Value(Constant(1), U32))
-        count = self._ones(self.operate("XOR", U32, word, below))  # ones up to the lowest one bit
-        return self.select(word, count, Value(Constant(0), I32))
-
-    def _ones(self, word: Value) -> Value:
-        """The number of one bits: of pairs of bits, of fours, of bytes, then of all bytes by a multiplication."""
-
-        def constant(bits: int) -> Value:
-            return Value(Constant(bits), U32)
-
-        def part(of: Value, shift: int, mask: int) -> Value:
-            shifted = self.operate("SHR", U32, of, constant(shift)) if shift else of
-            return self.operate("AND", U32, shifted, constant(mask))
-
-        pairs = self.operate("SUB", U32, word, part(word, 1, 0x55555555))
-        fours = self.operate("ADD", U32, part(pairs, 0, 0x33333333), part(pairs, 2, 0x33333333))
-        high = self.operate("SHR", U32, fours, constant(4))
-        bytes = part(self.operate("ADD", U32, fours, high), 0, 0x0F0F0F0F)
-        total = self.operate("MUL", U32, bytes, constant(0x01010101))
-        return Value(self.operate("SHR", U32, total, constant(24)).operand, I32)
-
-    def _extreme(self, name: str, nodes: list[ast.expr], node: ast.Call) -> AnyValue:
-        values = [self.value(argument) for argument in nodes]
-        if all(isinstance(value, Literal) for value in values):
-            return Literal(
-                getattr(builtins, name)(v.value for v in values if isinstance(v, Literal))
-            )
-        type, words = self.unify(values, node, f"{name}()")
-        kind = I32 if type is BOOL else type
-        result = words[0]
-        for word in words[1:]:
-            result = self.operate(name.upper(), kind, result, word)
-        return Value(result.operand, kind)
-
-    def _abs(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        given = self.value(arguments["x"])
-        if isinstance(given, Literal):
-            return Literal(abs(given.value))
-        word = self.scalar(given, node)
-        if word.type is U32:
-            return word
-        return self.operate("ABS", I32 if word.type is BOOL else word.type, word)
-
-    def _function(self, name: str, argument: ast.expr, node: ast.Call) -> AnyValue:
-        """``sqrt exp log sin cos floor``."""
-        word = self.coerce(self.value(argument), F32, argument, f"the argument of {name}")
-        return self.operate(name.upper(), F32, word)
-
     _handlers: ClassVar[dict[str, Callable[..., Any]]] = {
-        "thread_id": _thread_id, "block_id": _block_id, "block_dim": _block_dim, "grid_dim": _grid_dim,
-        "global_id": _global_id, "lane_id": _lane_id, "warp_id": _warp_id, "core_id": _core_id,
-        "warp_size": _warp_size, "clock": _clock, "load": _load, "store": _store, "fence": _fence,
-        "barrier": _barrier, "barrier_arrive": _barrier_arrive, "sleep": _sleep, "shared": _new_array,
-        "local": _new_array, "any": _any, "all": _all, "ballot": _ballot, "shuffle": _shuffle, "abs": _abs,
-        "shuffle_up": _shuffle_up, "shuffle_down": _shuffle_down, "shuffle_xor": _shuffle_xor, "syncwarp": _syncwarp,
-        "popcount": _popcount, "clz": _clz, "ffs": _ffs,
-    }  # fmt: skip
+        **FunctionLowerer.handlers,
+        "thread_id": _thread_id,
+        "block_id": _block_id,
+        "block_dim": _block_dim,
+        "grid_dim": _grid_dim,
+        "global_id": _global_id,
+        "lane_id": _lane_id,
+        "warp_id": _warp_id,
+        "core_id": _core_id,
+        "warp_size": _warp_size,
+        "clock": _clock,
+        "load": _load,
+        "store": _store,
+        "fence": _fence,
+        "barrier": _barrier,
+        "barrier_arrive": _barrier_arrive,
+        "sleep": _sleep,
+        "shared": _new_array,
+        "local": _new_array,
+    }

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpucoh.lang import intrinsics
-from gpucoh.lang.hints import hint
+from gpucoh.lang.hints import hint, nearest
 from gpucoh.lang.ir import Block, Constant, Jump, LocalArray
 from gpucoh.lang.powers import PowerEmitter
 from gpucoh.lang.types import BOOL, F32, I32, MissingType, Scalar, missing_type
@@ -111,9 +111,9 @@ REFUSED_CALLS: dict[str, str] = {
     "int": "use gpucoh.i32(...)",
     "float": "use gpucoh.f32(...)",
     "bool": "use a comparison, as x != 0",
-    "round": "use gpucoh.floor(x + 0.5)",
-    "pow": "use **",
-    "sum": "use a loop",
+    "round": "use gpucoh.round(x)",
+    "pow": "use **, or gpucoh.pow(x, y) of f32",
+    "sum": "use a loop, or gpucoh.reduce_add(x) over the warp",
     "any": "use gpucoh.any(x), over the warp",
     "all": "use gpucoh.all(x), over the warp",
     "divmod": "use // and %",
@@ -165,7 +165,9 @@ class ExpressionLowerer(PowerEmitter):
         """The Python object that an outside name refers to; recorded for the cache."""
         found, value = self.frame.unit.lookup(node.id)
         if not found:
-            self.fail(node, f"name '{node.id}' is not defined{hint(node.id)}")
+            meant = nearest(node.id, intrinsics.__all__)
+            near = hint(node.id) or (f"; did you mean {meant}?" if meant else "")
+            self.fail(node, f"name '{node.id}' is not defined{near}")
         self.depend(node.id, value)
         return value
 
@@ -187,7 +189,8 @@ class ExpressionLowerer(PowerEmitter):
             if isinstance(error, MissingType):
                 self.fail(node, missing_type(node.attr))
             if base.value is sys.modules["gpucoh"]:
-                self.fail(node, str(error))
+                meant = "" if hint(node.attr) else nearest(node.attr, intrinsics.__all__)
+                self.fail(node, f"{error}{f'; did you mean {meant}?' if meant else ''}")
             self.fail(node, f"{describe(base)} has no attribute '{node.attr}'")
         if base.value is not sys.modules["gpucoh"]:  # its names do not change
             self.depend_attribute(base.value, node.attr, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,8 @@ def _fold_integer(op: str, unsigned: bool, words: list[int]) -> int | None:
     b = values[1]
     if op in _COMPARE:
         return int(_COMPARE[op](a, b))
+    if op == "MULHI":
+        return (a * b >> 32) & MASK
     if op in ("SHL", "SHR"):
         count = min(words[1], 32)
         return (a << count if op == "SHL" else a >> count) & MASK
@@ -108,17 +111,40 @@ _FLOAT: dict[str, Callable[..., Any]] = {
     "ABS": np.abs,
     "SQRT": np.sqrt,
     "FLOOR": np.floor,
+    "CEIL": np.ceil,
+    "ROUND": np.rint,
+    "TRUNC": np.trunc,
 }
+
+
+def _fused(a: np.float32, b: np.float32, c: np.float32) -> np.float32:
+    """``a * b + c`` rounded once: exact in fractions."""
+    if not np.isfinite([a, b, c]).all():
+        return np.float32(np.float64(a) * np.float64(b) + np.float64(c))
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    if exact == 0:  # the sign of a zero is that of the sum of the rounded product
+        return np.float32(np.float64(a) * np.float64(b) + np.float64(c))
+    return _rounded(exact)
+
+
+def _rounded(exact: Fraction) -> np.float32:
+    """The f32 nearest to a number other than zero, halves to even."""
+    size = abs(exact)
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    if size >= Fraction(2) ** exponent:
+        exponent += 1
+    step = Fraction(2) ** max(exponent - 24, -149)  # the unit in the last place
+    return np.float32(float(round(exact / step) * step))
 
 
 def _fold_float(op: str, words: list[int]) -> int | None:
     values = [float_value(word) for word in words]
     if op in _COMPARE:
         return int(bool(_COMPARE[op](values[0], values[1])))
-    if op not in _FLOAT:
+    if op not in _FLOAT and op != "FMA":
         return None
     with np.errstate(all="ignore"):
-        result = _FLOAT[op](*values)
+        result = _fused(*values) if op == "FMA" else _FLOAT[op](*values)
     # The machine determines which NaN results.
     return None if np.isnan(result) else float_bits(result)
 

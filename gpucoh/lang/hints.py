@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
+from collections.abc import Iterable
 from typing import NoReturn
 
 from gpucoh.base.quoting import quoted
@@ -38,6 +40,24 @@ _HINTS = {
     "int16": "write gpucoh.i16",
     "uint16": "write gpucoh.u16",
 }
+
+
+#: Functions of NumPy and math -> what to write.
+SYNONYMS = {
+    "absolute": "gpucoh.abs", "fabs": "gpucoh.abs", "minimum": "gpucoh.min", "fmin": "gpucoh.min",
+    "maximum": "gpucoh.max", "fmax": "gpucoh.max", "power": "gpucoh.pow", "float_power": "gpucoh.pow",
+    "rint": "gpucoh.round", "around": "gpucoh.round", "fix": "gpucoh.trunc", "where": "a if condition else b",
+    "exp2": "gpucoh.pow(2.0, x)", "log2": "gpucoh.log(x) / gpucoh.log(2.0)", "square": "x * x",
+    "log10": "gpucoh.log(x) / gpucoh.log(10.0)", "hypot": "gpucoh.sqrt(x * x + y * y)", "mod": "%",
+    "sum": "gpucoh.reduce_add(x), over the warp", "bitwise_count": "gpucoh.popcount", "fmod": "%",
+    "isnan": "x != x", "clip": "gpucoh.min(gpucoh.max(x, low), high)", "remainder": "%",
+}  # fmt: skip
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``gpucoh.NAME`` of the known name nearest to ``name``, or an empty text."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
+    return f"gpucoh.{close[0]}" if close else ""
 
 
 _CUDA = {

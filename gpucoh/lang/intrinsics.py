@@ -10,9 +10,11 @@ Orders of :func:`load`: ``weak relaxed acquire sc``; of :func:`store`: ``weak re
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from gpucoh.base.errors import KernelError
+from gpucoh.lang import operations
+from gpucoh.lang.operations import *  # noqa: F403
+from gpucoh.lang.operations import refuse
 
 if TYPE_CHECKING:
     from gpucoh.lang.types import Buffer, ReadOnly
@@ -21,12 +23,7 @@ _T = TypeVar("_T", int, float)
 _Index = int | tuple[int, ...]
 
 
-def _refuse(name: str) -> NoReturn:
-    raise KernelError(f"{name}() works only inside @gpucoh.kernel or @gpucoh.device functions")
-
-
 __all__ = [
-    "abs",
     "all",
     "any",
     "atomic_add",
@@ -44,13 +41,8 @@ __all__ = [
     "block_dim",
     "block_id",
     "clock",
-    "clz",
     "core_id",
-    "cos",
-    "exp",
     "fence",
-    "ffs",
-    "floor",
     "global_id",
     "grid_dim",
     "lane_id",
@@ -58,18 +50,12 @@ __all__ = [
     "load2",
     "load4",
     "local",
-    "log",
-    "max",
-    "min",
-    "popcount",
     "shared",
     "shuffle",
     "shuffle_down",
     "shuffle_up",
     "shuffle_xor",
-    "sin",
     "sleep",
-    "sqrt",
     "store",
     "store2",
     "store4",
@@ -78,102 +64,103 @@ __all__ = [
     "warp_id",
     "warp_size",
 ]
+__all__ += operations.__all__
 
 
 def thread_id(axis: int = 0) -> int:
     """Index of the thread in its block along ``axis`` (0, 1, 2), i32."""
-    _refuse("thread_id")
+    refuse("thread_id")
 
 
 def block_id(axis: int = 0) -> int:
     """Index of the block in the grid along ``axis``, i32."""
-    _refuse("block_id")
+    refuse("block_id")
 
 
 def block_dim(axis: int = 0) -> int:
     """Threads per block along ``axis``, i32."""
-    _refuse("block_dim")
+    refuse("block_dim")
 
 
 def grid_dim(axis: int = 0) -> int:
     """Blocks in the grid along ``axis``, i32."""
-    _refuse("grid_dim")
+    refuse("grid_dim")
 
 
 def global_id(axis: int = 0) -> int:
     """``block_id(axis) * block_dim(axis) + thread_id(axis)``, i32."""
-    _refuse("global_id")
+    refuse("global_id")
 
 
 def lane_id() -> int:
     """Lane of the thread in its warp, i32."""
-    _refuse("lane_id")
+    refuse("lane_id")
 
 
 def warp_id() -> int:
     """Warp of the thread in its block, i32."""
-    _refuse("warp_id")
+    refuse("warp_id")
 
 
 def core_id() -> int:
     """Core that executes the block, i32."""
-    _refuse("core_id")
+    refuse("core_id")
 
 
 def warp_size() -> int:
     """Lanes per warp, 32 or 64: a constant of the machine."""
-    _refuse("warp_size")
+    refuse("warp_size")
 
 
 def clock() -> int:
     """The core's cycle counter, low 32 bits, u32: subtract two values to measure a time."""
-    _refuse("clock")
+    refuse("clock")
 
 
 def load(buf: ReadOnly[_T], index: _Index, order: str = "weak", scope: str = "gpu") -> _T:
     """Read ``buf[index]`` with a memory order and scope."""
-    _refuse("load")
+    refuse("load")
 
 
 def store(
     buf: Buffer[_T], index: _Index, value: _T, order: str = "weak", scope: str = "gpu"
 ) -> None:
     """Write ``buf[index] = value`` with a memory order and scope."""
-    _refuse("store")
+    refuse("store")
 
 
 def load2(buf: ReadOnly[_T], index: _Index) -> tuple[_T, _T]:
     """Read ``buf[index]`` and ``buf[index + 1]`` by one weak access of 8 bytes; ``index`` is a multiple of 2."""
-    _refuse("load2")
+    refuse("load2")
 
 
 def load4(buf: ReadOnly[_T], index: _Index) -> tuple[_T, _T, _T, _T]:
     """Read ``buf[index]`` to ``buf[index + 3]`` by one weak access of 16 bytes; ``index`` is a multiple of 4."""
-    _refuse("load4")
+    refuse("load4")
 
 
 def store2(buf: Buffer[_T], index: _Index, a: _T, b: _T) -> None:
     """Write ``buf[index]`` and ``buf[index + 1]`` by one weak access of 8 bytes; ``index`` is a multiple of 2."""
-    _refuse("store2")
+    refuse("store2")
 
 
 def store4(buf: Buffer[_T], index: _Index, a: _T, b: _T, c: _T, d: _T) -> None:
     """Write ``buf[index]`` to ``buf[index + 3]`` by one weak access of 16 bytes; ``index`` is a multiple of 4."""
-    _refuse("store4")
+    refuse("store4")
 
 
 def atomic_add(
     buf: Buffer[_T], index: _Index, value: _T, order: str = "relaxed", scope: str = "gpu"
 ) -> _T:
     """``buf[index] += value`` atomically; returns the old value. i32, u32 and f32."""
-    _refuse("atomic_add")
+    refuse("atomic_add")
 
 
 def atomic_sub(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
     """``buf[index] -= value`` atomically; returns the old value. i32 and u32."""
-    _refuse("atomic_sub")
+    refuse("atomic_sub")
 
 
 def atomic_min(
@@ -183,7 +170,7 @@ def atomic_min(
 
     Of f32, a number replaces NaN, and -0.0 is smaller than 0.0: the order of the operations does not matter.
     """
-    _refuse("atomic_min")
+    refuse("atomic_min")
 
 
 def atomic_max(
@@ -193,35 +180,35 @@ def atomic_max(
 
     Of f32, a number replaces NaN, and -0.0 is smaller than 0.0: the order of the operations does not matter.
     """
-    _refuse("atomic_max")
+    refuse("atomic_max")
 
 
 def atomic_and(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
     """``buf[index] &= value`` atomically; returns the old value. i32 and u32."""
-    _refuse("atomic_and")
+    refuse("atomic_and")
 
 
 def atomic_or(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
     """``buf[index] |= value`` atomically; returns the old value. i32 and u32."""
-    _refuse("atomic_or")
+    refuse("atomic_or")
 
 
 def atomic_xor(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
     """``buf[index] ^= value`` atomically; returns the old value. i32 and u32."""
-    _refuse("atomic_xor")
+    refuse("atomic_xor")
 
 
 def atomic_exch(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
     """``buf[index] = value`` atomically; returns the old value. i32 and u32."""
-    _refuse("atomic_exch")
+    refuse("atomic_exch")
 
 
 def atomic_cas(
@@ -236,12 +223,12 @@ def atomic_cas(
 
     i32 and u32.
     """
-    _refuse("atomic_cas")
+    refuse("atomic_cas")
 
 
 def fence(order: str = "sc", scope: str = "gpu") -> None:
     """Order the memory accesses before it and after it."""
-    _refuse("fence")
+    refuse("fence")
 
 
 def barrier(id: int = 0, count: int | None = None, scope: str = "cta") -> None:
@@ -251,19 +238,19 @@ def barrier(id: int = 0, count: int | None = None, scope: str = "cta") -> None:
     release and an acquire of that scope for the whole block: the last warp to arrive performs the release part for
     all, before any warp leaves, and each warp performs the acquire part when it leaves.
     """
-    _refuse("barrier")
+    refuse("barrier")
 
 
 def barrier_arrive(id: int, count: int) -> None:
     """Arrive at named barrier ``id`` without waiting; ``count`` is in threads, a multiple of the
     warp size.
     """
-    _refuse("barrier_arrive")
+    refuse("barrier_arrive")
 
 
 def sleep(cycles: int) -> None:
     """Issue nothing for ``cycles`` core cycles (the largest of the warp's active threads; negative i32: 0)."""
-    _refuse("sleep")
+    refuse("sleep")
 
 
 def shared(dtype: type[_T], n: int | tuple[int, ...] | None = None) -> Buffer[_T]:
@@ -274,7 +261,7 @@ def shared(dtype: type[_T], n: int | tuple[int, ...] | None = None) -> Buffer[_T
     Without ``n``, the launch gives the number of elements (``shared=``); a kernel has at most one such array, behind
     all others.
     """
-    _refuse("shared")
+    refuse("shared")
 
 
 def local(dtype: type[_T], n: int | tuple[int, ...]) -> Buffer[_T]:
@@ -282,24 +269,24 @@ def local(dtype: type[_T], n: int | tuple[int, ...]) -> Buffer[_T]:
 
     ``n`` is constant; a tuple makes it 2-D.
     """
-    _refuse("local")
+    refuse("local")
 
 
 def any(x: float) -> bool:
     """Whether ``x`` is true in any active thread of the warp."""
-    _refuse("any")
+    refuse("any")
 
 
 def all(x: float) -> bool:
     """Whether ``x`` is true in every active thread of the warp."""
-    _refuse("all")
+    refuse("all")
 
 
 def ballot(x: float, high: bool = False) -> int:
     """Bit l is set if ``x`` is true in active lane l (``high``: lane 32 + l of a 64-lane
     warp), u32.
     """
-    _refuse("ballot")
+    refuse("ballot")
 
 
 def shuffle(x: _T, lane: int) -> _T:
@@ -307,22 +294,22 @@ def shuffle(x: _T, lane: int) -> _T:
 
     That lane must be active; otherwise the value is undefined.
     """
-    _refuse("shuffle")
+    refuse("shuffle")
 
 
 def shuffle_up(x: _T, delta: int) -> _T:
     """``x`` of the lane that is ``delta`` lower; the thread's own ``x`` if there is none."""
-    _refuse("shuffle_up")
+    refuse("shuffle_up")
 
 
 def shuffle_down(x: _T, delta: int) -> _T:
     """``x`` of the lane that is ``delta`` higher; the thread's own ``x`` if there is none."""
-    _refuse("shuffle_down")
+    refuse("shuffle_down")
 
 
 def shuffle_xor(x: _T, mask: int) -> _T:
     """``x`` of lane ``lane_id() ^ mask``, modulo the warp size."""
-    _refuse("shuffle_xor")
+    refuse("shuffle_xor")
 
 
 def syncwarp() -> None:
@@ -331,64 +318,4 @@ def syncwarp() -> None:
     The threads of a warp that are on one path execute in lockstep and see each other's accesses in program order, so
     that the call costs nothing. Threads on different paths do not wait for each other here.
     """
-    _refuse("syncwarp")
-
-
-def popcount(x: int) -> int:
-    """Number of one bits of an i32 or u32, i32."""
-    _refuse("popcount")
-
-
-def clz(x: int) -> int:
-    """Number of zero bits above the highest one bit of an i32 or u32, i32; 32 for 0."""
-    _refuse("clz")
-
-
-def ffs(x: int) -> int:
-    """Position of the lowest one bit of an i32 or u32, counted from 1, i32; 0 for 0."""
-    _refuse("ffs")
-
-
-def min(x: _T, y: _T, *more: _T) -> _T:
-    """The smaller value; of f32 the number if the other is NaN."""
-    _refuse("min")
-
-
-def max(x: _T, y: _T, *more: _T) -> _T:
-    """The larger value; of f32 the number if the other is NaN."""
-    _refuse("max")
-
-
-def abs(x: _T) -> _T:
-    """``|x|``; the smallest i32 gives itself."""
-    _refuse("abs")
-
-
-def sqrt(x: float) -> float:
-    """Square root, f32, correctly rounded."""
-    _refuse("sqrt")
-
-
-def exp(x: float) -> float:
-    """e to the x, f32, within 2 ulp."""
-    _refuse("exp")
-
-
-def log(x: float) -> float:
-    """Natural logarithm, f32, within 2 ulp."""
-    _refuse("log")
-
-
-def sin(x: float) -> float:
-    """Sine of radians, f32, within 2 ulp."""
-    _refuse("sin")
-
-
-def cos(x: float) -> float:
-    """Cosine of radians, f32, within 2 ulp."""
-    _refuse("cos")
-
-
-def floor(x: float) -> float:
-    """Largest whole number not above x, f32."""
-    _refuse("floor")
+    refuse("syncwarp")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gpucoh.lang import isa
 from gpucoh.lang.program import Report
 from gpucoh.lang.types import Element, Scalar
 
@@ -159,6 +160,7 @@ class Function:
     blocks: list[Block] = field(default_factory=list)
     registers: int = 0
     shared_words: int = 0
+    needs_all_blocks: bool = False  # of the grid, resident together
     reports: list[Report] = field(default_factory=list)  # of ASSERT and PRINT, by immediate
     dynamic_shared: Element | None = (
         None  # of an array of a length that the launch gives, which follows them
@@ -182,44 +184,10 @@ class Function:
 
 
 #: Instructions whose only effect is their destination, which depends only on the sources.
-PURE = frozenset(
-    [
-        "MOVE",
-        "SELECT",
-        "ADD",
-        "SUB",
-        "MUL",
-        "DIV",
-        "FLOORDIV",
-        "MOD",
-        "NEG",
-        "ABS",
-        "MIN",
-        "MAX",
-        "AND",
-        "OR",
-        "XOR",
-        "NOT",
-        "SHL",
-        "SHR",
-        "SQRT",
-        "EXP",
-        "LOG",
-        "SIN",
-        "COS",
-        "FLOOR",
-        "CONVERT",
-        "EQ",
-        "NE",
-        "LT",
-        "LE",
-        "GT",
-        "GE",
-    ]
-)
+PURE = frozenset(name for name, group in isa.GROUPS.items() if group == "ALU")
 #: Instructions that may be dropped if their destination is unused (reading the clock has no effect).
-REMOVABLE = PURE | {"SPECIAL", "LOCAL_LOAD", "ANY", "ALL", "BALLOT", "SHUFFLE"}
+REMOVABLE = PURE | {"SPECIAL", "LOCAL_LOAD", "ANY", "ALL", "BALLOT", "SHUFFLE", "MATCH", "REDUCE"}
 #: Votes: one result for the whole warp, for any sources.
-VOTES = frozenset({"ANY", "ALL", "BALLOT"})
+VOTES = frozenset({"ANY", "ALL", "BALLOT", "REDUCE"})
 COMPARISONS = frozenset({"EQ", "NE", "LT", "LE", "GT", "GE"})
 COMMUTATIVE = frozenset({"ADD", "MUL", "AND", "OR", "XOR", "EQ", "NE"})

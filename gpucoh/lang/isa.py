@@ -1,69 +1,21 @@
 """The instruction set of csrc/core/isa.h: names in order, flags, packing.
 
-Tests compare every list with the header and with the built core.
+The operations are those of operations.def, which the core reads too. Tests compare every list with the header and with
+the built core.
 """
 
 from __future__ import annotations
 
+import re
 import struct
+from pathlib import Path
 
-OPCODE_NAMES = [
-    "NOP",
-    "MOVE",
-    "LANES",
-    "SELECT",
-    "ADD",
-    "SUB",
-    "MUL",
-    "DIV",
-    "FLOORDIV",
-    "MOD",
-    "NEG",
-    "ABS",
-    "MIN",
-    "MAX",
-    "AND",
-    "OR",
-    "XOR",
-    "NOT",
-    "SHL",
-    "SHR",
-    "SQRT",
-    "EXP",
-    "LOG",
-    "SIN",
-    "COS",
-    "FLOOR",
-    "CONVERT",
-    "EQ",
-    "NE",
-    "LT",
-    "LE",
-    "GT",
-    "GE",
-    "SPECIAL",
-    "BRANCH",
-    "JUMP",
-    "EXIT",
-    "LOAD",
-    "STORE",
-    "ATOMIC",
-    "SHARED_LOAD",
-    "SHARED_STORE",
-    "SHARED_ATOMIC",
-    "LOCAL_LOAD",
-    "LOCAL_STORE",
-    "FENCE",
-    "BARRIER",
-    "BARRIER_ARRIVE",
-    "SLEEP",
-    "ANY",
-    "ALL",
-    "BALLOT",
-    "SHUFFLE",
-    "ASSERT",
-    "PRINT",
-]
+# An operation of operations.def, which the C core reads too.
+_OPERATION = re.compile(r'^X\((\w+), "\w*", (\w+), \w+, ".*"\)$', re.MULTILINE)
+_TEXT = Path(__file__).with_name("operations.def").read_text(encoding="utf-8")
+#: Operation -> the group of its function in the core.
+GROUPS: dict[str, str] = dict(_OPERATION.findall(_TEXT))
+OPCODE_NAMES = list(GROUPS)
 TYPE_NAMES = ["I32", "U32", "F32"]
 ATOMIC_NAMES = ["ADD", "SUB", "MIN", "MAX", "AND", "OR", "XOR", "EXCH", "CAS"]
 SPECIAL_NAMES = [

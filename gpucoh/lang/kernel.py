@@ -234,6 +234,7 @@ class Device(Definition):
     """A function that kernels can call; it is inlined. Made by :func:`device`."""
 
     is_gpucoh_device = True
+    needs_all_blocks = False  # of the grid, resident together
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function, "device")

@@ -27,7 +27,9 @@ class PowerEmitter(Emitter):
             given = Value(given.operand, I32)
         count = self.scalar(exponent, node)
         if count.type is F32:
-            self.fail(node, "'**' takes an integer exponent: use sqrt(x) or exp(y * log(x))")
+            self.fail(
+                node, "'**' takes an integer exponent: use gpucoh.pow(x, y) or gpucoh.sqrt(x)"
+            )
         if not isinstance(exponent, Literal):
             return self._squared(given, count, node)
         number = int(exponent.value)

@@ -122,6 +122,8 @@ class Program:
         Their type.
     reports : tuple of Report
         Texts of the kernel's assertions and prints.
+    needs_all_blocks : bool
+        Whether all blocks of the grid must be resident together.
     files : tuple of (str, int)
         Sources, the kernel's first: file name and first line (from 1). An instruction's ``line`` counts from 0 at
         that line: see :meth:`locate`.
@@ -140,6 +142,7 @@ class Program:
     dynamic_shared: int | None = None
     dynamic_type: Element = I32
     reports: tuple[Report, ...] = ()
+    needs_all_blocks: bool = False
 
     @property
     def instructions(self) -> int:

@@ -20,6 +20,12 @@ class ReportLowerer(ExpressionLowerer):
     def _do_Assert(self, node: ast.Assert) -> None:
         text = ast.unparse(node.test)
         if node.msg is not None:
+            if isinstance(node.msg, ast.JoinedStr):
+                self.fail(
+                    node.msg,
+                    "the text of an assert must be a constant string, not an f-string: the error names line, thread "
+                    'and block; print(f"...") before it shows values',
+                )
             message = self.value(node.msg)
             if not isinstance(message, PythonObject) or not isinstance(message.value, str):
                 self.fail(node.msg, "the text of an assert must be a constant string")

@@ -343,6 +343,14 @@ class PlainGPU:
             floor=np.floor,
             sin=np.sin,
             cos=np.cos,
+            tan=np.tan,
+            tanh=np.tanh,
+            rsqrt=lambda x: np.float32(1 / np.sqrt(np.float64(x))),
+            pow=lambda x, y: np.float32(np.power(np.float64(x), np.float64(y))),
+            fma=lambda x, y, z: np.float32(np.float64(x) * np.float64(y) + np.float64(z)),
+            ceil=np.ceil,
+            round=np.rint,
+            trunc=np.trunc,
         )
 
 

@@ -61,6 +61,23 @@ floor_f32(float x)
                    (gpc_f32_bits(x) & SIGN)); /* -0.0 stays -0.0; negative results have the sign already */
 }
 
+static inline float
+truncate_f32(float x)
+{
+    return gpc_f32(gpc_f32_bits(floor_f32(gpc_f32(gpc_f32_bits(x) & ~SIGN))) | (gpc_f32_bits(x) & SIGN));
+}
+
+/* Halves to even: a sum with 2^23 has no digits behind the point. */
+static inline float
+round_f32(float x)
+{
+    float size = gpc_f32(gpc_f32_bits(x) & ~SIGN);
+    if (!(size < 8388608.0f)) {
+        return x;
+    }
+    return gpc_f32(gpc_f32_bits((size + 8388608.0f) - 8388608.0f) | (gpc_f32_bits(x) & SIGN));
+}
+
 /* a - b * trunc(a / b), exactly: the remainder of the significands, forty bits at a time. */
 static inline float
 truncated_modulo(float a, float b)
@@ -199,6 +216,9 @@ vector_floor_modulo(uint32_t a, uint32_t b)
     X(add, a + b)                                                                      \
     X(sub, a - b)                                                                      \
     X(mul, a * b)                                                                      \
+    X(mulhi_i, (uint32_t) ((uint64_t) ((int64_t) i32(a) * i32(b)) >> 32))              \
+    X(mulhi_u, (uint32_t) ((uint64_t) a * b >> 32))                                    \
+    X(fma_f, word(gpc_math_fma(gpc_f32(a), gpc_f32(b), gpc_f32(c))))                   \
     X(neg, 0u - a)                                                                     \
     X(abs_i, (a & SIGN) != 0 ? 0u - a : a)                                             \
     X(min_i, i32(a) < i32(b) ? a : b)                                                  \
@@ -232,11 +252,18 @@ vector_floor_modulo(uint32_t a, uint32_t b)
     X(min_f, smaller_f32(a, b))                                                        \
     X(max_f, larger_f32(a, b))                                                         \
     X(sqrt_f, (a & ~SIGN) != 0 && (a & SIGN) != 0 ? CANONICAL_NAN : word(__builtin_sqrtf(gpc_f32(a)))) \
+    X(rsqrt_f, word(gpc_math_rsqrt(gpc_f32(a))))                                           \
     X(exp_f, word(gpc_math_exp(gpc_f32(a))))                                               \
     X(log_f, word(gpc_math_log(gpc_f32(a))))                                               \
     X(sin_f, word(gpc_math_sin(gpc_f32(a))))                                               \
     X(cos_f, word(gpc_math_cos(gpc_f32(a))))                                               \
+    X(tan_f, word(gpc_math_tan(gpc_f32(a))))                                               \
+    X(tanh_f, word(gpc_math_tanh(gpc_f32(a))))                                             \
+    X(pow_f, word(gpc_math_pow(gpc_f32(a), gpc_f32(b))))                                   \
     X(floor_f, word(floor_f32(gpc_f32(a))))                                                \
+    X(ceil_f, word(-floor_f32(-gpc_f32(a))))                                               \
+    X(round_f, word(round_f32(gpc_f32(a))))                                                \
+    X(trunc_f, word(truncate_f32(gpc_f32(a))))                                             \
     X(eq_f, gpc_f32(a) == gpc_f32(b))                                                          \
     X(ne_f, gpc_f32(a) != gpc_f32(b))                                                          \
     X(lt_f, gpc_f32(a) < gpc_f32(b))                                                           \
@@ -324,6 +351,8 @@ static const operation_t operations[GPC_NUM_OPCODES][GPC_NUM_TYPES] = {
     [GPC_OP_ADD] = EACH(add, add, add_f),
     [GPC_OP_SUB] = EACH(sub, sub, sub_f),
     [GPC_OP_MUL] = EACH(mul, mul, mul_f),
+    [GPC_OP_MULHI] = {BOTH(mulhi_i), BOTH(mulhi_u), NO_ALU},
+    [GPC_OP_FMA] = FLOAT(fma_f),
     [GPC_OP_DIV] = EACH(div_i, div_u, div_f),
     [GPC_OP_FLOORDIV] = EACH(div_i, div_u, floordiv_f),
     [GPC_OP_MOD] = EACH(mod_i, mod_u, mod_f),
@@ -338,11 +367,18 @@ static const operation_t operations[GPC_NUM_OPCODES][GPC_NUM_TYPES] = {
     [GPC_OP_SHL] = INTEGER(shl),
     [GPC_OP_SHR] = {BOTH(shr_i), BOTH(shr_u), NO_ALU},
     [GPC_OP_SQRT] = FLOAT(sqrt_f),
+    [GPC_OP_RSQRT] = FLOAT(rsqrt_f),
     [GPC_OP_EXP] = FLOAT(exp_f),
     [GPC_OP_LOG] = FLOAT(log_f),
     [GPC_OP_SIN] = FLOAT(sin_f),
     [GPC_OP_COS] = FLOAT(cos_f),
+    [GPC_OP_TAN] = FLOAT(tan_f),
+    [GPC_OP_TANH] = FLOAT(tanh_f),
+    [GPC_OP_POW] = FLOAT(pow_f),
     [GPC_OP_FLOOR] = FLOAT(floor_f),
+    [GPC_OP_CEIL] = FLOAT(ceil_f),
+    [GPC_OP_ROUND] = FLOAT(round_f),
+    [GPC_OP_TRUNC] = FLOAT(trunc_f),
     [GPC_OP_EQ] = EACH(eq, eq, eq_f),
     [GPC_OP_NE] = EACH(ne, ne, ne_f),
     [GPC_OP_LT] = EACH(lt_i, lt_u, lt_f),

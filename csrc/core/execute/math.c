@@ -1,4 +1,4 @@
-/* math.c: f32 exp, log, sin and cos by polynomials in double precision; see math.h. */
+/* math.c: f32 functions by polynomials in double precision; see math.h. */
 #include "core/execute/math.h"
 
 static const double LN2_HIGH = 0x1.62e42fee00000p-1; /* 33 bits: k times it is exact for every exponent k */
@@ -14,6 +14,14 @@ double_of_bits(uint64_t bits)
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+static inline uint64_t
+bits_of_double(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
 static inline float
@@ -35,20 +43,12 @@ nearest(double x)
     return (int32_t) (x >= 0 ? x + 0.5 : x - 0.5);
 }
 
-float
-gpc_math_exp(float x)
+/* e to the x, |x| <= 104. */
+static double
+exponential(double x)
 {
-    if (x != x) {
-        return nan_f32();
-    }
-    if (x > 89.0f) {
-        return infinity_f32();
-    }
-    if (x < -104.0f) {
-        return 0.0f;
-    }
-    int32_t k = nearest((double) x * LOG2_E);
-    double r = ((double) x - k * LN2_HIGH) - k * LN2_LOW;
+    int32_t k = nearest(x * LOG2_E);
+    double r = (x - k * LN2_HIGH) - k * LN2_LOW;
     /* Taylor series to r^11, |r| <= ln 2 / 2: the remainder is below 2^-50. */
     double p = 1.0 / 39916800.0;
     p = p * r + 1.0 / 3628800.0;
@@ -62,25 +62,35 @@ gpc_math_exp(float x)
     p = p * r + 0.5;
     p = p * r + 1.0;
     p = p * r + 1.0;
-    double result = p * double_of_bits((uint64_t) (1023 + k) << 52);
+    return p * double_of_bits((uint64_t) (1023 + k) << 52);
+}
+
+/* e to the x, rounded to f32; x is no NaN. */
+static float
+rounded_exponential(double x)
+{
+    if (x > 89.0) {
+        return infinity_f32();
+    }
+    if (x < -104.0) {
+        return 0.0f;
+    }
+    double result = exponential(x);
     return result > (double) 0x1.fffffep127f + 0x1p102 ? infinity_f32() : (float) result;
 }
 
 float
-gpc_math_log(float x)
+gpc_math_exp(float x)
 {
-    if (x != x || x < 0.0f) {
-        return nan_f32();
-    }
-    if (x == 0.0f) {
-        return -infinity_f32();
-    }
-    if (x == infinity_f32()) {
-        return x;
-    }
+    return x != x ? nan_f32() : rounded_exponential((double) x);
+}
+
+/* Of a finite x > 0. */
+static double
+logarithm(float x)
+{
     double wide = (double) x; /* f32 subnormals are normal doubles */
-    uint64_t bits;
-    memcpy(&bits, &wide, sizeof bits);
+    uint64_t bits = bits_of_double(wide);
     int32_t k = (int32_t) (bits >> 52) - 1023;
     double m = double_of_bits((bits & UINT64_C(0x000FFFFFFFFFFFFF)) | UINT64_C(0x3FF0000000000000));
     if (m > 0x1.6a09e667f3bcdp+0) { /* sqrt 2 */
@@ -100,7 +110,119 @@ gpc_math_log(float x)
     p = p * z + 1.0 / 7.0;
     p = p * z + 1.0 / 5.0;
     p = p * z + 1.0 / 3.0;
-    return (float) (k * LN2_HIGH + (2.0 * s + (2.0 * s * z * p + k * LN2_LOW)));
+    return k * LN2_HIGH + (2.0 * s + (2.0 * s * z * p + k * LN2_LOW));
+}
+
+float
+gpc_math_log(float x)
+{
+    if (x != x || x < 0.0f) {
+        return nan_f32();
+    }
+    if (x == 0.0f) {
+        return -infinity_f32();
+    }
+    return x == infinity_f32() ? x : (float) logarithm(x);
+}
+
+/* Whether a finite y is a whole number, and whether it is odd. */
+static bool
+is_whole(float y, bool *odd)
+{
+    float size = y < 0.0f ? -y : y;
+    if (size >= 0x1p24f) { /* even */
+        *odd = false;
+        return true;
+    }
+    bool whole = (float) (uint32_t) size == size;
+    *odd = whole && ((uint32_t) size & 1) != 0;
+    return whole;
+}
+
+/* |x| to the power y, neither of them NaN. */
+static float
+power_of_size(float size, float y)
+{
+    float infinity = infinity_f32();
+    if (y == infinity || y == -infinity) {
+        return size == 1.0f ? 1.0f : (size > 1.0f) == (y > 0.0f) ? infinity : 0.0f;
+    }
+    if (size == 0.0f || size == infinity) {
+        return (size == 0.0f) == (y < 0.0f) ? infinity : 0.0f;
+    }
+    return rounded_exponential((double) y * logarithm(size));
+}
+
+float
+gpc_math_pow(float x, float y)
+{
+    bool odd = false;
+    if (y == 0.0f || x == 1.0f) {
+        return 1.0f;
+    }
+    if (x != x || y != y) {
+        return nan_f32();
+    }
+    bool whole = y - y == 0.0f && is_whole(y, &odd);
+    bool negative = gpc_f32_bits(x) >> 31 != 0;
+    if (negative && x != 0.0f && x - x == 0.0f && !whole && y - y == 0.0f) {
+        return nan_f32();
+    }
+    float result = power_of_size(negative ? -x : x, y);
+    return negative && odd ? -result : result;
+}
+
+float
+gpc_math_tanh(float x)
+{
+    float size = x < 0.0f ? -x : x;
+    if (x != x) {
+        return nan_f32();
+    }
+    if (size > 10.0f) {
+        return x < 0.0f ? -1.0f : 1.0f;
+    }
+    if (size < 0x1p-12f) { /* the next term of the series is below x * 2^-50 */
+        double z = (double) x * (double) x;
+        return (float) ((double) x * (1.0 - z * (1.0 / 3.0 - z * (2.0 / 15.0))));
+    }
+    double e = exponential(2.0 * (double) x);
+    return (float) ((e - 1.0) / (e + 1.0));
+}
+
+/* One step of Newton's method doubles the digits of the rounded square root's inverse. */
+float
+gpc_math_rsqrt(float x)
+{
+    if (x == 0.0f) {
+        return 1.0f / x;
+    }
+    if (!(x > 0.0f)) {
+        return nan_f32();
+    }
+    if (x == infinity_f32()) {
+        return 0.0f;
+    }
+    double y = 1.0 / (double) __builtin_sqrtf(x);
+    return (float) (y * (1.5 - 0.5 * (double) x * y * y));
+}
+
+/* The product is exact in double; the sum is rounded to odd there, so that its rounding to f32 is that of the exact sum. */
+float
+gpc_math_fma(float a, float b, float c)
+{
+    double product = (double) a * (double) b, wide = (double) c, sum = product + wide;
+    if (sum - sum != 0.0) {
+        return (float) sum; /* an infinity or NaN */
+    }
+    double of_product = sum - wide, of_wide = sum - of_product;
+    double error = (product - of_product) + (wide - of_wide); /* exact */
+    uint64_t bits = bits_of_double(sum);
+    if (error != 0.0 && (bits & 1) == 0) {
+        bits = (error > 0.0) == (sum > 0.0) ? bits + 1 : bits - 1;
+    }
+    double odd = double_of_bits(bits), most = (double) 0x1.fffffep127f + 0x1p103;
+    return odd >= most ? infinity_f32() : odd <= -most ? -infinity_f32() : (float) odd;
 }
 
 /* x = quadrant * pi/2 + result, for finite |x| >= 2^20: x times 192 bits of 2/pi, which leave 64 fraction bits for the
@@ -214,4 +336,18 @@ float
 gpc_math_cos(float x)
 {
     return shifted_sine(x, 1);
+}
+
+float
+gpc_math_tan(float x)
+{
+    if (x != x || x - x != 0.0f) {
+        return nan_f32();
+    }
+    if (x == 0.0f) {
+        return x; /* keeps the sign of zero */
+    }
+    uint32_t quadrant;
+    double r = reduce(x, &quadrant);
+    return (float) ((quadrant & 1u) != 0 ? -cosine(r) / sine(r) : sine(r) / cosine(r));
 }

@@ -1,6 +1,7 @@
 /* movement.c: data movement between lanes, special registers and arrays of registers. */
 #include <string.h>
 
+#include "core/execute/alu.h"
 #include "core/execute/execute.h"
 #include "core/registers.h"
 #include "core/where.h"
@@ -94,6 +95,43 @@ vote(const gpc_issue_t *x, const gpc_decoded_t *d)
     }
 }
 
+/* The active lanes' words in lane order, joined; the ALU's operations have the names of those of atomics. */
+static uint32_t
+reduce(const gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    static const uint8_t opcodes[GPC_NUM_ATOMICS] = {[GPC_ATOMIC_ADD] = GPC_OP_ADD, [GPC_ATOMIC_MIN] = GPC_OP_MIN,
+                                                     [GPC_ATOMIC_MAX] = GPC_OP_MAX, [GPC_ATOMIC_AND] = GPC_OP_AND,
+                                                     [GPC_ATOMIC_OR] = GPC_OP_OR,   [GPC_ATOMIC_XOR] = GPC_OP_XOR};
+    uint32_t room[GPC_MAX_LANES];
+    const uint32_t *a = gpc_operand_lanes(x, &d->a, room);
+    gpc_alu_one_t join = gpc_alu_find(opcodes[d->atomic], d->type, 0, false).one;
+    gpc_lanes_t left = x->warp->top.lanes;
+    uint32_t result = a[gpc_lowest_bit(left)];
+    for (left &= left - 1; left != 0; left &= left - 1) {
+        result = join(result, a[gpc_lowest_bit(left)], 0);
+    }
+    return result;
+}
+
+/* For each active lane the active lanes with the same word. */
+static void
+match_lanes(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *result)
+{
+    uint32_t room[GPC_MAX_LANES];
+    const uint32_t *a = gpc_operand_lanes(x, &d->a, room);
+    for (gpc_lanes_t left = x->warp->top.lanes; left != 0;) {
+        uint32_t word = a[gpc_lowest_bit(left)];
+        gpc_lanes_t same = 0;
+        for (gpc_lanes_t others = left; others != 0; others &= others - 1) {
+            same |= a[gpc_lowest_bit(others)] == word ? others & (~others + 1) : 0;
+        }
+        left &= ~same;
+        for (gpc_lanes_t lanes = same; lanes != 0; lanes &= lanes - 1) {
+            result[gpc_lowest_bit(lanes)] = (uint32_t) ((d->flags & GPC_FLAG_HIGH) != 0 ? same >> 32 : same);
+        }
+    }
+}
+
 /* Writes a result that is the same for all lanes. */
 static void
 move_word(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t word)
@@ -128,6 +166,12 @@ gpc_core_issue_movement(const gpc_issue_t *x, const gpc_decoded_t *d)
             }
             break;
         }
+        case GPC_OP_MATCH:
+            match_lanes(x, d, result);
+            break;
+        case GPC_OP_REDUCE:
+            move_word(x, d, reduce(x, d));
+            return;
         default: /* ANY ALL BALLOT */
             move_word(x, d, vote(x, d));
             return;

@@ -36,80 +36,20 @@ has(const char *list, char which)
     return strchr(list, which) != NULL;
 }
 
-static gpc_group_t
-group_of(uint8_t opcode)
-{
-    switch (opcode) {
-        case GPC_OP_NOP:
-            return GPC_GROUP_NOP;
-        case GPC_OP_LANES:
-        case GPC_OP_SPECIAL:
-        case GPC_OP_SHUFFLE:
-        case GPC_OP_ANY:
-        case GPC_OP_ALL:
-        case GPC_OP_BALLOT:
-            return GPC_GROUP_MOVEMENT;
-        case GPC_OP_LOCAL_LOAD:
-        case GPC_OP_LOCAL_STORE:
-            return GPC_GROUP_LOCAL;
-        case GPC_OP_BRANCH:
-            return GPC_GROUP_BRANCH;
-        case GPC_OP_JUMP:
-            return GPC_GROUP_JUMP;
-        case GPC_OP_EXIT:
-            return GPC_GROUP_EXIT;
-        case GPC_OP_LOAD:
-        case GPC_OP_STORE:
-        case GPC_OP_ATOMIC:
-            return GPC_GROUP_MEMORY;
-        case GPC_OP_SHARED_LOAD:
-        case GPC_OP_SHARED_STORE:
-        case GPC_OP_SHARED_ATOMIC:
-            return GPC_GROUP_SHARED;
-        case GPC_OP_FENCE:
-            return GPC_GROUP_FENCE;
-        case GPC_OP_BARRIER:
-        case GPC_OP_BARRIER_ARRIVE:
-            return GPC_GROUP_BARRIER;
-        case GPC_OP_SLEEP:
-            return GPC_GROUP_SLEEP;
-        case GPC_OP_ASSERT:
-        case GPC_OP_PRINT:
-            return GPC_GROUP_REPORT;
-        default:
-            return GPC_GROUP_ALU;
-    }
-}
-
 static traits_t
 traits_of(uint8_t opcode)
 {
-    static const char *const lists[GPC_NUM_OPCODES] = {
-#define X(name, operands, text) [GPC_OP_##name] = operands,
-        GPC_OPCODES(X)
+    static const struct {
+        const char *operands;
+        uint8_t group, unit;
+    } operations[GPC_NUM_OPCODES] = {
+#define X(name, operands, group, unit, text) [GPC_OP_##name] = {operands, GPC_GROUP_##group, GPC_UNIT_##unit},
+#include "lang/operations.def"
 #undef X
     };
-    const char *list = lists[opcode];
-    traits_t traits = {
-        (uint8_t) group_of(opcode), GPC_UNIT_NONE, has(list, 'd'), has(list, 'a'), has(list, 'b'), has(list, 'c')};
-    switch (opcode) {
-        case GPC_OP_SQRT:
-        case GPC_OP_EXP:
-        case GPC_OP_LOG:
-        case GPC_OP_SIN:
-        case GPC_OP_COS:
-            traits.unit = GPC_UNIT_SPECIAL;
-            break;
-        case GPC_OP_DIV:
-        case GPC_OP_FLOORDIV:
-        case GPC_OP_MOD:
-            traits.unit = GPC_UNIT_DIVISION;
-            break;
-        default:
-            traits.unit = traits.group == GPC_GROUP_SHARED ? GPC_UNIT_SCRATCHPAD : GPC_UNIT_NONE;
-            break;
-    }
-    return traits;
+    const char *list = operations[opcode].operands;
+    return (traits_t){operations[opcode].group, operations[opcode].unit, has(list, 'd'),
+                      has(list, 'a'),           has(list, 'b'),          has(list, 'c')};
 }
 
 static void

@@ -6,14 +6,14 @@
 #include "core/state.h"
 
 static const char *const names[GPC_NUM_OPCODES] = {
-#define X(name, operands, text) [GPC_OP_##name] = #name,
-    GPC_OPCODES(X)
+#define X(name, operands, group, unit, text) [GPC_OP_##name] = #name,
+#include "lang/operations.def"
 #undef X
 };
 
 static const char *const operand_lists[GPC_NUM_OPCODES] = {
-#define X(name, operands, text) [GPC_OP_##name] = operands,
-    GPC_OPCODES(X)
+#define X(name, operands, group, unit, text) [GPC_OP_##name] = operands,
+#include "lang/operations.def"
 #undef X
 };
 
@@ -99,8 +99,10 @@ check_uniform_destination(const check_t *x)
         case GPC_OP_ANY:
         case GPC_OP_ALL:
         case GPC_OP_BALLOT:
+        case GPC_OP_REDUCE:
             return 0; /* the result is the same for all lanes */
         case GPC_OP_LANES:
+        case GPC_OP_MATCH:
         case GPC_OP_SHUFFLE:
         case GPC_OP_LOCAL_LOAD:
             return refuse(x, "one result per lane: the destination must be a vector register");
@@ -228,6 +230,28 @@ check_bytes(const check_t *x)
     return 0;
 }
 
+static bool
+is_arithmetic(uint8_t opcode)
+{
+    static const uint8_t groups[GPC_NUM_OPCODES] = {
+#define X(name, operands, group, unit, text) [GPC_OP_##name] = GPC_GROUP_##group,
+#include "lang/operations.def"
+#undef X
+    };
+    return groups[opcode] == GPC_GROUP_ALU;
+}
+
+static int
+check_reduction(const check_t *x)
+{
+    uint32_t operation = (uint32_t) x->at->flags >> GPC_FLAG_ATOMIC_SHIFT;
+    bool f32 = operation == GPC_ATOMIC_ADD || operation == GPC_ATOMIC_MIN || operation == GPC_ATOMIC_MAX;
+    if (operation == GPC_ATOMIC_SUB || operation > GPC_ATOMIC_XOR || (x->at->type == GPC_F32 && !f32)) {
+        return refuse(x, "a warp reduces by add, min, max, and, or and xor; f32 by add, min and max");
+    }
+    return 0;
+}
+
 /* Checks that the operand list does not express. */
 static int
 check_by_opcode(const check_t *x)
@@ -243,6 +267,8 @@ check_by_opcode(const check_t *x)
             return status != 0 ? status : check_atomic(x);
         case GPC_OP_SHARED_ATOMIC:
             return check_atomic(x);
+        case GPC_OP_REDUCE:
+            return check_reduction(x);
         case GPC_OP_SHARED_LOAD:
             return check_array_length(x, at->b);
         case GPC_OP_SHARED_STORE:
@@ -266,12 +292,6 @@ check_by_opcode(const check_t *x)
         default:
             return 0;
     }
-}
-
-static bool
-is_arithmetic(uint8_t opcode)
-{
-    return (opcode >= GPC_OP_SELECT && opcode <= GPC_OP_GE) || opcode == GPC_OP_MOVE;
 }
 
 static int

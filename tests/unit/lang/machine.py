@@ -6,7 +6,8 @@ one instruction in turn, so that spinning on what another warp writes ends.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -175,10 +176,11 @@ class Machine:
         """As the core validates: a uniform destination has no vector sources, votes apart."""
         if op.d == isa.OPERAND_NONE or op.d & isa.OPERAND_KIND != isa.OPERAND_UNIFORM:
             return
-        if op.name in ("ANY", "ALL", "BALLOT"):
+        if op.name in ("ANY", "ALL", "BALLOT", "REDUCE"):
             return
         assert op.name not in (
             "SHUFFLE",
+            "MATCH",
             "LOCAL_LOAD",
             "LANES",
             "ATOMIC",
@@ -294,6 +296,22 @@ class Machine:
             else:
                 word = int(test.any()) if name == "ANY" else int(test[mask].all())
             self.write(warp, op.d, np.full(warp.lanes, word, U32), mask)
+        elif name == "MATCH":
+            low, words = 32 if op.flags & isa.FLAG_HIGH else 0, self.read(warp, op.a)
+            same = [(words == word) & mask for word in words]
+            bits = [
+                sum(1 << k for k in range(32) if low + k < warp.lanes and row[low + k])
+                for row in same
+            ]
+            self.write(warp, op.d, np.array(bits, np.uint64).astype(U32), mask)
+        elif name == "REDUCE":
+            active = self.read(warp, op.a)[mask]
+            joined = active[:1]
+            atomic = isa.ATOMIC_NAMES[op.flags >> isa.FLAG_ATOMIC_SHIFT]
+            for k in range(1, len(active)):
+                joined = arithmetic(replace(op, name=atomic), [joined, active[k : k + 1]])
+                joined = np.ascontiguousarray(joined).view(U32)
+            self.write(warp, op.d, np.full(warp.lanes, joined[0], U32), mask)
         elif name == "SHUFFLE":
             lane = self.read(warp, op.b) % U32(warp.lanes)
             self.write(warp, op.d, self.read(warp, op.a)[lane], mask)
@@ -441,13 +459,17 @@ def arithmetic(op: Op, s: list[np.ndarray]) -> np.ndarray:
         return compare[name](v[0], v[1])
     simple = {"ADD": np.add, "SUB": np.subtract, "MUL": np.multiply, "AND": np.bitwise_and, "OR": np.bitwise_or,
               "XOR": np.bitwise_xor, "NOT": np.invert, "NEG": np.negative, "ABS": np.abs, "SQRT": np.sqrt,
-              "FLOOR": np.floor}  # fmt: skip
+              "FLOOR": np.floor, "CEIL": np.ceil, "ROUND": np.rint, "TRUNC": np.trunc}  # fmt: skip
     if name in ("SHL", "SHR"):
         out = [shift(name, int(a), int(c), op.type) for a, c in zip(v[0], s[1], strict=True)]
         return np.array(out, np.int64).astype(U32)
-    if name in ("EXP", "LOG", "SIN", "COS"):
-        function = {"EXP": np.exp, "LOG": np.log, "SIN": np.sin, "COS": np.cos}[name]
-        return function(v[0].astype(np.float64)).astype(F32)
+    if name == "MULHI":
+        pairs = zip(v[0].tolist(), v[1].tolist(), strict=True)
+        return np.array([(a * b >> 32) & 0xFFFFFFFF for a, b in pairs], np.uint64).astype(U32)
+    if name == "FMA":
+        return np.array([fused(*row) for row in zip(*v, strict=True)], F32)
+    if name in DOUBLE:
+        return DOUBLE[name](*(x.astype(np.float64) for x in v)).astype(F32)
     if name in ("MIN", "MAX"):
         if op.type == 2:
             return (np.fmin if name == "MIN" else np.fmax)(v[0], v[1])
@@ -461,6 +483,24 @@ def arithmetic(op: Op, s: list[np.ndarray]) -> np.ndarray:
         out = [0 if b == 0 else (a % b if name == "MOD" else a // b) & 0xFFFFFFFF for a, b in pairs]
         return np.array([word & 0xFFFFFFFF for word in out], np.int64).astype(U32)
     return simple[name](*v)
+
+
+#: Functions that the machine computes in double precision.
+DOUBLE = {
+    "EXP": np.exp, "LOG": np.log, "SIN": np.sin, "COS": np.cos, "TAN": np.tan, "TANH": np.tanh,
+    "POW": np.power, "RSQRT": lambda x: 1 / np.sqrt(x),
+}  # fmt: skip
+
+
+def fused(a: F32, b: F32, c: F32) -> F32:
+    """a * b + c rounded once: an exact sum, and the nearest of the f32 around the rounded one."""
+    near = F32(np.float64(a) * np.float64(b) + np.float64(c))
+    if not np.isfinite([a, b, c, near]).all():
+        return near
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    around = [near, np.nextafter(near, F32(-np.inf)), np.nextafter(near, F32(np.inf))]
+    finite = [x for x in around if np.isfinite(x)]
+    return min(finite, key=lambda x: (abs(Fraction(float(x)) - exact), int(x.view(U32)) & 1))
 
 
 def shift(name: str, a: int, count: int, type_: int) -> int:

@@ -243,6 +243,7 @@ def make_namespace(current: SimpleNamespace) -> dict[str, Any]:
         "store2": lambda buf, index, *values: store_words(buf, index, values),
         "store4": lambda buf, index, *values: store_words(buf, index, values),
         "min": extreme(True), "max": extreme(False), "abs": abs, "sqrt": unary(np.sqrt), "floor": unary(np.floor),
+        "ceil": unary(np.ceil), "round": unary(np.rint), "trunc": unary(np.trunc),
         "len": lambda array: array.shape[0],
         "popcount": lambda x: Num("i", bits(x).count("1")), "clz": lambda x: Num("i", 32 - len(bits(x))),
         "ffs": lambda x: Num("i", len(bits(x)) - bits(x).rfind("1") if bits(x) else 0),

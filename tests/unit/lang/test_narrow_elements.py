@@ -267,6 +267,8 @@ def test_a_host_write_beside_a_byte_in_a_cache_keeps_it():
 
 def test_values_that_do_not_fit_are_refused():
     gpu = gpucoh.GPU()
-    with pytest.raises(ConfigError, match="the value 300 does not fit an array of uint8"):
+    with pytest.raises(
+        ConfigError, match="the value 300 at index 1 does not fit an array of uint8"
+    ):
         gpu.array([1, 300], dtype=np.uint8)
     assert gpu.array([1, 200], dtype=gpucoh.u8).dtype == np.uint8

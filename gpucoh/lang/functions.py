@@ -1,0 +1,192 @@
+"""Calls of the intrinsics that compute values from values: arithmetic, and what threads of a warp exchange."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from gpucoh.lang import isa, operations
+from gpucoh.lang.ir import PURE, Constant
+from gpucoh.lang.reports import ReportLowerer
+from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar, refusal
+from gpucoh.lang.values import AnyValue, Literal, PythonObject, Value
+
+Arguments = dict[str, ast.expr]
+
+
+class FunctionLowerer(ReportLowerer):
+    """Lowers these calls."""
+
+    lanes: int
+
+    def integer(self, node: ast.expr, what: str) -> Value:
+        """The value of an expression that must be i32 or u32."""
+        value = self.scalar(self.value(node), node)
+        if value.type not in (I32, U32):
+            self.fail(node, f"{what} must be i32 or u32, not {value.type.name}: use i32(...)")
+        return value
+
+    def _vote(self, op: str, arguments: Arguments, type: Scalar, flags: int = 0) -> AnyValue:
+        node = arguments["x"]
+        word = self.truth(self.value(node), node)
+        return Value(self.add(op, U32, [word.operand], flags=flags).operand, type)
+
+    def _any(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        return self._vote("ANY", arguments, BOOL)
+
+    def _all(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        return self._vote("ALL", arguments, BOOL)
+
+    def _ballot(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        high = self.constant_integer(self.value(arguments["high"]), node, "high")
+        if high and self.lanes == 32:
+            return Value(Constant(0), U32)
+        return self._vote("BALLOT", arguments, U32, isa.FLAG_HIGH if high else 0)
+
+    def _shuffle(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        word = self.scalar(self.value(arguments["x"]), node)
+        return self._from_lane(word, self.integer(arguments["lane"], "the lane of shuffle"))
+
+    def _shuffle_up(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        word, lane, delta = self._relative(arguments, "delta")
+        inside = self.operate("GE", U32, lane, delta)
+        return self._from_lane(
+            word, self.select(inside, self.operate("SUB", U32, lane, delta), lane)
+        )
+
+    def _shuffle_down(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        word, lane, delta = self._relative(arguments, "delta")
+        above = self.operate("SUB", U32, Value(Constant(self.lanes), U32), lane)
+        inside = self.operate("LT", U32, delta, above)
+        return self._from_lane(
+            word, self.select(inside, self.operate("ADD", U32, lane, delta), lane)
+        )
+
+    def _shuffle_xor(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        word, lane, mask = self._relative(arguments, "mask")
+        return self._from_lane(word, self.operate("XOR", U32, lane, mask))
+
+    def _relative(self, arguments: Arguments, name: str) -> tuple[Value, Value, Value]:
+        """The value, the thread's lane and the distance or mask of a shuffle, the last two as u32."""
+        word = self.scalar(self.value(arguments["x"]), arguments["x"])
+        given = self.integer(arguments[name], f"the {name} of a shuffle")
+        return word, Value(self.special("LANE").operand, U32), Value(given.operand, U32)
+
+    def _from_lane(self, word: Value, lane: Value) -> Value:
+        type = I32 if word.type is BOOL else word.type
+        return Value(self.add("SHUFFLE", type, [word.operand, lane.operand]).operand, word.type)
+
+    def _syncwarp(self, arguments: Arguments, node: ast.Call) -> None:
+        """Emit nothing: see the intrinsic; no pass moves an access across another one that may depend on it."""
+
+    def _match_any(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        word = self.scalar(self.value(arguments["x"]), node)
+        high = self.constant_integer(self.value(arguments["high"]), node, "high")
+        if high and self.lanes == 32:
+            return Value(Constant(0), U32)
+        return self.add("MATCH", U32, [word.operand], flags=isa.FLAG_HIGH if high else 0)
+
+    def _bitcast(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        dtype = self.value(arguments["dtype"])
+        if not isinstance(dtype, PythonObject) or dtype.value not in (I32, U32, F32):
+            otherwise = "the dtype of bitcast must be gpucoh.i32, gpucoh.u32 or gpucoh.f32"
+            self.fail(
+                node, refusal("the dtype of bitcast", getattr(dtype, "value", None), otherwise)
+            )
+        word = self.scalar(self.value(arguments["x"]), node)
+        return Value(word.operand, dtype.value)
+
+    def operation(self, name: str, nodes: list[ast.expr], node: ast.Call) -> AnyValue:
+        """An intrinsic of the table of operations."""
+        row = operations.OPERATIONS[name]
+        what = f"the argument of {name}"
+        words, type = [], F32
+        if row.takes[0] == "f32":
+            words = [self.coerce(self.value(item), F32, item, what) for item in nodes]
+        elif len(nodes) == 1:
+            words = [self.scalar(self.value(nodes[0]), nodes[0])]
+            type = I32 if words[0].type is BOOL else words[0].type
+        else:
+            type, words = self.unify([self.value(item) for item in nodes], node, f"{name}()")
+        if row.takes[0] == "int" and any(word.type not in (I32, U32) for word in words):
+            self.fail(node, f"{what} must be i32 or u32, not {words[0].type.name}: use i32(...)")
+        if not row.opcode:
+            expansion: Callable[..., AnyValue] = self._expanded[name]
+            return expansion(self, *words)
+        if row.opcode in PURE:
+            return self.operate(row.opcode, type, *words)
+        return self.add(row.opcode, type, [word.operand for word in words], flags=row.flags)
+
+    def _clz(self, word: Value) -> AnyValue:
+        word = Value(word.operand, U32)
+        for shift in (1, 2, 4, 8, 16):  # ones from the highest one bit down
+            shifted = self.operate("SHR", U32, word, Value(Constant(shift), U32))
+            word = self.operate("OR", U32, word, shifted)
+        return self._ones(self.operate("NOT", U32, word))
+
+    def _ffs(self, word: Value) -> AnyValue:
+        below = self.operate("SUB", U32, word, Value(Constant(1), U32))
+        count = self._ones(self.operate("XOR", U32, word, below))  # ones up to the lowest one bit
+        return self.select(word, count, Value(Constant(0), I32))
+
+    def _ones(self, word: Value) -> Value:
+        """The number of one bits: of pairs of bits, of fours, of bytes, then of all bytes by a multiplication."""
+
+        def constant(bits: int) -> Value:
+            return Value(Constant(bits), U32)
+
+        def part(of: Value, shift: int, mask: int) -> Value:
+            shifted = self.operate("SHR", U32, of, constant(shift)) if shift else of
+            return self.operate("AND", U32, shifted, constant(mask))
+
+        pairs = self.operate("SUB", U32, word, part(word, 1, 0x55555555))
+        fours = self.operate("ADD", U32, part(pairs, 0, 0x33333333), part(pairs, 2, 0x33333333))
+        high = self.operate("SHR", U32, fours, constant(4))
+        bytes = part(self.operate("ADD", U32, fours, high), 0, 0x0F0F0F0F)
+        total = self.operate("MUL", U32, bytes, constant(0x01010101))
+        return Value(self.operate("SHR", U32, total, constant(24)).operand, I32)
+
+    def extreme(self, name: str, nodes: list[ast.expr], node: ast.Call) -> AnyValue:
+        """``min`` and ``max`` of two or more values."""
+        values = [self.value(argument) for argument in nodes]
+        if all(isinstance(value, Literal) for value in values):
+            return Literal(
+                getattr(builtins, name)(v.value for v in values if isinstance(v, Literal))
+            )
+        type, words = self.unify(values, node, f"{name}()")
+        kind = I32 if type is BOOL else type
+        result = words[0]
+        for word in words[1:]:
+            result = self.operate(name.upper(), kind, result, word)
+        return Value(result.operand, kind)
+
+    def _abs(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+        given = self.value(arguments["x"])
+        if isinstance(given, Literal):
+            return Literal(abs(given.value))
+        word = self.scalar(given, node)
+        if word.type is U32:
+            return word
+        return self.operate("ABS", I32 if word.type is BOOL else word.type, word)
+
+    #: Those that are no rows of the table of operations.
+    handlers: ClassVar[dict[str, Callable[..., Any]]] = {
+        "any": _any,
+        "all": _all,
+        "ballot": _ballot,
+        "shuffle": _shuffle,
+        "abs": _abs,
+        "shuffle_up": _shuffle_up,
+        "shuffle_down": _shuffle_down,
+        "shuffle_xor": _shuffle_xor,
+        "syncwarp": _syncwarp,
+        "bitcast": _bitcast,
+        "match_any": _match_any,
+    }
+    _expanded: ClassVar[dict[str, Callable[..., AnyValue]]] = {
+        "popcount": _ones,
+        "clz": _clz,
+        "ffs": _ffs,
+    }
