@@ -56,9 +56,9 @@ def counted(monkeypatch):
 
     seen, original = [], sweeps.carry_out
 
-    def count(run, key, stop=None):
+    def count(run, key, stop=None, **options):
         seen.append(run)
-        return original(run, key, stop)
+        return original(run, key, stop, **options)
 
     monkeypatch.setattr(sweeps, "carry_out", count)
     return seen

@@ -111,6 +111,8 @@ def _carry_out(arguments: list[str]) -> int:
     except Exception as error:
         # Usage errors: typer's exception classes differ between its versions; all have format_message.
         usage = getattr(error, "format_message", None)
+        if isinstance(error, RuntimeError) and "start new thread" in str(error):
+            return _fail(f"out of threads or memory: {error}")
         if usage is None:
             raise
         if type(error).__name__ == "NoArgsIsHelpError":

@@ -288,13 +288,13 @@ def _what_has_changed(table: pa.Table) -> str | None:
 
 
 def _refuse_older(path: Path, table: pa.Table) -> None:
-    """Refuse a file of a version that did not store by which code a row is."""
+    """Refuse a file of a version that did not store the code that ran each row."""
     names = table.column_names
     if "code" not in names and {"key", "version"} <= set(names):
         versions = " and ".join(sorted(map(str, table["version"].unique().to_pylist())))
         raise ConfigError(
-            f"{path} is of gpucoh {versions} before it stored by which code a row is: its rows cannot be continued "
-            "(allowed: another file)"
+            f"{path} was written by gpucoh {versions}, which did not store the code that ran each row: it cannot be "
+            "continued (allowed: another file)"
         )
 
 

@@ -3,8 +3,11 @@
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
+
+from gpucoh.cli import call
 
 RUN = ("run", "bfs", "-p", "ideal", "--scale", "tiny")
 
@@ -60,3 +63,12 @@ def test_a_program_that_imports_gpucoh_has_pythons_own_report(tmp_path):
     )
     assert done.returncode == 1
     assert "Traceback" in done.stderr
+
+
+def test_a_thread_that_cannot_be_started_is_one_line(monkeypatch, capsys):
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert call(RUN) == 2
+    assert capsys.readouterr().err == "gpucoh: out of threads or memory: can't start new thread\n"

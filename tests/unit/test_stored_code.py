@@ -213,9 +213,13 @@ def test_a_file_without_the_code_of_its_rows_is_refused_by_its_version(tmp_path)
     gpucoh.sweep([RUN], out=out)
     pd.read_parquet(out).drop(columns="code").assign(version="0.2.0").to_parquet(out, index=False)
     for options in ({"resume": True}, {"keep_old": True}, {"retry": "failed"}):
-        with pytest.raises(gpucoh.ConfigError, match=r"r\.parquet is of gpucoh 0\.2\.0 before"):
+        with pytest.raises(
+            gpucoh.ConfigError, match=r"r\.parquet was written by gpucoh 0\.2\.0, which"
+        ):
             gpucoh.sweep([RUN], out=out, **options)
-    with pytest.raises(gpucoh.ConfigError, match=r"r\.parquet is of gpucoh 0\.2\.0 before"):
+    with pytest.raises(
+        gpucoh.ConfigError, match=r"r\.parquet was written by gpucoh 0\.2\.0, which"
+    ):
         Results(out, resume=True)
 
 
