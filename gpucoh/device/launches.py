@@ -125,9 +125,9 @@ def check_resident(
     blocks, most = math.prod(grid), fit["blocks"] * machine.cores
     if blocks > most:
         raise ConfigError(
-            f"grid has {blocks} blocks, and kernel {quoted(program.name)} has a barrier of the grid, for which all must "
-            f"be resident together (allowed: up to {most}: {fit['blocks']} on each of {machine.cores} cores, limited by "
-            f"{fit['limit']})"
+            f"grid has {blocks} blocks, and kernel {quoted(program.name)} has a barrier of the grid, for which all "
+            f"must be resident together (allowed: up to {most}: {fit['blocks']} on each of {machine.cores} cores, "
+            f"limited by {fit['limit']})"
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gpucoh.base.clock import Clock
+from gpucoh.base.doors import door
 from gpucoh.base.errors import KernelError, SimulationError
 from gpucoh.base.wording import natural
 from gpucoh.device.launches import located, slots_of
@@ -59,6 +60,7 @@ class Launching(Observing):
     def _release_dropped(self) -> None:
         raise NotImplementedError
 
+    @door
     def launch_program(
         self,
         program: Program,

@@ -255,7 +255,7 @@ FOREGROUND = "import signal, os, sys; signal.signal(signal.SIGINT, signal.SIG_DF
 
 @pytest.mark.parametrize("module", ["numpy", "pydantic", "typer", "scipy.sparse"])
 def test_ctrl_c_during_the_start_says_nothing(tmp_path, module):
-    program = [sys.executable, "-X", "importtime", "-m", "gpucoh", "run", "bfs", "-p", "mesi"]
+    program = [sys.executable, "-X", "importtime", "-m", "gpucoh", "run", "apsp", "-p", "mesi"]
     command = [sys.executable, "-c", FOREGROUND, *program]
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -9,7 +9,7 @@ import pytest
 
 from gpucoh.cli import call
 
-RUN = ("run", "bfs", "-p", "ideal", "--scale", "tiny")
+RUN = ("run", "apsp", "-p", "ideal", "--scale", "tiny")
 
 
 def failed_import(folder, module, error, **environment):
