@@ -101,7 +101,8 @@ def doors() -> Iterator[str]:
                 yield prefix + name
     for name, thing in things().items():
         own = [cls for cls in type(thing).__mro__ if cls.__module__.startswith("gpucoh")]
-        for method in dict.fromkeys(found for cls in own for found in vars(cls)):
+        public = set(dir(thing))  # it leaves out what other parts of gpucoh use
+        for method in dict.fromkeys(found for cls in own for found in vars(cls) if found in public):
             plain = inspect.getattr_static(type(thing), method)
             callable_ = callable(plain) or isinstance(plain, classmethod | staticmethod)
             if method[0] != "_" and callable_ and f"{name}.{method}" not in NOT_CALLED:
