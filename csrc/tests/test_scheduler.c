@@ -388,13 +388,29 @@ an_incomplete_barrier_is_reported(void)
     world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_WARP),
                                    OP(BRANCH, .a = U | 0, .target = 3, .reconverge = 3),
-                                   OP(BARRIER, .a = C2, .b = GPC_OPERAND_NONE, .line = 6), OP(EXIT)),
+                                   OP(BARRIER, .a = C2, .b = C64, .line = 6), OP(EXIT)),
                               96),
                     GPC_ERROR_BARRIER);
     CHECK_EQUAL_TEXT(world.failure.text,
-                     "kernel 'f': barrier 2 of block (0,0,0) can never complete: 32 of 96 threads have arrived, warp 0 "
-                     "waits, and every other warp of the block has ended or waits at a barrier");
+                     "kernel 'f': barrier 2 of block (0,0,0) can never complete: 32 of 64 threads have arrived, warp 0 "
+                     "waits, and every other warp of the block has ended or waits at a barrier (a barrier with a count "
+                     "waits for threads that have ended, too)");
     CHECK(fails_at(0, 6));
+}
+
+static void
+a_barrier_without_a_count_is_completed_by_the_end_of_the_other_warps(void)
+{
+    world_reset();
+    /* warp 0 waits; warps 1 and 2 sleep and end */
+    CHECK_EQUAL_I64(world_try(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_WARP),
+                                   OP(BRANCH, .a = U | 0, .target = 6, .reconverge = 7),
+                                   OP(BARRIER, .a = C2, .b = GPC_OPERAND_NONE), CLOCK(1), KEEP(C1, 1),
+                                   OP(JUMP, .target = 7), OP(SLEEP, .a = C1000), OP(EXIT)),
+                              96),
+                    0);
+    CHECK_EQUAL_U64(world.cores.statistics[0].barriers, 1);
+    CHECK(world.memory[1] > 1000 && world.memory[1] < 1300);
 }
 
 static void
@@ -464,6 +480,7 @@ main(void)
     RUN(a_barrier_orders_the_block);
     RUN(arriving_counts_and_does_not_wait);
     RUN(an_incomplete_barrier_is_reported);
+    RUN(a_barrier_without_a_count_is_completed_by_the_end_of_the_other_warps);
     RUN(a_barrier_in_divergent_code_is_reported);
     RUN(wrong_counts_of_barriers_are_reported);
     RUN(waiting_warps_are_explained);
