@@ -227,6 +227,56 @@ choose(const gpc_dram_t *self, uint32_t channel, gpc_tick_t now, gpc_dram_choice
     choice->tick = first;
 }
 
+#ifdef GPC_COSTLY_ASSERTS
+/* The choice from the queue and the banks' timing alone, without what is stored of the banks' requests and commands. */
+static gpc_dram_choice_t
+choose_afresh(const gpc_dram_t *self, uint32_t channel, gpc_tick_t now)
+{
+    const gpc_dram_channel_t *state = &self->state[channel];
+    gpc_dram_choice_t best = {.tick = GPC_NEVER}, next;
+    gpc_index_t i = state->head;
+    bool forced = i != GPC_NONE && passed_by(state, gpc_dram_request_at(self, channel, i)) >= PASSES_ALLOWED;
+
+    for (; i != GPC_NONE; i = gpc_dram_request_at(self, channel, i)->next) {
+        const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
+        gpc_index_t first = state->head, hit = GPC_NONE; /* the oldest request of the bank, and its oldest hit */
+        while (gpc_dram_request_at(self, channel, first)->bank != request->bank) {
+            first = gpc_dram_request_at(self, channel, first)->next;
+        }
+        for (gpc_index_t k = first; k != GPC_NONE && hit == GPC_NONE; k = gpc_dram_request_at(self, channel, k)->next) {
+            const gpc_dram_request_t *other = gpc_dram_request_at(self, channel, k);
+            hit = other->bank == request->bank && other->row == state->banks[other->bank].open_row ? k : GPC_NONE;
+        }
+        if (forced ? i != state->head : i != (hit != GPC_NONE ? hit : first)) {
+            continue;
+        }
+        determine(self, channel, i, &next);
+        next.tick = slot_of(self, state, &next, later(now, state->command));
+        next.forced = forced;
+        if (next.tick < best.tick || (next.tick == best.tick && goes_before(&next, &best))) {
+            best = next;
+        }
+    }
+    return best;
+}
+#endif
+
+/* The stored choice follows from the queue. */
+static inline void
+check_choice(const gpc_dram_t *self, uint32_t channel, gpc_tick_t now)
+{
+#ifdef GPC_COSTLY_ASSERTS
+    gpc_dram_choice_t stored = self->state[channel].choice, afresh = choose_afresh(self, channel, now);
+    assert(stored.tick == afresh.tick && stored.forced == afresh.forced);
+    assert(afresh.tick == GPC_NEVER || (stored.request == afresh.request && stored.kind == afresh.kind &&
+                                        stored.age == afresh.age && stored.writes == afresh.writes));
+#else
+    (void) self;
+    (void) channel;
+    (void) now;
+#endif
+}
+
 /* ---- a request enters -------------------------------------------------------------------------------------------- */
 
 /* Appends the request to its bank's list. */
@@ -259,11 +309,10 @@ join_bank(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
 /* Time alone does not change the chosen command: timing permits no waiting command before it, and it has priority over
  * those that become possible at the same tick. A new request is therefore compared with the chosen command only, unless
  * it changes the next command of that command's bank. */
-int
-gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
+static inline int
+enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line, gpc_tick_t from)
 {
     gpc_dram_channel_t *state = &self->state[channel];
-    gpc_tick_t from = gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel));
     const gpc_dram_bank_t *bank = join_bank(self, channel, i, line);
 
     if (bank->hit != i && (bank->hit != GPC_NONE || bank->head != i)) {
@@ -288,6 +337,15 @@ gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_addr
     state->choice = state->next[number];
     state->choice.tick = tick;
     return gpc_dram_wake(self, channel, tick);
+}
+
+int
+gpc_dram_banks_enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
+{
+    gpc_tick_t from = gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel));
+    int status = enter(self, channel, i, line, from);
+    check_choice(self, channel, from);
+    return status;
 }
 
 /* ---- issuing commands -------------------------------------------------------------------------------------------- */
@@ -392,19 +450,14 @@ gpc_dram_banks_step(gpc_dram_t *self, uint32_t channel)
     gpc_dram_channel_t *state = &self->state[channel];
     gpc_tick_t now = gpc_wheel_now(self->wheel);
 
-#ifdef GPC_COSTLY_ASSERTS
-    gpc_dram_choice_t again;
-    state->changed = UINT64_MAX;
-    choose(self, channel, now, &again);
-    assert(again.tick == state->choice.tick && again.kind == state->choice.kind &&
-           (again.tick == GPC_NEVER || again.request == state->choice.request));
-#endif
+    check_choice(self, channel, now);
     if (state->choice.tick == now) {
         int status = give(self, channel, &state->choice, now);
         if (status) {
             return status;
         }
         choose(self, channel, now + self->config.clock.period, &state->choice);
+        check_choice(self, channel, now);
     }
     return state->choice.tick == GPC_NEVER ? 0 : gpc_dram_wake(self, channel, state->choice.tick);
 }
