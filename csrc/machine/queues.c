@@ -222,7 +222,7 @@ after_drain(gpc_gpu_t *gpu, gpc_node_t node)
     if (status) {
         return status;
     }
-    if (at.service->has_core) {
+    if (at.service->has_core && at.unit->replay->count == 0) {
         return at.queues->offer_held && !outbox_full(&at) ? retry_offer(gpu, node) : GPC_OK;
     }
     return can_take(&at) ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
