@@ -34,6 +34,13 @@ uint64_t gpc_cores_scratchpad_sum(const gpc_cores_t *self);
 /* Whether a warp sleeps until the cycle or longer. */
 bool gpc_cores_sleep_until(const gpc_cores_t *self, gpc_cycle_t cycle);
 
+/* The cycle of the core's next turn; GPC_NEVER: none is scheduled. */
+gpc_cycle_t gpc_cores_next_turn(const gpc_cores_t *self, uint32_t core);
+/* What the core has to do although its next turn comes too late or never, or NULL. now: the first cycle that has not begun. */
+const char *gpc_cores_forgotten_work(const gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
+/* Whether the core offers nothing to its L1 before gpc_cores_retry; *message: the request that it will offer, or GPC_NONE. */
+bool gpc_cores_is_held(const gpc_cores_t *self, uint32_t core, gpc_index_t *message);
+
 /* Adds what the resident warps do, in groups: the polled words with their last writers, the barriers. */
 void gpc_cores_explain_stuck(const gpc_cores_t *self, const gpc_stuck_t *stuck, gpc_text_t *out);
 /* Adds "; 24 of 40 blocks have not started: ..." if there are such blocks. */

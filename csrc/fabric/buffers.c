@@ -10,19 +10,6 @@
  * buffer. */
 #include "fabric/network_parts.h"
 
-enum { PRIORITY_ARRIVE = 0, PRIORITY_GRANT = 3 };
-
-/* The output's place among the outputs of its router at that tick. The order rotates from cycle to cycle, as an allocator's does: in
- * a fixed order the first outputs would win every input that several outputs request. */
-static uint32_t
-place_of(const gpc_network_t *self, uint32_t output, gpc_tick_t tick)
-{
-    const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
-    uint64_t cycle = gpc_clock_cycles(self->config.clock, tick);
-
-    return wiring->first_place + (uint32_t) gpc_remainder(wiring->num_outputs, wiring->bit + cycle);
-}
-
 /* Schedules an arbitration of the output at tick, or when the output is free. */
 int
 gpc_network_schedule_grant(gpc_network_t *self, uint32_t output, gpc_tick_t tick)
@@ -34,8 +21,8 @@ gpc_network_schedule_grant(gpc_network_t *self, uint32_t output, gpc_tick_t tick
         return 0;
     }
     state->wake = tick;
-    return gpc_wheel_schedule(self->wheel, tick, self->parts->grant_kind, PRIORITY_GRANT, place_of(self, output, tick),
-                              output);
+    return gpc_wheel_schedule(self->wheel, tick, self->parts->grant_kind, GPC_NETWORK_PRIORITY_GRANT,
+                              gpc_network_place(self, output, tick), output);
 }
 
 static inline void
@@ -93,7 +80,8 @@ gpc_network_pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, g
         return gpc_network_enter(self, input, next, queue, message, now + period);
     }
     return gpc_wheel_schedule(self->wheel, now + (1 + gpc_network_tail(&self->config, msg->flits)) * period,
-                              self->parts->arrive_kind, PRIORITY_ARRIVE, wiring->arrival + msg->network, message);
+                              self->parts->arrive_kind, GPC_NETWORK_PRIORITY_ARRIVE, wiring->arrival + msg->network,
+                              message);
 }
 
 /* Returns credits to an output and schedules its arbitration. */

@@ -71,6 +71,27 @@ gpc_dram_idle(const gpc_dram_t *self)
     return true;
 }
 
+bool
+gpc_dram_sleeps_on_work(const gpc_dram_t *self, const gpc_schedule_t *schedule, gpc_text_t *out)
+{
+    uint32_t answers = 0;
+
+    for (uint32_t c = 0; c < self->config.channels; c++) {
+        const gpc_dram_channel_t *state = &self->state[c];
+        bool wakes = gpc_schedule_has(schedule, state->wake, GPC_EVENT_DRAM, GPC_DRAM_PRIORITY, c);
+        if (state->waiting > 0 && !wakes) {
+            gpc_text_add(out, "DRAM channel %u holds %u requests", c, state->waiting);
+            return true;
+        }
+        answers += state->answers;
+    }
+    uint32_t scheduled = gpc_schedule_count(schedule, GPC_EVENT_DRAM_ANSWER);
+    if (answers != scheduled) {
+        gpc_text_add(out, "DRAM channels hold %u answers, of which %u have an event", answers, scheduled);
+    }
+    return answers != scheduled;
+}
+
 /* ---- requests and events ----------------------------------------------------------------------------------------- */
 
 static int

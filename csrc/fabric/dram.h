@@ -8,7 +8,8 @@
 
 #include "base/divide.h"
 #include "base/message.h"
-#include "engine/wheel.h"
+#include "base/text.h"
+#include "engine/schedule.h"
 #include "fabric/memory.h"
 
 typedef struct {
@@ -79,5 +80,7 @@ GPC_MUST_CHECK int gpc_dram_write(gpc_dram_t *self, uint32_t channel, gpc_addres
                                   const uint32_t *words, gpc_index_t answer);
 GPC_MUST_CHECK int gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event); /* a GPC_EVENT_DRAM or _ANSWER */
 bool gpc_dram_idle(const gpc_dram_t *self);
+/* Whether a channel holds requests or answers and no event is scheduled for them; adds the first such channel to the text. */
+bool gpc_dram_sleeps_on_work(const gpc_dram_t *self, const gpc_schedule_t *schedule, gpc_text_t *out);
 
 #endif

@@ -7,6 +7,8 @@
 #define GPC_DRAM_MAX_BANKS 64u
 #define GPC_DRAM_NO_ROW UINT64_MAX
 
+enum { GPC_DRAM_PRIORITY = 0 }; /* at equal ticks, deliveries precede controllers and cores */
+
 /* A place in the queue. */
 struct gpc_dram_request {
     gpc_index_t next;      /* by age, or in the list of free places */

@@ -1,8 +1,6 @@
 /* dram_queue.c: removal of requests from a channel's queue, and scheduling of the channel's events. */
 #include "fabric/dram_channel.h"
 
-enum { PRIORITY = 0 }; /* at equal ticks, deliveries precede controllers and cores */
-
 int
 gpc_dram_wake(gpc_dram_t *self, uint32_t channel, gpc_tick_t tick)
 {
@@ -10,14 +8,14 @@ gpc_dram_wake(gpc_dram_t *self, uint32_t channel, gpc_tick_t tick)
         return 0;
     }
     self->state[channel].wake = tick;
-    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM, PRIORITY, channel, GPC_NONE);
+    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM, GPC_DRAM_PRIORITY, channel, GPC_NONE);
 }
 
 int
 gpc_dram_answer_at(gpc_dram_t *self, uint32_t channel, gpc_index_t message, gpc_tick_t tick)
 {
     self->state[channel].answers++;
-    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM_ANSWER, PRIORITY, channel, message);
+    return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM_ANSWER, GPC_DRAM_PRIORITY, channel, message);
 }
 
 void

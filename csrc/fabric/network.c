@@ -55,6 +55,18 @@ relay_way(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg)
         .input = input, .output = output, .queue = gpc_network_queue_number(parts, input, msg->network, output)};
 }
 
+bool
+gpc_network_relay_has_room(const gpc_network_t *self, gpc_node_t node, uint32_t network)
+{
+    gpc_index_t message = relay_at(self, node, network);
+    if (message == GPC_NONE) {
+        return false;
+    }
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    gpc_network_way_t way = relay_way(self, node, msg);
+    return gpc_network_way_has_room(self, &way, msg);
+}
+
 /* Re-injects relayed messages from the head of the ejection buffer while there is room. */
 __attribute__((noinline)) static int /* rarely called: its callers stay short */
 relay(gpc_network_t *self, gpc_node_t node, uint32_t network)

@@ -39,7 +39,8 @@
 #define GPC_FABRIC_NETWORK_H
 
 #include "base/message.h"
-#include "engine/wheel.h"
+#include "base/text.h"
+#include "engine/schedule.h"
 
 typedef enum { GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_MESH, GPC_TOPOLOGY_STAR } gpc_topology_t;
 
@@ -129,5 +130,8 @@ gpc_network_of_event(const gpc_event_t *event)
 }
 /* Whether every buffer is empty and every credit is returned. */
 bool gpc_network_idle(const gpc_network_t *self);
+/* Whether the network holds a message that nothing moves: no event is scheduled for it, and it waits neither for credits nor
+ * for a busy port; adds the first one to the text. */
+bool gpc_network_sleeps_on_work(const gpc_network_t *self, const gpc_schedule_t *schedule, gpc_text_t *out);
 
 #endif

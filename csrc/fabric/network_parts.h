@@ -1,4 +1,4 @@
-/* network_parts.h: routers, ports and routes of a network; only for csrc/fabric/{arbiter,network,buffers,topology}.c.
+/* network_parts.h: routers, ports and routes of a network; only for csrc/fabric/{arbiter,network,buffers,topology,waits}.c.
  *
  * Ports are numbered network-wide. A node injects through an input port of its router and ejects through an output
  * port. */
@@ -184,6 +184,19 @@ gpc_network_has_crossed(const gpc_msg_t *msg)
     return msg->flags & GPC_MSG_FLAG_MULTICAST && msg->copies == GPC_NONE;
 }
 
+enum { GPC_NETWORK_PRIORITY_ARRIVE = 0, GPC_NETWORK_PRIORITY_GRANT = 3 };
+
+/* The output's place among the outputs of its router at that tick. The order rotates from cycle to cycle, as an allocator's does: in
+ * a fixed order the first outputs would win every input that several outputs request. */
+static inline uint32_t
+gpc_network_place(const gpc_network_t *self, uint32_t output, gpc_tick_t tick)
+{
+    const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
+    uint64_t cycle = gpc_clock_cycles(self->config.clock, tick);
+
+    return wiring->first_place + (uint32_t) gpc_remainder(wiring->num_outputs, wiring->bit + cycle);
+}
+
 /* buffers.c */
 /* Schedules an arbitration of the output at tick, or when the output is free. */
 GPC_MUST_CHECK int gpc_network_schedule_grant(gpc_network_t *self, uint32_t output, gpc_tick_t tick);
@@ -199,6 +212,8 @@ GPC_MUST_CHECK int gpc_network_return_credits(gpc_network_t *self, uint32_t outp
                                               gpc_tick_t tick);
 
 /* network.c */
+/* Whether the head of the node's ejection buffer is to be relayed now: it has room. */
+bool gpc_network_relay_has_room(const gpc_network_t *self, gpc_node_t node, uint32_t network);
 /* The message's last flit has entered the node's ejection buffer. */
 GPC_MUST_CHECK int gpc_network_arrive(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t message);
 /* Ticks that the message's flits occupy a link, and from the first to the last one. */

@@ -49,7 +49,7 @@ make_monitor(gpc_gpu_t *gpu)
     int status = gpc_monitor_create(&about, &gpu->checks.monitor);
     gpu->checks.calls = (gpc_subscriber_t){.observe = check_calls, .self = gpu};
     gpc_subscribe(&gpu->stream, &gpu->checks.calls, GPC_KIND(ENDED));
-    return status;
+    return status ? status : gpc_gpu_make_work_monitor(gpu);
 }
 
 int
@@ -76,6 +76,7 @@ gpc_gpu_free_checks(gpc_gpu_t *gpu)
 {
     gpc_monitor_free(gpu->checks.monitor);
     gpc_race_free(gpu->checks.race);
+    gpc_gpu_free_work_monitor(gpu);
 }
 
 /* ---- launches and the host --------------------------------------------------------------------------------------- */
@@ -98,7 +99,7 @@ gpc_gpu_checks_host_wrote(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words,
 gpc_gpu_check_counts_t
 gpc_gpu_check_counts(const gpc_gpu_t *gpu)
 {
-    gpc_gpu_check_counts_t counts = {0};
+    gpc_gpu_check_counts_t counts = {.looks = gpu->checks.looks};
     if (gpu->checks.monitor) {
         counts.monitor = *gpc_monitor_counts(gpu->checks.monitor);
     }
@@ -118,6 +119,7 @@ gpc_gpu_add_checks(const gpc_gpu_t *gpu, gpc_text_t *out)
 #define X(name, text) gpc_text_add_count(out, #name, counts.monitor.name);
     GPC_MONITOR_COUNTS(X)
 #undef X
+    gpc_text_add_count(out, "looks", counts.looks);
 #define X(name, text) gpc_text_add_count(out, "race_" #name, counts.race.name);
     GPC_RACE_COUNTS(X)
 #undef X
@@ -127,6 +129,7 @@ gpc_gpu_add_checks(const gpc_gpu_t *gpu, gpc_text_t *out)
 void
 gpc_gpu_set_check_counts(gpc_gpu_t *gpu, const gpc_gpu_check_counts_t *counts)
 {
+    gpu->checks.looks = counts->looks;
     if (gpu->checks.monitor) {
         gpc_monitor_set_counts(gpu->checks.monitor, &counts->monitor);
     }

@@ -1,6 +1,6 @@
 /* parts.h: the internals of gpc_gpu_t, for the files of machine/: gpu.c (construction), run.c (launching and running),
  * hang.c (launches without progress), host.c (memory and snapshots), cpu_cache.c (what it leaves in the CPU's cache), queues.c (queues and scheduling of controllers),
- * ports.c (the ports that controllers call, and timers), checks.c (monitors and race detector), report.c (conservation,
+ * ports.c (the ports that controllers call, and timers), checks.c (monitors and race detector), work.c (the monitor of work without an event), report.c (conservation,
  * printed state), statistics.c, storage.c (sizes and accesses of arrays and parts). */
 #ifndef GPC_MACHINE_PARTS_H
 #define GPC_MACHINE_PARTS_H
@@ -77,9 +77,12 @@ typedef struct {
     uint64_t events;
     gpc_list_t background; /* background and serving timers, which keep no launch running */
     uint32_t serving;      /* of these, serving ones */
+    gpc_tick_t looks_at;   /* the next look for work without an event (work.c); GPC_NEVER: none */
     bool running;
     bool finished; /* every block has ended; remaining events are drained and not counted */
 } gpc_gpu_state_t;
+
+typedef struct gpc_tries gpc_tries_t; /* work.c */
 
 /* The run's monitors (checks.c); all NULL without checks. */
 typedef struct {
@@ -87,11 +90,15 @@ typedef struct {
     gpc_race_t *race;       /* owned */
     bool memory_unknown;    /* the monitor does not know memory's content, after an abort or a restore */
     gpc_subscriber_t calls; /* checks that leases need no invalidations */
+    gpc_subscriber_t tried; /* notes what controllers try to take */
+    gpc_tries_t *tries;     /* owned; [nodes] */
+    uint64_t looks;         /* of work.c: a count */
 } gpc_gpu_checks_t;
 
 typedef struct {
     gpc_monitor_counts_t monitor;
     gpc_race_counts_t race;
+    uint64_t looks;
 } gpc_gpu_check_counts_t;
 
 /* The last observed store to a word. */
@@ -161,12 +168,13 @@ struct gpc_gpu {
 
 extern const gpc_ports_t gpc_gpu_ports;
 
-/* The next time limit is this checkpoint, or the last tick before the pause. */
+/* The next time limit is this checkpoint, the next look, or the last tick before the pause. */
 static inline void
 gpc_gpu_set_checkpoint(gpc_gpu_t *gpu, gpc_tick_t at)
 {
     gpc_gpu_state_t *state = gpu->state;
     state->checks_at = at;
+    at = state->looks_at < at ? state->looks_at : at;
     state->limit = state->pauses_at <= at ? state->pauses_at - 1 : at;
 }
 
@@ -226,6 +234,7 @@ enum { GPC_PRIORITY_ARRIVE = 0, GPC_PRIORITY_CONTROLLER = 1, GPC_PRIORITY_CORE =
 
 /* queues.c. Schedules a turn of the controller at the first edge of its clock at or after `from`. */
 GPC_MUST_CHECK int gpc_gpu_schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from);
+bool gpc_gpu_may_take_request(gpc_gpu_t *gpu, gpc_node_t node); /* its outboxes and the memory queue have room */
 bool gpc_gpu_has_room(const void *world, const gpc_controller_t *unit, uint8_t network); /* a port */
 int gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message);              /* a port */
 /* Hooks of the fabric, the memory and the cores. */
@@ -267,6 +276,12 @@ void gpc_gpu_hang_end(gpc_gpu_t *gpu);   /* of a launch, also without begin */
 void gpc_gpu_hang_free(gpc_gpu_t *gpu);
 /* What the warps do: in groups if they have been observed, else one after another up to `most`; blocks not started. */
 void gpc_gpu_explain_hang(gpc_gpu_t *gpu, uint32_t most, gpc_text_t *out);
+/* work.c */
+GPC_MUST_CHECK int gpc_gpu_make_work_monitor(gpc_gpu_t *gpu);
+void gpc_gpu_begin_work_monitor(gpc_gpu_t *gpu); /* of a launch, also without the monitor */
+void gpc_gpu_free_work_monitor(gpc_gpu_t *gpu);
+/* Reports work without an event. taken: the event that is about to run, or NULL. */
+GPC_MUST_CHECK int gpc_gpu_look_for_work(gpc_gpu_t *gpu, const gpc_event_t *taken);
 /* checks.c: monitors and race detector, as gpu->check says. */
 GPC_MUST_CHECK int gpc_gpu_make_checks(gpc_gpu_t *gpu);
 void gpc_gpu_free_checks(gpc_gpu_t *gpu);

@@ -194,6 +194,13 @@ may_take_request(const place_t *at)
     return !outbox_full(at) && (!at->service->fetches || memory_has_room(at));
 }
 
+bool
+gpc_gpu_may_take_request(gpc_gpu_t *gpu, gpc_node_t node)
+{
+    const place_t at = place_of(gpu, node);
+    return may_take_request(&at);
+}
+
 /* Whether an input can be taken now. An input that waits for room is retried when room becomes available. */
 static inline bool
 can_take(const place_t *at)

@@ -82,6 +82,7 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
                                   : start + gpu->budget * gpu->core_clock.period;
     gpu->state->launches++;
     gpu->state->pauses_at = GPC_NEVER;
+    gpc_gpu_begin_work_monitor(gpu);
     gpc_gpu_hang_begin(gpu);
     status = kernel_begin(gpu);
     if (status) {
@@ -221,13 +222,24 @@ pause_before(gpc_gpu_t *gpu, const gpc_event_t *event)
     return status ? status : GPC_RUN_MORE;
 }
 
+/* The time limit is the next look, if it precedes the checkpoint. */
+static int
+next_look(gpc_gpu_t *gpu)
+{
+    gpc_gpu_set_checkpoint(gpu, gpu->state->checks_at);
+    return 0;
+}
+
 static int
 checkpoint(gpc_gpu_t *gpu, const gpc_event_t *event)
 {
     if (event->tick >= gpu->state->pauses_at) {
         return pause_before(gpu, event);
     }
-    int status = gpc_gpu_checkpoint(gpu, event->tick);
+    int status = event->tick > gpu->state->looks_at ? gpc_gpu_look_for_work(gpu, event) : 0;
+    if (status == 0) {
+        status = event->tick > gpu->state->checks_at ? gpc_gpu_checkpoint(gpu, event->tick) : next_look(gpu);
+    }
     if (status == GPC_ERROR_BUDGET) {
         return over_budget(gpu);
     }
@@ -335,8 +347,11 @@ only_background_is_left(const gpc_gpu_t *gpu)
 static int
 end_of_events(gpc_gpu_t *gpu)
 {
-    int status = GPC_OK;
     gpc_gpu_drop_background_timers(gpu);
+    int status = gpu->checks.tries ? gpc_gpu_look_for_work(gpu, NULL) : GPC_OK;
+    if (status) {
+        return status;
+    }
     if (gpu->ends) {
         status = note_drained(gpu);
     } else {

@@ -17,7 +17,7 @@ SCARCE = SMALL_L2 | {"l1_mshrs": 4, "l2_mshrs": 4}
 def counted(protocol):
     """What every run under the protocol counts, by what it declares to the monitors."""
     watched = gpucoh.protocols()[protocol].watched
-    names = {"steps", "writes", "loads", "atomics"}
+    names = {"steps", "writes", "loads", "atomics", "looks"}
     names |= {"banks"} if watched.banks else set()
     names |= {"copies"} if watched.copies else set()
     names |= {"leases", "lease_hits"} if watched.leases else set()
@@ -25,7 +25,7 @@ def counted(protocol):
 
 
 def test_the_monitors_look_at_every_protocol():
-    assert counted("mesi") == {"steps", "writes", "loads", "atomics", "copies"}
+    assert counted("mesi") == {"steps", "writes", "loads", "atomics", "looks", "copies"}
     assert {"leases", "fences", "banks"} <= counted("tc-weak")
     for name, known in gpucoh.protocols().items():
         assert known.watched, name
@@ -64,6 +64,11 @@ def test_timestamps_that_begin_again_pass_the_monitors(protocol):
     )
     assert result.correct
     assert result.stats["rollovers"] > 0
+
+
+@pytest.mark.parametrize("protocol", ["denovo-drf", "src", "stc-mb", "rfo"])
+def test_requests_that_waited_for_room_in_the_outbox_of_an_l1_are_replayed(protocol):
+    assert gpucoh.run("stn", protocol=protocol, machine="mesh15", scale="tiny", check=True).correct
 
 
 @pytest.mark.parametrize("protocol", INCOHERENT)
