@@ -27,12 +27,20 @@ void gpc_cores_note_poll(const gpc_cores_t *self, gpc_poll_t *polls, uint32_t co
 /* Whether the n-th lane of a complete atomic has changed its word. */
 bool gpc_atomic_changes(const gpc_lane_list_t *list, uint32_t n);
 
-/* A number that grows with each arrival at a barrier and each warp that ends. */
+/* A number that grows with each warp that ends. */
 uint64_t gpc_cores_progress_mark(const gpc_cores_t *self);
 /* A checksum of the scratchpads; 0 if the kernel uses none. */
 uint64_t gpc_cores_scratchpad_sum(const gpc_cores_t *self);
 /* Whether a warp sleeps until the cycle or longer. */
 bool gpc_cores_sleep_until(const gpc_cores_t *self, gpc_cycle_t cycle);
+
+/* The number of registers of a warp, and the mark of each that decides its further course when it is at a barrier in a loop: an
+ * instruction of the loop reads it, and not only to compute registers without a mark. A counter that nothing reads has none. */
+uint32_t gpc_cores_registers(const gpc_cores_t *self);
+void gpc_cores_mark_deciding(const gpc_cores_t *self, uint8_t *marks);
+/* A checksum of a warp's registers with a mark and of its lanes; *pc: of its next instruction. */
+uint64_t gpc_cores_register_sum(const gpc_cores_t *self, uint32_t core, uint32_t warp, const uint8_t *marks,
+                                uint32_t *pc);
 
 /* The cycle of the core's next turn; GPC_NEVER: none is scheduled. */
 gpc_cycle_t gpc_cores_next_turn(const gpc_cores_t *self, uint32_t core);

@@ -1,12 +1,14 @@
 /* hang.c: ends a launch in which nothing changes.
  *
- * A launch hangs when for `deadlock_after` core cycles no word of memory has changed, no warp has arrived at a barrier and
- * none has ended. run.c calls gpc_gpu_checkpoint at a time limit that it compares with every event anyway. Barriers and
- * ends of warps are counted already; words are observed only in a launch whose counts have not moved for a quarter of the
- * time: then this file subscribes to the requests that cores offer and L1s complete. Loads that complete meanwhile are the polls of the report.
+ * A launch hangs when for `deadlock_after` core cycles no word of memory has changed, no warp has ended, and each that has arrived at a
+ * barrier had the registers that it had when it arrived there last. run.c calls gpc_gpu_checkpoint at a time limit that it compares with
+ * every event anyway. Ends of warps are counted already; words and arrivals are observed only in a launch whose counts have not moved for
+ * a quarter of the time: then this file subscribes to the requests that cores offer and L1s complete, and to arrivals. Loads that complete
+ * meanwhile are the polls of the report.
  *
  * An atomic's answer shows whether it has changed its word. A store changes its word unless the last store to the word
- * that was observed in this launch had the same value; the first one observed decides nothing. */
+ * that was observed in this launch had the same value; the first one observed decides nothing, like a warp's first arrival at a barrier.
+ * Of the registers only those count that decide what the warp does next: a poll loop may count its polls. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,11 +71,32 @@ note_completed(gpc_gpu_t *gpu, uint32_t core, const gpc_msg_t *msg, const uint32
     }
 }
 
+/* A warp has arrived at a barrier. */
+static void
+note_arrived(gpc_gpu_t *gpu, uint32_t core, uint32_t warp)
+{
+    gpc_arrival_t *its = gpu->hang.arrivals + ((size_t) core * gpu->machine.warps_per_core + warp) * GPC_HANG_ARRIVALS;
+    uint32_t pc, i = 0;
+    uint64_t sum = gpc_cores_register_sum(&gpu->cores, core, warp, gpu->hang.deciding, &pc);
+
+    while (i < GPC_HANG_ARRIVALS - 1 && its[i].used && its[i].pc != pc) {
+        i++;
+    }
+    bool known = its[i].used && its[i].pc == pc, changed = known && its[i].sum != sum;
+    its[i] = (gpc_arrival_t){true, pc, sum};
+    gpu->hang.unknown |= !known;
+    if (changed) {
+        note_change(gpu);
+    }
+}
+
 static int
 on_event(void *machine, const gpc_observation_t *event)
 {
     if (event->kind == GPC_ON_OFFERED) {
         note_offered(machine, event->offered.msg);
+    } else if (event->kind == GPC_ON_ARRIVED) {
+        note_arrived(machine, event->arrived.core, event->arrived.warp);
     } else {
         note_completed(machine, event->completed.unit->index, event->completed.msg, event->completed.words);
     }
@@ -88,6 +111,12 @@ polls_bytes(const gpc_gpu_t *gpu)
     return (size_t) gpu->machine.cores * gpu->machine.warps_per_core * GPC_POLLS * sizeof(gpc_poll_t);
 }
 
+static size_t
+arrivals_bytes(const gpc_gpu_t *gpu)
+{
+    return (size_t) gpu->machine.cores * gpu->machine.warps_per_core * GPC_HANG_ARRIVALS * sizeof(gpc_arrival_t);
+}
+
 /* Allocates what observing needs, once. */
 static int
 start_observing(gpc_gpu_t *gpu)
@@ -95,15 +124,19 @@ start_observing(gpc_gpu_t *gpu)
     gpc_hang_t *hang = &gpu->hang;
     hang->polls = hang->polls ? hang->polls : gpc_block_take(polls_bytes(gpu));
     hang->stored = hang->stored ? hang->stored : gpc_block_take(GPC_HANG_STORED * sizeof(*hang->stored));
-    if (!hang->polls || !hang->stored) {
+    hang->arrivals = hang->arrivals ? hang->arrivals : gpc_block_take(arrivals_bytes(gpu));
+    hang->deciding = hang->deciding ? hang->deciding : malloc(gpc_cores_registers(&gpu->cores) + 1);
+    if (!hang->polls || !hang->stored || !hang->arrivals || !hang->deciding) {
         return gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "out of memory to observe a launch without progress");
     }
     memset(hang->polls, 0, polls_bytes(gpu));
+    memset(hang->arrivals, 0, arrivals_bytes(gpu));
+    gpc_cores_mark_deciding(&gpu->cores, hang->deciding);
     hang->scratchpads = gpc_cores_scratchpad_sum(&gpu->cores);
     hang->quiet = 0;
     hang->unknown = false;
     hang->words = (gpc_subscriber_t){.observe = on_event, .self = gpu};
-    gpc_subscribe(&gpu->stream, &hang->words, GPC_KIND(OFFERED) | GPC_KIND(COMPLETED));
+    gpc_subscribe(&gpu->stream, &hang->words, GPC_KIND(OFFERED) | GPC_KIND(COMPLETED) | GPC_KIND(ARRIVED));
     return 0;
 }
 
@@ -183,12 +216,16 @@ void
 gpc_gpu_hang_end(gpc_gpu_t *gpu)
 {
     gpc_unsubscribe(&gpu->hang.words);
+    free(gpu->hang.deciding);
+    gpu->hang.deciding = NULL;
 }
 
 void
 gpc_gpu_hang_free(gpc_gpu_t *gpu)
 {
     gpc_block_give(gpu->hang.polls, polls_bytes(gpu));
+    gpc_block_give(gpu->hang.arrivals, arrivals_bytes(gpu));
+    free(gpu->hang.deciding);
     gpc_block_give(gpu->hang.stored, GPC_HANG_STORED * sizeof(*gpu->hang.stored));
 }
 

@@ -110,6 +110,15 @@ typedef struct {
 
 #define GPC_HANG_STORED 4096u /* a power of two */
 
+/* The last observed arrival of a warp at a barrier. */
+typedef struct {
+    bool used;
+    uint32_t pc;
+    uint64_t sum; /* gpc_cores_register_sum */
+} gpc_arrival_t;
+
+#define GPC_HANG_ARRIVALS 8u /* barriers per warp */
+
 /* Detection of a launch without progress (hang.c). */
 typedef struct {
     gpc_cycle_t after;      /* core cycles without progress that end a launch */
@@ -118,9 +127,11 @@ typedef struct {
     bool unknown;           /* a store since the last checkpoint may have changed its word */
     uint64_t mark;          /* gpc_cores_progress_mark at the last checkpoint */
     uint64_t scratchpads;
-    gpc_cycle_t quiet;    /* core cycles observed without progress */
-    gpc_poll_t *polls;    /* owned; NULL before the first need */
-    gpc_stored_t *stored; /* owned, likewise; [GPC_HANG_STORED] */
+    gpc_cycle_t quiet;       /* core cycles observed without progress */
+    gpc_poll_t *polls;       /* owned; NULL before the first need */
+    gpc_stored_t *stored;    /* owned, likewise; [GPC_HANG_STORED] */
+    gpc_arrival_t *arrivals; /* owned, likewise; [cores][warps_per_core][GPC_HANG_ARRIVALS] */
+    uint8_t *deciding;       /* owned, of this launch; [registers] */
 } gpc_hang_t;
 
 struct gpc_gpu {

@@ -171,12 +171,12 @@ hangs(gpc_gpu_t *gpu)
     gpc_text_init(&text);
     gpc_gpu_explain_hang(gpu, 6, &text);
     explain_ends(gpu, &text);
-    (void) gpc_fail(
-        &gpu->failure, GPC_ERROR_DEADLOCK,
-        "deadlock at core cycle %llu: for %llu core cycles no word of memory has changed, no warp has arrived "
-        "at a barrier and none has ended: %s",
-        (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
-        (unsigned long long) gpu->hang.quiet, text.bytes ? text.bytes : "");
+    (void) gpc_fail(&gpu->failure, GPC_ERROR_DEADLOCK,
+                    "deadlock at core cycle %llu: for %llu core cycles no word of memory has changed, no warp has "
+                    "ended, and none has "
+                    "arrived at a barrier with other registers than the last time: %s",
+                    (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
+                    (unsigned long long) gpu->hang.quiet, text.bytes ? text.bytes : "");
     gpc_text_free(&text);
     return GPC_ERROR_DEADLOCK;
 }

@@ -261,6 +261,140 @@ def test_a_deadlock_does_not_change_with_the_checks():
     assert x[0] == 96
 
 
+# ---- polls with a barrier inside
+
+
+@gpucoh.kernel
+def poll_and_meet(flag: Words):
+    while gpucoh.load(flag, 0, order="relaxed") == 0:  # polls
+        gpucoh.barrier()
+
+
+@gpucoh.kernel
+def count_polls_and_meet(flag: Words, counts: Words):
+    polls = 0
+    while gpucoh.load(flag, 0, order="relaxed") == 0:
+        polls += 1
+        gpucoh.barrier()
+    counts[gpucoh.global_id()] = polls
+
+
+@gpucoh.kernel
+def poll_for_the_block(flag: Words, out: Words):
+    ended = gpucoh.shared(gpucoh.i32, 1)
+    while True:
+        if gpucoh.thread_id() == 0:
+            ended[0] = gpucoh.load(flag, 0, order="acquire")
+        gpucoh.barrier()
+        if ended[0] != 0:
+            break
+        gpucoh.barrier()
+    out[gpucoh.global_id()] = 1
+
+
+@gpucoh.kernel
+def poll_with_named_barriers(flag: Words):
+    while gpucoh.load(flag, 0, order="relaxed") == 0:
+        if gpucoh.warp_id() == 0:
+            gpucoh.barrier_arrive(1, 128)
+        else:
+            gpucoh.barrier(1, 128)
+        gpucoh.barrier()
+
+
+@pytest.mark.parametrize("protocol", ["tc-weak", "mesi", "gpu-drf", "no-l1"])
+@pytest.mark.parametrize(("grid", "block"), [(1, 32), (1, 128), (40, 128)])
+def test_a_poll_loop_with_a_barrier_is_a_deadlock(protocol, grid, block):
+    text = report(poll_and_meet, zeros(1), grid=grid, block=block, protocol=protocol, after=10_000)
+    line = line_of(poll_and_meet, "polls")
+    assert f"flag[0] = 0 in kernel 'poll_and_meet' at {__file__}:{line}" in text
+
+
+@pytest.mark.parametrize("protocol", ["tc-weak", "mesi", "denovo-drf"])
+@pytest.mark.parametrize(
+    ("kernel", "sizes"),
+    [
+        (count_polls_and_meet, (1, 1024)),
+        (poll_for_the_block, (1, 1024)),
+        (poll_with_named_barriers, (1,)),
+    ],
+    ids=lambda item: getattr(item, "name", ""),
+)
+def test_polls_of_a_block_that_meets_are_a_deadlock(kernel, sizes, protocol):
+    report(kernel, zeros(*sizes), grid=4, block=128, protocol=protocol, after=10_000)
+
+
+@gpucoh.kernel
+def meet_until_a_warp_sets(flag: Words, rounds: gpucoh.i32):
+    i = 0
+    while gpucoh.load(flag, 0, order="relaxed") == 0:
+        gpucoh.barrier()
+        if gpucoh.warp_id() == 1:
+            i += 1
+            if i == rounds:
+                gpucoh.store(flag, 0, 1, order="relaxed")
+        gpucoh.barrier()
+
+
+@gpucoh.kernel
+def meet_until_a_warp_wakes(flag: Words, cycles: gpucoh.i32):
+    if gpucoh.warp_id() == 3:
+        gpucoh.sleep(cycles)
+        gpucoh.store(flag, 0, 1, order="release")
+    gpucoh.barrier()
+    while gpucoh.load(flag, 0, order="acquire") == 0:
+        gpucoh.barrier()
+
+
+@gpucoh.kernel
+def meet_while_another_block_counts(flag: Words, rounds: gpucoh.i32):
+    ended = gpucoh.shared(gpucoh.i32, 1)
+    if gpucoh.block_id() == 0:
+        ended[0] = 0
+        gpucoh.barrier()
+        while ended[0] == 0:
+            gpucoh.barrier()
+            if gpucoh.thread_id() == 0:
+                ended[0] = gpucoh.load(flag, 0, order="acquire")
+            gpucoh.barrier()
+    else:
+        for i in range(rounds):
+            gpucoh.barrier()
+            gpucoh.sleep(100 + (i & 1))
+        gpucoh.store(flag, 0, 1, order="release")
+
+
+@gpucoh.kernel
+def meet_with_counts_in_a_local_array(flag: Words, rounds: gpucoh.i32):
+    counts = gpucoh.local(gpucoh.i32, 4)
+    for i in range(4):
+        counts[i] = 0
+    while gpucoh.load(flag, 0, order="relaxed") == 0:
+        gpucoh.barrier()
+        k = gpucoh.thread_id() & 3
+        counts[k] = counts[k] + 1
+        if counts[k] == rounds:
+            gpucoh.store(flag, 0, 1, order="relaxed")
+        gpucoh.barrier()
+
+
+@pytest.mark.parametrize("protocol", ["tc-weak", "mesi", "gpu-drf"])
+@pytest.mark.parametrize(
+    ("kernel", "grid", "last"),
+    [
+        (meet_until_a_warp_sets, 1, 300),
+        (meet_until_a_warp_wakes, 1, 60_000),
+        (meet_while_another_block_counts, 2, 400),
+        (meet_with_counts_in_a_local_array, 1, 300),
+    ],
+    ids=lambda item: getattr(item, "name", ""),
+)
+def test_a_barrier_that_a_warp_will_end_is_no_deadlock(kernel, grid, last, protocol):
+    gpu = gpucoh.GPU(protocol=protocol, deadlock_after=5000)
+    gpu.launch(kernel, grid=grid, block=128, args=(gpu.zeros(1, np.int32), last))
+    assert gpu.stats().cycles > 5 * 5000
+
+
 # ---- launches that make progress
 
 

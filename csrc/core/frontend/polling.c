@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/frontend/frontend.h"
+#include "core/stuck.h"
 
 typedef struct {
     const gpc_core_launch_t *launch;
@@ -218,4 +219,74 @@ gpc_core_mark_polls(gpc_core_launch_t *launch)
     }
     free(marks);
     return 0;
+}
+
+/* ---- registers that decide what warps do after a barrier -------------------------------------------------------------------- */
+
+/* The instructions of the outermost loop with a barrier at `pc`; false: it is in no loop. */
+static bool
+find_loop(const gpc_core_launch_t *launch, uint32_t pc, gpc_loop_t *loop)
+{
+    bool found = false;
+    *loop = (gpc_loop_t){.launch = launch, .first = pc, .last = pc};
+    for (uint32_t end = pc; end < launch->launch.program.count; end++) {
+        const gpc_decoded_t *d = &launch->code[end];
+        if ((d->group == GPC_GROUP_BRANCH || d->group == GPC_GROUP_JUMP) && d->target <= pc) {
+            loop->first = d->target < loop->first ? d->target : loop->first;
+            loop->last = end;
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* Marks the registers that the instruction reads. Whether one had no mark. */
+static bool
+mark_sources(const gpc_decoded_t *d, uint8_t *marks)
+{
+    bool any = false;
+    for (uint32_t i = destinations_of(d); i < d->num_waits; i++) {
+        any |= !marks[d->waits[i]];
+        marks[d->waits[i]] = 1;
+    }
+    return any;
+}
+
+static void
+mark_deciding(const gpc_loop_t *loop, uint8_t *marks)
+{
+    const gpc_decoded_t *code = loop->launch->code;
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t pc = loop->first; pc <= loop->last; pc++) {
+            bool decides = !is_function(&code[pc]) || destinations_of(&code[pc]) == 0;
+            for (uint32_t i = 0; i < destinations_of(&code[pc]); i++) {
+                decides |= marks[code[pc].waits[i]] != 0;
+            }
+            again |= decides && mark_sources(&code[pc], marks);
+            if (code[pc].group == GPC_GROUP_LOCAL) { /* local arrays are registers that an index selects */
+                memset(marks, 1, loop->launch->front.scoreboard);
+                return;
+            }
+        }
+    }
+}
+
+uint32_t
+gpc_cores_registers(const gpc_cores_t *self)
+{
+    return self->parts->launch->front.scoreboard;
+}
+
+void
+gpc_cores_mark_deciding(const gpc_cores_t *self, uint8_t *marks)
+{
+    const gpc_core_launch_t *launch = self->parts->launch;
+    gpc_loop_t loop;
+    memset(marks, 0, launch->front.scoreboard);
+    for (uint32_t pc = 0; pc < launch->launch.program.count; pc++) {
+        if (launch->code[pc].group == GPC_GROUP_BARRIER && find_loop(launch, pc, &loop)) {
+            mark_deciding(&loop, marks);
+        }
+    }
 }

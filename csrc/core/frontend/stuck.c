@@ -6,6 +6,7 @@
 #include "core/frontend/frontend.h"
 #include "core/memory/narrow.h"
 #include "core/memory/writers.h"
+#include "core/registers.h"
 #include "core/stuck.h"
 #include "core/where.h"
 
@@ -19,7 +20,6 @@ gpc_cores_progress_mark(const gpc_cores_t *self)
     const gpc_core_launch_t *launch = self->parts->launch;
     uint64_t mark = (uint64_t) launch->blocks_done * launch->warps_per_block;
     for (uint32_t core = 0; core < self->machine->cores; core++) {
-        mark += self->statistics[core].barriers;
         for (uint32_t b = 0; b < self->machine->blocks_per_core; b++) {
             const gpc_block_t *block = gpc_core_block(self, core, b);
             mark += block->resident ? launch->warps_per_block - gpc_count_bits(block->warps) : 0;
@@ -28,13 +28,44 @@ gpc_cores_progress_mark(const gpc_cores_t *self)
     return mark;
 }
 
+static inline uint64_t
+mix(uint64_t sum, uint64_t word)
+{
+    return (sum ^ word) * UINT64_C(0x100000001B3);
+}
+
+uint64_t
+gpc_cores_register_sum(const gpc_cores_t *self, uint32_t core, uint32_t w, const uint8_t *marks, uint32_t *pc)
+{
+    gpc_issue_t x;
+    gpc_issue_init(&x, (gpc_cores_t *) self, core, w, 0);
+    uint32_t vectors = x.launch->launch.program.vector_registers, lanes = x.launch->lanes;
+    uint64_t sum = mix(0, x.warp->live);
+
+    *pc = x.warp->top.pc;
+    for (uint32_t i = 0; i < x.launch->front.scoreboard; i++) {
+        if (!marks[i]) {
+            continue;
+        }
+        uint32_t room[GPC_MAX_LANES];
+        gpc_operand_t operand = {.kind = i < vectors ? GPC_VECTOR : GPC_UNIFORM,
+                                 .number = i < vectors ? i : i - vectors,
+                                 .offset = i * lanes};
+        const uint32_t *words = gpc_operand_lanes(&x, &operand, room);
+        for (gpc_lanes_t left = x.warp->live; left != 0; left &= left - 1) {
+            sum = mix(sum, words[gpc_lowest_bit(left)]);
+        }
+    }
+    return sum;
+}
+
 uint64_t
 gpc_cores_scratchpad_sum(const gpc_cores_t *self)
 {
     size_t words = (size_t) self->machine->cores * self->parts->scratchpad_words;
     uint64_t sum = 0;
     for (size_t i = 0; self->parts->launch->launch.program.shared_words != 0 && i < words; i++) {
-        sum = (sum ^ self->parts->scratchpad[i]) * UINT64_C(0x100000001B3);
+        sum = mix(sum, self->parts->scratchpad[i]);
     }
     return sum;
 }
