@@ -304,11 +304,7 @@ def run_command(
 
       gpucoh run my_file.py:my_workload -p tc-weak --param n=4096
     """
-    if not protocol:
-        protocol = "no-l1"
-        sys.stderr.write(
-            f"gpucoh: no -p is given: {protocol}, the default; gpucoh protocols lists all\n"
-        )
+    given, protocol = protocol, protocol or "no-l1"
     wanted = Run(
         workload=workload_id,
         protocol=protocol,
@@ -337,6 +333,10 @@ def run_command(
         raise KernelError(result.where)  # no cycle was simulated: a block does not fit on a core
     if result.error == "WorkloadError":
         raise WorkloadError(result.where)
+    if not given:
+        sys.stderr.write(
+            f"gpucoh: no -p is given: {protocol}, the default; gpucoh protocols lists all\n"
+        )
     if as_json:
         print_json(result.to_dict() | ({"explanation": derived} if derived else {}))
     else:
