@@ -10,7 +10,6 @@
  * that was observed in this launch had the same value; the first one observed decides nothing, like a warp's first arrival at a barrier.
  * Of the registers only those count that decide what the warp does next: a poll loop may count its polls. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/blocks.h"
@@ -125,7 +124,8 @@ start_observing(gpc_gpu_t *gpu)
     hang->polls = hang->polls ? hang->polls : gpc_block_take(polls_bytes(gpu));
     hang->stored = hang->stored ? hang->stored : gpc_block_take(GPC_HANG_STORED * sizeof(*hang->stored));
     hang->arrivals = hang->arrivals ? hang->arrivals : gpc_block_take(arrivals_bytes(gpu));
-    hang->deciding = hang->deciding ? hang->deciding : malloc(gpc_cores_registers(&gpu->cores) + 1);
+    hang->deciding_bytes = gpc_cores_registers(&gpu->cores) + 1;
+    hang->deciding = hang->deciding ? hang->deciding : gpc_block_take(hang->deciding_bytes);
     if (!hang->polls || !hang->stored || !hang->arrivals || !hang->deciding) {
         return gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "out of memory to observe a launch without progress");
     }
@@ -216,7 +216,7 @@ void
 gpc_gpu_hang_end(gpc_gpu_t *gpu)
 {
     gpc_unsubscribe(&gpu->hang.words);
-    free(gpu->hang.deciding);
+    gpc_block_give(gpu->hang.deciding, gpu->hang.deciding_bytes);
     gpu->hang.deciding = NULL;
 }
 
@@ -225,7 +225,7 @@ gpc_gpu_hang_free(gpc_gpu_t *gpu)
 {
     gpc_block_give(gpu->hang.polls, polls_bytes(gpu));
     gpc_block_give(gpu->hang.arrivals, arrivals_bytes(gpu));
-    free(gpu->hang.deciding);
+    gpc_block_give(gpu->hang.deciding, gpu->hang.deciding_bytes);
     gpc_block_give(gpu->hang.stored, GPC_HANG_STORED * sizeof(*gpu->hang.stored));
 }
 

@@ -132,6 +132,7 @@ typedef struct {
     gpc_stored_t *stored;    /* owned, likewise; [GPC_HANG_STORED] */
     gpc_arrival_t *arrivals; /* owned, likewise; [cores][warps_per_core][GPC_HANG_ARRIVALS] */
     uint8_t *deciding;       /* owned, of this launch; [registers] */
+    size_t deciding_bytes;
 } gpc_hang_t;
 
 struct gpc_gpu {

@@ -5,8 +5,7 @@
  * A unit's tick of its next event must have that event in the wheel. A unit without one must have no work, or work that waits: a message for
  * credits, for a port or for room; an input, a ready entry or a core's offer for a change at its controller, which
  * has refused it since the last input that it took. Controllers report what they try by CELL. */
-#include <stdlib.h>
-
+#include "base/blocks.h"
 #include "core/stuck.h"
 #include "machine/parts.h"
 
@@ -52,10 +51,16 @@ on_cell(void *machine, const gpc_observation_t *event)
     return 0;
 }
 
+static size_t
+tries_bytes(const gpc_gpu_t *gpu)
+{
+    return gpc_gpu_nodes(gpu) * sizeof(*gpu->checks.tries);
+}
+
 int
 gpc_gpu_make_work_monitor(gpc_gpu_t *gpu)
 {
-    gpu->checks.tries = calloc(gpc_gpu_nodes(gpu), sizeof(*gpu->checks.tries));
+    gpu->checks.tries = gpc_block_take(tries_bytes(gpu));
     if (!gpu->checks.tries) {
         return GPC_ERROR_MEMORY;
     }
@@ -67,7 +72,7 @@ gpc_gpu_make_work_monitor(gpc_gpu_t *gpu)
 void
 gpc_gpu_free_work_monitor(gpc_gpu_t *gpu)
 {
-    free(gpu->checks.tries);
+    gpc_block_give(gpu->checks.tries, tries_bytes(gpu));
 }
 
 void
