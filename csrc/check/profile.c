@@ -124,7 +124,7 @@ begin_launch(gpc_profile_t *self, const gpc_launch_t *launch)
     self->last_core = self->last_warp = 0;
     memset(self->changed, 0xFF, GPC_PROFILE_CHANGED * sizeof(*self->changed));
     for (uint32_t i = 0; i < self->about.nodes->count; i++) {
-        self->steps[i] = (gpc_profiled_step_t){GPC_NEVER, self->program->count};
+        self->steps[i] = (gpc_profiled_step_t){.line = GPC_NEVER, .pc = self->program->count};
     }
     for (uint32_t i = 0; i < machine->cores; i++) {
         self->selected[i] = self->program->count;
@@ -183,6 +183,18 @@ waits_for_register(uint8_t cause)
     return cause == GPC_STALL_scoreboard || cause == GPC_STALL_poll || cause == GPC_STALL_lock;
 }
 
+/* The instruction that wrote the register, or, where a loop computes with the value that it polls, the access to the word. */
+static uint32_t
+writer_of(const gpc_profile_t *self, uint32_t core, uint32_t w, uint32_t pc, uint8_t cause, uint32_t entry)
+{
+    uint32_t last =
+        gpc_profile_warp(self, core, w)->last[cause == GPC_STALL_lock ? GPC_ACCESS_ATOMIC : GPC_ACCESS_LOAD];
+    uint32_t writer = entry != GPC_NONE ? *producer_of(self, core, w, entry) : pc;
+    uint8_t opcode = writer < self->program->count ? self->program->code[writer].opcode : GPC_OP_LOAD;
+    bool polls = cause != GPC_STALL_scoreboard && opcode != GPC_OP_LOAD && opcode != GPC_OP_ATOMIC;
+    return polls && last != GPC_NONE ? last : writer;
+}
+
 /* The instruction for whose completion the warp waits at pc; none is not known. */
 static uint32_t
 awaited_by(const gpc_profile_t *self, uint32_t core, uint32_t w, uint32_t pc, uint8_t cause, uint32_t entry)
@@ -193,7 +205,7 @@ awaited_by(const gpc_profile_t *self, uint32_t core, uint32_t w, uint32_t pc, ui
         case GPC_STALL_scoreboard:
         case GPC_STALL_poll:
         case GPC_STALL_lock:
-            return entry != GPC_NONE ? *producer_of(self, core, w, entry) : pc;
+            return writer_of(self, core, w, pc, cause, entry);
         case GPC_STALL_memory_order_load:
         case GPC_STALL_fence_load:
             last = warp->last[GPC_ACCESS_LOAD];
@@ -236,8 +248,8 @@ on_selected(gpc_profile_t *self, const gpc_observation_t *event)
     gpc_profiled_warp_t *warp = gpc_profile_warp(self, core, w);
     gpc_cycle_t now = gpc_profile_now(self), ready = event->selected.ready;
     uint8_t cause = warp->pending < GPC_NUM_CYCLES ? warp->pending : event->selected.cause;
-    uint32_t awaited = awaited_by(self, core, w, pc, cause, event->selected.awaited);
     bool reads = waits_for_register(cause);
+    uint32_t awaited = reads ? awaited_by(self, core, w, pc, cause, event->selected.awaited) : pc;
     if (warp->pending < GPC_NUM_CYCLES) {
         charge(warp, cause, now, awaited);
     } else {
@@ -245,7 +257,7 @@ on_selected(gpc_profile_t *self, const gpc_observation_t *event)
         charge(warp, GPC_CYCLES_NOT_SELECTED, warp->aside < now ? warp->aside : now, pc);
         charge(warp, GPC_STALL_load_store_queue, now, pc);
     }
-    if (reads && cause != GPC_STALL_scoreboard) {
+    if (reads && cause != GPC_STALL_scoreboard && event->selected.awaited != GPC_NONE) {
         gpc_profile_polled(self, core, w, awaited, cause);
     }
     charge(warp, GPC_CYCLES_ISSUE, now + 1, pc);
@@ -345,6 +357,7 @@ on_event(void *profile, const gpc_observation_t *event)
             break;
         case GPC_ON_PERFORMED:
             gpc_profile_performed(self, event->performed.msg);
+            gpc_profile_written(self, event->performed.msg);
             break;
         case GPC_ON_OFFERED:
             gpc_profile_offered(self, event);
@@ -385,15 +398,18 @@ gpc_profile_create(const gpc_profiled_t *about, gpc_profile_t **out)
     self->steps = calloc(nodes, sizeof(*self->steps));
     self->before = calloc(nodes, sizeof(*self->before));
     self->asked = calloc(GPC_PROFILE_ASKED, sizeof(*self->asked));
+    self->written = malloc(GPC_PROFILE_ASKED * sizeof(*self->written));
+    self->stays = calloc(about->messages->capacity, sizeof(*self->stays));
     self->changed = malloc(GPC_PROFILE_CHANGED * sizeof(*self->changed));
     self->handovers = malloc(GPC_PROFILE_HANDOVERS * sizeof(*self->handovers));
     self->links = malloc(GPC_PROFILE_LINKS * sizeof(*self->links));
     if (!self->warps || !self->selected || !self->accesses || !self->steps || !self->before || !self->asked ||
-        !self->changed || !self->handovers || !self->links) {
+        !self->written || !self->stays || !self->changed || !self->handovers || !self->links) {
         gpc_profile_free(self);
         *out = NULL;
         return GPC_ERROR_MEMORY;
     }
+    memset(self->written, 0xFF, GPC_PROFILE_ASKED * sizeof(*self->written));
     for (uint32_t i = 0; i < nodes; i++) {
         self->before[i] = *about->controllers[i].statistics;
     }
@@ -424,6 +440,8 @@ gpc_profile_free(gpc_profile_t *self)
     free(self->steps);
     free(self->before);
     free(self->asked);
+    free(self->written);
+    free(self->stays);
     free(self->changed);
     free(self->handovers);
     free(self->links);

@@ -16,6 +16,8 @@ typedef struct { /* all borrowed */
     gpc_cores_t *cores;
     const gpc_nodes_t *nodes;
     const gpc_controller_t *controllers; /* [nodes->count] */
+    const gpc_pool_t *messages;
+    gpc_tick_t period; /* ticks of a core cycle */
 } gpc_profiled_t;
 
 GPC_MUST_CHECK int gpc_profile_create(const gpc_profiled_t *about, gpc_profile_t **out);

@@ -1,11 +1,16 @@
 /* profile_caches.c: the counts of controllers and their flits, by the instruction that causes them and by buffer. */
 #include "check/profile_parts.h"
 
+static uint64_t /* below GPC_PROFILE_ASKED */
+hash_of(const gpc_profile_t *self, gpc_address_t line, gpc_node_t node)
+{
+    return (line / self->about.cores->machine->line_bytes * 64 + node) * UINT64_C(0x9E3779B97F4A7C15) >> 48;
+}
+
 static gpc_asked_t *
 asked_at(const gpc_profile_t *self, gpc_address_t line, gpc_node_t node)
 {
-    uint64_t hash = (line / self->about.cores->machine->line_bytes * 64 + node) * UINT64_C(0x9E3779B97F4A7C15);
-    return &self->asked[hash >> 48];
+    return &self->asked[hash_of(self, line, node)];
 }
 
 /* The last instruction of the node's core, or of any (UINT16_MAX), that accessed the line in this launch. */
@@ -31,6 +36,13 @@ gpc_profile_offered(gpc_profile_t *self, const gpc_observation_t *event)
     uint32_t core = event->offered.core, pc = pc_of_request(self, core, msg);
     *asked_at(self, msg->line, (gpc_node_t) core) = (gpc_asked_t){msg->line, (gpc_node_t) core, self->launches, pc};
     *asked_at(self, msg->line, UINT16_MAX) = (gpc_asked_t){msg->line, UINT16_MAX, self->launches, pc};
+}
+
+/* Whether it is still the request as the core has offered it. */
+static bool
+is_of_core(const gpc_msg_t *msg)
+{
+    return msg->type <= GPC_MSG_ATOMIC && msg->access != GPC_NONE;
 }
 
 static uint32_t
@@ -73,6 +85,26 @@ pc_of_message(const gpc_profile_t *self, const gpc_msg_t *msg, gpc_address_t lin
     return pc < self->program->count ? pc : last_asked(self, line, UINT16_MAX);
 }
 
+/* Parts of a request that a step has split are charged once. */
+static void
+charge_stay(gpc_profile_t *self, const gpc_step_t *x, gpc_profiled_step_t *step)
+{
+    const gpc_msg_t *msg = x->msg;
+    gpc_cycle_t now = gpc_profile_now(self), since = msg->ready / self->about.period;
+    gpc_stay_t *stay = &self->stays[x->message], new = {msg->line, msg->ready, now};
+    if (stay->line == new.line && stay->ready == new.ready) {
+        since = stay->until;
+    }
+    *stay = new;
+    bool part = step->charged.line == new.line && step->charged.ready == new.ready && step->charged.until == now;
+    if (part || since >= now) {
+        return;
+    }
+    step->charged = new;
+    self->program->places[step->pc].caused.bank_cycles += now - since;
+    self->program->slots[slot_of(self, msg->line)].bank_cycles += now - since;
+}
+
 /* A controller counts a request after its step: such counts belong to the step before. */
 void
 gpc_profile_cell(gpc_profile_t *self, const gpc_step_t *x)
@@ -82,10 +114,14 @@ gpc_profile_cell(gpc_profile_t *self, const gpc_step_t *x)
     }
     gpc_profiled_step_t *step = &self->steps[x->unit->node];
     charge_counts(self, x->unit, step->pc, slot_of(self, step->line));
-    bool of_core = gpc_has_message(x) && x->msg->type <= GPC_MSG_ATOMIC && x->msg->access != GPC_NONE;
+    bool of_core = gpc_has_message(x) && is_of_core(x->msg);
     step->line = x->line;
     step->pc = of_core ? pc_of_request(self, x->unit->index, x->msg)
                        : pc_of_message(self, gpc_has_message(x) ? x->msg : NULL, x->line);
+    bool at_bank = gpc_nodes_kind(self->about.nodes, x->unit->node)->position == GPC_AT_BANK;
+    if (at_bank && gpc_has_message(x) && gpc_is_request(x->unit, x->msg)) {
+        charge_stay(self, x, step);
+    }
 }
 
 /* The last cell may have been of another line, which made way for this one. */
@@ -97,7 +133,7 @@ gpc_profile_stepped(gpc_profile_t *self, const gpc_controller_t *unit, gpc_addre
     }
     gpc_profiled_step_t *step = &self->steps[unit->node];
     if (line != step->line) {
-        *step = (gpc_profiled_step_t){line, last_asked(self, line, UINT16_MAX)};
+        *step = (gpc_profiled_step_t){line, last_asked(self, line, UINT16_MAX), step->charged};
     }
     charge_counts(self, unit, step->pc, slot_of(self, line));
 }
@@ -125,6 +161,21 @@ gpc_profile_dropped(gpc_profile_t *self, const gpc_observation_t *event)
     self->program->places[pc].caused.counts[position][GPC_COUNT_self_invalidations] += copies;
     self->program->slots[slot].counts[position][GPC_COUNT_self_invalidations] += copies;
     self->before[unit->node].self_invalidations += copies;
+}
+
+void
+gpc_profile_written(gpc_profile_t *self, const gpc_msg_t *msg)
+{
+    if (!self->program || msg->requester >= self->about.cores->machine->cores) {
+        return;
+    }
+    gpc_written_t *written = &self->written[hash_of(self, msg->line, UINT16_MAX)];
+    if (written->line == msg->line && written->core != msg->requester) {
+        uint32_t pc = is_of_core(msg) ? pc_of_request(self, msg->requester, msg) : pc_of_message(self, msg, msg->line);
+        self->program->places[pc].caused.owner_changes++;
+        self->program->slots[slot_of(self, msg->line)].owner_changes++;
+    }
+    *written = (gpc_written_t){msg->line, msg->requester};
 }
 
 void

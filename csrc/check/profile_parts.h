@@ -20,6 +20,8 @@ enum {
 typedef struct {
     uint64_t counts[GPC_NUM_POSITIONS][GPC_NUM_COUNTS];
     uint64_t flits;
+    uint64_t owner_changes; /* stores and atomics of another core than the last one that wrote the line */
+    uint64_t bank_cycles;   /* of requests, from when the bank could take them to its last step for them */
 } gpc_traffic_counts_t;
 
 /* An instruction of a program, or none. */
@@ -109,10 +111,24 @@ typedef struct {
     uint32_t launch, pc;
 } gpc_asked_t;
 
+/* The core that wrote a line last. */
+typedef struct {
+    gpc_address_t line; /* GPC_NEVER: free */
+    gpc_node_t core;
+} gpc_written_t;
+
+/* A request at a bank: its cycles before `until` are charged. */
+typedef struct {
+    gpc_address_t line;
+    gpc_tick_t ready;
+    gpc_cycle_t until;
+} gpc_stay_t;
+
 /* The cell that a controller executes or has executed last, to which counts until its next one belong. */
 typedef struct {
     gpc_address_t line;
     uint32_t pc;
+    gpc_stay_t charged; /* of a bank: the last request that is charged; others with its line and tick are its parts */
 } gpc_profiled_step_t;
 
 struct gpc_profile {
@@ -128,6 +144,8 @@ struct gpc_profile {
     gpc_profiled_step_t *steps;          /* [nodes] */
     gpc_controller_statistics_t *before; /* [nodes] */
     gpc_asked_t *asked;                  /* [GPC_PROFILE_ASKED]: the last instruction that accessed a line */
+    gpc_written_t *written;              /* [GPC_PROFILE_ASKED] */
+    gpc_stay_t *stays;                   /* [capacity of the messages] */
     gpc_changed_t *changed;              /* [GPC_PROFILE_CHANGED] */
     gpc_handover_t *handovers;           /* [GPC_PROFILE_HANDOVERS], the last ones */
     uint64_t num_handovers;
@@ -158,6 +176,7 @@ void gpc_profile_offered(gpc_profile_t *self, const gpc_observation_t *event);
 void gpc_profile_cell(gpc_profile_t *self, const gpc_step_t *x);
 void gpc_profile_stepped(gpc_profile_t *self, const gpc_controller_t *unit, gpc_address_t line);
 void gpc_profile_dropped(gpc_profile_t *self, const gpc_observation_t *event);
+void gpc_profile_written(gpc_profile_t *self, const gpc_msg_t *msg);
 void gpc_profile_sent(gpc_profile_t *self, const gpc_observation_t *event);
 void gpc_profile_sweep(gpc_profile_t *self); /* counts since the last steps */
 

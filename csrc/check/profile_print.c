@@ -48,6 +48,8 @@ add_traffic(gpc_text_t *out, const gpc_traffic_counts_t *counts)
         }
     }
     gpc_text_add_count(out, "flits", counts->flits);
+    gpc_text_add_count(out, "owner_changes", counts->owner_changes);
+    gpc_text_add_count(out, "bank_cycles", counts->bank_cycles);
 }
 
 /* The buffer of an instruction's access, or `none`. */

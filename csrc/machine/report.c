@@ -229,7 +229,8 @@ gpc_gpu_profile(gpc_gpu_t *gpu, bool on)
     gpc_profile_free(gpu->profile);
     gpu->profile = NULL;
     if (on) {
-        const gpc_profiled_t about = {&gpu->stream, &gpu->cores, &gpu->nodes, gpu->controllers};
+        const gpc_profiled_t about = {&gpu->stream,     &gpu->cores,    &gpu->nodes,
+                                      gpu->controllers, &gpu->messages, gpu->core_clock.period};
         status = gpc_profile_create(&about, &gpu->profile);
     }
     return status ? gpc_fail(&gpu->failure, status, "out of memory for a profile") : 0;

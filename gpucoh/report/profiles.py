@@ -10,13 +10,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gpucoh.results.profile import NO_LINE, Profile
+from gpucoh.results.profile import HELD, NO_LINE, Profile
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _MOST = 8  # rows of a table
 _MOST_CAUSES = 2
+_COUNTS = ("L1 hits", "misses", "flits")
+_CONTENTION = ("owner changes", "held", "bank cycles")
 
 
 def print_profile(console: Console, profile: Profile) -> None:
@@ -26,9 +28,11 @@ def print_profile(console: Console, profile: Profile) -> None:
     cells = [
         (f"{PurePath(row['file']).name}:{row['line']}", *_usual(row), row["source"]) for row in rows
     ]
-    _print(console, ("line", "cycles", "mostly", "L1 hits", "misses", "flits", "source"), cells)
-    cells = [(row["buffer"], *_usual(row)) for row in _rows(profile.by("buffer"))]
-    _print(console, ("array", "cycles", "mostly", "L1 hits", "misses", "flits"), cells)
+    _print(console, ("line", "cycles", "mostly", *_COUNTS, "source"), cells)
+    cells = [
+        (row["buffer"], *_usual(row), *_contention(row)) for row in _rows(profile.by("buffer"))
+    ]
+    _print(console, ("array", "cycles", "mostly", *_COUNTS, *_CONTENTION), cells)
     links = list(profile.links())
     cells = [
         (
@@ -66,10 +70,16 @@ def _usual(row: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
+def _contention(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """What serialises the accesses to an array."""
+    held = sum(row[name] for name in HELD)
+    return (f"{row['owner_changes']:,}", f"{held:,}", f"{row['bank_cycles']:,}")
+
+
 def _print(console: Console, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in header:
-        numbers = name in ("cycles", "L1 hits", "misses", "flits", "from", "to")
+        numbers = name in ("cycles", *_COUNTS, *_CONTENTION, "from", "to")
         table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))

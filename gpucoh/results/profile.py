@@ -22,6 +22,9 @@ VIEWS = ("line", "buffer", "warp")
 CAUSES = tuple(name for name in Stalls.__annotations__ if name not in ("memory_order", "fence"))
 _CACHES = ("l1", "l2")
 _COUNTERS = tuple(f"{cache}_{name}" for cache in _CACHES for name in Cache.__annotations__)
+# Counts that the statistics of a run lack.
+ONLY_PROFILED = ("owner_changes", "bank_cycles")
+HELD = ("l1_held_line", "l2_held_line")  # requests that waited for a line
 NO_LINE = "(none)"
 NO_BUFFER = "(none)"
 # What a warp waits for, in words; the text precedes an array's name.
@@ -151,8 +154,8 @@ class Profile:
     def text(self, file: str, line: int) -> str:
         """The text of a source line of the kernels; empty if it was not known when the run ended."""
         for program in self._data["programs"]:
-            if file in program["files"]:
-                found = program["texts"].get(f"{program['files'].index(file)}:{line}", "")
+            for number, name in enumerate(program["files"]):  # once for each function of the file
+                found = program["texts"].get(f"{number}:{line}", "") if name == file else ""
                 if found:
                     return str(found)
         return ""
@@ -257,7 +260,7 @@ def _caches(counts: Mapping[str, Any]) -> dict[str, int]:
         for cache in _CACHES
         for name, value in counts.get(cache, {}).items()
     }
-    return columns | {"flits": counts["flits"]}
+    return columns | {name: counts.get(name, 0) for name in ("flits", *ONLY_PROFILED)}
 
 
 def _table(rows: Iterable[Mapping[str, Any]], *, sort: bool = True) -> pd.DataFrame:

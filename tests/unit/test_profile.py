@@ -152,3 +152,111 @@ def test_a_reset_restarts_the_profile():
     stats = gpu.stats()
     assert lines["cycles"].sum() == stats.core.active_cycles + stats.stalls.launch
     assert lines["l1_stores"].sum() == stats.l1.stores
+
+
+# ---- polls have one line, that of the load
+
+
+@gpucoh.kernel
+def poll_in_parts(ready: Buffer[i32], out: Buffer[i32], n: i32):
+    for i in range(n):
+        if gpucoh.block_id() == 0:
+            gpucoh.sleep(2000)
+            gpucoh.store(ready, i, 1)
+        else:
+            word = 0
+            while word + gpucoh.warp_id() == 0:
+                word = gpucoh.load(ready, i, order="acquire")
+                out[gpucoh.block_id()] = word * 3
+
+
+def polls_by_view(profile):
+    """The lines of polls and attempts to take locks, in the table of lines and in the chain."""
+    lines, chain = profile.by("line"), profile.critical()
+    charged = {
+        (cause, f"{Path(row['file']).name}:{row['line']}"): row["source"]
+        for cause in ("poll", "lock")
+        for _, row in lines[lines[f"stalls_{cause}"] > 0].iterrows()
+    }
+    followed = {
+        (row[cause], row[where])
+        for _, row in chain.iterrows()
+        for cause, where in (("after", "where"), ("longest_wait", "longest_where"))
+        if row[cause] in ("poll", "lock")
+    }
+    return charged, followed
+
+
+def test_a_poll_whose_value_is_computed_with_is_charged_to_the_load_in_every_view():
+    gpu = gpucoh.GPU(protocol="gpu-vi")
+    arrays = [gpu.zeros(32, np.int32) for _ in range(2)]
+    with gpu.profile() as profile:
+        gpu.launch(poll_in_parts, grid=2, block=32, args=(*arrays, 8))
+    charged, followed = polls_by_view(profile())
+    assert set(charged.values()) == {'word = gpucoh.load(ready, i, order="acquire")'}
+    assert followed == set(charged)
+
+
+@pytest.mark.parametrize(
+    ("workload", "protocol"), [("tb_lg", "no-l1"), ("uts", "denovo-drf"), ("vpr", "no-l1")]
+)
+def test_the_chain_names_the_lines_to_which_polls_are_charged(workload, protocol):
+    """The chain named the line after an attempt to take a lock, whose wait had ended."""
+    charged, followed = polls_by_view(
+        gpucoh.run(workload, protocol, scale="tiny", profile=True).profile
+    )
+    assert followed
+    assert followed <= set(charged)
+    assert all(re.search(r"load|atomic|\[", source) for source in charged.values())
+
+
+def test_lines_of_functions_that_kernels_call_have_their_source():
+    """Only lines of the first of a file's functions had it."""
+    lines = gpucoh.run("tb_lg", "ideal", scale="tiny", profile=True).profile.by("line")
+    assert lines.loc[lines["line"] > 0, "source"].all()
+
+
+# ---- contention
+
+
+@gpucoh.kernel
+def pass_on(turn: Buffer[i32], word: Buffer[i32], n: i32):
+    """Two blocks write one word in turns."""
+    if gpucoh.thread_id() == 0:
+        for i in range(n):
+            while gpucoh.load(turn, 0, order="acquire") != 2 * i + gpucoh.block_id():
+                pass
+            gpucoh.store(word, 0, i)
+            gpucoh.store(turn, 0, 2 * i + gpucoh.block_id() + 1, order="release")
+
+
+@pytest.mark.parametrize("protocol", ["no-l1", "mesi", "denovo-drf", "tc-strong"])
+def test_an_owner_changes_with_each_write_of_another_core(protocol):
+    gpu = gpucoh.GPU(protocol=protocol)
+    turn, word = (gpu.zeros(32, np.int32) for _ in range(2))
+    with gpu.profile() as profile:
+        gpu.launch(pass_on, grid=2, block=32, args=(turn, word, 8))
+    changes = profile().by("buffer").set_index("buffer")["owner_changes"]
+    assert changes.loc["turn"] == changes.loc["word"] == 15
+    assert profile().by("line")["owner_changes"].sum() == changes.sum() == 30
+
+
+@gpucoh.kernel
+def count(hot: Buffer[i32], cold: Buffer[i32]):
+    at = 32 * gpucoh.block_id()
+    for _i in range(10):
+        if gpucoh.thread_id() == 0:
+            gpucoh.atomic_add(hot, 0, 1)
+            gpucoh.atomic_add(cold, at, 1)
+
+
+@pytest.mark.parametrize("protocol", ["no-l1", "mesi"])
+def test_requests_for_a_word_of_all_cores_stay_longer_at_the_bank(protocol):
+    gpu = gpucoh.GPU(protocol=protocol)
+    arrays = [gpu.zeros(512, np.int32) for _ in range(2)]
+    with gpu.profile() as profile:
+        gpu.launch(count, grid=16, block=32, args=tuple(arrays))
+    arrays = profile().by("buffer").set_index("buffer")
+    for column in ("bank_cycles", "owner_changes"):
+        assert arrays.loc["hot", column] > 3 * arrays.loc["cold", column]
+    assert arrays.loc["cold", "owner_changes"] == 0
