@@ -1,8 +1,9 @@
-"""``gpucoh explain``: why one run takes longer than another, and the life of a line; the window of a trace."""
+"""``gpucoh explain``: why runs take longer than others, and the life of a line; the window of a trace."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -12,11 +13,26 @@ import typer
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
-from gpucoh.cli.options import App, stdout_console
+from gpucoh.base.wording import natural
+from gpucoh.cli.options import (
+    App,
+    JobsOption,
+    JsonOption,
+    RuleOption,
+    lists,
+    pairs,
+    print_json,
+    seeds,
+    stdout_console,
+)
+from gpucoh.device.choices import split_list
+from gpucoh.device.gpu import protocols
+from gpucoh.experiments.comparison import carry_out
+from gpucoh.experiments.grids import grid
 from gpucoh.experiments.interrupts import interruptible
 from gpucoh.experiments.runner import Run
-from gpucoh.machines import machine
-from gpucoh.results.differences import explain
+from gpucoh.machines import machine, machines
+from gpucoh.results.differences import Explanation, explain
 from gpucoh.results.runs import RunResult
 from gpucoh.results.trace.trace import timeline_path
 from gpucoh.suite import workloads
@@ -29,21 +45,62 @@ def register(app: App) -> None:
 
     @app.command("explain")
     def explain_command(
-        first: Annotated[
-            Path,
+        given: Annotated[
+            list[str],
             typer.Argument(
-                metavar="A", help="File of gpucoh run WORKLOAD -p PROTOCOL --profile --json."
+                metavar="FILE...|WORKLOAD",
+                help="Files of gpucoh run WORKLOAD -p PROTOCOL --profile --json; or, with -p, a workload to run.",
             ),
         ],
-        second: Annotated[
-            Path | None, typer.Argument(metavar="B", help="File of the run to compare it with.")
+        protocol: Annotated[
+            list[str] | None,
+            typer.Option(
+                "-p",
+                "--protocol",
+                help="Run WORKLOAD under each of these protocols; comma separated or repeated.",
+            ),
         ] = None,
+        machine_ids: Annotated[
+            list[str] | None,
+            typer.Option(
+                "-m",
+                "--machine",
+                help="Presets or TOML files of the runs, comma separated or repeated. Default: fermi.",
+            ),
+        ] = None,
+        consistency: RuleOption = None,
+        scale: Annotated[
+            str | None,
+            typer.Option("--scale", help="Input size: tiny, small or paper. Default: small."),
+        ] = None,
+        several: Annotated[
+            str | None,
+            typer.Option("--seeds", help="Number of seeds, or a list of them (0,1,2)."),
+        ] = None,
+        changes: Annotated[
+            list[str] | None,
+            typer.Option(
+                "--set",
+                metavar="KEY=VALUE,...",
+                help="Machine field, or budget or deadlock_after, with the values to compare.",
+            ),
+        ] = None,
+        params: Annotated[
+            list[str] | None,
+            typer.Option(
+                "--param",
+                metavar="KEY=VALUE,...",
+                help="Parameter of the workload, with the values to compare.",
+            ),
+        ] = None,
+        jobs: JobsOption = None,
+        as_json: JsonOption = False,
         line: Annotated[
             str | None,
             typer.Option(
                 "--line",
                 metavar="ADDRESS",
-                help=r"Run A again and print the life of a line: a byte address (0x1080), or NAME\[INDEX], "
+                help=r"Run FILE again and print the life of a line: a byte address (0x1080), or NAME\[INDEX], "
                 "an element of an array, by its name or its kernel's parameter.",
             ),
         ] = None,
@@ -53,13 +110,19 @@ def register(app: App) -> None:
                 "-w",
                 "--workload",
                 metavar="FILE.py:NAME",
-                help="With --line, if A's workload is one of your own.",
+                help="With --line, if its workload is one of your own.",
             ),
         ] = None,
     ) -> None:
-        """Rank the differences of two runs of a workload, by source line and array.
+        """Rank the differences of runs of a workload, by source line and array.
+
+        Several numbers of cores show why it does not scale: the numbers are per core then.
 
         Examples:
+
+          gpucoh explain fg-share -p mesi --set cores=4,16,64
+
+          gpucoh explain bh -p tc-weak,gpu-vi --scale tiny
 
           gpucoh run bh -p tc-weak --profile --json > a.json
 
@@ -71,16 +134,41 @@ def register(app: App) -> None:
 
           gpucoh explain mine.json --line "flags[3]" -w my_file.py:my_workload
         """
-        if (second is None) == (line is None):
-            raise ConfigError("explain takes a second run, or --line ADDRESS")
         if own is not None and line is None:
             raise ConfigError("--workload goes with --line ADDRESS")
+        of_runs = {
+            "--machine": machine_ids,
+            "--consistency": consistency,
+            "--scale": scale,
+            "--seeds": several,
+            "--set": changes,
+            "--param": params,
+            "--jobs": jobs,
+        }
+        for option, value in of_runs.items():
+            if value is not None and protocol is None:
+                raise ConfigError(f"{option} goes with a workload and --protocol ID")
+        if sum((line is not None, protocol is not None, len(given) > 1)) != 1:
+            raise ConfigError(
+                "explain takes the files of two runs or more, a workload with --protocol ID, or a file with "
+                "--line ADDRESS"
+            )
         if line is not None:
-            _print_life(first, line, own)
-        if second is None:
+            _print_life(Path(given[0]), line, own)
             return
-        text = explain(read_run(first), read_run(second))
-        stdout_console().print(str(text), markup=False, highlight=False, soft_wrap=True)
+        if protocol is None:
+            _print(explain(*map(read_run, map(Path, given))), as_json)
+            return
+        entries = {
+            "protocol": lists(protocol, (), list(protocols())),
+            "machine": lists(machine_ids, ["fermi"], list(machines())),
+            "consistency": consistency,
+            "scale": scale or "small",
+            "seed": list(seeds(several, 0)),
+            "set": _values("--set", changes),
+            "params": _values("--param", params),
+        }
+        _print(_of_runs(grid(workload=given[0], **entries), jobs, progress=not as_json), as_json)
 
 
 def read_run(path: Path) -> RunResult:
@@ -100,6 +188,35 @@ def read_run(path: Path) -> RunResult:
         raise ConfigError(
             f"{path} is not a run: write one with gpucoh run ... --profile --json"
         ) from None
+
+
+def _values(option: str, given: list[str] | None) -> dict[str, list[str]]:
+    """Names, each with the values of its comma-separated list."""
+    return {name: split_list(text) for name, text in pairs(option, given).items()}
+
+
+def _of_runs(wanted: list[dict[str, Any]], jobs: int | None, *, progress: bool) -> Explanation:
+    """Profile runs, and explain their differences."""
+    runs = [Run(**one) for one in wanted]
+    if len(runs) < 2:
+        raise ConfigError(
+            "explain compares runs: give several protocols, machines or seeds, or several values of --set or --param"
+        )
+    for run in runs:
+        run.validate()
+    number = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
+    results = carry_out(runs, jobs=number, progress=progress, profile=True)
+    for result in results:
+        if result.error in ("KernelError", "WorkloadError") and not result.cycles:
+            raise ConfigError(f"{result.workload} under {result.protocol}: {result.where}")
+    return explain(*results)
+
+
+def _print(found: Explanation, as_json: bool) -> None:
+    if as_json:
+        print_json({"lines": list(found.lines), "rows": list(found.rows)})
+    else:
+        stdout_console().print(str(found), markup=False, highlight=False, soft_wrap=True)
 
 
 def _print_life(file: Path, line: str, own: str | None) -> None:

@@ -148,7 +148,9 @@ class Comparison(Matrix):
         )
 
 
-def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list[RunResult]:
+def carry_out(
+    runs: Sequence[Run], *, jobs: int, progress: bool = False, profile: bool = False
+) -> list[RunResult]:
     """Run runs in threads; the core releases Python's global lock.
 
     Ctrl-C ends them all within a moment and is raised again.
@@ -158,7 +160,9 @@ def carry_out(runs: Sequence[Run], *, jobs: int, progress: bool = False) -> list
     pool = Workers(jobs)
     schedule = Schedule(
         range(len(runs)),
-        lambda number: pool.submit(runs[number].carry_out, capture=True, stop=stop),
+        lambda number: pool.submit(
+            runs[number].carry_out, capture=True, stop=stop, profile=profile
+        ),
         workers=jobs,
         kind=lambda number: kind_of(runs[number]),
         seconds=lambda result: result.wall_s,

@@ -11,6 +11,7 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import nearest
 from gpucoh.results.runs import RunResult
+from gpucoh.results.stats import STALL_SUMS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,8 +110,8 @@ def _draw_one(
 
 def _draw_stalls(chart: Axes, table: pd.DataFrame, edges: Sequence[int], cores: int) -> None:
     """Stack the largest causes, and the others as one; sums of causes are left out."""
-    parts = [name for name in table if str(name).startswith("stalls_")]
-    parts = [part for part in parts if part not in ("stalls_memory_order", "stalls_fence")]
+    sums = [f"stalls_{name}" for name in STALL_SUMS]
+    parts = [name for name in table if str(name).startswith("stalls_") and name not in sums]
     whole: Any = table["cycles"] * cores
     parts.sort(key=lambda name: -int(table[name].sum()))
     shown = [name for name in parts[:_MOST_CAUSES] if table[name].any()]

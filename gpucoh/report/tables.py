@@ -17,6 +17,7 @@ from gpucoh.report.explanation import derived_numbers
 from gpucoh.results.matrix import Matrix
 from gpucoh.results.runs import RunResult
 from gpucoh.results.series import Series
+from gpucoh.results.stats import STALL_SUMS
 from gpucoh.suite import GROUPS, PAPERS, Workload
 
 
@@ -149,7 +150,7 @@ def print_series(console: Console, series: Series) -> None:
 
 def _stall(row: Mapping[str, Any]) -> str:
     """The largest cause of stalls, and its share of all stall cycles."""
-    sums = ("stalls_memory_order", "stalls_fence")
+    sums = [f"stalls_{name}" for name in STALL_SUMS]
     causes = {k: v for k, v in row.items() if k.startswith("stalls_") and k not in sums}
     largest = max(causes, key=lambda name: causes[name])
     whole = sum(causes.values())

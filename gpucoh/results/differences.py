@@ -1,18 +1,27 @@
-"""Why one run takes longer than another: the largest differences of their profiles, in words."""
+"""Why one run takes longer than another: the largest differences of their profiles, in words and as a table."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
 
 from gpucoh.base.doors import door
-from gpucoh.base.errors import ConfigError
-from gpucoh.results.profile import NO_BUFFER, PHRASES, Place, Profile
+from gpucoh.base.late import LATE_IMPORT
+from gpucoh.results.measured import CONTENTION, Measured, Wait, measured, rows_of, source_of
+from gpucoh.results.profile import PHRASES
 from gpucoh.results.runs import RunResult
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_WAITS = 5  # lines of each part of the text
 _MOST_COUNTS = 3
+_MOST_ARRAYS = 2
+_LEAST_SHARE = 0.02  # of the cycles at the bank of the most contended array
+_BY_WEIGHT = tuple(CONTENTION)[::-1]
 _COUNTS = {
     "l1_expired": "L1 loads that find an expired copy",
     "l1_invalidations": "copies invalidated in L1s",
@@ -25,19 +34,37 @@ _COUNTS = {
 
 @dataclass(frozen=True)
 class Explanation:
-    """The largest differences of two runs: ``print`` it, or read its lines.
+    """The largest differences of runs: ``print`` it, or read its lines and its table.
 
     Attributes
     ----------
     lines : tuple of str
         The text.
     waits : dict
-        (file, line, cause, array) -> core cycles of the first run minus those of the second, summed over cores, the
+        (file, line, cause, array) -> core cycles of the first run minus those of the last, summed over cores, the
         largest difference first.
+    rows : tuple of dict
+        The rows of :attr:`table`.
     """
 
     lines: tuple[str, ...]
-    waits: dict[tuple[str, int, str, str], int] = field(repr=False)
+    waits: dict[Wait, int] = field(repr=False)
+    rows: tuple[Mapping[str, Any], ...] = field(repr=False)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row for each run and measured number.
+
+        ``run`` is what distinguishes the run, beside ``protocol``, ``machine``, ``seed``, ``cores`` and what the runs
+        vary (``set_l1_kib``, ``option_lifetime``, ``param_n``). ``measure`` is ``wait_cycles``, with ``cause``,
+        ``array``, ``file``, ``line`` and ``source``; or, by ``array``, ``owner_changes``, ``requests_held`` or
+        ``bank_cycles``. ``value`` is the sum over cores, ``per_core`` its quotient by ``cores``. The ``wait_cycles`` of
+        a run add up to its core cycles without an issued instruction.
+        """
+        with LATE_IMPORT:
+            import pandas as pd
+
+        return pd.DataFrame(list(self.rows))
 
     def __str__(self) -> str:
         return "\n".join(self.lines)
@@ -46,18 +73,19 @@ class Explanation:
 
 
 @door
-def explain(a: RunResult, b: RunResult) -> Explanation:
-    """Rank the differences of two runs of one workload.
+def explain(a: RunResult, b: RunResult, *more: RunResult) -> Explanation:
+    """Rank the differences of runs of one workload, and name the arrays that serialise their accesses.
 
     Parameters
     ----------
-    a, b : RunResult
-        Runs with ``profile=True``.
+    a, b, *more : RunResult
+        Runs with ``profile=True``, under several protocols or, for instance, with several numbers of cores. Where these
+        differ, all numbers of the text but whole times are per core.
 
     Returns
     -------
     Explanation
-        A dozen lines of text that name arrays and source lines.
+        Text that names arrays and source lines, and a table.
 
     Raises
     ------
@@ -71,118 +99,166 @@ def explain(a: RunResult, b: RunResult) -> Explanation:
     >>> gpucoh.explain(slow, fast).lines[0].startswith("st: no-l1 takes ")
     True
     """
-    if a.workload != b.workload:
-        raise ConfigError(
-            f"the runs are of two workloads, {a.workload} and {b.workload}: explain compares runs of one"
-        )
-    first, second = a.profile, b.profile
-    waits = _differences(_waits(first), _waits(second))
-    lines = [_summary(a, b), *_lines_of_waits(waits, a, b, first, second)]
-    lines += _lines_of_counts(a, b, first, second)
-    lines += [line for run in (a, b) if (line := _chain(run))]
-    return Explanation(tuple(lines), waits)
+    runs = measured((a, b, *more))
+    waits = list(dict.fromkeys(key for one in runs for key in one.waits))
+    differences = {key: runs[0].waits[key] - runs[-1].waits[key] for key in waits}
+    # Cores without a block explain something only where the numbers of cores differ.
+    told = [key for key in waits if key[0] or (key[2] == "launch" and runs[0].per_core)]
+    lines = _of_two(runs, told) if len(runs) == 2 else _of_several(runs, told)
+    failed = [
+        f"{run.label}: {run.run.verdict}: {run.run.where}" for run in runs if _failed(run.run)
+    ]
+    return Explanation(
+        (*lines, *failed, *(line for one in runs if (line := _chain(one)))),
+        dict(sorted(differences.items(), key=lambda item: -abs(item[1]))),
+        tuple(rows_of(runs, waits)),
+    )
 
 
-def _names(a: RunResult, b: RunResult) -> tuple[str, str]:
-    """How the text calls the runs: by what distinguishes them."""
-    for name in ("protocol", "machine", "consistency", "seed"):
-        if getattr(a, name) != getattr(b, name):
-            return str(getattr(a, name)), str(getattr(b, name))
-    return "the first run", "the second run"
+def _failed(run: RunResult) -> bool:
+    return run.verdict not in ("correct", "unchecked")
 
 
-def _summary(a: RunResult, b: RunResult) -> str:
-    one, other = _names(a, b)
-    text = f"{a.workload}: {one} takes {a.cycles:,} core cycles, {other} {b.cycles:,}"
-    return text + (f" ({a.cycles / b.cycles:.2f} times as many)." if b.cycles else ".")
+# ---- numbers
 
 
-Waits = Counter[tuple[str, int, str, str]]
+def _shown(value: float) -> str:
+    """A number: whole, or per core with a fraction where it is small."""
+    return f"{value:,.0f}" if value == round(value) or value >= 100 else f"{value:,.1f}"
 
 
-def _waits(profile: Profile) -> Waits:
-    """Cycles by file, line, cause and array, without those of cores that have no block."""
-    places = list(profile.places())
-    arrays = _arrays(places)
-    found: Waits = Counter()
-    for place in places:
-        for cause, cycles in place.counts["cycles"].items():
-            if cause not in ("launch", "issue") and place.file:
-                named = (
-                    place.buffer
-                    if place.buffer != NO_BUFFER
-                    else arrays.get((place.kernel, cause), "")
-                )
-                found[place.file, place.line, cause, named] += cycles
-    return found
+def _basis(run: Measured) -> str:
+    return "per core" if run.per_core else "summed over cores"
 
 
-def _arrays(places: list[Place]) -> dict[tuple[str, str], str]:
-    """The array whose accesses the waits of a kernel for one cause await most."""
-    awaited: dict[tuple[str, str], Counter[str]] = {}
-    for place in places:
-        for cause, cycles in place.counts["awaited"].items():
-            if place.buffer != NO_BUFFER:
-                awaited.setdefault((place.kernel, cause), Counter())[place.buffer] += cycles
-    return {key: counts.most_common(1)[0][0] for key, counts in awaited.items()}
-
-
-def _differences(first: Waits, second: Waits) -> dict[tuple[str, int, str, str], int]:
-    keys = dict.fromkeys((*first, *second))
-    found = {key: first[key] - second[key] for key in keys}
-    return dict(sorted(found.items(), key=lambda item: -abs(item[1])))
-
-
-def _lines_of_waits(
-    waits: dict[tuple[str, int, str, str], int],
-    a: RunResult,
-    b: RunResult,
-    first: Profile,
-    second: Profile,
-) -> list[str]:
-    one, other = _names(a, b)
-    charged, compared = _waits(first), _waits(second)
-    lines = [f"Core cycles of waits, summed over cores, {one} against {other}:"]
-    for (file, line, cause, array), difference in list(waits.items())[:_MOST_WAITS]:
-        if difference:
-            key = (file, line, cause, array)
-            source = first.text(file, line) or second.text(file, line)
-            lines.append(
-                f"  {difference:+,}: {_phrase(cause, array)} at {PurePath(file).name}:{line}"
-                f" ({charged[key]:,} and {compared[key]:,})" + (f": {source}" if source else "")
-            )
-    return lines if len(lines) > 1 else ["The waits of both are the same."]
-
-
-def _phrase(cause: str, array: str) -> str:
+def _phrase(runs: Sequence[Measured], wait: Wait) -> tuple[str, str]:
+    """A wait in words with its place, and the text of its line."""
+    file, line, cause, array = wait
     phrase = PHRASES[cause]
     if phrase.endswith((" of", " to", " on", " in")):
-        return f"{phrase} {array or 'registers'}"
-    return phrase
+        phrase = f"{phrase} {array or 'registers'}"
+    source = source_of(runs, file, line) if file else ""
+    return phrase + (f" at {PurePath(file).name}:{line}" if file else ""), source and f": {source}"
 
 
-def _lines_of_counts(a: RunResult, b: RunResult, first: Profile, second: Profile) -> list[str]:
-    one, other = _names(a, b)
-    tables = [profile.by("buffer").set_index("buffer") for profile in (first, second)]
+def _contended(runs: Sequence[Measured]) -> list[str]:
+    """Arrays with many cycles at the bank, that with the most first."""
+    arrays = dict.fromkeys(array for run in runs for array in run.arrays)
+
+    def most(array: str) -> tuple[float, ...]:
+        return tuple(max(run.count(array, name) for run in runs) for name in _BY_WEIGHT)
+
+    found = sorted((array for array in arrays if any(most(array))), key=most, reverse=True)
+    return [array for array in found if most(array)[0] >= _LEAST_SHARE * most(found[0])[0]]
+
+
+# ---- the text of two runs
+
+
+def _of_two(both: Sequence[Measured], waits: Sequence[Wait]) -> list[str]:
+    a, b = both
+    times = f"{a.run.cycles / b.run.cycles:.2f} times as many as" if b.run.cycles else "and"
+    lines = [
+        f"{a.run.workload}: {a.label} takes {a.run.cycles:,} core cycles, {times} {b.label} ({b.run.cycles:,})."
+    ]
+    found = []
+    for wait in sorted(waits, key=lambda wait: -abs(a.wait(wait) - b.wait(wait)))[:_MOST_WAITS]:
+        difference = a.wait(wait) - b.wait(wait)
+        if difference:
+            text, source = _phrase(both, wait)
+            found.append(
+                f"  {'+' if difference > 0 else '-'}{_shown(abs(difference))}: {text} "
+                f"({_shown(a.wait(wait))} and {_shown(b.wait(wait))}){source}"
+            )
+    totals = " and ".join(_shown(sum(map(run.wait, waits))) for run in both)
+    heading = f"Core cycles of waits, {_basis(a)}, {a.label} against {b.label}, in all {totals}:"
+    lines += [heading, *found] if found else ["The waits of both are the same."]
+    return [*lines, *_lines_of_counts(a, b), *_most_contended(a, b)]
+
+
+def _lines_of_counts(a: Measured, b: Measured) -> list[str]:
     found = []
     for name, text in _COUNTS.items():
-        for array in dict.fromkeys((*tables[0].index, *tables[1].index)):
-            counts = [int(t[name].get(array, 0)) if name in t else 0 for t in tables]
-            if array != NO_BUFFER and counts[0] != counts[1]:
-                share = abs(counts[0] - counts[1]) / max(1, *(int(t[name].sum()) for t in tables))
-                found.append((share, f"  {text} of {array}: {counts[0]:,} and {counts[1]:,}"))
+        totals = [sum(run.count(array, name) for array in run.arrays) for run in (a, b)]
+        for array in dict.fromkeys((*a.arrays, *b.arrays)):
+            counts = [run.count(array, name) for run in (a, b)]
+            if counts[0] != counts[1]:
+                share = abs(counts[0] - counts[1]) / max(1, *totals)
+                told = f"  {text} of {array}: {_shown(counts[0])} and {_shown(counts[1])}"
+                found.append((share, told))
     found.sort(key=lambda item: -item[0])
     lines = [text for _, text in found[:_MOST_COUNTS]]
-    return [f"Counts of {one} and {other}:", *lines] if lines else []
+    heading = f"Counts of {a.label} and {b.label}{', per core' if a.per_core else ''}:"
+    return [heading, *lines] if lines else []
 
 
-def _chain(run: RunResult) -> str:
+def _most_contended(a: Measured, b: Measured) -> list[str]:
+    for array in _contended((a, b))[:1]:
+        counts = [
+            f"{text} {_shown(a.count(array, name))} and {_shown(b.count(array, name))}"
+            for name, text in CONTENTION.items()
+        ]
+        basis = ", per core" if a.per_core else ""
+        return [f"The most contended array{basis}: {array}: {', '.join(counts)}."]
+    return []
+
+
+# ---- the text of several runs
+
+
+def _of_several(runs: Sequence[Measured], waits: Sequence[Wait]) -> list[str]:
+    cycles = [run.run.cycles for run in runs]
+    times: list[tuple[Sequence[float], str]] = [(cycles, "core cycles")]
+    if cycles[0]:
+        ratios = [one / cycles[0] for one in cycles]
+        times.append((ratios, f"times those of {runs[0].label}"))
+    ranked = sorted(waits, key=lambda wait: _spread([run.wait(wait) for run in runs]))
+    rows: list[tuple[Sequence[float], str]]
+    rows = [([sum(map(run.wait, waits)) for run in runs], "all waits")]
+    for wait in ranked[:_MOST_WAITS]:
+        rows.append(([run.wait(wait) for run in runs], "".join(_phrase(runs, wait))))
+    lines = _columns(runs, f"{runs[0].run.workload}:", times)
+    lines += _columns(runs, f"Core cycles of waits, {_basis(runs[0])}:", rows)
+    counts = [
+        ([run.count(array, name) for run in runs], f"{text}: {array}")
+        for array in _contended(runs)[:_MOST_ARRAYS]
+        for name, text in CONTENTION.items()
+    ]
+    heading = f"The most contended arrays, {_basis(runs[0])}:"
+    return lines + (_columns(runs, heading, counts) if counts else [])
+
+
+def _spread(values: Sequence[float]) -> float:
+    """The smallest for the largest difference."""
+    return min(values) - max(values)
+
+
+def _columns(
+    runs: Sequence[Measured], heading: str, rows: Sequence[tuple[Sequence[float], str]]
+) -> list[str]:
+    """A heading, and rows of a number for each run."""
+    shown = [([_shown(value) for value in values], text) for values, text in rows if any(values)]
+    labels = [run.label for run in runs]
+    widths = [max(map(len, column)) for column in zip(labels, *(v for v, _ in shown), strict=True)]
+
+    def line(cells: Sequence[str], text: str) -> str:
+        padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+        return f"  {'  '.join(padded)}  {text}".rstrip()
+
+    return [heading, line(labels, ""), *(line(*row) for row in shown)]
+
+
+# ---- what ends the longest launch
+
+
+def _chain(run: Measured) -> str:
     """What ends the longest launch of a run."""
     links = list(run.profile.links())
     handed = [link for link in links if link["after"] != "launch"]
     if not links:
         return ""
-    text = f"The longest launch under {run.protocol} ends after {links[0]['end']:,} core cycles"
+    how = "under" if run.label == run.run.protocol else "of"
+    text = f"The longest launch {how} {run.label} ends after {links[0]['end']:,} core cycles"
     if not handed:
         link = links[0]
         return f"{text} with core {link['core']}, warp {link['warp']}, which no other warp holds up{_longest(link)}."

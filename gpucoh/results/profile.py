@@ -13,13 +13,13 @@ from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import unknown
-from gpucoh.results.stats import Cache, Stalls
+from gpucoh.results.stats import STALL_SUMS, Cache, Stalls
 
 if TYPE_CHECKING:
     import pandas as pd
 
 VIEWS = ("line", "buffer", "warp")
-CAUSES = tuple(name for name in Stalls.__annotations__ if name not in ("memory_order", "fence"))
+CAUSES = tuple(name for name in Stalls.__annotations__ if name not in STALL_SUMS)
 _CACHES = ("l1", "l2")
 _COUNTERS = tuple(f"{cache}_{name}" for cache in _CACHES for name in Cache.__annotations__)
 # Counts that the statistics of a run lack.

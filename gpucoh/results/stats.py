@@ -14,6 +14,8 @@ Value = TypeVar("Value", covariant=True)
 
 # Types of counters that are not groups. Tested first: a test for Mapping takes longer than the rest of a counter.
 _PLAIN = frozenset({int, float, list, str, type(None)})
+# Causes of stalls that are the sums of others, whose names begin with theirs.
+STALL_SUMS = ("memory_order", "fence")
 # Keys of storage that describe a table instead of counting.
 _CONSTANT = frozenset({"entries", "bits", "units", "class"})
 
@@ -305,7 +307,13 @@ class Core(Group[int]):
 
 
 class Stalls(Group[int]):
-    """Core cycles without an issued instruction, by cause."""
+    """Core cycles without an issued instruction, by cause; ``memory_order`` and ``fence`` are sums of causes.
+
+    Attributes
+    ----------
+    total : int
+        The sum of the causes, each counted once.
+    """
 
     __slots__ = ()
 
@@ -329,6 +337,11 @@ class Stalls(Group[int]):
     unit: int
     drain: int
     launch: int
+
+    @property
+    def total(self) -> int:
+        """Core cycles without an issued instruction."""
+        return sum(cycles for cause, cycles in self.items() if cause not in STALL_SUMS)
 
 
 class Energy(Group[float]):
