@@ -1,4 +1,4 @@
-"""Figures of any table of runs: bars of a column, stalls by cause, latencies.
+"""Figures of any table of runs: bars of a column, lines over numbers, stalls by cause, latencies.
 
 The functions take a table (of a sweep, a comparison, ``result.table``, or any DataFrame), a comparison, a run, or a
 list of runs. They share the arguments of ``Comparison.plot_speedup``; text has the family and size of Matplotlib's
@@ -16,7 +16,7 @@ from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import nearest, unknown
-from gpucoh.report.looks import looks_of, looks_of_parts, proper_name
+from gpucoh.report.looks import looks_of, proper_name, stall_looks
 from gpucoh.results.matrix import Matrix
 from gpucoh.results.runs import RunResult, table_of
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Data = pd.DataFrame | Matrix | RunResult | Iterable[RunResult]
 
-__all__ = ["bars", "latency", "stalls"]
+__all__ = ["bars", "latency", "lines", "stalls"]
 
 _PROTOCOLS = ("protocol", "protocol_id")
 _MOST_CAUSES = 7  # beside "others"
@@ -93,6 +93,46 @@ def bars(
     automatic = f"{y} by {x}" + (f" and {by}" if by else "")
     look = _Look(ax=ax, width=width, title=title, order=order, labels=names, legend=legend)
     return look.draw(table, x, by, stacks, {}, names.get(y, y), automatic)
+
+
+@door
+def lines(
+    data: Data,
+    x: str,
+    y: str,
+    by: str | None = None,
+    *,
+    ax: Axes | None = None,
+    width: str | float = "column",
+    title: str | None = "auto",
+    order: Sequence[Any] | None = None,
+    labels: Mapping[Any, str] | None = None,
+    legend: str | None = "auto",
+) -> Figure:
+    """Draw a column over a column of numbers, such as the cores: a line for each value of ``by``.
+
+    A point over several rows (seeds) is their mean, with whiskers from the smallest to the largest; one over a run with
+    a wrong result is crossed out. The x axis is logarithmic where its three or more numbers span a factor of 8.
+
+    Parameters
+    ----------
+    x, y : str
+        Columns of numbers; a row without one of them is left out.
+    data, by, ax, width, title, order, labels, legend
+        As for :func:`bars`; ``labels`` also names ``x``.
+
+    Examples
+    --------
+    >>> import gpucoh
+    >>> runs = gpucoh.grid(workload="vec-cpy", protocol="mesi", scale="tiny", set={"cores": [2, 4, 8]})
+    >>> figure = gpucoh.plot.lines(gpucoh.sweep(runs), "set_cores", "cycles")
+    """
+    table = _table(data)
+    _check_columns(table, x, y, *([by] if by is not None else []))
+    names = dict(labels or {})
+    automatic = f"{y} by {x}" + (f" and {by}" if by else "")
+    look = _Look(ax=ax, width=width, title=title, order=order, labels=names, legend=legend)
+    return look.draw_curves(table, (x, y), by, (names.get(x, x), names.get(y, y)), automatic)
 
 
 @door
@@ -198,7 +238,7 @@ class _Look:
         self, *, labels: Mapping[Any, str], order: Sequence[Any] | None, **chosen: Any
     ) -> None:
         with LATE_IMPORT:
-            from gpucoh.report.charts import Options
+            from gpucoh.report.chart import Options
 
         self.labels = {_text(name): text for name, text in labels.items()}
         self.order = None if order is None else [_text(name) for name in order]
@@ -240,6 +280,7 @@ class _Look:
         """Draw a stack for each row, or the mean of the rows with the same ``x`` and ``by``."""
         with LATE_IMPORT:
             from gpucoh.report import charts, plots
+            from gpucoh.report.chart import Chart
 
         values = self.ordered(list(dict.fromkeys(map(_text, table[by])))) if by else [""]
         rows: dict[tuple[str, str], list[tuple[Mapping[str, float], bool]]] = {}
@@ -259,9 +300,9 @@ class _Look:
         own = looks_of(values, by in _PROTOCOLS)
         options = replace(self.options, labels=self.labels | names)
         keyed = not parts and (by is None or options.place != "none")
-        chart = charts.Chart(
+        chart = Chart(
             groups={at: found for at, found in groups.items() if found},
-            looks=looks_of_parts(list(parts)) if parts else own,
+            looks=stall_looks(list(parts)) if parts else own,
             names=parts,
             label=label,
             line=None,
@@ -269,6 +310,42 @@ class _Look:
             keys=({} if by is None else names) if keyed else None,
         )
         return charts.draw([chart], options, title)
+
+    def draw_curves(
+        self,
+        table: pd.DataFrame,
+        columns: tuple[str, str],
+        by: str | None,
+        texts: tuple[str, str],
+        title: str,
+    ) -> Figure:
+        """Draw the mean of the rows with the same number and ``by``."""
+        with LATE_IMPORT:
+            from gpucoh.report.lines import Curve, draw_curves
+
+        wrong = table["correct"].eq(False) if "correct" in table else [False] * len(table)
+        bys = map(_text, table[by]) if by else [""] * len(table)
+        rows = [
+            row
+            for row in zip(bys, *(_floats(table, name) for name in columns), wrong, strict=True)
+            if row[1] == row[1] and row[2] == row[2]
+        ]
+        values = self.ordered(list(dict.fromkeys(row[0] for row in rows)))
+        if not values:
+            raise ConfigError(f"no row has a number of both {columns[0]} and {columns[1]}")
+        names, looks = self.names(table, by, values), looks_of(values, by in _PROTOCOLS)
+        curves = []
+        for value in values:
+            own = [row[1:] for row in rows if row[0] == value]
+            curves.append(
+                Curve(
+                    name=names[value] if by else "",
+                    values={at: [y for x, y, _ in own if x == at] for at, _, _ in own},
+                    wrong=frozenset(at for at, _, bad in own if bad),
+                    colour=str(looks[value]["facecolor"]),
+                )
+            )
+        return draw_curves(curves, *texts, title, self.options)
 
     def draw_lines(
         self, table: pd.DataFrame, by: str, lines: Mapping[str, Sequence[int]], label: str
@@ -328,8 +405,13 @@ def _check_columns(table: pd.DataFrame, *names: str) -> None:
 
 def _numbers(table: pd.DataFrame, name: str) -> list[float]:
     """A column's numbers; 0 where a row has none."""
+    return [0.0 if value != value else value for value in _floats(table, name)]
+
+
+def _floats(table: pd.DataFrame, name: str) -> list[float]:
+    """A column's numbers; NaN where a row has none."""
     try:
-        return [0.0 if value != value else value for value in table[name].astype(float)]  # NaN
+        return [float(value) for value in table[name].astype(float)]
     except (TypeError, ValueError):
         raise ConfigError(f"column {quoted(name)} does not hold numbers") from None
 

@@ -82,8 +82,8 @@ class Comparison(Matrix):
         labels : dict, optional
             Protocol or workload -> name in the figure. Default: the protocols' proper names.
         legend : {"auto", "outside", "inside", "none"} or None
-            Below the charts, or beside the user's axes; inside the first one; or none. ``"auto"``: outside, but inside
-            the user's axes.
+            Below the charts, or beside the user's axes; inside the first one; or none, with the protocols' names below
+            the bars. ``"auto"``: outside, but inside the user's axes.
 
         Returns
         -------

@@ -12,7 +12,8 @@ from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import resolve
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.papers.panels import Draw, Panel
-from gpucoh.report.charts import WIDTHS, Bar, Chart, Options, draw
+from gpucoh.report.chart import WIDTHS, Bar, Chart, Options
+from gpucoh.report.charts import draw
 from gpucoh.report.looks import kind_look, protocol_looks
 from gpucoh.report.plots import energy_chart, relative_stacks, subtitle, traffic_bars, traffic_chart
 from gpucoh.results.runs import RunResult

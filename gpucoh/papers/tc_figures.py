@@ -14,7 +14,8 @@ from gpucoh.experiments.comparison import Comparison
 from gpucoh.papers import drawing
 from gpucoh.papers.drawing import by_workload, short, titled
 from gpucoh.papers.panels import Draw, FigureSpec, Panel
-from gpucoh.report.charts import WIDTHS, WRONG, finish
+from gpucoh.report.chart import WIDTHS
+from gpucoh.report.legends import WRONG, finish
 
 COHERENT = ("mesi", "gpu-vi", "gpu-vini", "tc-weak")
 DIRECTORIES = ((8, 2), (8, 4), (16, 8), (32, 16))

@@ -1,203 +1,47 @@
-"""Bar charts for print: column and page widths, names below the bars, rows where one would be too narrow."""
+"""Bar charts for print: column and page widths, rows where one would be too narrow, bars named once."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 import matplotlib as mpl
 from matplotlib import patheffects, transforms
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
-from matplotlib.textpath import text_to_path
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from gpucoh.base.canvas import Canvas, points, style
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
-from gpucoh.base.wording import nearest
-from gpucoh.report.looks import Look, proper_name
+from gpucoh.report.chart import Bar, Chart, Options
+from gpucoh.report.legends import (
+    KEYS,
+    LETTERS,
+    NAMES,
+    NOTHING,
+    SMALL,
+    WRONG,
+    finish,
+    keys,
+    legend_in,
+    length,
+    letters,
+    mark_handles,
+    naming,
+    part_handles,
+)
+from gpucoh.report.looks import Look
 
-WIDTHS = {"column": 3.3, "page": 7.0}
-WRONG = "#c00000"
-AUTO = "auto"
-LEGENDS = ("auto", "outside", "inside", "none")
 # Lengths for text of the usual size; points() gives those for the user's.
-_SMALL = 6.0  # points; the smallest text
-_PITCH = 7.1  # points from bar to bar below which names of _SMALL would touch
+# Points from bar to bar below which names or letters of SMALL would touch, or hatches are too small to be told apart.
+_PITCHES = {NAMES: 7.1, LETTERS: 6.0, KEYS: 5.0, NOTHING: 5.0}
 _GAP = 0.9  # space between groups of bars, in bars
 _LEFT = 0.5  # inches for the y axis
 _LABEL = 28  # letters of a line beside the y axis that a chart's height fits
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bar:
-    """One bar.
-
-    Attributes
-    ----------
-    protocol : str
-        Its protocol, with options.
-    parts : dict
-        Part -> height, stacked; the part ``""`` has the protocol's look.
-    wrong : bool
-        Whether a run's result is wrong.
-    spread : tuple of float, optional
-        The smallest and the largest height over the seeds.
-    counted : tuple of int, optional
-        For a mean over fewer workloads than the others: their number, and that of the figure.
-    """
-
-    protocol: str
-    parts: Mapping[str, float]
-    wrong: bool = False
-    spread: tuple[float, float] | None = None
-    counted: tuple[int, int] | None = None
-
-    @property
-    def height(self) -> float:
-        """The sum of the parts."""
-        return sum(self.parts.values())
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chart:
-    """Bars in groups.
-
-    Attributes
-    ----------
-    groups : dict
-        Name below the axis -> its bars.
-    looks : dict
-        Part, or protocol where the only part is ``""``, -> look, in the order of stacking.
-    label : str
-        Text beside the y axis.
-    names : dict
-        Part -> name in the legend.
-    title : str
-        Text above the chart, if the figure has several.
-    values : bool
-        Whether each bar's height is printed above it.
-    line : float, optional
-        Height of the dashed line, that of the baseline; None: no line.
-    spread : str
-        What the legend says of whiskers.
-    keys : dict, optional
-        Protocol -> name in the legend, which then says what the bars are; None: names below the bars do.
-    """
-
-    groups: Mapping[str, Sequence[Bar]]
-    looks: Mapping[str, Look]
-    label: str
-    names: Mapping[str, str] = field(default_factory=dict)
-    title: str = ""
-    values: bool = False
-    line: float | None = 1.0
-    spread: str = "smallest to largest seed"
-    keys: Mapping[str, str] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """What the user chooses about a figure.
-
-    Attributes
-    ----------
-    ax : Axes or sequence of Axes, optional
-        Axes to draw in, one per chart; by default a figure is made.
-    width : str or float
-        ``column`` (3.3 inches), ``page`` (7 inches), or inches.
-    heading : str or None
-        The title; ``auto`` says what ran, None leaves it out.
-    order : sequence of str, optional
-        The protocols to draw, in this order.
-    labels : dict, optional
-        Protocol or workload -> name in the figure.
-    models : dict
-        Protocol -> memory model, which the bars' names then say; a name in ``labels`` is the whole name.
-    legend : str or None
-        ``outside``: below the charts, or beside the user's axes; ``inside`` the first chart; ``none``, or None;
-        ``auto``: outside, but inside the user's axes.
-    """
-
-    ax: Axes | Sequence[Axes] | None = None
-    width: str | float = "page"
-    heading: str | None = AUTO
-    order: Sequence[str] | None = None
-    labels: Mapping[str, str] | None = None
-    models: Mapping[str, str] = field(default_factory=dict)
-    legend: str | None = AUTO
-
-    def __post_init__(self) -> None:
-        if self.legend is not None and self.legend not in LEGENDS:
-            raise ConfigError(f"legend = {quoted(self.legend)}: {', '.join(LEGENDS)}, or None")
-
-    @property
-    def place(self) -> str:
-        """Where the legend is: ``outside``, ``inside`` or ``none``."""
-        if self.legend == AUTO:
-            return "outside" if self.ax is None else "inside"
-        return self.legend or "none"
-
-    def inches(self) -> float:
-        """The width of the figure.
-
-        Raises
-        ------
-        ConfigError
-            If it is neither a name of :data:`WIDTHS` nor 1 to 40 inches.
-        """
-        if isinstance(self.width, str) and self.width in WIDTHS:
-            return WIDTHS[self.width]
-        if isinstance(self.width, int | float) and 1 <= self.width <= 40:
-            return float(self.width)
-        raise ConfigError(f"width = {quoted(self.width)}: column, page, or inches from 1 to 40")
-
-    def ordered(self, protocols: Sequence[str], workloads: Sequence[str]) -> list[str]:
-        """The protocols to draw, in order; also checks the names in ``labels``.
-
-        Raises
-        ------
-        ConfigError
-            If a name is not one of the comparison's.
-        """
-        for name in self.labels or ():
-            if name not in protocols and name not in workloads:
-                known = [*protocols, *workloads]
-                raise ConfigError(
-                    f"labels: {quoted(name)} is no protocol or workload of this comparison{nearest(name, known)}"
-                )
-        if self.order is None:
-            return list(protocols)
-        chosen = list(dict.fromkeys([self.order] if isinstance(self.order, str) else self.order))
-        for name in chosen:
-            if name not in protocols:
-                raise ConfigError(
-                    f"order: {quoted(name)} is no protocol of this comparison{nearest(name, protocols)}"
-                )
-        if not chosen:
-            raise ConfigError("order: no protocols are given")
-        return chosen
-
-    def text(self, automatic: str) -> str:
-        """The title; empty for none."""
-        return automatic if self.heading == AUTO else self.heading or ""
-
-    def name(self, protocol: str) -> str:
-        """A protocol's name in the figure."""
-        return proper_name(protocol, self.labels)
-
-    def below(self, protocol: str) -> str:
-        """A protocol's name below its bars."""
-        said = protocol in self.models and protocol not in (self.labels or {})
-        return self.name(protocol) + (f" ({self.models[protocol]})" if said else "")
 
 
 def draw(charts: Sequence[Chart], options: Options, title: str) -> Figure:
@@ -214,7 +58,7 @@ def draw(charts: Sequence[Chart], options: Options, title: str) -> Figure:
         if options.ax is not None:
             return _draw_in(charts, options, title)
         width = options.inches()
-        rows = [_rows(chart, width) for chart in charts]
+        rows = [_rows(chart, width, options) for chart in charts]
         pads = [_names_height(chart, options) for chart in charts]
         heights = [
             points(1.5) + pad / 72 for chart, pad in zip(rows, pads, strict=True) for _ in chart
@@ -228,8 +72,8 @@ def draw(charts: Sequence[Chart], options: Options, title: str) -> Figure:
         for chart, wrapped in zip(charts, rows, strict=True):
             _draw_rows(axes[place : place + len(wrapped)], chart, wrapped, options)
             place += len(wrapped)
-            parts |= {handle.get_label(): handle for handle in _part_handles(chart)}
-            marks |= {handle.get_label(): handle for handle in _mark_handles(chart)}
+            parts |= {handle.get_label(): handle for handle in part_handles(chart, options)}
+            marks |= {handle.get_label(): handle for handle in mark_handles(chart)}
         handles = [*parts.values(), *marks.values()]
         if options.place == "inside" and handles:
             legend_in(axes[0], handles, beside=False)
@@ -239,25 +83,12 @@ def draw(charts: Sequence[Chart], options: Options, title: str) -> Figure:
         return figure
 
 
-def finish(figure: Figure, handles: Sequence[Artist], title: str, width: float) -> float:
-    """Add the title above and the legend below; return their height in inches."""
-    extra = _legend(figure, handles, width)
-    if title:
-        fit = int(width * 72 / points(4.2))
-        if len(title) > fit:  # what ran goes to a line of its own
-            title = title.replace(" (", "\n(")
-        lines = "\n".join(textwrap.fill(line, fit) for line in title.split("\n"))
-        figure.suptitle(lines, fontsize=points(8))
-        extra += points(0.16) * (1 + lines.count("\n"))
-    return extra
-
-
 def _draw_in(charts: Sequence[Chart], options: Options, title: str) -> Figure:
     """Draw in the user's axes, one chart in each."""
     given = own_axes(options, len(charts))
     for axes, chart in zip(given, charts, strict=False):
         _draw_rows([axes], chart, [list(chart.groups)], options)
-        handles = _part_handles(chart) + _mark_handles(chart)
+        handles = part_handles(chart, options) + mark_handles(chart)
         if handles and options.place != "none":
             legend_in(axes, handles, beside=options.place == "outside")
     text = options.text(title)
@@ -287,57 +118,33 @@ def figure_of(axes: Axes) -> Figure:
     return figure if isinstance(figure, Figure) else figure.figure
 
 
-def legend_in(axes: Axes, handles: Sequence[Artist], *, beside: bool) -> None:
-    """Draw the legend in the axes, where there is most room, or beside them."""
-    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)} if beside else {}
-    axes.legend(handles=handles, fontsize=points(_SMALL), frameon=False, **place)
-
-
 def _most(chart: Chart) -> int:
     return max(len(bars) for bars in chart.groups.values())
 
 
-def _rows(chart: Chart, width: float) -> list[list[str]]:
-    """The groups' names by row: as few rows as keep the bars' names legible, of nearly equal length."""
-    fit = max(1, int((width - points(_LEFT)) * 72 / points(_PITCH) / (_most(chart) + _GAP)))
+def _rows(chart: Chart, width: float, options: Options) -> list[list[str]]:
+    """The groups' names by row: as few rows as keep bars and names legible, of nearly equal length."""
     names = list(chart.groups)
+    words = [word for name in names for word in _words((options.labels or {}).get(name, name))]
+    group = max(
+        points(_PITCHES[naming(chart, options)]) * (_most(chart) + _GAP),
+        max(length(word, points(7)) for word in words) + points(3),
+    )
+    fit = max(1, int((width - points(_LEFT)) * 72 / group))
     rows = -(-len(names) // fit)
     long = -(-len(names) // rows)
     return [names[start : start + long] for start in range(0, len(names), long)]
 
 
 def _names_height(chart: Chart, options: Options) -> float:
-    """Points between the axis and the groups' names: the protocols' names stand upright between them."""
-    if chart.keys is not None:
+    """Points between the axis and the groups' names: letters or turned names of protocols are between them."""
+    how = naming(chart, options)
+    if how in (KEYS, NOTHING):
         return 3.0
+    if how == LETTERS:
+        return 5 + points(SMALL)
     names = {options.below(bar.protocol) for bars in chart.groups.values() for bar in bars}
-    return 6 + max(_length(name, points(_SMALL)) for name in names)
-
-
-def _length(text: str, size: float) -> float:
-    """The length of a line of text in points."""
-    return float(
-        text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)[0]
-    )
-
-
-def _legend(figure: Figure, handles: Sequence[Artist], width: float) -> float:
-    """Draw the legend below the charts; return its height in inches."""
-    if not handles:
-        return 0.0
-    longest = max(_length(str(handle.get_label()), points(_SMALL + 0.5)) for handle in handles)
-    columns = max(1, min(len(handles), int((width * 72 + 8) / (longest + points(25)))))
-    figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=columns,
-        frameon=False,
-        fontsize=points(_SMALL + 0.5),
-        handlelength=1.8,
-        columnspacing=1.2,
-        handletextpad=0.5,
-    )
-    return 0.1 + points(0.14) * -(-len(handles) // columns)
+    return 6 + max(length(name, points(SMALL)) for name in names)
 
 
 def _draw_rows(
@@ -374,28 +181,30 @@ def _draw_row(
 ) -> None:
     step = _most(chart) + _GAP
     centres = []
+    turned = naming(chart, options) == NAMES
+    below = _below(chart, options)
     for place, name in enumerate(names):
         bars = chart.groups[name]
         first = place * step + (_most(chart) - len(bars)) / 2
         for number, bar in enumerate(bars):
             _draw_bar(axes, chart, bar, first + number, limit)
-            if chart.keys is not None:
+            if bar.protocol not in below:
                 continue
             axes.annotate(
-                options.below(bar.protocol),
+                below[bar.protocol],
                 (first + number, 0),
                 xycoords=("data", "axes fraction"),
                 xytext=(0, -3),
                 textcoords="offset points",
                 ha="center",
                 va="top",
-                rotation=90,
-                fontsize=points(_SMALL),
+                rotation=90 if turned else 0,
+                fontsize=points(SMALL),
             )
         centres.append(place * step + (_most(chart) - 1) / 2)
     room = _width(axes, options) * 72 / long
-    below = [_broken((options.labels or {}).get(name, name), room) for name in names]
-    axes.set_xticks(centres, below, fontsize=points(7))
+    titles = [_broken((options.labels or {}).get(name, name), room) for name in names]
+    axes.set_xticks(centres, titles, fontsize=points(7))
     axes.tick_params(axis="x", length=0, pad=_names_height(chart, options))
     axes.tick_params(axis="y", labelsize=points(7))
     axes.set_xlim(-0.5 - _GAP / 2, long * step - _GAP / 2 - 0.5)
@@ -415,9 +224,21 @@ def _width(axes: Axes, options: Options) -> float:
 
 def _broken(name: str, room: float) -> str:
     """A group's name, on lines of its own before blanks and after hyphens where its room in points is too narrow."""
-    if _length(max(name.split("\n"), key=len), points(7)) + points(3) <= room:
+    if length(max(name.split("\n"), key=len), points(7)) + points(3) <= room:
         return name
-    return "\n".join(textwrap.wrap(name, 1, break_long_words=False))
+    return "\n".join(_words(name))
+
+
+def _words(name: str) -> list[str]:
+    return textwrap.wrap(name, 1, break_long_words=False)
+
+
+def _below(chart: Chart, options: Options) -> Mapping[str, str]:
+    """Protocol -> text below its bars."""
+    how = naming(chart, options)
+    if how == LETTERS:
+        return letters(chart, options)
+    return keys(chart, options) if how == NAMES else {}
 
 
 def _draw_bar(axes: Axes, chart: Chart, bar: Bar, x: float, limit: float | None) -> None:
@@ -487,38 +308,7 @@ def _marks(axes: Axes, chart: Chart, bar: Bar, at: tuple[float, float], broken: 
             ha="center",
             va="bottom",
             rotation=90,
-            fontsize=points(_SMALL),
+            fontsize=points(SMALL),
             color=WRONG if bar.wrong else "black",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0 if bar.counted else 0.3},
         )
-
-
-def _part_handles(chart: Chart) -> list[Artist]:
-    """The legend's entries of the parts that occur, topmost first."""
-    bars = [bar for group in chart.groups.values() for bar in group]
-    drawn = {part for bar in bars for part, height in bar.parts.items() if height}
-    keyed: list[Artist] = [
-        Patch(**chart.looks[bar], label=name)  # type: ignore[arg-type]
-        for bar, name in (chart.keys or {}).items()
-    ]
-    return keyed + [
-        Patch(**look, label=chart.names[part])  # type: ignore[arg-type]
-        for part, look in list(chart.looks.items())[::-1]
-        if part in drawn and part in chart.names
-    ]
-
-
-def _mark_handles(chart: Chart) -> list[Artist]:
-    """The legend's entries of the marks that occur."""
-    bars = [bar for group in chart.groups.values() for bar in group]
-    out: list[Artist] = []
-    if any(bar.wrong for bar in bars):
-        mark = {"linestyle": "", "marker": "x", "color": WRONG, "markersize": 4}
-        out.append(Line2D([], [], **mark, label="wrong result"))  # type: ignore[arg-type]
-    if any(bar.spread for bar in bars):
-        out.append(Line2D([], [], color="black", linewidth=0.8, marker="_", label=chart.spread))
-    counted = next((bar.counted for bar in bars if bar.counted), None)
-    if counted:
-        text = f"n of {counted[1]}: workloads in mean"
-        out.append(Patch(facecolor="none", edgecolor="none", label=text))
-    return out

@@ -10,15 +10,18 @@ from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import nearest
+from gpucoh.report.looks import stall_looks
 from gpucoh.results.runs import RunResult
 from gpucoh.results.stats import STALL_SUMS
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _MOST_CAUSES = 5
+_PARTS = tuple(f"stalls_{name}_" for name in STALL_SUMS)
 
 
 def _rate(part: str, whole: str) -> Callable[[pd.DataFrame], Any]:
@@ -69,7 +72,8 @@ def plot_intervals(
         import matplotlib as mpl
 
         from gpucoh.base.canvas import Canvas, style
-        from gpucoh.report.charts import Options
+        from gpucoh.report.chart import Options
+        from gpucoh.report.legends import finish
 
     table, begins = result.intervals, result.launches["begin"]
     names = [y] if isinstance(y, str) else list(y)
@@ -79,57 +83,57 @@ def plot_intervals(
             raise ConfigError(f"y: {quoted(name)} is no column of intervals{known}")
     edges = [*table["begin"], int(table["begin"].iloc[-1] + table["cycles"].iloc[-1])]
     with mpl.rc_context(style()):
-        figure: Figure = Canvas(
-            figsize=(Options(width=width).inches(), 0.4 + 1.1 * len(names)), layout="constrained"
-        )
+        options = Options(width=width, heading=title)
+        inches = options.inches()
+        figure: Figure = Canvas(layout="constrained")
         charts: Any = figure.subplots(len(names), sharex=True, squeeze=False)[:, 0]
+        handles: list[Artist] = []
         for name, chart in zip(names, charts, strict=True):
-            _draw_one(chart, name, table, edges, len(result.cores))
+            handles += _draw_one(chart, name, table, edges, len(result.cores))
             for begin in begins if len(begins) <= 100 else ():
                 chart.axvline(begin, color="#999999", linewidth=0.5, linestyle=":")
             chart.set_xlim(edges[0], edges[-1])
             chart.set_ylim(bottom=0)
         charts[-1].set_xlabel("core cycle")
-        if title == "auto":
-            title = f"{result.workload} under {result.protocol} on {result.machine}"
-        if title:
-            figure.suptitle(title)
+        said = options.text(f"{result.workload} under {result.protocol} on {result.machine}")
+        extra = finish(figure, handles, said, inches)
+        figure.set_size_inches(inches, 0.2 + 1.1 * len(names) + extra)
     return figure
 
 
 def _draw_one(
     chart: Axes, name: str, table: pd.DataFrame, edges: Sequence[int], cores: int
-) -> None:
+) -> list[Artist]:
+    """Draw a chart; return the legend's entries."""
     if name == "stalls":
-        _draw_stalls(chart, table, edges, cores)
-        return
+        return _draw_stalls(chart, table, edges, cores)
     label, values = _RATES.get(name, (f"{name}\nper cycle", _rate(name, "cycles")))
     chart.stairs(values(table), edges, baseline=None, color="#0b3c7d", linewidth=0.9)
     chart.set_ylabel(label)
+    return []
 
 
-def _draw_stalls(chart: Axes, table: pd.DataFrame, edges: Sequence[int], cores: int) -> None:
-    """Stack the largest causes, and the others as one; sums of causes are left out."""
-    sums = [f"stalls_{name}" for name in STALL_SUMS]
-    parts = [name for name in table if str(name).startswith("stalls_") and name not in sums]
+def _draw_stalls(
+    chart: Axes, table: pd.DataFrame, edges: Sequence[int], cores: int
+) -> list[Artist]:
+    """Stack the largest causes, and the others as one; parts of causes are in their sums."""
+    with LATE_IMPORT:
+        from matplotlib.patches import Patch
+
+    parts = [name for name in table if str(name).startswith("stalls_")]
+    parts = [name for name in parts if not str(name).startswith(_PARTS)]
     whole: Any = table["cycles"] * cores
     parts.sort(key=lambda name: -int(table[name].sum()))
     shown = [name for name in parts[:_MOST_CAUSES] if table[name].any()]
     below: Any = 0 * whole
-    for number, name in enumerate([*shown, "others"]):
+    looks = stall_looks([str(name).removeprefix("stalls_") for name in [*shown, "others"]])
+    handles: list[Artist] = []
+    for name, (cause, look) in zip([*shown, "others"], looks.items(), strict=True):
         part: Any = table[name] if name != "others" else table[parts[_MOST_CAUSES:]].sum(axis=1)
-        shade = 0.25 + 0.65 * number / (len(shown) + 1)
         above = below + part / whole
-        chart.stairs(
-            above,
-            edges,
-            baseline=below,
-            fill=True,
-            color=(shade, shade, min(1.0, shade + 0.1)),
-            label=str(name).removeprefix("stalls_").replace("_", " "),
-        )
+        style: Any = look | {"linewidth": 0.0}  # no edges between intervals
+        chart.stairs(above, edges, baseline=below, fill=True, **style)
+        handles.insert(0, Patch(**{**style, "linewidth": 0.4}, label=cause.replace("_", " ")))
         below = above
     chart.set_ylabel("share of\ncore cycles")
-    chart.legend(
-        loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, reverse=True, fontsize="small"
-    )
+    return handles

@@ -87,6 +87,25 @@ _KINDS = {
     "dram": ("#e5d8bd", "///"),
     "core": ("#e6e6e6", ""),
 }
+# Cause of a stall, or its sum -> fill and hatch. Any two fills differ for every reader; those of one hatch differ in
+# lightness, so that prints without colour tell them apart.
+_STALLS = {
+    "issue": ("#dadada", ""),
+    "scoreboard": ("#65b4fb", "///"),
+    "poll": ("#f2d276", "..."),
+    "lock": ("#f4a582", "\\\\\\"),
+    "memory_order": ("#cbbcf0", "xxx"),
+    "fence": ("#8fcead", "+++"),
+    "time": ("#ffebd4", "\\\\\\"),
+    "load_store_queue": ("#c3aa59", "---"),
+    "barrier": ("#cee7ff", "ooo"),
+    "sleep": ("#859ed3", ""),
+    "unit": ("#e8f7a0", "///"),
+    "drain": ("#c99cc1", "..."),
+    "launch": ("#7aac9c", "ooo"),
+    "others": ("#ffffff", "xxx"),
+}
+STALL_NAMES = tuple(_STALLS)
 
 
 def slot_look(slot: int, variant: int = 0) -> Look:
@@ -137,15 +156,29 @@ def looks_of(values: Sequence[str], protocols: bool) -> dict[str, Look]:
     return {value: slot_look(order[number % SLOTS]) for number, value in enumerate(values)}
 
 
-def looks_of_parts(names: Sequence[str]) -> dict[str, Look]:
-    """Fills and hatches of a bar's parts that have no look of their own, such as causes of stalls."""
-    kinds = list(CLASS_NAMES)
-    return {name: kind_look(kinds[number % len(kinds)]) for number, name in enumerate(names)}
+def stall_looks(causes: Sequence[str]) -> dict[str, Look]:
+    """Fills and hatches of causes of stalls, the same in every figure.
+
+    A part of a cause, such as ``fence_store``, has its colour, and a hatch that no other of its parts has here.
+    """
+    out: dict[str, Look] = {}
+    parts: dict[str, int] = {}
+    for cause in causes:
+        whole = next((name for name in _STALLS if cause.startswith(f"{name}_")), "others")
+        colour, hatch = _STALLS.get(cause, _STALLS[whole])
+        if cause not in _STALLS:
+            parts[whole] = parts.get(whole, -1) + 1
+            hatch = _HATCHES[(_HATCHES.index(hatch) + parts[whole]) % len(_HATCHES)]
+        out[cause] = _part_look(colour, hatch)
+    return out
 
 
 def kind_look(kind: str) -> Look:
     """Fill and hatch of a message class or a part of the energy."""
-    colour, hatch = _KINDS[kind]
+    return _part_look(*_KINDS[kind])
+
+
+def _part_look(colour: str, hatch: str) -> Look:
     return {"facecolor": colour, "hatch": hatch, "edgecolor": "black", "linewidth": 0.4}
 
 

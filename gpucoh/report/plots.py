@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import whole_file
-from gpucoh.report.charts import Bar, Chart, Options, draw
+from gpucoh.report.chart import Bar, Chart, Options
+from gpucoh.report.charts import draw
 from gpucoh.report.looks import (
     CLASS_NAMES,
     PART_NAMES,
@@ -77,7 +78,7 @@ def speedup_figure(comparison: Matrix, title: str = "Speedup", **options: Any) -
     title : str
         The automatic title, to which machine, scale and seed are added.
     **options
-        The fields of :class:`~gpucoh.report.charts.Options`.
+        The fields of :class:`~gpucoh.report.chart.Options`.
     """
 
     def chart(part: Matrix, heading: str, protocols: Sequence[str], base: str) -> Chart:

@@ -8,7 +8,7 @@ from gpucoh.papers import tc_figures
 from gpucoh.papers.drawing import mean_speedups, mean_traffic
 from gpucoh.papers.panels import Panel
 from gpucoh.papers.tc_figures import LIFETIMES, lifetimes
-from gpucoh.report.charts import WRONG
+from gpucoh.report.legends import WRONG
 
 FIXED = [f"tc-weak[lifetime={lifetime}]" for lifetime in LIFETIMES]
 

@@ -5,23 +5,31 @@ from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 import gpucoh
+from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS
 from gpucoh.papers.catalogue import FIGURES as OF_PAPERS
-from gpucoh.report.charts import Bar, Chart, Options, draw
+from gpucoh.report.chart import WIDTHS, Bar, Chart, Options
+from gpucoh.report.charts import draw
 from gpucoh.report.looks import (
     CLASS_NAMES,
     PART_NAMES,
     SLOTS,
+    STALL_NAMES,
     kind_look,
     protocol_looks,
     slot_look,
+    stall_looks,
 )
 from gpucoh.report.plots import ON_CHIP, WHOLE, energy_bars, save
+from gpucoh.results.profile import CAUSES
+from gpucoh.results.stats import Stalls
 
 FIGURES = ("speedup", "traffic", "energy")
 
@@ -97,19 +105,25 @@ def test_a_title_is_chosen_or_left_out(matrix, name):
     assert plot(matrix, name, title=None).get_suptitle() == ""
 
 
-def names_below(axes):
-    bars = [text for text in axes.texts if text.get_rotation() == 90 and text.xy[1] == 0]
+def names(figure):
+    """The entries of the legend: bars first."""
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def below(axes, rotation):
+    """The texts below the bars."""
+    bars = [text for text in axes.texts if text.get_rotation() == rotation and text.xy[1] == 0]
     return [text.get_text() for text in sorted(bars, key=lambda text: text.xy[0])]
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_bars_carry_proper_names_in_the_order_and_with_the_labels_given(matrix, name):
     said = ["NO-L1 (RC-MCA)", "NO-COH (none)", "GPU-VI (RC-MCA)"]
-    assert names_below(plot(matrix, name).axes[0])[:3] == said
+    assert names(plot(matrix, name))[:3] == said
     figure = plot(
         matrix, name, order=["gpu-vi", "no-l1"], labels={"no-l1": "none", "bfs": "search"}
     )
-    assert names_below(figure.axes[0])[:3] == ["GPU-VI (RC-MCA)", "none", "GPU-VI (RC-MCA)"]
+    assert names(figure)[:2] == ["GPU-VI (RC-MCA)", "none"]
     assert "search" in [label.get_text() for label in figure.axes[0].get_xticklabels()]
     assert "relative to none" in figure.axes[0].get_ylabel().replace("over", "relative to")
 
@@ -118,7 +132,27 @@ def test_a_figure_of_one_memory_model_says_it_in_the_title(seeded):
     """mesi under rc stood beside rcc-sc under sc, unmarked; names of bars say models that differ."""
     figure = seeded.plot_speedup()
     assert figure.get_suptitle().endswith("model RC-MCA)")
-    assert names_below(figure.axes[0])[:2] == ["NO-L1", "IDEAL-COH"]
+    assert names(figure)[:2] == ["NO-L1", "IDEAL-COH"]
+
+
+def test_groups_with_the_same_bars_name_them_once_in_the_legend(matrix):
+    """A figure of 7 groups had 42 names, turned by 90 degrees."""
+    (axes,) = matrix.plot_speedup().axes
+    assert below(axes, 0) == below(axes, 90) == []
+    figure = matrix.plot_traffic()
+    assert below(figure.axes[0], 0) == ["a", "b", "c"] * 4
+    letters = [
+        key.get_text() for key in figure.legends[0].findobj(Text) if len(key.get_text()) == 1
+    ]
+    assert letters == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_of_one_group_or_without_a_legend_has_names_below_the_bars(matrix, name):
+    said = ["NO-L1 (RC-MCA)", "NO-COH (none)", "GPU-VI (RC-MCA)"]
+    assert below(plot(matrix, name, legend=None).axes[0], 90) == said * 4
+    runs = tuple(run for run in matrix.runs if run.workload == "bfs")
+    assert below(plot(replace(matrix, runs=runs), name).axes[0], 90) == said
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -250,7 +284,11 @@ def assert_no_text_overlaps(figure):
     canvas.draw()
     items = [*(figure.legends[0].get_texts() if figure.legends else ()), figure._suptitle]
     for axes in figure.axes:
-        items += [*axes.texts, *axes.get_xticklabels(), axes._left_title, axes.yaxis.label]
+        items += [*axes.texts, axes._left_title, axes.xaxis.label, axes.yaxis.label]
+        left, right = axes.get_xlim()
+        shown = axes.xaxis.get_tick_params().get("labelbottom", True)
+        ticks = axes.get_xticklabels() if shown else ()
+        items += [tick for tick in ticks if left <= tick.get_position()[0] <= right]
     items = [item for item in items if item.get_text()]
     assert min(item.get_fontsize() for item in items) >= 6
     boxes = [(item.get_text(), item.get_window_extent(canvas.get_renderer())) for item in items]
@@ -278,6 +316,40 @@ def test_no_text_overlaps_another_in_crowded_figures(number, width):
         label="speedup",
     )
     assert_no_text_overlaps(draw([chart], Options(width=width), "Title"))
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+@pytest.mark.parametrize("parts", [{"": 1.0}, {"REQ": 0.5, "LD": 0.4}])
+def test_no_text_overlaps_another_in_the_default_comparison(parts, width):
+    """Seven groups of six bars."""
+    chart = Chart(
+        groups={
+            name: [Bar(protocol=protocol, parts=parts) for protocol in DEFAULT_PROTOCOLS]
+            for name in (*DEFAULT_WORKLOADS, "arithmetic\nmean")
+        },
+        looks=protocol_looks(DEFAULT_PROTOCOLS) | {kind: kind_look(kind) for kind in CLASS_NAMES},
+        names=CLASS_NAMES,
+        label="flits relative to NO-L1",
+    )
+    figure = draw([chart], Options(width=width), "Title")
+    assert_no_text_overlaps(figure)
+    assert figure.get_size_inches()[0] == WIDTHS[width]
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+def test_no_text_overlaps_another_in_figures_over_time_and_over_numbers(width):
+    run = gpucoh.run("bh", "tc-weak", scale="tiny", every=2000)
+    assert_no_text_overlaps(gpucoh.plot_intervals(run, width=width))
+    rows = [
+        (cores, protocol, 1000 * cores + seed)
+        for cores in (4, 8, 16, 32, 64, 128, 256)
+        for protocol in DEFAULT_PROTOCOLS
+        for seed in range(2)
+    ]
+    table = pd.DataFrame(rows, columns=["set_cores", "protocol", "cycles"])
+    assert_no_text_overlaps(
+        gpucoh.plot.lines(table, "set_cores", "cycles", "protocol", width=width)
+    )
 
 
 @pytest.mark.parametrize("dpi", [100, 300])
@@ -403,9 +475,47 @@ def test_parts_of_a_bar_differ_in_hatch_or_in_colour_for_every_reader(kinds):
         ), (one, other)
 
 
+def lightness(look):
+    return float(lab(linear(look["facecolor"]))[0])
+
+
+def test_causes_of_stalls_differ_in_colour_for_every_reader_and_in_print_without_colour():
+    """Figures over time had six shades of one blue, 8 units of lightness apart."""
+    looks = stall_looks(STALL_NAMES)
+    for (one, first), (other, second) in itertools.combinations(looks.items(), 2):
+        assert differ(first, second), (one, other)
+        grey = abs(lightness(first) - lightness(second))
+        assert grey >= DISTINCT or first["hatch"] != second["hatch"], (one, other)
+    assert all(lightness(look) > 60 for look in looks.values())  # hatches are black
+
+
+def test_every_cause_of_stalls_has_a_look_of_its_own():
+    whole = [name for name in Stalls.__annotations__ if name not in CAUSES or "_" not in name]
+    assert set(whole) <= set(STALL_NAMES)
+    looks = stall_looks(CAUSES)
+    assert len({(look["facecolor"], look["hatch"]) for look in looks.values()}) == len(CAUSES)
+    assert looks["fence_store"]["facecolor"] == stall_looks(["fence"])["fence"]["facecolor"]
+
+
+def test_a_cause_of_stalls_looks_the_same_over_time_and_in_bars():
+    run = gpucoh.run("bh", "tc-weak", scale="tiny", every=2000)
+    over_time, bars = (
+        {
+            text.get_text(): patch.get_facecolor()
+            for patch, text in zip(
+                figure.legends[0].get_patches(), figure.legends[0].get_texts(), strict=True
+            )
+        }
+        for figure in (gpucoh.plot_intervals(run), gpucoh.plot.stalls(run))
+    )
+    assert {"time", "fence", "scoreboard"} <= over_time.keys() & bars.keys()
+    assert all(bars[name] == over_time[name] for name in over_time.keys() & bars.keys())
+
+
 def test_a_colour_has_one_meaning_in_all_figures():
     slots = {slot_look(slot)["facecolor"] for slot in range(SLOTS)}
     kinds = [kind_look(kind)["facecolor"] for kind in (*CLASS_NAMES, *PART_NAMES)]
+    kinds += [look["facecolor"] for look in stall_looks(STALL_NAMES).values()]
     assert len(set(kinds)) == len(kinds)
     assert not slots & set(kinds)
 

@@ -53,6 +53,66 @@ def test_a_run_with_a_wrong_result_is_crossed_out(table):
     assert "wrong result" in legend_of(figure)
 
 
+@pytest.fixture
+def scaled():
+    rows = [
+        (16, "mesi", 40),
+        (4, "mesi", 10),
+        (4, "mesi", 20),
+        (64, "mesi", 90),
+        (8.0, "no-l1", 30),
+    ]
+    return pd.DataFrame(rows, columns=["set_cores", "protocol", "cycles"])
+
+
+def drawn(axes):
+    """The lines that join points."""
+    return [line for line in axes.lines if line.get_linestyle() == "-" and len(line.get_xdata())]
+
+
+def test_lines_join_the_means_of_the_rows_in_order_of_the_numbers(scaled):
+    figure = plot.lines(
+        scaled, "set_cores", "cycles", "protocol", labels={"set_cores": "cores", "mesi": "M"}
+    )
+    (axes,) = figure.axes
+    assert list(drawn(axes)[0].get_xdata()) == [4, 16, 64]
+    assert list(drawn(axes)[0].get_ydata()) == [15, 40, 90]
+    assert legend_of(figure) == ["M", "NO-L1", "smallest to largest"]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("cores", "cycles")
+    assert axes.get_ylim()[0] == 0
+    assert figure.get_size_inches()[0] == 3.3
+
+
+def test_numbers_of_lines_have_a_tick_each_on_a_logarithmic_axis(scaled):
+    (axes,) = plot.lines(scaled, "set_cores", "cycles").axes
+    axes.figure.draw_without_rendering()
+    assert axes.get_xscale() == "log"
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["4", "8", "16", "64"]
+    (near,) = plot.lines(scaled[scaled["set_cores"] < 20], "set_cores", "cycles").axes
+    assert near.get_xscale() == "linear"
+
+
+def test_lines_cross_out_wrong_results_and_leave_out_rows_without_a_number(scaled):
+    table = scaled.assign(correct=[True, True, True, False, True])
+    table.loc[4, "cycles"] = None
+    figure = plot.lines(table, "set_cores", "cycles", "protocol")
+    (cross,) = [
+        line for line in figure.axes[0].lines if line.get_marker() == "x" and len(line.get_xdata())
+    ]
+    assert list(cross.get_xdata()) == [64]
+    assert legend_of(figure) == ["MESI", "wrong result", "smallest to largest"]
+
+
+def test_lines_follow_an_explanation():
+    runs = [
+        gpucoh.run("vec-cpy", "mesi", scale="tiny", set={"cores": n}, profile=True) for n in (2, 4)
+    ]
+    table = gpucoh.explain(*runs).table.query("measure == 'bank_cycles'")
+    figure = plot.lines(table, "cores", "per_core", "array")
+    assert legend_of(figure) == list(dict.fromkeys(table["array"]))
+    assert list(drawn(figure.axes[0])[0].get_xdata()) == [2, 4]
+
+
 @pytest.mark.parametrize(
     ("legend", "figures", "own"),
     [
@@ -116,8 +176,7 @@ def test_stalls_stack_to_the_cycles_of_the_cores(matrix):
     assert {"issue", "scoreboard"} <= set(legend_of(figure))
     assert "memory order load" not in legend_of(figure)
     assert figure.axes[0].get_ylabel().replace("\n", " ") == "core cycles relative to NO-L1"
-    names = {text.get_text() for text in figure.axes[0].texts}
-    assert {"NO-L1 (RC-MCA)", "RCC-SC (SC)"} <= names
+    assert legend_of(figure)[:2] == ["NO-L1 (RC-MCA)", "RCC-SC (SC)"]
 
 
 def test_latencies_are_cumulative_shares(matrix):
@@ -151,6 +210,11 @@ def test_latencies_are_cumulative_shares(matrix):
         ),
         (lambda t: plot.bars(t, "set_l1_kib", "cycles", width=0), "width = 0"),
         (lambda t: plot.bars(3, "x", "y"), "3 is not a table"),
+        (lambda t: plot.lines(t, "protocol", "cycles"), "column 'protocol' does not hold numbers"),
+        (
+            lambda t: plot.lines(t.assign(cycles=float("nan")), "set_l1_kib", "cycles"),
+            "no row has a number of both set_l1_kib and cycles",
+        ),
         (lambda t: plot.stalls(t), "no column 'workload'"),
         (lambda t: plot.latency(t), "counters='all'"),
         (lambda t: plot.latency(t, "lode"), "did you mean 'load'"),
