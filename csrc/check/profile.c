@@ -140,11 +140,13 @@ begin_block(gpc_profile_t *self, const gpc_observation_t *event)
         uint32_t w = event->block.first_warp + i;
         gpc_profiled_warp_t *warp = gpc_profile_warp(self, event->block.core, w);
         warp->since = event->block.from;
-        warp->aside = warp->word = GPC_NEVER;
+        warp->aside = GPC_NEVER;
+        for (uint32_t r = 0; r < GPC_PROFILE_RECENT; r++) {
+            warp->recent[r] = (gpc_recent_t){.word = GPC_NEVER};
+        }
         warp->pending = GPC_NUM_CYCLES;
         warp->block = event->block.number;
         warp->last[0] = warp->last[1] = warp->last[2] = GPC_NONE;
-        warp->accessed = warp->seen = 0;
         warp->longest = (gpc_longest_t){.pc = self->program->count};
         size_t first = ((size_t) event->block.core * self->about.cores->machine->warps_per_core + w) * self->registers;
         for (uint32_t r = 0; r < self->registers; r++) {
@@ -311,6 +313,18 @@ on_counted(gpc_profile_t *self, const gpc_observation_t *event)
 }
 
 static void
+note_word(gpc_profiled_warp_t *warp, gpc_address_t word, uint32_t pc, gpc_cycle_t now)
+{
+    uint32_t place = 0;
+    while (place < GPC_PROFILE_RECENT - 1 && warp->recent[place].word != word) {
+        place++;
+    }
+    gpc_cycle_t seen = warp->recent[place].word == word ? warp->recent[place].accessed : now;
+    memmove(&warp->recent[1], &warp->recent[0], place * sizeof(*warp->recent));
+    warp->recent[0] = (gpc_recent_t){word, pc, now, seen};
+}
+
+static void
 on_accessed(gpc_profile_t *self, const gpc_accessed_t *access)
 {
     gpc_profiled_warp_t *warp = gpc_profile_warp(self, access->core, access->warp);
@@ -318,13 +332,10 @@ on_accessed(gpc_profile_t *self, const gpc_accessed_t *access)
         return;
     }
     gpc_address_t word = access->addresses[gpc_lowest_bit(access->lanes)] & ~UINT64_C(3);
-    gpc_cycle_t now = gpc_profile_now(self);
     self->accesses[(size_t) access->core * self->about.cores->machine->requests_per_core + access->name] = access->pc;
     warp->last[access->access.kind] = access->pc;
     if (access->access.kind != GPC_ACCESS_STORE) {
-        warp->seen = word == warp->word ? warp->accessed : now;
-        warp->word = word;
-        warp->accessed = now;
+        note_word(warp, word, access->pc, gpc_profile_now(self));
     }
 }
 

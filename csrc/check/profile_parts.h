@@ -47,6 +47,14 @@ struct gpc_profiled_program {
     gpc_traffic_counts_t *slots;  /* [num_buffers + 1]; the last one: no buffer of the launch */
 };
 
+#define GPC_PROFILE_RECENT 4u /* a loop may access others beside the word that it polls */
+
+typedef struct {
+    gpc_address_t word; /* GPC_NEVER: none */
+    uint32_t pc;
+    gpc_cycle_t accessed, seen; /* the last time, and the time before */
+} gpc_recent_t;
+
 /* The longest wait of a warp since another one let it go on. */
 typedef struct {
     uint32_t pc;
@@ -62,9 +70,8 @@ typedef struct {
     gpc_cycle_t aside;                   /* since when it waits for the load-store queue; GPC_NEVER: not */
     uint8_t pending;                     /* the cause for which it has been refused; GPC_NUM_CYCLES: none */
     uint32_t block;
-    uint32_t last[3]; /* its last load, store and atomic; GPC_NONE: none */
-    gpc_address_t word;
-    gpc_cycle_t accessed, seen; /* when it last accessed the word, and the time before */
+    uint32_t last[3];                        /* its last load, store and atomic; GPC_NONE: none */
+    gpc_recent_t recent[GPC_PROFILE_RECENT]; /* words that it has loaded or changed atomically, the last one first */
     gpc_longest_t longest;
 } gpc_profiled_warp_t;
 

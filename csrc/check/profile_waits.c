@@ -107,17 +107,31 @@ gpc_profile_performed(gpc_profile_t *self, const gpc_msg_t *msg)
     }
 }
 
+/* The word that the instruction has accessed, if the warp has accessed few others since; else NULL. */
+static const gpc_recent_t *
+accessed_at(const gpc_profiled_warp_t *warp, uint32_t pc)
+{
+    for (uint32_t i = 0; i < GPC_PROFILE_RECENT; i++) {
+        if (warp->recent[i].word != GPC_NEVER && warp->recent[i].pc == pc) {
+            return &warp->recent[i];
+        }
+    }
+    return NULL;
+}
+
 void
 gpc_profile_polled(gpc_profile_t *self, uint32_t core, uint32_t warp, uint32_t pc, uint8_t cause)
 {
     gpc_profiled_warp_t *waiter = gpc_profile_warp(self, core, warp);
-    const gpc_changed_t *changed = changed_at(self, waiter->word);
-    if (waiter->word == GPC_NEVER || changed->word != waiter->word) {
+    const gpc_recent_t *polled = accessed_at(waiter, pc);
+    gpc_address_t word = polled ? polled->word : GPC_NEVER;
+    const gpc_changed_t *changed = changed_at(self, word);
+    if (!polled || changed->word != word) {
         return;
     }
     bool self_changed = changed->now.core == core && changed->now.warp == warp;
     const gpc_moment_t *by = self_changed ? &changed->before : &changed->now;
-    if (by->core == GPC_NONE || by->cycle < waiter->seen) {
+    if (by->core == GPC_NONE || by->cycle < polled->seen) {
         return;
     }
     *next_handover(self) = (gpc_handover_t){.cycle = gpc_profile_now(self),
@@ -125,7 +139,7 @@ gpc_profile_polled(gpc_profile_t *self, uint32_t core, uint32_t warp, uint32_t p
                                             .core = core,
                                             .pc = pc,
                                             .cause = cause,
-                                            .word = waiter->word,
+                                            .word = word,
                                             .by = *by};
     let_go(waiter, self->program->count);
 }

@@ -216,6 +216,36 @@ def test_lines_of_functions_that_kernels_call_have_their_source():
     assert lines.loc[lines["line"] > 0, "source"].all()
 
 
+@gpucoh.kernel
+def poll_under_a_lock(ready: Buffer[i32], lock: Buffer[i32]):
+    if gpucoh.thread_id() == 0:
+        if gpucoh.block_id() == 0:
+            gpucoh.sleep(5000)
+            gpucoh.store(ready, 0, 1)
+        else:
+            word = 0
+            while word == 0:
+                while gpucoh.atomic_cas(lock, 0, 0, 1, order="acquire") != 0:
+                    pass
+                word = gpucoh.load(ready, 0, order="relaxed")
+                gpucoh.atomic_exch(lock, 0, 0, order="relaxed")
+            gpucoh.sleep(500)
+
+
+@pytest.mark.parametrize("protocol", ["no-l1", "mesi"])
+def test_the_chain_follows_a_poll_beside_which_other_words_are_accessed(protocol):
+    """It took the last word that the warp had accessed for the one that it polls."""
+    gpu = gpucoh.GPU(protocol=protocol)
+    arrays = [gpu.zeros(32, np.int32) for _ in range(2)]
+    with gpu.profile() as profile:
+        gpu.launch(poll_under_a_lock, grid=2, block=32, args=tuple(arrays))
+    links = profile().critical()
+    assert list(links["after"]) == ["poll", "launch"]
+    assert links["what"][0] == "ready[0]"
+    charged, followed = polls_by_view(profile())
+    assert followed <= set(charged)
+
+
 # ---- contention
 
 

@@ -133,3 +133,13 @@ def test_accesses_that_do_not_wait_for_a_change_are_no_polls(kernel):
     stalls = launched(kernel, 64).stalls
     assert stalls.scoreboard > 0
     assert stalls.poll == stalls.lock == 0
+
+
+def test_the_total_counts_no_cycle_twice():
+    """Those of memory_order and fence are also in their parts."""
+    run = gpucoh.run("fg-share", "denovo-drf", scale="tiny")
+    stalls = run.stalls
+    assert stalls.memory_order > 0
+    assert stalls.fence > 0
+    assert stalls.total == run.core.active_cycles - run.core.issue_cycles + stalls.launch
+    assert stalls.total < sum(stalls.values())
