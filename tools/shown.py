@@ -52,7 +52,7 @@ def shown(scale: str) -> dict[str, Run]:
 
 
 def named(run: Run) -> str:
-    """What a run is made of but for its scale and seed."""
+    """What a run is made of but for its scale and seed; some sizes of inputs depend on the scale."""
     words = [str(run.workload), "-p", run.protocol, "-m", str(run.machine)]
     for option, given in (("--param", run.params), ("--set", run.set)):
         for name, value in sorted((given or {}).items()):
@@ -155,12 +155,11 @@ def main() -> int:
             tqdm.write(f"{command(name, run)}\n    {failure}", file=sys.stdout)
     print(f"{len(runs)} runs of the scorecards at scale {given.scale}: {failed} failed")
     if given.store and not failed and given.one_in == 1:
-        write(
-            {
-                name: {**stored.get(name, {}), given.scale: cycles}
-                for name, cycles in measured.items()
-            }
-        )
+        for cycles in stored.values():
+            cycles.pop(given.scale, None)
+        for name, number in measured.items():
+            stored.setdefault(name, {})[given.scale] = number
+        write({name: cycles for name, cycles in stored.items() if cycles})
     return 1 if failed else 0
 
 
