@@ -123,14 +123,20 @@ def door(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resul
     more = [item.name for item in parameters if item.kind is item.VAR_POSITIONAL] or [""]
     found = functools.cache(lambda: _kinds(function))
 
+    def check(name: str, value: object) -> None:
+        kinds = found()
+        for fits, _ in kinds.get(name, ()):
+            if fits(value):
+                return
+        if name in kinds:
+            allowed = " or ".join(dict.fromkeys(words for _, words in kinds[name]))
+            raise ConfigError(f"{name} = {quoted(value)} is not {allowed}")
+
     @functools.wraps(function)
     def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        kinds = found()
         given = itertools.zip_longest(names[: len(args)], args, fillvalue=more[0])
         for name, value in (*given, *kwargs.items()):
-            if name in kinds and not any(fits(value) for fits, _ in kinds[name]):
-                allowed = " or ".join(dict.fromkeys(words for _, words in kinds[name]))
-                raise ConfigError(f"{name} = {quoted(value)} is not {allowed}")
+            check(name, value)
         return function(*args, **kwargs)
 
     return short_traceback(call)

@@ -302,7 +302,7 @@ def poll_with_named_barriers(flag: Words):
         gpucoh.barrier()
 
 
-@pytest.mark.parametrize("protocol", ["tc-weak", "mesi", "gpu-drf", "no-l1"])
+@pytest.mark.parametrize("protocol", ["tc-weak", "mesi", "gpu-drf"])
 @pytest.mark.parametrize(("grid", "block"), [(1, 32), (1, 128), (40, 128)])
 def test_a_poll_loop_with_a_barrier_is_a_deadlock(protocol, grid, block):
     text = report(poll_and_meet, zeros(1), grid=grid, block=block, protocol=protocol, after=10_000)

@@ -260,7 +260,7 @@ def pass_on(turn: Buffer[i32], word: Buffer[i32], n: i32):
             gpucoh.store(turn, 0, 2 * i + gpucoh.block_id() + 1, order="release")
 
 
-@pytest.mark.parametrize("protocol", ["no-l1", "mesi", "denovo-drf", "tc-strong"])
+@pytest.mark.parametrize("protocol", ["mesi", "denovo-drf", "tc-strong"])
 def test_an_owner_changes_with_each_write_of_another_core(protocol):
     gpu = gpucoh.GPU(protocol=protocol)
     turn, word = (gpu.zeros(32, np.int32) for _ in range(2))

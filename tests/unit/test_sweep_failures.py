@@ -199,7 +199,7 @@ def test_the_parts_of_a_sweep_are_the_sweep(tmp_path):
     assert np.array_equal(parts[1].key, whole.key[1::3])
 
 
-@pytest.mark.parametrize("part", ["0/3", "4/3", "3", "1/", "-1/3", "1/3/4", "a/b", 2])
+@pytest.mark.parametrize("part", ["0/3", "4/3", "3", "1/", "-1/3", "1/3/4", "a/b"])
 def test_what_is_no_part_is_refused(part):
     with pytest.raises(gpucoh.ConfigError, match=r"part = .* is not of the form I/N"):
         gpucoh.sweep([RUN], part=part)

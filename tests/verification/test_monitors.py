@@ -66,7 +66,7 @@ def test_timestamps_that_begin_again_pass_the_monitors(protocol):
     assert result.stats["rollovers"] > 0
 
 
-@pytest.mark.parametrize("protocol", ["denovo-drf", "src", "stc-mb", "rfo"])
+@pytest.mark.parametrize("protocol", ["denovo-drf", "stc-mb", "rfo"])
 def test_requests_that_waited_for_room_in_the_outbox_of_an_l1_are_replayed(protocol):
     assert gpucoh.run("stn", protocol=protocol, machine="mesh15", scale="tiny", check=True).correct
 
