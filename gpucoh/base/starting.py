@@ -41,6 +41,11 @@ def not_loaded(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "out of memory"
     name = getattr(error, "name", None) or "the program"
+    if isinstance(error, ModuleNotFoundError):
+        package = name.partition(".")[0]
+        return (
+            f"{package} is not installed: pip install {package}, or wait for the end of make demo"
+        )
     return f"{name} cannot be loaded: {' '.join(str(error).split())}"
 
 

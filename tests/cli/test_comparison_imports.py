@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import sys
 
@@ -29,3 +31,19 @@ def test_the_default_comparison_runs_without_scipy_and_pyarrow(tmp_path):
     done = run_without(tmp_path, "compare", "--scale", "tiny", "--out", "figures")
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "figures" / "speedup.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("package", "arguments"),
+    [
+        ("scipy", ("run", "apsp", "-p", "ideal", "--scale", "tiny")),
+        ("pyarrow", ("sweep", "study.toml", "--out", "study.parquet")),
+    ],
+)
+def test_a_command_that_comes_too_early_says_so_in_one_line(tmp_path, package, arguments):
+    (tmp_path / "study.toml").write_text('workload = "vec-cpy"\nscale = "tiny"\n')
+    done = run_without(tmp_path, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"gpucoh: {package} is not installed: pip install {package}, or wait for the end of make demo\n"
+    )
