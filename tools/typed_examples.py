@@ -76,6 +76,7 @@ def main() -> int:
     pages = sorted(path.name for path in (folder / "examples").iterdir())
     settings = {
         "typeCheckingMode": "basic",
+        "reportUnusedExpression": "none",  # a notebook shows the last one of a cell
         "executionEnvironments": [{"root": page} for page in pages],
     }
     (folder / "examples" / "pyrightconfig.json").write_text(json.dumps(settings))
