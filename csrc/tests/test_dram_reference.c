@@ -1,5 +1,5 @@
 /* test_dram_reference.c: do DRAM channels issue the commands and answer the requests that the plain models of dram_reference.h do, in the same
- * ticks, and does nobody wait for ever?
+ * ticks, and does every request end?
  *
  * Random channels serve random requests: bursts, trickles, streams of row hits that starve another row until its request precedes all
  * others, idle gaps. The first difference ends a test, which prints after how many requests it came. */

@@ -230,7 +230,7 @@ forget_offer(gpc_gpu_t *gpu)
 }
 
 static void
-an_offer_that_nobody_repeats_is_reported(void)
+an_offer_without_a_repetition_is_reported(void)
 {
     check_report("mesi", forget_offer, "L1 6 holds an offer of its core");
 }
@@ -273,7 +273,7 @@ main(void)
     RUN(a_turn_that_has_no_event_is_reported);
     RUN(a_pipeline_that_no_event_empties_is_reported);
     RUN(a_core_without_a_turn_is_reported);
-    RUN(an_offer_that_nobody_repeats_is_reported);
+    RUN(an_offer_without_a_repetition_is_reported);
     RUN(a_machine_in_order_is_not_reported);
     RUN(without_checks_nothing_looks);
     return harness_end();

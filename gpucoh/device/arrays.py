@@ -112,7 +112,7 @@ def _misfit(given: NDArray[Any], fits: NDArray[np.bool_], dtype: np.dtype[Any]) 
 def dtype_meant(data: Any, given: NDArray[Any]) -> np.dtype[Any] | None:
     """The dtype to which data of another one are converted that is not given; None: as it is, or refused.
 
-    NumPy's widest types are those of data that nobody has given a type: int64 of whole numbers, bool of conditions.
+    NumPy's widest types are those of data without a type of their own: int64 of whole numbers, bool of conditions.
     float64 is one only in lists, for in an array it would lose digits.
     """
     wide = {"int64": "int32", "bool": "int32", "uint64": "uint32"}.get(given.dtype.name)

@@ -103,8 +103,8 @@ def explain(a: RunResult, b: RunResult, *more: RunResult) -> Explanation:
     waits = list(dict.fromkeys(key for one in runs for key in one.waits))
     differences = {key: runs[0].waits[key] - runs[-1].waits[key] for key in waits}
     # Cores without a block explain something only where the numbers of cores differ.
-    told = [key for key in waits if key[0] or (key[2] == "launch" and runs[0].per_core)]
-    lines = _of_two(runs, told) if len(runs) == 2 else _of_several(runs, told)
+    listed = [key for key in waits if key[0] or (key[2] == "launch" and runs[0].per_core)]
+    lines = _of_two(runs, listed) if len(runs) == 2 else _of_several(runs, listed)
     failed = [
         f"{run.label}: {run.run.verdict}: {run.run.where}" for run in runs if _failed(run.run)
     ]
@@ -184,8 +184,8 @@ def _lines_of_counts(a: Measured, b: Measured) -> list[str]:
             counts = [run.count(array, name) for run in (a, b)]
             if counts[0] != counts[1]:
                 share = abs(counts[0] - counts[1]) / max(1, *totals)
-                told = f"  {text} of {array}: {_shown(counts[0])} and {_shown(counts[1])}"
-                found.append((share, told))
+                line = f"  {text} of {array}: {_shown(counts[0])} and {_shown(counts[1])}"
+                found.append((share, line))
     found.sort(key=lambda item: -item[0])
     lines = [text for _, text in found[:_MOST_COUNTS]]
     heading = f"Counts of {a.label} and {b.label}{', per core' if a.per_core else ''}:"

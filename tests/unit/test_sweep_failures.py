@@ -1,4 +1,4 @@
-"""Are failures of the environment told from those of a run, repeated when that is wanted, and counted apart?"""
+"""Are failures of the environment distinguished from those of a run, repeated on demand, and counted apart?"""
 
 import os
 import shutil
