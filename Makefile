@@ -31,6 +31,7 @@ help:
 	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that must be observed"
 	@echo "make proof    explore every protocol on small machines, repeat every catch of a planted bug, litmus, fuzz briefly"
 	@echo "make proof-full  explorations that take longer: complete at 2 cores, 1 line and 2 operations, then $(FULL_STATES) states"
+	@echo "make products  every combination of protocols with workloads, options and seeds of which make test runs a share"
 	@echo "make shown    every run of the five scorecards at scale tiny, a fortieth at small (SEED=... draws it)"
 	@echo "make bench    speed of the simulator; host instructions against the stored baseline"
 	@echo "make fidelity  measure the tables of docs/fidelity/PAPER.md (PAPER=tc|rcc|denovo|stc|qr SCALE=small|paper); an interrupted run continues"
@@ -126,7 +127,7 @@ format: $(BUILD)/.dev
 # The part of the proofs that CI runs, in under 15 minutes on two processors: two parts at a time, the longest first. A new
 # checker adds its part here.
 PROOF_STATES ?= 1000000
-PROOFS = proof-verify proof-long proof-sc proof-litmus proof-variants proof-planted proof-cells proof-fuzz
+PROOFS = proof-verify proof-long proof-sc proof-litmus proof-variants proof-planted proof-cells proof-fuzz proof-products
 .PHONY: proof $(PROOFS)
 proof: develop $(BUILD)/.test
 	$(MAKE) --no-print-directory -j2 --output-sync=target $(PROOFS)
@@ -144,6 +145,9 @@ proof-cells:
 	$(BIN)/python tools/cells.py
 proof-long:
 	$(BIN)/pytest -q -n 1 -m long
+# One in ten of the combinations that make test leaves out, drawn by the commit's hash.
+proof-products:
+	PRODUCTS=10:$(or $(SEED),$(shell git rev-parse HEAD)) $(BIN)/pytest -q -n 1 -m product
 proof-litmus:
 	$(BIN)/gpucoh litmus -p all --runs $(LITMUS_RUNS)
 	$(BIN)/gpucoh litmus -p 'mesi[consistency=sc],tc-strong[consistency=sc],mesi-wt[exclusive=on]' --runs $(LITMUS_RUNS)
@@ -159,6 +163,11 @@ proof-full: develop
 	$(BIN)/gpucoh verify -p all -c sc --cores 2 --lines 1 --ops 2 --states 20000000
 	$(BIN)/gpucoh verify -p all --states $(FULL_STATES)
 	$(BIN)/gpucoh verify -p all -c sc --states $(FULL_STATES)
+
+# Every combination of protocols with workloads, options and seeds that the tests know of (tests/products.py).
+.PHONY: products
+products: develop $(BUILD)/.test
+	PRODUCTS=all $(BIN)/pytest -q -n 2 -m product
 
 # With link-time optimisation, like every stored figure of speed.
 bench: $(BUILD)/.run

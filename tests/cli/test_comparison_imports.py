@@ -28,7 +28,9 @@ def run_without(folder, *arguments):
 
 
 def test_the_default_comparison_runs_without_scipy_and_pyarrow(tmp_path):
-    done = run_without(tmp_path, "compare", "--scale", "tiny", "--out", "figures")
+    done = run_without(
+        tmp_path, "compare", "-p", "no-l1,ideal", "--scale", "tiny", "--out", "figures"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "figures" / "speedup.png").exists()
 

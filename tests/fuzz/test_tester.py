@@ -38,13 +38,13 @@ def test_every_protocol_is_right_under_every_rule_that_it_keeps():
     known = {
         name: one for name, one in gpucoh.protocols().items() if "none" not in one.models.values()
     }
-    reports = fuzz_many(list(known), ops=12_000, every_rule=True, shrink=False)
+    reports = fuzz_many(list(known), ops=5_000, every_rule=True, shrink=False)
     assert {(report.protocol, report.consistency) for report in reports} == {
         (name, rule) for name, one in known.items() for rule in one.models
     }
     for report in reports:
         assert report.failures == [], report.protocol
-        assert report.ops >= 12_000
+        assert report.ops >= 5_000
 
 
 def test_an_incoherent_protocol_fails_and_the_failure_is_reported_and_short():

@@ -10,6 +10,7 @@ from gpucoh import Buffer, i32
 from gpucoh.verify.explorer import explore, small_choice
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import parse
+from products import share
 from registered import ALL, COHERENT
 
 BLOCK = 128
@@ -80,9 +81,10 @@ def reversed_with(kernel, protocol, n, check):
     return x.numpy().tolist()
 
 
-@pytest.mark.parametrize("kernel", [reverse, late_return])
-@pytest.mark.parametrize("n", [64, 70, 1])  # whole warps end; lanes of a warp; all but one thread
-@pytest.mark.parametrize("protocol", ALL)
+# 64: whole warps end; 70: lanes of a warp; 1: all but one thread.
+@pytest.mark.parametrize(
+    ("kernel", "n", "protocol"), share([reverse, late_return], [64, 70, 1], ALL, one_in=4)
+)
 def test_a_barrier_does_not_wait_for_threads_that_have_returned(protocol, n, kernel):
     expected = [*reversed(range(n)), *([-1] * (BLOCK - n))]
     assert reversed_with(kernel, protocol, n, check=True) == expected

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from typing import Any
 
 import pytest
 
 import gpucoh
+from products import share
 from registered import COHERENT, VARIATIONS
 
 SMALLEST_DIRECTORY = "gpu-vini[dir_ways=1,dir_ratio=1]"
@@ -43,21 +43,13 @@ def _run(
     return gpucoh.run(workload, protocol=protocol, machine=machine, scale="tiny", check=check)
 
 
-# Quick: every protocol under all limits at once, and under each alone in two workloads; options under all at once, in
-# two workloads. The rest is long.
-ALL = [*COHERENT, SMALLEST_DIRECTORY, *VARIATIONS]
-QUICK = {
-    *itertools.product([*COHERENT, SMALLEST_DIRECTORY], WORKLOADS, ["all at once"]),
-    *itertools.product([*COHERENT, SMALLEST_DIRECTORY], ["fg-share", "stn"], LIMITS),
-    *itertools.product(VARIATIONS, ["bh", "stn"], ["all at once"]),
-}
-LIMITED = [
-    one if one in QUICK else pytest.param(*one, marks=pytest.mark.long)
-    for one in itertools.product(ALL, WORKLOADS, LIMITS)
-]
-
-
-@pytest.mark.parametrize(("protocol", "workload", "limit"), LIMITED)
+@pytest.mark.parametrize(
+    ("protocol", "workload", "limit"),
+    [
+        *share([*COHERENT, SMALLEST_DIRECTORY], WORKLOADS, list(LIMITS), one_in=5),
+        *share(VARIATIONS, WORKLOADS, list(LIMITS), one_in=20),
+    ],
+)
 def test_a_coherent_protocol_does_not_deadlock(protocol: str, workload: str, limit: str) -> None:
     run = _run(workload, protocol, LIMITS[limit])
     assert (run.error, run.correct) == (None, True), run.where

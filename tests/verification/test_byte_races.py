@@ -5,6 +5,7 @@ import pytest
 
 import gpucoh
 from gpucoh import Buffer, block_id, global_id, i32, kernel, thread_id, u8, u16
+from products import share
 from registered import COHERENT
 from verification.test_neighbouring_bytes import Alias
 
@@ -130,8 +131,7 @@ RACES = {
 }
 
 
-@pytest.mark.parametrize("protocol", COHERENT)
-@pytest.mark.parametrize("function", RIGHT, ids=lambda function: function.name)
+@pytest.mark.parametrize(("function", "protocol"), share(list(RIGHT), COHERENT, one_in=4))
 def test_bytes_of_one_word_do_not_race(function, protocol):
     launch(function, protocol)
 

@@ -33,7 +33,14 @@ def compared(protocol, change=lambda model: None):
         )
 
 
-@pytest.mark.parametrize("protocol", exportable())
+# The states of tc-strong take half of the time of all.
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        pytest.param(name, marks=pytest.mark.long) if name == "tc-strong" else name
+        for name in exportable()
+    ],
+)
 def test_a_model_does_what_the_explorer_does(protocol):
     for model, explorer in compared(protocol):
         assert model == explorer

@@ -8,6 +8,7 @@ import pytest
 
 import gpucoh
 from gpucoh.experiments.runner import Run
+from products import share
 from registered import COHERENT, INCOHERENT, TIMED, VARIATIONS
 
 SMALL_L2 = {"l2_kib": 4, "l2_ways": 2, "l1_kib": 4}
@@ -32,8 +33,9 @@ def test_the_monitors_look_at_every_protocol():
         assert (known.watched.promise != "NOTHING") == (name in COHERENT), name
 
 
-@pytest.mark.parametrize("workload", ["stn", "bh", "synthetic"])
-@pytest.mark.parametrize("protocol", COHERENT)
+@pytest.mark.parametrize(
+    ("workload", "protocol"), share(["stn", "bh", "synthetic"], COHERENT, one_in=2)
+)
 def test_a_protocol_passes_its_monitors(protocol, workload):
     result = gpucoh.run(workload, protocol=protocol, scale="tiny", check=True)
     counts = result.stats.check.to_dict()
@@ -45,14 +47,13 @@ def test_a_protocol_passes_its_monitors(protocol, workload):
     assert counts["undecided"] == 0
 
 
-@pytest.mark.parametrize("workload", ["sr", "stn"])
-@pytest.mark.parametrize("protocol", COHERENT)
+@pytest.mark.parametrize(("workload", "protocol"), share(["sr", "stn"], COHERENT, one_in=2))
 def test_a_protocol_passes_its_monitors_where_everything_is_scarce(protocol, workload):
     result = gpucoh.run(workload, protocol=protocol, scale="tiny", check=True, set=SCARCE)
     assert result.correct
 
 
-@pytest.mark.parametrize("protocol", VARIATIONS)
+@pytest.mark.parametrize("protocol", share(VARIATIONS, one_in=2))
 def test_options_pass_their_monitors(protocol):
     assert gpucoh.run("stn", protocol=protocol, scale="tiny", check=True).correct
 

@@ -11,6 +11,7 @@ import pytest
 
 import gpucoh
 from gpucoh import Buffer, global_id, i16, i32, kernel, load, store, u8
+from products import share
 from registered import ALL, VARIATIONS, WITH_L1
 
 WORDS, BLOCKS, THREADS, STEPS = 96, 4, 64, 24
@@ -109,21 +110,21 @@ def run(protocol, seed, machine="fermi", order="weak", scope="gpu"):
     np.testing.assert_array_equal(sums.numpy(), expected)
 
 
-@pytest.mark.parametrize("protocol", ALL)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("protocol", "seed"), share(ALL, range(3), one_in=3))
 def test_no_byte_is_lost_and_every_thread_reads_its_own(protocol, seed):
     run(protocol, seed)
 
 
-@pytest.mark.parametrize("protocol", ALL)
 @pytest.mark.parametrize(
-    ("order", "scope"), [("relaxed", "gpu"), ("relaxed", "cu"), ("weak", "cta")]
+    ("protocol", "strength"),
+    share(ALL, [("relaxed", "gpu"), ("relaxed", "cu"), ("weak", "cta")], one_in=3),
 )
-def test_nor_with_other_orders_and_scopes(protocol, order, scope):
+def test_nor_with_other_orders_and_scopes(protocol, strength):
+    order, scope = strength
     run(protocol, 5, order=order, scope=scope)
 
 
-@pytest.mark.parametrize("protocol", VARIATIONS)
+@pytest.mark.parametrize("protocol", share(VARIATIONS, one_in=3))
 def test_nor_with_other_options(protocol):
     run(protocol, 3)
 

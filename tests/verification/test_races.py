@@ -7,6 +7,7 @@ import pytest
 
 import gpucoh
 from gpucoh import Buffer, i32
+from products import share
 from registered import COHERENT
 
 BLOCK = 64
@@ -181,8 +182,7 @@ NARROW = [
 ]
 
 
-@pytest.mark.parametrize("protocol", COHERENT)
-@pytest.mark.parametrize("kernel", RACES, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize(("kernel", "protocol"), share(list(RACES), COHERENT, one_in=4))
 def test_a_race_is_found(kernel, protocol):
     buffers, place = RACES[kernel]
     if kernel in NARROW and gpucoh.protocols()[protocol].default_rule == "drf":
@@ -371,8 +371,7 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("protocol", COHERENT)
-@pytest.mark.parametrize("kernel", RIGHT, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize(("kernel", "protocol"), share(list(RIGHT), COHERENT, one_in=4))
 def test_no_race_is_found_where_there_is_none(kernel, protocol):
     buffers, grid = RIGHT[kernel]
     gpu, _ = launch(kernel, buffers, grid=grid, protocol=protocol)

@@ -8,16 +8,10 @@ from plain_gpu import PlainArray, PlainGPU
 
 from gpucoh.suite import workload, workloads
 from gpucoh.suite.sorting import Sort
+from products import share
 
 
-# Long for workloads that need no coherence: a test below runs them on caches that keep copies.
-@pytest.mark.parametrize(
-    "name",
-    [
-        name if known.needs_coherence else pytest.param(name, marks=pytest.mark.long)
-        for name, known in workloads().items()
-    ],
-)
+@pytest.mark.parametrize("name", share(list(workloads()), one_in=4))
 def test_kernels_are_right_on_coherent_memory(name: str) -> None:
     outcome = workload(name).prepare("tiny", 0).run(PlainGPU(cores=4))
     assert outcome.correct, outcome.where
@@ -34,7 +28,8 @@ def test_fg_share_is_wrong_and_says_where_on_caches_that_keep_copies(seed: int) 
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, known in workloads().items() if not known.needs_coherence]
+    "name",
+    share([name for name, known in workloads().items() if not known.needs_coherence], one_in=4),
 )
 def test_workloads_that_need_no_coherence_are_right_on_caches_that_keep_copies(name: str) -> None:
     outcome = workload(name).prepare("tiny", 0).run(PlainGPU(cores=4, coherent=False))
@@ -212,7 +207,10 @@ def test_mis_reads_a_graph_from_a_file(tmp_path: object) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [name for name, known in workloads().items() if "placement_seed" in str(known.parameters)],
+    share(
+        [name for name, known in workloads().items() if "placement_seed" in str(known.parameters)],
+        one_in=4,
+    ),
 )
 def test_the_order_of_buffers_changes_no_result(name: str) -> None:
     assert workload(name).prepare("tiny", 0, {"placement_seed": 3}).run(PlainGPU()).correct

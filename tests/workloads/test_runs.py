@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gpucoh.suite import workload, workloads
+from products import share
 from registered import COHERENT
 
 pytestmark = pytest.mark.core
@@ -27,9 +28,13 @@ SHORT_EPOCHS = "[seb=6,epochs=8,epoch=30]"
 
 
 @pytest.mark.parametrize(
-    "protocol", [p + SHORT_EPOCHS if p.startswith("stc-") else p for p in COHERENT]
+    ("name", "protocol"),
+    share(
+        list(workloads()),
+        [p + SHORT_EPOCHS if p.startswith("stc-") else p for p in COHERENT],
+        one_in=8,
+    ),
 )
-@pytest.mark.parametrize("name", workloads())
 def test_right_where_caches_are_coherent_and_small_enough_for_tests(
     name: str, protocol: str
 ) -> None:

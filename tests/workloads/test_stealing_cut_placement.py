@@ -13,6 +13,7 @@ from gpucoh.suite import workload
 from gpucoh.suite.maxflow import Cut, Segmentation, distances
 from gpucoh.suite.netlists import DRIVEN, INPUTS, NETS, NONE, Netlist, make_netlist
 from gpucoh.suite.stealing import LEAF, LEVELS, reference_partition
+from products import share
 from registered import COHERENT, INCOHERENT
 
 COMMUNICATING = ("bh", "cc", "cl", "dlb", "dlb-rcc", "stn", "vpr")
@@ -262,8 +263,7 @@ def verdict(name: str, protocol: str) -> tuple[str, str]:
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("protocol", COHERENT)
-@pytest.mark.parametrize("name", COMMUNICATING)
+@pytest.mark.parametrize(("name", "protocol"), share(COMMUNICATING, COHERENT, one_in=4))
 def test_communicating_workloads_are_right_under_every_coherent_protocol(
     name: str, protocol: str
 ) -> None:

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gpucoh
+from products import share
 from registered import ALL
 from unit.lang.plain import kernel_from_source, run_plain
 from unit.lang.test_random_kernels import ARRAYS, Generator, arguments
@@ -33,7 +34,6 @@ def test_the_core_does_what_the_source_of_random_kernels_says(r, seed):
     compare(Generator(r).kernel(), seed, "no-l1")
 
 
-@pytest.mark.parametrize("protocol", ALL)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("seed", "protocol"), share(range(5), ALL, one_in=5))
 def test_the_core_does_what_the_source_says_under_each_protocol(seed, protocol):
     compare(Generator(random.Random(seed)).kernel(), seed, protocol)
