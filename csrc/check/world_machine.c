@@ -37,6 +37,9 @@ make_machine(gpc_world_t *self)
                                     .timestamp_bits = what->timestamp_bits ? what->timestamp_bits : 32};
 }
 
+/* Fewer than a machine may have: programs of a few operations pass few timestamps. */
+enum { FEWEST_TIMESTAMP_BITS = 2 };
+
 /* Whether the programs and their settings determine the field, or the shape of a state does. */
 static bool
 is_own_field(const char *name)
@@ -66,13 +69,15 @@ set_field(gpc_world_t *self, const gpc_option_value_t *given)
                         "name, such as timestamp_bits, l1_mshrs, l2_mshrs)",
                         given->name);
     }
-    if (given->value < field->smallest || given->value > field->largest) {
+    bool is_timestamp = field->offset == offsetof(gpc_machine_t, timestamp_bits);
+    uint32_t smallest = is_timestamp ? FEWEST_TIMESTAMP_BITS : field->smallest;
+    if (given->value < smallest || given->value > field->largest) {
         return gpc_fail(&self->failure, GPC_ERROR_MACHINE, "%s = %lld: must be from %u to %u", field->name,
-                        (long long) given->value, field->smallest, field->largest);
+                        (long long) given->value, smallest, field->largest);
     }
     uint32_t value = (uint32_t) given->value;
     memcpy((uint8_t *) &self->machine + field->offset, &value, sizeof(value));
-    if (field->offset == offsetof(gpc_machine_t, timestamp_bits)) {
+    if (is_timestamp) {
         self->timestamp_bits = value;
     }
     return GPC_OK;

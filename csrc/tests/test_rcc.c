@@ -1,4 +1,5 @@
-/* test_rcc.c: RCC-SC and RCC-WO: table V, the paper's example, the predictor, rollover, ticks, and outcomes of every interleaving. */
+/* test_rcc.c: RCC-SC and RCC-WO: table V, the paper's example, the predictor, rollover, ticks. protocols/relativistic/explored.toml has
+ * their interleavings. */
 #include <string.h>
 
 #include "base/blocks.h"
@@ -9,135 +10,7 @@
 #include "protocols/registry.h"
 #include "small_programs.h"
 
-/* ---- exploration ------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-    const char *protocol;
-    const gpc_explore_thread_t *threads;
-    uint32_t num_threads, warm, timestamp_bits;
-    bool evictions, predict;
-} asked_t;
-
-/* Whole, nothing violated, and the outcome observed or not, as expected. */
-static void
-expect(const asked_t *asked, const char *outcome, bool seen)
-{
-    gpc_option_value_t options[] = {
-        {"predict", asked->predict}, {"lease", 2}, {"tick", 0}, {"polls", -1}, {"rollover_stall", 0}};
-    gpc_explore_t what = {.protocol = asked->protocol,
-                          .rule = GPC_RULE_DEFAULT,
-                          .options = options,
-                          .num_options = GPC_COUNT_OF(options),
-                          .cores = 2,
-                          .variables = 2,
-                          .num_threads = asked->num_threads ? asked->num_threads : 2,
-                          .threads = asked->threads,
-                          .warm = asked->warm,
-                          .evictions = asked->evictions ? UINT32_MAX : 0,
-                          .timestamp_bits = asked->timestamp_bits,
-                          .max_states = 1000000};
-    gpc_text_t text;
-
-    gpc_text_init(&text);
-    int status = gpc_explore(&what, &text);
-    bool right = status == 0 && strstr(text.bytes, "\"complete\": true") && strstr(text.bytes, "\"violations\": []") &&
-                 (strstr(text.bytes, outcome) != NULL) == seen;
-    if (!right) {
-        printf("# %s warm %u evictions %d bits %u predict %d, outcome %s should %sbe seen:\n# %s\n", asked->protocol,
-               asked->warm, asked->evictions, asked->timestamp_bits, asked->predict, outcome, seen ? "" : "not ",
-               text.bytes);
-    }
-    CHECK(right);
-    gpc_text_free(&text);
-}
-
-enum { WARM_ALL = 15, WARM_AT_CORE_1 = 12, WARM_X_AT_CORE_1 = 4 };
-
-static const gpc_explore_thread_t lb[] = {THREAD(0, LD(X), ST(Y, 1)), THREAD(1, LD(Y), ST(X, 1))};
-static const gpc_explore_thread_t merge[] = {THREAD(0, ST(X, 1), ST(Y, 1)), THREAD(1, LD(Y), LD(X)), THREAD(1, LD(X))};
-static const gpc_explore_thread_t sb_barriers[] = {THREAD(0, ST(X, 1), BLOCK_BARRIER, LD(Y)),
-                                                   THREAD(1, ST(Y, 1), BLOCK_BARRIER, LD(X))};
-static const gpc_explore_thread_t over_kernels[] = {THREAD(0, ST(X, 1), NEXT_KERNEL),
-                                                    THREAD(1, LD(X), NEXT_KERNEL, LD(X))};
-
-static void
-rcc_sc_is_sequentially_consistent(void)
-{
-    for (uint32_t warm = 0; warm < 16; warm += 15) {
-        for (int predict = 0; predict < 2; predict++) {
-            asked_t asked = {.protocol = "rcc-sc", .warm = warm, .evictions = true, .predict = predict};
-            asked.threads = mp;
-            expect(&asked, "[1, 0, ", false);
-            expect(&asked, "[1, 1, ", true);
-            asked.threads = sb;
-            expect(&asked, "[0, 0, ", false);
-            asked.threads = lb;
-            expect(&asked, "[1, 1, ", false);
-            asked.threads = corr;
-            expect(&asked, "[1, 0, ", false);
-            asked.threads = increments;
-            expect(&asked, ", 3, 0]", false);
-        }
-    }
-}
-
-static void
-merged_loads_do_not_take_a_lease_that_ended_before_they_issued(void)
-{
-    asked_t asked = {.protocol = "rcc-sc", .threads = merge, .num_threads = 3};
-    expect(&asked, "[1, 0, ", false);
-    expect(&asked, "[1, 1, 0, ", true);
-}
-
-static void
-rcc_wo_is_weak_and_fences_and_barriers_join_its_clocks(void)
-{
-    asked_t asked = {.protocol = "rcc-wo", .warm = WARM_ALL};
-    asked.threads = sb;
-    expect(&asked, "[0, 0, ", true); /* not sequentially consistent */
-    asked.threads = sb_fences;
-    expect(&asked, "[0, 0, ", false);
-    asked.threads = sb_barriers;
-    expect(&asked, "[0, 0, ", false);
-    asked.threads = mp;
-    asked.warm = WARM_X_AT_CORE_1;
-    expect(&asked, "[1, 0, ", true);
-    asked.threads = mp_fences;
-    expect(&asked, "[1, 0, ", false);
-    expect(&asked, "[1, 1, ", true);
-}
-
-/* Timestamps of two bits, and leases of two: every few writes begin an epoch. */
-static void
-rollovers_hide_no_write(void)
-{
-    static const char *const both[] = {"rcc-sc", "rcc-wo"};
-    for (int i = 0; i < 2; i++) {
-        for (uint32_t warm = 0; warm < 16; warm += 15) {
-            asked_t asked = {.protocol = both[i], .warm = warm, .evictions = true, .timestamp_bits = 2};
-            asked.threads = mp_fences;
-            expect(&asked, "[1, 0, ", false);
-            expect(&asked, "[1, 1, ", true);
-            asked.threads = sb_fences;
-            expect(&asked, "[0, 0, ", false);
-            asked.threads = increments;
-            expect(&asked, ", 3, 0]", false);
-            expect(&asked, ", 4, 0]", true);
-            expect(&asked, "\"L2.rollover\": [1]", true); /* there are some */
-        }
-    }
-}
-
-static void
-a_launch_sees_what_earlier_ones_wrote(void)
-{
-    static const char *const both[] = {"rcc-sc", "rcc-wo"};
-    for (int i = 0; i < 2; i++) {
-        asked_t asked = {.protocol = both[i], .threads = over_kernels, .warm = WARM_ALL};
-        expect(&asked, "[0, 0, ", false);
-        expect(&asked, "[0, 1, ", true);
-    }
-}
+enum { WARM_ALL = 15, WARM_AT_CORE_1 = 12 };
 
 /* ---- one execution, step by step --------------------------------------------------------------------------------- */
 
@@ -523,10 +396,5 @@ main(void)
     RUN(ticks_end_the_lease_of_a_copy_that_is_polled);
     RUN(ticks_begin_no_epoch);
     RUN(polls_of_a_copy_renew_it);
-    RUN(rcc_sc_is_sequentially_consistent);
-    RUN(merged_loads_do_not_take_a_lease_that_ended_before_they_issued);
-    RUN(rcc_wo_is_weak_and_fences_and_barriers_join_its_clocks);
-    RUN(rollovers_hide_no_write);
-    RUN(a_launch_sees_what_earlier_ones_wrote);
     return harness_end();
 }
