@@ -89,10 +89,6 @@ def protocols_command(
             "--murphi", help="Write a model of two cores and one line for a Murphi checker."
         ),
     ] = None,
-    tla: Annotated[
-        Path | None,
-        typer.Option("--tla", help="Write the same model as a module of TLA+."),
-    ] = None,
     program: Annotated[
         list[str] | None,
         typer.Option(
@@ -119,13 +115,10 @@ def protocols_command(
 
       gpucoh protocols gpu-vi --murphi gpu-vi.m
     """
-    files = {"murphi": murphi, "tla": tla}
-    asked = [(f"--{form}", path is not None) for form, path in files.items()]
-    one_form(("--json", as_json), ("--dot", dot), *asked)
-    for form, path in files.items():
-        if path is not None:
-            write_model(name, form, path, program or DEFAULT_PROGRAMS, evictions)
-            return
+    one_form(("--json", as_json), ("--dot", dot), ("--murphi", murphi is not None))
+    if murphi is not None:
+        write_model(name, murphi, program or DEFAULT_PROGRAMS, evictions)
+        return
     chosen = protocols() if name is None else {name: resolve(name).selected}
     if dot:
         if name is None:

@@ -15,13 +15,11 @@ from gpucoh.export.exporting import DEFAULT_PROGRAMS, export
 __all__ = ["DEFAULT_PROGRAMS", "write_model"]
 
 
-def write_model(
-    protocol: str | None, form: str, path: Path, programs: Sequence[str], evictions: int
-) -> None:
+def write_model(protocol: str | None, path: Path, programs: Sequence[str], evictions: int) -> None:
     """Write the model, and print what gpucoh's own explorer counts."""
     if protocol is None:
-        raise ConfigError(f"--{form} takes one protocol: gpucoh protocols ID --{form} FILE")
-    found = export(protocol, form, programs=programs, evictions=evictions)
+        raise ConfigError("--murphi takes one protocol: gpucoh protocols ID --murphi FILE")
+    found = export(protocol, programs=programs, evictions=evictions)
     with whole_file(path) as part:
         part.write_text(found.text, encoding="utf-8")
     console = stdout_console()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.device.choices import Choice
-from gpucoh.export.bounded import Bounded, bounded
+from gpucoh.export.bounded import bounded
 from gpucoh.export.murphi import murphi
-from gpucoh.export.tla import tla
 from gpucoh.verify.explorer import explore, small_choice
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import Program, parse
@@ -18,8 +17,6 @@ from gpucoh.verify.programs import Program, parse
 #: What is exported unless programs are given: two operations on each core, which differ.
 DEFAULT_PROGRAMS = ("ld x; st x 1 | add x 1; ld x", "st x 1; ld x | st x 2; ld x")
 MOST_EVICTIONS = 3
-
-FORMS: dict[str, Callable[[Bounded], str]] = {"murphi": murphi, "tla": tla}
 
 
 @dataclass(frozen=True)
@@ -84,20 +81,17 @@ def count(choice: Choice, rule: str, program: Program, evictions: int) -> Counte
 
 def export(
     protocol: str,
-    form: str = "murphi",
     *,
     programs: Sequence[str] = DEFAULT_PROGRAMS,
     consistency: str | None = None,
     evictions: int = 1,
 ) -> Export:
-    """The protocol's tables as a model.
+    """The protocol's tables as a Murphi model.
 
     Parameters
     ----------
     protocol : str
         Protocol id, with options in brackets; options that are not given have their declared small values.
-    form : str
-        ``"murphi"`` or ``"tla"``.
     programs : sequence of str
         Programs of two cores and one variable, as :mod:`gpucoh.verify.programs` writes them.
     consistency : str, optional
@@ -131,7 +125,7 @@ def export(
         "States that gpucoh's own explorer counts:",
         *(f"  {item.program}: {item.states}{_wrong(item)}" for item in counted),
     ]
-    return Export(FORMS[form](model), counted)
+    return Export(murphi(model), counted)
 
 
 def _wrong(item: Counted) -> str:

@@ -88,20 +88,6 @@ def test_a_model_bears_the_texts_of_the_actions(protocol):
     assert '"the memory model allows the values"' in text
 
 
-@pytest.mark.parametrize("protocol", exportable())
-def test_a_module_of_tla_defines_what_it_names_once(protocol):
-    text = export(protocol, "tla", programs=["ld x | st x 1"], evictions=0).text
-    text = re.sub(r"\\\*.*", "", text)  # comments
-    defined = re.findall(r"^(\w+)(?:\([\w, ]*\))? ==", text, re.MULTILINE)
-    assert len(defined) == len(set(defined))
-    local = re.findall(r"^ +(\w+) ==", text, re.MULTILINE)
-    known = {*defined, *local}
-    assert set(re.findall(r"\b(\w+)\(", text)) <= known
-    assert set(re.findall(r"\b(blank_\w+|w_\d+)\b", text)) <= known
-    assert text.count("(") == text.count(")")
-    assert {"Init", "Next", "Spec", "NothingFails", "Allowed"} <= known
-
-
 def test_an_option_without_a_model_is_refused(monkeypatch):
     monkeypatch.setattr("gpucoh.export.bounded.text_of", lambda name: name)
     monkeypatch.setattr(Definitions, "read", lambda self, name: None)
