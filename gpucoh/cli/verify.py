@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 from tqdm import tqdm
 
@@ -28,7 +27,7 @@ from gpucoh.device.protocols import rule_name
 from gpucoh.experiments.interrupts import interruptible
 from gpucoh.verify.explorer import PROGRAM_STATES, verify
 from gpucoh.verify.library import find_all
-from gpucoh.verify.results import Explored, Verification
+from gpucoh.verify.results import Verification
 
 
 @contextmanager
@@ -47,41 +46,6 @@ def _programs_bar(name: str, *, enabled: bool) -> Iterator[Callable[[int, int], 
 
 def _explored(name: str, **bounds: Any) -> Verification:
     return interruptible(lambda stop: verify(name, stop=stop, **bounds))
-
-
-def _print(console: Console, found: Verification) -> None:
-    verdict = "VIOLATED" if found.violations else "complete" if found.complete else "bounded"
-    programs = f"{found.completed:,} of {found.programs:,} programs"
-    if verdict == "bounded":
-        programs += f" ({100 * found.completed // found.programs}%)"
-    console.print(
-        Text(
-            f"{found.protocol}  {found.consistency}, {found.model}: {verdict}: {programs}; {found.states:,} states, "
-            f"{found.transitions:,} transitions, depth {found.depth}"
-        ),
-        soft_wrap=True,
-    )
-    for limit in found.limits:
-        more = f" and {limit.programs - 1:,} more" if limit.programs > 1 else ""
-        console.print(Text(f"  limit: {limit.what}: {limit.first}{more}"), soft_wrap=True)
-    for test in found.tests:
-        console.print(Text(f"  {test.test}: {_summary(test)}"), soft_wrap=True)
-    for item in found.violations:
-        setting = f" ({item.program.setting})" if item.program.setting else ""
-        console.print(Text(f"\n{item.kind}: {item.what}"), soft_wrap=True)
-        console.print(
-            Text(f"program {item.program.name}{setting}: {item.program}\n"), soft_wrap=True
-        )
-        console.print(Text(item.diagram), soft_wrap=True)
-
-
-def _summary(test: Explored) -> str:
-    """The result of a litmus test in one line."""
-    if test.status != "explored":
-        return f"{test.status}: {test.reason}" if test.reason else test.status
-    seen = "observed" if test.observed else "never observed" if test.complete else "not observed"
-    may = "allowed" if test.allowed else "forbidden"
-    return f"{test.condition}: {seen}, {may}" + ("" if test.complete else " (bounded)")
 
 
 def _finish(found: Sequence[Verification]) -> None:
@@ -224,7 +188,7 @@ def register(app: typer.Typer) -> None:
                 )
             found.append(result)
             if not as_json:
-                _print(stdout_console(), result)
+                stdout_console().print(Text(repr(result)), soft_wrap=True)
         if as_json:
             items = [result.to_dict() for result in found]
             print_json(items[0] if protocol != "all" and len(items) == 1 else items)

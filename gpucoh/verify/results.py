@@ -32,6 +32,12 @@ class Violation:
     trace: list[dict[str, Any]] = field(repr=False)
     diagram: str = field(repr=False)
 
+    def __str__(self) -> str:
+        """The violation, its program and setting, and the drawing."""
+        setting = f" ({self.program.setting})" if self.program.setting else ""
+        program = f"program {self.program.name}{setting}: {self.program}"
+        return f"{self.kind}: {self.what}\n{program}\n\n{self.diagram}"
+
     def to_dict(self) -> dict[str, Any]:
         """As ``gpucoh verify --json`` prints it."""
         return {
@@ -94,14 +100,26 @@ class Explored:
     allowed: bool = False
     complete: bool = False
 
+    def __str__(self) -> str:
+        """The result in one line."""
+        if self.status != "explored":
+            result = f"{self.status}: {self.reason}" if self.reason else self.status
+            return f"{self.test}: {result}"
+        seen = (
+            "observed" if self.observed else "never observed" if self.complete else "not observed"
+        )
+        may = "allowed" if self.allowed else "forbidden"
+        bounded = "" if self.complete else " (bounded)"
+        return f"{self.test}: {self.condition}: {seen}, {may}{bounded}"
+
     def to_dict(self) -> dict[str, Any]:
         """As ``gpucoh verify --json`` prints it."""
         return asdict(self)
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Verification:
-    """The exploration of one protocol and its results.
+    """The exploration of one protocol and its results; printed, it draws the first violation.
 
     Attributes
     ----------
@@ -139,6 +157,27 @@ class Verification:
     limits: list[Limit] = field(default_factory=list)
     tests: list[Explored] = field(default_factory=list)
     cells: dict[str, set[int]] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is violated."""
+        return not self.violations
+
+    def __repr__(self) -> str:
+        """As ``gpucoh verify`` prints it."""
+        verdict = "complete" if self.complete else "bounded" if self.ok else "VIOLATED"
+        programs = f"{self.completed:,} of {self.programs:,} programs"
+        if verdict == "bounded":
+            programs += f" ({100 * self.completed // self.programs}%)"
+        counts = f"{self.states:,} states, {self.transitions:,} transitions, depth {self.depth}"
+        model = f"{self.protocol}  {self.consistency}, {self.model}"
+        lines = [f"{model}: {verdict}: {programs}; {counts}"]
+        for limit in self.limits:
+            more = f" and {limit.programs - 1:,} more" if limit.programs > 1 else ""
+            lines.append(f"  limit: {limit.what}: {limit.first}{more}")
+        lines += [f"  {test}" for test in self.tests]
+        lines += [f"\n{item}" for item in self.violations]
+        return "\n".join(lines)
 
     def note_limit(self, what: str, program: Program) -> None:
         """Note a limit that a program has reached; the result is bounded."""

@@ -33,7 +33,7 @@ CAUSAL = {
 def test_two_threads_are_explored_completely(protocol):
     found = verify(protocol, tests=find_all(SHAPES))
     assert found.complete
-    assert not found.violations
+    assert found.ok, found
 
 
 @pytest.mark.parametrize("protocol", MODEL)
@@ -54,7 +54,7 @@ def test_one_line_is_explored_with_evictions(options):
     found = verify(f"qr[{options}]", cores=2, lines=1, operations=1, max_states=bound)
     assert found.complete == (options == "clean=off")
     assert found.states > BOUND / 2
-    assert not found.violations
+    assert found.ok, found
 
 
 def test_every_cell_of_the_memory_side_of_qr_is_entered():

@@ -1,5 +1,6 @@
 """`gpucoh verify`: does the oracle know its models, is what is right passed, is what is wrong found and drawn?"""
 
+import importlib
 import itertools
 import json
 import re
@@ -95,7 +96,7 @@ def test_a_protocol_passes_on_one_line(protocol):
     evictions = 0 if "clean" in options else 1
     found = verify(protocol + "".join(few), cores=2, lines=1, operations=1, evictions=evictions)
     assert found.complete
-    assert not found.violations
+    assert found.ok, found
     assert found.states > 1000
 
 
@@ -219,6 +220,15 @@ def test_a_violation_is_drawn_and_ends_with_1():
     assert "core 0" in done.stdout
     assert "memory" in done.stdout
     assert "GETX x" in done.stdout
+
+
+def test_a_verification_says_whether_it_is_ok_and_draws_what_is_not(mutant_gpucoh):
+    explorer = importlib.import_module(f"{mutant_gpucoh.__name__}.verify.explorer")
+    found = explorer.verify("no-l1!ack-dropped", lines=1)
+    assert not found.ok
+    assert repr(found).startswith("no-l1!ack-dropped  rc, ")
+    assert repr(found).endswith(found.violations[0].diagram)
+    assert explorer.verify("no-l1", cores=2, lines=1, operations=1).ok
 
 
 def test_json_tells_states_and_the_violation():
