@@ -1,5 +1,5 @@
 """Needleman-Wunsch alignment, a wavefront of tiles, one launch per diagonal: ``ndl`` with tiles in the scratchpad,
-``nw-qr`` (QuickRelease) in memory.
+``nw-qr`` in memory, a second reading of QuickRelease's ``nw``.
 
 Original: needle of Rodinia (CUDA). As there: a tile of 16 x 16 letters a block of 16 threads, half a
 warp; a launch a diagonal of tiles; gains and scores both have one row and one column more than there
@@ -7,14 +7,16 @@ are letters, so that rows of tiles straddle lines and neighbouring tiles share l
 gains and the scores at the tile's edges (left of it a word of 16 lines), and stores 16 scores; 34
 barriers. The next diagonal, on other cores, reads a tile's last row and column. The original does not
 fill its cores: at most 8 half warps a core. Paper scale is the original's default, 2048 letters or 255
-launches (assumed for TC and RCC, which state no size; DeNovo's 512 letters are ``tiles=32``).
+launches (assumed for TC, RCC and QuickRelease, which state no size; DeNovo's 512 letters are ``tiles=32``).
 
 Differences: one kernel with the first tile's row as an argument in place of two kernels, for the
 diagonals before and after the longest; gains are random numbers of a symmetric matrix, not BLOSUM62.
 
 ``nw-qr``. Original: nw of OpenDwarfs (OpenCL), which has no scratchpad: a thread reads the three scores that it needs
 from memory and writes its own there, each once, and a barrier with a fence of global memory follows each of the 31
-steps. QuickRelease states neither the version nor a size; 2,048 letters are the suite's default.
+steps, so that scores are read again soon. QuickRelease states neither the version nor a size; its section 5.2, where
+each address of ``nw`` is written once as a full line, and 5.1, where ``lud`` reads most of what it wrote, are true of
+``ndl``.
 """
 
 from __future__ import annotations
@@ -174,7 +176,7 @@ REGISTRY.add(
         aliases=("nw",),
         title="Needleman-Wunsch alignment: a wavefront of scratchpad tiles, one launch per diagonal",
         group="AN",
-        papers=("T", "R", "D"),
+        papers=("T", "R", "D", "Q"),
         needs_coherence=False,
         check="every score equals NumPy's dynamic programme",
         parameters=PARAMETERS,

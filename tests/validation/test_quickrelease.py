@@ -65,6 +65,20 @@ def test_answers_that_waited_for_a_probe_of_the_cpu_keep_their_order():
     )
 
 
+def test_apsp_hardly_hits_wt_s_l1_if_neighbouring_lanes_read_neighbouring_arcs():
+    rate = {
+        layout: gpucoh.run(
+            "apsp",
+            protocol="wt",
+            machine="apu",
+            scale="tiny",
+            params={"vertices": 64, "arcs": 8, "layout": layout},
+        ).stats.l1.hit_rate
+        for layout in ("place", "vertex")
+    }
+    assert rate["place"] < 0.01 < 0.1 < rate["vertex"]
+
+
 def test_copies_survive_acquires_under_qr_and_not_under_wt():
     across = {}
     for protocol in ("wt", "qr"):

@@ -126,8 +126,10 @@ def test_spmv_is_right_without_elements() -> None:
     assert workload("spmv").prepare("tiny", 0, {"rows": 5, "elements": 0}).run(PlainGPU()).correct
 
 
-def test_apsp_converges_later_if_updates_are_seen_late() -> None:
-    instance = workload("apsp").prepare("tiny", 0, {"vertices": 24, "arcs": 2})
+@pytest.mark.parametrize("layout", ["place", "vertex"])
+def test_apsp_converges_later_if_updates_are_seen_late(layout: str) -> None:
+    params = {"vertices": 24, "arcs": 2, "layout": layout}
+    instance = workload("apsp").prepare("tiny", 0, params)
     early, late = (instance.run(PlainGPU(coherent=coherent)) for coherent in (True, False))
     assert early.correct
     assert late.correct
