@@ -1,7 +1,8 @@
 """Write the measured tables of docs/fidelity/PAPER.md: `make fidelity PAPER=tc SCALE=small`.
 
-The script replaces the text between `<!-- TABLE PAPER SCALE -->` and `<!-- end -->` for one paper and scale; the rest
-of the page explains the tables and is written by hand. The runs are kept in a file as they finish: after an
+The script replaces the text between `<!-- TABLE PAPER SCALE -->` and `<!-- end -->` for one paper and scale, and in the
+table of verdicts, `<!-- verdicts PAPER -->`, the columns of the scale; the rest of the page explains the tables and is
+written by hand. The runs are kept in a file as they finish: after an
 interruption the next call continues. Disagreements without a recorded reason are listed on standard error.
 """
 
@@ -16,7 +17,7 @@ import generated
 from gpucoh.base.errors import ConfigError
 from gpucoh.cli.options import seeds
 from gpucoh.papers import load, scorecard
-from gpucoh.papers.pages import TABLES
+from gpucoh.papers.pages import TABLES, scorecard_table
 from gpucoh.papers.runs import bench_of
 from gpucoh.papers.study import reason_of
 
@@ -50,16 +51,22 @@ def main() -> None:
         jobs=given.jobs,
         progress=True,
         store=store,
+        shorter=True,
     )
+
+    page = given.page or PAGES / f"{given.paper}.md"
 
     def measured(part: str) -> str | None:
         table, *which = part.split()
+        if part == f"verdicts {given.paper}":
+            print(part, file=sys.stderr)
+            return scorecard_table(paper, bench, generated.part_of(page, part))
         if which != [given.paper, given.scale]:
             return None
         print(part, file=sys.stderr)
         return TABLES[table](paper, bench)
 
-    generated.rewrite(given.page or PAGES / f"{given.paper}.md", measured)
+    generated.rewrite(page, measured)
     for verdict in scorecard(paper, bench):
         if verdict.agrees == "no" and not reason_of(paper.id, verdict.id, given.scale):
             print(f"{verdict.id} does not agree, and no reason is recorded", file=sys.stderr)

@@ -10,18 +10,24 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-PART = re.compile(r"(<!-- ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+PART = re.compile(r"(<!-- ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def rewritten(text: str, make: Callable[[str], str | None]) -> str:
     """A page with new parts: ``make(name)`` returns the text of a part, or None to leave it."""
 
     def part(match: re.Match[str]) -> str:
-        begin, name, end = match.groups()
+        begin, name, _, end = match.groups()
         made = make(name)
         return match.group(0) if made is None else f"{begin}{made}\n{end}"
 
     return PART.sub(part, text)
+
+
+def part_of(page: Path, name: str) -> str:
+    """The text of a part of a page; empty if the page lacks it."""
+    found = PART.finditer(page.read_text(encoding="utf-8"))
+    return next((match[3] for match in found if match[2] == name), "")
 
 
 def rewrite(page: Path, make: Callable[[str], str | None]) -> None:

@@ -2,6 +2,7 @@
 
     python tools/mutants.py                                      list the planted bugs
     python tools/mutants.py verify -p 'tc-weak!h1'               any gpucoh command, also on protocols with planted bugs
+    python tools/mutants.py tools/fidelity.py --paper qr         a script of tools/
 
 A planted bug is a protocol with an id of its own: the base protocol's id, ``!`` and a name; options follow in
 brackets.
@@ -15,6 +16,7 @@ import importlib
 import importlib.machinery
 import importlib.util
 import os
+import runpy
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -84,10 +86,14 @@ def loaded() -> Iterator[ModuleType]:
 
 
 def main() -> int:
-    """List the planted bugs, or run a gpucoh command on them."""
+    """List the planted bugs, or run a script or a gpucoh command on them."""
     if importlib.util.find_spec("gpucoh") is None:
         sys.path.insert(0, str(ROOT))
     install()
+    if len(sys.argv) > 1 and sys.argv[1].endswith(".py"):
+        del sys.argv[0]
+        runpy.run_path(sys.argv[0], run_name="__main__")
+        return 0
     if len(sys.argv) > 1:
         from gpucoh.cli import main as command
 

@@ -101,6 +101,7 @@ def register(app: typer.Typer) -> None:
         """Compare every claim of a paper with the measured value: agreement in size, in direction, or none.
 
         With several seeds the measured value is the median of the seeds' values, and the range is printed beside it.
+        Claims about behaviour are counted apart from declared ones: arithmetic on declared fields and states.
 
         Examples:
 
@@ -141,12 +142,13 @@ def _bench(
 def _print_verdicts(console: Console, verdicts: list[Any]) -> None:
     with LATE_IMPORT:
         from gpucoh.papers.amounts import digits
-        from gpucoh.papers.pages import counts
+        from gpucoh.papers.verdicts import counts
 
     rows = [
         [
             v.id,
             v.figure,
+            v.kind,
             v.measure,
             Text(f"{v.subject} / {v.baseline}" if v.baseline else v.subject),
             v.claimed if not isinstance(v.claimed, float) else _ratio(v.claimed, digits(v.measure)),
@@ -157,10 +159,10 @@ def _print_verdicts(console: Console, verdicts: list[Any]) -> None:
         ]
         for v in verdicts
     ]
-    columns = ["claim", "figure", "measure", "of", "paper", "here", "range", "agrees", ""]
+    columns = ["claim", "figure", "kind", "measure", "of", "paper", "here", "range", "agrees", ""]
     if not any(v.spread for v in verdicts):
-        columns, rows = columns[:6] + columns[7:], [row[:6] + row[7:] for row in rows]
-    console.print(tables.plain_table(columns, rows, right=(4, 5)))
+        columns, rows = columns[:7] + columns[8:], [row[:7] + row[8:] for row in rows]
+    console.print(tables.plain_table(columns, rows, right=(5, 6)))
     sys.stdout.write(f"{counts(verdicts)}\n")
 
 

@@ -17,12 +17,11 @@ above, below                                                           ``directi
 
 from __future__ import annotations
 
-from gpucoh.papers.claims import Claim
+from gpucoh.papers.claims import DECLARED, Claim
 
 SIDE = 0.01
 _ROUNDING = 1e-9  # distances of decimal fractions
 _RATES = ("l1_hit_rate", "l1_miss_rate", "expired_loads")
-_COUNTS = ("states", "states_total", "storage_bits", "parameter")
 
 
 def size_tolerance(claim: Claim, value: float) -> float:
@@ -36,7 +35,7 @@ def size_tolerance(claim: Claim, value: float) -> float:
 
 def is_ratio(claim: Claim) -> bool:
     """Whether the claim's value is a ratio of a protocol to a baseline."""
-    return bool(claim.baseline) and claim.measure not in _COUNTS
+    return bool(claim.baseline) and claim.measure not in DECLARED
 
 
 def agreement(claim: Claim, measured: float) -> str:

@@ -15,6 +15,15 @@ from gpucoh.base.wording import unknown
 _PAPERS = ("tc", "rcc", "denovo", "stc", "qr")
 
 KINDS = ("harmonic", "geometric", "arithmetic")
+# Measures that are arithmetic on declared fields, states and parameters: no run gives them.
+DECLARED = (
+    "parameter",
+    "states",
+    "states_total",
+    "storage_bits",
+    "storage_entries",
+    "storage_ratio",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +36,9 @@ class Claim:
         Identifier, the paper's figure, and the measured quantity.
     subject, baseline : str
         Protocols, with options in brackets; empty if there is none.
+    kind : str
+        ``behaviour``, or ``declared``: arithmetic on declared fields, states and parameters, or a number to which a
+        parameter was fitted. By default the measure (:data:`DECLARED`) and ``exact`` decide.
     controller : str
         The controller of a count of storage, ``L1`` or ``L2``; else empty.
     per : str
@@ -34,6 +46,8 @@ class Claim:
         for timestamps.
     machine : dict
         Fields of the machine that differ from the paper's.
+    input : str
+        The paper's inputs of that name replace those of the scale; empty: those of the scale.
     smaller : int
         The divisor of the size of the workloads' inputs.
     workloads : tuple of str
@@ -43,7 +57,8 @@ class Claim:
     mean : str
         One of: harmonic geometric arithmetic unstated max min single each most.
     exact : str
-        One of: stated (a number), qualitative (a direction), parameter.
+        One of: stated (a number), qualitative (a direction), parameter (of the configuration), cited (a number of
+        another paper).
     value : float or None
         The number, in the unit of the measure.
     direction : str or None
@@ -59,9 +74,11 @@ class Claim:
     measure: str
     subject: str
     baseline: str
+    kind: str
     controller: str
     per: str
     machine: Mapping[str, object]
+    input: str
     smaller: int
     workloads: tuple[str, ...]
     group: str
@@ -125,6 +142,7 @@ class Paper:
     ``amounts`` names the amount of a run that a measure is, where the paper means another one than its name says:
     flit crossings instead of flits as traffic. ``seeded`` names parameters that take the run's seed, in the workloads
     that have them. ``sizes`` names the parameter that is the size of a workload's input, which figures divide.
+    ``inputs`` has the parameters of named inputs by scale and workload, where they are not those of the scale.
     """
 
     id: str
@@ -137,6 +155,9 @@ class Paper:
     seeded: tuple[str, ...] = ()
     amounts: Mapping[str, str] = field(default_factory=dict)
     sizes: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, Mapping[str, Mapping[str, Mapping[str, object]]]] = field(
+        default_factory=dict
+    )
     state_counts: tuple[StateCount, ...] = ()
 
     def amount(self, measure: str) -> str:
@@ -186,6 +207,7 @@ def read(text: str) -> Paper:
         seeded=tuple(data.get("seeded", ())),
         amounts=data.get("amounts", {}),
         sizes=data.get("sizes", {}),
+        inputs=data.get("inputs", {}),
         state_counts=tuple(_state_count(item) for item in data.get("state_count", ())),
     )
 
@@ -203,15 +225,18 @@ def _state_count(item: Mapping[str, Any]) -> StateCount:
 
 def _claim(item: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]]) -> Claim:
     named = item["workloads"]
+    declared = item["measure"] in DECLARED or item["exact"] in ("parameter", "cited")
     return Claim(
         id=item["id"],
         figure=item["figure"],
         measure=item["measure"],
         subject=item["subject"],
         baseline=item["baseline"],
+        kind=item.get("kind") or ("declared" if declared else "behaviour"),
         controller=item.get("controller", ""),
         per=item.get("per", ""),
         machine=item.get("machine", {}),
+        input=item.get("input", ""),
         smaller=item.get("smaller", 1),
         workloads=groups[named] if isinstance(named, str) else tuple(named),
         group=named if isinstance(named, str) else "",

@@ -10,7 +10,7 @@ from gpucoh.device.protocols import Protocol
 from gpucoh.machines import machine
 from gpucoh.papers.claims import Claim, Paper, StateCount
 from gpucoh.papers.runs import missing_protocol
-from gpucoh.papers.structures import STRUCTURES, TIMESTAMPS, structure_bits
+from gpucoh.papers.structures import STRUCTURES, TIMESTAMPS, structure_size
 
 _WORD_BITS = 32
 # The state of the words of a line that is not present.
@@ -67,18 +67,18 @@ def state_bits(protocol: str, controller: str, per: str) -> int:
     return int(table["object"] == "line" and keeps_local_writes)
 
 
-def _bits(paper: Paper, claim: Claim, protocol: str) -> int:
+def _size(paper: Paper, claim: Claim, protocol: str) -> float:
     if claim.per in STRUCTURES:
-        return structure_bits(protocol, claim.per, paper.machine)
+        return structure_size(protocol, claim.per, paper.machine)
     return state_bits(protocol, claim.controller, claim.per)
 
 
-def claimed_bits(paper: Paper, claim: Claim) -> int:
-    """The bits that a claim of storage is about, beyond those of its baseline if it has one."""
+def claimed_size(paper: Paper, claim: Claim) -> float:
+    """The bits, entries or share that a claim of storage is about, beyond those of its baseline if it has one."""
     if not claim.per:
         return timestamp_bits(claim.subject, claim.controller, paper.machine)
     ours, base = (
-        _bits(paper, claim, name) if name else 0 for name in (claim.subject, claim.baseline)
+        _size(paper, claim, name) if name else 0 for name in (claim.subject, claim.baseline)
     )
     return ours - base
 
@@ -89,7 +89,9 @@ DESCRIBED: dict[str, Callable[[Paper, Claim], float]] = {
         transient_coherence_states(claim.subject) - transient_coherence_states(claim.baseline)
     ),
     "states_total": lambda paper, claim: states(claim.subject),
-    "storage_bits": claimed_bits,
+    "storage_bits": claimed_size,
+    "storage_entries": claimed_size,
+    "storage_ratio": claimed_size,
 }
 
 
@@ -106,7 +108,7 @@ def storage_rows(paper: Paper, line_bits: int) -> list[dict[str, object]]:
             "paper: overhead": f"{claim.value / (_WORD_BITS if claim.per == 'word' else line_bits):.1%}",
             "here: bits": None
             if missing_protocol(claim.subject)
-            else DESCRIBED["storage_bits"](paper, claim),
+            else int(claimed_size(paper, claim)),
         }
         for claim in paper.claims
         if claim.measure == "storage_bits" and claim.value is not None
@@ -123,11 +125,11 @@ def structure_rows(paper: Paper) -> list[dict[str, object]]:
             "paper: bits": int(claim.value),
             "here: bits": None
             if missing_protocol(claim.subject)
-            else DESCRIBED["storage_bits"](paper, claim),
+            else int(claimed_size(paper, claim)),
             "what": claim.says,
         }
         for claim in paper.claims
-        if claim.per in STRUCTURES and claim.value is not None
+        if claim.per in STRUCTURES and claim.measure == "storage_bits" and claim.value is not None
     ]
 
 

@@ -162,23 +162,30 @@ def paper_figure(
 def _panels(paper: Paper, specs: Sequence[Spec], bench: Bench) -> dict[str, list[Panel]]:
     """The panels of figures by the figures' ids; all runs on one machine run together."""
     drawn = [spec for spec in specs if isinstance(spec, FigureSpec)]
-    for fields, alike in by_machine(drawn):
-        for divisor in dict.fromkeys(divisor for spec in alike for divisor in spec.smaller):
-            bench.on(fields).smaller(paper.sizes, divisor).get(
+    for _, alike in by_machine(drawn):
+        sizes = dict.fromkeys((spec.input, size) for spec in alike for size in spec.smaller)
+        for name, divisor in sizes:
+            of_size = [spec for spec in alike if spec.input == name and divisor in spec.smaller]
+            _sized(paper, of_size[0], bench, divisor).get(
                 pair
-                for spec in alike
-                if divisor in spec.smaller
+                for spec in of_size
                 for group in spec.groups
                 for pair in _runs(paper, spec, group)
             )
     return {
         spec.id: [
-            _panel(paper, spec, group, bench.on(spec.machine), divisor)
+            _panel(paper, spec, group, _sized(paper, spec, bench, divisor), divisor)
             for divisor in spec.smaller
             for group in spec.groups
         ]
         for spec in drawn
     }
+
+
+def _sized(paper: Paper, spec: FigureSpec, bench: Bench, divisor: int) -> Bench:
+    """The bench of a figure's machine and inputs, with the inputs' sizes divided."""
+    given = bench.on(spec.machine).given(paper.inputs.get(spec.input, {}))
+    return given.smaller(paper.sizes, divisor)
 
 
 def _protocols(spec: FigureSpec) -> list[str]:
@@ -213,7 +220,6 @@ def _ordered(spec: FigureSpec, names: Sequence[str], runs: Runs) -> list[str]:
 
 
 def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench, divisor: int) -> Panel:
-    bench = bench.smaller(paper.sizes, divisor)
     runs = bench.runs(bench.seeds[0])
     names, protocols = _ordered(spec, present(members(paper, group)), runs), _protocols(spec)
     groups = {measure: _shown(paper, spec, group, measure) for measure in spec.measures}

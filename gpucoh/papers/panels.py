@@ -78,6 +78,8 @@ class FigureSpec:
         Fields of the machine that differ from the paper's.
     order : tuple of str or None
         The measure by which workloads are ordered, and the protocol whose runs have it; None: as the set lists them.
+    input : str
+        The paper's inputs of that name replace those of the scale; empty: those of the scale.
     smaller : tuple of int
         Divisors of the size of the inputs; a panel for each, of each set of workloads.
     """
@@ -92,6 +94,7 @@ class FigureSpec:
     mean: str = "arithmetic"
     machine: Mapping[str, object] = field(default_factory=dict)
     order: tuple[str, str] | None = None
+    input: str = ""
     smaller: tuple[int, ...] = (1,)
 
 

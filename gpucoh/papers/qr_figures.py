@@ -78,6 +78,7 @@ def _figures() -> tuple[Spec, ...]:
             baseline=_NO_L1,
             measures=("speedup",),
             draw=speedup,
+            input="scaling",
             smaller=_SMALLER,
         ),
         TableSpec(id="table-1", title="Storage (table 1, sections 1, 3.1)", rows=structure_rows),

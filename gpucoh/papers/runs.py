@@ -15,6 +15,7 @@ from gpucoh.device.gpu import resolve
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.experiments.runner import Run
 from gpucoh.papers.claims import Paper
+from gpucoh.papers.study import study
 from gpucoh.results.runs import RunResult
 from gpucoh.suite import workloads as all_workloads
 
@@ -102,6 +103,8 @@ class Bench:
         Protocol id -> options that are added to it whenever it runs.
     fields : dict
         Fields of the machine that differ; ``start_skew`` is :data:`START_SKEW` unless given.
+    left_out : tuple of str
+        Workloads that do not run.
     done : dict
         The runs.
     """
@@ -117,6 +120,7 @@ class Bench:
     seeded: tuple[str, ...] = ()
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     fields: Mapping[str, object] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
     done: dict[Key, RunResult] = field(default_factory=dict)
 
     def variant(
@@ -140,9 +144,19 @@ class Bench:
         """The bench of the tables beside the claims."""
         return self.variant(seeds=self.other_seeds or None)
 
+    def present(self, ids: Iterable[str]) -> list[str]:
+        """The ids that name built-in workloads that run here."""
+        return [name for name in present(ids) if name not in self.left_out]
+
     def on(self, fields: Mapping[str, object]) -> Bench:
         """The bench on the machine with these fields changed too."""
         return self.variant(fields={**self.fields, **fields}) if fields else self
+
+    def given(self, inputs: Mapping[str, Parameters]) -> Bench:
+        """The bench with the parameters of its scale, of some workloads by scale; unchanged where there are none."""
+        changed = inputs.get(self.scale, {})
+        merged = {name: {**self.parameters.get(name, {}), **one} for name, one in changed.items()}
+        return self.variant(parameters={**self.parameters, **merged}) if merged else self
 
     def smaller(self, sizes: Mapping[str, str], divisor: int) -> Bench:
         """The bench with the sizes of inputs divided; ``sizes`` names the parameter of each workload."""
@@ -263,8 +277,9 @@ def bench_of(
     jobs: int = 1,
     progress: bool = False,
     store: Path | None = None,
+    shorter: bool = False,
 ) -> Bench:
-    """The bench of a paper's machine and inputs."""
+    """The bench of a paper's machine and inputs; ``shorter`` leaves out the workloads that its page leaves out."""
     return Bench(
         machine=paper.machine,
         scale=scale,
@@ -275,4 +290,5 @@ def bench_of(
         store=store,
         parameters=paper.parameters,
         seeded=paper.seeded,
+        left_out=study(paper.id).too_long.get(scale, ()) if shorter else (),
     )

@@ -17,6 +17,7 @@ from gpucoh.papers.descriptions import DESCRIBED
 from gpucoh.papers.runs import Bench, by_machine, missing_protocol, present
 from gpucoh.papers.study import reason_of
 
+_TOO_LONG = "its runs take too long at this scale"
 VERDICTS = ("size", "direction", "no", "not_measured")
 
 
@@ -28,6 +29,8 @@ class Verdict:
     ----------
     id, paper, figure, measure, subject, baseline, workloads, says
         The claim; ``workloads`` are those that enter the measured value.
+    kind : str
+        ``behaviour``, or ``declared``: arithmetic on declared fields, or a number to which a parameter was fitted.
     claimed : float, str or None
         The paper's number or direction.
     measured : float or None
@@ -45,6 +48,7 @@ class Verdict:
     id: str
     paper: str
     figure: str
+    kind: str
     measure: str
     subject: str
     baseline: str
@@ -63,6 +67,12 @@ class Verdict:
         return asdict(self)
 
 
+def _of(paper: Paper, claim: Claim, bench: Bench) -> Bench:
+    """The bench of a claim's machine and inputs."""
+    given = bench.on(claim.machine).given(paper.inputs.get(claim.input, {}))
+    return given.smaller(paper.sizes, claim.smaller)
+
+
 def _needed(paper: Paper, claim: Claim, workload: str) -> tuple[str, ...]:
     """The protocols that a claim needs to run on one of its workloads."""
     count = COUNTS[paper.id].get(claim.id)
@@ -75,10 +85,12 @@ def _also(paper: Paper, claim: Claim) -> tuple[Mapping[str, object], ...]:
     return count.also_on if count else ()
 
 
-def _unmeasured(paper: Paper, claim: Claim, bench: Bench) -> str:
+def why_unmeasured(paper: Paper, claim: Claim, bench: Bench) -> str:
     """Why a claim cannot be measured, or an empty text if it can."""
     if claim.exact == "parameter":
         return "a parameter of the configuration, not a result"
+    if claim.exact == "cited":
+        return "an input that the paper takes from another one, not a result"
     if claim.measure in DESCRIBED:
         names = [name for name in (claim.subject, claim.baseline) if name]
         return next(filter(None, map(missing_protocol, names)), "")
@@ -89,19 +101,25 @@ def _unmeasured(paper: Paper, claim: Claim, bench: Bench) -> str:
             return "the paper names no protocol"
     if not present(claim.workloads):
         return f"workloads not built in: {' '.join(claim.workloads)}"
-    for workload in present(claim.workloads):
+    if not bench.present(claim.workloads):
+        return _TOO_LONG
+    for workload in bench.present(claim.workloads):
         for protocol in _needed(paper, claim, workload):
             if why := missing_protocol(bench.protocol(protocol)):
-                return why
+                return f"{why} (planted bugs: make fidelity)" if "!" in protocol else why
     return ""
 
 
 def _used(paper: Paper, claim: Claim, bench: Bench) -> tuple[list[str], list[str]]:
     """The workloads with right results under every protocol and seed, and notes about the others."""
-    absent = [name for name in claim.workloads if name not in present(claim.workloads)]
-    left_out = {"not built in": absent} if absent else {}
+    built_in, chosen = present(claim.workloads), bench.present(claim.workloads)
+    absent = {
+        "not built in": [name for name in claim.workloads if name not in built_in],
+        _TOO_LONG: [name for name in built_in if name not in chosen],
+    }
+    left_out = {why: names for why, names in absent.items() if names}
     used = []
-    for name in present(claim.workloads):
+    for name in chosen:
         runs = [
             one.run(name, protocol, seed)
             for one in (bench, *map(bench.on, _also(paper, claim)))
@@ -139,8 +157,8 @@ def wanted_runs(
     return [
         (name, protocol)
         for claim in (paper.claims if claims is None else claims)
-        if claim.measure not in DESCRIBED and not _unmeasured(paper, claim, bench)
-        for name in present(claim.workloads)
+        if claim.measure not in DESCRIBED and not why_unmeasured(paper, claim, bench)
+        for name in bench.present(claim.workloads)
         for protocol in _needed(paper, claim, name)
     ]
 
@@ -149,11 +167,10 @@ def planned(
     paper: Paper, bench: Bench, claims: Sequence[Claim]
 ) -> Iterator[tuple[Bench, list[tuple[str, str]]]]:
     """The (workload, protocol) pairs that a scorecard of these claims needs, and the bench that runs them."""
-    for fields, claims_on_it in by_machine(claims):
-        for divisor in dict.fromkeys(claim.smaller for claim in claims_on_it):
-            alike = [claim for claim in claims_on_it if claim.smaller == divisor]
-            sized = bench.on(fields).smaller(paper.sizes, divisor)
-            yield sized, wanted_runs(paper, bench, alike)
+    for _, claims_on_it in by_machine(claims):
+        for size in dict.fromkeys((claim.input, claim.smaller) for claim in claims_on_it):
+            alike = [claim for claim in claims_on_it if (claim.input, claim.smaller) == size]
+            yield _of(paper, alike[0], bench), wanted_runs(paper, bench, alike)
     for claim in claims:
         for fields in _also(paper, claim):
             yield bench.on(fields), wanted_runs(paper, bench, [claim])
@@ -177,9 +194,9 @@ def scorecard(paper: Paper, bench: Bench, claims: Sequence[Claim] | None = None)
 
 
 def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
-    bench = bench.on(claim.machine).smaller(paper.sizes, claim.smaller)
+    bench = _of(paper, claim, bench)
     count = COUNTS[paper.id].get(claim.id)
-    why = _unmeasured(paper, claim, bench)
+    why = why_unmeasured(paper, claim, bench)
     used, values, notes = list(claim.workloads), [], [why] if why else []
     if not why and claim.measure in DESCRIBED:
         values = [float(DESCRIBED[claim.measure](paper, claim))]
@@ -197,6 +214,7 @@ def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
         id=claim.id,
         paper=paper.id,
         figure=claim.figure,
+        kind=claim.kind,
         measure=claim.measure,
         subject=claim.subject,
         baseline=claim.baseline,

@@ -12,6 +12,9 @@ from gpucoh.machines import Machine, machine
 # Kinds of metadata that are timestamps.
 TIMESTAMPS = ("TIME", "LOGICAL")
 _ADDRESS_BITS = 32
+# Table 1 of QuickRelease: 256 kB for the 32,768 entries, eight for each line of the L2.
+_DIRECTORY_ENTRY_BITS = 64
+_WIDTHS = {"uint8_t": 8, "uint16_t": 16}  # declared fields of an MSHR, in bits
 
 
 @dataclass(frozen=True)
@@ -122,19 +125,51 @@ def _written_bit(given: _Described) -> int:
 
 
 def _directory(given: _Described) -> int:
-    """Tags, states, sharers and owners of all entries of the directory."""
+    """All entries of the directory: tag, state, sharers and owner, which 8 bytes hold."""
     m = given.machine
     lines = m.partitions * m.l2_kib * 1024 // m.line_bytes
-    entries = given.option("dir_ratio") * int(lines)
-    sets = entries // given.option("dir_ways")
-    tag = _ADDRESS_BITS - (int(m.line_bytes) - 1).bit_length() - (sets - 1).bit_length()
-    table = next(one["tables"][0] for one in given.json["controllers"] if one["name"] == "L2")
-    size = {"NODESET": int(m.cores), "NODE": (int(m.cores) - 1).bit_length()}
-    fields = sum(size.get(kind, 1) for kind in given.fields("L2", "directory").values())
-    return entries * (tag + (len(table["stable"]) - 1).bit_length() + fields)
+    return given.option("dir_ratio") * int(lines) * _DIRECTORY_ENTRY_BITS
 
 
-STRUCTURES: dict[str, Callable[[_Described], int]] = {
+def _caches(given: _Described) -> int:
+    """Data of the L1s and of the L2."""
+    m = given.machine
+    return int((m.cores * m.l1_kib + m.partitions * m.l2_kib) * 1024 * 8)
+
+
+def _l1_mshrs(given: _Described) -> int:
+    """MSHRs of all L1s."""
+    return int(given.machine.cores) * int(given.machine.l1_mshrs)
+
+
+def _owned(given: _Described) -> int:
+    """The directory, and the L1s' MSHRs: the address of a line, its words, and the fields as declared."""
+    line_bits = 8 * int(given.machine.line_bytes)
+    address = _ADDRESS_BITS - (int(given.machine.line_bytes) - 1).bit_length()
+    described = next(one for one in given.json["controllers"] if one["name"] == "L1")
+    fields = sum(
+        line_bits if field["kind"] == "DATA" else _WIDTHS[field["type"]]
+        for field in described["metadata"]["mshr"]
+    )
+    return _directory(given) + _l1_mshrs(given) * (address + fields)
+
+
+def _write_cache_share(given: _Described) -> float:
+    """The largest share of a level's cache that its write cache has in size."""
+    m, pieces = given.machine, given.pieces()
+    shares = (
+        pieces[name]["entries"] * int(m.line_bytes) / (1024 * kib)
+        for name, kib in (("wL1", m.l1_kib), ("wL2", m.l2_kib))
+    )
+    return float(max(shares))
+
+
+def _entries(structure: str) -> Callable[[_Described], int]:
+    """Entries of one of the arrays of a name."""
+    return lambda given: given.pieces()[structure]["entries"]
+
+
+STRUCTURES: dict[str, Callable[[_Described], float]] = {
     "BSQ": _blocked_stores,
     "ERV": _epoch_requests,
     "ETV": _epoch_steps,
@@ -146,10 +181,17 @@ STRUCTURES: dict[str, Callable[[_Described], int]] = {
     "write mask": _write_mask,
     "written bit": _written_bit,
     "directory": _directory,
+    "directory and MSHRs": _owned,
+    "caches": _caches,
+    "L1 MSHRs": _l1_mshrs,
+    "S-FIFO1": _entries("S-FIFO1"),
+    "S-FIFO2": _entries("S-FIFO2"),
+    "S-FIFO3": _entries("S-FIFO3"),
+    "write cache, of its level's cache": _write_cache_share,
 }
 
 
-def structure_bits(protocol: str, structure: str, machine_id: str) -> int:
-    """The bits of a structure, one of :data:`STRUCTURES`, of a protocol on a machine."""
+def structure_size(protocol: str, structure: str, machine_id: str) -> float:
+    """Bits, entries or share of a structure, one of :data:`STRUCTURES`, of a protocol on a machine."""
     given = _Described(dict(resolve(protocol).protocol.json), machine(machine_id))
     return STRUCTURES[structure](given)

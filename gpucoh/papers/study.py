@@ -50,8 +50,12 @@ class BarTable:
     figures : dict
         Measure -> the paper's figure whose baselines and means its bars have, where the group does not have them. A
         measure without a described figure is relative to none.
+    baseline : str
+        The protocol to which all bars are relative, instead of the figure's; or empty.
     each : bool
         Whether there is a row for every workload and a column for every protocol, instead of means alone.
+    means : tuple of str
+        With ``each``, further groups whose means have a row.
     machine : dict
         Fields of the machine that differ.
     scales : tuple of str
@@ -62,7 +66,9 @@ class BarTable:
     measures: tuple[str, ...]
     protocols: tuple[str, ...]
     figures: Mapping[str, str] = field(default_factory=dict)
+    baseline: str = ""
     each: bool = False
+    means: tuple[str, ...] = ()
     machine: Mapping[str, object] = field(default_factory=dict)
     scales: tuple[str, ...] = ()
 
@@ -100,12 +106,13 @@ class Reason:
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """Variants, tables of bars, inputs and reasons of one paper."""
+    """Variants, tables of bars, inputs and reasons of one paper; by scale the workloads that its page leaves out."""
 
     variants: tuple[Variant, ...]
     bars: tuple[BarTable, ...]
     sizes: Sizes | None
     reasons: tuple[Reason, ...]
+    too_long: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def applies(item: Variant | BarTable | Reason, scale: str) -> bool:
@@ -128,6 +135,7 @@ def read(text: str) -> Study:
         bars=tuple(BarTable(**_tuples(item)) for item in data.get("bars", ())),
         sizes=_sizes(data["sizes"]) if "sizes" in data else None,
         reasons=tuple(Reason(**_tuples({"scales": (), **item})) for item in data.get("reason", ())),
+        too_long={scale: tuple(names) for scale, names in data.get("too_long", {}).items()},
     )
 
 

@@ -35,18 +35,56 @@ def runs():
 def test_the_groups_are_of_workloads_that_exist():
     assert present(QR.groups["all"]) == list(QR.groups["all"])
     assert len(QR.groups["all"]) == 14
-    assert set(QR.groups["all"]) >= {name for names in QR.groups.values() for name in names}
-    for name in QR.groups["all"]:
+    assert set(QR.groups["all"]) - set(QR.groups["all but apsp"]) == {"apsp"}
+    every = {name for names in QR.groups.values() for name in names}
+    assert sorted(present(every - set(QR.groups["all"]))) == sorted(
+        [*QR.groups["frequent"], *QR.groups["nw in memory"]]
+    )
+    for name in every:
         workloads()[name].setting("small", 0, QR.parameters.get(name, {}))
 
 
 def test_every_claim_can_be_measured_but_parameters_and_what_names_no_workload():
     bench = bench_of(QR, scale="tiny")
     wanted = set(wanted_runs(QR, bench))
-    assert {name for name, _ in wanted} == set(QR.groups["all"])
+    assert {name for name, _ in wanted} == {*QR.groups["all"], *QR.groups["frequent"]}
     assert not [name for name in {protocol for _, protocol in wanted} if missing_protocol(name)]
     others = {claim.id for claim in QR.claims if claim.measure == "other" and claim.workloads}
-    assert others - {"qr-fifo-split"} == set(COUNTS["qr"])  # which is not simulated
+    assert others == set(COUNTS["qr"])
+
+
+def test_three_claims_are_not_measured_where_planted_bugs_are_built_in(mutant_gpucoh):
+    from gpucoh.papers import load
+    from gpucoh.papers.runs import bench_of
+    from gpucoh.papers.scorecard import why_unmeasured
+
+    qr = load("qr")
+    bench = bench_of(qr, scale="tiny")
+    assert [claim.id for claim in qr.claims if why_unmeasured(qr, claim, bench)] == [
+        "qr-fig5-mid-lo",
+        "qr-power-share-mem",
+        "qr-power-share-net",
+    ]
+
+
+def test_a_fifo_a_wave_is_measured_where_its_results_are_right(mutant_gpucoh):
+    from gpucoh.papers import load, scorecard
+    from gpucoh.papers.runs import bench_of
+
+    qr = load("qr")
+    bench = bench_of(qr, scale="tiny")
+    claim = next(claim for claim in qr.claims if claim.id == "qr-fifo-split")
+    (verdict,) = scorecard(qr, bench, [replace(claim, workloads=("dct", "nn"))])
+    product = 1.0
+    for name in ("dct", "nn"):
+        product *= bench.run(name, "qr", 0).cycles / bench.run(name, "qr!fifo-a-wave", 0).cycles
+    assert verdict.measured == pytest.approx(product**0.5)
+
+
+def test_a_number_of_another_paper_is_no_result():
+    (verdict,) = scorecard(QR, bench_of(QR, scale="tiny"), [CLAIMS["qr-power-share-mem"]])
+    assert verdict.agrees == "not_measured"
+    assert verdict.reason == "an input that the paper takes from another one, not a result"
 
 
 def test_races_of_bfs_are_weak():
@@ -128,7 +166,24 @@ def test_sizes_are_those_of_the_scale_divided():
     parts = [bench.smaller(QR.sizes, divisor) for divisor in (256, 4, 1)]
     sizes = [[one.parameter(name, QR.sizes[name]) for name in QR.sizes] for one in parts]
     assert sizes == [[156, 2048], [10000, 131072], [40000, 524288]]
-    assert [CLAIMS[f"qr-fig10-{name}-a"].smaller for name in ("small", "large")] == [256, 1]
+
+
+def test_figure_10_has_four_times_the_records_of_the_suite():
+    (spec,) = chosen("qr", "10")
+    large, small = (CLAIMS[f"qr-fig10-{name}-a"] for name in ("large", "small"))
+    assert {spec.input, large.input, small.input} == {"scaling"}
+    assert (large.smaller, small.smaller) == (1, 256)
+    for scale, records in (("tiny", 2000), ("small", 684224), ("paper", 684224)):
+        bench = bench_of(QR, scale=scale).given(QR.inputs["scaling"])
+        assert bench.parameter("nn", "records") == records
+        assert bench.smaller(QR.sizes, 256).parameter("nn", "records") == records // 256
+
+
+def test_the_extremes_sort_twice_the_words():
+    bench = bench_of(QR, scale="small")
+    assert bench.parameter("sort", "words") == 4096
+    extremes = bench.given(QR.inputs[CLAIMS["qr-fig5-extreme-b"].input])
+    assert extremes.parameter("sort", "words") == 8192
 
 
 def test_a_claim_about_small_inputs_is_of_runs_with_them():
@@ -195,14 +250,52 @@ def test_figure_10_has_five_sizes_of_each_workload(tmp_path):
     assert chart.axes[0].get_ylabel() == "speedup over NO-L1-through"
 
 
-def test_storage_is_that_of_table_1_but_the_directory_s_entries():
+def test_storage_is_that_of_table_1():
     table = paper_figure("qr", "table-1").table
     here = dict(zip(table["structure"], table["here: bits"], strict=True))
-    # 8 x 64, 256 and 512 lines; bytes of a line; V or VW; tags of 14 bits, 3 of state, dirty, 8 sharers, 3 of the owner
+    # 8 x 64, 256 and 512 lines; bytes of a line; V or VW; 8 bytes for each of eight entries a line of the L2; 1,024
+    # MSHRs of an address of 26 bits, 48 bits of fields and a line.
+    directory = 32768 * 64
     assert here == {
         "write caches": 80 * 1024 * 8,
         "write mask": 64,
         "written bit": 1,
-        "directory": 32768 * (14 + 3 + 1 + 8 + 3),
+        "directory": directory,
+        "directory and MSHRs": directory + 1024 * (26 + 48 + 512),
+        "caches": (8 * 16 + 256) * 1024 * 8,
     }
-    assert list(table["paper: bits"])[:3] == list(here.values())[:3]
+    paper = dict(zip(table["structure"], table["paper: bits"], strict=True))
+    assert {name for name in here if paper[name] != here[name]} == {"directory and MSHRs"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "measured", "agrees"),
+    [
+        (
+            "qr-st-fifo1",
+            64 + 41,
+            "no",
+        ),  # a place for the marker of each wave, and of the launch's end
+        ("qr-st-fifo2", 128, "size"),
+        ("qr-st-fifo3", 256, "size"),
+        ("rfo-st-mshr", 8 * 128, "size"),
+        ("qr-st-ratio", 4 / 16, "size"),
+    ],
+)
+def test_entries_are_those_of_the_arrays_as_built(claim, measured, agrees):
+    (verdict,) = scorecard(QR, bench_of(QR, scale="tiny"), [CLAIMS[claim]])
+    assert (verdict.measured, verdict.agrees) == (measured, agrees)
+
+
+def test_a_doubling_is_counted_by_workload():
+    bench = bench_of(QR, scale="tiny")
+    claim = replace(CLAIMS["qr-fig8-double"], workloads=("lud-qr", "nn", "dct"))
+    (verdict,) = scorecard(QR, bench, [claim])
+    received = AMOUNTS["l1_bytes"]
+    doubled = [
+        name
+        for name in claim.workloads
+        if received(bench.run(name, "qr", 0)) >= 2 * received(bench.run(name, "wt", 0))
+    ]
+    assert verdict.measured == len(doubled)
+    assert 0 < len(doubled) < len(claim.workloads)

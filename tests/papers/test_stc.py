@@ -15,7 +15,7 @@ from gpucoh.papers.figures import _panels, chosen
 from gpucoh.papers.memory_amounts import message_bytes
 from gpucoh.papers.runs import START_SKEW, Bench, bench_of, missing_protocol, present
 from gpucoh.papers.scorecard import wanted_runs
-from gpucoh.papers.structures import structure_bits
+from gpucoh.papers.structures import structure_size
 from gpucoh.results.stats import Stats
 from gpucoh.suite import workloads
 
@@ -177,8 +177,8 @@ def test_the_hardware_cost_is_that_of_table_4_and_section_7_5():
     assert not bench.done
     table = paper_figure("stc", "table-4").table
     assert list(table["paper: bits"]) == list(table["here: bits"]) == expected
-    assert structure_bits("stc-mb", "CER", "gcn3") == 16
-    assert structure_bits("src", "BSQ", "gcn3") == 0
+    assert structure_size("stc-mb", "CER", "gcn3") == 16
+    assert structure_size("src", "BSQ", "gcn3") == 0
 
 
 def test_states_are_those_of_table_1_but_src_s_poisoned_fill():
