@@ -251,7 +251,8 @@ AMOUNTS: dict[str, Amount] = {
     "dram_power": _power("dram"),
 }
 # Digits after the point, instead of 2, of measures whose differences are small.
-_DIGITS = {"bandwidth": 4, "epoch_changes": 4}
+_WHOLE = ("states", "states_total", "storage_bits", "storage_entries")
+_DIGITS = {"bandwidth": 4, "epoch_changes": 4, **dict.fromkeys(_WHOLE, 0)}
 # Measures of one run, which claims without a baseline state.
 OF_ONE_RUN = frozenset(
     {

@@ -14,6 +14,8 @@ KINDS = ("behaviour", "declared")
 HERE = {"small": "here", "paper": "here, scale paper"}
 _FIXED = ("claim", "figure", "of", "paper")
 _CAUSE = "cause"
+_SHORT = 80  # letters of a cause that is repeated
+_NONE = ["-"] * 8  # cells of a claim that a table does not have
 
 Cells = dict[str, list[str]]  # claim -> the cells of one scale
 
@@ -105,16 +107,20 @@ def assembled(paper: Paper, scales: Mapping[str, tuple[list[str], Cells]]) -> st
     """The counts of every column, and the table: claims about behaviour first, then declared ones."""
     columns = [name for names, _ in scales.values() for name in names]
     head, rows = [*_FIXED, *columns, _CAUSE], []
+    given: dict[str, str] = {}  # cause -> the first claim that has it
     for kind in KINDS:
         of_kind = [claim for claim in paper.claims if claim.kind == kind]
         rows += [[f"**{kind}**", *[""] * (len(head) - 1)]] if of_kind else []
         for claim in of_kind:
             cells = {
-                scale: found.get(claim.id, ["-"] * len(names))
+                scale: found.get(claim.id, _NONE[: len(names)])
                 for scale, (names, found) in scales.items()
             }
             listed = [cell for part in cells.values() for cell in part]
-            rows.append([*_described(claim), *listed, "; ".join(_causes(paper, claim, cells))])
+            cause = "; ".join(_causes(paper, claim, cells))
+            first = given.setdefault(cause, claim.id)
+            told = cause if first == claim.id or len(cause) < _SHORT else f"as {first}"
+            rows.append([*_described(claim), *listed, told])
     return "\n".join([*_column_counts(paper, scales), "", table(head, rows)])
 
 
@@ -134,7 +140,7 @@ def _column_counts(paper: Paper, scales: Mapping[str, tuple[list[str], Cells]]) 
                     [
                         found[claim.id][at + 1].replace(" ", "_")
                         for claim in paper.claims
-                        if claim.kind == kind and claim.id in found
+                        if claim.kind == kind and found.get(claim.id, _NONE)[at + 1] != "-"
                     ],
                 )
                 for kind in KINDS

@@ -12,7 +12,7 @@ import gpucoh
 from gpucoh.base.units import parse_bytes
 from gpucoh.device.gpu import GPU
 from gpucoh.experiments.runner import Run
-from gpucoh.papers import load, pages, papers, scorecard, study
+from gpucoh.papers import load, pages, papers, scorecard, study, verdicts
 from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.bars import shown_group
 from gpucoh.papers.claims import DECLARED
@@ -51,7 +51,7 @@ groups = ["inter"]
 measures = ["speedup", "traffic"]
 protocols = ["no-coh", "tc-weak"]
 each = true
-baseline = "no-l1"
+baseline = "mesi"
 means = ["all"]
 machine = { cores = 4 }
 [[bars]]
@@ -210,6 +210,28 @@ def test_disagreements_have_the_reason_of_their_scale(paper, bench):
     assert study.reason_of("tc", "tc-10", "paper") == "at another scale"
 
 
+def test_a_long_cause_of_several_claims_is_given_once(paper, bench, monkeypatch):
+    claims = tuple(replace(paper.claims[1], id=f"claim-{number}") for number in range(2))
+    twice = replace(paper, claims=claims)
+    for cause, second in (("short", "short"), ("long" * 40, "as claim-0")):
+        monkeypatch.setattr(verdicts, "reason_of", lambda paper, claim, scale, text=cause: text)
+        found = {claim.id: ["1.00", "no"] for claim in claims}
+        _, _, _, *rows = rows_of(verdicts.assembled(twice, {"small": (["here", "agrees"], found)}))
+        assert [row[-1] for row in rows] == [cause, second]
+
+
+def test_a_cause_at_scale_paper_says_so(paper, monkeypatch):
+    texts = {"small": "polls", "paper": "recalls"}
+    monkeypatch.setattr(verdicts, "reason_of", lambda paper, claim, scale: texts[scale])
+    one = replace(paper, claims=paper.claims[:1])
+    (claim,) = one.claims
+    scales = {
+        scale: ([name, "agrees"], {claim.id: ["1.00", "no"]})
+        for scale, name in verdicts.HERE.items()
+    }
+    assert rows_of(verdicts.assembled(one, scales))[-1][-1] == "polls; scale paper: recalls"
+
+
 def test_mean_bars_name_workloads_with_wrong_results(paper, bench):
     means = pages.bars_table(paper, bench).split("\n\n")[0]
     rows = {row[0]: row[1:] for row in rows_of(means)[2:]}
@@ -230,7 +252,7 @@ def test_a_table_of_bars_may_have_a_row_for_every_workload(paper, bench):
 
     def of_seeds(value):
         values = [
-            value(*(four.run("dlb", name, s) for name in ("tc-weak", "no-l1"))) for s in (0, 1)
+            value(*(four.run("dlb", name, s) for name in ("tc-weak", "mesi"))) for s in (0, 1)
         ]
         return f"{sum(values) / 2:.2f} [{min(values):.2f} to {max(values):.2f}]"
 
