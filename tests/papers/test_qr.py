@@ -74,11 +74,9 @@ def test_a_fifo_a_wave_is_measured_where_its_results_are_right(mutant_gpucoh):
     qr = load("qr")
     bench = bench_of(qr, scale="tiny")
     claim = next(claim for claim in qr.claims if claim.id == "qr-fifo-split")
-    (verdict,) = scorecard(qr, bench, [replace(claim, workloads=("dct", "nn"))])
-    product = 1.0
-    for name in ("dct", "nn"):
-        product *= bench.run(name, "qr", 0).cycles / bench.run(name, "qr!fifo-a-wave", 0).cycles
-    assert verdict.measured == pytest.approx(product**0.5)
+    (verdict,) = scorecard(qr, bench, [replace(claim, workloads=("dct",))])
+    ours, base = (bench.run("dct", name, 0).cycles for name in ("qr!fifo-a-wave", "qr"))
+    assert verdict.measured == pytest.approx(base / ours)
 
 
 def test_a_number_of_another_paper_is_no_result():

@@ -72,7 +72,7 @@ def test_apsp_hardly_hits_wt_s_l1_if_neighbouring_lanes_read_neighbouring_arcs()
             protocol="wt",
             machine="apu",
             scale="tiny",
-            params={"vertices": 64, "arcs": 8, "layout": layout},
+            params={"vertices": 64, "arcs": 2, "layout": layout},
         ).stats.l1.hit_rate
         for layout in ("place", "vertex")
     }
