@@ -2,13 +2,15 @@
 
 The script replaces the text between `<!-- TABLE PAPER SCALE -->` and `<!-- end -->` for one paper and scale, and in the
 table of verdicts, `<!-- verdicts PAPER -->`, the columns of the scale; the rest of the page explains the tables and is
-written by hand. The runs are kept in a file as they finish: after an
-interruption the next call continues. Disagreements without a recorded reason are listed on standard error.
+written by hand. The table of docs/fidelity.md follows from those of the pages. The runs are kept in a file as they
+finish: after an interruption the next call continues. Disagreements without a recorded reason are listed on standard
+error.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -20,9 +22,37 @@ from gpucoh.papers import load, scorecard
 from gpucoh.papers.pages import TABLES, scorecard_table
 from gpucoh.papers.runs import bench_of
 from gpucoh.papers.study import reason_of
+from gpucoh.papers.verdicts import HERE
+
+NAMES = {"tc": "TC", "rcc": "RCC", "denovo": "DeNovo", "stc": "STC", "qr": "QuickRelease"}
+COLUMNS = ("paper", "scale", "seeds", "size", "direction", "no", "not measured")
+DECLARED = ("declared: size", "no", "not measured", "page")
+# The counts that a page's table of verdicts begins with, and the seeds of its runs.
+COUNTS = r"^- {column}: \d+ claims: (\d.*)\.$"
+SEEDS = r"^Scale {scale}, seeds? ([\d, ]+)"
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "fidelity"
+OVERVIEW = ROOT / "docs" / "fidelity.md"
+
+
+def summary(pages: Path) -> str:
+    """The number of verdicts of every page, scale and kind of claim, as a table in Markdown."""
+    rows = [(*COLUMNS, *DECLARED), ["---"] * (len(COLUMNS) + len(DECLARED))]
+    for paper, name in NAMES.items():
+        text = (pages / f"{paper}.md").read_text(encoding="utf-8")
+        for scale, column in HERE.items():
+            counted = re.search(COUNTS.format(column=column), text, re.MULTILINE)
+            seeds = re.search(SEEDS.format(scale=scale), text, re.MULTILINE)
+            if not counted:
+                continue
+            behaviour, declared = re.findall(r"\((.*?)\)", counted[1])
+            number = {word: count for count, word in re.findall(r"(\d+) ([\w ]+)", declared)}
+            row = [name, scale, str(len(seeds[1].split(","))) if seeds else "-"]
+            row += re.findall(r"\d+", behaviour)
+            row += [number[word] for word in ("size", "no", "not measured")]
+            rows.append([*row, f"[{name}](fidelity/{paper}.md)"])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def main() -> None:
@@ -67,6 +97,8 @@ def main() -> None:
         return TABLES[table](paper, bench)
 
     generated.rewrite(page, measured)
+    if not given.page:
+        generated.rewrite_named(OVERVIEW, {"verdicts of all papers": lambda: summary(PAGES)})
     for verdict in scorecard(paper, bench):
         if verdict.agrees == "no" and not reason_of(paper.id, verdict.id, given.scale):
             print(f"{verdict.id} does not agree, and no reason is recorded", file=sys.stderr)

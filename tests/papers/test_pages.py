@@ -272,6 +272,54 @@ def test_sizes_run_with_their_parameters_and_have_a_mean(paper, bench):
     assert any(key[0] == "stn" and key[3] == (("steps", "1"),) for key in bench.done)
 
 
+def tool_of_pages(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    spec = importlib.util.spec_from_file_location("fidelity", ROOT / "tools" / "fidelity.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    return tool
+
+
+@pytest.mark.parametrize("name", papers())
+def test_a_page_has_every_claim_once_and_a_cause_for_what_does_not_agree(name):
+    text = (ROOT / "docs" / "fidelity" / f"{name}.md").read_text()
+    part = text.split(f"<!-- verdicts {name} -->")[1].split("<!-- end -->")[0]
+    head, _, *rows = rows_of(part)
+    kinds, claims, kind = {}, load(name).claims, ""
+    agrees = [place + 1 for place, title in enumerate(head) if title in verdicts.HERE.values()]
+    for row in rows:
+        kind = row[0].strip("*") if row[0].startswith("**") else kind
+        if not row[0].startswith("**"):
+            kinds[row[0]] = kind
+            fails = any(row[place] in ("no", "not measured") for place in agrees)
+            assert bool(row[-1]) == fails, row[0]
+            assert row[-1] != "no cause is recorded", row[0]
+    assert kinds == {claim.id: claim.kind for claim in claims}
+    assert len(kinds) == len(rows) - 2
+
+
+def test_the_overview_counts_the_verdicts_of_the_pages(monkeypatch):
+    tool = tool_of_pages(monkeypatch)
+    table = tool.summary(ROOT / "docs" / "fidelity")
+    assert table in (ROOT / "docs" / "fidelity.md").read_text()
+    rows = {tuple(row[:2]): row for row in rows_of(table)[2:]}
+    for name in papers():
+        text = (ROOT / "docs" / "fidelity" / f"{name}.md").read_text()
+        part = text.split(f"<!-- verdicts {name} -->")[1].split("<!-- end -->")[0]
+        head, _, *every = rows_of(part)
+        kind = {claim.id: claim.kind for claim in load(name).claims}
+        for scale, column in verdicts.HERE.items():
+            if column not in head:
+                continue
+            words = [(kind[row[0]], row[head.index(column) + 1]) for row in every if row[0] in kind]
+            expected = [
+                words.count(("behaviour", word))
+                for word in ("size", "direction", "no", "not measured")
+            ]
+            expected += [words.count(("declared", word)) for word in ("size", "no", "not measured")]
+            assert [int(number) for number in rows[tool.NAMES[name], scale][3:-1]] == expected
+
+
 @pytest.mark.parametrize("name", papers())
 def test_the_shipped_study_names_what_exists(name):
     given, described = study.study(name), load(name)
@@ -334,10 +382,7 @@ def test_the_declared_sizes_are_near_those_of_the_arrays(which, chosen, monkeypa
 
 
 def test_the_tool_writes_the_blocks_of_one_paper_and_scale(paper, tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    spec = importlib.util.spec_from_file_location("fidelity", ROOT / "tools" / "fidelity.py")
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
+    tool = tool_of_pages(monkeypatch)
     monkeypatch.setattr(tool, "load", lambda name: paper)
     page, store = tmp_path / "page.md", tmp_path / "runs.parquet"
     page.write_text(
