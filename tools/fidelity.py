@@ -43,12 +43,12 @@ def summary(pages: Path) -> str:
         text = (pages / f"{paper}.md").read_text(encoding="utf-8")
         for scale, column in HERE.items():
             counted = re.search(COUNTS.format(column=column), text, re.MULTILINE)
-            seeds = re.search(SEEDS.format(scale=scale), text, re.MULTILINE)
+            listed = re.search(SEEDS.format(scale=scale), text, re.MULTILINE)
             if not counted:
                 continue
             behaviour, declared = re.findall(r"\((.*?)\)", counted[1])
             number = {word: count for count, word in re.findall(r"(\d+) ([\w ]+)", declared)}
-            row = [name, scale, str(len(seeds[1].split(","))) if seeds else "-"]
+            row = [name, scale, str(len(listed[1].split(","))) if listed else "-"]
             row += re.findall(r"\d+", behaviour)
             row += [number[word] for word in ("size", "no", "not measured")]
             rows.append([*row, f"[{name}](fidelity/{paper}.md)"])
