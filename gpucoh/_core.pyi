@@ -47,6 +47,7 @@ def explore(
     unwatched: bool = False,
     fields: dict[str, int] = ...,
     named: bool = False,
+    every_order: bool = False,
 ) -> str:
     """JSON of one exploration: see ``gpc_explore``.
 

@@ -49,6 +49,7 @@ typedef struct {
     bool packed;        /* two variables per line; else each variable has its own line and bank */
     bool tight;         /* one bank; L1s and L2 have room for one line and one MSHR entry */
     bool unwatched;     /* do not check the protocol's invariants, so that a planted bug shows in outcomes */
+    bool every_order;   /* of moves that commute, too */
     bool named;         /* states that differ by a renaming of equal cores are not one */
     bool compiled;      /* tables as runs have them (controller/compiled.h); the result is the same */
     uint64_t max_states;
@@ -64,7 +65,7 @@ typedef struct {
 /* JSON: {states, transitions, depth, complete, outcomes: [[value read by each load and atomic, in order of threads],
  * ..] with final values of the variables behind them, cells: {table: [number of each of its cells that was entered]},
  * violations: [{kind, what, nodes: [[controller, position, index], ..], trace: [{kind, ..}, ..]}], at most one, by a shortest way; limits: [why the search ended
- * early, ..]}. complete: every state was explored, there is neither a violation nor a limit. Violations: an outcome
+ * early, ..]}. complete: every state that the reductions leave was explored, there is neither a violation nor a limit. Violations: an outcome
  * that is not allowed; a protocol error; an invariant of the protocol's monitor; a state from which the programs can
  * never be done and all be quiet again (evictions do not count as help). Two states that differ by time's passing or a
  * renaming of equal cores are one. */

@@ -1,5 +1,5 @@
-/* explorer.c: breadth-first search over all interleavings of a small world: the first violation has a shortest
- * trace. */
+/* explorer.c: breadth-first search over all interleavings of a small world, but for orders of moves that commute
+ * (world_subset.c): the first violation has a shortest trace of those that are visited. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -278,39 +278,60 @@ load_here(explorer_t *self)
     }
 }
 
+typedef struct {
+    bool done;    /* the programs are, in the state that is expanded */
+    bool happens; /* a move that programs may count on is possible, */
+    bool leads;   /* and leads to a state that is not expanded yet */
+} expansion_t;
+
+/* Carries out the moves of the nodes. */
 static int
-expand(explorer_t *self, uint32_t state)
+follow_all(explorer_t *self, uint32_t state, uint32_t nodes, expansion_t *found)
 {
-    bool happens = false;
+    int status = GPC_OK;
     uint32_t next;
 
-    gpc_states_dequeue(&self->states, self->here);
-    self->moved = true;
-    load_here(self);
-    bool done = gpc_world_programs_done(&self->world);
-    int status = list_moves(self);
-    for (uint32_t i = 0; i < self->moves.count && status == GPC_OK; i++) {
+    for (uint32_t i = 0; i < self->moves.count && status == GPC_OK && !self->violated; i++) {
         load_here(self);
-        bool helps = is_help(&self->moves.list[i], done);
-        status = follow(self, state, i, &next);
-        if (self->violated) {
-            return status;
+        if (!gpc_world_is_move_of(&self->world, &self->moves.list[i], nodes)) {
+            continue;
         }
-        if (status == GPC_OK && next != state) {
+        bool helps = is_help(&self->moves.list[i], found->done);
+        status = follow(self, state, i, &next);
+        if (status == GPC_OK && !self->violated && next != state) {
             self->transitions++;
-            happens |= helps;
+            found->happens |= helps;
+            found->leads |= helps && next > state;
             status = helps ? gpc_states_add_edge(&self->states, next) : GPC_OK;
         }
     }
-    if (status) {
+    return status;
+}
+
+static int
+expand(explorer_t *self, uint32_t state)
+{
+    gpc_states_dequeue(&self->states, self->here);
+    self->moved = true;
+    load_here(self);
+    expansion_t found = {.done = gpc_world_programs_done(&self->world)};
+    uint32_t nodes = gpc_world_subset(&self->world), others = gpc_world_all_nodes(&self->world) & ~nodes;
+    int status = list_moves(self);
+    if (status == GPC_OK) {
+        status = follow_all(self, state, nodes, &found);
+    }
+    if (status == GPC_OK && !self->violated && !found.leads && others) {
+        status = follow_all(self, state, others, &found);
+    }
+    if (status || self->violated) {
         return status;
     }
     gpc_states_expanded(&self->states);
-    if (happens && !done) {
+    if (found.happens && !found.done) {
         return GPC_OK; /* neither at rest nor stuck */
     }
     load_here(self);
-    return judge(self, state, happens);
+    return judge(self, state, found.happens);
 }
 
 /* Checks that a state at rest is reachable from every state. */

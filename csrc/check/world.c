@@ -475,6 +475,7 @@ make_state(gpc_world_t *self)
     self->state->evictions = self->what->evictions;
     self->has_times = protocol_has_kind(self->protocol, GPC_FIELD_TIME);
     self->has_logical_times = protocol_has_kind(self->protocol, GPC_FIELD_LOGICAL) && !self->protocol->logical_time;
+    gpc_world_note_channels(self);
     return GPC_OK;
 }
 

@@ -86,10 +86,13 @@ typedef struct {
     int64_t options[GPC_MAX_OPTIONS];
     uint32_t num_networks, lines;
     gpc_nodes_t nodes;
-    bool has_times;                                      /* the protocol has fields that are TIME */
-    bool has_logical_times;                              /* LOGICAL, encoded by their differences */
-    uint32_t warp_of[GPC_WORLD_MAX_THREADS];             /* a thread's warp on its core */
-    gpc_symmetry_t symmetries[GPC_WORLD_MAX_SYMMETRIES]; /* the first one is the identity */
+    bool has_times;         /* the protocol has fields that are TIME */
+    bool has_logical_times; /* LOGICAL, encoded by their differences */
+    bool has_subsets;       /* the moves of some nodes may suffice in a state: world_subset.c */
+    uint8_t carries[GPC_WORLD_MAX_NODES][GPC_WORLD_MAX_NODES]; /* [source][destination]: networks, a bit each */
+    bool unordered[GPC_WORLD_MAX_NODES][GPC_WORLD_MAX_NODES];  /* one of them is */
+    uint32_t warp_of[GPC_WORLD_MAX_THREADS];                   /* a thread's warp on its core */
+    gpc_symmetry_t symmetries[GPC_WORLD_MAX_SYMMETRIES];       /* the first one is the identity */
     uint32_t num_symmetries;
     gpc_failure_t failure;
     gpc_arena_t arena; /* the state */
@@ -159,6 +162,17 @@ void gpc_world_encode_accepted(const gpc_world_t *self, const gpc_symmetry_t *sy
 
 /* world_settle.c: messages that commute arrive. */
 GPC_MUST_CHECK int gpc_world_settle(gpc_world_t *self);
+
+/* world_subset.c: which nodes may send to which. */
+void gpc_world_note_channels(gpc_world_t *self);
+static inline uint32_t
+gpc_world_all_nodes(const gpc_world_t *self)
+{
+    return (1u << self->nodes.count) - 1;
+}
+/* The nodes, a bit each, whose moves suffice in the state. */
+uint32_t gpc_world_subset(const gpc_world_t *self);
+bool gpc_world_is_move_of(const gpc_world_t *self, const gpc_move_t *move, uint32_t nodes);
 
 /* world_launch.c: the thread arrives at its core's barrier: GPC_OK, a verdict of gpc_order_barrier, or an error. */
 GPC_MUST_CHECK int gpc_world_arrive(gpc_world_t *self, uint32_t thread, const gpc_access_t *access);

@@ -14,6 +14,11 @@ port_send(void *world, gpc_controller_t *from, gpc_index_t message)
 {
     gpc_world_t *self = world;
     const gpc_msg_t *msg = gpc_msg_at(&self->messages, message);
+    if (self->has_subsets && !(self->carries[from->node][msg->destination] >> msg->network & 1)) {
+        return gpc_fail(&self->failure, GPC_ERROR_PROTOCOL,
+                        "%s %u sends to node %u on network '%s', which the protocol does not declare", from->type->name,
+                        from->index, msg->destination, self->protocol->networks[msg->network].name);
+    }
     gpc_list_push(gpc_world_channel(self, from->node, msg->destination, msg->network), &self->messages, message);
     return GPC_OK;
 }

@@ -30,7 +30,8 @@ settle_channel(gpc_world_t *self, gpc_list_t *channel, bool ordered)
 int
 gpc_world_settle(gpc_world_t *self)
 {
-    uint32_t channels = self->protocol->commutes ? self->nodes.count * self->nodes.count * self->num_networks : 0;
+    bool settles = self->protocol->commutes && !self->what->every_order;
+    uint32_t channels = settles ? self->nodes.count * self->nodes.count * self->num_networks : 0;
     int status = GPC_OK;
     for (uint32_t i = 0; i < channels && status == GPC_OK; i++) {
         if (self->channels[i].count) {

@@ -194,8 +194,8 @@ PyObject *
 gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static const char *const names[] = {
-        "protocol",   "rule",   "options", "cores",   "variables", "threads", "warm",  "evictions",
-        "max_states", "packed", "tight",   "allowed", "unwatched", "fields",  "named", NULL,
+        "protocol", "rule",  "options", "cores",     "variables", "threads", "warm",        "evictions", "max_states",
+        "packed",   "tight", "allowed", "unwatched", "fields",    "named",   "every_order", NULL,
     };
     const gpc_module_state_t *state = PyModule_GetState(module);
     PyObject *protocol, *rule, *options_object, *cores, *variables, *threads_object, *warm, *evictions, *max_states,
@@ -204,12 +204,12 @@ gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
     gpc_explore_thread_t *threads = NULL;
     gpc_explore_t what = {0};
     uint32_t *allowed = NULL;
-    int packed = 0, tight = 0, unwatched = 0, named = 0;
+    int packed = 0, tight = 0, unwatched = 0, named = 0, every_order = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOO|ppOpOp:explore", (char **) (uintptr_t) names, &protocol,
-                                     &rule, &options_object, &cores, &variables, &threads_object, &warm, &evictions,
-                                     &max_states, &packed, &tight, &allowed_object, &unwatched, &fields_object,
-                                     &named)) {
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOO|ppOpOpp:explore", (char **) (uintptr_t) names,
+                                     &protocol, &rule, &options_object, &cores, &variables, &threads_object, &warm,
+                                     &evictions, &max_states, &packed, &tight, &allowed_object, &unwatched,
+                                     &fields_object, &named, &every_order)) {
         return NULL;
     }
     if (gpc_get_text(state, protocol, "protocol", &what.protocol) != 0 || gpc_get_rule(state, rule, &what.rule) != 0 ||
@@ -236,6 +236,7 @@ gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
         what.tight = tight != 0;
         what.unwatched = unwatched != 0;
         what.named = named != 0;
+        what.every_order = every_order != 0;
         what.allowed = allowed;
         result = explore(state, &what);
     }

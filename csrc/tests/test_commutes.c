@@ -4,7 +4,7 @@
 #include "own_registry.h"
 #include "small_programs.h"
 
-extern const gpc_protocol_t gpc_protocol_stc_es, gpc_protocol_stc_ab;
+extern const gpc_protocol_t gpc_protocol_stc_es, gpc_protocol_stc_ab, gpc_protocol_qr;
 
 /* What follows "key": in an exploration's JSON, up to the key `until`. */
 static size_t
@@ -24,7 +24,8 @@ states_of(const gpc_text_t *found)
 }
 
 static void
-explore(const char *protocol, const gpc_explore_thread_t *threads, uint32_t num_threads, gpc_text_t *found)
+explore(const char *protocol, const gpc_explore_thread_t *threads, uint32_t num_threads, bool every_order,
+        gpc_text_t *found)
 {
     static const gpc_option_value_t options[] = {{"epochs", 4}, {"seb", 3}};
     gpc_explore_t what = {.protocol = protocol,
@@ -35,19 +36,20 @@ explore(const char *protocol, const gpc_explore_thread_t *threads, uint32_t num_
                           .variables = 2,
                           .num_threads = num_threads,
                           .threads = threads,
+                          .every_order = every_order,
                           .max_states = 3000000};
     gpc_text_init(found);
     CHECK_EQUAL_I64(gpc_explore(&what, found), 0);
 }
 
 static void
-compare(const char *declared, const char *every_order, const gpc_explore_thread_t *threads, uint32_t num_threads)
+compare(const char *protocol, const gpc_explore_thread_t *threads, uint32_t num_threads)
 {
     static const char *const parts[][2] = {{"\"outcomes\"", "\"cells\""}, {"\"violations\"", "\"limits\""}};
     gpc_text_t fewer, all;
 
-    explore(declared, threads, num_threads, &fewer);
-    explore(every_order, threads, num_threads, &all);
+    explore(protocol, threads, num_threads, false, &fewer);
+    explore(protocol, threads, num_threads, true, &all);
     CHECK(strstr(fewer.bytes, "\"complete\": true") != NULL && strstr(all.bytes, "\"complete\": true") != NULL);
     CHECK(states_of(&fewer) < states_of(&all));
     for (uint32_t i = 0; i < GPC_COUNT_OF(parts); i++) {
@@ -62,28 +64,50 @@ compare(const char *declared, const char *every_order, const gpc_explore_thread_
 
 static const gpc_explore_thread_t reads[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X))};
 static const gpc_explore_thread_t writes[] = {THREAD(0, ST(X, 1)), THREAD(1, ST(X, 2), LD(X))};
-static gpc_protocol_t es, ab;
 
 static void
 outcomes_are_those_of_every_order(void)
 {
-    compare("stc-es", es.id, reads, GPC_COUNT_OF(reads));
-    compare("stc-es", es.id, writes, GPC_COUNT_OF(writes));
-    compare("stc-ab", ab.id, reads, GPC_COUNT_OF(reads));
+    compare("stc-es", reads, GPC_COUNT_OF(reads));
+    compare("stc-es", writes, GPC_COUNT_OF(writes));
+    compare("stc-ab", reads, GPC_COUNT_OF(reads));
+}
+
+static uint32_t
+carry_nothing(const int64_t *options, gpc_position_t from, gpc_position_t to)
+{
+    (void) options, (void) from, (void) to;
+    return 0;
+}
+
+static void
+a_message_on_a_network_that_is_not_declared_is_an_error(void)
+{
+    gpc_protocol_t silent = gpc_protocol_qr;
+    gpc_explore_t what = {.protocol = "qr, silent",
+                          .rule = GPC_RULE_DEFAULT,
+                          .cores = 2,
+                          .variables = 1,
+                          .num_threads = GPC_COUNT_OF(reads),
+                          .threads = reads,
+                          .max_states = 1000};
+    gpc_text_t found;
+
+    silent.id = what.protocol;
+    silent.carries = carry_nothing;
+    register_own(&silent);
+    gpc_text_init(&found);
+    CHECK_EQUAL_I64(gpc_explore(&what, &found), 0);
+    CHECK(strstr(found.bytes, "L1 1 sends to node 2 on network 'up', which the protocol does not declare") != NULL);
+    gpc_text_free(&found);
 }
 
 int
 main(void)
 {
-    es = gpc_protocol_stc_es;
-    ab = gpc_protocol_stc_ab;
-    es.id = "es, every order";
-    ab.id = "ab, every order";
-    es.commutes = ab.commutes = NULL;
     register_own(&gpc_protocol_stc_es);
     register_own(&gpc_protocol_stc_ab);
-    register_own(&es);
-    register_own(&ab);
     RUN(outcomes_are_those_of_every_order);
+    RUN(a_message_on_a_network_that_is_not_declared_is_an_error);
     return harness_end();
 }

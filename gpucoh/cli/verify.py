@@ -128,6 +128,13 @@ def register(app: typer.Typer) -> None:
                 "their settings determine: cores, lines, sizes of caches.",
             ),
         ] = None,
+        every_order: Annotated[
+            bool,
+            typer.Option(
+                "--every-order",
+                help="Explore every order of moves that commute: the same outcomes in more states.",
+            ),
+        ] = False,
         as_json: JsonOption = False,
     ) -> None:
         """Explore every interleaving of small programs on a small machine, with the tables that the simulator runs.
@@ -184,6 +191,7 @@ def register(app: typer.Typer) -> None:
                     program_states=program_states,
                     tests=given,
                     set=pairs("--set", changes),
+                    every_order=every_order,
                     progress=progress,
                 )
             found.append(result)

@@ -56,6 +56,7 @@ def explore(
     fields: Mapping[str, int] | None = None,
     copies: Collection[tuple[int, int]] | None = None,
     symmetry: bool = True,
+    every_order: bool = False,
 ) -> dict[str, Any]:
     """Explore every interleaving of one program.
 
@@ -80,6 +81,8 @@ def explore(
         The core and variable of each copy that an L1 begins with, in place of ``program.warm``.
     symmetry : bool
         Whether states that differ by exchanging equal cores count once.
+    every_order : bool
+        Whether to explore every order of moves that commute: the same outcomes in more states.
 
     Returns
     -------
@@ -133,6 +136,7 @@ def explore(
         not invariants,
         dict(fields or {}),
         not symmetry,
+        every_order,
     )
     result: dict[str, Any] = json.loads(text)
     return result
@@ -279,6 +283,8 @@ class _Verifier:
         Largest number of states in all programs; beyond it the result is bounded.
     fields : dict
         Fields of the explorer's machine that differ from its own.
+    every_order : bool
+        Whether to explore every order of moves that commute.
     """
 
     def __init__(
@@ -288,9 +294,10 @@ class _Verifier:
         tests: Sequence[tuple[Exploration, Explored]],
         max_states: int,
         fields: Mapping[str, int],
+        every_order: bool,
     ) -> None:
         self.choice, self.result, self.tests = choice, result, tests
-        self.max_states, self.fields = max_states, fields
+        self.max_states, self.fields, self.every_order = max_states, fields, every_order
 
     def run(self, program: Program, evictions: int, program_states: int, invariants: bool) -> None:
         """Explore one program and note its results."""
@@ -309,6 +316,7 @@ class _Verifier:
             allowed=allowed,
             invariants=invariants,
             fields=self.fields,
+            every_order=self.every_order,
         )
         result.explored += 1
         result.states += found["states"]
@@ -389,6 +397,7 @@ def verify(
     invariants: bool = True,
     tests: Sequence[Test] | None = None,
     set: Mapping[str, Any] | None = None,
+    every_order: bool = False,
     progress: Callable[[int, int], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Verification:
@@ -414,6 +423,8 @@ def verify(
     set : dict, optional
         Fields of the explorer's machine, as in :func:`gpucoh.run`: ``{"timestamp_bits": 4}``. The programs and their
         settings determine numbers of cores and lines, and the sizes of caches.
+    every_order : bool
+        Whether to explore every order of moves that commute: the same outcomes in more states.
     progress : callable, optional
         Called with the number of explored programs and of all programs.
     stop : threading.Event, optional
@@ -441,7 +452,7 @@ def verify(
         bodies = [_under(item.program, rule) for item, _ in given]
         programs = _in_settings([bodies], choice.protocol.has_l1)
     result.programs = len(programs)
-    verifier = _Verifier(choice, result, given, max_states, _fields(set or {}))
+    verifier = _Verifier(choice, result, given, max_states, _fields(set or {}), every_order)
     for program in programs:
         if result.states >= max_states:
             verifier.no_states_left(program)

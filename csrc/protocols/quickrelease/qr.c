@@ -85,6 +85,21 @@ host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const 
     return GPC_OK;
 }
 
+static uint32_t
+carries(const int64_t *options, gpc_position_t from, gpc_position_t to)
+{
+    if (from == GPC_AT_CORE && to == GPC_AT_BANK) {
+        return 1u << QR_info[QR_BLOCK - GPC_MSG_OWN].network |
+               (options[QR_OPTION_INV] == QR_BY_ACK ? 1u << QR_info[QR_INV_ACK - GPC_MSG_OWN].network : 0);
+    }
+    if (from == GPC_AT_BANK) {
+        return to == GPC_AT_CORE     ? 1u << QR_info[QR_DATA - GPC_MSG_OWN].network
+               : to == GPC_AT_MEMORY ? 1u << QR_info[QR_BLOCK_UP - GPC_MSG_OWN].network
+                                     : 0;
+    }
+    return from == GPC_AT_MEMORY && to == GPC_AT_BANK ? 1u << QR_info[QR_DATA_DOWN - GPC_MSG_OWN].network : 0;
+}
+
 /* The three S-FIFOs have one table. */
 #define AT_L1 "only S-FIFO1 has entries of atomics"
 #define AT_L2 "only the L2 sends Invs, whose acknowledgements a marker waits for"
@@ -142,5 +157,6 @@ const gpc_protocol_t gpc_protocol_qr = {
     .host_write = host_write,
     .watched = &qr_watched,
     .monitor = qr_monitor,
+    .carries = carries,
     .one_bank = true,
 };
