@@ -25,6 +25,7 @@ from gpucoh.fuzz.generation import (
     random_layout,
     random_options,
     random_shape,
+    random_stores,
 )
 from gpucoh.fuzz.reports import Report, describe_failure
 from gpucoh.fuzz.tester import Prepared, Setup, Stopped, prepare, run_launches
@@ -63,11 +64,13 @@ def make_round(seed: int, number: int) -> Round:
     layout = random_layout(dice, shape, first)
     weaver = Weaver(shape, layout)
     cases, launches = [], []
-    for _ in range(LAUNCHES):
+    for launch in range(LAUNCHES):
         counted = weaver.counted.copy()
+        weaver.begin(random_stores(Dice(seed, number, launch), len(layout.data)))
+        values = weaver.content[weaver.stored]
         ops = int(dice.spread(SMALLEST_LAUNCH, LARGEST_LAUNCH))
         cases.append(random_case(dice, weaver, ops))
-        launches.append(prepare(weaver, counted, cases[-1]))
+        launches.append(prepare(weaver, counted, values, cases[-1]))
     machines = [first] + [
         buildable(dice, tiny=dice.chance() < 0.7, cores=first.cores, line_bytes=first.line_bytes)
         for _ in range(MACHINES - 1)

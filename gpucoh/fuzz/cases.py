@@ -14,6 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Words = NDArray[np.int64]
+NOWHERE: Words = np.zeros(0, np.int64)
+
+#: The "warp" that has stored what the host stores.
+HOST = -1
 
 #: Scopes of a warp's flags: its block, its core, the GPU.
 CTA, CU, GPU = 0, 1, 2
@@ -150,9 +154,17 @@ Step = Episode | Meeting
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One launch of the tester."""
+    """One launch of the tester.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+    stored : ndarray, shape (n,)
+        Data locations that the host stores to before the launch.
+    """
 
     steps: tuple[Step, ...]
+    stored: Words = field(default_factory=lambda: NOWHERE)
 
     @property
     def episodes(self) -> int:
@@ -204,8 +216,13 @@ class Weaver:
         self.next_value = 1 << 20
         self.begin()
 
-    def begin(self) -> None:
-        """Begin a launch: all warps know of all earlier steps."""
+    def begin(self, stored: Words = NOWHERE) -> None:
+        """Begin a launch: the host stores to these locations, and all warps know of that and of all earlier steps."""
+        self.stored = stored
+        self.content[stored] = self.next_value + np.arange(len(stored))
+        for _ in range(0, len(stored), self.shape.lanes):
+            self.writer[self.next_value] = (HOST, 0)
+            self.next_value += self.shape.lanes
         warps, places = self.shape.warps, len(self.layout.data)
         self.wrote: Words = np.zeros((places, warps), np.int64)
         self.read: Words = np.zeros((places, warps), np.int64)

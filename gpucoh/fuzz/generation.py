@@ -20,6 +20,7 @@ from gpucoh.fuzz.cases import (
     CTA,
     CU,
     GPU,
+    NOWHERE,
     Case,
     Episode,
     Layout,
@@ -217,10 +218,15 @@ def random_habits(dice: Dice, shape: Shape, locations: int) -> Habits:
     )  # fmt: skip
 
 
+def random_stores(dice: Dice, locations: int) -> Words:
+    """The data locations that the host stores to before a launch: none, a few, or many."""
+    share = dice.pick(0.0, 0.05, 0.3)
+    return np.flatnonzero(dice.arrays.random(locations) < share)
+
+
 def random_case(dice: Dice, weaver: Weaver, ops: int) -> Case:
-    """Steps with about ``ops`` memory operations of lanes; ``weaver`` takes them, too."""
+    """Steps with about ``ops`` memory operations of lanes, after a begin of ``weaver``, which takes them, too."""
     habits = random_habits(dice, weaver.shape, len(weaver.layout.data))
-    weaver.begin()
     steps: list[Step] = []
     recent: list[int] = []
     done = 0
@@ -233,7 +239,7 @@ def random_case(dice: Dice, weaver: Weaver, ops: int) -> Case:
             done += sum(len(op.lanes) for op in step.ops) or 1
         weaver.add(step)
         steps.append(step)
-    return Case(steps=tuple(steps))
+    return Case(steps=tuple(steps), stored=weaver.stored)
 
 
 def _episode(dice: Dice, weaver: Weaver, habits: Habits, recent: list[int]) -> Episode:
@@ -278,17 +284,14 @@ def _hear(weaver: Weaver, knows: Words, other: int, number: int) -> None:
         np.maximum(knows, clock, out=knows)
 
 
-_NOBODY = np.zeros(0, np.int64)
-
-
 def _op(dice: Dice, habits: Habits, free: dict[bool, Words]) -> Op:
     draw, pick = dice.chance(), dice.pick
     if draw < habits.fences:
         order = pick("ACQUIRE", "RELEASE", "ACQ_REL", "SC")
         scope = pick("CTA", "CU", "GPU", "SYS")
-        return Op(kind="fence", lanes=_NOBODY, places=_NOBODY, order=order, scope=scope)
+        return Op(kind="fence", lanes=NOWHERE, places=NOWHERE, order=order, scope=scope)
     if draw < habits.fences + habits.sleeps:
-        return Op(kind="sleep", lanes=_NOBODY, places=_NOBODY, cycles=dice.between(1, 400))
+        return Op(kind="sleep", lanes=NOWHERE, places=NOWHERE, cycles=dice.between(1, 400))
     kind = "load" if dice.chance() < habits.reads else "store"
     if dice.chance() < habits.swaps:
         kind = "swap"
@@ -297,7 +300,7 @@ def _op(dice: Dice, habits: Habits, free: dict[bool, Words]) -> Op:
     if len(hot) and dice.chance() < habits.heat:
         places = hot
     if len(places) == 0:
-        return Op(kind="sleep", lanes=_NOBODY, places=_NOBODY, cycles=1)
+        return Op(kind="sleep", lanes=NOWHERE, places=NOWHERE, cycles=1)
     lanes = pick(*habits.lanes)
     if dice.chance() < habits.gather:
         chosen = places[dice.arrays.integers(0, len(places), len(lanes))]

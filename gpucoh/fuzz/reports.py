@@ -104,6 +104,11 @@ def _listing(setup: Setup, cases: Sequence[Case]) -> Iterator[str]:
     """The program as text: one line per step, and one per operation."""
     weaver = Weaver(setup.shape, setup.layout)
     for number, prepared in enumerate(prepare_all(weaver, cases)):
+        if len(prepared.stored):
+            where = zip(prepared.stored.tolist(), prepared.values.tolist(), strict=True)
+            yield "the host stores " + " ".join(
+                f"{4 * word:#x}={value:#x}" for word, value in where
+            )
         yield f"launch {number}"
         for step in prepared.steps:
             if not isinstance(step, Woven):

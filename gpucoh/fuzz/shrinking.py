@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from gpucoh.fuzz.cases import Case, Episode, Op, Step
+from gpucoh.fuzz.cases import NOWHERE, Case, Episode, Op, Step
 from gpucoh.fuzz.tester import Failure, Setup, run_cases
 
 T = TypeVar("T")
@@ -70,8 +70,18 @@ class Shrinker:
         return items
 
     def _shrink_case(self, number: int) -> None:
+        case = replace(self.cases[number], stored=NOWHERE)
+        if not len(self.cases[number].stored) or not self._fails(
+            [*self.cases[:number], case, *self.cases[number + 1 :]]
+        ):
+            case = self.cases[number]
+
         def with_steps(steps: Sequence[Step]) -> list[Case]:
-            return [*self.cases[:number], Case(steps=tuple(steps)), *self.cases[number + 1 :]]
+            return [
+                *self.cases[:number],
+                replace(case, steps=tuple(steps)),
+                *self.cases[number + 1 :],
+            ]
 
         steps = list(self.cases[number].steps)
         warps = sorted({step.warp for step in steps if isinstance(step, Episode)})

@@ -12,7 +12,7 @@ import numpy as np
 from gpucoh.base.errors import ConfigError, Error, SimulationError
 from gpucoh.device.gpu import GPU
 from gpucoh.fuzz import programs
-from gpucoh.fuzz.cases import Case, Episode, Layout, Meeting, Shape, Weaver, Woven
+from gpucoh.fuzz.cases import HOST, Case, Episode, Layout, Meeting, Shape, Weaver, Woven
 from gpucoh.machines import Machine
 
 #: Budget of a launch in core cycles: per memory instruction, and the constant part.
@@ -82,6 +82,8 @@ class Prepared:
     Attributes
     ----------
     steps : list of Woven or Meeting
+    stored, values : ndarray
+        The words of the buffer that the host stores to before the launch, and their values.
     listing : programs.Listing
     counted : ndarray
         The value of each counter before the launch.
@@ -92,6 +94,8 @@ class Prepared:
     """
 
     steps: list[Woven | Meeting]
+    stored: Any
+    values: Any
     listing: programs.Listing
     counted: Any
     memory: Any
@@ -100,7 +104,7 @@ class Prepared:
     instructions: int
 
 
-def prepare(weaver: Weaver, counted: Any, case: Case) -> Prepared:
+def prepare(weaver: Weaver, counted: Any, values: Any, case: Case) -> Prepared:
     """Write the program of the launch that the weaver walked last.
 
     Parameters
@@ -109,12 +113,15 @@ def prepare(weaver: Weaver, counted: Any, case: Case) -> Prepared:
         The weaver, at the end of the launch.
     counted : ndarray
         The weaver's counters before the launch.
+    values : ndarray
+        What the host stores to ``case.stored``.
     case : Case
     """
     steps = weaver.end()
     instructions = sum(len(step.ops) + 2 for step in case.steps if isinstance(step, Episode))
     return Prepared(
-        steps, programs.write(weaver.shape, weaver.layout, steps), counted, weaver.memory(), case.ops,
+        steps, weaver.layout.data[case.stored], values,
+        programs.write(weaver.shape, weaver.layout, steps), counted, weaver.memory(), case.ops,
         case.episodes, instructions,
     )  # fmt: skip
 
@@ -124,10 +131,11 @@ def prepare_all(weaver: Weaver, cases: Sequence[Case]) -> list[Prepared]:
     out = []
     for case in cases:
         counted = weaver.counted.copy()
-        weaver.begin()
+        weaver.begin(case.stored)
+        values = weaver.content[case.stored]
         for step in case.steps:
             weaver.add(step)
-        out.append(prepare(weaver, counted, case))
+        out.append(prepare(weaver, counted, values, case))
     return out
 
 
@@ -160,6 +168,8 @@ class Bench:
         listing = prepared.listing
         results = self.gpu.full(listing.results, programs.UNTOUCHED, np.uint32)
         number, self.launches = self.launches, self.launches + 1
+        if len(prepared.stored):
+            self.memory[prepared.stored] = prepared.values.astype(np.uint32)
         try:
             self._launch(listing, results)
             self.gpu.verify()
@@ -289,6 +299,8 @@ class Bench:
         who = self.weaver.who_wrote(value)
         if who is None:
             return f"{value}" if value else "0"
+        if who[0] == HOST:
+            return f"{value:#x} (of the host)"
         return f"{value:#x} (of warp {who[0]} episode {who[1]} lane {who[2]})"
 
 
