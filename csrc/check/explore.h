@@ -9,17 +9,25 @@
 /* ---- the explorer: the same tables and order.c on a small machine, every interleaving ---------------------------- */
 
 /* Threads of a core are warps of one block. EXIT, a release at system scope, is a thread's last operation. KERNEL ends
- * a launch and begins the next one: all threads have the same number of them. Threads of a core have the same number of
+ * a launch and begins the next one: all threads have the same number of them. HOST_LOAD and HOST_STORE are KERNELs between whose launches
+ * the host accesses the variable. Threads of a core have the same number of
  * barriers in each launch, but a thread that ends with EXIT may have fewer in the last one. */
 #define GPC_EXPLORE_OPERATIONS(X)                                                                                      \
     X(LOAD, "load") X(STORE, "store") X(ADD, "atomic add") X(FENCE, "fence") X(BARRIER, "barrier of the core's threads") \
-    X(EXIT, "end of the thread") X(KERNEL, "end of all threads, and of the launch; the next one begins")
+    X(EXIT, "end of the thread") X(KERNEL, "end of all threads, and of the launch; the next one begins") \
+    X(HOST_LOAD, "the same; a load of the host between the launches") X(HOST_STORE, "the same; a store of the host")
 typedef enum {
 #define X(name, text) GPC_EXPLORE_##name,
     GPC_EXPLORE_OPERATIONS(X)
 #undef X
         GPC_NUM_EXPLORE_OPERATIONS
 } gpc_explore_kind_t;
+
+static inline bool
+gpc_explore_ends_launch(uint8_t kind)
+{
+    return kind >= GPC_EXPLORE_KERNEL;
+}
 
 typedef struct {
     uint8_t kind;         /* gpc_explore_kind_t */

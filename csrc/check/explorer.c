@@ -209,7 +209,7 @@ judge(explorer_t *self, uint32_t state, bool anything_happens)
                 return GPC_OK;
             }
         }
-        if (gpc_world_check_accepted(&self->world)) {
+        if (gpc_world_check_accepted(&self->world) || gpc_world_check_memory(&self->world)) {
             note_violation(self, state, -1, "invariant", self->world.failure.text);
             return GPC_OK;
         }

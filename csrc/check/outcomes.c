@@ -21,7 +21,7 @@ gpc_outcome_read(gpc_world_t *world, const gpc_symmetry_t *symmetry, uint32_t *r
         const gpc_world_thread_t *thread = &world->state->threads[symmetry->thread_at[t]];
         for (uint32_t op = 0; op < what->threads[t].num_ops; op++) {
             uint8_t kind = what->threads[t].ops[op].kind;
-            if (kind == GPC_EXPLORE_LOAD || kind == GPC_EXPLORE_ADD) {
+            if (kind == GPC_EXPLORE_LOAD || kind == GPC_EXPLORE_ADD || kind == GPC_EXPLORE_HOST_LOAD) {
                 row[(*width)++] = thread->read[op];
             }
         }

@@ -102,7 +102,7 @@ writes_in_launch(const gpc_explore_thread_t *thread, uint8_t variable, uint32_t 
         if (launch == 0 && writes && op->variable == variable) {
             return true;
         }
-        launch -= op->kind == GPC_EXPLORE_KERNEL;
+        launch -= gpc_explore_ends_launch(op->kind);
     }
     return false;
 }
@@ -122,19 +122,19 @@ check_read_only(gpc_world_t *self, uint32_t thread)
                                 op->variable);
             }
         }
-        launch += op->kind == GPC_EXPLORE_KERNEL;
+        launch += gpc_explore_ends_launch(op->kind);
     }
     return GPC_OK;
 }
 
-/* Number of operations of a kind that the thread has in the given launch. */
+/* Number of barriers that the thread has in the given launch. */
 static uint32_t
-count_in_launch(const gpc_explore_thread_t *thread, gpc_explore_kind_t kind, uint32_t launch)
+count_of_barriers(const gpc_explore_thread_t *thread, uint32_t launch)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < thread->num_ops; i++) {
-        count += launch == 0 && thread->ops[i].kind == kind;
-        launch -= thread->ops[i].kind == GPC_EXPLORE_KERNEL;
+        count += launch == 0 && thread->ops[i].kind == GPC_EXPLORE_BARRIER;
+        launch -= gpc_explore_ends_launch(thread->ops[i].kind);
     }
     return count;
 }
@@ -144,7 +144,7 @@ count_of_kernels(const gpc_explore_thread_t *thread)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < thread->num_ops; i++) {
-        count += thread->ops[i].kind == GPC_EXPLORE_KERNEL;
+        count += gpc_explore_ends_launch(thread->ops[i].kind);
     }
     return count;
 }
@@ -163,13 +163,12 @@ check_meetings(gpc_world_t *self, uint32_t thread, uint32_t other)
     const gpc_explore_thread_t *one = &self->what->threads[thread], *two = &self->what->threads[other];
     uint32_t last = count_of_kernels(one);
 
-    for (uint32_t launch = 0; launch <= GPC_WORLD_MAX_OPS; launch++) {
-        if (count_in_launch(one, GPC_EXPLORE_KERNEL, launch) != count_in_launch(two, GPC_EXPLORE_KERNEL, launch)) {
-            return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "threads %u and %u have different numbers of kernels",
-                            other, thread);
-        }
-        uint32_t ones = count_in_launch(one, GPC_EXPLORE_BARRIER, launch);
-        uint32_t twos = count_in_launch(two, GPC_EXPLORE_BARRIER, launch);
+    if (count_of_kernels(two) != last) {
+        return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "threads %u and %u have different numbers of kernels",
+                        other, thread);
+    }
+    for (uint32_t launch = 0; launch <= last; launch++) {
+        uint32_t ones = count_of_barriers(one, launch), twos = count_of_barriers(two, launch);
         bool ended = launch == last && exits(ones < twos ? one : two);
         if (one->core == two->core && ones != twos && !ended) {
             return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,

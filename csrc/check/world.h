@@ -133,6 +133,8 @@ GPC_MUST_CHECK int gpc_world_final(gpc_world_t *self, uint32_t variable, uint32_
 /* When the programs are done and nothing is in flight: checks that no accepted store is lost. GPC_OK, or a
  * violation. */
 GPC_MUST_CHECK int gpc_world_check_accepted(gpc_world_t *self);
+/* Between launches: checks that memory has what the host reads, if the protocol promises it. GPC_OK, or a violation. */
+GPC_MUST_CHECK int gpc_world_check_memory(gpc_world_t *self);
 void gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_t *out);
 
 /* ---- printed moves and changes -------------------------------------------------------------------- */

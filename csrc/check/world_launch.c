@@ -1,6 +1,10 @@
 /* world_launch.c: barriers of blocks and ends of launches in the explorer's world. */
 #include "check/world.h"
 
+#include <string.h>
+
+#include "controller/host.h"
+
 /* ---- barriers ---------------------------------------------------------------------------------------------------- */
 
 /* The core's warps that have not ended. */
@@ -156,6 +160,60 @@ gpc_world_may_begin(const gpc_world_t *self)
     return true;
 }
 
+/* ---- the host ---------------------------------------------------------------------------------------------------- */
+
+int
+gpc_world_check_memory(gpc_world_t *self)
+{
+    int status = GPC_OK;
+    for (uint32_t line = 0; line < self->lines && !self->what->unwatched && status == GPC_OK; line++) {
+        gpc_units_t units = gpc_nodes_units(&self->nodes, self->controllers, self->l1s, gpc_world_address(line));
+        status = gpc_host_check_memory(self->protocol, &units, gpc_world_address(line), gpc_all_words(units.bank),
+                                       self->state->memory[line]);
+    }
+    return status;
+}
+
+/* As the machine does it (machine/host.c). */
+static int
+host_store(gpc_world_t *self, const gpc_explore_op_t *op)
+{
+    uint32_t line = gpc_world_line_number(self, op->variable), words[GPC_WORLD_LINE_WORDS];
+    gpc_mask_t mask = UINT32_C(1) << gpc_world_word_of(self, op->variable);
+    gpc_units_t units = gpc_nodes_units(&self->nodes, self->controllers, self->l1s, gpc_world_address(line));
+    gpc_mask_t others = gpc_all_words(units.bank) & ~mask;
+
+    self->state->memory[line][gpc_world_word_of(self, op->variable)] = op->value;
+    memcpy(words, self->state->memory[line], sizeof(words));
+    if (self->protocol->host_takes_line) {
+        int status = self->protocol->host_read(&units, gpc_world_address(line), others, words);
+        if (status) {
+            return status;
+        }
+        gpc_merge_words(self->state->memory[line], words, others);
+    }
+    return self->protocol->host_write(&units, gpc_world_address(line), mask, words);
+}
+
+/* What the host does between two launches, if the thread's end of the first one says so. */
+static int
+act_as_host(gpc_world_t *self, uint32_t t)
+{
+    gpc_world_thread_t *thread = &self->state->threads[t];
+    const gpc_explore_op_t *op = &self->what->threads[t].ops[thread->next_op];
+
+    if (op->kind == GPC_EXPLORE_HOST_STORE) {
+        return host_store(self, op);
+    }
+    if (op->kind == GPC_EXPLORE_HOST_LOAD) {
+        thread->complete |= 1u << thread->next_op;
+        return gpc_world_final(self, op->variable, &thread->read[thread->next_op]);
+    }
+    return GPC_OK;
+}
+
+/* ---- the next launch --------------------------------------------------------------------------------------------- */
+
 /* As the machine does when a launch ends. */
 static void
 drop_background_timers(gpc_world_t *self)
@@ -177,6 +235,12 @@ gpc_world_begin(gpc_world_t *self)
     }
     if (status == GPC_OK) {
         status = gpc_world_check_accepted(self);
+    }
+    if (status == GPC_OK) {
+        status = gpc_world_check_memory(self);
+    }
+    for (uint32_t t = 0; t < self->what->num_threads && status == GPC_OK; t++) {
+        status = act_as_host(self, t);
     }
     for (uint32_t node = 0; node < self->nodes.count && status == GPC_OK; node++) {
         status = gpc_controller_launch(&self->controllers[node], GPC_MSG_KERNEL_BEGIN);

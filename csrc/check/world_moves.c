@@ -297,8 +297,9 @@ status_of(int verdict)
 static int
 issue(gpc_world_t *self, uint32_t number)
 {
-    static const uint8_t kinds[] = {GPC_ACCESS_LOAD,    GPC_ACCESS_STORE, GPC_ACCESS_ATOMIC, GPC_ACCESS_FENCE,
-                                    GPC_ACCESS_BARRIER, GPC_ACCESS_EXIT,  GPC_ACCESS_EXIT};
+    static const uint8_t kinds[] = {GPC_ACCESS_LOAD,  GPC_ACCESS_STORE,   GPC_ACCESS_ATOMIC,
+                                    GPC_ACCESS_FENCE, GPC_ACCESS_BARRIER, GPC_ACCESS_EXIT,
+                                    GPC_ACCESS_EXIT,  GPC_ACCESS_EXIT,    GPC_ACCESS_EXIT};
     const gpc_explore_thread_t *program = &self->what->threads[number];
     gpc_world_thread_t *thread = &self->state->threads[number];
     const gpc_explore_op_t *op = &program->ops[thread->next_op];
@@ -319,6 +320,8 @@ issue(gpc_world_t *self, uint32_t number)
         case GPC_EXPLORE_BARRIER:
             return status_of(gpc_world_arrive(self, number, &access));
         case GPC_EXPLORE_KERNEL:
+        case GPC_EXPLORE_HOST_LOAD:
+        case GPC_EXPLORE_HOST_STORE:
             thread->waits = GPC_WORLD_AT_KERNEL;
             return GPC_OK;
         case GPC_EXPLORE_FENCE:

@@ -23,7 +23,7 @@ has_kernels(const gpc_world_t *self)
 {
     for (uint32_t t = 0; t < self->what->num_threads; t++) {
         for (uint32_t i = 0; i < self->what->threads[t].num_ops; i++) {
-            if (self->what->threads[t].ops[i].kind == GPC_EXPLORE_KERNEL) {
+            if (gpc_explore_ends_launch(self->what->threads[t].ops[i].kind)) {
                 return true;
             }
         }

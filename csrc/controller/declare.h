@@ -286,6 +286,8 @@ typedef struct {
     uint32_t owners;   /* bit s: in state s an L1 may write its copy, which is the only one */
     bool
         atomics_apart; /* atomics are performed beyond the place where stores are: the last one performed may come after them */
+    bool
+        ends_in_memory; /* when a launch has ended, memory has every word that it has written, and the host reads no cache */
     bool bank_is_whole;  /* a line at the bank contains every performed write */
     uint32_t bank_words; /* else, bit s of the bank's table 0: a line, or over words a word, in state s does */
     /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0: none).

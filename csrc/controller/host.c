@@ -98,3 +98,24 @@ gpc_host_write_alone(const gpc_units_t *units, gpc_address_t line, gpc_mask_t ma
     }
     return gpc_host_write(units, line, mask, words);
 }
+
+int
+gpc_host_check_memory(const gpc_protocol_t *protocol, const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask,
+                      const uint32_t *words)
+{
+    uint32_t found[GPC_MAX_LINE_WORDS];
+
+    if (!protocol->watched || !protocol->watched->ends_in_memory) {
+        return GPC_OK;
+    }
+    memcpy(found, words, units->bank->machine->line_bytes);
+    int status = protocol->host_read(units, line, mask, found);
+    for (; mask && status == GPC_OK; mask &= mask - 1) {
+        uint32_t word = (uint32_t) __builtin_ctz(mask);
+        if (found[word] != words[word]) {
+            status = gpc_violated(units->bank, line, "a launch leaves its words in memory",
+                                  "a cache has 0x%x in word %u, memory 0x%x", found[word], word, words[word]);
+        }
+    }
+    return status;
+}

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/host.h"
 #include "machine/parts.h"
 
 /* ---- host accesses to memory ------------------------------------------------------------------------------------- */
@@ -149,7 +150,8 @@ read_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
     uint32_t data[GPC_MAX_LINE_WORDS] = {0};
 
     gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, data);
-    int status = gpu->protocol->host_read(&units, line, mask, data);
+    int status = gpu->checks.monitor ? gpc_host_check_memory(gpu->protocol, &units, line, mask, data) : 0;
+    status = status ? status : gpu->protocol->host_read(&units, line, mask, data);
     for (; mask; mask &= mask - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(mask);
         access->out[(line + 4 * word - access->address) / 4] = data[word];

@@ -8,6 +8,19 @@ release_waits_for_nothing(mutant_t *m)
     mutant_protocol(m)->order.release = NULL;
 }
 
+static int
+keep_copies(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
+{
+    (void) units, (void) line, (void) mask, (void) words;
+    return GPC_OK;
+}
+
+static void
+host_write_keeps_copies(mutant_t *m)
+{
+    mutant_protocol(m)->host_write = keep_copies;
+}
+
 /* ---- wt ---------------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -180,6 +193,43 @@ l3_serves_newer_words(mutant_t *m)
     mutant_replace(m, "L3", "P", "FILL", 1, act_replay);
 }
 
+GPC_ACTION(act_answer_early, "the answer to the marker, which goes on silently")
+{
+    qr_entry_t *fields = qr_entry(x, QR_PART);
+    int status = GPC_OK;
+
+    if (fields->kind != QR_REL_NOACK) {
+        gpc_msg_t *msg = gpc_new_message(x, QR_RELEASED, fields->core);
+        msg->request = GPC_NONE;
+        msg->requester = fields->core;
+        msg->warp = fields->warp;
+        msg->line = 0;
+        *qr_message(msg) =
+            (qr_message_t){.kind = fields->kind, .number = fields->number, .invs = qr_unit(x->unit)->invs};
+        status = gpc_send(x, msg);
+        fields->kind = QR_REL_NOACK;
+    }
+    return status ? status : gpc_act(mutant_base_action(x, "MARKER", "POP_MARKER", 1), x);
+}
+
+static void
+released_at_l2(mutant_t *m)
+{
+    mutant_replace(m, "L2.S-FIFO", "MARKER", "POP_MARKER", 1, act_answer_early);
+}
+
+static void
+rl1_keeps_old_copy(mutant_t *m)
+{
+    mutant_next(m, "L1", "VW", "GONE", "V");
+}
+
+static void
+rl2_keeps_old_copy(mutant_t *m)
+{
+    mutant_next(m, "L2", "VW", "GONE", "V");
+}
+
 static void
 written_bit_not_set(mutant_t *m)
 {
@@ -225,6 +275,7 @@ MUTANTS(quickrelease) {
     {"wt!load-reads-own-later-store", "a store to a word does not wait for its wave's load of it", NULL, load_reads_own_later_store},
     {"wt!l2-hides-passing-words", "a line that comes to the L2 hides words that have passed since it was read", NULL, l2_hides_passing_words},
     {"wt!l3-copy-not-updated", "a store to memory leaves the L3's copy as it is", NULL, l3_copy_not_updated},
+    {"wt!host-write-keeps-copies", "a host write leaves the copies that the GPU has", NULL, host_write_keeps_copies},
     {"rfo!inv-ack-dropped", "an L1 that has evicted the line does not acknowledge its invalidation", NULL, inv_ack_dropped},
     {"rfo!owner-keeps-line", "an owner passes the line to a writer and stays in M", NULL, owner_keeps_line},
     {"rfo!put-lost", "the L2 forgets the line that its owner evicts", NULL, put_lost},
@@ -247,6 +298,10 @@ MUTANTS(quickrelease) {
     {"qr!fill-kept-at-l2", "a block whose words the wL2 has given up meanwhile is kept in the rL2", NULL, fill_kept_at_l2},
     {"qr!fill-kept-at-l3", "a block whose words the wL3 has given up meanwhile is kept in the L3", NULL, fill_kept_at_l3},
     {"qr!l3-serves-newer-words", "reads that waited for memory are served with words that came after them", NULL, l3_serves_newer_words},
+    {"qr!released-at-l2", "the L2 answers a marker that leaves it, before the words are in memory", NULL, released_at_l2},
+    {"qr!host-write-keeps-copies", "a host write leaves the copies that the GPU has", NULL, host_write_keeps_copies},
+    {"qr!rl1-keeps-old-copy", "a copy in the rL1 stays when the wL1 gives up words of its block", NULL, rl1_keeps_old_copy},
+    {"qr!rl2-keeps-old-copy", "a copy in the rL2 stays when the wL2 gives up words of its block", NULL, rl2_keeps_old_copy},
     {"qr!written-bit-not-set", "a store leaves the written bit clear", NULL, written_bit_not_set},
     {"qr!fifo-a-wave", "a release does not wait for what other waves of the CU have written",
      "section 3: the S-FIFO can be split for each wavefront; the paper refuses it, as it breaks transitivity", fifo_a_wave},

@@ -76,18 +76,24 @@ register_write_cache(void)
 enum { WORDS = 1 << 18 };
 
 /* Words 32 to 63 are 100, 101, .. in the write cache of core 5, as if stored by an earlier launch; memory has zeros. */
-static bench_t
-with_a_written_line(void)
+static void
+write_line(const bench_t *it)
 {
-    bench_t it = bench(&test_fermi, "write-cache", WORDS);
-    gpc_tags_t *tags = &it.gpu->l1s[5]->arrays[WRITE_CACHE];
-    gpc_address_t line = it.address + test_fermi.line_bytes;
+    gpc_tags_t *tags = &it->gpu->l1s[5]->arrays[WRITE_CACHE];
+    gpc_address_t line = it->address + test_fermi.line_bytes;
     gpc_index_t way = gpc_tags_set_of(tags, line) * tags->ways;
 
     gpc_tags_place(tags, way, line, 1); /* V */
     for (uint32_t word = 0; word < 32; word++) {
         gpc_tags_words(tags, way)[word] = 100 + word;
     }
+}
+
+static bench_t
+with_a_written_line(void)
+{
+    bench_t it = bench(&test_fermi, "write-cache", WORDS);
+    write_line(&it);
     return it;
 }
 
@@ -142,6 +148,27 @@ a_snapshot_keeps_a_second_array(void)
     gpc_gpu_free(it.gpu);
 }
 
+/* Of a protocol that promises it. */
+static void
+under_check_the_host_reads_no_cache(void)
+{
+    gpc_watched_t watched = {.ends_in_memory = true};
+    gpc_protocol_t promising = protocol;
+    gpc_setup_t setup = {.machine = &test_fermi, .protocol = "promising", .budget = 1000, .check = GPC_CHECK_PROTOCOL};
+    bench_t it;
+    uint32_t word;
+
+    promising.id = setup.protocol;
+    promising.watched = &watched;
+    register_own(&promising);
+    REQUIRE(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, WORDS, &it.address) == 0);
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 40, 1, &word), 0);
+    write_line(&it);
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 40, 1, &word), GPC_ERROR_INVARIANT);
+    CHECK(strstr(gpc_gpu_error_text(it.gpu), "a launch leaves its words in memory") != NULL);
+    gpc_gpu_free(it.gpu);
+}
+
 int
 main(void)
 {
@@ -149,5 +176,6 @@ main(void)
     RUN(the_host_sees_a_second_array);
     RUN(an_abort_saves_a_second_array);
     RUN(a_snapshot_keeps_a_second_array);
+    RUN(under_check_the_host_reads_no_cache);
     return harness_end();
 }

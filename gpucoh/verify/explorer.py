@@ -41,7 +41,9 @@ from gpucoh.verify.results import Explored, Verification, Violation
 MOST_CORES, MOST_LINES, MOST_OPERATIONS = 4, 4, 4
 MOST_EVICTIONS, MOST_STATES = 100, 10**9
 PROGRAM_STATES = 300_000
-_KINDS = {"ld": 0, "await": 0, "st": 1, "add": 2, "F": 3, "bar": 4, "exit": 5, "kernel": 6}
+_KINDS = {
+    "ld": 0, "await": 0, "st": 1, "add": 2, "F": 3, "bar": 4, "exit": 5, "kernel": 6, "host_ld": 7, "host_st": 8,
+}  # fmt: skip
 
 
 def explore(

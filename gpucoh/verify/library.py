@@ -286,9 +286,17 @@ def built_in(names: Sequence[str]) -> list[Program]:
     return [translate(litmus.builtin(name)).program for name in names]
 
 
+#: Between launches the host stores to lines that caches have, and loads what a launch has stored.
+HOST = {
+    "host+store": "0: ld x; host_st x 1; ld x",
+    "host+store+others": "0: ld x; host_st x 2; ld x | 1: ld x; kernel; ld x",
+    "host+load": "0: st x 1; host_ld x; ld x | 1: kernel; ld x",
+}
+
+
 def meeting() -> list[Program]:
-    """Programs whose threads meet at barriers, or end early."""
-    return built_in(BARRIERS) + [parse(text, name) for name, text in ENDING.items()]
+    """Programs whose threads meet at barriers, or end early, or between whose launches the host accesses memory."""
+    return built_in(BARRIERS) + [parse(text, name) for name, text in (ENDING | HOST).items()]
 
 
 #: Programs without races, for models that promise only these something: an await orders data, which a load of a flag

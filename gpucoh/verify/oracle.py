@@ -9,9 +9,9 @@ from dataclasses import replace
 from gpucoh.litmus.syntax import Condition, Instruction, Proposition, Test, Value
 from gpucoh.litmus.syntax import Thread as LitmusThread
 from gpucoh.litmus.verdict import Verdicts
-from gpucoh.verify.programs import VARIABLES, Operation, Program, Thread
+from gpucoh.verify.programs import KERNELS, VARIABLES, Operation, Program, Thread
 
-_OPS = {"ld": "ld", "await": "ld", "st": "st", "add": "atom"}
+_OPS = {"ld": "ld", "await": "ld", "st": "st", "add": "atom", "host_ld": "ld", "host_st": "st"}
 _WORD = 0xFFFFFFFF
 #: Ends the names of registers that are not values read.
 _COMPUTED = "+"
@@ -41,10 +41,9 @@ def _code(program: Program, thread: Thread) -> tuple[Instruction, ...]:
 
 def _barriers(operations: Sequence[Operation]) -> tuple[int, int]:
     """The number of the launch after these operations, and how many barriers it has had."""
-    kinds = [operation.kind for operation in operations]
-    launch = kinds.count("kernel")
-    begin = len(kinds) - kinds[::-1].index("kernel") if launch else 0
-    return launch, kinds[begin:].count("bar")
+    ends = [place for place, operation in enumerate(operations) if operation.kind in KERNELS]
+    begin = ends[-1] + 1 if ends else 0
+    return len(ends), sum(operation.kind == "bar" for operation in operations[begin:])
 
 
 def _meeting(program: Program, thread: Thread, place: int) -> list[Instruction]:
@@ -64,24 +63,21 @@ def _meeting(program: Program, thread: Thread, place: int) -> list[Instruction]:
 
 
 def _instructions(program: Program, operation: Operation, register: str) -> list[Instruction]:
-    """An operation as instructions: a kernel's end is a barrier of all threads between fences."""
+    """An operation as instructions: a kernel's end is a barrier of all threads between fences.
+
+    If the host accesses memory anywhere, each end has two such barriers, with the host's access between them.
+    """
     kind = operation.kind
     if kind == "F":
         return [replace(_FENCE, order=operation.order, scope=operation.scope)]
+    end = [_FENCE, _barrier(_ALL, len(program.threads)), _FENCE]
     if kind == "kernel":
-        return [_FENCE, _barrier(_ALL, len(program.threads)), _FENCE]
+        return end + end if _has_host(program) else end
+    if kind in KERNELS:
+        return [*end, _access(operation, register), *end]
     if kind == "exit":
         return []
-    access = Instruction(
-        op=_OPS[kind],
-        line=0,
-        order=operation.order,
-        scope=operation.scope,
-        dest=register if operation.reads else None,
-        location=VARIABLES[operation.variable],
-        function="ADD" if kind == "add" else "",
-        values=(operation.value,) if operation.writes else (),
-    )
+    access = _access(operation, register)
     if operation.source is None:
         return [access]
     source, value = f"r{operation.source}", f"{register}{_COMPUTED}"
@@ -89,6 +85,24 @@ def _instructions(program: Program, operation: Operation, register: str) -> list
     if not operation.adds:
         compute = [_alu("XOR", value, source, source), _alu("ADD", value, value, operation.value)]
     return [*compute, replace(access, values=(value,))]
+
+
+def _access(operation: Operation, register: str) -> Instruction:
+    return Instruction(
+        op=_OPS[operation.kind],
+        line=0,
+        order=operation.order,
+        scope=operation.scope,
+        dest=register if operation.reads else None,
+        location=VARIABLES[operation.variable],
+        function="ADD" if operation.kind == "add" else "",
+        values=(operation.value,) if operation.writes else (),
+    )
+
+
+def _has_host(program: Program) -> bool:
+    kinds = {operation.kind for thread in program.threads for operation in thread.operations}
+    return not kinds.isdisjoint({"host_ld", "host_st"})
 
 
 def _alu(function: str, dest: str, *values: Value) -> Instruction:
@@ -100,7 +114,7 @@ def as_test(program: Program) -> Test:
 
     The threads of a core are a block; if kernels end, all threads are one block, for the barrier of them all.
     """
-    together = any(op.kind == "kernel" for thread in program.threads for op in thread.operations)
+    together = any(op.kind in KERNELS for thread in program.threads for op in thread.operations)
     return Test(
         name=program.name,
         title=program.name,

@@ -7,8 +7,9 @@ the core that it runs on::
 
 Operations: ``ld x``, ``ld.ro x`` (a load of a read-only array), ``await x 1`` (an acquire load, repeated until it
 returns 1), ``st x 1``, ``add x 1`` (an atomic), ``F`` (a fence), ``bar`` (a barrier of the core's threads that have
-not ended), ``bar.acq_rel`` (the same with a release and an acquire part beyond the core), ``exit`` (the thread ends)
-and ``kernel`` (all threads end, and the next launch begins). Without an order, loads and stores are weak, atomics
+not ended), ``bar.acq_rel`` (the same with a release and an acquire part beyond the core), ``exit`` (the thread ends),
+``kernel`` (all threads end, and the next launch begins), and ``host_ld x`` and ``host_st x 1`` (the same, and between
+the two launches the host loads or stores). Without an order, loads and stores are weak, atomics
 relaxed and fences sc; without a scope, it is gpu. A value may depend on what the thread's operation N has read:
 ``st y rN``, ``st y rN+1``, ``add y rN+1``; ``st y 0*rN+1`` waits for that value, and does not contain it.
 """
@@ -31,7 +32,11 @@ DEFAULT_ORDERS = {
     "bar": "WEAK",
     "exit": "WEAK",
     "kernel": "WEAK",
+    "host_ld": "WEAK",
+    "host_st": "WEAK",
 }
+#: Kinds that end a launch: every thread has as many of them.
+KERNELS = ("kernel", "host_ld", "host_st")
 DEFAULT_SCOPE = "GPU"
 _SCOPES = ("CTA", "CU", "GPU", "SYS")
 _READ_ONLY = "RO"
@@ -45,7 +50,7 @@ class Operation:
     Attributes
     ----------
     kind : str
-        ``ld``, ``await``, ``st``, ``add``, ``F``, ``bar``, ``exit`` or ``kernel``.
+        ``ld``, ``await``, ``st``, ``add``, ``F``, ``bar``, ``exit``, ``kernel``, ``host_ld`` or ``host_st``.
     variable : int
         Number of its variable.
     value : int
@@ -76,12 +81,12 @@ class Operation:
     @property
     def reads(self) -> bool:
         """Whether it returns a value."""
-        return self.kind in ("ld", "await", "add")
+        return self.kind in ("ld", "await", "add", "host_ld")
 
     @property
     def writes(self) -> bool:
         """Whether it changes its variable."""
-        return self.kind in ("st", "add")
+        return self.kind in ("st", "add", "host_st")
 
     def __str__(self) -> str:
         name = self.kind
@@ -91,9 +96,9 @@ class Operation:
             name += f".{self.scope.lower()}"
         if self.read_only:
             name += f".{_READ_ONLY.lower()}"
-        if self.kind not in ("ld", "await", "st", "add"):
+        if not self.reads and not self.writes:
             return name
-        value = "" if self.kind == "ld" else f" {self._value()}"
+        value = "" if self.kind in ("ld", "host_ld") else f" {self._value()}"
         return f"{name} {VARIABLES[self.variable]}{value}"
 
     def _value(self) -> str:

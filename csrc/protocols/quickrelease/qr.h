@@ -50,7 +50,9 @@ enum { QR_PART };
  * the block has left the write cache. */
 enum { QR_PUT = GPC_MSG_STORE, QR_POP = GPC_MSG_REPLAY, QR_FLUSH = GPC_MSG_RELEASE, QR_GONE = GPC_MSG_INSTANT };
 
-#define QR_READ_LINE(FIELD) FIELD(STATISTIC, uint32_t, filled) /* the unit's number of acquires then */
+#define QR_READ_LINE(FIELD)                                                                                            \
+    FIELD(STATISTIC, uint32_t, filled) /* the unit's number of acquires then */                                        \
+    FIELD(STATISTIC, gpc_mask_t, old)  /* levels 1 and 2: words that the write cache gave up since the copy was read */
 GPC_METADATA(qr_read, line, QR_READ_LINE)
 #define QR_WRITE_LINE(FIELD)                                                                                           \
     FIELD(PLAIN, gpc_mask_t, dirty)                                                                                    \
@@ -81,7 +83,7 @@ GPC_METADATA(qr, entry, QR_ENTRY)
     FIELD(STATISTIC, uint32_t, places)   /* entries that the S-FIFO has had */                                         \
     FIELD(STATISTIC, uint32_t, left)     /* place of the last marker that left */                                      \
     FIELD(STATISTIC, uint32_t, numbers)  /* level 1: markers that are answered, */                                     \
-    FIELD(STATISTIC, uint32_t, answers)  /* and answers */                                                             \
+    FIELD(STATISTIC, uint32_t, answers)  /* and answers; level 3: those sent */                                                             \
     FIELD(STATISTIC, uint32_t, given_up) /* level 2: blocks, and atomics on others */                                  \
     FIELD(STATISTIC, uint32_t, invs)     /* level 2: broadcasts of Invs; level 1: Invs taken */
 GPC_METADATA(qr, unit, QR_UNIT)

@@ -51,6 +51,11 @@ check_level(gpc_controller_t *unit, gpc_address_t line)
     if (qr_position(unit) == GPC_AT_MEMORY || !rests) {
         return GPC_OK;
     }
+    if (qr_read_line_at(unit, QR_READS, way)->old) {
+        return gpc_violated(unit, line, "no copy to read is older than words that its write cache gave up",
+                            "%s %u keeps old words, mask 0x%llx", unit->type->name, unit->index,
+                            (unsigned long long) qr_read_line_at(unit, QR_READS, way)->old);
+    }
     if ((reads->tags[way].state == STATE_V && dirty) || (reads->tags[way].state == STATE_VW && !dirty)) {
         return gpc_violated(unit, line, "the written bit is set while the write cache has words",
                             "%s %u: the bit is %s, the write cache has %s", unit->type->name, unit->index,
@@ -70,11 +75,25 @@ check_invs(gpc_controller_t *bank, gpc_address_t line)
                               "%u blocks were given up, %u broadcasts sent", fields->given_up, fields->invs);
 }
 
+/* What a marker orders is in memory when S-FIFO3 has passed it. */
+static int
+check_answers(const gpc_units_t *units)
+{
+    uint32_t taken = 0, sent = qr_unit(units->memory)->answers;
+
+    for (uint32_t i = 0; i < units->num_cores; i++) {
+        taken += qr_unit(units->cores[i])->answers;
+    }
+    return taken <= sent ? GPC_OK
+                         : gpc_violated(units->memory, GPC_NEVER, "a marker is answered when it has left S-FIFO3",
+                                        "cores have taken %u answers, S-FIFO3 has sent %u", taken, sent);
+}
+
 int
 qr_monitor(const gpc_units_t *units, gpc_address_t line)
 {
     if (line == GPC_NEVER) { /* a step about a marker */
-        return GPC_OK;
+        return check_answers(units);
     }
     int status = check_level(units->memory, line);
     if (status == GPC_OK) {

@@ -91,6 +91,7 @@ GPC_ACTION(act_read, "send READ; the load is pending")
     msg->mask = gpc_all_words(x->unit);
     gpc_count(x, load_misses);
     qr_mshr(x)->outstanding++;
+    qr_read_line(x)->old = GPC_NO_WORDS;
     int status = gpc_send(x, msg);
     return status ? status : gpc_keep_pending(x);
 }
@@ -418,4 +419,5 @@ const gpc_controller_type_t qr_l1 = {
 const gpc_watched_t qr_watched = {.promise = GPC_PROMISE_HELD,
                                   .readable = 1u << L1_V | 1u << L1_VW,
                                   .copies = 1u << L1_V | 1u << L1_VW | 1u << L1_P,
-                                  .atomics_apart = true};
+                                  .atomics_apart = true,
+                                  .ends_in_memory = true};

@@ -75,6 +75,7 @@ read_up(gpc_step_t *x, bool apart)
 
 GPC_ACTION(act_read, "send READ_UP; the request is pending")
 {
+    qr_read_line(x)->old = GPC_NO_WORDS;
     return read_up(x, false);
 }
 

@@ -263,6 +263,7 @@ GPC_ACTION(act_pass_marker,
     }
     if (qr_position(unit) == GPC_AT_MEMORY) {
         bool answers = fields.kind != QR_REL_NOACK;
+        qr_unit(unit)->answers += answers;
         return answers ? gpc_send_probed(x, new_marker(x, QR_RELEASED_DOWN, fields.from, &fields)) : GPC_OK;
     }
     for (uint32_t bank = 0; bank < unit->machine->partitions && status == GPC_OK; bank++) {
@@ -343,6 +344,15 @@ qr_invalidate(gpc_step_t *x)
     return gpc_broadcast(x, msg, &cores);
 }
 
+static void
+note_old_copy(gpc_controller_t *unit, gpc_address_t line, gpc_mask_t words)
+{
+    gpc_index_t copy = gpc_tags_find(&unit->arrays[QR_READS], line);
+    if (copy != GPC_NONE) {
+        qr_read_line_at(unit, QR_READS, copy)->old |= words;
+    }
+}
+
 GPC_ACTION(act_give_up, "pass the block on: BLOCK to the L2; BLOCK_UP to the memory side; to memory and the L3's copy")
 {
     gpc_controller_t *unit = x->unit;
@@ -356,6 +366,7 @@ GPC_ACTION(act_give_up, "pass the block on: BLOCK to the L2; BLOCK_UP to the mem
         }
         return gpc_write_memory(x, dirty, gpc_line_words(x));
     }
+    note_old_copy(unit, x->line, dirty);
     bool at_core = qr_position(unit) == GPC_AT_CORE;
     gpc_node_t to = at_core ? gpc_home_of(unit, x->line) : gpc_node_of(unit, GPC_AT_MEMORY);
     gpc_msg_t *msg = gpc_new_message(x, at_core ? QR_BLOCK : QR_BLOCK_UP, to);
