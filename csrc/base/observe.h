@@ -126,6 +126,7 @@ typedef struct {
             uint32_t core, warp;
             gpc_index_t name;
             gpc_cycle_t issued, done;
+            const gpc_access_t *access;
         } finished;
         struct {
             uint32_t core, warp;

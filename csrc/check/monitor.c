@@ -135,6 +135,7 @@ launch_began(gpc_monitor_t *self)
 {
     int status = GPC_OK;
 
+    self->launched = gpc_monitor_now(self->about.l1s[0]);
     if (gpc_monitor_is_logical(self)) {
         gpc_logical_launched(&self->logical);
     }
@@ -233,6 +234,7 @@ block_began(gpc_monitor_t *self, uint32_t core, uint32_t first_warp, uint32_t wa
 {
     for (uint32_t i = 0; i < warps; i++) {
         *gpc_monitor_warp(self, core, first_warp + i) = (gpc_monitored_warp_t){.life = ++self->lives};
+        gpc_monitor_note_point(self, core, first_warp + i, self->launched); /* it may join the reads of older blocks */
         if (gpc_monitor_is_logical(self)) {
             gpc_logical_began(&self->logical, core, first_warp + i);
         }
@@ -248,6 +250,12 @@ ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *a
     bool releases = access->kind == GPC_ACCESS_FENCE || exits ||
                     (access->kind <= GPC_ACCESS_ATOMIC && access->order >= GPC_ORDER_RELEASE);
 
+    bool fences =
+        access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
+    bool free = self->about.machine->block_fences_free && access->scope <= GPC_SCOPE_CU;
+    if (fences && !free) {
+        gpc_monitor_note_point(self, core, warp, gpc_monitor_now(l1));
+    }
     if (gpc_monitor_is_logical(self)) {
         gpc_logical_ordered(&self->logical, core, warp, access, gpc_monitor_now(l1));
     }
@@ -264,6 +272,16 @@ ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *a
                         core, warp, visible);
 }
 
+static void
+finished(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
+{
+    bool acquires =
+        access->kind != GPC_ACCESS_STORE && (access->order == GPC_ORDER_ACQUIRE || access->order >= GPC_ORDER_ACQ_REL);
+    if (acquires || self->about.rule == GPC_RULE_SC) {
+        gpc_monitor_note_point(self, core, warp, gpc_monitor_now(self->about.l1s[core]));
+    }
+}
+
 /* The warps have met at a barrier: from now on, the writes of all count as writes of each. */
 static void
 met(gpc_monitor_t *self, uint32_t core, uint64_t warps)
@@ -275,6 +293,7 @@ met(gpc_monitor_t *self, uint32_t core, uint64_t warps)
     }
     for (uint64_t left = warps; left; left &= left - 1) {
         gpc_monitor_warp(self, core, (uint32_t) __builtin_ctzll(left))->visible = visible;
+        gpc_monitor_note_point(self, core, (uint32_t) __builtin_ctzll(left), gpc_monitor_now(self->about.l1s[core]));
     }
     if (gpc_monitor_is_logical(self)) {
         gpc_logical_met(&self->logical, core, warps);
@@ -309,6 +328,9 @@ on_event(void *monitor, const gpc_observation_t *event)
             return GPC_OK;
         case GPC_ON_ORDERED:
             return ordered(self, event->ordered.core, event->ordered.warp, event->ordered.access);
+        case GPC_ON_FINISHED:
+            finished(self, event->finished.core, event->finished.warp, event->finished.access);
+            return GPC_OK;
         case GPC_ON_ARRIVED:
             met(self, event->arrived.core, event->arrived.released);
             return GPC_OK;
@@ -319,7 +341,7 @@ on_event(void *monitor, const gpc_observation_t *event)
 
 static const uint32_t observed = GPC_KIND(STEPPED) | GPC_KIND(FLASHED) | GPC_KIND(ACCEPTED) | GPC_KIND(PERFORMED) |
                                  GPC_KIND(COMPLETED) | GPC_KIND(BEGAN) | GPC_KIND(ENDED) | GPC_KIND(BLOCK) |
-                                 GPC_KIND(ORDERED) | GPC_KIND(ARRIVED);
+                                 GPC_KIND(ORDERED) | GPC_KIND(FINISHED) | GPC_KIND(ARRIVED);
 
 /* ---- construction ------------------------------------------------------------------------------------------------ */
 
@@ -340,6 +362,9 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     self->seen = calloc(GPC_SEEN_PLACES, sizeof(*self->seen));
     self->warps = calloc((size_t) about->machine->cores * about->machine->warps_per_core, sizeof(*self->warps));
     self->acquires = calloc(about->machine->cores, sizeof(*self->acquires));
+    self->points = self->watched.joins
+                       ? calloc((size_t) about->machine->cores * about->machine->warps_per_core, sizeof(*self->points))
+                       : NULL;
     self->performed = calloc(about->messages->capacity, sizeof(*self->performed));
     self->accepted.buckets = 1u << 14;
     self->accepted.bucket = malloc(self->accepted.buckets * sizeof(*self->accepted.bucket));
@@ -348,8 +373,8 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     if (status == 0 && gpc_monitor_is_logical(self)) {
         status = gpc_logical_init(&self->logical, &self->watched, about->machine, about->messages->capacity);
     }
-    if (status || !self->seen || !self->warps || !self->acquires || !self->performed || !self->accepted.bucket ||
-        !self->accepted.state) {
+    if (status || (self->watched.joins && !self->points) || !self->seen || !self->warps || !self->acquires ||
+        !self->performed || !self->accepted.bucket || !self->accepted.state) {
         return GPC_ERROR_MEMORY;
     }
     gpc_accepted_clear(&self->accepted);
@@ -367,6 +392,7 @@ gpc_monitor_free(gpc_monitor_t *self)
         free(self->seen);
         free(self->warps);
         free(self->acquires);
+        free(self->points);
         free(self->performed);
         free(self->accepted.stores);
         free(self->accepted.bucket);

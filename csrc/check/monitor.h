@@ -37,6 +37,7 @@ typedef struct gpc_monitor gpc_monitor_t;
 typedef struct {
     gpc_stream_t *stream; /* to which the monitors subscribe */
     const gpc_protocol_t *protocol;
+    gpc_rule_t rule;
     const gpc_machine_t *machine;
     gpc_controller_t *const *l1s;             /* [cores] */
     gpc_controller_t *banks;                  /* [partitions] */

@@ -17,7 +17,7 @@ typedef struct {
 
 enum { GPC_SEEN_PLACES = 1 << 16, GPC_ACQUIRES = 16 };
 
-/* The last acquires of a core: number n is at n % GPC_ACQUIRES. */
+/* The last acquires of a core, or order points of a warp: number n is at n % GPC_ACQUIRES. */
 typedef struct {
     uint64_t count;
     gpc_cycle_t at[GPC_ACQUIRES];
@@ -37,6 +37,8 @@ struct gpc_monitor {
     gpc_seen_t *seen;            /* owned; [GPC_SEEN_PLACES] */
     gpc_monitored_warp_t *warps; /* owned; [cores * warps_per_core] */
     gpc_acquires_t *acquires;    /* owned; [cores] */
+    gpc_acquires_t *points;      /* owned; [cores * warps_per_core]: order points, of L1s whose loads join; else NULL */
+    gpc_cycle_t launched;        /* begin of the launch */
     gpc_mask_t *performed;       /* owned; [messages]: by the core's request, words whose write waits for its answer */
     gpc_accepted_t accepted;     /* owned */
     gpc_logical_t logical;       /* owned; of the promise LOGICAL */
@@ -75,6 +77,16 @@ static inline gpc_cycle_t
 gpc_monitor_now(const gpc_controller_t *unit)
 {
     return unit->ports->now(unit->world);
+}
+
+/* The warp has passed an order point at this cycle (gpc_order_traits_t.order_point), which the monitors recognise by themselves. */
+static inline void
+gpc_monitor_note_point(gpc_monitor_t *self, uint32_t core, uint32_t warp, gpc_cycle_t at)
+{
+    if (self->points) {
+        gpc_acquires_t *points = &self->points[(size_t) core * self->about.machine->warps_per_core + warp];
+        points->at[points->count++ % GPC_ACQUIRES] = at;
+    }
 }
 
 static inline gpc_controller_t *

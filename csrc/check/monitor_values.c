@@ -318,11 +318,10 @@ check_word(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uin
     return is_own_store(self, l1, load->line, word, value) ? GPC_OK : wrong_value(self, l1, load, word, value, false);
 }
 
-/* The core's last acquire before the load issued; 0: not among those that are kept. */
+/* The last acquire or order point before the load issued; 0: not among those that are kept. */
 static gpc_cycle_t
-acquired_before(const gpc_monitor_t *self, const gpc_msg_t *load)
+last_before(const gpc_acquires_t *acquires, const gpc_msg_t *load)
 {
-    const gpc_acquires_t *acquires = &self->acquires[load->source];
     uint64_t n = acquires->count, least = n > GPC_ACQUIRES ? n - GPC_ACQUIRES : 0;
 
     while (n > least && acquires->at[(n - 1) % GPC_ACQUIRES] > load->issued) {
@@ -331,19 +330,31 @@ acquired_before(const gpc_monitor_t *self, const gpc_msg_t *load)
     return n > least ? acquires->at[(n - 1) % GPC_ACQUIRES] : 0;
 }
 
+/* The earliest time at which the read may have been sent that a load has joined; else GPC_NEVER. */
+static gpc_cycle_t
+joined_from(const gpc_monitor_t *self, const gpc_msg_t *load, bool hit)
+{
+    if (hit || !self->watched.joins) {
+        return GPC_NEVER;
+    }
+    return last_before(&self->points[(size_t) load->source * self->about.machine->warps_per_core + load->warp], load);
+}
+
 /* The earliest time at which a word may have held the value that the load returns; GPC_NEVER: it holds it now. */
 static gpc_cycle_t
 readable_from(const gpc_monitor_t *self, const gpc_controller_t *l1, const gpc_msg_t *load, bool hit)
 {
+    gpc_cycle_t joined = joined_from(self, load, hit), acquired;
     switch (self->watched.promise) {
         case GPC_PROMISE_FRESH:
-            return hit ? GPC_NEVER : load->issued;
+            return hit ? GPC_NEVER : load->issued < joined ? load->issued : joined;
         case GPC_PROMISE_LEASED:
             return hit ? gpc_monitor_now(l1) : load->issued;
         case GPC_PROMISE_HELD:
             return 0;
         case GPC_PROMISE_ACQUIRED:
-            return acquired_before(self, load);
+            acquired = last_before(&self->acquires[load->source], load);
+            return acquired < joined ? acquired : joined;
         case GPC_PROMISE_LOGICAL:
             return gpc_logical_time_of(&self->logical, load, hit) + 1;
         case GPC_PROMISE_NOTHING:

@@ -243,6 +243,7 @@ choose_protocol(gpc_world_t *self)
         status = gpc_protocol_check_time(self->protocol, &self->failure);
     }
     status = status ? status : gpc_protocol_check_join(self->protocol, &self->failure);
+    status = status ? status : gpc_protocol_check_prompt(self->protocol, &self->failure);
     if (status == GPC_OK) {
         status = gpc_protocol_options(self->protocol, &self->machine, what->options, what->num_options, self->options,
                                       &self->failure);

@@ -246,6 +246,10 @@ typedef struct {
     int (*acquire)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
     /* A fence's addition to both parts (rcc-wo joins its views). */
     int (*fence)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
+    /* The warp passes an order point, in this core cycle: an acquire or, under drf and hrf, another synchronisation access is complete; a
+     * fence ends; it leaves a barrier; under sc, an access is complete. Its later loads may not return what was requested before, for
+     * whichever warp: gpc_note_order_point, by which loads join outstanding reads (requests.h). */
+    void (*order_point)(gpc_controller_t *l1, uint16_t warp);
     /* At a barrier: joins the warp fields `from` into `into`; called for each warp that arrives, with the join of those before it, or
      * with its own fields: a barrier of one warp joins too; and for the last one's fields before a release part. NULL: every TIME and LOGICAL field becomes the largest of all warps', and
      * there are no others (gpc_protocol_check_join), or they are kept. */
@@ -284,6 +288,9 @@ typedef struct {
     uint32_t readable; /* bit s: in state s an L1 serves loads from its copy */
     uint32_t copies;   /* bit s: in state s an L1 has a copy that is or may become readable */
     uint32_t owners;   /* bit s: in state s an L1 may write its copy, which is the only one */
+    /* A load that misses may return what a read of its core has brought that was sent before it issued, but not before the last order point
+     * of its warp (gpc_order_traits_t.order_point). */
+    bool joins;
     bool
         atomics_apart; /* atomics are performed beyond the place where stores are: the last one performed may come after them */
     bool
@@ -347,6 +354,17 @@ typedef struct {
     uint32_t (*bytes)(bool is_line, uint32_t payload);
 } gpc_other_sizes_t;
 
+/* With that value of the option these messages are prompt: they leave their controller in the tick of the step that sends them, without its
+ * pipeline, and pass messages that are in it. On their way they keep the order of their network. A controller whose answer needs no data
+ * read declares it (the acknowledgement of a store, once the store is seen). Prompt messages are on networks that are not `ordered`:
+ * the explorer delivers these in every order (gpc_protocol_check_prompt). */
+typedef struct {
+    uint32_t messages; /* bit n: the n-th of the protocol's messages (GPC_MESSAGE_BIT); 0: none */
+    uint8_t option;    /* index */
+    int64_t value;
+} gpc_prompt_t;
+#define GPC_MESSAGE_BIT(type) (UINT32_C(1) << ((type) - GPC_MSG_OWN))
+
 /* Conservative filter for an `instant` to all L1s: those that may hold the line. It changes
  * no result. The machine allocates `bytes` for it, zeroed; the explorer has none and queries all L1s. */
 typedef struct {
@@ -385,6 +403,7 @@ struct gpc_protocol {
     gpc_describe_t message;
     gpc_network_info_t networks[GPC_MAX_NETWORKS]; /* ends with a null name */
     gpc_other_sizes_t other_sizes;
+    gpc_prompt_t prompt;
     gpc_order_traits_t order;
     gpc_option_info_t options[GPC_MAX_OPTIONS]; /* ends with a null name */
     /* With that value of the option, the protocol runs as `by`, which has the same id, models and options (other levels, other messages). */
@@ -433,6 +452,8 @@ struct gpc_protocol {
 GPC_MUST_CHECK int gpc_protocol_check_time(const gpc_protocol_t *self, gpc_failure_t *failure);
 /* GPC_ERROR_PROTOCOL, with the field's name, if barriers join no warp field of that kind, and the protocol does not say what they do. */
 GPC_MUST_CHECK int gpc_protocol_check_join(const gpc_protocol_t *self, gpc_failure_t *failure);
+/* GPC_ERROR_PROTOCOL, with the message's name, if a prompt message is on an ordered network. */
+GPC_MUST_CHECK int gpc_protocol_check_prompt(const gpc_protocol_t *self, gpc_failure_t *failure);
 /* GPC_ERROR_OPTION names an option of analysis that differs from its default. */
 GPC_MUST_CHECK int gpc_protocol_refuse_analysis(const gpc_protocol_t *self, const int64_t *options,
                                                 gpc_failure_t *failure);

@@ -184,6 +184,7 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
         add_number(out, "fixed_bytes", info->fixed_bytes);
         add_number(out, "bytes_per_word", info->bytes_per_word);
         add_flag(out, "whole_line", info->whole_line);
+        add_flag(out, "prompt", protocol->prompt.messages >> i & 1);
         add_text(out, "text", info->text);
         gpc_text_add(out, "}");
     }

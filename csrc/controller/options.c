@@ -132,3 +132,18 @@ gpc_protocol_check_join(const gpc_protocol_t *self, gpc_failure_t *failure)
     }
     return GPC_OK;
 }
+
+int
+gpc_protocol_check_prompt(const gpc_protocol_t *self, gpc_failure_t *failure)
+{
+    for (uint32_t i = 0; i < self->num_messages && self->prompt.messages >> i; i++) {
+        const gpc_message_info_t *info = &self->messages[i];
+        if ((self->prompt.messages >> i & 1) && self->networks[info->network].ordered) {
+            return gpc_fail(
+                failure, GPC_ERROR_PROTOCOL,
+                "protocol %s: %s is prompt, and its network '%s' is ordered: a prompt message passes others", self->id,
+                info->name, self->networks[info->network].name);
+        }
+    }
+    return GPC_OK;
+}

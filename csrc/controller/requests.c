@@ -14,6 +14,19 @@ gpc_send_and_wait(gpc_step_t *x, gpc_msg_t *msg)
     return status ? status : gpc_keep_pending(x);
 }
 
+GPC_SAME_PLACE(gpc_joined_mshr_t, gpc_requests_mshr_t, outstanding);
+
+void
+gpc_note_order_point(gpc_controller_t *l1, uint16_t warp)
+{
+    uint32_t end = l1->mshrs.entries.state->in_use ? *l1->mshrs.high : 0;
+    for (gpc_index_t i = 0; i < end; i++) {
+        if (gpc_mshr_at(&l1->mshrs, i)->live) {
+            gpc_joined_mshr_at(l1, i)->passed |= UINT64_C(1) << warp;
+        }
+    }
+}
+
 GPC_SHARED_ACTION(act_merge_load, "merge the load into the outstanding read")
 {
     const gpc_msg_t *first = gpc_first_pending(x);

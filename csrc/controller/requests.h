@@ -10,6 +10,22 @@
 GPC_METADATA(gpc_requests, mshr, GPC_REQUESTS_MSHR)
 #define GPC_COUNTS_REQUESTS(owner) GPC_SAME_PLACE(owner##_mshr_t, gpc_requests_mshr_t, outstanding)
 
+/* Of an L1 whose loads join a read that is outstanding for another load: its MSHR fields begin with GPC_JOINED_MSHR, its `order_point`
+ * is gpc_note_order_point, and its classifier lets a load merge (act_merge_load) if gpc_may_join. A transaction has one read. */
+#define GPC_JOINED_MSHR(FIELD)                                                                                         \
+    GPC_REQUESTS_MSHR(FIELD)                                                                                           \
+    FIELD(PLAIN, uint64_t, passed) /* bit w: warp w has passed an order point since the read was sent */
+GPC_METADATA(gpc_joined, mshr, GPC_JOINED_MSHR)
+_Static_assert(GPC_MAX_WARPS <= 64, "a warp is a bit");
+/* For gpc_order_traits_t.order_point. */
+void gpc_note_order_point(gpc_controller_t *l1, uint16_t warp);
+/* Whether the read of the load's line is outstanding and was sent after the last order point of its warp. */
+static inline bool
+gpc_may_join(const gpc_step_t *x)
+{
+    return x->mshr != GPC_NONE && !(gpc_joined_mshr(x)->passed >> x->msg->warp & 1);
+}
+
 /* Whether exactly one answer is expected. */
 static inline bool
 gpc_is_last_answer(const gpc_step_t *x)

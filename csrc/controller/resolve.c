@@ -168,6 +168,9 @@ gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc
     if (options[protocol->other_sizes.option] != protocol->other_sizes.value) {
         resolved->other_sizes.bytes = NULL;
     }
+    if (options[protocol->prompt.option] != protocol->prompt.value) {
+        resolved->prompt.messages = 0;
+    }
     for (uint32_t i = 0; protocol->controllers[i]; i++) {
         gpc_controller_type_t *type = GPC_ARENA_TAKE(arena, 1, gpc_controller_type_t);
         if (!type) {

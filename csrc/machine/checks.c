@@ -38,6 +38,7 @@ make_monitor(gpc_gpu_t *gpu)
     gpc_units_t units = gpc_gpu_units(gpu, 0);
     gpc_monitored_t about = {.stream = &gpu->stream,
                              .protocol = gpu->protocol,
+                             .rule = gpu->rule,
                              .machine = &gpu->machine,
                              .l1s = gpu->l1s,
                              .banks = gpu->controllers + gpc_nodes_at(&gpu->nodes, GPC_AT_BANK)->first,

@@ -408,6 +408,7 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
     }
     int status = gpc_protocol_check_time(gpu->protocol, &gpu->failure);
     status = status ? status : gpc_protocol_check_join(gpu->protocol, &gpu->failure);
+    status = status ? status : gpc_protocol_check_prompt(gpu->protocol, &gpu->failure);
     if (status == 0) {
         status = gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options,
                                       &gpu->failure);

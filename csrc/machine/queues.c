@@ -4,7 +4,8 @@
  * A controller takes as many inputs per cycle of its clock as it has ports: fills and timers first, then answers, replayed requests and requests, each from
  * the highest network down, so that an answer never waits behind a request. An L1 takes network inputs when they arrive
  * and one request of its core per core cycle. In addition, ready entries of a controller's parts take as many steps per
- * cycle as the parts declare. Back-pressure: a controller takes no request while its outboxes or the memory queue lack
+ * cycle as the parts declare. A message leaves after the controller's pipeline, requests and prompt messages at once; a prompt message
+ * passes those in the pipeline, and waits behind those that wait for room in its lane of the network. Back-pressure: a controller takes no request while its outboxes or the memory queue lack
  * room. */
 #include "machine/parts.h"
 
@@ -284,10 +285,11 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
     if (queues->queued[msg->network] >= queues->places) {
         queues->full |= (uint8_t) (1u << msg->network);
     }
-    msg->ready = tick_now(gpu) + (from->request_networks >> msg->network & 1
+    bool prompt = gpu->protocol->prompt.messages >> (msg->type - GPC_MSG_OWN) & 1;
+    msg->ready = tick_now(gpu) + (prompt || from->request_networks >> msg->network & 1
                                       ? 0 /* a miss passes on its request before the data could be read */
                                       : gpc_gpu_service(gpu, from->node)->pipeline_ticks);
-    if (msg->ready == tick_now(gpu) && outbox->count == 0) {
+    if (prompt || (msg->ready == tick_now(gpu) && outbox->count == 0)) {
         return offer_to_network(gpu, from->node, message);
     }
     gpc_list_push(outbox, &gpu->messages, message);

@@ -174,6 +174,44 @@ a_protocol_may_hold_an_access_before_it_issues(void)
     gpc_arena_free(&rig.arena);
 }
 
+static void
+count_point(gpc_controller_t *l1, uint16_t warp)
+{
+    ((uint64_t *) (void *) l1->unit_fields)[warp]++;
+}
+
+static void
+a_protocol_sees_the_order_points_of_warps(void)
+{
+    rig_t rig;
+    uint64_t released;
+    gpc_cycle_t until;
+
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.order_point = count_point});
+    issue(&rig, GPC_ACCESS_LOAD, GPC_ORDER_RELAXED);
+    complete(&rig, GPC_ACCESS_LOAD, GPC_ORDER_RELAXED);
+    CHECK_EQUAL_U64(rig.metadata[0], 0);
+    issue(&rig, GPC_ACCESS_LOAD, GPC_ORDER_ACQUIRE);
+    CHECK_EQUAL_U64(rig.metadata[0], 0);
+    complete(&rig, GPC_ACCESS_LOAD, GPC_ORDER_ACQUIRE);
+    CHECK_EQUAL_U64(rig.metadata[0], 1);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_FENCE, GPC_ORDER_ACQ_REL), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_U64(rig.metadata[0], 2);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_LOAD, GPC_ORDER_SC), GPC_ORDER_VERDICT_GO); /* its fence */
+    CHECK_EQUAL_U64(rig.metadata[0], 3);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 0, 32, 64, plain_barrier, true, 0}, &released, &until), 0);
+    CHECK_EQUAL_U64(rig.metadata[0], 3);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 64, plain_barrier, true, 0}, &released, &until), 0);
+    CHECK_EQUAL_U64(rig.metadata[0], 4);
+    CHECK_EQUAL_U64(rig.metadata[1], 1);
+    gpc_arena_free(&rig.arena);
+    set_up(&rig, GPC_RULE_SC, (gpc_order_traits_t){.order_point = count_point});
+    issue(&rig, GPC_ACCESS_LOAD, GPC_ORDER_WEAK);
+    complete(&rig, GPC_ACCESS_LOAD, GPC_ORDER_WEAK);
+    CHECK_EQUAL_U64(rig.metadata[0], 1);
+    gpc_arena_free(&rig.arena);
+}
+
 static int
 acquire_refuses(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
 {
@@ -617,6 +655,7 @@ main(void)
     RUN(a_release_waits_for_what_is_older);
     RUN(a_synchronisation_access_blocks_its_warp_under_drf_and_hrf);
     RUN(a_protocol_may_hold_an_access_before_it_issues);
+    RUN(a_protocol_sees_the_order_points_of_warps);
     RUN(an_acquire_or_fence_part_that_holds_is_an_error);
     RUN(a_warp_touches_no_line_twice_at_once);
     RUN(under_sc_an_access_to_the_same_line_waits_for_the_older_access);

@@ -64,8 +64,26 @@ def test_bands_that_move_keep_the_model(protocol: str, text: str) -> None:
         assert passes(protocol + "[seb=2,epochs=2]", program)["complete"]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["WRC+F", "IRIW+F"])
+JOINED = "0: st x 1; st.release y 1 | 1: ld x; ld.acquire y; ld x"
+
+
+@pytest.mark.parametrize("protocol", ["src", "stc-es"])
+def test_a_load_joins_no_read_that_its_wave_has_ordered_before_it(protocol: str) -> None:
+    """The first load of x may be outstanding when the acquire completes: the last one must not join it."""
+    program = replace(parse(JOINED), evictions=False)
+    allowed = allowed_outcomes(program, "RC-MCA")
+    found = explore(small_choice(protocol), program, allowed=allowed)
+    assert found["complete"]
+    assert not found["violations"]
+
+
+@pytest.mark.parametrize("protocol", ["src", "stc-es"])
+def test_loads_join_outstanding_reads(protocol: str) -> None:
+    found = gpucoh.run("fw", protocol, machine="gcn3", scale="tiny")
+    assert found.correct
+    assert found.stats.l1["load_merges"] > 0
+
+
 @pytest.mark.parametrize("protocol", FAMILY)
 def test_shapes_of_three_and_four_threads_pass_within_a_bound(protocol: str, name: str) -> None:
     program = replace(SHAPES[name], warm=True, evictions=False)

@@ -127,7 +127,8 @@ retire(gpc_cores_t *self, uint32_t core_index, gpc_index_t i, gpc_cycle_t now)
     warp->outstanding--;
     access->live = false;
     gpc_pool_give(&self->parts->accesses[core_index], i);
-    int status = GPC_OBSERVE(&self->tap, FINISHED, finished, core_index, w, i, access->issued, access->done_at);
+    int status =
+        GPC_OBSERVE(&self->tap, FINISHED, finished, core_index, w, i, access->issued, access->done_at, &completed);
     status = status ? status : gpc_order_completed(self->order, core_index, w, &completed);
     if (warp->state == GPC_WARP_WAITS_ORDER) {
         gpc_core_wake(self, core_index, w, now, now);

@@ -214,11 +214,21 @@ fence_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
     return never_waits(self->l1s[core], "fence", self->traits->fence(self->l1s[core], (uint16_t) warp, scope));
 }
 
+/* What was requested for any warp of the core is too old for the warp's later loads. */
+static void
+pass_order_point(const gpc_order_t *self, uint32_t core, uint32_t warp)
+{
+    if (self->traits->order_point) {
+        self->traits->order_point(self->l1s[core], (uint16_t) warp);
+    }
+}
+
 /* The end of a fence, after its release part: the acquire part and the protocol's addition. */
 static int
 end_of_fence(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
 {
     int status = acquire_part(self, core, warp, scope);
+    pass_order_point(self, core, warp);
     return status == GPC_OK ? fence_part(self, core, warp, scope) : status;
 }
 
@@ -303,6 +313,9 @@ gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
     }
     if (blocks(self, access)) {
         state->blocked = false; /* no second one could issue while it was outstanding */
+        pass_order_point(self, core, warp);
+    } else if (self->rule == GPC_RULE_SC) {
+        pass_order_point(self, core, warp);
     }
     return has_acquire(access) ? acquire_part(self, core, warp, access->scope) : GPC_OK;
 }
@@ -450,6 +463,9 @@ gpc_order_barrier(gpc_order_t *self, uint32_t core, const gpc_order_arrival_t *a
         leave_with_join(self, core, barrier);
     }
     *barrier = (gpc_order_barrier_t){0};
+    for (uint64_t left = *released; left; left &= left - 1) {
+        pass_order_point(self, core, (uint32_t) __builtin_ctzll(left));
+    }
     return end_of_barrier(self, core, *released, after.parts);
 }
 

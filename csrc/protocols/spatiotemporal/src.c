@@ -5,6 +5,8 @@
  *          kernel; atomics are performed at the L2.
  * Inferred loads of order relaxed or stronger read at the L2. A read that is outstanding at an acquire completes its loads and is not
  *          kept: its data may be older than what the acquire has seen.
+ *          A load of a line whose read is outstanding completes with it, unless its wave has passed an order point since the read was
+ *          sent: then it waits for the answer and is taken again.
  *          A barrier of a block drops no copies, as the block has one L1: RCc is the strongest of our models whose barriers order
  *          nothing for other blocks.
  * Options  acquire=off, for figure 1's potential: copies survive acquires and kernels; a hit returns the L2's words, since results would
@@ -16,6 +18,7 @@
  *               I   V   IV    II
  *   LOAD        IV  *V  hold  hold
  *   LOAD_FRESH  II  II  hold  hold
+ *   LOAD_JOIN           IV    II
  *   STORE       I   I
  *   EVICT           I
  *   DATA                V     I
@@ -28,6 +31,7 @@ GPC_MESSAGES(SRC, SRC_MESSAGES)
 #define L1_EVENTS(X)                                                                                                   \
     X(L1_LOAD, "coalesced load of a wave")                                                                             \
     X(L1_LOAD_FRESH, "load of order relaxed or stronger, which reads at the L2")                                       \
+    X(L1_LOAD_JOIN, "load of a line whose read was sent after the last order point of its wave")                       \
     X(L1_STORE, "a store or atomic to the line is issued")                                                             \
     X(L1_EVICT, "way chosen for replacement")                                                                          \
     X(L1_DATA, "the line")                                                                                             \
@@ -37,7 +41,10 @@ GPC_FSM(L1, STC_L1_STATES, L1_EVENTS)
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
 {
-    return x->cause != GPC_MSG_LOAD ? GPC_NO_EVENT : x->msg->order == GPC_ORDER_WEAK ? L1_LOAD : L1_LOAD_FRESH;
+    if (x->cause != GPC_MSG_LOAD) {
+        return GPC_NO_EVENT;
+    }
+    return gpc_may_join(x) ? L1_LOAD_JOIN : x->msg->order == GPC_ORDER_WEAK ? L1_LOAD : L1_LOAD_FRESH;
 }
 
 GPC_ACTION(act_hit_newest, "complete the load with the L2's words")
@@ -66,12 +73,14 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_IV] = {
         [L1_LOAD] = HOLD_LINE,
         [L1_LOAD_FRESH] = HOLD_LINE,
+        [L1_LOAD_JOIN] = GO(L1_IV, act_merge_load),
         [L1_DATA] = GO(L1_V, act_fill, act_complete),
         [L1_ACQUIRE] = GO_HARDENED(L1_II, act_release_way),
     },
     [L1_II] = {
         [L1_LOAD] = HOLD_LINE,
         [L1_LOAD_FRESH] = HOLD_LINE,
+        [L1_LOAD_JOIN] = GO(L1_II, act_merge_load),
         [L1_DATA] = GO(L1_I, act_complete),
         [L1_ACQUIRE] = GO(L1_II),
     },
@@ -99,7 +108,7 @@ static const gpc_controller_type_t src_l1 = {
     .variants = {{.table = STC_TABLE_LINES, .option = SRC_OPTION_ACQUIRE, .value = 0, .by = &surviving}},
     .arrays = {{.name = "tags", .line = stc_l1_line_described, .has_data = true}},
     .parts = {{.name = "coalescing buffer", .entry = stc_entry_described, .capacity = stc_buffer_entries}},
-    .mshr = gpc_requests_mshr_described,
+    .mshr = gpc_joined_mshr_described,
     .route = src_route,
 };
 
@@ -113,8 +122,11 @@ acquire(gpc_controller_t *l1_unit, uint16_t warp, uint8_t scope)
     return gpc_controller_flash(l1_unit, STC_TABLE_LINES, GPC_MSG_ACQUIRE, L1_ACQUIRE);
 }
 
-static const gpc_watched_t watched = {
-    .promise = GPC_PROMISE_ACQUIRED, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_IV, .bank_is_whole = true};
+static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
+                                      .readable = 1u << L1_V,
+                                      .copies = 1u << L1_V | 1u << L1_IV,
+                                      .bank_is_whole = true,
+                                      .joins = true};
 
 const gpc_protocol_t gpc_protocol_src = {
     .id = "src",
@@ -127,9 +139,11 @@ const gpc_protocol_t gpc_protocol_src = {
     .controllers = {&src_l1, &stc_l2},
     GPC_MESSAGES_OF(SRC),
     .networks = {{.name = "request", .requests = true}, {.name = "response"}},
-    .order = {.acquire = acquire},
+    .order = {.acquire = acquire, .order_point = gpc_note_order_point},
+    STC_ACKNOWLEDGES,
     .options = {[STC_OPTION_BUFFER] =
                     GPC_NUMBER("buffer", 256, 1, 4096, "entries of a CU's coalescing buffer", 4, 1, 256),
+                STC_ACKS,
                 [SRC_OPTION_ACQUIRE] = {.name = "acquire",
                                         .standard = 1,
                                         .smallest = 0,
@@ -138,7 +152,7 @@ const gpc_protocol_t gpc_protocol_src = {
                                         .text = "whether an acquire drops the copies",
                                         .analysis =
                                             "copies survive acquires, and hits read the L2's words in no time"}},
-    .declared = {.weak_outcomes = "SB MP"},
+    .declared = {.weak_outcomes = "SB MP", .variations = "ack=pipeline"},
     .host_read = stc_host_read,
     .watched = &watched,
 };

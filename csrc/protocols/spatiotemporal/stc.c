@@ -52,7 +52,7 @@ written_first(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
     .variants = {{.table = STC_TABLE_EPOCHS, .option = STC_OPTION_SKEW, .value = STC_SKEW_RESUME, .by = &stc_turns_resuming}}, \
     .arrays = {{.name = "tags", .line = stc_l1_line_described, .has_data = true}},                                     \
     .parts = {{.name = "coalescing buffer", .entry = stc_entry_described, .capacity = stc_buffer_entries, .banks = 16, .steps = 2}}, \
-    .mshr = gpc_requests_mshr_described, .unit = stc_cu_unit_described, .counters = COUNT_info, .route = route,        \
+    .mshr = gpc_joined_mshr_described, .unit = stc_cu_unit_described, .counters = COUNT_info, .route = route,        \
     .victim_rank = written_first
 static const gpc_controller_type_t stc_nv_l1 = {STC_L1_TYPE(stc_lines, stc_blocking)};
 static const gpc_controller_type_t stc_es_l1 = {STC_L1_TYPE(stc_lines, stc_demanding)};
@@ -65,6 +65,7 @@ static const gpc_controller_type_t stc_ab_l1 = {STC_L1_TYPE(stc_conflicting, stc
 #define STC_OPTIONS                                                                                                    \
     [STC_OPTION_BUFFER] =                                                                                              \
         GPC_NUMBER("bsq", 256, 1, 4096, "entries of a CU's coalescing buffer and blocked-store queue", 4, 1, 64),      \
+    STC_ACKS,                                                                                                          \
     [STC_OPTION_EPOCH] =                                                                                               \
         GPC_NUMBER("epoch", 100, 1, 1000000, "core cycles between the ticks of the epoch unit", 100, 20, 200),         \
     [STC_OPTION_EPOCHS] =                                                                                              \
@@ -94,7 +95,7 @@ static const gpc_controller_type_t stc_ab_l1 = {STC_L1_TYPE(stc_conflicting, stc
                  {.name = "response"},                                                                                 \
                  {.name = "to CUs", .ordered = true, .star = true},                                                    \
                  {.name = "from CUs", .ordered = true, .star = true}},                                                 \
-    .check = stc_check, .host_read = stc_host_read, .watched = &stc_watched, .monitor = stc_monitor, .commutes = stc_commutes
+    STC_ACKNOWLEDGES, .order = {.order_point = gpc_note_order_point}, .check = stc_check, .host_read = stc_host_read, .watched = &stc_watched, .monitor = stc_monitor, .commutes = stc_commutes
 
 /* Tests that last a few thousand cycles leave a band only if bands and epochs are small. */
 #define STC_SHORT "seb=6,epochs=8,epoch=30"
@@ -108,7 +109,7 @@ const gpc_protocol_t gpc_protocol_stc_nv = {
     STC_PROTOCOL(stc_nv_l1, stc_nv_emu),
     .options = {STC_OPTIONS},
     .declared = {.weak_outcomes = "SB MP",
-                 .variations = STC_SHORT " skew=resume skew=sync",
+                 .variations = STC_SHORT " ack=pipeline skew=resume skew=sync",
                  .uncovered = {STC_LATE_FILL,
                                {"L1.epochs", "RUN DRAIN READY SWEEP", "DEMAND_ACK", NULL,
                                 "every epoch comes, and none is demanded"}}},
@@ -121,7 +122,7 @@ const gpc_protocol_t gpc_protocol_stc_es = {
     STC_PROTOCOL(stc_es_l1, stc_es_emu),
     .options = {STC_OPTIONS},
     .declared = {.weak_outcomes = "SB MP",
-                 .variations = STC_SHORT " skew=resume skew=sync",
+                 .variations = STC_SHORT " ack=pipeline skew=resume skew=sync",
                  .uncovered = {STC_LATE_FILL}},
 };
 
@@ -132,7 +133,7 @@ const gpc_protocol_t gpc_protocol_stc_ab = {
     STC_PROTOCOL(stc_ab_l1, stc_ab_emu),
     .options = {STC_OPTIONS, STC_ADAPTS},
     .declared = {.weak_outcomes = "SB MP",
-                 .variations = STC_SHORT " skew=resume skew=sync adapt=lower etv=on",
+                 .variations = STC_SHORT " ack=pipeline skew=resume skew=sync adapt=lower etv=on",
                  .uncovered = {STC_LATE_FILL}},
 };
 
@@ -145,6 +146,6 @@ const gpc_protocol_t gpc_protocol_stc_mb = {
                 [STC_OPTION_BANDS] =
                     GPC_NUMBER("bands", 4, 1, STC_MOST_EPOCHS, "most epochs granted together", 2, 1, 4)},
     .declared = {.weak_outcomes = "SB MP",
-                 .variations = STC_SHORT " skew=resume skew=sync adapt=lower etv=on bands=1",
+                 .variations = STC_SHORT " ack=pipeline skew=resume skew=sync adapt=lower etv=on bands=1",
                  .uncovered = {STC_LATE_FILL}},
 };

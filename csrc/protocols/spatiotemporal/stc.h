@@ -41,10 +41,11 @@ enum { SRC_BEFORE_MESSAGES_ = GPC_MSG_OWN - 1, STC_MESSAGES(GPC_MESSAGE_ENUM_, S
     FIELD(STATISTIC, uint64_t, drained) /* READY: stores were outstanding when PREPARE came */
 GPC_METADATA(stc, message, STC_FIELDS)
 
-/* ---- options of STC; SRC has BUFFER and ACQUIRE ------------------------------------------------------------------------------ */
+/* ---- options of STC; SRC has BUFFER, ACK and ACQUIRE ------------------------------------------------------------------------- */
 
 enum {
     STC_OPTION_BUFFER,
+    STC_OPTION_ACK,
     STC_OPTION_EPOCH,
     STC_OPTION_EPOCHS,
     STC_OPTION_SEB,
@@ -53,7 +54,15 @@ enum {
     STC_OPTION_ETV,
     STC_OPTION_BANDS
 };
-enum { SRC_OPTION_ACQUIRE = STC_OPTION_BUFFER + 1 };
+enum { SRC_OPTION_ACQUIRE = STC_OPTION_ACK + 1 };
+enum { STC_ACK_SEEN, STC_ACK_PIPELINE };
+/* In a protocol's declaration. */
+#define STC_ACKNOWLEDGES                                                                                               \
+    .prompt = {.messages = GPC_MESSAGE_BIT(STC_WRITE_ACK), .option = STC_OPTION_ACK, .value = STC_ACK_SEEN}
+#define STC_ACKS                                                                                                       \
+    [STC_OPTION_ACK] =                                                                                                 \
+        GPC_CHOICE("ack", STC_ACK_SEEN, STC_ACK_PIPELINE, "seen pipeline",                                             \
+                   "when WRITE_ACK leaves: when the L2 sees the store; after the L2's pipeline, like data")
 enum { STC_SKEW_NEXT, STC_SKEW_RESUME, STC_SKEW_SYNC };
 enum { STC_ADAPT_UPPER, STC_ADAPT_LOWER };
 enum { STC_MOST_EPOCHS = 32, STC_MOST_SETS = 256 };

@@ -1,4 +1,4 @@
-/* stc_checks.c: monitors of STC: the rules of epochs (ER1 to ER3; DAR1 to DAR3), and that a copy which may be hit has the L2's words. ER4,
+/* stc_checks.c: monitors of STC: the rules of epochs (ER1 to ER3; DAR1 to DAR3), their number, and that a copy which may be hit has the L2's words. ER4,
  * that any band may be read in any epoch, is in the table of lines: no cell of a load waits for an epoch. */
 #include <string.h>
 
@@ -26,6 +26,7 @@ const gpc_watched_t stc_watched = {.promise = GPC_PROMISE_FRESH,
                                    .readable = 1u << L1_V,
                                    .copies = 1u << L1_V | 1u << L1_IV,
                                    .bank_is_whole = true,
+                                   .joins = true,
                                    .lease = readable_until,
                                    .leased = leased};
 
@@ -91,6 +92,18 @@ check_line(const gpc_units_t *units, gpc_controller_t *core, gpc_address_t line)
     return status ? status : check_copy(units, core, line);
 }
 
+/* Section 6: up to `bands` epochs together; the protocols without the option grant one. */
+static int
+check_granted(gpc_controller_t *core, gpc_address_t line)
+{
+    int granted = __builtin_popcount(stc_cu_unit(core)->current), most = (int) core->options[STC_OPTION_BANDS];
+
+    most = most > 1 ? most : 1;
+    return granted <= most ? GPC_OK
+                           : gpc_violated(core, line, "at most `bands` epochs are granted together",
+                                          "CU %u is in %d, and %d are allowed", core->index, granted, most);
+}
+
 int
 stc_monitor(const gpc_units_t *units, gpc_address_t line)
 {
@@ -101,7 +114,8 @@ stc_monitor(const gpc_units_t *units, gpc_address_t line)
             return gpc_violated(core, line, "no store is outstanding at READY", "CU %u has %u", i,
                                 stc_cu_unit(core)->writes);
         }
-        status = units->bank ? check_line(units, core, line) : GPC_OK;
+        status = check_granted(core, line);
+        status = status == GPC_OK && units->bank ? check_line(units, core, line) : status;
     }
     return status;
 }

@@ -10,6 +10,8 @@
  *          looks at the bits above the window first; adapt=lower, the paper's order read literally, asks for the bits below it first, where
  *          addresses of different waves nearly always differ. etv=on: one step an epoch until it is granted, also if the bands have moved
  *          (ETV, which the paper names and does not explain).
+ * Hardened skew=resume: the first tick after RESUME changes nothing. PREPARE would follow RESUME at once where a change takes a multiple of
+ *          `epoch`, and no store would ever be issued.
  * Table    of `gpucoh protocols stc-es`, EMU
  *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
  *          stc-nv's (7 cells), for the reasons at the patches. tools/derived_tables.py
@@ -17,6 +19,7 @@
  *               SLEEP   PREP   CHG
  *   BEGIN       SLEEP
  *   TICK_IDLE   *SLEEP  PREP   CHG
+ *   TICK_EARLY  SLEEP
  *   READY               PREP
  *   LAST_READY          CHG
  *   DONE                       CHG
@@ -30,6 +33,7 @@
  *               SLEEP   PREP   CHG
  *   BEGIN       SLEEP
  *   TICK_IDLE   SLEEP   PREP   CHG
+ *   TICK_EARLY  SLEEP
  *   READY               PREP
  *   LAST_READY          CHG
  *   DONE                       CHG
@@ -47,6 +51,7 @@
 #define EMU_EVENTS(X)                                                                                                  \
     X(EMU_BEGIN, "a launch begins")                                                                                    \
     X(EMU_TICK_IDLE, "`epoch` core cycles have passed; no epoch is demanded that does not run")                        \
+    X(EMU_TICK_EARLY, "the first tick after RESUME; skew=resume")                                                      \
     X(EMU_READY, "READY; others are expected")                                                                         \
     X(EMU_LAST_READY, "the last READY")                                                                                \
     X(EMU_DONE, "DONE; others are expected")                                                                           \
@@ -83,6 +88,7 @@ GPC_COUNTS(COUNT, EMU_COUNTERS)
     FIELD(PLAIN, uint8_t, seb)       /* 0: before the first launch */                                                  \
     FIELD(PLAIN, uint8_t, step)      /* of SEB at the next change: UP, DOWN */                                         \
     FIELD(PLAIN, uint16_t, answers)  /* expected */                                                                    \
+    FIELD(PLAIN, uint8_t, resumes)   /* skew=resume: no tick since RESUME */                                           \
     FIELD(STATISTIC, uint8_t, drained) /* a CU had stores outstanding */                                               \
     FIELD(STATISTIC, gpc_cycle_t, begun)
 enum { STAY, UP, DOWN };
@@ -95,7 +101,7 @@ emu_classify(const gpc_step_t *x)
     bool last = emu->answers == 1;
     switch (x->cause) {
         case GPC_MSG_TIMER:
-            return emu->demanded & ~emu->current ? EMU_TICK : EMU_TICK_IDLE;
+            return emu->resumes ? EMU_TICK_EARLY : emu->demanded & ~emu->current ? EMU_TICK : EMU_TICK_IDLE;
         case STC_READY:
             return last ? EMU_LAST_READY : EMU_READY;
         case STC_DONE:
@@ -248,7 +254,8 @@ GPC_ACTION(act_changed, "count the change; skew=resume: RESUME to every CU")
     counters[COUNT_change_cycles] += cycles;
     counters[COUNT_idle_changes] += !emu->drained;
     counters[COUNT_idle_change_cycles] += emu->drained ? 0 : cycles;
-    int status = x->unit->options[STC_OPTION_SKEW] == STC_SKEW_RESUME ? cast(x, STC_RESUME) : GPC_OK;
+    emu->resumes = x->unit->options[STC_OPTION_SKEW] == STC_SKEW_RESUME;
+    int status = emu->resumes ? cast(x, STC_RESUME) : GPC_OK;
     emu->answers = 0;
     emu->current = emu->next;
     emu->next = 0;
@@ -272,6 +279,12 @@ GPC_ACTION(act_note_address, "ERV has the address, unless the epoch is demanded"
         emu->known |= UINT32_C(1) << band;
         emu->address.word[band] = address;
     }
+    return GPC_OK;
+}
+
+GPC_ACTION(act_let_resume, "stores have been able to resume")
+{
+    stc_emu_unit(x->unit)->resumes = 0;
     return GPC_OK;
 }
 
@@ -310,6 +323,7 @@ static const gpc_cell_t turns_table[TURNS_NUM_STATES][TURNS_NUM_EVENTS] = {
     [EMU_SLEEP] = {
         [EMU_BEGIN] = GO(EMU_SLEEP, act_first, act_timer),
         [EMU_TICK_IDLE] = GO(EMU_PREP, act_timer, act_choose_next, act_prepare),
+        [EMU_TICK_EARLY] = GO(EMU_SLEEP, act_timer, act_let_resume),
     },
     [EMU_PREP] = {
         [EMU_TICK_IDLE] = GO(EMU_PREP, act_timer),

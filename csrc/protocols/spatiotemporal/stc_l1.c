@@ -2,29 +2,33 @@
  *
  * Paper    Puthoor and Lipasti, TACO 2023, sections 3 and 4, table 1.
  * Rules    A load of a current band reads at the L2 (Load_U); others may hit and are kept. Lines of the bands that become current go
- *          lazily: each set at its first access in the epoch, the others at the epoch's end (stc_turns.c).
+ *          lazily: each set at its first access in the epoch, the others at the epoch's end (stc_turns.c). A load of a line whose read is
+ *          outstanding completes with it; if its wave has passed an order point since the read was sent, it waits for the answer and is
+ *          taken again, since another CU may have written the line in between.
  * Hardened a line of an epoch that begins is not kept although its read is outstanding (IV to II): it may come later than the epoch
  *          ends, and be older than its stores.
  * Inferred one CONFLICT a band until its next epoch; a load that reads at the L2 sends it, too, if a change holds up a store of its band.
  * Table    of `gpucoh protocols stc-ab`, L1
  *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          stc-nv's (3 cells), for the reasons at the patches. tools/derived_tables.py
+ *          stc-nv's (5 cells), for the reasons at the patches. tools/derived_tables.py
  *          writes it.
- *           I    V   IV    II
- *   LOAD    *IV  *V  hold  hold
- *   LOAD_U  *II            hold
- *   STORE   I    I
- *   EVICT        I
- *   DATA             V     I
- *   DATA_E           I     I
- *   EPOCH        I   II    II
- *   OTHER            IV    II
+ *              I    V   IV    II
+ *   LOAD       *IV  *V  hold  hold
+ *   LOAD_U     *II            hold
+ *   LOAD_JOIN           *IV   *II
+ *   STORE      I    I
+ *   EVICT           I
+ *   DATA                V     I
+ *   DATA_E              I     I
+ *   EPOCH           I   II    II
+ *   OTHER               IV    II
  */
 #include "protocols/spatiotemporal/stc_cu.h"
 
 #define L1_EVENTS(X)                                                                                                   \
     X(L1_LOAD, "load of a band that is not being written")                                                             \
     X(L1_LOAD_U, "load of a band that may be written in this epoch")                                                   \
+    X(L1_LOAD_JOIN, "load of a line whose read was sent after the last order point of its wave")                       \
     X(L1_STORE, "a store or atomic to the line is issued")                                                             \
     X(L1_EVICT, "way chosen for replacement")                                                                          \
     X(L1_DATA, "the line, of a band that is not being written")                                                        \
@@ -51,7 +55,7 @@ l1_classify(const gpc_step_t *x)
     }
     switch (x->cause) {
         case GPC_MSG_LOAD:
-            return written ? L1_LOAD_U : L1_LOAD;
+            return gpc_may_join(x) ? L1_LOAD_JOIN : written ? L1_LOAD_U : L1_LOAD;
         case STC_DATA:
             return written ? L1_DATA_E : L1_DATA;
         default:
@@ -123,6 +127,12 @@ GPC_ACTION(act_load_uncached, "send READ, whose line is not kept; the load becom
     return gpc_act(act_read, x);
 }
 
+GPC_ACTION(act_count_uncached, "count a load whose line is not kept")
+{
+    gpc_count_own(x, STC_CU_uncached_loads);
+    return GPC_OK;
+}
+
 GPC_ACTION(act_count_written, "count a copy dropped because its band may be written")
 {
     gpc_count(x, self_invalidations);
@@ -145,6 +155,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     },
     [L1_IV] = {
         [L1_LOAD] = HOLD_LINE,
+        [L1_LOAD_JOIN] = GO(L1_IV, act_merge_load),
         [L1_DATA] = GO(L1_V, act_touch, act_fill, act_complete),
         [L1_DATA_E] = GO(L1_I, act_complete),
         [L1_EPOCH] = GO_HARDENED(L1_II, act_release_way),
@@ -153,6 +164,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_II] = {
         [L1_LOAD] = HOLD_LINE,
         [L1_LOAD_U] = HOLD_LINE,
+        [L1_LOAD_JOIN] = GO(L1_II, act_merge_load, act_count_uncached),
         [L1_DATA] = GO(L1_I, act_complete),
         [L1_DATA_E] = GO(L1_I, act_complete),
         [L1_EPOCH] = GO(L1_II),
@@ -164,6 +176,8 @@ static const gpc_patch_t conflict_patches[] = {
     {L1_I, L1_LOAD, GO(L1_IV, act_reserve_way, act_touch, act_read, act_conflict), "4.4: loads report false sharing of a band"},
     {L1_V, L1_LOAD, GO(L1_V, act_touch, act_hit, act_conflict), NULL},
     {L1_I, L1_LOAD_U, GO(L1_II, act_touch, act_load_uncached, act_conflict), NULL},
+    {L1_IV, L1_LOAD_JOIN, GO(L1_IV, act_merge_load, act_conflict), NULL},
+    {L1_II, L1_LOAD_JOIN, GO(L1_II, act_merge_load, act_count_uncached, act_conflict), NULL},
 };
 /* clang-format on */
 
