@@ -7,8 +7,8 @@
 
 A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting, rule,
 options, fields of the machine, steps of the shortest execution), ``consequence`` (the same without invariants: a wrong
-value), ``monitors`` (workload, options), ``litmus`` (test, largest number of runs, options). A new checker needs a
-member and a function in CHECKERS and in SEARCHES. ``--find`` explores a planted bug with the options and fields of its
+value), ``monitors`` (workload, options), ``litmus`` (test, largest number of runs, options), ``fuzz`` (number of
+operations, options). A new checker needs a member and a function in CHECKERS and in SEARCHES. ``--find`` explores a planted bug with the options and fields of its
 row, tries every built-in litmus test, and runs some workloads with monitors. It keeps a note that still catches the
 bug, and names the bugs that nothing catches.
 """
@@ -34,6 +34,7 @@ NOTES = ROOT / "tests" / "verification" / "planted.toml"
 PAGES = ROOT / "docs" / "verification"
 ORDINARY = "an ordinary mistake"
 LITMUS_RUNS = 500  # of each test, in a search
+FUZZ_OPERATIONS = 20_000  # a few seconds
 WORKLOADS = (
     "bfs",
     "bfs-mask",
@@ -119,11 +120,20 @@ def check_litmus(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
     return None if result.ok else {"what": why}
 
 
+def check_fuzz(name: str, note: dict[str, Any]) -> dict[str, Any] | None:
+    """The first failure of the random tester with seed 0."""
+    from gpucoh.fuzz import fuzz_many
+
+    (report,) = fuzz_many([name + note.get("options", "")], ops=note["ops"])
+    return {"what": report.failures[0]["text"]} if report.failures else None
+
+
 CHECKERS: dict[str, Callable[[str, dict[str, Any]], dict[str, Any] | None]] = {
     "verify": check_verify,
     "consequence": check_consequence,
     "monitors": check_monitors,
     "litmus": check_litmus,
+    "fuzz": check_fuzz,
 }
 
 
@@ -179,11 +189,18 @@ def find_monitors(name: str, protocol: Any, row: dict[str, Any]) -> dict[str, An
     return next((note for note in notes if check_monitors(name, note)), None)
 
 
+def find_fuzz(name: str, protocol: Any, row: dict[str, Any]) -> dict[str, Any] | None:
+    """The random tester, where nothing else catches it."""
+    note = {"ops": FUZZ_OPERATIONS}
+    return note if not row and check_fuzz(name, note) else None
+
+
 SEARCHES: dict[str, Callable[[str, Any, dict[str, Any]], dict[str, Any] | None]] = {
     "verify": find_verify,
     "consequence": find_consequence,
     "litmus": find_litmus,
     "monitors": find_monitors,
+    "fuzz": find_fuzz,
 }
 # The explorer's shortest execution depends on the tables, so a search replaces what is noted.
 REPLACED = ("verify", "consequence")
@@ -257,6 +274,10 @@ def table() -> str:
             )
         if "litmus" in row:
             caught.append(f"litmus: {row['litmus']['test']}{row['litmus'].get('options', '')}")
+        if "fuzz" in row:
+            caught.append(
+                f"random tester: {row['fuzz']['ops']:,} operations{row['fuzz'].get('options', '')}"
+            )
         reading = "" if protocol.paper == ORDINARY else f" *Literal reading: {protocol.paper}.*"
         text = f"{protocol.json['text']}.{reading}".replace("|", "\\|")
         lines.append(f"| `{name}` | {text} | {'; '.join(caught) or 'nothing'} |")

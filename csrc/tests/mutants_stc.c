@@ -1,4 +1,6 @@
 /* mutants_stc.c: bugs planted in SRC and STC. */
+#include <string.h>
+
 #include "protocols/spatiotemporal/stc_cu.h"
 #include "tests/mutants.h"
 
@@ -203,6 +205,66 @@ every_second_epoch(mutant_t *m)
     mutant_replace(m, "EMU", "SLEEP", "TICK_IDLE", 1, act_choose_second);
 }
 
+/* A load joins a read that was sent before its wave's last order point, too. */
+static gpc_event_id_t
+join_any(const gpc_step_t *x)
+{
+    bool outstanding = x->cause == GPC_MSG_LOAD && x->mshr != GPC_NONE;
+    return outstanding ? mutant_event(x, "LOAD_JOIN") : mutant_base_event(x);
+}
+
+static void
+plain_join(mutant_t *m)
+{
+    mutant_classify(m, "L1", join_any);
+}
+
+/* Section 6: up to four. */
+GPC_ACTION(act_choose_one_more, "one epoch more than `bands`")
+{
+    const int64_t *given = x->unit->options;
+    int64_t options[GPC_MAX_OPTIONS];
+    memcpy(options, given, sizeof(options));
+    options[STC_OPTION_BANDS]++;
+    x->unit->options = options;
+    int status = gpc_act(mutant_base_action(x, "SLEEP", "TICK", 2), x);
+    x->unit->options = given;
+    return status;
+}
+
+static void
+five_bands(mutant_t *m)
+{
+    mutant_protocol(m)->options[STC_OPTION_BANDS].small.value = 1;
+    mutant_replace(m, "EMU", "SLEEP", "TICK", 2, act_choose_one_more);
+}
+
+static uint8_t *
+last_granted(const gpc_controller_t *emu)
+{
+    const gpc_described_t *unit = emu->type->unit();
+    for (uint16_t i = 0; i < unit->count; i++) {
+        if (strcmp(unit->fields[i].name, "epoch") == 0) {
+            return emu->unit_fields + unit->fields[i].offset;
+        }
+    }
+    return NULL;
+}
+
+/* DAR3: while the first epochs are demanded, the others do not come. */
+GPC_ACTION(act_choose_from_first, "the first demanded epoch")
+{
+    *last_granted(x->unit) = (uint8_t) (x->unit->options[STC_OPTION_EPOCHS] - 1);
+    return gpc_act(mutant_base_action(x, "SLEEP", "TICK", 1), x);
+}
+
+static void
+round_robin_restarts(mutant_t *m)
+{
+    mutant_replace(m, "EMU", "SLEEP", "TICK", 1, act_choose_from_first);
+}
+
+#define PLAIN_JOIN "a load joins a read that was sent before its wave's last order point", "gem5's coalescer: as many loads as possible respond", plain_join
 #define LATE "a read is kept although its band's epoch began while it was outstanding", "table 1 looks at the epoch in which the data arrive", late_fills_kept
 #define SKEW "a CU that has answered READY still reads copies of the epochs to come", "4.2: CUs change one after another", skew_without_cure
 #define NO_SWEEP "copies of untouched sets outlive their band's epoch", NULL, no_sweep
@@ -216,6 +278,12 @@ MUTANTS(stc){
      fill_over_stores},
     {"src!store-keeps-copy", "the copy survives a store of its own CU", NULL, store_keeps_copy},
     {"src!dirty-line-lost", "the L2 evicts a dirty line without writing it back", NULL, dirty_line_lost},
+    {"src!plain-join", PLAIN_JOIN},
+    {"stc-es!round-robin-restarts",
+     "the search for the next epoch begins at the first one, not behind the last one granted", NULL,
+     round_robin_restarts},
+    {"stc-mb!plain-join", PLAIN_JOIN},
+    {"stc-mb!five-bands", "one epoch more than `bands` is granted", NULL, five_bands},
     {"stc-nv!stores-in-any-epoch", "stores do not wait for their band's epoch", NULL, stores_in_any_epoch},
     {"stc-nv!late-fills-kept", LATE},
     {"stc-nv!no-sweep", NO_SWEEP},
