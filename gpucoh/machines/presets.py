@@ -333,7 +333,10 @@ GCN3: Preset = {
     "noc_mhz": (1000, _NOT_IN_STC + "; the cores' clock"),
     "noc_latency": (8, _NOT_IN_STC + "; part of the 160"),
     "noc_flit_gap": (0, "inferred: a flit per network cycle and link"),
-    "flit_bytes": (16, _NOT_IN_STC),
+    "flit_bytes": (
+        64,
+        "inferred: GCN's L1s have 64 bytes a clock from the L2 (behardware.com/articles/848-4); STC is silent",
+    ),
     "vc_flits": (8, _NOT_IN_STC),
     "dram_model": ("fixed", _NOT_IN_STC + "; it gives only a round trip"),
     "dram_channels": (0, "inferred: a channel per partition"),

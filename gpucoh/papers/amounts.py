@@ -141,6 +141,11 @@ def _bandwidth(ours: RunResult, base: RunResult) -> float | None:
     return share(message_bytes(base) + _coherence_bytes(ours), message_bytes(base))
 
 
+def _added_bytes(ours: RunResult, base: RunResult) -> float | None:
+    """The bytes that a protocol adds over all bytes of the baseline, by which STC's protocols are compared."""
+    return share(_coherence_bytes(ours), message_bytes(base))
+
+
 def _per_core(counter: str) -> Amount:
     """A counter of the L1s over their number."""
 
@@ -201,6 +206,7 @@ def _inferred_power(ours: RunResult, base: RunResult) -> float | None:
 # A measure that no amount of one run gives: of a run relative to another.
 RELATIVE: dict[str, Callable[[RunResult, RunResult], float | None]] = {
     "bandwidth": _bandwidth,
+    "added_bytes": _added_bytes,
     "inferred_power": _inferred_power,
 }
 # A speedup is the inverse ratio of the amounts, every other measure the ratio.

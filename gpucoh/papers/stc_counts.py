@@ -32,7 +32,7 @@ def _share_in_a_cycle(amount: str) -> Measure:
 
 def _drain_of_one(claim: Claim, workloads: list[str], runs: Runs) -> float | None:
     (name,) = workloads
-    entries = AMOUNTS["queued_at_changes"](runs[name, claim.subject])
+    entries = AMOUNTS["queued"](runs[name, claim.subject])
     return None if entries is None else float(_drain(entries))
 
 
@@ -57,13 +57,13 @@ COUNTS: dict[str, Count] = {
     ),
     "stc-bsq-drain-most": Count(
         protocols=_MB,
-        measure=_share_in_a_cycle("queued_at_changes"),
-        text="share of the workloads with a mean of at most 32 entries when an epoch begins",
+        measure=_share_in_a_cycle("queued"),
+        text="share of the workloads with a mean of at most 32 entries over the cycles of the launches",
     ),
     "stc-bsq-drain-fft": Count(
         protocols=_MB,
         measure=_drain_of_one,
-        text="a 32nd of the mean entries when an epoch begins, rounded up",
+        text="a 32nd of the mean entries over the cycles of the launches, rounded up",
     ),
     "stc-scale-mean": Count(
         protocols=("stc-mb", "src"),

@@ -68,21 +68,25 @@ def test_races_are_weak_and_the_order_of_buffers_takes_the_seed():
     bench.get([("mis", "src"), ("fg-share", "src")])
     params = [bench.run(name, "src", 2).params for name in ("mis", "fg-share")]
     assert (params[0]["races"], params[0]["placement_seed"]) == ("weak", 2)
+    assert STC.parameters["bc"]["atomics"] == "acq_rel"
+    assert STC.parameters["fw"]["lanes"] == "columns"
     assert (params[1]["audits"], params[1]["placement_seed"]) == (False, 2)
 
 
 def test_bandwidth_is_one_and_what_the_protocol_adds_over_the_bytes_of_src(runs):
     base, ours, timed = (runs["nn", name] for name in ("src", "stc-mb", "tc-strong"))
     sent = base.stats.traffic
-    # requests and acknowledgements of 8 bytes, lines of 64 with 8 more, stores in flits of 16
+    # requests and acknowledgements of 8 bytes, lines of 64 with 8 more, stores in flits of 64
     plain = 8 * (sent.READ.messages + sent.WRITE_ACK.messages) + 72 * sent.DATA.messages
-    assert message_bytes(base) == plain + 16 * sent.WRITE.flits
+    assert message_bytes(base) == plain + 64 * sent.WRITE.flits
     epochs = sum(kind.messages for kind in ours.stats.traffic.values() if kind["class"] == "EPOCH")
     assert epochs > 0
     assert ratio("bandwidth", ours, base) == pytest.approx(1 + 8 * epochs / message_bytes(base))
     requests = timed.stats.traffic.GETS.messages
     assert ratio("bandwidth", timed, base) == 1 + 4 * requests / message_bytes(base)
     assert ratio("bandwidth", base, base) == 1
+    assert ratio("added_bytes", ours, base) == pytest.approx(8 * epochs / message_bytes(base))
+    assert ratio("added_bytes", base, base) == 0
 
 
 @pytest.mark.parametrize("start_skew", [0, START_SKEW])
@@ -138,7 +142,7 @@ def test_three_orders_of_magnitude_are_at_most_a_316th():
 
 @pytest.mark.parametrize(
     ("claim", "expected"),
-    [("stc-bsq-small", 2 / 3), ("stc-bsq-drain-most", 1 / 3), ("stc-bsq-drain-fft", 2)],
+    [("stc-bsq-small", 2 / 3), ("stc-bsq-drain-most", 2 / 3), ("stc-bsq-drain-fft", 4)],
 )
 def test_queues_are_drained_32_entries_a_cycle(claim, expected):
     def of(cycles, at_changes):
@@ -147,7 +151,7 @@ def test_queues_are_drained_32_entries_a_cycle(claim, expected):
 
     found = dict(zip("abc", (of(32, 33), of(0.5, 32), of(100, 40)), strict=True))
     pairs = {(name, "stc-mb"): one for name, one in found.items()}
-    names = ["a"] if claim == "stc-bsq-drain-fft" else list("abc")
+    names = ["c"] if claim == "stc-bsq-drain-fft" else list("abc")
     assert COUNTS["stc"][claim].measure(CLAIMS[claim], names, pairs) == expected
 
 
