@@ -8,9 +8,10 @@
 A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting, rule,
 options, fields of the machine, steps of the shortest execution), ``consequence`` (the same without invariants: a wrong
 value), ``monitors`` (workload, options), ``litmus`` (test, largest number of runs, options), ``fuzz`` (number of
-operations, options). A new checker needs a member and a function in CHECKERS and in SEARCHES. ``--find`` explores a planted bug with the options and fields of its
-row, tries every built-in litmus test, and runs some workloads with monitors. It keeps a note that still catches the
-bug, and names the bugs that nothing catches.
+operations, options). A new checker needs a member and a function in CHECKERS and in SEARCHES. ``--find`` explores a
+planted bug with the options and fields of its row, tries every built-in litmus test, runs some workloads with monitors,
+and tries the random tester where these find nothing. It keeps a note that still catches the bug, and names the bugs
+that nothing catches.
 """
 
 from __future__ import annotations
