@@ -14,8 +14,8 @@ from gpucoh.verify.explorer import small_choice
 
 #: Metadata that only decide which way or message is served first, or count: no part of a state of one line.
 NOT_MODELLED = {"STATISTIC"}
-#: Fields of options that are off in the model, which refuses other values.
-OFF = {"rcc-sc": {"polls", "weak_polls"}}
+#: Fields of options that are off in the model, which refuses other values, and of order points, which no program has.
+OFF = {"rcc-sc": {"polls", "weak_polls"}, "src": {"passed"}}
 
 
 def model_of(protocol):
