@@ -19,8 +19,10 @@ gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *config, gpc_arena_t *ar
         config->interleave_bytes == 0) {
         return GPC_ERROR_MACHINE;
     }
-    if (config->model == 1 && (config->banks == 0 || config->banks > GPC_DRAM_MAX_BANKS || config->burst_bytes == 0 ||
-                               config->row_bytes < config->line_bytes)) {
+    if (config->model != GPC_DRAM_FIXED && (config->banks == 0 || config->banks > GPC_DRAM_MAX_BANKS)) {
+        return GPC_ERROR_MACHINE;
+    }
+    if (config->model == GPC_DRAM_FR_FCFS && (config->burst_bytes == 0 || config->row_bytes < config->line_bytes)) {
         return GPC_ERROR_MACHINE;
     }
     self->state = GPC_ARENA_TAKE(arena, config->channels, gpc_dram_channel_t);
@@ -113,7 +115,7 @@ accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t messa
     }
     state->tail = i;
     state->waiting++;
-    if (self->config.model == 0) {
+    if (self->config.model == GPC_DRAM_FIXED) {
         return state->head == i ? gpc_dram_fixed_step(self, channel) : 0;
     }
     return gpc_dram_banks_enter(self, channel, i, line);
@@ -155,7 +157,8 @@ gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event)
     }
     state->wake = GPC_NEVER;
     bool was_full = gpc_dram_room(self, channel) == 0;
-    int status = self->config.model == 0 ? gpc_dram_fixed_step(self, channel) : gpc_dram_banks_step(self, channel);
+    int status =
+        self->config.model == GPC_DRAM_FIXED ? gpc_dram_fixed_step(self, channel) : gpc_dram_banks_step(self, channel);
     if (status == 0 && was_full && gpc_dram_room(self, channel) > 0 && self->room) {
         status = self->room(self->world, channel);
     }

@@ -2,7 +2,8 @@
  * keeps the order of requests to a line, so that a fetch sees an earlier write-back.
  *
  * Model 0 (fixed): a line occupies the channel for line_bytes / bytes_per_cycle DRAM cycles; the answer follows after
- * the fixed latency. Model 1 (banks): FR-FCFS over banks and rows with the machine's timings. */
+ * the fixed latency. Model 1 (banks): FR-FCFS over banks and rows with the machine's timings. Model 2 (closed): banks
+ * without rows, which a request occupies for bank_cycles. */
 #ifndef GPC_FABRIC_DRAM_H
 #define GPC_FABRIC_DRAM_H
 
@@ -12,15 +13,18 @@
 #include "engine/schedule.h"
 #include "fabric/memory.h"
 
+enum { GPC_DRAM_FIXED, GPC_DRAM_FR_FCFS, GPC_DRAM_CLOSED };
+
 typedef struct {
     uint32_t channels, model, queue;
     uint32_t line_bytes, bytes_per_cycle;
     uint32_t banks, row_bytes, burst_bytes;
     uint32_t interleave_bytes; /* consecutive bytes of a channel: a row holds addresses of one channel only */
+    uint32_t bank_cycles;      /* model 2: DRAM cycles that a request occupies its bank */
     uint32_t t_cl, t_rp, t_rc, t_ras, t_ccd, t_wl, t_rcd, t_rrd, t_cdlr, t_wr, t_ccdl, t_rtpl;
     gpc_clock_t clock;
     /* Ticks, derived from the machine's round trip. Model 0: from acceptance by an idle channel to the answer, transfer
-     * included. Model 1: the memory controller's share in both directions, in addition to the DRAM timings. */
+     * included. Models 1 and 2: the memory controller's share in both directions, in addition to the DRAM timings. */
     gpc_tick_t latency;
     uint32_t answers; /* additional places for write-backs by answers (recalled lines), which cannot wait */
 } gpc_dram_config_t;
@@ -35,7 +39,7 @@ typedef struct {
 /* Receives the answer to a read, the same message with its data, or to a write that asked for one. */
 typedef int (*gpc_dram_answer_t)(void *world, uint32_t channel, gpc_index_t message);
 
-/* Commands of model 1, for tests. Each column access of a line is reported. */
+/* Commands of models 1 and 2, for tests; model 2 has columns alone. Each column access of a line is reported. */
 typedef enum { GPC_DRAM_ACTIVATE, GPC_DRAM_PRECHARGE, GPC_DRAM_READ_COLUMN, GPC_DRAM_WRITE_COLUMN } gpc_dram_command_t;
 typedef void (*gpc_dram_monitor_t)(void *world, uint32_t channel, gpc_dram_command_t command, uint32_t bank,
                                    uint64_t row, gpc_tick_t tick);
@@ -48,13 +52,13 @@ typedef struct {
     gpc_dram_request_t *requests;                          /* `places` per channel, in the arena */
     uint32_t places;                                       /* in a channel's queue, the additional ones included */
     gpc_dram_statistics_t *statistics;                     /* one per channel, in the arena */
-    gpc_divider_t by_piece, by_channels, by_row, by_banks; /* model 1: from address to bank and row */
-    uint32_t burst_cycles;                                 /* model 1: DRAM cycles of a column access */
-    uint32_t spacing_cycles;                               /* model 1: DRAM cycles between column accesses of a line */
-    uint32_t accesses;                                     /* model 1: column accesses per line */
-    gpc_pool_t *messages;                                  /* borrowed */
-    gpc_memory_t *memory;                                  /* borrowed */
-    gpc_wheel_t *wheel;                                    /* borrowed */
+    gpc_divider_t by_piece, by_channels, by_row, by_banks; /* models 1, 2: from address to bank and row */
+    uint32_t burst_cycles;                                 /* models 1, 2: DRAM cycles of a column access */
+    uint32_t spacing_cycles; /* models 1, 2: DRAM cycles between column accesses of a line */
+    uint32_t accesses;       /* models 1, 2: column accesses per line */
+    gpc_pool_t *messages;    /* borrowed */
+    gpc_memory_t *memory;    /* borrowed */
+    gpc_wheel_t *wheel;      /* borrowed */
     gpc_dram_answer_t answer;
     int (*room)(void *world, uint32_t channel); /* optional, set after init: a request has left the full queue */
     gpc_dram_monitor_t monitor;                 /* optional, set after init */
@@ -62,7 +66,7 @@ typedef struct {
 } gpc_dram_t;
 
 /* Unloaded closed-row latency in ticks, from acceptance to the last beat. Model 1: tRCD + the line's column accesses +
- * tCL, without config.latency. Model 0: 0, because config.latency is the whole latency. */
+ * tCL, without config.latency. Model 2: the transfer of a line. Model 0: 0, because config.latency is the whole latency. */
 gpc_tick_t gpc_dram_closed_row_ticks(const gpc_dram_config_t *config);
 
 GPC_MUST_CHECK int gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *config, gpc_arena_t *arena,

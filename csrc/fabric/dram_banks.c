@@ -1,4 +1,4 @@
-/* dram_banks.c: model 1 of a DRAM channel: banks and rows, served first-ready, first come first served (FR-FCFS).
+/* dram_banks.c: models 1 and 2 of a DRAM channel: banks, served first-ready, first come first served (FR-FCFS).
  *
  * A channel issues one command per DRAM cycle. A line takes `accesses` column commands, one every `spacing` cycles,
  * which are issued together; row commands use the slots between them. Among the commands that timing permits, column
@@ -9,7 +9,14 @@
  * Timings (DRAM cycles): tRCD activate to column, tRP precharge to activate, tRAS activate to precharge, tRC activate
  * to activate of one bank, tRRD of two, tCL and tWL column to data, tCCD column to column, tCDLR last written data to
  * read, tWR last written data to precharge, tRTPL last read column to precharge. Write data follow read data after
- * TURNAROUND idle cycles of the pins (as in GPGPU-Sim). Bank groups (tCCDL) and refresh are not modelled. */
+ * TURNAROUND idle cycles of the pins (as in GPGPU-Sim). Bank groups (tCCDL) and refresh are not modelled.
+ *
+ * Model 2 has banks without rows, as the memory controller of Ruby (gem5's RubyMemoryControl, "closed bank policy"): a request is one
+ * column command, after which its bank is busy for bank_cycles and the pins for the line's transfer; a write follows a read after
+ * TURNAROUND idle cycles of the pins (its read_write_delay). It is model 1 with one open row a bank, one column access a line and no
+ * other timing. Consecutive lines of a channel are in consecutive banks. Inferred: the oldest request goes first, where Ruby goes by the
+ * banks' numbers; the limit of passes, where Ruby gives a batch of old requests priority after twice a bank's busy time; no ranks, no
+ * refresh. */
 #include <assert.h>
 
 #include "base/errors.h"
@@ -23,6 +30,18 @@ static inline gpc_tick_t
 later(gpc_tick_t a, gpc_tick_t b)
 {
     return a > b ? a : b;
+}
+
+/* Model 2 in terms of model 1. */
+static inline gpc_dram_config_t
+with_rows(const gpc_dram_config_t *config)
+{
+    gpc_dram_config_t out = *config;
+    if (config->model == GPC_DRAM_CLOSED) {
+        out.row_bytes = out.burst_bytes = config->line_bytes;
+        out.t_cl = out.t_wl = out.t_rcd = out.t_ccd = out.t_cdlr = 0;
+    }
+    return out;
 }
 
 static inline uint32_t
@@ -47,17 +66,19 @@ accesses(const gpc_dram_config_t *config)
 gpc_tick_t
 gpc_dram_closed_row_ticks(const gpc_dram_config_t *config)
 {
-    if (config->model == 0) {
+    const gpc_dram_config_t c = with_rows(config);
+    if (c.model == GPC_DRAM_FIXED) {
         return 0;
     }
-    gpc_tick_t cycles = config->t_rcd + (accesses(config) - 1) * spacing_cycles(config) + config->t_cl;
-    return (cycles + burst_cycles(config)) * config->clock.period;
+    gpc_tick_t cycles = c.t_rcd + (accesses(&c) - 1) * spacing_cycles(&c) + c.t_cl;
+    return (cycles + burst_cycles(&c)) * c.clock.period;
 }
 
 void
 gpc_dram_banks_derive(gpc_dram_t *self)
 {
-    if (self->config.model == 1) {
+    if (self->config.model != GPC_DRAM_FIXED) {
+        self->config = with_rows(&self->config);
         self->by_piece = gpc_divider(self->config.interleave_bytes);
         self->by_channels = gpc_divider(self->config.channels);
         self->by_row = gpc_divider(self->config.row_bytes);
@@ -71,9 +92,10 @@ gpc_dram_banks_derive(gpc_dram_t *self)
 void
 gpc_dram_banks_clear(gpc_dram_t *self, uint32_t channel)
 {
+    uint64_t row = self->config.model == GPC_DRAM_CLOSED ? 0 : GPC_DRAM_NO_ROW;
     for (uint32_t bank = 0; bank < GPC_DRAM_MAX_BANKS; bank++) {
         self->state[channel].banks[bank] =
-            (gpc_dram_bank_t){.open_row = GPC_DRAM_NO_ROW, .head = GPC_NONE, .tail = GPC_NONE, .hit = GPC_NONE};
+            (gpc_dram_bank_t){.open_row = row, .head = GPC_NONE, .tail = GPC_NONE, .hit = GPC_NONE};
     }
 }
 
@@ -288,8 +310,10 @@ join_bank(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
     uint64_t piece = gpc_quotient(self->by_channels, gpc_quotient(self->by_piece, line));
     uint64_t row = gpc_quotient(self->by_row, piece * self->by_piece.divisor + gpc_remainder(self->by_piece, line));
 
+    bool closed = self->config.model == GPC_DRAM_CLOSED;
     request->bank = (uint32_t) gpc_remainder(self->by_banks, row);
-    request->row = gpc_quotient(self->by_banks, row);
+    request->row = closed ? 0 : gpc_quotient(self->by_banks, row);
+    request->needed_activate = closed;
     request->age = state->accepted++;
     request->bank_next = GPC_NONE;
     gpc_dram_bank_t *bank = &state->banks[request->bank];
@@ -390,6 +414,9 @@ give_columns(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice
     count_row(&self->statistics[channel], request);
     for (gpc_tick_t tick = now; tick <= last; tick += spacing) {
         notify(self, channel, writes ? GPC_DRAM_WRITE_COLUMN : GPC_DRAM_READ_COLUMN, request, tick);
+    }
+    if (config->model == GPC_DRAM_CLOSED) {
+        bank->column = now + config->bank_cycles * period;
     }
     leave_bank(self, channel, choice->request);
     gpc_dram_leave(self, channel, choice->request);

@@ -1,4 +1,4 @@
-/* dram_channel.h: state and functions that both models of a DRAM channel use; only for csrc/fabric/dram*.c. */
+/* dram_channel.h: state and functions that the models of a DRAM channel share; only for csrc/fabric/dram*.c. */
 #ifndef GPC_FABRIC_DRAM_CHANNEL_H
 #define GPC_FABRIC_DRAM_CHANNEL_H
 
@@ -50,7 +50,7 @@ struct gpc_dram_channel {
     uint32_t answers;             /* reads that have left the queue and are not answered yet */
     gpc_tick_t wake;              /* tick of the scheduled event, GPC_NEVER when there is none */
     gpc_tick_t pins_free;         /* model 0 */
-    /* model 1 */
+    /* models 1 and 2 */
     gpc_tick_t read, write;             /* earliest next column access of each kind, any bank */
     gpc_tick_t activate;                /* tRRD */
     gpc_tick_t burst_first, burst_last; /* column commands of the last line, one every spacing */
@@ -74,7 +74,7 @@ GPC_MUST_CHECK int gpc_dram_answer_at(gpc_dram_t *self, uint32_t channel, gpc_in
 /* Model 0: serves requests while the pins are free and schedules the next event. */
 GPC_MUST_CHECK int gpc_dram_fixed_step(gpc_dram_t *self, uint32_t channel);
 
-/* Model 1. */
+/* Models 1 and 2. */
 void gpc_dram_banks_derive(gpc_dram_t *self); /* derives constants from the configuration */
 void gpc_dram_banks_clear(gpc_dram_t *self, uint32_t channel);
 /* Request i for `line` has entered the queue. Schedules an event if its command is the next one. */

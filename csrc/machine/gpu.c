@@ -181,6 +181,7 @@ make_fabric(gpc_gpu_t *gpu)
                               .row_bytes = m->dram_row_bytes,
                               .burst_bytes = m->dram_burst_bytes,
                               .interleave_bytes = m->interleave_bytes * banks,
+                              .bank_cycles = m->dram_bank_cycles,
                               .t_cl = m->dram_t_cl,
                               .t_rp = m->dram_t_rp,
                               .t_rc = m->dram_t_rc,

@@ -20,11 +20,18 @@ leave(reference_t *self, uint32_t i)
 
 /* ---- model 0: one line after the other -------------------------------------------------------------------------------------- */
 
+/* DRAM cycles of a line on the pins. */
+static int64_t
+transfer_of(const gpc_dram_config_t *c)
+{
+    return (c->line_bytes + c->bytes_per_cycle - 1) / c->bytes_per_cycle;
+}
+
 static void
 run_fixed(reference_t *self, gpc_tick_t until)
 {
     const gpc_dram_config_t *c = self->config;
-    uint32_t cycles = (c->line_bytes + c->bytes_per_cycle - 1) / c->bytes_per_cycle;
+    uint32_t cycles = (uint32_t) transfer_of(c);
 
     while (self->waiting > 0) {
         gpc_tick_t accepted = self->queue[0].accepted;
@@ -264,9 +271,65 @@ run_banks(reference_t *self, gpc_tick_t until)
     self->now = until;
 }
 
+/* ---- model 2: a bank is busy for a while, and the pins pass one line after another ----------------------------------------------- */
+
+static bool
+may_begin(const reference_t *self, uint32_t i, int64_t cycle)
+{
+    const gpc_dram_config_t *c = self->config;
+    const reference_request_t *request = &self->queue[i];
+    const reference_bank_t *bank = &self->banks[request->bank];
+    int64_t last = bank->read > bank->written ? bank->read : bank->written, transfer = transfer_of(c);
+
+    for (uint32_t older = 0; older < i; older++) {
+        if (self->queue[older].bank == request->bank) {
+            return false;
+        }
+    }
+    return cycle >= last + c->bank_cycles && cycle >= self->last_column + transfer &&
+           (!request->writes || cycle >= self->read + transfer + 2);
+}
+
+static void
+begin_request(reference_t *self, uint32_t i, int64_t cycle)
+{
+    const gpc_dram_config_t *c = self->config;
+    const reference_request_t request = leave(self, i);
+    reference_bank_t *bank = &self->banks[request.bank];
+
+    note_command(self, &request, request.writes ? GPC_DRAM_WRITE_COLUMN : GPC_DRAM_READ_COLUMN, cycle);
+    self->last_column = cycle;
+    *(request.writes ? &bank->written : &bank->read) = cycle;
+    self->read = request.writes ? self->read : cycle;
+    self->statistics.busy_cycles += (uint64_t) transfer_of(c);
+    self->statistics.queue_cycles += ((gpc_tick_t) cycle * c->clock.period - request.accepted) / c->clock.period;
+    self->statistics.row_misses++;
+    if (request.answered) {
+        self->answer(request.name, (gpc_tick_t) (cycle + transfer_of(c)) * c->clock.period + c->latency);
+    }
+}
+
+/* The oldest request that may begin; after 64 passes the oldest request alone. */
+static void
+run_closed(reference_t *self, gpc_tick_t until)
+{
+    int64_t period = (int64_t) self->config->clock.period, first = ((int64_t) self->now + period - 1) / period;
+
+    for (int64_t cycle = first; cycle <= (int64_t) until / period && self->waiting > 0; cycle++) {
+        uint32_t considered = self->queue[0].passed >= REFERENCE_PASSES ? 1 : self->waiting;
+        for (uint32_t i = 0; i < considered; i++) {
+            if (may_begin(self, i, cycle)) {
+                begin_request(self, i, cycle);
+                break;
+            }
+        }
+    }
+    self->now = until;
+}
+
 /* ---- the channel -------------------------------------------------------------------------------------------------------------- */
 
-static void (*const models[])(reference_t *self, gpc_tick_t until) = {run_fixed, run_banks};
+static void (*const models[])(reference_t *self, gpc_tick_t until) = {run_fixed, run_banks, run_closed};
 
 void
 reference_begin(reference_t *self, const gpc_dram_config_t *config, void (*answer)(uint32_t name, gpc_tick_t tick))
@@ -285,20 +348,27 @@ reference_begin(reference_t *self, const gpc_dram_config_t *config, void (*answe
     }
 }
 
+/* Consecutive bytes of a channel in one bank. */
+uint32_t
+reference_row_bytes(const gpc_dram_config_t *c)
+{
+    return c->model == GPC_DRAM_CLOSED ? c->line_bytes : c->row_bytes;
+}
+
 void
 reference_accept(reference_t *self, const reference_request_t *request, gpc_address_t line)
 {
     const gpc_dram_config_t *c = self->config;
     reference_request_t *added = &self->queue[self->waiting++];
     uint64_t piece = line / c->interleave_bytes / c->channels; /* of the channel's own bytes */
-    uint64_t row = (piece * c->interleave_bytes + line % c->interleave_bytes) / c->row_bytes;
+    uint64_t row = (piece * c->interleave_bytes + line % c->interleave_bytes) / reference_row_bytes(c);
 
     *added = *request;
     added->accepted = self->now;
     added->passed = 0;
     added->activated = added->precharged = false;
     added->bank = c->model == 0 ? 0 : (uint32_t) (row % c->banks);
-    added->row = c->model == 0 ? 0 : row / c->banks;
+    added->row = c->model == 1 ? row / c->banks : 0;
     *(request->writes ? &self->statistics.writes : &self->statistics.reads) += 1;
     if (c->model == 0) {
         self->run(self, self->now); /* free pins take it at once */

@@ -52,6 +52,8 @@ struct reference {
 
 void reference_begin(reference_t *self, const gpc_dram_config_t *config,
                      void (*answer)(uint32_t name, gpc_tick_t tick));
+/* Consecutive bytes of a channel in one bank. */
+uint32_t reference_row_bytes(const gpc_dram_config_t *c);
 /* A request enters at self->now. */
 void reference_accept(reference_t *self, const reference_request_t *request, gpc_address_t line);
 

@@ -54,6 +54,7 @@ static const gpc_machine_t test_fermi = {
     .dram_banks = 16,
     .dram_row_bytes = 2048,
     .dram_burst_bytes = 32,
+    .dram_bank_cycles = 11,
     .dram_t_cl = 12,
     .dram_t_rp = 12,
     .dram_t_rc = 40,

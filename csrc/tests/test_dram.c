@@ -33,6 +33,7 @@ static const gpc_dram_config_t gddr5 = {.channels = 2,
                                         .row_bytes = 2048,
                                         .burst_bytes = 32,
                                         .interleave_bytes = 256,
+                                        .bank_cycles = 11,
                                         .t_cl = 12,
                                         .t_rp = 12,
                                         .t_rc = 40,
@@ -198,7 +199,7 @@ a_full_queue_has_no_room_until_one_leaves_for_the_pins(void)
 static void
 a_read_sees_the_writes_before_it_and_not_those_after(void)
 {
-    for (uint32_t model = 0; model < 2; model++) {
+    for (uint32_t model = 0; model <= GPC_DRAM_CLOSED; model++) {
         gpc_dram_config_t config = gddr5;
         config.model = model;
         begin(&config);
@@ -218,7 +219,7 @@ a_read_sees_the_writes_before_it_and_not_those_after(void)
 static void
 clear_empties_the_queue_and_later_requests_are_served(void)
 {
-    for (uint32_t model = 0; model < 2; model++) {
+    for (uint32_t model = 0; model <= GPC_DRAM_CLOSED; model++) {
         gpc_dram_config_t config = gddr5;
         config.model = model;
         begin(&config);
@@ -233,6 +234,90 @@ clear_empties_the_queue_and_later_requests_are_served(void)
         run_dry();
         CHECK_EQUAL_U64(last_word, 19);
     }
+}
+
+/* ---- banks without rows --------------------------------------------------------------------------------------------------- */
+
+static gpc_dram_config_t
+closed(void)
+{
+    gpc_dram_config_t config = gddr5;
+    config.model = GPC_DRAM_CLOSED;
+    config.bytes_per_cycle = 64; /* a line in two cycles */
+    return config;
+}
+
+/* The address of a line of channel 0 by its number there. */
+static gpc_address_t
+line_of_channel(uint32_t number)
+{
+    return (gpc_address_t) (number / 2) * 512 + number % 2 * 128;
+}
+
+static void
+closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner(void)
+{
+    gpc_dram_config_t config = closed();
+    begin(&config);
+    CHECK_EQUAL_U64(gpc_dram_closed_row_ticks(&config), 2 * PERIOD);
+    read_line(0, 0, 0);
+    run_to(2 * PERIOD + 10 - 1);
+    CHECK_EQUAL_U64(answered[0], GPC_NEVER);
+    run_to(2 * PERIOD + 10);
+    CHECK_EQUAL_U64(answered[0], 2 * PERIOD + 10);
+    CHECK_EQUAL_U64(dram.statistics[0].row_misses, 1); /* each access opens a row */
+    run_dry();
+}
+
+static void
+closed_serves_consecutive_lines_two_cycles_apart(void)
+{
+    gpc_dram_config_t config = closed();
+    begin(&config);
+    for (uint32_t i = 0; i < 16; i++) { /* one of each bank */
+        read_line(0, line_of_channel(i), i);
+    }
+    run_dry();
+    for (uint32_t i = 0; i < 16; i++) {
+        CHECK_EQUAL_U64(answered[i], (2 * i + 2) * PERIOD + 10);
+    }
+    CHECK_EQUAL_U64(dram.statistics[0].busy_cycles, 16 * 2);
+}
+
+static void
+closed_serves_lines_of_a_bank_eleven_cycles_apart(void)
+{
+    gpc_dram_config_t config = closed();
+    begin(&config);
+    read_line(0, line_of_channel(0), 0);
+    read_line(0, line_of_channel(16), 1); /* the same bank */
+    read_line(0, line_of_channel(0), 2);  /* the same line: no row is open */
+    read_line(0, line_of_channel(1), 3);  /* passes both */
+    run_dry();
+    CHECK_EQUAL_U64(answered[1], (11 + 2) * PERIOD + 10);
+    CHECK_EQUAL_U64(answered[2], (22 + 2) * PERIOD + 10);
+    CHECK_EQUAL_U64(answered[3], (2 + 2) * PERIOD + 10);
+    CHECK_EQUAL_U64(dram.statistics[0].row_hits, 0);
+}
+
+static void
+closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write(void)
+{
+    gpc_dram_config_t config = closed();
+    begin(&config);
+    read_line(0, line_of_channel(0), 0);
+    write_word(0, line_of_channel(1), 1);
+    read_line(0, line_of_channel(1), 1); /* of the write's bank: after it */
+    read_line(0, line_of_channel(2), 2); /* passes the write, which waits for the bubble */
+    run_to(6 * PERIOD - 1);
+    CHECK_EQUAL_U64(gpc_dram_room(&dram, 0), 32 - 2);
+    run_to(6 * PERIOD); /* reads at 0 and 2, the bubble to 6 */
+    CHECK_EQUAL_U64(gpc_dram_room(&dram, 0), 32 - 1);
+    read_line(0, line_of_channel(3), 3);
+    run_dry();
+    CHECK_EQUAL_U64(answered[2], (2 + 2) * PERIOD + 10);
+    CHECK_EQUAL_U64(answered[3], (8 + 2) * PERIOD + 10);
+    CHECK_EQUAL_U64(answered[1], (6 + 11 + 2) * PERIOD + 10);
 }
 
 /* ---- banks and rows ------------------------------------------------------------------------------------------------------ */
@@ -555,6 +640,10 @@ main(void)
     RUN(a_full_queue_has_no_room_until_one_leaves_for_the_pins);
     RUN(a_read_sees_the_writes_before_it_and_not_those_after);
     RUN(clear_empties_the_queue_and_later_requests_are_served);
+    RUN(closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner);
+    RUN(closed_serves_consecutive_lines_two_cycles_apart);
+    RUN(closed_serves_lines_of_a_bank_eleven_cycles_apart);
+    RUN(closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write);
     RUN(a_closed_row_answers_after_the_closed_form_and_not_a_tick_sooner);
     RUN(an_open_row_answers_after_tcl_and_the_data);
     RUN(another_row_of_the_bank_pays_precharge_and_activate);

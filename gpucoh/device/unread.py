@@ -46,8 +46,8 @@ def _under(*rules: str) -> Callable[[Machine, Choice, str], bool]:
     return lambda machine, choice, rule: rule in rules
 
 
-_BANKS = (
-    *("dram_banks", "dram_row_bytes", "dram_burst_bytes", "dram_t_cl", "dram_t_rp", "dram_t_rc"),
+_ROWS = (
+    *("dram_row_bytes", "dram_burst_bytes", "dram_t_cl", "dram_t_rp", "dram_t_rc"),
     *("dram_t_ras", "dram_t_ccd", "dram_t_wl", "dram_t_rcd", "dram_t_rrd", "dram_t_cdlr"),
     *("dram_t_wr", "dram_t_rtpl"),
 )
@@ -87,8 +87,18 @@ READERS = (
     ),
     Reader(
         "the machine's DRAM has no banks (dram_model = fixed)",
-        _BANKS,
+        ("dram_banks",),
+        lambda machine, choice, rule: machine.dram_model != "fixed",
+    ),
+    Reader(
+        "the machine's DRAM has no rows (dram_model = fixed or closed)",
+        _ROWS,
         lambda machine, choice, rule: machine.dram_model == "fr_fcfs",
+    ),
+    Reader(
+        "the machine's DRAM is not closed (dram_model = fixed or fr_fcfs)",
+        ("dram_bank_cycles",),
+        lambda machine, choice, rule: machine.dram_model == "closed",
     ),
     Reader("no DRAM model has bank groups", ("dram_t_ccdl",), _under()),
     Reader("the consistency rule is not sc", ("scratchpad_order",), _under("sc")),

@@ -115,7 +115,7 @@ def random_machine(dice: Dice, *, tiny: bool, **fixed: Any) -> Machine:
         "load_store_queue": dice.pick(1, 2, 8), "dram_burst_bytes": 32, "dram_queue": dice.pick(1, 2, 8, 32),
         "l1_latency": dice.pick(1, 4, 30), "l2_round_trip": dice.pick(dice.between(40, 100), dice.between(90, 350)),
         "vc_flits": dice.pick(1, 2, 8, 8), "flit_bytes": dice.pick(8, 32), "noc_mhz": dice.pick(700, 1400),
-        "alu_latency": dice.pick(1, 6), "dram_model": dice.pick("fixed", "fr_fcfs"),
+        "alu_latency": dice.pick(1, 6), "dram_model": dice.pick("fixed", "fixed", "fr_fcfs", "closed"),
     }  # fmt: skip
     if tiny:
         l1_ways, l2_ways = dice.pick(1, 2, 2, 4), dice.pick(1, 2, 4)

@@ -17,7 +17,7 @@ from gpucoh.base.wording import out_of_range
 
 SCHEDULERS = ("loose_round_robin", "greedy_then_oldest")
 TOPOLOGIES = ("crossbar", "mesh", "star")
-DRAM_MODELS = ("fixed", "fr_fcfs")
+DRAM_MODELS = ("fixed", "fr_fcfs", "closed")
 PLACEMENTS = ("round_robin", "first_free", "static", "rotating")
 # The core takes a word by its place.
 WORDS = {"scheduler": SCHEDULERS, "topology": TOPOLOGIES, "dram_model": DRAM_MODELS}
@@ -52,7 +52,7 @@ Kib = Annotated[float, BeforeValidator(_kib)]
 Mhz = Annotated[int, BeforeValidator(parse_mhz)]
 Scheduler = Annotated[Literal["loose_round_robin", "greedy_then_oldest"], BeforeValidator(_word)]
 Topology = Annotated[Literal["crossbar", "mesh", "star"], BeforeValidator(_word)]
-DramModel = Annotated[Literal["fixed", "fr_fcfs"], BeforeValidator(_word)]
+DramModel = Annotated[Literal["fixed", "fr_fcfs", "closed"], BeforeValidator(_word)]
 Placement = Annotated[
     Literal["round_robin", "first_free", "static", "rotating"], BeforeValidator(_word)
 ]

@@ -174,6 +174,7 @@ class Machine(BaseModel):
     dram_banks: Count = field("dram_banks")
     dram_row_bytes: Bytes = field("dram_row_bytes")
     dram_burst_bytes: Bytes = field("dram_burst_bytes")
+    dram_bank_cycles: Count = field("dram_bank_cycles", default=11)
     dram_t_cl: Count = field("dram_t_cl")
     dram_t_rp: Count = field("dram_t_rp")
     dram_t_rc: Count = field("dram_t_rc")

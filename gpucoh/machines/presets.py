@@ -55,6 +55,8 @@ _BEYOND_L2: Preset = {
     "star_ports": (1, "inferred: a port per controller and direction"),
 }
 
+_CLOSED = "not used: dram_model is not closed"
+
 # Options of the memory order, from what GPUs show and not from papers: docs/hardware.md.
 _ORDER: Preset = dict.fromkeys(
     ("relaxed_unordered", "block_fences_free", "word_order", "fence_drains"),
@@ -154,6 +156,7 @@ FERMI: Preset = {
     "dram_banks": (16, "inferred: GDDR5 has 16 banks per device"),
     "dram_row_bytes": (2048, "inferred: GDDR5's page of one channel"),
     "dram_burst_bytes": (32, "inferred: tCCD = 2 cycles of 16 bytes"),
+    "dram_bank_cycles": (11, _CLOSED),
     "dram_t_cl": (12, _BOTH),
     "dram_t_rp": (12, _BOTH),
     "dram_t_rc": (40, _BOTH),
@@ -268,6 +271,7 @@ MESH15: Preset = {
     "dram_banks": (16, _GTX480),
     "dram_row_bytes": (2048, _GTX480),
     "dram_burst_bytes": (64, "inferred: tCCD = 2 cycles of 32 bytes"),
+    "dram_bank_cycles": (11, _CLOSED),
     **_like(FERMI, _GTX480, _DRAM_TIMING, 1400),
     "timestamp_bits": (32, "inferred: for protocols of other papers; as fermi"),
 }
@@ -347,12 +351,14 @@ GCN3: Preset = {
     "dram_banks": (16, _NOT_IN_STC + "; as fermi"),
     "dram_row_bytes": (2048, _NOT_IN_STC + "; as fermi"),
     "dram_burst_bytes": (32, _NOT_IN_STC + "; as fermi"),
+    "dram_bank_cycles": (11, _CLOSED),
     **_like(FERMI, _NOT_IN_STC + "; as fermi", _DRAM_TIMING, 1000),
     "timestamp_bits": (32, "STC section 7.5: 32-bit leases, for its TCS comparison"),
 }
 
 _QR = "QR table 1"
 _NOT_IN_QR = "inferred: not in QR"
+_RUBY = "inferred: gem5's RubyMemoryControl, by the paper's authors; QR section 4.1 names gem5"
 _DDR3 = "inferred: JEDEC JESD79-3, DDR3-800E (6-6-6); QR table 1 names DDR3 at 400 MHz"
 
 APU: Preset = {
@@ -400,7 +406,11 @@ APU: Preset = {
         64,
         "inferred: covers the 40 cycles of the link to the L3, so that links run at full bandwidth",
     ),
-    "dram_model": ("fr_fcfs", _DDR3),
+    "dram_model": (
+        "closed",
+        _RUBY
+        + ': "closed bank policy"; fr_fcfs with dram_banks=8, dram_bytes_per_cycle=16 is DDR3-800',
+    ),
     "dram_channels": (4, _QR),
     "dram_mhz": (400, _QR),
     "dram_round_trip": (
@@ -408,10 +418,11 @@ APU: Preset = {
         _NOT_IN_QR + "; the L2's path, links of 20 cycles, 100 cycles of DRAM",
     ),
     "dram_queue": (32, _NOT_IN_QR + "; as fermi"),
-    "dram_bytes_per_cycle": (16, _DDR3 + "; 64 bits on both edges, 25.6 GB/s in total"),
-    "dram_banks": (8, _DDR3),
+    "dram_bytes_per_cycle": (32, _RUBY + ": DIMMs in pairs, a line of 64 bytes in 2 cycles"),
+    "dram_banks": (32, _RUBY + ": 8 banks a rank, 2 ranks a DIMM, 2 DIMMs"),
     "dram_row_bytes": (8192, _DDR3 + "; eight devices of 1 KiB pages"),
     "dram_burst_bytes": (64, _DDR3 + "; burst of 8"),
+    "dram_bank_cycles": (11, _RUBY + ": bank_busy_time"),
     "dram_t_cl": (6, _DDR3),
     "dram_t_rp": (6, _DDR3),
     "dram_t_rc": (21, _DDR3),

@@ -55,7 +55,7 @@ def refused(capsys, tmp_path, monkeypatch):
         ("lanes_per_warp=48", "lanes_per_warp = 48 is not 32 or 64"),
         ("topology=Torus", "'Torus' is not one of crossbar, mesh or star"),
         ("scheduler=fifo", "not one of loose_round_robin or greedy_then_oldest"),
-        ("dram_model=1.4GHz", "'1.4GHz' is not one of fixed or fr_fcfs"),
+        ("dram_model=1.4GHz", "'1.4GHz' is not one of fixed, fr_fcfs or closed"),
         ("dram_round_trip=300", "dram_round_trip = 300 is not greater than l2_round_trip = 340"),
         ("l2_round_trip=10", "(network traversal)"),
         ("name=mine", "set cannot change a machine's name"),

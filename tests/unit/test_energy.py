@@ -153,6 +153,7 @@ def test_dram_pays_bits_and_rows():
     fixed = of(dram=dram)  # no rows are modelled: each access opens one
     assert only(fixed, "dram") == pytest.approx(bits + 4 * 6e-9)
     assert of(FERMI | {"dram_model": "fr_fcfs"}, dram=dram)["dram"] == pytest.approx(bits + 6e-9)
+    assert of(FERMI | {"dram_model": "closed"}, dram=dram)["dram"] == pytest.approx(bits + 6e-9)
 
 
 def test_row_and_standby_of_dram_follow_from_the_currents_of_a_device():

@@ -75,6 +75,7 @@ def test_fields_that_nothing_reads_change_no_statistic(
     [
         ("mesi", "fermi", {"l1_kib": 1}),
         ("mesi", "fermi", {"dram_t_rcd": 40}),
+        ("qr", "apu", {"dram_bank_cycles": 40}),
         ("qr", "apu", {"memory_mhz": 350}),
         ("qr", "apu", {"star_latency": 10}),
         ("qr", "apu", {"l3_latency": 5}),
@@ -98,6 +99,7 @@ def test_a_field_with_a_reader_changes_the_run_and_is_not_noted(
         ("mesi", "memory_mhz", "no controller at the memory side"),
         ("no-l1", "l1_kib", "no L1"),
         ("mesi", "dram_t_ccdl", "no DRAM model has bank groups"),
+        ("mesi", "dram_bank_cycles", "the machine's DRAM is not closed"),
         ("mesi", "timestamp_bits", "no timestamps"),
         ("mesi", "cpu_ways", "no CPU cache (cpu_kib = 0)"),
     ],

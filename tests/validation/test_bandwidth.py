@@ -73,7 +73,7 @@ def test_fermi_s_bound_is_the_response_crossbar() -> None:
     assert bound(machine, from_dram=False) == pytest.approx(143.36e9)
 
 
-@pytest.mark.parametrize("dram_model", ["fixed", "fr_fcfs"])
+@pytest.mark.parametrize("dram_model", ["fixed", "fr_fcfs", "closed"])
 @pytest.mark.parametrize("protocol", ["no-l1", "ideal"])
 def test_a_stream_of_16_mib_from_dram_reaches_95_percent(dram_model: str, protocol: str) -> None:
     machine = gpucoh.machine("fermi").replace(dram_model=dram_model)

@@ -170,14 +170,27 @@ def test_the_mesh_s_nearest_and_farthest_banks_take_what_its_sources_tell(
     assert ("29 to 61" if warm else "197 to 261") in machine.source(field)
 
 
-def test_the_apu_s_open_rows_answer_sooner_and_other_rows_of_a_bank_later() -> None:
-    apu = gpucoh.machine("apu").replace(cpu_kib=0)  # the host's lines are in memory
+def test_open_rows_of_ddr3_answer_sooner_and_other_rows_of_a_bank_later() -> None:
+    apu = gpucoh.machine("apu").replace(  # DDR3-800; the host's lines are in memory
+        cpu_kib=0, dram_model="fr_fcfs", dram_banks=8, dram_bytes_per_cycle=16
+    )
     cycle = apu.core_mhz / apu.dram_mhz
     in_a_row = straight_cycles_a_hop(apu, "no-l1", apu.line_bytes // 4, warm=False)
     row_words = apu.dram_row_bytes // 4 * apu.dram_channels
     other_rows = straight_cycles_a_hop(apu, "no-l1", row_words * apu.dram_banks, warm=False)
     assert in_a_row == pytest.approx(apu.dram_round_trip - apu.dram_t_rcd * cycle, abs=2)
     assert other_rows == pytest.approx(apu.dram_round_trip + apu.dram_t_rp * cycle, abs=2)
+
+
+def test_closed_banks_answer_lines_of_any_address_alike() -> None:
+    apu = gpucoh.machine("apu").replace(cpu_kib=0)
+    line_words = apu.line_bytes // 4
+    in_turn = straight_cycles_a_hop(apu, "no-l1", line_words, warm=False)
+    same_bank = straight_cycles_a_hop(
+        apu, "no-l1", line_words * apu.dram_channels * apu.dram_banks, warm=False
+    )
+    assert in_turn == pytest.approx(apu.dram_round_trip, abs=2)
+    assert same_bank == pytest.approx(apu.dram_round_trip, abs=2)
 
 
 @pytest.mark.parametrize("stride", [1, 2, 4, 8, 16, 32, 64])
