@@ -69,10 +69,10 @@ typedef struct {
     uint8_t traffic_class; /* gpc_traffic_class_t; set when the message is sent unless the protocol has set it */
     uint32_t epoch;        /* number of timestamp rollovers */
     gpc_address_t line;    /* byte address of the line (or other object) */
-    gpc_tick_t ready;      /* earliest tick at which the message may be taken */
-    gpc_cycle_t issued;    /* core cycle of the core's request */
-    uint64_t fields[4];    /* the protocol's fields, which it describes */
-    gpc_cycle_t received;  /* of a core's request: by the L1; 0: it waits for the line; GPC_NEVER: another serves it */
+    gpc_tick_t ready;     /* earliest tick at which the message may be taken; before it is sent, cycles that it waits */
+    gpc_cycle_t issued;   /* core cycle of the core's request */
+    uint64_t fields[4];   /* the protocol's fields, which it describes */
+    gpc_cycle_t received; /* of a core's request: by the L1; 0: it waits for the line; GPC_NEVER: another serves it */
     uint32_t data[GPC_MAX_LINE_WORDS];
 } gpc_msg_t;
 

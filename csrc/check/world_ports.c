@@ -13,12 +13,13 @@ static int
 port_send(void *world, gpc_controller_t *from, gpc_index_t message)
 {
     gpc_world_t *self = world;
-    const gpc_msg_t *msg = gpc_msg_at(&self->messages, message);
+    gpc_msg_t *msg = gpc_msg_at(&self->messages, message);
     if (self->has_subsets && !(self->carries[from->node][msg->destination] >> msg->network & 1)) {
         return gpc_fail(&self->failure, GPC_ERROR_PROTOCOL,
                         "%s %u sends to node %u on network '%s', which the protocol does not declare", from->type->name,
                         from->index, msg->destination, self->protocol->networks[msg->network].name);
     }
+    msg->ready = 0;
     gpc_list_push(gpc_world_channel(self, from->node, msg->destination, msg->network), &self->messages, message);
     return GPC_OK;
 }
@@ -159,10 +160,11 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
 }
 
 static int
-port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note)
+port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint32_t late)
 {
     gpc_world_t *self = world;
-    gpc_index_t message = inner_message(self, unit, GPC_MSG_FILL, line, note);
+    gpc_index_t message = inner_message(self, unit, GPC_MSG_FILL, line, 0);
+    (void) late;
     if (message == GPC_NONE) {
         return GPC_ERROR_CAPACITY;
     }

@@ -33,7 +33,8 @@ typedef enum {
 
 typedef struct {
     gpc_cycle_t (*now)(const void *world); /* core cycles, the unit of leases and GWCTs */
-    /* Sends the message to message->destination (a controller) on its type's virtual network. */
+    /* Sends the message to message->destination (a controller) on its type's virtual network, message->ready cycles of the
+     * sender's clock later; messages on the network stay in order. */
     int (*send)(void *world, gpc_controller_t *from, gpc_index_t message);
     /* The same, once the CPU has answered the probes of all writes to memory up to now; later messages may overtake it. */
     int (*send_probed)(void *world, gpc_controller_t *from, gpc_index_t message);
@@ -58,8 +59,8 @@ typedef struct {
      * L1's hit latency, else with the latency of an arrived answer. extra: further core cycles. */
     int (*complete)(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit,
                     uint32_t extra);
-    /* Fetches the line from memory, which answers the unit with a FILL whose fields[0] is the note. */
-    int (*fetch)(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note);
+    /* Fetches the line from memory, which answers the unit with a FILL, that many cycles of the unit's clock later. */
+    int (*fetch)(void *world, gpc_controller_t *unit, gpc_address_t line, uint32_t late);
     /* Whether the memory's queue for the line has room; an entry queries it before it fetches or writes, since only requests wait for it
      * unasked. The unit is scheduled when there is room again. */
     bool (*memory_room)(const void *world, gpc_address_t line);

@@ -281,9 +281,15 @@ gpc_complete_from(gpc_step_t *x, gpc_index_t request, const uint32_t *words, uin
 int
 gpc_fetch(gpc_step_t *x)
 {
+    return gpc_fetch_after(x, 0);
+}
+
+int
+gpc_fetch_after(gpc_step_t *x, uint32_t cycles)
+{
     gpc_count(x, fetches);
     int status = GPC_OBSERVE(&x->unit->tap, MEMORY, memory, x->unit, x->line, GPC_NO_WORDS, NULL);
-    return status ? status : x->unit->ports->fetch(x->unit->world, x->unit, x->line, 0);
+    return status ? status : x->unit->ports->fetch(x->unit->world, x->unit, x->line, cycles);
 }
 
 int

@@ -300,6 +300,13 @@ gpc_is_request(const gpc_controller_t *unit, const gpc_msg_t *msg)
 }
 /* Sends the message and takes ownership of it; over words, at the end of the step, combined with equal messages. */
 GPC_MUST_CHECK int gpc_send(gpc_step_t *x, gpc_msg_t *msg);
+/* The same, `cycles` of the unit's clock later; later messages on the network stay behind it. The explorer has no time. */
+static inline int
+gpc_send_after(gpc_step_t *x, gpc_msg_t *msg, uint32_t cycles)
+{
+    msg->ready = cycles;
+    return gpc_send(x, msg);
+}
 /* An answer that says that words are in memory: it leaves when the CPU has answered the probes of all writes up to now. Not over words. */
 GPC_MUST_CHECK int gpc_send_probed(gpc_step_t *x, gpc_msg_t *msg);
 /* Sends one copy to every controller of the set. */
@@ -307,6 +314,7 @@ GPC_MUST_CHECK int gpc_broadcast(gpc_step_t *x, gpc_msg_t *msg, const gpc_nodese
 /* Bytes on the wire. */
 uint32_t gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg);
 GPC_MUST_CHECK int gpc_fetch(gpc_step_t *x); /* fetches x->line from memory, which answers with a FILL */
+GPC_MUST_CHECK int gpc_fetch_after(gpc_step_t *x, uint32_t cycles); /* the FILL comes that many of the unit's later */
 /* First action of an entry's step that fetches or writes memory, in a unit of the top level: GPC_HOLD while the memory's queue for x->line is full. */
 GPC_MUST_CHECK int gpc_need_memory_room(gpc_step_t *x);
 /* Writes the masked words of `line` to memory. */

@@ -193,14 +193,13 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
 }
 
 static int
-port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t note)
+port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint32_t late)
 {
     gpc_gpu_t *gpu = world;
     gpc_index_t message = inner_message(gpu, unit, GPC_MSG_FILL, line);
     if (message == GPC_NONE) {
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a fetch");
     }
-    gpc_msg_at(&gpu->messages, message)->fields[0] = note;
     gpc_msg_at(&gpu->messages, message)->mask = gpc_all_words(unit);
     uint32_t channel = gpc_gpu_channel_of(gpu, line);
     if (gpu->machine.dram_channels &&
@@ -209,10 +208,10 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint64_t not
             2 * (gpc_tick_t) gpc_network_hops_to_corner(&gpu->links[GPC_INTERCONNECT], unit->node, channel) *
             gpu->machine.noc_latency * gpu->link_clocks[GPC_INTERCONNECT].period;
     }
-    gpc_tick_t late = gpc_cpu_cache_exists(&gpu->cpu) ? gpc_cpu_cache_read(&gpu->cpu, line, tick_now(gpu)) : 0;
-    gpc_msg_at(&gpu->messages, message)->ready += late;
+    gpc_tick_t probe = gpc_cpu_cache_exists(&gpu->cpu) ? gpc_cpu_cache_read(&gpu->cpu, line, tick_now(gpu)) : 0;
+    gpc_msg_at(&gpu->messages, message)->ready += probe + late * gpc_gpu_service(gpu, unit->node)->clock.period;
     int status = gpc_dram_read(&gpu->dram, channel, message);
-    if (status == GPC_OK && late) { /* the CPU's dirty line, whose words memory has */
+    if (status == GPC_OK && probe) { /* the CPU's dirty line, whose words memory has */
         status = gpc_dram_write(&gpu->dram, channel, line, 0, NULL, GPC_NONE);
     }
     return status;

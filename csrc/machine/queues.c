@@ -286,10 +286,12 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
         queues->full |= (uint8_t) (1u << msg->network);
     }
     bool prompt = gpu->protocol->prompt.messages >> (msg->type - GPC_MSG_OWN) & 1;
-    msg->ready = tick_now(gpu) + (prompt || from->request_networks >> msg->network & 1
-                                      ? 0 /* a miss passes on its request before the data could be read */
-                                      : gpc_gpu_service(gpu, from->node)->pipeline_ticks);
-    if (prompt || (msg->ready == tick_now(gpu) && outbox->count == 0)) {
+    gpc_tick_t waits = msg->ready ? msg->ready * gpc_gpu_service(gpu, from->node)->clock.period : 0;
+    msg->ready = tick_now(gpu) + waits +
+                 (prompt || from->request_networks >> msg->network & 1
+                      ? 0 /* a miss passes on its request before the data could be read */
+                      : gpc_gpu_service(gpu, from->node)->pipeline_ticks);
+    if (msg->ready == tick_now(gpu) && (prompt || outbox->count == 0)) {
         return offer_to_network(gpu, from->node, message);
     }
     gpc_list_push(outbox, &gpu->messages, message);

@@ -193,6 +193,25 @@ def test_closed_banks_answer_lines_of_any_address_alike() -> None:
     assert same_bank == pytest.approx(apu.dram_round_trip, abs=2)
 
 
+@pytest.mark.parametrize(
+    ("l2_ways", "warm", "tags"),
+    [
+        pytest.param(16, True, 1, id="L2"),  # more lines of an L1's set than it has ways
+        pytest.param(2, True, 1 + 4, id="L3"),  # and of an L2's set
+        pytest.param(16, False, 1 + 4 + 4, id="memory"),
+    ],
+)
+def test_a_read_of_quickrelease_pays_a_write_cache_s_tag_at_each_level_that_lacks_the_block(
+    l2_ways: int, warm: bool, tags: int
+) -> None:
+    apu = gpucoh.machine("apu").replace(cpu_kib=0, l2_kib=16 * l2_ways, l2_ways=l2_ways)
+    words = 64 * apu.line_bytes // 4
+    with_tags, without = (
+        straight_cycles_a_hop(apu, protocol, words, warm) for protocol in ("qr", "wt")
+    )
+    assert with_tags - without == pytest.approx(tags, abs=0.5 if warm else 2)
+
+
 @pytest.mark.parametrize("stride", [1, 2, 4, 8, 16, 32, 64])
 def test_a_warp_makes_one_request_a_distinct_line(stride: int) -> None:
     gpu = gpucoh.GPU(machine="fermi", protocol="ideal")

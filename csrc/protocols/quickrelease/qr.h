@@ -139,8 +139,11 @@ GPC_MUST_CHECK int qr_next_turn(gpc_controller_t *unit, gpc_index_t leaving);
 gpc_index_t qr_entry_of(const gpc_controller_t *unit, uint8_t part, const gpc_msg_t *msg);
 /* One Inv for each L1, for a block that is given up or that an atomic passes; with inv=ack they are acknowledged. */
 GPC_MUST_CHECK int qr_invalidate(gpc_step_t *x);
-/* Answers a pending request with the words, as the type, and frees it. */
+/* Table 1: a tag of the wL1 takes a cycle, one of the wL2 or wL3 four. A read that its read cache lacks pays it at each level. */
+enum { QR_TAG = 1, QR_TAG_ABOVE = 4 };
+/* Answers a request with the words, as the type: at once, or x's request from the write cache, a second tag later. */
 GPC_MUST_CHECK int qr_answer(gpc_step_t *x, gpc_index_t request, uint8_t type, const uint32_t *words);
+GPC_MUST_CHECK int qr_answer_written(gpc_step_t *x, uint8_t type);
 
 /* ---- monitors: qr_checks.c -------------------------------------------------------------------------------------------------------- */
 

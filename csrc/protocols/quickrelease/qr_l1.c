@@ -85,14 +85,14 @@ GPC_ACTION(act_flush_first, "hold without room; else the wL1 gives the block up,
     return status ? status : qr_flush(x);
 }
 
-GPC_ACTION(act_read, "send READ; the load is pending")
+GPC_ACTION(act_read, "send READ, after the wL1's tag; the load is pending")
 {
     gpc_msg_t *msg = gpc_new_message(x, QR_READ, gpc_home_of(x->unit, x->line));
     msg->mask = gpc_all_words(x->unit);
     gpc_count(x, load_misses);
     qr_mshr(x)->outstanding++;
     qr_read_line(x)->old = GPC_NO_WORDS;
-    int status = gpc_send(x, msg);
+    int status = gpc_send_after(x, msg, QR_TAG);
     return status ? status : gpc_keep_pending(x);
 }
 
@@ -364,12 +364,12 @@ write_geometry(const gpc_machine_t *machine, const int64_t *options, uint32_t *s
     qr_geometry(machine, machine->l1_bytes / 4, 8, sets, ways);
 }
 
-/* Table 1: a cycle for the rL1's tag, one for the wL1's, 4 for its data; a hit in the rL1 lacks one tag. */
+/* Table 1: a cycle for the rL1's tag, one for the wL1's, 4 for its data; a hit in the rL1 lacks one tag (section 3.2). */
 static uint32_t
 second_tag(const gpc_machine_t *machine, const int64_t *options)
 {
     (void) machine, (void) options;
-    return 1;
+    return QR_TAG;
 }
 
 /* Markers need no place: each warp has at most one, and the kernel's end one. */

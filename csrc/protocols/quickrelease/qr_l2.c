@@ -50,9 +50,7 @@ GPC_ACTION(act_serve, "send DATA from the rL2")
 
 GPC_ACTION(act_serve_written, "send DATA from the wL2")
 {
-    gpc_count(x, load_hits);
-    gpc_count_own(x, QR_COUNT_hits_written);
-    return qr_answer(x, x->message, QR_DATA, qr_written_words(x));
+    return qr_answer_written(x, QR_DATA);
 }
 
 GPC_ACTION(act_flush, "the wL2 gives the block up: BLOCK_UP, and Inv to every L1")
@@ -69,7 +67,7 @@ read_up(gpc_step_t *x, bool apart)
     gpc_count(x, load_misses);
     qr_mshr(x)->outstanding++;
     qr_mshr(x)->joined += !apart;
-    int status = gpc_send(x, msg);
+    int status = gpc_send_after(x, msg, QR_TAG_ABOVE);
     return status ? status : gpc_keep_pending(x);
 }
 

@@ -43,14 +43,19 @@ GPC_ACTION(act_serve, "send DATA_DOWN from the L3")
 
 GPC_ACTION(act_serve_written, "send DATA_DOWN from the wL3")
 {
-    gpc_count(x, load_hits);
-    gpc_count_own(x, QR_COUNT_hits_written);
-    return qr_answer(x, x->message, QR_DATA_DOWN, qr_written_words(x));
+    return qr_answer_written(x, QR_DATA_DOWN);
 }
 
 GPC_ACTION(act_flush, "the wL3 gives the block up, to memory and the copy")
 {
     return qr_flush(x);
+}
+
+GPC_ACTION(act_fetch, "fetch the block from memory, after the wL3's tag; the request is pending")
+{
+    gpc_count_miss(x);
+    int status = gpc_fetch_after(x, QR_TAG_ABOVE);
+    return status ? status : gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_join, "the request is pending too")
@@ -104,11 +109,11 @@ GPC_ACTION(act_serve_pending, "send DATA_DOWN to the pending reads")
 /* clang-format off */
 static const gpc_cell_t l3_table[L3_NUM_STATES][L3_NUM_EVENTS] = {
     [L3_I] = {
-        [L3_READ_UP] = GO(L3_P, act_reserve_way, act_miss),
-        [L3_READ_SOME] = GO(L3_P, act_reserve_way, act_flush, act_miss),
+        [L3_READ_UP] = GO(L3_P, act_reserve_way, act_fetch),
+        [L3_READ_SOME] = GO(L3_P, act_reserve_way, act_flush, act_fetch),
         [L3_READ_COVERED] = GO(L3_I, act_serve_written),
         [L3_BLOCK_UP] = GO(L3_I, act_take),
-        [L3_ATOMIC_UP] = GO(L3_A, act_reserve_way, act_flush, act_miss),
+        [L3_ATOMIC_UP] = GO(L3_A, act_reserve_way, act_flush, act_fetch),
         [L3_GONE] = GO(L3_I),
     },
     [L3_V] = {

@@ -457,8 +457,8 @@ qr_flush(gpc_step_t *x)
     return gpc_controller_line(x->unit, QR_WRITE_TABLE, QR_FLUSH, x->line, gpc_all_words(x->unit), GPC_NONE);
 }
 
-int
-qr_answer(gpc_step_t *x, gpc_index_t request, uint8_t type, const uint32_t *words)
+static int
+answer(gpc_step_t *x, gpc_index_t request, uint8_t type, const uint32_t *words, uint32_t after)
 {
     const gpc_msg_t *asked = gpc_msg_at(x->unit->messages, request);
     gpc_msg_t *msg = gpc_new_message(x, type, asked->source);
@@ -468,5 +468,19 @@ qr_answer(gpc_step_t *x, gpc_index_t request, uint8_t type, const uint32_t *word
     msg->warp = asked->warp;
     *qr_message(msg) = (qr_message_t){.apart = qr_message(asked)->apart};
     gpc_carry(x, msg, gpc_all_words(x->unit), words);
-    return gpc_send(x, msg);
+    return gpc_send_after(x, msg, after);
+}
+
+int
+qr_answer(gpc_step_t *x, gpc_index_t request, uint8_t type, const uint32_t *words)
+{
+    return answer(x, request, type, words, 0);
+}
+
+int
+qr_answer_written(gpc_step_t *x, uint8_t type)
+{
+    gpc_count(x, load_hits);
+    gpc_count_own(x, QR_COUNT_hits_written);
+    return answer(x, x->message, type, qr_written_words(x), QR_TAG_ABOVE);
 }
