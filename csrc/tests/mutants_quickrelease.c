@@ -49,9 +49,9 @@ l2_hides_passing_words(mutant_t *m)
 }
 
 static void
-l3_copy_not_updated(mutant_t *m)
+l3_copy_survives_write(mutant_t *m)
 {
-    mutant_drop(m, "L3", "V", "WRITE", 0);
+    mutant_next(m, "L3", "V", "WRITE", "V");
 }
 
 /* ---- rfo --------------------------------------------------------------------------------------------------------------- */
@@ -188,6 +188,12 @@ fill_kept_at_l3(mutant_t *m)
 }
 
 static void
+l3_copy_survives_block(mutant_t *m)
+{
+    mutant_next(m, "L3", "V", "GONE", "V");
+}
+
+static void
 l3_serves_newer_words(mutant_t *m)
 {
     mutant_replace(m, "L3", "P", "FILL", 1, act_replay);
@@ -274,8 +280,8 @@ MUTANTS(quickrelease) {
      "section 2.4.1: an acquire invalidates the L1, of reads in flight it says nothing", wt_fill_survives_acquire},
     {"wt!load-reads-own-later-store", "a store to a word does not wait for its wave's load of it", NULL, load_reads_own_later_store},
     {"wt!l2-hides-passing-words", "a line that comes to the L2 hides words that have passed since it was read", NULL, l2_hides_passing_words},
-    {"wt!l3-copy-not-updated", "a store to memory leaves the L3's copy as it is", NULL, l3_copy_not_updated},
     {"wt!host-write-keeps-copies", "a host write leaves the copies that the GPU has", NULL, host_write_keeps_copies},
+    {"wt!l3-copy-survives-write", "a store to memory leaves the L3's copy as it is", NULL, l3_copy_survives_write},
     {"rfo!inv-ack-dropped", "an L1 that has evicted the line does not acknowledge its invalidation", NULL, inv_ack_dropped},
     {"rfo!owner-keeps-line", "an owner passes the line to a writer and stays in M", NULL, owner_keeps_line},
     {"rfo!put-lost", "the L2 forgets the line that its owner evicts", NULL, put_lost},
@@ -297,6 +303,7 @@ MUTANTS(quickrelease) {
      "section 3.1.1: an Inv invalidates the block, of reads in flight it says nothing", fill_kept_over_inv},
     {"qr!fill-kept-at-l2", "a block whose words the wL2 has given up meanwhile is kept in the rL2", NULL, fill_kept_at_l2},
     {"qr!fill-kept-at-l3", "a block whose words the wL3 has given up meanwhile is kept in the L3", NULL, fill_kept_at_l3},
+    {"qr!l3-copy-survives-block", "a block that leaves the wL3 leaves the L3's copy as it is", NULL, l3_copy_survives_block},
     {"qr!l3-serves-newer-words", "reads that waited for memory are served with words that came after them", NULL, l3_serves_newer_words},
     {"qr!released-at-l2", "the L2 answers a marker that leaves it, before the words are in memory", NULL, released_at_l2},
     {"qr!host-write-keeps-copies", "a host write leaves the copies that the GPU has", NULL, host_write_keeps_copies},

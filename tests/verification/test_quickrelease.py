@@ -62,6 +62,8 @@ def test_every_cell_of_the_memory_side_of_qr_is_entered():
         (False, 0, "0: ld x; ld x | 1: st x 1; F; ld x", BOUND),
         (True, 0, "0: ld x | 1: st x 1; st x 2; st y 2; ld x", 4 * BOUND),
         (True, 0, "0: add x 1 | 1: st x 2; st y 2; ld x", 2 * BOUND),
+        (True, 0, "0: add x 1 | 1: st y 2; add x 2", BOUND),
+        (True, 0, "0: ld x | 1: st x 1; st y 2; add x 1", 2 * BOUND),
         (False, 1, "0: ld x | 1: st x 1; add x 1", BOUND),
         (False, 0, "0: add x 1 | 1: add x 1", BOUND),
         (False, 0, "0: ld x | 1: ld x", BOUND),

@@ -1,8 +1,8 @@
 /* qr_l3.c: qr's memory side: the L3, wL3, S-FIFO3, and the null directory, where atomics are performed.
  *
  * Paper    Hechtman et al., HPCA 2014, sections 3.1.1, 3.1.3, 4.1: a marker that leaves S-FIFO3 is answered; the L3 is writeable in RFO only.
- * Inferred memory's queue, which keeps the order of a line, is where writes are ordered: a block leaves the S-FIFO into it. A copy in the L3 is
- *          updated. Words are always taken, also of a block that is being fetched: were they held, the marker behind them would pass. The block
+ * Inferred memory's queue, which keeps the order of a line, is where writes are ordered: a block leaves the S-FIFO into it, and the L3's copy,
+ *          which is not writeable, goes. Atomics are performed on the L3's line, which stays. Words are always taken, also of a block that is being fetched: were they held, the marker behind them would pass. The block
  *          that comes answers the reads that waited with the words as fetched: they are older than any words that came since. It is not kept
  *          if words have left the wL3 meanwhile. Reads and atomics that cannot join wait in the channel, and all behind them.
  */
@@ -19,7 +19,8 @@
     X(L3_READ_SOME, "read; some words are in the wL3")                                                                 \
     X(L3_READ_COVERED, "read; all words are in the wL3")                                                               \
     X(L3_BLOCK_UP, "words of a wL2")                                                                                   \
-    X(L3_ATOMIC_UP, "atomic")                                                                                          \
+    X(L3_ATOMIC_UP, "atomic; the block is not in the wL3")                                                             \
+    X(L3_ATOMIC_DIRTY, "atomic; some words are in the wL3")                                                            \
     X(L3_GONE, "the wL3 has given the block up")                                                                       \
     X(L3_FILL, "block from memory")                                                                                    \
     X(L3_EVICT, "way chosen for replacement")
@@ -29,6 +30,9 @@ static gpc_event_id_t
 l3_classify(const gpc_step_t *x)
 {
     gpc_mask_t dirty = qr_dirty(x->unit, x->line);
+    if (x->cause == QR_ATOMIC_UP) {
+        return dirty ? L3_ATOMIC_DIRTY : L3_ATOMIC_UP;
+    }
     if (x->cause != QR_READ_UP) {
         return GPC_NO_EVENT;
     }
@@ -46,7 +50,7 @@ GPC_ACTION(act_serve_written, "send DATA_DOWN from the wL3")
     return qr_answer_written(x, QR_DATA_DOWN);
 }
 
-GPC_ACTION(act_flush, "the wL3 gives the block up, to memory and the copy")
+GPC_ACTION(act_flush, "the wL3 gives the block up, to memory")
 {
     return qr_flush(x);
 }
@@ -113,16 +117,18 @@ static const gpc_cell_t l3_table[L3_NUM_STATES][L3_NUM_EVENTS] = {
         [L3_READ_SOME] = GO(L3_P, act_reserve_way, act_flush, act_fetch),
         [L3_READ_COVERED] = GO(L3_I, act_serve_written),
         [L3_BLOCK_UP] = GO(L3_I, act_take),
-        [L3_ATOMIC_UP] = GO(L3_A, act_reserve_way, act_flush, act_fetch),
+        [L3_ATOMIC_UP] = GO(L3_A, act_reserve_way, act_fetch),
+        [L3_ATOMIC_DIRTY] = GO(L3_A, act_reserve_way, act_flush, act_fetch),
         [L3_GONE] = GO(L3_I),
     },
     [L3_V] = {
         [L3_READ_UP] = GO(L3_V, act_serve),
-        [L3_READ_SOME] = GO(L3_V, act_flush, act_serve),
+        [L3_READ_SOME] = GO(L3_P, act_flush, act_fetch), /* the way is the read's */
         [L3_READ_COVERED] = GO(L3_V, act_serve_written),
         [L3_BLOCK_UP] = GO(L3_V, act_take),
-        [L3_ATOMIC_UP] = GO(L3_V, act_flush, act_perform),
-        [L3_GONE] = GO(L3_V), /* updated */
+        [L3_ATOMIC_UP] = GO(L3_V, act_perform),
+        [L3_ATOMIC_DIRTY] = GO(L3_A, act_flush, act_fetch),
+        [L3_GONE] = GO(L3_I), /* not writeable */
         [L3_EVICT] = GO(L3_I),
     },
     [L3_P] = {
@@ -131,6 +137,7 @@ static const gpc_cell_t l3_table[L3_NUM_STATES][L3_NUM_EVENTS] = {
         [L3_READ_COVERED] = GO(L3_P, act_serve_written),
         [L3_BLOCK_UP] = GO(L3_P, act_take),
         [L3_ATOMIC_UP] = HOLD_QUEUE,
+        [L3_ATOMIC_DIRTY] = HOLD_QUEUE,
         [L3_GONE] = GO(L3_PX, act_release_way),
         [L3_FILL] = GO(L3_V, act_fill, act_serve_pending),
         [L3_EVICT] = NOT_A_VICTIM, /* the way is reserved for the block */
@@ -141,6 +148,7 @@ static const gpc_cell_t l3_table[L3_NUM_STATES][L3_NUM_EVENTS] = {
         [L3_READ_COVERED] = GO(L3_PX, act_serve_written),
         [L3_BLOCK_UP] = GO(L3_PX, act_take),
         [L3_ATOMIC_UP] = HOLD_QUEUE,
+        [L3_ATOMIC_DIRTY] = HOLD_QUEUE,
         [L3_GONE] = GO(L3_PX),
         [L3_FILL] = GO(L3_I, act_serve_pending),
     },
@@ -150,6 +158,7 @@ static const gpc_cell_t l3_table[L3_NUM_STATES][L3_NUM_EVENTS] = {
         [L3_READ_COVERED] = GO(L3_A, act_serve_written),
         [L3_BLOCK_UP] = GO(L3_A, act_take),
         [L3_ATOMIC_UP] = HOLD_QUEUE,
+        [L3_ATOMIC_DIRTY] = HOLD_QUEUE,
         [L3_FILL] = GO(L3_V, act_fill, act_perform_pending),
         [L3_EVICT] = NOT_A_VICTIM,
     },
@@ -159,7 +168,7 @@ static const gpc_cell_t l3_table[L3_NUM_STATES][L3_NUM_EVENTS] = {
 GPC_COMPILED(static, l3, L3, l3_table, l3_classify)
 static const gpc_table_t l3 = {
     GPC_TABLE("L3", OVER_LINES, L3, l3_table, l3_classify), .compiled = &l3_compiled,
-    .causes = {ON_SAME(QR, L3, BLOCK_UP, ATOMIC_UP), ON(QR_GONE, L3_GONE), ON_SAME(GPC_MSG, L3, FILL, EVICT)}};
+    .causes = {ON(QR_BLOCK_UP, L3_BLOCK_UP), ON(QR_GONE, L3_GONE), ON_SAME(GPC_MSG, L3, FILL, EVICT)}};
 
 #define U_STATES(X) X(U_ON, STABLE, "always on")
 #define U_EVENTS(X) X(U_MARKER_UP, "marker of a core, from the L2")

@@ -353,17 +353,13 @@ note_old_copy(gpc_controller_t *unit, gpc_address_t line, gpc_mask_t words)
     }
 }
 
-GPC_ACTION(act_give_up, "pass the block on: BLOCK to the L2; BLOCK_UP to the memory side; to memory and the L3's copy")
+GPC_ACTION(act_give_up, "pass the block on: BLOCK to the L2; BLOCK_UP to the memory side; to memory")
 {
     gpc_controller_t *unit = x->unit;
     gpc_mask_t dirty = qr_write_line(x)->dirty;
 
     gpc_count_own(x, QR_COUNT_blocks);
     if (qr_position(unit) == GPC_AT_MEMORY) {
-        gpc_index_t copy = gpc_tags_find(&unit->arrays[QR_READS], x->line);
-        if (copy != GPC_NONE && unit->arrays[QR_READS].tags[copy].mshr == GPC_NONE) {
-            gpc_merge_words(gpc_tags_words(&unit->arrays[QR_READS], copy), gpc_line_words(x), dirty);
-        }
         return gpc_write_memory(x, dirty, gpc_line_words(x));
     }
     note_old_copy(unit, x->line, dirty);

@@ -2,8 +2,8 @@
  *
  * Paper    Hechtman et al., HPCA 2014, sections 2.4.1, 4.1.
  * Inferred a store that passes the L2 updates its copy; the directory acknowledges it when the queue of its DRAM channel, which keeps the
- *          order of a line, has it. Stores allocate at no level (the L3 is writeable only in RFO): a copy in the L3 is updated. Atomics are
- *          performed at the directory, on the L3's line, and the words written go to memory. While the L2's read of a line is out, words that
+ *          order of a line, has it. Stores allocate at no level and drop the L3's copy, since the L3 is writeable only in RFO (4.1). Atomics are
+ *          performed at the directory, on the L3's line, which stays, and the words written go to memory. While the L2's read of a line is out, words that
  *          pass are overlaid on it. An atomic that passes ends that: until all that was sent since is answered the L2 keeps nothing of the
  *          line, and reads, writes and atomics pass one by one.
  */
@@ -298,7 +298,7 @@ static const gpc_cell_t l3_table[L3_NUM_STATES][L3_NUM_EVENTS] = {
     },
     [L3_V] = {
         [L3_READ] = GO(L3_V, act_answer_line),
-        [L3_WRITE] = GO(L3_V, act_update, wt_act_write),
+        [L3_WRITE] = GO(L3_I, wt_act_write), /* not writeable */
         [L3_ATOMIC] = GO(L3_V, wt_act_perform),
         [L3_EVICT] = GO(L3_I),
     },
