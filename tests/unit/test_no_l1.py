@@ -55,3 +55,36 @@ def test_l2_and_memory_transfer_lines_whatever_the_answer():
     lines, sectors = (gathered(name, 32, 32) for name in ("no-l1", "no-l1[fill=sector]"))
     assert lines.l2.fetches == sectors.l2.fetches == 33
     assert lines.dram.reads == sectors.dram.reads == 33
+
+
+@gpucoh.kernel
+def gather_relaxed(
+    x: gpucoh.Buffer[gpucoh.i32], out: gpucoh.Buffer[gpucoh.i32], stride: gpucoh.i32
+):
+    i = gpucoh.thread_id()
+    out[i] = gpucoh.load(x, i * stride, order="relaxed")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "protocol", "answer"),
+    [
+        (gather, "no-l1[l2=through,fill=sector]", "SECTORS"),
+        (gather, "no-l1[l2=through]", "DATA"),
+        (gather_relaxed, "wt", "SECTORS"),
+        (gather_relaxed, "wt[fill=line]", "DATA"),
+        (gather, "wt", "DATA"),  # a load that the L1 keeps
+    ],
+)
+def test_where_the_l2_writes_through_loads_past_the_l1s_are_answered_by_sectors(
+    kernel, protocol, answer
+):
+    gpu = gpucoh.GPU(protocol=protocol)
+    x, out = gpu.array(np.arange(1024, dtype=np.int32)), gpu.zeros(32, np.int32)
+    gpu.launch(kernel, grid=1, block=32, args=(x, out, 12))  # lanes in all sectors but some
+    assert out.numpy().tolist() == list(range(0, 32 * 12, 12))
+    traffic = gpu.stats().traffic
+    sectors = len({lane * 12 // 8 for lane in range(32)})
+    flits = {"DATA": 12 * 5, "SECTORS": 12 + sectors}  # of 32 bytes; a header each
+    assert {name: traffic[name]["flits"] for name in flits} == {
+        name: flits[name] if name == answer else 0 for name in flits
+    }

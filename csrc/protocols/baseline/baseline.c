@@ -87,6 +87,18 @@ baseline_l2_classify(const gpc_step_t *x)
 
 /* ---- L2: actions ------------------------------------------------------------------------------------------------------------------------ */
 
+enum { SECTOR_WORDS = 8 };
+
+gpc_mask_t
+baseline_sectors_of(const gpc_controller_t *unit, gpc_mask_t mask)
+{
+    gpc_mask_t out = 0, sector = (UINT32_C(1) << SECTOR_WORDS) - 1;
+    for (int i = 0; i < 32 / SECTOR_WORDS; i++, sector <<= SECTOR_WORDS) {
+        out |= mask & sector ? sector : 0;
+    }
+    return out & gpc_all_words(unit);
+}
+
 GPC_SHARED_ACTION(act_fetch, "fetch the line from memory; the request becomes pending")
 {
     x->unit->statistics->load_misses += x->cause == MSG_GETS;

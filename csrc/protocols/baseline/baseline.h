@@ -93,6 +93,9 @@ enum { BASELINE_L2_EVENTS(BASELINE_NUMBER_) };
 /* One of these events; GPC_NO_EVENT for any other cause. */
 gpc_event_id_t baseline_l2_classify(const gpc_step_t *x);
 
+/* The words of all 32-byte sectors that have a word of the mask. */
+gpc_mask_t baseline_sectors_of(const gpc_controller_t *unit, gpc_mask_t mask);
+
 GPC_DECLARE_ACTION(act_fetch);
 GPC_DECLARE_ACTION(act_answer);
 GPC_DECLARE_ACTION(act_write);

@@ -5,7 +5,7 @@
  * Inferred a core has at most as many requests in flight as the L1 has MSHRs. An answer to a load carries the line; with fill=sector it
  *          carries the 32-byte sectors that have a requested word, as a Fermi without L1 reads them. L2 and DRAM transfer lines.
  * Options  l2=through: the baseline of Hechtman et al., HPCA 2014 (section 5): L2, directory and L3 of wt, which write through to memory, and
- *          stores are acknowledged there.
+ *          stores are acknowledged there. Its loads are "similar to NVIDIA's Kepler" (section 5.1), which reads sectors: fill=sector.
  * Differs  the paper's public simulator (GPGPUSIM-RUBY, gpgpu-sim/ruby_wrapper.cc, non_coherent-L2cache.sm) answers with the coalesced
  *          request's size: the aligned 32, 64 or 128 bytes that enclose the words. fill=sector differs if they enclose an unused sector.
  * Table    of `gpucoh protocols no-l1[fill=sector]`, L2
@@ -31,6 +31,7 @@
 
 GPC_MESSAGES(NO_L1, NO_L1_MESSAGES)
 BASELINE_SAME_MESSAGES(NO_L1);
+GPC_SAME_NUMBER(NO_L1_SECTORS, WT_SECTORS);
 
 enum { OPTION_FILL, OPTION_L2 };
 enum { FILL_LINE, FILL_SECTOR };
@@ -88,10 +89,12 @@ send_away(gpc_step_t *x, uint8_t type)
     return gpc_send(x, gpc_new_request(x, type));
 }
 
-GPC_ACTION(act_get, "send GETS")
+GPC_ACTION(act_get, "send GETS; with l2=through and fill=sector GET_SECTORS")
 {
+    const int64_t *options = x->unit->options;
+    bool sectors = options[OPTION_L2] == L2_THROUGH && options[OPTION_FILL] == FILL_SECTOR;
     gpc_count(x, load_misses);
-    return send_away(x, NO_L1_GETS);
+    return send_away(x, sectors ? WT_GET_SECTORS : NO_L1_GETS);
 }
 
 GPC_ACTION(act_put, "send GETX with the store's words")
@@ -139,24 +142,11 @@ static const gpc_controller_type_t no_l1_l1 = {
 GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
 BASELINE_L2_EVENTS(BASELINE_SAME)
 
-enum { SECTOR_WORDS = 8 };
-
-/* The words of all sectors that have a word of the mask. */
-static gpc_mask_t
-sectors_of(const gpc_controller_t *unit, gpc_mask_t mask)
-{
-    gpc_mask_t out = 0, sector = (UINT32_C(1) << SECTOR_WORDS) - 1;
-    for (int i = 0; i < 32 / SECTOR_WORDS; i++, sector <<= SECTOR_WORDS) {
-        out |= mask & sector ? sector : 0;
-    }
-    return out & gpc_all_words(unit);
-}
-
 static int
 answer_sectors(gpc_step_t *x, gpc_index_t to, uint8_t type)
 {
     gpc_msg_t *msg = gpc_new_answer(x, to, type);
-    gpc_carry(x, msg, sectors_of(x->unit, msg->mask), gpc_line_words(x));
+    gpc_carry(x, msg, baseline_sectors_of(x->unit, msg->mask), gpc_line_words(x));
     return gpc_send(x, msg);
 }
 
@@ -195,17 +185,6 @@ static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH, .bank_is_who
 
 /* ---- the protocol --------------------------------------------------------------------------------------------------------------------- */
 
-static int
-check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure)
-{
-    (void) machine;
-    if (options[OPTION_L2] == L2_BACK || options[OPTION_FILL] == FILL_LINE) {
-        return GPC_OK;
-    }
-    return gpc_fail(failure, GPC_ERROR_OPTION,
-                    "fill=sector with l2=through: must be fill=line, since no paper has both");
-}
-
 #define NO_L1                                                                                                          \
     .id = "no-l1", .name = "NO-L1", .paper = "Singh et al., HPCA 2013", .family = "baseline",                          \
     .text = "no L1: every access is performed at the L2",                                                              \
@@ -217,6 +196,8 @@ static const gpc_protocol_t through = {
     GPC_MESSAGES_OF(WT),
     .message = wt_message_described,
     .networks = WT_NETWORKS,
+    .order = {.same_word =
+                  true}, /* the L2 overlays stores that pass on what an older load of the line is answered with */
     .host_write = wt_host_write,
 };
 
@@ -240,7 +221,6 @@ const gpc_protocol_t gpc_protocol_no_l1 = {
                                .choices = "back through",
                                .text = "whether the L2 writes back, or through to memory"}},
     .instead = {.option = OPTION_L2, .value = L2_THROUGH, .by = &through},
-    .check = check,
-    .declared = {.weak_outcomes = "SB MP", .variations = "fill=sector l2=through"},
+    .declared = {.weak_outcomes = "SB MP", .variations = "fill=sector l2=through l2=through,fill=sector"},
     .host_write = gpc_host_write,
 };

@@ -5,7 +5,8 @@
  *          order of a line, has it. Stores allocate at no level and drop the L3's copy, since the L3 is writeable only in RFO (4.1). Atomics are
  *          performed at the directory, on the L3's line, which stays, and the words written go to memory. While the L2's read of a line is out, words that
  *          pass are overlaid on it. An atomic that passes ends that: until all that was sent since is answered the L2 keeps nothing of the
- *          line, and reads, writes and atomics pass one by one.
+ *          line, and reads, writes and atomics pass one by one. GET_SECTORS is read as GETS and answered by the 32-byte sectors with words of
+ *          the load.
  */
 #include "protocols/quickrelease/write_through.h"
 
@@ -44,6 +45,7 @@ l2_classify(const gpc_step_t *x)
 
     switch (x->cause) {
         case WT_GETS:
+        case WT_GET_SECTORS:
             return L2_GETS;
         case WT_GETX:
             return L2_GETX;
@@ -141,30 +143,36 @@ GPC_ACTION(act_pass_atomic, "send ATOMIC_UP with the lane list")
     return gpc_send(x, msg);
 }
 
-GPC_ACTION(wt_act_answer, "send DATA to the requester")
-{
-    gpc_count(x, load_hits);
-    return gpc_send(x, gpc_new_answer(x, x->message, WT_DATA));
-}
-
-/* Sends the words to a pending request, which ends. */
+/* Sends the words to the request as it asks for them: the line or sectors. */
 static int
-answer_pending(gpc_step_t *x, gpc_index_t request, const uint32_t *words)
+answer(gpc_step_t *x, gpc_index_t request, const uint32_t *words)
 {
     const gpc_msg_t *asked = gpc_msg_at(x->unit->messages, request);
-    gpc_msg_t *msg = gpc_new_message(x, WT_DATA, asked->source);
+    gpc_msg_t *msg = gpc_new_message(x, asked->type == WT_GET_SECTORS ? WT_SECTORS : WT_DATA, asked->source);
     msg->flags = asked->flags & GPC_MSG_FLAG_READ_ONLY;
     msg->requester = asked->requester;
     msg->request = asked->request;
     msg->warp = asked->warp;
-    gpc_carry(x, msg, gpc_all_words(x->unit), words);
-    int status = gpc_send(x, msg);
+    gpc_carry(x, msg, baseline_sectors_of(x->unit, asked->mask), words);
+    return gpc_send(x, msg);
+}
+
+GPC_ACTION(wt_act_answer, "send DATA or SECTORS to the requester")
+{
+    gpc_count(x, load_hits);
+    return answer(x, x->message, gpc_line_words(x));
+}
+
+static int
+answer_pending(gpc_step_t *x, gpc_index_t request, const uint32_t *words)
+{
+    int status = answer(x, request, words);
     gpc_free_message(x->unit, request);
     return status;
 }
 
 GPC_ACTION(act_answer_pending,
-           "send DATA to the requests that this line answers, with the words that passed since the read")
+           "send DATA or SECTORS to the requests that this line answers, with the words that passed since the read")
 {
     wt_l2_mshr_t *mshr = wt_l2_mshr(x);
     int status = GPC_OK;

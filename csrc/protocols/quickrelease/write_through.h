@@ -10,7 +10,7 @@
 #include "protocols/baseline/baseline.h"
 #include "protocols/quickrelease/memory_side.h"
 
-/* The first six have the baselines' numbers: the core's side of no-l1 sends and takes them. */
+/* The first seven have the numbers of no-l1's, whose core's side sends and takes them. */
 #define WT_MESSAGES(X, P)                                                                                              \
     X(P, GETS, REQ, 0, 8, 0, false, "read request for a line")                                                         \
     X(P, GETX, ST, 0, 16, 4, false, "write-through store: byte mask and words")                                        \
@@ -18,6 +18,8 @@
     X(P, DATA, LD, 1, 8, 0, true, "line to read")                                                                      \
     X(P, ACK, ST, 1, 8, 0, false, "the store is in memory")                                                            \
     X(P, ATOMIC_DATA, ATO, 1, 8, 0, false, "old values of atomics; no line is cached")                                 \
+    X(P, SECTORS, LD, 1, 8, 4, false, "sectors to read; no line is cached")                                            \
+    X(P, GET_SECTORS, REQ, 0, 8, 0, false, "read request for the sectors with the words of a load")                    \
     X(P, READ, REQ, 2, 8, 0, false, "the L2 wants the line")                                                           \
     X(P, WRITE, ST, 2, 16, 4, false, "words of a store on their way to memory")                                        \
     X(P, ATOMIC_UP, ATO, 2, 16, 0, false, "atomics on their way to the directory")                                     \

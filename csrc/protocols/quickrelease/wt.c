@@ -4,12 +4,16 @@
  *          visible globally. No table is printed: every cell is inferred.
  * Inferred stores allocate no line and update a present one. A store to a line that is being read is overlaid on it; so that a load does
  *          not read its warp's later store, that store waits for it (`same_word`). A line read before an acquire serves the loads that wait
- *          and is not kept. Relaxed loads and stronger ones, and atomics, go past the L1 and drop its copy. A release waits for all
+ *          and is not kept. Relaxed loads and stronger ones, and atomics, go past the L1 and drop its copy; such a load is answered by
+ *          32-byte sectors, as loads of the system without L1s are (section 5.1: "similar to NVIDIA's Kepler"). A release waits for all
  *          writes that its CU has sent before, those of other wavefronts too: one that has read another's store early would not
  *          order it otherwise, which breaks transitivity (section 3 rejects S-FIFOs per wavefront for that reason). A barrier is a release,
  *          once a block, and no acquire. The L1 has no MSHRs beside its lines (section 1): as many lines as it has may be outstanding.
  */
 #include "protocols/quickrelease/write_through.h"
+
+enum { OPTION_FILL };
+enum { FILL_LINE, FILL_SECTOR };
 
 #define L1_STATES(X)                                                                                                   \
     X(L1_I, STABLE, "not present")                                                                                     \
@@ -69,6 +73,7 @@ l1_classify(const gpc_step_t *x)
             return L1_ACQUIRE;
         case WT_DATA:
             return classify_answer(x);
+        case WT_SECTORS:
         case WT_ACK:
         case WT_ATOMIC_DATA:
             return L1_DONE;
@@ -105,10 +110,11 @@ GPC_ACTION(act_overlay, "overlay the words on the line when it comes")
     return GPC_OK;
 }
 
-GPC_ACTION(act_send_sync, "send GETS or ATOMIC; the access is kept until the answer")
+GPC_ACTION(act_send_sync, "send GET_SECTORS (with fill=line GETS) or ATOMIC; the access is kept until the answer")
 {
+    uint8_t get = x->unit->options[OPTION_FILL] == FILL_SECTOR ? WT_GET_SECTORS : WT_GETS;
     x->kept = true;
-    return gpc_send(x, gpc_new_request(x, x->cause == GPC_MSG_LOAD ? WT_GETS : WT_ATOMIC));
+    return gpc_send(x, gpc_new_request(x, x->cause == GPC_MSG_LOAD ? get : WT_ATOMIC));
 }
 
 GPC_ACTION(act_serve_pending, "complete every pending load from the line with the words stored since")
@@ -291,7 +297,10 @@ const gpc_protocol_t gpc_protocol_wt = {
               .same_word = true,
               .barrier_releases = true,
               .barrier_keeps_copies = true},
-    .declared = {.weak_outcomes = "SB MP LB"},
+    .options = {[OPTION_FILL] = GPC_CHOICE("fill", FILL_SECTOR, FILL_SECTOR, "line sector",
+                                           "what answers a load past the L1: the line, or its 32-byte sectors with "
+                                           "requested words")},
+    .declared = {.weak_outcomes = "SB MP LB", .variations = "fill=line"},
     .host_write = wt_host_write,
     .watched = &watched,
 };
