@@ -245,6 +245,8 @@ typedef struct {
     int (*exit)(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until);
     /* The acquire part, once the access has its value. */
     int (*acquire)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
+    /* The release part of those barriers that `barrier_releases` gives one; NULL: `release`. */
+    int (*barrier)(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until);
     /* A fence's addition to both parts (rcc-wo joins its views). */
     int (*fence)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
     /* The warp passes an order point, in this core cycle: an acquire or, under drf and hrf, another synchronisation access is complete; a
@@ -261,6 +263,7 @@ typedef struct {
     /* A barrier with a scope beyond the block: the last warp to arrive performs the release part for all, before any warp leaves,
      * and each warp that leaves performs the acquire part. */
     bool barrier_releases;     /* every other barrier has that release part too, at scope cta */
+    uint8_t barrier_option;    /* GPC_OPTION of one that is not 0 where they have not */
     bool barrier_keeps_copies; /* no barrier has an acquire part */
     bool local_scopes;         /* cta and cu need neither release nor acquire part (hrf) */
     bool reads_scopes;         /* a part distinguishes scopes */

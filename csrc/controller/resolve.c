@@ -171,6 +171,9 @@ gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc
     if (options[protocol->prompt.option] != protocol->prompt.value) {
         resolved->prompt.messages = 0;
     }
+    if (protocol->order.barrier_option && options[protocol->order.barrier_option - 1]) {
+        resolved->order.barrier_releases = false;
+    }
     for (uint32_t i = 0; protocol->controllers[i]; i++) {
         gpc_controller_type_t *type = GPC_ARENA_TAKE(arena, 1, gpc_controller_type_t);
         if (!type) {

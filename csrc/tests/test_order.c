@@ -496,6 +496,31 @@ the_last_to_arrive_does_the_release_part_and_no_warp_leaves_before(void)
     gpc_arena_free(&rig.arena);
 }
 
+static int
+barrier_at_200(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until)
+{
+    (void) l1, (void) warp;
+    *until = 200;
+    return GPC_HOLD;
+}
+
+static void
+a_barrier_of_the_block_has_a_release_part_of_its_own_and_a_wider_one_the_release(void)
+{
+    rig_t rig;
+    uint64_t released;
+    gpc_cycle_t until;
+    set_up(&rig, GPC_RULE_RC,
+           (gpc_order_traits_t){.release = release_at_100, .barrier_releases = true, .barrier = barrier_at_200});
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 0, 1, 32, 32, plain_barrier, true, 0}, &released, &until),
+                    GPC_ORDER_VERDICT_TIME);
+    CHECK_EQUAL_U64(until, 200);
+    CHECK_EQUAL_I64(arrive(&rig, (gpc_order_arrival_t){0, 1, 2, 32, 32, gpu_barrier, true, 0}, &released, &until),
+                    GPC_ORDER_VERDICT_TIME);
+    CHECK_EQUAL_U64(until, 100);
+    gpc_arena_free(&rig.arena);
+}
+
 static bool
 is_complete_with(rig_t *rig, uint64_t awaited)
 {
@@ -669,6 +694,7 @@ main(void)
     RUN(an_arrival_that_does_not_wait_counts);
     RUN(an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then);
     RUN(the_last_to_arrive_does_the_release_part_and_no_warp_leaves_before);
+    RUN(a_barrier_of_the_block_has_a_release_part_of_its_own_and_a_wider_one_the_release);
     RUN(a_barrier_beyond_the_block_releases_once_for_all_and_each_warp_acquires);
     RUN(a_barrier_of_a_local_scope_has_no_parts);
     RUN(counts_that_disagree_are_refused);

@@ -5,8 +5,8 @@ instances in which barrier events met. A model builds a graph over it, and allow
 
 There are two kinds of graph. *Single copy* (SC, RC-MCA, WO, RCsc): an access is one node, since a write reaches all
 threads at once. *Many copies* (RCc, RCpc): a write has a node for each thread that may see it, and one for the copy on
-which atomics operate; under RCpc a store has one more, its issue, from which on threads of its core may read it. WO has
-two graphs: one of the order of accesses, which need not agree with the time at which they happen, and one of time.
+which atomics operate; a store has one more, its issue, from which on threads of its core may read it. WO has two
+graphs: one of the order of accesses, which need not agree with the time at which they happen, and one of time.
 """
 
 from __future__ import annotations
@@ -159,6 +159,8 @@ class Drawing:
         else:
             self._same_location()
             self._preserved()
+        if self.model == "RCc" and not all(map(self._keeps_location, self.candidate.meetings)):
+            return False
         return not self.graph.has_cycle()
 
     # ---- nodes
@@ -172,7 +174,7 @@ class Drawing:
                     self.read_nodes[name] = nodes[-1]
                 if len(nodes) > 1:
                     self._spread(name, event, nodes)
-                if self.model == "RCpc" and not event.reads:
+                if len(nodes) > 1 and not event.reads:
                     self.issues[name] = self.graph.node()
                     self._after(self.issues[name], nodes)
             else:
@@ -342,18 +344,46 @@ class Drawing:
         return out
 
     def _arrive(self, name: Name) -> None:
-        """A warp arrives when its older accesses are complete: in memory, and seen by its block."""
+        """A warp arrives when its older accesses are complete: in memory, and seen by its block.
+
+        RCc: a store is issued, and the block reads it there.
+        """
         node, block = self.read_nodes[name], self.candidate.blocks[name[0]]
         for place in range(name[1]):
             older = (name[0], place)
             if len(self.views) == 1 or older not in self.write_nodes:
                 self._before(self._done(older), node)
                 continue
+            if self.model == "RCc" and older in self.issues:
+                self.graph.edge(self.issues[older], node)
+                continue
             nodes = self.write_nodes[older]
             self.graph.edge(nodes[self.memory], node)
             for view, other in enumerate(self.candidate.blocks):
                 if other == block:
                     self.graph.edge(nodes[view], node)
+
+    def _keeps_location(self, meeting: list[Name]) -> bool:
+        """Whether writes before a barrier precede accesses to their locations after it, in all threads that wait."""
+        event, orders = self.candidate.event, self.candidate.orders
+        last: dict[str, int] = {}  # place in the order of the location: the block has this write
+        for thread, end in meeting:
+            for name in ((thread, place) for place in range(end)):
+                if name in self.write_nodes:
+                    where = event(name).location
+                    last[where] = max(last.get(where, 0), orders[where].index(name))
+        for thread, begin in meeting:
+            rest = range(begin + 1, len(self.candidate.threads[thread]))
+            for name in (
+                (thread, place) for place in rest if event((thread, begin)).location == "sync"
+            ):
+                least = last.get(event(name).location)
+                write = name if name in self.write_nodes else self.candidate.sources.get(name)
+                if least is None or event(name).kind in "FB":
+                    continue
+                if write is None or orders[event(name).location].index(write) < least:
+                    return False
+        return True
 
 
 def allows(candidate: Candidate, model: str) -> bool:

@@ -112,3 +112,29 @@ def test_write_caches_of_all_levels_serve_whole_lines():
     counters = gpu.stats().to_dict()["counters"]
     assert counters["L2"]["hits_written"] > 0
     assert counters["L3"]["hits_written"] > 0
+
+
+@gpucoh.kernel
+def meet(data: gpucoh.Buffer[gpucoh.u32], writes: gpucoh.i32, fences: gpucoh.i32):
+    if writes and gpucoh.thread_id() == 0:
+        data[0] = gpucoh.u32(1)
+    gpucoh.barrier()
+    gpucoh.barrier()
+    if fences:
+        gpucoh.fence()
+
+
+# The end of the kernel sends a marker of the CU, if it has written since the last one.
+@pytest.mark.parametrize(
+    ("barrier", "writes", "fences", "markers"),
+    [
+        ("local", 1, 0, 1),  # the kernel's end
+        ("release", 1, 0, 1),  # the first barrier
+        ("release", 0, 0, 0),
+        ("release", 0, 1, 2),  # each wave passes on what it has read
+    ],
+)
+def test_barriers_send_a_marker_for_what_the_cu_has_written(barrier, writes, fences, markers):
+    gpu = gpucoh.GPU(machine="apu", protocol=f"qr[barrier={barrier}]", check=True)
+    gpu.launch(meet, grid=1, block=128, args=(gpu.zeros(16, np.uint32), writes, fences))
+    assert gpu.stats().to_dict()["counters"]["L1"]["markers"] == markers

@@ -83,6 +83,40 @@ def test_every_cell_of_the_memory_side_of_qr_is_entered():
     assert missed == {("P", "EVICT"), ("A", "EVICT")}  # not victims: never asked
 
 
+STORE_BAR_ATOMIC = parse("0: st x 1; bar; add y 1 | 1: st y 1; bar; add x 1")
+
+
+@pytest.mark.parametrize(("barrier", "weak"), [("local", True), ("release", False)])
+def test_a_barrier_of_the_block_brings_stores_to_memory_if_it_is_a_release(barrier, weak):
+    allowed = allowed_outcomes(STORE_BAR_ATOMIC, "RCc")
+    found = explore(
+        f"qr[barrier={barrier}]", STORE_BAR_ATOMIC, allowed=allowed, evictions=0, max_states=50_000
+    )
+    assert found["complete"]
+    assert not found["violations"]
+    assert any(outcome[:2] == [0, 0] for outcome in found["outcomes"]) == weak
+
+
+@pytest.mark.parametrize("barrier", ["local", "release"])
+@pytest.mark.parametrize("protocol", ["wt", "qr"])
+def test_a_release_after_a_barrier_covers_what_its_block_wrote_before(protocol, barrier):
+    program = parse("0: st x 1; bar | 0: bar; st.release y 1 | 1: ld.acquire y; ld x")
+    allowed = allowed_outcomes(program, "RCc")
+    found = explore(
+        f"{protocol}[barrier={barrier}]", program, allowed=allowed, evictions=0, max_states=50_000
+    )
+    assert found["complete"]
+    assert not found["violations"]
+
+
+def test_a_store_that_a_wave_reads_early_on_its_core_may_be_in_memory_later():
+    program = parse("0: st x 1 | 0: ld.acquire x; add y 1 | 1: st y 1; F; add x 1")
+    allowed = allowed_outcomes(program, "RCc")
+    found = explore("qr", program, allowed=allowed, evictions=0, max_states=60_000)
+    assert not found["violations"]
+    assert (1, 0, 0, 1, 1) in allowed
+
+
 @pytest.mark.parametrize("options", ["fifo=4", "inv=ack"])
 def test_random_programs_pass_with_short_fifos_and_acknowledged_invs(options):
     report = fuzz(f"qr[{options}]", ops=8000, shrink=False)

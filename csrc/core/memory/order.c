@@ -391,6 +391,9 @@ release_of_barrier(gpc_order_t *self, uint32_t core, const gpc_order_barrier_t *
         join(self, l1, l1->warp_fields + (size_t) warp * self->joined_size,
              joined); /* again where the part is retried */
     }
+    if (!parts && self->traits->barrier) {
+        return verdict_of(self->traits->barrier(self->l1s[core], (uint16_t) warp, until), until);
+    }
     return release_part(self, core, warp, parts ? (uint8_t) (parts - 1) : GPC_SCOPE_CTA, until);
 }
 

@@ -145,7 +145,7 @@ int gpc_order_older(const gpc_order_t *self, uint32_t core, uint32_t warp);
 
 /* The warp arrives, after GO for its BARRIER access. *released: once all have arrived, the warps that may continue, including
  * this one; else 0. Warps that do not wait contribute their metadata too. The last warp to arrive performs the release
- * part for all of them (of an access that is not weak, or with barrier_releases), before any warp leaves; each warp that
+ * part for all of them (of an access that is not weak, or with barrier_releases and its hook), before any warp leaves; each warp that
  * leaves performs the acquire part. A verdict other than GO: this would be the last arrival, but the release part is
  * incomplete; the warp has not arrived and retries as after gpc_order_may_issue. GPC_ERROR_BARRIER when counts disagree or
  * too many threads arrive. A warp that ends arrives with 0 threads at the barriers that wait for no other warp. */

@@ -10,7 +10,7 @@
  * Options  fifo: entries of S-FIFO1; S-FIFO2 and 3 have twice and four times as many (table 1). inv=ack: Invs are acknowledged, for L2s of
  *          several banks. sync_sc=on: loads of order relaxed or stronger read at the L2, and wait for the answer to the warp's release
  *          stores (the paper's loads may hit old copies, and its release stores may wait in the wL1). clean=on: blocks leave as soon as the way up
- *          is free. mask=word: masks of words, for the sizes of messages.
+ *          is free. mask=word: masks of words, for the sizes of messages. barrier: memory_side.h.
  */
 #include "protocols/quickrelease/qr.h"
 
@@ -127,9 +127,11 @@ const gpc_protocol_t gpc_protocol_qr = {
     .order = {.before = qr_before,
               .release = qr_release,
               .exit = end,
+              .barrier = qr_barrier,
               .acquire = qr_acquire,
               .keeps_own = true,
               .barrier_releases = true,
+              .barrier_option = GPC_OPTION(QR_OPTION_BARRIER),
               .barrier_keeps_copies = true},
     .options = {[QR_OPTION_FIFO] = GPC_NUMBER("fifo", 64, 2, 4096, "entries of S-FIFO1", 2, 2, 8),
                 [QR_OPTION_INV] = {SWITCH(
@@ -140,11 +142,12 @@ const gpc_protocol_t gpc_protocol_qr = {
                                        .fuzz_least = 0, .fuzz_most = 1},
                 [QR_OPTION_CLEAN] = {SWITCH("clean", 0, "off on", "whether blocks leave before the S-FIFO is full"),
                                      .small = {true, 1}, .fuzz_least = 0, .fuzz_most = 1},
+                [QR_OPTION_BARRIER] = QR_BARRIER_OPTION,
                 [QR_OPTION_MASK] = {SWITCH("mask", 0, "byte word", "what the masks in messages count")}},
     .derive = derive,
     .check = check,
     .declared = {.weak_outcomes = "SB MP LB",
-                 .variations = "fifo=4 sync_sc=on clean=on",
+                 .variations = "fifo=4 sync_sc=on clean=on barrier=release",
                  .uncovered = {{"L1.S-FIFO", "BLOCK", "POP_BUSY", NULL, AT_L3},
                                {"L2.S-FIFO", "BLOCK", "POP_BUSY", NULL, AT_L3},
                                {"L1.S-FIFO", "MARKER", "POP_EARLY", NULL, AT_L2},

@@ -39,7 +39,7 @@ enum { QR_REL, QR_REL_NOACK, QR_REL_STORE };
     FIELD(STATISTIC, uint32_t, invs)   /* INV, RELEASED: that the bank had sent */
 GPC_METADATA(qr, message, QR_MESSAGE)
 
-enum { QR_OPTION_FIFO, QR_OPTION_INV, QR_OPTION_SYNC_SC, QR_OPTION_CLEAN, QR_OPTION_MASK };
+enum { QR_OPTION_FIFO, QR_OPTION_INV, QR_OPTION_SYNC_SC, QR_OPTION_CLEAN, QR_OPTION_MASK, QR_OPTION_BARRIER };
 enum { QR_BY_FIFO, QR_BY_ACK };
 
 /* Arrays, tables and the part of every level. */
@@ -74,7 +74,7 @@ GPC_METADATA(qr, entry, QR_ENTRY)
 #define QR_UNIT(FIELD)                                                                                                 \
     FIELD(PLAIN, uint8_t, wanted)     /* places of the S-FIFO that a held request needs */                             \
     FIELD(PLAIN, uint32_t, flushes)   /* markers in the S-FIFO, and blocks that a marker follows: it is flushed */     \
-    FIELD(PLAIN, uint8_t, written)    /* level 1: stores or atomics since the last marker that is answered */          \
+    FIELD(PLAIN, uint8_t, written)    /* level 1: stores or atomics since the last marker that will be answered */     \
     FIELD(PLAIN, uint32_t, ending)    /* level 1: 1 + answers that the kernel's end waits for */                       \
     FIELD(PLAIN, uint8_t, round)      /* level 2, inv=ack: of the Invs that are sent now */                            \
     FIELD(PLAIN, uint32_t, younger)   /* their acknowledgements to come */                                             \
@@ -160,6 +160,7 @@ uint32_t qr_fifo_entries(const gpc_machine_t *machine, const int64_t *options);
 /* Order hooks. */
 GPC_MUST_CHECK int qr_before(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
 GPC_MUST_CHECK int qr_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
+GPC_MUST_CHECK int qr_barrier(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until);
 GPC_MUST_CHECK int qr_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
 
 #endif

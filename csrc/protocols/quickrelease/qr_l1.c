@@ -5,7 +5,8 @@
  *          wL1. Acquires do nothing.
  * Inferred a read that is outstanding when an Inv comes, when the wL1 gives up the block, or when an atomic passes, serves the loads that wait and
  *          is not kept; later loads wait for it. A release store, and a relaxed one, enters the S-FIFO together with a marker that nothing
- *          waits for. A barrier is a release, by the last wave of the block. One marker a CU at a kernel's end, if it has written.
+ *          waits for. With barrier=release barrier() is a release, by the last wave of the block, without a marker
+ *          if all that the CU has written is in memory. One marker a CU at a kernel's end, if it has written.
  */
 #include "protocols/quickrelease/qr.h"
 
@@ -338,6 +339,25 @@ qr_release(gpc_controller_t *l1_unit, uint16_t warp, uint8_t scope, gpc_cycle_t 
 {
     (void) until;
     return gpc_controller_order(l1_unit, QR_UNIT_TABLE, GPC_MSG_RELEASE, warp, scope);
+}
+
+/* Whether all that the CU has written is in memory: no store since a marker, and no marker without an answer. */
+static bool
+is_clean(const gpc_controller_t *unit)
+{
+    bool waits = qr_unit(unit)->ending > 1;
+    for (uint16_t warp = 0; warp < unit->machine->warps_per_core && !waits; warp++) {
+        waits = qr_warp(unit, warp)->releasing > 1;
+    }
+    return !qr_unit(unit)->written && !waits;
+}
+
+/* A barrier orders what its block has written, and no more: unlike a release it does not pass on what the block has read of others. */
+int
+qr_barrier(gpc_controller_t *l1_unit, uint16_t warp, gpc_cycle_t *until)
+{
+    bool begun = qr_warp(l1_unit, warp)->releasing != 0;
+    return !begun && is_clean(l1_unit) ? GPC_OK : qr_release(l1_unit, warp, GPC_SCOPE_CTA, until);
 }
 
 int

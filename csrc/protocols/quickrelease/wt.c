@@ -7,12 +7,13 @@
  *          and is not kept. Relaxed loads and stronger ones, and atomics, go past the L1 and drop its copy; such a load is answered by
  *          32-byte sectors, as loads of the system without L1s are (section 5.1: "similar to NVIDIA's Kepler"). A release waits for all
  *          writes that its CU has sent before, those of other wavefronts too: one that has read another's store early would not
- *          order it otherwise, which breaks transitivity (section 3 rejects S-FIFOs per wavefront for that reason). A barrier is a release,
- *          once a block, and no acquire. The L1 has no MSHRs beside its lines (section 1): as many lines as it has may be outstanding.
+ *          order it otherwise, which breaks transitivity (section 3 rejects S-FIFOs per wavefront for that reason). With
+ *          barrier=release barrier() is a release, once a block; no barrier is an acquire. The L1 has no MSHRs beside its lines (section 1):
+ *          as many lines as it has may be outstanding.
  */
 #include "protocols/quickrelease/write_through.h"
 
-enum { OPTION_FILL };
+enum { OPTION_FILL, OPTION_BARRIER };
 enum { FILL_LINE, FILL_SECTOR };
 
 #define L1_STATES(X)                                                                                                   \
@@ -296,11 +297,13 @@ const gpc_protocol_t gpc_protocol_wt = {
               .keeps_own = true,
               .same_word = true,
               .barrier_releases = true,
+              .barrier_option = GPC_OPTION(OPTION_BARRIER),
               .barrier_keeps_copies = true},
     .options = {[OPTION_FILL] = GPC_CHOICE("fill", FILL_SECTOR, FILL_SECTOR, "line sector",
                                            "what answers a load past the L1: the line, or its 32-byte sectors with "
-                                           "requested words")},
-    .declared = {.weak_outcomes = "SB MP LB", .variations = "fill=line"},
+                                           "requested words"),
+                [OPTION_BARRIER] = QR_BARRIER_OPTION},
+    .declared = {.weak_outcomes = "SB MP LB", .variations = "fill=line barrier=release"},
     .host_write = wt_host_write,
     .watched = &watched,
 };
