@@ -257,9 +257,11 @@ typedef struct {
      * with its own fields: a barrier of one warp joins too; and for the last one's fields before a release part. NULL: every TIME and LOGICAL field becomes the largest of all warps', and
      * there are no others (gpc_protocol_check_join), or they are kept. */
     void (*join)(gpc_controller_t *l1, void *into, const void *from);
-    bool keeps_own; /* warp fields of other kinds are the warp's own, which no barrier joins */
-    bool same_line; /* a warp may not issue to a line it has an access outstanding to */
-    bool same_word; /* a warp may not issue to a word it has an access outstanding to */
+    bool keeps_own;       /* warp fields of other kinds are the warp's own, which no barrier joins */
+    bool stores_block;    /* a warp issues nothing while a store of its is outstanding */
+    uint8_t store_option; /* GPC_OPTION of one that is not 0 where that is so */
+    bool same_line;       /* a warp may not issue to a line it has an access outstanding to */
+    bool same_word;       /* a warp may not issue to a word it has an access outstanding to */
     /* A barrier with a scope beyond the block: the last warp to arrive performs the release part for all, before any warp leaves,
      * and each warp that leaves performs the acquire part. */
     bool barrier_releases;     /* every other barrier has that release part too, at scope cta */

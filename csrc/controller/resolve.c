@@ -174,6 +174,9 @@ gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc
     if (protocol->order.barrier_option && options[protocol->order.barrier_option - 1]) {
         resolved->order.barrier_releases = false;
     }
+    if (protocol->order.store_option && options[protocol->order.store_option - 1]) {
+        resolved->order.stores_block = true;
+    }
     for (uint32_t i = 0; protocol->controllers[i]; i++) {
         gpc_controller_type_t *type = GPC_ARENA_TAKE(arena, 1, gpc_controller_type_t);
         if (!type) {

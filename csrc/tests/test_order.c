@@ -496,6 +496,24 @@ the_last_to_arrive_does_the_release_part_and_no_warp_leaves_before(void)
     gpc_arena_free(&rig.arena);
 }
 
+static void
+with_stores_that_block_nothing_issues_while_one_is_outstanding(void)
+{
+    rig_t rig;
+    gpc_cycle_t until;
+    const gpc_access_t load = {GPC_ACCESS_LOAD, GPC_ORDER_WEAK, GPC_SCOPE_CTA};
+    const gpc_access_t store = {GPC_ACCESS_STORE, GPC_ORDER_WEAK, GPC_SCOPE_CTA};
+    set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.stores_block = true});
+    gpc_order_issued(&rig.order, 0, 1, &load);
+    CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 1, &store, &until), GPC_ORDER_VERDICT_GO);
+    gpc_order_issued(&rig.order, 0, 1, &store);
+    CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 1, &load, &until), GPC_ORDER_VERDICT_OLDER_STORE);
+    CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 2, &load, &until), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(gpc_order_completed(&rig.order, 0, 1, &store), 0);
+    CHECK_EQUAL_I64(gpc_order_may_issue(&rig.order, 0, 1, &load, &until), GPC_ORDER_VERDICT_GO);
+    gpc_arena_free(&rig.arena);
+}
+
 static int
 barrier_at_200(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until)
 {
@@ -693,6 +711,7 @@ main(void)
     RUN(a_barrier_of_one_warp_joins_too);
     RUN(an_arrival_that_does_not_wait_counts);
     RUN(an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then);
+    RUN(with_stores_that_block_nothing_issues_while_one_is_outstanding);
     RUN(the_last_to_arrive_does_the_release_part_and_no_warp_leaves_before);
     RUN(a_barrier_of_the_block_has_a_release_part_of_its_own_and_a_wider_one_the_release);
     RUN(a_barrier_beyond_the_block_releases_once_for_all_and_each_warp_acquires);

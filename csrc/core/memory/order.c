@@ -276,6 +276,9 @@ gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
     if (verdict != GPC_ORDER_VERDICT_GO && (state->blocked || self->rule == GPC_RULE_SC || releases(self, access))) {
         return verdict;
     }
+    if (verdict != GPC_ORDER_VERDICT_GO && self->traits->stores_block && state->outstanding[GPC_ACCESS_STORE]) {
+        return GPC_ORDER_VERDICT_OLDER_STORE;
+    }
     verdict = before_part(self, core, warp, access, until);
     if (verdict != GPC_ORDER_VERDICT_GO || !releases(self, access) || access->kind == GPC_ACCESS_BARRIER) {
         return verdict;

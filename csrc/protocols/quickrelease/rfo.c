@@ -6,6 +6,8 @@
  *          owners after a read; silent evictions of shared copies. The L2 stores the directory's data: of lines that no L1 owns. 32,768
  *          entries cover eight times the L2, so most entries are without data.
  * Options  dir_ways, dir_ratio: the directory's associativity, and its entries per line of the L2 (table 1: 256 KiB of 8 bytes each).
+ *          stores=wait: a warp issues nothing while a store of its waits for ownership ("additional latency imposed to write operations
+ *          because they first must acquire exclusive coherence permissions", section 5.1).
  */
 #include "protocols/quickrelease/rfo.h"
 
@@ -112,10 +114,13 @@ const gpc_protocol_t gpc_protocol_rfo = {
                                          .fuzz_least = 1,
                                          .fuzz_most = 8},
                 [RFO_OPTION_DIR_RATIO] =
-                    GPC_NUMBER("dir_ratio", 8, 1, 64, "directory entries per line of the L2", 1, 1, 4)},
-    .order = {.same_word = true}, /* a load hits while the store of its warp waits for permission */
+                    GPC_NUMBER("dir_ratio", 8, 1, 64, "directory entries per line of the L2", 1, 1, 4),
+                [RFO_OPTION_STORES] = GPC_CHOICE("stores", 0, 1, "post wait",
+                                                 "whether a warp waits for the ownership of its store's line")},
+    .order = {.same_word = true, /* a load hits while the store of its warp waits for permission */
+              .store_option = GPC_OPTION(RFO_OPTION_STORES)},
     .declared = {.weak_outcomes = "SB MP LB R S 2+2W SB+rel+acq R+rel+acq",
-                 .variations = "dir_ways=2,dir_ratio=1",
+                 .variations = "dir_ways=2,dir_ratio=1 stores=wait",
                  .uncovered = {{.table = "L1",
                                 .states = "II",
                                 .events = "RECALL",

@@ -36,7 +36,7 @@ GPC_METADATA(rfo, message, RFO_FIELDS)
 extern const gpc_controller_type_t rfo_l1, rfo_l2, rfo_l3;
 extern const gpc_watched_t rfo_watched;
 
-enum { RFO_OPTION_DIR_WAYS, RFO_OPTION_DIR_RATIO };
+enum { RFO_OPTION_DIR_WAYS, RFO_OPTION_DIR_RATIO, RFO_OPTION_STORES };
 /* Arrays of the directory's bank. */
 enum { RFO_DIRECTORY, RFO_DATA };
 
