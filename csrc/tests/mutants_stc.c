@@ -245,7 +245,7 @@ last_granted(const gpc_controller_t *emu)
     const gpc_described_t *unit = emu->type->unit();
     for (uint16_t i = 0; i < unit->count; i++) {
         if (strcmp(unit->fields[i].name, "epoch") == 0) {
-            return emu->unit_fields + unit->fields[i].offset;
+            return (uint8_t *) emu->unit_fields + unit->fields[i].offset;
         }
     }
     return NULL;
