@@ -2,7 +2,8 @@
  *
  * Paper    Hechtman et al., HPCA 2014, sections 3.1.1, 3.1.3, 4.1: a marker that leaves S-FIFO3 is answered; the L3 is writeable in RFO only.
  * Inferred memory's queue, which keeps the order of a line, is where writes are ordered: a block leaves the S-FIFO into it, and the L3's copy,
- *          which is not writeable, goes. Atomics are performed on the L3's line, which stays. Words are always taken, also of a block that is being fetched: were they held, the marker behind them would pass. The block
+ *          which is not writeable, goes, also where a read needs words of both. Atomics are performed on the L3's line, which
+ *          stays. Words are always taken, also of a block that is being fetched: were they held, the marker behind them would pass. The block
  *          that comes answers the reads that waited with the words as fetched: they are older than any words that came since. It is not kept
  *          if words have left the wL3 meanwhile. Reads and atomics that cannot join wait in the channel, and all behind them.
  */
@@ -48,6 +49,13 @@ GPC_ACTION(act_serve, "send DATA_DOWN from the L3")
 GPC_ACTION(act_serve_written, "send DATA_DOWN from the wL3")
 {
     return qr_answer_written(x, QR_DATA_DOWN);
+}
+
+GPC_ACTION(act_serve_both, "send DATA_DOWN: the L3's words, over them the wL3's; the copy goes")
+{
+    gpc_count_hit(x);
+    gpc_merge_words(gpc_line_words(x), qr_written_words(x), qr_dirty(x->unit, x->line));
+    return qr_answer(x, x->message, QR_DATA_DOWN, gpc_line_words(x));
 }
 
 GPC_ACTION(act_flush, "the wL3 gives the block up, to memory")
@@ -123,7 +131,7 @@ static const gpc_cell_t l3_table[L3_NUM_STATES][L3_NUM_EVENTS] = {
     },
     [L3_V] = {
         [L3_READ_UP] = GO(L3_V, act_serve),
-        [L3_READ_SOME] = GO(L3_P, act_flush, act_fetch), /* the way is the read's */
+        [L3_READ_SOME] = GO(L3_I, act_serve_both, act_flush),
         [L3_READ_COVERED] = GO(L3_V, act_serve_written),
         [L3_BLOCK_UP] = GO(L3_V, act_take),
         [L3_ATOMIC_UP] = GO(L3_V, act_perform),
