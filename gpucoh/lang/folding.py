@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable
 from fractions import Fraction
@@ -134,7 +135,7 @@ def _rounded(exact: Fraction) -> np.float32:
     if size >= Fraction(2) ** exponent:
         exponent += 1
     step = Fraction(2) ** max(exponent - 24, -149)  # the unit in the last place
-    return np.float32(float(round(exact / step) * step))
+    return np.float32(math.copysign(float(round(exact / step) * step), exact))
 
 
 def _fold_float(op: str, words: list[int]) -> int | None:

@@ -106,6 +106,7 @@ def check_fused(x, y, z):
 @example([(1.0 + 2.0**-12, 1.0 + 2.0**-12, 2.0**-60)] * 32)
 @example([(2.0**-75 * 1.5, 2.0**-75, 2.0**-149)] * 32)
 @example([(16777215.0, 1.0 + 2.0**-23, 2.0**-80)] * 32)
+@example([(0.5, -(2.0**-149), 0.0)] * 32)  # rounds to zero, which keeps the sign
 def test_fma_is_rounded_once(rows):
     with np.errstate(all="ignore"):
         check_fused(*zip(*rows, strict=True))
