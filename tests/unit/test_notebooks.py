@@ -132,6 +132,7 @@ def test_stored_texts_are_compared_but_for_times(tool, tmp_path):
     ]
 
 
+@pytest.mark.long  # make check-notebooks compares all of them
 def test_the_quickstart_shows_what_is_stored(tool, monkeypatch):
     """``make check-notebooks`` does this with every notebook."""
     monkeypatch.setenv("GPUCOH_FAST", "1")

@@ -46,8 +46,8 @@ def _run(
 @pytest.mark.parametrize(
     ("protocol", "workload", "limit"),
     [
-        *share([*COHERENT, SMALLEST_DIRECTORY], WORKLOADS, list(LIMITS), one_in=5),
-        *share(VARIATIONS, WORKLOADS, list(LIMITS), one_in=20),
+        *share([*COHERENT, SMALLEST_DIRECTORY], WORKLOADS, list(LIMITS), one_in=10),
+        *share(VARIATIONS, WORKLOADS, list(LIMITS), one_in=40),
     ],
 )
 def test_a_coherent_protocol_does_not_deadlock(protocol: str, workload: str, limit: str) -> None:

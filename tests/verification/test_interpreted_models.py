@@ -33,11 +33,11 @@ def compared(protocol, change=lambda model: None):
         )
 
 
-# The states of tc-strong take half of the time of all.
+# The states of tc-strong and mesi take most of the time of all.
 @pytest.mark.parametrize(
     "protocol",
     [
-        pytest.param(name, marks=pytest.mark.long) if name == "tc-strong" else name
+        pytest.param(name, marks=pytest.mark.long) if name in ("tc-strong", "mesi") else name
         for name in exportable()
     ],
 )
@@ -46,7 +46,16 @@ def test_a_model_does_what_the_explorer_does(protocol):
         assert model == explorer
 
 
-@pytest.mark.parametrize("action", ["act_fill", "act_write_back", "act_complete", "act_add_sharer"])
+@pytest.mark.parametrize(
+    "action",
+    [
+        "act_fill",
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in ("act_write_back", "act_complete", "act_add_sharer")
+        ),
+    ],
+)
 def test_an_action_that_a_model_declares_wrong_is_found(action):
     def forget(model):
         model.definitions.functions[action].body = [ast.Pass()]

@@ -86,7 +86,14 @@ def test_models_are_distinguished(name, outcome, models):
     assert allowing == models
 
 
-@pytest.mark.parametrize("protocol", COHERENT)
+# `make proof` explores all of them on more lines; the rest of these is long.
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        pytest.param(name, marks=pytest.mark.long) if place % 3 else name
+        for place, name in enumerate(COHERENT)
+    ],
+)
 def test_a_protocol_passes_on_one_line(protocol):
     # On one line: an epoch of its band, and another one. Blocks that leave at any time multiply the states, as do
     # evictions from read and write caches at three levels (test_quickrelease.py has them).
