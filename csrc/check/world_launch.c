@@ -1,4 +1,4 @@
-/* world_launch.c: barriers of blocks and ends of launches in the explorer's world. */
+/* world_launch.c: barriers of blocks, ends of launches, and the host between them, in the explorer's world. */
 #include "check/world.h"
 
 #include <string.h>
@@ -161,6 +161,19 @@ gpc_world_may_begin(const gpc_world_t *self)
 }
 
 /* ---- the host ---------------------------------------------------------------------------------------------------- */
+
+int
+gpc_world_final(gpc_world_t *self, uint32_t variable, uint32_t *value)
+{
+    uint32_t words[GPC_WORLD_LINE_WORDS], line = gpc_world_line_number(self, variable);
+    uint32_t word = gpc_world_word_of(self, variable);
+
+    gpc_units_t units = gpc_nodes_units(&self->nodes, self->controllers, self->l1s, gpc_world_address(line));
+    memcpy(words, self->state->memory[line], sizeof(words));
+    int status = self->protocol->host_read(&units, gpc_world_address(line), UINT32_C(1) << word, words);
+    *value = words[word];
+    return status;
+}
 
 int
 gpc_world_check_memory(gpc_world_t *self)

@@ -500,16 +500,3 @@ gpc_world_quiet(const gpc_world_t *self)
     }
     return true;
 }
-
-int
-gpc_world_final(gpc_world_t *self, uint32_t variable, uint32_t *value)
-{
-    uint32_t words[GPC_WORLD_LINE_WORDS], line = gpc_world_line_number(self, variable);
-    uint32_t word = gpc_world_word_of(self, variable);
-
-    gpc_units_t units = gpc_nodes_units(&self->nodes, self->controllers, self->l1s, gpc_world_address(line));
-    memcpy(words, self->state->memory[line], sizeof(words));
-    int status = self->protocol->host_read(&units, gpc_world_address(line), UINT32_C(1) << word, words);
-    *value = words[word];
-    return status;
-}
