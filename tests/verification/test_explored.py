@@ -2,9 +2,10 @@
 
 An entry there has a ``program`` in the language of ``gpucoh verify``, ``protocols``, and ``settings``: ``options`` of
 the protocol, beside those of ``gpucoh verify``; ``warm`` (each L1 begins with a copy of each variable) or ``copies``
-(each with its core); ``evictions`` (any number, at any time); ``timestamp_bits``; ``long`` (left to ``make proof``).
-In each the exploration is complete and without violations; no outcome (the values read, thread by thread, then the
-memory) is as ``forbidden`` says, some are as each of ``seen`` says, and the cell that ``entered`` names is entered.
+(each with its core); ``evictions`` (any number, at any time); ``timestamp_bits``; ``long`` (left to ``make proof``);
+``protocols``, where not all. In each the exploration is complete and without violations; no outcome (the values read,
+thread by thread, then the memory) is as ``forbidden`` says, some are as each of ``seen`` says, and the cell that
+``entered`` names is entered.
 """
 
 import importlib
@@ -29,6 +30,8 @@ def explorations():
         for entry in tomllib.loads(file.read_text(encoding="utf-8"))["exploration"]:
             for protocol in entry["protocols"]:
                 for number, setting in enumerate(entry["settings"]):
+                    if protocol not in setting.get("protocols", entry["protocols"]):
+                        continue
                     marks = [pytest.mark.long] if setting.get("long") else []
                     name = f"{file.parent.name}: {entry['text']}, {protocol}, setting{number}"
                     yield pytest.param(protocol, entry, setting, marks=marks, id=name)
