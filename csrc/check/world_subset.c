@@ -49,7 +49,7 @@ note_channels(gpc_world_t *self, uint32_t source, uint32_t destination)
                                           self->controllers[destination].type->position);
     for (uint32_t network = 0; network < self->num_networks; network++) {
         bool carries = source != destination && (networks >> network & 1);
-        self->carries[source][destination] |= carries ? 1u << network : 0;
+        self->carries[source][destination] |= (uint8_t) (carries << network);
         self->unordered[source][destination] |= carries && !protocol->networks[network].ordered;
     }
 }
