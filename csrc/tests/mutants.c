@@ -81,6 +81,20 @@ derive_table(mutant_t *self, uint32_t controller, uint32_t table, const gpc_tabl
     own->num_patches = 0;
 }
 
+static void
+copy_base(mutant_t *self)
+{
+    self->protocol = *self->base;
+    for (uint32_t i = 0; self->base->controllers[i]; i++) {
+        self->types[i] = *self->base->controllers[i];
+        self->protocol.controllers[i] = &self->types[i];
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && self->types[i].tables[t]; t++) {
+            derive_table(self, i, t, self->types[i].tables[t]);
+            self->types[i].tables[t] = &self->tables[i][t];
+        }
+    }
+}
+
 /* A copy of the product protocol whose id is the first `length` letters of `id`; its controllers and tables are its own. */
 static mutant_t *
 copy_product(const char *id, size_t length)
@@ -95,15 +109,7 @@ copy_product(const char *id, size_t length)
     if (!self->base) {
         stop("no such base protocol", id);
     }
-    self->protocol = *self->base;
-    for (uint32_t i = 0; self->base->controllers[i]; i++) {
-        self->types[i] = *self->base->controllers[i];
-        self->protocol.controllers[i] = &self->types[i];
-        for (uint32_t t = 0; t < GPC_MAX_TABLES && self->types[i].tables[t]; t++) {
-            derive_table(self, i, t, self->types[i].tables[t]);
-            self->types[i].tables[t] = &self->tables[i][t];
-        }
-    }
+    copy_base(self);
     return self;
 }
 
@@ -242,6 +248,24 @@ mutant_protocol(mutant_t *self)
     return &self->protocol;
 }
 
+/* The mutant becomes a copy of the protocol that this option and value choose instead, with its own texts and options. */
+static void
+choose_instead(mutant_t *self, uint8_t option, int64_t value)
+{
+    const gpc_protocol_t declared = self->protocol;
+
+    if (!declared.instead.by || declared.instead.option != option || declared.instead.value != value) {
+        return;
+    }
+    self->base = declared.instead.by;
+    copy_base(self);
+    self->protocol.id = declared.id;
+    self->protocol.text = declared.text;
+    self->protocol.paper = declared.paper;
+    self->protocol.family = declared.family;
+    memcpy(self->protocol.options, declared.options, sizeof(declared.options));
+}
+
 void
 mutant_choose(mutant_t *self, const char *option, int64_t value)
 {
@@ -250,6 +274,7 @@ mutant_choose(mutant_t *self, const char *option, int64_t value)
         number++;
     }
     self->protocol.options[number].standard = value;
+    choose_instead(self, number, value);
     for (uint32_t i = 0; self->base->controllers[i]; i++) {
         for (uint32_t v = 0; v < GPC_MAX_VARIANTS && self->types[i].variants[v].by; v++) {
             gpc_variant_t *variant = &self->types[i].variants[v];

@@ -45,7 +45,7 @@ extern const gpc_protocol_t gpc_protocol_tardis;
 /* ---- functions for `plant`. Tables, states and events by name, without the prefix: "L1", "V", "STORE". -------------------- */
 
 gpc_protocol_t *mutant_protocol(mutant_t *self); /* order traits, networks: to be changed */
-/* Makes the value the option's default, and its variant tables those that the functions below change. */
+/* Makes the value the option's default, and its variant tables, or the protocol that it chooses instead, those that the functions below change. */
 void mutant_choose(mutant_t *self, const char *option, int64_t value);
 gpc_cell_t *mutant_cell(mutant_t *self, const char *table, const char *state, const char *event);
 void mutant_next(mutant_t *self, const char *table, const char *state, const char *event, const char *next);

@@ -1,5 +1,6 @@
-/* mutants_quickrelease.c: bugs planted in qr and its baselines wt and rfo. */
+/* mutants_quickrelease.c: bugs planted in qr and its baselines wt, rfo and no-l1[l2=through]. */
 #include "protocols/quickrelease/qr.h"
+#include "protocols/quickrelease/write_through.h"
 #include "tests/mutants.h"
 
 static void
@@ -54,6 +55,37 @@ l3_copy_survives_write(mutant_t *m)
     mutant_next(m, "L3", "V", "WRITE", "V");
 }
 
+GPC_ACTION(act_overlay_lines, "overlay the words on the line when it comes, unless it is read for sectors")
+{
+    return gpc_first_pending(x)->type == WT_GET_SECTORS ? GPC_OK : gpc_act(mutant_base_action(x, "P", "GETX", 0), x);
+}
+
+static void
+sectors_hide_passing_words(mutant_t *m)
+{
+    mutant_replace(m, "L2", "P", "GETX", 0, act_overlay_lines);
+}
+
+GPC_ACTION(act_join_sectors, "the request is pending too, for the sectors of the first one")
+{
+    x->msg->mask = gpc_first_pending(x)->mask;
+    return gpc_act(mutant_base_action(x, "P", "GETS", 0), x);
+}
+
+static void
+sectors_of_another_load(mutant_t *m)
+{
+    mutant_replace(m, "L2", "P", "GETS", 0, act_join_sectors);
+}
+
+static void
+no_l1_sectors_of_another_load(mutant_t *m)
+{
+    mutant_choose(m, "fill", 1);
+    mutant_choose(m, "l2", 1);
+    sectors_of_another_load(m);
+}
+
 /* ---- rfo --------------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -91,6 +123,24 @@ static void
 reader_not_listed(mutant_t *m)
 {
     mutant_drop(m, "L2", "S", "GETS", 0);
+}
+
+GPC_ACTION(act_perform_once, "perform the store or atomic, if it is still pending")
+{
+    return gpc_first_pending(x) ? gpc_act(mutant_base_action(x, "IM", "LAST", 0), x) : GPC_OK;
+}
+
+static void
+store_answered_before_acks(mutant_t *m)
+{
+    mutant_choose(m, "stores", 1);
+    mutant_add(m, "L1", "IM", "DATA_M", act_perform_once);
+    mutant_add(m, "L1", "SM", "DATA_M", act_perform_once);
+    mutant_add(m, "L1", "SM", "COUNT", act_perform_once);
+    mutant_add(m, "L1", "OM", "COUNT", act_perform_once);
+    mutant_replace(m, "L1", "IM", "LAST", 0, act_perform_once);
+    mutant_replace(m, "L1", "SM", "LAST", 0, act_perform_once);
+    mutant_replace(m, "L1", "OM", "LAST", 0, act_perform_once);
 }
 
 /* ---- qr ---------------------------------------------------------------------------------------------------------------- */
@@ -264,6 +314,54 @@ release_of_the_wave(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycl
     return status;
 }
 
+/* As if a release passed on only what its CU has written, as a barrier does. */
+static int
+release_of_writes(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
+{
+    (void) scope;
+    return qr_barrier(l1, warp, until);
+}
+
+static void
+reader_sends_no_marker(mutant_t *m)
+{
+    mutant_protocol(m)->order.release = release_of_writes;
+}
+
+/* The marker is answered, and the barrier, which finds the CU clean, does not take the answer: the wave's next release does. */
+static int
+barrier_of_writes(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until)
+{
+    bool waits = false;
+    for (uint16_t other = 0; other < l1->machine->warps_per_core; other++) {
+        waits |= qr_warp(l1, other)->releasing > 1;
+    }
+    return qr_unit(l1)->written || waits ? qr_release(l1, warp, GPC_SCOPE_CTA, until) : GPC_OK;
+}
+
+static void
+barrier_leaves_answer(mutant_t *m)
+{
+    mutant_choose(m, "barrier", 0);
+    mutant_protocol(m)->order.barrier = barrier_of_writes;
+}
+
+/* What the CU has written counts as released. */
+static int
+barrier_without_marker(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until)
+{
+    (void) warp, (void) until;
+    qr_unit(l1)->written = 0;
+    return GPC_OK;
+}
+
+static void
+barrier_sends_no_marker(mutant_t *m)
+{
+    mutant_choose(m, "barrier", 0);
+    mutant_protocol(m)->order.barrier = barrier_without_marker;
+}
+
 static void
 fifo_a_wave(mutant_t *m)
 {
@@ -282,12 +380,18 @@ MUTANTS(quickrelease) {
     {"wt!l2-hides-passing-words", "a line that comes to the L2 hides words that have passed since it was read", NULL, l2_hides_passing_words},
     {"wt!host-write-keeps-copies", "a host write leaves the copies that the GPU has", NULL, host_write_keeps_copies},
     {"wt!l3-copy-survives-write", "a store to memory leaves the L3's copy as it is", NULL, l3_copy_survives_write},
+    {"wt!sectors-hide-passing-words", "a line that is read for sectors hides words that have passed since", NULL, sectors_hide_passing_words},
+    {"wt!sectors-of-another-load", "a load past the L1 that joins a read is answered by the sectors of the first load", NULL, sectors_of_another_load},
+    {"no-l1!sectors-of-another-load", "with l2=through and fill=sector a load that joins a read is answered by the sectors of the first load", NULL,
+     no_l1_sectors_of_another_load},
     {"rfo!inv-ack-dropped", "an L1 that has evicted the line does not acknowledge its invalidation", NULL, inv_ack_dropped},
     {"rfo!owner-keeps-line", "an owner passes the line to a writer and stays in M", NULL, owner_keeps_line},
     {"rfo!put-lost", "the L2 forgets the line that its owner evicts", NULL, put_lost},
     {"rfo!upgrade-survives-invalidation", "an upgrade completes with a copy that has been invalidated", NULL, upgrade_survives_invalidation},
     {"rfo!recalled-line-lost", "the directory forgets the line that an owner gives up for a recall", NULL, recalled_line_lost},
     {"rfo!reader-not-listed", "the directory does not list a further reader", NULL, reader_not_listed},
+    {"rfo!store-answered-before-acks", "with stores=wait a wave goes on once the directory has answered its store, before other L1s have acknowledged",
+     NULL, store_answered_before_acks},
     {"qr!release-waits-for-nothing", "a release sends no marker", NULL, release_waits_for_nothing},
     {"qr!inv-ignored", "an L1 ignores Invs", NULL, inv_ignored},
     {"qr!inv-overtaken", "answers to markers and data overtake Invs",
@@ -310,6 +414,12 @@ MUTANTS(quickrelease) {
     {"qr!rl1-keeps-old-copy", "a copy in the rL1 stays when the wL1 gives up words of its block", NULL, rl1_keeps_old_copy},
     {"qr!rl2-keeps-old-copy", "a copy in the rL2 stays when the wL2 gives up words of its block", NULL, rl2_keeps_old_copy},
     {"qr!written-bit-not-set", "a store leaves the written bit clear", NULL, written_bit_not_set},
+    {"qr!reader-sends-no-marker", "a release of a CU without writes since its last answered marker sends none, and so does not pass on what the CU has read", NULL,
+     reader_sends_no_marker},
+    {"qr!barrier-sends-no-marker", "with barrier=release a barrier sends no marker for what its CU has written, and the kernel's end sends none either", NULL,
+     barrier_sends_no_marker},
+    {"qr!barrier-leaves-answer", "with barrier=release a barrier does not take the answer to its marker: the wave's next release does, and sends none", NULL,
+     barrier_leaves_answer},
     {"qr!fifo-a-wave", "a release does not wait for what other waves of the CU have written",
      "section 3: the S-FIFO can be split for each wavefront; the paper refuses it, as it breaks transitivity", fifo_a_wave},
     {0},

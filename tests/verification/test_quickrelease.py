@@ -109,6 +109,30 @@ def test_a_release_after_a_barrier_covers_what_its_block_wrote_before(protocol, 
     assert not found["violations"]
 
 
+@pytest.mark.parametrize("barrier", ["local", "release"])
+def test_a_release_after_its_waves_barrier_has_a_marker_of_its_own(barrier):
+    program = parse("0: st y 1; bar; st x 1; F; add y 1 | 1: ld.acquire y; ld x")
+    allowed = allowed_outcomes(program, "RCc")
+    found = explore(
+        f"qr[barrier={barrier}]", program, allowed=allowed, evictions=0, max_states=50_000
+    )
+    assert found["complete"]
+    assert not found["violations"]
+
+
+@pytest.mark.long
+def test_a_release_of_a_core_without_writes_passes_on_what_it_has_read():
+    """A whole block is written: a wL2 serves reads of it, and invalidates no copy until it leaves."""
+    program = "0: st x 1; st y 1 | 1: ld.acquire x; add.release z 1 | 2: ld.acquire z; ld x"
+    program = replace(parse(program), packed=True, warm=True)
+    allowed = allowed_outcomes(program, "RCc")
+    found = explore(
+        "qr[clean=on,sync_sc=on]", program, allowed=allowed, evictions=0, max_states=200_000
+    )
+    assert found["complete"]
+    assert not found["violations"]
+
+
 def test_a_store_that_a_wave_reads_early_on_its_core_may_be_in_memory_later():
     program = parse("0: st x 1 | 0: ld.acquire x; add y 1 | 1: st y 1; F; add x 1")
     allowed = allowed_outcomes(program, "RCc")
