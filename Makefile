@@ -31,7 +31,7 @@ help:
 	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that must be observed"
 	@echo "make proof    explore every protocol on small machines, repeat every catch of a planted bug, litmus, fuzz briefly"
 	@echo "make proof-full  explorations that take longer: complete at 2 cores, 1 line and 2 operations, then $(FULL_STATES) states"
-	@echo "make products  every combination of protocols with workloads, options and seeds of which make test runs a share"
+	@echo "make products  the combinations of protocols with workloads, options and seeds, and the rows of tables, that make test leaves out"
 	@echo "make shown    every run of the five scorecards at scale tiny, a fortieth at small (SEED=... draws it)"
 	@echo "make bench    speed of the simulator; host instructions against the stored baseline"
 	@echo "make fidelity  measure the tables of docs/fidelity/PAPER.md (PAPER=tc|rcc|denovo|stc|qr SCALE=small|paper); an interrupted run continues"
@@ -94,15 +94,15 @@ asan: $(BUILD)/.run
 	    meson test -C $(BUILD)/asan --print-errorlogs --no-suite determinism --timeout-multiplier 5
 
 # The package beside an extension with sanitizers, whose library is loaded before CPython; no leak check, since CPython leaks.
-# Always gcc: clang's library has another name and is linked statically by default.
+# Always gcc: clang's library has another name and is linked statically by default. Every protocol, not only the share of make test.
 asan-python: $(BUILD)/.test
 	$(RUN) CC=gcc sh tools/build.sh $(BUILD)/asan-python core -Dcostly_asserts=true -Db_sanitize=address,undefined \
 	    -Db_lundef=false -Dbuildtype=debugoptimized
 	sh tools/package_copy.sh $(BUILD)/asan-python
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONPATH=$(CURDIR)/$(BUILD)/asan-python/package \
-	    $(BIN)/pytest -q -p no:cacheprovider --timeout 600 tests/core_api tests/unit/test_gpu.py tests/fuzz tests/verification/test_explored.py \
-	    -k "not planted and (not test_explored or setting0)"
+	    PRODUCTS=all $(BIN)/pytest -q -p no:cacheprovider --timeout 600 tests/core_api tests/unit/test_gpu.py tests/fuzz \
+	    tests/verification/test_explored.py -m "not long" -k "not planted and (not test_explored or setting0)"
 
 # pip builds the wheel from the sdist in isolation, as for a user. meson packs what is committed.
 package: $(BUILD)/.run
@@ -146,7 +146,7 @@ proof-cells:
 	$(BIN)/python tools/cells.py
 proof-long:
 	$(BIN)/pytest -q -n 1 -m long
-# One in ten of the combinations that make test leaves out, drawn by the commit's hash.
+# One in ten of the combinations and rows that make test leaves out, drawn by the commit's hash.
 proof-products:
 	PRODUCTS=10:$(or $(SEED),$(shell git rev-parse HEAD)) $(BIN)/pytest -q -n 1 -m product
 proof-litmus:
@@ -165,7 +165,7 @@ proof-full: develop
 	$(BIN)/gpucoh verify -p all --states $(FULL_STATES)
 	$(BIN)/gpucoh verify -p all -c sc --states $(FULL_STATES)
 
-# Every combination of protocols with workloads, options and seeds that the tests know of (tests/products.py).
+# Every combination of protocols with workloads, options and seeds, and every row of a table, that make test leaves out (tests/products.py).
 .PHONY: products
 products: develop $(BUILD)/.test
 	PRODUCTS=all $(BIN)/pytest -q -n 2 -m product

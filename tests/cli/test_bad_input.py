@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import gpucoh
 from gpucoh.cli import call
 from gpucoh.experiments.grids import read_sweep
+from products import rows, share
 
 COPY = ("run", "vec-cpy", "-p", "ideal", "--scale", "tiny")
 
@@ -34,40 +35,46 @@ def refused(capsys, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [
-        ("cores=-1", "cores = -1 is out of range: 1 to 256"),
-        ("cores=1.5", "'1.5' is not a whole number"),
-        ("cores=nan", "'nan' is not a whole number"),
-        ("cores=1e400", "'1e400' is not a whole number"),
-        ("cores=99999999999999999999", "is out of range"),
-        ("core_mhz=1e400", "is not a clock such as"),
-        ("core_mhz=0", "core_mhz = 0 is out of range"),
-        ("core_mhz=0.7MHz", "not a whole number of MHz"),
-        ("core_mhz=7furlongs", "the unit is not one of"),
-        ("l1_kib=inf", "is not a size such as"),
-        ("l1_kib=1e400", "not a whole number of bytes"),
-        ("l2_kib=1e-9", "'1e-9' is not a whole number of bytes"),
-        ("l1_ways=3", "sets must be a power of two"),
-        ("l2_ways=0", "l2_ways = 0 is out of range"),
-        ("line_bytes=96", "line_bytes = 96 is not a power of two"),
-        ("interleave_bytes=64", "interleave_bytes = 64 is less than line_bytes = 128"),
-        ("scratchpad_banks=3", "is not 0 or a power of two"),
-        ("lanes_per_warp=48", "lanes_per_warp = 48 is not 32 or 64"),
-        ("topology=Torus", "'Torus' is not one of crossbar, mesh or star"),
-        ("scheduler=fifo", "not one of loose_round_robin or greedy_then_oldest"),
-        ("dram_model=1.4GHz", "'1.4GHz' is not one of fixed, fr_fcfs or closed"),
-        ("dram_round_trip=300", "dram_round_trip = 300 is not greater than l2_round_trip = 340"),
-        ("l2_round_trip=10", "(network traversal)"),
-        ("name=mine", "set cannot change a machine's name"),
-        ("budget=inf", "budget = 'inf' is not a whole number of core cycles"),
-        ("budget=1.5", "budget = '1.5' is not a whole number"),
-        ("budget=0", "budget = 0 is out of range"),
-        ("foo=1", "unknown field 'foo'; gpucoh machines fermi lists the fields"),
-        ("l1-kib=16", "did you mean 'l1_kib'?"),
-        ("l1_kb=16", "did you mean 'l1_kib'?"),
-        ("=16", "not of the form key=value"),
-        ("cores=", "not of the form key=value"),
-    ],
+    rows(
+        [
+            ("cores=-1", "cores = -1 is out of range: 1 to 256"),
+            ("cores=1.5", "'1.5' is not a whole number"),
+            ("cores=nan", "'nan' is not a whole number"),
+            ("cores=1e400", "'1e400' is not a whole number"),
+            ("cores=99999999999999999999", "is out of range"),
+            ("core_mhz=1e400", "is not a clock such as"),
+            ("core_mhz=0", "core_mhz = 0 is out of range"),
+            ("core_mhz=0.7MHz", "not a whole number of MHz"),
+            ("core_mhz=7furlongs", "the unit is not one of"),
+            ("l1_kib=inf", "is not a size such as"),
+            ("l1_kib=1e400", "not a whole number of bytes"),
+            ("l2_kib=1e-9", "'1e-9' is not a whole number of bytes"),
+            ("l1_ways=3", "sets must be a power of two"),
+            ("l2_ways=0", "l2_ways = 0 is out of range"),
+            ("line_bytes=96", "line_bytes = 96 is not a power of two"),
+            ("interleave_bytes=64", "interleave_bytes = 64 is less than line_bytes = 128"),
+            ("scratchpad_banks=3", "is not 0 or a power of two"),
+            ("lanes_per_warp=48", "lanes_per_warp = 48 is not 32 or 64"),
+            ("topology=Torus", "'Torus' is not one of crossbar, mesh or star"),
+            ("scheduler=fifo", "not one of loose_round_robin or greedy_then_oldest"),
+            ("dram_model=1.4GHz", "'1.4GHz' is not one of fixed, fr_fcfs or closed"),
+            (
+                "dram_round_trip=300",
+                "dram_round_trip = 300 is not greater than l2_round_trip = 340",
+            ),
+            ("l2_round_trip=10", "(network traversal)"),
+            ("name=mine", "set cannot change a machine's name"),
+            ("budget=inf", "budget = 'inf' is not a whole number of core cycles"),
+            ("budget=1.5", "budget = '1.5' is not a whole number"),
+            ("budget=0", "budget = 0 is out of range"),
+            ("foo=1", "unknown field 'foo'; gpucoh machines fermi lists the fields"),
+            ("l1-kib=16", "did you mean 'l1_kib'?"),
+            ("l1_kb=16", "did you mean 'l1_kib'?"),
+            ("=16", "not of the form key=value"),
+            ("cores=", "not of the form key=value"),
+        ],
+        one_in=4,
+    ),
 )
 def test_a_change_that_makes_no_machine_is_refused(refused, change, message):
     assert message in refused(*COPY, "--set", change)
@@ -100,7 +107,7 @@ MACHINES = {
 }
 
 
-@pytest.mark.parametrize("text", MACHINES)
+@pytest.mark.parametrize("text", share(MACHINES, one_in=3))
 def test_a_file_that_is_no_machine_is_refused_with_its_name(refused, tmp_path, text):
     (tmp_path / "mine.toml").write_text(text)
     report = refused(*COPY, "-m", "mine.toml")
@@ -155,7 +162,7 @@ SWEEPS = {
 }
 
 
-@pytest.mark.parametrize("text", SWEEPS)
+@pytest.mark.parametrize("text", share(SWEEPS, one_in=3))
 def test_a_file_that_is_no_sweep_is_refused_with_its_name(refused, tmp_path, text):
     (tmp_path / "s.toml").write_text(text)
     report = refused("sweep", "s.toml", "--out", "r.parquet")
@@ -165,31 +172,40 @@ def test_a_file_that_is_no_sweep_is_refused_with_its_name(refused, tmp_path, tex
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (("run", "bfs", "-p", "ideal", "-c", "dfr"), "did you mean 'drf'?"),
-        (("run", "bfs", "-p", "tc-weak[lifetme=3]"), "did you mean 'lifetime'?"),
-        (("run", "bfs", "-p", "tc-weak[lifetime=-1]"), "a whole number from 0 to 65535"),
-        (("verify", "-p", ","), "names no protocol"),
-        (("verify", "-p", "mesi", "--states", "0"), "states = 0: must be from 1"),
-        (("verify", "-p", "mesi", "--program-states", "0"), "program-states = 0: must be from 1"),
-        (("verify", "-p", "mesi", "--states", "9" * 20), "must be from 1 to 1,000,000,000"),
-        (("verify", "-p", "mesi", "--evictions", "-1"), "evictions = -1: must be from 0 to 100"),
-        (("run", "bfs", "-p", "ideal[consistency=sc]", "-c", "rc"), "in the brackets"),
-        (("run", "bfs", "-p", "ideal,no-l1"), "unknown protocol"),
-        (("run", "bfs", "-p", "ideal", "--param", "source=1" + "0" * 30), "the vertices of"),
-        (("run", "synthetic", "-p", "ideal", "--param", "zipf=1e400"), "a number from 0 to 4"),
-        (("run", "reduction", "-p", "ideal", "--param", "words=0"), "from 1 to 268435456"),
-        (("run", "bfs", "-p", "ideal", "--seed", str(2**64)), "seed"),
-        (("runs", "bfs"), "Did you mean 'run'?"),
-        (("run", "bfs", "--protocl", "ideal"), "--protocol"),
-        (("sweep", "none.toml", "--out", "r.parquet"), "none.toml: No such file"),
-        (("compare", "-w", ""), "names nothing"),
-        (("compare", "--out", "/dev/null/figures"), "Not a directory"),
-        (("protocols", ""), "unknown protocol ''"),
-        (("machines", "fermi", "mesh15"), "unexpected extra argument"),
-        (("machines", "fermi", "--toml", "--json"), "--json and --toml contradict each other"),
-        (("protocols", "mesi", "--json", "--dot"), "--json and --dot contradict each other"),
-    ],
+    rows(
+        [
+            (("run", "bfs", "-p", "ideal", "-c", "dfr"), "did you mean 'drf'?"),
+            (("run", "bfs", "-p", "tc-weak[lifetme=3]"), "did you mean 'lifetime'?"),
+            (("run", "bfs", "-p", "tc-weak[lifetime=-1]"), "a whole number from 0 to 65535"),
+            (("verify", "-p", ","), "names no protocol"),
+            (("verify", "-p", "mesi", "--states", "0"), "states = 0: must be from 1"),
+            (
+                ("verify", "-p", "mesi", "--program-states", "0"),
+                "program-states = 0: must be from 1",
+            ),
+            (("verify", "-p", "mesi", "--states", "9" * 20), "must be from 1 to 1,000,000,000"),
+            (
+                ("verify", "-p", "mesi", "--evictions", "-1"),
+                "evictions = -1: must be from 0 to 100",
+            ),
+            (("run", "bfs", "-p", "ideal[consistency=sc]", "-c", "rc"), "in the brackets"),
+            (("run", "bfs", "-p", "ideal,no-l1"), "unknown protocol"),
+            (("run", "bfs", "-p", "ideal", "--param", "source=1" + "0" * 30), "the vertices of"),
+            (("run", "synthetic", "-p", "ideal", "--param", "zipf=1e400"), "a number from 0 to 4"),
+            (("run", "reduction", "-p", "ideal", "--param", "words=0"), "from 1 to 268435456"),
+            (("run", "bfs", "-p", "ideal", "--seed", str(2**64)), "seed"),
+            (("runs", "bfs"), "Did you mean 'run'?"),
+            (("run", "bfs", "--protocl", "ideal"), "--protocol"),
+            (("sweep", "none.toml", "--out", "r.parquet"), "none.toml: No such file"),
+            (("compare", "-w", ""), "names nothing"),
+            (("compare", "--out", "/dev/null/figures"), "Not a directory"),
+            (("protocols", ""), "unknown protocol ''"),
+            (("machines", "fermi", "mesh15"), "unexpected extra argument"),
+            (("machines", "fermi", "--toml", "--json"), "--json and --toml contradict each other"),
+            (("protocols", "mesi", "--json", "--dot"), "--json and --dot contradict each other"),
+        ],
+        one_in=3,
+    ),
 )
 def test_the_nearest_or_what_is_allowed_is_reported(refused, arguments, message):
     assert message in refused(*arguments)
@@ -211,7 +227,7 @@ TWICE = [
 ]
 
 
-@pytest.mark.parametrize("arguments", TWICE, ids=lambda arguments: arguments[0])
+@pytest.mark.parametrize("arguments", share(TWICE, one_in=4), ids=lambda arguments: arguments[0])
 def test_a_second_value_of_an_option_is_refused(refused, arguments):
     assert "is given twice; it takes one value" in refused(*arguments)
 
@@ -225,14 +241,17 @@ def test_lists_and_flags_may_be_given_again(capsys):
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ("compare", "--baseline", ""),
-        ("compare", "--out="),
-        ("sweep", "s.toml", "--out", ""),
-        ("reproduce", "tc", "--out", ""),
-        ("fuzz", "-p", "mesi", "--save", ""),
-        ("run", "bfs", "-p", "ideal", "-c", ""),
-    ],
+    share(
+        [
+            ("compare", "--baseline", ""),
+            ("compare", "--out="),
+            ("sweep", "s.toml", "--out", ""),
+            ("reproduce", "tc", "--out", ""),
+            ("fuzz", "-p", "mesi", "--save", ""),
+            ("run", "bfs", "-p", "ideal", "-c", ""),
+        ],
+        one_in=2,
+    ),
 )
 def test_an_empty_value_is_not_taken_for_none(refused, arguments):
     assert "is empty; it takes a value" in refused(*arguments)
@@ -255,7 +274,7 @@ LINES = st.lists(st.one_of(WORDS, OPTIONS), max_size=6)
 
 
 @given(tail=LINES)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_words_after_run_end_with_a_status_and_at_most_one_line(capsys, tail):
     once = [] if "--scale" in tail else ["--scale", "tiny"]
     status = call(["run", "vec-cpy", *tail, *once, "--set", "budget=20000"])

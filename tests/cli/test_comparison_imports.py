@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from products import rows
+
 PROGRAM = """
 import sys
 
@@ -27,6 +29,7 @@ def run_without(folder, *arguments):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 def test_the_default_comparison_runs_without_scipy_and_pyarrow(tmp_path):
     done = run_without(
         tmp_path, "compare", "-p", "no-l1,ideal", "--scale", "tiny", "--out", "figures"
@@ -37,10 +40,13 @@ def test_the_default_comparison_runs_without_scipy_and_pyarrow(tmp_path):
 
 @pytest.mark.parametrize(
     ("package", "arguments"),
-    [
-        ("scipy", ("run", "apsp", "-p", "ideal", "--scale", "tiny")),
-        ("pyarrow", ("sweep", "study.toml", "--out", "study.parquet")),
-    ],
+    rows(
+        [
+            ("scipy", ("run", "apsp", "-p", "ideal", "--scale", "tiny")),
+            ("pyarrow", ("sweep", "study.toml", "--out", "study.parquet")),
+        ],
+        one_in=2,
+    ),
 )
 def test_a_command_that_comes_too_early_says_so_in_one_line(tmp_path, package, arguments):
     (tmp_path / "study.toml").write_text('workload = "vec-cpy"\nscale = "tiny"\n')

@@ -17,6 +17,7 @@ import pytest
 import gpucoh
 from gpucoh.base.files import results_folder, whole_file
 from gpucoh.experiments.interrupts import interruptible, terminable
+from products import rows, share
 
 # CPU seconds from a signal to the end: measured are 0.01 to 0.04, up to 0.05 are the rest of a chunk. Time of the
 # clock would depend on what else the machine does. Without the interrupt, the runs compute for minutes.
@@ -100,10 +101,10 @@ params = {iterations = 100000}
 """
 
 
-ENDING = pytest.mark.parametrize(("by", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+ENDING = [(signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 
 
-@ENDING
+@pytest.mark.parametrize(("by", "code"), rows(ENDING, one_in=2))
 def test_sigterm_and_sighup_end_a_run_at_once(tmp_path, by, code):
     run = ("run", "spm_g", "-p", "no-l1", *LONG, "--param", "iterations=100000")
     status, out, message, taken = interrupted(tmp_path, *run, by=by)
@@ -111,7 +112,7 @@ def test_sigterm_and_sighup_end_a_run_at_once(tmp_path, by, code):
     assert taken < AT_ONCE
 
 
-@ENDING
+@pytest.mark.parametrize(("by", "code"), rows(ENDING, one_in=2))
 def test_sigterm_and_sighup_end_the_sweep_command_and_remove_its_lock(tmp_path, by, code):
     (tmp_path / "s.toml").write_text(SWEEP)
     command = ("sweep", "s.toml", "--out", "rows.parquet", "--jobs", "1")
@@ -160,7 +161,7 @@ def terminated_sweep(folder, setup, by):
     return process.returncode, out, len(pq.read_table(folder / "rows.parquet"))
 
 
-@ENDING
+@pytest.mark.parametrize(("by", "code"), rows(ENDING, one_in=2))
 def test_sigterm_and_sighup_end_a_sweep_with_its_rows_kept_and_its_lock_removed(tmp_path, by, code):
     setup = "before = [signal.SIG_DFL] * 2"
     assert terminated_sweep(tmp_path, setup, by) == (code, "True\n", 3)
@@ -253,7 +254,7 @@ with terminable():
 FOREGROUND = "import signal, os, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
 
 
-@pytest.mark.parametrize("module", ["numpy", "pydantic", "typer", "scipy.sparse"])
+@pytest.mark.parametrize("module", share(["numpy", "pydantic", "typer", "scipy.sparse"], one_in=2))
 def test_ctrl_c_during_the_start_says_nothing(tmp_path, module):
     program = [sys.executable, "-X", "importtime", "-m", "gpucoh", "run", "apsp", "-p", "mesi"]
     command = [sys.executable, "-c", FOREGROUND, *program]
@@ -289,11 +290,14 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize(
     "call",
-    [
-        "gpucoh.run('bfs', protocol='ideal')",
-        "gpucoh.compare(['bfs'], ['ideal', 'mesi'])",
-        "gpucoh.sweep([{'workload': 'bfs', 'protocol': 'ideal'}])",
-    ],
+    share(
+        [
+            "gpucoh.run('bfs', protocol='ideal')",
+            "gpucoh.compare(['bfs'], ['ideal', 'mesi'])",
+            "gpucoh.sweep([{'workload': 'bfs', 'protocol': 'ideal'}])",
+        ],
+        one_in=3,
+    ),
 )
 def test_input_that_takes_long_to_make_is_not_waited_for(tmp_path, call):
     command = [sys.executable, "-c", IN_A_LIBRARY.replace("CALL", call)]

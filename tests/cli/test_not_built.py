@@ -13,11 +13,11 @@ import gpucoh
 
 @pytest.fixture
 def tree(tmp_path):
-    """A folder as a fresh clone is: the package's sources without the core."""
+    """A folder as a clone is: the package's sources and their bytecode, without the core."""
     shutil.copytree(
         Path(gpucoh.__file__).parent,
         tmp_path / "gpucoh",
-        ignore=shutil.ignore_patterns("_core*", "__pycache__"),
+        ignore=shutil.ignore_patterns("_core*"),
     )
     return tmp_path
 

@@ -8,41 +8,49 @@ import pytest
 from core_api.programs import ISA, Assembler, endless, finish, increment, make_gpu, small_machine
 from gpucoh import _core
 from gpucoh.base.errors import BudgetError, ConfigError, KernelError, SimulationError
+from products import rows, share
 
 
 @pytest.mark.parametrize(
     ("changes", "text"),
-    [
-        ({"protocol": "no-such"}, "no-such"),
-        ({"protocol": "no-l1\0"}, "protocol"),
-        ({"protocol": "\ud800"}, "protocol"),
-        ({"protocol": 3}, "protocol"),
-        ({"rule": "tso"}, "tso"),
-        ({"options": {"no_such": 1}}, "no_such"),
-        ({"options": {"lifetime": 1.5}}, "lifetime"),
-        ({"options": {1: 1}}, "option"),
-        ({"options": {f"o{i}": 1 for i in range(100)}}, "options"),
-        ({"options": []}, "options"),
-        ({"seed": -1}, "seed"),
-        ({"seed": 2**64}, "seed"),
-        ({"seed": "7"}, "seed"),
-        ({"budget": 1.5}, "budget"),
-        ({"machine": {}}, "missing"),
-        ({"machine": None}, "machine"),
-        ({"machine": small_machine(cores=0)}, "cores"),
-        ({"machine": small_machine(cores=2**40)}, "cores"),
-        ({"machine": small_machine(cores=-1)}, "cores"),
-        ({"machine": {**small_machine(), "cors": 1}}, "cors"),
-        ({"machine": small_machine(l1_bytes=100)}, "l1"),
-        (
-            {"machine": small_machine(scratchpad_banks=3)},
-            "scratchpad_banks = 3: must be 0 or a power of two",
-        ),
-        (
-            {"machine": small_machine(core_mhz=99991, noc_mhz=99989, l2_mhz=99971, dram_mhz=99961)},
-            "clock",
-        ),
-    ],
+    rows(
+        [
+            ({"protocol": "no-such"}, "no-such"),
+            ({"protocol": "no-l1\0"}, "protocol"),
+            ({"protocol": "\ud800"}, "protocol"),
+            ({"protocol": 3}, "protocol"),
+            ({"rule": "tso"}, "tso"),
+            ({"options": {"no_such": 1}}, "no_such"),
+            ({"options": {"lifetime": 1.5}}, "lifetime"),
+            ({"options": {1: 1}}, "option"),
+            ({"options": {f"o{i}": 1 for i in range(100)}}, "options"),
+            ({"options": []}, "options"),
+            ({"seed": -1}, "seed"),
+            ({"seed": 2**64}, "seed"),
+            ({"seed": "7"}, "seed"),
+            ({"budget": 1.5}, "budget"),
+            ({"machine": {}}, "missing"),
+            ({"machine": None}, "machine"),
+            ({"machine": small_machine(cores=0)}, "cores"),
+            ({"machine": small_machine(cores=2**40)}, "cores"),
+            ({"machine": small_machine(cores=-1)}, "cores"),
+            ({"machine": {**small_machine(), "cors": 1}}, "cors"),
+            ({"machine": small_machine(l1_bytes=100)}, "l1"),
+            (
+                {"machine": small_machine(scratchpad_banks=3)},
+                "scratchpad_banks = 3: must be 0 or a power of two",
+            ),
+            (
+                {
+                    "machine": small_machine(
+                        core_mhz=99991, noc_mhz=99989, l2_mhz=99971, dram_mhz=99961
+                    )
+                },
+                "clock",
+            ),
+        ],
+        one_in=2,
+    ),
 )
 def test_a_gpu_that_cannot_be_is_refused_by_name(changes, text):
     with pytest.raises(ConfigError) as error:
@@ -180,26 +188,29 @@ def test_memory_is_released_once():
 
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"program": b"1" * 31},
-        {"program": "text"},
-        {"program": bytearray(32)},
-        {"vector_registers": 2**16},
-        {"uniform_registers": -1},
-        {"shared_words": 2**32},
-        {"constants": np.zeros(4, np.float64)},
-        {"buffers": 5},
-        {"buffers": [[256, 4, False, "x"]]},
-        {"buffers": [(256, 4, False)]},
-        {"buffers": [(256, 4, False, 7)]},
-        {"buffers": [(-1, 4, False, "x")]},
-        {"grid": (1, 1)},
-        {"grid": 1},
-        {"grid": (1, 1, -1)},
-        {"block": (2**32, 1, 1)},
-        {"placement": 4},
-        {"kernel": None},
-    ],
+    share(
+        [
+            {"program": b"1" * 31},
+            {"program": "text"},
+            {"program": bytearray(32)},
+            {"vector_registers": 2**16},
+            {"uniform_registers": -1},
+            {"shared_words": 2**32},
+            {"constants": np.zeros(4, np.float64)},
+            {"buffers": 5},
+            {"buffers": [[256, 4, False, "x"]]},
+            {"buffers": [(256, 4, False)]},
+            {"buffers": [(256, 4, False, 7)]},
+            {"buffers": [(-1, 4, False, "x")]},
+            {"grid": (1, 1)},
+            {"grid": 1},
+            {"grid": (1, 1, -1)},
+            {"block": (2**32, 1, 1)},
+            {"placement": 4},
+            {"kernel": None},
+        ],
+        one_in=2,
+    ),
 )
 def test_a_launch_of_the_wrong_types_is_refused(changes):
     gpu = make_gpu()
@@ -328,19 +339,22 @@ def test_an_unknown_protocol_is_not_described():
 
 @pytest.mark.parametrize(
     "threads",
-    [
-        5,
-        [5],
-        [(0,)],
-        [(0, 5)],
-        [(-1, [])],
-        [(0, [(0, 0, 0)])],
-        [(0, [(9, 0, 0, 0, 0, 0, 0, 0)])],
-        [(0, [(0, 9, 0, 0, 0, 0, 0, 0)])],
-        [(0, [(1, 0, 0, 0, 0, 0, 1, 1)])],  # depends on itself
-        [(0, [(1, 0, 0, 0, 0, 0, 0, 0), (1, 0, 0, 0, 0, 0, 1, 1)])],  # on a store
-        [(0, [(0, 0, 0, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0, 1, 1)])],  # a load that depends
-    ],
+    share(
+        [
+            5,
+            [5],
+            [(0,)],
+            [(0, 5)],
+            [(-1, [])],
+            [(0, [(0, 0, 0)])],
+            [(0, [(9, 0, 0, 0, 0, 0, 0, 0)])],
+            [(0, [(0, 9, 0, 0, 0, 0, 0, 0)])],
+            [(0, [(1, 0, 0, 0, 0, 0, 1, 1)])],  # depends on itself
+            [(0, [(1, 0, 0, 0, 0, 0, 0, 0), (1, 0, 0, 0, 0, 0, 1, 1)])],  # on a store
+            [(0, [(0, 0, 0, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0, 1, 1)])],  # a load that depends
+        ],
+        one_in=2,
+    ),
 )
 def test_threads_that_cannot_be_explored_are_refused(threads):
     with pytest.raises(ConfigError):

@@ -10,6 +10,7 @@ import pytest
 from core_api.programs import endless, finish, increment, make_gpu
 from gpucoh import _core
 from gpucoh.base.errors import SimulationError
+from products import share
 from registered import ALL, COHERENT
 
 
@@ -25,19 +26,19 @@ def outcome(protocol="no-l1", events=10**6):
     return gpu.statistics(), gpu.cycles(), gpu.instructions(), out.tolist()
 
 
-@pytest.mark.parametrize("protocol", COHERENT)
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=8))
 def test_every_thread_counts_under_a_protocol_that_keeps_its_promise(protocol):
     values = outcome(protocol)[3]
     assert values[0] == 3 * 1024
     assert values[32:] == [3] * 1024
 
 
-@pytest.mark.parametrize("protocol", ALL)
+@pytest.mark.parametrize("protocol", share(ALL, one_in=8))
 def test_the_same_twice_in_a_process(protocol):
     assert outcome(protocol) == outcome(protocol)
 
 
-@pytest.mark.parametrize("protocol", ALL)
+@pytest.mark.parametrize("protocol", share(ALL, one_in=8))
 def test_the_same_when_cut_into_single_events(protocol):
     assert outcome(protocol, events=1) == outcome(protocol)
 

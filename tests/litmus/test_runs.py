@@ -7,6 +7,7 @@ from gpucoh.base.errors import ConfigError
 from gpucoh.litmus import builtin, parse, run_test
 from gpucoh.litmus.runner import _judge, observe
 from gpucoh.litmus.variation import Planner, machines
+from products import share
 from registered import ALL, INCOHERENT
 
 # Programs whose every last state is known without a memory model.
@@ -37,7 +38,7 @@ def states(result):
     return {outcome.state: outcome.count for outcome in result.outcomes}
 
 
-@pytest.mark.parametrize("protocol", ALL)
+@pytest.mark.parametrize("protocol", share(ALL, one_in=8))
 def test_one_thread_computes_what_it_says(protocol):
     test = parse(ALONE.replace("exists", "locations [" + ";".join(LEFT) + "] exists"), "alone")
     result = run_test(test, protocol, runs=60)
@@ -130,13 +131,15 @@ def test_threads_that_name_different_barriers_hang_the_others_do_not():
     assert not result.observed  # a hung run violates no forall
 
 
-@pytest.mark.parametrize("name", ["MP+bar-left", "MP+bar-reg", "MP+bar-count", "MP+bar-arrive"])
+@pytest.mark.parametrize(
+    "name", share(["MP+bar-left", "MP+bar-reg", "MP+bar-count", "MP+bar-arrive"], one_in=2)
+)
 def test_barriers_let_everybody_go(name):
     result = run_test(name, "tc-strong", runs=80)
     assert (result.status, result.observed, result.ok) == ("ran", False, True)
 
 
-@pytest.mark.parametrize("machine", sorted(gpucoh.machines()))
+@pytest.mark.parametrize("machine", share(sorted(gpucoh.machines()), one_in=2))
 def test_every_machine_runs_litmus_tests(machine):
     result = run_test("MP+rel+acq", "gpu-vi", machine=machine, runs=60)
     assert (result.status, result.observed, result.ok) == ("ran", False, True)
@@ -195,8 +198,9 @@ def test_bugs_seen_once_stay_away(name, protocol, runs):
     assert result.ok, result.forbidden or result.reason
 
 
-@pytest.mark.parametrize("protocol", ALL)
-@pytest.mark.parametrize("name", ["MP+fences", "SB+fences", "CoRR", "RMW", "lock"])
+@pytest.mark.parametrize(
+    ("name", "protocol"), share(["MP+fences", "SB+fences", "CoRR", "RMW", "lock"], ALL, one_in=5)
+)
 def test_every_protocol_keeps_the_model_it_promises(name, protocol):
     result = run_test(name, protocol, runs=60)
     assert result.ok, result.forbidden or result.reason

@@ -15,6 +15,7 @@ from gpucoh.papers.counts import Count
 from gpucoh.papers.figures import _panels, chosen
 from gpucoh.papers.runs import START_SKEW, Bench, with_options
 from gpucoh.papers.scorecard import scorecard
+from products import rows
 
 TC = load("tc")
 FIELDS = {
@@ -228,7 +229,7 @@ def test_a_figure_is_chosen_by_its_number_with_or_without_its_letter():
 
 
 @pytest.mark.parametrize(
-    ("figure", "claim"), [("10a", "tc-10"), ("10b", "tc-27"), ("7b", "tc-07b")]
+    ("figure", "claim"), rows([("10a", "tc-10"), ("10b", "tc-27"), ("7b", "tc-07b")], one_in=3)
 )
 def test_a_figures_mean_bars_are_those_of_the_claims(figure, claim, tmp_path):
     paper, bench = subset(claim), Bench("fermi", "tiny", jobs=2)
@@ -252,17 +253,20 @@ def test_reproduce_draws_a_figure_with_its_numbers(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (("reproduce", "ct"), "unknown paper 'ct'; allowed: tc, rcc, denovo, stc, qr"),
-        (("reproduce", "tc", "99"), "unknown figure '99'"),
-        (("reproduce", "tc", "--scale", "huge"), "tiny, small, paper"),
-        (("reproduce", "tc", "--jobs", "0"), "jobs = 0"),
-        (("scorecard", "ct"), "unknown paper"),
-        (("scorecard", "tc", "--seeds", "0"), "the number of seeds is 1 to 1000"),
-        (("scorecard", "tc", "--seeds", "a,b"), "a list of seeds (0,1,2)"),
-        (("scorecard", "tc", "--seeds", "1,2", "--seed", "3"), "contradict"),
-        (("scorecard", "tc", "--store", "nowhere/x.parquet"), "does not exist"),
-    ],
+    rows(
+        [
+            (("reproduce", "ct"), "unknown paper 'ct'; allowed: tc, rcc, denovo, stc, qr"),
+            (("reproduce", "tc", "99"), "unknown figure '99'"),
+            (("reproduce", "tc", "--scale", "huge"), "tiny, small, paper"),
+            (("reproduce", "tc", "--jobs", "0"), "jobs = 0"),
+            (("scorecard", "ct"), "unknown paper"),
+            (("scorecard", "tc", "--seeds", "0"), "the number of seeds is 1 to 1000"),
+            (("scorecard", "tc", "--seeds", "a,b"), "a list of seeds (0,1,2)"),
+            (("scorecard", "tc", "--seeds", "1,2", "--seed", "3"), "contradict"),
+            (("scorecard", "tc", "--store", "nowhere/x.parquet"), "does not exist"),
+        ],
+        one_in=2,
+    ),
 )
 def test_bad_input_is_one_line_and_status_2(arguments, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -23,6 +23,7 @@ from gpucoh.papers.runs import START_SKEW, Bench
 from gpucoh.papers.scorecard import scorecard
 from gpucoh.results.stats import Stats
 from gpucoh.suite import workloads
+from products import rows
 
 RCC = load("rcc")
 CLAIMS = {claim.id: claim for claim in RCC.claims}
@@ -122,28 +123,31 @@ def test_logical_time_advances_per_cycle_of_a_core():
 
 @pytest.mark.parametrize(
     ("measure", "given", "expected"),
-    [
-        ("sc_stalled", {"stalls": (1, 2, 3)}, 0.06),
-        ("sc_stalled", {"instructions": 0}, None),
-        ("sc_behind_writes", {"stall_cycles": (10, 20, 10)}, 0.75),
-        ("sc_behind_writes", {}, None),
-        ("sc_stalls", {"stall_cycles": (10, 20, 10)}, 20),
-        ("stall_latency", {"stalls": (1, 1, 2), "stall_cycles": (10, 20, 10)}, 10),
-        ("stall_latency", {}, None),
-        ("expired_loads", {"expired": (3, 5)}, 0.05),
-        ("expired_loads", {"loads": 0}, None),
-        ("expired_unchanged", {"expired": (3, 5)}, 0.6),
-        ("expired_unchanged", {}, None),
-        ("l1_miss_rate", {"misses": 73}, 0.73),
-        ("l1_miss_rate", {"misses": 60, "merges": 20}, 0.75),
-        ("l1_miss_rate", {"loads": 0}, None),
-        ("l1_hit_rate", {"misses": 73}, 0.27),
-        ("sc_stalled", {"stalls": (1, 2, 3), "shared": 20}, 0.05),
-        ("store_latency_ratio", {"latencies": (100, 240)}, 2.4),
-        ("write_latency_ratio", {"latencies": (100, 240, 80)}, 1.2),
-        ("store_latency_ratio", {"latencies": (0, 240)}, None),
-        ("instruction_latency_ratio", {"latencies": (100, 240)}, 1.2),
-    ],
+    rows(
+        [
+            ("sc_stalled", {"stalls": (1, 2, 3)}, 0.06),
+            ("sc_stalled", {"instructions": 0}, None),
+            ("sc_behind_writes", {"stall_cycles": (10, 20, 10)}, 0.75),
+            ("sc_behind_writes", {}, None),
+            ("sc_stalls", {"stall_cycles": (10, 20, 10)}, 20),
+            ("stall_latency", {"stalls": (1, 1, 2), "stall_cycles": (10, 20, 10)}, 10),
+            ("stall_latency", {}, None),
+            ("expired_loads", {"expired": (3, 5)}, 0.05),
+            ("expired_loads", {"loads": 0}, None),
+            ("expired_unchanged", {"expired": (3, 5)}, 0.6),
+            ("expired_unchanged", {}, None),
+            ("l1_miss_rate", {"misses": 73}, 0.73),
+            ("l1_miss_rate", {"misses": 60, "merges": 20}, 0.75),
+            ("l1_miss_rate", {"loads": 0}, None),
+            ("l1_hit_rate", {"misses": 73}, 0.27),
+            ("sc_stalled", {"stalls": (1, 2, 3), "shared": 20}, 0.05),
+            ("store_latency_ratio", {"latencies": (100, 240)}, 2.4),
+            ("write_latency_ratio", {"latencies": (100, 240, 80)}, 1.2),
+            ("store_latency_ratio", {"latencies": (0, 240)}, None),
+            ("instruction_latency_ratio", {"latencies": (100, 240)}, 1.2),
+        ],
+        one_in=2,
+    ),
 )
 def test_an_amount_of_a_run(measure, given, expected):
     assert AMOUNTS[measure](run(**given)) == expected

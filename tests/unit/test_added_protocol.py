@@ -7,6 +7,7 @@ product's protocols and the copy.
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,13 +51,22 @@ print(json.dumps({
 }))
 """  # fmt: skip
 
-# Every test of the suite with the texts among its parameters.
+# Every test of the suite with the texts among its parameters. Of a share, each value of each list once: whether a
+# protocol is in the list does not depend on where its share begins.
 COLLECT = """
 import json, sys
-sys.path.insert(0, "tools")
+sys.path[:0] = ["tools", "tests"]
 import mutants
 mutants.install()
-import pytest
+import pytest, products
+
+def every(*axes, one_in):
+    axes = [list(axis) for axis in axes]
+    places = range(max(map(len, axes)))
+    several = [tuple(axis[place % len(axis)] for axis in axes) for place in places]
+    return several if len(axes) > 1 else axes[0]
+
+products.share = every
 
 class Collected:
     def pytest_collection_finish(self, session):
@@ -121,6 +131,7 @@ def test_figures_give_it_a_look_of_its_own(lists):
     assert len(set(lists["looks"].values())) == len(lists["looks"])
 
 
+@pytest.mark.long
 def test_every_test_of_all_coherent_protocols_runs_with_it(tmp_path):
     with_the_copy("-c", COLLECT, tmp_path / "tests.json")
     tests = json.loads((tmp_path / "tests.json").read_text())
@@ -129,6 +140,7 @@ def test_every_test_of_all_coherent_protocols_runs_with_it(tmp_path):
     assert [name for name, given in of_all.items() if ADDED not in given] == []
 
 
+@pytest.mark.long
 def test_it_is_run_explored_and_fuzzed():
     result = json.loads(
         with_the_copy(
@@ -164,8 +176,10 @@ SELECTIONS = {
 
 
 def named_together(text):
-    """The most protocols that one list, tuple, set or dictionary of a source names."""
+    """The most protocols that one list, tuple, set or dictionary of a source names; 0 if the whole names few."""
     known, most = set(gpucoh.protocols()), 0
+    if len(known & set(re.findall(r"""["']([\w-]+)""", text))) < 4:
+        return 0
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict):
             parts = node.keys if isinstance(node, ast.Dict) else node.elts
@@ -177,7 +191,7 @@ def named_together(text):
 
 def test_a_list_of_names_is_seen():
     assert named_together("x = ['no-l1', 'mesi', 'gpu-vi', 'tc-weak[lifetime=1]', 'bfs']") == 4
-    assert named_together("x = {'no-l1': 1, 'mesi': 2, 'ideal': 3}") == 3
+    assert named_together("x = {'no-l1': 1, 'mesi': 2, 'ideal': 3, 'nothing': 'rfo'}") == 3
 
 
 def test_no_other_file_lists_protocols():

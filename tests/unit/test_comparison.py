@@ -14,6 +14,7 @@ from gpucoh.report.charts import Bar
 from gpucoh.report.plots import energy_bars
 from gpucoh.report.tables import print_comparison
 from gpucoh.results.matrix import geometric_mean, harmonic_mean
+from products import rows
 
 GROUPS = {"l1", "l2", "traffic", "stalls", "dram", "energy"}
 COUNTS = {"cycles", "instructions", "thread_instructions", "memory_instructions"}
@@ -60,15 +61,18 @@ def test_a_run_carries_its_whole_configuration():
 
 @pytest.mark.parametrize(
     ("workload", "protocol", "machine"),
-    [
-        *(("vec-cpy", protocol, "fermi") for protocol in gpucoh.protocols()),
-        *((workload, "mesi", "fermi") for workload in ("bfs", "synthetic", "reduction", "uts")),
-        *(
-            ("fft", "stc-mb", "gcn3"),
-            ("nn", "qr[clean=on]", "apu"),
-            ("spm_g", "denovo-hrf", "mesh15"),
-        ),
-    ],
+    rows(
+        [
+            *(("vec-cpy", protocol, "fermi") for protocol in gpucoh.protocols()),
+            *((workload, "mesi", "fermi") for workload in ("bfs", "synthetic", "reduction", "uts")),
+            *(
+                ("fft", "stc-mb", "gcn3"),
+                ("nn", "qr[clean=on]", "apu"),
+                ("spm_g", "denovo-hrf", "mesh15"),
+            ),
+        ],
+        one_in=8,
+    ),
 )
 def test_a_run_is_made_again_from_its_dictionary(workload, protocol, machine):
     """The number of launches, of events and the transitions were lost."""

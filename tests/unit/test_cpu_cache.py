@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gpucoh
+from products import share
 
 APU = gpucoh.machine("apu").replace(cpu_kib=0)
 WORDS = 4096
@@ -27,7 +28,7 @@ def launched(machine, protocol="no-l1", launches=1, words=WORDS):
     return cycles, gpu.stats()
 
 
-@pytest.mark.parametrize("protocol", gpucoh.protocols())
+@pytest.mark.parametrize("protocol", share(gpucoh.protocols(), one_in=8))
 def test_data_are_right_and_the_first_launch_pays_for_its_input(protocol):
     usual, plain = launched(APU, protocol, launches=2)
     cycles, stats = launched(APU.replace(cpu_kib=1024), protocol, launches=2)
@@ -68,7 +69,7 @@ def test_a_kernel_that_overwrites_the_host_s_words_ends_later_by_a_probe(protoco
     assert cycles[0] + 900 < cycles[1000] <= cycles[0] + 1000
 
 
-@pytest.mark.parametrize("protocol", ["no-l1[l2=through]", "wt", "rfo", "qr"])
+@pytest.mark.parametrize("protocol", share(["no-l1[l2=through]", "wt", "rfo", "qr"], one_in=2))
 def test_words_that_the_host_writes_again_are_read_from_the_cpu_again(protocol):
     gpu = gpucoh.GPU(machine="apu", protocol=protocol, check=True)
     data, out = gpu.array(np.arange(64, dtype=np.uint32)), gpu.zeros(64, np.uint32)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gpucoh
+from products import share
 from registered import ALL
 
 Words = gpucoh.Buffer[gpucoh.i32]
@@ -136,7 +137,7 @@ def zeros(*sizes):
 # ---- reports
 
 
-@pytest.mark.parametrize("protocol", ALL)
+@pytest.mark.parametrize("protocol", share(ALL, one_in=8))
 def test_a_report_names_the_polled_word_and_the_barrier(protocol):
     text = report(wait_for_flag, zeros(64, 64), grid=4, protocol=protocol)
     poll = f"poll flag[3] = 0 in kernel 'wait_for_flag' at {__file__}:{line_of(wait_for_flag, 'polls')}"
@@ -149,7 +150,7 @@ def test_a_report_names_the_polled_word_and_the_barrier(protocol):
     assert f"4 warps (first: warp 1 of block (0,0,0) on core 0) wait at {barrier}" in text
 
 
-@pytest.mark.parametrize("protocol", ALL)
+@pytest.mark.parametrize("protocol", share(ALL, one_in=8))
 def test_a_report_names_the_holder_of_a_lock(protocol):
     gpu_of = []
 
@@ -302,7 +303,7 @@ def poll_with_named_barriers(flag: Words):
         gpucoh.barrier()
 
 
-@pytest.mark.parametrize("protocol", ["tc-weak", "mesi", "gpu-drf"])
+@pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "gpu-drf"], one_in=3))
 @pytest.mark.parametrize(("grid", "block"), [(1, 32), (1, 128), (40, 128)])
 def test_a_poll_loop_with_a_barrier_is_a_deadlock(protocol, grid, block):
     text = report(poll_and_meet, zeros(1), grid=grid, block=block, protocol=protocol, after=10_000)
@@ -310,7 +311,7 @@ def test_a_poll_loop_with_a_barrier_is_a_deadlock(protocol, grid, block):
     assert f"flag[0] = 0 in kernel 'poll_and_meet' at {__file__}:{line}" in text
 
 
-@pytest.mark.parametrize("protocol", ["tc-weak", "mesi", "denovo-drf"])
+@pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "denovo-drf"], one_in=3))
 @pytest.mark.parametrize(
     ("kernel", "sizes"),
     [
@@ -378,7 +379,7 @@ def meet_with_counts_in_a_local_array(flag: Words, rounds: gpucoh.i32):
         gpucoh.barrier()
 
 
-@pytest.mark.parametrize("protocol", ["tc-weak", "mesi", "gpu-drf"])
+@pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "gpu-drf"], one_in=3))
 @pytest.mark.parametrize(
     ("kernel", "grid", "last"),
     [
@@ -412,7 +413,7 @@ def test_a_barrier_that_a_warp_will_end_is_no_deadlock(kernel, grid, last, proto
     ],
     ids=lambda item: getattr(item, "name", ""),
 )
-@pytest.mark.parametrize("protocol", ["tc-weak", "mesi", "no-l1"])
+@pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "no-l1"], one_in=3))
 def test_a_launch_with_progress_is_no_deadlock(kernel, args, protocol):
     gpu = gpucoh.GPU(protocol=protocol, deadlock_after=16_000, budget=2**40)
     grid = {warps_that_end: 40, sleep_then_set: 2}.get(kernel, 1)

@@ -13,6 +13,7 @@ import pytest
 import gpucoh
 from gpucoh.results import stats as statistics
 from gpucoh.results.stats import Stats
+from products import share
 
 
 class Checker(HTMLParser):
@@ -100,7 +101,7 @@ def test_notebooks_show_tables(matrix, result):
     assert "Buffer[gpucoh.f32" in html_text(scale)
 
 
-@pytest.mark.parametrize("name", gpucoh.protocols())
+@pytest.mark.parametrize("name", share(gpucoh.protocols(), one_in=8))
 def test_notebooks_show_a_protocol_s_tables(name):
     protocol = gpucoh.protocols()[name]
     text = html_text(protocol)

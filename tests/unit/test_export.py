@@ -11,6 +11,7 @@ from gpucoh.export.bounded import bounded, exportable
 from gpucoh.export.exporting import DEFAULT_PROGRAMS, export, programs_of
 from gpucoh.export.syntax import Definitions, ModelError
 from gpucoh.verify.explorer import small_choice
+from products import share
 
 #: Metadata that only decide which way or message is served first, or count: no part of a state of one line.
 NOT_MODELLED = {"STATISTIC"}
@@ -27,7 +28,7 @@ def texts(function):
     return [ast.unparse(node) for node in ast.walk(function)]
 
 
-@pytest.mark.parametrize("protocol", exportable())
+@pytest.mark.parametrize("protocol", share(exportable(), one_in=3))
 def test_every_cell_of_the_tables_is_in_the_model(protocol):
     described, model = model_of(protocol)
     for controller in described.json["controllers"]:
@@ -44,7 +45,7 @@ def test_every_cell_of_the_tables_is_in_the_model(protocol):
                 assert lines[-1].startswith("x.status = HELD")
 
 
-@pytest.mark.parametrize("protocol", exportable())
+@pytest.mark.parametrize("protocol", share(exportable(), one_in=3))
 def test_every_field_of_the_protocol_is_in_the_model(protocol):
     described, model = model_of(protocol)
     records = model.definitions.records
@@ -78,7 +79,7 @@ def test_every_cell_and_field_of_a_part_is_in_the_model(protocol, part):
             assert item["name"] in model.definitions.records["Entry"]
 
 
-@pytest.mark.parametrize("protocol", exportable())
+@pytest.mark.parametrize("protocol", share(exportable(), one_in=3))
 def test_a_model_bears_the_texts_of_the_actions(protocol):
     text = export(protocol, programs=["ld x | st x 1"], evictions=0).text
     described = gpucoh.protocols()[protocol]

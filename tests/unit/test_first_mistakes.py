@@ -10,6 +10,7 @@ import pytest
 
 import gpucoh
 from gpucoh.cli import call
+from products import share
 
 
 def refusal(function, *args, error=gpucoh.ConfigError, **keywords):
@@ -87,7 +88,7 @@ def test_data_that_do_not_fit_are_named(data, message):
         gpucoh.GPU().array(data)
 
 
-@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+@pytest.mark.parametrize("duplicate", share([copy.copy, copy.deepcopy, pickle.dumps], one_in=3))
 def test_a_copied_array_says_what_to_do(duplicate, capsys):
     x = gpucoh.GPU().zeros(4, np.int32)
     assert "a.numpy() is a copy on the host" in refusal(duplicate, x)

@@ -10,6 +10,7 @@ import pytest
 import gpucoh
 from gpucoh.device.gpu import occupancy
 from gpucoh.lang import isa
+from products import share
 from registered import ALL, WITH_L1
 
 
@@ -149,7 +150,7 @@ def test_an_array_is_compared_by_its_values(gpu):
 # ---- launches
 
 
-@pytest.mark.parametrize("protocol", ALL)
+@pytest.mark.parametrize("protocol", share(ALL, one_in=8))
 def test_a_kernel_computes(protocol):
     gpu = gpucoh.GPU(protocol=protocol)
     x = gpu.array(np.arange(100, dtype=np.int32))
@@ -428,7 +429,7 @@ def test_a_gpu_that_cannot_be_is_refused(arguments, message):
         gpucoh.GPU(**arguments)
 
 
-@pytest.mark.parametrize("protocol", WITH_L1)
+@pytest.mark.parametrize("protocol", share(WITH_L1, one_in=8))
 def test_a_machine_without_l1s_is_refused_by_its_field_where_the_protocol_needs_one(protocol):
     bare = gpucoh.machine("fermi").replace(l1_kib=0)
     message = f"^l1_kib = 0: protocol {protocol} needs an L1 of at least 512 bytes"

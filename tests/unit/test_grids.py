@@ -7,6 +7,7 @@ import pytest
 
 import gpucoh
 from gpucoh.experiments.grids import read_sweep
+from products import rows
 
 
 def test_a_grid_is_the_product_of_its_lists():
@@ -81,33 +82,36 @@ def test_a_file_is_the_product_of_its_lists(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        ("workloads = [", "not TOML"),
-        ('protocols = ["ideal"]', "the entry workloads is missing"),
-        ('worklods = ["bfs"]', "unknown entry 'worklods'.*did you mean 'workloads'"),
-        ('workloads = ["bsf"]', "unknown workload"),
-        ("workloads = [3]", "workload 3 is not a name"),
-        ('workloads = [["bfs"]]', "is not a number, text or boolean"),
-        ('workload = "bfs"\nworkloads = ["hsp"]', "given twice"),
-        ('workload = "bfs"\nseeds = []', "seeds is an empty list"),
-        ('workload = "bfs"\nseeds = [-1]', "seed = -1"),
-        ('workload = "bfs"\nprotocols = ["idael"]', "unknown protocol.*'ideal'"),
-        ('workload = "bfs"\nmachines = [1]', "machine 1 is not a name"),
-        ('workload = "bfs"\nconsistency = "sq"', "unknown consistency"),
-        ('workload = "bfs"\nset = 3', "set = 3 is not a table"),
-        (
-            '[set]\ncores = 2\nworkload = "bfs"',
-            r"entry workload is in the table \[set\]: write it above",
-        ),
-        (
-            'workload = "bfs"\n[set]\nseeds = [1]',
-            r"the entry seeds is in the table \[set\]: write it",
-        ),
-        ('[params]\nworkloads = ["bfs"]', r"the entry workloads is in the table \[params\]"),
-        ('workload = "bfs"\nset = {cores = ["x"]}', "'x' is not a whole number"),
-        ('workload = "bfs"\nparams = {grap = 1}', "unknown parameter 'grap'"),
-        ('workload = "bfs"\ncheck = "yes"', "is not true or false"),
-    ],
+    rows(
+        [
+            ("workloads = [", "not TOML"),
+            ('protocols = ["ideal"]', "the entry workloads is missing"),
+            ('worklods = ["bfs"]', "unknown entry 'worklods'.*did you mean 'workloads'"),
+            ('workloads = ["bsf"]', "unknown workload"),
+            ("workloads = [3]", "workload 3 is not a name"),
+            ('workloads = [["bfs"]]', "is not a number, text or boolean"),
+            ('workload = "bfs"\nworkloads = ["hsp"]', "given twice"),
+            ('workload = "bfs"\nseeds = []', "seeds is an empty list"),
+            ('workload = "bfs"\nseeds = [-1]', "seed = -1"),
+            ('workload = "bfs"\nprotocols = ["idael"]', "unknown protocol.*'ideal'"),
+            ('workload = "bfs"\nmachines = [1]', "machine 1 is not a name"),
+            ('workload = "bfs"\nconsistency = "sq"', "unknown consistency"),
+            ('workload = "bfs"\nset = 3', "set = 3 is not a table"),
+            (
+                '[set]\ncores = 2\nworkload = "bfs"',
+                r"entry workload is in the table \[set\]: write it above",
+            ),
+            (
+                'workload = "bfs"\n[set]\nseeds = [1]',
+                r"the entry seeds is in the table \[set\]: write it",
+            ),
+            ('[params]\nworkloads = ["bfs"]', r"the entry workloads is in the table \[params\]"),
+            ('workload = "bfs"\nset = {cores = ["x"]}', "'x' is not a whole number"),
+            ('workload = "bfs"\nparams = {grap = 1}', "unknown parameter 'grap'"),
+            ('workload = "bfs"\ncheck = "yes"', "is not true or false"),
+        ],
+        one_in=2,
+    ),
 )
 def test_a_bad_file_is_reported_by_its_name(tmp_path, text, message):
     path = tmp_path / "s.toml"

@@ -10,6 +10,7 @@ import pytest
 
 import gpucoh
 from gpucoh.suite.base import REGISTRY
+from products import share
 from registered import ALL, COHERENT
 
 PAGES = Path(__file__).parents[2] / "docs" / "how-to"
@@ -95,7 +96,9 @@ def test_the_page_s_protocol_describes_itself(mutant_gpucoh):
     assert described["models"] == {"sc": "SC", "rc": "RC-MCA"}
 
 
-@pytest.mark.parametrize("workload", ["bfs", "stn", "dlb", "cl", "fg-share", "kmn"])
+@pytest.mark.parametrize(
+    "workload", share(["bfs", "stn", "dlb", "cl", "fg-share", "kmn"], one_in=2)
+)
 def test_the_page_s_protocol_runs_workloads_with_monitors(mutant_gpucoh, workload):
     result = mutant_gpucoh.run(workload, protocol=EXAMPLE, scale="tiny", check=True)
     assert result.correct
@@ -113,14 +116,16 @@ def test_the_page_s_protocol_outlives_its_timestamps(mutant_gpucoh):
     assert result.stats.rollovers > 0
 
 
-@pytest.mark.parametrize("name", ["MP+fences", "SB+fences", "IRIW+fences", "CoRR+merged", "lock"])
+@pytest.mark.parametrize(
+    "name", share(["MP+fences", "SB+fences", "IRIW+fences", "CoRR+merged", "lock"], one_in=2)
+)
 def test_the_page_s_protocol_keeps_its_memory_model(mutant_gpucoh, name):
     from gpucoh.litmus import run_test
 
     assert run_test(name, EXAMPLE, runs=100).ok
 
 
-@pytest.mark.parametrize("rule", ["sc", "rc"])
+@pytest.mark.parametrize("rule", share(["sc", "rc"], one_in=2))
 def test_the_explorer_finds_no_violation_of_the_page_s_protocol(mutant_gpucoh, rule):
     from gpucoh.verify.explorer import verify
 
@@ -129,6 +134,7 @@ def test_the_explorer_finds_no_violation_of_the_page_s_protocol(mutant_gpucoh, r
     assert not result.violations
 
 
+@pytest.mark.long
 def test_random_programs_enter_every_cell_of_the_page_s_protocol(mutant_gpucoh):
     from gpucoh.fuzz import fuzz
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gpucoh
+from products import share
 
 RAISED = (
     TimeoutError,
@@ -83,8 +84,7 @@ def raise_at(callback, raised):
     return progress
 
 
-@pytest.mark.parametrize("callback", [1, 3])
-@pytest.mark.parametrize("raised", RAISED)
+@pytest.mark.parametrize(("raised", "callback"), share(RAISED, [1, 3], one_in=3))
 def test_what_progress_raises_ends_the_launch(gpu, raised, callback):
     x = gpu.zeros(32, np.int32)
     gpu.progress = raise_at(callback, raised)
@@ -93,8 +93,7 @@ def test_what_progress_raises_ends_the_launch(gpu, raised, callback):
     check_usable(gpu, x)
 
 
-@pytest.mark.parametrize("seconds", [0.001, 0.1])
-@pytest.mark.parametrize("raised", RAISED)
+@pytest.mark.parametrize(("raised", "seconds"), share(RAISED, [0.001, 0.1], one_in=3))
 def test_what_a_signal_handler_raises_ends_the_launch(gpu, alarm, raised, seconds):
     x = gpu.zeros(32, np.int32)
 
@@ -146,8 +145,9 @@ def test_an_exception_at_any_call_of_a_launch_leaves_a_usable_gpu(gpu):
     check_usable(gpu, x)
 
 
-@pytest.mark.parametrize("context", ["profile", "record", "trace"])
-@pytest.mark.parametrize("raised", RAISED)
+@pytest.mark.parametrize(
+    ("raised", "context"), share(RAISED, ["profile", "record", "trace"], one_in=4)
+)
 def test_an_exception_ends_the_contexts_around_a_launch(gpu, raised, context):
     x = gpu.zeros(32, np.int32)
 

@@ -11,6 +11,7 @@ import pytest
 import gpucoh
 from gpucoh import Buffer, i32
 from gpucoh.results.profile import CAUSES, VIEWS
+from products import rows
 
 PAGE = Path(__file__).parents[2] / "docs" / "profiling.md"
 
@@ -36,7 +37,16 @@ def runs(study):
 
 @pytest.mark.parametrize(
     ("workload", "protocol"),
-    [("uts", "gpu-vi"), ("st", "denovo-drf"), ("bh", "tc-strong"), ("hsp", "qr"), ("dlb", "mesi")],
+    rows(
+        [
+            ("uts", "gpu-vi"),
+            ("st", "denovo-drf"),
+            ("bh", "tc-strong"),
+            ("hsp", "qr"),
+            ("dlb", "mesi"),
+        ],
+        one_in=2,
+    ),
 )
 def test_every_view_adds_up_to_the_run_which_stays_the_same(workload, protocol):
     plain = gpucoh.run(workload, protocol, scale="tiny")

@@ -83,7 +83,7 @@ def reversed_with(kernel, protocol, n, check):
 
 # 64: whole warps end; 70: lanes of a warp; 1: all but one thread.
 @pytest.mark.parametrize(
-    ("kernel", "n", "protocol"), share([reverse, late_return], [64, 70, 1], ALL, one_in=4)
+    ("kernel", "n", "protocol"), share([reverse, late_return], [64, 70, 1], ALL, one_in=16)
 )
 def test_a_barrier_does_not_wait_for_threads_that_have_returned(protocol, n, kernel):
     expected = [*reversed(range(n)), *([-1] * (BLOCK - n))]
@@ -103,7 +103,7 @@ def test_threads_may_return_between_barriers_of_a_loop():
     assert reversed_with(shrinking, "mesi", 100, True)[:100] == [*range(99, -1, -1)]
 
 
-@pytest.mark.parametrize("protocol", COHERENT)
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=8))
 def test_a_barrier_that_a_thread_completes_by_its_end_releases_the_blocks_writes(protocol):
     gpu = gpucoh.GPU(protocol=protocol, check=True)
     data, out = gpu.zeros(BLOCK, np.int32), gpu.zeros(BLOCK, np.int32)
@@ -178,7 +178,7 @@ def test_what_a_thread_writes_that_ends_is_not_ordered_before_the_barrier():
         gpu.launch(written_by_a_thread_that_ends, grid=1, block=BLOCK, args=arrays)
 
 
-@pytest.mark.parametrize("protocol", COHERENT)
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=8))
 def test_the_explorer_lets_threads_end_before_a_barrier(protocol):
     program = parse("0: st x 1; bar | 0: bar; ld x | 0: exit")
     rows = allowed_outcomes(program, "SC")

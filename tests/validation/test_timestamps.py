@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gpucoh
+from products import share
 from registered import COHERENT, TIMED
 
 WORKLOADS = ("bh", "fg-share", "stn")
@@ -21,7 +22,7 @@ def _machine(bits: int) -> gpucoh.Machine:
     return gpucoh.machine("fermi").replace(timestamp_bits=bits)
 
 
-@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("workload", share(WORKLOADS, one_in=3))
 @pytest.mark.parametrize(("protocol", "bits"), NARROW)
 def test_results_are_right_across_rollovers(workload: str, protocol: str, bits: int) -> None:
     run = gpucoh.run(workload, protocol=protocol, machine=_machine(bits), scale="tiny")
@@ -45,7 +46,9 @@ def test_wide_timestamps_never_begin_again() -> None:
     assert run.l2["leases_cut"] == 0
 
 
-@pytest.mark.parametrize("protocol", [name for name in COHERENT if name not in TIMED])
+@pytest.mark.parametrize(
+    "protocol", share([name for name in COHERENT if name not in TIMED], one_in=7)
+)
 def test_the_width_has_no_effect_on_protocols_without_timestamps(protocol: str) -> None:
     narrow = gpucoh.run("bh", protocol=protocol, machine=_machine(6), scale="tiny")
     wide = gpucoh.run("bh", protocol=protocol, scale="tiny")

@@ -131,7 +131,7 @@ RACES = {
 }
 
 
-@pytest.mark.parametrize(("function", "protocol"), share(list(RIGHT), COHERENT, one_in=4))
+@pytest.mark.parametrize(("function", "protocol"), share(list(RIGHT), COHERENT, one_in=24))
 def test_bytes_of_one_word_do_not_race(function, protocol):
     launch(function, protocol)
 

@@ -7,6 +7,7 @@ import pytest
 from gpucoh.cli import call
 from gpucoh.verify.explorer import explore, small_choice, verify
 from gpucoh.verify.programs import parse
+from products import share
 
 # Program, evictions, whether copies are warm, two variables on a line.
 PROGRAMS = {
@@ -20,8 +21,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("options", ["", "[inv=ack]"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(("name", "options"), share(PROGRAMS, ["", "[inv=ack]"], one_in=2))
 def test_outcomes_and_cells_are_those_of_every_order(name, options):
     text, evictions, warm, packed = PROGRAMS[name]
     program = replace(parse(text), warm=warm, packed=packed)

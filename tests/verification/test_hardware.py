@@ -26,6 +26,7 @@ from gpucoh.litmus.hardware import facts
 from gpucoh.machines import machine
 from gpucoh.verify.explorer import explore, small_choice
 from gpucoh.verify.programs import parse
+from products import share
 
 FERMI = machine("fermi")
 SCOPED = (
@@ -41,7 +42,9 @@ def verdict(test, word="shown", **more):
 # ---- normal forms
 
 
-@pytest.mark.parametrize("name", [name for name, item in protocols().items() if not item.scopes])
+@pytest.mark.parametrize(
+    "name", share([name for name, item in protocols().items() if not item.scopes], one_in=8)
+)
 def test_a_protocol_without_scopes_takes_cta_as_gpu(name):
     """Its states and moves are the same."""
     found = [
@@ -63,7 +66,7 @@ def test_programs_that_a_protocol_does_not_distinguish_are_explored_once():
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, item in protocols().items() if "sc" in item.models]
+    "name", share([name for name, item in protocols().items() if "sc" in item.models], one_in=5)
 )
 def test_orders_and_scopes_do_not_matter_under_sc(name):
     programs = [

@@ -11,6 +11,7 @@ from gpucoh.verify.explorer import explore, small_choice
 from gpucoh.verify.library import HOST
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import parse
+from products import share
 from registered import COHERENT
 
 KEEPERS = ["qr!host-write-keeps-copies", "wt!host-write-keeps-copies"]
@@ -22,7 +23,7 @@ def test_the_oracle_orders_the_host_between_launches(text):
     assert set(outcome) <= {0, 1, 2}
 
 
-@pytest.mark.parametrize("protocol", COHERENT)
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=8))
 def test_a_host_store_is_seen_and_a_launchs_store_is_loaded(protocol):
     choice = small_choice(protocol)
     for text in (HOST["host+store"], HOST["host+load"]):

@@ -7,6 +7,7 @@ import pytest
 
 import gpucoh
 from gpucoh import Buffer, f32, i32, u32
+from products import share
 
 BLOCK = 64
 
@@ -204,7 +205,7 @@ def test_the_check_does_not_change_the_run():
     assert len(cycles) == 1
 
 
-@pytest.mark.parametrize("name", gpucoh.workloads())
+@pytest.mark.parametrize("name", share(gpucoh.workloads(), one_in=6))
 def test_a_workload_passes_the_kernel_checks(name):
     result = gpucoh.run(name, protocol="ideal", scale="tiny", check="kernel")
     assert result.correct is not False

@@ -34,7 +34,7 @@ def test_the_monitors_look_at_every_protocol():
 
 
 @pytest.mark.parametrize(
-    ("workload", "protocol"), share(["stn", "bh", "synthetic"], COHERENT, one_in=2)
+    ("workload", "protocol"), share(["stn", "bh", "synthetic"], COHERENT, one_in=3)
 )
 def test_a_protocol_passes_its_monitors(protocol, workload):
     result = gpucoh.run(workload, protocol=protocol, scale="tiny", check=True)
@@ -47,13 +47,13 @@ def test_a_protocol_passes_its_monitors(protocol, workload):
     assert counts["undecided"] == 0
 
 
-@pytest.mark.parametrize(("workload", "protocol"), share(["sr", "stn"], COHERENT, one_in=2))
+@pytest.mark.parametrize(("workload", "protocol"), share(["sr", "stn"], COHERENT, one_in=6))
 def test_a_protocol_passes_its_monitors_where_everything_is_scarce(protocol, workload):
     result = gpucoh.run(workload, protocol=protocol, scale="tiny", check=True, set=SCARCE)
     assert result.correct
 
 
-@pytest.mark.parametrize("protocol", share(VARIATIONS, one_in=2))
+@pytest.mark.parametrize("protocol", share(VARIATIONS, one_in=6))
 def test_options_pass_their_monitors(protocol):
     assert gpucoh.run("stn", protocol=protocol, scale="tiny", check=True).correct
 
@@ -143,7 +143,7 @@ def test_a_violated_invariant_makes_gpucoh_run_exit_with_1(mutant_gpucoh, capsys
 # ---- what watching leaves alone
 
 
-@pytest.mark.parametrize("protocol", COHERENT)
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=8))
 def test_checking_changes_nothing(protocol):
     plain, checked = (
         gpucoh.run("bfs-mask", protocol=protocol, scale="tiny", check=check).stats.to_dict()
@@ -166,7 +166,7 @@ def out_of_bounds(x: gpucoh.Buffer[gpucoh.i32]):
     x[gpucoh.global_id() + 1000] = 1
 
 
-@pytest.mark.parametrize("protocol", COHERENT)
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=8))
 def test_memory_is_known_after_host_writes_snapshots_and_aborts(protocol):
     gpu = gpucoh.GPU(protocol=protocol, check=True)
     x = gpu.array(np.arange(128, dtype=np.int32))

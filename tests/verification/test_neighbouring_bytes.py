@@ -110,25 +110,25 @@ def run(protocol, seed, machine="fermi", order="weak", scope="gpu"):
     np.testing.assert_array_equal(sums.numpy(), expected)
 
 
-@pytest.mark.parametrize(("protocol", "seed"), share(ALL, range(3), one_in=3))
+@pytest.mark.parametrize(("protocol", "seed"), share(ALL, range(3), one_in=15))
 def test_no_byte_is_lost_and_every_thread_reads_its_own(protocol, seed):
     run(protocol, seed)
 
 
 @pytest.mark.parametrize(
     ("protocol", "strength"),
-    share(ALL, [("relaxed", "gpu"), ("relaxed", "cu"), ("weak", "cta")], one_in=3),
+    share(ALL, [("relaxed", "gpu"), ("relaxed", "cu"), ("weak", "cta")], one_in=15),
 )
 def test_nor_with_other_orders_and_scopes(protocol, strength):
     order, scope = strength
     run(protocol, 5, order=order, scope=scope)
 
 
-@pytest.mark.parametrize("protocol", share(VARIATIONS, one_in=3))
+@pytest.mark.parametrize("protocol", share(VARIATIONS, one_in=9))
 def test_nor_with_other_options(protocol):
     run(protocol, 3)
 
 
-@pytest.mark.parametrize("protocol", WITH_L1)
+@pytest.mark.parametrize("protocol", share(WITH_L1, one_in=8))
 def test_nor_when_caches_evict(protocol):
     run(protocol, 4, gpucoh.machine("fermi").replace(l1_kib=1, l1_ways=2))

@@ -14,6 +14,7 @@ from gpucoh.verify.explorer import explore, verify
 from gpucoh.verify.library import find_all
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import parse
+from products import share
 
 SHAPES = ("CoRR", "CoRW", "CoWR", "MP+F", "MP+rel+acq", "SB+F")
 LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("rfo", "qr")]
@@ -37,8 +38,7 @@ def test_two_threads_are_explored_completely(protocol):
     assert found.ok, found
 
 
-@pytest.mark.parametrize("protocol", MODEL)
-@pytest.mark.parametrize("shape", CAUSAL)
+@pytest.mark.parametrize(("shape", "protocol"), share(CAUSAL, MODEL, one_in=3))
 def test_causality_is_explored_completely_and_under_qr_the_largest_up_to_a_bound(shape, protocol):
     program, bounded = parse(CAUSAL[shape]), protocol == "qr" and shape in LARGE
     allowed, bound = allowed_outcomes(program, MODEL[protocol]), BOUND if bounded else 300_000
@@ -48,7 +48,8 @@ def test_causality_is_explored_completely_and_under_qr_the_largest_up_to_a_bound
     assert not found["violations"]
 
 
-@pytest.mark.parametrize("options", ["clean=off", pytest.param("clean=on", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("options", ["clean=off", "clean=on"])
 def test_one_line_is_explored_completely_with_evictions(options):
     """Under ``clean=on`` blocks leave at any time."""
     found = verify(f"qr[{options}]", cores=2, lines=1, operations=1)
@@ -56,6 +57,7 @@ def test_one_line_is_explored_completely_with_evictions(options):
     assert found.ok, found
 
 
+@pytest.mark.long
 def test_every_cell_of_the_memory_side_of_qr_is_entered():
     """Also those that need words to pass while the block is fetched."""
     programs = [  # two variables on a line, evictions, the text, a bound of states
@@ -156,9 +158,13 @@ def test_sync_sc_makes_releases_and_acquires_sequentially_consistent():
     assert not found["violations"]
 
 
-@pytest.mark.parametrize("options", ["fifo=4", "inv=ack", "sync_sc=on"])
 @pytest.mark.parametrize(
-    "name", ["MP+fences", "SB+fences", "WRC+fences", "IRIW+fences", "CoRR", "lock"]
+    ("name", "options"),
+    share(
+        ["MP+fences", "SB+fences", "WRC+fences", "IRIW+fences", "CoRR", "lock"],
+        ["fifo=4", "inv=ack", "sync_sc=on"],
+        one_in=6,
+    ),
 )
 def test_litmus_tests_pass_with_short_fifos_acknowledged_invs_and_sync_sc(name, options):
     result = run_test(name, f"qr[{options}]", runs=60)

@@ -182,7 +182,7 @@ NARROW = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "protocol"), share(list(RACES), COHERENT, one_in=4))
+@pytest.mark.parametrize(("kernel", "protocol"), share(list(RACES), COHERENT, one_in=24))
 def test_a_race_is_found(kernel, protocol):
     buffers, place = RACES[kernel]
     if kernel in NARROW and gpucoh.protocols()[protocol].default_rule == "drf":
@@ -371,7 +371,7 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize(("kernel", "protocol"), share(list(RIGHT), COHERENT, one_in=4))
+@pytest.mark.parametrize(("kernel", "protocol"), share(list(RIGHT), COHERENT, one_in=24))
 def test_no_race_is_found_where_there_is_none(kernel, protocol):
     buffers, grid = RIGHT[kernel]
     gpu, _ = launch(kernel, buffers, grid=grid, protocol=protocol)
@@ -395,7 +395,7 @@ def test_scopes_of_the_core_synchronise_blocks_of_one_core():
 # ---- the suite
 
 
-@pytest.mark.parametrize("name", gpucoh.workloads())
+@pytest.mark.parametrize("name", share(gpucoh.workloads(), one_in=5))
 def test_a_workload_is_free_of_races(name):
     result = gpucoh.run(name, protocol="ideal", scale="tiny", check="races")
     assert result.correct is not False

@@ -2,17 +2,20 @@
 
 import pytest
 
+from products import share
+
 SKELETONS = ("skel-src", "skel-epochs", "skel-three-levels", "tardis")
 
 
-@pytest.mark.parametrize("protocol", SKELETONS)
-@pytest.mark.parametrize("workload", ["stn", "bfs", "dlb"])
+@pytest.mark.parametrize(
+    ("workload", "protocol"), share(["stn", "bfs", "dlb"], SKELETONS, one_in=3)
+)
 def test_workloads_are_right_under_monitors(mutant_gpucoh, protocol, workload):
     result = mutant_gpucoh.run(workload, protocol=protocol, scale="tiny", check=True)
     assert result.correct
 
 
-@pytest.mark.parametrize("machine", ["mesh15", "gcn3", "apu"])
+@pytest.mark.parametrize("machine", share(["mesh15", "gcn3", "apu"], one_in=3))
 def test_they_run_on_every_machine(mutant_gpucoh, machine):
     for protocol in SKELETONS:
         assert mutant_gpucoh.run(
@@ -27,6 +30,7 @@ def test_the_random_tester_takes_them(mutant_gpucoh, protocol):
     assert fuzz(protocol, ops=4000, seed=3).failures == []
 
 
+@pytest.mark.long
 def test_the_explorer_takes_them(mutant_gpucoh):
     from gpucoh.verify.explorer import verify
 

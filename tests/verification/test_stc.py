@@ -15,6 +15,7 @@ from gpucoh.verify.explorer import explore, small_choice
 from gpucoh.verify.library import shapes
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import Program, fenced, parse
+from products import share
 
 FAMILY = [name for name in gpucoh.protocols() if name.startswith("stc-")]
 MOVING = [name for name in FAMILY if "adapt" in gpucoh.protocols()[name].options]
@@ -31,8 +32,7 @@ def passes(choice: str, program: Program, **more: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("bands", BANDS)
-@pytest.mark.parametrize("protocol", FAMILY)
+@pytest.mark.parametrize(("protocol", "bands"), share(FAMILY, BANDS, one_in=2))
 def test_classical_shapes_with_fences_are_complete(protocol: str, bands: str) -> None:
     for name in ("MP+F", "SB+F", "CoRR", "CoRW", "CoWR"):
         for warm in (False, True):
@@ -41,15 +41,13 @@ def test_classical_shapes_with_fences_are_complete(protocol: str, bands: str) ->
             assert found["complete"], (name, warm)
 
 
-@pytest.mark.parametrize("bands", BANDS)
-@pytest.mark.parametrize("protocol", FAMILY)
+@pytest.mark.parametrize(("protocol", "bands"), share(FAMILY, BANDS, one_in=2))
 def test_a_warm_line_of_the_reader_is_not_read_too_long(protocol: str, bands: str) -> None:
     program = replace(parse("st x 1; F; st y 1 | ld x; F; ld y; F; ld x"), evictions=False)
     assert passes(protocol + BANDS[bands], program)["complete"]
 
 
-@pytest.mark.parametrize("skew", ["resume", "sync"])
-@pytest.mark.parametrize("protocol", FAMILY)
+@pytest.mark.parametrize(("protocol", "skew"), share(FAMILY, ["resume", "sync"], one_in=2))
 def test_the_other_cures_of_the_skew_cure_it(protocol: str, skew: str) -> None:
     program = replace(SHAPES["MP+F"], warm=True, evictions=False)
     assert passes(f"{protocol}[seb=4,skew={skew}]", program)["complete"]
@@ -126,14 +124,14 @@ def test_the_model_is_that_of_the_listed_outcomes() -> None:
         assert Verdicts(builtin(name), "RC-MCA").allowed(), name
 
 
-@pytest.mark.parametrize("protocol", FAMILY)
+@pytest.mark.parametrize("protocol", share(FAMILY, one_in=2))
 def test_runs_with_short_epochs_keep_the_model(protocol: str) -> None:
     for name in FORBIDDEN:
         result = run_test(name, protocol + SHORT, runs=40)
         assert result.ok, (name, result.forbidden or result.reason)
 
 
-@pytest.mark.parametrize("protocol", FAMILY)
+@pytest.mark.parametrize("protocol", share(FAMILY, one_in=2))
 def test_runs_show_that_stores_between_markers_pass_each_other(protocol: str) -> None:
     """Weak stores to two bands are performed in the order of their epochs; loads do not wait for them."""
     for name in ("MP", "SB"):
@@ -141,7 +139,7 @@ def test_runs_show_that_stores_between_markers_pass_each_other(protocol: str) ->
 
 
 def test_random_programs_with_short_epochs_are_right() -> None:
-    for report in fuzz_many([name + SHORT for name in FAMILY], ops=6000, every_rule=True):
+    for report in fuzz_many([name + SHORT for name in FAMILY], ops=2500, every_rule=True):
         assert not report.failures, report.protocol
 
 

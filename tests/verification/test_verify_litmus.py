@@ -10,6 +10,7 @@ from gpucoh.verify.explorer import explore, small_choice, verify
 from gpucoh.verify.library import find, find_all, shape_tests, translate
 from gpucoh.verify.oracle import allowed_outcomes
 from gpucoh.verify.programs import parse as parse_line
+from products import rows, share
 
 TEXT = """PTX text
 {{ {init} }}
@@ -25,23 +26,26 @@ def litmus(left="st.weak x, 1", right="ld.weak r0, x", init="x=0;"):
 
 @pytest.mark.parametrize(
     ("left", "operation"),
-    [
-        ("ld.acquire.gpu r0, x", "ld.acquire x"),
-        ("ld.weak r0, x", "ld x"),
-        ("ld.sc.sys r0, x", "ld.sc.sys x"),
-        ("st.release.cta x, 1", "st.release.cta x 1"),
-        ("fence.acq_rel.cu", "F.acq_rel.cu"),
-        ("fence.sc.gpu", "F"),
-        ("bar.cta.sync 0", "bar"),
-        ("bar.cta.sync 0, 3, 1", "bar"),
-        ("atom.acq_rel.gpu.add r0, x, 2", "add.acq_rel x 2"),
-        ("red.relaxed.gpu.sub x, 1", "add x 4294967295"),
-        ("ld.weak r0, x ; st.weak x, r0", "ld x; st x r0"),
-        ("ld.weak r0, x ; add r1, r0, 2 ; st.weak x, r1", "ld x; st x r0+2"),
-        ("fence.sc.gpu ; ld.weak r0, x ; red.relaxed.gpu.add x, r0", "F; ld x; add x r1"),
-        ("ld.weak r0, x ; xor r0, r0, r0 ; st.weak x[r0], 2", "ld x; st x 0*r0+2"),
-        ("mov r0, 2 ; mul r0, r0, 3 ; st.weak x, r0", "st x 6"),
-    ],
+    rows(
+        [
+            ("ld.acquire.gpu r0, x", "ld.acquire x"),
+            ("ld.weak r0, x", "ld x"),
+            ("ld.sc.sys r0, x", "ld.sc.sys x"),
+            ("st.release.cta x, 1", "st.release.cta x 1"),
+            ("fence.acq_rel.cu", "F.acq_rel.cu"),
+            ("fence.sc.gpu", "F"),
+            ("bar.cta.sync 0", "bar"),
+            ("bar.cta.sync 0, 3, 1", "bar"),
+            ("atom.acq_rel.gpu.add r0, x, 2", "add.acq_rel x 2"),
+            ("red.relaxed.gpu.sub x, 1", "add x 4294967295"),
+            ("ld.weak r0, x ; st.weak x, r0", "ld x; st x r0"),
+            ("ld.weak r0, x ; add r1, r0, 2 ; st.weak x, r1", "ld x; st x r0+2"),
+            ("fence.sc.gpu ; ld.weak r0, x ; red.relaxed.gpu.add x, r0", "F; ld x; add x r1"),
+            ("ld.weak r0, x ; xor r0, r0, r0 ; st.weak x[r0], 2", "ld x; st x 0*r0+2"),
+            ("mov r0, 2 ; mul r0, r0, 3 ; st.weak x, r0", "st x 6"),
+        ],
+        one_in=2,
+    ),
 )
 def test_orders_and_scopes_are_those_of_the_test(left, operation):
     assert str(translate(litmus(left)).program) == f"0: {operation} | 1: ld x"
@@ -54,31 +58,43 @@ def test_threads_of_one_block_are_on_one_core():
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
-    [
-        ({"left": "atom.relaxed.gpu.exch r0, x, 1"}, "line 4: the explorer has no atomic exch"),
-        ({"left": "LC00: beq r0, 0, LC00"}, "line 4: the explorer has no branches"),
-        ({"left": "bar.cta.arrive 1, 1, 1"}, "line 4: the explorer has no barriers without"),
-        ({"left": "bar.cta.sync 0, 0, 2"}, "line 4: in the explorer, all threads of a block wait"),
-        ({"left": "bar.cta.sync r0, r0"}, "line 4: in the explorer, all threads of a block wait"),
-        ({"left": "ld.weak r0, x ; mul r0, r0, 2"}, "line 4: the explorer computes with a value"),
-        (
-            {"left": "ld.weak r0, x ; red.relaxed.gpu.sub x, r0"},
-            "line 4: the explorer subtracts no",
-        ),
-        (
-            {"left": "ld.weak r0, x ; xor r0, r0, r0 ; ld.weak r1, x[r0]"},
-            "line 4: .*no load depends",
-        ),
-        (
-            {
-                "left": "ld.weak r0, x ; ld.weak r1, x ; xor r1, r1, r1 ; add r0, r0, r1 ; st.weak x, r0"
-            },
-            "line 4: .* depends on one value read",
-        ),
-        ({"init": "x=3;"}, "x = 3: in the explorer, locations start at 0"),
-        ({"init": "a=0; b=0; c=0; d=0;"}, "5 locations: the explorer supports up to 4"),
-        ({"left": ";".join(["st.weak x, 1"] * 13)}, "13 operations in a thread"),
-    ],
+    rows(
+        [
+            ({"left": "atom.relaxed.gpu.exch r0, x, 1"}, "line 4: the explorer has no atomic exch"),
+            ({"left": "LC00: beq r0, 0, LC00"}, "line 4: the explorer has no branches"),
+            ({"left": "bar.cta.arrive 1, 1, 1"}, "line 4: the explorer has no barriers without"),
+            (
+                {"left": "bar.cta.sync 0, 0, 2"},
+                "line 4: in the explorer, all threads of a block wait",
+            ),
+            (
+                {"left": "bar.cta.sync r0, r0"},
+                "line 4: in the explorer, all threads of a block wait",
+            ),
+            (
+                {"left": "ld.weak r0, x ; mul r0, r0, 2"},
+                "line 4: the explorer computes with a value",
+            ),
+            (
+                {"left": "ld.weak r0, x ; red.relaxed.gpu.sub x, r0"},
+                "line 4: the explorer subtracts no",
+            ),
+            (
+                {"left": "ld.weak r0, x ; xor r0, r0, r0 ; ld.weak r1, x[r0]"},
+                "line 4: .*no load depends",
+            ),
+            (
+                {
+                    "left": "ld.weak r0, x ; ld.weak r1, x ; xor r1, r1, r1 ; add r0, r0, r1 ; st.weak x, r0"
+                },
+                "line 4: .* depends on one value read",
+            ),
+            ({"init": "x=3;"}, "x = 3: in the explorer, locations start at 0"),
+            ({"init": "a=0; b=0; c=0; d=0;"}, "5 locations: the explorer supports up to 4"),
+            ({"left": ";".join(["st.weak x, 1"] * 13)}, "13 operations in a thread"),
+        ],
+        one_in=2,
+    ),
 )
 def test_what_the_explorer_has_not_is_named(changes, reason):
     with pytest.raises(UnsupportedError, match=f"^{reason}") as caught:
@@ -120,7 +136,7 @@ def test_threads_of_a_block_with_different_barriers_are_named(left, right):
         ("0: st x 1; bar; bar | 0: bar; exit | 0: bar; bar; ld x", {(1, 1)}),
     ],
 )
-@pytest.mark.parametrize("protocol", ["no-l1", "mesi", "tc-weak[lifetime=2]"])
+@pytest.mark.parametrize("protocol", share(["no-l1", "mesi", "tc-weak[lifetime=2]"], one_in=3))
 def test_barriers_and_the_ends_of_threads_and_kernels_are_explored(protocol, line, rows):
     program = parse_line(line)
     for model in ("SC", "RC-MCA", "RCc", "RCpc"):
@@ -134,8 +150,9 @@ PUBLISH = "0: st x 1; {0} | 0: {0}; st.relaxed y 1 | 1: ld x; ld.acquire y; ld x
 RECEIVE = "0: ld.relaxed y; {0} | 0: ld x; {0}; ld x | 1: st x 1; F; st.relaxed y 1"
 
 
-@pytest.mark.parametrize("protocol", ["tc-weak", "gpu-drf", "mesi"])
-@pytest.mark.parametrize("line", [PUBLISH, RECEIVE])
+@pytest.mark.parametrize(
+    ("line", "protocol"), share([PUBLISH, RECEIVE], ["tc-weak", "gpu-drf", "mesi"], one_in=2)
+)
 def test_a_barrier_beyond_the_block_releases_and_acquires_for_all_its_threads(protocol, line):
     program = parse_line(line.format("bar.acq_rel"))
     assert str(program) == line.format("bar.acq_rel")

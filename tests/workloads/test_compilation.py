@@ -9,6 +9,7 @@ import pytest
 
 import gpucoh.suite
 from gpucoh.lang import Kernel
+from products import share
 
 FOUND = {
     f"{module.name}.{name}": value
@@ -32,8 +33,7 @@ MANY = {
 }
 
 
-@pytest.mark.parametrize("lanes", [32, 64])
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(("name", "lanes"), share(KERNELS, [32, 64], one_in=12))
 def test_the_kernel_compiles_in_few_registers(name: str, lanes: int) -> None:
     program = KERNELS[name].compile(lanes)
     assert program.code

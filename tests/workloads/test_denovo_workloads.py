@@ -14,6 +14,7 @@ from gpucoh.suite import workload
 from gpucoh.suite.chains import Chains
 from gpucoh.suite.particles import neighbour_table
 from gpucoh.suite.treesearch import Tree
+from products import rows, share
 
 GLOBAL = ["fam_g", "slm_g", "spm_g", "spmbo_g"]
 OWN_LOCKS = ["fam_l", "slm_l", "spm_l", "spmbo_l"]  # and data of their own on each core
@@ -96,15 +97,14 @@ def test_chains_count_sections_as_shifts_do() -> None:
         assert np.array_equal(lines[:, 1:], chains.after(section))
 
 
-@pytest.mark.parametrize("name", SYNCHRONISED)
-@pytest.mark.parametrize("padded", ["on", "off"])
+@pytest.mark.parametrize(("padded", "name"), share(["on", "off"], SYNCHRONISED, one_in=4))
 def test_padded_and_packed_words_are_right(name: str, padded: str) -> None:
     params = short(name) | {"padded": padded}
     outcome = workload(name).prepare("tiny", 1, params).run(PlainGPU(cores=2))
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("name", [*GLOBAL, *TREES, "uts"])
+@pytest.mark.parametrize("name", share([*GLOBAL, *TREES, "uts"], one_in=2))
 def test_data_of_several_cores_show_copies_that_are_kept(name: str) -> None:
     gpu = PlainGPU(cores=2, coherent=False, updates=True)
     params = short(name) | ({"patience": 20} if name == "uts" else {})
@@ -113,7 +113,7 @@ def test_data_of_several_cores_show_copies_that_are_kept(name: str) -> None:
     assert outcome.where
 
 
-@pytest.mark.parametrize("name", OWN_LOCKS)
+@pytest.mark.parametrize("name", share(OWN_LOCKS, one_in=2))
 def test_data_of_one_core_need_its_blocks_on_that_core(name: str) -> None:
     instance = workload(name).prepare("tiny", 0, short(name))
     assert instance.run(PlainGPU(cores=2, coherent=False, updates=True)).correct
@@ -198,15 +198,18 @@ def test_boxes_know_all_boxes_around_them() -> None:
 
 @pytest.mark.parametrize(
     ("name", "params"),
-    [
-        ("pf", {"rows": 9, "columns": 1, "pyramid": 4}),
-        ("pf", {"rows": 4, "columns": 700, "pyramid": 20}),
-        ("st", {"nx": 3, "ny": 3, "nz": 3}),
-        ("st", {"nx": 65, "ny": 7, "nz": 5, "iterations": 2}),
-        ("nn", {"records": 3}),
-        ("lava", {"boxes": 1, "particles": 5}),
-        ("lava", {"boxes": 3, "particles": 2}),
-    ],
+    rows(
+        [
+            ("pf", {"rows": 9, "columns": 1, "pyramid": 4}),
+            ("pf", {"rows": 4, "columns": 700, "pyramid": 20}),
+            ("st", {"nx": 3, "ny": 3, "nz": 3}),
+            ("st", {"nx": 65, "ny": 7, "nz": 5, "iterations": 2}),
+            ("nn", {"records": 3}),
+            ("lava", {"boxes": 1, "particles": 5}),
+            ("lava", {"boxes": 3, "particles": 2}),
+        ],
+        one_in=2,
+    ),
     ids=str,
 )
 def test_sizes_that_fill_no_block_are_right(name: str, params: dict[str, object]) -> None:
@@ -215,7 +218,7 @@ def test_sizes_that_fill_no_block_are_right(name: str, params: dict[str, object]
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("name", [*OWN_DATA, *TREES, "uts"])
+@pytest.mark.parametrize("name", share([*OWN_DATA, *TREES, "uts"], one_in=3))
 def test_local_scopes_need_static_placement(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import gpucoh
 

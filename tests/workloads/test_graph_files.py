@@ -17,6 +17,7 @@ import gpucoh
 from gpucoh.base.errors import ConfigError
 from gpucoh.suite import inputs
 from gpucoh.suite.graph_files import FORMATS, read_graph
+from products import rows, share
 
 SQUARE = [[1, 3], [0, 2], [1, 3], [0, 2]]
 MATRIX = "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"
@@ -70,20 +71,23 @@ def test_an_empty_line_of_metis_is_a_vertex_without_edges(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("text", "what"),
-    [
-        ("3 1\n3\n\n", "has 2 lines of neighbours; allowed: 3"),
-        ("2 1\n2\n1\n1\n", "line 4 is '1'; allowed: 2 lines of neighbours"),
-        ("2 1\n3\n1\n", "line 2 is '3'; allowed: neighbours from 1 to 2"),
-        ("2 1\n0\n1\n", "line 2 is '0'; allowed: neighbours from 1 to 2"),
-        ("2 2\n2\n1\n", "lists 2 neighbours; allowed: 4"),
-        ("3 1\n2 3\n\n\n", "vertex 1 lists vertex 2, which does not list it"),
-        ("2 1 1\n2\n1\n", "line 2 is '2'; allowed: 0 weights, then 2 numbers"),
-        ("2 1 1\n2 -1\n1 -1\n", "weights of at least 0"),
-        ("2 1 12\n2\n1\n", "allowed: a METIS header"),
-        ("2\n2\n1\n", "allowed: a METIS header"),
-        ("2 1\nx\n1\n", "line 2 is 'x'; allowed: whole numbers"),
-        ("% only\n", "has no header"),
-    ],
+    rows(
+        [
+            ("3 1\n3\n\n", "has 2 lines of neighbours; allowed: 3"),
+            ("2 1\n2\n1\n1\n", "line 4 is '1'; allowed: 2 lines of neighbours"),
+            ("2 1\n3\n1\n", "line 2 is '3'; allowed: neighbours from 1 to 2"),
+            ("2 1\n0\n1\n", "line 2 is '0'; allowed: neighbours from 1 to 2"),
+            ("2 2\n2\n1\n", "lists 2 neighbours; allowed: 4"),
+            ("3 1\n2 3\n\n\n", "vertex 1 lists vertex 2, which does not list it"),
+            ("2 1 1\n2\n1\n", "line 2 is '2'; allowed: 0 weights, then 2 numbers"),
+            ("2 1 1\n2 -1\n1 -1\n", "weights of at least 0"),
+            ("2 1 12\n2\n1\n", "allowed: a METIS header"),
+            ("2\n2\n1\n", "allowed: a METIS header"),
+            ("2 1\nx\n1\n", "line 2 is 'x'; allowed: whole numbers"),
+            ("% only\n", "has no header"),
+        ],
+        one_in=2,
+    ),
 )
 def test_a_metis_file_that_contradicts_its_header_is_refused(
     tmp_path: Path, text: str, what: str
@@ -155,7 +159,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", share(REFUSED, one_in=2))
 def test_another_format_is_refused_by_its_name(tmp_path: Path, name: str) -> None:
     content, what = REFUSED[name]
     assert what in refusal(write(tmp_path, name, content))

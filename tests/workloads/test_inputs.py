@@ -11,6 +11,7 @@ import pytest
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.suite import graph_files, inputs
+from products import share
 
 TRIANGLE = """%%MatrixMarket matrix coordinate pattern symmetric
 % a triangle with a tail
@@ -121,9 +122,13 @@ class TestGraphs:
         assert "cannot be read" in refusal(graph_files.read_graph, path)
 
     @pytest.mark.parametrize(
-        "reader", [graph_files.read_graph, inputs.read_image, inputs.read_points]
+        ("name", "reader"),
+        share(
+            ["z", "z.npy"],
+            [graph_files.read_graph, inputs.read_image, inputs.read_points],
+            one_in=2,
+        ),
     )
-    @pytest.mark.parametrize("name", ["z", "z.npy"])
     def test_a_gzip_header_before_no_stream_is_refused(
         self, tmp_path: Path, reader: object, name: str
     ) -> None:
@@ -149,8 +154,14 @@ class TestGraphs:
         assert neighbours(inputs.grid_graph(3, 3))[4] == [1, 3, 5, 7]
 
 
-@pytest.mark.parametrize("name", ["pipe", "pipe.npy", "pipe.mtx"])
-@pytest.mark.parametrize("reader", [graph_files.read_graph, inputs.read_image, inputs.read_points])
+@pytest.mark.parametrize(
+    ("reader", "name"),
+    share(
+        [graph_files.read_graph, inputs.read_image, inputs.read_points],
+        ["pipe", "pipe.npy", "pipe.mtx"],
+        one_in=3,
+    ),
+)
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, reader: object, name: str) -> None:
     os.mkfifo(tmp_path / name)
     assert "is not a regular file" in refusal(reader, str(tmp_path / name))

@@ -9,6 +9,7 @@ from plain_gpu import PlainGPU
 from gpucoh.suite import workload
 from gpucoh.suite.cloth import mesh_constraints, reference_cloth, strain
 from gpucoh.suite.octrees import BITS, EMPTY, check_tree
+from products import share
 
 HALF = 1 << (BITS - 1)
 
@@ -103,7 +104,7 @@ def test_trees_of_any_size_are_right(bodies: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["bh", "bfs-mask", "cl", "dlb", "dlb-rcc", "stn", "synthetic", "vpr"]
+    "name", share(["bh", "bfs-mask", "cl", "dlb", "dlb-rcc", "stn", "synthetic", "vpr"], one_in=8)
 )
 def test_inter_block_workloads_show_caches_that_keep_copies(name: str) -> None:
     # Polls of a copy that is never updated end soon; on coherent memory so few suffice.

@@ -19,6 +19,7 @@ from gpucoh.cli import call
 from gpucoh.experiments import clusters
 from gpucoh.experiments.keys import keys_of, parts_of
 from gpucoh.experiments.sweeps import as_run
+from products import rows, share
 
 STUDY = textwrap.dedent(
     '''
@@ -153,7 +154,7 @@ def test_sweep_takes_them(study):
     assert table.correct.all()
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", share(["fork", "spawn"], one_in=2))
 def test_sweep_over_processes(study, method):
     runs = [
         {"workload": given, "protocol": "ideal", "scale": "tiny", "seed": seed}
@@ -181,7 +182,7 @@ def run_script(folder, text, **environment):
     )
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", share(["fork", "spawn"], one_in=2))
 def test_a_script_s_own_functions_run_in_processes(tmp_path, method):
     text = STUDY + textwrap.dedent(
         f"""
@@ -230,6 +231,7 @@ def test_without_cloudpickle_the_error_is_clear(monkeypatch):
         gpucoh.sweep(runs, pool)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_sweep_over_a_dask_client(study):
     distributed = pytest.importorskip("distributed")
@@ -370,19 +372,22 @@ def test_a_file_that_cannot_be_executed_is_one_line_with_its_line(tmp_path, caps
 
 @pytest.mark.parametrize(
     ("returned", "correct"),
-    [
-        ({"y": (np.arange(3), np.arange(3))}, True),
-        ({"y": (np.arange(3), np.arange(3) + 1)}, False),
-        ({"y": (np.arange(3), [0, 1, 2]), "z": (np.ones(2), 2)}, False),
-        ({"y": (np.array([1.0, 2.0]), np.array([1.0, 2.001]), 1e-2)}, True),
-        ({"y": (np.array([1.0, 2.0]), np.array([1.0, 2.001]), 1e-5)}, False),
-        ({"y": (np.array([1e-6]), np.array([5e-6]), 1e-2)}, False),  # relative to the reference
-        ({"y": (np.array([np.inf]), np.array([np.inf]), 1e-2)}, True),
-        ({"y": (np.array([np.nan]), np.array([np.nan]), 1e-2)}, False),
-        (True, True),
-        (False, False),
-        (None, None),
-    ],
+    rows(
+        [
+            ({"y": (np.arange(3), np.arange(3))}, True),
+            ({"y": (np.arange(3), np.arange(3) + 1)}, False),
+            ({"y": (np.arange(3), [0, 1, 2]), "z": (np.ones(2), 2)}, False),
+            ({"y": (np.array([1.0, 2.0]), np.array([1.0, 2.001]), 1e-2)}, True),
+            ({"y": (np.array([1.0, 2.0]), np.array([1.0, 2.001]), 1e-5)}, False),
+            ({"y": (np.array([1e-6]), np.array([5e-6]), 1e-2)}, False),  # relative to the reference
+            ({"y": (np.array([np.inf]), np.array([np.inf]), 1e-2)}, True),
+            ({"y": (np.array([np.nan]), np.array([np.nan]), 1e-2)}, False),
+            (True, True),
+            (False, False),
+            (None, None),
+        ],
+        one_in=2,
+    ),
 )
 def test_the_verdict(returned, correct):
     assert verdict(returned).correct is correct

@@ -11,13 +11,13 @@ from gpucoh.suite.sorting import Sort
 from products import share
 
 
-@pytest.mark.parametrize("name", share(list(workloads()), one_in=4))
+@pytest.mark.parametrize("name", share(list(workloads()), one_in=10))
 def test_kernels_are_right_on_coherent_memory(name: str) -> None:
     outcome = workload(name).prepare("tiny", 0).run(PlainGPU(cores=4))
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", share(range(5), one_in=4))
 def test_fg_share_is_wrong_and_says_where_on_caches_that_keep_copies(seed: int) -> None:
     # Without a pause a block of PlainGPU takes the lock again before any other looks.
     instance = workload("fg-share").prepare("tiny", seed, {"pause": 1})
@@ -29,7 +29,7 @@ def test_fg_share_is_wrong_and_says_where_on_caches_that_keep_copies(seed: int) 
 
 @pytest.mark.parametrize(
     "name",
-    share([name for name, known in workloads().items() if not known.needs_coherence], one_in=4),
+    share([name for name, known in workloads().items() if not known.needs_coherence], one_in=12),
 )
 def test_workloads_that_need_no_coherence_are_right_on_caches_that_keep_copies(name: str) -> None:
     outcome = workload(name).prepare("tiny", 0).run(PlainGPU(cores=4, coherent=False))
@@ -67,7 +67,7 @@ def test_bfs_reads_a_graph_from_a_file(tmp_path: object) -> None:
     assert outcome.details["levels"] == 6
 
 
-@pytest.mark.parametrize("name", ["hsp", "hsp-rcc"])
+@pytest.mark.parametrize("name", share(["hsp", "hsp-rcc"], one_in=2))
 @pytest.mark.parametrize(("rows", "columns", "steps"), [(1, 1, 1), (5, 33, 3), (40, 7, 4)])
 def test_hsp_is_right_on_grids_that_fill_no_tile(
     name: str, rows: int, columns: int, steps: int
@@ -77,14 +77,15 @@ def test_hsp_is_right_on_grids_that_fill_no_tile(
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("words", [1, 2, 255, 2049])
+@pytest.mark.parametrize("words", share([1, 2, 255, 2049], one_in=2))
 def test_reduction_sums_any_number_of_words(words: int) -> None:
     outcome = workload("reduction").prepare("tiny", 0, {"words": words}).run(PlainGPU())
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("name", ["sgemm", "dgemm"])
-@pytest.mark.parametrize("shape", [(1, 1, 1), (17, 5, 33), (16, 48, 16)])
+@pytest.mark.parametrize(
+    ("shape", "name"), share([(1, 1, 1), (17, 5, 33), (16, 48, 16)], ["sgemm", "dgemm"], one_in=3)
+)
 def test_products_are_right_on_matrices_that_fill_no_tile(
     name: str, shape: tuple[int, int, int]
 ) -> None:
@@ -93,20 +94,20 @@ def test_products_are_right_on_matrices_that_fill_no_tile(
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("sigma", [0.1, 8])
+@pytest.mark.parametrize("sigma", share([0.1, 8], one_in=2))
 def test_rg_is_right_on_images_that_fill_no_tile(sigma: float) -> None:
     params = {"rows": 5, "columns": 37, "sigma": sigma, "passes": 2}
     outcome = workload("rg").prepare("tiny", 0, params).run(PlainGPU())
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("count", [1, 3000, 128 * 128 + 5])
+@pytest.mark.parametrize("count", share([1, 3000, 128 * 128 + 5], one_in=3))
 def test_histogram_counts_any_number_of_values(count: int) -> None:
     outcome = workload("histogram").prepare("tiny", 0, {"count": count}).run(PlainGPU())
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("words", [1, 65, 200])
+@pytest.mark.parametrize("words", share([1, 65, 200], one_in=3))
 def test_sort_orders_words_that_fill_no_block(words: int) -> None:
     outcome = workload("sort").prepare("tiny", 0, {"words": words}).run(PlainGPU())
     assert outcome.correct, outcome.where
@@ -117,7 +118,7 @@ def test_sort_keeps_the_order_of_equal_bytes() -> None:
     assert Sort(words).run(PlainGPU()).correct
 
 
-@pytest.mark.parametrize("side", [4, 36])
+@pytest.mark.parametrize("side", share([4, 36], one_in=2))
 def test_matrixmul_is_right_on_matrices_that_fill_no_block(side: int) -> None:
     assert workload("matrixmul").prepare("tiny", 0, {"side": side}).run(PlainGPU()).correct
 
@@ -145,8 +146,10 @@ def test_kmn_reads_points_from_a_file(tmp_path: object) -> None:
     assert outcome.details["points"] == 150
 
 
-@pytest.mark.parametrize("launches", ["one_launch=on", "one_launch=off"])
-@pytest.mark.parametrize("generator", ["grid", "kronecker", "uniform"])
+@pytest.mark.parametrize(
+    ("generator", "launches"),
+    share(["grid", "kronecker", "uniform"], ["one_launch=on", "one_launch=off"], one_in=3),
+)
 def test_masked_search_agrees_from_any_source(generator: str, launches: str) -> None:
     params = {"generator": generator, "levels": 6, "source": 3}
     params |= dict([launches.split("=")])
@@ -190,7 +193,7 @@ def test_fw_is_right_on_graphs_that_fill_no_tile(params: dict[str, int]) -> None
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("name", ["bc", "bfs", "fw", "mis"])
+@pytest.mark.parametrize("name", share(["bc", "bfs", "fw", "mis"], one_in=2))
 def test_races_on_stale_copies_change_no_result(name: str) -> None:
     instance = workload(name).prepare("tiny", 0, {"races": "weak"})
     for updates in (False, True):
@@ -218,7 +221,7 @@ def test_the_order_of_buffers_changes_no_result(name: str) -> None:
     assert workload(name).prepare("tiny", 0, {"placement_seed": 3}).run(PlainGPU()).correct
 
 
-@pytest.mark.parametrize("outers", [1, 2])
+@pytest.mark.parametrize("outers", share([1, 2], one_in=2))
 def test_snapc_launches_as_often_as_its_planes_say(outers: int) -> None:
     params = {"side": 2, "angles": 2, "groups": 2, "outers": outers, "inners": 2}
     gpu = PlainGPU(cores=2)

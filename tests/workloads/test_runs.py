@@ -32,7 +32,7 @@ SHORT_EPOCHS = "[seb=6,epochs=8,epoch=30]"
     share(
         list(workloads()),
         [p + SHORT_EPOCHS if p.startswith("stc-") else p for p in COHERENT],
-        one_in=8,
+        one_in=24,
     ),
 )
 def test_right_where_caches_are_coherent_and_small_enough_for_tests(
@@ -44,14 +44,15 @@ def test_right_where_caches_are_coherent_and_small_enough_for_tests(
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, known in workloads().items() if not known.needs_coherence]
+    "name",
+    share([name for name, known in workloads().items() if not known.needs_coherence], one_in=6),
 )
 def test_right_without_coherence_where_none_is_needed(name: str) -> None:
     outcome, _ = run(name, "no-coh")
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", share(range(5), one_in=4))
 def test_fg_share_is_wrong_without_coherence_and_says_where(seed: int) -> None:
     outcome, _ = run("fg-share", "no-coh", seed)
     assert not outcome.correct
@@ -60,7 +61,7 @@ def test_fg_share_is_wrong_without_coherence_and_says_where(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, known in workloads().items() if known.needs_coherence]
+    "name", share([name for name, known in workloads().items() if known.needs_coherence], one_in=5)
 )
 def test_runs_end_without_coherence(name: str) -> None:
     outcome, _ = run(name, "no-coh")
@@ -70,7 +71,7 @@ def test_runs_end_without_coherence(name: str) -> None:
 # Not uts: the locks and heads of all its stacks share a few lines, whose copies every push and pop invalidates, so
 # that 7% of ideal's loads hit. Its cycles follow the number of tries for locks (correlation 0.99), which depends on
 # the order in which fronts find them taken: ideal has 0.90 to 1.07 of no-l1's cycles (20 seeds and latencies).
-@pytest.mark.parametrize("name", sorted(set(workloads()) - {"uts"}))
+@pytest.mark.parametrize("name", share(sorted(set(workloads()) - {"uts"}), one_in=6))
 def test_ideal_caches_cost_no_workload_cycles(name: str) -> None:
     assert run(name, "ideal")[1]["cycles"] <= 1.03 * run(name, "no-l1")[1]["cycles"]
 
@@ -86,14 +87,14 @@ def test_ideal_caches_save_cycles_of_uts_if_stacks_share_no_lines() -> None:
     assert cycles[0] < 0.95 * cycles[1]
 
 
-@pytest.mark.parametrize("name", ["bfs", "bfs-mask", "kmn", "stn"])
+@pytest.mark.parametrize("name", share(["bfs", "bfs-mask", "kmn", "stn"], one_in=2))
 def test_ideal_caches_save_clearly_where_lines_are_read_again(name: str) -> None:
     assert run(name, "ideal")[1]["cycles"] < 0.8 * run(name, "no-l1")[1]["cycles"]
 
 
 @pytest.mark.parametrize(
     "name",
-    ["bh", "cl", "dlb", "dlb-rcc", "fam_g", "slm_g", "stn", "synthetic", "vpr"],
+    share(["bh", "cl", "dlb", "dlb-rcc", "fam_g", "slm_g", "stn", "synthetic", "vpr"], one_in=3),
 )
 def test_inter_block_workloads_are_wrong_without_coherence(name: str) -> None:
     outcome, _ = run(name, "no-coh")

@@ -133,7 +133,7 @@ def test_flow_of_two_pixels_is_what_the_weaker_side_carries() -> None:
     assert cut.flow() == 3
 
 
-@pytest.mark.parametrize("shape", [(2, 2), (9, 33), (3, 40)])
+@pytest.mark.parametrize("shape", share([(2, 2), (9, 33), (3, 40)], one_in=3))
 def test_cuts_of_any_shape_are_right(shape: tuple[int, int]) -> None:
     params = {"rows": shape[0], "columns": shape[1], "rounds": 3}
     outcome = workload("cc").prepare("tiny", 0, params).run(PlainGPU(cores=3))
@@ -263,7 +263,7 @@ def verdict(name: str, protocol: str) -> tuple[str, str]:
 
 
 @pytest.mark.core
-@pytest.mark.parametrize(("name", "protocol"), share(COMMUNICATING, COHERENT, one_in=4))
+@pytest.mark.parametrize(("name", "protocol"), share(COMMUNICATING, COHERENT, one_in=24))
 def test_communicating_workloads_are_right_under_every_coherent_protocol(
     name: str, protocol: str
 ) -> None:
@@ -271,8 +271,10 @@ def test_communicating_workloads_are_right_under_every_coherent_protocol(
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("protocol", INCOHERENT)
-@pytest.mark.parametrize("name", [name for name in COMMUNICATING if name != "cc"])
+@pytest.mark.parametrize(
+    ("name", "protocol"),
+    share([name for name in COMMUNICATING if name != "cc"], INCOHERENT, one_in=2),
+)
 def test_communicating_workloads_are_wrong_without_coherence_and_say_where(
     name: str, protocol: str
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 import gpucoh
 from gpucoh.lang import Buffer, i32, kernel
 from gpucoh.lang.intrinsics import barrier, shared, thread_id
+from products import share
 
 
 @kernel
@@ -26,9 +27,10 @@ def some_lanes(words: Buffer[i32], out: Buffer[i32], first: i32, last: i32, stri
     out[3 * lane + 2] = same
 
 
-@pytest.mark.parametrize("lanes", [32, 64])
-@pytest.mark.parametrize("span", [(0, 1), (3, 14), (20, 32), (5, 31), (17, 60), (0, 64)])
-@pytest.mark.parametrize("stride", [1, 32])
+@pytest.mark.parametrize(
+    ("stride", "span", "lanes"),
+    share([1, 32], [(0, 1), (3, 14), (20, 32), (5, 31), (17, 60), (0, 64)], [32, 64], one_in=6),
+)
 def test_lanes_outside_a_branch_keep_their_words(lanes, span, stride):
     first, last = span
     words, out = np.arange(64, dtype=np.int32) * 11 % 37, np.zeros(3 * 64, np.int32)

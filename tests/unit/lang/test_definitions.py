@@ -12,6 +12,7 @@ import pytest
 
 import gpucoh
 from gpucoh.lang.emitter import MAX_INSTRUCTIONS
+from products import rows
 
 TEXT = """
 import gpucoh
@@ -111,7 +112,10 @@ def calls(x: gpucoh.Buffer[gpucoh.i32]):
 
 @pytest.mark.parametrize(
     ("kernel", "what"),
-    [("loops", "the loop over a tuple of 50 elements"), ("calls", "the call of 'd20'")],
+    rows(
+        [("loops", "the loop over a tuple of 50 elements"), ("calls", "the call of 'd20'")],
+        one_in=2,
+    ),
 )
 def test_code_that_grows_without_end_is_an_error_within_seconds(module, kernel, what):
     found, path = module

@@ -10,6 +10,7 @@ import gpucoh
 from gpucoh.base.errors import ConfigError, KernelError
 from gpucoh.lang import Buffer, device, f32, i32, intrinsics, kernel, u32
 from gpucoh.lang.intrinsics import atomic_add, atomic_cas, fence, shared
+from products import rows, share
 from unit.lang.plain import kernel_from_source
 
 HEAD = (
@@ -73,7 +74,7 @@ UNSUPPORTED = {
 }
 
 
-@pytest.mark.parametrize("body", UNSUPPORTED)
+@pytest.mark.parametrize("body", share(UNSUPPORTED, one_in=3))
 def test_unsupported_python_is_refused_with_its_place_and_what_to_write(body):
     error = refuse(body)
     assert re.match(r"<kernel \d+>:3: kernel 'k': ", str(error)), str(error)
@@ -116,7 +117,7 @@ TYPES = {
 }
 
 
-@pytest.mark.parametrize("body", [body for body, text in TYPES.items() if text])
+@pytest.mark.parametrize("body", share([body for body, text in TYPES.items() if text], one_in=3))
 def test_wrong_types_are_refused(body):
     assert TYPES[body] in str(refuse(body))
 
@@ -142,7 +143,7 @@ ARRAYS = {
 }
 
 
-@pytest.mark.parametrize("body", ARRAYS)
+@pytest.mark.parametrize("body", share(ARRAYS, one_in=2))
 def test_wrong_use_of_arrays_is_refused(body):
     assert ARRAYS[body] in str(refuse(body))
 
@@ -203,7 +204,7 @@ def strict(v: i32):
     return v
 
 
-@pytest.mark.parametrize("body", CALLS)
+@pytest.mark.parametrize("body", share(CALLS, one_in=3))
 def test_wrong_calls_are_refused(body):
     names = {"plain": test_wrong_calls_are_refused, "np": np, "builtin_any": any, "recurse": recurse, "mixed": mixed,
              "falls": falls, "strict": strict}  # fmt: skip
@@ -261,7 +262,7 @@ def test_lambda_is_no_kernel():
         kernel(lambda: None).compile(32)
 
 
-@pytest.mark.parametrize("name", intrinsics.__all__)
+@pytest.mark.parametrize("name", share(intrinsics.__all__, one_in=12))
 def test_intrinsics_work_only_inside_kernels(name):
     function = getattr(intrinsics, name)
     count = sum(
@@ -306,21 +307,24 @@ X = np.zeros(1, np.float32)
 
 @pytest.mark.parametrize(
     ("args", "message"),
-    [
-        ((1, 2), "takes 4 arguments (n, s, f, x), got 2"),
-        (
-            (2**31, 1, 1.0, X),
-            "argument 'n' of kernel 'takes' must be from -2147483648 to 2147483647",
-        ),
-        ((0, -1, 1.0, X), "argument 's' of kernel 'takes' must be from 0 to 4294967295"),
-        ((1.5, 1, 1.0, X), "argument 'n' of kernel 'takes' must be an integer (i32), got 1.5"),
-        (("1", 1, 1.0, X), "got a str"),
-        ((X, 1, 1.0, X), "got a ndarray"),
-        ((0, 1, 1e300, X), "argument 'f' of kernel 'takes' must fit f32"),
-        ((0, 1, 10**400, X), "must fit f32"),
-        ((0, 1, "a", X), "must be a number (f32)"),
-        ((0, 1, 1.0, 5), "argument 'x' of kernel 'takes' must be an array of f32, got 5"),
-    ],
+    rows(
+        [
+            ((1, 2), "takes 4 arguments (n, s, f, x), got 2"),
+            (
+                (2**31, 1, 1.0, X),
+                "argument 'n' of kernel 'takes' must be from -2147483648 to 2147483647",
+            ),
+            ((0, -1, 1.0, X), "argument 's' of kernel 'takes' must be from 0 to 4294967295"),
+            ((1.5, 1, 1.0, X), "argument 'n' of kernel 'takes' must be an integer (i32), got 1.5"),
+            (("1", 1, 1.0, X), "got a str"),
+            ((X, 1, 1.0, X), "got a ndarray"),
+            ((0, 1, 1e300, X), "argument 'f' of kernel 'takes' must fit f32"),
+            ((0, 1, 10**400, X), "must fit f32"),
+            ((0, 1, "a", X), "must be a number (f32)"),
+            ((0, 1, 1.0, 5), "argument 'x' of kernel 'takes' must be an array of f32, got 5"),
+        ],
+        one_in=2,
+    ),
 )
 def test_scalar_arguments_that_do_not_fit_are_refused(args, message):
     with pytest.raises(ConfigError) as caught:
@@ -408,8 +412,14 @@ class NoFunction:
     """A class."""
 
 
-@pytest.mark.parametrize("given", [len, 3, None, functools.partial(print), adds_beyond, NoFunction])
-@pytest.mark.parametrize("decorator", [kernel, device])
+@pytest.mark.parametrize(
+    ("decorator", "given"),
+    share(
+        [kernel, device],
+        [len, 3, None, functools.partial(print), adds_beyond, NoFunction],
+        one_in=3,
+    ),
+)
 def test_what_is_not_defined_with_def_is_refused(decorator, given):
     with pytest.raises(KernelError, match="takes a function that is defined with def, not"):
         decorator(given)

@@ -5,6 +5,7 @@ import pytest
 
 import gpucoh
 from gpucoh import Buffer, i32
+from products import share
 from registered import COHERENT
 
 
@@ -46,7 +47,7 @@ def run(protocol, blocks, threads=64, launches=2, **options):
     assert np.array_equal(x.numpy(), expected(start, launches))
 
 
-@pytest.mark.parametrize("protocol", COHERENT)
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=8))
 def test_blocks_read_what_others_wrote_before_the_barrier(protocol):
     run(protocol, blocks=6, check=True)
 

@@ -25,6 +25,7 @@ from gpucoh import (
     u16,
     u32,
 )
+from products import rows, share
 from unit.lang import machine
 
 N = 96
@@ -96,14 +97,17 @@ def byte_of_each_lane(p: Buffer[u8], first: i32, step: i32):
 
 @pytest.mark.parametrize(
     ("first", "step", "block", "stores", "merges"),
-    [
-        (0, 1, 32, 1, 0),  # whole words: a plain store
-        (4, 1, 24, 1, 0),
-        (1, 1, 32, 0, 1),  # parts of the first and the last word
-        (0, 4, 32, 0, 1),
-        (0, 64, 32, 0, 16),  # two bytes a line
-        (0, 0, 32, 0, 1),
-    ],
+    rows(
+        [
+            (0, 1, 32, 1, 0),  # whole words: a plain store
+            (4, 1, 24, 1, 0),
+            (1, 1, 32, 0, 1),  # parts of the first and the last word
+            (0, 4, 32, 0, 1),
+            (0, 64, 32, 0, 16),  # two bytes a line
+            (0, 0, 32, 0, 1),
+        ],
+        one_in=2,
+    ),
 )
 def test_bytes_of_a_line_are_one_request_and_whole_words_a_plain_store(
     first, step, block, stores, merges
@@ -225,8 +229,7 @@ def test_an_array_of_another_size_is_refused():
 # ---- host arrays
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 127, 128, 129])
+@pytest.mark.parametrize(("size", "dtype"), share([1, 2, 3, 4, 5, 127, 128, 129], DTYPES, one_in=6))
 def test_host_arrays_round_trip(dtype, size):
     gpu = gpucoh.GPU()
     data = np.arange(size).astype(dtype) - np.array(3).astype(dtype)
@@ -241,9 +244,13 @@ def test_host_arrays_round_trip(dtype, size):
 
 
 @pytest.mark.parametrize(
-    "key", [slice(1, 3), 2, (slice(None), 1), (1, slice(0, 5, 2)), [0, 2], slice(None)]
+    ("dtype", "key"),
+    share(
+        DTYPES,
+        [slice(1, 3), 2, (slice(None), 1), (1, slice(0, 5, 2)), [0, 2], slice(None)],
+        one_in=6,
+    ),
 )
-@pytest.mark.parametrize("dtype", DTYPES)
 def test_host_writes_change_their_elements_only(dtype, key):
     gpu = gpucoh.GPU()
     twin = np.arange(15).astype(dtype).reshape(3, 5)

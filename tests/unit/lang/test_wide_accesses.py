@@ -21,6 +21,7 @@ from gpucoh import (
     store4,
     u32,
 )
+from products import share
 from registered import ALL
 from unit.lang import machine
 
@@ -71,7 +72,7 @@ def test_wide_accesses_carry_each_word_of_the_active_lanes(seed, n):
         np.testing.assert_array_equal(got, expected)
 
 
-@pytest.mark.parametrize("protocol", ALL)
+@pytest.mark.parametrize("protocol", share(ALL, one_in=8))
 def test_the_core_does_the_same_under_each_protocol(protocol):
     gpu = gpucoh.GPU(machine="fermi", protocol=protocol, check=True)
     arrays = [gpu.array(values) for values in arguments(1)]
