@@ -535,6 +535,7 @@ def on_a_terminal(folder, *arguments, columns=80):
     return re.sub(r"\x1b\[[0-9;]*m", "", written.decode()).replace("\r", "\n").splitlines()
 
 
+@pytest.mark.long
 def test_a_comparison_on_a_terminal_has_a_bar_and_a_table_of_80_columns(tmp_path):
     arguments = ["compare", "-w", "reduction", "-p", "no-l1,no-coh", "--jobs", "1", *TINY]
     lines = on_a_terminal(tmp_path, *arguments)

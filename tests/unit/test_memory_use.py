@@ -53,6 +53,7 @@ def counters(workload, protocol, machine):
         return gpu.stats().to_dict()
 
 
+@pytest.mark.long
 def test_memory_of_earlier_gpus_changes_nothing():
     fresh = ProcessPoolExecutor(2, get_context("spawn"), max_tasks_per_child=1)
     with fresh, ThreadPoolExecutor(2) as threads:  # the threads use kept memory at the same time

@@ -58,6 +58,7 @@ def test_another_core_is_other_code(tmp_path, request):
     assert pd.read_parquet(out).code.tolist() == again.code.tolist()
 
 
+@pytest.mark.long
 def test_a_changed_kernel_of_the_suite_is_other_code(tmp_path):
     out = tmp_path / "r.parquet"
     before = gpucoh.sweep([RUN], out=out)
