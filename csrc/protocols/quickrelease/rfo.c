@@ -8,8 +8,10 @@
  * Options  dir_ways, dir_ratio: the directory's associativity, and its entries per line of the L2 (table 1: 256 KiB of 8 bytes each).
  *          stores=wait: a warp issues nothing while a store of its waits for ownership ("additional latency imposed to write operations
  *          because they first must acquire exclusive coherence permissions", section 5.1).
+ *          l2=victim: the L2 is one more cache that the directory tracks, filled by L1 victims alone ("inclusive of the L1s and L2", section
+ *          2.4.2); rfo_victim.c has its directory.
  */
-#include "protocols/quickrelease/rfo.h"
+#include "protocols/quickrelease/rfo_directory.h"
 
 /* ---- the host: the newest words are an owner's, else the L2's, else the L3's, else memory's ------------------------------------- */
 
@@ -89,23 +91,34 @@ monitor(const gpc_units_t *units, gpc_address_t line)
     return GPC_OK;
 }
 
+/* ---- the protocol ---------------------------------------------------------------------------------------------------------------- */
+
+#define RFO_PROTOCOL                                                                                                   \
+    .id = "rfo", .name = "RFO", .paper = "Hechtman et al., HPCA 2014", .family = "synchronisation FIFOs",              \
+    .text = "read for ownership: write-back MOESI L1s, a full-map directory that recalls, L2 and L3 behind it",        \
+    .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"}, .standard_rule = GPC_RULE_RC,                           \
+    .message = rfo_message_described,                                                                                  \
+    .networks = {{.name = "request", .requests = true},                                                                \
+                 {.name = "forward"},                                                                                  \
+                 {.name = "response"},                                                                                 \
+                 {.name = "unblock"},                                                                                  \
+                 {.name = "up", .ordered = true, .requests = true, .star = true},                                      \
+                 {.name = "down", .ordered = true, .star = true}},                                                     \
+    .order = {.same_word = true, /* a load hits while the store of its warp waits for permission */                    \
+              .store_option = GPC_OPTION(RFO_OPTION_STORES)},                                                          \
+    .host_read = host_read, .host_write = host_write, .host_takes_line = true, .watched = &rfo_watched,                \
+    .monitor = monitor
+
+static const gpc_protocol_t victim = {
+    RFO_PROTOCOL,
+    .controllers = {&rfo_victim_l1, &rfo_victim_l2, &rfo_l3},
+    GPC_MESSAGES_OF(RFO_VICTIM),
+};
+
 const gpc_protocol_t gpc_protocol_rfo = {
-    .id = "rfo",
-    .name = "RFO",
-    .paper = "Hechtman et al., HPCA 2014",
-    .family = "synchronisation FIFOs",
-    .text = "read for ownership: write-back MOESI L1s, a full-map directory that recalls, L2 and L3 behind it",
-    .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"},
-    .standard_rule = GPC_RULE_RC,
+    RFO_PROTOCOL,
     .controllers = {&rfo_l1, &rfo_l2, &rfo_l3},
     GPC_MESSAGES_OF(RFO),
-    .message = rfo_message_described,
-    .networks = {{.name = "request", .requests = true},
-                 {.name = "forward"},
-                 {.name = "response"},
-                 {.name = "unblock"},
-                 {.name = "up", .ordered = true, .requests = true, .star = true},
-                 {.name = "down", .ordered = true, .star = true}},
     .options = {[RFO_OPTION_DIR_WAYS] = {.name = "dir_ways",
                                          .standard = 8,
                                          .smallest = 1,
@@ -116,18 +129,15 @@ const gpc_protocol_t gpc_protocol_rfo = {
                 [RFO_OPTION_DIR_RATIO] =
                     GPC_NUMBER("dir_ratio", 8, 1, 64, "directory entries per line of the L2", 1, 1, 4),
                 [RFO_OPTION_STORES] = GPC_CHOICE("stores", 0, 1, "post wait",
-                                                 "whether a warp waits for the ownership of its store's line")},
-    .order = {.same_word = true, /* a load hits while the store of its warp waits for permission */
-              .store_option = GPC_OPTION(RFO_OPTION_STORES)},
+                                                 "whether a warp waits for the ownership of its store's line"),
+                [RFO_OPTION_L2] = GPC_CHOICE("l2", RFO_L2_STORE, RFO_L2_VICTIM, "store victim",
+                                             "whether the L2 is the directory's data store, or a cache for L1 victims "
+                                             "that the directory tracks")},
+    .instead = {.option = RFO_OPTION_L2, .value = RFO_L2_VICTIM, .by = &victim},
     .declared = {.weak_outcomes = "SB MP LB R S 2+2W SB+rel+acq R+rel+acq",
-                 .variations = "dir_ways=2,dir_ratio=1 stores=wait",
+                 .variations = "dir_ways=2,dir_ratio=1 stores=wait l2=victim",
                  .uncovered = {{.table = "L1",
                                 .states = "II",
                                 .events = "RECALL",
                                 .reason = "an L1 that has lost the line is not listed"}}},
-    .host_read = host_read,
-    .host_write = host_write,
-    .host_takes_line = true,
-    .watched = &rfo_watched,
-    .monitor = monitor,
 };

@@ -1,4 +1,26 @@
-/* rfo_l1.c: rfo's L1: MOESI, stores and atomics in M. rfo.c describes the protocol. */
+/* rfo_l1.c: rfo's L1: MOESI, stores and atomics in M. rfo.c describes the protocol.
+ *
+ * Table    of `gpucoh protocols rfo[l2=victim]`, L1
+ *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
+ *          rfo's (27 cells), for the reasons at the patches. tools/derived_tables.py
+ *          writes it.
+ *                I   S    E   O   M   IS    IM    SM    OM    MI    OI    II    SI
+ *   LOAD         IS  S    E   O   M   IS    hold  SM    OM    hold  hold  hold  *hold
+ *   STORE        IM  SM   M   OM  M   hold  hold  hold  hold  hold  hold  hold  *hold
+ *   EVICT            *SI  MI  OI  MI  keep  keep  keep  keep
+ *   DATA_S                            S
+ *   DATA_E                            E
+ *   DATA_M                                  *-    *-
+ *   COUNT                                         *-    *-
+ *   INV_ACK                                 *-    *-    *-
+ *   LAST_DATA_M                             M     M
+ *   LAST                                    *-    M     M
+ *   INV          *-  I                *-    *-    IM                            *II
+ *   FWD_GETS         *S   O   O   O               *SM   OM    OI    OI          *SI
+ *   FWD_GETX         *I   I   I   I               *IM   IM    II    II          *II
+ *   RECALL       *-  I    I   I   I   *-    *-    IM    IM    II    II    *-    *II
+ *   PUT_ACK                                                   I     I     I     *I
+ */
 #include "protocols/quickrelease/rfo.h"
 
 #define L1_STATES(X)                                                                                                   \
@@ -13,7 +35,8 @@
     X(L1_OM, TRANSIENT_COHERENCE, "upgrade of the owner outstanding")                                                  \
     X(L1_MI, TRANSIENT_COHERENCE, "eviction outstanding, only copy")                                                   \
     X(L1_OI, TRANSIENT_COHERENCE, "eviction outstanding, owner")                                                       \
-    X(L1_II, TRANSIENT_COHERENCE, "eviction outstanding, ownership lost")
+    X(L1_II, TRANSIENT_COHERENCE, "eviction outstanding, line lost")                                                   \
+    X(L1_SI, TRANSIENT_COHERENCE, "eviction of a sharer's copy outstanding; l2=victim")
 #define L1_EVENTS(X)                                                                                                   \
     X(L1_LOAD, "coalesced load of a warp")                                                                             \
     X(L1_STORE, "coalesced store or atomic of a warp")                                                                 \
@@ -120,7 +143,7 @@ GPC_ACTION(act_unblock, "send UNBLOCK to the directory")
     return send_home(x, RFO_UNBLOCK);
 }
 
-GPC_ACTION(act_inv_ack, "send INV_ACK to the writer")
+GPC_ACTION(act_inv_ack, "send INV_ACK to the requester")
 {
     return rfo_send(x, RFO_INV_ACK, x->msg->requester, NULL, nothing);
 }
@@ -137,12 +160,12 @@ owned_words(const gpc_step_t *x)
     return x->way != GPC_NONE ? gpc_line_words(x) : rfo_l1_mshr(x)->words.word;
 }
 
-GPC_ACTION(act_data_to_reader, "send the line to the reader")
+GPC_ACTION(act_data_to_reader, "send the line to the requester, a reader")
 {
     return rfo_send(x, RFO_DATA_S, x->msg->requester, owned_words(x), nothing);
 }
 
-GPC_ACTION(act_data_to_writer, "send the line to the writer")
+GPC_ACTION(act_data_to_writer, "pass the line to the requester, a writer")
 {
     gpc_count(x, invalidations);
     return rfo_send(x, RFO_DATA_M, x->msg->requester, owned_words(x), *rfo_message(x->msg));
@@ -155,14 +178,28 @@ GPC_ACTION(act_recall_data, "send the recalled line to the directory")
     return rfo_send(x, RFO_RECALL_DATA, gpc_home_of(x->unit, x->line), owned_words(x), (rfo_message_t){.dirty = dirty});
 }
 
-GPC_ACTION(act_put, "move the line to its MSHR entry, send a copy to the directory")
+/* Until the eviction is acknowledged, the MSHR entry has the line. */
+static rfo_l1_mshr_t *
+keep_leaving(const gpc_step_t *x)
 {
     rfo_l1_mshr_t *mshr = rfo_l1_mshr(x);
     mshr->dirty = rfo_l1_line(x)->dirty;
     gpc_merge_words(mshr->words.word, gpc_line_words(x), gpc_all_words(x->unit));
+    return mshr;
+}
+
+GPC_ACTION(act_put, "move the line to its MSHR entry, send a copy to the directory")
+{
+    const rfo_l1_mshr_t *mshr = keep_leaving(x);
     x->unit->statistics->writebacks += mshr->dirty;
     return rfo_send(x, RFO_PUT, gpc_home_of(x->unit, x->line), gpc_line_words(x),
                     (rfo_message_t){.dirty = mshr->dirty});
+}
+
+GPC_ACTION(act_put_s, "move the line to its MSHR entry, send PUT_S to the directory")
+{
+    (void) keep_leaving(x);
+    return send_home(x, RFO_VICTIM_PUT_S);
 }
 
 /* ---- actions: the line and its pending requests ---------------------------------------------------------------------------------- */
@@ -311,21 +348,54 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_PUT_ACK] = GO(L1_I),
     },
 };
+
+/* l2=victim: the directory is the requester of forwards and invalidations. */
+static const gpc_patch_t victim_patches[] = {
+    {L1_S, L1_EVICT, GO(L1_SI, act_put_s, act_release_way), "the L2 takes clean victims too"},
+    {L1_SI, L1_LOAD, HOLD_LINE, NULL},
+    {L1_SI, L1_STORE, HOLD_LINE, NULL},
+    {L1_SI, L1_FWD_GETS, GO(L1_SI, act_data_to_reader), NULL},
+    {L1_SI, L1_FWD_GETX, GO(L1_II, act_data_to_writer), NULL}, /* or the L2 wants the last sharer's victim */
+    {L1_SI, L1_INV, GO(L1_II, act_inv_ack), NULL},
+    {L1_SI, L1_RECALL, GO(L1_II, act_recall_ack), NULL},
+    {L1_SI, L1_PUT_ACK, GO(L1_I), NULL},
+    {L1_S, L1_FWD_GETS, GO(L1_S, act_data_to_reader), "sharers have what the L2 lacks"},
+    {L1_S, L1_FWD_GETX, GO(L1_I, act_data_to_writer), NULL},
+    {L1_SM, L1_FWD_GETS, GO(L1_SM, act_data_to_reader), NULL},
+    {L1_SM, L1_FWD_GETX, GO(L1_IM, act_data_to_writer), NULL},
+    {L1_I, L1_INV, IMPOSSIBLE, "the directory's lists are exact, as no eviction is silent"},
+    {L1_I, L1_RECALL, IMPOSSIBLE, NULL},
+    {L1_IS, L1_INV, IMPOSSIBLE, NULL},
+    {L1_IS, L1_RECALL, IMPOSSIBLE, NULL},
+    {L1_IM, L1_INV, IMPOSSIBLE, NULL},
+    {L1_IM, L1_RECALL, IMPOSSIBLE, NULL},
+    {L1_IM, L1_DATA_M, IMPOSSIBLE, "the directory collects acknowledgements"},
+    {L1_IM, L1_INV_ACK, IMPOSSIBLE, NULL},
+    {L1_IM, L1_LAST, IMPOSSIBLE, NULL},
+    {L1_SM, L1_DATA_M, IMPOSSIBLE, NULL},
+    {L1_SM, L1_COUNT, IMPOSSIBLE, NULL},
+    {L1_SM, L1_INV_ACK, IMPOSSIBLE, NULL},
+    {L1_OM, L1_COUNT, IMPOSSIBLE, NULL},
+    {L1_OM, L1_INV_ACK, IMPOSSIBLE, NULL},
+    {L1_II, L1_RECALL, IMPOSSIBLE, "an L1 that has lost the line is not listed"},
+};
 /* clang-format on */
 
 GPC_COMPILED(static, l1, L1, l1_table, l1_classify)
 static const gpc_table_t l1 = {
     GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), .compiled = &l1_compiled,
     .causes = {ON_SAME(RFO, L1, DATA_S, DATA_E, INV, FWD_GETS, FWD_GETX, RECALL), ON_SAME(RFO, L1, PUT_ACK)}};
+GPC_COMPILED_PATCHES(static, victim, l1, victim_patches, l1_classify)
+static const gpc_table_t victim = {GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "rfo", l1, victim_patches, l1_classify),
+                                   .compiled = &victim_compiled};
 
-const gpc_controller_type_t rfo_l1 = {
-    .name = "L1",
-    .position = GPC_AT_CORE,
-    .tables = {&l1},
-    .arrays = {{.name = "tags", .line = rfo_l1_line_described, .has_data = true}},
-    .mshr = rfo_l1_mshr_described,
-    .counters = RFO_L1_info,
-};
+#define L1                                                                                                             \
+    .name = "L1", .position = GPC_AT_CORE,                                                                             \
+    .arrays = {{.name = "tags", .line = rfo_l1_line_described, .has_data = true}}, .mshr = rfo_l1_mshr_described,      \
+    .counters = RFO_L1_info
+
+const gpc_controller_type_t rfo_l1 = {L1, .tables = {&l1}};
+const gpc_controller_type_t rfo_victim_l1 = {L1, .tables = {&victim}};
 
 const gpc_watched_t rfo_watched = {
     .promise = GPC_PROMISE_FRESH,

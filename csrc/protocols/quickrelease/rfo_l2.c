@@ -3,7 +3,7 @@
  * The directory serves one request of a line at a time, until the requester's UNBLOCK. The L2 has data of lines that no L1 owns: what owners
  * put back, and what readers of a shared line had to fetch. An owner's line is with the owner alone.
  */
-#include "protocols/quickrelease/rfo.h"
+#include "protocols/quickrelease/rfo_directory.h"
 
 #define L2_STATES(X)                                                                                                   \
     X(L2_U, STABLE, "no entry, no data")                                                                               \
@@ -35,56 +35,29 @@
     X(L2_LAST_RECALLED, "last answer to the recall")
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
-/* A data way of its own: the entry says whether memory is behind. */
-#define L2_DATA(FIELD) /* no metadata beside the tags */
-#define L2_ENTRY(FIELD)                                                                                                \
-    GPC_WRITER_LINE(FIELD)                                                                                             \
-    FIELD(NODESET, gpc_nodeset_t, sharers) /* readers beside the owner: a superset */                                  \
-    FIELD(NODE, gpc_node_t, owner)
-#define L2_MSHR(FIELD)                                                                                                 \
-    GPC_SHARERS_MSHR(FIELD)                                                                                            \
-    FIELD(PLAIN, uint16_t, need) /* acknowledgements that a writer whose line is being read will collect */
-GPC_METADATA(rfo_data, line, L2_DATA)
-GPC_METADATA(rfo_entry, line, L2_ENTRY)
-GPC_METADATA(rfo_l2, mshr, L2_MSHR)
-GPC_KEEPS_DIRTY(rfo_entry);
-GPC_COUNTS_ACKNOWLEDGEMENTS(rfo_l2);
-
-static rfo_entry_line_t *
-entry_of(const gpc_step_t *x)
-{
-    return rfo_entry_line_at(x->unit, RFO_DIRECTORY, gpc_way_in(x, RFO_DIRECTORY));
-}
-
-static uint32_t *
-data_of(const gpc_step_t *x)
-{
-    return gpc_tags_words(&x->unit->arrays[RFO_DATA], gpc_way_in(x, RFO_DATA));
-}
-
 /* ---- classification ------------------------------------------------------------------------------------------------------------ */
 
 static gpc_event_id_t
 classify_put(const gpc_step_t *x)
 {
-    if ((x->state != L2_EM && x->state != L2_O) || entry_of(x)->owner != x->msg->source) {
+    if ((x->state != L2_EM && x->state != L2_O) || rfo_entry_of(x)->owner != x->msg->source) {
         return L2_PUT_OLD;
     }
-    return gpc_nodeset_count(&entry_of(x)->sharers) ? L2_PUT : L2_PUT_ALONE;
+    return gpc_nodeset_count(&rfo_entry_of(x)->sharers) ? L2_PUT : L2_PUT_ALONE;
 }
 
 static gpc_event_id_t
 classify_upgrade(const gpc_step_t *x)
 {
-    bool shares = (x->state == L2_S || x->state == L2_N) && gpc_nodeset_has(&entry_of(x)->sharers, x->msg->source);
-    bool owns = x->state == L2_O && entry_of(x)->owner == x->msg->source;
+    bool shares = (x->state == L2_S || x->state == L2_N) && gpc_nodeset_has(&rfo_entry_of(x)->sharers, x->msg->source);
+    bool owns = x->state == L2_O && rfo_entry_of(x)->owner == x->msg->source;
     return shares || owns ? L2_UPG : L2_GETX;
 }
 
 static gpc_event_id_t
 classify_eviction(const gpc_step_t *x)
 {
-    bool dirty = (x->state == L2_V || x->state == L2_S) && entry_of(x)->dirty;
+    bool dirty = (x->state == L2_V || x->state == L2_S) && rfo_entry_of(x)->dirty;
     if (x->array == RFO_DATA) {
         return dirty ? L2_EVICT_DIRTY : L2_EVICT_DATA;
     }
@@ -133,31 +106,31 @@ rfo_send(gpc_step_t *x, uint8_t type, gpc_node_t destination, const uint32_t *wo
     return gpc_send(x, msg);
 }
 
-GPC_ACTION(act_read, "send READ to the memory side; the request is pending")
+GPC_SHARED_ACTION(rfo_act_read, "send READ to the memory side; the request is pending")
 {
     x->unit->statistics->load_misses += x->cause == RFO_GETS;
     int status = rfo_send(x, RFO_READ, gpc_node_of(x->unit, GPC_AT_MEMORY), NULL, nothing);
     return status ? status : gpc_keep_pending(x);
 }
 
-GPC_ACTION(act_data_s, "send DATA_S to the reader")
+GPC_SHARED_ACTION(rfo_act_data_s, "send DATA_S to the reader")
 {
     gpc_count(x, load_hits);
-    return rfo_send(x, RFO_DATA_S, x->msg->source, data_of(x), nothing);
+    return rfo_send(x, RFO_DATA_S, x->msg->source, rfo_data_of(x), nothing);
 }
 
 GPC_ACTION(act_data_e, "send DATA_E to the reader")
 {
     gpc_count(x, load_hits);
-    return rfo_send(x, RFO_DATA_E, x->msg->source, data_of(x), nothing);
+    return rfo_send(x, RFO_DATA_E, x->msg->source, rfo_data_of(x), nothing);
 }
 
 /* Sharers other than the writer; they are listed no longer. */
 static uint32_t
 invalidate(gpc_step_t *x, int *status)
 {
-    gpc_nodeset_t others = gpc_nodeset_without(&entry_of(x)->sharers, x->msg->source);
-    entry_of(x)->sharers = (gpc_nodeset_t){{0}};
+    gpc_nodeset_t others = gpc_nodeset_without(&rfo_entry_of(x)->sharers, x->msg->source);
+    rfo_entry_of(x)->sharers = (gpc_nodeset_t){{0}};
     uint32_t count = gpc_nodeset_count(&others);
     if (count) {
         gpc_msg_t *msg = gpc_new_message(x, RFO_INV, GPC_NO_NODE);
@@ -168,14 +141,14 @@ invalidate(gpc_step_t *x, int *status)
     return count;
 }
 
-GPC_ACTION(act_data_m, "send INV to all other sharers, DATA_M to the writer")
+GPC_SHARED_ACTION(rfo_act_data_m, "send INV to all other sharers, DATA_M to the writer")
 {
     int status = GPC_OK;
     uint32_t need = invalidate(x, &status);
-    return status ? status : rfo_send(x, RFO_DATA_M, x->msg->source, data_of(x), (rfo_message_t){.need = need});
+    return status ? status : rfo_send(x, RFO_DATA_M, x->msg->source, rfo_data_of(x), (rfo_message_t){.need = need});
 }
 
-GPC_ACTION(act_permit, "send INV to all other sharers, ACK_COUNT to the writer")
+GPC_SHARED_ACTION(rfo_act_permit, "send INV to all other sharers, ACK_COUNT to the writer")
 {
     int status = GPC_OK;
     uint32_t need = invalidate(x, &status);
@@ -191,26 +164,26 @@ GPC_ACTION(act_invalidate, "send INV to all other sharers; the writer will learn
 
 GPC_ACTION(act_forward_gets, "send FWD_GETS to the owner")
 {
-    return rfo_send(x, RFO_FWD_GETS, entry_of(x)->owner, NULL, nothing);
+    return rfo_send(x, RFO_FWD_GETS, rfo_entry_of(x)->owner, NULL, nothing);
 }
 
 GPC_ACTION(act_forward_getx, "send INV to all other sharers, FWD_GETX to the owner")
 {
     int status = GPC_OK;
     uint32_t need = invalidate(x, &status);
-    return status ? status : rfo_send(x, RFO_FWD_GETX, entry_of(x)->owner, NULL, (rfo_message_t){.need = need});
+    return status ? status : rfo_send(x, RFO_FWD_GETX, rfo_entry_of(x)->owner, NULL, (rfo_message_t){.need = need});
 }
 
-GPC_ACTION(act_put_ack, "send PUT_ACK to the evicting L1")
+GPC_SHARED_ACTION(rfo_act_put_ack, "send PUT_ACK to the evicting L1")
 {
     return rfo_send(x, RFO_PUT_ACK, x->msg->source, NULL, nothing);
 }
 
-GPC_ACTION(act_recall, "send RECALL to owner and sharers; expect their answers")
+GPC_SHARED_ACTION(rfo_act_recall, "send RECALL to owner and sharers; expect their answers")
 {
-    gpc_nodeset_t all = entry_of(x)->sharers;
-    if (x->state == L2_EM || x->state == L2_O) {
-        gpc_nodeset_add(&all, entry_of(x)->owner);
+    gpc_nodeset_t all = rfo_entry_of(x)->sharers;
+    if (rfo_entry_of(x)->owner != GPC_NO_NODE) {
+        gpc_nodeset_add(&all, rfo_entry_of(x)->owner);
     }
     return gpc_call_in_and_wait(x, RFO_RECALL, &all);
 }
@@ -222,64 +195,64 @@ write_up(gpc_step_t *x, const uint32_t *words)
     return rfo_send(x, RFO_WRITE_BACK, gpc_node_of(x->unit, GPC_AT_MEMORY), words, nothing);
 }
 
-GPC_ACTION(act_write_up, "send the line to the memory side")
+GPC_SHARED_ACTION(rfo_act_write_up, "send the line to the memory side")
 {
-    entry_of(x)->dirty = 0;
-    return write_up(x, data_of(x));
+    rfo_entry_of(x)->dirty = 0;
+    return write_up(x, rfo_data_of(x));
 }
 
-GPC_ACTION(act_pass_up, "send an owner's line to the memory side, unless memory has it")
+GPC_SHARED_ACTION(rfo_act_pass_up, "send an owner's line to the memory side, unless memory has it")
 {
-    bool newer = x->cause == RFO_RECALL_DATA && (rfo_message(x->msg)->dirty || entry_of(x)->dirty);
+    bool newer = x->cause == RFO_RECALL_DATA && (rfo_message(x->msg)->dirty || rfo_entry_of(x)->dirty);
     return newer ? write_up(x, x->msg->data) : GPC_OK;
 }
 
 /* ---- actions: ways, entries, pending requests -------------------------------------------------------------------------------------- */
 
-GPC_ACTION(act_reserve_data, "reserve a data way, or hold")
+GPC_SHARED_ACTION(rfo_act_reserve_data, "reserve a data way, or hold")
 {
     return gpc_reserve_way_in(x, RFO_DATA);
 }
 
-GPC_ACTION(act_free_data, "free the data way")
+GPC_SHARED_ACTION(rfo_act_free_data, "free the data way")
 {
     return gpc_release_way_in(x, RFO_DATA);
 }
 
-GPC_ACTION(act_free_entry, "free the directory way")
+GPC_SHARED_ACTION(rfo_act_free_entry, "free the directory way")
 {
     return gpc_release_way_in(x, RFO_DIRECTORY);
 }
 
-GPC_ACTION(act_new_entry, "the entry lists no sharer")
+GPC_SHARED_ACTION(rfo_act_new_entry, "the entry lists no sharer")
 {
-    *entry_of(x) = (rfo_entry_line_t){.owner = GPC_NO_NODE};
+    *rfo_entry_of(x) = (rfo_entry_line_t){.owner = GPC_NO_NODE};
     return GPC_OK;
 }
 
-GPC_ACTION(act_list, "list the reader")
+GPC_SHARED_ACTION(rfo_act_list, "list the reader")
 {
-    gpc_nodeset_add(&entry_of(x)->sharers, x->msg->source);
+    gpc_nodeset_add(&rfo_entry_of(x)->sharers, x->msg->source);
     return GPC_OK;
 }
 
-GPC_ACTION(act_own, "the requester is the owner")
+GPC_SHARED_ACTION(rfo_act_own, "the requester is the owner")
 {
-    entry_of(x)->owner = x->msg->source;
+    rfo_entry_of(x)->owner = x->msg->source;
     return GPC_OK;
 }
 
-GPC_ACTION(act_take_line, "the owner's line is the L2's; there is no owner")
+GPC_SHARED_ACTION(rfo_act_take_line, "the owner's line is the L2's; there is no owner")
 {
-    gpc_merge_words(data_of(x), x->msg->data, gpc_all_words(x->unit));
-    entry_of(x)->dirty |= rfo_message(x->msg)->dirty != 0;
-    entry_of(x)->owner = GPC_NO_NODE;
+    gpc_merge_words(rfo_data_of(x), x->msg->data, gpc_all_words(x->unit));
+    rfo_entry_of(x)->dirty |= rfo_message(x->msg)->dirty != 0;
+    rfo_entry_of(x)->owner = GPC_NO_NODE;
     return GPC_OK;
 }
 
 GPC_ACTION(rfo_act_fill, "fill the data way")
 {
-    gpc_merge_words(data_of(x), x->msg->data, gpc_all_words(x->unit));
+    gpc_merge_words(rfo_data_of(x), x->msg->data, gpc_all_words(x->unit));
     return GPC_OK;
 }
 
@@ -293,17 +266,17 @@ answer_pending(gpc_step_t *x, uint8_t type, gpc_node_t *to)
     return rfo_send(x, type, *to, x->msg->data, (rfo_message_t){.need = rfo_l2_mshr(x)->need});
 }
 
-GPC_ACTION(act_grant, "send DATA_E or DATA_M to the pending requester, the owner")
+GPC_SHARED_ACTION(rfo_act_grant, "send DATA_E or DATA_M to the pending requester, the owner")
 {
     bool reads = gpc_first_pending(x)->type == RFO_GETS;
-    return answer_pending(x, reads ? RFO_DATA_E : RFO_DATA_M, &entry_of(x)->owner);
+    return answer_pending(x, reads ? RFO_DATA_E : RFO_DATA_M, &rfo_entry_of(x)->owner);
 }
 
 GPC_ACTION(act_share, "send DATA_S to the pending reader, and list it")
 {
     gpc_node_t reader;
     int status = answer_pending(x, RFO_DATA_S, &reader);
-    gpc_nodeset_add(&entry_of(x)->sharers, reader);
+    gpc_nodeset_add(&rfo_entry_of(x)->sharers, reader);
     return status;
 }
 
@@ -316,54 +289,54 @@ GPC_ACTION(act_share, "send DATA_S to the pending reader, and list it")
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_U] = {
-        [L2_GETS] = GO(L2_F, act_reserve_way, act_new_entry, act_read),
-        [L2_GETX] = GO(L2_F, act_reserve_way, act_new_entry, act_read),
-        [L2_PUT_OLD] = GO(L2_U, act_put_ack),
+        [L2_GETS] = GO(L2_F, act_reserve_way, rfo_act_new_entry, rfo_act_read),
+        [L2_GETX] = GO(L2_F, act_reserve_way, rfo_act_new_entry, rfo_act_read),
+        [L2_PUT_OLD] = GO(L2_U, rfo_act_put_ack),
     },
     [L2_V] = {
-        [L2_GETS] = GO(L2_BM, act_data_e, act_own, act_free_data),
-        [L2_GETX] = GO(L2_BM, act_data_m, act_own, act_free_data),
-        [L2_PUT_OLD] = GO(L2_V, act_put_ack),
-        [L2_EVICT_DATA] = GO(L2_U, act_free_entry),
-        [L2_EVICT_DIRTY] = GO(L2_U, act_write_up, act_free_entry),
-        [L2_EVICT_ENTRY] = GO(L2_U, act_free_data),
-        [L2_EVICT_ENTRY_DIRTY] = GO(L2_U, act_write_up, act_free_data),
+        [L2_GETS] = GO(L2_BM, act_data_e, rfo_act_own, rfo_act_free_data),
+        [L2_GETX] = GO(L2_BM, rfo_act_data_m, rfo_act_own, rfo_act_free_data),
+        [L2_PUT_OLD] = GO(L2_V, rfo_act_put_ack),
+        [L2_EVICT_DATA] = GO(L2_U, rfo_act_free_entry),
+        [L2_EVICT_DIRTY] = GO(L2_U, rfo_act_write_up, rfo_act_free_entry),
+        [L2_EVICT_ENTRY] = GO(L2_U, rfo_act_free_data),
+        [L2_EVICT_ENTRY_DIRTY] = GO(L2_U, rfo_act_write_up, rfo_act_free_data),
     },
     [L2_S] = {
-        [L2_GETS] = GO(L2_BS, act_list, act_data_s),
-        [L2_GETX] = GO(L2_BM, act_data_m, act_own, act_free_data),
-        [L2_UPG] = GO(L2_BM, act_permit, act_own, act_free_data),
-        [L2_PUT_OLD] = GO(L2_S, act_put_ack),
-        [L2_EVICT_DATA] = GO(L2_N, act_free_data),
-        [L2_EVICT_DIRTY] = GO(L2_N, act_write_up, act_free_data),
-        [L2_EVICT_ENTRY] = GO(L2_RB, act_recall, act_free_data),
-        [L2_EVICT_ENTRY_DIRTY] = GO(L2_RB, act_write_up, act_recall, act_free_data),
+        [L2_GETS] = GO(L2_BS, rfo_act_list, rfo_act_data_s),
+        [L2_GETX] = GO(L2_BM, rfo_act_data_m, rfo_act_own, rfo_act_free_data),
+        [L2_UPG] = GO(L2_BM, rfo_act_permit, rfo_act_own, rfo_act_free_data),
+        [L2_PUT_OLD] = GO(L2_S, rfo_act_put_ack),
+        [L2_EVICT_DATA] = GO(L2_N, rfo_act_free_data),
+        [L2_EVICT_DIRTY] = GO(L2_N, rfo_act_write_up, rfo_act_free_data),
+        [L2_EVICT_ENTRY] = GO(L2_RB, rfo_act_recall, rfo_act_free_data),
+        [L2_EVICT_ENTRY_DIRTY] = GO(L2_RB, rfo_act_write_up, rfo_act_recall, rfo_act_free_data),
     },
     [L2_N] = {
-        [L2_GETS] = GO(L2_FS, act_reserve_data, act_read),
-        [L2_GETX] = GO(L2_F, act_invalidate, act_read),
-        [L2_UPG] = GO(L2_BM, act_permit, act_own),
-        [L2_PUT_OLD] = GO(L2_N, act_put_ack),
-        [L2_EVICT_ENTRY] = GO(L2_RB, act_recall),
+        [L2_GETS] = GO(L2_FS, rfo_act_reserve_data, rfo_act_read),
+        [L2_GETX] = GO(L2_F, act_invalidate, rfo_act_read),
+        [L2_UPG] = GO(L2_BM, rfo_act_permit, rfo_act_own),
+        [L2_PUT_OLD] = GO(L2_N, rfo_act_put_ack),
+        [L2_EVICT_ENTRY] = GO(L2_RB, rfo_act_recall),
     },
     [L2_EM] = {
-        [L2_GETS] = GO(L2_BO, act_forward_gets, act_list),
-        [L2_GETX] = GO(L2_BM, act_forward_getx, act_own),
-        [L2_PUT_ALONE] = GO(L2_V, act_reserve_data, act_take_line, act_put_ack),
-        [L2_PUT_OLD] = GO(L2_EM, act_put_ack),
-        [L2_EVICT_ENTRY] = GO(L2_RB, act_recall),
+        [L2_GETS] = GO(L2_BO, act_forward_gets, rfo_act_list),
+        [L2_GETX] = GO(L2_BM, act_forward_getx, rfo_act_own),
+        [L2_PUT_ALONE] = GO(L2_V, rfo_act_reserve_data, rfo_act_take_line, rfo_act_put_ack),
+        [L2_PUT_OLD] = GO(L2_EM, rfo_act_put_ack),
+        [L2_EVICT_ENTRY] = GO(L2_RB, rfo_act_recall),
     },
     [L2_O] = {
-        [L2_GETS] = GO(L2_BO, act_forward_gets, act_list),
-        [L2_GETX] = GO(L2_BM, act_forward_getx, act_own),
-        [L2_UPG] = GO(L2_BM, act_permit),
-        [L2_PUT] = GO(L2_S, act_reserve_data, act_take_line, act_put_ack),
-        [L2_PUT_OLD] = GO(L2_O, act_put_ack),
-        [L2_EVICT_ENTRY] = GO(L2_RB, act_recall),
+        [L2_GETS] = GO(L2_BO, act_forward_gets, rfo_act_list),
+        [L2_GETX] = GO(L2_BM, act_forward_getx, rfo_act_own),
+        [L2_UPG] = GO(L2_BM, rfo_act_permit),
+        [L2_PUT] = GO(L2_S, rfo_act_reserve_data, rfo_act_take_line, rfo_act_put_ack),
+        [L2_PUT_OLD] = GO(L2_O, rfo_act_put_ack),
+        [L2_EVICT_ENTRY] = GO(L2_RB, rfo_act_recall),
     },
     [L2_F] = {
         BUSY,
-        [L2_LINE] = GO(L2_BM, act_grant),
+        [L2_LINE] = GO(L2_BM, rfo_act_grant),
     },
     [L2_FS] = {
         BUSY,
@@ -383,8 +356,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
     [L2_RB] = {
         BUSY,
-        [L2_RECALLED] = GO(L2_RB, act_pass_up, act_count),
-        [L2_LAST_RECALLED] = GO(L2_U, act_pass_up, act_free_entry),
+        [L2_RECALLED] = GO(L2_RB, rfo_act_pass_up, act_count),
+        [L2_LAST_RECALLED] = GO(L2_U, rfo_act_pass_up, rfo_act_free_entry),
     },
 };
 /* clang-format on */
@@ -400,15 +373,14 @@ directory_geometry(const gpc_machine_t *machine, const int64_t *options, uint32_
     qr_geometry(machine, bytes, (uint32_t) options[RFO_OPTION_DIR_WAYS], sets, ways);
 }
 
-const gpc_controller_type_t rfo_l2 = {
-    .name = "L2",
-    .position = GPC_AT_BANK,
-    .tables = {&l2},
-    .arrays = {{.name = "directory", .line = rfo_entry_line_described, .geometry = directory_geometry},
-               {.name = "data", .line = rfo_data_line_described, .has_data = true}},
-    .sharers = GPC_SHARERS(RFO_DIRECTORY, rfo_entry, line, sharers),
-    .mshr = rfo_l2_mshr_described,
-};
+#define DIRECTORY                                                                                                      \
+    .name = "L2", .position = GPC_AT_BANK,                                                                             \
+    .arrays = {{.name = "directory", .line = rfo_entry_line_described, .geometry = directory_geometry},                \
+               {.name = "data", .line = rfo_data_line_described, .has_data = true}},                                   \
+    .sharers = GPC_SHARERS(RFO_DIRECTORY, rfo_entry, line, sharers), .mshr = rfo_l2_mshr_described
+
+const gpc_controller_type_t rfo_l2 = {DIRECTORY, .tables = {&l2}};
+const gpc_controller_type_t rfo_victim_l2 = {DIRECTORY, .tables = {&rfo_victim_table}};
 
 bool
 rfo_l2_lists(const gpc_controller_t *bank, gpc_address_t line, gpc_node_t core, bool *owner)
