@@ -263,6 +263,7 @@ choose_instead(mutant_t *self, uint8_t option, int64_t value)
     self->protocol.text = declared.text;
     self->protocol.paper = declared.paper;
     self->protocol.family = declared.family;
+    self->protocol.declared = declared.declared;
     memcpy(self->protocol.options, declared.options, sizeof(declared.options));
 }
 

@@ -1,5 +1,6 @@
 /* mutants_quickrelease.c: bugs planted in qr and its baselines wt, rfo and no-l1[l2=through]. */
 #include "protocols/quickrelease/qr.h"
+#include "protocols/quickrelease/rfo_directory.h"
 #include "protocols/quickrelease/write_through.h"
 #include "tests/mutants.h"
 
@@ -141,6 +142,34 @@ store_answered_before_acks(mutant_t *m)
     mutant_replace(m, "L1", "IM", "LAST", 0, act_perform_once);
     mutant_replace(m, "L1", "SM", "LAST", 0, act_perform_once);
     mutant_replace(m, "L1", "OM", "LAST", 0, act_perform_once);
+}
+
+/* ---- rfo[l2=victim] ----------------------------------------------------------------------------------------------------- */
+
+static void
+victim_stays_listed(mutant_t *m)
+{
+    mutant_choose(m, "l2", RFO_L2_VICTIM);
+    mutant_drop(m, "L2", "S", "PUT_S", 0);
+    mutant_drop(m, "L2", "N", "PUT_S", 0);
+    mutant_drop(m, "L2", "O", "PUT_S", 0);
+}
+
+static void
+last_victim_lost(mutant_t *m)
+{
+    mutant_choose(m, "l2", RFO_L2_VICTIM);
+    mutant_drop(m, "L2", "PV", "LAST_LINE", 0);
+}
+
+/* The owner alone gives up its line. */
+static void
+sharers_survive_write(mutant_t *m)
+{
+    mutant_choose(m, "l2", RFO_L2_VICTIM);
+    const gpc_action_t *take_away = mutant_cell(m, "L2", "O", "GETX")->actions[0];
+    mutant_replace(m, "L2", "O", "GETX", 0, act_clear_sharers);
+    mutant_add(m, "L2", "O", "GETX", take_away);
 }
 
 /* ---- qr ---------------------------------------------------------------------------------------------------------------- */
@@ -392,6 +421,10 @@ MUTANTS(quickrelease) {
     {"rfo!reader-not-listed", "the directory does not list a further reader", NULL, reader_not_listed},
     {"rfo!store-answered-before-acks", "with stores=wait a wave goes on once the directory has answered its store, before other L1s have acknowledged",
      NULL, store_answered_before_acks},
+    {"rfo!victim-stays-listed", "with l2=victim, the directory lists a sharer that has evicted the line", NULL, victim_stays_listed},
+    {"rfo!last-victim-lost", "with l2=victim, the L2 forgets the line that its last sharer evicts", NULL, last_victim_lost},
+    {"rfo!sharers-survive-write", "with l2=victim, a write takes the line from its owner, and sharers keep their copies", NULL,
+     sharers_survive_write},
     {"qr!release-waits-for-nothing", "a release sends no marker", NULL, release_waits_for_nothing},
     {"qr!inv-ignored", "an L1 ignores Invs", NULL, inv_ignored},
     {"qr!inv-overtaken", "answers to markers and data overtake Invs",
