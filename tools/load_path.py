@@ -20,7 +20,7 @@ CALLBACKS = {
     ("protocols/baseline/baseline.c", "controller/pending.c"),
     ("fabric/network.c", "machine/queues.c"),
 }
-CONTROLLER = ("controller/controller.c", "protocols/baseline/baseline.c")
+CONTROLLER = ("controller/controller.c", "controller/fsm.c", "protocols/baseline/baseline.c")
 SENDING = (*CONTROLLER, "controller/messages.c", "machine/queues.c", "fabric/network.c")
 ARRIVING = ("fabric/arbiter.c", "fabric/network.c", "machine/queues.c")
 #: The way of the load, down and up again: (part of the way, files in the order in which they are entered).

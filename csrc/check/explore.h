@@ -59,7 +59,6 @@ typedef struct {
     bool unwatched;     /* do not check the protocol's invariants, so that a planted bug shows in outcomes */
     bool every_order;   /* of moves that commute, too */
     bool named;         /* states that differ by a renaming of equal cores are not one */
-    bool compiled;      /* tables as runs have them (controller/compiled.h); the result is the same */
     uint64_t max_states;
     uint32_t
         timestamp_bits; /* of the explorer's machine; 0: no rollover in any exploration, unless `fields` has them */

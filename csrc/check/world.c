@@ -254,8 +254,7 @@ choose_protocol(gpc_world_t *self)
     if (status) {
         return status;
     }
-    self->protocol = gpc_protocol_resolve(self->protocol, self->options,
-                                          what->compiled ? GPC_COMPILED_TABLES : GPC_INTERPRETED_TABLES, &self->apart);
+    self->protocol = gpc_protocol_resolve(self->protocol, self->options, &self->apart);
     if (!self->protocol) {
         return GPC_ERROR_MEMORY;
     }

@@ -17,12 +17,12 @@ enum {
     GPC_CAUSES_WITHOUT_EXPIRY = 1u << GPC_MSG_KERNEL_BEGIN | 1u << GPC_MSG_KERNEL_END | 1u << GPC_MSG_EXPIRE |
     1u << GPC_MSG_INSTANT
 };
-/* The event of x's cause in state x->state. may_expire, classify: what the table declares. */
-static inline __attribute__((always_inline)) gpc_event_id_t
-gpc_fsm_event_by(const gpc_step_t *x, bool may_expire, gpc_event_id_t (*classify)(const gpc_step_t *x))
+/* The event of x's cause in state x->state. */
+static inline gpc_event_id_t
+gpc_fsm_event(const gpc_step_t *x)
 {
     const gpc_table_t *table = x->table;
-    if (may_expire && (table->expiry.states >> x->state & 1) &&
+    if ((table->expiry.states >> x->state & 1) &&
         (x->cause >= 32 || !((GPC_CAUSES_WITHOUT_EXPIRY | table->expiry.except) >> x->cause & 1)) &&
         gpc_lease_ended(x)) {
         if (table->expiry.instead == 0) {
@@ -33,12 +33,7 @@ gpc_fsm_event_by(const gpc_step_t *x, bool may_expire, gpc_event_id_t (*classify
         }
     }
     uint8_t declared = table->causes[x->cause];
-    return declared ? (gpc_event_id_t) (declared - 1) : classify ? classify(x) : GPC_NO_EVENT;
-}
-static inline gpc_event_id_t
-gpc_fsm_event(const gpc_step_t *x)
-{
-    return gpc_fsm_event_by(x, true, x->table->classify);
+    return declared ? (gpc_event_id_t) (declared - 1) : table->classify ? table->classify(x) : GPC_NO_EVENT;
 }
 /* The state of x's object; over words, of x->word. */
 uint8_t gpc_fsm_state(const gpc_step_t *x);
@@ -56,7 +51,7 @@ int gpc_step_without_transaction(const gpc_step_t *x);
 GPC_MUST_CHECK int gpc_step_hold_line(gpc_step_t *x);
 /* Disposes of the message after the step: freed, kept, or waiting for the line; the caller handles the queue. */
 GPC_MUST_CHECK int gpc_step_finish(gpc_step_t *x, int status);
-/* Disposes of a split message after its look-up: freed, kept, waiting for the line or for the queue. */
+/* Disposes of a split message after its cell: freed, kept, waiting for the line or for the queue. */
 GPC_MUST_CHECK int gpc_step_finish_part(gpc_step_t *x, int status);
 /* Splits off the masked words of the message and their lanes as a new message; GPC_NONE: no room. */
 gpc_index_t gpc_split_message(gpc_controller_t *unit, gpc_index_t message, gpc_mask_t mask);

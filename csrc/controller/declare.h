@@ -465,9 +465,7 @@ GPC_MUST_CHECK int gpc_protocol_refuse_analysis(const gpc_protocol_t *self, cons
                                                 gpc_failure_t *failure);
 /* The protocol as a world runs it: a copy in the arena, whose controllers have the tables that the options select, each whole, and whose
  * messages have the sizes that they select. NULL: no memory. */
-typedef enum { GPC_COMPILED_TABLES, GPC_INTERPRETED_TABLES } gpc_tables_t; /* those that are compiled, or none */
-const gpc_protocol_t *gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc_tables_t as,
-                                           gpc_arena_t *arena);
+const gpc_protocol_t *gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc_arena_t *arena);
 /* Options: defaults, then derived, then given values; GPC_ERROR_OPTION names the invalid one. */
 GPC_MUST_CHECK int gpc_protocol_options(const gpc_protocol_t *self, const gpc_machine_t *machine,
                                         const gpc_option_value_t *given, uint32_t num_given, int64_t *options,

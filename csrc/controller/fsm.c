@@ -1,7 +1,7 @@
-/* fsm.c: one look-up in a table: reads the state, executes the cell, stores the next state. Shared by all protocols and both worlds. */
+/* fsm.c: one step of a table: reads the state, executes the cell, stores the next state. Shared by all protocols and both worlds. */
 #include <string.h>
 
-#include "controller/compiled.h"
+#include "controller/controller.h"
 
 /* ---- where a state lives ------------------------------------------------------------------------------------------------ */
 
@@ -19,8 +19,21 @@ gpc_fsm_words_in(const gpc_step_t *x, uint8_t state)
            gpc_mshr_words_in(&unit->mshrs, x->mshr, (uint8_t) (state + 1));
 }
 
-uint8_t
-gpc_walk_state_in_arrays(const gpc_step_t *x)
+static uint8_t
+word_state(const gpc_step_t *x)
+{
+    if (x->mshr != GPC_NONE) {
+        uint8_t held = gpc_mshr_word_states(&x->unit->mshrs, x->mshr)[x->word];
+        if (held) {
+            return (uint8_t) (held - 1); /* 0: this word is not part of the transaction */
+        }
+    }
+    return x->way != GPC_NONE ? gpc_tags_word_states(&x->unit->arrays[x->array], x->way)[x->word] : x->table->initial;
+}
+
+/* For a table with its state in several arrays: reads it beside the first tag that is present. */
+static uint8_t
+state_in_arrays(const gpc_step_t *x)
 {
     for (uint32_t left = x->table->arrays; left; left &= left - 1) {
         uint8_t array = (uint8_t) __builtin_ctz(left);
@@ -32,14 +45,41 @@ gpc_walk_state_in_arrays(const gpc_step_t *x)
     return x->table->initial;
 }
 
+static uint8_t
+line_state(const gpc_step_t *x)
+{
+    if (x->mshr != GPC_NONE) {
+        return gpc_mshr_at(&x->unit->mshrs, x->mshr)->state;
+    }
+    if (x->table->arrays) {
+        return state_in_arrays(x);
+    }
+    return x->way != GPC_NONE ? x->unit->arrays[x->array].tags[x->way].state : x->table->initial;
+}
+
+static inline uint8_t
+state_of(const gpc_step_t *x)
+{
+    switch (x->table->object) {
+        case GPC_OVER_LINES:
+            return line_state(x);
+        case GPC_OVER_WORDS:
+            return word_state(x);
+        case GPC_OVER_ENTRIES:
+        case GPC_OVER_UNIT:
+            break;
+    }
+    return x->slot ? *x->slot : x->table->initial; /* no entry yet */
+}
+
 uint8_t
 gpc_fsm_state(const gpc_step_t *x)
 {
-    return gpc_walk_state(x, x->table);
+    return state_of(x);
 }
 
-__attribute__((cold, noinline)) int
-gpc_walk_lost(gpc_step_t *x, uint8_t next, const char *what)
+__attribute__((cold, noinline)) static int
+lost(gpc_step_t *x, uint8_t next, const char *what)
 {
     return gpc_fail(x->unit->failure, GPC_ERROR_PROTOCOL,
                     "%s of %s %u, line 0x%llx: %s in the transition from %s to %s", x->table->name, x->unit->type->name,
@@ -79,7 +119,7 @@ end_transaction(gpc_step_t *x, uint8_t next)
     gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, x->mshr);
 
     if (entry->pending.count) {
-        return gpc_walk_lost(x, next, "pending requests are not answered");
+        return lost(x, next, "pending requests are not answered");
     }
     int status = replay_waiters(unit, entry);
     mark_ways(x, GPC_NONE);
@@ -109,11 +149,11 @@ set_state_in_arrays(gpc_step_t *x, uint8_t next)
     if (leaves) {
         x->way = GPC_NONE;
     }
-    return held || next == x->table->initial ? GPC_OK : gpc_walk_lost(x, next, "the line has no way");
+    return held || next == x->table->initial ? GPC_OK : lost(x, next, "the line has no way");
 }
 
-int
-gpc_walk_set_line_state(gpc_step_t *x, const gpc_plan_t *plan)
+static int
+set_line_state(gpc_step_t *x, const gpc_plan_t *plan)
 {
     uint8_t next = plan->next;
     gpc_controller_t *unit = x->unit;
@@ -136,7 +176,7 @@ gpc_walk_set_line_state(gpc_step_t *x, const gpc_plan_t *plan)
         return set_state_in_arrays(x, next);
     }
     if (x->way == GPC_NONE) {
-        return next == x->table->initial ? GPC_OK : gpc_walk_lost(x, next, "the line has no way");
+        return next == x->table->initial ? GPC_OK : lost(x, next, "the line has no way");
     }
     if (next == x->table->initial && !x->table->keeps_initial) {
         gpc_tags_drop(&unit->arrays[x->array], x->way);
@@ -163,8 +203,8 @@ set_words(uint8_t *states, gpc_mask_t mask, uint8_t state)
     }
 }
 
-int
-gpc_walk_set_word_states(gpc_step_t *x, const gpc_plan_t *plan)
+static int
+set_word_states(gpc_step_t *x, const gpc_plan_t *plan)
 {
     uint8_t next = plan->next;
     bool stable = !plan->opens;
@@ -176,7 +216,7 @@ gpc_walk_set_word_states(gpc_step_t *x, const gpc_plan_t *plan)
     if (stable && x->way != GPC_NONE) {
         set_words(gpc_tags_word_states(&unit->arrays[x->array], x->way), x->mask, next);
     } else if (stable && next != x->table->initial) {
-        return gpc_walk_lost(x, next, "the words have no way");
+        return lost(x, next, "the words have no way");
     }
     return x->mshr == GPC_NONE ? GPC_OK : replay_waiters(unit, gpc_mshr_at(&unit->mshrs, x->mshr));
 }
@@ -196,12 +236,12 @@ gpc_fsm_end_over_words(gpc_step_t *x)
 }
 
 /* An entry leaves its part in the initial state, as a line leaves its way. */
-int
-gpc_walk_set_entry_state(gpc_step_t *x, const gpc_plan_t *plan)
+static int
+set_entry_state(gpc_step_t *x, const gpc_plan_t *plan)
 {
     uint8_t next = plan->next;
     if (!x->slot) {
-        return next == x->table->initial ? GPC_OK : gpc_walk_lost(x, next, "the part has no entry for it");
+        return next == x->table->initial ? GPC_OK : lost(x, next, "the part has no entry for it");
     }
     *x->slot = next;
     if (next == x->table->initial && !x->table->keeps_initial) {
@@ -214,14 +254,8 @@ gpc_walk_set_entry_state(gpc_step_t *x, const gpc_plan_t *plan)
 
 /* ---- one cell ------------------------------------------------------------------------------------------------------------- */
 
-static const gpc_cell_t *
-cell_of(const gpc_step_t *x, const gpc_plan_t *plan)
-{
-    return &x->table->cells[plan - x->table->plans];
-}
-
-__attribute__((cold, noinline)) int
-gpc_walk_impossible(gpc_step_t *x, uint8_t event)
+__attribute__((cold, noinline)) static int
+impossible(gpc_step_t *x, uint8_t event)
 {
     const char *name = event < x->table->num_events ? x->table->events[event].name : "no event";
     x->unit->failure->line = x->line;
@@ -232,8 +266,8 @@ gpc_walk_impossible(gpc_step_t *x, uint8_t event)
         x->table->states[x->state].name, name, x->cause, gpc_has_message(x) ? (int) x->msg->source : -1);
 }
 
-int
-gpc_walk_take_entry(gpc_step_t *x, uint8_t next)
+static int
+take_entry(gpc_step_t *x, uint8_t next)
 {
     gpc_controller_t *unit = x->unit;
 
@@ -286,10 +320,10 @@ is_of_same_object(const gpc_step_t *x, const gpc_step_t *outer)
 
 /* A cell without actions that keeps the state may come within a step of the same object: the flash of an acquire that the step completes
  * visits all transactions. Out of line: such steps are rare. */
-__attribute__((noinline)) int
-gpc_walk_check_outer_steps(gpc_step_t *x, const gpc_plan_t *plan)
+__attribute__((noinline)) static int
+check_outer_steps(gpc_step_t *x, const gpc_plan_t *plan)
 {
-    if (!cell_of(x, plan)->actions[0] && plan->next == x->state) {
+    if (!plan->run[0] && plan->next == x->state) {
         return GPC_OK;
     }
     for (const gpc_step_t *outer = x->unit->step; outer; outer = outer->outer) {
@@ -306,22 +340,30 @@ gpc_walk_check_outer_steps(gpc_step_t *x, const gpc_plan_t *plan)
     return GPC_OK;
 }
 
-__attribute__((cold, noinline)) int
-gpc_walk_stop(gpc_step_t *x, uint8_t next, bool first, int status)
+static int
+run_actions(gpc_step_t *x, const gpc_plan_t *plan)
 {
-    if (status < 0) {
-        return status;
+    for (int (*const *run)(gpc_step_t *) = plan->run; *run; run++) {
+        int status = (*run)(x);
+        if (status < 0) {
+            return status;
+        }
+        if (status != GPC_OK) {
+            if (run != plan->run) {
+                return lost(x, plan->next, "an action refuses after another has taken effect");
+            }
+            gpc_step_give_entry(x);
+            return status == GPC_HELD_LINE ? status : GPC_HELD_QUEUE; /* x's entry already waits for a transaction */
+        }
+        x->fresh = false; /* it has had an effect */
     }
-    if (!first) {
-        return gpc_walk_lost(x, next, "an action refuses after another has taken effect");
-    }
-    gpc_step_give_entry(x);
-    return status == GPC_HELD_LINE ? status : GPC_HELD_QUEUE; /* x's entry already waits for a transaction */
+    x->fresh = false;
+    return GPC_OK;
 }
 
 /* Out of line: rare. The step may end the line's transaction or free its way. */
-__attribute__((noinline)) int
-gpc_walk_take_then(gpc_step_t *x)
+__attribute__((noinline)) static int
+take_then(gpc_step_t *x)
 {
     uint8_t cause = x->then;
     gpc_step_t later;
@@ -330,7 +372,7 @@ gpc_walk_take_then(gpc_step_t *x)
     gpc_step_about_line(x->unit, &later, x->table_number, cause, x->line, GPC_NONE);
     later.mask = gpc_all_words(x->unit);
     later.kept = true; /* there is no message */
-    int status = x->table->look_up(&later);
+    int status = gpc_fsm_step_one(&later);
     x->way = later.way;
     x->mshr = later.mshr;
     return status;
@@ -344,10 +386,9 @@ count_cell(const gpc_step_t *x, const gpc_plan_t *plan)
 }
 
 /* The result of a cell without a transition. Out of line: rare. */
-__attribute__((noinline)) int
-gpc_walk_refuse(gpc_step_t *x, const gpc_plan_t *plan, uint8_t event)
+__attribute__((noinline)) static int
+refuse(gpc_step_t *x, const gpc_plan_t *plan, uint8_t event)
 {
-    const gpc_action_t *action;
     int status;
     switch ((gpc_cell_kind_t) plan->kind) {
         case GPC_CELL_HOLD_LINE:
@@ -355,8 +396,7 @@ gpc_walk_refuse(gpc_step_t *x, const gpc_plan_t *plan, uint8_t event)
             return GPC_HELD_LINE;
         case GPC_CELL_HOLD_QUEUE:
             count_cell(x, plan);
-            action = cell_of(x, plan)->actions[0];
-            status = action ? action->run(x) : GPC_OK;
+            status = plan->run[0] ? plan->run[0](x) : GPC_OK;
             return status < 0 ? status : GPC_HELD_QUEUE;
         case GPC_CELL_NOT_A_VICTIM:
             return GPC_UNFIT_VICTIM;
@@ -365,17 +405,76 @@ gpc_walk_refuse(gpc_step_t *x, const gpc_plan_t *plan, uint8_t event)
         case GPC_CELL_IMPOSSIBLE:
             break;
     }
-    return gpc_walk_impossible(x, event);
+    return impossible(x, event);
 }
 
-static int
-interpret(gpc_step_t *x, uint32_t cell)
+static inline int
+set_state(gpc_step_t *x, const gpc_plan_t *plan)
 {
-    return gpc_walk_actions(x, &x->table->cells[cell]);
+    switch (x->table->object) {
+        case GPC_OVER_LINES:
+            return set_line_state(x, plan);
+        case GPC_OVER_WORDS:
+            return set_word_states(x, plan);
+        case GPC_OVER_ENTRIES:
+            return set_entry_state(x, plan);
+        case GPC_OVER_UNIT:
+            break;
+    }
+    *x->slot = plan->next;
+    return GPC_OK;
+}
+
+static inline int
+carry_out(gpc_step_t *x, const gpc_plan_t *plan)
+{
+    gpc_controller_t *unit = x->unit;
+    int status = unit->step ? check_outer_steps(x, plan) : GPC_OK;
+
+    if (status == GPC_OK && plan->opens && x->mshr == GPC_NONE && x->table->object <= GPC_OVER_WORDS) {
+        status = take_entry(x, plan->next);
+    }
+    if (status != GPC_OK) {
+        return status;
+    }
+    x->outer = unit->step;
+    unit->step = x;
+    status = run_actions(x, plan);
+    unit->step = x->outer;
+    if (status == GPC_OK) {
+        status = set_state(x, plan);
+    }
+    return x->then && status == GPC_OK ? take_then(x) : status;
 }
 
 int
-gpc_fsm_look_up(gpc_step_t *x)
+gpc_fsm_step_one(gpc_step_t *x)
 {
-    return gpc_walk(x, x->table, true, x->table->classify, interpret);
+    bool leaves = x->cause == GPC_MSG_EVICT && x->way != GPC_NONE;
+
+    for (uint32_t times = 0; times < 16; times++) {
+        x->state = state_of(x);
+        gpc_event_id_t named = gpc_fsm_event(x), event = gpc_event_of(named);
+        if (event >= x->table->num_events) {
+            return impossible(x, event);
+        }
+        size_t cell = gpc_fsm_cell_number(x->table, x->state, event);
+        const gpc_plan_t *plan = &x->table->plans[cell];
+        int status = GPC_OBSERVE(&x->unit->tap, CELL, cell, x, &x->table->cells[cell], event);
+        if (status) {
+            return status;
+        }
+        if (plan->kind != GPC_CELL_GO && plan->kind != GPC_CELL_REDO) {
+            return refuse(x, plan, event);
+        }
+        status = carry_out(x, plan);
+        if (status != GPC_OK) {
+            return status;
+        }
+        x->unit->counts[x->table_number][cell]++;
+        if ((plan->kind == GPC_CELL_GO && !gpc_is_pre_event(named)) || (leaves && x->way == GPC_NONE)) {
+            return GPC_OK; /* a pre-event has already freed the way */
+        }
+    }
+    return lost(x, x->state, "the same cause is classified without end");
 }

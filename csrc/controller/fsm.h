@@ -48,7 +48,19 @@ enum { GPC_OK = 0, GPC_HOLD = 1, GPC_HELD_LINE = 2, GPC_HELD_QUEUE = 3, GPC_UNFI
 
 typedef uint8_t gpc_event_id_t;
 #define GPC_NO_EVENT ((gpc_event_id_t) 0x7F)
-#define GPC_PRE_EVENT(event) ((gpc_event_id_t) ((event) | 0x80)) /* execute this cell first, then classify again */
+/* Execute the event's cell first, then classify again. */
+#define GPC_PRE_EVENT(event) ((gpc_event_id_t) ((event) | 0x80))
+static inline bool
+gpc_is_pre_event(gpc_event_id_t named)
+{
+    return named & 0x80;
+}
+/* The event itself. */
+static inline gpc_event_id_t
+gpc_event_of(gpc_event_id_t named)
+{
+    return named & 0x7F;
+}
 
 typedef struct gpc_step gpc_step_t;
 
@@ -62,27 +74,14 @@ typedef struct {
 /* GPC_ACTION(act_hit, "complete the load from the line") { body using x }: for the cells of this file. An array of one, so that
  * cells name it without an operator; an unused one is a compile error. */
 #define GPC_ACTION(id, text)                                                                       \
-    GPC_ACTION_RUN_(id)                                                                            \
+    static int id##_run(gpc_step_t *x);                                                            \
     static const gpc_action_t id[1] = {{#id, text, id##_run}};                                     \
-    GPC_ACTION_BODY_(id)
+    static int id##_run(gpc_step_t *x)
 /* The same for the cells of several files; a header declares it. */
 #define GPC_SHARED_ACTION(id, text)                                                                \
-    GPC_ACTION_RUN_(id)                                                                            \
+    static int id##_run(gpc_step_t *x);                                                            \
     const gpc_action_t id[1] = {{#id, text, id##_run}};                                            \
-    GPC_ACTION_BODY_(id)
-#ifndef GPC_RECORDED_ACTIONS
-#define GPC_ACTION_RUN_(id) static int id##_run(gpc_step_t *x);
-#define GPC_ACTION_BODY_(id) static int id##_run(gpc_step_t *x)
-#else /* csrc/tests/test_compiled_cells.c: actions are noted, not taken */
-int gpc_record_action(const char *id);
-#define GPC_ACTION_RUN_(id)                                                                        \
-    static int id##_run(gpc_step_t *x)                                                             \
-    {                                                                                              \
-        (void) x;                                                                                  \
-        return gpc_record_action(#id);                                                             \
-    }
-#define GPC_ACTION_BODY_(id) __attribute__((unused)) static int id##_body(gpc_step_t *x)
-#endif
+    static int id##_run(gpc_step_t *x)
 #define GPC_DECLARE_ACTION(id) extern const gpc_action_t id[1]
 
 /* Calls an action from another one. */
@@ -101,21 +100,12 @@ typedef struct gpc_cell {
     const gpc_action_t *actions[GPC_MAX_ACTIONS + 1]; /* ends with NULL */
 } gpc_cell_t;
 
-/* What a step reads of a cell besides its actions. gpc_protocol_resolve derives it. */
+/* What a step reads of a cell. gpc_protocol_resolve derives it. */
 typedef struct {
     uint8_t kind, next;
-    bool opens;    /* the next state is transient: lines and words need an MSHR */
-    uint16_t code; /* of the actions: gpc_fsm_code if the table is compiled, else the cell's number */
+    bool opens; /* the next state is transient: lines and words need an MSHR */
+    int (*run[GPC_MAX_ACTIONS + 1])(gpc_step_t *x);
 } gpc_plan_t;
-
-/* A table as code (compiled.h). */
-typedef struct {
-    int (*look_up)(gpc_step_t *x);
-    int (*act)(gpc_step_t *x, uint32_t code); /* the actions of a cell, by gpc_fsm_code */
-    /* what the code is made of */
-    gpc_event_id_t (*classify)(const gpc_step_t *x);
-    const struct gpc_table *table;
-} gpc_compiled_t;
 
 typedef struct {
     const char *name;
@@ -164,11 +154,8 @@ typedef struct gpc_table {
     /* Over words, bit s: a word in state s has its data in the line. The explorer overwrites the data of other words: unused words do not
      * multiply states, and a cell that reads one is caught. 0: all states. */
     uint32_t data_states;
-    const gpc_cell_t *cells;       /* [num_states][num_events]; NULL: those of `base`, but for the patches */
-    const gpc_plan_t *plans;       /* [num_states][num_events], of a whole table */
-    int (*look_up)(gpc_step_t *x); /* of a whole table: that of `compiled`, or gpc_fsm_look_up */
-    /* What GPC_COMPILED makes of the declaration. NULL, or of a declaration that this table is a changed copy of: it is interpreted. */
-    const gpc_compiled_t *compiled;
+    const gpc_cell_t *cells;      /* [num_states][num_events]; NULL: those of `base`, but for the patches */
+    const gpc_plan_t *plans;      /* [num_states][num_events], of a whole table */
     const struct gpc_table *base; /* its states and events are the first ones of this table */
     const char *base_protocol;    /* the id of a protocol that has the base */
     const gpc_patch_t *patches;
@@ -261,13 +248,12 @@ struct gpc_step {
     uint8_t then; /* over lines: the cause of a walk that met this line, taken once the cell has its state; 0: none */
 };
 
-/* One look-up for x->state and x->mask: classify, then the cell; repeated after a pre-event or REDO. Of any whole table that is not
- * compiled. */
-GPC_MUST_CHECK int gpc_fsm_look_up(gpc_step_t *x);
+/* One cell, of x's state and, over words, for x->mask: classify, then the cell; repeated after a pre-event or REDO. */
+GPC_MUST_CHECK int gpc_fsm_step_one(gpc_step_t *x);
 GPC_MUST_CHECK int gpc_fsm_step_over_words(gpc_step_t *x);
 
 /* classify, cell, actions, next state; pre-events and REDO included (an EVICT is complete once the line has left its way).
- * Over words: one look-up per distinct (state, event) among the masked words. A message that concerns several cells is
+ * Over words: one cell per distinct (state, event) among the masked words. A message that concerns several cells is
  * split into one for each, with its lane list; equal messages that they send are combined at the end of the step. An EVICT checks all
  * words before it moves the first, and a line without words frees its way. A step that an action of another takes for the same object
  * (line, words, entry or unit) may not act or change the state, which the outer cell would overwrite: an error. GPC_OK, GPC_HELD_LINE, GPC_HELD_QUEUE, GPC_UNFIT_VICTIM, or an
@@ -275,7 +261,7 @@ GPC_MUST_CHECK int gpc_fsm_step_over_words(gpc_step_t *x);
 static inline int
 gpc_fsm_step(gpc_step_t *x)
 {
-    return x->table->object == GPC_OVER_WORDS ? gpc_fsm_step_over_words(x) : x->table->look_up(x);
+    return x->table->object == GPC_OVER_WORDS ? gpc_fsm_step_over_words(x) : gpc_fsm_step_one(x);
 }
 
 /* The number of a cell in its table. */
@@ -302,9 +288,6 @@ gpc_fsm_plan(const gpc_table_t *table, uint8_t state, uint8_t event)
 
 /* A cell of any table: that of the last patch for it, else the base's. */
 const gpc_cell_t *gpc_fsm_declared_cell(const gpc_table_t *table, uint8_t state, uint8_t event);
-/* The number of a declared cell among the table's patches, behind them its base's, and behind all the cells of the table without a base.
- * 0 for an impossible cell that none declares. */
-uint16_t gpc_fsm_code(const gpc_table_t *table, uint8_t state, uint8_t event);
 /* The event of a declared cause, plus 1, or 0: the table's own, else the base's. */
 uint8_t gpc_fsm_declared_cause(const gpc_table_t *table, uint32_t cause);
 /* The reason of a patch, its own or that of an earlier one. */

@@ -41,7 +41,7 @@ next_cell(gpc_step_t *x, gpc_mask_t words)
 static bool
 lets_go(const gpc_step_t *x, gpc_event_id_t event)
 {
-    if (event & 0x80) {
+    if (gpc_is_pre_event(event)) {
         return true; /* a pre-event comes first, and frees the word */
     }
     if (event >= x->table->num_events) {
@@ -80,9 +80,9 @@ evict_words(gpc_step_t *x)
     }
     for (; left && x->way != GPC_NONE; left &= ~x->mask) {
         gpc_event_id_t event = next_cell(x, left);
-        bool is_there = (event & 0x80) || gpc_fsm_plan(x->table, x->state, event)->kind != GPC_CELL_IMPOSSIBLE;
+        bool is_there = gpc_is_pre_event(event) || gpc_fsm_plan(x->table, x->state, event)->kind != GPC_CELL_IMPOSSIBLE;
         gpc_mask_t same = x->mask;
-        int status = is_there ? x->table->look_up(x) : GPC_OK;
+        int status = is_there ? gpc_fsm_step_one(x) : GPC_OK;
         if (status != GPC_OK) {
             return status;
         }
@@ -102,7 +102,7 @@ step_part(gpc_step_t *x)
     gpc_step_t part = *x;
     part.message = message;
     part.msg = gpc_msg_at(x->unit->messages, message);
-    int status = x->table->look_up(&part);
+    int status = gpc_fsm_step_one(&part);
     x->way = part.way;
     x->mshr = part.mshr;
     return gpc_step_finish_part(&part, status);
@@ -119,7 +119,7 @@ take_words(gpc_step_t *x)
         (void) next_cell(x, left);
         gpc_mask_t same = x->mask;
         bool is_part = can_split && same != left;
-        int status = is_part ? step_part(x) : x->table->look_up(x);
+        int status = is_part ? step_part(x) : gpc_fsm_step_one(x);
         if (status < 0) {
             return status;
         }

@@ -14,43 +14,23 @@ gpc_fsm_reason(const gpc_table_t *table, uint16_t patch)
     return table->patches[patch].reason;
 }
 
-/* The declaration of a cell, and its code. NULL: none declares it; it is impossible. */
-static const gpc_cell_t *
-find_cell(const gpc_table_t *table, uint8_t state, uint8_t event, uint32_t *code)
-{
-    for (*code = 0; table->base; *code += table->num_patches, table = table->base) {
-        for (uint16_t i = table->num_patches; i; i--) {
-            const gpc_patch_t *patch = &table->patches[i - 1];
-            if (patch->state == state && patch->event == event) {
-                *code += i - 1u;
-                return &patch->cell;
-            }
-        }
-        if (state >= table->base->num_states || event >= table->base->num_events) {
-            *code = 0;
-            return NULL;
-        }
-    }
-    *code += (uint32_t) gpc_fsm_cell_number(table, state, event);
-    return gpc_fsm_cell(table, state, event);
-}
-
 const gpc_cell_t *
 gpc_fsm_declared_cell(const gpc_table_t *table, uint8_t state, uint8_t event)
 {
     static const gpc_cell_t impossible = {.kind = GPC_CELL_IMPOSSIBLE};
-    uint32_t code;
-    const gpc_cell_t *cell = find_cell(table, state, event, &code);
 
-    return cell ? cell : &impossible;
-}
-
-uint16_t
-gpc_fsm_code(const gpc_table_t *table, uint8_t state, uint8_t event)
-{
-    uint32_t code;
-    (void) find_cell(table, state, event, &code);
-    return (uint16_t) code;
+    for (; table->base; table = table->base) {
+        for (uint16_t i = table->num_patches; i; i--) {
+            const gpc_patch_t *patch = &table->patches[i - 1];
+            if (patch->state == state && patch->event == event) {
+                return &patch->cell;
+            }
+        }
+        if (state >= table->base->num_states || event >= table->base->num_events) {
+            return &impossible;
+        }
+    }
+    return gpc_fsm_cell(table, state, event);
 }
 
 uint8_t
@@ -77,40 +57,25 @@ own_cells(const gpc_table_t *table, gpc_arena_t *arena)
 
 /* What steps read of the table's cells, in the arena; NULL: no memory. */
 static const gpc_plan_t *
-make_plans(const gpc_table_t *declared, const gpc_table_t *table, gpc_arena_t *arena)
+make_plans(const gpc_table_t *table, gpc_arena_t *arena)
 {
     size_t count = (size_t) table->num_states * table->num_events;
     gpc_plan_t *plans = GPC_ARENA_TAKE(arena, count, gpc_plan_t);
 
     for (size_t i = 0; plans && i < count; i++) {
-        uint8_t state = (uint8_t) (i / table->num_events), event = (uint8_t) (i % table->num_events);
         const gpc_cell_t *cell = &table->cells[i];
-        bool compiled = table->look_up != gpc_fsm_look_up;
-        plans[i] = (gpc_plan_t){.kind = cell->kind,
-                                .next = cell->next,
-                                .opens = table->states[cell->next].kind != GPC_STABLE,
-                                .code = compiled ? gpc_fsm_code(declared, state, event) : (uint16_t) i};
+        plans[i] =
+            (gpc_plan_t){.kind = cell->kind, .next = cell->next, .opens = table->states[cell->next].kind != GPC_STABLE};
+        for (uint32_t k = 0; k < GPC_MAX_ACTIONS && cell->actions[k]; k++) {
+            plans[i].run[k] = cell->actions[k]->run;
+        }
     }
     return plans;
 }
 
-/* Whether the table's code, and its base's, is of this declaration, and not of one that the table is a changed copy of. */
-static bool
-is_compiled(const gpc_table_t *table)
-{
-    const gpc_compiled_t *code = table->compiled;
-    const gpc_table_t *of = code ? code->table : NULL;
-
-    return of && code->classify == table->classify && of->cells == table->cells && of->base == table->base &&
-           of->patches == table->patches && of->num_patches == table->num_patches && of->object == table->object &&
-           of->num_states == table->num_states && of->num_events == table->num_events &&
-           of->initial == table->initial && of->arrays == table->arrays && of->keeps_initial == table->keeps_initial &&
-           of->expiry.states == table->expiry.states && (!table->base || is_compiled(table->base));
-}
-
 /* A whole copy in the arena; NULL: no memory. */
 static const gpc_table_t *
-whole(const gpc_table_t *table, gpc_tables_t as, gpc_arena_t *arena)
+whole(const gpc_table_t *table, gpc_arena_t *arena)
 {
     gpc_table_t *copy = GPC_ARENA_TAKE(arena, 1, gpc_table_t);
 
@@ -128,13 +93,12 @@ whole(const gpc_table_t *table, gpc_tables_t as, gpc_arena_t *arena)
     copy->base = NULL;
     copy->patches = NULL;
     copy->num_patches = 0;
-    copy->look_up = as == GPC_COMPILED_TABLES && is_compiled(table) ? table->compiled->look_up : gpc_fsm_look_up;
-    copy->plans = copy->cells ? make_plans(table, copy, arena) : NULL;
+    copy->plans = copy->cells ? make_plans(copy, arena) : NULL;
     return copy->plans ? copy : NULL;
 }
 
 static int
-resolve_tables(gpc_controller_type_t *type, const int64_t *options, gpc_tables_t as, gpc_arena_t *arena)
+resolve_tables(gpc_controller_type_t *type, const int64_t *options, gpc_arena_t *arena)
 {
     for (uint32_t i = 0; i < GPC_MAX_VARIANTS && type->variants[i].by; i++) {
         const gpc_variant_t *variant = &type->variants[i];
@@ -143,7 +107,7 @@ resolve_tables(gpc_controller_type_t *type, const int64_t *options, gpc_tables_t
         }
     }
     for (uint32_t i = 0; i < GPC_MAX_TABLES && type->tables[i]; i++) {
-        type->tables[i] = whole(type->tables[i], as, arena);
+        type->tables[i] = whole(type->tables[i], arena);
         if (!type->tables[i]) {
             return GPC_ERROR_MEMORY;
         }
@@ -152,7 +116,7 @@ resolve_tables(gpc_controller_type_t *type, const int64_t *options, gpc_tables_t
 }
 
 const gpc_protocol_t *
-gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc_tables_t as, gpc_arena_t *arena)
+gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc_arena_t *arena)
 {
     gpc_protocol_t *resolved = GPC_ARENA_TAKE(arena, 1, gpc_protocol_t);
 
@@ -183,7 +147,7 @@ gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc
             return NULL;
         }
         *type = *protocol->controllers[i];
-        if (resolve_tables(type, options, as, arena)) {
+        if (resolve_tables(type, options, arena)) {
             return NULL;
         }
         resolved->controllers[i] = type;

@@ -4,7 +4,6 @@
 
 #include "controller/actions.h"
 #include "controller/clock.h"
-#include "controller/compiled.h"
 #include "controller/host.h"
 #include "controller/lease.h"
 #include "controller/logical.h"

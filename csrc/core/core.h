@@ -177,7 +177,6 @@ GPC_MUST_CHECK int gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch
                                        const char **limit);
 /* Copies the launch and places the first blocks at cycle `at`. */
 GPC_MUST_CHECK int gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *launch, gpc_cycle_t at);
-void gpc_cores_fetch(const gpc_cores_t *self, uint32_t core); /* prefetches the core's state before its cycle */
 /* What a core's turn leaves. */
 typedef struct {
     gpc_cycle_t next; /* the cycle of its next turn, which the caller schedules; or GPC_NEVER */

@@ -436,26 +436,6 @@ gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out)
     return true;
 }
 
-GPC_INLINED_BY_LINKER bool
-gpc_wheel_ahead(const gpc_wheel_t *self, uint8_t *kind, uint32_t *target, uint32_t *argument)
-{
-    const gpc_wheel_state_t *state = self->state;
-    if (state->next_turn <= state->next) {
-        if (state->next_turn == GPC_NEVER) {
-            return false;
-        }
-        *kind = self->turns.kind;
-        *target = first_turn(self);
-        *argument = 0;
-        return true;
-    }
-    const entry_t *entry = entry_at(self, *first_list(self));
-    *kind = kind_of(entry);
-    *target = target_of(entry);
-    *argument = entry->argument;
-    return true;
-}
-
 /* ---- clocks ------------------------------------------------------------------------------------------------------ */
 
 uint64_t

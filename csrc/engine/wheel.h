@@ -72,8 +72,6 @@ bool gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out);
 bool gpc_wheel_take_turn(gpc_wheel_t *self, gpc_cycle_t *cycle, uint32_t *target);
 /* Takes the next event, which is no near turn; false when there is none. */
 bool gpc_wheel_take_listed(gpc_wheel_t *self, gpc_event_t *out);
-/* The event that is next now, if it is near: the caller prefetches its state. */
-bool gpc_wheel_ahead(const gpc_wheel_t *self, uint8_t *kind, uint32_t *target, uint32_t *argument);
 uint32_t gpc_wheel_count(const gpc_wheel_t *self);
 bool gpc_wheel_holds_only(const gpc_wheel_t *self, uint32_t events); /* this number, and no near turn */
 

@@ -417,7 +417,7 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
     if (status) {
         return status;
     }
-    gpu->protocol = gpc_protocol_resolve(gpu->protocol, gpu->options, GPC_COMPILED_TABLES, &gpu->constants);
+    gpu->protocol = gpc_protocol_resolve(gpu->protocol, gpu->options, &gpu->constants);
     if (!gpu->protocol) {
         return GPC_ERROR_MEMORY;
     }

@@ -20,9 +20,6 @@
 /* Messages that may wait for the network before a controller takes no more inputs that could add to them; a
  * controller's type may declare another limit. */
 #define GPC_OUTBOX_LIMIT 8u
-/* From this number of cores on the loop over events prefetches the state of the next one: with 256 cores it
- * saves time within the noise of measurements; with 16 it saves none and costs 3% more instructions. */
-#define GPC_FETCH_CORES 64u
 
 /* Queues and schedule of a controller; in the arena. */
 typedef struct {     /* the members that every turn reads come first */

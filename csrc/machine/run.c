@@ -314,27 +314,6 @@ after_last_warp(gpc_gpu_t *gpu, uint32_t core)
     return GPC_OK;
 }
 
-/* Prefetches state of the next event, of machines whose state exceeds the host's second-level cache. Forced inline, and what it
- * calls: a function that only prefetches is pure for GCC, which leaves out its calls. */
-static inline __attribute__((always_inline)) void
-fetch_ahead(const gpc_gpu_t *gpu)
-{
-    uint8_t kind;
-    uint32_t target, argument;
-
-    if (gpu->machine.cores < GPC_FETCH_CORES || !gpc_wheel_ahead(&gpu->wheel, &kind, &target, &argument)) {
-        return;
-    }
-    if (kind == GPC_EVENT_CORE) {
-        gpc_cores_fetch(&gpu->cores, target);
-    } else if (kind == GPC_EVENT_NETWORK_ARRIVE) {
-        __builtin_prefetch(gpc_msg_at(&gpu->messages, argument));
-    } else if (kind == GPC_EVENT_CONTROLLER || kind == GPC_EVENT_OUTBOX) {
-        __builtin_prefetch(&gpu->queues[target]);
-        __builtin_prefetch(&gpu->controllers[target]);
-    }
-}
-
 static inline bool
 only_background_is_left(const gpc_gpu_t *gpu)
 {
@@ -412,7 +391,6 @@ run_event(gpc_gpu_t *gpu, const gpc_event_t *event)
         return status;
     }
     gpu->state->events++;
-    fetch_ahead(gpu);
     status = handle(gpu, event);
     return status ? held(gpu, status) : 0;
 }
@@ -427,7 +405,6 @@ run_turn(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t cycle)
         return status;
     }
     gpu->state->events++;
-    fetch_ahead(gpu);
     status = gpc_cores_cycle(&gpu->cores, core, cycle, &turn);
     if (status == 0 && turn.next != GPC_NEVER) {
         status = gpc_gpu_schedule_turn(gpu, core, turn.next);

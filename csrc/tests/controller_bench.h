@@ -140,7 +140,7 @@ bench_begin(bench_t *self, const gpc_protocol_t *protocol, uint32_t controller, 
                                      .messages = &self->messages,
                                      .lane_lists = &self->lane_lists,
                                      .failure = &self->failure};
-    self->unit.protocol = gpc_protocol_resolve(protocol, self->options, GPC_COMPILED_TABLES, &self->arena);
+    self->unit.protocol = gpc_protocol_resolve(protocol, self->options, &self->arena);
     status |= gpc_controller_init(&self->unit, self->unit.protocol->controllers[controller], &self->arena);
     CHECK_EQUAL_I64(status, GPC_OK);
 }

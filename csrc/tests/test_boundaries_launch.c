@@ -69,7 +69,7 @@ every_object_of_the_tables_that_take_part_gets_the_event(void)
     gpc_arena_init(&arena, 1 << 16);
     REQUIRE(gpc_pool_init(&messages, &arena, 8, sizeof(gpc_msg_t)) == 0 &&
             gpc_pool_init(&lane_lists, &arena, 2, sizeof(gpc_lane_list_t)) == 0);
-    const gpc_protocol_t *protocol = gpc_protocol_resolve(&objects_protocol, options, GPC_COMPILED_TABLES, &arena);
+    const gpc_protocol_t *protocol = gpc_protocol_resolve(&objects_protocol, options, &arena);
     REQUIRE(protocol != NULL);
     gpc_controller_t unit = {.protocol = protocol,
                              .options = options,

@@ -128,8 +128,7 @@ begin(bench_t *self, gpc_promise_t promise)
     self->protocol = (gpc_protocol_t){
         .id = "words", .controllers = {&l1_type, &bank_type}, .watched = &self->watched, .monitor = own_monitor};
     gpc_stream_init(&self->stream);
-    const gpc_protocol_t *protocol =
-        gpc_protocol_resolve(&self->protocol, self->options, GPC_COMPILED_TABLES, &self->arena);
+    const gpc_protocol_t *protocol = gpc_protocol_resolve(&self->protocol, self->options, &self->arena);
     REQUIRE(protocol != NULL);
     int status = gpc_pool_init(&self->messages, &self->arena, 16, sizeof(gpc_msg_t));
     status |= gpc_pool_init(&self->lane_lists, &self->arena, 2, sizeof(gpc_lane_list_t));

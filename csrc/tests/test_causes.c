@@ -32,15 +32,14 @@ begin(bench_t *it, const gpc_protocol_t *protocol, uint32_t controller)
     gpc_arena_init(&it->arena, 1 << 16);
     CHECK_EQUAL_I64(gpc_pool_init(&it->messages, &it->arena, BENCH_MESSAGES, sizeof(gpc_msg_t)), 0);
     CHECK_EQUAL_I64(gpc_protocol_options(protocol, &it->machine, NULL, 0, it->options, &it->failure), 0);
-    it->unit =
-        (gpc_controller_t){.protocol = gpc_protocol_resolve(protocol, it->options, GPC_COMPILED_TABLES, &it->arena),
-                           .options = it->options,
-                           .machine = &it->machine,
-                           .ports = &bench_ports,
-                           .world = &it->world,
-                           .messages = &it->messages,
-                           .lane_lists = &it->lane_lists,
-                           .failure = &it->failure};
+    it->unit = (gpc_controller_t){.protocol = gpc_protocol_resolve(protocol, it->options, &it->arena),
+                                  .options = it->options,
+                                  .machine = &it->machine,
+                                  .ports = &bench_ports,
+                                  .world = &it->world,
+                                  .messages = &it->messages,
+                                  .lane_lists = &it->lane_lists,
+                                  .failure = &it->failure};
     CHECK_EQUAL_I64(gpc_controller_init(&it->unit, it->unit.protocol->controllers[controller], &it->arena), 0);
 }
 

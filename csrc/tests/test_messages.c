@@ -69,7 +69,7 @@ an_option_selects_other_sizes_of_messages(void)
     CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &line), 12 + bench.unit.machine->line_bytes);
     CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 12 + 12);
     bench.options[3] = 1;
-    bench.unit.protocol = gpc_protocol_resolve(&protocol, bench.options, GPC_COMPILED_TABLES, &bench.arena);
+    bench.unit.protocol = gpc_protocol_resolve(&protocol, bench.options, &bench.arena);
     CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &line), 1);
     CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 12);
     words.mask = 0;

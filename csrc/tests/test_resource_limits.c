@@ -466,10 +466,7 @@ an_option_chooses_the_table_that_is_declared_for_its_value(void)
     limits_begin_with(&bench, &protocol, 0, 4);
     CHECK_EQUAL_TEXT(bench.unit.type->tables[0]->name, type.tables[0]->name);
     bench.options[2] = 1;
-    CHECK_EQUAL_TEXT(gpc_protocol_resolve(&protocol, bench.options, GPC_COMPILED_TABLES, &bench.arena)
-                         ->controllers[0]
-                         ->tables[0]
-                         ->name,
+    CHECK_EQUAL_TEXT(gpc_protocol_resolve(&protocol, bench.options, &bench.arena)->controllers[0]->tables[0]->name,
                      "other");
     limits_end(&bench);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/compiled.h"
+#include "controller/controller.h"
 #include "protocols/registry.h"
 #include "tests/harness.h"
 
@@ -92,41 +92,26 @@ every_table_and_variant_is_whole(void)
 
 /* ---- plans: what steps read, against what is declared ------------------------------------------------------------------------- */
 
-/* The cell whose actions the code is of, as a compiled table counts. */
-static const gpc_cell_t *
-cell_of_code(const gpc_table_t *declared, uint32_t code)
-{
-    for (; declared->base; declared = declared->base) {
-        if (code < declared->num_patches) {
-            return &declared->patches[code].cell;
-        }
-        code -= declared->num_patches;
-    }
-    return &declared->cells[code];
-}
-
 static void
-expect_plan(const gpc_table_t *whole, const gpc_table_t *declared, bool compiled, uint8_t state, uint8_t event)
+expect_plan(const gpc_table_t *whole, const gpc_table_t *declared, uint8_t state, uint8_t event)
 {
     const gpc_plan_t *plan = gpc_fsm_plan(whole, state, event);
     const gpc_cell_t *cell = gpc_fsm_declared_cell(declared, state, event);
     CHECK_EQUAL_U64(plan->kind, cell->kind);
     CHECK_EQUAL_U64(plan->next, cell->next);
     CHECK_EQUAL_U64(plan->opens, declared->states[cell->next].kind != GPC_STABLE);
-    if (cell->kind != GPC_CELL_IMPOSSIBLE) {
-        const gpc_cell_t *acts = compiled ? cell_of_code(declared, plan->code) : &whole->cells[plan->code];
-        CHECK(memcmp(acts->actions, cell->actions, sizeof(cell->actions)) == 0);
+    for (uint32_t i = 0; i <= GPC_MAX_ACTIONS; i++) {
+        CHECK(plan->run[i] == (cell->actions[i] ? cell->actions[i]->run : NULL));
     }
 }
 
-/* Of the protocol under the options; returns the number of cells. */
-static uint64_t
-expect_plans(const gpc_protocol_t *protocol, gpc_tables_t as, const int64_t *options)
+static void
+expect_all_plans(const gpc_protocol_t *protocol, const int64_t *options)
 {
     uint64_t cells = 0;
     gpc_arena_t arena;
     gpc_arena_init(&arena, 1 << 16);
-    const gpc_protocol_t *resolved = gpc_protocol_resolve(protocol, options, as, &arena);
+    const gpc_protocol_t *resolved = gpc_protocol_resolve(protocol, options, &arena);
     bool other = protocol->instead.by && options[protocol->instead.option] == protocol->instead.value;
     protocol = other ? protocol->instead.by : protocol;
     for (uint32_t c = 0; resolved && protocol->controllers[c]; c++) {
@@ -138,24 +123,14 @@ expect_plans(const gpc_protocol_t *protocol, gpc_tables_t as, const int64_t *opt
                 bool chosen = variant->table == t && options[variant->option] == variant->value;
                 declared = chosen ? variant->by : declared;
             }
-            bool compiled = as == GPC_COMPILED_TABLES;
-            CHECK((whole->look_up != gpc_fsm_look_up) == compiled);
             for (uint32_t i = 0; i < (uint32_t) declared->num_states * declared->num_events; i++, cells++) {
                 uint8_t state = (uint8_t) (i / declared->num_events), event = (uint8_t) (i % declared->num_events);
-                expect_plan(whole, declared, compiled, state, event);
+                expect_plan(whole, declared, state, event);
             }
         }
     }
+    CHECK(cells > 0);
     gpc_arena_free(&arena);
-    return cells;
-}
-
-static void
-expect_all_plans(const gpc_protocol_t *protocol, const int64_t *options)
-{
-    uint64_t compiled = expect_plans(protocol, GPC_COMPILED_TABLES, options);
-    CHECK(compiled > 0);
-    CHECK_EQUAL_U64(expect_plans(protocol, GPC_INTERPRETED_TABLES, options), compiled);
 }
 
 static void
@@ -254,7 +229,7 @@ a_patched_table_has_its_bases_cells_but_for_the_patches(void)
     CHECK(strcmp(errors_of(good_patches, 3), "") == 0);
     CHECK(strcmp(gpc_fsm_reason(&patched, 2), "a state of its own") == 0);
     gpc_arena_init(&arena, 1 << 12);
-    const gpc_protocol_t *resolved = gpc_protocol_resolve(&protocol, options, GPC_COMPILED_TABLES, &arena);
+    const gpc_protocol_t *resolved = gpc_protocol_resolve(&protocol, options, &arena);
     REQUIRE(resolved != NULL);
     const gpc_table_t *whole = resolved->controllers[0]->tables[0];
     CHECK(whole->base == NULL);
@@ -267,56 +242,6 @@ a_patched_table_has_its_bases_cells_but_for_the_patches(void)
     CHECK_EQUAL_U64(gpc_fsm_transitions(&twice, false), 5);
     CHECK_EQUAL_U64(gpc_fsm_transitions(&patched, false), 4);
     gpc_arena_free(&arena);
-}
-
-static const gpc_patch_t one_patch[] = {{TOY_ON, TOY_SET, GO(TOY_OFF), "differs"}};
-GPC_COMPILED_PATCHES(static, over_toy, toy, one_patch, toy_classify)
-static const gpc_table_t over_toy = {GPC_PATCHED_TABLE("over", OVER_UNIT, MORE, "toy", toy, one_patch, toy_classify),
-                                     .compiled = &over_toy_compiled};
-
-static bool
-runs_compiled(const gpc_table_t *table)
-{
-    static const int64_t options[GPC_MAX_OPTIONS];
-    const gpc_controller_type_t type = {.name = "one", .tables = {table}};
-    const gpc_protocol_t protocol = {.id = "one", .controllers = {&type}};
-    gpc_arena_t arena;
-
-    gpc_arena_init(&arena, 1 << 12);
-    const gpc_protocol_t *resolved = gpc_protocol_resolve(&protocol, options, GPC_COMPILED_TABLES, &arena);
-    bool compiled = resolved && resolved->controllers[0]->tables[0]->look_up != gpc_fsm_look_up;
-    gpc_arena_free(&arena);
-    return compiled;
-}
-
-/* The code of a table is not that of a copy that differs, nor of a table whose base has none. */
-static void
-a_changed_copy_of_a_table_is_interpreted(void)
-{
-    const gpc_table_t *declared = gpc_protocol_find("tc-strong")->controllers[0]->tables[0];
-    gpc_table_t table = *declared;
-    size_t bytes = (size_t) declared->num_states * declared->num_events * sizeof *declared->cells;
-    gpc_cell_t *cells = malloc(bytes);
-
-    memcpy(cells, declared->cells, bytes);
-    CHECK(runs_compiled(&table)); /* an equal copy */
-    CHECK(!runs_compiled(&over_toy));
-#define CHECK_CHANGED(member, value)                                                                                   \
-    table.member = (value);                                                                                            \
-    CHECK(!runs_compiled(&table));                                                                                     \
-    table = *declared
-    CHECK_CHANGED(cells, cells);
-    CHECK_CHANGED(classify, toy_classify);
-    CHECK_CHANGED(object, GPC_OVER_UNIT);
-    CHECK_CHANGED(num_states, (uint8_t) (declared->num_states - 1));
-    CHECK_CHANGED(num_events, (uint8_t) (declared->num_events - 1));
-    CHECK_CHANGED(initial, 1);
-    CHECK_CHANGED(arrays, 1);
-    CHECK_CHANGED(keeps_initial, true);
-    CHECK_CHANGED(expiry.states, GPC_NO_STATES);
-    CHECK_CHANGED(compiled, NULL);
-    CHECK(runs_compiled(&table));
-    free(cells);
 }
 
 static void
@@ -576,7 +501,6 @@ main(void)
     RUN(every_table_and_variant_is_whole);
     RUN(every_plan_is_its_declared_cell);
     RUN(a_patched_table_has_its_bases_cells_but_for_the_patches);
-    RUN(a_changed_copy_of_a_table_is_interpreted);
     RUN(a_wrong_patch_is_found);
     RUN(the_declarations_of_registered_protocols_are_consistent);
     RUN(every_table_prints_its_states_and_events);

@@ -218,16 +218,6 @@ next_turn(const gpc_cores_t *self, const gpc_core_t *core, uint32_t core_index, 
     return at <= now ? now + 1 : at;
 }
 
-GPC_INLINED_BY_LINKER void
-gpc_cores_fetch(const gpc_cores_t *self, uint32_t core_index)
-{
-    const gpc_core_t *core = self->parts->bases[core_index].core;
-    __builtin_prefetch(core);
-    __builtin_prefetch((const char *) core + 64);
-    __builtin_prefetch((const char *) core + 128);
-    __builtin_prefetch(&self->statistics[core_index]);
-}
-
 /* Records the stall reason of the first warp in scheduler order. A barrier is held up by a warp that has not arrived:
  * there is one, else the barrier could never complete. */
 static inline void

@@ -174,9 +174,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(extern, baseline_l2_lines, L2, l2_table, baseline_l2_classify)
-const gpc_table_t baseline_l2_lines = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, baseline_l2_classify),
-                                       .compiled = &baseline_l2_lines_compiled};
+const gpc_table_t baseline_l2_lines = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, baseline_l2_classify)};
 
 const gpc_controller_type_t baseline_l2 = {
     .name = "L2",

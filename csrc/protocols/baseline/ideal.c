@@ -181,8 +181,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l1, L1, l1_table, l1_classify)
-static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), .compiled = &l1_compiled};
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
 
 static const gpc_controller_type_t ideal_l1 = {
     .name = "L1",
@@ -244,10 +243,8 @@ static const gpc_patch_t l2_patches[] = {
 };
 /* clang-format on */
 
-GPC_COMPILED_PATCHES(static, l2, baseline_l2_lines, l2_patches, baseline_l2_classify)
 static const gpc_table_t l2 = {
-    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "no-coh", baseline_l2_lines, l2_patches, baseline_l2_classify),
-    .compiled = &l2_compiled};
+    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "no-coh", baseline_l2_lines, l2_patches, baseline_l2_classify)};
 
 static const gpc_controller_type_t ideal_l2 = {
     .name = "L2",

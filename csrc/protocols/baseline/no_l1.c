@@ -127,8 +127,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l1, L1, l1_table, l1_classify)
-static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_UNIT, L1, l1_table, l1_classify), .compiled = &l1_compiled};
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_UNIT, L1, l1_table, l1_classify)};
 
 static const gpc_controller_type_t no_l1_l1 = {
     .name = "L1",
@@ -168,10 +167,8 @@ static const gpc_patch_t sector_patches[] = {
 };
 /* clang-format on */
 
-GPC_COMPILED_PATCHES(static, sectors, baseline_l2_lines, sector_patches, baseline_l2_classify)
 static const gpc_table_t sectors = {
-    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "no-l1", baseline_l2_lines, sector_patches, baseline_l2_classify),
-    .compiled = &sectors_compiled};
+    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "no-l1", baseline_l2_lines, sector_patches, baseline_l2_classify)};
 
 static const gpc_controller_type_t no_l1_l2 = {
     .name = "L2",

@@ -74,10 +74,9 @@ static const gpc_patch_t l1_patches[] = {
      "its registration is outstanding, and stays valid"},
 };
 
-GPC_COMPILED_PATCHES(static, words, denovo_drf_words, l1_patches, hrf_classify)
 static const gpc_table_t words = {
     GPC_PATCHED_TABLE("L1", OVER_WORDS, L1, "denovo-drf", denovo_drf_words, l1_patches, hrf_classify),
-    .compiled = &words_compiled, .alike = denovo_l1_alike, .data_states = 1u << L1_V | 1u << L1_R};
+    .alike = denovo_l1_alike, .data_states = 1u << L1_V | 1u << L1_R};
 static const gpc_controller_type_t denovo_hrf_l1 = {DENOVO_L1_TYPE(words)};
 
 const gpc_protocol_t gpc_protocol_denovo_hrf = {

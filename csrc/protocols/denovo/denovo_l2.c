@@ -312,9 +312,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l2, L2, l2_table, l2_classify)
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_WORDS, L2, l2_table, l2_classify), .compiled = &l2_compiled,
-                               .alike = l2_alike, .data_states = 1u << L2_V | 1u << L2_RCD};
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_WORDS, L2, l2_table, l2_classify), .alike = l2_alike,
+                               .data_states = 1u << L2_V | 1u << L2_RCD};
 
 static uint32_t
 rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)

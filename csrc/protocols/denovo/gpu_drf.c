@@ -51,9 +51,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(extern, gpu_drf_lines, L1, l1_table, gpu_l1_classify)
-const gpc_table_t gpu_drf_lines = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, gpu_l1_classify),
-                                   .compiled = &gpu_drf_lines_compiled};
+const gpc_table_t gpu_drf_lines = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, gpu_l1_classify)};
 static const gpc_controller_type_t gpu_drf_l1 = {GPU_L1_TYPE(gpu_drf_lines)};
 
 const gpc_protocol_t gpc_protocol_gpu_drf = {

@@ -75,10 +75,8 @@ static const gpc_patch_t l1_patches[] = {
     {L1_IVX, L1_SYNC_AFTER_ATOMIC, HOLD_LINE, NULL},
 };
 
-GPC_COMPILED_PATCHES(static, lines, gpu_drf_lines, l1_patches, hrf_classify)
 static const gpc_table_t lines = {
-    GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "gpu-drf", gpu_drf_lines, l1_patches, hrf_classify),
-    .compiled = &lines_compiled};
+    GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "gpu-drf", gpu_drf_lines, l1_patches, hrf_classify)};
 static const gpc_controller_type_t gpu_hrf_l1 = {GPU_L1_TYPE(lines)};
 
 const gpc_protocol_t gpc_protocol_gpu_hrf = {

@@ -227,9 +227,7 @@ static const gpc_cell_t sb_table[SB_NUM_STATES][SB_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(extern, gpu_store_buffer, SB, sb_table, sb_classify)
-const gpc_table_t gpu_store_buffer = {GPC_TABLE("L1.store_buffer", OVER_ENTRIES, SB, sb_table, sb_classify),
-                                      .compiled = &gpu_store_buffer_compiled};
+const gpc_table_t gpu_store_buffer = {GPC_TABLE("L1.store_buffer", OVER_ENTRIES, SB, sb_table, sb_classify)};
 
 /* ---- what both protocols declare ------------------------------------------------------------------------------------------------------ */
 

@@ -113,8 +113,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l2, L2, l2_table, l2_classify)
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify), .compiled = &l2_compiled};
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
 
 const gpc_controller_type_t gpu_l2 = {
     .name = "L2",

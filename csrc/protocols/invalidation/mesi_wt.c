@@ -346,12 +346,9 @@ static const gpc_patch_t exclusive_patches[] = {
     {L2_MT, L2_EVICT_DIRTY, GO(L2_SI, act_recall, act_write_back, act_release_way), NULL},
 };
 
-GPC_COMPILED(static, l2, L2, l2_table, l2_classify)
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify), .compiled = &l2_compiled};
-GPC_COMPILED_PATCHES(static, exclusive, l2, exclusive_patches, l2_classify)
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
 static const gpc_table_t exclusive = {
-    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "mesi-wt", l2, exclusive_patches, l2_classify),
-    .compiled = &exclusive_compiled};
+    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "mesi-wt", l2, exclusive_patches, l2_classify)};
 
 static const gpc_controller_type_t mwt_l2 = {
     .name = "L2",

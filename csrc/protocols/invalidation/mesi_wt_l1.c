@@ -292,14 +292,12 @@ static const gpc_patch_t exclusive_patches[] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l1, L1, l1_table, l1_classify)
-static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), .compiled = &l1_compiled,
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
                                .causes = {ON_SAME(GPC_MSG, L1, LOAD, EVICT), ON(MWT_ATOMIC_DATA, L1_DATA),
                                           ON(MWT_RECALL, L1_INV), ON_SAME(MWT, L1, DATA, ACK, INV)}};
-GPC_COMPILED_PATCHES(static, exclusive, l1, exclusive_patches, l1_classify)
 static const gpc_table_t exclusive = {
     GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "mesi-wt", l1, exclusive_patches, l1_classify),
-    .compiled = &exclusive_compiled, .causes = {ON_SAME(MWT, L1, DATA_E, DOWNGRADE, BEHIND_ACK)}};
+    .causes = {ON_SAME(MWT, L1, DATA_E, DOWNGRADE, BEHIND_ACK)}};
 
 const gpc_controller_type_t mwt_l1 = {
     .name = "L1",

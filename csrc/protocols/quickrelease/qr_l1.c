@@ -245,9 +245,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l1, L1, l1_table, l1_classify)
 static const gpc_table_t l1 = {
-    GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), .compiled = &l1_compiled,
+    GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
     .causes = {ON_SAME(GPC_MSG, L1, STORE, ATOMIC, EVICT), ON(QR_GONE, L1_GONE), ON(QR_INV, L1_INV)}};
 
 /* ---- markers --------------------------------------------------------------------------------------------------------------------- */
@@ -321,9 +320,7 @@ static const gpc_cell_t u_table[U_NUM_STATES][U_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, unit_table, U, u_table, u_classify)
 static const gpc_table_t unit_table = {GPC_TABLE("L1.markers", OVER_UNIT, U, u_table, u_classify),
-                                       .compiled = &unit_table_compiled,
                                        .causes = {ON(GPC_MSG_RELEASE, U_RELEASE), ON(QR_RELEASED, U_RELEASED)}};
 
 int

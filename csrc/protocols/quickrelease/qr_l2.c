@@ -182,9 +182,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l2, L2, l2_table, l2_classify)
 static const gpc_table_t l2 = {
-    GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify), .compiled = &l2_compiled,
+    GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
     .causes = {ON_SAME(QR, L2, BLOCK, ATOMIC), ON(QR_GONE, L2_GONE), ON(GPC_MSG_EVICT, L2_EVICT)}};
 
 /* ---- markers and answers ------------------------------------------------------------------------------------------------------------ */
@@ -249,9 +248,7 @@ static const gpc_cell_t u_table[U_NUM_STATES][U_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, unit_table, U, u_table, u_classify)
 static const gpc_table_t unit_table = {GPC_TABLE("L2.markers", OVER_UNIT, U, u_table, u_classify),
-                                       .compiled = &unit_table_compiled,
                                        .causes = {ON_SAME(QR, U, MARKER, RELEASED_DOWN, OLD_VALUES_DOWN)}};
 
 static uint8_t

@@ -173,9 +173,8 @@ static const gpc_cell_t l3_table[L3_NUM_STATES][L3_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l3, L3, l3_table, l3_classify)
 static const gpc_table_t l3 = {
-    GPC_TABLE("L3", OVER_LINES, L3, l3_table, l3_classify), .compiled = &l3_compiled,
+    GPC_TABLE("L3", OVER_LINES, L3, l3_table, l3_classify),
     .causes = {ON(QR_BLOCK_UP, L3_BLOCK_UP), ON(QR_GONE, L3_GONE), ON_SAME(GPC_MSG, L3, FILL, EVICT)}};
 
 #define U_STATES(X) X(U_ON, STABLE, "always on")
@@ -195,9 +194,8 @@ static const gpc_cell_t u_table[U_NUM_STATES][U_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, unit_table, U, u_table, NULL)
 static const gpc_table_t unit_table = {GPC_TABLE("L3.markers", OVER_UNIT, U, u_table, NULL),
-                                       .compiled = &unit_table_compiled, .causes = {ON_SAME(QR, U, MARKER_UP)}};
+                                       .causes = {ON_SAME(QR, U, MARKER_UP)}};
 
 static uint8_t
 route(const gpc_controller_t *unit, const gpc_msg_t *msg)

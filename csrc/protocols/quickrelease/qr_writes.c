@@ -312,8 +312,8 @@ static const gpc_cell_t f_table[F_NUM_STATES][F_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED_CODE(fifo, qr_fifo_tables[0], F, f_table, f_classify) /* the others have the same cells */
-#define FIFO_TABLE(name) {GPC_TABLE(name, OVER_ENTRIES, F, f_table, f_classify), .compiled = &fifo_compiled}
+/* the others have the same cells */
+#define FIFO_TABLE(name) {GPC_TABLE(name, OVER_ENTRIES, F, f_table, f_classify)}
 const gpc_table_t qr_fifo_tables[3] = {FIFO_TABLE("L1.S-FIFO"), FIFO_TABLE("L2.S-FIFO"), FIFO_TABLE("L3.S-FIFO")};
 
 /* ---- the write cache -------------------------------------------------------------------------------------------------------------- */
@@ -424,10 +424,10 @@ static const gpc_cell_t w_table[W_NUM_STATES][W_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED_CODE(writes, qr_write_tables[0], W, w_table, w_classify) /* the others have the same cells */
+/* the others have the same cells */
 #define WRITE_TABLE(name)                                                                                              \
     {                                                                                                                  \
-        GPC_TABLE(name, OVER_LINES, W, w_table, w_classify), .compiled = &writes_compiled,                             \
+        GPC_TABLE(name, OVER_LINES, W, w_table, w_classify),                             \
         .causes = {ON(QR_PUT, W_PUT), ON(QR_POP, W_POP), ON(QR_FLUSH, W_FLUSH) }                                       \
     }
 const gpc_table_t qr_write_tables[3] = {WRITE_TABLE("L1.write"), WRITE_TABLE("L2.write"), WRITE_TABLE("L3.write")};

@@ -381,9 +381,8 @@ static const gpc_patch_t victim_patches[] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l1, L1, l1_table, l1_classify)
 static const gpc_table_t l1 = {
-    GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), .compiled = &l1_compiled,
+    GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
     .causes = {ON_SAME(RFO, L1, DATA_S, DATA_E, INV, FWD_GETS, FWD_GETX, RECALL), ON_SAME(RFO, L1, PUT_ACK)}};
 GPC_COMPILED_PATCHES(static, victim, l1, victim_patches, l1_classify)
 static const gpc_table_t victim = {GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "rfo", l1, victim_patches, l1_classify),

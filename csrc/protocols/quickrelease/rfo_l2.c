@@ -362,8 +362,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l2, L2, l2_table, l2_classify)
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify), .compiled = &l2_compiled,
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
                                .arrays = 1u << RFO_DIRECTORY | 1u << RFO_DATA};
 
 static void
@@ -439,8 +438,7 @@ static const gpc_cell_t l3_table[L3_NUM_STATES][L3_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l3, L3, l3_table, l3_classify)
-static const gpc_table_t l3 = {GPC_TABLE("L3", OVER_LINES, L3, l3_table, l3_classify), .compiled = &l3_compiled,
+static const gpc_table_t l3 = {GPC_TABLE("L3", OVER_LINES, L3, l3_table, l3_classify),
                                .causes = {ON_SAME(RFO, L3, READ, WRITE_BACK), ON(GPC_MSG_FILL, L3_FILL)}};
 
 const gpc_controller_type_t rfo_l3 = {

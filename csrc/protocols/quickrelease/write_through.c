@@ -240,8 +240,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l2, L2, l2_table, l2_classify)
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify), .compiled = &l2_compiled};
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
 
 const gpc_controller_type_t wt_l2 = {
     .name = "L2",
@@ -320,8 +319,7 @@ static const gpc_cell_t l3_table[L3_NUM_STATES][L3_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l3, L3, l3_table, NULL)
-static const gpc_table_t l3 = {GPC_TABLE("L3", OVER_LINES, L3, l3_table, NULL), .compiled = &l3_compiled,
+static const gpc_table_t l3 = {GPC_TABLE("L3", OVER_LINES, L3, l3_table, NULL),
                                .causes = {ON(WT_READ, L3_READ), ON(WT_WRITE, L3_WRITE), ON(WT_ATOMIC_UP, L3_ATOMIC),
                                           ON(GPC_MSG_EVICT, L3_EVICT), ON(GPC_MSG_FILL, L3_FILL)}};
 

@@ -376,14 +376,12 @@ static const gpc_cell_t clock_table[CLOCK_NUM_STATES][CLOCK_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, clock, CLOCK, clock_table, NULL)
 static const gpc_table_t clock = {
-    GPC_TABLE("L1.clock", OVER_UNIT, CLOCK, clock_table, NULL), .compiled = &clock_compiled,
+    GPC_TABLE("L1.clock", OVER_UNIT, CLOCK, clock_table, NULL),
     .causes = {ON(GPC_MSG_KERNEL_BEGIN, CLOCK_BEGIN), ON(GPC_MSG_TIMER, CLOCK_TICK), ON(GPC_MSG_INSTANT, CLOCK_FLUSH)}};
 
-GPC_COMPILED(static, lines, L1, l1_table, l1_classify)
 static const gpc_table_t lines = {
-    GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), .compiled = &lines_compiled,
+    GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
     .causes = {ON(GPC_MSG_STORE, L1_STORE), ON(GPC_MSG_ATOMIC, L1_ATOMIC), ON(GPC_MSG_EVICT, L1_EVICT)},
     .expiry = {.states = 1u << L1_V | 1u << L1_VI, .event = L1_EXPIRE}, .keeps_initial = true};
 

@@ -415,11 +415,9 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l2, L2, l2_table, l2_classify)
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify), .compiled = &l2_compiled};
-GPC_COMPILED(static, roll, ROLL, roll_table, roll_classify)
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
 static const gpc_table_t roll = {GPC_TABLE("L2.rollover", OVER_UNIT, ROLL, roll_table, roll_classify),
-                                 .compiled = &roll_compiled, .causes = {ON(GPC_MSG_TIMER, ROLL_RESUME)}};
+                                 .causes = {ON(GPC_MSG_TIMER, ROLL_RESUME)}};
 
 const gpc_controller_type_t rcc_l2 = {
     .name = "L2",

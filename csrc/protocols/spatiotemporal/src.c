@@ -93,13 +93,10 @@ static const gpc_patch_t survive_patches[] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l1, L1, l1_table, l1_classify)
-static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), .compiled = &l1_compiled,
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
                                .causes = {ON_SAME(GPC_MSG, L1, STORE, EVICT, ACQUIRE),
                                           ON(GPC_MSG_KERNEL_BEGIN, L1_ACQUIRE), ON(SRC_DATA, L1_DATA)}};
-GPC_COMPILED_PATCHES(static, surviving, l1, survive_patches, l1_classify)
-static const gpc_table_t surviving = {GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "src", l1, survive_patches, l1_classify),
-                                      .compiled = &surviving_compiled};
+static const gpc_table_t surviving = {GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "src", l1, survive_patches, l1_classify)};
 
 static const gpc_controller_type_t src_l1 = {
     .name = "L1",

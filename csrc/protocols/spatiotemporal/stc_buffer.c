@@ -125,6 +125,4 @@ static const gpc_cell_t buffer_table[BUFFER_NUM_STATES][BUFFER_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(extern, src_buffer, BUFFER, buffer_table, src_buffer_classify)
-const gpc_table_t src_buffer = {GPC_TABLE("L1.buffer", OVER_ENTRIES, BUFFER, buffer_table, src_buffer_classify),
-                                .compiled = &src_buffer_compiled};
+const gpc_table_t src_buffer = {GPC_TABLE("L1.buffer", OVER_ENTRIES, BUFFER, buffer_table, src_buffer_classify)};

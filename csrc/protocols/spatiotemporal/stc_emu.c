@@ -358,17 +358,14 @@ static const gpc_patch_t adapting_patches[] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, in_turn, TURNS, turns_table, emu_classify)
 static const gpc_table_t in_turn = {GPC_TABLE("EMU", OVER_UNIT, TURNS, turns_table, emu_classify),
-                                    .compiled = &in_turn_compiled, .causes = {ON(GPC_MSG_KERNEL_BEGIN, EMU_BEGIN)}};
-GPC_COMPILED_PATCHES(static, skipping, in_turn, skipping_patches, emu_classify)
+                                    .causes = {ON(GPC_MSG_KERNEL_BEGIN, EMU_BEGIN)}};
 static const gpc_table_t skipping = {
     GPC_PATCHED_TABLE("EMU", OVER_UNIT, SKIPS, "stc-nv", in_turn, skipping_patches, emu_classify),
-    .compiled = &skipping_compiled, .causes = {ON_SAME(STC, EMU, DEMAND)}};
-GPC_COMPILED_PATCHES(static, adapting, skipping, adapting_patches, emu_classify)
+    .causes = {ON_SAME(STC, EMU, DEMAND)}};
 static const gpc_table_t adapting = {
     GPC_PATCHED_TABLE("EMU", OVER_UNIT, EMU, "stc-es", skipping, adapting_patches, emu_classify),
-    .compiled = &adapting_compiled, .causes = {ON_SAME(STC, EMU, CONFLICT)}};
+    .causes = {ON_SAME(STC, EMU, CONFLICT)}};
 
 #define STC_EMU_TYPE(table)                                                                                            \
     .name = "EMU", .position = GPC_AT_GLOBAL, .tables = {&(table)}, .unit = stc_emu_unit_described, .counters = COUNT_info

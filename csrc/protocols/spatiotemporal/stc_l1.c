@@ -181,9 +181,6 @@ static const gpc_patch_t conflict_patches[] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(extern, stc_lines, L1, l1_table, l1_classify)
-const gpc_table_t stc_lines = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), .compiled = &stc_lines_compiled};
-GPC_COMPILED_PATCHES(extern, stc_conflicting, stc_lines, conflict_patches, l1_classify)
+const gpc_table_t stc_lines = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
 const gpc_table_t stc_conflicting = {
-    GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "stc-nv", stc_lines, conflict_patches, l1_classify),
-    .compiled = &stc_conflicting_compiled};
+    GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "stc-nv", stc_lines, conflict_patches, l1_classify)};

@@ -89,8 +89,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l2, L2, l2_table, l2_classify)
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify), .compiled = &l2_compiled,
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
                                .causes = {ON_SAME(STC, L2, READ, WRITE, ATOMIC), ON(GPC_MSG_FILL, L2_FILL)}};
 
 const gpc_controller_type_t stc_l2 = {

@@ -152,14 +152,10 @@ static const gpc_patch_t demanding_patches[] = {
 };
 /* clang-format on */
 
-GPC_COMPILED_PATCHES(extern, stc_blocking, src_buffer, blocking_patches, buffer_classify)
 const gpc_table_t stc_blocking = {
-    GPC_PATCHED_TABLE("L1.buffer", OVER_ENTRIES, BUFFER, "src", src_buffer, blocking_patches, buffer_classify),
-    .compiled = &stc_blocking_compiled};
-GPC_COMPILED_PATCHES(extern, stc_demanding, stc_blocking, demanding_patches, buffer_classify)
+    GPC_PATCHED_TABLE("L1.buffer", OVER_ENTRIES, BUFFER, "src", src_buffer, blocking_patches, buffer_classify)};
 const gpc_table_t stc_demanding = {
-    GPC_PATCHED_TABLE("L1.buffer", OVER_ENTRIES, BUFFER, "stc-nv", stc_blocking, demanding_patches, buffer_classify),
-    .compiled = &stc_demanding_compiled};
+    GPC_PATCHED_TABLE("L1.buffer", OVER_ENTRIES, BUFFER, "stc-nv", stc_blocking, demanding_patches, buffer_classify)};
 
 /* ---- all blocked entries, at a change of epochs ------------------------------------------------------------------------------------- */
 

@@ -176,12 +176,9 @@ static const gpc_patch_t resume_patches[] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(extern, stc_turns, CU, cu_table, cu_classify)
 const gpc_table_t stc_turns = {GPC_TABLE("L1.epochs", OVER_UNIT, CU, cu_table, cu_classify),
-                               .compiled = &stc_turns_compiled,
                                .causes = {ON(GPC_MSG_KERNEL_BEGIN, CU_BEGIN), ON(GPC_MSG_INSTANT, CU_DRAINED),
                                           ON(GPC_MSG_TIMER, CU_SWEPT), ON(STC_DEMAND_ACK, CU_DEMAND_ACK)}};
-GPC_COMPILED_PATCHES(extern, stc_turns_resuming, stc_turns, resume_patches, cu_classify)
 const gpc_table_t stc_turns_resuming = {
     GPC_PATCHED_TABLE("L1.epochs", OVER_UNIT, CU, "stc-nv", stc_turns, resume_patches, cu_classify),
-    .compiled = &stc_turns_resuming_compiled, .causes = {ON(STC_RESUME, CU_RESUME)}};
+    .causes = {ON(STC_RESUME, CU_RESUME)}};

@@ -138,9 +138,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l1, L1, l1_table, l1_classify)
-static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), .compiled = &l1_compiled,
-                               TC_L1_EXPIRY};
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), TC_L1_EXPIRY};
 
 static const gpc_controller_type_t tcs_l1 = {
     .name = "L1",
@@ -374,13 +372,10 @@ static const gpc_patch_t bank_patches[] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l2, L2, l2_table, l2_classify)
 static const gpc_table_t l2 = {
-    GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify), .compiled = &l2_compiled,
+    GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
     .causes = {ON(GPC_MSG_EXPIRE, L2_EXPIRE), ON(TCS_GETX, L2_GETX), ON(TCS_ATOMIC, L2_ATOMIC)}, TC_L2_EXPIRY};
-GPC_COMPILED_PATCHES(static, bank, l2, bank_patches, l2_classify)
-static const gpc_table_t bank = {GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "tc-strong", l2, bank_patches, l2_classify),
-                                 .compiled = &bank_compiled};
+static const gpc_table_t bank = {GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "tc-strong", l2, bank_patches, l2_classify)};
 
 static const gpc_controller_type_t tcs_l2 = {
     .name = "L2",

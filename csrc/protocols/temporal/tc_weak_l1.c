@@ -274,13 +274,9 @@ forget_visible_stores(gpc_controller_t *unit, uint8_t cause)
     }
 }
 
-GPC_COMPILED(static, l1, L1, l1_table, l1_classify)
-static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), .compiled = &l1_compiled,
-                               TC_L1_EXPIRY};
-GPC_COMPILED_PATCHES(static, authors, l1, authors_patches, l1_classify)
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify), TC_L1_EXPIRY};
 static const gpc_table_t authors = {
-    GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "tc-weak", l1, authors_patches, l1_classify),
-    .compiled = &authors_compiled};
+    GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "tc-weak", l1, authors_patches, l1_classify)};
 
 const gpc_controller_type_t tcw_l1 = {
     .name = "L1",

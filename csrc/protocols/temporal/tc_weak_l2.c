@@ -310,15 +310,12 @@ static const gpc_patch_t literal_patches[] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(static, l2, L2, l2_table, l2_classify)
 static const gpc_table_t l2 = {
-    GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify), .compiled = &l2_compiled,
+    GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
     .causes = {ON(GPC_MSG_EXPIRE, L2_EXPIRE), ON(TCW_GETS, L2_GETS), ON(TCW_GETX, L2_GETX), ON(TCW_ATOMIC, L2_ATOMIC)},
     TC_L2_EXPIRY};
-GPC_COMPILED_PATCHES(static, literal, l2, literal_patches, l2_classify)
 static const gpc_table_t literal = {
-    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "tc-weak", l2, literal_patches, l2_classify),
-    .compiled = &literal_compiled};
+    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "tc-weak", l2, literal_patches, l2_classify)};
 
 const gpc_controller_type_t tcw_l2 = {
     .name = "L2",
