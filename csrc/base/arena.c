@@ -185,7 +185,7 @@ gpc_arena_image_save(const gpc_arena_t *self, gpc_arena_image_t **out)
         return GPC_ERROR_MEMORY;
     }
     visit_blocks(self, save_block, image);
-    return 0;
+    return GPC_OK;
 }
 
 typedef struct {

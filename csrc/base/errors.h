@@ -16,6 +16,17 @@ enum {
 #undef X
 };
 
+enum { GPC_OK = 0 };
+
+/* Passes on the status of a call that has one: returns it unless it is GPC_OK. */
+#define GPC_TRY(call)                                                                              \
+    do {                                                                                           \
+        int gpc_status_ = (call);                                                                  \
+        if (gpc_status_ != GPC_OK) {                                                               \
+            return gpc_status_;                                                                    \
+        }                                                                                          \
+    } while (0)
+
 const char *gpc_error_name(int code);      /* "BOUNDS"; "NONE" for 0 and unknown codes */
 const char *gpc_error_message(int code);   /* "index out of bounds" */
 const char *gpc_error_exception(int code); /* "KernelError" */

@@ -55,5 +55,5 @@ gpc_machine_check(const gpc_machine_t *m, gpc_failure_t *failure)
         return gpc_fail(failure, GPC_ERROR_MACHINE, "dram_burst_bytes = %u: must divide a line of %u bytes",
                         m->dram_burst_bytes, m->line_bytes);
     }
-    return 0;
+    return GPC_OK;
 }

@@ -62,8 +62,8 @@ gpc_unsubscribe(gpc_subscriber_t *subscriber)
 __attribute__((cold, noinline)) int
 gpc_stream_tell(const gpc_stream_t *self, const gpc_observation_t *event)
 {
-    int status = 0;
-    for (const gpc_subscriber_t *one = self->first; one && status == 0; one = one->next) {
+    int status = GPC_OK;
+    for (const gpc_subscriber_t *one = self->first; one && status == GPC_OK; one = one->next) {
         status = one->kinds >> event->kind & 1 ? one->observe(one->self, event) : 0;
     }
     return status;

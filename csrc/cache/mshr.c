@@ -31,7 +31,7 @@ gpc_mshr_init(gpc_mshr_table_t *self, gpc_arena_t *arena, uint32_t capacity, uin
         return GPC_ERROR_MEMORY;
     }
     gpc_mshr_clear(self);
-    return 0;
+    return GPC_OK;
 }
 
 void

@@ -55,7 +55,7 @@ gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways
         return GPC_ERROR_MEMORY;
     }
     self->state->generation = 1;
-    return 0;
+    return GPC_OK;
 }
 
 void

@@ -32,10 +32,7 @@ hash_renamed(gpc_canonical_t *self, gpc_world_t *world, const gpc_symmetry_t *sy
             *hash = gpc_states_hash(self->encoding, encoder.length);
             return GPC_OK;
         }
-        int status = grow(self);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(grow(self));
     }
 }
 
@@ -44,10 +41,7 @@ gpc_canonical_hash(gpc_canonical_t *self, gpc_world_t *world, gpc_state_hash_t *
 {
     for (uint32_t i = 0; i < world->num_symmetries; i++) {
         gpc_state_hash_t one;
-        int status = hash_renamed(self, world, &world->symmetries[i], &one);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(hash_renamed(self, world, &world->symmetries[i], &one));
         *hash = i == 0 || is_less(one, *hash) ? one : *hash;
     }
     return GPC_OK;

@@ -225,8 +225,8 @@ judge(explorer_t *self, uint32_t state, bool anything_happens)
 static int
 take_move(explorer_t *self, const gpc_move_t *move)
 {
-    int status = gpc_world_move(&self->world, move);
-    return status == GPC_OK ? gpc_world_monitor(&self->world) : status;
+    GPC_TRY(gpc_world_move(&self->world, move));
+    return gpc_world_monitor(&self->world);
 }
 
 static int

@@ -26,12 +26,9 @@ int
 gpc_monitor_host_wrote(gpc_monitor_t *self, gpc_address_t address, uint64_t words, const uint32_t *in)
 {
     for (uint64_t i = 0; i < words; i++) {
-        int status = gpc_shadow_write(&self->shadow, address + 4 * i, in[i], 0);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_shadow_write(&self->shadow, address + 4 * i, in[i], 0));
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* ---- copies: caches compared with the performed writes ----------------------------------------------------------- */
@@ -186,10 +183,7 @@ check_copies(gpc_monitor_t *self, gpc_address_t line)
 
     for (uint32_t core = 0; core < self->about.machine->cores; core++) {
         gpc_copy_t copy = gpc_monitor_copy(self, self->about.l1s[core], line);
-        int status = check_copy(self, self->about.l1s[core], line, &copy);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(check_copy(self, self->about.l1s[core], line, &copy));
         gpc_mask_t its = gpc_monitor_keeps_old_copies(self) ? copy.owned : copy.copies;
         shared |= copies & its;
         copies |= its;
@@ -370,7 +364,7 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     self->accepted.bucket = malloc(self->accepted.buckets * sizeof(*self->accepted.bucket));
     self->accepted.state = malloc(sizeof(*self->accepted.state));
     int status = gpc_shadow_init(&self->shadow);
-    if (status == 0 && gpc_monitor_is_logical(self)) {
+    if (status == GPC_OK && gpc_monitor_is_logical(self)) {
         status = gpc_logical_init(&self->logical, &self->watched, about->machine, about->messages->capacity);
     }
     if (status || (self->watched.joins && !self->points) || !self->seen || !self->warps || !self->acquires ||
@@ -379,7 +373,7 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     }
     gpc_accepted_clear(&self->accepted);
     gpc_subscribe(about->stream, &self->subscriber, observed);
-    return 0;
+    return GPC_OK;
 }
 
 void

@@ -67,10 +67,7 @@ perform_store(gpc_monitor_t *self, const gpc_msg_t *write, gpc_cycle_t until)
 {
     for (gpc_mask_t left = write->mask; left; left &= left - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(left);
-        int status = gpc_shadow_write(&self->shadow, write->line + 4 * word, write->data[word], until);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_shadow_write(&self->shadow, write->line + 4 * word, write->data[word], until));
     }
     return GPC_OK;
 }
@@ -101,10 +98,7 @@ perform_atomic(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *wri
     }
     for (; touched; touched &= touched - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(touched);
-        int status = gpc_shadow_write(&self->shadow, write->line + 4 * word, words[word], until);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_shadow_write(&self->shadow, write->line + 4 * word, words[word], until));
     }
     return GPC_OK;
 }
@@ -172,10 +166,7 @@ perform_through(gpc_monitor_t *self, gpc_index_t last, gpc_cycle_t until, gpc_cy
 
     for (;; i = gpc_accepted_next(&self->accepted, i)) {
         const gpc_accepted_store_t *store = &stores[i];
-        int status = gpc_shadow_write(&self->shadow, store->address, store->value, readable);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_shadow_write(&self->shadow, store->address, store->value, readable));
         note_seen(self, store->reader, store->address, store->issued,
                   gpc_shadow_version(&self->shadow, store->address));
         if (reader_of(self, store->core, store->warp) == store->reader) { /* its block has not ended */
@@ -242,9 +233,7 @@ gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg
         status = write->lanes == GPC_NONE ? perform_store(self, write, readable)
                                           : perform_atomic(self, unit, write, readable);
     }
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     warp->visible = warp->visible > until ? warp->visible : until;
     for (gpc_mask_t left = write->mask; left; left &= left - 1) {
         gpc_address_t address = write->line + 4 * (uint32_t) __builtin_ctz(left);
@@ -409,9 +398,7 @@ gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t
     }
     if (hit && promises && self->watched.lease) {
         int status = check_lease_hit(self, l1, request);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(status);
     }
     gpc_cycle_t from = readable_from(self, l1, request, hit);
     for (gpc_mask_t left = promises || self->accepted.state->count ? request->mask : 0; left; left &= left - 1) {

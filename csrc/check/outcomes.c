@@ -27,10 +27,7 @@ gpc_outcome_read(gpc_world_t *world, const gpc_symmetry_t *symmetry, uint32_t *r
         }
     }
     for (uint32_t v = 0; v < what->variables; v++) {
-        int status = gpc_world_final(world, v, &row[(*width)++]);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_world_final(world, v, &row[(*width)++]));
     }
     return GPC_OK;
 }

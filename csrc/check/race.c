@@ -179,10 +179,7 @@ join_releases(gpc_race_t *self, const gpc_race_sync_t *sync, const gpc_race_thre
               gpc_view_t **into)
 {
     for (uint32_t i = 0; i < sync->count; i++) {
-        int status = meets(self, thread, level, &sync->releases[i]) ? gpc_view_join(into, sync->releases[i].view) : 0;
-        if (status) {
-            return status;
-        }
+        GPC_TRY(meets(self, thread, level, &sync->releases[i]) ? gpc_view_join(into, sync->releases[i].view) : 0);
     }
     return GPC_OK;
 }

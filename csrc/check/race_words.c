@@ -256,8 +256,8 @@ note_weak_read(gpc_race_t *self, gpc_race_word_t *word, const gpc_race_thread_t 
     gpc_race_set_t *set = &self->sets[self->num_sets];
     *set = (gpc_race_set_t){0};
     word->read = (gpc_moment_t){GPC_RACE_MANY, self->num_sets++};
-    int status = put(set, thread, &first);
-    return status ? status : put(set, thread, access);
+    GPC_TRY(put(set, thread, &first));
+    return put(set, thread, access);
 }
 
 static int
@@ -319,8 +319,8 @@ gpc_race_meet(gpc_race_t *self, gpc_address_t address, uint32_t bytes, const gpc
         return GPC_ERROR_MEMORY;
     }
     if (bytes == 0) {
-        int status = word->split ? meet_bytes(self, address, 0, thread, access, other) : GPC_OK;
-        return status ? status : meet(self, word, thread, access, other);
+        GPC_TRY(word->split ? meet_bytes(self, address, 0, thread, access, other) : GPC_OK);
+        return meet(self, word, thread, access, other);
     }
     word->split = true;
     return races(self, word, thread, access, other) ? 1 : meet_bytes(self, address, bytes, thread, access, other);

@@ -79,7 +79,7 @@ gpc_shadow_write(gpc_shadow_t *self, gpc_address_t address, uint32_t value, gpc_
     uint32_t word = word_of(address);
 
     if (value == (page ? page->value[word] : 0)) {
-        return 0;
+        return GPC_OK;
     }
     if (!page && (page = gpc_pages_make(&self->pages, number_of(address))) == NULL) {
         return GPC_ERROR_MEMORY;
@@ -88,7 +88,7 @@ gpc_shadow_write(gpc_shadow_t *self, gpc_address_t address, uint32_t value, gpc_
     self->replaced[self->last % GPC_SHADOW_WRITES] = (gpc_replaced_t){page->version[word], until, page->value[word]};
     page->value[word] = value;
     page->version[word] = self->last;
-    return 0;
+    return GPC_OK;
 }
 
 gpc_value_verdict_t

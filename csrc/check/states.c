@@ -95,14 +95,14 @@ grow_table(gpc_states_t *self, uint64_t slots)
     free(self->table);
     self->table = table;
     self->slots = slots;
-    return 0;
+    return GPC_OK;
 }
 
 static int
 grow(gpc_states_t *self)
 {
     if (self->count < self->capacity) {
-        return 0;
+        return GPC_OK;
     }
     uint32_t capacity = self->capacity ? 2 * self->capacity : FIRST_CAPACITY;
     gpc_state_seen_t *seen = realloc(self->seen, capacity * sizeof(*seen));
@@ -123,10 +123,7 @@ grow(gpc_states_t *self)
 int
 gpc_states_note(gpc_states_t *self, gpc_state_hash_t hash, const gpc_state_seen_t *how, uint32_t *state, bool *is_new)
 {
-    int status = grow(self);
-    if (status) {
-        return status;
-    }
+    GPC_TRY(grow(self));
     gpc_state_slot_t *slot = find(self->table, self->slots, hash);
     *is_new = slot->state == GPC_NONE;
     if (*is_new) {
@@ -134,7 +131,7 @@ gpc_states_note(gpc_states_t *self, gpc_state_hash_t hash, const gpc_state_seen_
         self->seen[self->count++] = *how;
     }
     *state = slot->state;
-    return 0;
+    return GPC_OK;
 }
 
 int
@@ -150,7 +147,7 @@ gpc_states_add_edge(gpc_states_t *self, uint32_t to)
         self->edge_capacity = capacity;
     }
     self->edges[self->num_edges++] = to;
-    return 0;
+    return GPC_OK;
 }
 
 void
@@ -259,7 +256,7 @@ gpc_states_queue(gpc_states_t *self, const uint8_t *image)
         put(block, image + 8 * (size_t) piece.place, 8 * (size_t) piece.count);
     }
     put(block, &(piece_t){0, 0}, sizeof(piece_t));
-    return 0;
+    return GPC_OK;
 }
 
 /* The pieces of an image, from the block's place `at`: overwritten with the first state's words, or with their own. Returns the
@@ -370,7 +367,7 @@ gpc_states_find_trap(const gpc_states_t *self, uint32_t *state)
     int status = back.first && back.from && back.well && back.stack ? 0 : GPC_ERROR_MEMORY;
 
     *state = GPC_NONE;
-    if (status == 0) {
+    if (status == GPC_OK) {
         turn_round(self, &back);
         spread(self, &back);
         for (uint32_t i = 0; i < self->count && *state == GPC_NONE; i++) {

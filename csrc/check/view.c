@@ -105,12 +105,12 @@ gpc_view_join(gpc_view_t **into, gpc_view_t *other)
     gpc_view_t *self = *into;
 
     if (!other || self == other || (self && knows_all(self, other))) {
-        return 0;
+        return GPC_OK;
     }
     if (!self || knows_all(other, self)) {
         *into = gpc_view_share(other);
         gpc_view_drop(self);
-        return 0;
+        return GPC_OK;
     }
     gpc_view_t *joined = new_view(self->count + other->count);
     if (!joined) {
@@ -119,7 +119,7 @@ gpc_view_join(gpc_view_t **into, gpc_view_t *other)
     merge(self, other, joined);
     *into = joined;
     gpc_view_drop(self);
-    return 0;
+    return GPC_OK;
 }
 
 int
@@ -129,7 +129,7 @@ gpc_view_add(gpc_view_t **into, gpc_moment_t moment)
     uint32_t count = self ? self->count : 0;
 
     if (gpc_view_knows(self, moment)) {
-        return 0;
+        return GPC_OK;
     }
     gpc_view_t *grown = new_view(count + 1);
     if (!grown) {
@@ -147,5 +147,5 @@ gpc_view_add(gpc_view_t **into, gpc_moment_t moment)
     grown->count = count + !replaces;
     *into = grown;
     gpc_view_drop(self);
-    return 0;
+    return GPC_OK;
 }

@@ -43,10 +43,7 @@ make_controllers(gpc_world_t *self)
                                    .index = node - kind->first,
                                    .program_fences = program_fences(self->what)};
         gpc_stream_connect(&self->stream, &unit->tap);
-        int status = gpc_controller_init(unit, kind->type, &self->arena);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_controller_init(unit, kind->type, &self->arena));
         for (uint32_t array = 0; array < GPC_MAX_ARRAYS; array++) {
             unit->arrays[array].unfilled = true; /* words of free ways are in no encoding */
         }
@@ -238,22 +235,15 @@ choose_protocol(gpc_world_t *self)
         return gpc_fail(&self->failure, GPC_ERROR_RULE, "protocol %s does not support consistency %s", what->protocol,
                         gpc_rule_name(self->rule));
     }
-    int status = gpc_world_make_machine(self);
-    if (status == GPC_OK && self->timestamp_bits) {
-        status = gpc_protocol_check_time(self->protocol, &self->failure);
+    GPC_TRY(gpc_world_make_machine(self));
+    if (self->timestamp_bits) {
+        GPC_TRY(gpc_protocol_check_time(self->protocol, &self->failure));
     }
-    status = status ? status : gpc_protocol_check_join(self->protocol, &self->failure);
-    status = status ? status : gpc_protocol_check_prompt(self->protocol, &self->failure);
-    if (status == GPC_OK) {
-        status = gpc_protocol_options(self->protocol, &self->machine, what->options, what->num_options, self->options,
-                                      &self->failure);
-    }
-    if (status == GPC_OK) {
-        status = gpc_protocol_refuse_analysis(self->protocol, self->options, &self->failure);
-    }
-    if (status) {
-        return status;
-    }
+    GPC_TRY(gpc_protocol_check_join(self->protocol, &self->failure));
+    GPC_TRY(gpc_protocol_check_prompt(self->protocol, &self->failure));
+    GPC_TRY(gpc_protocol_options(self->protocol, &self->machine, what->options, what->num_options, self->options,
+                                 &self->failure));
+    GPC_TRY(gpc_protocol_refuse_analysis(self->protocol, self->options, &self->failure));
     self->protocol = gpc_protocol_resolve(self->protocol, self->options, &self->apart);
     if (!self->protocol) {
         return GPC_ERROR_MEMORY;
@@ -436,10 +426,8 @@ make_pools(gpc_world_t *self, uint32_t scale)
             atomics += what->threads[t].ops[i].kind == GPC_ACCESS_ATOMIC;
         }
     }
-    int status = gpc_pool_init(&self->messages, &self->arena, scale * (12 + 4 * operations), sizeof(gpc_msg_t));
-    return status ? status
-                  : gpc_pool_init(&self->lane_lists, &self->arena, scale * (atomics ? atomics : 1),
-                                  sizeof(gpc_lane_list_t));
+    GPC_TRY(gpc_pool_init(&self->messages, &self->arena, scale * (12 + 4 * operations), sizeof(gpc_msg_t)));
+    return gpc_pool_init(&self->lane_lists, &self->arena, scale * (atomics ? atomics : 1), sizeof(gpc_lane_list_t));
 }
 
 static bool
@@ -490,36 +478,32 @@ gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale)
     gpc_arena_init(&self->apart, 16u << 10);
     self->what = what;
     int status = check_bounds(self);
-    if (status == 0) {
+    if (status == GPC_OK) {
         self->lines = gpc_world_line_number(self, what->variables - 1) + 1;
         status = choose_protocol(self);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = make_pools(self, scale);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = make_controllers(self);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         gpc_order_sizes_t sizes = {what->cores, GPC_WORLD_MAX_THREADS, 1, GPC_WORLD_MAX_OPS * GPC_WORLD_MAX_THREADS};
         status = gpc_order_init(&self->order, self->rule, &self->protocol->order, self->l1s, &sizes,
                                 gpc_order_options(&self->machine), &self->arena);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = make_state(self);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = gpc_world_watch_stores(self);
     }
-    if (status) {
-        return status;
-    }
-    for (uint32_t node = 0; node < self->nodes.count && status == 0; node++) {
+    GPC_TRY(status);
+    for (uint32_t node = 0; node < self->nodes.count && status == GPC_OK; node++) {
         status = gpc_controller_launch(&self->controllers[node], GPC_MSG_KERNEL_BEGIN);
     }
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     find_symmetries(self, 0, name_of_core, 0);
     return warm_copies(self);
 }

@@ -26,10 +26,7 @@ meet(gpc_world_t *self, uint32_t core, const gpc_order_arrival_t *arrival)
     uint64_t released;
     gpc_cycle_t until;
 
-    int status = gpc_order_barrier(&self->order, core, arrival, &released, &until);
-    if (status) {
-        return status;
-    }
+    GPC_TRY(gpc_order_barrier(&self->order, core, arrival, &released, &until));
     for (uint32_t t = 0; t < self->what->num_threads; t++) {
         if (self->what->threads[t].core == core && (released >> self->warp_of[t] & 1)) {
             self->state->threads[t].waits = GPC_WORLD_RUNS;
@@ -70,8 +67,8 @@ gpc_world_leave_barrier(gpc_world_t *self, uint32_t thread)
     if (!gpc_order_barrier_is_complete_with(&self->order, core, 0, 0, others, &arrival.access)) {
         return GPC_OK;
     }
-    int status = gpc_order_may_issue(&self->order, core, warp, &arrival.access, &until);
-    return status ? status : meet(self, core, &arrival);
+    GPC_TRY(gpc_order_may_issue(&self->order, core, warp, &arrival.access, &until));
+    return meet(self, core, &arrival);
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
@@ -199,10 +196,7 @@ host_store(gpc_world_t *self, const gpc_explore_op_t *op)
     self->state->memory[line][gpc_world_word_of(self, op->variable)] = op->value;
     memcpy(words, self->state->memory[line], sizeof(words));
     if (self->protocol->host_takes_line) {
-        int status = self->protocol->host_read(&units, gpc_world_address(line), others, words);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(self->protocol->host_read(&units, gpc_world_address(line), others, words));
         gpc_merge_words(self->state->memory[line], words, others);
     }
     return self->protocol->host_write(&units, gpc_world_address(line), mask, words);

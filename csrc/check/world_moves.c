@@ -125,7 +125,8 @@ add_moves_of_node(const gpc_world_t *self, uint32_t node, gpc_moves_t *moves)
     if (status == GPC_OK && gpc_world_may_end(self, node)) {
         status = add_move(moves, (gpc_move_t){.kind = GPC_MOVE_END, .a = (uint8_t) node});
     }
-    return status ? status : add_evictions(self, node, moves);
+    GPC_TRY(status);
+    return add_evictions(self, node, moves);
 }
 
 int
@@ -247,9 +248,7 @@ offer_request(gpc_world_t *self, uint32_t number, const gpc_access_t *access)
     gpc_index_t message;
 
     int status = make_request(self, number, &message);
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     gpc_address_t line = gpc_msg_at(&self->messages, message)->line;
     gpc_mask_t mask = gpc_msg_at(&self->messages, message)->mask;
     /* issued before the L1 takes it, because it may complete inside the step */

@@ -38,10 +38,7 @@ port_broadcast(void *world, gpc_controller_t *from, gpc_index_t message, const g
         }
         *gpc_msg_at(&self->messages, copy) = *gpc_msg_at(&self->messages, message);
         gpc_msg_at(&self->messages, copy)->destination = (gpc_node_t) node;
-        int status = port_send(world, from, copy);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(port_send(world, from, copy));
     }
     gpc_free_message(from, message);
     return GPC_OK;
@@ -55,10 +52,7 @@ port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_
     (void) from;
     for (uint32_t core = 0; core < self->machine.cores; core++) {
         bool meant = core != except && (!to || (to->bits[core / 64] >> (core % 64) & 1));
-        int status = meant ? gpc_controller_cause(self->l1s[core], cause, line) : GPC_OK;
-        if (status) {
-            return status;
-        }
+        GPC_TRY(meant ? gpc_controller_cause(self->l1s[core], cause, line) : GPC_OK);
     }
     return GPC_OK;
 }
@@ -149,10 +143,7 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
         }
         thread->outstanding--;
         gpc_order_let_go(&self->order, l1->index, self->warp_of[number], msg->line, msg->mask);
-        int status = gpc_order_completed(&self->order, l1->index, self->warp_of[number], &access);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_order_completed(&self->order, l1->index, self->warp_of[number], &access));
     }
     gpc_msg_at(&self->messages, message)->access = GPC_NONE; /* what still names it, names nothing */
     gpc_free_message(l1, message);

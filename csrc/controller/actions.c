@@ -26,8 +26,8 @@ GPC_SHARED_ACTION(act_merge, "merge the load: make it pending too")
 GPC_SHARED_ACTION(act_miss, "fetch the line from memory; the request is pending until it is replayed")
 {
     gpc_count_miss(x);
-    int status = gpc_fetch(x);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_fetch(x));
+    return gpc_keep_pending(x);
 }
 
 GPC_SHARED_ACTION(act_replay, "replay the pending requests, then those held behind them")

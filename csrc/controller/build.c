@@ -78,11 +78,9 @@ init_arrays(gpc_controller_t *self, gpc_arena_t *arena)
         }
         int status =
             gpc_tags_init(&self->arrays[i], arena, sets, ways, map, described_size(info->line), over_words(self->type));
-        if (status) {
-            return status;
-        }
+        GPC_TRY(status);
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* What x->msg of a step without a message is: the place behind the pool's last message. */
@@ -119,16 +117,14 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     uint32_t mshrs = type->mshrs ? type->mshrs(m, self->options) : machine_cache(self).mshrs;
     int status = init_arrays(self, arena);
     self->ready = GPC_ARENA_TAKE(arena, 1, uint32_t);
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = gpc_parts_init(self, arena);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = gpc_mshr_init(&self->mshrs, arena, mshrs ? mshrs : 1 /* of a unit without transactions */,
                                described_size(type->mshr), m->line_bytes / 4, m->line_bytes, over_words(type));
     }
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     self->warp_fields_size = (described_size(type->warp) + 7u) / 8u * 8u;
     self->unit_fields = gpc_arena_take(arena, 1, described_size(type->unit));
     self->core_fields = gpc_arena_take(arena, 1, described_size(type->core));
@@ -150,7 +146,7 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     gpc_list_clear(self->replay);
     gpc_list_clear(&self->sent);
     blank_message(self->messages);
-    return 0;
+    return GPC_OK;
 }
 
 void

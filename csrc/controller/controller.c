@@ -65,7 +65,8 @@ static int
 end_step(gpc_controller_t *self, gpc_step_t *x, int status)
 {
     status = gpc_step_finish(x, status);
-    return status == GPC_OK ? GPC_OBSERVE(&self->tap, STEPPED, stepped, self, x->line) : status;
+    GPC_TRY(status);
+    return GPC_OBSERVE(&self->tap, STEPPED, stepped, self, x->line);
 }
 
 static inline __attribute__((always_inline)) int /* of every message */
@@ -289,10 +290,7 @@ gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause)
             outer->then = cause;
             continue;
         }
-        int status = cause_in(self, i, cause);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(cause_in(self, i, cause));
     }
     return GPC_OK;
 }
@@ -326,10 +324,7 @@ flash_state(gpc_controller_t *self, uint8_t table, uint8_t state, uint8_t event)
                         self->type->name, self->index, cells->name, cells->states[state].name);
     }
     if (cell->next != state) {
-        int status = gpc_is_observed(&self->tap, GPC_ON_DROPPED) ? observe_dropped(self, table, state) : GPC_OK;
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_is_observed(&self->tap, GPC_ON_DROPPED) ? observe_dropped(self, table, state) : GPC_OK);
         uint32_t changed = gpc_tags_flash_state(&self->arrays[self->type->object_of[table]], state, cells->initial);
         self->counts[table][(size_t) state * cells->num_events + event] += changed;
         self->statistics->self_invalidations += changed;
@@ -350,7 +345,8 @@ gpc_controller_flash(gpc_controller_t *self, uint8_t table, uint8_t cause, uint8
     if (status == GPC_OK) {
         status = GPC_OBSERVE(&self->tap, FLASHED, flashed, self);
     }
-    return status ? status : gpc_controller_walk_transactions(self, cause);
+    GPC_TRY(status);
+    return gpc_controller_walk_transactions(self, cause);
 }
 
 /* Ends the idle transactions that have expired; *next: the earliest time at which another one expires. */

@@ -167,10 +167,7 @@ set_line_state(gpc_step_t *x, const gpc_plan_t *plan)
         return GPC_OK;
     }
     if (x->mshr != GPC_NONE) {
-        int status = end_transaction(x, next);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(end_transaction(x, next));
     }
     if (x->table->arrays) {
         return set_state_in_arrays(x, next);
@@ -434,9 +431,7 @@ carry_out(gpc_step_t *x, const gpc_plan_t *plan)
     if (status == GPC_OK && plan->opens && x->mshr == GPC_NONE && x->table->object <= GPC_OVER_WORDS) {
         status = take_entry(x, plan->next);
     }
-    if (status != GPC_OK) {
-        return status;
-    }
+    GPC_TRY(status);
     x->outer = unit->step;
     unit->step = x;
     status = run_actions(x, plan);
@@ -460,17 +455,11 @@ gpc_fsm_step_one(gpc_step_t *x)
         }
         size_t cell = gpc_fsm_cell_number(x->table, x->state, event);
         const gpc_plan_t *plan = &x->table->plans[cell];
-        int status = GPC_OBSERVE(&x->unit->tap, CELL, cell, x, &x->table->cells[cell], event);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(GPC_OBSERVE(&x->unit->tap, CELL, cell, x, &x->table->cells[cell], event));
         if (plan->kind != GPC_CELL_GO && plan->kind != GPC_CELL_REDO) {
             return refuse(x, plan, event);
         }
-        status = carry_out(x, plan);
-        if (status != GPC_OK) {
-            return status;
-        }
+        GPC_TRY(carry_out(x, plan));
         x->unit->counts[x->table_number][cell]++;
         if ((plan->kind == GPC_CELL_GO && !gpc_is_pre_event(named)) || (leaves && x->way == GPC_NONE)) {
             return GPC_OK; /* a pre-event has already freed the way */

@@ -43,8 +43,8 @@ typedef enum {
     GPC_CELL_NOT_A_VICTIM
 } gpc_cell_kind_t;
 
-/* Result of a step or an action. Negative: an error. */
-enum { GPC_OK = 0, GPC_HOLD = 1, GPC_HELD_LINE = 2, GPC_HELD_QUEUE = 3, GPC_UNFIT_VICTIM = 4 };
+/* Result of a step or an action that is not GPC_OK. Negative: an error. */
+enum { GPC_HOLD = 1, GPC_HELD_LINE = 2, GPC_HELD_QUEUE = 3, GPC_UNFIT_VICTIM = 4 };
 
 typedef uint8_t gpc_event_id_t;
 #define GPC_NO_EVENT ((gpc_event_id_t) 0x7F)

@@ -82,10 +82,7 @@ evict_words(gpc_step_t *x)
         gpc_event_id_t event = next_cell(x, left);
         bool is_there = gpc_is_pre_event(event) || gpc_fsm_plan(x->table, x->state, event)->kind != GPC_CELL_IMPOSSIBLE;
         gpc_mask_t same = x->mask;
-        int status = is_there ? gpc_fsm_step_one(x) : GPC_OK;
-        if (status != GPC_OK) {
-            return status;
-        }
+        GPC_TRY(is_there ? gpc_fsm_step_one(x) : GPC_OK);
         x->mask = same;
     }
     return GPC_OK;

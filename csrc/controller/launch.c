@@ -44,20 +44,14 @@ notify_lines(gpc_controller_t *self, uint8_t table, uint8_t cause)
             if (!gpc_tags_present(tags, way) || has_way(self, table, gpc_tags_line(tags, way), array)) {
                 continue;
             }
-            int status = notify_line(self, table, cause, gpc_tags_line(tags, way));
-            if (status) {
-                return status;
-            }
+            GPC_TRY(notify_line(self, table, cause, gpc_tags_line(tags, way)));
         }
     }
     uint32_t high = *self->mshrs.high;
     for (gpc_index_t i = 0; i < high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&self->mshrs, i);
         bool alone = entry->live && entry->table == table && !has_way(self, table, entry->line, GPC_MAX_ARRAYS);
-        int status = alone ? notify_line(self, table, cause, entry->line) : GPC_OK;
-        if (status) {
-            return status;
-        }
+        GPC_TRY(alone ? notify_line(self, table, cause, entry->line) : GPC_OK);
     }
     return GPC_OK;
 }
@@ -120,10 +114,7 @@ gpc_controller_launch(gpc_controller_t *self, uint8_t cause)
     }
     while (*self->launch_pending) {
         uint8_t table = (uint8_t) __builtin_ctz(*self->launch_pending);
-        int status = notify_table(self, table, cause);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(notify_table(self, table, cause));
         *self->launch_pending &= (uint8_t) ~(1u << table);
     }
     return GPC_OK;

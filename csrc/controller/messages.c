@@ -158,8 +158,8 @@ no_room(const gpc_controller_t *unit)
 static int
 stamp_and_send(gpc_controller_t *unit, gpc_index_t message)
 {
-    int status = stamp(unit, message, NULL);
-    return status ? status : unit->ports->send(unit->world, unit, message);
+    GPC_TRY(stamp(unit, message, NULL));
+    return unit->ports->send(unit->world, unit, message);
 }
 
 int
@@ -171,8 +171,8 @@ gpc_send_probed(gpc_step_t *x, gpc_msg_t *msg)
     if (message == unit->messages->capacity) {
         return no_room(unit);
     }
-    int status = stamp(unit, message, NULL);
-    return status ? status : unit->ports->send_probed(unit->world, unit, message);
+    GPC_TRY(stamp(unit, message, NULL));
+    return unit->ports->send_probed(unit->world, unit, message);
 }
 
 int
@@ -200,10 +200,7 @@ gpc_send_collected(gpc_controller_t *unit, bool forget)
         gpc_list_clear(&unit->sent);
     }
     while ((message = gpc_list_pop(&unit->sent, unit->messages)) != GPC_NONE) {
-        int status = stamp_and_send(unit, message);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(stamp_and_send(unit, message));
     }
     return GPC_OK;
 }
@@ -217,8 +214,8 @@ gpc_broadcast(gpc_step_t *x, gpc_msg_t *msg, const gpc_nodeset_t *to)
     if (message == unit->messages->capacity) {
         return no_room(unit);
     }
-    int status = stamp(unit, message, to);
-    return status ? status : unit->ports->broadcast(unit->world, unit, message, to);
+    GPC_TRY(stamp(unit, message, to));
+    return unit->ports->broadcast(unit->world, unit, message, to);
 }
 
 int
@@ -260,8 +257,8 @@ complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit, ui
     if (request == x->message) {
         x->kept = true;
     }
-    int status = GPC_OBSERVE(&unit->tap, COMPLETED, completed, unit, gpc_msg_at(unit->messages, request), words, hit);
-    return status ? status : unit->ports->complete(unit->world, unit, request, words, hit, extra);
+    GPC_TRY(GPC_OBSERVE(&unit->tap, COMPLETED, completed, unit, gpc_msg_at(unit->messages, request), words, hit));
+    return unit->ports->complete(unit->world, unit, request, words, hit, extra);
 }
 
 int
@@ -288,8 +285,8 @@ int
 gpc_fetch_after(gpc_step_t *x, uint32_t cycles)
 {
     gpc_count(x, fetches);
-    int status = GPC_OBSERVE(&x->unit->tap, MEMORY, memory, x->unit, x->line, GPC_NO_WORDS, NULL);
-    return status ? status : x->unit->ports->fetch(x->unit->world, x->unit, x->line, cycles);
+    GPC_TRY(GPC_OBSERVE(&x->unit->tap, MEMORY, memory, x->unit, x->line, GPC_NO_WORDS, NULL));
+    return x->unit->ports->fetch(x->unit->world, x->unit, x->line, cycles);
 }
 
 int
@@ -302,8 +299,8 @@ static int
 write_memory(gpc_step_t *x, gpc_mask_t words, const uint32_t *line, const uint64_t *note)
 {
     gpc_count(x, writebacks);
-    int status = GPC_OBSERVE(&x->unit->tap, MEMORY, memory, x->unit, x->line, words, line);
-    return status ? status : x->unit->ports->write_memory(x->unit->world, x->unit, x->line, words, line, note);
+    GPC_TRY(GPC_OBSERVE(&x->unit->tap, MEMORY, memory, x->unit, x->line, words, line));
+    return x->unit->ports->write_memory(x->unit->world, x->unit, x->line, words, line, note);
 }
 
 int

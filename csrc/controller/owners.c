@@ -15,8 +15,8 @@ gpc_new_write_back(gpc_step_t *x, uint8_t type)
 int
 gpc_perform_here(gpc_step_t *x, uint64_t version)
 {
-    int status = gpc_act(writer_act_access, x);
-    return status ? status : gpc_note_performed(x, gpc_writer(x), version);
+    GPC_TRY(gpc_act(writer_act_access, x));
+    return gpc_note_performed(x, gpc_writer(x), version);
 }
 
 GPC_SHARED_ACTION(act_complete_here, "complete the store or atomic, a hit")

@@ -23,9 +23,7 @@ gpc_answer_pending(gpc_step_t *x, uint8_t type, int (*answer)(gpc_step_t *x, gpc
     while ((to = gpc_pop_pending(x)) != GPC_NONE) {
         int status = answer(x, to, type);
         gpc_free_message(x->unit, to);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(status);
     }
     return GPC_OK;
 }
@@ -35,10 +33,7 @@ gpc_complete_pending(gpc_step_t *x, const uint32_t *words)
 {
     gpc_index_t request;
     while ((request = gpc_pop_pending(x)) != GPC_NONE) {
-        int status = gpc_complete(x, request, words, false);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_complete(x, request, words, false));
     }
     return GPC_OK;
 }
@@ -58,7 +53,8 @@ gpc_perform_and_complete(gpc_step_t *x, gpc_index_t request, bool hit)
     if (msg->type != GPC_MSG_LOAD) {
         status = gpc_note_performed(x, request, 0);
     }
-    return status ? status : gpc_complete(x, request, words, hit);
+    GPC_TRY(status);
+    return gpc_complete(x, request, words, hit);
 }
 
 int

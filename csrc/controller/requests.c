@@ -10,8 +10,8 @@ gpc_send_outstanding(gpc_step_t *x, gpc_msg_t *msg)
 int
 gpc_send_and_wait(gpc_step_t *x, gpc_msg_t *msg)
 {
-    int status = gpc_send_outstanding(x, msg);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_send_outstanding(x, msg));
+    return gpc_keep_pending(x);
 }
 
 GPC_SAME_PLACE(gpc_joined_mshr_t, gpc_requests_mshr_t, outstanding);
@@ -61,10 +61,7 @@ GPC_SHARED_ACTION(act_complete, "complete the request that this answer names, an
             gpc_msg_at(x->unit->messages, i)->lanes = x->msg->lanes;
             x->msg->lanes = GPC_NONE;
         }
-        int status = gpc_complete(x, i, x->msg->data, false);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_complete(x, i, x->msg->data, false));
     }
     return GPC_OK;
 }

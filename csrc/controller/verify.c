@@ -130,10 +130,7 @@ int
 gpc_controller_verify(gpc_controller_t *self, bool at_rest)
 {
     for (uint8_t array = 0; array < GPC_MAX_ARRAYS && self->arrays[array].sets; array++) {
-        int status = verify_array(self, array, at_rest);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(verify_array(self, array, at_rest));
     }
     if (!at_rest) {
         return GPC_OK;
@@ -141,10 +138,7 @@ gpc_controller_verify(gpc_controller_t *self, bool at_rest)
     if (self->mshrs.entries.state->in_use && !self->type->may_idle_in_transaction) {
         return wrong(self, 0, "a transaction is outstanding at the end");
     }
-    int status = gpc_parts_verify(self);
-    if (status) {
-        return status;
-    }
+    GPC_TRY(gpc_parts_verify(self));
     if (*self->launch_pending) {
         return wrong(self, 0, "the end of the launch is held");
     }

@@ -134,10 +134,7 @@ reserve(gpc_step_t *x, uint8_t array, gpc_index_t *way)
         return GPC_HOLD;
     }
     if (gpc_tags_present(tags, *way)) {
-        int status = evict(x, array, *way);
-        if (status != GPC_OK) {
-            return status;
-        }
+        GPC_TRY(evict(x, array, *way));
     }
     gpc_tags_place(tags, *way, x->line, x->table->initial);
     tags->tags[*way].mshr = x->mshr;
@@ -152,10 +149,7 @@ gpc_reserve_way(gpc_step_t *x)
     if (x->way != GPC_NONE) {
         return GPC_OK;
     }
-    int status = reserve(x, x->array, &way);
-    if (status != GPC_OK) {
-        return status;
-    }
+    GPC_TRY(reserve(x, x->array, &way));
     x->way = way;
     if (x->mshr != GPC_NONE) {
         gpc_mshr_at(&x->unit->mshrs, x->mshr)->way = way;

@@ -149,7 +149,7 @@ gpc_core_block_warp(gpc_issue_t *x, gpc_warp_state_t state, gpc_stall_t reason, 
         put_in_calendar(x->core, x->warp_index, until);
     }
     int status = GPC_OBSERVE(&x->base->cores->tap, WAITS, waits, x->base->index, x->warp_index, (uint8_t) reason);
-    return status != 0 ? status : GPC_BLOCKED;
+    return status != GPC_OK ? status : GPC_BLOCKED;
 }
 
 int

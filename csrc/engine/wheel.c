@@ -26,7 +26,7 @@ gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_t capacity)
     self->turns = (gpc_wheel_turns_t){.sets = NULL};
     self->state->first_far = self->state->next = self->state->next_turn = self->state->turns_cycle = GPC_NEVER;
     memset(self->slots, 0xFF, (size_t) NUM_SLOTS * 2 * sizeof *self->slots); /* GPC_NONE: empty */
-    return 0;
+    return GPC_OK;
 }
 
 void

@@ -14,6 +14,7 @@
  * input, and the input, once idle and with credits, takes no other output. */
 #include <assert.h>
 
+#include "base/errors.h"
 #include "fabric/network_parts.h"
 
 static inline void
@@ -165,10 +166,10 @@ static int
 note_crossing(gpc_network_t *self, gpc_msg_t *msg, gpc_index_t message, gpc_tick_t now)
 {
     gpc_index_t next = msg->copies;
-    int status = 0;
+    int status = GPC_OK;
 
     msg->copies = GPC_NONE;
-    while (next != message && status == 0) {
+    while (next != message && status == GPC_OK) {
         gpc_msg_t *copy = gpc_msg_at(self->messages, next);
         gpc_network_way_t way = gpc_network_way(self, copy);
         if (self->parts->queues[way.queue].list.head == next) {
@@ -236,8 +237,9 @@ grant(gpc_network_t *self, uint32_t output, uint32_t input, gpc_queue_t *queue, 
     if (occupies) {
         occupy(parts, input, output, state->busy_until);
     }
-    status = status ? status : gpc_network_pass_on(self, output, message, now);
-    if (status == 0 && queue->list.count) {
+    GPC_TRY(status);
+    GPC_TRY(gpc_network_pass_on(self, output, message, now));
+    if (queue->list.count) {
         gpc_msg_t *next = gpc_msg_at(self->messages, queue->list.head);
         if ((from->multicasts || !occupies) && next->ready < now) {
             next->ready = now; /* a request that does not wait for the port is considered at once */
@@ -247,7 +249,8 @@ grant(gpc_network_t *self, uint32_t output, uint32_t input, gpc_queue_t *queue, 
     if (status == 0 && (state->waiting || from->waiting)) {
         status = gpc_network_schedule_grant(self, output, state->busy_until);
     }
-    return status ? status : gpc_network_give_back(self, input, queue, network, output, room, now);
+    GPC_TRY(status);
+    return gpc_network_give_back(self, input, queue, network, output, room, now);
 }
 
 /* ---- arbitration ------------------------------------------------------------------------------------------------- */
@@ -370,10 +373,10 @@ serve_many_outputs(gpc_network_t *self, uint32_t input, gpc_tick_t now)
     uint64_t after = UINT64_MAX << (from % 64), bits = wanted(self, input, word) & after;
     int status = serve_claim(self, state, now);
 
-    for (uint32_t turn = 0; turn <= words && status == 0; turn++) {
-        for (; bits && status == 0; bits &= bits - 1) {
+    for (uint32_t turn = 0; turn <= words && status == GPC_OK; turn++) {
+        for (; bits && status == GPC_OK; bits &= bits - 1) {
             if (state->busy_until > now) {
-                return 0;
+                return GPC_OK;
             }
             uint32_t output = wiring->first_output + word * 64 + (uint32_t) __builtin_ctzll(bits);
             status = offer_to_output(self, output, now);
@@ -403,7 +406,7 @@ serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
     uint64_t bits = wanted(self, input, 0);
 
     bits = bits >> from | bits << (0 - from) % 64; /* first those from `from` on */
-    for (; bits && status == 0 && state->busy_until <= now; bits &= bits - 1) {
+    for (; bits && status == GPC_OK && state->busy_until <= now; bits &= bits - 1) {
         status = offer_to_output(self, first + ((uint32_t) __builtin_ctzll(bits) + from) % 64, now);
     }
     return status;
@@ -424,10 +427,10 @@ grant_event(gpc_network_t *self, const gpc_event_t *event)
     uint32_t output = event->argument;
     gpc_output_state_t *state = &self->parts->output_states[output];
     gpc_tick_t now = event->tick;
-    int status = 0;
+    int status = GPC_OK;
 
     if (state->wake != now) {
-        return 0; /* superseded by an earlier event */
+        return GPC_OK; /* superseded by an earlier event */
     }
     state->wake = GPC_NEVER;
     uint32_t last = state->streams_from, earlier = state->ended;
@@ -435,12 +438,10 @@ grant_event(gpc_network_t *self, const gpc_event_t *event)
     if (has_ended(self, last, now)) {
         status = serve(self, last, now);
     }
-    if (status == 0 && has_ended(self, earlier, now)) {
+    if (status == GPC_OK && has_ended(self, earlier, now)) {
         status = serve(self, earlier, now);
     }
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     if (state->busy_until <= now) {
         return arbitrate(self, output, now);
     }

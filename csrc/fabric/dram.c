@@ -34,7 +34,7 @@ gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *config, gpc_arena_t *ar
     }
     gpc_dram_banks_derive(self);
     gpc_dram_clear(self);
-    return 0;
+    return GPC_OK;
 }
 
 void
@@ -134,10 +134,7 @@ int
 gpc_dram_write(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_mask_t mask, const uint32_t *words,
                gpc_index_t answer)
 {
-    int status = gpc_memory_write_masked(self->memory, line, mask, words);
-    if (status) {
-        return status;
-    }
+    GPC_TRY(gpc_memory_write_masked(self->memory, line, mask, words));
     self->statistics[channel].writes++;
     return accept(self, channel, line, answer, true);
 }
@@ -153,13 +150,13 @@ gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event)
         return self->answer(self->world, channel, event->argument);
     }
     if (state->wake != event->tick) {
-        return 0; /* superseded by an earlier event */
+        return GPC_OK; /* superseded by an earlier event */
     }
     state->wake = GPC_NEVER;
     bool was_full = gpc_dram_room(self, channel) == 0;
     int status =
         self->config.model == GPC_DRAM_FIXED ? gpc_dram_fixed_step(self, channel) : gpc_dram_banks_step(self, channel);
-    if (status == 0 && was_full && gpc_dram_room(self, channel) > 0 && self->room) {
+    if (status == GPC_OK && was_full && gpc_dram_room(self, channel) > 0 && self->room) {
         status = self->room(self->world, channel);
     }
     return status;

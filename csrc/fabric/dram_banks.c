@@ -479,10 +479,7 @@ gpc_dram_banks_step(gpc_dram_t *self, uint32_t channel)
 
     check_choice(self, channel, now);
     if (state->choice.tick == now) {
-        int status = give(self, channel, &state->choice, now);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(give(self, channel, &state->choice, now));
         choose(self, channel, now + self->config.clock.period, &state->choice);
         check_choice(self, channel, now);
     }

@@ -1,4 +1,5 @@
 /* dram_fixed.c: model 0 of a DRAM channel: bandwidth of the pins and a fixed latency. */
+#include "base/errors.h"
 #include "fabric/dram_channel.h"
 
 /* Serves requests while the pins are free. A line occupies them for its transfer; its answer follows `latency` after
@@ -11,7 +12,7 @@ gpc_dram_fixed_step(gpc_dram_t *self, uint32_t channel)
     gpc_tick_t now = gpc_wheel_now(self->wheel);
 
     if (state->head == GPC_NONE) {
-        return 0;
+        return GPC_OK;
     }
     if (state->pins_free > now) {
         return gpc_dram_wake(self, channel, state->pins_free);
@@ -22,10 +23,7 @@ gpc_dram_fixed_step(gpc_dram_t *self, uint32_t channel)
     state->pins_free = now + cycles * config->clock.period;
     self->statistics[channel].busy_cycles += cycles;
     if (message != GPC_NONE) {
-        int status = gpc_dram_answer_at(self, channel, message, now + config->latency);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_dram_answer_at(self, channel, message, now + config->latency));
     }
     return state->head == GPC_NONE ? 0 : gpc_dram_wake(self, channel, state->pins_free);
 }

@@ -82,7 +82,7 @@ table_grow(page_table_t *table)
     }
     free(table->places);
     *table = grown;
-    return 0;
+    return GPC_OK;
 }
 
 static void
@@ -185,7 +185,7 @@ gpc_memory_create(gpc_memory_t **out, gpc_stock_t *stock)
     }
     self->pages.stock = stock;
     self->next_address = FIRST_ADDRESS;
-    return 0;
+    return GPC_OK;
 }
 
 static void
@@ -227,7 +227,7 @@ gpc_memory_allocate(gpc_memory_t *self, uint64_t words, gpc_address_t *address)
     self->allocations[self->num_allocations++] = (allocation_t){self->next_address, words};
     self->live_words += words;
     self->next_address += (words * 4 + ALLOCATION_ALIGNMENT - 1) / ALLOCATION_ALIGNMENT * ALLOCATION_ALIGNMENT;
-    return 0;
+    return GPC_OK;
 }
 
 bool
@@ -274,7 +274,7 @@ gpc_memory_release(gpc_memory_t *self, gpc_address_t address)
     for (uint64_t number = first; number < end && self->pages.count; number++) {
         page_drop(&self->pages, number);
     }
-    return 0;
+    return GPC_OK;
 }
 
 bool
@@ -324,7 +324,7 @@ gpc_memory_write(gpc_memory_t *self, gpc_address_t address, uint64_t words, cons
         in += count;
         words -= count;
     }
-    return 0;
+    return GPC_OK;
 }
 
 int
@@ -332,7 +332,7 @@ gpc_memory_write_masked(gpc_memory_t *self, gpc_address_t line, gpc_mask_t mask,
 {
     assert(line % 4 == 0);
     if (!mask) {
-        return 0;
+        return GPC_OK;
     }
     uint32_t *page = page_make(&self->pages, line / PAGE_BYTES);
     if (!page) {
@@ -343,7 +343,7 @@ gpc_memory_write_masked(gpc_memory_t *self, gpc_address_t line, gpc_mask_t mask,
         uint32_t i = (uint32_t) __builtin_ctz(mask);
         words[i] = in[i];
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* ---- images ------------------------------------------------------------------------------------------------------ */
@@ -374,7 +374,7 @@ copy_into(gpc_memory_t *to, const gpc_memory_t *from)
         memcpy(to->allocations, from->allocations, from->num_allocations * sizeof(allocation_t));
     }
     to->num_allocations = to->capacity = from->num_allocations;
-    return 0;
+    return GPC_OK;
 }
 
 int
@@ -402,7 +402,7 @@ gpc_memory_load(gpc_memory_t *self, const gpc_memory_image_t *image)
     }
     contents_free(self);
     *self = copy;
-    return 0;
+    return GPC_OK;
 }
 
 void

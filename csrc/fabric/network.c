@@ -85,9 +85,7 @@ relay(gpc_network_t *self, gpc_node_t node, uint32_t network)
             self->parts->node_states[node].own_turn[network] = true;
             status = inject(self, &way, message);
         }
-        if (status) {
-            return status;
-        }
+        GPC_TRY(status);
     }
     return 0;
 }
@@ -122,8 +120,8 @@ offer_room(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t outpu
 static int
 relay_into_room(gpc_network_t *self, gpc_node_t node, uint32_t network)
 {
-    int status = relay(self, node, network);
-    return status ? status : notify_node(self, node, network);
+    GPC_TRY(relay(self, node, network));
+    return notify_node(self, node, network);
 }
 
 /* As on_room, while a message waits to be relayed: it and the node's own alternate. Out of line: rare. */
@@ -132,10 +130,10 @@ share_room(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t outpu
 {
     gpc_node_t node = self->parts->inputs[input].node;
     bool waits = relay_way(self, node, gpc_msg_at(self->messages, waiting)).output == output;
-    int status = waits && !own_first ? relay_into_room(self, node, network) : 0;
 
-    status = status ? status : offer_room(self, input, network, output);
-    return status == 0 && waits && own_first ? relay_into_room(self, node, network) : status;
+    GPC_TRY(waits && !own_first ? relay_into_room(self, node, network) : GPC_OK);
+    GPC_TRY(offer_room(self, input, network, output));
+    return waits && own_first ? relay_into_room(self, node, network) : GPC_OK;
 }
 
 /* A node's queue for an output has more room. */
@@ -323,11 +321,11 @@ gpc_network_arrive(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_i
 
     gpc_list_push(list, self->messages, message);
     if (list->count > 1) {
-        return 0;
+        return GPC_OK;
     }
     if (gpc_msg_at(self->messages, message)->flags & GPC_MSG_FLAG_RELAY) {
-        int status = relay(self, node, network);
-        return status ? status : notify_node(self, node, network);
+        GPC_TRY(relay(self, node, network));
+        return notify_node(self, node, network);
     }
     return self->hooks.arrived ? self->hooks.arrived(self->hooks.world, node, network) : 0;
 }

@@ -29,7 +29,7 @@ take_ports(gpc_network_parts_t *parts, const gpc_network_config_t *config, uint3
         parts->several |= parts->ports[node] > 1;
         *sum += parts->ports[node];
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* Allocates the wiring arrays: `links` inputs and outputs besides the nodes' ports. */
@@ -37,10 +37,7 @@ static int
 reserve(gpc_network_parts_t *parts, const gpc_network_config_t *config, uint32_t routers, uint32_t links)
 {
     uint32_t nodes = nodes_of(config), ports = links;
-    int status = take_ports(parts, config, &ports);
-    if (status) {
-        return status;
-    }
+    GPC_TRY(take_ports(parts, config, &ports));
     parts->num_routers = routers;
     parts->inputs = calloc(ports, sizeof(*parts->inputs));
     parts->outputs = calloc(ports, sizeof(*parts->outputs));
@@ -56,7 +53,7 @@ reserve(gpc_network_parts_t *parts, const gpc_network_config_t *config, uint32_t
     for (uint32_t i = 0; i < nodes; i++) {
         parts->injection[i] = parts->ejection[i] = GPC_NONE;
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* A node's input ports. */
@@ -149,32 +146,26 @@ static int
 build_crossbars(gpc_network_parts_t *parts, const gpc_network_config_t *config)
 {
     uint32_t nodes = nodes_of(config);
-    int status = reserve(parts, config, 2, 0);
-    if (status) {
-        return status;
-    }
+    GPC_TRY(reserve(parts, config, 2, 0));
     for (uint32_t node = 0; node < nodes; node++) {
         add_injection(parts, node < config->cores ? 0 : 1, (gpc_node_t) node);
     }
     for (uint32_t node = 0; node < nodes; node++) {
         add_ejection(parts, config->networks, node < config->cores ? 1 : 0, (gpc_node_t) node, true);
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* One hub; crossing it counts as one hop, as a crossbar does. */
 static int
 build_star(gpc_network_parts_t *parts, const gpc_network_config_t *config)
 {
-    int status = reserve(parts, config, 1, 0);
-    if (status) {
-        return status;
-    }
+    GPC_TRY(reserve(parts, config, 1, 0));
     for (uint32_t node = 0; node < parts->num_nodes; node++) {
         add_injection(parts, 0, (gpc_node_t) node);
         add_ejection(parts, config->networks, 0, (gpc_node_t) node, true);
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* ---- mesh -------------------------------------------------------------------------------------------------------- */
@@ -262,10 +253,7 @@ build_mesh(gpc_network_parts_t *parts, const gpc_network_config_t *config)
     uint32_t nodes = nodes_of(config), width = config->mesh_width;
     uint32_t most = config->cores > config->banks ? config->cores : config->banks;
     uint32_t height = (most + width - 1) / width, routers = width * height;
-    int status = reserve(parts, config, routers, routers * NUM_DIRECTIONS);
-    if (status) {
-        return status;
-    }
+    GPC_TRY(reserve(parts, config, routers, routers * NUM_DIRECTIONS));
     uint32_t *input_at = calloc((size_t) routers * NUM_DIRECTIONS * 2, sizeof(*input_at));
     if (!input_at) {
         return GPC_ERROR_MEMORY;
@@ -282,7 +270,7 @@ build_mesh(gpc_network_parts_t *parts, const gpc_network_config_t *config)
         }
     }
     free(input_at);
-    return 0;
+    return GPC_OK;
 }
 
 static int
@@ -301,7 +289,7 @@ build(gpc_network_parts_t *parts, const gpc_network_config_t *config)
             status = build_star(parts, config);
             break;
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         number_ports(parts);
         number_queues(parts, config);
     }
@@ -354,10 +342,10 @@ gpc_network_init(gpc_network_t *self, const gpc_network_config_t *config, gpc_ar
         return GPC_ERROR_MEMORY;
     }
     int status = build(self->parts, config);
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = take_state(self->parts, config, arena);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         gpc_network_clear(self);
     }
     return status;

@@ -14,7 +14,7 @@ check_calls(void *machine, const gpc_observation_t *ended)
     bool owned = false;
     (void) ended;
     if (!gpc_watched_of(gpu->protocol).lease) {
-        return 0;
+        return GPC_OK;
     }
     for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
         owned |= gpu->protocol->controllers[i]->owned != 0;
@@ -29,7 +29,7 @@ check_calls(void *machine, const gpc_observation_t *ended)
                             (unsigned long long) sent, info->name);
         }
     }
-    return 0;
+    return GPC_OK;
 }
 
 static int
@@ -50,7 +50,8 @@ make_monitor(gpc_gpu_t *gpu)
     int status = gpc_monitor_create(&about, &gpu->checks.monitor);
     gpu->checks.calls = (gpc_subscriber_t){.observe = check_calls, .self = gpu};
     gpc_subscribe(&gpu->stream, &gpu->checks.calls, GPC_KIND(ENDED));
-    return status ? status : gpc_gpu_make_work_monitor(gpu);
+    GPC_TRY(status);
+    return gpc_gpu_make_work_monitor(gpu);
 }
 
 int
@@ -58,15 +59,15 @@ gpc_gpu_make_checks(gpc_gpu_t *gpu)
 {
     const gpc_watched_t *watched = gpu->protocol->watched;
     bool at_perform = watched && watched->promise == GPC_PROMISE_FRESH;
-    int status = 0;
+    int status = GPC_OK;
 
     if (gpu->check & GPC_CHECK_KERNEL) {
         status = gpc_cores_check_kernels(&gpu->cores, &gpu->stream);
     }
-    if (status == 0 && (gpu->check & GPC_CHECK_PROTOCOL)) {
+    if (status == GPC_OK && (gpu->check & GPC_CHECK_PROTOCOL)) {
         status = make_monitor(gpu);
     }
-    if (status == 0 && (gpu->check & GPC_CHECK_RACES)) {
+    if (status == GPC_OK && (gpu->check & GPC_CHECK_RACES)) {
         status = gpc_race_create(&gpu->cores, &gpu->stream, at_perform, gpu->rule != GPC_RULE_DRF, &gpu->checks.race);
     }
     return status;

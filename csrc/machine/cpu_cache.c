@@ -12,7 +12,7 @@ gpc_cpu_cache_init(gpc_cpu_cache_t *self, const gpc_machine_t *machine, gpc_cloc
 {
     *self = (gpc_cpu_cache_t){.ways = machine->cpu_ways, .line_bytes = machine->line_bytes};
     if (machine->cpu_bytes == 0) {
-        return 0;
+        return GPC_OK;
     }
     self->sets = machine->cpu_bytes / (machine->line_bytes * machine->cpu_ways);
     self->probe = machine->cpu_probe_cycles * core_clock.period;
@@ -26,7 +26,7 @@ gpc_cpu_cache_init(gpc_cpu_cache_t *self, const gpc_machine_t *machine, gpc_cloc
     for (size_t i = 0; i < places; i++) {
         self->lines[i] = NO_LINE;
     }
-    return 0;
+    return GPC_OK;
 }
 
 static gpc_address_t *

@@ -33,7 +33,7 @@ make_clocks(gpc_gpu_t *gpu)
     for (uint32_t i = 0; i < gpu->nodes.num_kinds; i++) {
         gpu->services[i].clock.period = hz / (UINT64_C(1000000) * mhz[3 + i]);
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* The pipeline in whole cycles of the unit's clock. */
@@ -85,7 +85,7 @@ derive_memory(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
                         way ? ", and the star to the memory side" : "");
     }
     dram->latency = (m->dram_round_trip - m->l2_round_trip) * core - timings - way;
-    return 0;
+    return GPC_OK;
 }
 
 /* The unloaded latency, load to use, of a load issued on a common clock edge consists of the request's network latency,
@@ -164,9 +164,9 @@ static int
 make_fabric(gpc_gpu_t *gpu)
 {
     const gpc_machine_t *m = &gpu->machine;
-    int status = 0;
+    int status = GPC_OK;
     gpu->interleaving = gpc_interleaving(m->interleave_bytes, m->partitions);
-    for (uint32_t which = 0; which < gpu->num_links && status == 0; which++) {
+    for (uint32_t which = 0; which < gpu->num_links && status == GPC_OK; which++) {
         status = make_links(gpu, (gpc_links_t) which);
     }
     uint32_t banks = m->dram_channels ? m->partitions : 1; /* of a channel; their lines are consecutive in it */
@@ -196,16 +196,15 @@ make_fabric(gpc_gpu_t *gpu)
                               .t_rtpl = m->dram_t_rtpl,
                               .clock = gpu->dram_clock};
 
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = gpc_gpu_derive_latencies(gpu, &dram);
     }
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     status = gpc_dram_init(&gpu->dram, &dram, &gpu->arena, &gpu->messages, gpu->memory, &gpu->wheel,
                            gpc_gpu_dram_answer, gpu);
     gpu->dram.room = gpc_gpu_dram_room;
-    return status ? status : gpc_cpu_cache_init(&gpu->cpu, m, gpu->core_clock, &gpu->arena);
+    GPC_TRY(status);
+    return gpc_cpu_cache_init(&gpu->cpu, m, gpu->core_clock, &gpu->arena);
 }
 
 /* What distinguishes the positions. A controller that sends requests to the next level takes none while any outbox is
@@ -285,16 +284,13 @@ make_kind(gpc_gpu_t *gpu, uint32_t number)
                                    .node = node,
                                    .index = index};
         gpc_stream_connect(&gpu->stream, &unit->tap);
-        int status = gpc_controller_init(unit, kind->type, &gpu->arena);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_controller_init(unit, kind->type, &gpu->arena));
         gpu->queues[node].kind = (uint8_t) number;
         if (kind->position == GPC_AT_CORE) {
             gpu->l1s[index] = unit;
         }
     }
-    return 0;
+    return GPC_OK;
 }
 
 static int
@@ -320,13 +316,10 @@ make_controllers(gpc_gpu_t *gpu)
         }
     }
     for (uint32_t i = 0; i < gpu->nodes.num_kinds; i++) {
-        int status = make_kind(gpu, i);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(make_kind(gpu, i));
     }
     gpc_gpu_clear_queues(gpu);
-    return 0;
+    return GPC_OK;
 }
 
 /* Over words, a request may be split into parts; tables split it into two. */
@@ -353,13 +346,13 @@ make_pools(gpc_gpu_t *gpu)
     messages += (gpu->nodes.count - m->cores - m->partitions) * (4 * m->l3_mshrs + 4096);
 
     int status = gpc_pool_init(&gpu->messages, &gpu->arena, messages, sizeof(gpc_msg_t));
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = gpc_pool_init(&gpu->lane_lists, &gpu->arena, requests + 64, sizeof(gpc_lane_list_t));
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = gpc_wheel_init(&gpu->wheel, &gpu->arena, 2 * messages + 64 * gpc_gpu_nodes(gpu) + 4096);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = gpc_wheel_declare_turns(&gpu->wheel, &gpu->arena, GPC_EVENT_CORE, GPC_PRIORITY_CORE,
                                          gpu->core_clock.period, m->cores);
     }
@@ -375,9 +368,7 @@ make_cores(gpc_gpu_t *gpu)
 
     int status = gpc_order_init(&gpu->order, gpu->rule, &gpu->protocol->order, gpu->l1s, &sizes, gpc_order_options(m),
                                 &gpu->arena);
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     status = gpc_cores_init(&gpu->cores, m, &gpu->order, &gpu->messages, &gpu->lane_lists, gpu->memory, &gpu->failure,
                             &hooks, &gpu->arena);
     gpc_stream_connect(&gpu->stream, &gpu->cores.tap);
@@ -407,16 +398,11 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
         return gpc_fail(&gpu->failure, GPC_ERROR_RULE, "protocol %s does not support consistency %s", gpu->protocol->id,
                         gpc_rule_name(gpu->rule));
     }
-    int status = gpc_protocol_check_time(gpu->protocol, &gpu->failure);
-    status = status ? status : gpc_protocol_check_join(gpu->protocol, &gpu->failure);
-    status = status ? status : gpc_protocol_check_prompt(gpu->protocol, &gpu->failure);
-    if (status == 0) {
-        status = gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options,
-                                      &gpu->failure);
-    }
-    if (status) {
-        return status;
-    }
+    GPC_TRY(gpc_protocol_check_time(gpu->protocol, &gpu->failure));
+    GPC_TRY(gpc_protocol_check_join(gpu->protocol, &gpu->failure));
+    GPC_TRY(gpc_protocol_check_prompt(gpu->protocol, &gpu->failure));
+    GPC_TRY(gpc_protocol_options(gpu->protocol, &gpu->machine, setup->options, setup->num_options, gpu->options,
+                                 &gpu->failure));
     gpu->protocol = gpc_protocol_resolve(gpu->protocol, gpu->options, &gpu->constants);
     if (!gpu->protocol) {
         return GPC_ERROR_MEMORY;
@@ -425,9 +411,9 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
     for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
         gpu->ends |= gpu->protocol->controllers[i]->ends != 0;
     }
-    status = gpc_nodes_list(&gpu->nodes, gpu->protocol, &gpu->machine, &gpu->failure);
+    GPC_TRY(gpc_nodes_list(&gpu->nodes, gpu->protocol, &gpu->machine, &gpu->failure));
     make_services(gpu);
-    return status;
+    return GPC_OK;
 }
 
 static int
@@ -437,20 +423,20 @@ build(gpc_gpu_t *gpu, const gpc_setup_t *setup)
                                          make_controllers, make_cores, gpc_gpu_make_checks};
     int status = gpc_machine_check(&gpu->machine, &gpu->failure);
 
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = choose_protocol(gpu, setup);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = gpc_memory_create(&gpu->memory, setup->stock);
     }
-    for (uint32_t i = 0; i < GPC_COUNT_OF(steps) && status == 0; i++) {
+    for (uint32_t i = 0; i < GPC_COUNT_OF(steps) && status == GPC_OK; i++) {
         status = steps[i](gpu);
     }
     gpu->state = GPC_ARENA_TAKE(&gpu->arena, 1, gpc_gpu_state_t);
-    if (status == 0 && (gpu->arena.failed || !gpu->state)) {
+    if (status == GPC_OK && (gpu->arena.failed || !gpu->state)) {
         status = GPC_ERROR_MEMORY;
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         gpc_list_clear(&gpu->state->background);
     }
     return status;

@@ -137,7 +137,7 @@ start_observing(gpc_gpu_t *gpu)
     hang->unknown = false;
     hang->words = (gpc_subscriber_t){.observe = on_event, .self = gpu};
     gpc_subscribe(&gpu->stream, &hang->words, GPC_KIND(OFFERED) | GPC_KIND(COMPLETED) | GPC_KIND(ARRIVED));
-    return 0;
+    return GPC_OK;
 }
 
 static void
@@ -196,7 +196,7 @@ gpc_gpu_checkpoint(gpc_gpu_t *gpu, gpc_tick_t tick)
     if (!is_quiet(gpu)) {
         gpc_unsubscribe(&gpu->hang.words);
         set_limit(gpu, tick, unobserved_time(gpu));
-        return 0;
+        return GPC_OK;
     }
     if (!is_observing(gpu)) {
         set_limit(gpu, tick, step);

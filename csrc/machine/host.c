@@ -46,9 +46,7 @@ int
 gpc_gpu_release(gpc_gpu_t *gpu, gpc_address_t address)
 {
     int status = gpc_gpu_refuse_while_running(gpu, "release of memory");
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     status = gpc_memory_release(gpu->memory, address);
     return status ? gpc_fail(&gpu->failure, status, "address 0x%llx: not the start of an allocation",
                              (unsigned long long) address)
@@ -59,7 +57,7 @@ static int
 check_range(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const char *what)
 {
     int status = gpc_gpu_refuse_while_running(gpu, what);
-    if (status == 0 && (address % 4 || !gpc_memory_covers(gpu->memory, address, words))) {
+    if (status == GPC_OK && (address % 4 || !gpc_memory_covers(gpu->memory, address, words))) {
         status = gpc_fail(&gpu->failure, GPC_ERROR_ADDRESS, "%s of %llu words at 0x%llx: not inside one allocation",
                           what, (unsigned long long) words, (unsigned long long) address);
     }
@@ -90,20 +88,14 @@ visit_controller(const host_access_t *access, const gpc_controller_t *unit, visi
     for (uint32_t i = 0; i < GPC_MAX_ARRAYS && unit->type->arrays[i].name; i++) {
         const gpc_tags_t *tags = &unit->arrays[i];
         for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
-            int status = gpc_tags_present(tags, way) ? visit_line(access, gpc_tags_line(tags, way), visit) : 0;
-            if (status) {
-                return status;
-            }
+            GPC_TRY(gpc_tags_present(tags, way) ? visit_line(access, gpc_tags_line(tags, way), visit) : 0);
         }
     }
     for (gpc_index_t i = 0; i < *unit->mshrs.high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, i);
-        int status = entry->live ? visit_line(access, entry->line, visit) : 0;
-        if (status) {
-            return status;
-        }
+        GPC_TRY(entry->live ? visit_line(access, entry->line, visit) : 0);
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* Ways of all arrays. */
@@ -127,15 +119,15 @@ visit_range(const host_access_t *access, visit_t visit)
     gpc_gpu_t *gpu = access->gpu;
     uint32_t line_bytes = gpu->machine.line_bytes;
     gpc_address_t end = access->address + 4 * access->words;
-    int status = 0;
+    int status = GPC_OK;
 
     if (access->words / (line_bytes / 4) > cached_lines(gpu) / 8) {
-        for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == 0; node++) {
+        for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == GPC_OK; node++) {
             status = visit_controller(access, &gpu->controllers[node], visit);
         }
         return status;
     }
-    for (gpc_address_t line = access->address / line_bytes * line_bytes; line < end && status == 0;
+    for (gpc_address_t line = access->address / line_bytes * line_bytes; line < end && status == GPC_OK;
          line += line_bytes) {
         status = visit_line(access, line, visit);
     }
@@ -150,13 +142,15 @@ read_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
     uint32_t data[GPC_MAX_LINE_WORDS] = {0};
 
     gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, data);
-    int status = gpu->checks.monitor ? gpc_host_check_memory(gpu->protocol, &units, line, mask, data) : 0;
-    status = status ? status : gpu->protocol->host_read(&units, line, mask, data);
+    if (gpu->checks.monitor) {
+        GPC_TRY(gpc_host_check_memory(gpu->protocol, &units, line, mask, data));
+    }
+    GPC_TRY(gpu->protocol->host_read(&units, line, mask, data));
     for (; mask; mask &= mask - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(mask);
         access->out[(line + 4 * word - access->address) / 4] = data[word];
     }
-    return status;
+    return GPC_OK;
 }
 
 static int
@@ -169,11 +163,8 @@ write_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
     gpc_memory_read(gpu->memory, line, gpu->machine.line_bytes / 4, data); /* memory holds the written words already */
     if (gpu->protocol->host_takes_line) {
         gpc_mask_t others = ~mask & gpc_all_words(units.bank);
-        int status = gpu->protocol->host_read(&units, line, others, data);
-        status = status ? status : gpc_memory_write_masked(gpu->memory, line, others, data);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpu->protocol->host_read(&units, line, others, data));
+        GPC_TRY(gpc_memory_write_masked(gpu->memory, line, others, data));
     }
     return gpu->protocol->host_write(&units, line, mask, data);
 }
@@ -196,7 +187,7 @@ gpc_gpu_host_read(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, uint32_
     host_access_t access = {gpu, address, words, out};
     int status = check_range(gpu, address, words, "host read");
 
-    if (status == 0) {
+    if (status == GPC_OK) {
         gpc_memory_read(gpu->memory, address, words, out);
         status = visit_range(&access, read_line);
     }
@@ -209,13 +200,13 @@ gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const 
     host_access_t access = {gpu, address, words, NULL};
     int status = check_range(gpu, address, words, "host write");
 
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = gpc_memory_write(gpu->memory, address, words, in);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = visit_range(&access, write_line);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         leave_in_cpu_cache(gpu, address, words);
         status = gpc_gpu_checks_host_wrote(gpu, address, words, in);
     }
@@ -227,7 +218,7 @@ gpc_gpu_host_write_places(gpc_gpu_t *gpu, gpc_address_t address, uint64_t count,
                           const uint32_t *in)
 {
     int status = count == 0 ? 0 : check_range(gpu, address, 1, "host write"); /* sums with places do not overflow */
-    for (uint64_t first = 0, end; first < count && status == 0; first = end) {
+    for (uint64_t first = 0, end; first < count && status == GPC_OK; first = end) {
         uint64_t place = places[first];
         end = first + 1;
         while (end < count && places[end] == place + (end - first)) {
@@ -244,8 +235,8 @@ learn_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
     gpc_gpu_t *gpu = access->gpu;
     uint32_t words = gpu->machine.line_bytes / 4, data[GPC_MAX_LINE_WORDS] = {0};
     const host_access_t one = {gpu, line, words, data};
-    int status = read_line(&one, line, mask);
-    return status ? status : gpc_monitor_host_wrote(gpu->checks.monitor, line, words, data);
+    GPC_TRY(read_line(&one, line, mask));
+    return gpc_monitor_host_wrote(gpu->checks.monitor, line, words, data);
 }
 
 /* Gives the monitor the content of every allocation, and of cached lines of memory that has been released, as the host reads it. */
@@ -260,17 +251,17 @@ learn_memory(gpc_gpu_t *gpu)
     int status = chunk ? 0 : GPC_ERROR_MEMORY;
 
     gpc_monitor_forget_memory(gpu->checks.monitor);
-    for (size_t i = 0; status == 0 && gpc_memory_allocation(gpu->memory, i, &address, &words); i++) {
-        for (uint64_t at = 0; at < words && status == 0; at += CHUNK) {
+    for (size_t i = 0; status == GPC_OK && gpc_memory_allocation(gpu->memory, i, &address, &words); i++) {
+        for (uint64_t at = 0; at < words && status == GPC_OK; at += CHUNK) {
             uint64_t count = words - at < CHUNK ? words - at : CHUNK;
             status = gpc_gpu_host_read(gpu, address + 4 * at, count, chunk);
-            if (status == 0) {
+            if (status == GPC_OK) {
                 status = gpc_monitor_host_wrote(gpu->checks.monitor, address + 4 * at, count, chunk);
             }
         }
     }
     free(chunk);
-    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == 0; node++) {
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == GPC_OK; node++) {
         status = visit_controller(&everywhere, &gpu->controllers[node], learn_line);
     }
     return status;
@@ -280,7 +271,7 @@ int
 gpc_gpu_tell_monitors_memory(gpc_gpu_t *gpu)
 {
     int status = gpu->checks.monitor && gpu->checks.memory_unknown ? learn_memory(gpu) : 0;
-    if (status == 0) {
+    if (status == GPC_OK) {
         gpu->checks.memory_unknown = false;
     }
     return status;
@@ -303,9 +294,7 @@ gpc_gpu_snapshot(gpc_gpu_t *gpu, gpc_snapshot_t **out)
 {
     int status = gpc_gpu_refuse_while_running(gpu, "a snapshot");
     *out = NULL;
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     gpc_snapshot_t *snapshot = calloc(1, sizeof(*snapshot));
     if (!snapshot) {
         return gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "out of memory for a snapshot");
@@ -320,16 +309,14 @@ gpc_gpu_snapshot(gpc_gpu_t *gpu, gpc_snapshot_t **out)
         return gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "out of memory for a snapshot");
     }
     *out = snapshot;
-    return 0;
+    return GPC_OK;
 }
 
 int
 gpc_gpu_restore(gpc_gpu_t *gpu, const gpc_snapshot_t *snapshot)
 {
     int status = gpc_gpu_refuse_while_running(gpu, "a restore");
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     if (memcmp(&snapshot->machine, &gpu->machine, sizeof(gpu->machine)) != 0 ||
         strcmp(snapshot->protocol, gpu->protocol->id) != 0 || snapshot->rule != gpu->rule ||
         memcmp(snapshot->options, gpu->options, sizeof(gpu->options)) != 0 ||
@@ -344,7 +331,7 @@ gpc_gpu_restore(gpc_gpu_t *gpu, const gpc_snapshot_t *snapshot)
     gpc_arena_image_load(&gpu->arena, snapshot->arena);
     gpc_gpu_checks_lost_memory(gpu);
     gpc_gpu_set_check_counts(gpu, &snapshot->checks);
-    return 0;
+    return GPC_OK;
 }
 
 void

@@ -120,10 +120,7 @@ port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_
     for (uint32_t i = 0; i * 64 < gpu->machine.cores; i++) {
         for (uint64_t left = to->bits[i]; left; left &= left - 1) {
             gpc_node_t node = (gpc_node_t) (i * 64 + (uint32_t) __builtin_ctzll(left));
-            int status = node == except ? GPC_OK : instant_at(gpu, node, line, cause);
-            if (status) {
-                return status;
-            }
+            GPC_TRY(node == except ? GPC_OK : instant_at(gpu, node, line, cause));
         }
     }
     return GPC_OK;

@@ -159,11 +159,8 @@ drain_outbox(gpc_gpu_t *gpu, gpc_node_t node)
         gpc_list_t *outbox = &queues->outbox[network];
         while (outbox->count) {
             gpc_tick_t ready = gpc_msg_at(&gpu->messages, outbox->head)->ready;
-            int status = ready > now ? schedule_outbox(gpu, node, ready)
-                                     : offer_to_network(gpu, node, gpc_list_pop(outbox, &gpu->messages));
-            if (status) {
-                return status;
-            }
+            GPC_TRY(ready > now ? schedule_outbox(gpu, node, ready)
+                                : offer_to_network(gpu, node, gpc_list_pop(outbox, &gpu->messages)));
             if (ready > now) {
                 break;
             }
@@ -226,10 +223,7 @@ static int
 after_drain(gpc_gpu_t *gpu, gpc_node_t node)
 {
     const place_t at = place_of(gpu, node);
-    int status = *at.unit->ready ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
-    if (status) {
-        return status;
-    }
+    GPC_TRY(*at.unit->ready ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK);
     if (at.service->has_core && at.unit->replay->count == 0) {
         return at.queues->offer_held && !outbox_full(&at) ? retry_offer(gpu, node) : GPC_OK;
     }
@@ -243,8 +237,8 @@ gpc_gpu_outbox_event(gpc_gpu_t *gpu, gpc_node_t node)
         return GPC_OK; /* an earlier turn took its place */
     }
     gpu->queues[node].outbox_wake = GPC_NEVER;
-    int status = drain_outbox(gpu, node);
-    return status ? status : after_drain(gpu, node);
+    GPC_TRY(drain_outbox(gpu, node));
+    return after_drain(gpu, node);
 }
 
 /* Messages that waited for the network enter it. Out of line: mostly none wait. */
@@ -257,10 +251,7 @@ send_waiting(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, gpc_list_t *wait
         if (!gpc_network_way_has_room(gpu->carriers[network], &way, msg)) {
             break;
         }
-        int status = enter_network(gpu, node, &way, gpc_list_pop(waiting, &gpu->messages));
-        if (status) {
-            return status;
-        }
+        GPC_TRY(enter_network(gpu, node, &way, gpc_list_pop(waiting, &gpu->messages)));
     } while (waiting->count);
     return after_drain(gpu, node);
 }
@@ -433,15 +424,11 @@ serve(gpc_gpu_t *gpu, gpc_node_t node)
         status = gpc_controller_launch(at.unit, GPC_MSG_KERNEL_END);
         status = status == GPC_HELD_QUEUE ? GPC_OK : status;
     }
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     at.queues->taken = served ? tick_now(gpu) : at.queues->taken;
     if (*at.unit->ready) {
         status = serve_entries(&at, &served);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(status);
     }
     if (at.service->has_core) {
         status = retry_held_offer(&at);

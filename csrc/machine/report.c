@@ -21,10 +21,7 @@ gpc_gpu_check_conservation(gpc_gpu_t *gpu)
 {
     bool may_idle = false;
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        int status = gpc_controller_verify(&gpu->controllers[node], true);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_controller_verify(&gpu->controllers[node], true));
         may_idle |= gpu->controllers[node].type->may_idle_in_transaction;
     }
     if (gpu->messages.state->in_use && !may_idle) {
@@ -43,7 +40,7 @@ gpc_gpu_check_conservation(gpc_gpu_t *gpu)
     if (!idle) {
         return lost(gpu, "busy networks or memories", 1);
     }
-    return 0;
+    return GPC_OK;
 }
 
 int
@@ -54,12 +51,9 @@ gpc_gpu_verify(gpc_gpu_t *gpu)
         return gpc_gpu_check_conservation(gpu);
     }
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        int status = gpc_controller_verify(&gpu->controllers[node], false);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_controller_verify(&gpu->controllers[node], false));
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* ---- prints ------------------------------------------------------------------------------------------------------ */
@@ -83,10 +77,7 @@ gpc_gpu_print_state(const gpc_gpu_t *gpu, gpc_text_t *out)
 int
 gpc_gpu_trace(gpc_gpu_t *gpu, const gpc_trace_filter_t *filter)
 {
-    int status = gpc_gpu_refuse_while_running(gpu, "a trace");
-    if (status) {
-        return status;
-    }
+    GPC_TRY(gpc_gpu_refuse_while_running(gpu, "a trace"));
     gpc_trace_free(gpu->trace);
     gpu->trace = NULL;
     if (filter->records) {
@@ -223,9 +214,7 @@ int
 gpc_gpu_profile(gpc_gpu_t *gpu, bool on)
 {
     int status = gpc_gpu_refuse_while_running(gpu, "a profile");
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     gpc_profile_free(gpu->profile);
     gpu->profile = NULL;
     if (on) {

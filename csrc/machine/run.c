@@ -25,12 +25,13 @@ common_edge(const gpc_gpu_t *gpu)
 static int
 kernel_begin(gpc_gpu_t *gpu)
 {
-    int status = 0;
-    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == 0; node++) {
+    int status = GPC_OK;
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu) && status == GPC_OK; node++) {
         gpu->queues[node].ended = false;
         status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_BEGIN);
     }
-    return status ? status : GPC_OBSERVE(&gpu->stream.tap, BEGAN, moment, gpc_gpu_hook_now(gpu));
+    GPC_TRY(status);
+    return GPC_OBSERVE(&gpu->stream.tap, BEGAN, moment, gpc_gpu_hook_now(gpu));
 }
 
 /* Checks that every buffer is inside one allocation. */
@@ -53,17 +54,15 @@ int
 gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
 {
     int status = gpc_gpu_refuse_while_running(gpu, "a launch");
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = check_buffers(gpu, launch);
     }
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     gpc_tick_t start = common_edge(gpu);
     gpc_cycle_t cycle = start / gpu->core_clock.period;
 
     status = gpc_gpu_tell_monitors_memory(gpu);
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = gpc_cores_launch(&gpu->cores, launch, cycle + gpu->machine.launch_latency);
     }
     if (status) {
@@ -92,7 +91,7 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
         gpc_gpu_abort(gpu);
         return gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status));
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* Any event but a core's turn. */
@@ -218,8 +217,8 @@ pause_before(gpc_gpu_t *gpu, const gpc_event_t *event)
     state->paused_at = state->pauses_at;
     state->pauses_at = GPC_NEVER;
     gpc_gpu_set_checkpoint(gpu, state->checks_at);
-    int status = gpc_cores_count_until(&gpu->cores, state->paused_at / gpu->core_clock.period);
-    return status ? status : GPC_RUN_MORE;
+    GPC_TRY(gpc_cores_count_until(&gpu->cores, state->paused_at / gpu->core_clock.period));
+    return GPC_RUN_MORE;
 }
 
 /* The time limit is the next look, if it precedes the checkpoint. */
@@ -237,7 +236,7 @@ checkpoint(gpc_gpu_t *gpu, const gpc_event_t *event)
         return pause_before(gpu, event);
     }
     int status = event->tick > gpu->state->looks_at ? gpc_gpu_look_for_work(gpu, event) : 0;
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = event->tick > gpu->state->checks_at ? gpc_gpu_checkpoint(gpu, event->tick) : next_look(gpu);
     }
     if (status == GPC_ERROR_BUDGET) {
@@ -328,26 +327,23 @@ end_of_events(gpc_gpu_t *gpu)
 {
     gpc_gpu_drop_background_timers(gpu);
     int status = gpu->checks.tries ? gpc_gpu_look_for_work(gpu, NULL) : GPC_OK;
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     if (gpu->ends) {
         status = note_drained(gpu);
     } else {
         note_finish(gpu);
     }
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     if (!gpu->state->finished) {
         return deadlock(gpu);
     }
     gpu->state->running = false;
     status = gpc_gpu_check_conservation(gpu);
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = GPC_OBSERVE(&gpu->stream.tap, ENDED, moment, gpc_gpu_hook_now(gpu));
     }
-    return status ? status : GPC_RUN_DONE;
+    GPC_TRY(status);
+    return GPC_RUN_DONE;
 }
 
 static inline bool
@@ -387,9 +383,7 @@ static inline int
 run_event(gpc_gpu_t *gpu, const gpc_event_t *event)
 {
     int status = is_beyond_limit(gpu, event->tick) ? checkpoint(gpu, event) : 0;
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     gpu->state->events++;
     status = handle(gpu, event);
     return status ? held(gpu, status) : 0;
@@ -401,12 +395,10 @@ run_turn(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t cycle)
 {
     int status = is_beyond_limit(gpu, gpc_wheel_now(&gpu->wheel)) ? checkpoint_turn(gpu, core) : 0;
     gpc_turn_t turn;
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     gpu->state->events++;
     status = gpc_cores_cycle(&gpu->cores, core, cycle, &turn);
-    if (status == 0 && turn.next != GPC_NEVER) {
+    if (status == GPC_OK && turn.next != GPC_NEVER) {
         status = gpc_gpu_schedule_turn(gpu, core, turn.next);
     }
     if (status) {
@@ -422,9 +414,9 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
     gpc_cycle_t cycle;
     uint32_t core;
     bool deferred = gpu->state->paused_at != 0; /* a pause ends this function */
-    int status = 0;
+    int status = GPC_OK;
 
-    for (; events != 0 && status == 0; events--) {
+    for (; events != 0 && status == GPC_OK; events--) {
         if (deferred || !gpc_wheel_take_turn(&gpu->wheel, &cycle, &core)) {
             if (!take_event(gpu, deferred, &event)) {
                 return end_of_events(gpu);
@@ -439,7 +431,7 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
         }
         status = run_turn(gpu, core, cycle); /* most events */
     }
-    return status == 0 ? GPC_RUN_MORE : status;
+    return status == GPC_OK ? GPC_RUN_MORE : status;
 }
 
 /* benchmarks/instructions.py profiles this function by name: link-time optimisation must not inline it. */

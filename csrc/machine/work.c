@@ -66,7 +66,7 @@ gpc_gpu_make_work_monitor(gpc_gpu_t *gpu)
     }
     gpu->checks.tried = (gpc_subscriber_t){.observe = on_cell, .self = gpu};
     gpc_subscribe(&gpu->stream, &gpu->checks.tried, GPC_KIND(CELL));
-    return 0;
+    return GPC_OK;
 }
 
 void

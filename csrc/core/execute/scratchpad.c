@@ -136,7 +136,7 @@ gpc_core_check_written(void *cores, const gpc_observation_t *event)
     char where[GPC_WHERE_BYTES], who[120];
     gpc_issue_t issue, *x = &issue;
     if (places == NULL) {
-        return 0; /* of global memory */
+        return GPC_OK; /* of global memory */
     }
     gpc_issue_init(x, self, event->accessed.core, event->accessed.warp, 0);
     const gpc_decoded_t *d = &x->launch->code[event->accessed.pc];
@@ -156,7 +156,7 @@ gpc_core_check_written(void *cores, const gpc_observation_t *event)
         uint32_t place = places[gpc_lowest_bit(left)];
         written[place / per_word] |= written_mask(place, bytes);
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* All lanes load or store consecutive words. */
@@ -255,12 +255,10 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
         return status;
     }
     status = find_places(x, d, named, words);
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = gpc_core_publish(x, d, lanes, GPC_NONE, NULL, words);
     }
-    if (status != 0) {
-        return status;
-    }
+    GPC_TRY(status);
     bool straight = !atomic && !one_word && lanes == gpc_all_lanes(x) && d->narrow.bytes == 0 &&
                     gpc_lanes_straight(words, x->launch->lanes);
     if (to_all) {

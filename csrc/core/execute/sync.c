@@ -97,7 +97,7 @@ publish_arrival(const gpc_issue_t *x, const gpc_order_arrival_t *arrival, uint64
     int status = GPC_OBSERVE(&x->base->cores->tap, ARRIVED, arrived, x->base->index, arrival->block, arrival->id,
                              arrival->warp, arrival->threads, released);
 
-    for (uint64_t left = fence.order == GPC_ORDER_WEAK ? 0 : released; left && status == 0; left &= left - 1) {
+    for (uint64_t left = fence.order == GPC_ORDER_WEAK ? 0 : released; left && status == GPC_OK; left &= left - 1) {
         status = GPC_OBSERVE(&x->base->cores->tap, ORDERED, ordered, x->base->index, gpc_lowest_bit(left), &fence);
     }
     return status;
@@ -115,7 +115,7 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
         return fail_at_barrier(x, "barrier number must be 0 to 15; the number", id);
     }
     int status = barrier_counts(x, d, &arrival);
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = gpc_core_query_order(x, d);
     }
     if (status != GPC_ISSUED) {
@@ -132,12 +132,10 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
             x, "warps give different thread counts for one barrier, or too many threads arrive; this warp's count",
             arrival.expected);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = publish_arrival(x, &arrival, released);
     }
-    if (status != 0) {
-        return status;
-    }
+    GPC_TRY(status);
     x->base->statistics->barriers++;
     warp->barrier_pc = warp->top.pc;
     if (waits && (released >> x->warp_index & 1u) == 0) {
@@ -170,10 +168,10 @@ complete_barrier(gpc_issue_t *x, const gpc_decoded_t *exit, const gpc_order_arri
     if (status > 0) {
         return gpc_core_block_for_order(x, &d, status, until);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = publish_arrival(x, arrival, released);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         release_warps(x, released);
     }
     return status;

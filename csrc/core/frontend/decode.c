@@ -248,7 +248,7 @@ check_elements(const gpc_core_launch_t *self, uint32_t i, gpc_failure_t *failure
     const gpc_instruction_t *in = &self->launch.program.instructions[i];
     bool global = in->opcode == GPC_OP_LOAD || in->opcode == GPC_OP_STORE || in->opcode == GPC_OP_ATOMIC;
     if (!global || (in->flags & GPC_FLAG_FLAT) != 0 || self->launch.buffers[in->immediate].bytes == in->bytes) {
-        return 0;
+        return GPC_OK;
     }
     const gpc_buffer_t *buffer = &self->launch.buffers[in->immediate];
     return gpc_fail(failure, GPC_ERROR_PROGRAM,
@@ -263,10 +263,7 @@ check_constants(const gpc_core_launch_t *self, const gpc_machine_t *machine, gpc
     const gpc_program_t *program = &self->launch.program;
     for (uint32_t i = 0; i < program->count; i++) {
         const gpc_instruction_t *in = &program->instructions[i];
-        int status = check_elements(self, i, failure);
-        if (status != 0) {
-            return status;
-        }
+        GPC_TRY(check_elements(self, i, failure));
         if (in->opcode == GPC_OP_LANES && (uint64_t) in->immediate + machine->lanes_per_warp > program->constants) {
             return gpc_fail(failure, GPC_ERROR_PROGRAM, "instruction %u (LANES): constants %u to %u, beyond %u", i,
                             in->immediate, in->immediate + machine->lanes_per_warp - 1, program->constants);
@@ -278,7 +275,7 @@ check_constants(const gpc_core_launch_t *self, const gpc_machine_t *machine, gpc
                             self->code[i].local_words, in->immediate, (unsigned) program->vector_registers);
         }
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* The first vector registers, except those of local arrays. */
@@ -390,17 +387,17 @@ gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_
         }
     }
     int status = check_constants(launch, machine, self->failure);
-    if (status == 0 && gpc_core_mark_polls(launch) != 0) {
+    if (status == GPC_OK && gpc_core_mark_polls(launch) != 0) {
         status = gpc_fail(self->failure, GPC_ERROR_MEMORY, "out of memory for a launch of kernel '%s'", from->kernel);
     }
-    if (status != 0) {
+    if (status != GPC_OK) {
         gpc_core_launch_free(launch);
         return status;
     }
     launch->may_be_even = may_be_even(launch);
     resolve(launch);
     *out = launch;
-    return 0;
+    return GPC_OK;
 }
 
 /* Frees an object through a pointer to const. */

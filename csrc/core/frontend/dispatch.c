@@ -92,14 +92,12 @@ take_storage(gpc_cores_t *self, gpc_arena_t *arena)
     note_bases(self);
     for (uint32_t i = 0; i < cores; i++) {
         int status = gpc_pool_init(&parts->accesses[i], arena, machine->requests_per_core, sizeof(gpc_core_access_t));
-        if (status == 0) {
+        if (status == GPC_OK) {
             status = gpc_pool_init(&parts->requests[i], arena, machine->requests_per_core, sizeof(gpc_core_request_t));
         }
-        if (status != 0) {
-            return status;
-        }
+        GPC_TRY(status);
     }
-    return 0;
+    return GPC_OK;
 }
 
 int
@@ -121,7 +119,7 @@ gpc_cores_init(gpc_cores_t *self, const gpc_machine_t *machine, gpc_order_t *ord
     for (uint32_t i = 0; i < machine->cores; i++) {
         clear_core(self, i);
     }
-    return 0;
+    return GPC_OK;
 }
 
 void
@@ -191,7 +189,7 @@ check_shape(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_t *warps
                         launch->kernel);
     }
     *warps = ((uint32_t) threads + machine->lanes_per_warp - 1) / machine->lanes_per_warp;
-    return 0;
+    return GPC_OK;
 }
 
 int
@@ -200,10 +198,7 @@ gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_
     const gpc_machine_t *machine = self->machine;
     const gpc_program_t *program = &launch->program;
     uint32_t warps = 1;
-    int status = check_shape(self, launch, &warps);
-    if (status != 0) {
-        return status;
-    }
+    GPC_TRY(check_shape(self, launch, &warps));
     uint64_t registers = (uint64_t) warps *
                          ((uint64_t) program->vector_registers * machine->lanes_per_warp + program->uniform_registers);
     uint64_t shared_bytes = 4 * (uint64_t) program->shared_words;
@@ -234,7 +229,7 @@ gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_
         }
     }
     *blocks = (uint32_t) best;
-    return 0;
+    return GPC_OK;
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
@@ -329,10 +324,7 @@ place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from, gpc_cycle_
     if (core->blocks_resident++ == 0) {
         core->accounted = from;
         core->idle_reason = GPC_STALL_launch;
-        int status = gpc_core_count_empty(self, core_index, from);
-        if (status != 0) {
-            return status;
-        }
+        GPC_TRY(gpc_core_count_empty(self, core_index, from));
     }
     for (uint32_t i = 0; i < launch->warps_per_block; i++) {
         place_warp(self, core_index, slot, i, from + skew);
@@ -346,8 +338,8 @@ place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from, gpc_cycle_
 static int
 count_empty_cores(gpc_cores_t *self, gpc_cycle_t end)
 {
-    int status = 0;
-    for (uint32_t i = 0; i < self->machine->cores && status == 0; i++) {
+    int status = GPC_OK;
+    for (uint32_t i = 0; i < self->machine->cores && status == GPC_OK; i++) {
         status = gpc_core_count_empty(self, i, end);
     }
     return status;
@@ -397,8 +389,8 @@ place_first_blocks(gpc_cores_t *self, gpc_cycle_t at)
     uint32_t cores = self->machine->cores, places = cores * launch->blocks_per_core;
     uint32_t first = launch->launch.placement == GPC_PLACE_ROTATING ? placing->next_core : 0;
     bool fills = launch->launch.placement == GPC_PLACE_FIRST_FREE;
-    int status = 0;
-    for (uint32_t i = 0; i < places && status == 0; i++) {
+    int status = GPC_OK;
+    for (uint32_t i = 0; i < places && status == GPC_OK; i++) {
         uint32_t core = fills ? i / launch->blocks_per_core : (first + i) % cores;
         status = has_next_block(self, core) ? place_block(self, core, at, draw_skew(self, i)) : 0;
     }
@@ -421,7 +413,7 @@ make_prints(gpc_cores_t *self, const gpc_program_t *program)
             }
         }
     }
-    return 0;
+    return GPC_OK;
 }
 
 const gpc_prints_t *
@@ -439,20 +431,16 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
     program.constants = from->num_constants;
     program.buffers = from->num_buffers;
     int status = gpc_program_validate(&program, self->failure);
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = gpc_cores_occupancy(self, from, &blocks, &limit);
     }
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = make_prints(self, &program);
     }
-    if (status != 0) {
-        return status;
-    }
+    GPC_TRY(status);
     gpc_core_launch_t *launch;
     status = gpc_core_launch_new(self, from, &launch);
-    if (status != 0) {
-        return status;
-    }
+    GPC_TRY(status);
     gpc_cores_clear(self);
     self->parts->launch = launch;
     note_registers(self->parts, self->machine->cores);
@@ -468,10 +456,10 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
         core->in_turn = true; /* schedule one cycle below, not one per warp */
     }
     status = GPC_OBSERVE(&self->tap, LAUNCHED, launched, &launch->launch, launch->warps_per_block);
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = place_first_blocks(self, at);
     }
-    for (uint32_t i = 0; i < self->machine->cores && status == 0; i++) {
+    for (uint32_t i = 0; i < self->machine->cores && status == GPC_OK; i++) {
         gpc_core_t *core = &self->parts->cores[i];
         core->in_turn = false;
         if (core->resident != 0) {
@@ -498,8 +486,8 @@ int
 gpc_cores_drained(gpc_cores_t *self, gpc_cycle_t cycles)
 {
     bool observed = gpc_is_observed(&self->tap, GPC_ON_COUNTED);
-    int status = 0;
-    for (uint32_t i = 0; i < self->machine->cores && status == 0; i++) {
+    int status = GPC_OK;
+    for (uint32_t i = 0; i < self->machine->cores && status == GPC_OK; i++) {
         self->statistics[i].stall_launch += cycles;
         status = observed ? gpc_core_observe_counted(self, i, GPC_NONE, GPC_STALL_launch, cycles) : 0;
     }

@@ -43,7 +43,7 @@ issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
     }
     uint32_t slot = warp->block;
     int status = gpc_core_warp_ended(x);
-    if (status == 0 && gpc_core_block(x->base->cores, x->base->index, slot)->resident &&
+    if (status == GPC_OK && gpc_core_block(x->base->cores, x->base->index, slot)->resident &&
         gpc_core_block_stuck(x->base->cores, x->base->index, slot)) {
         return gpc_core_fail_barrier(x->base->cores, x->base->index, slot);
     }
@@ -119,9 +119,7 @@ gpc_core_issue(gpc_issue_t *x)
     gpc_cycle_t now = x->now;
     const gpc_decoded_t *d = &x->launch->code[warp->top.pc];
     int status = gpc_is_observed(&x->base->cores->tap, GPC_ON_SELECTED) ? gpc_core_observe_selected(x, d) : 0;
-    if (status != 0) {
-        return status;
-    }
+    GPC_TRY(status);
     if (d->unit != GPC_UNIT_NONE && core->unit_free[d->unit] > now) {
         return gpc_core_block_warp(x, GPC_WARP_WAITS_TIME, GPC_STALL_unit, core->unit_free[d->unit]);
     }

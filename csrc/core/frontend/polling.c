@@ -218,7 +218,7 @@ gpc_core_mark_polls(gpc_core_launch_t *launch)
         mark_loop(&loop, launch->code);
     }
     free(marks);
-    return 0;
+    return GPC_OK;
 }
 
 /* ---- registers that decide what warps do after a barrier -------------------------------------------------------------------- */

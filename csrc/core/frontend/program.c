@@ -67,7 +67,7 @@ check_operand(const check_t *x, char which, uint16_t operand, uint32_t words)
         return gpc_fail(x->failure, GPC_ERROR_PROGRAM, "instruction %u (%s): operand %c is %s %u: must be below %u",
                         number_of(x), names[x->at->opcode], which, what, last, limit);
     }
-    return 0;
+    return GPC_OK;
 }
 
 static bool
@@ -129,8 +129,8 @@ check_operands(const check_t *x)
 {
     const gpc_instruction_t *at = x->at;
     bool flat = (at->flags & GPC_FLAG_FLAT) != 0;
-    int status = 0;
-    for (const char *o = operand_lists[at->opcode]; *o != 0 && status == 0; o++) {
+    int status = GPC_OK;
+    for (const char *o = operand_lists[at->opcode]; *o != 0 && status == GPC_OK; o++) {
         switch (*o) {
             case 'd':
                 if (at->destination == GPC_OPERAND_NONE &&
@@ -141,7 +141,7 @@ check_operands(const check_t *x)
                     return refuse(x, "a constant cannot be the destination");
                 }
                 status = check_operand(x, 'd', at->destination, at->opcode == GPC_OP_LOAD ? at->width : 1);
-                if (status == 0 && is_kind(at->destination, GPC_OPERAND_UNIFORM)) {
+                if (status == GPC_OK && is_kind(at->destination, GPC_OPERAND_UNIFORM)) {
                     status = check_uniform_destination(x);
                 }
                 break;
@@ -264,7 +264,7 @@ check_by_opcode(const check_t *x)
             return check_global(x);
         case GPC_OP_ATOMIC:
             status = check_global(x);
-            return status != 0 ? status : check_atomic(x);
+            return status != GPC_OK ? status : check_atomic(x);
         case GPC_OP_SHARED_ATOMIC:
             return check_atomic(x);
         case GPC_OP_REDUCE:
@@ -290,7 +290,7 @@ check_by_opcode(const check_t *x)
                        ? 0
                        : refuse(x, "barrier number and thread count must be uniform or constant");
         default:
-            return 0;
+            return GPC_OK;
     }
 }
 
@@ -309,8 +309,8 @@ check_instruction(const check_t *x)
         return refuse(x, "operation not defined for this type");
     }
     int status = check_operands(x);
-    status = status != 0 ? status : check_bytes(x);
-    return status != 0 ? status : check_by_opcode(x);
+    status = status != GPC_OK ? status : check_bytes(x);
+    return status != GPC_OK ? status : check_by_opcode(x);
 }
 
 static bool
@@ -331,10 +331,10 @@ check_falls_off(check_t *x)
     uint8_t *seen = (uint8_t *) (work + program->count);
     memset(seen, 0, program->count);
     uint32_t length = 1;
-    int status = 0;
+    int status = GPC_OK;
     work[0] = 0;
     seen[0] = 1;
-    while (length > 0 && status == 0) {
+    while (length > 0 && status == GPC_OK) {
         x->number = work[--length];
         x->at = &program->instructions[x->number];
         uint32_t next[2] = {x->number + 1, x->at->target};
@@ -367,10 +367,7 @@ gpc_program_validate(const gpc_program_t *program, gpc_failure_t *failure)
     }
     for (x.number = 0; x.number < program->count; x.number++) {
         x.at = &program->instructions[x.number];
-        int status = check_instruction(&x);
-        if (status != 0) {
-            return status;
-        }
+        GPC_TRY(check_instruction(&x));
     }
     return check_falls_off(&x);
 }

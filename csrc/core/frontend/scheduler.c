@@ -88,11 +88,11 @@ static int
 observe_counted(gpc_cores_t *self, uint32_t core_index, uint64_t issuing, uint64_t idle)
 {
     const gpc_core_t *core = self->parts->bases[core_index].core;
-    int status = 0;
+    int status = GPC_OK;
     if (issuing != 0) {
         status = gpc_core_observe_counted(self, core_index, core->last_warp, GPC_NUM_STALLS, issuing);
     }
-    if (idle != 0 && status == 0) {
+    if (idle != 0 && status == GPC_OK) {
         status = gpc_core_observe_counted(self, core_index, core->idle_warp, core->idle_reason, idle);
     }
     return status;
@@ -113,12 +113,12 @@ observe_account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
 int
 gpc_cores_count_until(gpc_cores_t *self, gpc_cycle_t to)
 {
-    int status = 0;
-    for (uint32_t i = 0; i < self->machine->cores && status == 0; i++) {
+    int status = GPC_OK;
+    for (uint32_t i = 0; i < self->machine->cores && status == GPC_OK; i++) {
         gpc_core_t *core = &self->parts->cores[i];
         status = gpc_is_observed(&self->tap, GPC_ON_COUNTED) ? observe_account(self, i, to) : 0;
         account(&self->parts->bases[i], to);
-        if (status == 0 && core->blocks_resident == 0 && to > core->empty_since) {
+        if (status == GPC_OK && core->blocks_resident == 0 && to > core->empty_since) {
             status = gpc_core_count_empty(self, i, to);
             core->empty_since = to;
         }
@@ -135,11 +135,11 @@ set_aside(gpc_cores_t *self, uint32_t core_index)
 {
     gpc_core_t *core = self->parts->bases[core_index].core;
     uint64_t warps = core->ready & core->memory_next;
-    int status = 0;
+    int status = GPC_OK;
     if (!gpc_core_has_room(self, core_index)) {
         core->ready &= ~warps;
         core->waits_queue |= warps;
-        for (; gpc_is_observed(&self->tap, GPC_ON_WAITS) && warps != 0 && status == 0; warps &= warps - 1) {
+        for (; gpc_is_observed(&self->tap, GPC_ON_WAITS) && warps != 0 && status == GPC_OK; warps &= warps - 1) {
             status = GPC_OBSERVE(&self->tap, WAITS, waits, core_index, gpc_lowest_bit(warps),
                                  (uint8_t) GPC_STALL_load_store_queue);
         }
@@ -152,9 +152,7 @@ static inline int
 issue_one(gpc_cores_t *self, gpc_core_t *core, uint32_t core_index, gpc_cycle_t now)
 {
     int status = (core->ready & core->memory_next) != 0 ? set_aside(self, core_index) : 0;
-    if (status != 0) {
-        return status;
-    }
+    GPC_TRY(status);
     while (core->ready != 0) {
         uint32_t w = first_in_order(self, core_index, core, core->ready);
         gpc_issue_t x;
@@ -194,7 +192,7 @@ issue(gpc_cores_t *self, gpc_core_t *core, uint32_t core_index, gpc_cycle_t now,
             *any = true;
         }
     } while (++p < width && core->ready != 0);
-    return 0;
+    return GPC_OK;
 }
 
 static gpc_cycle_t
@@ -255,14 +253,12 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_tur
     gpc_core_t *core = base->core;
     *turn = (gpc_turn_t){GPC_NEVER, true};
     if (core->turn_scheduled != now) {
-        return 0; /* an earlier turn took its place */
+        return GPC_OK; /* an earlier turn took its place */
     }
     core->turn_scheduled = GPC_NEVER;
     bool observed = gpc_is_observed(&self->tap, GPC_ON_COUNTED);
     int status = observed ? observe_account(self, core_index, now) : 0;
-    if (status != 0) {
-        return status;
-    }
+    GPC_TRY(status);
     core->in_turn = true;
     account(base, now);
     gpc_core_empty_calendar(base, now);
@@ -270,17 +266,15 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_tur
     if (core->due_head != GPC_NONE) {
         status = gpc_core_retire_due(self, core_index, now);
     }
-    if (status == 0 && core->ready != 0) {
+    if (status == GPC_OK && core->ready != 0) {
         status = issue(self, core, core_index, now, &any);
     }
-    if (status == 0 && core->queue.count != 0) {
+    if (status == GPC_OK && core->queue.count != 0) {
         status = gpc_core_offer(self, core_index, now);
     }
     core->in_turn = false;
     core->turn_allowed = now + 1;
-    if (status != 0) {
-        return status;
-    }
+    GPC_TRY(status);
     gpc_cycle_t at = next_turn(self, core, core_index, now);
     bool issuing = any || core->ports_free_at > now;
     if (core->resident != 0 && at > core->ports_free_at) { /* else this cycle and those until the next turn issue */

@@ -63,7 +63,7 @@ find_flat_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t la
                             gpc_core_who(x, l, who, sizeof who));
         }
     }
-    return 0;
+    return GPC_OK;
 }
 
 int
@@ -185,7 +185,7 @@ new_request(gpc_issue_t *x, const gpc_decoded_t *d, gpc_index_t access, gpc_addr
 static int
 new_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_address_t line)
 {
-    int status = 0;
+    int status = GPC_OK;
     gpc_core_request_t *request = new_request(x, d, lines->access, line, &status);
     if (request == NULL) {
         return status;
@@ -193,7 +193,7 @@ new_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_address
     lines->lines[lines->count] = line;
     lines->messages[lines->count] = gpc_msg_at(x->base->cores->messages, request->name);
     lines->requests[lines->count++] = request;
-    return 0;
+    return GPC_OK;
 }
 
 /* The index of the line among the instruction's lines, added if new; negative: an error. */
@@ -208,10 +208,7 @@ find_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_addres
         }
         slot = (slot + 1) % HASH_SLOTS;
     }
-    int status = new_line(x, d, lines, line);
-    if (status != 0) {
-        return status;
-    }
+    GPC_TRY(new_line(x, d, lines, line));
     lines->slots[slot] = (uint8_t) lines->count;
     return (int) lines->count - 1;
 }
@@ -356,7 +353,7 @@ int
 gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t access_index,
                        const gpc_one_line_t *at)
 {
-    int status = 0;
+    int status = GPC_OK;
     gpc_core_request_t *request = new_request(x, d, access_index, at->line, &status);
     if (request == NULL) {
         return status;
@@ -385,7 +382,7 @@ gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes
     note_words(x, d, request, msg);
     access->remaining = access->to_offer = 1;
     access->line = at->line;
-    return 0;
+    return GPC_OK;
 }
 
 /* ---- the general case -------------------------------------------------------------------------------------------- */

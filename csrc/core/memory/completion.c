@@ -127,16 +127,15 @@ retire(gpc_cores_t *self, uint32_t core_index, gpc_index_t i, gpc_cycle_t now)
     warp->outstanding--;
     access->live = false;
     gpc_pool_give(&self->parts->accesses[core_index], i);
-    int status =
-        GPC_OBSERVE(&self->tap, FINISHED, finished, core_index, w, i, access->issued, access->done_at, &completed);
-    status = status ? status : gpc_order_completed(self->order, core_index, w, &completed);
+    GPC_TRY(GPC_OBSERVE(&self->tap, FINISHED, finished, core_index, w, i, access->issued, access->done_at, &completed));
+    GPC_TRY(gpc_order_completed(self->order, core_index, w, &completed));
     if (warp->state == GPC_WARP_WAITS_ORDER) {
         gpc_core_wake(self, core_index, w, now, now);
     }
     if (self->order->across_warps) {
         wake_order_waiters(self, core_index, now);
     }
-    return status ? status : gpc_core_wake_queue_waiters(self, core_index);
+    return gpc_core_wake_queue_waiters(self, core_index);
 }
 
 /* Inserts into the list of due accesses, sorted by time. Latencies differ little: nearly all entries go to the end. */
@@ -174,15 +173,12 @@ gpc_core_retire_due(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
         gpc_index_t i = core->due_head;
         const gpc_core_access_t *access = gpc_access_at(self->parts, core_index, i);
         if (access->done_at > now) {
-            return 0;
+            return GPC_OK;
         }
         core->due_head = access->next;
-        int status = retire(self, core_index, i, now);
-        if (status != 0) {
-            return status;
-        }
+        GPC_TRY(retire(self, core_index, i, now));
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* All words of the access have arrived: its registers are ready at done_at. */
@@ -273,7 +269,7 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     if (!done && request->name == message) {
         request->parked = message; /* its index identifies the request: not reusable before all words have arrived */
         gpc_msg_at(self->messages, message)->lanes = GPC_NONE;
-        return 0;
+        return GPC_OK;
     }
     gpc_address_t line = msg->line;
     if (done) {
@@ -281,7 +277,7 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     }
     gpc_pool_give(self->messages, message);
     if (!done) {
-        return 0;
+        return GPC_OK;
     }
     if (self->order->touched) {
         gpc_order_let_go(self->order, core_index, access->warp, line, request->words);

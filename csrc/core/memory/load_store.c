@@ -85,14 +85,12 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     } else {
         gpc_address_t addresses[GPC_MAX_LANES];
         status = gpc_core_find_addresses(x, d, lanes, addresses);
-        status = status != 0 ? status : gpc_core_coalesce(x, d, lanes, addresses, i);
-        if (status == 0) {
+        status = status != GPC_OK ? status : gpc_core_coalesce(x, d, lanes, addresses, i);
+        if (status == GPC_OK) {
             status = gpc_core_publish(x, d, lanes, i, addresses, NULL);
         }
     }
-    if (status != 0) {
-        return status;
-    }
+    GPC_TRY(status);
     x->core->queued++;
     x->warp->outstanding++;
     count_access(x->base->statistics, d, access->remaining);

@@ -64,7 +64,7 @@ gpc_order_init(gpc_order_t *self, gpc_rule_t rule, const gpc_order_traits_t *tra
         return GPC_ERROR_MEMORY;
     }
     gpc_order_clear(self);
-    return 0;
+    return GPC_OK;
 }
 
 void
@@ -229,7 +229,8 @@ end_of_fence(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
 {
     int status = acquire_part(self, core, warp, scope);
     pass_order_point(self, core, warp);
-    return status == GPC_OK ? fence_part(self, core, warp, scope) : status;
+    GPC_TRY(status);
+    return fence_part(self, core, warp, scope);
 }
 
 /* ---- the option fence_drains ----------------------------------------------------------------------------------------- */

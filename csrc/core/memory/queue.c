@@ -32,7 +32,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     if (core->queue.count == 0 || core->held || core->port_used == now) {
-        return 0;
+        return GPC_OK;
     }
     gpc_list_t before = core->queue;
     gpc_index_t next = gpc_msg_at(self->messages, before.head)->next;
@@ -43,7 +43,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     bool last = --access->to_offer == 0;
     gpc_msg_at(self->messages, i)->received = now;
     int status = GPC_OBSERVE(&self->tap, OFFERED, offered, core_index, gpc_msg_at(self->messages, i));
-    if (status == 0) {
+    if (status == GPC_OK) {
         status = self->hooks.offer(self->hooks.world, core_index, i);
     }
     if (status < 0) {
@@ -54,7 +54,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
         core->queue = before;
         gpc_msg_at(self->messages, i)->next = next;
         core->held = true;
-        return 0;
+        return GPC_OK;
     }
     core->port_used = now;
     core->held = status == GPC_OFFER_LAST;
@@ -62,7 +62,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
         core->queued--;
         return gpc_core_wake_queue_waiters(self, core_index);
     }
-    return 0;
+    return GPC_OK;
 }
 
 int
@@ -71,14 +71,14 @@ gpc_cores_retry(gpc_cores_t *self, uint32_t core_index, bool at_edge)
     gpc_core_t *core = &self->parts->cores[core_index];
     gpc_cycle_t now = self->hooks.now(self->hooks.world);
     if (!core->held) {
-        return 0;
+        return GPC_OK;
     }
     core->held = false;
     if (core->in_turn || !at_edge || core->port_used == now) {
         return gpc_core_schedule(self, core_index, now);
     }
     int status = gpc_core_offer(self, core_index, now); /* as a turn of the core in this cycle would */
-    if (status == 0 && core->queue.count != 0 && !core->held) {
+    if (status == GPC_OK && core->queue.count != 0 && !core->held) {
         status = gpc_core_schedule(self, core_index, now + 1);
     }
     return status;

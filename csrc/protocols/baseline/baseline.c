@@ -102,8 +102,8 @@ baseline_sectors_of(const gpc_controller_t *unit, gpc_mask_t mask)
 GPC_SHARED_ACTION(act_fetch, "fetch the line from memory; the request becomes pending")
 {
     x->unit->statistics->load_misses += x->cause == MSG_GETS;
-    int status = gpc_fetch(x);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_fetch(x));
+    return gpc_keep_pending(x);
 }
 
 static int

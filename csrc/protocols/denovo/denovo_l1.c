@@ -161,8 +161,8 @@ ask(gpc_step_t *x, uint8_t type)
 GPC_SHARED_ACTION(dn_act_read, "send READ; the request becomes pending")
 {
     gpc_count(x, load_misses);
-    int status = ask(x, DENOVO_READ);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(ask(x, DENOVO_READ));
+    return gpc_keep_pending(x);
 }
 
 GPC_SHARED_ACTION(dn_act_skip, "the answer must not overwrite these words")
@@ -174,8 +174,8 @@ GPC_SHARED_ACTION(dn_act_skip, "the answer must not overwrite these words")
 GPC_SHARED_ACTION(dn_act_write, "write the registered words; the store is performed and complete")
 {
     gpc_merge_words(gpc_line_words(x), x->msg->data, x->mask);
-    int status = gpc_note_performed(x, x->message, 0);
-    return status ? status : gpc_complete(x, x->message, NULL, true);
+    GPC_TRY(gpc_note_performed(x, x->message, 0));
+    return gpc_complete(x, x->message, NULL, true);
 }
 
 GPC_SHARED_ACTION(dn_act_register, "send REGISTER; the words of the store buffer count as sent")
@@ -187,8 +187,8 @@ GPC_SHARED_ACTION(dn_act_register, "send REGISTER; the words of the store buffer
 GPC_SHARED_ACTION(dn_act_register_sync, "send REGISTER_SYNC; the access becomes pending")
 {
     gpc_count_own(x, DENOVO_COUNT_sync_misses);
-    int status = ask(x, DENOVO_REGISTER_SYNC);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(ask(x, DENOVO_REGISTER_SYNC));
+    return gpc_keep_pending(x);
 }
 
 GPC_SHARED_ACTION(dn_act_join_syncs, "the access joins the pending ones")
@@ -209,10 +209,7 @@ GPC_SHARED_ACTION(dn_act_run_syncs, "perform the pending synchronisation accesse
     gpc_index_t request;
     denovo_l1_mshr(x)->skip |= x->mask;
     while ((request = gpc_take_words(x->unit, gpc_step_pending(x), x->mask)) != GPC_NONE) {
-        int status = gpc_perform_and_complete(x, request, false);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_perform_and_complete(x, request, false));
     }
     return GPC_OK;
 }
@@ -229,8 +226,8 @@ GPC_SHARED_ACTION(dn_act_write_back, "move the words to the write-back buffer, o
     gpc_msg_t *msg = gpc_new_message(x, DENOVO_WRITE_BACK, gpc_home_of(x->unit, x->line));
     gpc_carry(x, msg, x->mask, gpc_line_words(x));
     gpc_count(x, writebacks);
-    int status = gpc_send(x, msg);
-    return status ? status : gpc_release_way(x);
+    GPC_TRY(gpc_send(x, msg));
+    return gpc_release_way(x);
 }
 
 GPC_SHARED_ACTION(dn_act_left, "the words leave the write-back buffer")
@@ -279,10 +276,7 @@ GPC_SHARED_ACTION(dn_act_complete_reads, "complete the pending requests for thes
         gpc_merge_words(x->msg->data, entry->words.word, x->mask & (entry->fresh | entry->sent));
     }
     while ((request = gpc_take_words(x->unit, gpc_step_pending(x), x->mask)) != GPC_NONE) {
-        int status = complete_read(x, request);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(complete_read(x, request));
     }
     return GPC_OK;
 }
@@ -305,7 +299,8 @@ GPC_SHARED_ACTION(dn_act_take_buffered,
     if (status == GPC_OK) {
         status = sb_performed(x, entry, x->mask);
     }
-    return status ? status : gpc_controller_entry(x->unit, SB_TABLE, SB_PART, at, DENOVO_REGISTERED, GPC_NONE);
+    GPC_TRY(status);
+    return gpc_controller_entry(x->unit, SB_TABLE, SB_PART, at, DENOVO_REGISTERED, GPC_NONE);
 }
 
 /* ---- actions: forwards ------------------------------------------------------------------------------------------------------------------ */

@@ -129,7 +129,8 @@ GPC_ACTION(act_fetch, "fetch the line, once; the request is pending until memory
         l2_mshr(x)->fetches = 1;
         status = gpc_fetch(x);
     }
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(status);
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_fill_words, "write memory's words into the line")
@@ -241,8 +242,8 @@ GPC_ACTION(act_answer_ok, "send WRITE_BACK_OK")
 
 GPC_ACTION(act_answer_held, "send the WRITE_BACK_OK that waits; the words have no owner")
 {
-    int status = acknowledge(x, DENOVO_WRITE_BACK_OK, x->msg->source);
-    return status ? status : set_owner(x, 0);
+    GPC_TRY(acknowledge(x, DENOVO_WRITE_BACK_OK, x->msg->source));
+    return set_owner(x, 0);
 }
 
 GPC_ACTION(act_answer_stale, "send WRITE_BACK_STALE")

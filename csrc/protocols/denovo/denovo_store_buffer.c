@@ -48,8 +48,8 @@ GPC_ACTION(act_need_room, "hold while the network has no room")
 
 GPC_ACTION(act_register_words, "register the fresh words, or hold, or wait for those in a transaction")
 {
-    int status = gpc_act(act_need_room, x);
-    return status ? status : gpc_entry_line(x, 0, GPC_MSG_REPLAY, sb_entry(x, SB_PART)->fresh);
+    GPC_TRY(gpc_act(act_need_room, x));
+    return gpc_entry_line(x, 0, GPC_MSG_REPLAY, sb_entry(x, SB_PART)->fresh);
 }
 
 /* clang-format off */

@@ -79,8 +79,8 @@ GPC_SHARED_ACTION(gpu_act_read, "send READ; the request becomes pending")
     msg->mask = x->mask;
     skip(x, sb_held(x->unit, x->line));
     gpc_count(x, load_misses);
-    int status = gpc_send(x, msg);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_send(x, msg));
+    return gpc_keep_pending(x);
 }
 
 GPC_SHARED_ACTION(gpu_act_skip, "overlay the words on the line when it returns")
@@ -131,10 +131,7 @@ GPC_SHARED_ACTION(gpu_act_complete_pending, "complete every pending request")
 {
     gpc_index_t request;
     while ((request = gpc_pop_pending(x)) != GPC_NONE) {
-        int status = complete_pending(x, request);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(complete_pending(x, request));
     }
     return GPC_OK;
 }

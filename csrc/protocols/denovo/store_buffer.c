@@ -57,7 +57,8 @@ make_room(gpc_controller_t *unit)
             break;
         }
     }
-    return status ? status : GPC_HOLD;
+    GPC_TRY(status);
+    return GPC_HOLD;
 }
 
 /* Whether the option's limit keeps x out of the buffer. An answer may exceed it, by an entry for each MSHR: the atomics that it
@@ -106,7 +107,8 @@ complete_local(gpc_step_t *x, gpc_mask_t written, const uint32_t *words)
     x->msg->mask = written;
     int status = gpc_note_accepted(x);
     x->msg->mask = mask;
-    return status ? status : gpc_complete(x, x->message, NULL, true);
+    GPC_TRY(status);
+    return gpc_complete(x, x->message, NULL, true);
 }
 
 int
@@ -116,24 +118,21 @@ sb_perform(gpc_step_t *x, uint32_t *words, bool again)
 
     gpc_merge_words(after, words, x->mask);
     gpc_mask_t written = gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, x->msg->lanes), after);
-    int status = written ? sb_put(x, written, after, again) : GPC_OK;
-    if (status) {
-        return status;
-    }
+    GPC_TRY(written ? sb_put(x, written, after, again) : GPC_OK);
     gpc_merge_words(words, after, written);
     return complete_local(x, written, after);
 }
 
 GPC_SHARED_ACTION(sb_act_put, "put the store into the store buffer, or hold")
 {
-    int status = sb_put(x, x->mask, x->msg->data, true);
-    return status ? status : gpc_note_accepted(x);
+    GPC_TRY(sb_put(x, x->mask, x->msg->data, true));
+    return gpc_note_accepted(x);
 }
 
 GPC_SHARED_ACTION(sb_act_merge, "merge the store into words of the store buffer whose registration is outstanding")
 {
-    int status = sb_put(x, x->mask, x->msg->data, false);
-    return status ? status : gpc_note_accepted(x);
+    GPC_TRY(sb_put(x, x->mask, x->msg->data, false));
+    return gpc_note_accepted(x);
 }
 
 GPC_SHARED_ACTION(sb_act_complete, "the store is complete")
@@ -254,7 +253,8 @@ sb_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *unti
     (void) scope; /* order.c leaves out local releases */
     (void) until; /* wake_warp ends the wait */
     if (status || sb_warp(l1, warp)->entries) {
-        return status ? status : GPC_HOLD;
+        GPC_TRY(status);
+        return GPC_HOLD;
     }
     sb_warp(l1, warp)->releases = 0;
     return GPC_OK;

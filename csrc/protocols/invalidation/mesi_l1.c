@@ -116,20 +116,20 @@ send_home(gpc_step_t *x, uint8_t type)
 GPC_ACTION(act_gets, "send GETS; the load becomes pending")
 {
     gpc_count(x, load_misses);
-    int status = send_home(x, MESI_GETS);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(send_home(x, MESI_GETS));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_getx, "send GETX; the store becomes pending")
 {
-    int status = send_home(x, MESI_GETX);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(send_home(x, MESI_GETX));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_upg, "send UPG; the store becomes pending")
 {
-    int status = send_home(x, MESI_UPG);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(send_home(x, MESI_UPG));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_unblock, "send UNBLOCK to the L2")
@@ -209,10 +209,7 @@ GPC_ACTION(act_perform_all, "perform the pending stores and atomics, in order of
 {
     gpc_index_t i;
     while ((i = gpc_pop_pending(x)) != GPC_NONE) {
-        int status = gpc_perform_and_complete(x, i, false);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_perform_and_complete(x, i, false));
     }
     return GPC_OK;
 }

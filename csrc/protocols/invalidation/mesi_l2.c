@@ -207,8 +207,8 @@ GPC_ACTION(act_recall, "send RECALL to all sharers; expect their acknowledgement
 GPC_ACTION(act_fetch, "fetch the line from memory; the request becomes pending")
 {
     x->unit->statistics->load_misses += x->cause == MESI_GETS;
-    int status = gpc_fetch(x);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_fetch(x));
+    return gpc_keep_pending(x);
 }
 
 /* Sends the line as `type` to every pending requester; readers of a shared line are listed. */
@@ -222,10 +222,7 @@ answer_all(gpc_step_t *x, uint8_t type)
         if (type == MESI_DATA) {
             gpc_nodeset_add(gpc_sharers(x), to);
         }
-        int status = mesi_send(x, type, to, gpc_line_words(x), nothing);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(mesi_send(x, type, to, gpc_line_words(x), nothing));
     }
     return GPC_OK;
 }

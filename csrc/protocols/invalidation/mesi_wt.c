@@ -235,8 +235,8 @@ GPC_ACTION(act_write_behind_owner, "write the owner's words, send BEHIND_ACK")
 
 GPC_ACTION(act_pass_behind, "write the owner's words to memory, send BEHIND_ACK")
 {
-    int status = gpc_write_memory(x, x->msg->mask, x->msg->data);
-    return status ? status : acknowledge_behind(x);
+    GPC_TRY(gpc_write_memory(x, x->msg->mask, x->msg->data));
+    return acknowledge_behind(x);
 }
 
 /* ---- L2: the tables. A held request waits for a fill, or for messages on networks that nothing blocks. -------------------------- */

@@ -128,10 +128,7 @@ GPC_ACTION(act_perform_merged, "perform the merged writes on the words of the an
             written = gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, write->lanes), x->msg->data);
         }
         x->msg->mask |= written;
-        int status = gpc_note_performed(x, gpc_msg_index(x->unit->messages, write), 0);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_note_performed(x, gpc_msg_index(x->unit->messages, write), 0));
     }
     return GPC_OK;
 }

@@ -17,7 +17,7 @@ rcc_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *f
     int64_t tick = options[RCC_OPTION_TICK];
     (void) machine;
     if (tick == 0 || tick >= RCC_SHORTEST_TICK) {
-        return 0;
+        return GPC_OK;
     }
     return gpc_fail(failure, GPC_ERROR_OPTION, "rcc: tick %lld is too short: set it to 0 (never), or to %d or more",
                     (long long) tick, RCC_SHORTEST_TICK);

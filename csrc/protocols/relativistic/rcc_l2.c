@@ -288,7 +288,8 @@ GPC_ACTION(act_buffer_write, "lastwr = max(lastwr, M.now); send ACK with max(las
     rcc_l2_mshr(x)->haswrite = 1;
     int status = answer_writer(x, waiting_ver(x), 0);
     x->msg->request = GPC_NONE; /* the core's request is complete when the ACK arrives */
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(status);
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_fill_line, "fill the way from memory; exp = ver = mnow; predict the longest lease")

@@ -50,8 +50,8 @@ l1_classify(const gpc_step_t *x)
 GPC_ACTION(act_hit_newest, "complete the load with the L2's words")
 {
     gpc_controller_t *unit = x->unit;
-    int status = unit->ports->newest(unit->world, x->line, gpc_line_words(x));
-    return status ? status : gpc_act(act_hit, x);
+    GPC_TRY(unit->ports->newest(unit->world, x->line, gpc_line_words(x)));
+    return gpc_act(act_hit, x);
 }
 
 /* A held request waits for the line's data, which always come. */

@@ -86,10 +86,8 @@ stc_issue(gpc_step_t *x)
     its.message = stc_entry(x, 0)->store.head;
     its.msg = gpc_msg_at(x->unit->messages, its.message);
     its.mask = its.msg->mask;
-    int status = gpc_send(&its, gpc_new_request(&its, its.msg->type == GPC_MSG_STORE ? STC_WRITE : STC_ATOMIC));
-    return status ? status
-                  : gpc_controller_line(x->unit, STC_TABLE_LINES, GPC_MSG_STORE, x->line, gpc_all_words(x->unit),
-                                        GPC_NONE);
+    GPC_TRY(gpc_send(&its, gpc_new_request(&its, its.msg->type == GPC_MSG_STORE ? STC_WRITE : STC_ATOMIC)));
+    return gpc_controller_line(x->unit, STC_TABLE_LINES, GPC_MSG_STORE, x->line, gpc_all_words(x->unit), GPC_NONE);
 }
 
 int
@@ -98,8 +96,8 @@ stc_entry_done(gpc_step_t *x)
     gpc_index_t store = gpc_list_pop(&stc_entry(x, 0)->store, x->unit->messages);
     gpc_msg_at(x->unit->messages, store)->lanes = x->msg->lanes;
     x->msg->lanes = GPC_NONE;
-    int status = gpc_complete(x, store, x->msg->data, false);
-    return status ? status : gpc_replay_list(x, &stc_entry(x, 0)->later);
+    GPC_TRY(gpc_complete(x, store, x->msg->data, false));
+    return gpc_replay_list(x, &stc_entry(x, 0)->later);
 }
 
 GPC_ACTION(act_issue, "send WRITE or ATOMIC; drop the copy")

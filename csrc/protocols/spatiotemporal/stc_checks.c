@@ -88,8 +88,8 @@ check_line(const gpc_units_t *units, gpc_controller_t *core, gpc_address_t line)
     const gpc_part_t *part = &core->parts[0];
     gpc_index_t entry = gpc_part_find(part, line);
     bool sent = entry != GPC_NONE && part->states[entry] == BUFFER_SENT;
-    int status = sent ? check_store(units, core, line) : entry != GPC_NONE ? check_turn(core, entry, line) : GPC_OK;
-    return status ? status : check_copy(units, core, line);
+    GPC_TRY(sent ? check_store(units, core, line) : entry != GPC_NONE ? check_turn(core, entry, line) : GPC_OK);
+    return check_copy(units, core, line);
 }
 
 /* Section 6: up to `bands` epochs together; the protocols without the option grant one. */

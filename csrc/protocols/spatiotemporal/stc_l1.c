@@ -78,10 +78,7 @@ stc_clean_set(gpc_controller_t *unit, uint32_t set, gpc_address_t except)
         if (!(current >> stc_band_of(epochs, line, seb) & 1) || line == except || tags->tags[way].mshr != GPC_NONE) {
             continue;
         }
-        int status = gpc_controller_line(unit, STC_TABLE_LINES, GPC_MSG_EXPIRE, line, gpc_all_words(unit), GPC_NONE);
-        if (status != GPC_OK) {
-            return status;
-        }
+        GPC_TRY(gpc_controller_line(unit, STC_TABLE_LINES, GPC_MSG_EXPIRE, line, gpc_all_words(unit), GPC_NONE));
     }
     return GPC_OK;
 }

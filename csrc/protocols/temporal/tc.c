@@ -17,7 +17,7 @@ tc_check_lifetime(const char *id, const gpc_machine_t *machine, int64_t lifetime
 {
     gpc_cycle_t longest = gpc_longest_time(machine);
     if (lifetime <= 0 || (gpc_cycle_t) lifetime <= longest) {
-        return 0;
+        return GPC_OK;
     }
     return gpc_fail(
         failure, GPC_ERROR_OPTION,
@@ -210,8 +210,8 @@ end_lease(gpc_controller_t *bank, gpc_address_t line)
 int
 tc_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
 {
-    int status = end_lease(units->bank, line);
-    return status ? status : gpc_host_write_alone(units, line, mask, words);
+    GPC_TRY(end_lease(units->bank, line));
+    return gpc_host_write_alone(units, line, mask, words);
 }
 
 /* ---- monitors -------------------------------------------------------------------------------------------------------- */

@@ -158,7 +158,8 @@ GPC_ACTION(act_hit_value, "complete the load with its value of now")
 {
     int status = gpc_act(act_take_value, x);
     gpc_count(x, load_hits);
-    return status ? status : gpc_complete(x, x->message, x->msg->data, true);
+    GPC_TRY(status);
+    return gpc_complete(x, x->message, x->msg->data, true);
 }
 
 GPC_ACTION(act_complete_value,
@@ -169,10 +170,7 @@ GPC_ACTION(act_complete_value,
     gpc_requests_mshr(x)->outstanding--;
     while ((i = gpc_take_pending(x, request)) != GPC_NONE) {
         const gpc_msg_t *load = gpc_msg_at(x->unit->messages, i);
-        int status = gpc_complete(x, i, load->flags & HAS_VALUE ? load->data : x->msg->data, false);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_complete(x, i, load->flags & HAS_VALUE ? load->data : x->msg->data, false));
     }
     return GPC_OK;
 }
