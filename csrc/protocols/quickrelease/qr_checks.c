@@ -41,9 +41,7 @@ check_level(gpc_controller_t *unit, gpc_address_t line)
     int status = line == 0 ? check_all_left(unit) : dirty ? check_left(unit, written) : GPC_OK;
     bool rests = way != GPC_NONE && reads->tags[way].mshr == GPC_NONE;
 
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     if (dirty && gpc_part_find(qr_fifo(unit), line) == GPC_NONE) {
         return gpc_violated(unit, line, "the S-FIFO lists every dirty block",
                             "%s %u has dirty words, its S-FIFO no entry", unit->type->name, unit->index);

@@ -82,8 +82,8 @@ GPC_ACTION(act_flush, "the wL1 gives the block up, to the L2")
 
 GPC_ACTION(act_flush_first, "hold without room; else the wL1 gives the block up, to the L2")
 {
-    int status = qr_need_room(x);
-    return status ? status : qr_flush(x);
+    GPC_TRY(qr_need_room(x));
+    return qr_flush(x);
 }
 
 GPC_ACTION(act_read, "send READ, after the wL1's tag; the load is pending")
@@ -93,8 +93,8 @@ GPC_ACTION(act_read, "send READ, after the wL1's tag; the load is pending")
     gpc_count(x, load_misses);
     qr_mshr(x)->outstanding++;
     qr_read_line(x)->old = GPC_NO_WORDS;
-    int status = gpc_send_after(x, msg, QR_TAG);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_send_after(x, msg, QR_TAG));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_serve_pending, "complete every pending load from the block")
@@ -119,9 +119,7 @@ GPC_ACTION(act_store,
     bool counted = pushed && unit->options[QR_OPTION_SYNC_SC];
     int status = qr_put(x, pushed);
 
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     qr_unit(unit)->written = 1;
     if (pushed) {
         qr_warp(unit, x->msg->warp)->stores += counted ? unit->machine->partitions : 0;
@@ -133,7 +131,8 @@ GPC_ACTION(act_store,
     if (status == GPC_OK) {
         status = gpc_note_accepted(x);
     }
-    return status ? status : gpc_complete(x, x->message, NULL, true);
+    GPC_TRY(status);
+    return gpc_complete(x, x->message, NULL, true);
 }
 
 GPC_ACTION(act_atomic,
@@ -146,22 +145,18 @@ GPC_ACTION(act_atomic,
     if (status == GPC_OK) {
         status = qr_flush(x);
     }
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     qr_unit(x->unit)->written = 1;
     gpc_msg_t *msg = gpc_new_request(x, QR_ATOMIC);
     status = qr_push_atomic(x);
-    return status ? status : gpc_send(x, msg);
+    GPC_TRY(status);
+    return gpc_send(x, msg);
 }
 
 static int
 acknowledge(gpc_step_t *x, bool had)
 {
-    int status = qr_check_inv(x);
-    if (status) {
-        return status;
-    }
+    GPC_TRY(qr_check_inv(x));
     x->unit->own_counters[QR_COUNT_invalidations_hit] += had;
     x->unit->statistics->invalidations += had;
     if (x->unit->options[QR_OPTION_INV] != QR_BY_ACK) {
@@ -278,7 +273,8 @@ release_by(gpc_controller_t *unit, uint16_t warp, uint32_t *left)
             unit, &(qr_entry_t){.kind = QR_REL, .warp = warp, .core = unit->node, .number = ++qr_unit(unit)->numbers});
     }
     if (status || *left > 1) {
-        return status ? status : GPC_HOLD;
+        GPC_TRY(status);
+        return GPC_HOLD;
     }
     *left = 0;
     return GPC_OK;
@@ -297,10 +293,7 @@ GPC_ACTION(act_end, "a marker of the core into the S-FIFO; hold until it is answ
 GPC_ACTION(act_released, "one answer less; what waited for the last one goes on")
 {
     gpc_controller_t *unit = x->unit;
-    int status = qr_check_answer(x);
-    if (status) {
-        return status;
-    }
+    GPC_TRY(qr_check_answer(x));
     if (x->msg->warp == QR_KERNEL) {
         return --qr_unit(unit)->ending == 1 ? unit->ports->schedule(unit->world, unit) : GPC_OK;
     }

@@ -67,8 +67,8 @@ read_up(gpc_step_t *x, bool apart)
     gpc_count(x, load_misses);
     qr_mshr(x)->outstanding++;
     qr_mshr(x)->joined += !apart;
-    int status = gpc_send_after(x, msg, QR_TAG_ABOVE);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_send_after(x, msg, QR_TAG_ABOVE));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_read, "send READ_UP; the request is pending")
@@ -91,8 +91,8 @@ GPC_ACTION(act_join, "the request is pending too")
 
 GPC_ACTION(act_take, "the wL2 takes the words, or hold")
 {
-    int status = qr_put(x, 0);
-    return status ? status : gpc_note_performed(x, x->message, 0);
+    GPC_TRY(qr_put(x, 0));
+    return gpc_note_performed(x, x->message, 0);
 }
 
 GPC_ACTION(act_pass_atomic, "the wL2 gives the block up, or Inv to every L1; send ATOMIC_UP")
@@ -103,9 +103,7 @@ GPC_ACTION(act_pass_atomic, "the wL2 gives the block up, or Inv to every L1; sen
         qr_unit(x->unit)->given_up += !dirty;
         status = dirty ? qr_flush(x) : qr_invalidate(x);
     }
-    if (status) {
-        return status;
-    }
+    GPC_TRY(status);
     gpc_msg_t *msg = gpc_new_message(x, QR_ATOMIC_UP, gpc_node_of(x->unit, GPC_AT_MEMORY));
     msg->mask = x->msg->mask;
     msg->lanes = x->msg->lanes;

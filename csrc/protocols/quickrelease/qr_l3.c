@@ -66,8 +66,8 @@ GPC_ACTION(act_flush, "the wL3 gives the block up, to memory")
 GPC_ACTION(act_fetch, "fetch the block from memory, after the wL3's tag; the request is pending")
 {
     gpc_count_miss(x);
-    int status = gpc_fetch_after(x, QR_TAG_ABOVE);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_fetch_after(x, QR_TAG_ABOVE));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_join, "the request is pending too")
@@ -91,7 +91,8 @@ perform(gpc_step_t *x, gpc_index_t message)
     if (status == GPC_OK && written) {
         status = gpc_write_memory(x, written, gpc_line_words(x));
     }
-    return status ? status : gpc_send(x, gpc_new_answer(x, message, QR_OLD_VALUES_DOWN));
+    GPC_TRY(status);
+    return gpc_send(x, gpc_new_answer(x, message, QR_OLD_VALUES_DOWN));
 }
 
 GPC_ACTION(act_perform, "perform the atomic, its words to memory; send OLD_VALUES_DOWN")

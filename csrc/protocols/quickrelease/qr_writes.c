@@ -124,8 +124,8 @@ qr_need_places(gpc_controller_t *unit, uint32_t places)
     }
     unit->own_counters[QR_COUNT_full] += qr_unit(unit)->wanted == 0;
     qr_unit(unit)->wanted = (uint8_t) places;
-    int status = qr_next_turn(unit, GPC_NONE);
-    return status ? status : GPC_HOLD;
+    GPC_TRY(qr_next_turn(unit, GPC_NONE));
+    return GPC_HOLD;
 }
 
 static int
@@ -147,10 +147,7 @@ int
 qr_push_marker(gpc_controller_t *unit, const qr_entry_t *marker)
 {
     gpc_index_t entry;
-    int status = push(unit, 0, F_MARKER, &entry);
-    if (status) {
-        return status;
-    }
+    GPC_TRY(push(unit, 0, F_MARKER, &entry));
     qr_entry_t *fields = gpc_part_fields(qr_fifo(unit), entry);
     uint32_t place = fields->place;
     *fields = *marker;
@@ -163,13 +160,12 @@ qr_push_marker(gpc_controller_t *unit, const qr_entry_t *marker)
 int
 qr_take_marker(gpc_step_t *x)
 {
-    int status = qr_need_places(x->unit, 1);
-    return status ? status
-                  : qr_push_marker(x->unit, &(qr_entry_t){.kind = (uint8_t) qr_message(x->msg)->kind,
-                                                          .warp = x->msg->warp,
-                                                          .core = x->msg->requester,
-                                                          .from = x->msg->source,
-                                                          .number = qr_message(x->msg)->number});
+    GPC_TRY(qr_need_places(x->unit, 1));
+    return qr_push_marker(x->unit, &(qr_entry_t){.kind = (uint8_t) qr_message(x->msg)->kind,
+                                                 .warp = x->msg->warp,
+                                                 .core = x->msg->requester,
+                                                 .from = x->msg->source,
+                                                 .number = qr_message(x->msg)->number});
 }
 
 int
@@ -440,7 +436,8 @@ qr_put(gpc_step_t *x, uint32_t markers)
     if (status == GPC_OK) {
         status = qr_need_places(x->unit, absent + markers);
     }
-    return status ? status : gpc_controller_line(x->unit, QR_WRITE_TABLE, QR_PUT, x->line, x->mask, x->message);
+    GPC_TRY(status);
+    return gpc_controller_line(x->unit, QR_WRITE_TABLE, QR_PUT, x->line, x->mask, x->message);
 }
 
 int

@@ -122,20 +122,20 @@ send_home(gpc_step_t *x, uint8_t type)
 GPC_ACTION(act_gets, "send GETS; the load is pending")
 {
     gpc_count(x, load_misses);
-    int status = send_home(x, RFO_GETS);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(send_home(x, RFO_GETS));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_getx, "send GETX; the store is pending")
 {
-    int status = send_home(x, RFO_GETX);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(send_home(x, RFO_GETX));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_upg, "send UPG; the store is pending")
 {
-    int status = send_home(x, RFO_UPG);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(send_home(x, RFO_UPG));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_unblock, "send UNBLOCK to the directory")
@@ -384,9 +384,7 @@ static const gpc_patch_t victim_patches[] = {
 static const gpc_table_t l1 = {
     GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
     .causes = {ON_SAME(RFO, L1, DATA_S, DATA_E, INV, FWD_GETS, FWD_GETX, RECALL), ON_SAME(RFO, L1, PUT_ACK)}};
-GPC_COMPILED_PATCHES(static, victim, l1, victim_patches, l1_classify)
-static const gpc_table_t victim = {GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "rfo", l1, victim_patches, l1_classify),
-                                   .compiled = &victim_compiled};
+static const gpc_table_t victim = {GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "rfo", l1, victim_patches, l1_classify)};
 
 #define L1                                                                                                             \
     .name = "L1", .position = GPC_AT_CORE,                                                                             \

@@ -109,8 +109,8 @@ rfo_send(gpc_step_t *x, uint8_t type, gpc_node_t destination, const uint32_t *wo
 GPC_SHARED_ACTION(rfo_act_read, "send READ to the memory side; the request is pending")
 {
     x->unit->statistics->load_misses += x->cause == RFO_GETS;
-    int status = rfo_send(x, RFO_READ, gpc_node_of(x->unit, GPC_AT_MEMORY), NULL, nothing);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(rfo_send(x, RFO_READ, gpc_node_of(x->unit, GPC_AT_MEMORY), NULL, nothing));
+    return gpc_keep_pending(x);
 }
 
 GPC_SHARED_ACTION(rfo_act_data_s, "send DATA_S to the reader")
@@ -145,14 +145,16 @@ GPC_SHARED_ACTION(rfo_act_data_m, "send INV to all other sharers, DATA_M to the 
 {
     int status = GPC_OK;
     uint32_t need = invalidate(x, &status);
-    return status ? status : rfo_send(x, RFO_DATA_M, x->msg->source, rfo_data_of(x), (rfo_message_t){.need = need});
+    GPC_TRY(status);
+    return rfo_send(x, RFO_DATA_M, x->msg->source, rfo_data_of(x), (rfo_message_t){.need = need});
 }
 
 GPC_SHARED_ACTION(rfo_act_permit, "send INV to all other sharers, ACK_COUNT to the writer")
 {
     int status = GPC_OK;
     uint32_t need = invalidate(x, &status);
-    return status ? status : rfo_send(x, RFO_ACK_COUNT, x->msg->source, NULL, (rfo_message_t){.need = need});
+    GPC_TRY(status);
+    return rfo_send(x, RFO_ACK_COUNT, x->msg->source, NULL, (rfo_message_t){.need = need});
 }
 
 GPC_ACTION(act_invalidate, "send INV to all other sharers; the writer will learn their number with the line")
@@ -171,7 +173,8 @@ GPC_ACTION(act_forward_getx, "send INV to all other sharers, FWD_GETX to the own
 {
     int status = GPC_OK;
     uint32_t need = invalidate(x, &status);
-    return status ? status : rfo_send(x, RFO_FWD_GETX, rfo_entry_of(x)->owner, NULL, (rfo_message_t){.need = need});
+    GPC_TRY(status);
+    return rfo_send(x, RFO_FWD_GETX, rfo_entry_of(x)->owner, NULL, (rfo_message_t){.need = need});
 }
 
 GPC_SHARED_ACTION(rfo_act_put_ack, "send PUT_ACK to the evicting L1")

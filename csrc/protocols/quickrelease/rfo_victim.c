@@ -138,16 +138,16 @@ probe(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set)
 
 GPC_ACTION(act_probe_sharers, "send FWD_GETS to all sharers; the read is pending")
 {
-    int status = probe(x, RFO_FWD_GETS, gpc_sharers(x));
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(probe(x, RFO_FWD_GETS, gpc_sharers(x)));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_probe_owner, "send FWD_GETS to the owner; the read is pending")
 {
     gpc_nodeset_t owner = {{0}};
     gpc_nodeset_add(&owner, rfo_entry_of(x)->owner);
-    int status = probe(x, RFO_FWD_GETS, &owner);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(probe(x, RFO_FWD_GETS, &owner));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_take_away, "send FWD_GETX to owner and sharers, which are listed no longer; the write is pending")
@@ -159,16 +159,16 @@ GPC_ACTION(act_take_away, "send FWD_GETX to owner and sharers, which are listed 
     }
     entry->sharers = (gpc_nodeset_t){{0}};
     entry->owner = GPC_NO_NODE;
-    int status = probe(x, RFO_FWD_GETX, &others);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(probe(x, RFO_FWD_GETX, &others));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_invalidate, "send INV to all other sharers, which are listed no longer; the write is pending")
 {
     gpc_nodeset_t others = gpc_other_sharers(x);
     *gpc_sharers(x) = (gpc_nodeset_t){{0}};
-    int status = probe(x, RFO_INV, &others);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(probe(x, RFO_INV, &others));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_ask_for_victim, "send FWD_GETX to the evicting sharer")
@@ -322,7 +322,6 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-GPC_COMPILED(extern, rfo_victim_table, L2, l2_table, l2_classify)
-const gpc_table_t rfo_victim_table = {
-    GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify), .compiled = &rfo_victim_table_compiled,
-    .arrays = 1u << RFO_DIRECTORY | 1u << RFO_DATA, .causes = {ON_SAME(RFO, L2, GETS, GETX, LINE)}};
+const gpc_table_t rfo_victim_table = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
+                                      .arrays = 1u << RFO_DIRECTORY | 1u << RFO_DATA,
+                                      .causes = {ON_SAME(RFO, L2, GETS, GETX, LINE)}};

@@ -82,8 +82,8 @@ GPC_ACTION(act_read, "send READ; the request is pending")
     gpc_msg_t *msg = new_message_up(x, WT_READ, false);
     wt_l2_mshr(x)->outstanding = wt_l2_mshr(x)->joined = 1;
     msg->mask = gpc_all_words(x->unit);
-    int status = gpc_send(x, msg);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_send(x, msg));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_join, "the request is pending too")
@@ -98,8 +98,8 @@ GPC_ACTION(act_read_apart, "send READ for this request alone; it is pending")
     gpc_count(x, load_misses);
     gpc_msg_t *msg = new_message_up(x, WT_READ, true);
     msg->mask = gpc_all_words(x->unit);
-    int status = gpc_send(x, msg);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_send(x, msg));
+    return gpc_keep_pending(x);
 }
 
 static int
@@ -112,8 +112,8 @@ pass_store(gpc_step_t *x, bool apart)
 
 GPC_ACTION(act_pass_store, "the store is ordered here: send WRITE with its words")
 {
-    int status = gpc_note_performed(x, x->message, 0);
-    return status ? status : pass_store(x, false);
+    GPC_TRY(gpc_note_performed(x, x->message, 0));
+    return pass_store(x, false);
 }
 
 GPC_ACTION(act_pass_store_apart, "send WRITE with its words; the directory orders it")
@@ -283,7 +283,8 @@ GPC_ACTION(wt_act_write, "the words enter memory's queue; send WRITTEN")
     }
     gpc_msg_t *msg = gpc_new_answer(x, x->message, WT_WRITTEN);
     wt_message(msg)->apart = apart;
-    return status ? status : gpc_send_probed(x, msg);
+    GPC_TRY(status);
+    return gpc_send_probed(x, msg);
 }
 
 GPC_ACTION(wt_act_perform, "perform the atomics; the words enter memory's queue; send OLD_VALUES")
@@ -293,7 +294,8 @@ GPC_ACTION(wt_act_perform, "perform the atomics; the words enter memory's queue;
     if (status == GPC_OK && written) {
         status = gpc_write_memory(x, written, gpc_line_words(x));
     }
-    return status ? status : gpc_send(x, gpc_new_answer(x, x->message, WT_OLD_VALUES));
+    GPC_TRY(status);
+    return gpc_send(x, gpc_new_answer(x, x->message, WT_OLD_VALUES));
 }
 
 /* clang-format off */

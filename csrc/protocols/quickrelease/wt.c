@@ -86,8 +86,8 @@ l1_classify(const gpc_step_t *x)
 GPC_ACTION(act_read, "send GETS; the load is pending")
 {
     gpc_count(x, load_misses);
-    int status = gpc_send(x, gpc_new_request(x, WT_GETS));
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_send(x, gpc_new_request(x, WT_GETS)));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(wt_act_hit, "complete the load from the line")
@@ -164,7 +164,8 @@ GPC_ACTION(act_complete_named, "complete the access that the answer names; relea
 
     waiting->lanes = x->msg->lanes;
     x->msg->lanes = GPC_NONE;
-    return status ? status : gpc_complete(x, request, x->msg->data, false);
+    GPC_TRY(status);
+    return gpc_complete(x, request, x->msg->data, false);
 }
 
 /* clang-format off */
