@@ -16,19 +16,6 @@
  *          line to (`copies`); after a fill, when the list is unknown, it queries all L1s. An L1 whose request has not reached the L2
  *          is not invalidated: it receives the new value.
  * Differs  the public simulator's L2 includes the L1s and recalls their copies, also at once; here an evicted line keeps its copies.
- * Table    of `gpucoh protocols ideal`, L2
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          no-coh's (6 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *                I   V   IS    IM
- *   GETS         IS  *V  IS    hold
- *   GETX         IM  *V  hold  hold
- *   ATOMIC       IM  *V  hold  hold
- *   EVICT_CLEAN      I   keep  keep
- *   EVICT_DIRTY      I
- *   FILL                 *V
- *   FILL_STORE                 *V
- *   FILL_ATOMIC                *V
  */
 #include <string.h>
 

@@ -8,19 +8,6 @@
  *          stores are acknowledged there. Its loads are "similar to NVIDIA's Kepler" (section 5.1), which reads sectors: fill=sector.
  * Differs  the paper's public simulator (GPGPUSIM-RUBY, gpgpu-sim/ruby_wrapper.cc, non_coherent-L2cache.sm) answers with the coalesced
  *          request's size: the aligned 32, 64 or 128 bytes that enclose the words. fill=sector differs if they enclose an unused sector.
- * Table    of `gpucoh protocols no-l1[fill=sector]`, L2
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          no-l1's (2 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *                I   V   IS    IM
- *   GETS         IS  *V  IS    hold
- *   GETX         IM  V   hold  hold
- *   ATOMIC       IM  V   hold  hold
- *   EVICT_CLEAN      I   keep  keep
- *   EVICT_DIRTY      I
- *   FILL                 *V
- *   FILL_STORE                 V
- *   FILL_ATOMIC                V
  */
 #include "protocols/baseline/baseline.h"
 #include "protocols/quickrelease/write_through.h"

@@ -7,33 +7,6 @@
  *          word, or on the word that an answer brings (even one that will not be kept: a core that polls with acquires would
  *          starve it otherwise). Global synchronisation on a delayed word registers it first.
  * Options  as denovo-drf.
- * Table    of `gpucoh protocols denovo-hrf`, L1
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          denovo-drf's (16 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *                          I      V      R    RDP   RDX    WRP   SYP   WBP    WBS    WBF
- *   LOAD                   RDP    V      R    RDP   hold         hold  hold   hold   hold
- *   LOAD_COMING            hold
- *   LOAD_BUFFERED          I                  RDP   RDX    WRP         WBP    WBS    WBF
- *   STORE                  I      V      R    RDP   RDX    WRP   hold  WBP    WBS    WBF
- *   SYNC                   SYP    SYP    R    hold  hold         SYP   hold   hold   hold
- *   SYNC_BUFFERED          queue  queue       hold  hold   hold        hold   hold   hold
- *   DRAIN                  WRP    WRP         hold  hold               hold   hold   hold
- *   ACQUIRE                I      I      R    RDX   RDX    WRP   SYP   WBP    WBS    WBF
- *   EVICT                  I      I      WBP
- *   DATA                                      V     I
- *   DATA_SKIPPED                              I     I
- *   EXTRA                  V      V           RDP                SYP   WBP           WBF
- *   EXTRA_BARRED           I      V      R    RDP   RDX    WRP   SYP   WBP           WBF
- *   REGISTERED                                             R     R
- *   REGISTERED_TAKEN                                       I     I
- *   FORWARD_READ           I      V      R    RDP   RDX    WRP   SYP   WBP    WBS    WBF
- *   FORWARD_TAKE                         I                 WRP   SYP   WBF    I
- *   RECALL                               I                 WRP   SYP   WBP
- *   WRITTEN_BACK                                                       I
- *   STALE                                                              WBS           I
- *   LOCAL_ATOMIC           *RDP   *V     *R   *RDP  *hold        *SYP  *hold  *hold  *hold
- *   LOCAL_ATOMIC_BUFFERED  *I                 *RDP  *RDX   *WRP        *WBP   *WBS   *WBF
  */
 #include "protocols/denovo/denovo.h"
 

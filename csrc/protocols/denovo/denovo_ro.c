@@ -6,35 +6,6 @@
  *          line. A read of marked words survives an acquire too. The marks end with the kernel, since a later one may write the
  *          region: ro_scope=kernel. A store or synchronisation on a marked word breaks the annotation; the word is then valid.
  * Options  as denovo-drf; ro_scope.
- * Table    of `gpucoh protocols denovo-ro`, L1
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          denovo-drf's (21 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *                     I      V      R    RDP   RDX    WRP   SYP    WBP    WBS    WBF    VO
- *   LOAD              RDP    V      R    RDP   hold         hold   hold   hold   hold   *VO
- *   LOAD_COMING       hold
- *   LOAD_BUFFERED     I                  RDP   RDX    WRP          WBP    WBS    WBF
- *   STORE             I      V      R    RDP   RDX    WRP   hold   WBP    WBS    WBF    *V
- *   SYNC              SYP    SYP    R    hold  hold         SYP    hold   hold   hold   *SYP
- *   SYNC_BUFFERED     queue  queue       hold  hold   hold         hold   hold   hold
- *   DRAIN             WRP    WRP         hold  hold                hold   hold   hold
- *   ACQUIRE           I      I      R    RDX   RDX    WRP   SYP    WBP    WBS    WBF    *VO
- *   EVICT             I      I      WBP                                                 *I
- *   DATA                                 V     I
- *   DATA_SKIPPED                         I     I
- *   EXTRA             V      V           RDP                SYP    WBP           WBF    *VO
- *   EXTRA_BARRED      I      V      R    RDP   RDX    WRP   SYP    WBP           WBF    *VO
- *   REGISTERED                                        R     R
- *   REGISTERED_TAKEN                                  I     I
- *   FORWARD_READ      I      V      R    RDP   RDX    WRP   SYP    WBP    WBS    WBF    *VO
- *   FORWARD_TAKE                    I                 WRP   SYP    WBF    I
- *   RECALL                          I                 WRP   SYP    WBP
- *   WRITTEN_BACK                                                   I
- *   STALE                                                          WBS           I
- *   LOAD_RO           *RDP   *VO    *R   *RDP  *hold        *hold  *hold  *hold  *hold  *VO
- *   DATA_RO                              *VO
- *   ACQUIRE_RO                           *RDP
- *   BEGIN                                                                               *I
  */
 #include "protocols/denovo/denovo.h"
 

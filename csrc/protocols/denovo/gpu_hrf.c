@@ -11,23 +11,6 @@
  *          flushes the stores of every warp of the core, and an acquire drops the core's copies: this makes synchronisation
  *          transitive through both scopes (HRF-Indirect).
  * Options  as gpu-drf.
- * Table    of `gpucoh protocols gpu-hrf`, L1
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          gpu-drf's (9 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *                          I      V      IV     IVX
- *   LOAD                   IV     V      IV     hold
- *   LOAD_BUFFERED          I             IV     IVX
- *   STORE                  I      V      IV     IVX
- *   SYNC                   I      I      IVX    IVX
- *   SYNC_BUFFERED          queue  queue  queue  queue
- *   ACQUIRE                       I      IVX    IVX
- *   EVICT                         I
- *   DATA                                 V      I
- *   SYNC_DONE              I      V      IV     IVX
- *   LOCAL_ATOMIC           *IV    *V     *IV    *hold
- *   LOCAL_ATOMIC_BUFFERED  *I            *IV    *IVX
- *   SYNC_AFTER_ATOMIC                    *hold  *hold
  */
 #include "protocols/denovo/gpu.h"
 

@@ -19,29 +19,6 @@
  *          order. Here the L2 answers after the owner's DOWNGRADE_ACK, which follows the write on its network.
  * Differs  from the public simulator: the L2 collects acknowledgements, not the writing L1; a load that meets an own outstanding
  *          write waits for it, and does not complete with it.
- * Table    of `gpucoh protocols mesi-wt[exclusive=on]`, L2
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          mesi-wt's (25 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *                  I   V    S   IS    IM    SW    SA    SI    SB    MT     MT_S
- *   GETS           IS  *MT  S   IS    hold  hold  hold  hold  hold  *MT    *MT_S
- *   GETX           IM  SB   *-  hold  hold  hold  hold  hold  hold  *SB    *hold
- *   ATOMIC         IM  SB   *-  hold  hold  hold  hold  hold  hold  *SB    *hold
- *   EVICT_CLEAN        I    SI  keep  keep  keep  keep        keep  *SI    *keep
- *   EVICT_DIRTY        I    SI              keep  keep        keep  *SI    *keep
- *   FILL                        S
- *   FILL_STORE                        SB
- *   FILL_ATOMIC                       SB
- *   GETX_SHARED             SW                                      *SW
- *   ATOMIC_SHARED           SA                                      *SA
- *   INV_ACK                                 SW    SA    SI
- *   LAST_INV_ACK                            SB    SB    I
- *   UNBLOCK                                                   *MT
- *   UNBLOCK_ALONE                                             V
- *   GETS_OWNED                                                      *MT_S
- *   FILL_ALONE                  *MT
- *   DOWNGRADE_ACK                                                          *S
- *   BEHIND                                  *SW   *SA   *SI   *SB   *MT    *MT_S
  */
 #include "protocols/invalidation/mesi_wt.h"
 

@@ -1,23 +1,4 @@
-/* mesi_wt_l1.c: MESI-WT's L1: write-through, no write allocation. mesi_wt.c describes the protocol.
- *
- * Table    of `gpucoh protocols mesi-wt[exclusive=on]`, L1
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          mesi-wt's (44 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *                  I   S   IS     IS_I   II    SM    E    M    MM     MM_S   MM_I   IS_S
- *   LOAD           IS  S   IS     hold   hold  hold  *E   *M   *hold  *hold  *hold  *IS_S
- *   STORE          II  SM  hold   hold   hold  hold  *MM  *MM  *hold  *hold  *hold  *hold
- *   ATOMIC         II  SM  hold   hold   hold  hold  *MM  *MM  *hold  *hold  *hold  *hold
- *   EVICT              I   keep                keep  *I   *I   *keep  *keep         *keep
- *   DATA                   S      I      I     *M                                   *S
- *   ACK                                  I     *M
- *   INV            I   I   IS_I   IS_I   II    II    *I   *I   *MM_I  *MM_I         *IS_I
- *   STORE_MERGED                         II    SM
- *   ATOMIC_MERGED                        II    SM
- *   DATA_E                 *E     *I                                                *S
- *   DOWNGRADE      *I      *IS_S  *IS_I  *II         *S   *S   *MM_S
- *   BEHIND_ACK                                                 *M     *S     *I
- */
+/* mesi_wt_l1.c: MESI-WT's L1: write-through, no write allocation. mesi_wt.c describes the protocol. */
 #include "cache/rmw.h"
 #include "protocols/invalidation/mesi_wt.h"
 

@@ -11,18 +11,6 @@
  *          nothing for other blocks.
  * Options  acquire=off, for figure 1's potential: copies survive acquires and kernels; a hit returns the L2's words, since results would
  *          be wrong and loops endless otherwise.
- * Table    of `gpucoh protocols src[acquire=off]`, L1
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          src's (3 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *               I   V   IV    II
- *   LOAD        IV  *V  hold  hold
- *   LOAD_FRESH  II  II  hold  hold
- *   LOAD_JOIN           IV    II
- *   STORE       I   I
- *   EVICT           I
- *   DATA                V     I
- *   ACQUIRE     I   *V  *IV   II
  */
 #include "protocols/spatiotemporal/stc.h"
 

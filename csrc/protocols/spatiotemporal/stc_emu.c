@@ -12,35 +12,6 @@
  *          (ETV, which the paper names and does not explain).
  * Hardened skew=resume: the first tick after RESUME changes nothing. PREPARE would follow RESUME at once where a change takes a multiple of
  *          `epoch`, and no store would ever be issued.
- * Table    of `gpucoh protocols stc-es`, EMU
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          stc-nv's (7 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *               SLEEP   PREP   CHG
- *   BEGIN       SLEEP
- *   TICK_IDLE   *SLEEP  PREP   CHG
- *   TICK_EARLY  SLEEP
- *   READY               PREP
- *   LAST_READY          CHG
- *   DONE                       CHG
- *   LAST_DONE                  SLEEP
- *   TICK        *PREP   *PREP  *CHG
- *   DEMAND      *SLEEP  *PREP  *CHG
- * Table    of `gpucoh protocols stc-ab`, EMU
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          stc-es's (7 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *               SLEEP   PREP   CHG
- *   BEGIN       SLEEP
- *   TICK_IDLE   SLEEP   PREP   CHG
- *   TICK_EARLY  SLEEP
- *   READY               PREP
- *   LAST_READY          CHG
- *   DONE                       CHG
- *   LAST_DONE                  SLEEP
- *   TICK        *PREP   PREP   CHG
- *   DEMAND      *SLEEP  *PREP  *CHG
- *   CONFLICT    *SLEEP  *PREP  *CHG
  */
 #include "protocols/spatiotemporal/stc.h"
 

@@ -8,20 +8,6 @@
  * Hardened a line of an epoch that begins is not kept although its read is outstanding (IV to II): it may come later than the epoch
  *          ends, and be older than its stores.
  * Inferred one CONFLICT a band until its next epoch; a load that reads at the L2 sends it, too, if a change holds up a store of its band.
- * Table    of `gpucoh protocols stc-ab`, L1
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          stc-nv's (5 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *              I    V   IV    II
- *   LOAD       *IV  *V  hold  hold
- *   LOAD_U     *II            hold
- *   LOAD_JOIN           *IV   *II
- *   STORE      I    I
- *   EVICT           I
- *   DATA                V     I
- *   DATA_E              I     I
- *   EPOCH           I   II    II
- *   OTHER               IV    II
  */
 #include "protocols/spatiotemporal/stc_cu.h"
 

@@ -5,34 +5,6 @@
  *          demands its band. At a change of epochs what is blocked is looked at again.
  * Inferred DEMAND is sent again when SEB has changed, as the EMU then forgets demands. A store takes any free entry, and an entry's bank
  *          is its number modulo 16, so that a full queue is drained in 8 cycles (7.2); in any order.
- * Table    of `gpucoh protocols stc-nv`, L1.buffer
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          src's (11 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *                FREE      SENT   BLOCKED   READY
- *   ISSUE        *SENT
- *   BEHIND       hold
- *   LATER                  SENT   *BLOCKED  *READY
- *   ACK                    *FREE
- *   BLOCK        *BLOCKED
- *   GRANTED                       *READY
- *   NOT_GRANTED                   *BLOCKED
- *   STOP                          *BLOCKED  *BLOCKED
- *   TURN                          *BLOCKED  *SENT
- * Table    of `gpucoh protocols stc-es`, L1.buffer
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          stc-nv's (3 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *                FREE      SENT  BLOCKED   READY
- *   ISSUE        SENT
- *   BEHIND       hold
- *   LATER                  SENT  BLOCKED   READY
- *   ACK                    FREE
- *   BLOCK        *BLOCKED
- *   GRANTED                      READY
- *   NOT_GRANTED                  *BLOCKED
- *   STOP                         BLOCKED   *BLOCKED
- *   TURN                         BLOCKED   SENT
  */
 #include "protocols/spatiotemporal/stc_cu.h"
 

@@ -6,20 +6,6 @@
  *          has touched: from PREPARE on, one set a cycle, the first in its cycle; DONE follows the last.
  * Hardened skew=next: PREPARE names the epochs to come, and from READY on loads honour them too, since another CU may have changed
  *          already; skew=resume and skew=sync are other cures.
- * Table    of `gpucoh protocols stc-nv[skew=resume]`, L1.epochs
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          stc-nv's (4 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *                 RUN    DRAIN  READY  SWEEP  WAIT
- *   BEGIN         RUN
- *   PREPARE       DRAIN
- *   PREPARE_IDLE  READY
- *   DRAINED              READY
- *   CHANGE                      *WAIT
- *   CHANGE_EARLY                SWEEP
- *   SWEPT                DRAIN  READY  *WAIT
- *   DEMAND_ACK    RUN    DRAIN  READY  SWEEP  *WAIT
- *   RESUME                                    *RUN
  */
 #include "protocols/spatiotemporal/stc_cu.h"
 

@@ -14,27 +14,6 @@
  *          that would block the queue is commented out), and answers reads of the line with its old timestamp, which does not
  *          starve the store. Two conditions are ours: the lease has not ended, and the reader is not the writer's warp, which must
  *          read its own store (CoWR).
- * Table    of `gpucoh protocols tc-strong[stall=bank]`, L2
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          tc-strong's (22 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *                   I    P    S    E   IS    IM    MI   WS
- *   GETS            *IS  *S   *S   *P  *IS   hold  *IS  hold
- *   GETX            *IM  *WS  *WS  *E  hold  hold  *IM  hold
- *   ATOMIC          *IM  *WS  *WS  *E  hold  hold  *IM  hold
- *   EVICT_CLEAN          MI   MI   I   keep  keep       keep
- *   EVICT_DIRTY          MI   MI   I                    keep
- *   EXPIRE               E    E                    I
- *   FILL                               P
- *   FILL_SHARED                        S
- *   FILL_STORE                               E
- *   FILL_ATOMIC                              E
- *   GETX_PRIVATE         *P
- *   ATOMIC_PRIVATE       *P
- *   TIME_STORE                                          *E
- *   TIME_ATOMIC                                         *E
- *   FILL_LIVE                                *WS
- *   GETS_OLD                                            *hold
  */
 #include "protocols/temporal/tc.h"
 

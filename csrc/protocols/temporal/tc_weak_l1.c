@@ -17,29 +17,6 @@
  *          store or atomic that missed takes its value at the L2). It sets a warp's GWCT to that of the latest answer instead of
  *          keeping the largest. Not emulated: stores take effect at their issue there, and fences wait for registers only.
  *          launch=wait: the end of a warp is a fence, and copies outlive a launch.
- * Table    of `gpucoh protocols tc-weak[simulator=authors]`, L1
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          tc-weak's (18 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *                   I    V   IV    II    VM
- *   LOAD            *IV  *V  *IV   II    *VM
- *   STORE           II   VM  II    II    VM
- *   ATOMIC          II   II  II    II    II
- *   BEHIND                   hold  hold
- *   EVICT                I   keep        keep
- *   EXPIRE               I               II
- *   READ                           *II
- *   LAST_READ                *V    *I
- *   READ_EXPIRED             *I
- *   READ_AGAIN               *IV   *II
- *   ACK                            II    VM
- *   LAST_ACK                       I     V
- *   ACK_G                          *II   *VM
- *   LAST_ACK_G                     *I    *V
- *   DATA_G                         *II   *VM
- *   LAST_DATA_G                    *I    *V
- *   KERNEL_BEGIN         I
- *   KERNEL_FOLLOWS       V
  */
 #include "protocols/temporal/tc_weak.h"
 

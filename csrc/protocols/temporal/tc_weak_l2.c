@@ -12,27 +12,6 @@
  *          before it, and a lease given meanwhile to another core must not have the number of the next one, which would
  *          be taken for a private store beside that core's copy. Other stores do not raise an expired timestamp. A timestamp at
  *          the counter's last value cannot be incremented, so it does not identify the newest copy: no UPGR matches it.
- * Table    of `gpucoh protocols tc-weak[private=literal]`, L2
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          tc-weak's (8 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *                     I   P   S   E   IS    IM    MI
- *   GETS              IS  S   S   P   IS    hold  IS
- *   GETX              IM  *P  *P  E   hold  hold  IM
- *   ATOMIC            IM  *P  S   E   hold  hold  IM
- *   EVICT_CLEAN           MI  MI  I   keep  keep
- *   EVICT_DIRTY           MI  MI  I
- *   EXPIRE                E   E                   I
- *   FILL                              P
- *   FILL_SHARED                       S
- *   FILL_STORE                              E
- *   FILL_ATOMIC                             E
- *   UPGR_SAME             P   *P
- *   UPGR_OTHER        IM  *P  *P  *E  hold  hold  IM
- *   FILL_UPGR                               *E
- *   FILL_LIVE_STORE                         S
- *   FILL_LIVE_OTHER                         S
- *   FILL_LIVE_ATOMIC                        S
  */
 #include "protocols/temporal/tc_weak.h"
 
