@@ -1,7 +1,7 @@
 """Generated parts of documentation pages: the text between ``<!-- NAME -->`` and ``<!-- end -->``.
 
-The text around such a part is written by hand. `tools/pages.py`, `tools/planted_bugs.py` and `tools/fidelity.py` write
-the parts whose names they know.
+The text around such a part is written by hand. `tools/pages.py`, `tools/verification_pages.py` and `tools/fidelity.py`
+write the parts whose names they know.
 """
 
 from __future__ import annotations
@@ -11,6 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 PART = re.compile(r"(<!-- ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A Markdown table."""
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
 
 
 def rewritten(text: str, make: Callable[[str], str | None]) -> str:

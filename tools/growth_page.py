@@ -21,7 +21,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import generated
-from pages import ROOT, table
+from generated import table
+from pages import ROOT
 
 from gpucoh.verify.explorer import verify
 from gpucoh.verify.growth import Exploration, Point, number_of, points

@@ -14,7 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import generated
-from pages import ROOT, table
+from generated import table
+from pages import ROOT
 
 from gpucoh.hardware.figure import draw
 from gpucoh.hardware.verdicts import Summary, Verdict, pairs_of, summarise

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import generated
+from generated import table
 from load_path import WAY
 
 from gpucoh import protocols
@@ -21,14 +22,6 @@ from gpucoh import protocols
 ROOT = Path(__file__).resolve().parents[1]
 # What the core calls an object with metadata -> the word of docs/architecture.md.
 OBJECTS = {"tags": "line", "mshr": "transaction"}
-
-
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """A Markdown table."""
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join(
-        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
-    )
 
 
 def titles() -> dict[str, tuple[str, list[str]]]:

@@ -1,9 +1,7 @@
-"""Which checkers catch which planted bug: ``tests/verification/planted.toml`` and the table in the docs.
+"""Which checkers catch which planted bug: ``tests/verification/planted.toml``.
 
     python tools/planted_bugs.py --find [ID ...]    try the checkers on all planted bugs or these; note what catches
     python tools/planted_bugs.py --check            repeat every noted catch (make proof)
-    python tools/planted_bugs.py --docs             write the table and the diagrams of docs/verification/
-    python tools/planted_bugs.py --figures          also the explorer's states and coverage of every protocol (minutes)
 
 A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting, rule,
 options, fields of the machine, steps of the shortest execution), ``consequence`` (the same without invariants: a wrong
@@ -17,7 +15,6 @@ that nothing catches.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import tomllib
 from collections.abc import Callable
@@ -27,12 +24,10 @@ from typing import Any
 import tomli_w
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import generated
 import mutants
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTES = ROOT / "tests" / "verification" / "planted.toml"
-PAGES = ROOT / "docs" / "verification"
 ORDINARY = "an ordinary mistake"
 LITMUS_RUNS = 500  # of each test, in a search
 FUZZ_OPERATIONS = 20_000  # a few seconds
@@ -255,113 +250,10 @@ def check() -> int:
     return 1 if missed else 0
 
 
-def table() -> str:
-    lines = ["| planted bug | what is wrong | caught by |", "|---|---|---|"]
-    notes = read_notes()
-    for name, protocol in planted().items():
-        row = notes.get(name, {})
-        caught = []
-        if "verify" in row:
-            found = row["verify"]
-            setting = f", {found['setting']}" if found["setting"] else ""
-            fields = "".join(f", {key}={value}" for key, value in found.get("set", {}).items())
-            where = found.get("options", "") + setting + fields
-            caught.append(
-                f"verify: {found['kind']} in {found['name']}{where}, {found['steps']} steps"
-            )
-        if "monitors" in row:
-            caught.append(
-                f"monitors: `{row['monitors']['workload']}`{row['monitors'].get('options', '')}"
-            )
-        if "litmus" in row:
-            caught.append(f"litmus: {row['litmus']['test']}{row['litmus'].get('options', '')}")
-        if "fuzz" in row:
-            caught.append(
-                f"random tester: {row['fuzz']['ops']:,} operations{row['fuzz'].get('options', '')}"
-            )
-        reading = "" if protocol.paper == ORDINARY else f" *Literal reading: {protocol.paper}.*"
-        text = f"{protocol.json['text']}.{reading}".replace("|", "\\|")
-        lines.append(f"| `{name}` | {text} | {'; '.join(caught) or 'nothing'} |")
-    return "\n".join(lines)
-
-
-def drawings() -> str:
-    from gpucoh.verify.diagrams import draw
-    from gpucoh.verify.explorer import node_names
-
-    parts = []
-    for name, protocol in planted().items():
-        row = read_notes().get(name, {})
-        checker = "consequence" if "consequence" in row else "verify"
-        note = row.get(checker)
-        if protocol.paper == ORDINARY or not note:
-            continue
-        program, found = program_of(note), CHECKERS[checker](name, note)
-        assert found is not None
-        drawn = draw(program, node_names(found, program), found["trace"])
-        drawn = re.sub(r"^", "    ", drawn, flags=re.MULTILINE)
-        words = (note.get("options", "").strip("[]"), note["setting"])
-        setting = f" ({', '.join(filter(None, words))})" if any(words) else ""
-        parts.append(
-            f"### `{name}`: {protocol.json['text']}\n\nThe reading: {protocol.paper}.\n\n"
-            f"Program {note['name']}{setting}: `{note['program']}`. "
-            f"{found['kind'].capitalize()}: {found['what']}.\n\n{drawn}"
-        )
-    return "\n\n".join(parts)
-
-
-def figures() -> str:
-    """The extent of `gpucoh verify` for the product's protocols: states, and cells of their tables."""
-    from gpucoh.device.gpu import protocols
-    from gpucoh.verify.explorer import verify
-
-    lines = [
-        "| protocol | rule | model | states | transitions | depth | programs | cells entered |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for name, protocol in protocols().items():
-        entered: dict[str, set[int]] = {}
-        rows = []
-        # neither planted bugs nor skeletons, which are for tests of the framework
-        product = "!" not in name and not name.startswith("skel-")
-        for rule in sorted(protocol.models) if product else ():
-            found = verify(name, consistency=rule, max_states=500_000)
-            assert not found.violations, name
-            for controller, cells in found.cells.items():
-                entered.setdefault(controller, set()).update(cells)
-            programs = (
-                f"all {found.programs:,}"
-                if found.complete
-                else f"{found.explored:,} of {found.programs:,}"
-            )
-            rows.append(
-                f"| `{name}` | {rule} | {found.model} | {found.states:,} | {found.transitions:,} | "
-                f"{found.depth} | {programs} |"
-            )
-        coverage = ", ".join(
-            f"{controller} {len(cells & moving(protocol, controller))} of {len(moving(protocol, controller))}"
-            for controller, cells in entered.items()
-        )
-        lines += [f"{row} {coverage if row is rows[-1] else ''} |" for row in rows]
-    return "\n".join(lines)
-
-
-def moving(protocol: Any, controller: str) -> set[int]:
-    """Numbers of the cells with a transition in a controller's first table."""
-    table = protocol.controllers[controller]
-    return {
-        table.states.index(cell.state) * len(table.events) + table.events.index(cell.event)
-        for cell in table.cells()
-        if cell.next
-    }
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--find", nargs="*", metavar="ID")
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--docs", action="store_true")
-    parser.add_argument("--figures", action="store_true")
     arguments = parser.parse_args()
     mutants.install()
     status = 0
@@ -369,11 +261,6 @@ def main() -> int:
         status |= find(arguments.find)
     if arguments.check:
         status |= check()
-    if arguments.docs:
-        generated.rewrite_named(PAGES / "planted-bugs.md", {"planted bugs": table})
-        generated.rewrite_named(PAGES / "literal-readings.md", {"drawings": drawings})
-    if arguments.figures:
-        generated.rewrite_named(PAGES / "explored-states.md", {"explored states": figures})
     return status
 
 
