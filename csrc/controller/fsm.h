@@ -163,6 +163,8 @@ typedef struct gpc_table {
     /* The event of a cause that always has the same one, plus 1: .causes = {ON(GPC_MSG_EVICT, L1_EVICT), ..}. 0: classify names it, and
      * has no case for the others; NULL: no event. */
     uint8_t causes[GPC_MAX_CAUSES];
+    /* May read the step, the line, the transaction, fields, time and options; may be called again for the same cause, so
+     * it must not write, count or send. A line that is not present has no fields: look at x->state first. */
     gpc_event_id_t (*classify)(const gpc_step_t *x);
     /* Over words: x->word and others that classify gives the same event if they have its state; it is then not called for each.
      * NULL: it is. */

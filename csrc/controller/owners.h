@@ -4,8 +4,18 @@
  *     .owned = 1u << L1_M          .returned = L2_S
  * The host's accesses (host.h) follow from it. Both lines' fields begin with GPC_WRITER_LINE.
  *
+ *     GPC_REQUEST_HOME(act_request_ownership, "GETX with wts; pending", TD_GETX, td_message, td_l1_line, wts)
  *     GPC_GIVE_BACK(act_give_back, "WB with the line, wts and rts", TD_WB, td_message, td_l1_line, wts, rts)
  *     GPC_CALL_IN(act_flush, "FLUSH to the owner", TD_FLUSH)
+ *
+ * The bank names the owner by GPC_SHARERS and act_set_owner. A recall may cross a write-back: the L1 drops a recall
+ * for a line that it no longer has, and the bank takes the write-back for the answer. Recalls (class RCL) and grants
+ * are on one ordered network, so that a recall never overtakes the grant and a stale one arrives before the next
+ * grant; without such an order an owner evicts by a transient state that keeps the words until the bank has
+ * acknowledged the write-back (mesi_l1.c, mesi_l2.c). Write-backs are on a network whose messages are no requests. To
+ * evict an owned line, the bank enters a transient state that recalls it; the way's reservation is retried when that
+ * ends. If the state keeps the way, no other request for the line is seen meanwhile. csrc/tests/tardis.c uses all of
+ * this header.
  */
 #ifndef GPC_CONTROLLER_OWNERS_H
 #define GPC_CONTROLLER_OWNERS_H

@@ -73,9 +73,25 @@ def test_the_page_s_machine_is_read_and_runs(tmp_path):
 
 
 def test_the_page_s_protocol_is_the_file_that_the_test_library_builds():
-    source = PAGES.parents[1] / "csrc" / "tests" / "example_protocol.c"
-    quoted = "\n".join(blocks("add-a-protocol.md", "c"))
-    assert quoted == source.read_text(encoding="utf-8")
+    source = (PAGES.parents[1] / "csrc" / "tests" / "example_protocol.c").read_text(
+        encoding="utf-8"
+    )
+    excerpts = blocks("add-a-protocol.md", "c")
+    assert excerpts
+    assert [excerpt for excerpt in excerpts if excerpt not in source] == []
+
+
+def test_the_page_names_files_that_exist():
+    page = (
+        (PAGES / "add-a-protocol.md")
+        .read_text(encoding="utf-8")
+        .partition("## Where to read on")[2]
+    )
+    csrc = PAGES.parents[1] / "csrc"
+    named = re.findall(r"`([\w/]+\.[ch])`", page)
+    assert named
+    for name in named:
+        assert (csrc / name).is_file() or (csrc / "controller" / name).is_file(), name
 
 
 def test_the_page_s_planted_bug_is_one_of_the_test_library():
