@@ -24,7 +24,6 @@ CONTROLLER = ("controller/controller.c", "controller/fsm.c", "protocols/baseline
 SENDING = (*CONTROLLER, "controller/messages.c", "machine/queues.c", "fabric/network.c")
 ARRIVING = ("fabric/arbiter.c", "fabric/network.c", "machine/queues.c")
 #: The way of the load, down and up again: (part of the way, files in the order in which they are entered).
-#: docs/architecture.md has this table too (tools/pages.py).
 WAY = (
     (
         "core to L1 to network",
