@@ -147,7 +147,7 @@ def machines_command(
 
     Fixed in every machine: an L1 has one port and no banks; a partition's L2
     is one bank that accepts one request per L2 cycle and port, an atomic with
-    all its lanes; consecutive DRAM rows are in consecutive banks (docs/tutorial.md).
+    all its lanes; consecutive DRAM rows are in consecutive banks (docs/how-to/add-a-machine.md).
 
     Examples:
 

@@ -6,8 +6,8 @@ Relativistic Cache Coherence", HPCA 2017; DeNovo is Sinclair, Alsop and Adve, "E
 Scopes", MICRO 2015; STC is Puthoor and Lipasti, "Turn-based Spatiotemporal Coherence for GPUs", TACO 20(3), 2023; QR
 is Hechtman et al., "QuickRelease", HPCA 2014. These tables omit what only one paper's protocols need (write caches,
 epoch units, a memory-side cache), and what the model does not represent: the banks of the L1s (DeNovo table 3: 8; QR
-table 1: 16) and the 16 banks of QR's L2. docs/tutorial.md, "What no field changes", describes what the model does
-instead.
+table 1: 16) and the 16 banks of QR's L2. docs/how-to/add-a-machine.md, "What no field changes", describes what the
+model does instead.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,19 @@ def test_the_first_kernel_of_the_readme_runs(tmp_path):
     first, second = done.stdout.splitlines()
     assert first == re.search(r"print\(y\[:4\]\) +# (.*)", block)[1]
     assert int(second.split()[0]) > 0
+
+
+@pytest.mark.long
+def test_the_tutorial_s_python_runs(tmp_path, monkeypatch):
+    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    (tmp_path / "tutorial.py").write_text(
+        "".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+    )
+    monkeypatch.chdir(tmp_path)
+    found = runpy.run_path("tutorial.py")
+    assert found["c"].table.correct.all()
+    assert found["counts"].tolist() == [256] * 16
+    assert gpucoh.machine("mine.toml").cores == 32
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
