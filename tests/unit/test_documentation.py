@@ -21,6 +21,7 @@ PAGES = [
     ROOT / "docs" / "tutorial.md",
     ROOT / "docs" / "how-to" / "clusters.md",
 ]
+ALL_PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def modules():
@@ -80,10 +81,27 @@ def test_every_command_and_option_that_a_page_shows_exists(page):
             assert used <= known, line
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
-def test_every_file_that_a_page_links_to_is_there(page):
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
+def prose(page):
+    """A page without code."""
+    return re.sub(r"```.*?```|`[^`]+`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def anchors(page):
+    """What links to a page may name behind `#`."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return {
+        re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    }
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_and_heading_that_a_page_links_to_is_there(page):
+    for target in re.findall(r"\]\((?!https?:)([^)]+)\)", prose(page)):
+        name, _, heading = target.partition("#")
+        linked = page.parent / name if name else page
+        assert linked.exists(), target
+        assert not heading or heading in anchors(linked), target
 
 
 def test_generated_tables_are_those_of_the_code(monkeypatch):
