@@ -21,7 +21,6 @@ PAGES = [
     ROOT / "docs" / "tutorial.md",
     ROOT / "docs" / "how-to" / "clusters.md",
 ]
-ALL_PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def modules():
@@ -95,13 +94,18 @@ def anchors(page):
     }
 
 
-@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_file_and_heading_that_a_page_links_to_is_there(page):
-    for target in re.findall(r"\]\((?!https?:)([^)]+)\)", prose(page)):
+def test_every_file_and_heading_that_a_page_links_to_is_there():
+    links = [
+        (page, target)
+        for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))
+        for target in re.findall(r"\]\((?!https?:)([^)]+)\)", prose(page))
+    ]
+    assert len(links) > 200
+    for page, target in links:
         name, _, heading = target.partition("#")
         linked = page.parent / name if name else page
-        assert linked.exists(), target
-        assert not heading or heading in anchors(linked), target
+        assert linked.exists(), f"{page}: {target}"
+        assert not heading or heading in anchors(linked), f"{page}: {target}"
 
 
 def test_generated_tables_are_those_of_the_code(monkeypatch):

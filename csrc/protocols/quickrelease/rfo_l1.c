@@ -1,26 +1,4 @@
-/* rfo_l1.c: rfo's L1: MOESI, stores and atomics in M. rfo.c describes the protocol.
- *
- * Table    of `gpucoh protocols rfo[l2=victim]`, L1
- *          Next states (hold: HOLD_LINE, queue: HOLD_QUEUE, keep: NOT_A_VICTIM); * differs from
- *          rfo's (27 cells), for the reasons at the patches. tools/derived_tables.py
- *          writes it.
- *                I   S    E   O   M   IS    IM    SM    OM    MI    OI    II    SI
- *   LOAD         IS  S    E   O   M   IS    hold  SM    OM    hold  hold  hold  *hold
- *   STORE        IM  SM   M   OM  M   hold  hold  hold  hold  hold  hold  hold  *hold
- *   EVICT            *SI  MI  OI  MI  keep  keep  keep  keep
- *   DATA_S                            S
- *   DATA_E                            E
- *   DATA_M                                  *-    *-
- *   COUNT                                         *-    *-
- *   INV_ACK                                 *-    *-    *-
- *   LAST_DATA_M                             M     M
- *   LAST                                    *-    M     M
- *   INV          *-  I                *-    *-    IM                            *II
- *   FWD_GETS         *S   O   O   O               *SM   OM    OI    OI          *SI
- *   FWD_GETX         *I   I   I   I               *IM   IM    II    II          *II
- *   RECALL       *-  I    I   I   I   *-    *-    IM    IM    II    II    *-    *II
- *   PUT_ACK                                                   I     I     I     *I
- */
+/* rfo_l1.c: rfo's L1: MOESI, stores and atomics in M. rfo.c describes the protocol. */
 #include "protocols/quickrelease/rfo.h"
 
 #define L1_STATES(X)                                                                                                   \
