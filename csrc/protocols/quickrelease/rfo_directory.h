@@ -34,8 +34,14 @@ rfo_data_of(const gpc_step_t *x)
     return gpc_tags_words(&x->unit->arrays[RFO_DATA], gpc_way_in(x, RFO_DATA));
 }
 
-/* The table of rfo_victim.c. */
-extern const gpc_table_t rfo_victim_table;
+void rfo_directory_geometry(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways);
+
+/* What both directories declare but for their table. */
+#define RFO_DIRECTORY_TYPE                                                                                             \
+    .name = "L2", .position = GPC_AT_BANK,                                                                             \
+    .arrays = {{.name = "directory", .line = rfo_entry_line_described, .geometry = rfo_directory_geometry},            \
+               {.name = "data", .line = rfo_data_line_described, .has_data = true}},                                   \
+    .sharers = GPC_SHARERS(RFO_DIRECTORY, rfo_entry, line, sharers), .mshr = rfo_l2_mshr_described
 
 GPC_DECLARE_ACTION(rfo_act_read);
 GPC_DECLARE_ACTION(rfo_act_data_s);

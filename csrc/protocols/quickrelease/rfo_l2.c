@@ -368,21 +368,14 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
                                .arrays = 1u << RFO_DIRECTORY | 1u << RFO_DATA};
 
-static void
-directory_geometry(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways)
+void
+rfo_directory_geometry(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways)
 {
     uint64_t bytes = (uint64_t) machine->l2_bytes * (uint64_t) options[RFO_OPTION_DIR_RATIO];
     qr_geometry(machine, bytes, (uint32_t) options[RFO_OPTION_DIR_WAYS], sets, ways);
 }
 
-#define DIRECTORY                                                                                                      \
-    .name = "L2", .position = GPC_AT_BANK,                                                                             \
-    .arrays = {{.name = "directory", .line = rfo_entry_line_described, .geometry = directory_geometry},                \
-               {.name = "data", .line = rfo_data_line_described, .has_data = true}},                                   \
-    .sharers = GPC_SHARERS(RFO_DIRECTORY, rfo_entry, line, sharers), .mshr = rfo_l2_mshr_described
-
-const gpc_controller_type_t rfo_l2 = {DIRECTORY, .tables = {&l2}};
-const gpc_controller_type_t rfo_victim_l2 = {DIRECTORY, .tables = {&rfo_victim_table}};
+const gpc_controller_type_t rfo_l2 = {RFO_DIRECTORY_TYPE, .tables = {&l2}};
 
 bool
 rfo_l2_lists(const gpc_controller_t *bank, gpc_address_t line, gpc_node_t core, bool *owner)

@@ -322,6 +322,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-const gpc_table_t rfo_victim_table = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
-                                      .arrays = 1u << RFO_DIRECTORY | 1u << RFO_DATA,
-                                      .causes = {ON_SAME(RFO, L2, GETS, GETX, LINE)}};
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
+                               .arrays = 1u << RFO_DIRECTORY | 1u << RFO_DATA,
+                               .causes = {ON_SAME(RFO, L2, GETS, GETX, LINE)}};
+
+const gpc_controller_type_t rfo_victim_l2 = {RFO_DIRECTORY_TYPE, .tables = {&l2}};
