@@ -339,7 +339,9 @@ def test_the_shipped_study_names_what_exists(name):
         for group in (*table.groups, *table.means):
             for measure in table.measures:
                 figure = table.figures.get(measure)
-                of_none = figure is None and table.each and measure in AMOUNTS and measure != "speedup"
+                of_none = (
+                    figure is None and table.each and measure in AMOUNTS and measure != "speedup"
+                )
                 group_of = described.groups[group]
                 assert of_none or shown_group(described, measure, figure or "", group_of), measure
     for names in given.too_long.values():
