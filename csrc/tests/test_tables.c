@@ -133,6 +133,17 @@ expect_all_plans(const gpc_protocol_t *protocol, const int64_t *options)
     gpc_arena_free(&arena);
 }
 
+/* The random tester counts the cells of the tables that it has at hand. */
+static void
+an_option_that_chooses_other_tables_is_not_drawn(void)
+{
+    const gpc_protocol_t *protocol;
+    for (uint32_t p = 0; (protocol = protocol_at(p)); p++) {
+        const gpc_option_info_t *option = &protocol->options[protocol->instead.option];
+        CHECK(!protocol->instead.by || option->fuzz_least == option->fuzz_most);
+    }
+}
+
 static void
 every_plan_is_its_declared_cell(void)
 {
@@ -499,6 +510,7 @@ int
 main(void)
 {
     RUN(every_table_and_variant_is_whole);
+    RUN(an_option_that_chooses_other_tables_is_not_drawn);
     RUN(every_plan_is_its_declared_cell);
     RUN(a_patched_table_has_its_bases_cells_but_for_the_patches);
     RUN(a_wrong_patch_is_found);

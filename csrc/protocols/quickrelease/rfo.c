@@ -130,9 +130,13 @@ const gpc_protocol_t gpc_protocol_rfo = {
                     GPC_NUMBER("dir_ratio", 8, 1, 64, "directory entries per line of the L2", 1, 1, 4),
                 [RFO_OPTION_STORES] = GPC_CHOICE("stores", 0, 1, "post wait",
                                                  "whether a warp waits for the ownership of its store's line"),
-                [RFO_OPTION_L2] = GPC_CHOICE("l2", RFO_L2_STORE, RFO_L2_VICTIM, "store victim",
-                                             "whether the L2 is the directory's data store, or a cache for L1 victims "
-                                             "that the directory tracks")},
+                /* the random tester does not draw it: its cells are those of other tables */
+                [RFO_OPTION_L2] = {.name = "l2",
+                                   .standard = RFO_L2_STORE,
+                                   .largest = RFO_L2_VICTIM,
+                                   .choices = "store victim",
+                                   .text = "whether the L2 is the directory's data store, or a cache for L1 victims "
+                                           "that the directory tracks"}},
     .instead = {.option = RFO_OPTION_L2, .value = RFO_L2_VICTIM, .by = &victim},
     .declared = {.weak_outcomes = "SB MP LB R S 2+2W SB+rel+acq R+rel+acq",
                  .variations = "dir_ways=2,dir_ratio=1 stores=wait l2=victim",
