@@ -68,5 +68,5 @@ def _chosen(combinations, one_in, caller):
 
 
 def _part(number, one_in, draw):
-    """One in so many, rounded up or down at random: of a short list too, each is drawn as often."""
+    """A number's part, one in ``one_in``, rounded up or down at random, so that short lists are drawn as often."""
     return (number + draw.randrange(one_in)) // one_in

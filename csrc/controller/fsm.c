@@ -57,8 +57,8 @@ line_state(const gpc_step_t *x)
     return x->way != GPC_NONE ? x->unit->arrays[x->array].tags[x->way].state : x->table->initial;
 }
 
-static inline uint8_t
-state_of(const gpc_step_t *x)
+uint8_t
+gpc_fsm_state(const gpc_step_t *x)
 {
     switch (x->table->object) {
         case GPC_OVER_LINES:
@@ -70,12 +70,6 @@ state_of(const gpc_step_t *x)
             break;
     }
     return x->slot ? *x->slot : x->table->initial; /* no entry yet */
-}
-
-uint8_t
-gpc_fsm_state(const gpc_step_t *x)
-{
-    return state_of(x);
 }
 
 __attribute__((cold, noinline)) static int
@@ -448,7 +442,7 @@ gpc_fsm_step_one(gpc_step_t *x)
     bool leaves = x->cause == GPC_MSG_EVICT && x->way != GPC_NONE;
 
     for (uint32_t times = 0; times < 16; times++) {
-        x->state = state_of(x);
+        x->state = gpc_fsm_state(x);
         gpc_event_id_t named = gpc_fsm_event(x), event = gpc_event_of(named);
         if (event >= x->table->num_events) {
             return impossible(x, event);

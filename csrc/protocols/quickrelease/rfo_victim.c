@@ -44,7 +44,7 @@
     X(L2_EVICT_ENTRY, "directory way chosen for replacement; memory is up to date, or the owner has the line")         \
     X(L2_EVICT_ENTRY_DIRTY, "directory way chosen for replacement; the L2 has the line, memory is behind")             \
     X(L2_LINE, "line from the memory side")                                                                            \
-    X(L2_ANSWER, "an L1 answers, a recall too; others outstanding")                                                                  \
+    X(L2_ANSWER, "an L1 answers, a recall too; others outstanding")                                                    \
     X(L2_LAST_LINE, "last answer, with the line")                                                                      \
     X(L2_LAST_ACK, "last answer, without the line")                                                                    \
     X(L2_UNBLOCK, "a reader is done; others outstanding")                                                              \
