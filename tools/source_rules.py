@@ -46,10 +46,6 @@ MAY_ALLOCATE = {
     "check/trace.c", "check/view.c", "check/world_moves.c",
 }  # fmt: skip
 
-# Packages that functions import (gpucoh/base/late.py), since they make `import gpucoh` slow, or are optional.
-LARGE = {"cloudpickle", "distributed", "matplotlib", "pandas", "PIL", "pyarrow", "scipy", "tqdm"}
-WORKLOADS = "gpucoh.suite.registered"  # imports every workload of the suite
-
 MOST_LINES = 60  # exclusive limit for a C function
 
 # meson's object name of a source.
@@ -150,76 +146,27 @@ def check_listed(root: Path) -> Iterator[str]:
             yield f"{name}: not in meson.build"
 
 
-def check_imports(root: Path) -> Iterator[str]:
-    """Check that only device/binding.py imports the extension, which import-linter does not see (it is not Python)."""
-    for path in sorted((root / "gpucoh").rglob("*.py")):
-        name = path.relative_to(root / "gpucoh").as_posix()
-        for number, line in lines_of(path):
-            if name != "device/binding.py" and re.match(r"\s*(from|import)\b.*\b_core\b", line):
-                yield f"gpucoh/{name}:{number}: only device/binding.py may import _core"
-
-
-def imported_by(statement: ast.stmt) -> set[str]:
-    """The modules that a statement imports, with their packages; of ``from a import b`` also a.b, which may be one."""
-    if isinstance(statement, ast.Import):
-        names = {item.name for item in statement.names}
-    elif isinstance(statement, ast.ImportFrom):
-        names = {f"{statement.module}.{item.name}" for item in statement.names}
-    else:
-        return set()
-    parts = [name.split(".") for name in names]
-    return {".".join(name[:end]) for name in parts for end in range(1, len(name) + 1)}
-
-
-def late_modules(trees: dict[str, ast.Module]) -> set[str]:
-    """The module of all workloads, and those whose top imports a large package, directly or through others."""
-    uses = {module: set().union(*map(imported_by, tree.body)) for module, tree in trees.items()}
-    late: set[str] = set()
-    while True:
-        more = {WORKLOADS} | {
-            module
-            for module, used in uses.items()
-            if used & late or any(name.partition(".")[0] in LARGE for name in used)
-        }
-        if more == late:
-            return late
-        late = more
-
-
 def check_late_imports(root: Path) -> Iterator[str]:
-    """Check that an import in a function imports something large, under the lock of late imports."""
-    names = {
-        path: path.relative_to(root).with_suffix("").as_posix().replace("/", ".")
-        for path in sorted((root / "gpucoh").rglob("*.py"))
-    }
-    trees = {
-        name.removesuffix(".__init__"): ast.parse(path.read_bytes()) for path, name in names.items()
-    }
-    late = late_modules(trees)
-    for path, name in names.items():
-        tree = trees[name.removesuffix(".__init__")]
-        functions = [
+    """Check that functions import under the lock of late imports. Ruff checks what they import (pyproject.toml)."""
+    for path in sorted((root / "gpucoh").rglob("*.py")):
+        nodes = list(ast.walk(ast.parse(path.read_bytes())))
+        inside = {
             node
-            for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        ]
-        inside = {node for function in functions for node in ast.walk(function)}
+            for function in nodes
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+            for node in ast.walk(function)
+        }
         locked = {
             statement
             for node in inside
             if isinstance(node, ast.With) and ast.unparse(node.items[0]) == "LATE_IMPORT"
             for statement in node.body
         }
-        for node in sorted(
-            (node for node in inside if isinstance(node, ast.Import | ast.ImportFrom)),
-            key=lambda node: node.lineno,
+        for line in sorted(
+            node.lineno for node in inside - locked if isinstance(node, ast.Import | ast.ImportFrom)
         ):
-            where = f"{path.relative_to(root).as_posix()}:{node.lineno}"
-            modules = imported_by(node)
-            if not any(one in late or one.partition(".")[0] in LARGE for one in modules):
-                yield f"{where}: an import in a function, of nothing large: import it at the top of the module"
-            elif node not in locked:
-                yield f"{where}: a late import without its lock: with LATE_IMPORT: (gpucoh/base/late.py)"
+            where = f"{path.relative_to(root).as_posix()}:{line}"
+            yield f"{where}: a late import without its lock: with LATE_IMPORT: (gpucoh/base/late.py)"
 
 
 def run(*command: str) -> list[str]:
@@ -300,7 +247,6 @@ def violations(root: Path, libraries: list[Path]) -> Iterator[str]:
     yield from check_include_circles(root)
     yield from check_function_lengths(root)
     yield from check_listed(root)
-    yield from check_imports(root)
     yield from check_late_imports(root)
     yield from check_quotes(root)
     for library in libraries:

@@ -2,7 +2,7 @@
 
 The packages are SciPy, matplotlib, pandas, pyarrow, Pillow and tqdm, the modules of gpucoh that import one of them at
 their top, the workloads of the suite, and cloudpickle and distributed, which are optional. Every late import has this
-form, which ``tools/source_rules.py`` checks::
+form; ruff checks what is imported (``pyproject.toml``), ``tools/source_rules.py`` the lock::
 
     with LATE_IMPORT:
         import scipy.sparse
