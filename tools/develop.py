@@ -1,7 +1,9 @@
 """Let this Python run the source tree: ``develop.py BUILD``. `make develop` runs it.
 
 It copies the extension from the folder BUILD beside its sources, puts the tree on the path of this Python, and writes
-the command `gpucoh`. An installed gpucoh would be imported in place of the tree; it is removed.
+the command `gpucoh`. An installed gpucoh would be imported in place of the tree; it is removed. An editable install of
+meson-python instead would run ninja at every import, during tests too, and would not see new modules before meson
+configures again.
 """
 
 from __future__ import annotations
