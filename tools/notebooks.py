@@ -3,7 +3,8 @@
 Stores the outputs in the notebooks: texts, tables, and pictures of few colours; progress bars and times are left out.
 With --check it writes nothing, and fails if a text differs from the stored one. Fails also if a cell raises, if a
 notebook takes more than a minute of processor time, or if a cell shows an image twice or a figure as text.
-GPUCOH_FAST=1 is set, so that notebooks use inputs of the scale ``tiny``.
+GPUCOH_FAST=1 is set, so that notebooks use inputs of the scale ``tiny``. nbval compares as well, but takes progress
+bars for differences unless it ignores all outputs of their cells.
 """
 
 from __future__ import annotations
