@@ -1,15 +1,12 @@
-/* registry.c: finds the protocols of registry.def by id. The test library links csrc/tests/mutants.c instead, which adds planted
- * bugs. */
+/* registry.c: finds the protocols of registry.def by id. The test library links csrc/tests/mutants.c instead, which
+ * adds planted bugs. */
 #include "protocols/registry.h"
 
 #include <string.h>
 
 static const gpc_protocol_t *const protocols[] = {
-#define GPC_SHARED(file)
 #define GPC_PROTOCOL(name, file) &gpc_protocol_##name,
 #include "protocols/registry.def"
-#undef GPC_PROTOCOL
-#undef GPC_SHARED
 };
 
 const gpc_protocol_t *

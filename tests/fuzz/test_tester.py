@@ -14,7 +14,7 @@ from gpucoh.fuzz import fuzz, fuzz_many
 from gpucoh.fuzz.coverage import coverage_of
 from products import rows, share
 
-# Planted bugs (csrc/tests/mutants*.c) that this tester finds soon; `make pages` lists what finds the others.
+# Planted bugs (csrc/protocols/*/planted.c) that this tester finds soon; `make pages` lists what finds the others.
 CAUGHT = [
     "no-l1!atomic-not-performed",
     "no-l1!fill-over-store",

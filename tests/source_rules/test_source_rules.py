@@ -42,6 +42,16 @@ def test_an_include_that_points_up_is_found(tree):
     ]
 
 
+def test_planted_bugs_may_include_what_tests_have(tree):
+    (tree / "csrc/protocols/family").mkdir(parents=True)
+    (tree / "csrc/tests/mutants.h").write_text("")
+    for name in ("planted.c", "shared.c"):
+        (tree / "csrc/protocols/family" / name).write_text('#include "tests/mutants.h"\n')
+    assert [line.partition(": ")[0] for line in rules.check_includes(tree)] == [
+        "csrc/protocols/family/shared.c:1"
+    ]
+
+
 def test_the_subfolders_of_the_core_are_layers(tree):
     for name in ("memory/queue.h", "frontend/issue.c"):
         (tree / "csrc/core" / name).parent.mkdir()

@@ -3,7 +3,6 @@
 import importlib.util
 import re
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -96,9 +95,14 @@ def test_the_page_names_files_that_exist():
 
 def test_the_page_s_planted_bug_is_one_of_the_test_library():
     page = (PAGES / "add-a-protocol.md").read_text(encoding="utf-8")
-    source = PAGES.parents[1] / "csrc" / "tests" / "mutants_example.c"
-    function = source.read_text(encoding="utf-8").split("static void\nevicted_lease_forgotten")[1]
-    assert textwrap.indent("evicted_lease_forgotten" + function.split("\n}\n")[0], "    ") in page
+    source = PAGES.parents[1] / "csrc" / "tests" / "example_planted.c"
+    row = re.search(
+        r'    BUG\("self-inval!evicted-lease-forgotten".*?\)\),\n',
+        source.read_text(encoding="utf-8"),
+        re.DOTALL,
+    )
+    assert row is not None
+    assert row[0] in page
 
 
 def test_the_page_s_protocol_is_for_tests_alone():
