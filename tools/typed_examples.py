@@ -21,7 +21,7 @@ from pathlib import Path
 from package_files import ROOT, package_files
 
 WORKLOAD = "gpucoh/suite/reuse.py"
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/**/*.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/**/*.md", "csrc/protocols/*/README.md")
 
 
 def blocks(page: Path) -> list[str]:
@@ -44,7 +44,8 @@ def examples() -> dict[str, str]:
     found = {f"workload/{Path(WORKLOAD).name}": (ROOT / WORKLOAD).read_text(encoding="utf-8")}
     for page in sorted(path for pattern in PAGES for path in ROOT.glob(pattern)):
         for name, text in files_of("example.py", blocks(page)).items():
-            found[f"{page.stem.replace('-', '_')}/{name}"] = text
+            page_name = "_".join(page.relative_to(ROOT).with_suffix("").parts).replace("-", "_")
+            found[f"{page_name}/{name}"] = text
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]

@@ -28,7 +28,7 @@ static const counts_t expected[] = {
     {"gpu-vini", "L2", NULL, 5, 2, 8, 56, 0, SINGH},
     {"mesi", "L1", NULL, 4, 2, 4, 52, 0, SINGH},
     {"mesi", "L2", NULL, 4, 3, 9, 51, 0, SINGH},
-    {"mesi-wt", "L1", NULL, 2, 3, 1, 24, 0, REN "16 states, 81 transitions (docs/protocols/invalidation.md)"},
+    {"mesi-wt", "L1", NULL, 2, 3, 1, 24, 0, REN "16 states, 81 transitions (csrc/protocols/invalidation/README.md)"},
     {"mesi-wt", "L2", NULL, 3, 2, 4, 27, 0, REN "15 states, 50 transitions"},
     {"mesi-wt", "L1", "exclusive", 4, 3, 5, 52, 0, NULL},
     {"mesi-wt", "L2", "exclusive", 4, 2, 5, 42, 0, NULL},

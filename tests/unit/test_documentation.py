@@ -97,7 +97,11 @@ def anchors(page):
 def test_every_file_and_heading_that_a_page_links_to_is_there():
     links = [
         (page, target)
-        for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))
+        for page in (
+            *ROOT.glob("*.md"),
+            *(ROOT / "docs").rglob("*.md"),
+            *(ROOT / "csrc" / "protocols").rglob("*.md"),
+        )
         for target in re.findall(r"\]\((?!https?:)([^)]+)\)", prose(page))
     ]
     assert len(links) > 200
