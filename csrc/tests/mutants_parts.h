@@ -23,13 +23,14 @@ const mutant_t *mutant_of(const char *id);
 
 /* ---- mutants_make.c ---------------------------------------------------------------------------------------------- */
 
+/* The caller frees it. */
 mutant_t *mutant_make(const mutant_info_t *info, const gpc_protocol_t *base);
 /* The protocol `added`: the base under another id. */
 mutant_t *mutant_make_added(const gpc_protocol_t *base);
 /* The mutant's structs become copies of the base's, with tables that have no patches yet. */
 void mutant_copy_base(mutant_t *self, const gpc_protocol_t *base);
 void mutant_derive_table(mutant_t *self, uint32_t controller, uint32_t table, const gpc_table_t *base);
-/* Zeroed memory, which is never freed. */
+/* Zeroed memory. */
 void *mutant_take(size_t count, size_t size);
 /* Ends the process with one line: "mutants: SUBJECT: ...". */
 _Noreturn void mutant_stop(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -23,9 +23,6 @@ first_event(const gpc_step_t *x)
 
 /* ---- right rows -------------------------------------------------------------------------------------------------- */
 
-/* Mutants are never freed; the last one of each process is found through this. */
-static const mutant_t *made;
-
 /* Checks a cell of gpu-vi's L1 after one row's edits: "act_a, act_b -> V". */
 static void
 check_cell(const mutant_edit_t *edits, const char *state, const char *event, const char *expected)
@@ -34,7 +31,7 @@ check_cell(const mutant_edit_t *edits, const char *state, const char *event, con
     gpc_text_t text;
     uint8_t s = 0, e = 0;
 
-    made = mutant_make(&info, &gpc_protocol_gpu_vi);
+    mutant_t *made = mutant_make(&info, &gpc_protocol_gpu_vi);
     const gpc_table_t *table = made->protocol.controllers[0]->tables[0];
     while (!mutant_is_named(table->states[s].name, state)) {
         s++;
@@ -48,6 +45,7 @@ check_cell(const mutant_edit_t *edits, const char *state, const char *event, con
     gpc_text_add(&text, cell->kind == GPC_CELL_GO ? " -> %s" : " held", table->states[cell->next].name);
     CHECK_EQUAL_TEXT(text.bytes, expected);
     gpc_text_free(&text);
+    free(made);
 }
 #define EDITS(...) ((const mutant_edit_t[]) {__VA_ARGS__, {0}})
 
@@ -77,7 +75,7 @@ edits_change_protocols(void)
                                       CLASSIFY("L1", first_event), WITH(order.same_line, true))};
     const gpc_protocol_t *base = &gpc_protocol_mesi_wt;
 
-    made = mutant_make(&info, base);
+    mutant_t *made = mutant_make(&info, base);
     CHECK_EQUAL_TEXT(made->protocol.id, "mesi-wt!x");
     CHECK_EQUAL_TEXT(made->protocol.paper, "the paper's words");
     CHECK_EQUAL_I64(made->protocol.options[0].standard, 1);
@@ -88,6 +86,7 @@ edits_change_protocols(void)
     const gpc_table_t *lines = made->protocol.controllers[0]->tables[0];
     CHECK(lines->classify == first_event);
     CHECK(lines->base == base->controllers[0]->variants[0].by); /* exclusive=on chooses it */
+    free(made);
 }
 
 /* ---- wrong rows -------------------------------------------------------------------------------------------------- */
@@ -108,7 +107,7 @@ make_apart(const mutant_info_t *info, char said[static 256])
         const struct rlimit none = {0, 0}; /* no core dump */
         (void) setrlimit(RLIMIT_CORE, &none);
         (void) dup2(ends[1], STDERR_FILENO);
-        made = mutant_make(info, &gpc_protocol_mesi_wt);
+        (void) mutant_make(info, &gpc_protocol_mesi_wt);
         _exit(0);
     }
     (void) close(ends[1]);
