@@ -18,19 +18,19 @@ mutant_is_action(const gpc_action_t *action, const char *name)
     return strcmp(at ? at + strlen("act_") : action->name, name) == 0;
 }
 
-/* The next word of a list separated by spaces, in `word`; false: there is none. */
+enum { LONGEST_NAME = 63 };
+
+/* The next word of a list separated by spaces; of a longer one, its first letters; false: there is none. */
 static bool
-next_word(const char **list, char word[static 64])
+next_word(const char **list, char word[static LONGEST_NAME + 1])
 {
-    size_t length = strcspn(*list, " ");
-    if (!length || length >= 64) {
-        return false;
-    }
-    memcpy(word, *list, length);
-    word[length] = 0;
-    *list += length;
-    *list += strspn(*list, " ");
-    return true;
+    const char *begin = *list + strspn(*list, " ");
+    size_t length = strcspn(begin, " "), kept = length < LONGEST_NAME ? length : LONGEST_NAME;
+
+    memcpy(word, begin, kept);
+    word[kept] = 0;
+    *list = begin + length;
+    return length > 0;
 }
 
 /* ---- looking up by name ------------------------------------------------------------------------------------------ */
@@ -87,7 +87,7 @@ static int64_t
 option_value(const mutant_t *self, const gpc_option_info_t *option, const char *name)
 {
     const char *choices = option->choices ? option->choices : "";
-    char word[64];
+    char word[LONGEST_NAME + 1];
 
     for (int64_t value = option->smallest; next_word(&choices, word); value++) {
         if (strcmp(word, name) == 0) {
@@ -201,14 +201,19 @@ edit_cells(mutant_t *self, const mutant_edit_t *edit, void (*change)(const edite
 {
     gpc_patch_t *patches;
     gpc_table_t *table = table_named(self, edit->table, &patches);
-    char state[64], event[64];
+    char state[LONGEST_NAME + 1], event[LONGEST_NAME + 1];
+    bool is_edit = false;
 
     for (const char *states = edit->states; next_word(&states, state);) {
         for (const char *events = edit->events; next_word(&events, event);) {
             uint8_t from = state_number(self, table, state);
             gpc_cell_t *cell = patched_cell(self, table, patches, from, event_number(self, table, event));
             change(&(edited_t){self, table, from, state, event, cell}, edit);
+            is_edit = true;
         }
+    }
+    if (!is_edit) {
+        mutant_stop(self->info->id, "table %s: no states or no events", table->name);
     }
 }
 

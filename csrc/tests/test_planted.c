@@ -132,6 +132,8 @@ a_wrong_row_ends_the_process(void)
         {"mesi-wt!x", EDITS(STAY("L7", "S", "LOAD")), "mesi-wt!x: no table L7"},
         {"mesi-wt!x", EDITS(STAY("L1", "S Q", "LOAD")), "mesi-wt!x: table L1 has no state Q"},
         {"mesi-wt!x", EDITS(STAY("L1", "S", "LOAD FETCH")), "mesi-wt!x: table L1 has no event FETCH"},
+        {"mesi-wt!x", EDITS(STAY("L1", "", "LOAD")), "mesi-wt!x: table L1: no states or no events"},
+        {"mesi-wt!x", EDITS(STAY("L1", "S", " ")), "mesi-wt!x: table L1: no states or no events"},
         {"mesi-wt!x", EDITS(NEXT("L1", "S", "LOAD", "Q")), "mesi-wt!x: table L1 has no state Q"},
         {"mesi-wt!x", EDITS(COPY("L1", "S", "LOAD", "Q", "LOAD")), "mesi-wt!x: table L1 has no state Q"},
         {"mesi-wt!x", EDITS(COPY("L1", "S", "LOAD", "S", "FETCH")), "mesi-wt!x: table L1 has no event FETCH"},
