@@ -84,7 +84,7 @@ def components() -> dict[str, str]:
     for path in CORE.rglob("*.[ch]"):
         file = path.relative_to(CORE).as_posix()
         fits = [start for start in COMPONENTS if file.startswith(start)]
-        if fits and not file.startswith("check/world"):  # the explorer is no part of a run
+        if fits and not file.startswith("check/explore/"):  # the explorer is no part of a run
             mine = COMPONENTS[max(fits, key=len)]
             for name in re.findall(r"^(\w+)\(", path.read_text(), re.MULTILINE):
                 found[name] = mine if found.get(name, mine) == mine else "other"

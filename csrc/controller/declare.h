@@ -2,7 +2,7 @@
  *
  * A protocol is a set of controllers. A controller has tables (fsm.h) over lines, words, entries or itself, and parts: tag arrays,
  * MSHRs, pools of entries (store buffers, FIFOs). Two worlds run controllers: the machine (machine/) and the explorer
- * (check/world.h). Both implement gpc_ports_t; a protocol file cannot tell which one runs it.
+ * (check/explore/world.h). Both implement gpc_ports_t; a protocol file cannot tell which one runs it.
  */
 #ifndef GPC_CONTROLLER_DECLARE_H
 #define GPC_CONTROLLER_DECLARE_H
@@ -287,7 +287,7 @@ typedef enum {
 #undef X
 } gpc_promise_t;
 
-/* The invariants that the generic monitors (check/monitor.c) check; states are those of L1 table 0. Over words
+/* The invariants that the generic monitors (check/monitor/monitor.c) check; states are those of L1 table 0. Over words
  * each word has its own state. */
 typedef struct {
     gpc_promise_t promise;

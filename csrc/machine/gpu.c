@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/profile.h"
-#include "check/trace.h"
+#include "check/profile/profile.h"
+#include "check/trace/trace.h"
 #include "controller/describe.h"
 #include "machine/parts.h"
 

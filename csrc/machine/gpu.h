@@ -11,8 +11,8 @@
 #include "base/machine.h"
 #include "base/rules.h"
 #include "base/text.h"
-#include "check/explore.h"
-#include "check/trace.h"
+#include "check/explore/explore.h"
+#include "check/trace/trace.h"
 #include "core/launch.h"
 #include "protocols/catalogue.h"
 

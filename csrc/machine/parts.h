@@ -5,8 +5,8 @@
 #ifndef GPC_MACHINE_PARTS_H
 #define GPC_MACHINE_PARTS_H
 
-#include "check/monitor.h"
-#include "check/race.h"
+#include "check/monitor/monitor.h"
+#include "check/race/race.h"
 #include "controller/nodes.h"
 #include "controller/protocol.h"
 #include "core/core.h"

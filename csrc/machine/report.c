@@ -2,8 +2,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "check/profile.h"
-#include "check/trace.h"
+#include "check/profile/profile.h"
+#include "check/trace/trace.h"
 #include "controller/describe.h"
 #include "machine/parts.h"
 

@@ -2,8 +2,8 @@
  * normalised, so that ever-growing clocks have few states, and states that differ in their order are kept apart? Are messages that
  * may pass each other sorted? */
 #include "base/blocks.h"
-#include "check/states.h"
-#include "check/world.h"
+#include "check/explore/states.h"
+#include "check/explore/world.h"
 #include "controller/actions.h"
 #include "harness.h"
 #include "own_registry.h"

@@ -1,8 +1,8 @@
 /* test_boundaries_monitor.c: do monitors check words with states of their own, steps of tables over the unit and over entries, and
  * stores that are accepted before they are performed? */
 #include "base/arena.h"
-#include "check/logical.h"
-#include "check/monitor.h"
+#include "check/monitor/logical.h"
+#include "check/monitor/monitor.h"
 #include "tests/harness.h"
 
 /* ---- a protocol whose L1s own words, with a unit and a part --------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* test_checks.c: do the parts of the monitors and of the race detector decide correctly? Whole runs: tests/verification. */
 #include <string.h>
 
-#include "check/shadow.h"
-#include "check/view.h"
+#include "check/monitor/shadow.h"
+#include "check/race/view.h"
 #include "controller/lease.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"

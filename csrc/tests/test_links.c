@@ -1,6 +1,6 @@
 /* test_links.c: what protocols and machines declare of networks, in the whole machine: a star beside the interconnect, multicasts,
  * eight virtual networks, partitions with several ports. */
-#include "check/explore.h"
+#include "check/explore/explore.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "own_registry.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/blocks.h"
-#include "check/world.h"
+#include "check/explore/world.h"
 #include "controller/protocol.h"
 #include "harness.h"
 #include "machine/gpu.h"

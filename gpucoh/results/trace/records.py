@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# gpc_trace_record_t and GPC_TRACE_KINDS of csrc/check/trace.h.
+# gpc_trace_record_t and GPC_TRACE_KINDS of csrc/check/trace/trace.h.
 _FIELDS = [
     *[(name, "<u8") for name in ("cycle", "line", "extra")],
     *[(name, "<u4") for name in ("message", "request", "access", "pc", "mask", "value", "copy")],

@@ -1,0 +1,408 @@
+/* monitor.c: checks of cached copies after every step, of fences and of barriers; the events that monitors subscribe to. */
+#include "check/monitor/monitor.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/monitor/monitor_parts.h"
+#include "controller/lease.h"
+
+/* ---- memory as the host sees it ---------------------------------------------------------------------------------- */
+
+void
+gpc_monitor_forget_memory(gpc_monitor_t *self)
+{
+    gpc_shadow_forget(&self->shadow);
+    memset(self->seen, 0, GPC_SEEN_PLACES * sizeof(*self->seen));
+    memset(self->performed, 0, self->about.messages->capacity * sizeof(*self->performed));
+    gpc_accepted_clear(&self->accepted);
+    if (gpc_monitor_is_logical(self)) {
+        gpc_logical_forget(&self->logical);
+    }
+}
+
+int
+gpc_monitor_host_wrote(gpc_monitor_t *self, gpc_address_t address, uint64_t words, const uint32_t *in)
+{
+    for (uint64_t i = 0; i < words; i++) {
+        GPC_TRY(gpc_shadow_write(&self->shadow, address + 4 * i, in[i], 0));
+    }
+    return GPC_OK;
+}
+
+/* ---- copies: caches compared with the performed writes ----------------------------------------------------------- */
+
+/* The first masked word in which two lines differ; UINT32_MAX: none. */
+static uint32_t
+first_difference(const uint32_t *one, const uint32_t *other, gpc_mask_t mask)
+{
+    for (; mask; mask &= mask - 1) {
+        uint32_t word = (uint32_t) __builtin_ctz(mask);
+        if (one[word] != other[word]) {
+            return word;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static int
+check_words(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line, const uint32_t *words, gpc_mask_t mask,
+            const char *invariant)
+{
+    static const uint32_t nothing[GPC_MAX_LINE_WORDS];
+    const uint32_t *right = gpc_shadow_line(&self->shadow, line);
+
+    right = right ? right : nothing;
+    uint32_t word = first_difference(words, right, mask);
+    if (word == UINT32_MAX) {
+        return GPC_OK;
+    }
+    return gpc_violated(unit, line, invariant,
+                        "%s %u has 0x%" PRIx32 " in word %" PRIu32 ", the last write performed there left 0x%" PRIx32,
+                        unit->type->name, unit->index, words[word], word, right[word]);
+}
+
+static int
+check_bank(gpc_monitor_t *self, gpc_controller_t *bank, gpc_address_t line)
+{
+    const gpc_tags_t *tags = &bank->arrays[0];
+    bool looks = self->watched.bank_is_whole || self->watched.bank_words;
+    gpc_index_t way = looks ? gpc_tags_find(tags, line) : GPC_NONE;
+
+    if (way == GPC_NONE || tags->tags[way].mshr != GPC_NONE) {
+        return GPC_OK; /* a reserved way whose transaction has ended */
+    }
+    uint8_t states[GPC_MAX_LINE_WORDS];
+    gpc_mask_t words = gpc_all_words(bank);
+    if (!self->watched.bank_is_whole && gpc_word_states_at(bank, line, states, &way)) {
+        words = gpc_monitor_words_among(bank, states, self->watched.bank_words);
+    }
+    self->counts.banks += words != 0;
+    return check_words(self, bank, line, gpc_tags_words(tags, way), words, "the bank has every write");
+}
+
+static int
+check_lease(gpc_monitor_t *self, gpc_controller_t *l1, gpc_index_t way, gpc_address_t line)
+{
+    const gpc_controller_t *bank = gpc_monitor_home(self, line);
+    gpc_cycle_t lease = self->watched.lease(l1, way), leased = self->watched.leased(bank, line);
+    gpc_index_t home;
+    uint8_t state = gpc_state_at(bank, line, 0, &home);
+    if (l1->type->owned && home != GPC_NONE && !gpc_is_among(self->watched.bank_words, state)) {
+        return GPC_OK; /* an owner, which has kept a copy, has sent the words and their lease, and the bank does not have them yet */
+    }
+    self->counts.leases++;
+    if (lease <= leased) {
+        return GPC_OK;
+    }
+    return gpc_violated(l1, line, "no lease outlives the bank's",
+                        "L1 %" PRIu32 " may read its copy until cycle %" PRIu64 ", the bank knows of %" PRIu64,
+                        l1->index, lease, leased);
+}
+
+/* Checks words and lease of an L1's copy. An owner's words are current under every promise. */
+static int
+check_copy(gpc_monitor_t *self, gpc_controller_t *l1, gpc_address_t line, const gpc_copy_t *copy)
+{
+    if (copy->way == GPC_NONE || !copy->copies || gpc_monitor_expired(self, l1, copy->way)) {
+        return GPC_OK;
+    }
+    int status = self->watched.lease ? check_lease(self, l1, copy->way, line) : GPC_OK;
+    gpc_mask_t current = self->watched.promise == GPC_PROMISE_FRESH ? copy->readable : copy->owned;
+    if (status || !current) {
+        return status;
+    }
+    self->counts.copies++;
+    return check_words(self, l1, line, gpc_tags_words(&l1->arrays[0], copy->way), current,
+                       "a readable copy is current");
+}
+
+/* The core's L1 has dropped the copies that may be stale. */
+static void
+acquired(gpc_monitor_t *self, const gpc_controller_t *l1)
+{
+    gpc_acquires_t *acquires = &self->acquires[l1->index];
+    acquires->at[acquires->count++ % GPC_ACQUIRES] = gpc_monitor_now(l1);
+}
+
+/* A launch is an acquire of every core; every copy that may still be read must be current. */
+static int
+launch_began(gpc_monitor_t *self)
+{
+    int status = GPC_OK;
+
+    self->launched = gpc_monitor_now(self->about.l1s[0]);
+    if (gpc_monitor_is_logical(self)) {
+        gpc_logical_launched(&self->logical);
+    }
+    for (uint32_t core = 0; core < self->about.machine->cores; core++) {
+        gpc_controller_t *l1 = self->about.l1s[core];
+        const gpc_tags_t *tags = &l1->arrays[0];
+        gpc_index_t ways = self->watched.copies ? tags->sets * tags->ways : 0;
+        acquired(self, l1);
+        for (gpc_index_t way = 0; way < ways && status == GPC_OK; way++) {
+            gpc_address_t line = gpc_tags_present(tags, way) ? gpc_tags_line(tags, way) : GPC_NEVER;
+            if (line == GPC_NEVER || gpc_monitor_expired(self, l1, way)) {
+                continue;
+            }
+            gpc_copy_t copy = gpc_monitor_copy(self, l1, line);
+            status = check_words(self, l1, line, gpc_tags_words(tags, way), copy.readable,
+                                 "a copy that outlives a launch is current");
+        }
+    }
+    return status;
+}
+
+/* Reports masked words that one L1 may write and another one holds. */
+static int
+two_have_words(const gpc_monitor_t *self, gpc_address_t line, gpc_mask_t words)
+{
+    gpc_mask_t first = words & -words; /* one word suffices */
+    uint32_t copies = 0, owner = 0;
+
+    for (uint32_t core = 0; core < self->about.machine->cores; core++) {
+        gpc_copy_t copy = gpc_monitor_copy(self, self->about.l1s[core], line);
+        copies += (copy.copies & first) != 0;
+        owner = copy.owned & first ? core : owner;
+    }
+    gpc_controller_t *l1 = self->about.l1s[owner];
+    if (self->over_words) {
+        return gpc_violated(l1, line, "single writer or many readers",
+                            "L1 %" PRIu32 " may write word %d, and %" PRIu32 " L1s have copies", owner,
+                            __builtin_ctz(first), copies);
+    }
+    return gpc_violated(l1, line, "single writer or many readers",
+                        "L1 %" PRIu32 " may write the line, and %" PRIu32 " L1s have copies", owner, copies);
+}
+
+static int
+check_copies(gpc_monitor_t *self, gpc_address_t line)
+{
+    gpc_mask_t copies = GPC_NO_WORDS, shared = GPC_NO_WORDS, owned = GPC_NO_WORDS;
+
+    for (uint32_t core = 0; core < self->about.machine->cores; core++) {
+        gpc_copy_t copy = gpc_monitor_copy(self, self->about.l1s[core], line);
+        GPC_TRY(check_copy(self, self->about.l1s[core], line, &copy));
+        gpc_mask_t its = gpc_monitor_keeps_old_copies(self) ? copy.owned : copy.copies;
+        shared |= copies & its;
+        copies |= its;
+        owned |= copy.owned;
+    }
+    return owned & shared ? two_have_words(self, line, owned & shared) : GPC_OK;
+}
+
+static int
+stepped(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line)
+{
+    gpc_controller_t *bank = line == GPC_NEVER ? NULL : gpc_monitor_home(self, line);
+    int status = GPC_OK;
+
+    self->counts.steps++;
+    if (unit == bank) {
+        status = check_bank(self, bank, line);
+        if (status == GPC_OK && gpc_monitor_is_logical(self)) {
+            status = gpc_logical_bank(&self->logical, bank, line);
+        }
+    }
+    if (status == GPC_OK && bank && self->watched.copies) {
+        status = check_copies(self, line);
+    }
+    if (status == GPC_OK && self->about.protocol->monitor) {
+        gpc_units_t units = {.cores = self->about.l1s,
+                             .num_cores = self->about.machine->cores,
+                             .bank = bank,
+                             .global = self->about.global,
+                             .memory = self->about.memory,
+                             .host = self->about.host};
+        status = self->about.protocol->monitor(&units, line);
+    }
+    return status;
+}
+
+/* ---- fences and barriers ----------------------------------------------------------------------------------------- */
+
+/* Clears the history of the block's warps. */
+static void
+block_began(gpc_monitor_t *self, uint32_t core, uint32_t first_warp, uint32_t warps)
+{
+    for (uint32_t i = 0; i < warps; i++) {
+        *gpc_monitor_warp(self, core, first_warp + i) = (gpc_monitored_warp_t){.life = ++self->lives};
+        gpc_monitor_note_point(self, core, first_warp + i, self->launched); /* it may join the reads of older blocks */
+        if (gpc_monitor_is_logical(self)) {
+            gpc_logical_began(&self->logical, core, first_warp + i);
+        }
+    }
+}
+
+static int
+ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
+{
+    gpc_controller_t *l1 = self->about.l1s[core];
+    gpc_cycle_t visible = gpc_monitor_warp(self, core, warp)->visible;
+    bool exits = access->kind == GPC_ACCESS_EXIT && !l1->protocol->order.exit; /* its own end may not wait */
+    bool releases = access->kind == GPC_ACCESS_FENCE || exits ||
+                    (access->kind <= GPC_ACCESS_ATOMIC && access->order >= GPC_ORDER_RELEASE);
+
+    bool fences =
+        access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
+    bool free = self->about.machine->block_fences_free && access->scope <= GPC_SCOPE_CU;
+    if (fences && !free) {
+        gpc_monitor_note_point(self, core, warp, gpc_monitor_now(l1));
+    }
+    if (gpc_monitor_is_logical(self)) {
+        gpc_logical_ordered(&self->logical, core, warp, access, gpc_monitor_now(l1));
+    }
+    if (!releases || self->watched.promise != GPC_PROMISE_LEASED) {
+        return GPC_OK; /* elsewhere a write is visible when it is performed */
+    }
+    self->counts.fences++;
+    if (visible == 0 || visible < gpc_monitor_now(l1)) {
+        return GPC_OK;
+    }
+    return gpc_violated(l1, GPC_NEVER, "a fence waits for its warp's writes",
+                        "core %" PRIu32 " warp %" PRIu32
+                        " goes on, its writes are visible everywhere after cycle %" PRIu64,
+                        core, warp, visible);
+}
+
+static void
+finished(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
+{
+    bool acquires =
+        access->kind != GPC_ACCESS_STORE && (access->order == GPC_ORDER_ACQUIRE || access->order >= GPC_ORDER_ACQ_REL);
+    if (acquires || self->about.rule == GPC_RULE_SC) {
+        gpc_monitor_note_point(self, core, warp, gpc_monitor_now(self->about.l1s[core]));
+    }
+}
+
+/* The warps have met at a barrier: from now on, the writes of all count as writes of each. */
+static void
+met(gpc_monitor_t *self, uint32_t core, uint64_t warps)
+{
+    gpc_cycle_t visible = 0;
+    for (uint64_t left = warps; left; left &= left - 1) {
+        gpc_cycle_t one = gpc_monitor_warp(self, core, (uint32_t) __builtin_ctzll(left))->visible;
+        visible = one > visible ? one : visible;
+    }
+    for (uint64_t left = warps; left; left &= left - 1) {
+        gpc_monitor_warp(self, core, (uint32_t) __builtin_ctzll(left))->visible = visible;
+        gpc_monitor_note_point(self, core, (uint32_t) __builtin_ctzll(left), gpc_monitor_now(self->about.l1s[core]));
+    }
+    if (gpc_monitor_is_logical(self)) {
+        gpc_logical_met(&self->logical, core, warps);
+    }
+}
+
+/* ---- the stream -------------------------------------------------------------------------------------------------- */
+
+static int
+on_event(void *monitor, const gpc_observation_t *event)
+{
+    gpc_monitor_t *self = monitor;
+    switch (event->kind) {
+        case GPC_ON_STEPPED:
+            return stepped(self, event->stepped.unit, event->stepped.line);
+        case GPC_ON_FLASHED:
+            acquired(self, event->flashed.unit);
+            return GPC_OK;
+        case GPC_ON_ACCEPTED:
+            return gpc_monitor_accepted(self, event->accepted.unit, event->accepted.msg);
+        case GPC_ON_PERFORMED:
+            return gpc_monitor_performed(self, event->performed.unit, event->performed.msg, event->performed.until);
+        case GPC_ON_COMPLETED:
+            return gpc_monitor_completed(self, event->completed.unit, event->completed.msg, event->completed.words,
+                                         event->completed.hit);
+        case GPC_ON_BEGAN:
+            return launch_began(self);
+        case GPC_ON_ENDED:
+            return gpc_monitor_at_rest(self);
+        case GPC_ON_BLOCK:
+            block_began(self, event->block.core, event->block.first_warp, event->block.warps);
+            return GPC_OK;
+        case GPC_ON_ORDERED:
+            return ordered(self, event->ordered.core, event->ordered.warp, event->ordered.access);
+        case GPC_ON_FINISHED:
+            finished(self, event->finished.core, event->finished.warp, event->finished.access);
+            return GPC_OK;
+        case GPC_ON_ARRIVED:
+            met(self, event->arrived.core, event->arrived.released);
+            return GPC_OK;
+        default:
+            return GPC_OK;
+    }
+}
+
+static const uint32_t observed = GPC_KIND(STEPPED) | GPC_KIND(FLASHED) | GPC_KIND(ACCEPTED) | GPC_KIND(PERFORMED) |
+                                 GPC_KIND(COMPLETED) | GPC_KIND(BEGAN) | GPC_KIND(ENDED) | GPC_KIND(BLOCK) |
+                                 GPC_KIND(ORDERED) | GPC_KIND(FINISHED) | GPC_KIND(ARRIVED);
+
+/* ---- construction ------------------------------------------------------------------------------------------------ */
+
+int
+gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
+{
+    gpc_monitor_t *self = calloc(1, sizeof(*self));
+    *out = self;
+    if (!self) {
+        return GPC_ERROR_MEMORY;
+    }
+    self->about = *about;
+    self->subscriber = (gpc_subscriber_t){.observe = on_event, .self = self};
+    if (about->protocol->watched) {
+        self->watched = gpc_watched_of(about->protocol);
+    }
+    self->over_words = about->l1s[0]->type->tables[0]->object == GPC_OVER_WORDS;
+    self->seen = calloc(GPC_SEEN_PLACES, sizeof(*self->seen));
+    self->warps = calloc((size_t) about->machine->cores * about->machine->warps_per_core, sizeof(*self->warps));
+    self->acquires = calloc(about->machine->cores, sizeof(*self->acquires));
+    self->points = self->watched.joins
+                       ? calloc((size_t) about->machine->cores * about->machine->warps_per_core, sizeof(*self->points))
+                       : NULL;
+    self->performed = calloc(about->messages->capacity, sizeof(*self->performed));
+    self->accepted.buckets = 1u << 14;
+    self->accepted.bucket = malloc(self->accepted.buckets * sizeof(*self->accepted.bucket));
+    self->accepted.state = malloc(sizeof(*self->accepted.state));
+    int status = gpc_shadow_init(&self->shadow);
+    if (status == GPC_OK && gpc_monitor_is_logical(self)) {
+        status = gpc_logical_init(&self->logical, &self->watched, about->machine, about->messages->capacity);
+    }
+    if (status || (self->watched.joins && !self->points) || !self->seen || !self->warps || !self->acquires ||
+        !self->performed || !self->accepted.bucket || !self->accepted.state) {
+        return GPC_ERROR_MEMORY;
+    }
+    gpc_accepted_clear(&self->accepted);
+    gpc_subscribe(about->stream, &self->subscriber, observed);
+    return GPC_OK;
+}
+
+void
+gpc_monitor_free(gpc_monitor_t *self)
+{
+    if (self) {
+        gpc_unsubscribe(&self->subscriber);
+        gpc_shadow_free(&self->shadow);
+        gpc_logical_free(&self->logical);
+        free(self->seen);
+        free(self->warps);
+        free(self->acquires);
+        free(self->points);
+        free(self->performed);
+        free(self->accepted.stores);
+        free(self->accepted.bucket);
+        free(self->accepted.state);
+        free(self);
+    }
+}
+
+const gpc_monitor_counts_t *
+gpc_monitor_counts(const gpc_monitor_t *self)
+{
+    return &self->counts;
+}
+
+void
+gpc_monitor_set_counts(gpc_monitor_t *self, const gpc_monitor_counts_t *counts)
+{
+    self->counts = *counts;
+}

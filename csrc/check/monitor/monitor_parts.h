@@ -1,0 +1,119 @@
+/* monitor_parts.h: internals of the monitors: monitor.c (copies in caches, fences) and monitor_values.c (writes and
+ * loads). */
+#ifndef GPC_CHECK_MONITOR_PARTS_H
+#define GPC_CHECK_MONITOR_PARTS_H
+
+#include "check/accepted.h"
+#include "check/monitor/logical.h"
+#include "check/monitor/monitor.h"
+
+/* The last version of a word that a warp has seen. A hash collision drops the older entry, which only loses checks. */
+typedef struct {
+    gpc_address_t address;
+    gpc_cycle_t issued; /* of its access */
+    uint64_t version;   /* version read or written, or a later one */
+    uint64_t reader;    /* warp and block */
+} gpc_seen_t;
+
+enum { GPC_SEEN_PLACES = 1 << 16, GPC_ACQUIRES = 16 };
+
+/* The last acquires of a core, or order points of a warp: number n is at n % GPC_ACQUIRES. */
+typedef struct {
+    uint64_t count;
+    gpc_cycle_t at[GPC_ACQUIRES];
+} gpc_acquires_t;
+
+typedef struct {
+    gpc_cycle_t visible; /* cycle after which its writes are globally visible */
+    uint64_t life;       /* changes when a block begins on the warp */
+} gpc_monitored_warp_t;
+
+struct gpc_monitor {
+    gpc_subscriber_t subscriber;
+    gpc_monitored_t about;
+    gpc_watched_t watched;
+    gpc_monitor_counts_t counts;
+    gpc_shadow_t shadow;
+    gpc_seen_t *seen;            /* owned; [GPC_SEEN_PLACES] */
+    gpc_monitored_warp_t *warps; /* owned; [cores * warps_per_core] */
+    gpc_acquires_t *acquires;    /* owned; [cores] */
+    gpc_acquires_t *points;      /* owned; [cores * warps_per_core]: order points, of L1s whose loads join; else NULL */
+    gpc_cycle_t launched;        /* begin of the launch */
+    gpc_mask_t *performed;       /* owned; [messages]: by the core's request, words whose write waits for its answer */
+    gpc_accepted_t accepted;     /* owned */
+    gpc_logical_t logical;       /* owned; of the promise LOGICAL */
+    uint64_t lives;
+    bool over_words; /* the L1s' table 0 is */
+};
+
+/* What one L1 has of a line: its way, or GPC_NONE, and words in states of gpc_watched_t. Over lines all words are
+ * alike. */
+typedef struct {
+    gpc_index_t way;
+    gpc_mask_t copies, readable, owned;
+} gpc_copy_t;
+
+/* monitor_values.c: a store or atomic is performed; a store is accepted; a request is completed; at the end of a launch every accepted
+ * store has been performed. */
+GPC_MUST_CHECK int gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write,
+                                         gpc_cycle_t until);
+GPC_MUST_CHECK int gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *store);
+GPC_MUST_CHECK int gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *request,
+                                         const uint32_t *words, bool hit);
+GPC_MUST_CHECK int gpc_monitor_at_rest(gpc_monitor_t *self);
+
+/* monitor.c */
+/* The words of a line that are in one of the states. */
+gpc_mask_t gpc_monitor_words_among(const gpc_controller_t *unit, const uint8_t *word_states, uint32_t states);
+gpc_copy_t gpc_monitor_copy(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_address_t line);
+
+static inline gpc_monitored_warp_t *
+gpc_monitor_warp(const gpc_monitor_t *self, uint32_t core, uint32_t warp)
+{
+    return &self->warps[(size_t) core * self->about.machine->warps_per_core + warp];
+}
+
+static inline gpc_cycle_t
+gpc_monitor_now(const gpc_controller_t *unit)
+{
+    return unit->ports->now(unit->world);
+}
+
+/* The warp has passed an order point at this cycle (gpc_order_traits_t.order_point), which the monitors recognise by themselves. */
+static inline void
+gpc_monitor_note_point(gpc_monitor_t *self, uint32_t core, uint32_t warp, gpc_cycle_t at)
+{
+    if (self->points) {
+        gpc_acquires_t *points = &self->points[(size_t) core * self->about.machine->warps_per_core + warp];
+        points->at[points->count++ % GPC_ACQUIRES] = at;
+    }
+}
+
+static inline gpc_controller_t *
+gpc_monitor_home(const gpc_monitor_t *self, gpc_address_t line)
+{
+    const gpc_machine_t *m = self->about.machine;
+    return &self->about.banks[line / m->interleave_bytes % m->partitions];
+}
+
+/* Whether copies may be old, until an acquire or for longer. */
+static inline bool
+gpc_monitor_keeps_old_copies(const gpc_monitor_t *self)
+{
+    return self->watched.promise == GPC_PROMISE_ACQUIRED || self->watched.promise == GPC_PROMISE_HELD;
+}
+static inline bool
+gpc_monitor_is_logical(const gpc_monitor_t *self)
+{
+    return self->watched.promise == GPC_PROMISE_LOGICAL;
+}
+
+/* Whether the copy in that way may not be read any more, or there is none. */
+static inline bool
+gpc_monitor_expired(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_index_t way)
+{
+    gpc_cycle_t now = self->watched.clock ? self->watched.clock(l1) : gpc_monitor_now(l1);
+    return self->watched.lease && (way == GPC_NONE || self->watched.lease(l1, way) < now);
+}
+
+#endif

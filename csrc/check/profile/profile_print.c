@@ -1,0 +1,216 @@
+/* profile_print.c: the profile as JSON; counts that are 0 are left out. */
+#include "check/profile/profile_parts.h"
+
+static const char *const cycle_names[GPC_NUM_CYCLES] = {
+#define X(name, text) #name,
+    GPC_STALLS(X)
+#undef X
+        [GPC_CYCLES_ISSUE] = "issue",
+    [GPC_CYCLES_NOT_SELECTED] = "not_selected",
+};
+
+static const char *const count_names[GPC_NUM_COUNTS] = {
+#define X(name, text) #name,
+    GPC_CONTROLLER_STATISTICS(X)
+#undef X
+};
+
+static void
+add_group(gpc_text_t *out, const char *name, const char *const *names, const uint64_t *values, uint32_t count)
+{
+    gpc_text_add_key(out, name);
+    gpc_text_add(out, "{");
+    for (uint32_t i = 0; i < count; i++) {
+        if (values[i] != 0) {
+            gpc_text_add_count(out, names[i], values[i]);
+        }
+    }
+    gpc_text_add(out, "}");
+}
+
+static bool
+is_zero(const uint64_t *values, uint32_t count)
+{
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        any |= values[i];
+    }
+    return any == 0;
+}
+
+static void
+add_traffic(gpc_text_t *out, const gpc_traffic_counts_t *counts)
+{
+    static const char *const names[GPC_NUM_POSITIONS] = {"l1", "l2", "l3", "global", "host"};
+    for (uint32_t i = 0; i < GPC_NUM_POSITIONS; i++) {
+        if (!is_zero(counts->counts[i], GPC_NUM_COUNTS)) {
+            add_group(out, names[i], count_names, counts->counts[i], GPC_NUM_COUNTS);
+        }
+    }
+    gpc_text_add_count(out, "flits", counts->flits);
+    gpc_text_add_count(out, "owner_changes", counts->owner_changes);
+    gpc_text_add_count(out, "bank_cycles", counts->bank_cycles);
+}
+
+/* The buffer of an instruction's access, or `none`. */
+static uint32_t
+slot_of(const gpc_profiled_program_t *program, uint32_t pc)
+{
+    const gpc_instruction_t *in = &program->code[pc < program->count ? pc : 0];
+    bool accesses = in->opcode == GPC_OP_LOAD || in->opcode == GPC_OP_STORE || in->opcode == GPC_OP_ATOMIC;
+    bool names = pc < program->count && accesses && (in->flags & GPC_FLAG_FLAT) == 0;
+    return names ? in->immediate : program->num_buffers;
+}
+
+/* "file": -1 is no instruction. */
+static void
+add_where(gpc_text_t *out, const gpc_profiled_program_t *program, uint32_t pc)
+{
+    bool none = pc >= program->count || program->code[pc].file >= program->num_files;
+    gpc_text_add_key(out, "file");
+    gpc_text_add(out, "%d", none ? -1 : program->code[pc].file);
+    gpc_text_add_count(out, "line", none ? 0 : program->first_lines[program->code[pc].file] + program->code[pc].line);
+    gpc_text_add_count(out, "slot", slot_of(program, pc));
+}
+
+static void
+add_places(gpc_text_t *out, const gpc_profiled_program_t *program)
+{
+    gpc_text_add_key(out, "places");
+    gpc_text_add(out, "[");
+    for (uint32_t pc = 0; pc <= program->count; pc++) {
+        const gpc_profiled_place_t *place = &program->places[pc];
+        if (is_zero((const uint64_t *) place, sizeof(*place) / sizeof(uint64_t))) {
+            continue;
+        }
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "{");
+        add_where(out, program, pc);
+        gpc_text_add_count(out, "instructions", place->instructions);
+        add_group(out, "cycles", cycle_names, place->cycles, GPC_NUM_STALLS + 1);
+        add_group(out, "awaited", cycle_names, place->awaited, GPC_NUM_STALLS + 1);
+        add_traffic(out, &place->caused);
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "]");
+}
+
+static void
+add_program(gpc_text_t *out, const gpc_profiled_program_t *program)
+{
+    gpc_text_add_comma(out);
+    gpc_text_add(out, "{");
+    gpc_text_add_key(out, "kernel");
+    gpc_text_add_string(out, program->kernel);
+    gpc_text_add_count(out, "launches", program->launches);
+    gpc_text_add_key(out, "files");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < program->num_files; i++) {
+        gpc_text_add_comma(out);
+        gpc_text_add_string(out, program->files[i]);
+    }
+    gpc_text_add(out, "]");
+    add_places(out, program);
+    gpc_text_add_key(out, "buffers");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i <= program->num_buffers; i++) {
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "{");
+        gpc_text_add_key(out, "name");
+        gpc_text_add_string(out, i < program->num_buffers ? program->buffers[i] : "");
+        add_traffic(out, &program->slots[i]);
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "]}");
+}
+
+static void
+add_warps(gpc_text_t *out, const gpc_profile_t *self)
+{
+    const gpc_machine_t *machine = self->about.cores->machine;
+    gpc_text_add_key(out, "warps");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < machine->cores * machine->warps_per_core; i++) {
+        const gpc_profiled_warp_t *warp = &self->warps[i];
+        if (warp->instructions == 0) {
+            continue;
+        }
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "{");
+        gpc_text_add_count(out, "core", i / machine->warps_per_core);
+        gpc_text_add_count(out, "warp", i % machine->warps_per_core);
+        gpc_text_add_count(out, "instructions", warp->instructions);
+        add_group(out, "cycles", cycle_names, warp->cycles, GPC_NUM_STALLS + 1);
+        add_group(out, "waits", cycle_names, warp->waits, GPC_NUM_CYCLES);
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "]");
+}
+
+static void
+add_link(gpc_text_t *out, const gpc_profile_t *self, const gpc_link_t *link)
+{
+    const gpc_profiled_program_t *program = self->links_of;
+    gpc_text_add_comma(out);
+    gpc_text_add(out, "{");
+    gpc_text_add_count(out, "from", link->from - self->began_of_links);
+    gpc_text_add_count(out, "to", link->to - self->began_of_links);
+    gpc_text_add_count(out, "core", link->core);
+    gpc_text_add_count(out, "warp", link->warp);
+    gpc_text_add_count(out, "block", link->block);
+    gpc_text_add_key(out, "after");
+    gpc_text_add_string(out, link->cause < GPC_NUM_STALLS ? cycle_names[link->cause] : "launch");
+    gpc_text_add_key(out, "place");
+    gpc_text_add(out, "{");
+    add_where(out, program, link->pc);
+    gpc_text_add(out, "}");
+    if (link->slot < program->num_buffers) {
+        gpc_text_add_key(out, "buffer");
+        gpc_text_add_string(out, program->buffers[link->slot]);
+        gpc_text_add_count(out, "element", link->element);
+    }
+    if (link->longest.cycles != 0) {
+        gpc_text_add_key(out, "longest");
+        gpc_text_add(out, "{");
+        add_where(out, program, link->longest.pc);
+        gpc_text_add_key(out, "cause");
+        gpc_text_add_string(out, cycle_names[link->longest.cause]);
+        gpc_text_add_count(out, "cycles", link->longest.cycles);
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "}");
+}
+
+int
+gpc_profile_print(gpc_profile_t *self, gpc_text_t *out)
+{
+    gpc_profile_sweep(self);
+    gpc_text_add(out, "{");
+    gpc_text_add_key(out, "programs");
+    gpc_text_add(out, "[");
+    for (const gpc_profiled_program_t *program = self->programs; program; program = program->next) {
+        add_program(out, program);
+    }
+    gpc_text_add(out, "]");
+    add_warps(out, self);
+    gpc_text_add_key(out, "critical");
+    gpc_text_add(out, "{");
+    gpc_text_add_key(out, "kernel");
+    gpc_text_add_string(out, self->links_of ? self->links_of->kernel : "");
+    gpc_text_add_key(out, "files");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; self->links_of && i < self->links_of->num_files; i++) {
+        gpc_text_add_comma(out);
+        gpc_text_add_string(out, self->links_of->files[i]);
+    }
+    gpc_text_add(out, "]");
+    gpc_text_add_key(out, "cut");
+    gpc_text_add(out, self->links_cut ? "true" : "false");
+    gpc_text_add_key(out, "links");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < self->num_links; i++) {
+        add_link(out, self, &self->links[i]);
+    }
+    gpc_text_add(out, "]}}");
+    return gpc_text_status(out);
+}
