@@ -1,82 +1,25 @@
-/* declare.h: what a protocol declares, and the ports between a protocol and the world that runs it.
+/* declare.h: what a protocol declares. Parts with other readers have files of their own: order_traits.h, watched.h (monitors),
+ * explored.h, declared.h (tests and tools).
  *
  * A protocol is a set of controllers. A controller has tables (fsm.h) over lines, words, entries or itself, and parts: tag arrays,
  * MSHRs, pools of entries (store buffers, FIFOs). Two worlds run controllers: the machine (machine/) and the explorer
- * (check/explore/world.h). Both implement gpc_ports_t; a protocol file cannot tell which one runs it.
+ * (check/explore/world.h); a protocol file cannot tell which one runs it (ports.h). resolve.h makes what they run.
  */
 #ifndef GPC_CONTROLLER_DECLARE_H
 #define GPC_CONTROLLER_DECLARE_H
 
-#include "base/access.h"
 #include "base/failure.h"
-#include "base/histogram.h"
 #include "base/machine.h"
 #include "base/rules.h"
-#include "cache/mshr.h"
-#include "cache/rmw.h"
-#include "cache/tags.h"
+#include "controller/declared.h"
+#include "controller/explored.h"
 #include "controller/fsm.h"
+#include "controller/order_traits.h"
+#include "controller/position.h"
+#include "controller/watched.h"
 
 typedef struct gpc_controller gpc_controller_t;
 typedef struct gpc_protocol gpc_protocol_t;
-typedef struct gpc_nodes gpc_nodes_t; /* controller/nodes.h */
-
-/* ---- the ports --------------------------------------------------------------------------------------------------------- */
-
-/* What a timer keeps running. When only background and serving timers are left, a launch whose warps have ended ends, and they are
- * dropped. A periodic timer sets itself again; KERNEL_BEGIN sets the first. */
-typedef enum {
-    GPC_TIMER_NEEDED,     /* keeps the launch running */
-    GPC_TIMER_BACKGROUND, /* helps no warp: a launch whose warps wait for nothing else is a deadlock */
-    GPC_TIMER_SERVING     /* may release what warps wait for (an epoch's end): progress while a warp has not ended */
-} gpc_timer_t;
-
-typedef struct {
-    gpc_cycle_t (*now)(const void *world); /* core cycles, the unit of leases and GWCTs */
-    /* Sends the message to message->destination (a controller) on its type's virtual network, message->ready cycles of the
-     * sender's clock later; messages on the network stay in order. */
-    int (*send)(void *world, gpc_controller_t *from, gpc_index_t message);
-    /* The same, once the CPU has answered the probes of all writes to memory up to now; later messages may overtake it. */
-    int (*send_probed)(void *world, gpc_controller_t *from, gpc_index_t message);
-    /* Sends one copy to every controller of the set, on its type's virtual network, in order of node. */
-    int (*broadcast)(void *world, gpc_controller_t *from, gpc_index_t message, const gpc_nodeset_t *to);
-    /* Causes INSTANT for the line at the L1s of the set (NULL: all) except `except`, in this cycle, without a message. */
-    int (*instant)(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_nodeset_t *to, gpc_node_t except,
-                   uint8_t cause);
-    /* Sets a TIMER for the line (with line GPC_NEVER: for the unit, and fields[0] returns `tag`) at a core cycle. A lease has no
-     * timer; a request that waits for one has. */
-    int (*wake_at)(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag,
-                   gpc_timer_t kind);
-    /* Schedules the unit for the next edge of its clock: ready entries act, held requests are retried. */
-    int (*schedule)(void *world, gpc_controller_t *unit);
-    /* Whether the unit's outbox has room for another message on the network; a drain queries it before it sends. The unit is
-     * scheduled when messages leave a full outbox. */
-    bool (*room)(const void *world, const gpc_controller_t *unit, uint8_t network);
-    /* The warp's access may be retried at that core cycle (0: now). */
-    int (*wake_warp)(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at);
-    /* Completes the words of message->mask of the core's request; the request is complete when all of its words are.
-     * words: the line, for a load; atomics have their old values in the lane list. Takes ownership of the message. `hit`: with the
-     * L1's hit latency, else with the latency of an arrived answer. extra: further core cycles. */
-    int (*complete)(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit,
-                    uint32_t extra);
-    /* Fetches the line from memory, which answers the unit with a FILL, that many cycles of the unit's clock later. */
-    int (*fetch)(void *world, gpc_controller_t *unit, gpc_address_t line, uint32_t late);
-    /* Whether the memory's queue for the line has room; an entry queries it before it fetches or writes, since only requests wait for it
-     * unasked. The unit is scheduled when there is room again. */
-    bool (*memory_room)(const void *world, gpc_address_t line);
-    /* Writes the masked words. With a note, memory answers with WRITTEN, whose fields[0] is the note, once they are at the pins. */
-    int (*write_memory)(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, const uint32_t *words,
-                        const uint64_t *note);
-    /* Calls `what` for every controller, in order of node, in this cycle and without a message: over wires of its own, whose latency the
-     * protocol charges (the rollover of RCC's timestamps). Ends with the first result other than GPC_OK. */
-    int (*visit)(void *world, int (*what)(gpc_controller_t *unit, void *context), void *context);
-    /* The line's words at its bank, else in memory, in no time: for options of analysis. The explorer has none (NULL). */
-    int (*newest)(void *world, gpc_address_t line, uint32_t *words);
-} gpc_ports_t;
-
-/* ---- what a file declares ------------------------------------------------------------------------------------------------ */
-
-typedef enum { GPC_AT_CORE, GPC_AT_BANK, GPC_AT_MEMORY, GPC_AT_GLOBAL, GPC_AT_HOST, GPC_NUM_POSITIONS } gpc_position_t;
 
 #define GPC_TRAFFIC_CLASSES(X)                                                                                         \
     X(REQ, "requests and other control") X(LD, "data of loads") X(ST, "stores and their answers")                      \
@@ -232,89 +175,6 @@ typedef struct {
     gpc_cycle_t (*idle_until)(const gpc_controller_t *unit, gpc_index_t mshr);
 } gpc_controller_type_t;
 
-/* A protocol's additions to the ordering rules of order.c. NULL members add nothing. `before`, `release` and `exit`
- * alone may return GPC_HOLD. */
-typedef struct {
-    /* Whether a load, store or atomic of the warp may issue, once consistency and older accesses permit it. GPC_OK; GPC_HOLD: retry when
-     * the warp is woken, or at *until (preset: GPC_NEVER). It may be called again after GPC_OK, so it must not count or send. */
-    int (*before)(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
-    /* The release part, once all older accesses of the warp are complete. GPC_OK: done; GPC_HOLD: not yet, retry when woken, or at
-     * *until. It sends messages with gpc_controller_order, and the answer wakes the warp with wake_warp. */
-    int (*release)(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
-    /* The release part of a warp's end; NULL: `release`. */
-    int (*exit)(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until);
-    /* The acquire part, once the access has its value. */
-    int (*acquire)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
-    /* The release part of those barriers that `barrier_releases` gives one; NULL: `release`. */
-    int (*barrier)(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until);
-    /* A fence's addition to both parts (rcc-wo joins its views). */
-    int (*fence)(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
-    /* The warp passes an order point, in this core cycle: an acquire or, under drf and hrf, another synchronisation access is complete; a
-     * fence ends; it leaves a barrier; under sc, an access is complete. Its later loads may not return what was requested before, for
-     * whichever warp: gpc_note_order_point, by which loads join outstanding reads (requests.h). */
-    void (*order_point)(gpc_controller_t *l1, uint16_t warp);
-    /* At a barrier: joins the warp fields `from` into `into`; called for each warp that arrives, with the join of those before it, or
-     * with its own fields: a barrier of one warp joins too; and for the last one's fields before a release part. NULL: every TIME and LOGICAL field becomes the largest of all warps', and
-     * there are no others (gpc_protocol_check_join), or they are kept. */
-    void (*join)(gpc_controller_t *l1, void *into, const void *from);
-    bool keeps_own;       /* warp fields of other kinds are the warp's own, which no barrier joins */
-    bool stores_block;    /* a warp issues nothing while a store of its is outstanding */
-    uint8_t store_option; /* GPC_OPTION of one that is not 0 where that is so */
-    bool same_line;       /* a warp may not issue to a line it has an access outstanding to */
-    bool same_word;       /* a warp may not issue to a word it has an access outstanding to */
-    /* A barrier with a scope beyond the block: the last warp to arrive performs the release part for all, before any warp leaves,
-     * and each warp that leaves performs the acquire part. */
-    bool barrier_releases;     /* every other barrier has that release part too, at scope cta */
-    uint8_t barrier_option;    /* GPC_OPTION of one that is not 0 where they have not */
-    bool barrier_keeps_copies; /* no barrier has an acquire part */
-    bool local_scopes;         /* cta and cu need neither release nor acquire part (hrf) */
-    bool reads_scopes;         /* a part distinguishes scopes */
-} gpc_order_traits_t;
-
-/* ---- for monitors (check=True) ---------------------------------------------------------------------------------------------- */
-
-/* What a load may return. */
-#define GPC_PROMISES(X)                                                                                                  \
-    X(NOTHING, "any value that the word ever held")                                                                      \
-    X(FRESH, "a hit: the value of the last performed write; a miss: any value that the word held since the load issued") \
-    X(LEASED, "as FRESH, or the value before a write that is not yet globally visible")                                  \
-    X(LOGICAL, "the value at the load's logical time: not one that was replaced at a version that its core had reached")  \
-    X(HELD, "any value that the word has held: what the memory model forbids beyond that, no monitor sees")              \
-    X(ACQUIRED, "any value that the word held since the core's last acquire before the load issued; an owner's are current")
-typedef enum {
-#define X(name, text) GPC_PROMISE_##name,
-    GPC_PROMISES(X)
-#undef X
-} gpc_promise_t;
-
-/* The invariants that the generic monitors (check/monitor/monitor.c) check; states are those of L1 table 0. Over words
- * each word has its own state. */
-typedef struct {
-    gpc_promise_t promise;
-    uint32_t readable; /* bit s: in state s an L1 serves loads from its copy */
-    uint32_t copies;   /* bit s: in state s an L1 has a copy that is or may become readable */
-    uint32_t owners;   /* bit s: in state s an L1 may write its copy, the only one; 0 if LOGICAL: others have leases */
-    /* A load that misses may return what a read of its core has brought that was sent before it issued, but not before the last order point
-     * of its warp (gpc_order_traits_t.order_point). */
-    bool joins;
-    bool
-        atomics_apart; /* atomics are performed beyond the place where stores are: the last one performed may come after them */
-    bool
-        ends_in_memory; /* when a launch has ended, memory has every word that it has written, and the host reads no cache */
-    bool bank_is_whole;  /* a line at the bank contains every performed write */
-    uint32_t bank_words; /* else, bit s of the bank's table 0: a line, or over words a word, in state s does */
-    /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0: none).
-     * LOGICAL: both in logical time. NULL: those that the controllers' types declare (lease.h), else copies do not
-     * self-invalidate. `leased` is also called during transactions, when a way that is reserved for a fetch has fields of zero. */
-    gpc_cycle_t (*lease)(const gpc_controller_t *l1, gpc_index_t way);
-    gpc_cycle_t (*leased)(const gpc_controller_t *bank, gpc_address_t line);
-    /* LOGICAL: the core's clock, at which it reads copies; NULL: the declared one. */
-    uint64_t (*clock)(const gpc_controller_t *l1);
-    /* LOGICAL, where every warp has a clock: the warp's; `clock` is then the earliest of the core. */
-    uint64_t (*warp_clock)(const gpc_controller_t *l1, uint16_t warp);
-    bool two_views; /* LOGICAL: a core's reads and writes have clocks of their own, which fences join */
-} gpc_watched_t;
-
 /* The controllers that the host's accesses to a line and a protocol's own monitor concern. */
 typedef struct {
     gpc_controller_t *const *cores; /* [num_cores]: those at core position */
@@ -380,35 +240,21 @@ typedef struct {
                        gpc_nodeset_t *out);
 } gpc_instant_filter_t;
 
-/* ---- declarations for tests and tools ---------------------------------------------------------------------------------- */
-
-/* Cells that no program enters on a machine: all pairs of these states and events, each separated by spaces. */
-typedef struct {
-    const char *table, *states, *events;
-    const char *rules; /* NULL: under every rule */
-    const char *reason;
-} gpc_uncovered_t;
-
-#define GPC_MAX_UNCOVERED 12
-
-typedef struct {
-    /* Litmus tests, separated by spaces, whose weak outcome the protocol allows and runs must show. */
-    const char *weak_outcomes;
-    /* Option settings that tests run besides the defaults: "private=literal lifetime=0"; commas combine several. */
-    const char *variations;
-    gpc_uncovered_t uncovered[GPC_MAX_UNCOVERED]; /* ends with a null table */
-} gpc_declared_t;
-
 struct gpc_protocol {
+    /* ---- what every protocol has ---- */
+
     const char *id, *name, *paper, *family, *text;
     const char *model[GPC_NUM_RULES]; /* memory model under each rule; NULL: unsupported */
     gpc_rule_t standard_rule;
     const gpc_controller_type_t *controllers[5]; /* ends with NULL; at most one per position */
     const gpc_message_info_t *messages;
     uint32_t num_messages;
+    gpc_network_info_t networks[GPC_MAX_NETWORKS]; /* ends with a null name */
+
+    /* ---- optional: of its runs ---- */
+
     /* The messages' `fields`: a described struct of uint64_t members; NULL: none. */
     gpc_describe_t message;
-    gpc_network_info_t networks[GPC_MAX_NETWORKS]; /* ends with a null name */
     gpc_other_sizes_t other_sizes;
     gpc_prompt_t prompt;
     gpc_order_traits_t order;
@@ -423,7 +269,6 @@ struct gpc_protocol {
     void (*derive)(const gpc_machine_t *machine, int64_t *options);
     /* Whether machine and options are compatible; NULL: always. GPC_ERROR_OPTION names both. */
     int (*check)(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure);
-    gpc_declared_t declared;
     /* The protocol handles the wrap-around of timestamps of machine->timestamp_bits bits, which is counted. Required with any field of
      * kind TIME or LOGICAL: gpc_protocol_check_time. */
     bool keeps_time;
@@ -436,40 +281,16 @@ struct gpc_protocol {
     int (*host_read)(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
     int (*host_write)(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
     bool host_takes_line; /* before host_write, memory is given what host_read says of the line's other words */
+    const gpc_instant_filter_t *instant_filter;
+
+    /* ---- optional: of checks, the explorer, tests and tools ---- */
+
     /* Monitors, with check on: parameters of the generic ones, and the protocol's own, called after every step of a controller with
      * its line; a step of a table over the unit may have none (GPC_NEVER). Reports with gpc_violated. */
     const gpc_watched_t *watched;
     int (*monitor)(const gpc_units_t *units, gpc_address_t line);
-    /* Whether an answer in flight serves a load of its line and core, if that depends on when the load issued; NULL: it does not.
-     * The explorer, whose states have no times of issue, distinguishes states by it. */
-    bool (*serves)(const gpc_msg_t *answer, const gpc_msg_t *load);
-    /* Whether a message in flight commutes: no other step changes what it does, or notices when it arrives. The explorer, whose
-     * states it would multiply, then lets it arrive at once. NULL: none. */
-    bool (*commutes)(const gpc_controller_t *to, const gpc_msg_t *msg);
-    /* The networks, a bit each, on which a controller at `from` sends to one at `to`. Declared by protocols whose controllers affect each
-     * other by messages alone, without `instant`, `visit` and times: of the orders of moves at different nodes the explorer then visits as
-     * few as it needs. NULL: not declared. */
-    uint32_t (*carries)(const int64_t *options, gpc_position_t from, gpc_position_t to);
-    /* Lines meet in a part of their bank (a FIFO): the explorer has one bank for all of them. */
-    bool one_bank;
-    const gpc_instant_filter_t *instant_filter; /* optional */
+    gpc_explored_t explored;
+    gpc_declared_t declared;
 };
-
-/* GPC_ERROR_PROTOCOL, with the field's name, if the protocol has timestamps and does not handle their width. */
-GPC_MUST_CHECK int gpc_protocol_check_time(const gpc_protocol_t *self, gpc_failure_t *failure);
-/* GPC_ERROR_PROTOCOL, with the field's name, if barriers join no warp field of that kind, and the protocol does not say what they do. */
-GPC_MUST_CHECK int gpc_protocol_check_join(const gpc_protocol_t *self, gpc_failure_t *failure);
-/* GPC_ERROR_PROTOCOL, with the message's name, if a prompt message is on an ordered network. */
-GPC_MUST_CHECK int gpc_protocol_check_prompt(const gpc_protocol_t *self, gpc_failure_t *failure);
-/* GPC_ERROR_OPTION names an option of analysis that differs from its default. */
-GPC_MUST_CHECK int gpc_protocol_refuse_analysis(const gpc_protocol_t *self, const int64_t *options,
-                                                gpc_failure_t *failure);
-/* The protocol as a world runs it: a copy in the arena, whose controllers have the tables that the options select, each whole, and whose
- * messages have the sizes that they select. NULL: no memory. */
-const gpc_protocol_t *gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc_arena_t *arena);
-/* Options: defaults, then derived, then given values; GPC_ERROR_OPTION names the invalid one. */
-GPC_MUST_CHECK int gpc_protocol_options(const gpc_protocol_t *self, const gpc_machine_t *machine,
-                                        const gpc_option_value_t *given, uint32_t num_given, int64_t *options,
-                                        gpc_failure_t *failure);
 
 #endif

@@ -19,12 +19,12 @@ typedef struct {
     uint32_t count;
 } gpc_node_kind_t;
 
-struct gpc_nodes {
+typedef struct gpc_nodes {
     gpc_node_kind_t kinds[GPC_NUM_POSITIONS]; /* in order of node: cores, then banks */
     uint32_t num_kinds;
     uint32_t count; /* of all nodes */
     uint8_t top;    /* the largest level: its controllers fetch from memory */
-};
+} gpc_nodes_t;
 
 /* GPC_ERROR_MACHINE names a position that the protocol needs and the machine lacks; GPC_ERROR_PROTOCOL: it has no
  * controller at the cores or banks. */

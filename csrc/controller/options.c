@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "controller/controller.h"
+#include "controller/resolve.h"
 
 static const gpc_option_info_t *
 find_option(const gpc_protocol_t *self, const char *name, uint32_t *number)

@@ -2,8 +2,15 @@
 #ifndef GPC_CONTROLLER_PROTOCOL_H
 #define GPC_CONTROLLER_PROTOCOL_H
 
+#include "base/histogram.h"
 #include "base/observe.h"
+#include "cache/mshr.h"
+#include "cache/rmw.h"
+#include "cache/tags.h"
 #include "controller/declare.h"
+#include "controller/ports.h"
+
+typedef struct gpc_nodes gpc_nodes_t; /* controller/nodes.h */
 
 #define GPC_CONTROLLER_STATISTICS(X)                                                          \
     X(loads, "line requests accepted")                                                        \

@@ -4,6 +4,7 @@
 
 #include "controller/controller.h"
 #include "controller/host.h"
+#include "controller/resolve.h"
 
 const char *
 gpc_fsm_reason(const gpc_table_t *table, uint16_t patch)

@@ -8,6 +8,7 @@
 #include "check/profile/profile.h"
 #include "check/trace/trace.h"
 #include "controller/describe.h"
+#include "controller/resolve.h"
 #include "machine/parts.h"
 
 static int

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "controller/protocol.h"
+#include "controller/resolve.h"
 #include "tests/harness.h"
 
 enum { BENCH_MESSAGES = 64 };

@@ -1,6 +1,7 @@
 /* test_boundaries_launch.c: does a launch begin and end at every unit, table and array that declares it, and last until the effects
  * of its end are complete? Are read-only buffers visible to the L1 and to lower levels? */
 #include "base/arena.h"
+#include "controller/resolve.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "own_registry.h"

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "check/monitor/logical.h"
 #include "check/monitor/monitor.h"
+#include "controller/resolve.h"
 #include "tests/harness.h"
 
 /* ---- a protocol whose L1s own words, with a unit and a part --------------------------------------------------------------------- */

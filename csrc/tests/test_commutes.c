@@ -94,7 +94,7 @@ a_message_on_a_network_that_is_not_declared_is_an_error(void)
     gpc_text_t found;
 
     silent.id = what.protocol;
-    silent.carries = carry_nothing;
+    silent.explored.carries = carry_nothing;
     register_own(&silent);
     gpc_text_init(&found);
     CHECK_EQUAL_I64(gpc_explore(&what, &found), 0);

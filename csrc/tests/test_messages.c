@@ -1,5 +1,6 @@
 /* test_messages.c: the sizes of messages and the networks they travel on, on the tables of prototype_limits.c. */
 #include "controller/nodes.h"
+#include "controller/resolve.h"
 #include "protocols/public_sizes.h"
 #include "tests/limits_bench.h"
 

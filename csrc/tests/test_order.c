@@ -1,4 +1,5 @@
 /* test_order.c: does order.c admit exactly the allowed accesses? Rules, releases and acquires, barriers. */
+#include "controller/protocol.h"
 #include "core/memory/order.h"
 #include "harness.h"
 

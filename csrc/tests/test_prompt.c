@@ -1,4 +1,5 @@
 /* test_prompt.c: do prompt messages leave a controller at once, and pass those in its pipeline? SRC's acknowledgement of a store. */
+#include "controller/resolve.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "protocols/spatiotemporal/stc.h"

@@ -1,5 +1,6 @@
 /* test_resource_limits.c: resource limits and rare cases of the controller, each on the smallest table (prototype_limits.c). */
 #include "controller/nodes.h"
+#include "controller/resolve.h"
 #include "tests/limits_bench.h"
 
 enum { A = 0x1000, B = 0x2000, C = 0x3000 }; /* lines of the one set */

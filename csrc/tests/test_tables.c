@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "controller/controller.h"
+#include "controller/resolve.h"
 #include "protocols/registry.h"
 #include "tests/harness.h"
 

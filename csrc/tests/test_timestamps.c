@@ -1,6 +1,7 @@
 /* test_timestamps.c: does every protocol with timestamps declare that it handles the machine's timestamp_bits? */
 #include <string.h>
 
+#include "controller/resolve.h"
 #include "harness.h"
 #include "protocols/registry.h"
 

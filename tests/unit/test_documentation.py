@@ -138,7 +138,7 @@ def test_the_architecture_page_names_folders_headers_and_ports_as_they_are():
     assert [name for name in listed if f"`{name}`" not in section(page, "Layout")] == []
     for header in re.findall(r"^\* `([^`]+\.h)`", section(page, "Interfaces"), re.MULTILINE):
         assert (ROOT / "csrc" / header).is_file(), header
-    declared = (ROOT / "csrc" / "controller" / "declare.h").read_text(encoding="utf-8")
+    declared = (ROOT / "csrc" / "controller" / "ports.h").read_text(encoding="utf-8")
     struct = declared.partition("} gpc_ports_t;")[0].rpartition("typedef struct")[2]
     rows = re.findall(r"^\| (`.*?) \|", section(page, "Ports"), re.MULTILINE)
     ports = re.findall(r"^    [\w ]+\(\*(\w+)\)\(", struct, re.MULTILINE)

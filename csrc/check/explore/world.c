@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "controller/describe.h"
+#include "controller/resolve.h"
 
 /* ---- controllers ------------------------------------------------------------------------------------------------- */
 

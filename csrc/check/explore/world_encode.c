@@ -26,7 +26,7 @@ encode_served(const gpc_world_t *self, const gpc_symmetry_t *symmetry, const gpc
             for (uint32_t n = channel[network].count; n; n--) {
                 const gpc_msg_t *answer = gpc_msg_at(&self->messages, i);
                 if (answer->line == load->line) {
-                    gpc_encode_u64(out, self->protocol->serves(answer, load));
+                    gpc_encode_u64(out, self->protocol->explored.serves(answer, load));
                 }
                 i = answer->next;
             }
@@ -75,7 +75,7 @@ encode_message(void *context, void *encoder, gpc_index_t i)
         gpc_encode_u64(out, lanes->operand[0]);
         gpc_encode_u64(out, lanes->old[0]);
     }
-    if (msg->type == GPC_MSG_LOAD && self->protocol->serves) {
+    if (msg->type == GPC_MSG_LOAD && self->protocol->explored.serves) {
         encode_served(self, from->symmetry, msg, out);
     }
 }
@@ -243,7 +243,7 @@ encode_unordered(const gpc_world_t *self, const gpc_list_t *list, gpc_encoder_t 
 static void
 encode_channel(const gpc_world_t *self, uint32_t network, const gpc_list_t *list, gpc_encoder_t *out)
 {
-    if (list->count < 2 || self->protocol->networks[network].ordered || self->protocol->serves) {
+    if (list->count < 2 || self->protocol->networks[network].ordered || self->protocol->explored.serves) {
         gpc_encode_list(out, list);
     } else {
         encode_unordered(self, list, out);

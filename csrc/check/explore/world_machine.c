@@ -10,7 +10,7 @@ make_machine(gpc_world_t *self)
 {
     const gpc_explore_t *what = self->what;
     uint32_t lines = self->lines, held = what->tight ? 1 : lines;
-    uint32_t banks = what->tight || self->protocol->one_bank ? 1 : lines;
+    uint32_t banks = what->tight || self->protocol->explored.one_bank ? 1 : lines;
 
     self->machine = (gpc_machine_t){.cores = what->cores,
                                     .warps_per_core = GPC_WORLD_MAX_THREADS,

@@ -13,7 +13,7 @@ settle_channel(gpc_world_t *self, gpc_list_t *channel, bool ordered)
         gpc_msg_t *msg = gpc_msg_at(&self->messages, i);
         gpc_controller_t *to = &self->controllers[msg->destination];
         gpc_index_t next = msg->next;
-        if (self->protocol->commutes(to, msg)) {
+        if (self->protocol->explored.commutes(to, msg)) {
             gpc_list_remove_after(channel, &self->messages, previous, i);
             msg->next = GPC_NONE;
             status = gpc_controller_take(to, i);
@@ -30,7 +30,7 @@ settle_channel(gpc_world_t *self, gpc_list_t *channel, bool ordered)
 int
 gpc_world_settle(gpc_world_t *self)
 {
-    bool settles = self->protocol->commutes && !self->what->every_order;
+    bool settles = self->protocol->explored.commutes && !self->what->every_order;
     uint32_t channels = settles ? self->nodes.count * self->nodes.count * self->num_networks : 0;
     int status = GPC_OK;
     for (uint32_t i = 0; i < channels && status == GPC_OK; i++) {

@@ -45,8 +45,8 @@ static void
 note_channels(gpc_world_t *self, uint32_t source, uint32_t destination)
 {
     const gpc_protocol_t *protocol = self->protocol;
-    uint32_t networks = protocol->carries(self->options, self->controllers[source].type->position,
-                                          self->controllers[destination].type->position);
+    uint32_t networks = protocol->explored.carries(self->options, self->controllers[source].type->position,
+                                                   self->controllers[destination].type->position);
     for (uint32_t network = 0; network < self->num_networks; network++) {
         bool carries = source != destination && (networks >> network & 1);
         self->carries[source][destination] |= (uint8_t) (carries << network);
@@ -57,7 +57,7 @@ note_channels(gpc_world_t *self, uint32_t source, uint32_t destination)
 void
 gpc_world_note_channels(gpc_world_t *self)
 {
-    self->has_subsets = self->protocol->carries && !self->protocol->commutes && !self->has_times &&
+    self->has_subsets = self->protocol->explored.carries && !self->protocol->explored.commutes && !self->has_times &&
                         !self->what->every_order && !has_kernels(self);
     for (uint32_t node = 0; node < self->nodes.count && self->has_subsets; node++) {
         self->has_subsets = ends_by_itself(self, &self->controllers[node]) && !self->controllers[node].type->outbox;

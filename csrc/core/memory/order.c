@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "controller/protocol.h"
+
 const char *
 gpc_order_verdict_text(gpc_order_verdict_t verdict)
 {

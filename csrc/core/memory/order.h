@@ -11,7 +11,9 @@
 #include "base/access.h"
 #include "base/arena.h"
 #include "base/machine.h"
-#include "controller/protocol.h"
+#include "base/message.h"
+#include "base/rules.h"
+#include "controller/order_traits.h"
 
 /* Why a warp's next access may not issue. GO: it may issue now. */
 #define GPC_ORDER_VERDICTS(X)                                                   \

@@ -160,6 +160,5 @@ const gpc_protocol_t gpc_protocol_qr = {
     .host_write = host_write,
     .watched = &qr_watched,
     .monitor = qr_monitor,
-    .carries = carries,
-    .one_bank = true,
+    .explored = {.carries = carries, .one_bank = true},
 };

@@ -95,7 +95,7 @@ static const gpc_controller_type_t stc_ab_l1 = {STC_L1_TYPE(stc_conflicting, stc
                  {.name = "response"},                                                                                 \
                  {.name = "to CUs", .ordered = true, .star = true},                                                    \
                  {.name = "from CUs", .ordered = true, .star = true}},                                                 \
-    STC_ACKNOWLEDGES, .order = {.order_point = gpc_note_order_point}, .check = stc_check, .host_read = stc_host_read, .watched = &stc_watched, .monitor = stc_monitor, .commutes = stc_commutes
+    STC_ACKNOWLEDGES, .order = {.order_point = gpc_note_order_point}, .check = stc_check, .host_read = stc_host_read, .watched = &stc_watched, .monitor = stc_monitor, .explored.commutes = stc_commutes
 
 /* Tests that last a few thousand cycles leave a band only if bands and epochs are small. */
 #define STC_SHORT "seb=6,epochs=8,epoch=30"

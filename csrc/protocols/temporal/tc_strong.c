@@ -417,5 +417,5 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
     .host_write = tc_host_write,
     .watched = &watched,
     .monitor = monitor,
-    .serves = tc_serves,
+    .explored.serves = tc_serves,
 };

@@ -358,5 +358,5 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
     .host_write = tc_host_write,
     .watched = &watched,
     .monitor = tcw_monitor,
-    .serves = tc_serves,
+    .explored.serves = tc_serves,
 };
