@@ -38,7 +38,7 @@ for compiler in gcc clang; do
         echo "== warnings as errors, $compiler: not installed, skipped"
     fi
 done
-step 'source rules' python tools/source_rules.py "$build"/check-*/libgpucoh_core.a
+step 'source rules' python tools/source_rules.py "$build"/check-*/libgpucoh_core.a "$build"/check-*/_core.*.p
 step 'same statistics from every compiler and optimisation' sh tools/determinism.sh "$build"
 
 if [ -n "$failed" ]; then

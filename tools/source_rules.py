@@ -1,8 +1,8 @@
-"""Source rules that no compiler checks: ``source_rules.py [libgpucoh_core.a ...]``.
+"""Source rules that no compiler checks: ``source_rules.py [libgpucoh_core.a | folder of the binding's objects] ...``.
 
 The script prints one line per violation and exits with 1 if there is one. For compiled libraries of the core it also
 checks that their objects hold no mutable data and make no forbidden calls (I/O, clocks, libm, allocation in hot parts),
-and that no file calls back into its callers.
+and, for these and for the objects of a folder, that no file calls back into its callers.
 """
 
 from __future__ import annotations
@@ -224,9 +224,10 @@ def check_objects(library: Path) -> Iterator[str]:
 
 
 def check_call_circles(library: Path) -> Iterator[str]:
-    """Check that no file of the library calls itself through others."""
+    """Check that no file of the library, or of the folder of objects, calls itself through others."""
     source, defined_by, undefined = "?", dict[str, str](), dict[str, set[str]]()
-    for line in run("nm", str(library)):
+    objects = sorted(map(str, library.glob("*.o"))) if library.is_dir() else [str(library)]
+    for line in run("nm", *objects):
         if line.endswith(":"):
             source = object_name(line) or line[:-1]
             undefined[source] = set()
@@ -254,7 +255,8 @@ def violations(root: Path, libraries: list[Path]) -> Iterator[str]:
     yield from check_late_imports(root)
     yield from check_quotes(root)
     for library in libraries:
-        yield from check_objects(library)
+        if not library.is_dir():
+            yield from check_objects(library)
         yield from check_call_circles(library)
 
 

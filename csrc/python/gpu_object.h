@@ -17,6 +17,8 @@ typedef struct {
     gpc_snapshot_t *snapshot; /* owned; immutable, so any thread may read it */
 } gpc_snapshot_object_t;
 
+/* ---- gpu_object.c ---- */
+
 const gpc_module_state_t *gpc_state_of(PyObject *self);
 /* Sets the busy flag; NULL, with SimulationError raised, when another thread has set it. */
 gpc_gpu_object_t *gpc_enter(PyObject *object);

@@ -21,7 +21,7 @@ typedef struct {
     gpc_stock_t *stock;                   /* owned; of all GPUs and snapshots, whose types keep the module */
 } gpc_module_state_t;
 
-/* ---- module.c ---- */
+/* ---- raise.c ---- */
 
 /* Sets the Python exception of a core error, with `text` (one line) or the error's message. Always returns NULL. */
 PyObject *gpc_raise(const gpc_module_state_t *state, int code, const char *text);

@@ -166,6 +166,8 @@ def test_a_circle_of_files_is_found(tmp_path):
     library = library_of(tmp_path, {**down, "c": "void a(void); void c(void) { a(); }"})
     (found,) = rules.check_call_circles(library)
     assert "csrc_base_a.c -> csrc_base_b.c (b)" in found
+    (found,) = rules.check_call_circles(tmp_path)  # the folder with the library's objects
+    assert "csrc_base_a.c -> csrc_base_b.c (b)" in found
 
 
 def test_an_install_compiles_the_extension_alone():
