@@ -150,6 +150,39 @@ def check_listed(root: Path) -> Iterator[str]:
             yield f"{name}: not in meson.build"
 
 
+def check_registry(root: Path) -> Iterator[str]:
+    """Check the rows of registry.def: no name is given twice, files are there and define what they register."""
+    folder = root / "csrc/protocols"
+    registry = folder / "registry.def"
+    defines = {
+        "PROTOCOL": "const gpc_protocol_t gpc_protocol_{}",
+        "PLANTED": r"PLANTED\({}\)",
+    }
+    lines: dict[tuple[str, str], int] = {}
+    for number, line in lines_of(registry) if registry.exists() else ():
+        where = f"csrc/protocols/registry.def:{number}"
+        if not line.startswith("GPC_"):
+            continue
+        row = re.fullmatch(r'GPC_(?:SHARED\(|(PROTOCOL|PLANTED)\((\w+), )"([^"]+\.c)"\)', line)
+        if not row:
+            yield (
+                f'{where}: write GPC_PROTOCOL(NAME, "FAMILY/FILE.c"), GPC_PLANTED(FAMILY, "FAMILY/FILE.c") or '
+                'GPC_SHARED("FAMILY/FILE.c")'
+            )
+            continue
+        kind, name, file = row.groups()
+        if not (folder / file).is_file():
+            yield f"{where}: csrc/protocols/{file} does not exist"
+        elif (kind, name) in lines:
+            yield f"{where}: {name} is in line {lines[kind, name]} too"
+        elif name is not None:
+            lines[kind, name] = number
+            text = (folder / file).read_text(encoding="utf-8")
+            if not re.search(rf"^{defines[kind].format(name)}(?!\w)", text, re.MULTILINE):
+                what = f"gpc_protocol_{name}" if kind == "PROTOCOL" else f"planted_{name}"
+                yield f"{where}: csrc/protocols/{file} does not define {what}"
+
+
 def check_late_imports(root: Path) -> Iterator[str]:
     """Check that functions import under the lock of late imports. Ruff checks what they import (pyproject.toml)."""
     for path in sorted((root / "gpucoh").rglob("*.py")):
@@ -252,6 +285,7 @@ def violations(root: Path, libraries: list[Path]) -> Iterator[str]:
     yield from check_include_circles(root)
     yield from check_function_lengths(root)
     yield from check_listed(root)
+    yield from check_registry(root)
     yield from check_late_imports(root)
     yield from check_quotes(root)
     for library in libraries:

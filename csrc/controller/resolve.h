@@ -5,6 +5,8 @@
 #include "base/arena.h"
 #include "controller/declare.h"
 
+/* GPC_ERROR_PROTOCOL names a member that every protocol has and this one lacks. */
+GPC_MUST_CHECK int gpc_protocol_check_declared(const gpc_protocol_t *self, gpc_failure_t *failure);
 /* GPC_ERROR_PROTOCOL, with the field's name, if the protocol has timestamps and does not handle their width. */
 GPC_MUST_CHECK int gpc_protocol_check_time(const gpc_protocol_t *self, gpc_failure_t *failure);
 /* GPC_ERROR_PROTOCOL, with the field's name, if barriers join no warp field of that kind, and the protocol does not say what they do. */

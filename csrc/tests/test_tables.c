@@ -326,6 +326,65 @@ declared_cells_are_cells(const gpc_protocol_t *protocol, const gpc_uncovered_t *
 }
 
 static void
+expect_declared(const gpc_protocol_t *protocol, const char *text)
+{
+    gpc_failure_t failure = {0};
+    CHECK_EQUAL_I64(gpc_protocol_check_declared(protocol, &failure), text ? GPC_ERROR_PROTOCOL : 0);
+    CHECK_EQUAL_TEXT(failure.text, text ? text : "");
+}
+
+static void
+registered_protocols_declare_what_every_protocol_has(void)
+{
+    for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
+        expect_declared(protocol_at(p), NULL);
+    }
+}
+
+static void
+registered_protocols_have_ids_of_their_own(void)
+{
+    for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
+        for (uint32_t q = 0; q < p; q++) {
+            bool differ = strcmp(gpc_protocol_id(p), gpc_protocol_id(q)) != 0;
+            CHECK(differ);
+            if (!differ) {
+                printf("# protocols %u and %u of registry.def have the id %s\n", q + 1, p + 1, gpc_protocol_id(p));
+            }
+        }
+    }
+}
+
+static void
+a_protocol_that_lacks_a_member_is_refused(void)
+{
+    static const gpc_message_info_t message = {.name = "GETS", .network = 2};
+    gpc_protocol_t protocol = *gpc_protocol_find("gpu-vi");
+    protocol.id = NULL;
+    expect_declared(&protocol, "protocol without .id lacks .id");
+    protocol = *gpc_protocol_find("gpu-vi");
+    protocol.text = "";
+    expect_declared(&protocol, "protocol gpu-vi lacks .text");
+    protocol = *gpc_protocol_find("gpu-vi");
+    protocol.model[protocol.standard_rule] = NULL;
+    expect_declared(&protocol, "protocol gpu-vi lacks the .model of its .standard_rule");
+    protocol = *gpc_protocol_find("gpu-vi");
+    protocol.controllers[1] = NULL;
+    expect_declared(&protocol, "protocol gpu-vi lacks a controller at GPC_AT_CORE or GPC_AT_BANK in .controllers");
+    protocol.controllers[1] = protocol.controllers[0];
+    expect_declared(&protocol, "protocol gpu-vi: controller L1 is the second at its .position");
+    protocol = *gpc_protocol_find("gpu-vi");
+    protocol.num_messages = 0;
+    expect_declared(&protocol, "protocol gpu-vi lacks .messages (GPC_MESSAGES_OF)");
+    protocol.messages = &message;
+    protocol.num_messages = 1;
+    protocol.networks[2].name = NULL;
+    expect_declared(&protocol, "protocol gpu-vi: message GETS is on network 2, and .networks has 2");
+    protocol.networks[0].name = NULL;
+    expect_declared(&protocol, "protocol gpu-vi lacks a network with .requests in .networks");
+}
+
+static void
 the_declarations_of_registered_protocols_are_consistent(void)
 {
     for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
@@ -343,11 +402,6 @@ the_declarations_of_registered_protocols_are_consistent(void)
             CHECK(small >= option->smallest && small <= option->largest);
             CHECK(!drawn || (option->fuzz_least >= option->smallest && option->fuzz_most <= option->largest));
         }
-        bool requests = false;
-        for (uint32_t i = 0; i < GPC_MAX_NETWORKS && protocol->networks[i].name; i++) {
-            requests |= protocol->networks[i].requests;
-        }
-        CHECK(requests);
     }
 }
 
@@ -423,17 +477,10 @@ every_event_has_a_cell(void)
 }
 
 static void
-every_message_has_a_declared_network(void)
+the_fields_of_every_message_fit(void)
 {
     const gpc_protocol_t *protocol;
     for (uint32_t p = 0; (protocol = protocol_at(p)); p++) {
-        uint32_t networks = 0;
-        while (networks < GPC_MAX_NETWORKS && protocol->networks[networks].name) {
-            networks++;
-        }
-        for (uint32_t i = 0; i < protocol->num_messages; i++) {
-            CHECK(protocol->messages[i].network < networks);
-        }
         /* the end mark may follow the fields */
         CHECK(!protocol->message || protocol->message()->size <= sizeof(((gpc_msg_t *) 0)->fields) + 8);
     }
@@ -515,10 +562,13 @@ main(void)
     RUN(every_plan_is_its_declared_cell);
     RUN(a_patched_table_has_its_bases_cells_but_for_the_patches);
     RUN(a_wrong_patch_is_found);
+    RUN(registered_protocols_declare_what_every_protocol_has);
+    RUN(registered_protocols_have_ids_of_their_own);
+    RUN(a_protocol_that_lacks_a_member_is_refused);
     RUN(the_declarations_of_registered_protocols_are_consistent);
     RUN(every_table_prints_its_states_and_events);
     RUN(every_event_has_a_cell);
-    RUN(every_message_has_a_declared_network);
+    RUN(the_fields_of_every_message_fit);
     RUN(described_structs_print_names_and_kinds);
     RUN(times_are_encoded_relative_to_now);
     RUN(owners_are_renamed_word_by_word);

@@ -91,6 +91,32 @@ def test_a_file_that_meson_does_not_know_is_found(tree, name):
     assert [line.split(":")[0] for line in rules.check_listed(tree)] == [name]
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ('GPC_SHARED("tc/tc.c")\nGPC_PROTOCOL(tc, "tc/tc.c")\nGPC_PROTOCOL(tcw, "tc/tc.c")', None),
+        ('GPC_PROTOCOL(tc, "tc/tcs.c")', "1: csrc/protocols/tc/tcs.c does not exist"),
+        (
+            'GPC_PROTOCOL(tcs, "tc/tc.c")',
+            "1: csrc/protocols/tc/tc.c does not define gpc_protocol_tcs",
+        ),
+        ('GPC_PROTOCOL(tc, "tc/tc.c")\n\nGPC_PROTOCOL(tc, "tc/tc.c")', "3: tc is in line 1 too"),
+        ('GPC_PROTOCOLS(tc, "tc/tc.c")', '1: write GPC_PROTOCOL(NAME, "FAMILY/FILE.c"), '),
+        ('GPC_PLANTED(tc, "tc/tc.c")', "1: csrc/protocols/tc/tc.c does not define planted_tc"),
+    ],
+)
+def test_a_wrong_row_of_the_registry_is_found(tree, rows, said):
+    folder = tree / "csrc/protocols/tc"
+    folder.mkdir(parents=True)
+    (folder / "tc.c").write_text(
+        "const gpc_protocol_t gpc_protocol_tc = {\n};\nconst gpc_protocol_t gpc_protocol_tcw = {\n};\n"
+    )
+    (folder.parent / "registry.def").write_text(f"{rows}\n")
+    found = list(rules.check_registry(tree))
+    assert len(found) == (said is not None)
+    assert not said or found[0].startswith(f"csrc/protocols/registry.def:{said}")
+
+
 def test_a_late_import_without_the_lock_is_found(tree):
     text = """
 def draw():
