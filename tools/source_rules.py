@@ -183,6 +183,23 @@ def check_registry(root: Path) -> Iterator[str]:
                 yield f"{where}: csrc/protocols/{file} does not define {what}"
 
 
+def c_files(root: Path) -> Iterator[Path]:
+    """C sources, headers and X-macro lists, of the core and of the tables that it shares with Python."""
+    for folder in ("csrc", "gpucoh"):
+        yield from sorted(
+            path for path in (root / folder).rglob("*") if path.suffix in (".c", ".h", ".def")
+        )
+
+
+def check_headers(root: Path) -> Iterator[str]:
+    """Check that a C file opens with a comment that says what it is: ``/* name.c: ...``."""
+    for path in c_files(root):
+        with path.open(encoding="utf-8") as file:
+            first = file.readline()
+        if not re.match(rf"/\* {re.escape(path.name)}: \w", first):
+            yield f"{path.relative_to(root).as_posix()}:1: open with what the file is: /* {path.name}: ... */"
+
+
 def check_late_imports(root: Path) -> Iterator[str]:
     """Check that functions import under the lock of late imports. Ruff checks what they import (pyproject.toml)."""
     for path in sorted((root / "gpucoh").rglob("*.py")):
@@ -286,6 +303,11 @@ def violations(root: Path, libraries: list[Path]) -> Iterator[str]:
     yield from check_function_lengths(root)
     yield from check_listed(root)
     yield from check_registry(root)
+<<<<<<< HEAD
+=======
+    yield from check_headers(root)
+    yield from check_imports(root)
+>>>>>>> 5074a1ec (Open every C file with what it is, and check that)
     yield from check_late_imports(root)
     yield from check_quotes(root)
     for library in libraries:

@@ -1,3 +1,4 @@
+/* arena.c: takes storage from chunks, saves and restores all of it, in place or as an image; lays out pools. */
 #include "base/arena.h"
 
 #include <stdlib.h>

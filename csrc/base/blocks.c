@@ -1,3 +1,4 @@
+/* blocks.c: maps large blocks, with huge pages where the system has them, and clears them. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise, mincore */
 #include "base/blocks.h"
 

@@ -1,3 +1,4 @@
+/* describe.c: encodes, joins and prints described structs. */
 #include "base/describe.h"
 
 #include <string.h>

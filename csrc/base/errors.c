@@ -1,3 +1,4 @@
+/* errors.c: names, messages and Python exceptions of the codes of errors.def. */
 #include "base/errors.h"
 
 typedef struct {

@@ -1,3 +1,4 @@
+/* failure.c: records the first failure of an object. */
 #include "base/failure.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* observe.c: subscribes to the events of a world, and passes each event to its subscribers. */
 #include "base/observe.h"
 
 void

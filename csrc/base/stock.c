@@ -1,3 +1,4 @@
+/* stock.c: keeps the blocks of closed GPUs, and gives the oldest back to the system when there are too many. */
 #include "base/stock.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* text.c: appends to a text, plain or as JSON. */
 #include "base/text.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* mshr.c: finds, takes and frees MSHR entries by line. */
 #include "cache/mshr.h"
 
 #include <string.h>

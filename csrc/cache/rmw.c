@@ -1,3 +1,4 @@
+/* rmw.c: computes atomics, lane by lane in order. */
 #include "cache/rmw.h"
 
 #include <string.h>

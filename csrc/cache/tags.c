@@ -1,3 +1,4 @@
+/* tags.c: places and finds lines, and changes the states of many lines at once. */
 #include "cache/tags.h"
 
 #include <string.h>

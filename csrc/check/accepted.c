@@ -1,3 +1,4 @@
+/* accepted.c: finds accepted stores by word, performs them, and checks that none is lost. */
 #include "check/accepted.h"
 
 #include <inttypes.h>

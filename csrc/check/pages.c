@@ -1,3 +1,4 @@
+/* pages.c: finds and makes pages by number. */
 #include "check/pages.h"
 
 #include <stdlib.h>

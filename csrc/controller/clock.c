@@ -1,3 +1,4 @@
+/* clock.c: the table over the L1's unit that advances a logical clock. */
 #include "controller/clock.h"
 
 #include "controller/logical.h"

@@ -1,3 +1,4 @@
+/* host.c: reads and writes a line for the host at its owner or its bank; checks what memory has at the end. */
 #include "controller/host.h"
 
 #include <string.h>

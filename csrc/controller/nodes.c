@@ -1,3 +1,4 @@
+/* nodes.c: lists the nodes of a protocol on a machine, and finds controllers by position and line. */
 #include "controller/nodes.h"
 
 #include "controller/protocol.h"

@@ -1,3 +1,4 @@
+/* requests.c: counts the answers that a line's transaction expects, and marks order points. */
 #include "controller/requests.h"
 
 int

@@ -1,3 +1,4 @@
+/* sharers.c: reads sharer lists, and sends invalidations or recalls to all L1s of a list. */
 #include "controller/sharers.h"
 
 gpc_nodeset_t *

@@ -1,3 +1,4 @@
+/* step.c: the begin of a step, for the files that do not inline it. */
 #include "controller/step.h"
 
 void

@@ -1,3 +1,4 @@
+/* writer.c: answers, performs and counts the store or atomic of a step. */
 #include "controller/writer.h"
 
 static bool

@@ -92,6 +92,19 @@ def test_a_file_that_meson_does_not_know_is_found(tree, name):
 
 
 @pytest.mark.parametrize(
+    "first", ["", "/* b.c: what b is */\n", "/* a.c: */\n", '#include "b.h"\n']
+)
+def test_a_file_that_does_not_open_with_what_it_is_is_found(tree, first):
+    (tree / "csrc/core/warp.h").write_text("/* warp.h: a warp.\n * More. */\n")
+    (tree / "gpucoh/lang/a.def").write_text("/* a.def: a list. */\n")
+    assert not list(rules.check_headers(tree))
+    (tree / "csrc/base/a.c").write_text(f"{first}\n/* a.c: what a is */\n")
+    assert list(rules.check_headers(tree)) == [
+        "csrc/base/a.c:1: open with what the file is: /* a.c: ... */"
+    ]
+
+
+@pytest.mark.parametrize(
     ("rows", "said"),
     [
         ('GPC_SHARED("tc/tc.c")\nGPC_PROTOCOL(tc, "tc/tc.c")\nGPC_PROTOCOL(tcw, "tc/tc.c")', None),

@@ -1,3 +1,4 @@
+/* canonical.c: hashes a state under every renaming of cores, and takes the least hash. */
 #include "check/explore/canonical.h"
 
 #include <stdlib.h>

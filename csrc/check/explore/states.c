@@ -1,3 +1,4 @@
+/* states.c: stores explored states, as differences to others, and finds those that never reach an end. */
 #include "check/explore/states.h"
 
 #include <stdlib.h>

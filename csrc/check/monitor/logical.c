@@ -1,3 +1,4 @@
+/* logical.c: follows the clocks of cores and warps, and checks loads and writes against them. */
 #include "check/monitor/logical.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* shadow.c: keeps recent values of each word, and judges a loaded one. */
 #include "check/monitor/shadow.h"
 
 #include <stdlib.h>

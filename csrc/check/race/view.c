@@ -1,3 +1,4 @@
+/* view.c: compares, joins and shares vector clocks. */
 #include "check/race/view.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* trace.c: selects events of the stream, and records them. */
 #include "check/trace/trace.h"
 
 #include <stdlib.h>

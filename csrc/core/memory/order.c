@@ -1,3 +1,4 @@
+/* order.c: when accesses issue, what releases, acquires and fences do, and what barriers join. */
 #include "core/memory/order.h"
 
 #include <string.h>

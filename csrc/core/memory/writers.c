@@ -1,3 +1,4 @@
+/* writers.c: notes the last writers of words. */
 #include "core/memory/writers.h"
 
 #include "cache/rmw.h"
