@@ -42,7 +42,7 @@ help:
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
 	@echo "make pgo      a wheel whose core is compiled by GCC's profile of the suite's workloads"
 	@echo "make develop  make quick, with all packages that gpucoh imports; .venv/bin/gpucoh then runs this tree"
-	@echo "make format   format C and Python sources, wrap the pages"
+	@echo "make format   format C and Python sources, wrap comments and pages"
 	@echo "make clean    remove build/, figures/, .venv and the extension beside its sources"
 
 # ---- the venv, with the requirements of pyproject.toml --------------------------------------------------------------------
@@ -122,6 +122,7 @@ check: $(BUILD)/.dev
 	$(RUN) BUILD=$(BUILD) sh tools/check.sh
 
 format: $(BUILD)/.dev
+	$(BIN)/python tools/wrap_comments.py
 	find csrc -name '*.[ch]' | xargs $(BIN)/clang-format -i
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .

@@ -16,6 +16,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from wrap_comments import WIDTH, c_files, wide_comments
+
 ROOT = Path(__file__).resolve().parents[1]
 
 # Dependencies point down this list and never up; the folders of one entry are on one level. The longest folder that
@@ -183,14 +186,6 @@ def check_registry(root: Path) -> Iterator[str]:
                 yield f"{where}: csrc/protocols/{file} does not define {what}"
 
 
-def c_files(root: Path) -> Iterator[Path]:
-    """C sources, headers and X-macro lists, of the core and of the tables that it shares with Python."""
-    for folder in ("csrc", "gpucoh"):
-        yield from sorted(
-            path for path in (root / folder).rglob("*") if path.suffix in (".c", ".h", ".def")
-        )
-
-
 def check_headers(root: Path) -> Iterator[str]:
     """Check that a C file opens with a comment that says what it is: ``/* name.c: ...``."""
     for path in c_files(root):
@@ -198,6 +193,14 @@ def check_headers(root: Path) -> Iterator[str]:
             first = file.readline()
         if not re.match(rf"/\* {re.escape(path.name)}: \w", first):
             yield f"{path.relative_to(root).as_posix()}:1: open with what the file is: /* {path.name}: ... */"
+
+
+def check_comments(root: Path) -> Iterator[str]:
+    """Check that comments are no wider than code, which clang-format wraps."""
+    for path in c_files(root):
+        for comment in wide_comments(path.read_text(encoding="utf-8")):
+            where = f"{path.relative_to(root).as_posix()}:{comment.first + 1}"
+            yield f"{where}: a comment wider than {WIDTH} columns: tools/wrap_comments.py wraps it"
 
 
 def check_late_imports(root: Path) -> Iterator[str]:
@@ -303,11 +306,8 @@ def violations(root: Path, libraries: list[Path]) -> Iterator[str]:
     yield from check_function_lengths(root)
     yield from check_listed(root)
     yield from check_registry(root)
-<<<<<<< HEAD
-=======
     yield from check_headers(root)
-    yield from check_imports(root)
->>>>>>> 5074a1ec (Open every C file with what it is, and check that)
+    yield from check_comments(root)
     yield from check_late_imports(root)
     yield from check_quotes(root)
     for library in libraries:

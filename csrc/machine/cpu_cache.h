@@ -10,8 +10,8 @@
 #include "base/machine.h"
 #include "engine/wheel.h"
 
-#define GPC_CPU_CACHE_STATISTICS(X)                                                                                      \
-    X(probes)    /* GPU accesses to memory that found their line dirty */                                                \
+#define GPC_CPU_CACHE_STATISTICS(X)                                                                                    \
+    X(probes)    /* GPU accesses to memory that found their line dirty */                                              \
     X(transfers) /* of these, reads, for which the line was transferred and written to memory */
 
 /* In the arena. */

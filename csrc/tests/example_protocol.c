@@ -152,7 +152,7 @@ GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
 #define SI_LINE(FIELD)                                                                                                 \
     GPC_WRITER_LINE(FIELD)                                                                                             \
-    SI_LEASE(FIELD)                    /* the latest lease given out, the version of the words */                       \
+    SI_LEASE(FIELD)                   /* the latest lease given out, the version of the words */                       \
     FIELD(PLAIN, uint32_t, lifetime)  /* of the next lease: the predictor */
 #define SI_BANK(FIELD)                                                                                                 \
     FIELD(TIME, gpc_cycle_t, evicted) /* the latest lease of all lines evicted */                                      \

@@ -18,7 +18,7 @@ def tool(name):
     return module
 
 
-rules, package = tool("source_rules"), tool("package_files")
+rules, package, comments = tool("source_rules"), tool("package_files"), tool("wrap_comments")
 
 
 def test_the_sources_keep_the_rules():
@@ -102,6 +102,57 @@ def test_a_file_that_does_not_open_with_what_it_is_is_found(tree, first):
     assert list(rules.check_headers(tree)) == [
         "csrc/base/a.c:1: open with what the file is: /* a.c: ... */"
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"/* {'x' * 114} */", None),
+        (f"/* {'x' * 115} */", 2),
+        (f"int a;\n/* short\n * {'word ' * 25}*/", 3),
+        (f"int a; /* {'word ' * 25}*/", 2),
+        (f'const char *a = "/* {"word " * 25}*/";', None),
+    ],
+)
+def test_a_comment_wider_than_code_is_found(tree, text, line):
+    (tree / "csrc/base/a.c").write_text(f"\n{text}\n")
+    assert list(rules.check_comments(tree)) == [
+        f"csrc/base/a.c:{line}: a comment wider than 120 columns: tools/wrap_comments.py wraps it"
+    ] * (line is not None)
+
+
+def test_wide_comments_are_wrapped():
+    many = "word " * 20
+    text = f"""/* a.c: {many}and more words
+ * go on here.
+ *
+ * Paper    {many}and more words
+ *          below.
+ * Inferred all */
+/* ---- {many}--------------------------------------------------------- */
+typedef enum {{ /* {many}{many}*/
+    bool
+        a; /* {many}and `a code span` more */
+    int b; /* short */
+"""
+    assert (
+        comments.wrapped(text)
+        == f"""/* a.c: {many}and more
+ * words go on here.
+ *
+ * Paper    {many}and more
+ *          words below.
+ * Inferred all */
+/* ---- {many}--------- */
+typedef enum {{
+    /* {many}word word
+     * {"word " * 18}*/
+    /* {many}and
+     * `a code span` more */
+    bool a;
+    int b; /* short */
+"""
+    )
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ GPC_METADATA(qr, entry, QR_ENTRY)
     FIELD(STATISTIC, uint32_t, places)   /* entries that the S-FIFO has had */                                         \
     FIELD(STATISTIC, uint32_t, left)     /* place of the last marker that left */                                      \
     FIELD(STATISTIC, uint32_t, numbers)  /* level 1: markers that are answered, */                                     \
-    FIELD(STATISTIC, uint32_t, answers)  /* and answers; level 3: those sent */                                                             \
+    FIELD(STATISTIC, uint32_t, answers)  /* and answers; level 3: those sent */                                        \
     FIELD(STATISTIC, uint32_t, given_up) /* level 2: blocks, and atomics on others */                                  \
     FIELD(STATISTIC, uint32_t, invs)     /* level 2: broadcasts of Invs; level 1: Invs taken */
 GPC_METADATA(qr, unit, QR_UNIT)
