@@ -34,7 +34,7 @@ from gpucoh.base.errors import (
     WorkloadError,
 )
 from gpucoh.device.arrays import Array
-from gpucoh.device.gpu import GPU, Snapshot, protocols
+from gpucoh.device.gpu import GPU, Snapshot, load_protocol, protocols
 from gpucoh.device.gpu import VERSION as __version__
 from gpucoh.device.protocols import Protocol
 from gpucoh.experiments.comparison import Comparison, compare
@@ -213,6 +213,7 @@ __all__ = [
     "load",
     "load2",
     "load4",
+    "load_protocol",
     "local",
     "log",
     "machine",

@@ -27,7 +27,15 @@ def isa() -> dict[str, Any]:
 def machine_fields() -> dict[str, tuple[int, int, str]]:
     """Every machine field the core needs: name -> (smallest, largest, text)."""
 
-def protocol_ids() -> list[str]: ...
+def protocol_ids() -> list[str]:
+    """The ids of all protocols; those that libraries have added come last."""
+
+def library_protocols(path: str) -> list[str]:
+    """The ids of the protocols of a library, which is loaded. Raises ConfigError if it has none, or one is not whole."""
+
+def add_protocols(path: str) -> list[str]:
+    """Adds the protocols of a library; a later one replaces one of its id for GPUs and explorations that begin then."""
+
 def describe_protocol(id: str) -> str:
     """JSON of one protocol: see ``gpc_protocol_describe``. Raises ConfigError for an unknown id."""
 

@@ -22,6 +22,7 @@ typedef struct {
 
 void gpc_failure_clear(gpc_failure_t *self);
 /* Records code and text, unless a failure is recorded already. Returns code. */
-int gpc_fail(gpc_failure_t *self, int code, const char *format, ...) __attribute__((cold, format(printf, 3, 4)));
+GPC_API int gpc_fail(gpc_failure_t *self, int code, const char *format, ...)
+    __attribute__((cold, format(printf, 3, 4)));
 
 #endif

@@ -190,7 +190,7 @@ void gpc_subscribe(gpc_stream_t *self, gpc_subscriber_t *subscriber, uint32_t ki
 /* Without effect on one that is not subscribed. A subscriber may unsubscribe while it is called; it must not subscribe. */
 void gpc_unsubscribe(gpc_subscriber_t *subscriber);
 /* Tells the subscribers to the event's kind, in order. 0, or the first error. */
-GPC_MUST_CHECK int gpc_stream_tell(const gpc_stream_t *self, const gpc_observation_t *event);
+GPC_API GPC_MUST_CHECK int gpc_stream_tell(const gpc_stream_t *self, const gpc_observation_t *event);
 
 static inline bool
 gpc_is_observed(const gpc_tap_t *tap, gpc_observed_t kind)

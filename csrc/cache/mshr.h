@@ -60,8 +60,8 @@ gpc_mshr_room(const gpc_mshr_table_t *self)
 }
 
 /* The line's entry of a table (without _for: of table 0), or GPC_NONE. */
-gpc_index_t gpc_mshr_find_for(const gpc_mshr_table_t *self, gpc_address_t line, uint8_t table);
-gpc_index_t gpc_mshr_find(const gpc_mshr_table_t *self, gpc_address_t line);
+GPC_API gpc_index_t gpc_mshr_find_for(const gpc_mshr_table_t *self, gpc_address_t line, uint8_t table);
+GPC_API gpc_index_t gpc_mshr_find(const gpc_mshr_table_t *self, gpc_address_t line);
 /* A new entry with zeroed fields; GPC_NONE when all are in use. */
 gpc_index_t gpc_mshr_take_for(gpc_mshr_table_t *self, gpc_address_t line, uint8_t table, uint8_t state);
 gpc_index_t gpc_mshr_take(gpc_mshr_table_t *self, gpc_address_t line, uint8_t state);

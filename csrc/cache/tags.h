@@ -89,7 +89,7 @@ gpc_tags_key(const gpc_tags_t *self, gpc_address_t line)
     return line | self->state->generation << GPC_TAG_GENERATION_SHIFT;
 }
 
-gpc_index_t gpc_tags_find(const gpc_tags_t *self, gpc_address_t line); /* a way, or GPC_NONE */
+GPC_API gpc_index_t gpc_tags_find(const gpc_tags_t *self, gpc_address_t line); /* a way, or GPC_NONE */
 
 static inline bool
 gpc_tags_present(const gpc_tags_t *self, gpc_index_t way)

@@ -20,15 +20,15 @@ gpc_count_hit(const gpc_step_t *x)
     x->unit->statistics->load_hits += !(x->msg->flags & GPC_MSG_FLAG_MISSED);
 }
 
-GPC_DECLARE_ACTION(act_reserve_way); /* first action of a cell; it may hold */
-GPC_DECLARE_ACTION(act_release_way);
-GPC_DECLARE_ACTION(act_wait);
-GPC_DECLARE_ACTION(act_merge);
-GPC_DECLARE_ACTION(act_miss);
-GPC_DECLARE_ACTION(act_replay);
-GPC_DECLARE_ACTION(act_hit);
-GPC_DECLARE_ACTION(act_fetch_line);
-GPC_DECLARE_ACTION(act_write_back);
-GPC_DECLARE_ACTION(act_count_invalidation);
+GPC_API_ACTION(act_reserve_way); /* first action of a cell; it may hold */
+GPC_API_ACTION(act_release_way);
+GPC_API_ACTION(act_wait);
+GPC_API_ACTION(act_merge);
+GPC_API_ACTION(act_miss);
+GPC_API_ACTION(act_replay);
+GPC_API_ACTION(act_hit);
+GPC_API_ACTION(act_fetch_line);
+GPC_API_ACTION(act_write_back);
+GPC_API_ACTION(act_count_invalidation);
 
 #endif

@@ -83,6 +83,7 @@ typedef struct {
     const gpc_action_t id[1] = {{#id, text, id##_run}};                                            \
     static int id##_run(gpc_step_t *x)
 #define GPC_DECLARE_ACTION(id) extern const gpc_action_t id[1]
+#define GPC_API_ACTION(id) GPC_API GPC_DECLARE_ACTION(id) /* for protocols outside the tree as well */
 
 /* Calls an action from another one. */
 static inline int

@@ -4,11 +4,11 @@
 
 #include "controller/protocol.h"
 
-int gpc_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
+GPC_API int gpc_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
 /* Writes the L2's copy; L1 copies remain. */
-int gpc_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
+GPC_API int gpc_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
 /* The same, and drops all L1 copies, which give up what they own: its words and the fields that L1 and L2 both name. */
-int gpc_host_write_alone(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
+GPC_API int gpc_host_write_alone(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
 /* For checks, between launches: whether memory, whose `words` are given, has what host_read finds, if the protocol promises it
  * (gpc_watched_t). GPC_OK, or a violation. */
 GPC_MUST_CHECK int gpc_host_check_memory(const gpc_protocol_t *protocol, const gpc_units_t *units, gpc_address_t line,

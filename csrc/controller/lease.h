@@ -42,13 +42,13 @@ gpc_lease_ended(const gpc_step_t *x)
 /* Whether the way of array 0 is reserved for data that have not arrived. */
 bool gpc_awaits_data(const gpc_controller_t *unit, gpc_index_t way);
 /* The lease of the way of array 0. */
-uint64_t gpc_lease_at(const gpc_controller_t *unit, gpc_index_t way);
+GPC_API uint64_t gpc_lease_at(const gpc_controller_t *unit, gpc_index_t way);
 /* The latest lease of the line that the bank knows: beside the line, in its transaction, else the latest of all lines evicted. */
-uint64_t gpc_leased_at(const gpc_controller_t *bank, gpc_address_t line);
+GPC_API uint64_t gpc_leased_at(const gpc_controller_t *bank, gpc_address_t line);
 /* A type's victim_rank: lines whose lease has ended are replaced first. */
-uint32_t gpc_ended_first(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
+GPC_API uint32_t gpc_ended_first(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
 /* The bank remembers the line's lease: `.unit` is at least `.line`. */
-GPC_DECLARE_ACTION(act_remember_lease);
+GPC_API_ACTION(act_remember_lease);
 /* The protocol's promises, with the functions that follow from declared leases where it names none. */
 gpc_watched_t gpc_watched_of(const gpc_protocol_t *protocol);
 

@@ -46,10 +46,10 @@ gpc_fitting_lease(const gpc_controller_t *unit, uint64_t lease)
     return lease < longest ? lease : longest;
 }
 /* Gives INSTANT to these tables, over the unit, of every core and of every other controller. */
-GPC_MUST_CHECK int gpc_roll_over(gpc_step_t *x, uint8_t core_table, uint8_t bank_table);
+GPC_API GPC_MUST_CHECK int gpc_roll_over(gpc_step_t *x, uint8_t core_table, uint8_t bank_table);
 /* The latest LOGICAL field of the unit; of all cores: a launch begins at that time. */
-uint64_t gpc_latest_clock(const gpc_controller_t *unit);
-GPC_MUST_CHECK int gpc_latest_clock_of_cores(gpc_step_t *x, uint64_t *latest);
-GPC_DECLARE_ACTION(act_begin_epoch);
+GPC_API uint64_t gpc_latest_clock(const gpc_controller_t *unit);
+GPC_API GPC_MUST_CHECK int gpc_latest_clock_of_cores(gpc_step_t *x, uint64_t *latest);
+GPC_API_ACTION(act_begin_epoch);
 
 #endif

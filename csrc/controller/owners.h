@@ -25,7 +25,7 @@
 #include "controller/writer.h"
 
 /* A message of the type to the line's home, with the whole line, which is no longer newer than it; counted as a write-back. */
-gpc_msg_t *gpc_new_write_back(gpc_step_t *x, uint8_t type);
+GPC_API gpc_msg_t *gpc_new_write_back(gpc_step_t *x, uint8_t type);
 /* An action: sends it with these fields of the line. */
 #define GPC_GIVE_BACK(id, text, type, message_of, line_of, ...)                                                        \
     GPC_ACTION(id, text)                                                                                               \
@@ -42,9 +42,9 @@ gpc_msg_t *gpc_new_write_back(gpc_step_t *x, uint8_t type);
     }
 
 /* Performs the store or atomic on the owner's line, which has this version from now on (0: the protocol has none). */
-GPC_MUST_CHECK int gpc_perform_here(gpc_step_t *x, uint64_t version);
+GPC_API GPC_MUST_CHECK int gpc_perform_here(gpc_step_t *x, uint64_t version);
 /* At the owner, of a store or atomic that hits; at the bank, of a line that comes home. */
-GPC_DECLARE_ACTION(act_complete_here);
-GPC_DECLARE_ACTION(act_take_back);
+GPC_API_ACTION(act_complete_here);
+GPC_API_ACTION(act_take_back);
 
 #endif

@@ -135,22 +135,22 @@ GPC_MUST_CHECK int gpc_part_serve_ready(gpc_part_t *part);
  * were refused. */
 GPC_MUST_CHECK int gpc_controller_serve_ready(gpc_controller_t *self);
 /* A cause without a message: EVICT (explorer), INSTANT, TIMER. */
-GPC_MUST_CHECK int gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line);
+GPC_API GPC_MUST_CHECK int gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line);
 /* The same for the masked words of a line in table `table`, also for actions of another table. The message (or GPC_NONE) is
  * passed on. GPC_OK: done, or the message waits for the line; GPC_HOLD: no effect, and the caller keeps the
  * message: a first action may return it. */
-GPC_MUST_CHECK int gpc_controller_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line,
-                                       gpc_mask_t mask, gpc_index_t message);
+GPC_API GPC_MUST_CHECK int gpc_controller_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line,
+                                               gpc_mask_t mask, gpc_index_t message);
 /* A launch begins (KERNEL_BEGIN) or ends here (KERNEL_END), as the type declares in `begins`, `ends` and `launch`. GPC_OK; an error;
  * or GPC_HELD_QUEUE: a table holds the KERNEL_END; the next call resumes there. */
 GPC_MUST_CHECK int gpc_controller_launch(gpc_controller_t *self, uint8_t cause);
 /* Applies the cause to every line in a transaction, with or without a way; to the line of a step under way once its cell has its next
  * state (an acquire part that an action's completion performs). */
-GPC_MUST_CHECK int gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause);
+GPC_API GPC_MUST_CHECK int gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause);
 /* Applies the cause, named `event` whatever the line, to every line and transaction of the table. Lines without
  * a transaction change state in one pass over the array: in stable states the event has no actions, and leads to the same
  * or the initial state. */
-GPC_MUST_CHECK int gpc_controller_flash(gpc_controller_t *self, uint8_t table, uint8_t cause, uint8_t event);
+GPC_API GPC_MUST_CHECK int gpc_controller_flash(gpc_controller_t *self, uint8_t table, uint8_t cause, uint8_t event);
 GPC_MUST_CHECK int gpc_controller_verify(gpc_controller_t *self, bool at_rest);
 void gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out);
 void gpc_controller_print(gpc_controller_t *self, gpc_text_t *out);
@@ -181,13 +181,13 @@ gpc_has_message(const gpc_step_t *x)
     return x->message != GPC_NONE;
 }
 /* The error of an action that needs a message in a step that has none. */
-int gpc_lacks_message(const gpc_step_t *x, const char *needed_to);
+GPC_API int gpc_lacks_message(const gpc_step_t *x, const char *needed_to);
 /* Call before the L1 completes a store that is not yet performed: the core's current request. From now on the store is identified
  * by core and word: it has no request, so messages sent on its behalf carry GPC_NONE. The core's loads may read it; the
  * release part and the end of the launch must wait until it is performed. */
-GPC_MUST_CHECK int gpc_note_accepted(gpc_step_t *x);
+GPC_API GPC_MUST_CHECK int gpc_note_accepted(gpc_step_t *x);
 /* Call when accepted stores of the unit's core are performed in words of x->line, with these values, without a message. */
-GPC_MUST_CHECK int gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, gpc_cycle_t until);
+GPC_API GPC_MUST_CHECK int gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, gpc_cycle_t until);
 /* Call when a store or atomic is performed (the current request, `message`, or a pending one), in a protocol whose loads
  * promise anything. Without a request it concerns accepted stores of message->requester. until: the last core cycle in which another L1
  * may read the replaced value; 0: none. Under the promise LOGICAL: the version, the write's logical time. */
@@ -200,16 +200,16 @@ gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
     return GPC_OBSERVE(&x->unit->tap, PERFORMED, performed, x->unit, gpc_msg_at(x->unit->messages, message), until);
 }
 /* The state of a line (or word) in table 0; *way: its way, or GPC_NONE. */
-uint8_t gpc_state_at(const gpc_controller_t *unit, gpc_address_t line, uint32_t word, gpc_index_t *way);
+GPC_API uint8_t gpc_state_at(const gpc_controller_t *unit, gpc_address_t line, uint32_t word, gpc_index_t *way);
 /* The states of all words of a line in table 0; false: the unit has nothing of the line, and `states` is not written. */
-bool gpc_word_states_at(const gpc_controller_t *unit, gpc_address_t line, uint8_t *states, gpc_index_t *way);
+GPC_API bool gpc_word_states_at(const gpc_controller_t *unit, gpc_address_t line, uint8_t *states, gpc_index_t *way);
 static inline bool
 gpc_is_among(uint32_t states, uint8_t state) /* of gpc_watched_t */
 {
     return states >> state & 1;
 }
 /* Reports a violated invariant with the line and its state in every controller. GPC_ERROR_INVARIANT. */
-int gpc_violated(gpc_controller_t *unit, gpc_address_t line, const char *invariant, const char *format, ...)
+GPC_API int gpc_violated(gpc_controller_t *unit, gpc_address_t line, const char *invariant, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 static inline void *
@@ -233,9 +233,9 @@ gpc_step_pending(const gpc_step_t *x)
     return &gpc_mshr_at(&x->unit->mshrs, x->mshr)->pending;
 }
 
-gpc_node_t gpc_home_of(const gpc_controller_t *unit, gpc_address_t line);
+GPC_API gpc_node_t gpc_home_of(const gpc_controller_t *unit, gpc_address_t line);
 /* The first controller of the position: core 0, bank 0, or the only one; GPC_NO_NODE when there is none. */
-gpc_node_t gpc_node_of(const gpc_controller_t *unit, gpc_position_t position);
+GPC_API gpc_node_t gpc_node_of(const gpc_controller_t *unit, gpc_position_t position);
 /* The line's way in the array, or GPC_NONE. */
 static inline gpc_index_t
 gpc_way_in(const gpc_step_t *x, uint8_t array)
@@ -243,18 +243,18 @@ gpc_way_in(const gpc_step_t *x, uint8_t array)
     return array == x->array ? x->way : gpc_tags_find(&x->unit->arrays[array], x->line);
 }
 /* Whether a read miss could reserve a way of the array now. */
-bool gpc_can_reserve_way(const gpc_step_t *x);
+GPC_API bool gpc_can_reserve_way(const gpc_step_t *x);
 /* Reserves a way for the line; the table evicts its victim. First action of a cell: GPC_HOLD when there is none, or when the victim
  * needs a transaction (a recall), during which no second victim leaves the set. */
-GPC_MUST_CHECK int gpc_reserve_way(gpc_step_t *x);
+GPC_API GPC_MUST_CHECK int gpc_reserve_way(gpc_step_t *x);
 /* The same in another array that stores the table's state; in all of them, or none. x->array of an EVICT is the array of the way. */
-GPC_MUST_CHECK int gpc_reserve_way_in(gpc_step_t *x, uint8_t array);
-GPC_MUST_CHECK int gpc_reserve_ways(gpc_step_t *x);
+GPC_API GPC_MUST_CHECK int gpc_reserve_way_in(gpc_step_t *x, uint8_t array);
+GPC_API GPC_MUST_CHECK int gpc_reserve_ways(gpc_step_t *x);
 /* Frees the line's way, if it has one. */
-GPC_MUST_CHECK int gpc_release_way(gpc_step_t *x);
-GPC_MUST_CHECK int gpc_release_way_in(gpc_step_t *x, uint8_t array);
+GPC_API GPC_MUST_CHECK int gpc_release_way(gpc_step_t *x);
+GPC_API GPC_MUST_CHECK int gpc_release_way_in(gpc_step_t *x, uint8_t array);
 /* Iterates over pending messages, in order; none when x has no transaction. The loop must not remove any. */
-gpc_msg_t *gpc_first_pending(const gpc_step_t *x); /* NULL: there is none */
+GPC_API gpc_msg_t *gpc_first_pending(const gpc_step_t *x); /* NULL: there is none */
 static inline gpc_msg_t *
 gpc_next_pending(const gpc_step_t *x, const gpc_msg_t *pending)
 {
@@ -263,37 +263,37 @@ gpc_next_pending(const gpc_step_t *x, const gpc_msg_t *pending)
 #define GPC_FOR_PENDING(x, pending)                                                                \
     for (gpc_msg_t *pending = gpc_first_pending(x); pending; pending = gpc_next_pending(x, pending))
 /* Removes and returns the first one; GPC_NONE when there is none. */
-gpc_index_t gpc_pop_pending(gpc_step_t *x);
+GPC_API gpc_index_t gpc_pop_pending(gpc_step_t *x);
 /* Answers every pending message in order with `answer` and `type`, and frees it. */
-GPC_MUST_CHECK int gpc_answer_pending(gpc_step_t *x, uint8_t type,
-                                      int (*answer)(gpc_step_t *x, gpc_index_t to, uint8_t type));
+GPC_API GPC_MUST_CHECK int gpc_answer_pending(gpc_step_t *x, uint8_t type,
+                                              int (*answer)(gpc_step_t *x, gpc_index_t to, uint8_t type));
 /* Appends the message (usually the core's request) to the transaction's pending list. */
-GPC_MUST_CHECK int gpc_keep_pending(gpc_step_t *x);
+GPC_API GPC_MUST_CHECK int gpc_keep_pending(gpc_step_t *x);
 /* The same for a core's request that an outstanding one serves: it has no latency of its own (the cores' served_loads etc.). */
-GPC_MUST_CHECK int gpc_join_pending(gpc_step_t *x);
+GPC_API GPC_MUST_CHECK int gpc_join_pending(gpc_step_t *x);
 /* Removes the first pending message with this `request`: GPC_NONE when there is none. A load that merges takes
  * the `request` of the load that was sent, so that one answer serves all of them. */
-gpc_index_t gpc_take_pending(gpc_step_t *x, gpc_index_t request);
+GPC_API gpc_index_t gpc_take_pending(gpc_step_t *x, gpc_index_t request);
 /* Over words: the same for a request for any of the masked words, those words only (the rest remains pending). GPC_NONE: none,
  * or no room to split it, which is reported as a failure. */
-gpc_index_t gpc_take_pending_words(gpc_step_t *x, gpc_index_t request, gpc_mask_t mask);
+GPC_API gpc_index_t gpc_take_pending_words(gpc_step_t *x, gpc_index_t request, gpc_mask_t mask);
 /* Over words: removes from the list the first message for any of the masked words, those words only; GPC_NONE as above. */
-gpc_index_t gpc_take_words(gpc_controller_t *unit, gpc_list_t *list, gpc_mask_t mask);
+GPC_API gpc_index_t gpc_take_words(gpc_controller_t *unit, gpc_list_t *list, gpc_mask_t mask);
 /* Replays all pending messages, each as if it had just arrived, before any new one. */
-GPC_MUST_CHECK int gpc_replay_pending(gpc_step_t *x);
+GPC_API GPC_MUST_CHECK int gpc_replay_pending(gpc_step_t *x);
 /* Replays every message of a protocol's list, before those already due for replay: of these, the ones for the same line were behind. */
-GPC_MUST_CHECK int gpc_replay_list(gpc_step_t *x, gpc_list_t *list);
+GPC_API GPC_MUST_CHECK int gpc_replay_list(gpc_step_t *x, gpc_list_t *list);
 /* A new message about x->line from this unit, on behalf of the requester of x's cause; fill it in, then send it. Without room it reports
  * a failure and returns a dummy message, which gpc_send refuses. */
-gpc_msg_t *gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination);
+GPC_API gpc_msg_t *gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination);
 /* Copies the masked words of `line`, or the whole line, if the message's type carries any. */
-void gpc_carry(const gpc_step_t *x, gpc_msg_t *msg, gpc_mask_t words, const uint32_t *line);
+GPC_API void gpc_carry(const gpc_step_t *x, gpc_msg_t *msg, gpc_mask_t words, const uint32_t *line);
 /* For the core's request x->msg, to the line's home: with its words (stores) or its lane list (atomics: moved). An entry
  * that acts by itself has no request: the caller fills in the contents. */
-gpc_msg_t *gpc_new_request(gpc_step_t *x, uint8_t type);
+GPC_API gpc_msg_t *gpc_new_request(gpc_step_t *x, uint8_t type);
 /* To the sender of message `to` (x->message, or a pending one): names its request, takes its lane list, and carries words of x's line if
  * the type does. */
-gpc_msg_t *gpc_new_answer(gpc_step_t *x, gpc_index_t to, uint8_t type);
+GPC_API gpc_msg_t *gpc_new_answer(gpc_step_t *x, gpc_index_t to, uint8_t type);
 static inline const gpc_message_info_t *
 gpc_message_info(const gpc_controller_t *unit, uint8_t type) /* for the protocol's own types */
 {
@@ -306,7 +306,7 @@ gpc_is_request(const gpc_controller_t *unit, const gpc_msg_t *msg)
     return msg->type < GPC_MSG_OWN ? msg->type <= GPC_MSG_ATOMIC : unit->request_networks >> msg->network & 1;
 }
 /* Sends the message and takes ownership of it; over words, at the end of the step, combined with equal messages. */
-GPC_MUST_CHECK int gpc_send(gpc_step_t *x, gpc_msg_t *msg);
+GPC_API GPC_MUST_CHECK int gpc_send(gpc_step_t *x, gpc_msg_t *msg);
 /* The same, `cycles` of the unit's clock later; later messages on the network stay behind it. The explorer has no time. */
 static inline int
 gpc_send_after(gpc_step_t *x, gpc_msg_t *msg, uint32_t cycles)
@@ -315,30 +315,32 @@ gpc_send_after(gpc_step_t *x, gpc_msg_t *msg, uint32_t cycles)
     return gpc_send(x, msg);
 }
 /* An answer that says that words are in memory: it leaves when the CPU has answered the probes of all writes up to now. Not over words. */
-GPC_MUST_CHECK int gpc_send_probed(gpc_step_t *x, gpc_msg_t *msg);
+GPC_API GPC_MUST_CHECK int gpc_send_probed(gpc_step_t *x, gpc_msg_t *msg);
 /* Sends one copy to every controller of the set. */
-GPC_MUST_CHECK int gpc_broadcast(gpc_step_t *x, gpc_msg_t *msg, const gpc_nodeset_t *to);
+GPC_API GPC_MUST_CHECK int gpc_broadcast(gpc_step_t *x, gpc_msg_t *msg, const gpc_nodeset_t *to);
 /* Bytes on the wire. */
-uint32_t gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg);
-GPC_MUST_CHECK int gpc_fetch(gpc_step_t *x); /* fetches x->line from memory, which answers with a FILL */
-GPC_MUST_CHECK int gpc_fetch_after(gpc_step_t *x, uint32_t cycles); /* the FILL comes that many of the unit's later */
+GPC_API uint32_t gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg);
+GPC_API GPC_MUST_CHECK int gpc_fetch(gpc_step_t *x); /* fetches x->line from memory, which answers with a FILL */
+GPC_API GPC_MUST_CHECK int gpc_fetch_after(gpc_step_t *x,
+                                           uint32_t cycles); /* the FILL comes that many of the unit's later */
 /* First action of an entry's step that fetches or writes memory, in a unit of the top level: GPC_HOLD while the memory's queue for x->line is full. */
-GPC_MUST_CHECK int gpc_need_memory_room(gpc_step_t *x);
+GPC_API GPC_MUST_CHECK int gpc_need_memory_room(gpc_step_t *x);
 /* Writes the masked words of `line` to memory. */
-GPC_MUST_CHECK int gpc_write_memory(gpc_step_t *x, gpc_mask_t words, const uint32_t *line);
+GPC_API GPC_MUST_CHECK int gpc_write_memory(gpc_step_t *x, gpc_mask_t words, const uint32_t *line);
 /* The same; memory answers with WRITTEN, whose fields[0] is the note, when the words are at its pins. */
-GPC_MUST_CHECK int gpc_write_memory_answered(gpc_step_t *x, gpc_mask_t words, const uint32_t *line, uint64_t note);
-GPC_MUST_CHECK int gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit);
+GPC_API GPC_MUST_CHECK int gpc_write_memory_answered(gpc_step_t *x, gpc_mask_t words, const uint32_t *line,
+                                                     uint64_t note);
+GPC_API GPC_MUST_CHECK int gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit);
 /* Completes every pending request with the words. */
-GPC_MUST_CHECK int gpc_complete_pending(gpc_step_t *x, const uint32_t *words);
+GPC_API GPC_MUST_CHECK int gpc_complete_pending(gpc_step_t *x, const uint32_t *words);
 /* Performs a load, store or atomic of the core on the line, which the L1 owns, and completes it. */
-GPC_MUST_CHECK int gpc_perform_and_complete(gpc_step_t *x, gpc_index_t request, bool hit);
+GPC_API GPC_MUST_CHECK int gpc_perform_and_complete(gpc_step_t *x, gpc_index_t request, bool hit);
 /* A hit in that array, which may declare extra cycles (a write cache behind the L1). */
-GPC_MUST_CHECK int gpc_complete_from(gpc_step_t *x, gpc_index_t request, const uint32_t *words, uint8_t array);
+GPC_API GPC_MUST_CHECK int gpc_complete_from(gpc_step_t *x, gpc_index_t request, const uint32_t *words, uint8_t array);
 /* Frees a message and its lane list. */
-void gpc_free_message(gpc_controller_t *unit, gpc_index_t message);
+GPC_API void gpc_free_message(gpc_controller_t *unit, gpc_index_t message);
 /* Copies the words of mask from `from` to `to`. */
-void gpc_merge_words(uint32_t *to, const uint32_t *from, gpc_mask_t mask);
+GPC_API void gpc_merge_words(uint32_t *to, const uint32_t *from, gpc_mask_t mask);
 static inline gpc_mask_t
 gpc_all_words(const gpc_controller_t *unit)
 {
@@ -348,17 +350,18 @@ gpc_all_words(const gpc_controller_t *unit)
 
 /* ---- entries of parts (store buffers, FIFOs) -------------------------------------------------------------------------------- */
 
-gpc_index_t gpc_part_take(gpc_part_t *part, gpc_address_t line);       /* appends an entry; GPC_NONE when full */
-void gpc_part_give(gpc_part_t *part, gpc_index_t entry);               /* in any order */
-gpc_index_t gpc_part_find(const gpc_part_t *part, gpc_address_t line); /* the newest entry for the line, or GPC_NONE */
-gpc_index_t gpc_part_first(const gpc_part_t *part);                    /* the oldest, or GPC_NONE */
-gpc_index_t gpc_part_next(const gpc_part_t *part, gpc_index_t entry);  /* the next younger one, or GPC_NONE */
-gpc_address_t gpc_part_line(const gpc_part_t *part, gpc_index_t entry);
+GPC_API gpc_index_t gpc_part_take(gpc_part_t *part, gpc_address_t line); /* appends an entry; GPC_NONE when full */
+GPC_API void gpc_part_give(gpc_part_t *part, gpc_index_t entry);         /* in any order */
+GPC_API gpc_index_t gpc_part_find(const gpc_part_t *part,
+                                  gpc_address_t line);      /* the newest entry for the line, or GPC_NONE */
+GPC_API gpc_index_t gpc_part_first(const gpc_part_t *part); /* the oldest, or GPC_NONE */
+GPC_API gpc_index_t gpc_part_next(const gpc_part_t *part, gpc_index_t entry); /* the next younger one, or GPC_NONE */
+GPC_API gpc_address_t gpc_part_line(const gpc_part_t *part, gpc_index_t entry);
 /* Makes the entry ready: it takes a REPLAY step when it becomes first. No effect on one that is ready or waits. A step that is
  * refused is retried after any change at the unit, while the ready entries behind it wait; with HOLD_LINE only this entry
  * waits, and becomes ready when the line's transaction changes its state. */
-GPC_MUST_CHECK int gpc_part_ready(gpc_part_t *part, gpc_index_t entry);
-bool gpc_part_is_ready(const gpc_part_t *part, gpc_index_t entry);
+GPC_API GPC_MUST_CHECK int gpc_part_ready(gpc_part_t *part, gpc_index_t entry);
+GPC_API bool gpc_part_is_ready(const gpc_part_t *part, gpc_index_t entry);
 static inline void *
 gpc_part_fields(const gpc_part_t *part, gpc_index_t entry)
 {
@@ -366,18 +369,19 @@ gpc_part_fields(const gpc_part_t *part, gpc_index_t entry)
 }
 /* For an entry's action: a step of table `table` about the masked words of x's line. GPC_HELD_LINE: some of them wait for a
  * transaction, and so does x's entry; the action returns it like GPC_HOLD, but may have had effects. */
-GPC_MUST_CHECK int gpc_entry_line(gpc_step_t *x, uint8_t table, uint8_t cause, gpc_mask_t mask);
+GPC_API GPC_MUST_CHECK int gpc_entry_line(gpc_step_t *x, uint8_t table, uint8_t cause, gpc_mask_t mask);
 /* First action of a step over entries without an entry: takes a new entry of the table's part for x's line. GPC_HOLD: the part is full.
  * An entry leaves its part when its state becomes the table's initial one. */
-GPC_MUST_CHECK int gpc_take_entry(gpc_step_t *x);
+GPC_API GPC_MUST_CHECK int gpc_take_entry(gpc_step_t *x);
 /* Applies the cause to one entry of a part, in table `table`; the step concerns the entry's line. */
-GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_index_t entry,
-                                        uint8_t cause, gpc_index_t message);
+GPC_API GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_index_t entry,
+                                                uint8_t cause, gpc_index_t message);
 /* Applies the cause to the unit itself, in table `table`. */
-GPC_MUST_CHECK int gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_index_t message);
+GPC_API GPC_MUST_CHECK int gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause,
+                                               gpc_index_t message);
 /* For order hooks: a warp's RELEASE or ACQUIRE as a step of a table over the unit, whose actions may send; x->warp and x->scope, and
  * the messages, name the warp. GPC_OK; GPC_HOLD: a cell or its first action holds, as `release` and `before` may; or an error. */
-GPC_MUST_CHECK int gpc_controller_order(gpc_controller_t *self, uint8_t table, uint8_t cause, uint16_t warp,
-                                        uint8_t scope);
+GPC_API GPC_MUST_CHECK int gpc_controller_order(gpc_controller_t *self, uint8_t table, uint8_t cause, uint16_t warp,
+                                                uint8_t scope);
 
 #endif

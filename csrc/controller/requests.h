@@ -18,7 +18,7 @@ GPC_METADATA(gpc_requests, mshr, GPC_REQUESTS_MSHR)
 GPC_METADATA(gpc_joined, mshr, GPC_JOINED_MSHR)
 _Static_assert(GPC_MAX_WARPS <= 64, "a warp is a bit");
 /* For gpc_order_traits_t.order_point. */
-void gpc_note_order_point(gpc_controller_t *l1, uint16_t warp);
+GPC_API void gpc_note_order_point(gpc_controller_t *l1, uint16_t warp);
 /* Whether the read of the load's line is outstanding and was sent after the last order point of its warp. */
 static inline bool
 gpc_may_join(const gpc_step_t *x)
@@ -33,13 +33,13 @@ gpc_is_last_answer(const gpc_step_t *x)
     return x->mshr != GPC_NONE && gpc_requests_mshr(x)->outstanding == 1;
 }
 /* Sends one more outstanding request; x's own request is pending until the answer that names it. */
-GPC_MUST_CHECK int gpc_send_outstanding(gpc_step_t *x, gpc_msg_t *msg);
-GPC_MUST_CHECK int gpc_send_and_wait(gpc_step_t *x, gpc_msg_t *msg);
+GPC_API GPC_MUST_CHECK int gpc_send_outstanding(gpc_step_t *x, gpc_msg_t *msg);
+GPC_API GPC_MUST_CHECK int gpc_send_and_wait(gpc_step_t *x, gpc_msg_t *msg);
 
-GPC_DECLARE_ACTION(act_merge_load);
-GPC_DECLARE_ACTION(act_write_line);
-GPC_DECLARE_ACTION(act_fill);
-GPC_DECLARE_ACTION(act_complete);
-GPC_DECLARE_ACTION(act_complete_from_copy);
+GPC_API_ACTION(act_merge_load);
+GPC_API_ACTION(act_write_line);
+GPC_API_ACTION(act_fill);
+GPC_API_ACTION(act_complete);
+GPC_API_ACTION(act_complete_from_copy);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define GPC_SHARERS(array_, owner, object, member) {.array = (array_), .offset = offsetof(owner##_##object##_t, member)}
 
-gpc_nodeset_t *gpc_sharers(const gpc_step_t *x);
+GPC_API gpc_nodeset_t *gpc_sharers(const gpc_step_t *x);
 /* All sharers but the sender of the current message. */
 static inline gpc_nodeset_t
 gpc_other_sharers(const gpc_step_t *x)
@@ -22,12 +22,12 @@ gpc_others_share(const gpc_step_t *x)
     return gpc_nodeset_count(&others) > 0;
 }
 /* Sends one message of the type, which names no request, to every node of the set. */
-GPC_MUST_CHECK int gpc_call_in(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set);
+GPC_API GPC_MUST_CHECK int gpc_call_in(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set);
 
-GPC_DECLARE_ACTION(act_add_sharer);
-GPC_DECLARE_ACTION(act_add_readers);
-GPC_DECLARE_ACTION(act_clear_sharers);
-GPC_DECLARE_ACTION(act_set_owner);
+GPC_API_ACTION(act_add_sharer);
+GPC_API_ACTION(act_add_readers);
+GPC_API_ACTION(act_clear_sharers);
+GPC_API_ACTION(act_set_owner);
 
 /* ---- acknowledgements that a transaction expects: its fields begin with GPC_SHARERS_MSHR ------------------------------------ */
 
@@ -36,7 +36,7 @@ GPC_METADATA(gpc_sharers, mshr, GPC_SHARERS_MSHR)
 #define GPC_COUNTS_ACKNOWLEDGEMENTS(owner) GPC_SAME_PLACE(owner##_mshr_t, gpc_sharers_mshr_t, acknowledgements)
 
 /* gpc_call_in; then expects as many acknowledgements. */
-GPC_MUST_CHECK int gpc_call_in_and_wait(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set);
-GPC_DECLARE_ACTION(act_count);
+GPC_API GPC_MUST_CHECK int gpc_call_in_and_wait(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set);
+GPC_API_ACTION(act_count);
 
 #endif

@@ -46,13 +46,13 @@ gpc_raise_time(gpc_cycle_t *time, gpc_cycle_t least)
     *time = *time > least ? *time : least;
 }
 /* The lease lasts at least `lifetime` from the reader's time (now, or logical), in its epoch; counted as given to a load. */
-void gpc_extend_lease_from(gpc_step_t *x, uint64_t *timestamp, uint64_t reader, uint64_t lifetime);
+GPC_API void gpc_extend_lease_from(gpc_step_t *x, uint64_t *timestamp, uint64_t reader, uint64_t lifetime);
 static inline void
 gpc_extend_lease(gpc_step_t *x, gpc_cycle_t *timestamp, uint64_t lifetime)
 {
     gpc_extend_lease_from(x, timestamp, gpc_now(x), lifetime);
 }
 /* A TIMER for x's line at the core cycle. */
-GPC_MUST_CHECK int gpc_wake_line_at(gpc_step_t *x, gpc_cycle_t at);
+GPC_API GPC_MUST_CHECK int gpc_wake_line_at(gpc_step_t *x, gpc_cycle_t at);
 
 #endif

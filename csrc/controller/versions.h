@@ -8,6 +8,6 @@
 
 #include "controller/protocol.h"
 
-GPC_MUST_CHECK int gpc_equal_versions(const gpc_units_t *units, gpc_address_t line);
+GPC_API GPC_MUST_CHECK int gpc_equal_versions(const gpc_units_t *units, gpc_address_t line);
 
 #endif

@@ -16,20 +16,20 @@ gpc_is_dirty(const gpc_step_t *x)
 {
     return x->way != GPC_NONE && gpc_writer_line(x)->dirty;
 }
-gpc_index_t gpc_writer(const gpc_step_t *x);
+GPC_API gpc_index_t gpc_writer(const gpc_step_t *x);
 static inline gpc_msg_t *
 gpc_writer_message(const gpc_step_t *x)
 {
     return gpc_msg_at(x->unit->messages, gpc_writer(x));
 }
 /* Notes that it is performed (gpc_note_performed) and returns its answer, which the caller stamps and sends with gpc_answer_writer. */
-gpc_msg_t *gpc_new_writer_answer(gpc_step_t *x, uint8_t type, gpc_cycle_t until);
-GPC_MUST_CHECK int gpc_answer_writer(gpc_step_t *x, gpc_msg_t *answer);
+GPC_API gpc_msg_t *gpc_new_writer_answer(gpc_step_t *x, uint8_t type, gpc_cycle_t until);
+GPC_API GPC_MUST_CHECK int gpc_answer_writer(gpc_step_t *x, gpc_msg_t *answer);
 
 /* Write the store's words, perform the atomic, or whichever it is: the line is then dirty. */
-GPC_DECLARE_ACTION(writer_act_write);
-GPC_DECLARE_ACTION(writer_act_perform);
-GPC_DECLARE_ACTION(writer_act_access);
+GPC_API_ACTION(writer_act_write);
+GPC_API_ACTION(writer_act_perform);
+GPC_API_ACTION(writer_act_access);
 static inline bool
 gpc_writer_stores(const gpc_step_t *x)
 {

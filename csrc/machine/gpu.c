@@ -1,6 +1,5 @@
 /* gpu.c: construction of a GPU, and derivation of its clocks and latencies. */
 #include "machine/gpu.h"
-#include "protocols/registry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -390,10 +389,7 @@ count_networks(gpc_gpu_t *gpu)
 static int
 choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
 {
-    gpu->protocol = gpc_protocol_find(setup->protocol);
-    if (!gpu->protocol) {
-        return gpc_fail(&gpu->failure, GPC_ERROR_PROTOCOL_ID, "unknown protocol %s", setup->protocol);
-    }
+    gpu->chosen = gpu->protocol = setup->protocol;
     gpu->rule = setup->rule == GPC_RULE_DEFAULT ? gpu->protocol->standard_rule : setup->rule;
     if ((unsigned) gpu->rule >= GPC_NUM_RULES || !gpu->protocol->model[gpu->rule]) {
         return gpc_fail(&gpu->failure, GPC_ERROR_RULE, "protocol %s does not support consistency %s", gpu->protocol->id,

@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "check/explore/explore.h"
 #include "check/trace/trace.h"
+#include "controller/declare.h"
 #include "core/launch.h"
-#include "protocols/catalogue.h"
 
 /* ---- one GPU ----------------------------------------------------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ typedef enum {
 
 typedef struct {
     const gpc_machine_t *machine;
-    const char *protocol;
+    const gpc_protocol_t *protocol; /* outlives the GPU */
     gpc_rule_t rule;
     const gpc_option_value_t *options;
     uint32_t num_options;

@@ -281,7 +281,7 @@ gpc_gpu_tell_monitors_memory(gpc_gpu_t *gpu)
 
 struct gpc_snapshot {
     gpc_machine_t machine;
-    const char *protocol; /* its id */
+    const gpc_protocol_t *protocol; /* as chosen */
     int64_t options[GPC_MAX_OPTIONS];
     gpc_rule_t rule;
     gpc_gpu_check_counts_t checks;
@@ -300,7 +300,7 @@ gpc_gpu_snapshot(gpc_gpu_t *gpu, gpc_snapshot_t **out)
         return gpc_fail(&gpu->failure, GPC_ERROR_MEMORY, "out of memory for a snapshot");
     }
     snapshot->machine = gpu->machine;
-    snapshot->protocol = gpu->protocol->id;
+    snapshot->protocol = gpu->chosen;
     snapshot->rule = gpu->rule;
     memcpy(snapshot->options, gpu->options, sizeof(gpu->options));
     snapshot->checks = gpc_gpu_check_counts(gpu);
@@ -317,9 +317,8 @@ gpc_gpu_restore(gpc_gpu_t *gpu, const gpc_snapshot_t *snapshot)
 {
     int status = gpc_gpu_refuse_while_running(gpu, "a restore");
     GPC_TRY(status);
-    if (memcmp(&snapshot->machine, &gpu->machine, sizeof(gpu->machine)) != 0 ||
-        strcmp(snapshot->protocol, gpu->protocol->id) != 0 || snapshot->rule != gpu->rule ||
-        memcmp(snapshot->options, gpu->options, sizeof(gpu->options)) != 0 ||
+    if (memcmp(&snapshot->machine, &gpu->machine, sizeof(gpu->machine)) != 0 || snapshot->protocol != gpu->chosen ||
+        snapshot->rule != gpu->rule || memcmp(snapshot->options, gpu->options, sizeof(gpu->options)) != 0 ||
         gpc_arena_image_bytes(snapshot->arena) != gpc_arena_bytes(&gpu->arena)) {
         return gpc_fail(&gpu->failure, GPC_ERROR_ARGUMENT,
                         "the snapshot is of another machine, protocol, consistency or options");

@@ -134,7 +134,8 @@ typedef struct {
 
 struct gpc_gpu {
     gpc_machine_t machine;
-    const gpc_protocol_t *protocol;
+    const gpc_protocol_t *chosen;   /* of the setup */
+    const gpc_protocol_t *protocol; /* the same, whole, with the options' tables */
     gpc_rule_t rule;
     int64_t options[GPC_MAX_OPTIONS];
     uint64_t budget;

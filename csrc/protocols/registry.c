@@ -1,5 +1,4 @@
-/* registry.c: finds the protocols of registry.def by id. The test library links csrc/tests/mutants.c instead, which
- * adds planted bugs. */
+/* registry.c: the list of the built-in protocols. The binding adds those from outside (python/protocols.c). */
 #include "protocols/registry.h"
 
 #include <string.h>
@@ -8,6 +7,18 @@ static const gpc_protocol_t *const protocols[] = {
 #define GPC_PROTOCOL(name, file) &gpc_protocol_##name,
 #include "protocols/registry.def"
 };
+
+uint32_t
+gpc_protocol_count(void)
+{
+    return GPC_COUNT_OF(protocols);
+}
+
+const gpc_protocol_t *
+gpc_protocol_at(uint32_t i)
+{
+    return protocols[i];
+}
 
 const gpc_protocol_t *
 gpc_protocol_find(const char *id)
@@ -18,16 +29,4 @@ gpc_protocol_find(const char *id)
         }
     }
     return NULL;
-}
-
-uint32_t
-gpc_protocol_count(void)
-{
-    return GPC_COUNT_OF(protocols);
-}
-
-const char *
-gpc_protocol_id(uint32_t i)
-{
-    return protocols[i]->id;
 }

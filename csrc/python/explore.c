@@ -197,7 +197,7 @@ gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
         "protocol", "rule",  "options", "cores",     "variables", "threads", "warm",        "evictions", "max_states",
         "packed",   "tight", "allowed", "unwatched", "fields",    "named",   "every_order", NULL,
     };
-    const gpc_module_state_t *state = PyModule_GetState(module);
+    gpc_module_state_t *state = PyModule_GetState(module);
     PyObject *protocol, *rule, *options_object, *cores, *variables, *threads_object, *warm, *evictions, *max_states,
         *allowed_object = Py_None, *fields_object = NULL, *result = NULL;
     gpc_options_argument_t options = {0}, fields = {0};
@@ -212,7 +212,7 @@ gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
                                      &fields_object, &named, &every_order)) {
         return NULL;
     }
-    if (gpc_get_text(state, protocol, "protocol", &what.protocol) != 0 || gpc_get_rule(state, rule, &what.rule) != 0 ||
+    if (gpc_get_protocol(state, protocol, &what.protocol) != 0 || gpc_get_rule(state, rule, &what.rule) != 0 ||
         gpc_get_u32(state, cores, "cores", &what.cores) != 0 ||
         gpc_get_u32(state, variables, "variables", &what.variables) != 0 ||
         gpc_get_u32(state, warm, "warm", &what.warm) != 0 ||

@@ -20,7 +20,7 @@ static PyObject *
 gpu_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     static const char *const names[] = {"machine", "protocol", "rule", "options", "seed", "budget", "check", NULL};
-    const gpc_module_state_t *state = PyType_GetModuleState(type);
+    gpc_module_state_t *state = PyType_GetModuleState(type);
     PyObject *machine_object, *protocol, *rule, *options_object, *seed, *budget, *check;
     gpc_options_argument_t options = {0};
     gpc_machine_t machine;
@@ -33,8 +33,8 @@ gpu_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
         return NULL;
     }
     if (gpc_get_machine(state, machine_object, &machine) != 0 ||
-        gpc_get_text(state, protocol, "protocol", &setup.protocol) != 0 ||
-        gpc_get_rule(state, rule, &setup.rule) != 0 || gpc_get_u64(state, seed, "seed", UINT64_MAX, &setup.seed) != 0 ||
+        gpc_get_protocol(state, protocol, &setup.protocol) != 0 || gpc_get_rule(state, rule, &setup.rule) != 0 ||
+        gpc_get_u64(state, seed, "seed", UINT64_MAX, &setup.seed) != 0 ||
         gpc_get_u64(state, budget, "budget", UINT64_MAX, &setup.budget) != 0 ||
         gpc_get_u64(state, check, "check", GPC_CHECK_PROTOCOL | GPC_CHECK_RACES | GPC_CHECK_KERNEL, &checks) != 0 ||
         gpc_get_options(state, options_object, &options) != 0) {

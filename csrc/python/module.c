@@ -112,7 +112,7 @@ python_isa(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
     return isa;
 }
 
-/* ---- machines and protocols -------------------------------------------------------------------------------------- */
+/* ---- machines -------------------------------------------------------------------------------------- */
 
 static PyObject *
 python_machine_fields(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
@@ -125,49 +125,6 @@ python_machine_fields(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
         }
     }
     return fields;
-}
-
-static PyObject *
-python_protocol_ids(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
-{
-    PyObject *ids = PyList_New(0);
-
-    for (uint32_t i = 0; ids != NULL && i < gpc_protocol_count(); i++) {
-        PyObject *id = PyUnicode_FromString(gpc_protocol_id(i));
-
-        if (id == NULL || PyList_Append(ids, id) != 0) {
-            Py_CLEAR(ids);
-        }
-        Py_XDECREF(id);
-    }
-    return ids;
-}
-
-static PyObject *
-python_describe_protocol(PyObject *module, PyObject *args, PyObject *keywords)
-{
-    static const char *const names[] = {"id", NULL};
-    const gpc_module_state_t *state = PyModule_GetState(module);
-    PyObject *object, *result = NULL;
-    const char *id = NULL;
-    gpc_text_t text;
-    int code = 0;
-
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:describe_protocol", (char **) (uintptr_t) names, &object) ||
-        gpc_get_text(state, object, "id", &id) != 0) {
-        return NULL;
-    }
-    gpc_text_init(&text);
-    code = gpc_protocol_describe(id, &text);
-    if (code == GPC_ERROR_PROTOCOL_ID) {
-        gpc_raise_argument(state, "unknown protocol %R", object);
-    } else if (code != 0) {
-        gpc_raise(state, code, NULL);
-    } else {
-        result = PyUnicode_DecodeUTF8(text.bytes, (Py_ssize_t) text.length, "replace");
-    }
-    gpc_text_free(&text);
-    return result;
 }
 
 /* ---- the module -------------------------------------------------------------------------------------------------- */
@@ -206,6 +163,7 @@ module_exec(PyObject *module)
     gpc_module_state_t *state = PyModule_GetState(module);
 
     take_builtin_exceptions(state);
+    atomic_init(&state->loaded, NULL);
     state->stock = gpc_stock_create();
     if (state->stock == NULL) {
         PyErr_NoMemory();
@@ -249,6 +207,7 @@ module_free(void *module)
     gpc_module_state_t *state = PyModule_GetState(module);
 
     (void) module_clear(module);
+    gpc_loaded_free(atomic_load(&state->loaded));
     gpc_stock_free(state->stock);
 }
 
@@ -261,8 +220,12 @@ static PyMethodDef module_methods[] = {
     {"isa", python_isa, METH_NOARGS, "isa($module)\n--\n\nThe instruction set: opcodes, operands and encoding."},
     {"machine_fields", python_machine_fields, METH_NOARGS,
      "machine_fields($module)\n--\n\nMachine fields: name -> (smallest, largest, text)."},
-    {"protocol_ids", python_protocol_ids, METH_NOARGS, "protocol_ids($module)\n--\n\nThe ids of all protocols."},
-    {"describe_protocol", WITH_KEYWORDS(python_describe_protocol),
+    {"protocol_ids", gpc_python_protocol_ids, METH_NOARGS, "protocol_ids($module)\n--\n\nThe ids of all protocols."},
+    {"library_protocols", gpc_python_library_protocols, METH_O,
+     "library_protocols($module, path)\n--\n\nThe ids of the protocols of a library."},
+    {"add_protocols", gpc_python_add_protocols, METH_O,
+     "add_protocols($module, path)\n--\n\nAdds the protocols of a library; their ids."},
+    {"describe_protocol", gpc_python_describe_protocol, METH_O,
      "describe_protocol($module, id)\n--\n\nJSON of one protocol: its tables, options and messages."},
     {"explore", WITH_KEYWORDS(gpc_python_explore),
      "explore($module, protocol, rule, options, cores, variables, threads, warm, evictions, max_states)\n--\n\n"

@@ -7,6 +7,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <stdatomic.h>
 
 #include "machine/gpu.h"
 
@@ -14,11 +15,14 @@
 #error "only little-endian hosts are supported: instructions are packed little-endian and not converted"
 #endif
 
+typedef struct gpc_loaded gpc_loaded_t;
+
 typedef struct {
     PyObject *exceptions[GPC_NUM_ERRORS]; /* owned: by the index of errors.def; 0 is unused */
     PyTypeObject *gpu_type;               /* owned */
     PyTypeObject *snapshot_type;          /* owned */
     gpc_stock_t *stock;                   /* owned; of all GPUs and snapshots, whose types keep the module */
+    _Atomic(gpc_loaded_t *) loaded;       /* owned; protocols from outside, the last one first */
 } gpc_module_state_t;
 
 /* ---- raise.c ---- */
@@ -29,6 +33,16 @@ PyObject *gpc_raise(const gpc_module_state_t *state, int code, const char *text)
 PyObject *gpc_raise_failure(const gpc_module_state_t *state, int code, const gpc_failure_t *failure);
 /* Sets a ConfigError with a formatted line. Always returns NULL. */
 PyObject *gpc_raise_argument(const gpc_module_state_t *state, const char *format, ...);
+
+/* ---- protocols.c ---- */
+
+/* The protocol of an id. -1, and an exception is set: there is none. */
+int gpc_get_protocol(gpc_module_state_t *state, PyObject *object, const gpc_protocol_t **out);
+PyObject *gpc_python_protocol_ids(PyObject *module, PyObject *ignored);
+PyObject *gpc_python_describe_protocol(PyObject *module, PyObject *id);
+PyObject *gpc_python_library_protocols(PyObject *module, PyObject *path);
+PyObject *gpc_python_add_protocols(PyObject *module, PyObject *path);
+void gpc_loaded_free(gpc_loaded_t *last);
 
 /* ---- arguments.c: converts Python objects; each function sets an exception and returns -1 on failure ---- */
 

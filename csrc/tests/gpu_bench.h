@@ -31,7 +31,7 @@ typedef struct {
 } bench_t;
 
 static inline bench_t
-bench(const gpc_machine_t *machine, const char *protocol, uint64_t words)
+bench(const gpc_machine_t *machine, const gpc_protocol_t *protocol, uint64_t words)
 {
     bench_t it = {0};
     gpc_setup_t setup = {

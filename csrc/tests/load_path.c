@@ -1,6 +1,7 @@
 /* load_path.c: prints the calls of one load that misses in the L1 and the L2, for tools/load_path.py: `+` and the offset of each
  * function that is entered, `-` for each return. Core and test are compiled with -finstrument-functions (meson.build). */
 #include "gpu_bench.h"
+#include "protocols/registry.h"
 
 #define BARE __attribute__((no_instrument_function))
 
@@ -34,7 +35,7 @@ main(void)
     static const gpc_instruction_t program[] = {OP(LOAD, R1, CONSTANT(0), NONE), OP(MOVE, R2, R1, NONE), EXIT};
     gpc_machine_t machine = test_fermi;
     machine.cores = machine.partitions = 1;
-    bench_t it = bench(&machine, "gpu-vi", 1024);
+    bench_t it = bench(&machine, &gpc_protocol_gpu_vi, 1024);
     if (launch_program(&it, program, GPC_COUNT_OF(program), 1024, 1, 1) != 0) {
         return EXIT_FAILURE;
     }

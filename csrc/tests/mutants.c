@@ -101,8 +101,8 @@ gpc_protocol_count(void)
     return (uint32_t) GPC_COUNT_OF(products) + num_mutants;
 }
 
-const char *
-gpc_protocol_id(uint32_t i)
+const gpc_protocol_t *
+gpc_protocol_at(uint32_t i)
 {
-    return i < GPC_COUNT_OF(products) ? products[i]->id : mutants[i - GPC_COUNT_OF(products)]->protocol.id;
+    return i < GPC_COUNT_OF(products) ? products[i] : &mutants[i - GPC_COUNT_OF(products)]->protocol;
 }

@@ -6,7 +6,9 @@
 #define _DEFAULT_SOURCE /* off_t */
 #include <sys/mman.h>
 
+#include "controller/describe.h"
 #include "gpu_bench.h"
+#include "protocols/registry.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -49,7 +51,7 @@ __wrap_mmap(void *address, size_t length, int protection, int flags, int file, o
     return fails() ? MAP_FAILED : __real_mmap(address, length, protection, flags, file, offset);
 }
 
-static const char *protocol;
+static const gpc_protocol_t *protocol;
 static gpc_text_t expected; /* the result of an exploration in which no call fails */
 
 /* A GPU is made, filled, launched, read, saved, restored and described; the first failure ends it. */
@@ -106,7 +108,8 @@ describe(void)
 {
     gpc_text_t text;
     gpc_text_init(&text);
-    int code = gpc_protocol_describe(protocol, &text);
+    gpc_describe_whole_protocol(&text, protocol);
+    int code = gpc_text_status(&text);
     gpc_text_free(&text);
     return code;
 }
@@ -155,7 +158,7 @@ fail_every_call(int (*scenario)(void), uint64_t least, bool may_do_without)
             return;
         }
         if (code != GPC_ERROR_MEMORY && !(may_do_without && code == 0)) {
-            printf("# %s, allocation %" PRIu64 ": %s\n", protocol, n, gpc_error_name(code));
+            printf("# %s, allocation %" PRIu64 ": %s\n", protocol->id, n, gpc_error_name(code));
             CHECK_EQUAL_I64(code, GPC_ERROR_MEMORY);
             return;
         }
@@ -167,7 +170,7 @@ static void
 with_every_protocol(int (*scenario)(void), uint64_t least, bool may_do_without)
 {
     for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
-        protocol = gpc_protocol_id(i);
+        protocol = gpc_protocol_at(i);
         fail_every_call(scenario, least, may_do_without);
     }
 }
@@ -187,7 +190,7 @@ a_description_meets_the_end_of_memory_anywhere(void)
 static void
 an_exploration_meets_the_end_of_memory_anywhere(void)
 {
-    protocol = "ideal"; /* the explorer's own storage is the same for all */
+    protocol = &gpc_protocol_ideal; /* the explorer's own storage is the same for all */
     CHECK_EQUAL_I64(explore(), 0);
     fail_every_call(explore, 2, true);
     gpc_text_free(&expected);

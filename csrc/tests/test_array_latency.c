@@ -1,6 +1,6 @@
 /* test_array_latency.c: does a hit in an array take the extra cycles that the array declares, on a machine? */
 #include "gpu_bench.h"
-#include "own_registry.h"
+#include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
 
 /* no-coh whose hits complete from array 0, which declares `extra` cycles. */
@@ -68,7 +68,7 @@ hit_to_use(const char *id)
         EXIT,
     };
     uint32_t begin = 0, end = 0;
-    bench_t it = bench(&test_fermi, id, 1024);
+    bench_t it = bench(&test_fermi, named(id), 1024);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, program, 1024, 1, 1), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 896, 1, &begin), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 960, 1, &end), 0);

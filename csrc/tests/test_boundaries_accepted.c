@@ -2,7 +2,7 @@
  * until then: the core's own loads read it early, and a lost store is reported. */
 #include "gpu_bench.h"
 #include "machine/parts.h"
-#include "own_registry.h"
+#include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
 #include "small_programs.h"
 
@@ -227,7 +227,7 @@ static bench_t
 checked(const char *protocol)
 {
     gpc_setup_t setup = {.machine = &test_fermi,
-                         .protocol = protocol,
+                         .protocol = named(protocol),
                          .rule = GPC_RULE_DEFAULT,
                          .budget = 1000000,
                          .check = GPC_CHECK_PROTOCOL | GPC_CHECK_RACES};
@@ -278,7 +278,7 @@ static const gpc_explore_thread_t equal_values[] = {THREAD(0, ST(X, 1), ST(X, 1)
 static void
 explore(const char *protocol, const gpc_explore_thread_t *threads, const char *says, const char *says_not)
 {
-    gpc_explore_t what = {.protocol = protocol,
+    gpc_explore_t what = {.protocol = named(protocol),
                           .rule = GPC_RULE_DEFAULT,
                           .cores = 2,
                           .variables = 2,

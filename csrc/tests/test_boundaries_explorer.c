@@ -6,7 +6,7 @@
 #include "check/explore/world.h"
 #include "controller/actions.h"
 #include "harness.h"
-#include "own_registry.h"
+#include "own_protocols.h"
 #include "small_programs.h"
 
 /* ---- prototypes: an L1 without lines that completes stores at once and sends PINGs to the bank -------------------------------- */
@@ -256,7 +256,7 @@ static const gpc_explore_thread_t one_store[] = {THREAD(0, ST(X, 1))};
 static gpc_explore_t
 asked(const char *protocol)
 {
-    return (gpc_explore_t){.protocol = protocol,
+    return (gpc_explore_t){.protocol = named(protocol),
                            .rule = GPC_RULE_DEFAULT,
                            .cores = 1,
                            .variables = 1,
@@ -275,7 +275,7 @@ expect(const gpc_explore_t *what, const char *first, const char *second, const c
     CHECK_EQUAL_I64(status, 0);
     bool right = text.bytes && strstr(text.bytes, first) && strstr(text.bytes, second) && strstr(text.bytes, third);
     if (!right) {
-        printf("# %s: not all of %s, %s and %s in\n# %.1000s\n", what->protocol, first, second, third,
+        printf("# %s: not all of %s, %s and %s in\n# %.1000s\n", what->protocol->id, first, second, third,
                text.bytes ? text.bytes : "");
     }
     CHECK(right);

@@ -3,7 +3,7 @@
 #include "controller/host.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
-#include "own_registry.h"
+#include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
 
 /* no-coh with a write cache in each L1, which holds the newest words of its lines. */
@@ -92,7 +92,7 @@ write_line(const bench_t *it)
 static bench_t
 with_a_written_line(void)
 {
-    bench_t it = bench(&test_fermi, "write-cache", WORDS);
+    bench_t it = bench(&test_fermi, named("write-cache"), WORDS);
     write_line(&it);
     return it;
 }
@@ -154,13 +154,11 @@ under_check_the_host_reads_no_cache(void)
 {
     gpc_watched_t watched = {.ends_in_memory = true};
     gpc_protocol_t promising = protocol;
-    gpc_setup_t setup = {.machine = &test_fermi, .protocol = "promising", .budget = 1000, .check = GPC_CHECK_PROTOCOL};
+    gpc_setup_t setup = {.machine = &test_fermi, .protocol = &promising, .budget = 1000, .check = GPC_CHECK_PROTOCOL};
     bench_t it;
     uint32_t word;
 
-    promising.id = setup.protocol;
     promising.watched = &watched;
-    register_own(&promising);
     REQUIRE(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, WORDS, &it.address) == 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 40, 1, &word), 0);
     write_line(&it);

@@ -4,7 +4,7 @@
 #include "controller/resolve.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
-#include "own_registry.h"
+#include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
 #include "small_programs.h"
 
@@ -258,7 +258,7 @@ static const gpc_instruction_t nothing[] = {EXIT};
 static void
 a_launch_lasts_until_what_its_end_causes_is_over(void)
 {
-    bench_t it = bench(&test_fermi, "marks", 8192), plain = bench(&test_fermi, "no-coh", 4096);
+    bench_t it = bench(&test_fermi, named("marks"), 8192), plain = bench(&test_fermi, named("no-coh"), 4096);
     CHECK_EQUAL_I64(RUN_PROGRAM(&plain, nothing, 4096, 4, 32), 0);
     bank_begins = bank_ends = 0;
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, nothing, 4096, 4, 32), 0);
@@ -289,7 +289,7 @@ a_launch_lasts_until_what_its_end_causes_is_over(void)
 static void
 an_end_that_is_held_for_ever_is_a_deadlock(void)
 {
-    bench_t it = bench(&test_fermi, "deaf", 4096);
+    bench_t it = bench(&test_fermi, named("deaf"), 4096);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, nothing, 4096, 4, 32), GPC_ERROR_DEADLOCK);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "L1 0 holds the end of the launch") != NULL);
     gpc_gpu_free(it.gpu);
@@ -298,7 +298,7 @@ an_end_that_is_held_for_ever_is_a_deadlock(void)
 static void
 a_launch_that_is_refused_has_not_begun(void)
 {
-    bench_t it = bench(&test_fermi, "marks", 4096);
+    bench_t it = bench(&test_fermi, named("marks"), 4096);
     bank_begins = 0;
     CHECK(RUN_PROGRAM(&it, nothing, 4096, 4, 1 << 20) < 0);
     CHECK_EQUAL_U64(bank_begins, 0);
@@ -309,7 +309,7 @@ a_launch_that_is_refused_has_not_begun(void)
 static void
 the_explorers_programs_begin_with_a_launch(void)
 {
-    gpc_explore_t what = {.protocol = "marks",
+    gpc_explore_t what = {.protocol = named("marks"),
                           .rule = GPC_RULE_SC,
                           .cores = 2,
                           .variables = 2,
@@ -346,8 +346,11 @@ static const gpc_instruction_t copy[] = {
 static flags_t
 flags_of_a_copy(bool read_only, uint32_t check)
 {
-    gpc_setup_t setup = {
-        .machine = &test_fermi, .protocol = "marks", .rule = GPC_RULE_DEFAULT, .budget = 1000000, .check = check};
+    gpc_setup_t setup = {.machine = &test_fermi,
+                         .protocol = named("marks"),
+                         .rule = GPC_RULE_DEFAULT,
+                         .budget = 1000000,
+                         .check = check};
     bench_t it = {0};
     CHECK(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, 128, &it.address) == 0);
     gpc_buffer_t buffers[] = {{it.address, 64, read_only, "from", 0}, {it.address + 256, 64, false, "to", 0}};
@@ -393,7 +396,7 @@ static const gpc_explore_thread_t written_later[] = {THREAD(0, NEXT_KERNEL, ST(X
 static void
 the_explorer_marks_them_too(void)
 {
-    gpc_explore_t what = {.protocol = "marks",
+    gpc_explore_t what = {.protocol = named("marks"),
                           .rule = GPC_RULE_SC,
                           .cores = 2,
                           .variables = 2,

@@ -6,27 +6,6 @@
 #include "prototype_buffer.h"
 #include "small_programs.h"
 
-/* ---- the registry: prototypes instead of products ------------------------------------------------------------------------ */
-
-const gpc_protocol_t *
-gpc_protocol_find(const char *id)
-{
-    return prototype_buffer_find(id);
-}
-
-uint32_t
-gpc_protocol_count(void)
-{
-    return 0;
-}
-
-const char *
-gpc_protocol_id(uint32_t i)
-{
-    (void) i;
-    return NULL;
-}
-
 /* ---- the machine ------------------------------------------------------------------------------------------------------------ */
 
 enum { WORDS = 2048, THREADS = 128 };
@@ -62,7 +41,7 @@ small_bench(const char *protocol)
     machine.cores = 2;
     machine.partitions = 1;
     machine.vc_flits = 5; /* one store of a line */
-    return bench(&machine, protocol, WORDS);
+    return bench(&machine, prototype_buffer_find(protocol), WORDS);
 }
 
 static void
@@ -235,7 +214,7 @@ typedef struct {
 static result_t
 explore(const char *protocol, const gpc_explore_thread_t *threads)
 {
-    gpc_explore_t what = {.protocol = protocol,
+    gpc_explore_t what = {.protocol = prototype_buffer_find(protocol),
                           .rule = GPC_RULE_DEFAULT,
                           .cores = 2,
                           .variables = 2,

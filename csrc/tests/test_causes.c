@@ -66,7 +66,7 @@ static void
 no_declared_cause_is_classified(void)
 {
     for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
-        check_protocol(gpc_protocol_find(gpc_protocol_id(i)));
+        check_protocol(gpc_protocol_at(i));
     }
     check_protocol(&gpc_protocol_self_inval);
 }

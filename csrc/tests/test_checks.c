@@ -158,7 +158,7 @@ static void
 every_protocol_with_a_model_is_held_to_something(void)
 {
     for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
-        const gpc_protocol_t *protocol = gpc_protocol_find(gpc_protocol_id(i));
+        const gpc_protocol_t *protocol = gpc_protocol_at(i);
         const gpc_watched_t *watched = protocol->watched;
         bool promises = strcmp(protocol->model[protocol->standard_rule], "none") != 0;
         if (!watched || (promises && watched->promise == GPC_PROMISE_NOTHING)) {
@@ -177,7 +177,7 @@ static void
 an_invalidation_under_leases_is_reported(void)
 {
     gpc_setup_t setup = {.machine = &test_fermi,
-                         .protocol = "tc-weak",
+                         .protocol = &gpc_protocol_tc_weak,
                          .rule = GPC_RULE_DEFAULT,
                          .budget = 1000000,
                          .check = GPC_CHECK_PROTOCOL};

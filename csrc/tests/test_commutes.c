@@ -1,10 +1,8 @@
 /* test_commutes.c: are messages that STC declares to commute none whose order matters? The explorer lets them arrive at once; programs
  * that are explored with every order of theirs, too, have the same outcomes and violate nothing. */
 #include "harness.h"
-#include "own_registry.h"
+#include "protocols/registry.h"
 #include "small_programs.h"
-
-extern const gpc_protocol_t gpc_protocol_stc_es, gpc_protocol_stc_ab, gpc_protocol_qr;
 
 /* What follows "key": in an exploration's JSON, up to the key `until`. */
 static size_t
@@ -28,7 +26,7 @@ explore(const char *protocol, const gpc_explore_thread_t *threads, uint32_t num_
         gpc_text_t *found)
 {
     static const gpc_option_value_t options[] = {{"epochs", 4}, {"seb", 3}};
-    gpc_explore_t what = {.protocol = protocol,
+    gpc_explore_t what = {.protocol = gpc_protocol_find(protocol),
                           .rule = GPC_RULE_DEFAULT,
                           .options = options,
                           .num_options = GPC_COUNT_OF(options),
@@ -84,7 +82,7 @@ static void
 a_message_on_a_network_that_is_not_declared_is_an_error(void)
 {
     gpc_protocol_t silent = gpc_protocol_qr;
-    gpc_explore_t what = {.protocol = "qr, silent",
+    gpc_explore_t what = {.protocol = &silent,
                           .rule = GPC_RULE_DEFAULT,
                           .cores = 2,
                           .variables = 1,
@@ -93,9 +91,7 @@ a_message_on_a_network_that_is_not_declared_is_an_error(void)
                           .max_states = 1000};
     gpc_text_t found;
 
-    silent.id = what.protocol;
     silent.explored.carries = carry_nothing;
-    register_own(&silent);
     gpc_text_init(&found);
     CHECK_EQUAL_I64(gpc_explore(&what, &found), 0);
     CHECK(strstr(found.bytes, "L1 1 sends to node 2 on network 'up', which the protocol does not declare") != NULL);
@@ -105,8 +101,6 @@ a_message_on_a_network_that_is_not_declared_is_an_error(void)
 int
 main(void)
 {
-    register_own(&gpc_protocol_stc_es);
-    register_own(&gpc_protocol_stc_ab);
     RUN(outcomes_are_those_of_every_order);
     RUN(a_message_on_a_network_that_is_not_declared_is_an_error);
     return harness_end();

@@ -163,7 +163,7 @@ every_table_has_the_listed_states_and_transitions(void)
 {
     uint32_t found = 0;
     for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
-        const gpc_protocol_t *protocol = gpc_protocol_find(gpc_protocol_id(p));
+        const gpc_protocol_t *protocol = gpc_protocol_at(p);
         for (uint32_t c = 0; protocol->controllers[c]; c++) {
             const gpc_controller_type_t *type = protocol->controllers[c];
             for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++, found++) {

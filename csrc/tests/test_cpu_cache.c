@@ -2,6 +2,7 @@
  * partition: words 0 and 512 displace each other, so that every load of one after the other goes to memory. */
 #include "gpu_bench.h"
 #include "machine/parts.h"
+#include "protocols/registry.h"
 #include "small_programs.h"
 
 enum { WORDS = 4096, WORD_0 = 0, WORD_128 = 7, WORD_512 = 8, L2_HIT = 340, EXTRA = 100 + 8 };
@@ -22,7 +23,7 @@ static bench_t
 bench_with(uint32_t cpu_lines)
 {
     gpc_machine_t machine = machine_with(cpu_lines);
-    return bench(&machine, "no-l1", WORDS);
+    return bench(&machine, &gpc_protocol_no_l1, WORDS);
 }
 
 static void
@@ -91,7 +92,7 @@ cycles_of_32_transfers(uint32_t transfer_cycles)
     uint32_t zeros[2048] = {0};
     gpc_machine_t machine = machine_with(64);
     machine.cpu_transfer_cycles = transfer_cycles;
-    bench_t it = bench(&machine, "no-l1", WORDS);
+    bench_t it = bench(&machine, &gpc_protocol_no_l1, WORDS);
     CHECK_EQUAL_I64(gpc_gpu_host_write(it.gpu, it.address, GPC_COUNT_OF(zeros), zeros), 0);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 1, 32), 0);
     CHECK_EQUAL_U64(it.gpu->cpu.state->transfers, 32);
@@ -205,7 +206,7 @@ every_place_of_the_memory_queue_may_write_a_line_of_the_cpu(void)
     gpc_machine_t machine = machine_with(256);
     machine.dram_queue = 1;
     machine.l2_bytes = 4 * machine.line_bytes;
-    bench_t it = bench(&machine, "no-l1", GPC_COUNT_OF(zeros));
+    bench_t it = bench(&machine, &gpc_protocol_no_l1, GPC_COUNT_OF(zeros));
     CHECK_EQUAL_I64(gpc_gpu_host_write(it.gpu, it.address, GPC_COUNT_OF(zeros), zeros), 0);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, stores, GPC_COUNT_OF(zeros), 8, 256), 0);
     CHECK(it.gpu->cpu.state->probes >= 256);
@@ -216,7 +217,8 @@ static void
 sets_that_are_not_whole_are_refused(void)
 {
     gpc_machine_t machine = test_fermi;
-    gpc_setup_t setup = {.machine = &machine, .protocol = "no-l1", .rule = GPC_RULE_DEFAULT, .budget = 1000};
+    gpc_setup_t setup = {
+        .machine = &machine, .protocol = &gpc_protocol_no_l1, .rule = GPC_RULE_DEFAULT, .budget = 1000};
     gpc_gpu_t *gpu;
     machine.cpu_bytes = 1000;
     CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);

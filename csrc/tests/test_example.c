@@ -2,7 +2,7 @@
  * is it coherent? */
 #include "harness.h"
 #include "machine/gpu.h"
-#include "own_registry.h"
+#include "own_protocols.h"
 #include "small_programs.h"
 #include "tests/mutants.h"
 
@@ -11,7 +11,7 @@ static void
 expect(const gpc_explore_thread_t *threads, uint32_t num_threads, gpc_rule_t rule, const char *text, bool seen)
 {
     gpc_option_value_t shortest = {"lifetime", 1};
-    gpc_explore_t what = {.protocol = "self-inval",
+    gpc_explore_t what = {.protocol = named("self-inval"),
                           .rule = rule,
                           .options = &shortest,
                           .num_options = 1,

@@ -2,6 +2,7 @@
 #include "controller/controller.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
+#include "protocols/registry.h"
 
 /* ---- times -------------------------------------------------------------------------------------------------------------------------- */
 
@@ -10,11 +11,11 @@ unloaded_latencies_are_the_machines(void)
 {
     static const char *const protocols[] = {"no-l1", "no-coh", "ideal"};
     for (int i = 0; i < 3; i++) {
-        bench_t it = bench(&test_fermi, protocols[i], 1024);
+        bench_t it = bench(&test_fermi, gpc_protocol_find(protocols[i]), 1024);
         /* issued on a common edge: clock at an odd cycle, the load at the next, an even one */
         CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 460); /* DRAM, row closed */
         gpc_gpu_free(it.gpu);
-        it = bench(&test_fermi, "no-l1", 1024);
+        it = bench(&test_fermi, &gpc_protocol_no_l1, 1024);
         (void) load_to_use(&it, 1024, 1);
         CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340); /* L2 hit */
         CHECK_EQUAL_U64(load_to_use(&it, 1024, 0), 341); /* half a network cycle late */
@@ -25,7 +26,7 @@ unloaded_latencies_are_the_machines(void)
 static void
 an_l1_hit_takes_the_l1s_latency(void)
 {
-    bench_t it = bench(&test_fermi, "ideal", 1024);
+    bench_t it = bench(&test_fermi, &gpc_protocol_ideal, 1024);
     (void) load_to_use(&it, 1024, 1);
     (void) load_to_use(&it, 1024, 1); /* its own stores are to other lines */
     CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), test_fermi.l1_latency);
@@ -35,7 +36,7 @@ an_l1_hit_takes_the_l1s_latency(void)
 static void
 l1_copies_survive_a_launch_where_coherent_and_go_where_not(void)
 {
-    bench_t it = bench(&test_fermi, "no-coh", 1024);
+    bench_t it = bench(&test_fermi, &gpc_protocol_no_coherence, 1024);
     (void) load_to_use(&it, 1024, 1);
     CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340);
     gpc_gpu_free(it.gpu);
@@ -50,7 +51,7 @@ atomics_count_every_thread_once(void)
     enum { GRID = 40, BLOCK = 96, THREADS = GRID * BLOCK };
     static uint32_t words[THREADS + 32];
     for (int i = 0; i < 3; i++) {
-        bench_t it = bench(&test_fermi, protocols[i], THREADS + 32);
+        bench_t it = bench(&test_fermi, gpc_protocol_find(protocols[i]), THREADS + 32);
         CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, THREADS + 32, GRID, BLOCK), 0);
         CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
         CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, THREADS + 32, words), 0);
@@ -71,7 +72,7 @@ atomics_count_every_thread_once(void)
 static char *
 statistics_of(const char *protocol)
 {
-    bench_t it = bench(&test_fermi, protocol, 4096);
+    bench_t it = bench(&test_fermi, gpc_protocol_find(protocol), 4096);
     gpc_text_t text;
     gpc_text_init(&text);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 40, 96), 0);
@@ -92,7 +93,7 @@ the_same_run_gives_the_same_statistics(void)
 static void
 a_snapshot_brings_everything_back(void)
 {
-    bench_t it = bench(&test_fermi, "ideal", 4096);
+    bench_t it = bench(&test_fermi, &gpc_protocol_ideal, 4096);
     gpc_snapshot_t *snapshot;
     gpc_text_t first, second;
     uint32_t word = 0;
@@ -121,7 +122,7 @@ an_aborted_launch_leaves_a_usable_gpu(void)
         OP(LOAD, R1, CONSTANT(0), NONE),
         {.opcode = GPC_OP_JUMP, .width = 1, .destination = NONE, .a = NONE, .b = NONE, .c = NONE, .target = 0},
         EXIT};
-    bench_t it = bench(&test_fermi, "ideal", 4096);
+    bench_t it = bench(&test_fermi, &gpc_protocol_ideal, 4096);
     uint32_t word = 0;
     gpc_buffer_t buffer = {it.address, 4096, false, "x", 0};
     uint32_t constant = 0;
@@ -154,7 +155,8 @@ bad_machines_are_refused_by_name(void)
     gpc_machine_t machine = test_fermi;
     gpc_gpu_t *gpu;
     machine.cores = 0;
-    gpc_setup_t setup = {.machine = &machine, .protocol = "ideal", .rule = GPC_RULE_DEFAULT, .budget = 1000};
+    gpc_setup_t setup = {
+        .machine = &machine, .protocol = &gpc_protocol_ideal, .rule = GPC_RULE_DEFAULT, .budget = 1000};
     CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
     CHECK(strstr(gpc_gpu_error_text(gpu), "cores = 0") != NULL);
     gpc_gpu_free(gpu);
@@ -163,17 +165,13 @@ bad_machines_are_refused_by_name(void)
     CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
     CHECK(strstr(gpc_gpu_error_text(gpu), "l2_round_trip = 10") != NULL);
     gpc_gpu_free(gpu);
-    machine = test_fermi;
-    setup.protocol = "mesif";
-    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_PROTOCOL_ID);
-    gpc_gpu_free(gpu);
 }
 
 static void
 an_index_out_of_bounds_is_reported_and_the_gpu_stays_usable(void)
 {
     static const gpc_instruction_t far[] = {OP(LOAD, R1, CONSTANT(7), NONE), EXIT};
-    bench_t it = bench(&test_fermi, "ideal", 64);
+    bench_t it = bench(&test_fermi, &gpc_protocol_ideal, 64);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, far, 64, 1, 1), GPC_ERROR_BOUNDS);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "128") != NULL && strstr(gpc_gpu_error_text(it.gpu), "'x'") != NULL);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 64, 1, 32), 0);
@@ -185,7 +183,8 @@ an_exhausted_budget_is_reported(void)
 {
     static const gpc_instruction_t forever[] = {
         {.opcode = GPC_OP_JUMP, .width = 1, .destination = NONE, .a = NONE, .b = NONE, .c = NONE, .target = 0}, EXIT};
-    gpc_setup_t setup = {.machine = &test_fermi, .protocol = "ideal", .rule = GPC_RULE_DEFAULT, .budget = 10000};
+    gpc_setup_t setup = {
+        .machine = &test_fermi, .protocol = &gpc_protocol_ideal, .rule = GPC_RULE_DEFAULT, .budget = 10000};
     bench_t it = {0};
     CHECK_EQUAL_I64(gpc_gpu_create(&setup, &it.gpu), 0);
     CHECK_EQUAL_I64(gpc_gpu_allocate(it.gpu, 64, &it.address), 0);
@@ -240,7 +239,7 @@ the_words_of_a_cell_are_alike(void)
 {
     static const char *const protocols[] = {"denovo-drf", "denovo-ro", "denovo-hrf"};
     for (uint32_t i = 0; i < GPC_COUNT_OF(protocols); i++) {
-        bench_t it = bench(&test_fermi, protocols[i], 1024);
+        bench_t it = bench(&test_fermi, gpc_protocol_find(protocols[i]), 1024);
         uint64_t words = 0;
         gpc_subscriber_t subscriber = {.observe = look_at_words, .self = &words};
         gpc_subscribe(&it.gpu->stream, &subscriber, GPC_KIND(CELL));

@@ -1,6 +1,7 @@
 /* test_instant_filter.c: does ideal's sharer filter include every L1 that may hold a line, and few others? */
 #include "gpu_bench.h"
 #include "machine/parts.h"
+#include "protocols/registry.h"
 
 enum { WORDS = 32768, LINES = WORDS / 32, GRID = 64, BLOCK = 128 };
 
@@ -52,7 +53,7 @@ watched_run(bench_t *it, uint64_t events)
 static void
 every_copy_is_named(void)
 {
-    bench_t it = bench(&test_fermi, "ideal", WORDS);
+    bench_t it = bench(&test_fermi, &gpc_protocol_ideal, WORDS);
     count_t count = watched_run(&it, 997);
     CHECK(count.copies > 1000);
     CHECK_EQUAL_U64(count.missing, 0);
@@ -63,7 +64,7 @@ every_copy_is_named(void)
 static void
 after_a_restore_too(void)
 {
-    bench_t it = bench(&test_fermi, "ideal", WORDS);
+    bench_t it = bench(&test_fermi, &gpc_protocol_ideal, WORDS);
     gpc_snapshot_t *fresh = NULL;
     CHECK_EQUAL_I64(gpc_gpu_snapshot(it.gpu, &fresh), 0);
     (void) watched_run(&it, 4999);

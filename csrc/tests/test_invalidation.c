@@ -143,7 +143,7 @@ survive(const char *protocol, const gpc_machine_t *machine, const gpc_option_val
         const char *what)
 {
     gpc_setup_t setup = {.machine = machine,
-                         .protocol = protocol,
+                         .protocol = gpc_protocol_find(protocol),
                          .rule = GPC_RULE_DEFAULT,
                          .options = options,
                          .num_options = num_options,

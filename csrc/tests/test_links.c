@@ -3,7 +3,7 @@
 #include "check/explore/explore.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
-#include "own_registry.h"
+#include "own_protocols.h"
 #include "small_programs.h"
 
 enum { WORDS = 1u << 14 };
@@ -86,7 +86,7 @@ messages_of_a_star_take_its_latency_and_clock(void)
     machine.dram_model = 0;
     for (uint32_t latency = 4; latency <= 8; latency += 2) {
         machine.star_latency = latency;
-        bench_t it = bench(&machine, "on-star", 1024);
+        bench_t it = bench(&machine, named("on-star"), 1024);
         (void) load_to_use(&it, 1024, 1);
         /* there and back, in cycles of 700 MHz, beyond the interconnect's 4 that the round trip includes */
         CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340 + 2 * 2 * (latency - 4));
@@ -96,7 +96,7 @@ messages_of_a_star_take_its_latency_and_clock(void)
     }
     machine.star_latency = 8;
     machine.star_mhz = 1400; /* 8 cycles are 4 of the interconnect's; the answer of 5 flits ends earlier, too */
-    bench_t it = bench(&machine, "on-star", 1024);
+    bench_t it = bench(&machine, named("on-star"), 1024);
     (void) load_to_use(&it, 1024, 1);
     CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340 - 4);
     gpc_gpu_free(it.gpu);
@@ -105,7 +105,7 @@ messages_of_a_star_take_its_latency_and_clock(void)
 static void
 a_machine_without_star_networks_has_no_star(void)
 {
-    bench_t it = bench(&test_fermi, "no-l1", 1024);
+    bench_t it = bench(&test_fermi, named("no-l1"), 1024);
     CHECK_EQUAL_U64(it.gpu->num_links, 1);
     gpc_gpu_free(it.gpu);
 }
@@ -114,7 +114,7 @@ a_machine_without_star_networks_has_no_star(void)
 static void
 a_message_that_no_link_carries_is_an_error(void)
 {
-    bench_t it = bench(&test_fermi, "no-l1", 1024);
+    bench_t it = bench(&test_fermi, named("no-l1"), 1024);
     gpc_pool_t *messages = &it.gpu->messages;
     CHECK_EQUAL_I64(launch_program(&it, store_word_0, GPC_COUNT_OF(store_word_0), 1024, 1, 1), 0);
     gpc_index_t message = gpc_pool_take(messages);
@@ -138,7 +138,7 @@ ticks_of_atomics(const char *protocol)
 {
     enum { GRID = 40, BLOCK = 96 };
     uint32_t sum = 0;
-    bench_t it = bench(&test_fermi, protocol, WORDS);
+    bench_t it = bench(&test_fermi, named(protocol), WORDS);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, WORDS, GRID, BLOCK), 0);
     CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &sum), 0);
@@ -157,7 +157,7 @@ eight_virtual_networks_run_as_fewer_do(void)
 static uint64_t
 states_of_mp(const char *protocol)
 {
-    gpc_explore_t what = {.protocol = protocol,
+    gpc_explore_t what = {.protocol = named(protocol),
                           .rule = GPC_RULE_DEFAULT,
                           .cores = 2,
                           .variables = 2,
@@ -195,7 +195,7 @@ static const gpc_instruction_t load_word_0[] = {
 static gpc_tick_t
 ticks_of_invalidation(const char *protocol, gpc_traffic_t *invalidations)
 {
-    bench_t it = bench(&test_fermi, protocol, WORDS);
+    bench_t it = bench(&test_fermi, named(protocol), WORDS);
     uint32_t word = 0;
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, load_word_0, WORDS, 16, 32), 0);
     gpc_tick_t start = gpc_wheel_now(&it.gpu->wheel);
@@ -244,7 +244,7 @@ cycles_of_l2_hits(uint32_t partitions, uint32_t ports)
     machine.l2_bytes = test_fermi.l2_bytes * 4 / partitions;
     machine.l2_mshrs = 512;
     machine.dram_channels = 4;
-    bench_t it = bench(&machine, "no-l1", WORDS);
+    bench_t it = bench(&machine, named("no-l1"), WORDS);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 32, 256), 0);
     uint64_t before = gpc_gpu_cycles(it.gpu);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 32, 256), 0);
@@ -267,7 +267,7 @@ static void
 ports_out_of_range_are_refused(void)
 {
     gpc_machine_t machine = test_fermi;
-    gpc_setup_t setup = {.machine = &machine, .protocol = "no-l1", .rule = GPC_RULE_DEFAULT, .budget = 1000};
+    gpc_setup_t setup = {.machine = &machine, .protocol = named("no-l1"), .rule = GPC_RULE_DEFAULT, .budget = 1000};
     gpc_gpu_t *gpu;
     machine.l2_ports = 17;
     CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);

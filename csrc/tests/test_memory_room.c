@@ -1,6 +1,6 @@
 /* test_memory_room.c: do entries of a bank that write to memory by themselves wait until the memory's queue has room? */
 #include "gpu_bench.h"
-#include "own_registry.h"
+#include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
 
 /* no-l1 with a pool of entries in each L2 bank. At the begin of a launch an entry is made ready for each of the first lines of the
@@ -98,7 +98,7 @@ expect_all_drained(const gpc_machine_t *machine)
     enum { WORDS = 1 << 14 };
     static uint32_t words[WORDS];
     gpc_instruction_t program[] = {add_and_store[5], EXIT};
-    bench_t it = bench(machine, "draining-bank", WORDS + 4096);
+    bench_t it = bench(machine, named("draining-bank"), WORDS + 4096);
     uint32_t line_words = machine->line_bytes / 4;
 
     first_line = it.address + (gpc_address_t) 4096 * 4;

@@ -2,6 +2,7 @@
 #include "base/observe.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
+#include "protocols/registry.h"
 
 enum { MOST = 16, FAILURE = -1 };
 
@@ -171,7 +172,7 @@ count_event(void *self, const gpc_observation_t *event)
 static void
 a_gpu_tells_every_kind_of_event(void)
 {
-    bench_t it = bench(&test_fermi, "no-coh", WORDS);
+    bench_t it = bench(&test_fermi, &gpc_protocol_no_coherence, WORDS);
     counter_t all = {.subscriber = {.observe = count_event, .self = &all}};
     gpc_subscribe(&it.gpu->stream, &all.subscriber, UINT32_MAX);
     CHECK_EQUAL_I64(launch_program(&it, load_and_store, GPC_COUNT_OF(load_and_store), WORDS, 1, 64), 0);

@@ -1,5 +1,5 @@
 /* test_order_traits.c: do consistency rules and order traits hold in the explorer and in the machine? The prototypes are copies of
- * `ideal` with another rule or other traits; this file's registry replaces protocols/registry.c. */
+ * `ideal` with another rule or other traits. */
 #include "gpu_bench.h"
 #include "protocols/registry.h"
 #include "small_programs.h"
@@ -163,27 +163,15 @@ make_prototypes(void)
     make_prototype(HRF, "hrf", GPC_RULE_HRF, (gpc_order_traits_t){.local_scopes = true});
 }
 
-const gpc_protocol_t *
-gpc_protocol_find(const char *id)
+static const gpc_protocol_t *
+named(const char *id)
 {
     for (uint32_t i = 0; i < NUM_PROTOTYPES; i++) {
         if (strcmp(prototypes[i].id, id) == 0) {
             return &prototypes[i];
         }
     }
-    return strcmp(id, "gpu-vi") == 0 ? &gpc_protocol_gpu_vi : NULL;
-}
-
-uint32_t
-gpc_protocol_count(void)
-{
-    return NUM_PROTOTYPES;
-}
-
-const char *
-gpc_protocol_id(uint32_t i)
-{
-    return prototypes[i].id;
+    return gpc_protocol_find(id);
 }
 
 /* ---- the explorer ------------------------------------------------------------------------------------------------------ */
@@ -195,7 +183,7 @@ gpc_protocol_id(uint32_t i)
 static gpc_text_t
 explored(const char *protocol, const gpc_explore_thread_t *threads, bool packed)
 {
-    gpc_explore_t what = {.protocol = protocol,
+    gpc_explore_t what = {.protocol = named(protocol),
                           .rule = GPC_RULE_DEFAULT,
                           .cores = 2,
                           .variables = 2,
@@ -280,7 +268,7 @@ until_load(const char *protocol, gpc_instruction_t instruction, gpc_memory_order
                                    OP(STORE, NONE, CONSTANT(10), R2),
                                    EXIT};
     program[2].order = (uint8_t) order;
-    bench_t it = bench(&test_fermi, protocol, 1024);
+    bench_t it = bench(&test_fermi, named(protocol), 1024);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, program, 1024, 1, 1), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 896, 1, &times[0]), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 960, 1, &times[1]), 0);

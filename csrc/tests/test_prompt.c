@@ -2,6 +2,7 @@
 #include "controller/resolve.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
+#include "protocols/registry.h"
 #include "protocols/spatiotemporal/stc.h"
 
 enum { WORDS = 1 << 12, BEGUN = 9, ENDED = 10 }; /* constants: words 896 and 960 */
@@ -13,7 +14,7 @@ src_with(int64_t ack)
     gpc_machine_t machine = test_fermi;
     gpc_option_value_t option = {"ack", ack};
     gpc_setup_t setup = {.machine = &machine,
-                         .protocol = "src",
+                         .protocol = &gpc_protocol_src,
                          .rule = GPC_RULE_DEFAULT,
                          .options = &option,
                          .num_options = 1,

@@ -27,7 +27,7 @@ begin(const gpc_explore_thread_t *threads, uint32_t num_threads, uint32_t cores,
     run_t *self = gpc_block_take(sizeof(*self));
     if (self) {
         memcpy(self->options, options, sizeof(self->options));
-        self->what = (gpc_explore_t){.protocol = "rcc-sc",
+        self->what = (gpc_explore_t){.protocol = &gpc_protocol_rcc_sc,
                                      .rule = GPC_RULE_DEFAULT,
                                      .options = self->options,
                                      .num_options = 4,

@@ -2,7 +2,7 @@
  * skeletons (skeletons.h), each with the smallest change that breaks it. */
 #include "gpu_bench.h"
 #include "machine/parts.h"
-#include "own_registry.h"
+#include "own_protocols.h"
 #include "skeletons.h"
 #include "small_programs.h"
 
@@ -69,7 +69,7 @@ static uint32_t
 fence_cycles(const char *protocol)
 {
     gpc_machine_t machine = small_machine();
-    bench_t it = bench(&machine, protocol, WORDS);
+    bench_t it = bench(&machine, named(protocol), WORDS);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_and_fence, WORDS, 1, 1), GPC_RUN_DONE);
     CHECK_EQUAL_U64(word_at(&it, 0), 3);
     uint32_t cycles = word_at(&it, 896);
@@ -104,12 +104,12 @@ the_round_trip_to_memory_includes_the_star(void)
     static const uint32_t latencies[] = {5, 15};
     for (uint32_t i = 0; i < 8; i++) {
         gpc_machine_t machine = machine_with_star(i / 4, latencies[i / 2 % 2]);
-        bench_t it = bench(&machine, protocols[i % 2], WORDS);
+        bench_t it = bench(&machine, named(protocols[i % 2]), WORDS);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), 200);
         gpc_gpu_free(it.gpu);
         machine.l3_latency = 7;
         machine.l2_round_trip = 60; /* an L2 with a pipeline, which requests to the memory side do not pay */
-        it = bench(&machine, protocols[i % 2], WORDS);
+        it = bench(&machine, named(protocols[i % 2]), WORDS);
         CHECK(it.gpu->services[GPC_AT_BANK].pipeline_ticks > 0);
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 1), 200);
         gpc_gpu_free(it.gpu);
@@ -121,7 +121,7 @@ a_round_trip_that_is_too_short_for_the_star_is_an_error(void)
 {
     gpc_machine_t machine = machine_with_star(0, 50);
     gpc_setup_t setup = {
-        .machine = &machine, .protocol = "skel-three-levels", .rule = GPC_RULE_DEFAULT, .budget = 1000};
+        .machine = &machine, .protocol = named("skel-three-levels"), .rule = GPC_RULE_DEFAULT, .budget = 1000};
     gpc_gpu_t *gpu;
     CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
     CHECK(strstr(gpc_gpu_error_text(gpu),
@@ -144,7 +144,7 @@ host_writes_reach_the_copy_at_the_memory_side(void)
         gpc_machine_t machine = small_machine();
         machine.l2_bytes = 2 * machine.line_bytes; /* so that the line leaves the L2, and only the memory side has it */
         machine.l2_ways = 1;
-        bench_t it = bench(&machine, cases[i].protocol, WORDS * 16);
+        bench_t it = bench(&machine, named(cases[i].protocol), WORDS * 16);
         uint32_t five = 5, seven = 7;
         CHECK_EQUAL_I64(gpc_gpu_host_write(it.gpu, it.address, 1, &five), 0);
         CHECK_EQUAL_I64(RUN_PROGRAM(&it, copy_word, WORDS * 16, 1, 1), GPC_RUN_DONE);
@@ -163,7 +163,7 @@ epochs_bench(const gpc_machine_t *machine, const gpc_option_value_t *option)
 {
     bench_t it = {0};
     gpc_setup_t setup = {.machine = machine,
-                         .protocol = "skel-epochs",
+                         .protocol = named("skel-epochs"),
                          .rule = GPC_RULE_DEFAULT,
                          .options = option,
                          .num_options = option ? 1 : 0,
@@ -226,11 +226,12 @@ a_position_that_the_machine_lacks_is_an_error(void)
     gpc_machine_t machine = small_machine();
     gpc_gpu_t *gpu;
     machine.global_units = 0;
-    gpc_setup_t setup = {.machine = &machine, .protocol = "skel-epochs", .rule = GPC_RULE_DEFAULT, .budget = 1000};
+    gpc_setup_t setup = {
+        .machine = &machine, .protocol = named("skel-epochs"), .rule = GPC_RULE_DEFAULT, .budget = 1000};
     CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
     CHECK(strstr(gpc_gpu_error_text(gpu), "global_units = 0: protocol skel-epochs needs a controller") != NULL);
     gpc_gpu_free(gpu);
-    setup.protocol = "at-host";
+    setup.protocol = named("at-host");
     CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
     CHECK(strstr(gpc_gpu_error_text(gpu), "host_units = 0") != NULL);
     gpc_gpu_free(gpu);
@@ -247,7 +248,7 @@ static void
 expect(const char *protocol, const gpc_explore_thread_t *threads, const gpc_option_value_t *option, uint32_t warm,
        const char *finding, bool found)
 {
-    gpc_explore_t what = {.protocol = protocol,
+    gpc_explore_t what = {.protocol = named(protocol),
                           .rule = GPC_RULE_DEFAULT,
                           .options = option,
                           .num_options = option ? 1 : 0,

@@ -1,5 +1,5 @@
 /* test_statistics.c: are stalls reported by cause, latencies as histograms, and a protocol's own counters by name? The prototype
- * counts in an order hook; this file's registry replaces protocols/registry.c. */
+ * counts in an order hook. */
 #include "gpu_bench.h"
 #include "protocols/registry.h"
 
@@ -21,12 +21,9 @@ count_fence(gpc_controller_t *unit, uint16_t warp, uint8_t scope)
     return GPC_OK;
 }
 
-const gpc_protocol_t *
-gpc_protocol_find(const char *id)
+static const gpc_protocol_t *
+counts_fences(void)
 {
-    if (strcmp(id, "gpu-vini") == 0) {
-        return &gpc_protocol_gpu_vini;
-    }
     l1 = *gpc_protocol_ideal.controllers[0];
     l1.counters = OWN_info;
     l1.histograms = OWN_H_info;
@@ -34,19 +31,6 @@ gpc_protocol_find(const char *id)
     prototype.controllers[0] = &l1;
     prototype.order.fence = count_fence;
     return &prototype;
-}
-
-uint32_t
-gpc_protocol_count(void)
-{
-    return 0;
-}
-
-const char *
-gpc_protocol_id(uint32_t i)
-{
-    (void) i;
-    return "";
 }
 
 static gpc_text_t
@@ -73,7 +57,7 @@ statistic(const gpc_text_t *text, const char *group, const char *key)
 
 /* Runs a program of one thread under the rule. */
 static bench_t
-ran_under(const char *protocol, gpc_rule_t rule, const gpc_instruction_t *program, uint32_t count)
+ran_under(const gpc_protocol_t *protocol, gpc_rule_t rule, const gpc_instruction_t *program, uint32_t count)
 {
     bench_t it = {0};
     gpc_setup_t setup = {.machine = &test_fermi, .protocol = protocol, .rule = rule, .budget = UINT64_C(1000000000)};
@@ -86,7 +70,7 @@ ran_under(const char *protocol, gpc_rule_t rule, const gpc_instruction_t *progra
 static bench_t
 ran(gpc_rule_t rule, const gpc_instruction_t *program, uint32_t count)
 {
-    return ran_under("prototype", rule, program, count);
+    return ran_under(counts_fences(), rule, program, count);
 }
 
 static const gpc_instruction_t fenced[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
@@ -197,7 +181,7 @@ a_protocols_own_counts_are_reported_and_reset(void)
 static void
 arrays_beside_the_cache_are_reported_with_their_size_and_look_ups(void)
 {
-    bench_t it = ran_under("gpu-vini", GPC_RULE_RC, fenced, GPC_COUNT_OF(fenced));
+    bench_t it = ran_under(&gpc_protocol_gpu_vini, GPC_RULE_RC, fenced, GPC_COUNT_OF(fenced));
     gpc_text_t text = statistics(&it);
     CHECK(strstr(text.bytes, "\"storage\": {\"L1\": {}, \"L2\": {\"directory\": {\"accesses\": ") != NULL);
     CHECK(statistic(&text, "directory", "accesses") >= 6); /* three requests and their memory's or sharers' answers */

@@ -1,6 +1,7 @@
 /* test_symmetry.c: do equal cores count once without a loss? With every state by its own name the outcomes are the same and nothing else is
  * violated; there are more states, at most one for each order of the equal cores. */
 #include "harness.h"
+#include "protocols/registry.h"
 #include "small_programs.h"
 
 static const gpc_explore_thread_t stores[] = {THREAD(0, ST(X, 1)), THREAD(1, ST(X, 1)), THREAD(2, ST(X, 1))};
@@ -17,7 +18,7 @@ static void
 explore(const char *protocol, const gpc_explore_thread_t *threads, bool named, found_t *found)
 {
     static const gpc_option_value_t options[] = {{"sb_entries", 2}, {"sb_drain", 1}};
-    gpc_explore_t what = {.protocol = protocol,
+    gpc_explore_t what = {.protocol = gpc_protocol_find(protocol),
                           .rule = GPC_RULE_DEFAULT,
                           .options = options,
                           .num_options = strncmp(protocol, "denovo", 6) ? 0 : GPC_COUNT_OF(options),

@@ -12,7 +12,7 @@
 static const gpc_protocol_t *
 protocol_at(uint32_t number)
 {
-    return number < gpc_protocol_count() ? gpc_protocol_find(gpc_protocol_id(number)) : NULL;
+    return number < gpc_protocol_count() ? gpc_protocol_at(number) : NULL;
 }
 
 /* ---- every table ------------------------------------------------------------------------------------------------- */
@@ -388,7 +388,7 @@ static void
 the_declarations_of_registered_protocols_are_consistent(void)
 {
     for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
-        const gpc_protocol_t *protocol = gpc_protocol_find(gpc_protocol_id(p));
+        const gpc_protocol_t *protocol = gpc_protocol_at(p);
         const gpc_declared_t *declared = &protocol->declared;
         bool is_sc = strcmp(protocol->model[protocol->standard_rule], "SC") == 0; /* no outcome is weak */
         CHECK((declared->weak_outcomes != NULL) == !is_sc);

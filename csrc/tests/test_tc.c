@@ -53,7 +53,7 @@ copies_end_when_timestamps_begin_again(void)
 {
     for (int i = 0; i < 2; i++) {
         gpc_option_value_t lifetime = {"lifetime", 50};
-        gpc_explore_t what = {.protocol = both[i],
+        gpc_explore_t what = {.protocol = gpc_protocol_find(both[i]),
                               .rule = GPC_RULE_DEFAULT,
                               .options = &lifetime,
                               .num_options = 1,
@@ -117,7 +117,7 @@ loads_merged_at(const char *protocol, gpc_cycle_t second, gpc_cycle_t third)
         return NULL;
     }
     self->lifetime = (gpc_option_value_t){"lifetime", 1};
-    self->what = (gpc_explore_t){.protocol = protocol,
+    self->what = (gpc_explore_t){.protocol = gpc_protocol_find(protocol),
                                  .rule = GPC_RULE_RC,
                                  .options = &self->lifetime,
                                  .num_options = 1,
@@ -195,7 +195,7 @@ a_lifetime_that_timestamps_have_no_room_for_is_refused(void)
 {
     static const gpc_option_value_t lifetime = {"lifetime", 4};
     for (int i = 0; i < 2; i++) {
-        gpc_explore_t what = {.protocol = both[i],
+        gpc_explore_t what = {.protocol = gpc_protocol_find(both[i]),
                               .rule = GPC_RULE_RC,
                               .options = &lifetime,
                               .num_options = 1,

@@ -19,7 +19,7 @@ static void
 all_protocols_with_timestamps_keep_time(void)
 {
     for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
-        gpc_protocol_t protocol = *gpc_protocol_find(gpc_protocol_id(i));
+        gpc_protocol_t protocol = *gpc_protocol_at(i);
         CHECK_EQUAL_I64(check_time(&protocol), 0);
         bool keeps_time = protocol.keeps_time;
         protocol.keeps_time = false;
@@ -79,7 +79,7 @@ a_warp_field_that_no_barrier_joins_is_an_error(void)
     CHECK_EQUAL_I64(check_join(&mixed, (gpc_order_traits_t){.keeps_own = true}), 0);
     CHECK_EQUAL_I64(check_join(&times, (gpc_order_traits_t){0}), 0);
     for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
-        CHECK_EQUAL_I64(gpc_protocol_check_join(gpc_protocol_find(gpc_protocol_id(i)), &failure), 0);
+        CHECK_EQUAL_I64(gpc_protocol_check_join(gpc_protocol_at(i), &failure), 0);
     }
 }
 

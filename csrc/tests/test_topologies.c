@@ -1,5 +1,6 @@
 /* test_topologies.c: the whole machine on every network and with both memory models: data, messages, latencies. */
 #include "gpu_bench.h"
+#include "protocols/registry.h"
 
 enum { CROSSBAR, MESH, STAR, FIXED = 0, BANKS = 1 };
 
@@ -18,7 +19,7 @@ check_atomics(const gpc_machine_t *machine, const char *protocol)
     enum { GRID = 40, BLOCK = 96, THREADS = GRID * BLOCK };
     static uint32_t words[THREADS + 32];
     static bool seen[THREADS];
-    bench_t it = bench(machine, protocol, THREADS + 32);
+    bench_t it = bench(machine, gpc_protocol_find(protocol), THREADS + 32);
     bool once = true;
 
     /* the end of the run checks that every message, buffer and credit is free */
@@ -68,7 +69,7 @@ round_trips_are_the_machines_over_every_topology(void)
 {
     for (uint32_t topology = CROSSBAR; topology <= STAR; topology++) {
         gpc_machine_t machine = machine_with(topology, FIXED);
-        bench_t it = bench(&machine, "no-l1", 1024);
+        bench_t it = bench(&machine, &gpc_protocol_no_l1, 1024);
         CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 460);
         CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340);
         gpc_gpu_free(it.gpu);
@@ -80,7 +81,7 @@ a_mesh_adds_its_links_both_ways(void)
 {
     enum { WORD_64 = 6, LINKS = 2, CORE_CYCLES_A_NETWORK_CYCLE = 2 };
     gpc_machine_t machine = machine_with(MESH, FIXED);
-    bench_t it = bench(&machine, "no-l1", 1024);
+    bench_t it = bench(&machine, &gpc_protocol_no_l1, 1024);
     /* word 64 is bank 1's, one link to the east */
     CHECK_EQUAL_U64(load_of(&it, WORD_64, 1024, 1), 460 + LINKS * machine.noc_latency * CORE_CYCLES_A_NETWORK_CYCLE);
     gpc_gpu_free(it.gpu);
@@ -91,7 +92,7 @@ a_row_hit_is_shorter_by_the_activation_alone(void)
 {
     enum { WORD_512 = 8 };
     gpc_machine_t machine = machine_with(CROSSBAR, BANKS);
-    bench_t it = bench(&machine, "no-l1", 1024);
+    bench_t it = bench(&machine, &gpc_protocol_no_l1, 1024);
     CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 460);                            /* row closed */
     CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 340);                            /* L2 hit */
     CHECK_EQUAL_U64(load_of(&it, WORD_512, 1024, 1), 460 - machine.dram_t_rcd); /* two lines later in channel 0 */
@@ -103,7 +104,8 @@ a_round_trip_shorter_than_the_timings_is_refused(void)
 {
     enum { CLOSED_ROW = 12 + 3 * 2 + 12 + 2 }; /* DRAM cycles, here core cycles */
     gpc_machine_t machine = machine_with(CROSSBAR, BANKS);
-    gpc_setup_t setup = {.machine = &machine, .protocol = "ideal", .rule = GPC_RULE_DEFAULT, .budget = 1000};
+    gpc_setup_t setup = {
+        .machine = &machine, .protocol = &gpc_protocol_ideal, .rule = GPC_RULE_DEFAULT, .budget = 1000};
     gpc_gpu_t *gpu;
 
     machine.dram_round_trip = 340 + CLOSED_ROW - 1;
@@ -111,7 +113,7 @@ a_round_trip_shorter_than_the_timings_is_refused(void)
     CHECK(strstr(gpc_gpu_error_text(gpu), "dram_round_trip = 371 core cycles: must be at least 372") != NULL);
     gpc_gpu_free(gpu);
     machine.dram_round_trip = 340 + CLOSED_ROW;
-    bench_t it = bench(&machine, "no-l1", 1024);
+    bench_t it = bench(&machine, &gpc_protocol_no_l1, 1024);
     CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), 372);
     gpc_gpu_free(it.gpu);
 }

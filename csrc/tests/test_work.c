@@ -7,6 +7,7 @@
 #include "fabric/network_parts.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
+#include "protocols/registry.h"
 
 enum { WORDS = 1 << 19, FIRST = 20000, MOST = 200000 }; /* events before the first disturbance, and after it */
 
@@ -32,7 +33,7 @@ begin(const char *protocol)
     machine.dram_model = 1;
     machine.l1_mshrs = 4; /* L1s refuse offers */
     gpc_setup_t setup = {.machine = &machine,
-                         .protocol = protocol,
+                         .protocol = gpc_protocol_find(protocol),
                          .rule = GPC_RULE_DEFAULT,
                          .budget = UINT64_C(1000000000),
                          .check = GPC_CHECK_PROTOCOL};
@@ -251,7 +252,8 @@ a_machine_in_order_is_not_reported(void)
 static void
 without_checks_nothing_looks(void)
 {
-    gpc_setup_t setup = {.machine = &test_fermi, .protocol = "mesi", .rule = GPC_RULE_DEFAULT, .budget = 1000000};
+    gpc_setup_t setup = {
+        .machine = &test_fermi, .protocol = &gpc_protocol_mesi, .rule = GPC_RULE_DEFAULT, .budget = 1000000};
     bench_t it = {0};
     REQUIRE(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, 4096, &it.address) == 0);
     CHECK_EQUAL_I64(launch_program(&it, add_and_store, GPC_COUNT_OF(add_and_store), 4096, 4, 64), 0);

@@ -13,9 +13,11 @@ try:
         GPU,
         VERSION,
         Snapshot,
+        add_protocols,
         describe_protocol,
         explore,
         isa,
+        library_protocols,
         protocol_ids,
         use_exceptions,
     )
@@ -39,8 +41,10 @@ __all__ = [
     "GPU",
     "VERSION",
     "Snapshot",
+    "add_protocols",
     "describe_protocol",
     "explore",
     "isa",
+    "library_protocols",
     "protocol_ids",
 ]

@@ -9,6 +9,7 @@ from typing import Any
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import name_of, unknown
+from gpucoh.device.outside import Outside
 from gpucoh.device.protocols import Protocol, rule_name
 from gpucoh.machines import Machine, machines
 
@@ -21,6 +22,7 @@ class Choice:
     protocol: Protocol
     options: Mapping[str, int]
     consistency: str | None
+    outside: Outside | None = None  # the file that it comes from
 
     def rule(self, consistency: str | None) -> str:
         """The consistency rule to run under: the given one, else that of the brackets, else the paper's.

@@ -9,6 +9,7 @@ import math
 import weakref
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Never, Self
 
@@ -16,9 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.files import path_of
 from gpucoh.base.quoting import quoted
-from gpucoh.base.wording import named_values, natural, unknown
-from gpucoh.device import binding
+from gpucoh.base.wording import name_of, named_values, natural, unknown
+from gpucoh.device import binding, outside
 from gpucoh.device.arrays import (
     Array,
     converted,
@@ -28,7 +30,7 @@ from gpucoh.device.arrays import (
     values_of,
     words_of,
 )
-from gpucoh.device.choices import Choice, changed, choose
+from gpucoh.device.choices import Choice, changed, choose, split_options
 from gpucoh.device.launches import Extent, check_resident, extent, how_to_launch, occupancy
 from gpucoh.device.launching import Launching, cycles_of
 from gpucoh.device.protocols import Protocol
@@ -46,24 +48,65 @@ CHECKS = {"protocol": 1, "races": 2, "kernel": 4}
 VERSION: str = binding.VERSION
 
 
-@functools.cache
 def protocols() -> dict[str, Protocol]:
-    """Every protocol: id -> :class:`gpucoh.Protocol`."""
-    return {
-        name: Protocol.from_json(json.loads(binding.describe_protocol(name)))
-        for name in binding.protocol_ids()
-    }
+    """Every protocol: id -> :class:`gpucoh.Protocol`. Those of files that this process has loaded come last."""
+    codes = outside.codes()
+    return {name: _described(name, codes.get(name, "")) for name in binding.protocol_ids()}
 
 
-def resolve(protocol: str) -> Choice:
-    """Find a protocol by its id, with options in brackets.
+@functools.cache
+def _described(name: str, code: str) -> Protocol:
+    """A protocol; ``code`` is that of its file, which can change."""
+    return Protocol.from_json(json.loads(binding.describe_protocol(name)))
+
+
+def load_protocol(path: str | Path) -> str:
+    """Compile and load the protocol of a C file, which then is a protocol like the others of this process.
+
+    Everything that takes a protocol's id takes the path as well, if it ends in ``.c``: ``"./mine.c[lease=20]"``. The
+    compiled file is kept in the user's cache folder. A file that has changed is loaded again; GPUs that exist keep
+    theirs. Such a file is a program that runs with the user's rights.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; docs/how-to/add-a-protocol.md says what it declares.
+
+    Returns
+    -------
+    str
+        The protocol's id.
 
     Raises
     ------
     ConfigError
-        For an unknown protocol or option (the message suggests the nearest), or a bad value.
+        If there is no such file or no C compiler, it does not compile, it exports no protocol, the protocol is not
+        whole or has the id of another one, or the cache folder cannot be written.
     """
-    return choose(protocol, protocols())
+    return outside.load(path_of("protocol file", path)).id
+
+
+def resolve(protocol: str | Path) -> Choice:
+    """Find a protocol by its id or its C file, with options in brackets.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown protocol or option (the message suggests the nearest), a bad value, or a file that cannot be
+        loaded.
+    """
+    text = name_of("protocol", str(protocol) if isinstance(protocol, Path) else protocol)
+    name = split_options(text)[0]
+    if not outside.is_file(name):
+        return choose(text, protocols())
+    loaded = outside.load(Path(name))
+    return replace(choose(text, {name: protocols()[loaded.id]}), outside=loaded)
+
+
+def absolute(protocol: str) -> str:
+    """A protocol as a process in another folder finds it: with its file's absolute path, where it has one."""
+    name = split_options(protocol)[0]
+    return str(Path(name).absolute()) + protocol[len(name) :] if outside.is_file(name) else protocol
 
 
 class Snapshot:
@@ -88,8 +131,9 @@ class GPU(Launching):
     ----------
     machine : str, Path or Machine, default "fermi"
         A preset, a TOML file or a description.
-    protocol : str, default "no-l1"
-        Protocol id, with options in brackets: ``"tc-weak[lifetime=3200]"``.
+    protocol : str or Path, default "no-l1"
+        Protocol id, with options in brackets: ``"tc-weak[lifetime=3200]"``; or the C file of a protocol
+        (:func:`gpucoh.load_protocol`).
     consistency : str, optional
         Consistency rule: sc, rc (alias wo), drf or hrf; by default the paper's for the protocol.
     seed : int, default 0
@@ -127,7 +171,7 @@ class GPU(Launching):
     def __init__(
         self,
         machine: str | Path | Machine = "fermi",
-        protocol: str = "no-l1",
+        protocol: str | Path = "no-l1",
         consistency: str | None = None,
         seed: int = 0,
         check: bool | str = False,
@@ -439,6 +483,7 @@ __all__ = [
     "GPU",
     "Array",
     "Snapshot",
+    "load_protocol",
     "occupancy",
     "protocols",
     "resolve",

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import DEFAULT_DEADLOCK_AFTER, resolve
 from gpucoh.experiments.runner import Run
 from gpucoh.machines import machine, machines
@@ -48,16 +49,16 @@ def digest_of(package: Path, core: bytes, *also: str) -> str:
     return digest.hexdigest()[:12]
 
 
-def code_of(found: Workload) -> str:
+def code_of(found: Workload, protocol: str = "") -> str:
     """A hash of the code that runs a workload.
 
     Of a user's workload also its file, the modules of the file's folder that it imports, and the constants that its
-    function refers to.
+    function refers to; ``protocol`` is the code of a protocol outside the package.
     """
-    if found.function is None:
+    if found.function is None and not protocol:
         return code_digest()
-    digest = hashlib.sha256(f"{code_digest()}{found.code}".encode())
-    for path in files_of(found.function):
+    digest = hashlib.sha256(f"{code_digest()}{found.code or ''}{protocol}".encode())
+    for path in files_of(found.function) if found.function is not None else ():
         digest.update(f"{path.name}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -69,13 +70,16 @@ def key_of(run: Run) -> str:
     does not change the key.
     """
     built, budget = run.machine_and_budget()
-    found = run.found
+    found, choice = run.found, resolve(run.protocol)
+    brackets = choice.text[
+        len(split_options(choice.text)[0]) :
+    ]  # a file's folder and name do not count
     setting = found.setting(run.scale, run.seed, run.params)
     preset = machine(built.name if built.name in machines() else "fermi")
     what = {
         "workload": found.id,
-        "protocol": run.protocol,
-        "consistency": resolve(run.protocol).rule(run.consistency),
+        "protocol": f"{choice.protocol.id}{brackets}" if choice.outside else run.protocol,
+        "consistency": choice.rule(run.consistency),
         "machine": built.name,
         "fields": {
             name: value for name, value in built.numbers().items() if value != getattr(preset, name)
@@ -119,9 +123,15 @@ def _hash(path: Path, *state: int) -> str:
 
 def keys_of(runs: Sequence[Run]) -> list[str]:
     """The key of each run, with its code."""
-    found = {id(run.found): run.found for run in runs}
-    codes = {number: code_of(workload) for number, workload in found.items()}
-    return [f"{key_of(run)}-{codes[id(run.found)]}" for run in runs]
+    codes: dict[tuple[int, str], str] = {}
+    keys = []
+    for run in runs:
+        loaded = resolve(run.protocol).outside
+        made_of = id(run.found), loaded.code if loaded else ""
+        if made_of not in codes:
+            codes[made_of] = code_of(run.found, made_of[1])
+        keys.append(f"{key_of(run)}-{codes[made_of]}")
+    return keys
 
 
 def parts_of(key: str) -> tuple[str, str]:

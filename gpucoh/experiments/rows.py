@@ -11,7 +11,7 @@ from typing import Any
 from gpucoh.base.errors import ConfigError, Error
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import unknown
-from gpucoh.device.gpu import VERSION, resolve
+from gpucoh.device.gpu import VERSION, absolute, resolve
 from gpucoh.experiments.keys import code_digest, parts_of
 from gpucoh.experiments.runner import Run
 from gpucoh.machines import machine
@@ -87,7 +87,12 @@ def portable(run: Run) -> Run:
         for item in run.found.parameters
         if item.kind == "file" and setting.params[item.name] is not None
     }
-    return replace(run, machine=machine(run.machine), params={**(run.params or {}), **files})
+    return replace(
+        run,
+        machine=machine(run.machine),
+        protocol=absolute(run.protocol),
+        params={**(run.params or {}), **files},
+    )
 
 
 def is_result(row: Mapping[str, Any]) -> bool:
@@ -99,8 +104,12 @@ def is_result(row: Mapping[str, Any]) -> bool:
 
 
 def columns_of(wanted: Mapping[str, Run]) -> dict[str, dict[str, Any]]:
-    """Key -> the columns of what the runs vary."""
-    return dict(zip(wanted, varied([run.setup() for run in wanted.values()]), strict=True))
+    """Key -> the columns of what the runs vary, and the protocol as it was given: workers take absolute paths."""
+    columns = varied([run.setup() for run in wanted.values()])
+    return {
+        key: {**row, "protocol": run.protocol}
+        for (key, run), row in zip(wanted.items(), columns, strict=True)
+    }
 
 
 @dataclass

@@ -238,7 +238,8 @@ class Run:
             changes=gpu.machine.changes,
             details=details,
             occupancy=gpu.occupancy,
-            options=resolve(self.protocol).values(),
+            options=gpu.choice.values(),
+            protocol_sha256=gpu.choice.outside.sha256 if gpu.choice.outside else None,
             version=VERSION,
             notes=notes,
         )
@@ -273,7 +274,7 @@ def _fits(
 @door
 def run(
     workload: Given,
-    protocol: str = "no-l1",
+    protocol: str | Path = "no-l1",
     machine: str | Path | Machine = "fermi",
     consistency: str | None = None,
     scale: str = "small",
@@ -295,8 +296,8 @@ def run(
     workload : str, Workload or callable
         Workload id or alias, which :func:`gpucoh.workloads` lists; ``"my_file.py:name"``; or a function as
         :func:`gpucoh.workload` describes it.
-    protocol : str
-        Protocol id, with options in brackets.
+    protocol : str or Path
+        Protocol id, or the C file of one (:func:`gpucoh.load_protocol`), with options in brackets.
     machine : str, Path or Machine
         A preset, a TOML file or a description.
     consistency : str, optional
@@ -352,7 +353,7 @@ def run(
     set = {**(set or {}), **given} if given else set
     wanted = Run(
         workload=workload,
-        protocol=protocol,
+        protocol=str(protocol) if isinstance(protocol, Path) else protocol,
         machine=machine,
         consistency=consistency,
         scale=scale,

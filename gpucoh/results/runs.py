@@ -94,6 +94,8 @@ class RunResult:
         Blocks and warps per core and the limiting resource, by kernel.
     options : dict
         Every option of the protocol, with its value: a number, a word, or true and false.
+    protocol_sha256 : str or None
+        The hash of the protocol's C file, for one outside the package.
     version : str
         The version of gpucoh that ran it.
     notes : tuple of str
@@ -128,6 +130,7 @@ class RunResult:
     details: Mapping[str, Any] = field(default_factory=dict)
     occupancy: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    protocol_sha256: str | None = None
     version: str = ""
     notes: tuple[str, ...] = ()
     series: Series | None = None
@@ -291,6 +294,8 @@ class RunResult:
         rows += [(f"parameter {name}", value) for name, value in self.params.items()]
         rows.append(("wall clock", f"{self.wall_s:.2f} s"))
         rows += [("note", note) for note in self.notes]
+        if self.protocol_sha256 is not None:
+            rows.append(("protocol file", f"sha256 {self.protocol_sha256}"))
         return markup.table(("", ""), rows, self.workload) + self.stats._repr_html_()
 
     @property
@@ -323,6 +328,8 @@ class RunResult:
         """
         row: dict[str, Any] = {name: getattr(self, name) for name in _WHAT}
         row["protocol_id"] = self.protocol_id
+        if self.protocol_sha256 is not None:
+            row["protocol_sha256"] = self.protocol_sha256
         row |= {
             "correct": self.correct,
             "verdict": self.verdict,
@@ -346,6 +353,8 @@ class RunResult:
             if group is None and name in _OPTIONAL:
                 continue
             out[name] = group.to_dict() if isinstance(group, Group) else group
+        if self.protocol_sha256 is not None:
+            out["protocol_sha256"] = self.protocol_sha256
         out |= {
             "params": dict(self.params),
             "set": dict(self.changes),

@@ -5,6 +5,7 @@
 #include "base/machine.h"
 #include "base/rules.h"
 #include "base/text.h"
+#include "controller/declare.h"
 
 /* ---- the explorer: the same tables and order.c on a small machine, every interleaving ---------------------------- */
 
@@ -46,7 +47,7 @@ typedef struct {
 } gpc_explore_thread_t;
 
 typedef struct {
-    const char *protocol;
+    const gpc_protocol_t *protocol;
     gpc_rule_t rule;
     const gpc_option_value_t *options;
     uint32_t num_options;

@@ -1,6 +1,5 @@
 /* world.c: construction of the explorer's world: a small machine, its controllers, warm copies and symmetries. */
 #include "check/explore/world.h"
-#include "protocols/registry.h"
 
 #include <string.h>
 
@@ -227,14 +226,11 @@ static int
 choose_protocol(gpc_world_t *self)
 {
     const gpc_explore_t *what = self->what;
-    self->protocol = gpc_protocol_find(what->protocol);
-    if (!self->protocol) {
-        return gpc_fail(&self->failure, GPC_ERROR_PROTOCOL_ID, "unknown protocol %s", what->protocol);
-    }
+    self->protocol = what->protocol;
     self->rule = what->rule == GPC_RULE_DEFAULT ? self->protocol->standard_rule : what->rule;
     if ((unsigned) self->rule >= GPC_NUM_RULES || !self->protocol->model[self->rule]) {
-        return gpc_fail(&self->failure, GPC_ERROR_RULE, "protocol %s does not support consistency %s", what->protocol,
-                        gpc_rule_name(self->rule));
+        return gpc_fail(&self->failure, GPC_ERROR_RULE, "protocol %s does not support consistency %s",
+                        self->protocol->id, gpc_rule_name(self->rule));
     }
     GPC_TRY(gpc_world_make_machine(self));
     if (self->timestamp_bits) {

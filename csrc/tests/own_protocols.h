@@ -1,7 +1,6 @@
-/* own_registry.h: replaces protocols/registry.c: gpc_gpu_create and gpc_explore find the protocols that a test registers. One file of
- * a test executable includes it. */
-#ifndef GPC_TESTS_OWN_REGISTRY_H
-#define GPC_TESTS_OWN_REGISTRY_H
+/* own_protocols.h: protocols of a test, by id. One file of a test executable includes it. */
+#ifndef GPC_TESTS_OWN_PROTOCOLS_H
+#define GPC_TESTS_OWN_PROTOCOLS_H
 
 #include <string.h>
 
@@ -17,27 +16,16 @@ register_own(const gpc_protocol_t *protocol)
     own_protocols[num_own_protocols++] = protocol;
 }
 
-const gpc_protocol_t *
-gpc_protocol_find(const char *id)
+/* The test's protocol of that id, or a built-in one; NULL: neither. */
+static inline const gpc_protocol_t *
+named(const char *id)
 {
     for (uint32_t i = 0; i < num_own_protocols; i++) {
         if (strcmp(own_protocols[i]->id, id) == 0) {
             return own_protocols[i];
         }
     }
-    return NULL;
-}
-
-uint32_t
-gpc_protocol_count(void)
-{
-    return num_own_protocols;
-}
-
-const char *
-gpc_protocol_id(uint32_t i)
-{
-    return own_protocols[i]->id;
+    return gpc_protocol_find(id);
 }
 
 #endif

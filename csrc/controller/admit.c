@@ -1,0 +1,89 @@
+/* admit.c: checks a protocol from outside the tree before anything runs it. */
+#include <ctype.h>
+#include <string.h>
+
+#include "controller/admit.h"
+#include "controller/fsm.h"
+#include "controller/protocol.h"
+
+static bool
+is_id(const char *id)
+{
+    size_t length = 0;
+    for (; id && (islower((unsigned char) id[length]) || isdigit((unsigned char) id[length]) || id[length] == '-');) {
+        length++;
+    }
+    return length > 0 && id[length] == '\0' && id[0] != '-';
+}
+
+static int
+check_members(const gpc_protocol_t *self, gpc_failure_t *failure)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } members[] = {
+        {"name", self->name != NULL},
+        {"paper", self->paper != NULL},
+        {"family", self->family != NULL},
+        {"controllers", self->controllers[0] != NULL},
+        {"messages", self->messages != NULL && self->num_messages > 0},
+        {"networks", self->networks[0].name != NULL},
+        {"watched", self->watched != NULL},
+    };
+    if (!is_id(self->id)) {
+        return gpc_fail(failure, GPC_ERROR_PROTOCOL, "id: give small letters, digits and hyphens");
+    }
+    for (uint32_t i = 0; i < GPC_COUNT_OF(members); i++) {
+        if (!members[i].given) {
+            return gpc_fail(failure, GPC_ERROR_PROTOCOL, "%s: .%s is not given", self->id, members[i].name);
+        }
+    }
+    if ((unsigned) self->standard_rule >= GPC_NUM_RULES || !self->model[self->standard_rule]) {
+        return gpc_fail(failure, GPC_ERROR_PROTOCOL, "%s: .model has no model of the .standard_rule", self->id);
+    }
+    for (uint32_t i = 0; i < GPC_MAX_NETWORKS && self->networks[i].name; i++) {
+        if (self->networks[i].requests) {
+            return GPC_OK;
+        }
+    }
+    return gpc_fail(failure, GPC_ERROR_PROTOCOL, "%s: none of the .networks carries requests", self->id);
+}
+
+/* The first fault that gpc_fsm_check reports. */
+static int
+check_table(const gpc_protocol_t *self, const gpc_table_t *table, gpc_failure_t *failure)
+{
+    gpc_text_t wrong;
+    gpc_text_init(&wrong);
+    int status = gpc_fsm_check(table, &wrong);
+    if (status != GPC_OK && wrong.bytes) {
+        status = gpc_fail(failure, status, "%s: %.*s", self->id, (int) strcspn(wrong.bytes, "\n"), wrong.bytes);
+    }
+    gpc_text_free(&wrong);
+    return status;
+}
+
+static int
+check_tables(const gpc_protocol_t *self, const gpc_controller_type_t *type, gpc_failure_t *failure)
+{
+    for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
+        GPC_TRY(check_table(self, type->tables[t], failure));
+    }
+    for (uint32_t v = 0; v < GPC_MAX_VARIANTS && type->variants[v].by; v++) {
+        GPC_TRY(check_table(self, type->variants[v].by, failure));
+    }
+    return GPC_OK;
+}
+
+int
+gpc_protocol_admit(const gpc_protocol_t *self, gpc_failure_t *failure)
+{
+    GPC_TRY(check_members(self, failure));
+    for (uint32_t i = 0; i < GPC_COUNT_OF(self->controllers) && self->controllers[i]; i++) {
+        GPC_TRY(check_tables(self, self->controllers[i], failure));
+    }
+    GPC_TRY(gpc_protocol_check_time(self, failure));
+    GPC_TRY(gpc_protocol_check_join(self, failure));
+    return gpc_protocol_check_prompt(self, failure);
+}

@@ -1,0 +1,233 @@
+"""Protocols outside the package: a C file each, compiled by the C compiler at hand, cached, and loaded.
+
+Such a file is a program with the rights of the user.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
+from gpucoh.device import binding
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+# Of an installed package, or of the source tree.
+_HEADERS = next(
+    (place for place in (_PACKAGE / "include", _PACKAGE.parent / "csrc") if place.is_dir()), None
+)
+# As the package's own protocols are compiled; a cell of a table that is written twice is an error.
+_FLAGS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno")
+_TWICE = {"gcc": "-Werror=override-init", "clang": "-Werror=initializer-overrides"}
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A loaded protocol.
+
+    Attributes
+    ----------
+    id : str
+    path : Path
+        Its file, absolute.
+    sha256 : str
+        The hash of the file.
+    code : str
+        A hash of what the compiler compiled, the headers included.
+    """
+
+    id: str
+    path: Path
+    sha256: str
+    code: str
+
+
+_loaded: dict[Path, tuple[tuple[int, ...], Outside]] = {}
+_loading = threading.RLock()
+
+
+def is_file(name: str) -> bool:
+    """Whether a protocol's name is that of a C file."""
+    return name.endswith(".c")
+
+
+def load(path: Path) -> Outside:
+    """Compile and load the protocol of a file; at once if this process has, and the file has not changed.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such file or no C compiler, the file does not compile or exports no protocol, the protocol is not
+        whole or has the id of another one, or the cache cannot be written; one line.
+    """
+    place = path.absolute()
+    with _loading:
+        stamp = _stamp(path)
+        known = _loaded.get(place)
+        if known and known[0] == stamp:
+            return known[1]
+        found = _load(path, place)
+        _loaded[place] = stamp, found
+        return found
+
+
+def codes() -> dict[str, str]:
+    """The code of each protocol that is loaded, by its id."""
+    return {one.id: one.code for _, one in list(_loaded.values())}
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        state = path.stat()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"protocol file {quoted(str(path))}: {reason}") from None
+    return state.st_ino, state.st_mtime_ns, state.st_size
+
+
+def _load(path: Path, place: Path) -> Outside:
+    compiler = _compiler()
+    flags = [*_flags(compiler), *(str(part) for part in _includes())]
+    source = _output(path, [*compiler, "-E", "-P", *flags, str(path)])
+    identity = "\0".join([*compiler, *flags, _version(compiler), binding.VERSION])
+    code = hashlib.sha256(identity.encode() + source).hexdigest()
+    library = _built(path, [*compiler, *flags, "-shared"], code)
+    try:
+        ids = binding.library_protocols(str(library))
+        _check_ids(ids, place)
+        binding.add_protocols(str(library))
+    except ConfigError as error:
+        text = str(error).removeprefix(f"{library}: ")
+        raise ConfigError(f"protocol file {path}: {text}") from None
+    return Outside(ids[0], place, hashlib.sha256(path.read_bytes()).hexdigest(), code)
+
+
+def _check_ids(ids: Sequence[str], place: Path) -> None:
+    if len(ids) != 1:
+        raise ConfigError(f"it exports {len(ids)} protocols: export one")
+    others = [one.path for _, one in _loaded.values() if one.id == ids[0]]
+    if place not in others and ids[0] in binding.protocol_ids():
+        whose = str(others[0]) if others else "gpucoh"
+        raise ConfigError(
+            f"its id {quoted(ids[0])} is that of a protocol of {whose}: choose another"
+        )
+
+
+# ---- the compiler
+
+
+def _compiler() -> list[str]:
+    """The command of the C compiler: the environment's CC, or what is at hand."""
+    named = os.environ.get("CC")
+    words = shlex.split(named) if named else ["cc"]
+    for name in (words[0],) if named else ("cc", "gcc", "clang"):
+        if found := shutil.which(name):
+            return [found, *words[1:]]
+    missing = f"CC={named}" if named else "cc, gcc, clang"
+    raise ConfigError(
+        f"there is no C compiler ({missing}): a protocol's file needs one; install gcc or clang"
+    )
+
+
+@functools.cache
+def _version_of(compiler: tuple[str, ...]) -> str:
+    asked = subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False)
+    return asked.stdout
+
+
+def _version(compiler: Sequence[str]) -> str:
+    return _version_of(tuple(compiler))
+
+
+def _flags(compiler: Sequence[str]) -> Iterator[str]:
+    yield from _FLAGS
+    yield _TWICE["clang" if "clang" in _version(compiler) else "gcc"]
+    yield f'-DGPC_VERSION="{binding.VERSION}"'
+    if sys.platform == "darwin":
+        yield from ("-undefined", "dynamic_lookup")
+
+
+def _includes() -> Iterator[str]:
+    if _HEADERS is None:
+        raise ConfigError(f"the headers of gpucoh are missing in {_PACKAGE}: install it again")
+    yield f"-I{_HEADERS}"
+    yield f"-I{_PACKAGE}"
+
+
+def _output(path: Path, command: Sequence[str]) -> bytes:
+    """What a command of the compiler prints.
+
+    Raises
+    ------
+    ConfigError
+        With the first error that it reports, at the line of the user's file.
+    """
+    done = subprocess.run(
+        command, capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"}
+    )
+    if done.returncode == 0:
+        return done.stdout
+    lines = done.stderr.decode(errors="replace").splitlines()
+    errors = [line for line in lines if "error:" in line] or lines[-1:] or ["the compiler fails"]
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    raise ConfigError(f"protocol file {path} does not compile: {errors[0].strip()}{more}")
+
+
+# ---- the cache
+
+
+def _folder() -> Path:
+    """The user's cache of compiled protocols."""
+    given = os.environ.get("XDG_CACHE_HOME")
+    return (Path(given) if given else Path.home() / ".cache") / "gpucoh" / "protocols"
+
+
+def _built(path: Path, command: Sequence[str], code: str) -> Path:
+    """The library of a file from the cache; compiled if the cache has none, or a damaged one. One process at a time."""
+    library = _folder() / f"{code[:32]}.so"
+    try:
+        library.parent.mkdir(parents=True, exist_ok=True)
+        with library.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not _is_whole(library):
+                _compile(path, command, library)
+    except OSError as error:
+        raise ConfigError(
+            f"protocol file {path}: the cache {library.parent}: {error.strerror or error}; "
+            "XDG_CACHE_HOME names another folder"
+        ) from None
+    return library
+
+
+def _is_whole(library: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return _hash(library) == library.with_suffix(".sha256").read_text(
+            encoding="ascii", errors="replace"
+        )
+    return False
+
+
+def _hash(library: Path) -> str:
+    return hashlib.sha256(library.read_bytes()).hexdigest()
+
+
+def _compile(path: Path, command: Sequence[str], library: Path) -> None:
+    with TemporaryDirectory(dir=library.parent) as folder:
+        part = Path(folder) / library.name
+        _output(path, [*command, str(path), "-o", str(part)])
+        library.with_suffix(".sha256").unlink(missing_ok=True)
+        part.replace(library)
+        library.with_suffix(".sha256").write_text(_hash(library), encoding="ascii")
