@@ -67,6 +67,13 @@ check_table(const gpc_protocol_t *self, const gpc_table_t *table, gpc_failure_t 
 static int
 check_tables(const gpc_protocol_t *self, const gpc_controller_type_t *type, gpc_failure_t *failure)
 {
+    if (!type->name || !type->tables[0]) {
+        return gpc_fail(failure, GPC_ERROR_PROTOCOL, "%s: a controller has no .name or no .tables", self->id);
+    }
+    if (type->tables[0]->object != GPC_OVER_UNIT && !type->arrays[0].name) {
+        return gpc_fail(failure, GPC_ERROR_PROTOCOL, "%s: %s has no .arrays, and its table is over lines", self->id,
+                        type->name);
+    }
     for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
         GPC_TRY(check_table(self, type->tables[t], failure));
     }

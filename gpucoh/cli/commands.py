@@ -15,7 +15,7 @@ from gpucoh.base.errors import ConfigError, KernelError, WorkloadError
 from gpucoh.base.files import results_folder, whole_file
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.cli import explain as explain_commands
-from gpucoh.cli import fuzz, growth, hardware, litmus, papers, sweeps, verify
+from gpucoh.cli import fuzz, growth, hardware, litmus, outside, papers, sweeps, verify
 from gpucoh.cli.explain import trace_window
 from gpucoh.cli.models import DEFAULT_PROGRAMS, write_model
 from gpucoh.cli.options import (
@@ -469,6 +469,7 @@ explain_commands.register(app)
 fuzz.register(app)
 hardware.register(app)
 growth.register(app)
+outside.register(app)
 litmus.register(app)
 papers.register(app)
 verify.register(app)

@@ -84,6 +84,12 @@ def load(path: Path) -> Outside:
         return found
 
 
+def skeleton(name: str) -> str:
+    """The text of a new protocol's file."""
+    text = Path(__file__).with_name("skeleton.c").read_text(encoding="utf-8")
+    return text.replace("NAME", name)
+
+
 def codes() -> dict[str, str]:
     """The code of each protocol that is loaded, by its id."""
     return {one.id: one.code for _, one in list(_loaded.values())}

@@ -1,0 +1,59 @@
+"""``gpucoh new-protocol``: the beginning of a protocol of one's own."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
+from gpucoh.cli.options import App
+from gpucoh.device import outside
+from gpucoh.device.gpu import protocols
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+def register(app: App) -> None:
+    """Add the command."""
+    app.command("new-protocol")(new_protocol_command)
+
+
+def new_protocol_command(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The protocol's id; the file is NAME.c.")
+    ],
+) -> None:
+    """Write the C file of a new protocol: a small one that runs and is explored, to be changed.
+
+    It compiles where it lies; every command takes it in place of a protocol's id.
+
+    Examples:
+
+      gpucoh new-protocol mine
+
+      gpucoh run stn -p ./mine.c --scale tiny --check
+
+      gpucoh verify -p ./mine.c --states 200000
+
+      gpucoh compare -p no-l1,tc-weak,./mine.c
+    """
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"{quoted(name)} is no protocol's id: give small letters, digits and hyphens, a letter first"
+        )
+    if name in protocols():
+        raise ConfigError(f"{quoted(name)} is a protocol of gpucoh: choose another id")
+    file = Path(f"{name}.c")
+    try:
+        with file.open("x", encoding="utf-8") as out:
+            out.write(outside.skeleton(name))
+    except OSError as error:
+        raise ConfigError(f"{file}: {error.strerror or error}") from None
+    sys.stdout.write(
+        f"wrote {file}: it says how to go on. gpucoh run stn -p ./{file} --scale tiny --check\n"
+    )
