@@ -1,4 +1,4 @@
-"""Run gpucoh on the test library with planted bugs (``csrc/tests/mutants.h``).
+"""Run gpucoh with the library of planted bugs (``csrc/tests/mutants.h``).
 
     python tools/mutants.py                                      list the planted bugs
     python tools/mutants.py verify -p 'tc-weak!h1'               any gpucoh command, also on protocols with planted bugs
@@ -13,21 +13,19 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.machinery
 import importlib.util
 import os
 import runpy
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[1]
-NAME = "gpucoh._core"
 
 
 def library() -> Path:
-    """The extension with planted bugs: ``$GPUCOH_MUTANTS``, else the newest ``build/*/mutant_core*.so``.
+    """The library of planted bugs: ``$GPUCOH_MUTANTS``, else the newest ``build/*/planted.so``.
 
     Raises
     ------
@@ -36,30 +34,15 @@ def library() -> Path:
     """
     if "GPUCOH_MUTANTS" in os.environ:
         return Path(os.environ["GPUCOH_MUTANTS"])
-    found = sorted(ROOT.glob("build/*/mutant_core*.so"), key=lambda path: path.stat().st_mtime)
+    found = sorted(ROOT.glob("build/*/planted.so"), key=lambda path: path.stat().st_mtime)
     if not found:
-        raise FileNotFoundError(
-            "build/*/mutant_core*.so is not there: meson builds it with the package (make test)"
-        )
+        raise FileNotFoundError("build/*/planted.so is not there: make test builds it")
     return found[-1]
 
 
-class _Finder:
-    """Imports the library with planted bugs in place of the product's extension."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if name != NAME:
-            return None
-        return importlib.util.spec_from_file_location(name, library())
-
-
-def install() -> None:
-    """Make ``import gpucoh`` load the library with planted bugs. Only before the first import."""
-    if "gpucoh" in sys.modules:
-        raise RuntimeError("gpucoh has been imported already")
-    sys.meta_path.insert(0, _Finder())
+def add() -> None:
+    """Add the planted bugs to the protocols of the gpucoh that is imported."""
+    importlib.import_module("gpucoh.device.outside").add_library(library())
 
 
 def _take_out() -> dict[str, ModuleType]:
@@ -72,16 +55,16 @@ _kept: dict[str, ModuleType] = {}
 
 @contextlib.contextmanager
 def loaded() -> Iterator[ModuleType]:
-    """Import a copy of the package with the planted bugs; no other gpucoh can be imported meanwhile."""
+    """Import a copy of the package, and of its extension, with the planted bugs; no other can be imported meanwhile."""
     saved = _take_out()
-    finder = _Finder()
-    sys.meta_path.insert(0, finder)
     sys.modules.update(_kept)
     try:
-        yield importlib.import_module("gpucoh")
+        package = importlib.import_module("gpucoh")
+        if not _kept:
+            add()
+        yield package
     finally:
         _kept.update(_take_out())
-        sys.meta_path.remove(finder)
         sys.modules.update(saved)
 
 
@@ -89,7 +72,7 @@ def main() -> int:
     """List the planted bugs, or run a script or a gpucoh command on them."""
     if importlib.util.find_spec("gpucoh") is None:
         sys.path.insert(0, str(ROOT))
-    install()
+    add()
     if len(sys.argv) > 1 and sys.argv[1].endswith(".py"):
         del sys.argv[0]
         runpy.run_path(sys.argv[0], run_name="__main__")

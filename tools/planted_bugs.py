@@ -255,7 +255,7 @@ def main() -> int:
     parser.add_argument("--find", nargs="*", metavar="ID")
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    mutants.install()
+    mutants.add()
     status = 0
     if arguments.find is not None:
         status |= find(arguments.find)

@@ -188,7 +188,7 @@ def main() -> int:
     parser.add_argument("--find", nargs="*", metavar="THREAD")
     parser.add_argument("--docs", action="store_true")
     arguments = parser.parse_args()
-    mutants.install()
+    mutants.add()
     status = find(arguments.find) if arguments.find is not None else 0
     if arguments.docs:
         generated.rewrite_named(PAGE, {"real bugs": table})

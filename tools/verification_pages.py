@@ -192,5 +192,5 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    mutants.install()
+    mutants.add()
     main()

@@ -3,51 +3,17 @@
 #include <string.h>
 
 #include "controller/admit.h"
-#include "controller/fsm.h"
-#include "controller/protocol.h"
+#include "controller/resolve.h"
 
 static bool
 is_id(const char *id)
 {
     size_t length = 0;
-    for (; id && (islower((unsigned char) id[length]) || isdigit((unsigned char) id[length]) || id[length] == '-');) {
+    for (; id && (islower((unsigned char) id[length]) || isdigit((unsigned char) id[length]) || id[length] == '-' ||
+                  id[length] == '!');) {
         length++;
     }
     return length > 0 && id[length] == '\0' && id[0] != '-';
-}
-
-static int
-check_members(const gpc_protocol_t *self, gpc_failure_t *failure)
-{
-    const struct {
-        const char *name;
-        bool given;
-    } members[] = {
-        {"name", self->name != NULL},
-        {"paper", self->paper != NULL},
-        {"family", self->family != NULL},
-        {"controllers", self->controllers[0] != NULL},
-        {"messages", self->messages != NULL && self->num_messages > 0},
-        {"networks", self->networks[0].name != NULL},
-        {"watched", self->watched != NULL},
-    };
-    if (!is_id(self->id)) {
-        return gpc_fail(failure, GPC_ERROR_PROTOCOL, "id: give small letters, digits and hyphens");
-    }
-    for (uint32_t i = 0; i < GPC_COUNT_OF(members); i++) {
-        if (!members[i].given) {
-            return gpc_fail(failure, GPC_ERROR_PROTOCOL, "%s: .%s is not given", self->id, members[i].name);
-        }
-    }
-    if ((unsigned) self->standard_rule >= GPC_NUM_RULES || !self->model[self->standard_rule]) {
-        return gpc_fail(failure, GPC_ERROR_PROTOCOL, "%s: .model has no model of the .standard_rule", self->id);
-    }
-    for (uint32_t i = 0; i < GPC_MAX_NETWORKS && self->networks[i].name; i++) {
-        if (self->networks[i].requests) {
-            return GPC_OK;
-        }
-    }
-    return gpc_fail(failure, GPC_ERROR_PROTOCOL, "%s: none of the .networks carries requests", self->id);
 }
 
 /* The first fault that gpc_fsm_check reports. */
@@ -67,9 +33,6 @@ check_table(const gpc_protocol_t *self, const gpc_table_t *table, gpc_failure_t 
 static int
 check_tables(const gpc_protocol_t *self, const gpc_controller_type_t *type, gpc_failure_t *failure)
 {
-    if (!type->name || !type->tables[0]) {
-        return gpc_fail(failure, GPC_ERROR_PROTOCOL, "%s: a controller has no .name or no .tables", self->id);
-    }
     if (type->tables[0]->object != GPC_OVER_UNIT && !type->arrays[0].name) {
         return gpc_fail(failure, GPC_ERROR_PROTOCOL, "%s: %s has no .arrays, and its table is over lines", self->id,
                         type->name);
@@ -86,7 +49,10 @@ check_tables(const gpc_protocol_t *self, const gpc_controller_type_t *type, gpc_
 int
 gpc_protocol_admit(const gpc_protocol_t *self, gpc_failure_t *failure)
 {
-    GPC_TRY(check_members(self, failure));
+    if (!is_id(self->id)) {
+        return gpc_fail(failure, GPC_ERROR_PROTOCOL, "the .id of a protocol is small letters, digits and hyphens");
+    }
+    GPC_TRY(gpc_protocol_check_declared(self, failure));
     for (uint32_t i = 0; i < GPC_COUNT_OF(self->controllers) && self->controllers[i]; i++) {
         GPC_TRY(check_tables(self, self->controllers[i], failure));
     }

@@ -1,14 +1,13 @@
-/* mutants.c: the protocols of the test library, planted bugs included (mutants.h); it replaces protocols/registry.c. */
+/* mutants.c: the protocols of the test library, planted bugs included (mutants.h), which the extension loads. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/outside.h"
 #include "protocols/registry.h"
 #include "tests/mutants_parts.h"
 #include "tests/skeletons.h"
 
-static const gpc_protocol_t *const products[] = {
-#define GPC_PROTOCOL(name, file) &gpc_protocol_##name,
-#include "protocols/registry.def"
+static const gpc_protocol_t *const of_tests[] = {
     &gpc_protocol_self_inval,        &gpc_protocol_skel_epochs, &gpc_protocol_skel_src,
     &gpc_protocol_skel_three_levels, &gpc_protocol_tardis,
 };
@@ -23,16 +22,18 @@ static const mutant_info_t *const families[] = {
     planted_example,
 };
 
-/* Made when the library is loaded, then constant. */
+/* Made once, then constant. */
 static mutant_t **mutants;
 static uint32_t num_mutants;
 
 static const gpc_protocol_t *
 product(const char *id, size_t length)
 {
-    for (uint32_t i = 0; i < GPC_COUNT_OF(products); i++) {
-        if (strlen(products[i]->id) == length && strncmp(products[i]->id, id, length) == 0) {
-            return products[i];
+    for (uint32_t i = 0; i < GPC_COUNT_OF(of_tests) + gpc_protocol_count(); i++) {
+        const gpc_protocol_t *one =
+            i < GPC_COUNT_OF(of_tests) ? of_tests[i] : gpc_protocol_at(i - (uint32_t) GPC_COUNT_OF(of_tests));
+        if (strlen(one->id) == length && strncmp(one->id, id, length) == 0) {
+            return one;
         }
     }
     mutant_stop(id, "no protocol has the id %.*s", (int) length, id);
@@ -49,7 +50,7 @@ add(mutant_t *mutant)
     mutants[num_mutants++] = mutant;
 }
 
-__attribute__((constructor)) static void
+static void
 make_all(void)
 {
     const char *base = getenv("GPUCOH_ADDED");
@@ -82,27 +83,23 @@ mutant_of(const char *id)
     return mutants[i];
 }
 
-/* ---- the registry ------------------------------------------------------------------------------------------------ */
+/* ---- what the library exports ------------------------------------------------------------------------------------- */
 
-const gpc_protocol_t *
-gpc_protocol_find(const char *id)
+GPC_EXPORT_INTERFACE;
+GPC_API gpc_protocols_of_t gpucoh_protocols;
+
+/* The planted bugs, and the protocols of tests. */
+const gpc_protocol_t *const *
+gpucoh_protocols(void)
 {
-    for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
-        if (strcmp(gpc_protocol_id(i), id) == 0) {
-            return i < GPC_COUNT_OF(products) ? products[i] : &mutants[i - GPC_COUNT_OF(products)]->protocol;
+    static const gpc_protocol_t **exported; /* made once */
+    if (!exported) {
+        make_all();
+        exported = mutant_take(GPC_COUNT_OF(of_tests) + num_mutants + 1, sizeof(*exported));
+        memcpy(exported, of_tests, sizeof(of_tests));
+        for (uint32_t i = 0; i < num_mutants; i++) {
+            exported[GPC_COUNT_OF(of_tests) + i] = &mutants[i]->protocol;
         }
     }
-    return NULL;
-}
-
-uint32_t
-gpc_protocol_count(void)
-{
-    return (uint32_t) GPC_COUNT_OF(products) + num_mutants;
-}
-
-const gpc_protocol_t *
-gpc_protocol_at(uint32_t i)
-{
-    return i < GPC_COUNT_OF(products) ? products[i] : &mutants[i - GPC_COUNT_OF(products)]->protocol;
+    return exported;
 }

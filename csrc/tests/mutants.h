@@ -5,8 +5,8 @@
  *
  * csrc/protocols/FAMILY/planted.c lists a family's planted bugs as rows of edits. When the library is loaded, mutants.c
  * copies the base protocol's structs and applies the edits to the copy. A row that names what the protocol does not
- * have ends the process with one line. The package's extension never links these files: mutants.c replaces
- * protocols/registry.c.
+ * have ends the process with one line. The package's extension never links these files: they are a library of protocols
+ * outside the tree (controller/outside.h), which tests load.
  *
  * With GPUCOH_ADDED=BASE in the environment the library has, instead of planted bugs, one protocol more than the
  * package: "added", which differs from BASE in its id, and which only the registry names.

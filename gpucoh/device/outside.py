@@ -56,6 +56,7 @@ class Outside:
 
 
 _loaded: dict[Path, tuple[tuple[int, ...], Outside]] = {}
+_libraries: dict[str, str] = {}  # id -> hash of the library
 _loading = threading.RLock()
 
 
@@ -86,13 +87,21 @@ def load(path: Path) -> Outside:
 
 def skeleton(name: str) -> str:
     """The text of a new protocol's file."""
-    text = Path(__file__).with_name("skeleton.c").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("NAME.c").read_text(encoding="utf-8")
     return text.replace("NAME", name)
+
+
+def add_library(path: Path) -> list[str]:
+    """Add the protocols of a compiled library, and return their ids."""
+    with _loading:
+        ids = binding.add_protocols(str(path))
+        _libraries.update(dict.fromkeys(ids, _hash(path)))
+        return ids
 
 
 def codes() -> dict[str, str]:
     """The code of each protocol that is loaded, by its id."""
-    return {one.id: one.code for _, one in list(_loaded.values())}
+    return _libraries | {one.id: one.code for _, one in list(_loaded.values())}
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gpucoh.device import outside
 from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import DEFAULT_DEADLOCK_AFTER, resolve
 from gpucoh.experiments.runner import Run
@@ -126,8 +127,7 @@ def keys_of(runs: Sequence[Run]) -> list[str]:
     codes: dict[tuple[int, str], str] = {}
     keys = []
     for run in runs:
-        loaded = resolve(run.protocol).outside
-        made_of = id(run.found), loaded.code if loaded else ""
+        made_of = id(run.found), outside.codes().get(resolve(run.protocol).protocol.id, "")
         if made_of not in codes:
             codes[made_of] = code_of(run.found, made_of[1])
         keys.append(f"{key_of(run)}-{codes[made_of]}")

@@ -27,7 +27,7 @@ LISTS = """
 import json, sys
 sys.path[:0] = ["tools", "tests"]
 import mutants
-mutants.install()
+mutants.add()
 import gpucoh, monitors, registered, weak_outcomes
 from gpucoh.fuzz.campaigns import option_ranges
 from gpucoh.fuzz.coverage import coverage_of
@@ -57,7 +57,7 @@ COLLECT = """
 import json, sys
 sys.path[:0] = ["tools", "tests"]
 import mutants
-mutants.install()
+mutants.add()
 import pytest, products
 
 def every(*axes, one_in):

@@ -192,8 +192,8 @@ PLANTED(temporal) = {
         "table 2, (IM, Mem Data): \"write? ACK; -> E\"", CLASSIFY("L2", fill_ends_leases)),
     /* Together with the L1's increments. */
     BUG("tc-weak!h3", "a store makes a leased line private, and the writer's L1 increments its timestamp",
-        "table 2, (S, GETX) and (S, UPGR): \"-> P\"", NEXT("L2", "P S", "GETX UPGR_SAME UPGR_OTHER", "P"),
-        STAY("L2", "P", "ATOMIC")),
+        "table 2, (S, GETX) and (S, UPGR): \"-> P\"", NEXT("L2", "P S", "GETX UPGR_OTHER", "P"),
+        NEXT("L2", "S", "UPGR_SAME", "P"), STAY("L2", "P", "ATOMIC")),
     BUG("tc-weak!w3", "data that expires in flight serves all merged loads",
         "section 3.1: an MSHR serves all merged loads", CLASSIFY("L1", expired_data_serves_all)),
     BUG("tc-weak!load-after-timestamp", "data that expires in flight serves loads issued one cycle after its timestamp",
