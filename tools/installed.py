@@ -1,15 +1,17 @@
 """Check an installed gpucoh with the Python that has it: ``installed.py``. `make package` runs it.
 
-Every file of the package is installed, none is imported from the source tree, and the program runs.
+Every file of the package is installed, none is imported from the source tree, and the program runs; in an empty folder
+each of its commands takes the C file of a protocol, which is compiled with the installed headers.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
-from package_files import ROOT, package_files
+from package_files import ROOT, headers, package_files
 
 import gpucoh
 
@@ -20,6 +22,28 @@ COMMANDS = [
     "litmus MP -p gpu-vi --runs 2",
     "scorecard --help",
 ]
+# Of a protocol that the first one writes.
+OUTSIDE = [
+    "new-protocol mine",
+    "protocols ./mine.c",
+    "run stn -p ./mine.c --scale tiny --check",
+    "compare -w vec-cpy,hsp -p no-l1,./mine.c --scale tiny",
+    "sweep sweep.toml --out rows.parquet",
+    "sweep sweep.toml --out rows.parquet --resume",
+    "verify -p ./mine.c MP",
+    "litmus MP SB -p ./mine.c --runs 20",
+    "fuzz -p ./mine.c --ops 6000",
+    "hardware -p ./mine.c --family iriw --runs 20 --states 2000",
+    "explain vec-cpy -p no-l1,./mine.c --scale tiny",
+    "run vec-cpy -p ./mine.c --scale tiny --profile",
+    "scorecard tc --scale tiny --replace tc-weak=./mine.c",
+    "reproduce tc 7a --scale tiny --replace tc-weak=./mine.c",
+]
+SWEEP = """
+workload = "vec-cpy"
+protocols = ["no-l1", "./mine.c"]
+scale = "tiny"
+"""
 
 
 def main() -> int:
@@ -27,17 +51,28 @@ def main() -> int:
     if folder.is_relative_to(ROOT / "gpucoh"):
         print(f"gpucoh is imported from the sources: {folder}")
         return 1
-    missing = [name for name in package_files(ROOT) if not (folder.parent / name).is_file()]
+    wanted = package_files(ROOT)
+    for part in ("base", "cache", "controller"):
+        wanted += [name.replace("csrc", "gpucoh/include", 1) for name in headers(f"csrc/{part}")]
+    missing = [name for name in wanted if not (folder.parent / name).is_file()]
     if missing:
         print(f"not installed: {', '.join(missing)}")
         return 1
-    for command in COMMANDS:
-        print(f"$ gpucoh {command}", flush=True)
-        program = Path(sys.executable).with_name("gpucoh")
-        if subprocess.run([program, *command.split()], check=False).returncode:
-            print(f"gpucoh {command}: failed")
-            return 1
-    return 0
+    with tempfile.TemporaryDirectory() as empty:
+        Path(empty, "sweep.toml").write_text(SWEEP, encoding="utf-8")
+        return int(
+            not (all(map(carry_out, COMMANDS)) and all(carry_out(one, empty) for one in OUTSIDE))
+        )
+
+
+def carry_out(command: str, folder: str | None = None) -> bool:
+    """Whether a command of the program succeeds."""
+    print(f"$ gpucoh {command}", flush=True)
+    program = Path(sys.executable).with_name("gpucoh")
+    done = subprocess.run([program, *command.split()], cwd=folder, check=False)
+    if done.returncode:
+        print(f"gpucoh {command}: failed")
+    return not done.returncode
 
 
 if __name__ == "__main__":

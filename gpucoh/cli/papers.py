@@ -22,14 +22,25 @@ from gpucoh.cli.options import (
     JsonOption,
     ScaleOption,
     StoreOption,
+    pairs,
     print_json,
     stdout_console,
 )
 from gpucoh.cli.options import (
     seeds as parse_seeds,
 )
+from gpucoh.device.gpu import protocols, resolve
 from gpucoh.report import tables
 from gpucoh.suite import SCALES
+
+ReplaceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--replace",
+        metavar="ID=OTHER",
+        help="Run another protocol, or the C file of one, wherever the paper's claims name this one; repeatable.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -50,6 +61,7 @@ def register(app: typer.Typer) -> None:
             Path | None, typer.Option("--out", help="Output folder. Default: ./figures/PAPER.")
         ] = None,
         store: StoreOption = None,
+        replace: ReplaceOption = None,
         as_json: JsonOption = False,
     ) -> None:
         """Redraw a paper's figures from simulated runs; write figure files, CSV and JSON.
@@ -63,6 +75,8 @@ def register(app: typer.Typer) -> None:
           gpucoh reproduce tc --scale tiny --out tc
 
           gpucoh reproduce rcc table-V
+
+          gpucoh reproduce tc 7a --replace tc-weak=./mine.c
         """
         with LATE_IMPORT:
             from gpucoh.papers import load, reproduce
@@ -71,7 +85,7 @@ def register(app: typer.Typer) -> None:
         paper, specs = load(paper_id), chosen(paper_id, figure)
         folder = out or Path("figures") / paper_id
         with results_folder(folder):
-            bench = _bench(paper, scale, (0,), jobs, store, not as_json)
+            bench = _bench(paper, scale, (0,), jobs, store, not as_json, replace)
             drawn = reproduce(paper, specs, bench, folder)
         if as_json:
             print_json(drawn)
@@ -96,6 +110,7 @@ def register(app: typer.Typer) -> None:
         ] = None,
         jobs: JobsOption = None,
         store: StoreOption = None,
+        replace: ReplaceOption = None,
         as_json: JsonOption = False,
     ) -> None:
         """Compare every claim of a paper with the measured value: agreement in size, in direction, or none.
@@ -108,6 +123,8 @@ def register(app: typer.Typer) -> None:
           gpucoh scorecard tc
 
           gpucoh scorecard tc --seeds 5 --store tc.parquet
+
+          gpucoh scorecard tc --replace tc-weak=./mine.c
         """
         with LATE_IMPORT:
             from gpucoh.papers import load, papers, scorecard
@@ -115,7 +132,9 @@ def register(app: typer.Typer) -> None:
         chosen, verdicts = parse_seeds(seeds, seed), []
         for name in papers() if paper_id is None else (paper_id,):
             paper = load(name)
-            verdicts += scorecard(paper, _bench(paper, scale, chosen, jobs, store, not as_json))
+            verdicts += scorecard(
+                paper, _bench(paper, scale, chosen, jobs, store, not as_json, replace)
+            )
         if as_json:
             print_json([verdict.to_dict() for verdict in verdicts])
             return
@@ -129,6 +148,7 @@ def _bench(
     jobs: int | None,
     store: Path | None,
     progress: bool,
+    replace: list[str] | None,
 ) -> Any:
     with LATE_IMPORT:
         from gpucoh.papers.runs import bench_of
@@ -136,7 +156,25 @@ def _bench(
     if scale not in SCALES:
         raise ConfigError(unknown("scale", scale, SCALES))
     number = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
-    return bench_of(paper, scale=scale, seeds=seeds, jobs=number, progress=progress, store=store)
+    return bench_of(
+        paper,
+        scale=scale,
+        seeds=seeds,
+        jobs=number,
+        progress=progress,
+        store=store,
+        replaced=_replaced(replace),
+    )
+
+
+def _replaced(given: list[str] | None) -> dict[str, str]:
+    """The protocols that others replace, by id."""
+    out = pairs("--replace", given)
+    for name, other in out.items():
+        if name not in protocols():
+            raise ConfigError(f"--replace {name}={other}: {unknown('protocol', name, protocols())}")
+        resolve(other)
+    return out
 
 
 def _print_verdicts(console: Console, verdicts: list[Any]) -> None:

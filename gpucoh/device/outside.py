@@ -30,7 +30,7 @@ _HEADERS = next(
     (place for place in (_PACKAGE / "include", _PACKAGE.parent / "csrc") if place.is_dir()), None
 )
 # As the package's own protocols are compiled; a cell of a table that is written twice is an error.
-_FLAGS = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno")
+_FLAGS = ("-std=c11", "-O3", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno")
 _TWICE = {"gcc": "-Werror=override-init", "clang": "-Werror=initializer-overrides"}
 
 
@@ -134,10 +134,13 @@ def _check_ids(ids: Sequence[str], place: Path) -> None:
     if len(ids) != 1:
         raise ConfigError(f"it exports {len(ids)} protocols: export one")
     others = [one.path for _, one in _loaded.values() if one.id == ids[0]]
-    if place not in others and ids[0] in binding.protocol_ids():
-        whose = str(others[0]) if others else "gpucoh"
+    if others:
+        others = [other for other in others if other != place and other.exists()]
+    elif ids[0] in binding.protocol_ids():
+        others = [Path("gpucoh")]
+    if others:
         raise ConfigError(
-            f"its id {quoted(ids[0])} is that of a protocol of {whose}: choose another"
+            f"its id {quoted(ids[0])} is that of a protocol of {others[0]}: choose another"
         )
 
 

@@ -127,7 +127,8 @@ def keys_of(runs: Sequence[Run]) -> list[str]:
     codes: dict[tuple[int, str], str] = {}
     keys = []
     for run in runs:
-        made_of = id(run.found), outside.codes().get(resolve(run.protocol).protocol.id, "")
+        protocol = resolve(run.protocol).protocol.id  # which loads its file
+        made_of = id(run.found), outside.codes().get(protocol, "")
         if made_of not in codes:
             codes[made_of] = code_of(run.found, made_of[1])
         keys.append(f"{key_of(run)}-{codes[made_of]}")

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
 from gpucoh.base.canvas import png
-from gpucoh.base.errors import ConfigError
+from gpucoh.base.errors import ConfigError, Note
 from gpucoh.base.files import whole_file
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import unknown
+from gpucoh.device.choices import split_options
 from gpucoh.papers import drawing
 from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.bars import Group, absolute, first_mean, ratio, shown_group, usable
@@ -72,6 +74,7 @@ def reproduce(
         One per figure or table: id, title, baseline, files, means by group and protocol, their kinds by measure, the
         rows of a table, what was left out because it is not built in, and which runs were wrong.
     """
+    specs = _replaced(specs, bench)
     panels = _panels(paper, specs, bench)
     return [
         _write_table(paper, spec, folder)
@@ -79,6 +82,26 @@ def reproduce(
         else _reproduce_one(paper, spec, panels[spec.id], folder)
         for spec in specs
     ]
+
+
+def _replaced(specs: Sequence[Spec], bench: Bench) -> list[Spec]:
+    """Figures with the protocols that the bench runs in place of others; without those of such a protocol's options."""
+    out: list[Spec] = []
+    for spec in specs:
+        if isinstance(spec, TableSpec) or not bench.replaced:
+            out.append(spec)
+            continue
+        names = [split_options(name) for name in spec.protocols]
+        of_options = [name for name, given in names if given and name in bench.replaced]
+        if of_options:
+            why = f"figure {spec.id} is about options of {of_options[0]}, which is replaced: it is left out"
+            warnings.warn(why, Note, stacklevel=3)
+            continue
+        baseline = bench.protocol(spec.baseline) if spec.baseline else ""
+        order = spec.order and (spec.order[0], bench.protocol(spec.order[1]))
+        protocols = tuple(map(bench.protocol, spec.protocols))
+        out.append(replace(spec, protocols=protocols, baseline=baseline, order=order))
+    return out
 
 
 @dataclass(frozen=True, repr=False)

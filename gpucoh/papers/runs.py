@@ -103,6 +103,8 @@ class Bench:
         Protocol id -> options that are added to it whenever it runs.
     fields : dict
         Fields of the machine that differ; ``start_skew`` is :data:`START_SKEW` unless given.
+    replaced : dict
+        Protocol id -> the protocol that runs in its place, with the options that a claim gives it.
     left_out : tuple of str
         Workloads that do not run.
     done : dict
@@ -120,6 +122,7 @@ class Bench:
     seeded: tuple[str, ...] = ()
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     fields: Mapping[str, object] = field(default_factory=dict)
+    replaced: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     done: dict[Key, RunResult] = field(default_factory=dict)
 
@@ -175,7 +178,13 @@ class Bench:
 
     def protocol(self, name: str) -> str:
         """The protocol that runs where a claim names this one."""
-        return with_options(name, self.options)
+        chosen = with_options(name, self.options)
+        known, given = split_options(chosen)
+        if known not in self.replaced:
+            return chosen
+        other, own = split_options(self.replaced[known])
+        words = ",".join(f"{key}={value}" for key, value in {**own, **given}.items())
+        return f"{other}[{words}]" if words else other
 
     def _key(self, workload: str, protocol: str, seed: int) -> Key:
         parameters = _as_key(self.parameters.get(workload, {}))
@@ -278,6 +287,7 @@ def bench_of(
     progress: bool = False,
     store: Path | None = None,
     shorter: bool = False,
+    replaced: Mapping[str, str] | None = None,
 ) -> Bench:
     """The bench of a paper's machine and inputs; ``shorter`` leaves out the workloads that its page leaves out."""
     return Bench(
@@ -290,5 +300,6 @@ def bench_of(
         store=store,
         parameters=paper.parameters,
         seeded=paper.seeded,
+        replaced=replaced or {},
         left_out=study(paper.id).too_long.get(scale, ()) if shorter else (),
     )

@@ -1,0 +1,245 @@
+"""Is the C file of a protocol outside the package taken where an id is, and what is wrong with one said in a line?"""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import gpucoh
+from gpucoh.cli.program import call
+from gpucoh.device import outside
+from gpucoh.device.gpu import resolve
+from gpucoh.experiments.keys import keys_of, parts_of
+from gpucoh.experiments.runner import Run
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder with an empty cache."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def write(name, *changes, file=None):
+    """A new protocol's file, with changes of its text."""
+    text = outside.skeleton(name)
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    path = Path(file or f"{name}.c")
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def cached(pattern):
+    return sorted(Path("cache").rglob(pattern))
+
+
+# ---- what takes one
+
+
+def test_a_file_is_a_protocol_in_python():
+    path = write("py-one")
+    assert gpucoh.load_protocol(path) == "py-one"
+    assert "py-one" in gpucoh.protocols()
+    for given in (path, "./py-one.c", "py-one"):
+        assert gpucoh.GPU(protocol=given).choice.protocol.id == "py-one"
+        assert gpucoh.run("vec-cpy", given, scale="tiny", check=True).correct
+
+
+def test_results_name_the_file_and_its_hash():
+    path = write("named")
+    result = gpucoh.run("vec-cpy", "./named.c", scale="tiny")
+    digest = subprocess.run(["sha256sum", path], capture_output=True, text=True, check=True)
+    assert result.protocol == "./named.c"
+    assert result.protocol_sha256 == digest.stdout.split()[0]
+    assert result.row()["protocol_sha256"] == result.to_dict()["protocol_sha256"]
+    assert "protocol_sha256" not in gpucoh.run("vec-cpy", "no-l1", scale="tiny").row()
+
+
+def test_the_new_file_is_short_and_explored(capsys):
+    assert call(["new-protocol", "mine"]) == 0
+    assert len(Path("mine.c").read_text().splitlines()) <= 120
+    assert call(["new-protocol", "mine"]) == 2
+    assert call(["new-protocol", "tc-weak"]) == 2
+    assert call(["new-protocol", "Not_an_id"]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert call(["verify", "-p", "./mine.c", "MP"]) == 0
+    assert said == [
+        "gpucoh: mine.c: File exists",
+        "gpucoh: 'tc-weak' is a protocol of gpucoh: choose another id",
+        "gpucoh: 'Not_an_id' is no protocol's id: give small letters, digits and hyphens, a letter first",
+    ]
+
+
+def test_a_changed_file_is_loaded_again_and_its_rows_run_again():
+    wanted = [{"workload": "vec-cpy", "protocol": "./twice.c", "scale": "tiny"}]
+    path = write("twice")
+    table = gpucoh.sweep(wanted, out="r.parquet")
+    assert gpucoh.sweep(wanted, out="r.parquet", resume=True).code.tolist() == table.code.tolist()
+    old = gpucoh.GPU(protocol=path)
+    write("twice", ("every access is performed at the L2", "another text"))
+    assert gpucoh.protocols()["twice"].json["text"] != "another text"  # not looked at yet
+    with pytest.warns(UserWarning, match="^1 row is of other code: run again$"):
+        again = gpucoh.sweep(wanted, out="r.parquet", resume=True)
+    assert again.cycles.tolist() == table.cycles.tolist()
+    assert again.code.tolist() != table.code.tolist()
+    assert gpucoh.protocols()["twice"].json["text"] == "another text"
+    array = old.zeros(4)
+    assert old.choice.protocol.json["text"] != "another text"
+    assert array[:].tolist() == [0, 0, 0, 0]
+
+
+def test_a_snapshot_of_an_older_file_is_refused():
+    path = write("snap")
+    snapshot = gpucoh.GPU(protocol=path).snapshot()
+    write("snap", ("every access is performed at the L2", "another text"))
+    with pytest.raises(gpucoh.ConfigError, match="snapshot"):
+        gpucoh.GPU(protocol=path).restore(snapshot)
+
+
+def test_the_key_of_a_run_has_neither_the_folder_nor_the_name_of_the_file():
+    write("moved")
+    (before,) = keys_of([Run(workload="vec-cpy", protocol="./moved.c", scale="tiny")])
+    Path("moved.c").rename("elsewhere.c")
+    (after,) = keys_of([Run(workload="vec-cpy", protocol="elsewhere.c", scale="tiny")])
+    assert parts_of(before) == parts_of(after)
+
+
+def test_processes_in_another_folder_take_it(folder):
+    write("far")
+    (folder / "other").mkdir()
+    wanted = [
+        {"workload": "vec-cpy", "protocol": "./far.c", "scale": "tiny", "seed": seed}
+        for seed in (0, 1)
+    ]
+    with ProcessPoolExecutor(1, initializer=os.chdir, initargs=(folder / "other",)) as pool:
+        table = gpucoh.sweep(wanted, executor=pool)
+    assert table.correct.all()
+    assert table.protocol.tolist() == ["./far.c", "./far.c"]
+
+
+# ---- the cache
+
+
+def test_it_is_compiled_once():
+    write("once")
+    gpucoh.load_protocol("once.c")
+    (library,) = cached("*.so")
+    made = library.stat().st_mtime_ns
+    os.utime("once.c", (1, 1))
+    gpucoh.load_protocol("once.c")
+    assert cached("*.so") == [library]
+    assert library.stat().st_mtime_ns == made
+
+
+def test_a_damaged_entry_is_built_again():
+    write("damaged")
+    gpucoh.load_protocol("damaged.c")
+    (library,) = cached("*.so")
+    whole = library.read_bytes()
+    for second, damage in enumerate((b"", b"no library")):
+        library.unlink()
+        library.write_bytes(damage)
+        os.utime("damaged.c", (second, second))
+        gpucoh.load_protocol("damaged.c")
+        assert library.read_bytes() == whole
+
+
+def test_two_processes_build_one(folder):
+    write("both")
+    script = "import gpucoh; print(gpucoh.load_protocol('both.c'))"
+    started = [
+        subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    assert [one.communicate()[0] for one in started] == ["both\n", "both\n"]
+    assert len(cached("*.so")) == 1
+
+
+# ---- what is wrong with a file, in one line
+
+
+def one_line(name, *changes):
+    path = write(name, *changes)
+    with pytest.raises(gpucoh.ConfigError) as caught:
+        gpucoh.load_protocol(path)
+    assert len(str(caught.value).splitlines()) == 1
+    return str(caught.value)
+
+
+def test_an_error_of_the_compiler_names_the_line_of_the_file():
+    said = one_line("wrong", ("gpc_count(x, load_misses);", "gpc_count(x, load_misses)"))
+    line = Path("wrong.c").read_text().splitlines().index("    gpc_count(x, load_misses)") + 2
+    assert said.startswith(f"protocol file wrong.c does not compile: wrong.c:{line}:")
+    said = one_line("cell", ("[L2_F] = {", "[L2_F] = {[L2_FILL] = GO(L2_I), "))
+    assert "does not compile" in said  # a cell that is written twice
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ([("GPC_EXPORT_PROTOCOLS(&protocol);", "")], "it exports no protocol: end the file with GPC_EXPORT"),
+        ([('.id = "bad"', '.id = "mesi"')], "its id 'mesi' is that of a protocol of gpucoh: choose another"),
+        ([('.id = "bad"', '.id = "No id"')], "the .id of a protocol is small letters, digits and hyphens"),
+        ([('.paper = "none yet", ', "")], "protocol bad lacks .paper"),
+        ([("        [L1_ANSWER] = GO(L1_I, act_complete),\n", "")], "bad: L1: no transition leaves state L1_B"),
+        (
+            [('    .arrays = {{.name = "tags", .has_data = true}}, .mshr', "    .mshr")],
+            "bad: L1 has no .arrays, and its table is over lines",
+        ),
+        ([("act_complete)", "act_unheard_of)")], "bad.c does not compile: bad.c:"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_not_whole_is_refused(changes, said):
+    assert said in one_line("bad", *changes)
+    assert "bad" not in gpucoh.protocols()
+
+
+def test_two_files_with_one_id_are_refused():
+    write("same")
+    gpucoh.load_protocol("same.c")
+    write("same", file="copy.c")
+    with pytest.raises(
+        gpucoh.ConfigError, match=r"its id 'same' is that of a protocol of .*same\.c"
+    ):
+        gpucoh.load_protocol("copy.c")
+
+
+def test_a_file_that_is_not_there_is_refused():
+    with pytest.raises(gpucoh.ConfigError, match=r"^protocol file 'gone\.c': No such file"):
+        gpucoh.run("vec-cpy", "gone.c", scale="tiny")
+    with pytest.raises(gpucoh.ConfigError, match=r"^protocol file 7 is not a path"):
+        gpucoh.load_protocol(7)
+
+
+def test_without_a_compiler_it_is_said(monkeypatch):
+    write("alone")
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(
+        gpucoh.ConfigError, match=r"^there is no C compiler \(CC=no-such-compiler\)"
+    ):
+        gpucoh.load_protocol("alone.c")
+
+
+def test_a_cache_that_cannot_be_written_is_said(folder, monkeypatch):
+    write("full")
+    (folder / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "file"))
+    with pytest.raises(
+        gpucoh.ConfigError, match=r"^protocol file full\.c: the cache .*: Not a directory"
+    ):
+        gpucoh.load_protocol("full.c")
+
+
+def test_its_options_are_checked():
+    write("plain")
+    with pytest.raises(gpucoh.ConfigError, match="unknown option 'lease'"):
+        resolve("./plain.c[lease=3]")
+    assert resolve("./plain.c[consistency=sc]").rule(None) == "sc"
