@@ -28,8 +28,8 @@ WAY = (
     (
         "core to L1 to network",
         (
-            *("core/frontend/scheduler.c", "core/frontend/issue.c", "core/memory/load_store.c"),
-            *("core/memory/coalescer.c", "core/memory/queue.c", "machine/queues.c", *SENDING),
+            *("core/frontend/scheduler.c", "core/memory/load_store.c", "machine/queues.c"),
+            *SENDING,
         ),
     ),
     (
@@ -42,7 +42,7 @@ WAY = (
         (
             *(*ARRIVING, *CONTROLLER, "controller/requests.c", "controller/messages.c"),
             *("machine/ports.c", "core/memory/completion.c"),
-            *("core/waking.c", "core/frontend/issue.c"),
+            *("core/waking.c", "core/frontend/scheduler.c"),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-/* frontend.h: decoding of a launch, block dispatch, issue and the reconvergence stack. */
+/* frontend.h: decoding of a launch, block dispatch and the reconvergence stack. */
 #ifndef GPC_CORE_FRONTEND_FRONTEND_H
 #define GPC_CORE_FRONTEND_FRONTEND_H
 
@@ -15,9 +15,6 @@ GPC_MUST_CHECK int gpc_core_mark_polls(gpc_core_launch_t *launch);
 GPC_MUST_CHECK int gpc_core_observe_selected(const gpc_issue_t *x, const gpc_decoded_t *d);
 GPC_MUST_CHECK int gpc_core_observe_counted(gpc_cores_t *self, uint32_t core, uint32_t warp, uint8_t cause,
                                             gpc_cycle_t cycles);
-
-/* issue.c: executes the warp's next instruction: GPC_ISSUED, GPC_BLOCKED or an error. */
-GPC_MUST_CHECK int gpc_core_issue(gpc_issue_t *x);
 
 /* warp.c: the reconvergence stack. */
 void gpc_warp_branch(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t taken);

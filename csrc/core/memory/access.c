@@ -111,6 +111,26 @@ gpc_core_query_order(gpc_issue_t *x, const gpc_decoded_t *d)
     return gpc_core_block_for_order(x, d, verdict, until);
 }
 
+/* Queries order.c for the words of every lane, those of consecutive lanes of a line together, before any request is made. Out of
+ * line: rare. */
+__attribute__((noinline)) int
+gpc_core_query_lines(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
+{
+    gpc_address_t addresses[GPC_MAX_LANES], line_mask = x->base->cores->machine->line_bytes - 1u;
+    int status = gpc_core_find_addresses(x, d, lanes, addresses);
+    while (lanes != 0 && status == GPC_ORDER_VERDICT_GO) {
+        gpc_address_t address = addresses[gpc_lowest_bit(lanes)], line = address & ~line_mask;
+        gpc_mask_t words = GPC_NO_WORDS;
+        do {
+            words |= ((UINT32_C(1) << d->width) - 1) << (address & line_mask) / 4;
+            lanes &= lanes - 1;
+            address = lanes != 0 ? addresses[gpc_lowest_bit(lanes)] : GPC_NEVER;
+        } while ((address & ~line_mask) == line);
+        status = gpc_order_may_touch(x->base->cores->order, x->base->index, x->warp_index, &d->access, line, words);
+    }
+    return status;
+}
+
 int
 gpc_core_query_scratchpad_order(gpc_issue_t *x, const gpc_decoded_t *d)
 {

@@ -1,8 +1,328 @@
-/* load_store.c: issues a warp's load, store or atomic as an access with line requests (coalescer.c) in the queue. */
+/* load_store.c: the load-store unit of a core. A warp's load, store or atomic becomes an access; the coalescer makes one
+ * request per distinct line; the requests wait in the load-store queue, a FIFO that offers one per cycle to the L1 port.
+ *
+ * The queue cannot deadlock: a warp waits for places that only older accesses occupy, and these need no further
+ * place. */
 #include "core/memory/load_store.h"
 
+#include <string.h>
+
+#include "core/memory/narrow.h"
 #include "core/memory/order.h"
 #include "core/registers.h"
+#include "core/waking.h"
+
+#define HASH_SLOTS 128u
+
+/* The lines that an instruction has accessed so far. */
+typedef struct {
+    gpc_index_t access;
+    uint32_t count;
+    gpc_address_t lines[GPC_MAX_LANES];
+    gpc_msg_t *messages[GPC_MAX_LANES];
+    gpc_core_request_t *requests[GPC_MAX_LANES];
+    uint8_t slots[HASH_SLOTS]; /* 1 + number of a line; 0: free */
+} coalescer_t;
+
+/* ---- coalescing: requests ---------------------------------------------------------------------------------------- */
+
+/* An access by pointer has no buffer. */
+static inline bool
+is_read_only(const gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    return (d->flags & GPC_FLAG_FLAT) == 0 && x->launch->launch.buffers[d->immediate].read_only;
+}
+
+static inline bool
+is_merge(const gpc_decoded_t *d)
+{
+    return d->narrow.bytes != 0 && d->access.kind == GPC_ACCESS_STORE;
+}
+
+static void
+fill_message(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_address_t line)
+{
+    static const uint8_t types[] = {GPC_MSG_LOAD, GPC_MSG_STORE, GPC_MSG_ATOMIC};
+    msg->next = GPC_NONE;
+    msg->type = is_merge(d) ? GPC_MSG_ATOMIC : types[d->access.kind];
+    msg->flags = is_read_only(x, d) ? GPC_MSG_FLAG_READ_ONLY : 0;
+    msg->order = d->access.order;
+    msg->scope = d->access.scope;
+    msg->source = msg->requester = (gpc_node_t) x->base->index;
+    msg->destination = (gpc_node_t) x->base->index;
+    msg->warp = (uint16_t) x->warp_index;
+    msg->lanes = GPC_NONE;
+    msg->mask = 0;
+    msg->flits = 0;
+    msg->network = GPC_MAX_NETWORKS; /* on no network: to the core's own L1 */
+    msg->traffic_class = 0;
+    msg->epoch = 0;
+    msg->line = line;
+    msg->ready = 0;
+    msg->issued = x->now;
+    memset(msg->fields, 0, sizeof msg->fields);
+}
+
+static int
+fail_capacity(const gpc_issue_t *x, const char *what)
+{
+    return gpc_fail(x->base->cores->failure, GPC_ERROR_CAPACITY,
+                    "core %u: the pool of %s is empty with %u requests in flight", x->base->index, what,
+                    x->core->in_flight);
+}
+
+/* Appends a request for the line to the core's queue; NULL: *status is the error. */
+static gpc_core_request_t *
+new_request(gpc_issue_t *x, const gpc_decoded_t *d, gpc_index_t access, gpc_address_t line, int *status)
+{
+    gpc_cores_t *self = x->base->cores;
+    gpc_index_t i = gpc_pool_take(self->messages);
+    if (i == GPC_NONE) {
+        *status = fail_capacity(x, "messages");
+        return NULL;
+    }
+    gpc_msg_t *msg = gpc_msg_at(self->messages, i);
+    fill_message(x, d, msg, line);
+    if (msg->type == GPC_MSG_ATOMIC) {
+        msg->lanes = gpc_pool_take(self->lane_lists);
+        if (msg->lanes == GPC_NONE) {
+            gpc_pool_give(self->messages, i);
+            *status = fail_capacity(x, "lane lists");
+            return NULL;
+        }
+        gpc_lane_list_t *list = gpc_lane_list_at(self->lane_lists, msg->lanes);
+        list->next = GPC_NONE;
+        list->operation = d->atomic;
+        list->type = d->type;
+        list->count = 0;
+    }
+    msg->request = i; /* identifies it to controllers; a merged load takes over another request's index */
+    msg->access = gpc_pool_take(&self->parts->requests[x->base->index]);
+    gpc_core_request_t *request = gpc_request_at(self->parts, x->base->index, msg->access);
+    request->access = access;
+    request->lanes = 0;
+    request->parked = GPC_NONE;
+    request->name = i;
+    gpc_list_push(&x->core->queue, self->messages, i);
+    x->core->in_flight++;
+    return request;
+}
+
+static int
+new_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_address_t line)
+{
+    int status = GPC_OK;
+    gpc_core_request_t *request = new_request(x, d, lines->access, line, &status);
+    if (request == NULL) {
+        return status;
+    }
+    lines->lines[lines->count] = line;
+    lines->messages[lines->count] = gpc_msg_at(x->base->cores->messages, request->name);
+    lines->requests[lines->count++] = request;
+    return GPC_OK;
+}
+
+/* The index of the line among the instruction's lines, added if new; negative: an error. */
+static int
+find_line(gpc_issue_t *x, const gpc_decoded_t *d, coalescer_t *lines, gpc_address_t line)
+{
+    uint32_t slot = (uint32_t) ((line * UINT64_C(0x9E3779B97F4A7C15)) >> 57);
+    while (lines->slots[slot] != 0) {
+        uint32_t number = lines->slots[slot] - 1u;
+        if (lines->lines[number] == line) {
+            return (int) number;
+        }
+        slot = (slot + 1) % HASH_SLOTS;
+    }
+    GPC_TRY(new_line(x, d, lines, line));
+    lines->slots[slot] = (uint8_t) lines->count;
+    return (int) lines->count - 1;
+}
+
+/* Called when the request has all of its lanes. */
+static void
+note_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_core_request_t *request, const gpc_msg_t *msg)
+{
+    request->words = request->missing = msg->mask;
+    if (x->base->cores->order->touched) {
+        gpc_order_touch(x->base->cores->order, x->base->index, x->warp_index, &d->access, msg->line, msg->mask);
+    }
+}
+
+/* The lanes' values: words of a store, operands of an atomic. */
+typedef struct {
+    const uint32_t *values[4], *replacement;
+} hand_over_t;
+
+/* A lane's value; nothing of a load. */
+static inline __attribute__((always_inline)) void
+add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t lane, uint32_t word,
+         const hand_over_t *from)
+{
+    if (d->access.kind == GPC_ACCESS_STORE) {
+        for (uint32_t k = 0; k < d->width; k++) {
+            msg->data[word + k] = from->values[k][lane]; /* lanes come in order: the highest wins */
+        }
+    } else if (d->access.kind == GPC_ACCESS_ATOMIC) {
+        gpc_lane_list_t *list = gpc_lane_list_at(x->base->cores->lane_lists, msg->lanes);
+        uint32_t n = list->count++;
+        list->lane[n] = (uint8_t) lane;
+        list->word[n] = (uint8_t) word;
+        list->operand[n] = from->values[0][lane];
+        list->replacement[n] = from->replacement[lane];
+        list->old[n] = 0;
+    }
+}
+
+/* A load hands nothing over. */
+static void
+hand_over(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t (*room)[GPC_MAX_LANES], hand_over_t *from)
+{
+    from->replacement = NULL;
+    if (d->access.kind != GPC_ACCESS_LOAD) {
+        for (uint32_t k = 0; k < d->width; k++) {
+            gpc_operand_t value = gpc_operand_next(x, d->b, k);
+            from->values[k] = gpc_operand_lanes(x, &value, room[k]);
+        }
+        if (d->access.kind == GPC_ACCESS_ATOMIC) {
+            from->replacement = gpc_operand_lanes(x, &d->c, room[4]);
+        }
+    }
+}
+
+/* ---- coalescing: all lanes in one line --------------------------------------------------------------------------- */
+
+/* Stores the word of each lane in its line. */
+static void
+fill_words(gpc_core_access_t *access, const uint32_t *index, uint32_t count, uint32_t word_mask)
+{
+    uint8_t *word = access->word;
+    for (const uint32_t *end = index + count; index != end; index += 32, word += 32) {
+        for (uint32_t l = 0; l < 32; l++) {
+            word[l] = (uint8_t) (index[l] & word_mask);
+        }
+    }
+}
+
+static int
+coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t access_index,
+              const gpc_one_line_t *at)
+{
+    int status = GPC_OK;
+    gpc_core_request_t *request = new_request(x, d, access_index, at->line, &status);
+    if (request == NULL) {
+        return status;
+    }
+    gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, access_index);
+    gpc_msg_t *msg = gpc_msg_at(x->base->cores->messages, request->name);
+    uint32_t room[5][GPC_MAX_LANES];
+    hand_over_t from;
+    hand_over(x, d, room, &from);
+    access->one_word = at->one_word;
+    access->straight = at->straight && d->access.kind != GPC_ACCESS_ATOMIC;
+    msg->mask = at->words;
+    if (access->straight) {
+        access->word[0] = (uint8_t) at->first;
+        if (d->access.kind == GPC_ACCESS_STORE) {
+            memcpy(msg->data + at->first, from.values[0], x->launch->lanes * sizeof *msg->data);
+        }
+    } else {
+        fill_words(access, at->index, x->launch->lanes, at->word_mask);
+        for (gpc_lanes_t left = d->access.kind != GPC_ACCESS_LOAD ? lanes : 0; left != 0; left &= left - 1) {
+            uint32_t l = gpc_lowest_bit(left);
+            add_lane(x, d, msg, l, access->word[l], &from);
+        }
+    }
+    request->lanes = lanes;
+    note_words(x, d, request, msg);
+    access->remaining = access->to_offer = 1;
+    access->line = at->line;
+    return GPC_OK;
+}
+
+/* ---- coalescing: the general case -------------------------------------------------------------------------------- */
+
+/* Lanes in order as long as they access this line: stores the place of each (its first word; of a narrow access its
+ * first byte) and adds their words. Returns the other lanes. */
+static inline gpc_lanes_t
+take_run(const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_address_t *addresses, gpc_address_t line,
+         gpc_address_t line_mask, uint8_t *place, gpc_mask_t *words)
+{
+    uint32_t shift = d->narrow.bytes != 0 ? 0 : 2;
+    gpc_mask_t mask = GPC_NO_WORDS, of_lane = (UINT32_C(1) << d->width) - 1;
+    do {
+        uint32_t l = gpc_lowest_bit(lanes);
+        gpc_address_t offset = addresses[l] - line;
+        if (offset > line_mask) {
+            break;
+        }
+        place[l] = (uint8_t) (offset >> shift);
+        mask |= of_lane << offset / 4;
+        lanes &= lanes - 1;
+    } while (lanes != 0);
+    *words |= mask;
+    return lanes;
+}
+
+/* Values of lanes whose places are known. */
+static void
+add_values(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_lanes_t lanes, const uint8_t *place,
+           const hand_over_t *from)
+{
+    for (; lanes != 0; lanes &= lanes - 1) {
+        uint32_t l = gpc_lowest_bit(lanes);
+        if (d->narrow.bytes == 0) {
+            add_lane(x, d, msg, l, place[l], from);
+        } else if (is_merge(d)) {
+            gpc_narrow_add(gpc_lane_list_at(x->base->cores->lane_lists, msg->lanes), l, place[l], &d->narrow,
+                           from->values[0][l]);
+        }
+    }
+}
+
+/* Appends one request per distinct line to the core's queue; sets the access's number of requests and first line. */
+static int
+coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_address_t *addresses,
+         gpc_index_t access_index)
+{
+    gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, access_index);
+    coalescer_t lines;
+    lines.count = 0;
+    lines.access = access_index;
+    uint32_t room[5][GPC_MAX_LANES];
+    gpc_address_t line_mask = x->base->cores->machine->line_bytes - 1u;
+    hand_over_t from;
+    hand_over(x, d, room, &from);
+    memset(lines.slots, 0, sizeof lines.slots / 2); /* in two pieces, as gpc_msg_clear */
+    memset(lines.slots + HASH_SLOTS / 2, 0, sizeof lines.slots / 2);
+    while (lanes != 0) {
+        gpc_address_t line = addresses[gpc_lowest_bit(lanes)] & ~line_mask;
+        int number = find_line(x, d, &lines, line);
+        if (number < 0) {
+            return number;
+        }
+        gpc_msg_t *msg = lines.messages[number];
+        gpc_lanes_t left = take_run(d, lanes, addresses, line, line_mask, access->word, &msg->mask),
+                    run = lanes & ~left;
+        lines.requests[number]->lanes |= run;
+        if (d->access.kind != GPC_ACCESS_LOAD) {
+            add_values(x, d, msg, run, access->word, &from);
+        }
+        lanes = left;
+    }
+    for (uint32_t n = 0; n < lines.count; n++) {
+        if (is_merge(d)) {
+            gpc_narrow_finish_store(x->base->cores, lines.messages[n]);
+        }
+        note_words(x, d, lines.requests[n], lines.messages[n]);
+    }
+    access->straight = access->one_word = false;
+    access->remaining = access->to_offer = lines.count;
+    access->line = lines.lines[0];
+    return 0;
+}
+
+/* ---- issue ------------------------------------------------------------------------------------------------------- */
 
 static void
 count_access(gpc_core_statistics_t *statistics, const gpc_decoded_t *d, uint32_t lines)
@@ -24,26 +344,6 @@ count_access(gpc_core_statistics_t *statistics, const gpc_decoded_t *d, uint32_t
     }
 }
 
-/* Queries order.c for the words of every lane, those of consecutive lanes of a line together, before any request is made. Out of
- * line: rare. */
-__attribute__((noinline)) static int
-query_lines(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
-{
-    gpc_address_t addresses[GPC_MAX_LANES], line_mask = x->base->cores->machine->line_bytes - 1u;
-    int status = gpc_core_find_addresses(x, d, lanes, addresses);
-    while (lanes != 0 && status == GPC_ORDER_VERDICT_GO) {
-        gpc_address_t address = addresses[gpc_lowest_bit(lanes)], line = address & ~line_mask;
-        gpc_mask_t words = GPC_NO_WORDS;
-        do {
-            words |= ((UINT32_C(1) << d->width) - 1) << (address & line_mask) / 4;
-            lanes &= lanes - 1;
-            address = lanes != 0 ? addresses[gpc_lowest_bit(lanes)] : GPC_NEVER;
-        } while ((address & ~line_mask) == line);
-        status = gpc_order_may_touch(x->base->cores->order, x->base->index, x->warp_index, &d->access, line, words);
-    }
-    return status;
-}
-
 int
 gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
 {
@@ -59,7 +359,7 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     if (minds_lines) {
         status = one_line ? gpc_order_may_touch(x->base->cores->order, x->base->index, x->warp_index, &d->access,
                                                 at.line, at.words)
-                          : query_lines(x, d, lanes);
+                          : gpc_core_query_lines(x, d, lanes);
         if (status > 0) {
             return gpc_core_block_for_order(x, d, status, GPC_NEVER);
         }
@@ -81,11 +381,11 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     access->live = true;
     bool observed = gpc_is_observed(&x->base->cores->tap, GPC_ON_ACCESSED); /* with the lanes' addresses */
     if (one_line && !observed) {
-        status = gpc_core_coalesce_line(x, d, lanes, i, &at);
+        status = coalesce_line(x, d, lanes, i, &at);
     } else {
         gpc_address_t addresses[GPC_MAX_LANES];
         status = gpc_core_find_addresses(x, d, lanes, addresses);
-        status = status != GPC_OK ? status : gpc_core_coalesce(x, d, lanes, addresses, i);
+        status = status != GPC_OK ? status : coalesce(x, d, lanes, addresses, i);
         if (status == GPC_OK) {
             status = gpc_core_publish(x, d, lanes, i, addresses, NULL);
         }
@@ -97,4 +397,85 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     gpc_core_set_destination(x, &d->destination, d->width, GPC_NEVER);
     gpc_order_issued(x->base->cores->order, x->base->index, x->warp_index, &d->access);
     return GPC_ISSUED;
+}
+
+/* ---- the load-store queue ---------------------------------------------------------------------------------------- */
+
+bool
+gpc_core_has_room(const gpc_cores_t *self, uint32_t core_index)
+{
+    const gpc_core_t *core = &self->parts->cores[core_index];
+    const gpc_pool_t *accesses = &self->parts->accesses[core_index];
+    return core->queued < self->machine->load_store_queue &&
+           core->in_flight + self->machine->lanes_per_warp <= self->machine->requests_per_core &&
+           accesses->state->in_use < accesses->capacity;
+}
+
+int
+gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core_index)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    if (core->waits_queue == 0 || !gpc_core_has_room(self, core_index)) {
+        return 0;
+    }
+    core->ready |= core->waits_queue;
+    core->waits_queue = 0;
+    return gpc_core_schedule(self, core_index, self->hooks.now(self->hooks.world));
+}
+
+int
+gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    if (core->queue.count == 0 || core->held || core->port_used == now) {
+        return GPC_OK;
+    }
+    gpc_list_t before = core->queue;
+    gpc_index_t next = gpc_msg_at(self->messages, before.head)->next;
+    gpc_index_t i = gpc_list_pop(&core->queue, self->messages);
+    const gpc_core_request_t *request = gpc_request_at(self->parts, core_index, gpc_msg_at(self->messages, i)->access);
+    gpc_core_access_t *access = gpc_access_at(self->parts, core_index, request->access);
+    /* The L1 may complete the request immediately, which frees message and access. */
+    bool last = --access->to_offer == 0;
+    gpc_msg_at(self->messages, i)->received = now;
+    int status = GPC_OBSERVE(&self->tap, OFFERED, offered, core_index, gpc_msg_at(self->messages, i));
+    if (status == GPC_OK) {
+        status = self->hooks.offer(self->hooks.world, core_index, i);
+    }
+    if (status < 0) {
+        return status;
+    }
+    if (status == GPC_OFFER_HELD) {
+        access->to_offer++;
+        core->queue = before;
+        gpc_msg_at(self->messages, i)->next = next;
+        core->held = true;
+        return GPC_OK;
+    }
+    core->port_used = now;
+    core->held = status == GPC_OFFER_LAST;
+    if (last) {
+        core->queued--;
+        return gpc_core_wake_queue_waiters(self, core_index);
+    }
+    return GPC_OK;
+}
+
+int
+gpc_cores_retry(gpc_cores_t *self, uint32_t core_index, bool at_edge)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    gpc_cycle_t now = self->hooks.now(self->hooks.world);
+    if (!core->held) {
+        return GPC_OK;
+    }
+    core->held = false;
+    if (core->in_turn || !at_edge || core->port_used == now) {
+        return gpc_core_schedule(self, core_index, now);
+    }
+    int status = gpc_core_offer(self, core_index, now); /* as a turn of the core in this cycle would */
+    if (status == GPC_OK && core->queue.count != 0 && !core->held) {
+        status = gpc_core_schedule(self, core_index, now + 1);
+    }
+    return status;
 }

@@ -9,13 +9,15 @@
 GPC_MUST_CHECK int gpc_core_query_order(gpc_issue_t *x, const gpc_decoded_t *d);
 /* The same for a scratchpad access of a machine whose scratchpad_order is set. */
 GPC_MUST_CHECK int gpc_core_query_scratchpad_order(gpc_issue_t *x, const gpc_decoded_t *d);
+/* Queries order.c for the words of every lane, before any request is made: a verdict, or an error. */
+GPC_MUST_CHECK int gpc_core_query_lines(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes);
 /* Blocks the warp, which retries when one of its accesses completes, or at `until`. */
 int gpc_core_block_for_order(gpc_issue_t *x, const gpc_decoded_t *d, int verdict, gpc_cycle_t until);
 /* Reports an access to the monitor: addresses, or words of the scratchpad. */
 GPC_MUST_CHECK int gpc_core_publish(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t name,
                                     const gpc_address_t *addresses, const uint32_t *words);
 
-/* coalescer.c: byte addresses of the lanes, checked against the buffer. */
+/* addresses.c: byte addresses of the lanes, checked against the buffer. */
 GPC_MUST_CHECK int gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes,
                                            gpc_address_t *addresses);
 /* The line that all lanes of an access to words access. */
@@ -32,17 +34,8 @@ typedef struct {
 /* Whether the lanes access words of one line that is entirely inside the buffer: most accesses. room: of the indices. */
 bool gpc_core_find_line(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *room,
                         gpc_one_line_t *out);
-/* Makes the request of such an access. */
-GPC_MUST_CHECK int gpc_core_coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_index_t access,
-                                          const gpc_one_line_t *at);
-/* Appends one request per distinct line to the core's queue; sets the access's number of requests and first line. */
-GPC_MUST_CHECK int gpc_core_coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes,
-                                     const gpc_address_t *addresses, gpc_index_t access);
-
 /* load_store.c */
 GPC_MUST_CHECK int gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d);
-
-/* queue.c */
 bool gpc_core_has_room(const gpc_cores_t *self, uint32_t core); /* in the load-store queue, for one more instruction */
 /* Makes warps that wait for room in the queue ready if there is room. */
 GPC_MUST_CHECK int gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core);
