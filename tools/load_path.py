@@ -1,9 +1,11 @@
-"""Check that a missing load walks each file once on its way down and once on its way up, and print the way.
+"""Follow a load that misses, print the files that it enters, and check docs/architecture.md's list of them.
 
-``python tools/load_path.py build/release/load_path``: the executable is ``csrc/tests/load_path.c``, which the meson
-test load_path builds. A file on the stack of
-calls that is entered again from another file would be walked twice. Only callbacks may do that: the machine's
-ports, the function that answers a pending request, and the network's look at an arrived message.
+``python tools/load_path.py build/quick/load_path``: the executable is ``csrc/tests/load_path.c``, which the meson test
+load_path builds; it prints every call. Three checks: the numbered list under *The path of a memory access* is what the
+load walks from the scheduler to the L2's table (``walked``), and has at most nine files; the load and its answer enter
+files in the order of ``WAY``; and no file on the stack of calls is entered again from another file, since it would be
+walked twice. Only callbacks may do that: the machine's ports, the function that answers a pending request, and the
+network's look at an arrived message.
 """
 
 from __future__ import annotations
@@ -13,8 +15,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 SKIPPED = 77  # meson's status of a test that cannot run
+PAGE = Path(__file__).resolve().parents[1] / "docs/architecture.md"
+MOST_FILES = 9  # of the list
+DISPATCH = "machine/run.c"  # the loop over events
+#: The functions that make the load's request, move it on, and look its event up. The files on the stack of calls of
+#: one of them are those that a reader opens; other files of the record are look-ups and bookkeeping, which return.
+MOVES = {"new_request", "enter", "pass_on", "arrive"}
+LOOK_UP = {"core to L1 to network": "l1_classify", "network to L2 to DRAM": "l2_classify"}
 #: (file entered again, file that calls back); the ports in machine/ are callbacks of every layer.
 CALLBACKS = {
     ("protocols/baseline/baseline.c", "controller/pending.c"),
@@ -48,36 +58,57 @@ WAY = (
 )
 
 
-def calls(executable: str) -> Iterator[list[str]]:
-    """After every entry of a function: the files on the stack of calls, equal neighbours as one."""
+def calls(executable: str) -> Iterator[tuple[str, list[str]]]:
+    """After every entry of a function: its name, and the files on the stack of calls, equal neighbours as one."""
     lines = subprocess.run(
         [executable], capture_output=True, text=True, check=True
     ).stdout.splitlines()
     offsets = sorted({line[1:] for line in lines if line[0] == "+"})
-    places = subprocess.run(
-        ["addr2line", "-e", executable, *offsets], capture_output=True, text=True, check=True
+    found = subprocess.run(
+        ["addr2line", "-f", "-e", executable, *offsets], capture_output=True, text=True, check=True
     ).stdout.splitlines()
-    file_of = {
-        offset: found[1] if (found := re.search(r"csrc/(.*\.[ch]):", place)) else place
-        for offset, place in zip(offsets, places, strict=True)
+    place_of = {
+        offset: (name, source[1] if (source := re.search(r"csrc/(.*\.[ch]):", place)) else place)
+        for offset, name, place in zip(offsets, found[::2], found[1::2], strict=True)
     }
     stack: list[str] = []
     for line in lines:
         if line == "-":
             stack.pop()
             continue
-        stack.append(file_of[line[1:]])
-        sources = [name for name in stack if name.endswith(".c")]
-        yield [name for i, name in enumerate(sources) if i == 0 or name != sources[i - 1]]
+        name, file = place_of[line[1:]]
+        stack.append(file)
+        sources = [one for one in stack if one.endswith(".c")]
+        yield name, [one for i, one in enumerate(sources) if i == 0 or one != sources[i - 1]]
+
+
+def walked(entries: list[tuple[str, list[str]]]) -> list[str]:
+    """The files that carry the load from the scheduler to the L2's table, in the order of their first use."""
+    found: list[str] = []
+    for name, files in entries:
+        if name in MOVES or name in LOOK_UP.values():
+            found += [file for file in files if file not in found and file != DISPATCH]
+        if name == LOOK_UP["network to L2 to DRAM"]:
+            return found
+    raise SystemExit(
+        "the load does not reach the L2's table: has a function of MOVES another name?"
+    )
+
+
+def listed(page: str) -> list[str]:
+    """The files of the numbered list under *The path of a memory access* that begins with the scheduler's."""
+    section = page.partition("## The path of a memory access")[2].partition("\n## ")[0]
+    return re.findall(r"^\d+\. `([\w/]+\.c)`", section, re.MULTILINE)
 
 
 def main() -> int:
-    """Print the path; 1 if a file is entered twice, or the order of the files is another one."""
+    """Print the path; 1 if a file is entered twice, or the order of the files or the page's list is another one."""
     if shutil.which("addr2line") is None:
         return SKIPPED
+    entries = list(calls(sys.argv[1]))
     again: set[tuple[str, str]] = set()
     path: list[str] = []
-    for files in calls(sys.argv[1]):
+    for _, files in entries:
         again |= {
             (name, files[i - 1])
             for i, name in enumerate(files)
@@ -85,14 +116,22 @@ def main() -> int:
         }
         if not path or path[-1] != files[-1]:
             path.append(files[-1])
-    print("\n".join(path))
-    for name, caller in sorted(again - CALLBACKS):
-        print(f"{name}: entered again, from {caller}", file=sys.stderr)
+    walk, page = walked(entries), listed(PAGE.read_text(encoding="utf-8"))
+    print("walked to the L2's table:", *walk, sep="\n  ")
+    print("entered:", *path, sep="\n  ")
+    failures = [
+        f"{name}: entered again, from {caller}" for name, caller in sorted(again - CALLBACKS)
+    ]
     rest = iter(path)
     missing = [name for _, files in WAY for name in files if name not in rest]  # a subsequence
     if missing:
-        print(f"not in the order of the load's way: {missing[0]}", file=sys.stderr)
-    return 1 if missing or again - CALLBACKS else 0
+        failures.append(f"not in the order of the load's way: {missing[0]}")
+    if walk != page:
+        failures.append(f"{PAGE.name} lists {', '.join(page) or 'no file'}")
+    if len(walk) > MOST_FILES:
+        failures.append(f"the walk has {len(walk)} files, more than {MOST_FILES}")
+    print(*failures, sep="\n", end="\n" if failures else "", file=sys.stderr)
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

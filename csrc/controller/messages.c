@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "controller/controller.h"
+#include "controller/requests.h"
 
 /* ---- messages -------------------------------------------------------------------------------------------------------------------- */
 
@@ -41,15 +42,6 @@ gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
 
     return other->bytes ? other->bytes(info->whole_line && msg->lanes == GPC_NONE, payload)
                         : info->fixed_bytes + payload;
-}
-
-int
-gpc_lacks_message(const gpc_step_t *x, const char *needed_to)
-{
-    return gpc_fail(x->unit->failure, GPC_ERROR_PROTOCOL,
-                    "%s %u of %s, table %s, line 0x%llx, state %s: an action has no message to %s (cause %u)",
-                    x->unit->type->name, x->unit->index, x->unit->protocol->id, x->table->name,
-                    (unsigned long long) x->line, x->table->states[x->state].name, needed_to, x->cause);
 }
 
 gpc_msg_t *
@@ -192,6 +184,20 @@ gpc_send(gpc_step_t *x, gpc_msg_t *msg)
 }
 
 int
+gpc_send_outstanding(gpc_step_t *x, gpc_msg_t *msg)
+{
+    gpc_requests_mshr(x)->outstanding++;
+    return gpc_send(x, msg);
+}
+
+int
+gpc_send_and_wait(gpc_step_t *x, gpc_msg_t *msg)
+{
+    GPC_TRY(gpc_send_outstanding(x, msg));
+    return gpc_keep_pending(x);
+}
+
+int
 gpc_send_collected(gpc_controller_t *unit, bool forget)
 {
     gpc_index_t message;
@@ -265,6 +271,35 @@ int
 gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit)
 {
     return complete(x, request, words, hit, 0);
+}
+
+int
+gpc_complete_pending(gpc_step_t *x, const uint32_t *words)
+{
+    gpc_index_t request;
+    while ((request = gpc_pop_pending(x)) != GPC_NONE) {
+        GPC_TRY(gpc_complete(x, request, words, false));
+    }
+    return GPC_OK;
+}
+
+int
+gpc_perform_and_complete(gpc_step_t *x, gpc_index_t request, bool hit)
+{
+    const gpc_msg_t *msg = gpc_msg_at(x->unit->messages, request);
+    uint32_t *words = gpc_line_words(x);
+    int status = GPC_OK;
+
+    if (msg->type == GPC_MSG_ATOMIC) {
+        (void) gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, msg->lanes), words);
+    } else if (msg->type == GPC_MSG_STORE) {
+        gpc_merge_words(words, msg->data, msg->mask);
+    }
+    if (msg->type != GPC_MSG_LOAD) {
+        status = gpc_note_performed(x, request, 0);
+    }
+    GPC_TRY(status);
+    return gpc_complete(x, request, words, hit);
 }
 
 int

@@ -29,35 +29,6 @@ gpc_answer_pending(gpc_step_t *x, uint8_t type, int (*answer)(gpc_step_t *x, gpc
 }
 
 int
-gpc_complete_pending(gpc_step_t *x, const uint32_t *words)
-{
-    gpc_index_t request;
-    while ((request = gpc_pop_pending(x)) != GPC_NONE) {
-        GPC_TRY(gpc_complete(x, request, words, false));
-    }
-    return GPC_OK;
-}
-
-int
-gpc_perform_and_complete(gpc_step_t *x, gpc_index_t request, bool hit)
-{
-    const gpc_msg_t *msg = gpc_msg_at(x->unit->messages, request);
-    uint32_t *words = gpc_line_words(x);
-    int status = GPC_OK;
-
-    if (msg->type == GPC_MSG_ATOMIC) {
-        (void) gpc_rmw_perform(gpc_lane_list_at(x->unit->lane_lists, msg->lanes), words);
-    } else if (msg->type == GPC_MSG_STORE) {
-        gpc_merge_words(words, msg->data, msg->mask);
-    }
-    if (msg->type != GPC_MSG_LOAD) {
-        status = gpc_note_performed(x, request, 0);
-    }
-    GPC_TRY(status);
-    return gpc_complete(x, request, words, hit);
-}
-
-int
 gpc_keep_pending(gpc_step_t *x)
 {
     if (x->message == GPC_NONE) {

@@ -1,19 +1,5 @@
-/* requests.c: counts the answers that a line's transaction expects, and marks order points. */
+/* requests.c: actions of an L1 on its outstanding requests: join, merge, fill, complete. */
 #include "controller/requests.h"
-
-int
-gpc_send_outstanding(gpc_step_t *x, gpc_msg_t *msg)
-{
-    gpc_requests_mshr(x)->outstanding++;
-    return gpc_send(x, msg);
-}
-
-int
-gpc_send_and_wait(gpc_step_t *x, gpc_msg_t *msg)
-{
-    GPC_TRY(gpc_send_outstanding(x, msg));
-    return gpc_keep_pending(x);
-}
 
 GPC_SAME_PLACE(gpc_joined_mshr_t, gpc_requests_mshr_t, outstanding);
 

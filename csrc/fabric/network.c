@@ -1,22 +1,69 @@
-/* network.c: injection and ejection of messages at nodes, and the relays of a crossbar's banks from core to core. */
+/* network.c: the way of a message through routers: a node injects it, it requests an output, is granted and advances, until the
+ * target's node takes it or relays it (a crossbar's bank, from core to core).
+ *
+ * A message whose head enters an input buffer at edge t may be granted from t + (latency - 1) cycles on: the router's
+ * pipeline precedes its arbitration. After a grant the message streams for `flits` cycles from its input port through
+ * its output port. A copy of a multicast that has crossed its source's link streams through its output port only.
+ *
+ * After a grant, the message's head is in the next buffer one cycle later, its last flit in an ejection buffer `flits`
+ * cycles later: an unloaded message takes latency cycles per router, and flits - 1 for its tail.
+ *
+ * Invariant: after the events of a tick no free output remains for which an idle input has a ready message and credits.
+ * Three events at an output can violate it: a request becomes ready, credits return, a stream ends. At the end of a
+ * stream the output serves the next idle input that waits for it, then the input serves the next free output that it
+ * waits for, both round robin. Busy ports are not polled: they are considered when their stream ends. */
 #include "fabric/network.h"
 
 #include <assert.h>
 
 #include "base/errors.h"
-#include "fabric/network_parts.h"
+#include "fabric/arbiter.h"
 
-/* ---- relays ------------------------------------------------------------------------------------------------------ */
+/* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
-/* The head of an ejection buffer if this node relays it, else GPC_NONE. */
-static inline gpc_index_t
-relay_at(const gpc_network_t *self, gpc_node_t node, uint32_t network)
+/* A message's head enters a queue of the input at tick. */
+static int
+enter(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t queue, gpc_index_t message, gpc_tick_t tick)
 {
-    gpc_index_t head = self->parts->node_states[node].ejected[network].head;
-    if (head == GPC_NONE || !(gpc_msg_at(self->messages, head)->flags & GPC_MSG_FLAG_RELAY)) {
-        return GPC_NONE;
+    gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    gpc_list_t *list = &self->parts->queues[queue].list;
+
+    msg->ready = tick + (self->config.latency - 1) * self->config.clock.period;
+    gpc_list_push(list, self->messages, message);
+    return list->count == 1 ? gpc_network_request(self, input, output, msg) : 0;
+}
+
+static inline int
+inject(gpc_network_t *self, const gpc_network_way_t *way, gpc_index_t message)
+{
+    gpc_queue_t *queue = &self->parts->queues[way->queue];
+    uint32_t flits = gpc_network_credits_needed(self, gpc_msg_at(self->messages, message));
+
+    assert(queue->room >= flits);
+    queue->room -= flits;
+    return enter(self, way->input, way->output, way->queue, message,
+                 gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
+}
+
+/* Moves the message to the buffer that the output feeds. */
+static int
+pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, gpc_tick_t now)
+{
+    const gpc_output_wiring_t *wiring = &self->parts->outputs[output];
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    gpc_tick_t period = self->config.clock.period;
+
+    if (wiring->counted) {
+        self->traffic[msg->type].flit_hops += msg->flits;
     }
-    return head;
+    if (wiring->downstream != GPC_NONE) {
+        uint32_t input = wiring->downstream, next = gpc_network_route(self, self->parts->inputs[input].router, msg);
+        uint32_t queue = gpc_network_queue_number(self->parts, input, msg->network, next);
+        return enter(self, input, next, queue, message, now + period);
+    }
+    return gpc_wheel_schedule(self->wheel, now + (1 + gpc_network_tail(&self->config, msg->flits)) * period,
+                              self->parts->arrive_kind, GPC_NETWORK_PRIORITY_ARRIVE, wiring->arrival + msg->network,
+                              message);
 }
 
 /* Takes the head of an ejection buffer and returns its credits. */
@@ -32,40 +79,7 @@ eject(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t *messa
                                       gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
 }
 
-static inline int
-inject(gpc_network_t *self, const gpc_network_way_t *way, gpc_index_t message)
-{
-    gpc_queue_t *queue = &self->parts->queues[way->queue];
-    uint32_t flits = gpc_network_credits_needed(self, gpc_msg_at(self->messages, message));
-
-    assert(queue->room >= flits);
-    queue->room -= flits;
-    return gpc_network_enter(self, way->input, way->output, way->queue, message,
-                             gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
-}
-
-/* The way that a relayed message takes from its bank. */
-static inline gpc_network_way_t
-relay_way(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg)
-{
-    const gpc_network_parts_t *parts = self->parts;
-    uint32_t input = parts->injection[node] + gpc_network_port(parts, node, msg->destination);
-    uint32_t output = gpc_network_output(parts, parts->inputs[input].router, msg->destination, msg->source);
-    return (gpc_network_way_t){
-        .input = input, .output = output, .queue = gpc_network_queue_number(parts, input, msg->network, output)};
-}
-
-bool
-gpc_network_relay_has_room(const gpc_network_t *self, gpc_node_t node, uint32_t network)
-{
-    gpc_index_t message = relay_at(self, node, network);
-    if (message == GPC_NONE) {
-        return false;
-    }
-    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    gpc_network_way_t way = relay_way(self, node, msg);
-    return gpc_network_way_has_room(self, &way, msg);
-}
+/* ---- relays ------------------------------------------------------------------------------------------------------ */
 
 /* Re-injects relayed messages from the head of the ejection buffer while there is room. */
 __attribute__((noinline)) static int /* rarely called: its callers stay short */
@@ -73,9 +87,9 @@ relay(gpc_network_t *self, gpc_node_t node, uint32_t network)
 {
     gpc_index_t message;
 
-    while ((message = relay_at(self, node, network)) != GPC_NONE) {
+    while ((message = gpc_network_relay_at(self, node, network)) != GPC_NONE) {
         gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-        gpc_network_way_t way = relay_way(self, node, msg);
+        gpc_network_way_t way = gpc_network_relay_way(self, node, msg);
         if (!gpc_network_way_has_room(self, &way, msg)) {
             return 0;
         }
@@ -100,23 +114,6 @@ notify_node(gpc_network_t *self, gpc_node_t node, uint32_t network)
     return self->hooks.arrived ? self->hooks.arrived(self->hooks.world, node, network) : 0;
 }
 
-/* The lane of an input port's queue for an output. */
-static inline uint32_t
-lane_of(const gpc_network_parts_t *parts, uint32_t input, uint32_t output)
-{
-    const gpc_input_wiring_t *wiring = &parts->inputs[input];
-    return wiring->by_output ? output - wiring->first_output : input - parts->injection[wiring->node];
-}
-
-/* The node's own messages may take the room. */
-static inline int
-offer_room(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t output)
-{
-    return self->hooks.room ? self->hooks.room(self->hooks.world, self->parts->inputs[input].node, network,
-                                               lane_of(self->parts, input, output))
-                            : 0;
-}
-
 static int
 relay_into_room(gpc_network_t *self, gpc_node_t node, uint32_t network)
 {
@@ -124,12 +121,23 @@ relay_into_room(gpc_network_t *self, gpc_node_t node, uint32_t network)
     return notify_node(self, node, network);
 }
 
+/* ---- room -------------------------------------------------------------------------------------------------------- */
+
+/* The node's own messages may take the room. */
+static inline int
+offer_room(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t output)
+{
+    return self->hooks.room ? self->hooks.room(self->hooks.world, self->parts->inputs[input].node, network,
+                                               gpc_network_lane(self->parts, input, output))
+                            : 0;
+}
+
 /* As on_room, while a message waits to be relayed: it and the node's own alternate. Out of line: rare. */
 __attribute__((noinline)) static int
 share_room(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t output, gpc_index_t waiting, bool own_first)
 {
     gpc_node_t node = self->parts->inputs[input].node;
-    bool waits = relay_way(self, node, gpc_msg_at(self->messages, waiting)).output == output;
+    bool waits = gpc_network_relay_way(self, node, gpc_msg_at(self->messages, waiting)).output == output;
 
     GPC_TRY(waits && !own_first ? relay_into_room(self, node, network) : GPC_OK);
     GPC_TRY(offer_room(self, input, network, output));
@@ -142,7 +150,7 @@ on_room(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t output)
 {
     gpc_node_t node = self->parts->inputs[input].node;
     bool *own_turn = &self->parts->node_states[node].own_turn[network], own_first = *own_turn;
-    gpc_index_t waiting = relay_at(self, node, network);
+    gpc_index_t waiting = gpc_network_relay_at(self, node, network);
 
     *own_turn = false;
     return waiting == GPC_NONE ? offer_room(self, input, network, output)
@@ -150,9 +158,9 @@ on_room(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t output)
 }
 
 /* Returns room to the node or output that feeds the queue. */
-int
-gpc_network_give_back(gpc_network_t *self, uint32_t input, gpc_queue_t *queue, uint32_t network, uint32_t output,
-                      uint32_t flits, gpc_tick_t now)
+static int
+give_back(gpc_network_t *self, uint32_t input, gpc_queue_t *queue, uint32_t network, uint32_t output, uint32_t flits,
+          gpc_tick_t now)
 {
     const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
 
@@ -163,95 +171,193 @@ gpc_network_give_back(gpc_network_t *self, uint32_t input, gpc_queue_t *queue, u
     return gpc_network_return_credits(self, wiring->upstream, network, flits, now);
 }
 
-/* ---- the nodes' interface ---------------------------------------------------------------------------------------- */
+/* ---- grants ------------------------------------------------------------------------------------------------------ */
 
-/* A crossbar relays messages from core to core through the line's home bank. */
-static bool
-is_relayed(const gpc_network_t *self, const gpc_msg_t *msg)
-{
-    return self->config.topology == GPC_TOPOLOGY_CROSSBAR && gpc_network_is_core(&self->config, msg->source) &&
-           gpc_network_is_core(&self->config, msg->destination);
-}
-
-uint32_t
-gpc_network_lanes(const gpc_network_t *self)
-{
-    uint32_t most = 1;
-    for (uint32_t i = 0; i < self->parts->num_inputs; i++) {
-        const gpc_input_wiring_t *input = &self->parts->inputs[i];
-        most = input->by_output && input->num_outputs > most ? input->num_outputs : most;
-    }
-    for (uint32_t node = 0; node < self->parts->num_nodes; node++) {
-        most = self->parts->ports[node] > most ? self->parts->ports[node] : most;
-    }
-    return most;
-}
-
-/* The way between nodes of which one has several ports. Rare, hence out of line. */
-__attribute__((noinline)) static gpc_network_way_t
-way_over_ports(const gpc_network_parts_t *parts, const gpc_msg_t *msg, gpc_node_t target, bool relayed)
-{
-    uint32_t input = parts->injection[msg->source] + gpc_network_port(parts, msg->source, msg->destination);
-    uint32_t output = gpc_network_output(parts, parts->inputs[input].router, target, msg->source);
-
-    return (gpc_network_way_t){
-        .input = input,
-        .output = output,
-        .lane = output == GPC_NONE ? 0 : lane_of(parts, input, output),
-        .queue = output == GPC_NONE ? 0 : gpc_network_queue_number(parts, input, msg->network, output),
-        .relayed = relayed};
-}
-
-gpc_network_way_t
-gpc_network_way(const gpc_network_t *self, const gpc_msg_t *msg)
+static inline void
+forget_request(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network)
 {
     const gpc_network_parts_t *parts = self->parts;
-    bool relayed = is_relayed(self, msg);
-    gpc_node_t target = relayed ? gpc_network_home(self, msg->line) : msg->destination;
+    gpc_output_state_t *state = &parts->output_states[output];
+    uint32_t from = parts->inputs[input].bit, to = parts->outputs[output].bit;
+    uint32_t words = gpc_network_words(parts->outputs[output].num_inputs);
+    uint64_t *requests = gpc_network_requests(self, output, network), left = 0;
 
-    if (parts->several) {
-        return way_over_ports(parts, msg, target, relayed);
+    requests[from / 64] &= ~(UINT64_C(1) << (from % 64));
+    do { /* at least one word */
+        left |= requests[--words];
+    } while (words != 0);
+    state->requested &= ~((uint32_t) (left == 0) << network);
+    gpc_network_wants(self, input, network)[to / 64] &= ~(UINT64_C(1) << (to % 64));
+    state->waiting--;
+    parts->input_states[input].waiting--;
+}
+
+/* The input's port streams a message through the output. */
+static inline void
+occupy(const gpc_network_parts_t *parts, uint32_t input, uint32_t output, gpc_tick_t until)
+{
+    gpc_input_state_t *from = &parts->input_states[input];
+    uint32_t bit = parts->outputs[output].bit;
+
+    from->busy_until = until;
+    from->streams_to = output;
+    from->next_output = bit + 1 < parts->inputs[input].num_outputs ? bit + 1 : 0;
+}
+
+static int
+grant(gpc_network_t *self, uint32_t output, const gpc_choice_t *choice, gpc_tick_t now)
+{
+    uint32_t input = choice->input, network = choice->network;
+    gpc_queue_t *queue = choice->queue;
+    gpc_network_parts_t *parts = self->parts;
+    gpc_output_state_t *state = &parts->output_states[output];
+    const gpc_input_state_t *from = &parts->input_states[input];
+    const gpc_output_wiring_t *wiring = &parts->outputs[output];
+    gpc_index_t message = gpc_list_pop(&queue->list, self->messages);
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    uint32_t bit = parts->inputs[input].bit, flits = gpc_network_credits_needed(self, msg), room = flits;
+    bool occupies = true;
+    int status = 0;
+
+    state->credits[network] -= flits;
+    state->busy_until = now + gpc_network_stream(self, msg);
+    state->turn = network + 1 < self->config.networks ? network + 1 : 0;
+    state->next_input[network] = bit + 1 < wiring->num_inputs ? bit + 1 : 0;
+    if (state->wake == now) {
+        state->ended = state->streams_from; /* its stream ends at this tick and is not served yet */
     }
-    uint32_t input = parts->injection[msg->source];
-    const gpc_input_wiring_t *wiring = &parts->inputs[input];
-    uint32_t output = parts->routes[wiring->router * parts->num_nodes + target];
-    uint32_t lane = wiring->by_output ? output - wiring->first_output : 0;
-
-    return (gpc_network_way_t){.input = input,
-                               .output = output,
-                               .lane = lane,
-                               .queue = wiring->first_queue + msg->network * wiring->network_queues + lane,
-                               .relayed = relayed};
-}
-
-bool
-gpc_network_way_has_room(const gpc_network_t *self, const gpc_network_way_t *way, const gpc_msg_t *msg)
-{
-    return self->parts->queues[way->queue].room >= gpc_network_credits_needed(self, msg) ||
-           msg->flags & GPC_MSG_FLAG_COPY;
-}
-
-bool
-gpc_network_has_room(const gpc_network_t *self, const gpc_msg_t *msg)
-{
-    gpc_network_way_t way = gpc_network_way(self, msg);
-    return gpc_network_way_has_room(self, &way, msg);
-}
-
-void
-gpc_network_add_copy(gpc_pool_t *messages, gpc_index_t first, gpc_index_t copy)
-{
-    gpc_msg_t *head = gpc_msg_at(messages, first), *msg = gpc_msg_at(messages, copy);
-
-    if (!(head->flags & GPC_MSG_FLAG_MULTICAST)) {
-        assert(head->lanes == GPC_NONE);
-        head->flags |= GPC_MSG_FLAG_MULTICAST;
-        head->copies = first;
+    state->streams_from = input;
+    forget_request(self, input, output, network);
+    if (from->multicasts && msg->flags & GPC_MSG_FLAG_MULTICAST) {
+        status = gpc_network_leave_source(self, input, message, now, &occupies, &room);
     }
-    msg->flags |= GPC_MSG_FLAG_MULTICAST | GPC_MSG_FLAG_COPY;
-    msg->copies = head->copies;
-    head->copies = copy;
+    if (occupies) {
+        occupy(parts, input, output, state->busy_until);
+    }
+    GPC_TRY(status);
+    GPC_TRY(pass_on(self, output, message, now));
+    if (queue->list.count) {
+        gpc_msg_t *next = gpc_msg_at(self->messages, queue->list.head);
+        if ((from->multicasts || !occupies) && next->ready < now) {
+            next->ready = now; /* a request that does not wait for the port is considered at once */
+        }
+        status = gpc_network_request(self, input, gpc_network_route(self, wiring->router, next), next);
+    }
+    if (status == 0 && (state->waiting || from->waiting)) {
+        status = gpc_network_schedule_grant(self, output, state->busy_until);
+    }
+    GPC_TRY(status);
+    return give_back(self, input, queue, network, output, room, now);
 }
+
+/* Grants the output, to one of the virtual networks of `left`. Out of line: its callers stay short. */
+__attribute__((noinline)) static int
+arbitrate_among(gpc_network_t *self, uint32_t output, uint32_t left, gpc_tick_t now)
+{
+    gpc_choice_t choice;
+    gpc_arbiter_choose(self, output, left, now, &choice);
+    if (choice.input != GPC_NONE) {
+        return grant(self, output, &choice, now);
+    }
+    return choice.later == GPC_NEVER ? GPC_OK : gpc_network_schedule_grant(self, output, choice.later);
+}
+
+static inline int
+arbitrate(gpc_network_t *self, uint32_t output, gpc_tick_t now)
+{
+    const gpc_output_state_t *state = &self->parts->output_states[output];
+    uint32_t left = state->requested & ~state->blocked; /* the others wait for credits */
+    return left == 0 ? GPC_OK : arbitrate_among(self, output, left, now);
+}
+
+/* ---- ends of streams --------------------------------------------------------------------------------------------- */
+
+/* One word of the set of outputs that an input waits for, all virtual networks together. */
+static inline uint64_t
+wanted(const gpc_network_t *self, uint32_t input, uint32_t word)
+{
+    uint64_t bits = 0;
+    for (uint32_t network = 0; network < self->config.networks; network++) {
+        bits |= gpc_network_wants(self, input, network)[word];
+    }
+    return bits;
+}
+
+/* Arbitrates an output that the input waits for, now or when the output is free. */
+static inline __attribute__((always_inline)) int
+offer_to_output(gpc_network_t *self, uint32_t output, gpc_tick_t now)
+{
+    gpc_tick_t free = self->parts->output_states[output].busy_until;
+    return free <= now ? arbitrate(self, output, now) : gpc_network_schedule_grant(self, output, free);
+}
+
+/* Serves the output that claims the input, if any. */
+static inline __attribute__((always_inline)) int
+serve_claim(gpc_network_t *self, const gpc_input_state_t *state, gpc_tick_t now)
+{
+    bool free = state->claimed_by != GPC_NONE && self->parts->output_states[state->claimed_by].busy_until <= now;
+    return free ? arbitrate(self, state->claimed_by, now) : 0;
+}
+
+/* As serve, where more than 64 outputs may be wanted, or a grant may leave the input's port free (a copy of a multicast) and change
+ * what it waits for. Out of line: rare. */
+__attribute__((noinline)) static int
+serve_many_outputs(gpc_network_t *self, uint32_t input, gpc_tick_t now)
+{
+    const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
+    const gpc_input_state_t *state = &self->parts->input_states[input];
+    uint32_t words = gpc_network_words(wiring->num_outputs), from = state->next_output, word = from / 64;
+    uint64_t after = UINT64_MAX << (from % 64), bits = wanted(self, input, word) & after;
+    int status = serve_claim(self, state, now);
+
+    for (uint32_t turn = 0; turn <= words && status == GPC_OK; turn++) {
+        for (; bits && status == GPC_OK; bits &= bits - 1) {
+            if (state->busy_until > now) {
+                return GPC_OK;
+            }
+            uint32_t output = wiring->first_output + word * 64 + (uint32_t) __builtin_ctzll(bits);
+            status = offer_to_output(self, output, now);
+        }
+        if (state->busy_until > now) {
+            return status;
+        }
+        word = word + 1 < words ? word + 1 : 0;
+        bits = wanted(self, input, word);
+        if (turn + 1 == words) {
+            bits &= ~after;
+        }
+    }
+    return status;
+}
+
+/* An input's stream has ended: serves the output that claims it, then the others that it waits for, round robin, until it streams. */
+static int
+serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
+{
+    const gpc_input_state_t *state = &self->parts->input_states[input];
+    if (self->parts->inputs[input].num_outputs > 64 || state->multicasts) {
+        return serve_many_outputs(self, input, now);
+    }
+    int status = serve_claim(self, state, now);
+    uint32_t first = self->parts->inputs[input].first_output, from = state->next_output;
+    uint64_t bits = wanted(self, input, 0);
+
+    bits = bits >> from | bits << (0 - from) % 64; /* first those from `from` on */
+    for (; bits && status == GPC_OK && state->busy_until <= now; bits &= bits - 1) {
+        status = offer_to_output(self, first + ((uint32_t) __builtin_ctzll(bits) + from) % 64, now);
+    }
+    return status;
+}
+
+/* Whether the input (or GPC_NONE) has requests and its stream ends now. */
+static inline bool
+has_ended(const gpc_network_t *self, uint32_t input, gpc_tick_t now)
+{
+    const gpc_input_state_t *inputs = self->parts->input_states;
+    return input != GPC_NONE && inputs[input].waiting && inputs[input].busy_until == now;
+}
+
+/* ---- the nodes' interface ---------------------------------------------------------------------------------------- */
 
 /* A copy of a multicast: the first is counted and takes room for all. */
 __attribute__((noinline)) static int
@@ -266,7 +372,7 @@ send_copy(gpc_network_t *self, const gpc_network_way_t *way, gpc_index_t message
         self->traffic[msg->type].flits += msg->flits;
         return inject(self, way, message);
     }
-    return gpc_network_enter(self, way->input, way->output, way->queue, message, edge);
+    return enter(self, way->input, way->output, way->queue, message, edge);
 }
 
 int
@@ -311,11 +417,14 @@ gpc_network_take(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_ind
     assert(gpc_network_peek(self, node, network) != GPC_NONE);
     self->parts->state->in_flight--;
     int status = eject(self, node, network, message);
-    return status || relay_at(self, node, network) == GPC_NONE ? status : relay(self, node, network);
+    return status || gpc_network_relay_at(self, node, network) == GPC_NONE ? status : relay(self, node, network);
 }
 
-int
-gpc_network_arrive(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t message)
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+/* The message's last flit has entered the node's ejection buffer. */
+static int
+arrive(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t message)
 {
     gpc_list_t *list = &self->parts->node_states[node].ejected[network];
 
@@ -328,4 +437,43 @@ gpc_network_arrive(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_i
         return notify_node(self, node, network);
     }
     return self->hooks.arrived ? self->hooks.arrived(self->hooks.world, node, network) : 0;
+}
+
+/* A grant of this network. */
+static int
+grant_event(gpc_network_t *self, const gpc_event_t *event)
+{
+    uint32_t output = event->argument;
+    gpc_output_state_t *state = &self->parts->output_states[output];
+    gpc_tick_t now = event->tick;
+    int status = GPC_OK;
+
+    if (state->wake != now) {
+        return GPC_OK; /* superseded by an earlier event */
+    }
+    state->wake = GPC_NEVER;
+    uint32_t last = state->streams_from, earlier = state->ended;
+    state->ended = GPC_NONE;
+    if (has_ended(self, last, now)) {
+        status = serve(self, last, now);
+    }
+    if (status == GPC_OK && has_ended(self, earlier, now)) {
+        status = serve(self, earlier, now);
+    }
+    GPC_TRY(status);
+    if (state->busy_until <= now) {
+        return arbitrate(self, output, now);
+    }
+    bool wanted_later = state->waiting || self->parts->input_states[last].waiting;
+    return wanted_later ? gpc_network_schedule_grant(self, output, state->busy_until) : 0;
+}
+
+int
+gpc_network_event(gpc_network_t *self, const gpc_event_t *event)
+{
+    if (event->kind == GPC_EVENT_NETWORK_GRANT || event->kind == GPC_EVENT_OTHER_GRANT) {
+        return grant_event(self, event);
+    }
+    uint32_t networks = self->config.networks, target = event->target - self->parts->first_target;
+    return arrive(self, (gpc_node_t) (target / networks), target % networks, event->argument);
 }

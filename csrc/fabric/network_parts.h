@@ -1,4 +1,4 @@
-/* network_parts.h: routers, ports and routes of a network; only for csrc/fabric/{arbiter,network,buffers,topology,waits}.c.
+/* network_parts.h: routers, ports and routes of a network; only for the files of csrc/fabric.
  *
  * Ports are numbered network-wide. A node injects through an input port of its router and ejects through an output
  * port. */
@@ -177,6 +177,17 @@ gpc_network_route(const gpc_network_t *self, uint32_t router, const gpc_msg_t *m
     return gpc_network_output(self->parts, router, target, msg->source);
 }
 
+/* The head of an ejection buffer if this node relays it, else GPC_NONE. */
+static inline gpc_index_t
+gpc_network_relay_at(const gpc_network_t *self, gpc_node_t node, uint32_t network)
+{
+    gpc_index_t head = self->parts->node_states[node].ejected[network].head;
+    if (head == GPC_NONE || !(gpc_msg_at(self->messages, head)->flags & GPC_MSG_FLAG_RELAY)) {
+        return GPC_NONE;
+    }
+    return head;
+}
+
 /* Whether the message is a copy of a multicast that has crossed its source's link. */
 static inline bool
 gpc_network_has_crossed(const gpc_msg_t *msg)
@@ -197,25 +208,14 @@ gpc_network_place(const gpc_network_t *self, uint32_t output, gpc_tick_t tick)
     return wiring->first_place + (uint32_t) gpc_remainder(wiring->num_outputs, wiring->bit + cycle);
 }
 
-/* buffers.c */
-/* Schedules an arbitration of the output at tick, or when the output is free. */
-GPC_MUST_CHECK int gpc_network_schedule_grant(gpc_network_t *self, uint32_t output, gpc_tick_t tick);
-/* A queue of the input has a new first message, which requests the output. */
-GPC_MUST_CHECK int gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, const gpc_msg_t *msg);
-/* A message's head enters a queue of the input at tick. */
-GPC_MUST_CHECK int gpc_network_enter(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t queue,
-                                     gpc_index_t message, gpc_tick_t tick);
-/* Moves the message to the buffer that the output feeds. */
-GPC_MUST_CHECK int gpc_network_pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, gpc_tick_t now);
-/* Returns credits to an output and schedules its arbitration. */
-GPC_MUST_CHECK int gpc_network_return_credits(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t flits,
-                                              gpc_tick_t tick);
+/* The lane of an input port's queue for an output. */
+static inline uint32_t
+gpc_network_lane(const gpc_network_parts_t *parts, uint32_t input, uint32_t output)
+{
+    const gpc_input_wiring_t *wiring = &parts->inputs[input];
+    return wiring->by_output ? output - wiring->first_output : input - parts->injection[wiring->node];
+}
 
-/* network.c */
-/* Whether the head of the node's ejection buffer is to be relayed now: it has room. */
-bool gpc_network_relay_has_room(const gpc_network_t *self, gpc_node_t node, uint32_t network);
-/* The message's last flit has entered the node's ejection buffer. */
-GPC_MUST_CHECK int gpc_network_arrive(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t message);
 /* Ticks that the message's flits occupy a link, and from the first to the last one. */
 static inline gpc_tick_t
 gpc_network_stream(const gpc_network_t *self, const gpc_msg_t *msg)
@@ -228,8 +228,21 @@ gpc_network_tail(const gpc_network_config_t *config, uint32_t flits)
     return (flits - 1) * (1 + config->flit_gap);
 }
 
-/* Returns `flits` of room in an input's queue to the node or output that feeds it. */
-GPC_MUST_CHECK int gpc_network_give_back(gpc_network_t *self, uint32_t input, gpc_queue_t *queue, uint32_t network,
-                                         uint32_t output, uint32_t flits, gpc_tick_t now);
+/* outputs.c */
+/* Schedules an arbitration of the output at tick, or when the output is free. */
+GPC_MUST_CHECK int gpc_network_schedule_grant(gpc_network_t *self, uint32_t output, gpc_tick_t tick);
+/* A queue of the input has a new first message, which requests the output. */
+GPC_MUST_CHECK int gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, const gpc_msg_t *msg);
+/* Returns credits to an output and schedules its arbitration. */
+GPC_MUST_CHECK int gpc_network_return_credits(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t flits,
+                                              gpc_tick_t tick);
+
+/* routes.c: the way that a relayed message takes from its bank. */
+gpc_network_way_t gpc_network_relay_way(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg);
+
+/* multicast.c: a copy of a multicast leaves its source: sets whether it occupies the input port, and the room that it
+ * returns. */
+GPC_MUST_CHECK int gpc_network_leave_source(gpc_network_t *self, uint32_t input, gpc_index_t message, gpc_tick_t now,
+                                            bool *occupies, uint32_t *room);
 
 #endif

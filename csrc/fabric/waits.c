@@ -110,10 +110,23 @@ is_arrival_lost(const gpc_network_t *self, const gpc_schedule_t *schedule, gpc_t
     return streaming != arrivals;
 }
 
+/* Whether the head of the node's ejection buffer is to be relayed now: it has room. */
+static bool
+relay_has_room(const gpc_network_t *self, gpc_node_t node, uint32_t network)
+{
+    gpc_index_t message = gpc_network_relay_at(self, node, network);
+    if (message == GPC_NONE) {
+        return false;
+    }
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    gpc_network_way_t way = gpc_network_relay_way(self, node, msg);
+    return gpc_network_way_has_room(self, &way, msg);
+}
+
 static bool
 is_relay_forgotten(const gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_text_t *out)
 {
-    bool forgotten = gpc_network_relay_has_room(self, node, network);
+    bool forgotten = relay_has_room(self, node, network);
     if (forgotten) {
         add_message(self, self->parts->node_states[node].ejected[network].head, out);
         gpc_text_add(out, "which node %u does not relay, although there is room", (unsigned) node);
