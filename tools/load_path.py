@@ -1,11 +1,10 @@
 """Follow a load that misses, print the files that it enters, and check docs/architecture.md's list of them.
 
 ``python tools/load_path.py build/quick/load_path``: the executable is ``csrc/tests/load_path.c``, which the meson test
-load_path builds; it prints every call. Three checks: the numbered list under *The path of a memory access* is what the
-load walks from the scheduler to the L2's table (``walked``), and has at most nine files; the load and its answer enter
-files in the order of ``WAY``; and no file on the stack of calls is entered again from another file, since it would be
-walked twice. Only callbacks may do that: the machine's ports, the function that answers a pending request, and the
-network's look at an arrived message.
+load_path builds; it prints every call. Three checks: the numbered list under *The path of a memory access* is the files
+that carry the load from the scheduler to the L2's table, nine at most; the load and its answer enter files in the order
+of ``ORDER``; and no file on the stack of calls is entered again from another file. Only callbacks may do that: the
+machine's ports, the function that answers a pending request, and the network's look at an arrived message.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ CALLBACKS = {
 CONTROLLER = ("controller/controller.c", "controller/fsm.c", "protocols/baseline/baseline.c")
 SENDING = (*CONTROLLER, "controller/messages.c", "machine/queues.c", "fabric/network.c")
 ARRIVING = ("fabric/arbiter.c", "fabric/network.c", "machine/queues.c")
-#: The way of the load, down and up again: (part of the way, files in the order in which they are entered).
-WAY = (
+#: The load to memory and its answer to the core: (part of the path, files in the order in which they are entered).
+ORDER = (
     (
         "core to L1 to network",
         (
@@ -82,7 +81,7 @@ def calls(executable: str) -> Iterator[tuple[str, list[str]]]:
         yield name, [one for i, one in enumerate(sources) if i == 0 or one != sources[i - 1]]
 
 
-def walked(entries: list[tuple[str, list[str]]]) -> list[str]:
+def carriers(entries: list[tuple[str, list[str]]]) -> list[str]:
     """The files that carry the load from the scheduler to the L2's table, in the order of their first use."""
     found: list[str] = []
     for name, files in entries:
@@ -116,20 +115,20 @@ def main() -> int:
         }
         if not path or path[-1] != files[-1]:
             path.append(files[-1])
-    walk, page = walked(entries), listed(PAGE.read_text(encoding="utf-8"))
-    print("walked to the L2's table:", *walk, sep="\n  ")
+    opened, page = carriers(entries), listed(PAGE.read_text(encoding="utf-8"))
+    print("from the scheduler to the L2's table:", *opened, sep="\n  ")
     print("entered:", *path, sep="\n  ")
     failures = [
         f"{name}: entered again, from {caller}" for name, caller in sorted(again - CALLBACKS)
     ]
     rest = iter(path)
-    missing = [name for _, files in WAY for name in files if name not in rest]  # a subsequence
+    missing = [name for _, files in ORDER for name in files if name not in rest]  # a subsequence
     if missing:
-        failures.append(f"not in the order of the load's way: {missing[0]}")
-    if walk != page:
+        failures.append(f"not in the order of the load's path: {missing[0]}")
+    if opened != page:
         failures.append(f"{PAGE.name} lists {', '.join(page) or 'no file'}")
-    if len(walk) > MOST_FILES:
-        failures.append(f"the walk has {len(walk)} files, more than {MOST_FILES}")
+    if len(opened) > MOST_FILES:
+        failures.append(f"a reader opens {len(opened)} files, more than {MOST_FILES}")
     print(*failures, sep="\n", end="\n" if failures else "", file=sys.stderr)
     return 1 if failures else 0
 

@@ -39,12 +39,12 @@ gpc_arena_whole(const gpc_arena_t *self)
 {
     return self->num_chunks == 1 ? self->chunks[0].bytes : NULL;
 }
-void gpc_arena_load(gpc_arena_t *self, const uint8_t *bytes); /* into an arena built in the same way */
+void gpc_arena_load(gpc_arena_t *self, const uint8_t *bytes); /* into an arena of the same layout */
 
 /* A copy of an arena without its blocks of zeros, which most of a large machine's state is. */
 typedef struct gpc_arena_image gpc_arena_image_t;
 GPC_MUST_CHECK int gpc_arena_image_save(const gpc_arena_t *self, gpc_arena_image_t **out);
-void gpc_arena_image_load(gpc_arena_t *self, const gpc_arena_image_t *image); /* into an arena built in the same way */
+void gpc_arena_image_load(gpc_arena_t *self, const gpc_arena_image_t *image); /* into an arena of the same layout */
 size_t gpc_arena_image_bytes(const gpc_arena_image_t *image);                 /* gpc_arena_bytes of the saved arena */
 void gpc_arena_image_free(gpc_arena_image_t *image);
 

@@ -32,7 +32,7 @@ gpc_stock_create(void)
     return self;
 }
 
-/* False if another thread is inside: waiting could take longer than the system's own way. */
+/* False if another thread is inside: waiting could take longer than the system's allocation. */
 static bool
 enter(gpc_stock_t *self)
 {

@@ -99,7 +99,7 @@ take_slot(gpc_controller_t *self, gpc_step_t *x)
 /* A timer that only retries held requests: the controller's own, or one for the unit that no table over entries or the unit
  * handles. */
 static bool
-is_turn(const gpc_controller_t *self, const gpc_msg_t *msg, uint8_t table)
+is_retry(const gpc_controller_t *self, const gpc_msg_t *msg, uint8_t table)
 {
     return msg->type == GPC_MSG_TIMER && msg->line == GPC_NEVER &&
            (msg->fields[0] == GPC_TIMER_IDLE || self->type->tables[table]->object <= GPC_OVER_WORDS);
@@ -153,7 +153,7 @@ gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
         return GPC_HELD_QUEUE;
     }
     uint8_t table = table_of(self, message);
-    if (is_turn(self, msg, table)) {
+    if (is_retry(self, msg, table)) {
         return serve(self, message);
     }
     int status = dispatch(self, table, message);
@@ -265,9 +265,9 @@ gpc_table_over(const gpc_controller_t *self, uint8_t array)
     return 0;
 }
 
-/* The step over lines under way whose line has this transaction: it would overwrite what a step within it does to the line. */
+/* The step over lines in progress whose line has this transaction: it would overwrite what a step within it does to the line. */
 static gpc_step_t *
-step_under_way(const gpc_controller_t *self, const gpc_mshr_t *entry)
+step_in_progress(const gpc_controller_t *self, const gpc_mshr_t *entry)
 {
     gpc_step_t *x = self->step;
     while (x && !(x->table->object == GPC_OVER_LINES && x->table_number == entry->table && x->line == entry->line)) {
@@ -285,7 +285,7 @@ gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause)
         if (!entry->live) {
             continue;
         }
-        gpc_step_t *outer = step_under_way(self, entry);
+        gpc_step_t *outer = step_in_progress(self, entry);
         if (outer) {
             outer->then = cause;
             continue;

@@ -222,7 +222,7 @@ typedef struct {
 } gpc_other_sizes_t;
 
 /* With that value of the option these messages are prompt: they leave their controller in the tick of the step that sends them, without its
- * pipeline, and pass messages that are in it. On their way they keep the order of their network. A controller whose answer needs no data
+ * pipeline, and pass messages that are in it. In flight they keep the order of their network. A controller whose answer needs no data
  * read declares it (the acknowledgement of a store, once the store is seen). Prompt messages are on networks that are not `ordered`:
  * the explorer delivers these in every order (gpc_protocol_check_prompt). */
 typedef struct {

@@ -136,7 +136,7 @@ gpc_part_take_ready(gpc_part_t *part, gpc_index_t entry)
 }
 
 void
-gpc_part_turn_ready(gpc_part_t *part)
+gpc_part_rotate_ready(gpc_part_t *part)
 {
     gpc_index_t entry = part->ready->head;
     gpc_part_take_ready(part, entry);

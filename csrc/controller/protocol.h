@@ -144,7 +144,7 @@ GPC_API GPC_MUST_CHECK int gpc_controller_line(gpc_controller_t *self, uint8_t t
 /* A launch begins (KERNEL_BEGIN) or ends here (KERNEL_END), as the type declares in `begins`, `ends` and `launch`. GPC_OK; an error;
  * or GPC_HELD_QUEUE: a table holds the KERNEL_END; the next call resumes there. */
 GPC_MUST_CHECK int gpc_controller_launch(gpc_controller_t *self, uint8_t cause);
-/* Applies the cause to every line in a transaction, with or without a way; to the line of a step under way once its cell has its next
+/* Applies the cause to every line in a transaction, with or without a way; to the line of a step in progress once its cell has its next
  * state (an acquire part that an action's completion performs). */
 GPC_API GPC_MUST_CHECK int gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause);
 /* Applies the cause, named `event` whatever the line, to every line and transaction of the table. Lines without

@@ -30,7 +30,7 @@ serve_banks(gpc_part_t *part, const gpc_part_info_t *declared, int *result)
     for (uint32_t looks = part->ready->count; looks && left && part->ready->count && status == GPC_OK; looks--) {
         uint8_t *of_bank = &taken[part->ready->head % banks];
         if (*of_bank == steps) {
-            gpc_part_turn_ready(part);
+            gpc_part_rotate_ready(part);
             continue;
         }
         ++*of_bank;

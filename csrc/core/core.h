@@ -127,8 +127,8 @@ typedef enum {
 typedef struct {
     /* Offers a request to the core's L1 port in this cycle; negative: an error. */
     int (*offer)(void *world, uint32_t core, gpc_index_t message);
-    /* Schedules a turn of the core at cycle `at`, or the first after it that is possible, if *scheduled, that of its
-     * next turn, is later; *scheduled is then its cycle. */
+    /* Schedules the core at cycle `at`, or the first after it that is possible, if *scheduled, that of its
+     * next event, is later; *scheduled is then its cycle. */
     int (*schedule)(void *world, uint32_t core, gpc_cycle_t at, gpc_cycle_t *scheduled);
     gpc_cycle_t (*now)(void *world);
     void *world;
@@ -177,13 +177,13 @@ GPC_MUST_CHECK int gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch
                                        const char **limit);
 /* Copies the launch and places the first blocks at cycle `at`. */
 GPC_MUST_CHECK int gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *launch, gpc_cycle_t at);
-/* What a core's turn leaves. */
+/* What a core's cycle leaves. */
 typedef struct {
-    gpc_cycle_t next; /* the cycle of its next turn, which the caller schedules; or GPC_NEVER */
+    gpc_cycle_t next; /* the cycle of its next event, which the caller schedules; or GPC_NEVER */
     bool has_warps;   /* warps that have not ended remain */
-} gpc_turn_t;
-/* Simulates one cycle of one core, `now`, unless an earlier turn took this one's place. */
-GPC_MUST_CHECK int gpc_cores_cycle(gpc_cores_t *self, uint32_t core, gpc_cycle_t now, gpc_turn_t *turn);
+} gpc_cycle_result_t;
+/* Simulates one cycle of one core, `now`, unless an earlier event took this one's place. */
+GPC_MUST_CHECK int gpc_cores_cycle(gpc_cores_t *self, uint32_t core, gpc_cycle_t now, gpc_cycle_result_t *out);
 /* The L1 has completed a request: for a load, the message holds its masked words of the line; for an atomic, the lane
  * list holds the old values. The request is complete `delay` core cycles after `now`. Frees the message and its lane list. */
 GPC_MUST_CHECK int gpc_cores_complete(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words,

@@ -88,13 +88,13 @@ typedef struct {
     bool resident;
 } gpc_block_t;
 
-typedef struct {                           /* lines of the host's cache; the members that every turn reads come first */
-    _Alignas(64) gpc_cycle_t turn_allowed; /* earliest next turn: one turn per cycle */
-    gpc_cycle_t turn_scheduled;            /* that of the next turn; GPC_NEVER: none */
-    gpc_cycle_t accounted;                 /* every cycle before this one has been counted */
-    gpc_cycle_t calendar_next;             /* first cycle whose calendar slot has not been emptied */
-    uint64_t calendar_used;                /* slots with a warp */
-    gpc_cycle_t calendar_first;            /* the first cycle of them; GPC_NEVER: none */
+typedef struct { /* lines of the host's cache; the members that every cycle reads come first */
+    _Alignas(64) gpc_cycle_t cycle_allowed; /* earliest next event: one per cycle */
+    gpc_cycle_t cycle_scheduled;            /* that of the next event; GPC_NEVER: none */
+    gpc_cycle_t accounted;                  /* every cycle before this one has been counted */
+    gpc_cycle_t calendar_next;              /* first cycle whose calendar slot has not been emptied */
+    uint64_t calendar_used;                 /* slots with a warp */
+    gpc_cycle_t calendar_first;             /* the first cycle of them; GPC_NEVER: none */
     uint64_t resident, ready;
     uint64_t memory_next; /* warps whose next instruction goes to the load-store queue */
 
@@ -113,7 +113,7 @@ typedef struct {                           /* lines of the host's cache; the mem
     bool idle_ordered;   /* as of idle_reason: a warp has an order stall */
     bool idle_barrier;   /* likewise: the first waiting warp waits at a barrier */
     bool held;           /* no offers to the L1 before gpc_cores_retry */
-    bool in_turn;
+    bool in_cycle;
 
     gpc_cycle_t ports_free_at; /* the latest of port_free */
     gpc_cycle_t port_free[4];

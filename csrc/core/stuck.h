@@ -42,9 +42,9 @@ void gpc_cores_mark_deciding(const gpc_cores_t *self, uint8_t *marks);
 uint64_t gpc_cores_register_sum(const gpc_cores_t *self, uint32_t core, uint32_t warp, const uint8_t *marks,
                                 uint32_t *pc);
 
-/* The cycle of the core's next turn; GPC_NEVER: none is scheduled. */
-gpc_cycle_t gpc_cores_next_turn(const gpc_cores_t *self, uint32_t core);
-/* What the core has to do although its next turn comes too late or never, or NULL. now: the first cycle that has not begun. */
+/* The cycle of the core's next event; GPC_NEVER: none is scheduled. */
+gpc_cycle_t gpc_cores_next_cycle(const gpc_cores_t *self, uint32_t core);
+/* What the core has to do although its next event comes too late or never, or NULL. now: the first cycle that has not begun. */
 const char *gpc_cores_forgotten_work(const gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 /* Whether the core offers nothing to its L1 before gpc_cores_retry; *message: the request that it will offer, or GPC_NONE. */
 bool gpc_cores_is_held(const gpc_cores_t *self, uint32_t core, gpc_index_t *message);

@@ -8,26 +8,26 @@
 void gpc_core_rebase_scoreboards(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 /* The warp has a new next instruction, or a register of it is ready: determines when the warp can issue. */
 void gpc_core_settle(gpc_issue_t *x);
-/* The same of the warp that has issued in this turn of its core, whose end schedules the next one. */
+/* The same of the warp that has issued in this cycle of its core, whose end schedules the next one. */
 void gpc_core_settle_issued(gpc_issue_t *x);
 /* The warp may issue from cycle `at` on; it becomes ready immediately if at <= now. */
 void gpc_core_wake(gpc_cores_t *self, uint32_t core, uint32_t warp, gpc_cycle_t now, gpc_cycle_t at);
 
-/* Schedules a turn of the core at `at`, or at the first cycle allowed after it, unless an earlier one is scheduled. */
+/* Schedules the core at `at`, or at the first cycle allowed after it, unless an earlier one is scheduled. */
 GPC_MUST_CHECK static inline int
 gpc_core_schedule(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t at)
 {
     gpc_core_t *core = self->parts->bases[core_index].core;
-    if (core->in_turn) {
+    if (core->in_cycle) {
         return 0; /* its end schedules the next one */
     }
-    if (at < core->turn_allowed) {
-        at = core->turn_allowed;
+    if (at < core->cycle_allowed) {
+        at = core->cycle_allowed;
     }
-    if (at >= core->turn_scheduled) {
+    if (at >= core->cycle_scheduled) {
         return 0;
     }
-    return self->hooks.schedule(self->hooks.world, core_index, at, &core->turn_scheduled);
+    return self->hooks.schedule(self->hooks.world, core_index, at, &core->cycle_scheduled);
 }
 
 /* Puts the warp into a waiting state; returns GPC_BLOCKED. */

@@ -4,14 +4,14 @@
 #include "engine/wheel_parts.h"
 
 static bool
-is_near_turn(const gpc_wheel_t *wheel, gpc_tick_t tick, uint8_t kind, uint32_t target)
+is_near_edge(const gpc_wheel_t *wheel, gpc_tick_t tick, uint8_t kind, uint32_t target)
 {
-    const gpc_wheel_turns_t *turns = &wheel->turns;
-    if (!turns->sets || kind != turns->kind || tick - wheel->state->now > turns->reach) {
+    const gpc_wheel_edges_t *edges = &wheel->edges;
+    if (!edges->sets || kind != edges->kind || tick - wheel->state->now > edges->reach) {
         return false;
     }
-    uint32_t at = (uint32_t) (tick / turns->period % TURN_CYCLES) * turns->words + target / 64;
-    return (turns->sets[at] >> target % 64 & 1u) != 0;
+    uint32_t at = (uint32_t) (tick / edges->period % EDGE_CYCLES) * edges->words + target / 64;
+    return (edges->sets[at] >> target % 64 & 1u) != 0;
 }
 
 /* The first event of a near tick's list. */
@@ -51,7 +51,7 @@ gpc_schedule_has(const gpc_schedule_t *self, gpc_tick_t tick, uint8_t kind, uint
     if (taken && taken->tick == tick && taken->kind == kind && taken->target == target) {
         return true;
     }
-    return is_near_turn(self->wheel, tick, kind, target) ||
+    return is_near_edge(self->wheel, tick, kind, target) ||
            is_in_wheel(self->wheel, tick, make_key(kind, priority, target));
 }
 

@@ -23,8 +23,8 @@ gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_t capacity)
     if (status || !self->state || !self->slots || !self->heap) {
         return GPC_ERROR_MEMORY;
     }
-    self->turns = (gpc_wheel_turns_t){.sets = NULL};
-    self->state->first_far = self->state->next = self->state->next_turn = self->state->turns_cycle = GPC_NEVER;
+    self->edges = (gpc_wheel_edges_t){.sets = NULL};
+    self->state->first_far = self->state->next = self->state->next_edge = self->state->edges_cycle = GPC_NEVER;
     memset(self->slots, 0xFF, (size_t) NUM_SLOTS * 2 * sizeof *self->slots); /* GPC_NONE: empty */
     return GPC_OK;
 }
@@ -52,10 +52,10 @@ gpc_wheel_clear(gpc_wheel_t *self)
                                  .sequence = state->sequence,
                                  .first_far = GPC_NEVER,
                                  .next = GPC_NEVER,
-                                 .next_turn = GPC_NEVER,
-                                 .turns_cycle = GPC_NEVER};
-    if (self->turns.sets) {
-        memset(self->turns.sets, 0, TURN_CYCLES * self->turns.words * sizeof *self->turns.sets);
+                                 .next_edge = GPC_NEVER,
+                                 .edges_cycle = GPC_NEVER};
+    if (self->edges.sets) {
+        memset(self->edges.sets, 0, EDGE_CYCLES * self->edges.words * sizeof *self->edges.sets);
     }
 }
 
@@ -68,18 +68,18 @@ gpc_wheel_now(const gpc_wheel_t *self)
 uint32_t
 gpc_wheel_count(const gpc_wheel_t *self)
 {
-    uint32_t turns = 0;
-    for (uint32_t i = 0; self->state->turns_used && i < TURN_CYCLES * self->turns.words; i++) {
-        turns += (uint32_t) __builtin_popcountll(self->turns.sets[i]);
+    uint32_t edges = 0;
+    for (uint32_t i = 0; self->state->edges_used && i < EDGE_CYCLES * self->edges.words; i++) {
+        edges += (uint32_t) __builtin_popcountll(self->edges.sets[i]);
     }
-    return self->state->num_near + self->state->num_far + turns;
+    return self->state->num_near + self->state->num_far + edges;
 }
 
 bool
 gpc_wheel_holds_only(const gpc_wheel_t *self, uint32_t events)
 {
     const gpc_wheel_state_t *state = self->state;
-    return state->turns_used == 0 && state->num_near + state->num_far == events;
+    return state->edges_used == 0 && state->num_near + state->num_far == events;
 }
 
 /* ---- near events ------------------------------------------------------------------------------------------------- */
@@ -237,91 +237,91 @@ gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t pri
     return tick - state->now < WINDOW ? near_push(self, i, entry, tick) : far_push(self, i, tick);
 }
 
-/* ---- turns ------------------------------------------------------------------------------------------------------- */
+/* ---- edge events ------------------------------------------------------------------------------------------------------- */
 
 int
-gpc_wheel_declare_turns(gpc_wheel_t *self, gpc_arena_t *arena, uint8_t kind, uint8_t priority, gpc_tick_t period,
+gpc_wheel_declare_edges(gpc_wheel_t *self, gpc_arena_t *arena, uint8_t kind, uint8_t priority, gpc_tick_t period,
                         uint32_t targets)
 {
     uint32_t words = (targets + 63) / 64;
     /* Less than the ring's cycles, because now may be between two edges; and inside the window, so that no far event
-     * precedes a near turn. */
-    gpc_tick_t ring = (TURN_CYCLES - 1) * period;
-    self->turns = (gpc_wheel_turns_t){GPC_ARENA_TAKE(arena, (size_t) TURN_CYCLES * words, uint64_t),
+     * precedes a near edge. */
+    gpc_tick_t ring = (EDGE_CYCLES - 1) * period;
+    self->edges = (gpc_wheel_edges_t){GPC_ARENA_TAKE(arena, (size_t) EDGE_CYCLES * words, uint64_t),
                                       period,
                                       ring < WINDOW ? ring : WINDOW - 1,
                                       words,
                                       kind,
                                       priority};
-    return self->turns.sets ? 0 : GPC_ERROR_MEMORY;
+    return self->edges.sets ? 0 : GPC_ERROR_MEMORY;
 }
 
-/* Out of line: few turns are far. */
+/* Out of line: few edge events are far. */
 __attribute__((noinline)) static int
-schedule_far_turn(gpc_wheel_t *self, gpc_tick_t tick, uint32_t target)
+schedule_far_edge(gpc_wheel_t *self, gpc_tick_t tick, uint32_t target)
 {
-    return gpc_wheel_schedule(self, tick, self->turns.kind, self->turns.priority, target, 0);
+    return gpc_wheel_schedule(self, tick, self->edges.kind, self->edges.priority, target, 0);
 }
 
-/* The cycle is the first with near turns, and this word of its set the first one that is not 0. */
+/* The cycle is the first with near edge events, and this word of its set the first one that is not 0. */
 static inline void
-set_first_turn(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t word)
+set_first_edge(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t word)
 {
     gpc_wheel_state_t *state = self->state;
-    state->turns_cycle = cycle;
-    state->next_turn = place_of(cycle * self->turns.period, self->turns.priority);
-    state->turns_word = word;
-    state->turns_at = (uint32_t) (cycle % TURN_CYCLES) * self->turns.words + word;
+    state->edges_cycle = cycle;
+    state->next_edge = place_of(cycle * self->edges.period, self->edges.priority);
+    state->edges_word = word;
+    state->edges_at = (uint32_t) (cycle % EDGE_CYCLES) * self->edges.words + word;
 }
 
 GPC_INLINED_BY_LINKER int
-gpc_wheel_schedule_turn(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t target, bool *joined)
+gpc_wheel_schedule_edge(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t target, bool *joined)
 {
     gpc_wheel_state_t *state = self->state;
-    gpc_tick_t tick = cycle * self->turns.period;
-    if (tick - state->now > self->turns.reach) {
+    gpc_tick_t tick = cycle * self->edges.period;
+    if (tick - state->now > self->edges.reach) {
         *joined = false;
-        return schedule_far_turn(self, tick, target);
+        return schedule_far_edge(self, tick, target);
     }
-    uint32_t at = (uint32_t) (cycle % TURN_CYCLES) * self->turns.words + target / 64;
-    uint64_t set = self->turns.sets[at];
+    uint32_t at = (uint32_t) (cycle % EDGE_CYCLES) * self->edges.words + target / 64;
+    uint64_t set = self->edges.sets[at];
 
     *joined = (set >> target % 64 & 1u) != 0;
-    self->turns.sets[at] = set | UINT64_C(1) << target % 64;
-    state->turns_used |= UINT64_C(1) << cycle % TURN_CYCLES;
-    if (cycle < state->turns_cycle || (cycle == state->turns_cycle && at < state->turns_at)) {
-        set_first_turn(self, cycle, target / 64);
+    self->edges.sets[at] = set | UINT64_C(1) << target % 64;
+    state->edges_used |= UINT64_C(1) << cycle % EDGE_CYCLES;
+    if (cycle < state->edges_cycle || (cycle == state->edges_cycle && at < state->edges_at)) {
+        set_first_edge(self, cycle, target / 64);
     }
     return 0;
 }
 
 static inline uint32_t
-first_turn(const gpc_wheel_t *self)
+first_edge(const gpc_wheel_t *self)
 {
     const gpc_wheel_state_t *state = self->state;
-    return state->turns_word * 64 + (uint32_t) __builtin_ctzll(self->turns.sets[state->turns_at]);
+    return state->edges_word * 64 + (uint32_t) __builtin_ctzll(self->edges.sets[state->edges_at]);
 }
 
 /* The first word that was not 0 is: finds the next one, in this set or in a later one. */
 static inline void
-find_turns(gpc_wheel_t *self)
+find_edges(gpc_wheel_t *self)
 {
     gpc_wheel_state_t *state = self->state;
-    uint32_t by = (uint32_t) (state->turns_cycle % TURN_CYCLES), word = state->turns_word + 1;
-    gpc_cycle_t cycle = state->turns_cycle;
+    uint32_t by = (uint32_t) (state->edges_cycle % EDGE_CYCLES), word = state->edges_word + 1;
+    gpc_cycle_t cycle = state->edges_cycle;
 
-    if (word == self->turns.words) {
-        state->turns_used &= ~(UINT64_C(1) << by);
-        if (state->turns_used == 0) {
-            state->next_turn = state->turns_cycle = GPC_NEVER;
+    if (word == self->edges.words) {
+        state->edges_used &= ~(UINT64_C(1) << by);
+        if (state->edges_used == 0) {
+            state->next_edge = state->edges_cycle = GPC_NEVER;
             return;
         }
-        cycle += (uint32_t) __builtin_ctzll(state->turns_used >> by | state->turns_used << (0 - by) % TURN_CYCLES);
+        cycle += (uint32_t) __builtin_ctzll(state->edges_used >> by | state->edges_used << (0 - by) % EDGE_CYCLES);
         word = 0;
     }
-    set_first_turn(self, cycle, word);
-    if (self->turns.sets[state->turns_at] == 0) {
-        find_turns(self);
+    set_first_edge(self, cycle, word);
+    if (self->edges.sets[state->edges_at] == 0) {
+        find_edges(self);
     }
 }
 
@@ -363,29 +363,29 @@ first_list(const gpc_wheel_t *self)
 
 /* Their places are equal: the lower key is first. Both may be GPC_NEVER. */
 static inline bool
-turn_precedes_list(const gpc_wheel_t *self)
+edge_precedes_list(const gpc_wheel_t *self)
 {
     if (self->state->next == GPC_NEVER) {
         return false;
     }
-    uint64_t turn = make_key(self->turns.kind, self->turns.priority, first_turn(self));
-    return turn <= entry_at(self, *first_list(self))->key;
+    uint64_t edge = make_key(self->edges.kind, self->edges.priority, first_edge(self));
+    return edge <= entry_at(self, *first_list(self))->key;
 }
 
 bool
-gpc_wheel_take_turn(gpc_wheel_t *self, gpc_cycle_t *cycle, uint32_t *target)
+gpc_wheel_take_edge(gpc_wheel_t *self, gpc_cycle_t *cycle, uint32_t *target)
 {
     gpc_wheel_state_t *state = self->state;
-    if (state->next_turn > state->next || (state->next_turn == state->next && !turn_precedes_list(self))) {
+    if (state->next_edge > state->next || (state->next_edge == state->next && !edge_precedes_list(self))) {
         return false;
     }
-    uint64_t *set = &self->turns.sets[state->turns_at], left = *set & (*set - 1);
-    *cycle = state->turns_cycle;
-    *target = first_turn(self);
-    advance(self, state->next_turn / GPC_WHEEL_PRIORITIES);
+    uint64_t *set = &self->edges.sets[state->edges_at], left = *set & (*set - 1);
+    *cycle = state->edges_cycle;
+    *target = first_edge(self);
+    advance(self, state->next_edge / GPC_WHEEL_PRIORITIES);
     *set = left;
     if (left == 0) {
-        find_turns(self);
+        find_edges(self);
     }
     return true;
 }
@@ -399,7 +399,7 @@ gpc_wheel_take_listed(gpc_wheel_t *self, gpc_event_t *out)
         if (state->num_far == 0) {
             return false;
         }
-        advance(self, state->first_far); /* the wheel turns to the first far event */
+        advance(self, state->first_far); /* the wheel advances to the first far event */
     }
     uint32_t slot = (uint32_t) (state->next % NUM_SLOTS);
     gpc_index_t *list = first_list(self);
@@ -426,12 +426,12 @@ gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out)
 {
     gpc_cycle_t cycle;
     uint32_t target;
-    if (!gpc_wheel_take_turn(self, &cycle, &target)) {
+    if (!gpc_wheel_take_edge(self, &cycle, &target)) {
         return gpc_wheel_take_listed(self, out);
     }
-    *out = (gpc_event_t){.tick = cycle * self->turns.period,
-                         .kind = self->turns.kind,
-                         .priority = self->turns.priority,
+    *out = (gpc_event_t){.tick = cycle * self->edges.period,
+                         .kind = self->edges.kind,
+                         .priority = self->edges.priority,
                          .target = target};
     return true;
 }

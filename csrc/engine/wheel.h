@@ -37,30 +37,30 @@ typedef struct {
 typedef struct gpc_wheel_state gpc_wheel_state_t;
 typedef struct gpc_wheel_far gpc_wheel_far_t;
 
-/* Turns are most events of a run: of one kind and priority, without an argument, on the edges of one clock, and at most
- * one per target and tick. A near turn is a bit of its cycle's set, which costs a third of a list's event. */
+/* Edge events are most events of a run: of one kind and priority, without an argument, on the edges of one clock, and at most
+ * one per target and tick. A near one is a bit of its cycle's set, which costs a third of a list's event. */
 typedef struct {
     uint64_t *sets; /* in the arena; [64 cycles][words]; NULL: none have been declared */
     gpc_tick_t period, reach;
     uint32_t words;
     uint8_t kind, priority;
-} gpc_wheel_turns_t;
+} gpc_wheel_edges_t;
 
 typedef struct {
     gpc_wheel_state_t *state; /* in the arena */
-    gpc_pool_t events;        /* all scheduled events, near and far, except near turns */
+    gpc_pool_t events;        /* all scheduled events, near and far, except near edge events */
     gpc_index_t *slots;       /* head and tail of the list of each near tick and priority */
     gpc_wheel_far_t *heap;    /* far events, ordered by (tick, sequence) */
-    gpc_wheel_turns_t turns;
+    gpc_wheel_edges_t edges;
 } gpc_wheel_t;
 
 GPC_MUST_CHECK int gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_t capacity);
-/* Declares turns, of targets below `targets`. */
-GPC_MUST_CHECK int gpc_wheel_declare_turns(gpc_wheel_t *self, gpc_arena_t *arena, uint8_t kind, uint8_t priority,
+/* Declares edge events, of targets below `targets`. */
+GPC_MUST_CHECK int gpc_wheel_declare_edges(gpc_wheel_t *self, gpc_arena_t *arena, uint8_t kind, uint8_t priority,
                                            gpc_tick_t period, uint32_t targets);
-/* Schedules a turn at an edge of its clock, which is taken as an event of its kind. *joined: the target has one there
+/* Schedules an edge event, which is taken as an event of its kind. *joined: the target has one there
  * already. */
-GPC_MUST_CHECK int gpc_wheel_schedule_turn(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t target, bool *joined);
+GPC_MUST_CHECK int gpc_wheel_schedule_edge(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t target, bool *joined);
 void gpc_wheel_clear(gpc_wheel_t *self); /* drops all events, keeps now */
 gpc_tick_t gpc_wheel_now(const gpc_wheel_t *self);
 /* GPC_ERROR_CAPACITY when `capacity` events are scheduled already; tick >= now is asserted. */
@@ -68,12 +68,12 @@ GPC_MUST_CHECK int gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_
                                       uint32_t target, uint32_t argument);
 /* Takes the next event and advances now to its tick; false when there is none. */
 bool gpc_wheel_next(gpc_wheel_t *self, gpc_event_t *out);
-/* The same in two steps, of which the first makes no event: takes the next event if it is a near turn. */
-bool gpc_wheel_take_turn(gpc_wheel_t *self, gpc_cycle_t *cycle, uint32_t *target);
-/* Takes the next event, which is no near turn; false when there is none. */
+/* The same in two steps, of which the first makes no event: takes the next event if it is a near edge event. */
+bool gpc_wheel_take_edge(gpc_wheel_t *self, gpc_cycle_t *cycle, uint32_t *target);
+/* Takes the next event, which is no near edge event; false when there is none. */
 bool gpc_wheel_take_listed(gpc_wheel_t *self, gpc_event_t *out);
 uint32_t gpc_wheel_count(const gpc_wheel_t *self);
-bool gpc_wheel_holds_only(const gpc_wheel_t *self, uint32_t events); /* this number, and no near turn */
+bool gpc_wheel_holds_only(const gpc_wheel_t *self, uint32_t events); /* this number, and no near edge event */
 
 /* ---- clocks ------------------------------------------------------------------------------------------------------ */
 

@@ -8,7 +8,7 @@
 #define NUM_SLOTS (WINDOW * GPC_WHEEL_PRIORITIES)
 #define NUM_WORDS (NUM_SLOTS / 64u)
 #define NUM_SUMMARIES (NUM_WORDS / 64u)
-#define TURN_CYCLES 64u /* bits of turns_used */
+#define EDGE_CYCLES 64u /* bits of edges_used */
 
 _Static_assert(NUM_SUMMARIES * 64u * 64u == NUM_SLOTS, "the bitmap has two whole levels");
 
@@ -17,11 +17,11 @@ struct gpc_wheel_state {
     uint64_t sequence;    /* of far events */
     gpc_tick_t first_far; /* tick of the earliest far event, GPC_NEVER when there is none */
     uint64_t next;        /* place in time (place_of) of the first list that is not empty; GPC_NEVER: none */
-    uint64_t next_turn;   /* likewise of the first near turn */
-    uint64_t turns_cycle; /* its cycle; GPC_NEVER: none */
-    uint64_t turns_used;  /* bit: a cycle, modulo 64, with turns */
-    uint32_t turns_word;  /* the first word of the first turns' set that is not 0 */
-    uint32_t turns_at;    /* its place among the sets' words */
+    uint64_t next_edge;   /* likewise of the first near edge event */
+    uint64_t edges_cycle; /* its cycle; GPC_NEVER: none */
+    uint64_t edges_used;  /* bit: a cycle, modulo 64, with edge events */
+    uint32_t edges_word;  /* the first word of the first edges' set that is not 0 */
+    uint32_t edges_at;    /* its place among the sets' words */
     uint32_t num_near;
     uint32_t num_far;
     uint64_t summary[NUM_SUMMARIES]; /* one bit per word of bits */
@@ -65,7 +65,7 @@ target_of(const entry_t *entry)
     return (uint32_t) (entry->key >> 32);
 }
 
-/* Lists and sets of turns in the order in which they are taken; modulo NUM_SLOTS a list's slot. */
+/* Lists and sets of edge events in the order in which they are taken; modulo NUM_SLOTS a list's slot. */
 static inline uint64_t
 place_of(gpc_tick_t tick, uint8_t priority)
 {

@@ -54,14 +54,14 @@ is_able(const gpc_network_t *self, uint32_t input, uint32_t output, uint32_t net
     return state->busy_until <= now && is_ready(head, now, later) && !is_kept_for_another(self, input, output);
 }
 
-/* The first of the inputs first + (bit + turn) mod 64 that can send, in order of the bits, or GPC_NONE. *busy: the first input passed
+/* The first of the inputs first + (bit + shift) mod 64 that can send, in order of the bits, or GPC_NONE. *busy: the first input passed
  * because it streams. */
 static inline __attribute__((always_inline)) uint32_t
-first_able(const gpc_network_t *self, uint32_t first, uint64_t bits, uint32_t turn, uint32_t output, uint32_t network,
+first_able(const gpc_network_t *self, uint32_t first, uint64_t bits, uint32_t shift, uint32_t output, uint32_t network,
            gpc_tick_t now, gpc_tick_t *later, gpc_queue_t **queue, uint32_t *busy)
 {
     for (; bits; bits &= bits - 1) {
-        uint32_t input = first + ((uint32_t) __builtin_ctzll(bits) + turn) % 64;
+        uint32_t input = first + ((uint32_t) __builtin_ctzll(bits) + shift) % 64;
         if (is_able(self, input, output, network, now, later, queue)) {
             return input;
         }
@@ -81,10 +81,10 @@ able_input_of_many(const gpc_network_t *self, uint32_t output, uint32_t network,
     uint32_t from = self->parts->output_states[output].next_input[network], word = from / 64, input = GPC_NONE;
     uint64_t after = UINT64_MAX << (from % 64), bits = requests[word] & after;
 
-    for (uint32_t turn = 0; turn <= words && input == GPC_NONE; turn++) {
+    for (uint32_t seen = 0; seen <= words && input == GPC_NONE; seen++) {
         input = first_able(self, wiring->first_input + word * 64, bits, 0, output, network, now, later, queue, busy);
         word = word + 1 < words ? word + 1 : 0;
-        bits = turn + 1 < words ? requests[word] : requests[word] & ~after; /* at last the inputs before `from` */
+        bits = seen + 1 < words ? requests[word] : requests[word] & ~after; /* at last the inputs before `from` */
     }
     return input;
 }
@@ -180,7 +180,7 @@ choose_among(gpc_network_t *self, uint32_t output, uint32_t left, gpc_tick_t now
     gpc_output_state_t *state = &self->parts->output_states[output];
 
     while (left != 0) {
-        uint32_t next = left & (UINT32_MAX << state->turn);
+        uint32_t next = left & (UINT32_MAX << state->next_network);
         uint32_t network = (uint32_t) __builtin_ctz(next != 0 ? next : left);
         left &= ~(1u << network);
         uint32_t busy = GPC_NONE, input = candidate(self, output, network, now, &out->later, &out->queue, &busy);

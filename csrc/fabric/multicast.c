@@ -29,9 +29,9 @@ note_crossing(gpc_network_t *self, gpc_msg_t *msg, gpc_index_t message, gpc_tick
     msg->copies = GPC_NONE;
     while (next != message && status == GPC_OK) {
         gpc_msg_t *copy = gpc_msg_at(self->messages, next);
-        gpc_network_way_t way = gpc_network_way(self, copy);
-        if (self->parts->queues[way.queue].list.head == next) {
-            status = gpc_network_schedule_grant(self, way.output, copy->ready > now ? copy->ready : now);
+        gpc_network_route_t route = gpc_network_route_of(self, copy);
+        if (self->parts->queues[route.queue].list.head == next) {
+            status = gpc_network_schedule_grant(self, route.output, copy->ready > now ? copy->ready : now);
         }
         next = copy->copies;
         copy->copies = GPC_NONE;

@@ -1,4 +1,4 @@
-/* network.c: the way of a message through routers: a node injects it, it requests an output, is granted and advances, until the
+/* network.c: messages move through routers: a node injects it, it requests an output, is granted and advances, until the
  * target's node takes it or relays it (a crossbar's bank, from core to core).
  *
  * A message whose head enters an input buffer at edge t may be granted from t + (latency - 1) cycles on: the router's
@@ -34,14 +34,14 @@ enter(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t queue, gpc_
 }
 
 static inline int
-inject(gpc_network_t *self, const gpc_network_way_t *way, gpc_index_t message)
+inject(gpc_network_t *self, const gpc_network_route_t *route, gpc_index_t message)
 {
-    gpc_queue_t *queue = &self->parts->queues[way->queue];
+    gpc_queue_t *queue = &self->parts->queues[route->queue];
     uint32_t flits = gpc_network_credits_needed(self, gpc_msg_at(self->messages, message));
 
     assert(queue->room >= flits);
     queue->room -= flits;
-    return enter(self, way->input, way->output, way->queue, message,
+    return enter(self, route->input, route->output, route->queue, message,
                  gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel)));
 }
 
@@ -57,7 +57,8 @@ pass_on(gpc_network_t *self, uint32_t output, gpc_index_t message, gpc_tick_t no
         self->traffic[msg->type].flit_hops += msg->flits;
     }
     if (wiring->downstream != GPC_NONE) {
-        uint32_t input = wiring->downstream, next = gpc_network_route(self, self->parts->inputs[input].router, msg);
+        uint32_t input = wiring->downstream,
+                 next = gpc_network_next_output(self, self->parts->inputs[input].router, msg);
         uint32_t queue = gpc_network_queue_number(self->parts, input, msg->network, next);
         return enter(self, input, next, queue, message, now + period);
     }
@@ -89,15 +90,15 @@ relay(gpc_network_t *self, gpc_node_t node, uint32_t network)
 
     while ((message = gpc_network_relay_at(self, node, network)) != GPC_NONE) {
         gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-        gpc_network_way_t way = gpc_network_relay_way(self, node, msg);
-        if (!gpc_network_way_has_room(self, &way, msg)) {
+        gpc_network_route_t route = gpc_network_relay_route(self, node, msg);
+        if (!gpc_network_route_has_room(self, &route, msg)) {
             return 0;
         }
         int status = eject(self, node, network, &message);
         if (status == 0) {
             msg->flags &= (uint8_t) ~GPC_MSG_FLAG_RELAY;
-            self->parts->node_states[node].own_turn[network] = true;
-            status = inject(self, &way, message);
+            self->parts->node_states[node].own_next[network] = true;
+            status = inject(self, &route, message);
         }
         GPC_TRY(status);
     }
@@ -137,7 +138,7 @@ __attribute__((noinline)) static int
 share_room(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t output, gpc_index_t waiting, bool own_first)
 {
     gpc_node_t node = self->parts->inputs[input].node;
-    bool waits = gpc_network_relay_way(self, node, gpc_msg_at(self->messages, waiting)).output == output;
+    bool waits = gpc_network_relay_route(self, node, gpc_msg_at(self->messages, waiting)).output == output;
 
     GPC_TRY(waits && !own_first ? relay_into_room(self, node, network) : GPC_OK);
     GPC_TRY(offer_room(self, input, network, output));
@@ -149,10 +150,10 @@ static int
 on_room(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t output)
 {
     gpc_node_t node = self->parts->inputs[input].node;
-    bool *own_turn = &self->parts->node_states[node].own_turn[network], own_first = *own_turn;
+    bool *own_next = &self->parts->node_states[node].own_next[network], own_first = *own_next;
     gpc_index_t waiting = gpc_network_relay_at(self, node, network);
 
-    *own_turn = false;
+    *own_next = false;
     return waiting == GPC_NONE ? offer_room(self, input, network, output)
                                : share_room(self, input, network, output, waiting, own_first);
 }
@@ -221,7 +222,7 @@ grant(gpc_network_t *self, uint32_t output, const gpc_choice_t *choice, gpc_tick
 
     state->credits[network] -= flits;
     state->busy_until = now + gpc_network_stream(self, msg);
-    state->turn = network + 1 < self->config.networks ? network + 1 : 0;
+    state->next_network = network + 1 < self->config.networks ? network + 1 : 0;
     state->next_input[network] = bit + 1 < wiring->num_inputs ? bit + 1 : 0;
     if (state->wake == now) {
         state->ended = state->streams_from; /* its stream ends at this tick and is not served yet */
@@ -241,7 +242,7 @@ grant(gpc_network_t *self, uint32_t output, const gpc_choice_t *choice, gpc_tick
         if ((from->multicasts || !occupies) && next->ready < now) {
             next->ready = now; /* a request that does not wait for the port is considered at once */
         }
-        status = gpc_network_request(self, input, gpc_network_route(self, wiring->router, next), next);
+        status = gpc_network_request(self, input, gpc_network_next_output(self, wiring->router, next), next);
     }
     if (status == 0 && (state->waiting || from->waiting)) {
         status = gpc_network_schedule_grant(self, output, state->busy_until);
@@ -310,7 +311,7 @@ serve_many_outputs(gpc_network_t *self, uint32_t input, gpc_tick_t now)
     uint64_t after = UINT64_MAX << (from % 64), bits = wanted(self, input, word) & after;
     int status = serve_claim(self, state, now);
 
-    for (uint32_t turn = 0; turn <= words && status == GPC_OK; turn++) {
+    for (uint32_t seen = 0; seen <= words && status == GPC_OK; seen++) {
         for (; bits && status == GPC_OK; bits &= bits - 1) {
             if (state->busy_until > now) {
                 return GPC_OK;
@@ -323,7 +324,7 @@ serve_many_outputs(gpc_network_t *self, uint32_t input, gpc_tick_t now)
         }
         word = word + 1 < words ? word + 1 : 0;
         bits = wanted(self, input, word);
-        if (turn + 1 == words) {
+        if (seen + 1 == words) {
             bits &= ~after;
         }
     }
@@ -361,36 +362,36 @@ has_ended(const gpc_network_t *self, uint32_t input, gpc_tick_t now)
 
 /* A copy of a multicast: the first is counted and takes room for all. */
 __attribute__((noinline)) static int
-send_copy(gpc_network_t *self, const gpc_network_way_t *way, gpc_index_t message)
+send_copy(gpc_network_t *self, const gpc_network_route_t *route, gpc_index_t message)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     gpc_tick_t edge = gpc_clock_edge(self->config.clock, gpc_wheel_now(self->wheel));
 
-    self->parts->input_states[way->input].multicasts++;
+    self->parts->input_states[route->input].multicasts++;
     if (!(msg->flags & GPC_MSG_FLAG_COPY)) {
         self->traffic[msg->type].messages++;
         self->traffic[msg->type].flits += msg->flits;
-        return inject(self, way, message);
+        return inject(self, route, message);
     }
-    return enter(self, way->input, way->output, way->queue, message, edge);
+    return enter(self, route->input, route->output, route->queue, message, edge);
 }
 
 int
-gpc_network_send_by(gpc_network_t *self, const gpc_network_way_t *way, gpc_index_t message)
+gpc_network_send_by(gpc_network_t *self, const gpc_network_route_t *route, gpc_index_t message)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     gpc_traffic_t *traffic = &self->traffic[msg->type];
 
     assert(msg->flits > 0 && msg->network < self->config.networks);
     msg->flags &= (uint8_t) ~GPC_MSG_FLAG_RELAY;
-    msg->flags |= way->relayed ? GPC_MSG_FLAG_RELAY : 0;
+    msg->flags |= route->relayed ? GPC_MSG_FLAG_RELAY : 0;
     self->parts->state->in_flight++;
     if (msg->flags & GPC_MSG_FLAG_MULTICAST) {
-        return send_copy(self, way, message);
+        return send_copy(self, route, message);
     }
     traffic->messages++;
     traffic->flits += msg->flits;
-    return inject(self, way, message);
+    return inject(self, route, message);
 }
 
 int
@@ -399,9 +400,9 @@ gpc_network_send(gpc_network_t *self, gpc_index_t message)
     const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
 
     assert(msg->source < self->parts->num_nodes && msg->destination < self->parts->num_nodes);
-    gpc_network_way_t way = gpc_network_way(self, msg);
-    assert(way.output != GPC_NONE);
-    return gpc_network_send_by(self, &way, message);
+    gpc_network_route_t route = gpc_network_route_of(self, msg);
+    assert(route.output != GPC_NONE);
+    return gpc_network_send_by(self, &route, message);
 }
 
 gpc_index_t

@@ -54,7 +54,7 @@ typedef struct {
 typedef struct {
     gpc_tick_t busy_until;
     gpc_tick_t wake;                       /* tick of the scheduled grant event, GPC_NEVER when there is none */
-    uint32_t turn;                         /* first virtual network in round-robin order */
+    uint32_t next_network;                 /* first virtual network in round-robin order */
     uint32_t waiting;                      /* requests, all virtual networks */
     uint32_t requested;                    /* virtual networks with requests, one bit each */
     uint32_t credits[GPC_MAX_NETWORKS];    /* free flits of the next buffer */
@@ -68,7 +68,7 @@ typedef struct {
 
 typedef struct {
     gpc_list_t ejected[GPC_MAX_NETWORKS];
-    bool own_turn[GPC_MAX_NETWORKS]; /* the last injection was a relayed message: the node's own comes first */
+    bool own_next[GPC_MAX_NETWORKS]; /* the last injection was a relayed message: the node's own comes first */
 } gpc_node_state_t;
 
 typedef struct {
@@ -171,7 +171,7 @@ gpc_network_output(const gpc_network_parts_t *parts, uint32_t router, gpc_node_t
 
 /* The output port of a router that the message takes; a message to be relayed goes to its line's home bank first. */
 static inline uint32_t
-gpc_network_route(const gpc_network_t *self, uint32_t router, const gpc_msg_t *msg)
+gpc_network_next_output(const gpc_network_t *self, uint32_t router, const gpc_msg_t *msg)
 {
     gpc_node_t target = msg->flags & GPC_MSG_FLAG_RELAY ? gpc_network_home(self, msg->line) : msg->destination;
     return gpc_network_output(self->parts, router, target, msg->source);
@@ -237,8 +237,8 @@ GPC_MUST_CHECK int gpc_network_request(gpc_network_t *self, uint32_t input, uint
 GPC_MUST_CHECK int gpc_network_return_credits(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t flits,
                                               gpc_tick_t tick);
 
-/* routes.c: the way that a relayed message takes from its bank. */
-gpc_network_way_t gpc_network_relay_way(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg);
+/* routes.c: the route that a relayed message takes from its bank. */
+gpc_network_route_t gpc_network_relay_route(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg);
 
 /* multicast.c: a copy of a multicast leaves its source: sets whether it occupies the input port, and the room that it
  * returns. */

@@ -23,14 +23,14 @@ gpc_network_lanes(const gpc_network_t *self)
     return most;
 }
 
-/* The way between nodes of which one has several ports. Rare, hence out of line. */
-__attribute__((noinline)) static gpc_network_way_t
-way_over_ports(const gpc_network_parts_t *parts, const gpc_msg_t *msg, gpc_node_t target, bool relayed)
+/* A route between nodes of which one has several ports. Rare, hence out of line. */
+__attribute__((noinline)) static gpc_network_route_t
+route_over_ports(const gpc_network_parts_t *parts, const gpc_msg_t *msg, gpc_node_t target, bool relayed)
 {
     uint32_t input = parts->injection[msg->source] + gpc_network_port(parts, msg->source, msg->destination);
     uint32_t output = gpc_network_output(parts, parts->inputs[input].router, target, msg->source);
 
-    return (gpc_network_way_t){
+    return (gpc_network_route_t){
         .input = input,
         .output = output,
         .lane = output == GPC_NONE ? 0 : gpc_network_lane(parts, input, output),
@@ -38,48 +38,48 @@ way_over_ports(const gpc_network_parts_t *parts, const gpc_msg_t *msg, gpc_node_
         .relayed = relayed};
 }
 
-gpc_network_way_t
-gpc_network_way(const gpc_network_t *self, const gpc_msg_t *msg)
+gpc_network_route_t
+gpc_network_route_of(const gpc_network_t *self, const gpc_msg_t *msg)
 {
     const gpc_network_parts_t *parts = self->parts;
     bool relayed = is_relayed(self, msg);
     gpc_node_t target = relayed ? gpc_network_home(self, msg->line) : msg->destination;
 
     if (parts->several) {
-        return way_over_ports(parts, msg, target, relayed);
+        return route_over_ports(parts, msg, target, relayed);
     }
     uint32_t input = parts->injection[msg->source];
     const gpc_input_wiring_t *wiring = &parts->inputs[input];
     uint32_t output = parts->routes[wiring->router * parts->num_nodes + target];
     uint32_t lane = wiring->by_output ? output - wiring->first_output : 0;
 
-    return (gpc_network_way_t){.input = input,
-                               .output = output,
-                               .lane = lane,
-                               .queue = wiring->first_queue + msg->network * wiring->network_queues + lane,
-                               .relayed = relayed};
+    return (gpc_network_route_t){.input = input,
+                                 .output = output,
+                                 .lane = lane,
+                                 .queue = wiring->first_queue + msg->network * wiring->network_queues + lane,
+                                 .relayed = relayed};
 }
 
-gpc_network_way_t
-gpc_network_relay_way(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg)
+gpc_network_route_t
+gpc_network_relay_route(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg)
 {
     const gpc_network_parts_t *parts = self->parts;
     uint32_t input = parts->injection[node] + gpc_network_port(parts, node, msg->destination);
     uint32_t output = gpc_network_output(parts, parts->inputs[input].router, msg->destination, msg->source);
-    return (gpc_network_way_t){
+    return (gpc_network_route_t){
         .input = input, .output = output, .queue = gpc_network_queue_number(parts, input, msg->network, output)};
 }
 
 bool
-gpc_network_way_has_room(const gpc_network_t *self, const gpc_network_way_t *way, const gpc_msg_t *msg)
+gpc_network_route_has_room(const gpc_network_t *self, const gpc_network_route_t *route, const gpc_msg_t *msg)
 {
-    return self->parts->queues[way->queue].room >= gpc_network_credits_needed(self, msg) ||
+    return self->parts->queues[route->queue].room >= gpc_network_credits_needed(self, msg) ||
            msg->flags & GPC_MSG_FLAG_COPY;
 }
 
 bool
 gpc_network_has_room(const gpc_network_t *self, const gpc_msg_t *msg)
 {
-    gpc_network_way_t way = gpc_network_way(self, msg);
-    return gpc_network_way_has_room(self, &way, msg);
+    gpc_network_route_t route = gpc_network_route_of(self, msg);
+    return gpc_network_route_has_room(self, &route, msg);
 }

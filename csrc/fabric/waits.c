@@ -69,7 +69,8 @@ is_queue_forgotten(const gpc_network_t *self, const gpc_schedule_t *schedule, ui
         return false;
     }
     const gpc_msg_t *head = gpc_msg_at(self->messages, queue->list.head);
-    uint32_t output = wiring->by_output ? wiring->first_output + number : gpc_network_route(self, wiring->router, head);
+    uint32_t output =
+        wiring->by_output ? wiring->first_output + number : gpc_network_next_output(self, wiring->router, head);
     bool requested = requests(self, input, output, network);
     if (requested && will_be_considered(self, schedule, output, network, input)) {
         return false;
@@ -119,8 +120,8 @@ relay_has_room(const gpc_network_t *self, gpc_node_t node, uint32_t network)
         return false;
     }
     const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    gpc_network_way_t way = gpc_network_relay_way(self, node, msg);
-    return gpc_network_way_has_room(self, &way, msg);
+    gpc_network_route_t route = gpc_network_relay_route(self, node, msg);
+    return gpc_network_route_has_room(self, &route, msg);
 }
 
 static bool

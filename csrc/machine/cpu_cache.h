@@ -1,7 +1,7 @@
 /* cpu_cache.h: the CPU's cache as the GPU meets it at the memory side: the tags of the lines that the host has written.
  *
  * Tags only: the host's words are in memory (and in the GPU's copies, by the protocol's host_write) at once, so that data
- * are right whatever this cache holds. Host accesses take no simulated time; what a launch pays is the way to a line that
+ * are right whatever this cache holds. Host accesses take no simulated time; what a launch pays is the latency of a line that
  * the host left dirty. A dirty line that the host's own writes displace is written back between launches, in no time. */
 #ifndef GPC_MACHINE_CPU_CACHE_H
 #define GPC_MACHINE_CPU_CACHE_H

@@ -44,7 +44,7 @@ set_pipeline(gpc_service_t *service, gpc_tick_t ticks)
     service->pipeline_stages = (uint32_t) (service->pipeline_ticks / service->clock.period);
 }
 
-/* The way of a request from a bank to a controller at the memory side, through its pipeline, and of the line back,
+/* Latency of a request from a bank to a controller at the memory side, through its pipeline, and of the line back,
  * unloaded and without the bank's pipeline; 0 without such a controller. */
 static gpc_tick_t
 memory_side_ticks(const gpc_gpu_t *gpu)
@@ -74,17 +74,17 @@ derive_memory(gpc_gpu_t *gpu, gpc_dram_config_t *dram)
 {
     const gpc_machine_t *m = &gpu->machine;
     gpc_tick_t core = gpu->core_clock.period, timings = gpc_dram_closed_row_ticks(dram);
-    gpc_tick_t way = memory_side_ticks(gpu);
-    gpc_tick_t least = m->l2_round_trip + ((timings ? timings : core) + way + core - 1) / core;
+    gpc_tick_t side = memory_side_ticks(gpu);
+    gpc_tick_t least = m->l2_round_trip + ((timings ? timings : core) + side + core - 1) / core;
 
     if (m->dram_round_trip < least) {
         return gpc_fail(&gpu->failure, GPC_ERROR_MACHINE,
                         "dram_round_trip = %u core cycles: must be at least %llu (l2_round_trip %u and %s%s)",
                         m->dram_round_trip, (unsigned long long) least, m->l2_round_trip,
                         timings ? "the DRAM timings of a closed row" : "one cycle",
-                        way ? ", and the star to the memory side" : "");
+                        side ? ", and the star to the memory side" : "");
     }
-    dram->latency = (m->dram_round_trip - m->l2_round_trip) * core - timings - way;
+    dram->latency = (m->dram_round_trip - m->l2_round_trip) * core - timings - side;
     return GPC_OK;
 }
 
@@ -353,7 +353,7 @@ make_pools(gpc_gpu_t *gpu)
         status = gpc_wheel_init(&gpu->wheel, &gpu->arena, 2 * messages + 64 * gpc_gpu_nodes(gpu) + 4096);
     }
     if (status == GPC_OK) {
-        status = gpc_wheel_declare_turns(&gpu->wheel, &gpu->arena, GPC_EVENT_CORE, GPC_PRIORITY_CORE,
+        status = gpc_wheel_declare_edges(&gpu->wheel, &gpu->arena, GPC_EVENT_CORE, GPC_PRIORITY_CORE,
                                          gpu->core_clock.period, m->cores);
     }
     return status;

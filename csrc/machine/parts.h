@@ -22,8 +22,8 @@
 #define GPC_OUTBOX_LIMIT 8u
 
 /* Queues and schedule of a controller; in the arena. */
-typedef struct {     /* the members that every turn reads come first */
-    gpc_tick_t wake; /* tick of its scheduled turn; GPC_NEVER: none */
+typedef struct {     /* the members that every event reads come first */
+    gpc_tick_t wake; /* tick of its scheduled event; GPC_NEVER: none */
     gpc_tick_t outbox_wake;
     gpc_tick_t taken; /* tick of its last input (a bank takes no more at this tick); GPC_NEVER: none yet */
     gpc_tick_t acted; /* tick of the last steps of its ready entries (once per cycle); GPC_NEVER: none yet */
@@ -242,7 +242,7 @@ GPC_MUST_CHECK int gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *d
 /* Priorities of events: at equal ticks, deliveries precede controllers and cores. */
 enum { GPC_PRIORITY_ARRIVE = 0, GPC_PRIORITY_CONTROLLER = 1, GPC_PRIORITY_CORE = 2, GPC_PRIORITY_OUTBOX = 2 };
 
-/* queues.c. Schedules a turn of the controller at the first edge of its clock at or after `from`. */
+/* queues.c. Schedules the controller at the first edge of its clock at or after `from`. */
 GPC_MUST_CHECK int gpc_gpu_schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from);
 bool gpc_gpu_may_take_request(gpc_gpu_t *gpu, gpc_node_t node); /* its outboxes and the memory queue have room */
 bool gpc_gpu_has_room(const void *world, const gpc_controller_t *unit, uint8_t network); /* a port */
@@ -254,13 +254,13 @@ int gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message);
 int gpc_gpu_dram_room(void *world, uint32_t channel);
 int gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message);
 int gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at, gpc_cycle_t *scheduled);
-/* The same of a core whose turns are all later or none. */
-GPC_MUST_CHECK static inline __attribute__((always_inline)) int /* of every turn */
-gpc_gpu_schedule_turn(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t at)
+/* The same of a core whose events are all later or none. */
+GPC_MUST_CHECK static inline __attribute__((always_inline)) int /* of every cycle */
+gpc_gpu_schedule_cycle(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t at)
 {
     bool joined;
-    int status = gpc_wheel_schedule_turn(&gpu->wheel, at, core, &joined);
-    gpu->state->events += joined; /* the event that an earlier turn had made obsolete */
+    int status = gpc_wheel_schedule_edge(&gpu->wheel, at, core, &joined);
+    gpu->state->events += joined; /* the event that an earlier one had made obsolete */
     return status;
 }
 gpc_cycle_t gpc_gpu_hook_now(void *world);

@@ -15,7 +15,7 @@ tick_now(const gpc_gpu_t *gpu)
     return gpc_wheel_now(&gpu->wheel);
 }
 
-/* ---- scheduling turns -------------------------------------------------------------------------------------------- */
+/* ---- scheduling -------------------------------------------------------------------------------------------------- */
 
 int
 gpc_gpu_schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from)
@@ -56,7 +56,7 @@ gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at, gpc_cycle_t *s
         return GPC_OK;
     }
     *scheduled = at;
-    return gpc_gpu_schedule_turn(gpu, core, at);
+    return gpc_gpu_schedule_cycle(gpu, core, at);
 }
 
 /* ---- outboxes ---------------------------------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ places_of(const gpc_msg_t *msg)
 }
 
 static inline __attribute__((always_inline)) int /* of every message */
-enter_network(gpc_gpu_t *gpu, gpc_node_t node, const gpc_network_way_t *way, gpc_index_t message)
+enter_network(gpc_gpu_t *gpu, gpc_node_t node, const gpc_network_route_t *route, gpc_index_t message)
 {
     gpc_node_queues_t *queues = &gpu->queues[node];
     const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
@@ -115,12 +115,12 @@ enter_network(gpc_gpu_t *gpu, gpc_node_t node, const gpc_network_way_t *way, gpc
         queues->full &= (uint8_t) ~(1u << network);
     }
     gpu->state->sent++;
-    return gpc_network_send_by(gpu->carriers[network], way, message);
+    return gpc_network_send_by(gpu->carriers[network], route, message);
 }
 
 /* Out of line: an error. */
 __attribute__((noinline)) static int
-refuse_way(gpc_gpu_t *gpu, const gpc_msg_t *msg)
+refuse_route(gpc_gpu_t *gpu, const gpc_msg_t *msg)
 {
     const gpc_controller_t *from = &gpu->controllers[msg->source], *to = &gpu->controllers[msg->destination];
     return gpc_fail(&gpu->failure, GPC_ERROR_PROTOCOL,
@@ -135,14 +135,14 @@ offer_to_network(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
     const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
     const gpc_network_t *links = gpu->carriers[msg->network];
-    gpc_network_way_t way = gpc_network_way(links, msg);
-    if (way.output == GPC_NONE) {
-        return refuse_way(gpu, msg);
+    gpc_network_route_t route = gpc_network_route_of(links, msg);
+    if (route.output == GPC_NONE) {
+        return refuse_route(gpu, msg);
     }
-    gpc_list_t *waiting = waiting_at(gpu, node, msg->network, way.lane);
+    gpc_list_t *waiting = waiting_at(gpu, node, msg->network, route.lane);
 
-    if (waiting->count == 0 && gpc_network_way_has_room(links, &way, msg)) {
-        return enter_network(gpu, node, &way, message);
+    if (waiting->count == 0 && gpc_network_route_has_room(links, &route, msg)) {
+        return enter_network(gpu, node, &route, message);
     }
     gpc_list_push(waiting, &gpu->messages, message); /* gpc_gpu_room sends it */
     return GPC_OK;
@@ -234,7 +234,7 @@ int
 gpc_gpu_outbox_event(gpc_gpu_t *gpu, gpc_node_t node)
 {
     if (gpu->queues[node].outbox_wake != tick_now(gpu)) {
-        return GPC_OK; /* an earlier turn took its place */
+        return GPC_OK; /* an earlier event took its place */
     }
     gpu->queues[node].outbox_wake = GPC_NEVER;
     GPC_TRY(drain_outbox(gpu, node));
@@ -247,11 +247,11 @@ send_waiting(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, gpc_list_t *wait
 {
     do {
         const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, waiting->head);
-        gpc_network_way_t way = gpc_network_way(gpu->carriers[network], msg);
-        if (!gpc_network_way_has_room(gpu->carriers[network], &way, msg)) {
+        gpc_network_route_t route = gpc_network_route_of(gpu->carriers[network], msg);
+        if (!gpc_network_route_has_room(gpu->carriers[network], &route, msg)) {
             break;
         }
-        GPC_TRY(enter_network(gpu, node, &way, gpc_list_pop(waiting, &gpu->messages)));
+        GPC_TRY(enter_network(gpu, node, &route, gpc_list_pop(waiting, &gpu->messages)));
     } while (waiting->count);
     return after_drain(gpu, node);
 }
@@ -392,7 +392,7 @@ retry_held_offer(const place_t *at)
     return retry_offer(at->gpu, at->node);
 }
 
-/* Ready entries act once per cycle; one that is refused retries at the next turn, whatever schedules it. */
+/* Ready entries act once per cycle; one that is refused retries at the next event, whatever schedules it. */
 static int
 serve_entries(const place_t *at, bool *served)
 {
@@ -433,14 +433,14 @@ serve(gpc_gpu_t *gpu, gpc_node_t node)
     if (at.service->has_core) {
         status = retry_held_offer(&at);
     }
-    /* inputs not served wait for room in the network or the memory queue, or for a step, which schedule a turn */
+    /* inputs not served wait for room in the network or the memory queue, or for a step, which schedule an event */
     if (status == GPC_OK && served && can_take(&at)) {
         status = gpc_gpu_schedule_controller(gpu, node, tick_now(gpu) + 1);
     }
     return status;
 }
 
-/* Whether the controller may act without an event: now is an edge of its clock, and no turn is scheduled at this tick
+/* Whether the controller may act without an event: now is an edge of its clock, and no event is scheduled at this tick
  * or was taken at it. */
 static bool
 may_serve_at_once(const gpc_gpu_t *gpu, gpc_node_t node)
@@ -469,7 +469,7 @@ gpc_gpu_controller_event(gpc_gpu_t *gpu, gpc_node_t node)
     gpc_node_queues_t *queues = &gpu->queues[node];
 
     if (queues->wake != tick_now(gpu)) {
-        return GPC_OK; /* an earlier turn took its place */
+        return GPC_OK; /* an earlier event took its place */
     }
     queues->wake = GPC_NEVER;
     return serve(gpu, node);
@@ -508,7 +508,7 @@ gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message)
     gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
     gpc_node_t node = msg->destination;
     (void) channel;
-    if (msg->ready) { /* the way between the bank and the channel, and to the CPU's cache */
+    if (msg->ready) { /* ticks between the bank and the channel, and to the CPU's cache */
         gpc_tick_t at = tick_now(gpu) + msg->ready;
         msg->ready = 0;
         return gpc_wheel_schedule(&gpu->wheel, at, GPC_EVENT_TIMER, GPC_PRIORITY_ARRIVE, node, message);

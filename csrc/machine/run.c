@@ -94,7 +94,7 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     return GPC_OK;
 }
 
-/* Any event but a core's turn. */
+/* Any event but a core's cycle. */
 static inline int
 handle(gpc_gpu_t *gpu, const gpc_event_t *event)
 {
@@ -267,10 +267,10 @@ end_at(gpc_gpu_t *gpu, gpc_node_t node)
     }
     gpu->queues[node].ended = true;
     int status = gpc_controller_launch(&gpu->controllers[node], GPC_MSG_KERNEL_END);
-    return status == GPC_HELD_QUEUE ? GPC_OK : status; /* retried at the controller's turns */
+    return status == GPC_HELD_QUEUE ? GPC_OK : status; /* retried at the controller's events */
 }
 
-/* After a turn of the core: sends its L1 KERNEL_END, and after the last block of the launch all other controllers. */
+/* After a cycle of the core: sends its L1 KERNEL_END, and after the last block of the launch all other controllers. */
 static int
 send_kernel_end(gpc_gpu_t *gpu, uint32_t core)
 {
@@ -354,7 +354,7 @@ is_beyond_limit(const gpc_gpu_t *gpu, gpc_tick_t tick)
 
 /* Out of line: rare. */
 __attribute__((noinline)) static int
-checkpoint_turn(gpc_gpu_t *gpu, uint32_t core)
+checkpoint_cycle(gpc_gpu_t *gpu, uint32_t core)
 {
     const gpc_event_t event = {
         .tick = gpc_wheel_now(&gpu->wheel), .kind = GPC_EVENT_CORE, .priority = GPC_PRIORITY_CORE, .target = core};
@@ -367,7 +367,7 @@ held(gpc_gpu_t *gpu, int status)
     return status < 0 ? status : gpc_fail(&gpu->failure, GPC_ERROR_STATE, "internal error: an event was held");
 }
 
-/* Takes the event that a pause deferred, or the next one, if it is no near turn. false: there is none. */
+/* Takes the event that a pause deferred, or the next one, if it is no near edge event. false: there is none. */
 static inline bool
 take_event(gpc_gpu_t *gpu, bool deferred, gpc_event_t *event)
 {
@@ -389,22 +389,22 @@ run_event(gpc_gpu_t *gpu, const gpc_event_t *event)
     return status ? held(gpu, status) : 0;
 }
 
-/* A turn of a core. Warps end in turns only. */
+/* A cycle of a core. Warps end in such events only. */
 static inline int
-run_turn(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t cycle)
+run_cycle(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t cycle)
 {
-    int status = is_beyond_limit(gpu, gpc_wheel_now(&gpu->wheel)) ? checkpoint_turn(gpu, core) : 0;
-    gpc_turn_t turn;
+    int status = is_beyond_limit(gpu, gpc_wheel_now(&gpu->wheel)) ? checkpoint_cycle(gpu, core) : 0;
+    gpc_cycle_result_t result;
     GPC_TRY(status);
     gpu->state->events++;
-    status = gpc_cores_cycle(&gpu->cores, core, cycle, &turn);
-    if (status == GPC_OK && turn.next != GPC_NEVER) {
-        status = gpc_gpu_schedule_turn(gpu, core, turn.next);
+    status = gpc_cores_cycle(&gpu->cores, core, cycle, &result);
+    if (status == GPC_OK && result.next != GPC_NEVER) {
+        status = gpc_gpu_schedule_cycle(gpu, core, result.next);
     }
     if (status) {
         return held(gpu, status);
     }
-    return turn.has_warps ? 0 : after_last_warp(gpu, core);
+    return result.has_warps ? 0 : after_last_warp(gpu, core);
 }
 
 static int
@@ -417,7 +417,7 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
     int status = GPC_OK;
 
     for (; events != 0 && status == GPC_OK; events--) {
-        if (deferred || !gpc_wheel_take_turn(&gpu->wheel, &cycle, &core)) {
+        if (deferred || !gpc_wheel_take_edge(&gpu->wheel, &cycle, &core)) {
             if (!take_event(gpu, deferred, &event)) {
                 return end_of_events(gpu);
             }
@@ -429,7 +429,7 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
             core = event.target;
             cycle = gpc_clock_cycles(gpu->core_clock, event.tick);
         }
-        status = run_turn(gpu, core, cycle); /* most events */
+        status = run_cycle(gpu, core, cycle); /* most events */
     }
     return status == GPC_OK ? GPC_RUN_MORE : status;
 }

@@ -112,7 +112,7 @@ has_refused(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
     return false;
 }
 
-/* A step of an L1 that its core takes, outside the L1's turns, may end the wait of requests whose line has a transaction: they are replayed
+/* A step of an L1 that its core takes, outside the L1's events, may end the wait of requests whose line has a transaction: they are replayed
  * when its answer comes. */
 static bool
 has_transaction(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
@@ -121,7 +121,7 @@ has_transaction(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
     return gpc_gpu_service(gpu, node)->has_core && gpc_mshr_find(&gpu->controllers[node].mshrs, line) != GPC_NONE;
 }
 
-/* What a controller without a turn could take and has not tried, or NULL. */
+/* What a controller without an event could take and has not tried, or NULL. */
 static const char *
 forgotten_input(gpc_gpu_t *gpu, gpc_node_t node)
 {
@@ -153,7 +153,7 @@ forgotten_input(gpc_gpu_t *gpu, gpc_node_t node)
     return *unit->ready && !refused ? "an entry that is ready" : NULL;
 }
 
-/* An offer that the L1 has not taken is made again when its outbox has room, or after a turn of the L1. */
+/* An offer that the L1 has not taken is made again when its outbox has room, or after an event of the L1. */
 static const char *
 forgotten_offer(gpc_gpu_t *gpu, gpc_node_t node)
 {
@@ -206,7 +206,7 @@ forgotten_at(gpc_gpu_t *gpu, const gpc_schedule_t *schedule, gpc_node_t node)
     }
     if (queues->wake != GPC_NEVER) {
         bool scheduled = gpc_schedule_has(schedule, queues->wake, GPC_EVENT_CONTROLLER, GPC_PRIORITY_CONTROLLER, node);
-        return scheduled ? NULL : "work for a turn that has no event";
+        return scheduled ? NULL : "work for a cycle that has no event";
     }
     const char *what = forgotten_input(gpu, node);
     return what || !gpc_gpu_service(gpu, node)->has_core ? what : forgotten_offer(gpu, node);
@@ -218,11 +218,11 @@ static bool
 is_core_forgotten(gpc_gpu_t *gpu, const gpc_schedule_t *schedule, uint32_t core, gpc_text_t *out)
 {
     gpc_tick_t period = gpu->core_clock.period;
-    gpc_cycle_t turn = gpc_cores_next_turn(&gpu->cores, core);
+    gpc_cycle_t next = gpc_cores_next_cycle(&gpu->cores, core);
     gpc_cycle_t now = gpc_clock_edge(gpu->core_clock, gpc_wheel_now(&gpu->wheel)) / period;
     bool lost =
-        turn != GPC_NEVER && !gpc_schedule_has(schedule, turn * period, GPC_EVENT_CORE, GPC_PRIORITY_CORE, core);
-    const char *what = lost ? "work for a turn that has no event" : gpc_cores_forgotten_work(&gpu->cores, core, now);
+        next != GPC_NEVER && !gpc_schedule_has(schedule, next * period, GPC_EVENT_CORE, GPC_PRIORITY_CORE, core);
+    const char *what = lost ? "work for a cycle that has no event" : gpc_cores_forgotten_work(&gpu->cores, core, now);
     if (what) {
         gpc_text_add(out, "core %u holds %s", core, what);
     }

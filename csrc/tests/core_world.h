@@ -35,7 +35,7 @@ typedef struct {
     gpc_pool_t messages, lane_lists;
     gpc_failure_t failure;
     gpc_cores_t cores;
-    gpc_cycle_t now, turns[WORLD_CORES];
+    gpc_cycle_t now, events_at[WORLD_CORES];
     gpc_cycle_t latency;    /* 0: completed inside offer */
     gpc_cycle_t hit_delay;  /* given to gpc_cores_complete */
     bool in_parts;          /* completes the even words of a request first, then the odd ones */
@@ -116,7 +116,7 @@ world_schedule(void *self, uint32_t core, gpc_cycle_t at, gpc_cycle_t *scheduled
 {
     (void) self;
     *scheduled = at;
-    world.turns[core] = at < world.turns[core] ? at : world.turns[core];
+    world.events_at[core] = at < world.events_at[core] ? at : world.events_at[core];
     return 0;
 }
 
@@ -158,7 +158,7 @@ world_begin(void)
         exit(1);
     }
     for (uint32_t i = 0; i < WORLD_CORES; i++) {
-        world.turns[i] = GPC_NEVER;
+        world.events_at[i] = GPC_NEVER;
     }
 }
 
@@ -167,7 +167,7 @@ world_next(void)
 {
     gpc_cycle_t next = GPC_NEVER;
     for (uint32_t i = 0; i < WORLD_CORES; i++) {
-        next = world.turns[i] < next ? world.turns[i] : next;
+        next = world.events_at[i] < next ? world.events_at[i] : next;
     }
     for (uint32_t i = 0; i < world.num_answers; i++) {
         next = world.answers[i].at < next ? world.answers[i].at : next;
@@ -197,11 +197,11 @@ world_step(void)
         status = world_perform(answer.core, answer.message);
     }
     for (uint32_t i = 0; i < WORLD_CORES && status == 0; i++) {
-        if (world.turns[i] <= world.now) {
-            world.turns[i] = GPC_NEVER;
-            gpc_turn_t turn;
-            status = gpc_cores_cycle(&world.cores, i, world.now, &turn);
-            world.turns[i] = turn.next < world.turns[i] ? turn.next : world.turns[i];
+        if (world.events_at[i] <= world.now) {
+            world.events_at[i] = GPC_NEVER;
+            gpc_cycle_result_t result;
+            status = gpc_cores_cycle(&world.cores, i, world.now, &result);
+            world.events_at[i] = result.next < world.events_at[i] ? result.next : world.events_at[i];
         }
     }
     return status;

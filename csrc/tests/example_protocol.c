@@ -101,7 +101,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_RENEWED] = GO(L1_V, act_take_lease, act_complete_from_copy),
     },
     [L1_IV] = {
-        [L1_LOAD] = HOLD_LINE, /* no merging: data that expires on its way serves the one load that asked for it */
+        [L1_LOAD] = HOLD_LINE, /* no merging: data that expires in flight serves the one load that asked for it */
         [L1_WRITE] = HOLD_LINE,
         [L1_DATA] = GO(L1_V, act_take_lease, act_fill, act_complete),
     },

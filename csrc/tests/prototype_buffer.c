@@ -28,8 +28,8 @@ GPC_FSM(L1, L1_STATES, L1_EVENTS)
     X(SB_SENT, TRANSIENT_COHERENCE, "sent to the L2")
 #define SB_EVENTS(X)                                                 \
     X(SB_STORE, "store")                                             \
-    X(SB_DRAIN, "the entry's turn")                                  \
-    X(SB_DRAIN_BUSY, "the entry's turn, a load of the line is out")  \
+    X(SB_DRAIN, "ready entry served")                                  \
+    X(SB_DRAIN_BUSY, "ready entry served, a load of the line is outstanding")  \
     X(SB_ACK, "stores performed")
 GPC_FSM(SB, SB_STATES, SB_EVENTS)
 

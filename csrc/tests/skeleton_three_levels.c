@@ -121,7 +121,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     },
     [L2_IF] = {
         [L2_GETS] = HOLD_LINE,
-        [L2_GETX] = HOLD_LINE, /* the line on its way may be older */
+        [L2_GETX] = HOLD_LINE, /* the line in flight may be older */
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT] = NOT_A_VICTIM,
         [L2_LINE] = GO(L2_V, act_fill, act_replay),

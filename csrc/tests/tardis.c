@@ -142,7 +142,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_FLUSH] = GO(L1_I, act_give_back, act_count_invalidation),
     },
     [L1_IS] = {
-        [L1_LOAD] = HOLD_LINE, /* no merging: data that expire on their way serve the one load that asked for them */
+        [L1_LOAD] = HOLD_LINE, /* no merging: data that expire in flight serve the one load that asked for them */
         [L1_WRITE] = HOLD_LINE,
         [L1_DATA] = GO(L1_S, act_take_times, act_raise_pts, act_fill, act_complete),
         [L1_RENEWED] = GO(L1_S, act_take_times, act_raise_pts, act_complete_from_copy),
@@ -264,7 +264,7 @@ GPC_CALL_IN(act_flush, "FLUSH to the owner", TD_FLUSH)
 
 GPC_TAKE(act_take_back_times, "the owner's wts and rts", td_message, td_l2_line, wts, rts)
 
-/* ---- L2: the table. A held request waits for memory or for the owner's WB, which is on its way or asked for. ------------- */
+/* ---- L2: the table. A held request waits for memory or for the owner's WB, which is in flight or requested. ------------- */
 
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {

@@ -49,8 +49,8 @@ lanes_compute_what_one_lane_does(void)
                 for (uint32_t wide = 0; wide <= gpc_alu_host_is_wide(); wide++) {
                     gpc_alu_t alu = gpc_alu_find(opcode, type, to, wide != 0);
                     found += alu.one != NULL && wide == 0;
-                    for (uint32_t turn = 0; alu.one != NULL && turn < 300; turn++) {
-                        CHECK_EQUAL_I64(count_unequal(&alu, turn % 2 != 0), 0);
+                    for (uint32_t pass = 0; alu.one != NULL && pass < 300; pass++) {
+                        CHECK_EQUAL_I64(count_unequal(&alu, pass % 2 != 0), 0);
                     }
                 }
             }

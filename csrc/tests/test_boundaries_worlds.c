@@ -102,7 +102,7 @@ a_drain_waits_for_room_in_the_outbox_and_goes_on_when_there_is_some(void)
 }
 
 static void
-entries_act_once_a_cycle_however_many_turns_a_unit_has_in_it(void)
+entries_act_once_a_cycle_however_many_events_a_unit_has_in_it(void)
 {
     bench_t it = small_bench("buffer+wide");
     gpc_part_t *part = &it.gpu->l1s[0]->parts[0];
@@ -287,7 +287,7 @@ main(void)
 {
     RUN(a_store_buffer_drains_by_itself_through_an_outbox_of_one_message);
     RUN(a_drain_waits_for_room_in_the_outbox_and_goes_on_when_there_is_some);
-    RUN(entries_act_once_a_cycle_however_many_turns_a_unit_has_in_it);
+    RUN(entries_act_once_a_cycle_however_many_events_a_unit_has_in_it);
     RUN(a_request_of_the_core_lets_a_refused_entry_try_again);
     RUN(a_machine_finds_drains_that_are_lost);
     RUN(a_machine_finds_entries_that_are_left_at_the_end);

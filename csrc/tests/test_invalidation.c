@@ -48,24 +48,24 @@ enum {
     BLOCK = 32,
     BLOCKS = THREADS / BLOCK,
     COUNTERS = 1024,
-    TURNS = 5,
+    ROUNDS = 5,
     WORDS = COUNTERS + 4 * THREADS
 };
 
-/* Every thread, TURNS times: adds one to a counter, a different one each turn, reads its own word back and stores the new
- * turn number there. Threads of all blocks share every line of those words. */
+/* Every thread, ROUNDS times: adds one to a counter, a different one each round, reads its own word back and stores the new
+ * round number there. Threads of all blocks share every line of those words. */
 static const gpc_instruction_t contend[] = {
     SPECIAL(R0, THREAD_X),
     SPECIAL(R1, BLOCK_X),
     OP(MUL, R2, R0, CONSTANT(2)), /* own word: COUNTERS + thread * blocks + block */
     OP(ADD, R2, R2, R1),
     OP(ADD, R2, R2, CONSTANT(3)),
-    OP(MOVE, R3, CONSTANT(0), NONE), /* turn */
+    OP(MOVE, R3, CONSTANT(0), NONE), /* round */
     OP(ADD, R0, R0, R1),             /* from here: 6 */
     OP(MUL, R4, R0, CONSTANT(4)),
     OP(AND, R4, R4, CONSTANT(5)),
     ADD_ONE_AT(R5, R4),
-    OP(LOAD, R5, R2, NONE), /* 10: the value of the previous turn, plus one */
+    OP(LOAD, R5, R2, NONE), /* 10: the value of the previous round, plus one */
     OP(ADD, R5, R5, CONSTANT(1)),
     OP(STORE, NONE, R2, R5),
     OP(ADD, R6, R2, CONSTANT(6)),
@@ -88,7 +88,7 @@ static const gpc_instruction_t contend[] = {
 static int
 launch(gpc_gpu_t *gpu, gpc_address_t address)
 {
-    static const uint32_t constants[] = {0, 1, BLOCKS, COUNTERS, 61, COUNTERS - 1, 16, TURNS};
+    static const uint32_t constants[] = {0, 1, BLOCKS, COUNTERS, 61, COUNTERS - 1, 16, ROUNDS};
     gpc_buffer_t buffer = {address, WORDS, false, "x", 0};
     gpc_launch_t what = {.program = {.instructions = contend,
                                      .count = GPC_COUNT_OF(contend),
@@ -120,10 +120,10 @@ words_are_right(gpc_gpu_t *gpu, gpc_address_t address, uint32_t launches, uint32
     for (uint32_t i = 0; i < COUNTERS; i++) {
         sum += words[i];
     }
-    right = right && sum == (uint64_t) THREADS * TURNS * launches + added;
+    right = right && sum == (uint64_t) THREADS * ROUNDS * launches + added;
     for (uint32_t thread = 0; thread < BLOCK; thread++) {
         for (uint32_t block = 0; block < BLOCKS; block++) {
-            right = right && words[COUNTERS + thread * BLOCKS + block] == TURNS * launches;
+            right = right && words[COUNTERS + thread * BLOCKS + block] == ROUNDS * launches;
         }
     }
     return right;

@@ -11,7 +11,7 @@ static gpc_address_t first_line;
 static uint32_t refusals;
 
 #define ENTRY_STATES(X) X(ENTRY_READY, STABLE, "none, or one to be written")
-#define ENTRY_EVENTS(X) X(ENTRY_TURN, "its turn")
+#define ENTRY_EVENTS(X) X(ENTRY_SERVED, "ready entry served")
 GPC_FSM(ENTRY, ENTRY_STATES, ENTRY_EVENTS)
 #define UNIT_STATES(X) X(UNIT_ON, STABLE, "on")
 #define UNIT_EVENTS(X) X(UNIT_BEGIN, "kernel begin")
@@ -20,7 +20,7 @@ GPC_FSM(UNIT, UNIT_STATES, UNIT_EVENTS)
 static gpc_event_id_t
 entry_classify(const gpc_step_t *x)
 {
-    return x->cause == GPC_MSG_REPLAY ? ENTRY_TURN : GPC_NO_EVENT;
+    return x->cause == GPC_MSG_REPLAY ? ENTRY_SERVED : GPC_NO_EVENT;
 }
 
 static gpc_event_id_t
@@ -59,7 +59,7 @@ GPC_ACTION(act_make_entries, "an entry for each of the bank's lines")
 }
 
 static const gpc_cell_t entry_cells[ENTRY_NUM_STATES][ENTRY_NUM_EVENTS] = {
-    [ENTRY_READY] = {[ENTRY_TURN] = GO(ENTRY_READY, act_need_memory_room, act_drain_line)},
+    [ENTRY_READY] = {[ENTRY_SERVED] = GO(ENTRY_READY, act_need_memory_room, act_drain_line)},
 };
 static const gpc_cell_t unit_cells[UNIT_NUM_STATES][UNIT_NUM_EVENTS] = {
     [UNIT_ON] = {[UNIT_BEGIN] = GO(UNIT_ON, act_make_entries)},

@@ -38,7 +38,7 @@ static const uint32_t many[] = {100, 130};
 
 /* After core 70: its successors first, then from the first one on. */
 static void
-inputs_of_several_words_take_turns(void)
+inputs_of_several_words_alternate(void)
 {
     for (uint32_t k = 0; k < GPC_COUNT_OF(many); k++) {
         gpc_network_config_t config = fermi;
@@ -58,7 +58,7 @@ inputs_of_several_words_take_turns(void)
 
 /* A bank streams to one core after the other, from the first one that it serves on. */
 static void
-outputs_of_several_words_take_turns(void)
+outputs_of_several_words_alternate(void)
 {
     for (uint32_t k = 0; k < GPC_COUNT_OF(many); k++) {
         gpc_network_config_t config = fermi;
@@ -89,7 +89,7 @@ one_core_fills_a_bank_s_port_alone(void)
 }
 
 static void
-virtual_networks_take_turns_on_one_port(void)
+virtual_networks_alternate_on_one_port(void)
 {
     begin(&fermi);
     keep_sending = true;
@@ -214,9 +214,9 @@ an_input_that_is_always_busy_at_the_wrong_time_is_waited_for(void)
     CHECK(crossing > 4000 / 4 / 8); /* at least an eighth of bank 0's port */
 }
 
-/* Cores 3 and 11 send to core 9 by way of bank 0, which also sends to it whenever it has room. */
+/* Cores 3 and 11 send to core 9 through bank 0, which also sends to it whenever it has room. */
 static void
-a_bank_s_messages_and_those_that_it_relays_take_turns(void)
+a_bank_s_messages_and_those_that_it_relays_alternate(void)
 {
     enum { RELAYED = 24, OWN = 100, QUEUED = 12 }; /* messages that a queue of 64 flits holds */
     gpc_network_config_t config = with_buffers(&fermi, 64);
@@ -247,10 +247,10 @@ int
 main(void)
 {
     RUN(many_cores_share_a_bank_at_one_flit_a_cycle);
-    RUN(inputs_of_several_words_take_turns);
-    RUN(outputs_of_several_words_take_turns);
+    RUN(inputs_of_several_words_alternate);
+    RUN(outputs_of_several_words_alternate);
     RUN(one_core_fills_a_bank_s_port_alone);
-    RUN(virtual_networks_take_turns_on_one_port);
+    RUN(virtual_networks_alternate_on_one_port);
     RUN(different_outputs_do_not_wait_for_each_other);
     RUN(an_input_port_streams_one_message_at_a_time);
     RUN(a_busy_output_holds_up_no_message_to_others);
@@ -259,6 +259,6 @@ main(void)
     RUN(an_input_that_is_always_busy_at_the_wrong_time_is_waited_for);
     gpc_network_free(&network);
     gpc_arena_free(&arena);
-    RUN(a_bank_s_messages_and_those_that_it_relays_take_turns);
+    RUN(a_bank_s_messages_and_those_that_it_relays_alternate);
     return harness_end();
 }

@@ -58,10 +58,10 @@ a_bank_answers_through_all_its_ports(void)
         send(CORES, core, 1, 5);
     }
     run_to(10000);
-    for (uint32_t turn = 1; turn <= CORES / 4; turn++) {
+    for (uint32_t round = 1; round <= CORES / 4; round++) {
         uint32_t arrived = 0;
         for (uint32_t i = 0; i < CORES; i++) {
-            arrived += arrived_at[i] == (4 + 5 * turn - 1) * PERIOD;
+            arrived += arrived_at[i] == (4 + 5 * round - 1) * PERIOD;
         }
         CHECK_EQUAL_U64(arrived, 4);
     }
@@ -277,7 +277,7 @@ random_multicasts_arrive_once_and_in_order(void)
         config.topology = topologies[i];
         seed = 88172645463325252u;
         begin(&config);
-        for (uint32_t turn = 0; turn < 400; turn++) {
+        for (uint32_t pass = 0; pass < 400; pass++) {
             uint32_t from = CORES + random_below(BANKS), first = random_below(CORES), size = 1 + random_below(5);
             uint32_t most = CORES - first, vn = random_below(2);
             gpc_msg_t msg = {.source = (gpc_node_t) from,
@@ -344,7 +344,7 @@ a_star_beside_the_crossbar_has_its_own_clock_and_counts(void)
 }
 
 static void
-a_way_that_no_link_joins_has_no_output(void)
+a_route_that_no_link_joins_has_no_output(void)
 {
     gpc_network_config_t config = fermi;
     config.others = 1;
@@ -352,9 +352,9 @@ a_way_that_no_link_joins_has_no_output(void)
     gpc_msg_t from_bank_to_bank = {.source = CORES, .destination = CORES + 1};
     gpc_msg_t from_bank_to_other = {.source = CORES, .destination = CORES + BANKS};
     gpc_msg_t from_core_to_other = {.source = 0, .destination = CORES + BANKS};
-    CHECK_EQUAL_U64(gpc_network_way(&network, &from_bank_to_bank).output, GPC_NONE);
-    CHECK_EQUAL_U64(gpc_network_way(&network, &from_bank_to_other).output, GPC_NONE);
-    CHECK(gpc_network_way(&network, &from_core_to_other).output != GPC_NONE);
+    CHECK_EQUAL_U64(gpc_network_route_of(&network, &from_bank_to_bank).output, GPC_NONE);
+    CHECK_EQUAL_U64(gpc_network_route_of(&network, &from_bank_to_other).output, GPC_NONE);
+    CHECK(gpc_network_route_of(&network, &from_core_to_other).output != GPC_NONE);
 }
 
 int
@@ -371,7 +371,7 @@ main(void)
     RUN(a_message_behind_the_last_copy_follows_at_once);
     RUN(random_multicasts_arrive_once_and_in_order);
     RUN(a_star_beside_the_crossbar_has_its_own_clock_and_counts);
-    RUN(a_way_that_no_link_joins_has_no_output);
+    RUN(a_route_that_no_link_joins_has_no_output);
     gpc_network_free(&network);
     gpc_arena_free(&arena);
     return harness_end();

@@ -149,7 +149,7 @@ first_cycles(uint32_t warps, uint32_t *out)
 }
 
 static void
-loose_round_robin_takes_turns(void)
+loose_round_robin_rotates(void)
 {
     uint32_t at[4];
     world_reset();
@@ -468,7 +468,7 @@ main(void)
     RUN(scratchpad_latency_and_bank_conflicts);
     RUN(scratchpad_accesses_wait_under_sc_if_the_machine_says_so);
     RUN(sleep_lasts_for_the_longest_active_lane);
-    RUN(loose_round_robin_takes_turns);
+    RUN(loose_round_robin_rotates);
     RUN(greedy_stays_with_a_warp_while_it_can);
     RUN(issue_width_and_issue_cycles);
     RUN(every_active_cycle_is_counted_once);

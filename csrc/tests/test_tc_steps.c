@@ -80,7 +80,7 @@ an_expired_copy_is_evicted_like_any_other(void)
 }
 
 static void
-an_expired_copy_with_stores_under_way_is_no_victim(void)
+an_expired_copy_with_outstanding_stores_is_no_victim(void)
 {
     bench_t bench;
     begin(&bench, tc_weak(), 0);
@@ -143,7 +143,7 @@ main(void)
 {
     RUN(an_expired_copy_is_dropped_before_the_load_is_looked_up);
     RUN(an_expired_copy_is_evicted_like_any_other);
-    RUN(an_expired_copy_with_stores_under_way_is_no_victim);
+    RUN(an_expired_copy_with_outstanding_stores_is_no_victim);
     RUN(a_release_waits_until_the_gwct_has_passed);
     RUN(an_evicted_lease_lives_in_a_transaction_without_a_way);
     RUN(an_impossible_event_is_a_protocol_error_that_names_both_sides);

@@ -77,7 +77,7 @@ round_trips_are_the_machines_over_every_topology(void)
 }
 
 static void
-a_mesh_adds_its_links_both_ways(void)
+a_mesh_adds_its_links_in_both_directions(void)
 {
     enum { WORD_64 = 6, LINKS = 2, CORE_CYCLES_A_NETWORK_CYCLE = 2 };
     gpc_machine_t machine = machine_with(MESH, FIXED);
@@ -124,7 +124,7 @@ main(void)
     RUN(every_topology_and_memory_counts_every_thread_once);
     RUN(tiny_buffers_and_queues_lose_nothing);
     RUN(round_trips_are_the_machines_over_every_topology);
-    RUN(a_mesh_adds_its_links_both_ways);
+    RUN(a_mesh_adds_its_links_in_both_directions);
     RUN(a_row_hit_is_shorter_by_the_activation_alone);
     RUN(a_round_trip_shorter_than_the_timings_is_refused);
     return harness_end();

@@ -208,66 +208,67 @@ random_events_come_in_the_order_of_a_plain_list(void)
     CHECK_EQUAL_U64(wrong, 0);
 }
 
-/* ---- turns ------------------------------------------------------------------------------------------------------- */
+/* ---- edge events ------------------------------------------------------------------------------------------------------- */
 
-enum { PERIOD = 6, LONG_PERIOD = 48, TARGETS = 150, TURN_PRIORITY = 2 };
+enum { PERIOD = 6, LONG_PERIOD = 48, TARGETS = 150, EDGE_PRIORITY = 2 };
 
-static gpc_tick_t period; /* of the turns: with the long one fewer cycles than the ring has are inside the window */
+static gpc_tick_t
+    period; /* of the edge events: with the long one fewer cycles than the ring has are inside the window */
 
 static void
-begin_turns(gpc_tick_t ticks)
+begin_edges(gpc_tick_t ticks)
 {
     begin(CAPACITY);
     period = ticks;
-    CHECK_EQUAL_I64(gpc_wheel_declare_turns(&wheel, &arena, GPC_EVENT_CORE, TURN_PRIORITY, period, TARGETS), 0);
+    CHECK_EQUAL_I64(gpc_wheel_declare_edges(&wheel, &arena, GPC_EVENT_CORE, EDGE_PRIORITY, period, TARGETS), 0);
 }
 
 static bool
-add_turn(gpc_tick_t tick, uint32_t target)
+add_edge(gpc_tick_t tick, uint32_t target)
 {
     bool joined;
-    CHECK_EQUAL_I64(gpc_wheel_schedule_turn(&wheel, tick / period, target, &joined), 0);
+    CHECK_EQUAL_I64(gpc_wheel_schedule_edge(&wheel, tick / period, target, &joined), 0);
     return joined;
 }
 
 static void
-a_target_has_one_near_turn_a_tick_and_clear_drops_it(void)
+a_target_has_one_near_edge_a_tick_and_clear_drops_it(void)
 {
-    begin_turns(PERIOD);
-    CHECK(!add_turn(12, 149));
-    CHECK(!add_turn(12, 3));
-    CHECK(add_turn(12, 149));
-    CHECK(!add_turn(18, 149));
-    CHECK(!add_turn(12000, 149));
+    begin_edges(PERIOD);
+    CHECK(!add_edge(12, 149));
+    CHECK(!add_edge(12, 3));
+    CHECK(add_edge(12, 149));
+    CHECK(!add_edge(18, 149));
+    CHECK(!add_edge(12000, 149));
     CHECK_EQUAL_U64(gpc_wheel_count(&wheel), 4);
     CHECK_EQUAL_U64(next_name(), 3);
     gpc_wheel_clear(&wheel);
     CHECK_EQUAL_U64(gpc_wheel_count(&wheel), 0);
     CHECK_EQUAL_U64(next_name(), GPC_NONE);
-    CHECK(!add_turn(12, 149));
+    CHECK(!add_edge(12, 149));
     CHECK_EQUAL_U64(next_name(), 149);
 }
 
-/* The reference with a turn instead of every other event: near and far, of the running tick too, between all priorities. Names ascend,
- * and events of one target and kind come in that order; turns have no name, and other events have other targets or kinds. */
+/* The reference with an edge event instead of every other event: near and far, of the running tick too, between all priorities. Names ascend,
+ * and events of one target and kind come in that order; edge events have no name, and other events have other targets or kinds. */
 static void
-compare_turns_with_a_plain_list(gpc_tick_t ticks)
+compare_edges_with_a_plain_list(gpc_tick_t ticks)
 {
     static reference_t list[CAPACITY];
     uint32_t count = 0, wrong = 0;
-    begin_turns(ticks);
+    begin_edges(ticks);
     for (uint32_t step = 0; step < 300000 && wrong == 0; step++) {
         uint64_t reach = random_below(4) == 0 ? 40 * period * 64 : random_below(3) ? 12 : 2100;
         if (count < 64 && (count == 0 || random_below(2))) {
-            bool turn = random_below(2);
+            bool edge = random_below(2);
             gpc_tick_t tick = gpc_wheel_now(&wheel) + random_below(reach);
-            tick = turn ? (tick + period - 1) / period * period : tick;
+            tick = edge ? (tick + period - 1) / period * period : tick;
             uint32_t target = (uint32_t) random_below(TARGETS);
-            reference_t entry = {tick, target, turn ? GPC_EVENT_CORE : GPC_EVENT_OUTBOX,
-                                 turn ? TURN_PRIORITY : (uint8_t) random_below(4)};
+            reference_t entry = {tick, target, edge ? GPC_EVENT_CORE : GPC_EVENT_OUTBOX,
+                                 edge ? EDGE_PRIORITY : (uint8_t) random_below(4)};
             bool joined = false;
-            if (turn) {
-                joined = add_turn(tick, target);
+            if (edge) {
+                joined = add_edge(tick, target);
             } else {
                 schedule(&(gpc_event_t){
                     .tick = tick, .priority = entry.priority, .target = target, .kind = GPC_EVENT_OUTBOX});
@@ -290,32 +291,32 @@ compare_turns_with_a_plain_list(gpc_tick_t ticks)
 }
 
 static void
-turns_and_other_events_come_in_the_order_of_a_plain_list(void)
+edges_and_other_events_come_in_the_order_of_a_plain_list(void)
 {
-    compare_turns_with_a_plain_list(PERIOD);
-    compare_turns_with_a_plain_list(LONG_PERIOD);
+    compare_edges_with_a_plain_list(PERIOD);
+    compare_edges_with_a_plain_list(LONG_PERIOD);
 }
 
 static void
-near_turns_and_listed_events_are_taken_apart(void)
+near_edges_and_listed_events_are_taken_apart(void)
 {
     gpc_event_t event;
     gpc_cycle_t cycle;
     uint32_t target;
-    begin_turns(PERIOD);
-    CHECK(!add_turn(12, 70));
-    schedule(&(gpc_event_t){.tick = 12, .priority = TURN_PRIORITY + 1, .target = 5, .kind = GPC_EVENT_OUTBOX});
+    begin_edges(PERIOD);
+    CHECK(!add_edge(12, 70));
+    schedule(&(gpc_event_t){.tick = 12, .priority = EDGE_PRIORITY + 1, .target = 5, .kind = GPC_EVENT_OUTBOX});
     CHECK(!gpc_wheel_holds_only(&wheel, 1));
     CHECK(!gpc_wheel_holds_only(&wheel, 2));
-    CHECK(gpc_wheel_take_turn(&wheel, &cycle, &target));
+    CHECK(gpc_wheel_take_edge(&wheel, &cycle, &target));
     CHECK_EQUAL_U64(cycle, 2);
     CHECK_EQUAL_U64(target, 70);
     CHECK_EQUAL_U64(gpc_wheel_now(&wheel), 12);
     CHECK(gpc_wheel_holds_only(&wheel, 1));
-    CHECK(!gpc_wheel_take_turn(&wheel, &cycle, &target));
+    CHECK(!gpc_wheel_take_edge(&wheel, &cycle, &target));
     CHECK(gpc_wheel_take_listed(&wheel, &event));
     CHECK_EQUAL_U64(event.target, 5);
-    CHECK(!gpc_wheel_take_turn(&wheel, &cycle, &target));
+    CHECK(!gpc_wheel_take_edge(&wheel, &cycle, &target));
     CHECK(!gpc_wheel_take_listed(&wheel, &event));
 }
 
@@ -418,9 +419,9 @@ main(void)
     RUN(one_event_too_many_is_an_error_and_not_taken);
     RUN(clear_drops_near_and_far_and_keeps_now);
     RUN(random_events_come_in_the_order_of_a_plain_list);
-    RUN(a_target_has_one_near_turn_a_tick_and_clear_drops_it);
-    RUN(turns_and_other_events_come_in_the_order_of_a_plain_list);
-    RUN(near_turns_and_listed_events_are_taken_apart);
+    RUN(a_target_has_one_near_edge_a_tick_and_clear_drops_it);
+    RUN(edges_and_other_events_come_in_the_order_of_a_plain_list);
+    RUN(near_edges_and_listed_events_are_taken_apart);
     RUN(the_order_of_scheduling_changes_nothing);
     RUN(a_saved_arena_replays_the_same_events);
     RUN(the_common_clock_is_the_least_common_multiple_up_to_2_to_the_40);

@@ -161,7 +161,7 @@ a_message_that_never_arrives_is_reported(void)
 
 /* As if the controller of bank 5 were not scheduled again. */
 static bool
-forget_turn(gpc_gpu_t *gpu)
+forget_event(gpc_gpu_t *gpu)
 {
     gpc_node_queues_t *queues = &gpu->queues[gpc_nodes_at(&gpu->nodes, GPC_AT_BANK)->first + 5];
     bool changes = queues->wake != GPC_NEVER;
@@ -170,14 +170,14 @@ forget_turn(gpc_gpu_t *gpu)
 }
 
 static void
-a_bank_without_a_turn_is_reported(void)
+a_bank_without_an_event_is_reported(void)
 {
-    check_report("tc-weak", forget_turn, "L2 5 holds ");
+    check_report("tc-weak", forget_event, "L2 5 holds ");
 }
 
 /* As if the event had been dropped. */
 static bool
-drop_turn(gpc_gpu_t *gpu)
+drop_cycle(gpc_gpu_t *gpu)
 {
     gpc_node_queues_t *queues = &gpu->queues[gpc_nodes_at(&gpu->nodes, GPC_AT_BANK)->first + 4];
     bool changes = queues->wake != GPC_NEVER && queues->wake % 2 == 0;
@@ -186,9 +186,9 @@ drop_turn(gpc_gpu_t *gpu)
 }
 
 static void
-a_turn_that_has_no_event_is_reported(void)
+a_cycle_that_has_no_event_is_reported(void)
 {
-    check_report("mesi", drop_turn, "L2 4 holds work for a turn that has no event");
+    check_report("mesi", drop_cycle, "L2 4 holds work for a cycle that has no event");
 }
 
 static bool
@@ -210,13 +210,13 @@ static bool
 forget_core(gpc_gpu_t *gpu)
 {
     gpc_core_t *core = &gpu->cores.parts->cores[7];
-    bool changes = core->turn_scheduled != GPC_NEVER;
-    core->turn_scheduled = GPC_NEVER;
+    bool changes = core->cycle_scheduled != GPC_NEVER;
+    core->cycle_scheduled = GPC_NEVER;
     return changes;
 }
 
 static void
-a_core_without_a_turn_is_reported(void)
+a_core_without_an_event_is_reported(void)
 {
     check_report("ideal", forget_core, "core 7 holds ");
 }
@@ -271,10 +271,10 @@ main(void)
     RUN(an_answer_of_memory_without_an_event_is_reported);
     RUN(a_port_without_a_grant_is_reported);
     RUN(a_message_that_never_arrives_is_reported);
-    RUN(a_bank_without_a_turn_is_reported);
-    RUN(a_turn_that_has_no_event_is_reported);
+    RUN(a_bank_without_an_event_is_reported);
+    RUN(a_cycle_that_has_no_event_is_reported);
     RUN(a_pipeline_that_no_event_empties_is_reported);
-    RUN(a_core_without_a_turn_is_reported);
+    RUN(a_core_without_an_event_is_reported);
     RUN(an_offer_without_a_repetition_is_reported);
     RUN(a_machine_in_order_is_not_reported);
     RUN(without_checks_nothing_looks);

@@ -72,7 +72,7 @@ typedef struct {
 
 /* JSON: {states, transitions, depth, complete, outcomes: [[value read by each load and atomic, in order of threads],
  * ..] with final values of the variables behind them, cells: {table: [number of each of its cells that was entered]},
- * violations: [{kind, what, nodes: [[controller, position, index], ..], trace: [{kind, ..}, ..]}], at most one, by a shortest way; limits: [why the search ended
+ * violations: [{kind, what, nodes: [[controller, position, index], ..], trace: [{kind, ..}, ..]}], at most one, by a shortest path; limits: [why the search ended
  * early, ..]}. complete: every state that the reductions leave was explored, there is neither a violation nor a limit. Violations: an outcome
  * that is not allowed; a protocol error; an invariant of the protocol's monitor; a state from which the programs can
  * never be done and all be quiet again (evictions do not count as help). Two states that differ by time's passing or a

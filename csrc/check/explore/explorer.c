@@ -62,7 +62,7 @@ discover(explorer_t *self, const gpc_state_seen_t *how, uint32_t *state)
 
 /* Replays a sequence of moves and prints it. */
 static void
-replay(explorer_t *self, const uint16_t *way, uint32_t depth, gpc_text_t *out)
+replay(explorer_t *self, const uint16_t *path, uint32_t depth, gpc_text_t *out)
 {
     gpc_world_view_t before;
 
@@ -72,7 +72,7 @@ replay(explorer_t *self, const uint16_t *way, uint32_t depth, gpc_text_t *out)
             out->failed = true; /* out of memory */
             return;
         }
-        const gpc_move_t *move = &self->moves.list[way[i]];
+        const gpc_move_t *move = &self->moves.list[path[i]];
         gpc_world_look(&self->world, &before);
         gpc_text_add_comma(out);
         gpc_text_add(out, "{");
@@ -103,13 +103,13 @@ print_nodes(const explorer_t *self, gpc_text_t *out)
 static void
 note_violation(explorer_t *self, uint32_t state, int last_move, const char *kind, const char *what)
 {
-    uint16_t way[MAX_DEPTH + 1];
-    uint32_t depth = gpc_states_way(&self->states, state, way);
+    uint16_t path[MAX_DEPTH + 1];
+    uint32_t depth = gpc_states_path(&self->states, state, path);
     gpc_text_t *out = &self->violation;
 
     self->violated = true;
     if (last_move >= 0) {
-        way[depth++] = (uint16_t) last_move;
+        path[depth++] = (uint16_t) last_move;
     }
     gpc_text_add(out, "{");
     gpc_text_add_key(out, "kind");
@@ -119,7 +119,7 @@ note_violation(explorer_t *self, uint32_t state, int last_move, const char *kind
     print_nodes(self, out);
     gpc_text_add_key(out, "trace");
     gpc_text_add(out, "[");
-    replay(self, way, depth, out);
+    replay(self, path, depth, out);
     gpc_text_add(out, "]}");
 }
 

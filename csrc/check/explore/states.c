@@ -158,7 +158,7 @@ gpc_states_expanded(gpc_states_t *self)
 }
 
 uint32_t
-gpc_states_way(const gpc_states_t *self, uint32_t state, uint16_t *moves)
+gpc_states_path(const gpc_states_t *self, uint32_t state, uint16_t *moves)
 {
     uint32_t depth = self->seen[state].depth;
     for (uint32_t i = depth; i > 0; i--) {
@@ -319,7 +319,7 @@ whole_edges(const gpc_states_t *self)
 }
 
 static void
-turn_round(const gpc_states_t *self, backwards_t *back)
+reverse_edges(const gpc_states_t *self, backwards_t *back)
 {
     for (uint32_t i = 0; i < whole_edges(self); i++) {
         back->first[self->edges[i] + 1]++;
@@ -369,7 +369,7 @@ gpc_states_find_trap(const gpc_states_t *self, uint32_t *state)
 
     *state = GPC_NONE;
     if (status == GPC_OK) {
-        turn_round(self, &back);
+        reverse_edges(self, &back);
         spread(self, &back);
         for (uint32_t i = 0; i < self->count && *state == GPC_NONE; i++) {
             *state = is_set(back.well, i) ? GPC_NONE : i;

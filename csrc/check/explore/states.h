@@ -54,7 +54,7 @@ void gpc_states_dequeue(gpc_states_t *self, uint8_t *image);
 GPC_MUST_CHECK int gpc_states_add_edge(gpc_states_t *self, uint32_t to); /* from the state that is being expanded */
 void gpc_states_expanded(gpc_states_t *self);                            /* ends the expansion of a state */
 /* The moves that led to the state; returns their number. */
-uint32_t gpc_states_way(const gpc_states_t *self, uint32_t state, uint16_t *moves);
+uint32_t gpc_states_path(const gpc_states_t *self, uint32_t state, uint16_t *moves);
 /* The first state from which no state at rest and no unexpanded state is reachable; GPC_NONE: there is none. */
 GPC_MUST_CHECK int gpc_states_find_trap(const gpc_states_t *self, uint32_t *state);
 

@@ -124,7 +124,7 @@ gpc_profile_cell(gpc_profile_t *self, const gpc_step_t *x)
     }
 }
 
-/* The last cell may have been of another line, which made way for this one. */
+/* The last cell may have been of another line, the victim of this one. */
 void
 gpc_profile_stepped(gpc_profile_t *self, const gpc_controller_t *unit, gpc_address_t line)
 {

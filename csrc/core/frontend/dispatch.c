@@ -17,7 +17,7 @@ clear_core(gpc_cores_t *self, uint32_t core_index)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     memset(core, 0, sizeof *core);
-    core->calendar_first = core->far_at = core->turn_scheduled = core->port_used = GPC_NEVER;
+    core->calendar_first = core->far_at = core->cycle_scheduled = core->port_used = GPC_NEVER;
     core->next_block = core_index;
     core->last_warp = GPC_MAX_WARPS - 1; /* round robin begins with warp 0 */
     core->due_head = core->due_tail = GPC_NONE;
@@ -452,8 +452,8 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
     for (uint32_t i = 0; i < self->machine->cores; i++) {
         gpc_core_t *core = &self->parts->cores[i];
         core->empty_since = at > latency ? at - latency : 0;
-        core->accounted = core->calendar_next = core->turn_allowed = core->scoreboard_base = at;
-        core->in_turn = true; /* schedule one cycle below, not one per warp */
+        core->accounted = core->calendar_next = core->cycle_allowed = core->scoreboard_base = at;
+        core->in_cycle = true; /* schedule one cycle below, not one per warp */
     }
     status = GPC_OBSERVE(&self->tap, LAUNCHED, launched, &launch->launch, launch->warps_per_block);
     if (status == GPC_OK) {
@@ -461,7 +461,7 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
     }
     for (uint32_t i = 0; i < self->machine->cores && status == GPC_OK; i++) {
         gpc_core_t *core = &self->parts->cores[i];
-        core->in_turn = false;
+        core->in_cycle = false;
         if (core->resident != 0) {
             status = gpc_core_schedule(self, i, at);
         }

@@ -4,7 +4,7 @@
  * A core in which no warp can issue sleeps; when it wakes, the cycles are counted under the reason for which it
  * slept.
  *
- * Turns are most events of a run: what every turn executes is forced into the loop over events (always_inline), up to
+ * Cores' cycles are most events of a run: what each of them executes is forced into the loop over events (always_inline), up to
  * the arithmetic of a warp. */
 #include "core/execute/execute.h"
 #include "core/frontend/frontend.h"
@@ -274,7 +274,7 @@ issue_next(gpc_issue_t *x)
 /* ---- the cycle --------------------------------------------------------------------------------------------------- */
 
 /* While the load-store queue is full, sets the ready warps aside whose next instruction needs it. Out of line: GCC would compute its
- * addresses in every turn. */
+ * addresses in every cycle. */
 __attribute__((noinline)) static int
 set_aside(gpc_cores_t *self, uint32_t core_index)
 {
@@ -341,7 +341,7 @@ issue(gpc_cores_t *self, gpc_core_t *core, uint32_t core_index, gpc_cycle_t now,
 }
 
 static gpc_cycle_t
-next_turn(const gpc_cores_t *self, const gpc_core_t *core, uint32_t core_index, gpc_cycle_t now)
+next_cycle(const gpc_cores_t *self, const gpc_core_t *core, uint32_t core_index, gpc_cycle_t now)
 {
     gpc_cycle_t at = gpc_core_next_in_calendar(core);
     if (core->ready != 0) {
@@ -379,9 +379,9 @@ note_idle_reason(const gpc_cores_t *self, gpc_core_t *core, uint32_t core_index)
     core->idle_ordered = core->order_stalls != 0;
 }
 
-/* Counts the cycle of this turn. */
+/* Counts this cycle. */
 static inline void
-count_turn(const gpc_core_base_t *base, bool issuing)
+count_cycle(const gpc_core_base_t *base, bool issuing)
 {
     base->statistics->active_cycles++;
     if (issuing) {
@@ -392,19 +392,19 @@ count_turn(const gpc_core_base_t *base, bool issuing)
 }
 
 GPC_INLINED_BY_LINKER int
-gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_turn_t *turn)
+gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_cycle_result_t *out)
 {
     const gpc_core_base_t *base = &self->parts->bases[core_index];
     gpc_core_t *core = base->core;
-    *turn = (gpc_turn_t){GPC_NEVER, true};
-    if (core->turn_scheduled != now) {
-        return GPC_OK; /* an earlier turn took its place */
+    *out = (gpc_cycle_result_t){GPC_NEVER, true};
+    if (core->cycle_scheduled != now) {
+        return GPC_OK; /* an earlier event took its place */
     }
-    core->turn_scheduled = GPC_NEVER;
+    core->cycle_scheduled = GPC_NEVER;
     bool observed = gpc_is_observed(&self->tap, GPC_ON_COUNTED);
     int status = observed ? observe_account(self, core_index, now) : 0;
     GPC_TRY(status);
-    core->in_turn = true;
+    core->in_cycle = true;
     account(base, now);
     gpc_core_empty_calendar(base, now);
     bool any = false, active = core->resident != 0;
@@ -417,22 +417,22 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_tur
     if (status == GPC_OK && core->queue.count != 0) {
         status = gpc_core_offer(self, core_index, now);
     }
-    core->in_turn = false;
-    core->turn_allowed = now + 1;
+    core->in_cycle = false;
+    core->cycle_allowed = now + 1;
     GPC_TRY(status);
-    gpc_cycle_t at = next_turn(self, core, core_index, now);
+    gpc_cycle_t at = next_cycle(self, core, core_index, now);
     bool issuing = any || core->ports_free_at > now;
-    if (core->resident != 0 && at > core->ports_free_at) { /* else this cycle and those until the next turn issue */
+    if (core->resident != 0 && at > core->ports_free_at) { /* else this cycle and those until the next event issue */
         note_idle_reason(self, core, core_index);
     }
     if (active) {
-        count_turn(base, issuing);
+        count_cycle(base, issuing);
         status = observed ? observe_counted(self, core_index, issuing, !issuing) : 0;
     }
     core->accounted = now + 1;
-    if (at < core->turn_scheduled) {
-        core->turn_scheduled = turn->next = at;
+    if (at < core->cycle_scheduled) {
+        core->cycle_scheduled = out->next = at;
     }
-    turn->has_warps = core->resident != 0;
+    out->has_warps = core->resident != 0;
     return status;
 }

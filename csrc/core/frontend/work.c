@@ -1,12 +1,12 @@
-/* work.c: whether a core that has work has a turn; for the monitor of work without an event. */
+/* work.c: whether a core that has work has an event; for the monitor of work without an event. */
 #include "core/memory/load_store.h"
 #include "core/stuck.h"
 #include "core/waking.h"
 
 gpc_cycle_t
-gpc_cores_next_turn(const gpc_cores_t *self, uint32_t core_index)
+gpc_cores_next_cycle(const gpc_cores_t *self, uint32_t core_index)
 {
-    return self->parts->cores[core_index].turn_scheduled;
+    return self->parts->cores[core_index].cycle_scheduled;
 }
 
 bool
@@ -68,9 +68,9 @@ gpc_cores_forgotten_work(const gpc_cores_t *self, uint32_t core_index, gpc_cycle
     const gpc_core_t *core = &self->parts->cores[core_index];
     const char *what;
     gpc_cycle_t due = due_at(self, core_index, now, &what),
-                latest = due > core->turn_allowed ? due : core->turn_allowed;
+                latest = due > core->cycle_allowed ? due : core->cycle_allowed;
 
-    if (due != GPC_NEVER && core->turn_scheduled > (latest > now ? latest : now)) {
+    if (due != GPC_NEVER && core->cycle_scheduled > (latest > now ? latest : now)) {
         return what;
     }
     if (core->waits_queue != 0 && gpc_core_has_room(self, core_index)) {

@@ -470,10 +470,10 @@ gpc_cores_retry(gpc_cores_t *self, uint32_t core_index, bool at_edge)
         return GPC_OK;
     }
     core->held = false;
-    if (core->in_turn || !at_edge || core->port_used == now) {
+    if (core->in_cycle || !at_edge || core->port_used == now) {
         return gpc_core_schedule(self, core_index, now);
     }
-    int status = gpc_core_offer(self, core_index, now); /* as a turn of the core in this cycle would */
+    int status = gpc_core_offer(self, core_index, now); /* as the core in this cycle would */
     if (status == GPC_OK && core->queue.count != 0 && !core->held) {
         status = gpc_core_schedule(self, core_index, now + 1);
     }

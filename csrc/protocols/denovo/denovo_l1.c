@@ -203,7 +203,7 @@ GPC_SHARED_ACTION(dn_act_perform, "perform the synchronisation access on the reg
     return gpc_perform_and_complete(x, x->message, true);
 }
 
-/* An answer that is still on its way may carry the words' older values: an L2 that recalls them would let it install these. */
+/* An answer in flight may carry the words' older values: an L2 that recalls them would let it install these. */
 GPC_SHARED_ACTION(dn_act_run_syncs, "perform the pending synchronisation accesses in order; answers skip these words")
 {
     gpc_index_t request;
@@ -368,7 +368,7 @@ GPC_SHARED_ACTION(dn_act_grant_leaving, "send REGISTERED or REGISTERED_SYNC from
     return pass_on(x, denovo_l1_mshr(x)->words.word);
 }
 
-GPC_SHARED_ACTION(dn_act_give_back_none, "send RECALLED_NONE: the write-back is on its way")
+GPC_SHARED_ACTION(dn_act_give_back_none, "send RECALLED_NONE: the write-back is in flight")
 {
     gpc_msg_t *msg = gpc_new_message(x, DENOVO_RECALLED_NONE, gpc_home_of(x->unit, x->line));
     msg->mask = x->mask;

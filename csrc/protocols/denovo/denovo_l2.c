@@ -18,7 +18,7 @@
     X(L2_MF, TRANSIENT_CACHE, "fetched from memory; requests wait")                                                    \
     X(L2_RC, TRANSIENT_COHERENCE, "recalled from its owner")                                                           \
     X(L2_RCD, TRANSIENT_COHERENCE, "the owner's write-back has crossed the recall; its answer waits")                  \
-    X(L2_RCN, TRANSIENT_COHERENCE, "the owner has nothing: its write-back is on the way")
+    X(L2_RCN, TRANSIENT_COHERENCE, "the owner has nothing: its write-back is in flight")
 
 #define L2_EVENTS(X)                                                                                                   \
     X(L2_READ, "read")                                                                                                 \
@@ -159,7 +159,7 @@ GPC_ACTION(act_send_data, "send DATA: the demanded words and the line's others t
     return gpc_send(x, msg);
 }
 
-/* Sends one message to each owner of x's words, by way of one a word, which the step combines. */
+/* Sends one message to each owner of x's words, one a word, which the step combines. */
 static int
 to_owners(gpc_step_t *x, uint8_t type)
 {

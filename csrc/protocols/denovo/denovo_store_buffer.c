@@ -14,7 +14,7 @@
     X(SB_STORE, "store to the line")                                                               \
     X(SB_STORE_SENT, "store to words whose registration is outstanding")                           \
     X(SB_RELEASE, "a release, a full buffer, own synchronisation on a word, or the end of the kernel") \
-    X(SB_DRAIN, "the entry's turn")                                                                \
+    X(SB_DRAIN, "ready entry served")                                                                \
     X(SB_GRANTED, "some of its words are registered")                                              \
     X(SB_EMPTY, "its last words are registered")
 

@@ -155,7 +155,7 @@ GPC_SHARED_ACTION(gpu_act_complete_sync, "complete the access that the answer na
 #define SB_EVENTS(X)                                                                               \
     X(SB_STORE, "store to the line")                                                               \
     X(SB_RELEASE, "a release, a full buffer, own synchronisation on a word, or the end of the kernel") \
-    X(SB_DRAIN, "the entry's turn")                                                                \
+    X(SB_DRAIN, "ready entry served")                                                                \
     X(SB_ACK, "write-through performed")                                                           \
     X(SB_ACK_DRAINS, "write-through performed, and a drain is wanted since")
 

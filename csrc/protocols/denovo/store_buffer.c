@@ -211,12 +211,12 @@ sb_performed(gpc_step_t *x, sb_entry_t *entry, gpc_mask_t mask)
     return end_releases(x->unit, warps);
 }
 
-GPC_SHARED_ACTION(sb_act_make_ready, "the entry is sent at its turn")
+GPC_SHARED_ACTION(sb_act_make_ready, "mark the entry ready to be sent")
 {
     return gpc_part_ready(sb_part(x->unit), x->entry);
 }
 
-GPC_SHARED_ACTION(sb_act_drain_if_eager, "with sb_drain=eager, the entry is sent at its turn")
+GPC_SHARED_ACTION(sb_act_drain_if_eager, "with sb_drain=eager, mark the entry ready to be sent")
 {
     return x->unit->options[SB_OPTION_DRAIN] == SB_EAGER ? gpc_act(sb_act_make_ready, x) : GPC_OK;
 }

@@ -43,7 +43,7 @@ GPC_KEEPS_DIRTY(mwt_l2);
     X(L2_SA, TRANSIENT_COHERENCE, "atomic waits for invalidation acknowledgements")         \
     X(L2_SI, TRANSIENT_COHERENCE, "evicted without a way; recall of its sharers outstanding") \
     X(L2_SB, TRANSIENT_COHERENCE, "written; the writer's UNBLOCK is outstanding")           \
-    X(L2_MT, STABLE, "owned by an L1, whose writes may be on their way")                    \
+    X(L2_MT, STABLE, "owned by an L1, whose writes may be in flight")                    \
     X(L2_MT_S, TRANSIENT_COHERENCE, "owned, another L1 reads; DOWNGRADE_ACK outstanding")
 
 /* Among the baseline events, GETS means that no other L1 owns the line, GETX and ATOMIC that no other L1 shares it. */

@@ -32,9 +32,9 @@ extern const gpc_controller_type_t mwt_l1;
     X(L1_SM, TRANSIENT_COHERENCE, "write outstanding; the copy will take it")                         \
     X(L1_E, STABLE, "only copy, never written")                                                       \
     X(L1_M, STABLE, "only copy, written; the L2 has the writes")                                      \
-    X(L1_MM, TRANSIENT_COHERENCE, "only copy; its write is on the way to the L2")                     \
-    X(L1_MM_S, TRANSIENT_COHERENCE, "shared copy; its write is on the way to the L2")                 \
-    X(L1_MM_I, TRANSIENT_COHERENCE, "no copy; its write is on the way to the L2")                     \
+    X(L1_MM, TRANSIENT_COHERENCE, "only copy; its write to the L2 is in flight")                     \
+    X(L1_MM_S, TRANSIENT_COHERENCE, "shared copy; its write to the L2 is in flight")                 \
+    X(L1_MM_I, TRANSIENT_COHERENCE, "no copy; its write to the L2 is in flight")                     \
     X(L1_IS_S, TRANSIENT_COHERENCE, "read miss outstanding; its line will be shared")
 
 #endif

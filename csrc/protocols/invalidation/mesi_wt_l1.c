@@ -20,7 +20,7 @@
 
 GPC_FSM(L1, MWT_L1_STATES, L1_EVENTS)
 
-enum { FLAG_NARROW = GPC_MSG_FLAG_OWN }; /* a narrow store, whose lane list is on its way */
+enum { FLAG_NARROW = GPC_MSG_FLAG_OWN }; /* a narrow store, whose lane list is in flight */
 
 static bool
 is_narrow_store(const gpc_step_t *x, const gpc_msg_t *write)
@@ -237,7 +237,7 @@ static const gpc_patch_t exclusive_patches[] = {
     {L1_E, L1_ATOMIC, GO(L1_MM, act_perform_owned, act_write_behind, act_complete_owned), NULL},
     {L1_M, L1_STORE, GO(L1_MM, act_perform_owned, act_write_behind, act_complete_owned), NULL},
     {L1_M, L1_ATOMIC, GO(L1_MM, act_perform_owned, act_write_behind, act_complete_owned), NULL},
-    HOLD_REQUESTS(L1_MM, "one write at a time is on the way"),
+    HOLD_REQUESTS(L1_MM, "one write at a time is in flight"),
     HOLD_REQUESTS(L1_MM_S, NULL),
     HOLD_REQUESTS(L1_MM_I, NULL),
     {L1_MM, L1_BEHIND_ACK, GO(L1_M), NULL},
@@ -245,7 +245,7 @@ static const gpc_patch_t exclusive_patches[] = {
     {L1_MM_I, L1_BEHIND_ACK, GO(L1_I), NULL},
     {L1_E, L1_EVICT, GO(L1_I), "silent: the L2 has every write, and takes this L1 for the owner"},
     {L1_M, L1_EVICT, GO(L1_I), NULL},
-    {L1_MM, L1_EVICT, NOT_A_VICTIM, "a write is on its way"},
+    {L1_MM, L1_EVICT, NOT_A_VICTIM, "a write is in flight"},
     {L1_MM_S, L1_EVICT, NOT_A_VICTIM, NULL},
     {L1_E, L1_INV, GO(L1_I, act_count_invalidation, act_acknowledge), "an owner gives up its copy as a sharer does"},
     {L1_M, L1_INV, GO(L1_I, act_count_invalidation, act_acknowledge), NULL},

@@ -9,8 +9,8 @@
  *          transitivity (section 3).
  * Options  fifo: entries of S-FIFO1; S-FIFO2 and 3 have twice and four times as many (table 1). inv=ack: Invs are acknowledged, for L2s of
  *          several banks. sync_sc=on: loads of order relaxed or stronger read at the L2, and wait for the answer to the warp's release
- *          stores (the paper's loads may hit old copies, and its release stores may wait in the wL1). clean=on: blocks leave as soon as the way up
- *          is free. mask=word: masks of words, for the sizes of messages. barrier: memory_side.h.
+ *          stores (the paper's loads may hit old copies, and its release stores may wait in the wL1). clean=on: blocks leave as soon as the path to the
+ *          next level is free. mask=word: masks of words, for the sizes of messages. barrier: memory_side.h.
  */
 #include "protocols/quickrelease/qr.h"
 

@@ -21,7 +21,7 @@
     X(P, READ_UP, REQ, 2, 8, 0, false, "the rL2 wants the block")                                                      \
     X(P, BLOCK_UP, WB, 2, 16, 4, false, "dirty words that the wL2 gives up")                                           \
     X(P, MARKER_UP, REQ, 2, 8, 0, false, "marker that leaves S-FIFO2")                                                 \
-    X(P, ATOMIC_UP, ATO, 2, 16, 0, false, "atomics on their way to the directory")                                     \
+    X(P, ATOMIC_UP, ATO, 2, 16, 0, false, "atomics to the directory")                                     \
     X(P, DATA_DOWN, LD, 3, 8, 0, true, "block to read, from the memory side")                                          \
     X(P, RELEASED_DOWN, REQ, 3, 8, 0, false, "the marker has left S-FIFO3")                                            \
     X(P, OLD_VALUES_DOWN, ATO, 3, 8, 0, false, "old values of atomics")                                                \
@@ -46,7 +46,7 @@ enum { QR_BY_FIFO, QR_BY_ACK };
 enum { QR_READS, QR_WRITES };
 enum { QR_READ_TABLE, QR_WRITE_TABLE, QR_FIFO_TABLE, QR_UNIT_TABLE };
 enum { QR_PART };
-/* Causes within a unit: of the write table, words to take, the S-FIFO's turn, and own requests that need the block gone; of the read table,
+/* Causes within a unit: of the write table, words to take, the pop of the S-FIFO, and own requests that need the block gone; of the read table,
  * the block has left the write cache. */
 enum { QR_PUT = GPC_MSG_STORE, QR_POP = GPC_MSG_REPLAY, QR_FLUSH = GPC_MSG_RELEASE, QR_GONE = GPC_MSG_INSTANT };
 
@@ -134,8 +134,8 @@ GPC_MUST_CHECK int qr_push_marker(gpc_controller_t *unit, const qr_entry_t *mark
 /* The marker of x's message enters. GPC_HOLD as above. */
 GPC_MUST_CHECK int qr_take_marker(gpc_step_t *x);
 GPC_MUST_CHECK int qr_push_atomic(gpc_step_t *x);
-/* Makes the first entry ready if it is to leave; `leaving` (or GPC_NONE) is on its way out. */
-GPC_MUST_CHECK int qr_next_turn(gpc_controller_t *unit, gpc_index_t leaving);
+/* Makes the first entry ready if it is to leave; `leaving` (or GPC_NONE) is leaving. */
+GPC_MUST_CHECK int qr_ready_first(gpc_controller_t *unit, gpc_index_t leaving);
 gpc_index_t qr_entry_of(const gpc_controller_t *unit, uint8_t part, const gpc_msg_t *msg);
 /* One Inv for each L1, for a block that is given up or that an atomic passes; with inv=ack they are acknowledged. */
 GPC_MUST_CHECK int qr_invalidate(gpc_step_t *x);

@@ -70,7 +70,7 @@ GPC_ACTION(act_hit_written, "complete the load from the wL1")
     return gpc_complete_from(x, x->message, qr_written_words(x), QR_WRITES);
 }
 
-GPC_ACTION(act_enough_room, "hold while the way up has no room")
+GPC_ACTION(act_enough_room, "hold while the path to the next level has no room")
 {
     return qr_need_room(x);
 }

@@ -217,7 +217,7 @@ GPC_ACTION(act_count_ack, "one acknowledgement less is to come")
     return GPC_OK;
 }
 
-GPC_ACTION(act_marker_goes_on, "the first marker's turn")
+GPC_ACTION(act_marker_goes_on, "pop the first marker")
 {
     return gpc_part_ready(qr_fifo(x->unit), gpc_part_first(qr_fifo(x->unit)));
 }

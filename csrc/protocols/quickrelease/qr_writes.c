@@ -27,11 +27,11 @@ GPC_FSM(W, W_STATES, W_EVENTS)
     X(F_WAITING, TRANSIENT_COHERENCE, "release marker, first; older Invs are not acknowledged")                        \
     X(F_ATOMIC, TRANSIENT_COHERENCE, "atomic that the directory has not answered")
 #define F_EVENTS(X)                                                                                                    \
-    X(F_POP, "its turn; a block that has left the write cache before")                                                 \
-    X(F_POP_DIRTY, "its turn; the block is in the write cache")                                                        \
+    X(F_POP, "pop of a block that has left the write cache before")                                                 \
+    X(F_POP_DIRTY, "pop of a block that is in the write cache")                                                        \
     X(F_POP_BUSY, "the same, while the directory performs an atomic on the block")                                     \
-    X(F_POP_MARKER, "its turn; a marker")                                                                              \
-    X(F_POP_EARLY, "its turn; a marker, and Invs are not acknowledged")                                                \
+    X(F_POP_MARKER, "pop of a marker")                                                                              \
+    X(F_POP_EARLY, "pop of a marker; Invs are not acknowledged")                                                \
     X(F_ANSWERED, "the atomic's old values")
 GPC_FSM(F, F_STATES, F_EVENTS)
 
@@ -100,7 +100,7 @@ entries(const gpc_controller_t *unit)
 
 /* Full: the next write, or the request that is held, finds too few places. */
 int
-qr_next_turn(gpc_controller_t *unit, gpc_index_t leaving)
+qr_ready_first(gpc_controller_t *unit, gpc_index_t leaving)
 {
     gpc_part_t *fifo = qr_fifo(unit);
     gpc_index_t head = gpc_part_first(fifo);
@@ -124,7 +124,7 @@ qr_need_places(gpc_controller_t *unit, uint32_t places)
     }
     unit->own_counters[QR_COUNT_full] += qr_unit(unit)->wanted == 0;
     qr_unit(unit)->wanted = (uint8_t) places;
-    GPC_TRY(qr_next_turn(unit, GPC_NONE));
+    GPC_TRY(qr_ready_first(unit, GPC_NONE));
     return GPC_HOLD;
 }
 
@@ -154,7 +154,7 @@ qr_push_marker(gpc_controller_t *unit, const qr_entry_t *marker)
     fields->place = place;
     gpc_list_clear(&fields->atomic);
     qr_unit(unit)->flushes++;
-    return qr_next_turn(unit, GPC_NONE);
+    return qr_ready_first(unit, GPC_NONE);
 }
 
 int
@@ -211,7 +211,7 @@ f_classify(const gpc_step_t *x)
     return is_busy(x->unit, x->line) ? F_POP_BUSY : F_POP_DIRTY;
 }
 
-GPC_ACTION(act_need_room, "hold while the way up, or memory's queue, has no room")
+GPC_ACTION(act_need_room, "hold while the path to the next level, or memory's queue, has no room")
 {
     int status = qr_need_room(x);
     if (status == GPC_OK && qr_position(x->unit) == GPC_AT_MEMORY && x->state == F_BLOCK) {
@@ -225,10 +225,10 @@ GPC_ACTION(act_pop_block, "the write cache gives the block up")
     return gpc_controller_line(x->unit, QR_WRITE_TABLE, QR_POP, x->line, gpc_all_words(x->unit), GPC_NONE);
 }
 
-GPC_ACTION(act_next, "the next entry's turn")
+GPC_ACTION(act_next, "pop the next entry")
 {
     qr_unit(x->unit)->flushes -= x->state == F_BLOCK ? qr_entry(x, QR_PART)->kind : 0;
-    return qr_next_turn(x->unit, x->entry);
+    return qr_ready_first(x->unit, x->entry);
 }
 
 static gpc_msg_t *
@@ -392,7 +392,7 @@ GPC_ACTION(act_enter, "take a way, whose block is given up, and the S-FIFO's las
         qr_unit(x->unit)->flushes += fields->kind;
         qr_write_line(x)->dirty = GPC_NO_WORDS;
         qr_write_line(x)->place = fields->place;
-        status = qr_next_turn(x->unit, GPC_NONE);
+        status = qr_ready_first(x->unit, GPC_NONE);
     }
     return status;
 }
@@ -432,7 +432,7 @@ int
 qr_put(gpc_step_t *x, uint32_t markers)
 {
     bool absent = qr_dirty(x->unit, x->line) == GPC_NO_WORDS;
-    int status = qr_need_room(x); /* for the block that gives way */
+    int status = qr_need_room(x); /* for the block that leaves */
     if (status == GPC_OK) {
         status = qr_need_places(x->unit, absent + markers);
     }

@@ -47,7 +47,7 @@ enum { RFO_L2_STORE, RFO_L2_VICTIM };
 GPC_MUST_CHECK int rfo_send(gpc_step_t *x, uint8_t type, gpc_node_t destination, const uint32_t *words,
                             rfo_message_t fields);
 
-/* The words of the line that this L1 owns, in its way or on their way home; NULL: it owns none. */
+/* The words of the line that this L1 owns, in its way or in flight to the L2; NULL: it owns none. */
 uint32_t *rfo_l1_owned(const gpc_controller_t *core, gpc_address_t line);
 /* Whether the entry, which is at rest, lists the core, as owner or sharer; *owner: as owner. False for a line in a transaction. */
 bool rfo_l2_lists(const gpc_controller_t *bank, gpc_address_t line, gpc_node_t core, bool *owner);

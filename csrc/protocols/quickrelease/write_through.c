@@ -313,7 +313,7 @@ static const gpc_cell_t l3_table[L3_NUM_STATES][L3_NUM_EVENTS] = {
     },
     [L3_F] = {
         [L3_READ] = HOLD_LINE,
-        [L3_WRITE] = HOLD_LINE, /* the line on its way has not got the words */
+        [L3_WRITE] = HOLD_LINE, /* the line in flight has not got the words */
         [L3_ATOMIC] = HOLD_LINE,
         [L3_EVICT] = NOT_A_VICTIM,
         [L3_FILL] = GO(L3_V, act_fill, act_replay),

@@ -21,8 +21,8 @@
     X(P, SECTORS, LD, 1, 8, 4, false, "sectors to read; no line is cached")                                            \
     X(P, GET_SECTORS, REQ, 0, 8, 0, false, "read request for the sectors with the words of a load")                    \
     X(P, READ, REQ, 2, 8, 0, false, "the L2 wants the line")                                                           \
-    X(P, WRITE, ST, 2, 16, 4, false, "words of a store on their way to memory")                                        \
-    X(P, ATOMIC_UP, ATO, 2, 16, 0, false, "atomics on their way to the directory")                                     \
+    X(P, WRITE, ST, 2, 16, 4, false, "words of a store to memory")                                        \
+    X(P, ATOMIC_UP, ATO, 2, 16, 0, false, "atomics to the directory")                                     \
     X(P, LINE, LD, 3, 8, 0, true, "the line, from L3 or memory")                                                       \
     X(P, WRITTEN, ST, 3, 8, 0, false, "memory's queue has the words")                                                  \
     X(P, OLD_VALUES, ATO, 3, 8, 0, false, "old values of atomics")

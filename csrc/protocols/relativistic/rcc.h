@@ -95,7 +95,7 @@ GPC_METADATA(rcc_l1, unit, RCC_CORE)
 #define RCC_COPY(FIELD)                                                                                                \
     FIELD(LOGICAL, uint64_t, exp) /* last time at which the copy may be read; 0: there are no data */                  \
     FIELD(PLAIN, uint8_t, polls)  /* loads other than weak ones that it has served since its lease was given */        \
-    FIELD(PLAIN, uint16_t, weak_polls) /* weak loads, in the same way */
+    FIELD(PLAIN, uint16_t, weak_polls) /* weak loads, likewise */
 GPC_METADATA(rcc_l1, line, RCC_COPY)
 
 /* The tables of the L1: over lines, and over the unit: launches, the increment against livelock, and the flush of a rollover. */

@@ -56,7 +56,7 @@ enum { TC_L1_EVENTS(TC_NUMBER_) };
 
 /* One of these events; GPC_NO_EVENT for any other cause: answers to stores and atomics. */
 gpc_event_id_t tc_l1_classify(const gpc_step_t *x);
-/* An ended lease changes no eviction: in VM the way remains reserved for the stores under way. */
+/* An ended lease changes no eviction: in VM the way remains reserved for the outstanding stores. */
 #define TC_L1_EXPIRY \
     .causes = {ON(GPC_MSG_EVICT, L1_EVICT)}, .expiry = {.states = 1u << L1_V | 1u << L1_VM, .event = L1_EXPIRE, .except = 1u << GPC_MSG_EVICT}
 
