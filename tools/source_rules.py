@@ -253,6 +253,20 @@ def check_quotes(root: Path) -> Iterator[str]:
             yield f"{where}: a message quotes a value by !r: use quoted() of gpucoh.base.quoting"
 
 
+def check_turns(root: Path) -> Iterator[str]:
+    """Check that ``turn`` is STC's word: elsewhere a core has cycles, a controller events, a round robin a next one."""
+    csrc = root / "csrc"
+    for path in sorted(csrc.rglob("*.[ch]")):
+        if "stc" in path.stem or path.is_relative_to(csrc / "protocols/spatiotemporal"):
+            continue
+        for number, line in lines_of(path):
+            for name in re.findall(r"\w+", line):
+                parts = name.lower().split("_")
+                if not {"turn", "turns"}.isdisjoint(parts) and "stc" not in parts:
+                    where = f"{path.relative_to(root).as_posix()}:{number}"
+                    yield f"{where}: {name}: a turn is STC's (docs/glossary.md): cycle, event, round, next"
+
+
 def check_objects(library: Path) -> Iterator[str]:
     """Check that objects hold no mutable data and make no forbidden call."""
     source = "?"
@@ -310,6 +324,7 @@ def violations(root: Path, libraries: list[Path]) -> Iterator[str]:
     yield from check_comments(root)
     yield from check_late_imports(root)
     yield from check_quotes(root)
+    yield from check_turns(root)
     for library in libraries:
         if not library.is_dir():
             yield from check_objects(library)

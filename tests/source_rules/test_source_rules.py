@@ -274,3 +274,14 @@ def test_a_message_that_quotes_a_value_by_itself_is_found(tree):
     assert list(rules.check_quotes(tree)) == [
         "gpucoh/base/a.py:3: a message quotes a value by !r: use quoted() of gpucoh.base.quoting"
     ]
+
+
+def test_a_turn_outside_stc_is_found(tree):
+    (tree / "csrc/core/a.c").write_text(
+        "/* returns: turned */\nint next_turn; /* of stc_turns */\n"
+    )
+    (tree / "csrc/protocols/spatiotemporal").mkdir(parents=True)
+    (tree / "csrc/protocols/spatiotemporal/src.c").write_text("int next_turn;\n")
+    assert list(rules.check_turns(tree)) == [
+        "csrc/core/a.c:2: next_turn: a turn is STC's (docs/glossary.md): cycle, event, round, next"
+    ]
