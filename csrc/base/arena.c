@@ -239,7 +239,7 @@ gpc_pool_init(gpc_pool_t *self, gpc_arena_t *arena, uint32_t capacity, uint32_t 
     self->items = gpc_arena_take(arena, capacity + 1u, self->item_size);
     self->state = GPC_ARENA_TAKE(arena, 1, gpc_pool_state_t);
     self->order = GPC_ARENA_TAKE(arena, capacity, gpc_index_t);
-    return self->items && self->state && self->order ? 0 : GPC_ERROR_MEMORY;
+    return self->items && self->state && self->order ? GPC_OK : GPC_ERROR_MEMORY;
 }
 
 void

@@ -137,5 +137,5 @@ gpc_text_add_count(gpc_text_t *self, const char *name, uint64_t count)
 int
 gpc_text_status(const gpc_text_t *self)
 {
-    return self->failed ? GPC_ERROR_MEMORY : 0;
+    return self->failed ? GPC_ERROR_MEMORY : GPC_OK;
 }

@@ -203,5 +203,5 @@ gpc_fsm_check(const gpc_table_t *table, gpc_text_t *out)
         whole &= check_state(table, s, out);
     }
     whole &= check_causes(table, out);
-    return whole ? 0 : GPC_ERROR_ARGUMENT;
+    return whole ? GPC_OK : GPC_ERROR_ARGUMENT;
 }

@@ -38,7 +38,7 @@ gpc_protocol_options(const gpc_protocol_t *self, const gpc_machine_t *machine, c
         }
         options[number] = given[i].value;
     }
-    return self->check ? self->check(machine, options, failure) : 0;
+    return self->check ? self->check(machine, options, failure) : GPC_OK;
 }
 
 int

@@ -181,7 +181,7 @@ typedef struct {
     uint32_t warp_index;
 } gpc_issue_t;
 
-enum { GPC_ISSUED = 0, GPC_BLOCKED = 1 };
+enum { GPC_ISSUED = GPC_OK, GPC_BLOCKED = 1 };
 
 static inline gpc_warp_t *
 gpc_core_warp(const gpc_cores_t *self, uint32_t core, uint32_t warp)

@@ -148,8 +148,8 @@ gpc_core_block_warp(gpc_issue_t *x, gpc_warp_state_t state, gpc_stall_t reason, 
     if (until != GPC_NEVER) {
         put_in_calendar(x->core, x->warp_index, until);
     }
-    int status = GPC_OBSERVE(&x->base->cores->tap, WAITS, waits, x->base->index, x->warp_index, (uint8_t) reason);
-    return status != GPC_OK ? status : GPC_BLOCKED;
+    GPC_TRY(GPC_OBSERVE(&x->base->cores->tap, WAITS, waits, x->base->index, x->warp_index, (uint8_t) reason));
+    return GPC_BLOCKED;
 }
 
 int
@@ -157,11 +157,11 @@ gpc_cores_wake_warp(gpc_cores_t *self, uint32_t core_index, uint32_t w, gpc_cycl
 {
     gpc_cycle_t now = self->hooks.now(self->hooks.world);
     if (self->parts->launch == NULL || gpc_core_warp(self, core_index, w)->state != GPC_WARP_WAITS_ORDER) {
-        return 0;
+        return GPC_OK;
     }
     at = at < now ? now : at;
     gpc_core_wake(self, core_index, w, now, at);
-    return 0;
+    return GPC_OK;
 }
 
 /* Takes the warps of the calendar's first cycle. */

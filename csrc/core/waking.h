@@ -19,13 +19,13 @@ gpc_core_schedule(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t at)
 {
     gpc_core_t *core = self->parts->bases[core_index].core;
     if (core->in_cycle) {
-        return 0; /* its end schedules the next one */
+        return GPC_OK; /* its end schedules the next one */
     }
     if (at < core->cycle_allowed) {
         at = core->cycle_allowed;
     }
     if (at >= core->cycle_scheduled) {
-        return 0;
+        return GPC_OK;
     }
     return self->hooks.schedule(self->hooks.world, core_index, at, &core->cycle_scheduled);
 }

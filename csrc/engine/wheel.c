@@ -95,7 +95,7 @@ insert_in_order(gpc_wheel_t *self, gpc_index_t *head, gpc_index_t i, entry_t *en
     }
     entry->next = *link;
     *link = i;
-    return 0;
+    return GPC_OK;
 }
 
 /* Most events go to the end of their list. */
@@ -113,14 +113,14 @@ near_push(gpc_wheel_t *self, gpc_index_t i, entry_t *entry, gpc_tick_t tick)
             return insert_in_order(self, list, i, entry);
         }
         last->next = list[1] = i;
-        return 0;
+        return GPC_OK;
     }
     list[0] = list[1] = i;
     state->bits[slot / 64] |= UINT64_C(1) << (slot % 64);
     state->summary[slot / 4096] |= UINT64_C(1) << (slot / 64 % 64);
     uint64_t place = place_of(tick, priority_of(entry));
     state->next = place < state->next ? place : state->next;
-    return 0;
+    return GPC_OK;
 }
 
 /* The first list whose bit is set at or after slot `from`, cyclically. At least one bit is set. */
@@ -168,7 +168,7 @@ far_push(gpc_wheel_t *self, gpc_index_t event, gpc_tick_t tick)
     }
     self->heap[at] = far;
     self->state->first_far = self->heap[0].tick;
-    return 0;
+    return GPC_OK;
 }
 
 static gpc_wheel_far_t
@@ -253,7 +253,7 @@ gpc_wheel_declare_edges(gpc_wheel_t *self, gpc_arena_t *arena, uint8_t kind, uin
                                       words,
                                       kind,
                                       priority};
-    return self->edges.sets ? 0 : GPC_ERROR_MEMORY;
+    return self->edges.sets ? GPC_OK : GPC_ERROR_MEMORY;
 }
 
 /* Out of line: few edge events are far. */
@@ -292,7 +292,7 @@ gpc_wheel_schedule_edge(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t target, b
     if (cycle < state->edges_cycle || (cycle == state->edges_cycle && at < state->edges_at)) {
         set_first_edge(self, cycle, target / 64);
     }
-    return 0;
+    return GPC_OK;
 }
 
 static inline uint32_t

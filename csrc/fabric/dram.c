@@ -116,7 +116,7 @@ accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t messa
     state->tail = i;
     state->waiting++;
     if (self->config.model == GPC_DRAM_FIXED) {
-        return state->head == i ? gpc_dram_fixed_step(self, channel) : 0;
+        return state->head == i ? gpc_dram_fixed_step(self, channel) : GPC_OK;
     }
     return gpc_dram_banks_enter(self, channel, i, line);
 }

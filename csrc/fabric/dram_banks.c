@@ -340,12 +340,12 @@ enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line, gpc
     const gpc_dram_bank_t *bank = join_bank(self, channel, i, line);
 
     if (bank->hit != i && (bank->hit != GPC_NONE || bank->head != i)) {
-        return 0;
+        return GPC_OK;
     }
     uint32_t number = gpc_dram_request_at(self, channel, i)->bank;
     state->changed |= UINT64_C(1) << number;
     if (state->choice.forced) {
-        return 0;
+        return GPC_OK;
     }
     if (bank->head != i && state->choice.tick != GPC_NEVER &&
         gpc_dram_request_at(self, channel, state->choice.request)->bank == number) {
@@ -356,7 +356,7 @@ enter(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line, gpc
     gpc_tick_t tick = slot_of(self, state, &state->next[number], later(from, state->command));
     if (tick > state->choice.tick ||
         (tick == state->choice.tick && !goes_before(&state->next[number], &state->choice))) {
-        return 0;
+        return GPC_OK;
     }
     state->choice = state->next[number];
     state->choice.tick = tick;
@@ -426,7 +426,7 @@ give_columns(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice
         bank->precharge = later(bank->precharge, end + config->t_wr * period);
         state->write = next;
         state->read = later(next, end + config->t_cdlr * period);
-        return message == GPC_NONE ? 0 : gpc_dram_answer_at(self, channel, message, end + config->latency);
+        return message == GPC_NONE ? GPC_OK : gpc_dram_answer_at(self, channel, message, end + config->latency);
     }
     gpc_tick_t end = last + config->t_cl * period + burst;
     gpc_tick_t write_data = end + TURNAROUND * period, write_latency = config->t_wl * period;
@@ -457,14 +457,14 @@ give(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice, gpc_ti
             bank->precharge = now + config->t_ras * period;
             bank->activate = now + config->t_rc * period;
             state->activate = now + config->t_rrd * period;
-            return 0;
+            return GPC_OK;
         case PRECHARGE:
             notify(self, channel, GPC_DRAM_PRECHARGE, request, now);
             request->needed_precharge = true;
             bank->open_row = GPC_DRAM_NO_ROW;
             bank->hit = GPC_NONE;
             bank->activate = later(bank->activate, now + config->t_rp * period);
-            return 0;
+            return GPC_OK;
         case COLUMN:
             break;
     }
@@ -483,5 +483,5 @@ gpc_dram_banks_step(gpc_dram_t *self, uint32_t channel)
         choose(self, channel, now + self->config.clock.period, &state->choice);
         check_choice(self, channel, now);
     }
-    return state->choice.tick == GPC_NEVER ? 0 : gpc_dram_wake(self, channel, state->choice.tick);
+    return state->choice.tick == GPC_NEVER ? GPC_OK : gpc_dram_wake(self, channel, state->choice.tick);
 }

@@ -25,5 +25,5 @@ gpc_dram_fixed_step(gpc_dram_t *self, uint32_t channel)
     if (message != GPC_NONE) {
         GPC_TRY(gpc_dram_answer_at(self, channel, message, now + config->latency));
     }
-    return state->head == GPC_NONE ? 0 : gpc_dram_wake(self, channel, state->pins_free);
+    return state->head == GPC_NONE ? GPC_OK : gpc_dram_wake(self, channel, state->pins_free);
 }

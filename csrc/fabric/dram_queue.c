@@ -1,11 +1,12 @@
 /* dram_queue.c: removal of requests from a channel's queue, and scheduling of the channel's events. */
+#include "base/errors.h"
 #include "fabric/dram_channel.h"
 
 int
 gpc_dram_wake(gpc_dram_t *self, uint32_t channel, gpc_tick_t tick)
 {
     if (self->state[channel].wake <= tick) {
-        return 0;
+        return GPC_OK;
     }
     self->state[channel].wake = tick;
     return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM, GPC_DRAM_PRIORITY, channel, GPC_NONE);

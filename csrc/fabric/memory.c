@@ -396,10 +396,7 @@ int
 gpc_memory_load(gpc_memory_t *self, const gpc_memory_image_t *image)
 {
     gpc_memory_t copy;
-    int status = copy_into(&copy, &image->copy);
-    if (status) {
-        return status; /* the old content is kept */
-    }
+    GPC_TRY(copy_into(&copy, &image->copy)); /* else the old content is kept */
     contents_free(self);
     *self = copy;
     return GPC_OK;

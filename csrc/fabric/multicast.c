@@ -46,7 +46,7 @@ gpc_network_leave_source(gpc_network_t *self, uint32_t input, gpc_index_t messag
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     bool crossed = gpc_network_has_crossed(msg);
-    int status = crossed ? 0 : note_crossing(self, msg, message, now);
+    int status = crossed ? GPC_OK : note_crossing(self, msg, message, now);
 
     *occupies = !crossed;
     *room = msg->flags & GPC_MSG_FLAG_COPY ? 0 : *room;

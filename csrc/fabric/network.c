@@ -30,7 +30,7 @@ enter(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t queue, gpc_
 
     msg->ready = tick + (self->config.latency - 1) * self->config.clock.period;
     gpc_list_push(list, self->messages, message);
-    return list->count == 1 ? gpc_network_request(self, input, output, msg) : 0;
+    return list->count == 1 ? gpc_network_request(self, input, output, msg) : GPC_OK;
 }
 
 static inline int
@@ -92,17 +92,17 @@ relay(gpc_network_t *self, gpc_node_t node, uint32_t network)
         gpc_msg_t *msg = gpc_msg_at(self->messages, message);
         gpc_network_route_t route = gpc_network_relay_route(self, node, msg);
         if (!gpc_network_route_has_room(self, &route, msg)) {
-            return 0;
+            return GPC_OK;
         }
         int status = eject(self, node, network, &message);
-        if (status == 0) {
+        if (status == GPC_OK) {
             msg->flags &= (uint8_t) ~GPC_MSG_FLAG_RELAY;
             self->parts->node_states[node].own_next[network] = true;
             status = inject(self, &route, message);
         }
         GPC_TRY(status);
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* Notifies the node if the head of its ejection buffer is addressed to it. */
@@ -110,9 +110,9 @@ static int
 notify_node(gpc_network_t *self, gpc_node_t node, uint32_t network)
 {
     if (gpc_network_peek(self, node, network) == GPC_NONE) {
-        return 0;
+        return GPC_OK;
     }
-    return self->hooks.arrived ? self->hooks.arrived(self->hooks.world, node, network) : 0;
+    return self->hooks.arrived ? self->hooks.arrived(self->hooks.world, node, network) : GPC_OK;
 }
 
 static int
@@ -130,7 +130,7 @@ offer_room(gpc_network_t *self, uint32_t input, uint32_t network, uint32_t outpu
 {
     return self->hooks.room ? self->hooks.room(self->hooks.world, self->parts->inputs[input].node, network,
                                                gpc_network_lane(self->parts, input, output))
-                            : 0;
+                            : GPC_OK;
 }
 
 /* As on_room, while a message waits to be relayed: it and the node's own alternate. Out of line: rare. */
@@ -218,7 +218,7 @@ grant(gpc_network_t *self, uint32_t output, const gpc_choice_t *choice, gpc_tick
     const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     uint32_t bit = parts->inputs[input].bit, flits = gpc_network_credits_needed(self, msg), room = flits;
     bool occupies = true;
-    int status = 0;
+    int status = GPC_OK;
 
     state->credits[network] -= flits;
     state->busy_until = now + gpc_network_stream(self, msg);
@@ -244,7 +244,7 @@ grant(gpc_network_t *self, uint32_t output, const gpc_choice_t *choice, gpc_tick
         }
         status = gpc_network_request(self, input, gpc_network_next_output(self, wiring->router, next), next);
     }
-    if (status == 0 && (state->waiting || from->waiting)) {
+    if (status == GPC_OK && (state->waiting || from->waiting)) {
         status = gpc_network_schedule_grant(self, output, state->busy_until);
     }
     GPC_TRY(status);
@@ -297,7 +297,7 @@ static inline __attribute__((always_inline)) int
 serve_claim(gpc_network_t *self, const gpc_input_state_t *state, gpc_tick_t now)
 {
     bool free = state->claimed_by != GPC_NONE && self->parts->output_states[state->claimed_by].busy_until <= now;
-    return free ? arbitrate(self, state->claimed_by, now) : 0;
+    return free ? arbitrate(self, state->claimed_by, now) : GPC_OK;
 }
 
 /* As serve, where more than 64 outputs may be wanted, or a grant may leave the input's port free (a copy of a multicast) and change
@@ -417,8 +417,8 @@ gpc_network_take(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_ind
 {
     assert(gpc_network_peek(self, node, network) != GPC_NONE);
     self->parts->state->in_flight--;
-    int status = eject(self, node, network, message);
-    return status || gpc_network_relay_at(self, node, network) == GPC_NONE ? status : relay(self, node, network);
+    GPC_TRY(eject(self, node, network, message));
+    return gpc_network_relay_at(self, node, network) == GPC_NONE ? GPC_OK : relay(self, node, network);
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
@@ -437,7 +437,7 @@ arrive(gpc_network_t *self, gpc_node_t node, uint32_t network, gpc_index_t messa
         GPC_TRY(relay(self, node, network));
         return notify_node(self, node, network);
     }
-    return self->hooks.arrived ? self->hooks.arrived(self->hooks.world, node, network) : 0;
+    return self->hooks.arrived ? self->hooks.arrived(self->hooks.world, node, network) : GPC_OK;
 }
 
 /* A grant of this network. */
@@ -466,7 +466,7 @@ grant_event(gpc_network_t *self, const gpc_event_t *event)
         return arbitrate(self, output, now);
     }
     bool wanted_later = state->waiting || self->parts->input_states[last].waiting;
-    return wanted_later ? gpc_network_schedule_grant(self, output, state->busy_until) : 0;
+    return wanted_later ? gpc_network_schedule_grant(self, output, state->busy_until) : GPC_OK;
 }
 
 int

@@ -4,6 +4,7 @@
  * One flit leaves per cycle, and new flits arrive no faster and no earlier, so that a buffer never overflows. If the
  * receiver takes messages immediately, an output passes a message of n flits every n cycles whatever the size of the
  * buffer. */
+#include "base/errors.h"
 #include "fabric/network_parts.h"
 
 int
@@ -13,7 +14,7 @@ gpc_network_schedule_grant(gpc_network_t *self, uint32_t output, gpc_tick_t tick
 
     tick = tick > state->busy_until ? tick : state->busy_until;
     if (state->wake <= tick) {
-        return 0;
+        return GPC_OK;
     }
     state->wake = tick;
     return gpc_wheel_schedule(self->wheel, tick, self->parts->grant_kind, GPC_NETWORK_PRIORITY_GRANT,
@@ -51,5 +52,5 @@ gpc_network_return_credits(gpc_network_t *self, uint32_t output, uint32_t networ
     gpc_output_state_t *state = &self->parts->output_states[output];
     state->credits[network] += flits;
     state->blocked &= ~(1u << network);
-    return state->waiting ? gpc_network_schedule_grant(self, output, tick) : 0;
+    return state->waiting ? gpc_network_schedule_grant(self, output, tick) : GPC_OK;
 }

@@ -317,7 +317,7 @@ take_state(gpc_network_parts_t *parts, const gpc_network_config_t *config, gpc_a
     for (uint32_t i = 0; complete && i < parts->num_inputs; i++) {
         parts->inputs[i].wants = parts->wants + i * words;
     }
-    return complete ? 0 : GPC_ERROR_MEMORY;
+    return complete ? GPC_OK : GPC_ERROR_MEMORY;
 }
 
 int

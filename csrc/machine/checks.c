@@ -93,7 +93,7 @@ int
 gpc_gpu_checks_host_wrote(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *in)
 {
     bool known = gpu->checks.monitor && !gpu->checks.memory_unknown;
-    return known ? gpc_monitor_host_wrote(gpu->checks.monitor, address, words, in) : 0;
+    return known ? gpc_monitor_host_wrote(gpu->checks.monitor, address, words, in) : GPC_OK;
 }
 
 /* ---- statistics -------------------------------------------------------------------------------------------------- */

@@ -459,7 +459,7 @@ gpc_gpu_create(const gpc_setup_t *setup, gpc_gpu_t **out)
     gpu->hang.after = GPC_DEADLOCK_AFTER;
     int status = build(gpu, setup);
     gpu->cores.seed = setup->seed;
-    return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;
+    return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : GPC_OK;
 }
 
 void

@@ -99,7 +99,7 @@ on_event(void *machine, const gpc_observation_t *event)
     } else {
         note_completed(machine, event->completed.unit->index, event->completed.msg, event->completed.words);
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* ---- checkpoints ----------------------------------------------------------------------------------------------------- */
@@ -209,7 +209,7 @@ gpc_gpu_checkpoint(gpc_gpu_t *gpu, gpc_tick_t tick)
         hang->quiet += step;
     }
     set_limit(gpu, tick, step);
-    return hang->quiet < hang->after ? 0 : GPC_ERROR_DEADLOCK;
+    return hang->quiet < hang->after ? GPC_OK : GPC_ERROR_DEADLOCK;
 }
 
 void

@@ -11,7 +11,8 @@ int
 gpc_gpu_refuse_while_running(gpc_gpu_t *gpu, const char *what)
 {
     gpc_failure_clear(&gpu->failure);
-    return gpu->state->running ? gpc_fail(&gpu->failure, GPC_ERROR_STATE, "%s while a launch is running", what) : 0;
+    return gpu->state->running ? gpc_fail(&gpu->failure, GPC_ERROR_STATE, "%s while a launch is running", what)
+                               : GPC_OK;
 }
 
 int
@@ -22,7 +23,7 @@ gpc_gpu_allocate(gpc_gpu_t *gpu, uint64_t words, gpc_address_t *address)
     return status ? gpc_fail(&gpu->failure, status,
                              "cannot allocate %llu words: must be 1 to %llu in all allocations together",
                              (unsigned long long) words, (unsigned long long) GPC_MEMORY_MAX_WORDS)
-                  : 0;
+                  : GPC_OK;
 }
 
 /* The words of [address, address + 4 * words) that are in the line at `line`. */
@@ -50,7 +51,7 @@ gpc_gpu_release(gpc_gpu_t *gpu, gpc_address_t address)
     status = gpc_memory_release(gpu->memory, address);
     return status ? gpc_fail(&gpu->failure, status, "address 0x%llx: not the start of an allocation",
                              (unsigned long long) address)
-                  : 0;
+                  : GPC_OK;
 }
 
 static int
@@ -79,7 +80,7 @@ static int
 visit_line(const host_access_t *access, gpc_address_t line, visit_t visit)
 {
     gpc_mask_t mask = mask_of(access->gpu, line, access->address, access->words);
-    return mask ? visit(access, line, mask) : 0;
+    return mask ? visit(access, line, mask) : GPC_OK;
 }
 
 static int
@@ -88,12 +89,12 @@ visit_controller(const host_access_t *access, const gpc_controller_t *unit, visi
     for (uint32_t i = 0; i < GPC_MAX_ARRAYS && unit->type->arrays[i].name; i++) {
         const gpc_tags_t *tags = &unit->arrays[i];
         for (gpc_index_t way = 0; way < tags->sets * tags->ways; way++) {
-            GPC_TRY(gpc_tags_present(tags, way) ? visit_line(access, gpc_tags_line(tags, way), visit) : 0);
+            GPC_TRY(gpc_tags_present(tags, way) ? visit_line(access, gpc_tags_line(tags, way), visit) : GPC_OK);
         }
     }
     for (gpc_index_t i = 0; i < *unit->mshrs.high; i++) {
         const gpc_mshr_t *entry = gpc_mshr_at(&unit->mshrs, i);
-        GPC_TRY(entry->live ? visit_line(access, entry->line, visit) : 0);
+        GPC_TRY(entry->live ? visit_line(access, entry->line, visit) : GPC_OK);
     }
     return GPC_OK;
 }
@@ -191,7 +192,7 @@ gpc_gpu_host_read(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, uint32_
         gpc_memory_read(gpu->memory, address, words, out);
         status = visit_range(&access, read_line);
     }
-    return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;
+    return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : GPC_OK;
 }
 
 int
@@ -210,14 +211,15 @@ gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const 
         leave_in_cpu_cache(gpu, address, words);
         status = gpc_gpu_checks_host_wrote(gpu, address, words, in);
     }
-    return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : 0;
+    return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : GPC_OK;
 }
 
 int
 gpc_gpu_host_write_places(gpc_gpu_t *gpu, gpc_address_t address, uint64_t count, const uint32_t *places,
                           const uint32_t *in)
 {
-    int status = count == 0 ? 0 : check_range(gpu, address, 1, "host write"); /* sums with places do not overflow */
+    int status =
+        count == 0 ? GPC_OK : check_range(gpu, address, 1, "host write"); /* sums with places do not overflow */
     for (uint64_t first = 0, end; first < count && status == GPC_OK; first = end) {
         uint64_t place = places[first];
         end = first + 1;
@@ -248,7 +250,7 @@ learn_memory(gpc_gpu_t *gpu)
     gpc_address_t address;
     uint64_t words;
     uint32_t *chunk = malloc(CHUNK * sizeof(*chunk));
-    int status = chunk ? 0 : GPC_ERROR_MEMORY;
+    int status = chunk ? GPC_OK : GPC_ERROR_MEMORY;
 
     gpc_monitor_forget_memory(gpu->checks.monitor);
     for (size_t i = 0; status == GPC_OK && gpc_memory_allocation(gpu->memory, i, &address, &words); i++) {
@@ -270,7 +272,7 @@ learn_memory(gpc_gpu_t *gpu)
 int
 gpc_gpu_tell_monitors_memory(gpc_gpu_t *gpu)
 {
-    int status = gpu->checks.monitor && gpu->checks.memory_unknown ? learn_memory(gpu) : 0;
+    int status = gpu->checks.monitor && gpu->checks.memory_unknown ? learn_memory(gpu) : GPC_OK;
     if (status == GPC_OK) {
         gpu->checks.memory_unknown = false;
     }

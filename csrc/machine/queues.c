@@ -315,8 +315,9 @@ serve_network(const place_t *at, uint32_t network, bool *served)
     gpc_index_t *input = &at->queues->input[network];
     int status = fill_register(at, network);
 
-    if (status || *input == GPC_NONE || ((at->unit->request_networks >> network & 1) && !may_take_request(at))) {
-        return status;
+    GPC_TRY(status);
+    if (*input == GPC_NONE || ((at->unit->request_networks >> network & 1) && !may_take_request(at))) {
+        return GPC_OK;
     }
     status = gpc_controller_take(at->unit, *input);
     if (status == GPC_OK) {

@@ -222,7 +222,7 @@ gpc_gpu_profile(gpc_gpu_t *gpu, bool on)
                                       gpu->controllers, &gpu->messages, gpu->core_clock.period};
         status = gpc_profile_create(&about, &gpu->profile);
     }
-    return status ? gpc_fail(&gpu->failure, status, "out of memory for a profile") : 0;
+    return status ? gpc_fail(&gpu->failure, status, "out of memory for a profile") : GPC_OK;
 }
 
 int

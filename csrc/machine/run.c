@@ -226,7 +226,7 @@ static int
 next_look(gpc_gpu_t *gpu)
 {
     gpc_gpu_set_checkpoint(gpu, gpu->state->checks_at);
-    return 0;
+    return GPC_OK;
 }
 
 static int
@@ -235,7 +235,7 @@ checkpoint(gpc_gpu_t *gpu, const gpc_event_t *event)
     if (event->tick >= gpu->state->pauses_at) {
         return pause_before(gpu, event);
     }
-    int status = event->tick > gpu->state->looks_at ? gpc_gpu_look_for_work(gpu, event) : 0;
+    int status = event->tick > gpu->state->looks_at ? gpc_gpu_look_for_work(gpu, event) : GPC_OK;
     if (status == GPC_OK) {
         status = event->tick > gpu->state->checks_at ? gpc_gpu_checkpoint(gpu, event->tick) : next_look(gpu);
     }
@@ -382,18 +382,18 @@ take_event(gpc_gpu_t *gpu, bool deferred, gpc_event_t *event)
 static inline int
 run_event(gpc_gpu_t *gpu, const gpc_event_t *event)
 {
-    int status = is_beyond_limit(gpu, event->tick) ? checkpoint(gpu, event) : 0;
+    int status = is_beyond_limit(gpu, event->tick) ? checkpoint(gpu, event) : GPC_OK;
     GPC_TRY(status);
     gpu->state->events++;
     status = handle(gpu, event);
-    return status ? held(gpu, status) : 0;
+    return status ? held(gpu, status) : GPC_OK;
 }
 
 /* A cycle of a core. Warps end in such events only. */
 static inline int
 run_cycle(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t cycle)
 {
-    int status = is_beyond_limit(gpu, gpc_wheel_now(&gpu->wheel)) ? checkpoint_cycle(gpu, core) : 0;
+    int status = is_beyond_limit(gpu, gpc_wheel_now(&gpu->wheel)) ? checkpoint_cycle(gpu, core) : GPC_OK;
     gpc_cycle_result_t result;
     GPC_TRY(status);
     gpu->state->events++;
@@ -404,7 +404,7 @@ run_cycle(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t cycle)
     if (status) {
         return held(gpu, status);
     }
-    return result.has_warps ? 0 : after_last_warp(gpu, core);
+    return result.has_warps ? GPC_OK : after_last_warp(gpu, core);
 }
 
 static int

@@ -48,7 +48,7 @@ on_cell(void *machine, const gpc_observation_t *event)
     } else if (step->entry != GPC_NONE) {
         tries->entry = gpc_wheel_now(&gpu->wheel);
     }
-    return 0;
+    return GPC_OK;
 }
 
 static size_t
@@ -275,5 +275,5 @@ gpc_gpu_look_for_work(gpc_gpu_t *gpu, const gpc_event_t *taken)
                         (unsigned long long) (now / gpu->core_clock.period), text.bytes ? text.bytes : "");
     }
     gpc_text_free(&text);
-    return forgotten ? GPC_ERROR_INVARIANT : 0;
+    return forgotten ? GPC_ERROR_INVARIANT : GPC_OK;
 }

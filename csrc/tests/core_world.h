@@ -67,8 +67,8 @@ world_complete_in_parts(uint32_t core, gpc_index_t message)
     gpc_controller_t splitter = {.messages = &world.messages, .lane_lists = &world.lane_lists};
     gpc_mask_t odd = gpc_msg_at(&world.messages, message)->mask & UINT32_C(0xAAAAAAAA);
     gpc_index_t part = gpc_split_message(&splitter, message, odd);
-    int status = world_complete(core, message);
-    return status ? status : world_complete(core, part);
+    GPC_TRY(world_complete(core, message));
+    return world_complete(core, part);
 }
 
 /* Performs the request on the flat memory at once. */
@@ -108,7 +108,7 @@ world_offer(void *self, uint32_t core, gpc_index_t message)
         return world_perform(core, message);
     }
     world.answers[world.num_answers++] = (world_answer_t) {message, core, world.now + world.latency};
-    return 0;
+    return GPC_OK;
 }
 
 static inline int
@@ -117,7 +117,7 @@ world_schedule(void *self, uint32_t core, gpc_cycle_t at, gpc_cycle_t *scheduled
     (void) self;
     *scheduled = at;
     world.events_at[core] = at < world.events_at[core] ? at : world.events_at[core];
-    return 0;
+    return GPC_OK;
 }
 
 static inline gpc_cycle_t
@@ -181,13 +181,13 @@ world_next(void)
 static inline int
 world_step(void)
 {
-    int status = 0;
+    int status = GPC_OK;
     if (world.now == world.held_until) {
         for (uint32_t i = 0; i < world.machine.cores; i++) {
             status |= gpc_cores_retry(&world.cores, i, false);
         }
     }
-    for (uint32_t i = 0; i < world.num_answers && status == 0;) {
+    for (uint32_t i = 0; i < world.num_answers && status == GPC_OK;) {
         if (world.answers[i].at > world.now) {
             i++;
             continue;
@@ -196,7 +196,7 @@ world_step(void)
         memmove(&world.answers[i], &world.answers[i + 1], (--world.num_answers - i) * sizeof answer);
         status = world_perform(answer.core, answer.message);
     }
-    for (uint32_t i = 0; i < WORLD_CORES && status == 0; i++) {
+    for (uint32_t i = 0; i < WORLD_CORES && status == GPC_OK; i++) {
         if (world.events_at[i] <= world.now) {
             world.events_at[i] = GPC_NEVER;
             gpc_cycle_result_t result;
@@ -212,7 +212,7 @@ static inline int
 world_run(const gpc_launch_t *launch)
 {
     int status = gpc_cores_launch(&world.cores, launch, world.now);
-    while (status == 0 && !gpc_cores_finished(&world.cores)) {
+    while (status == GPC_OK && !gpc_cores_finished(&world.cores)) {
         gpc_cycle_t next = world_next();
         if (next == GPC_NEVER || next > 10000000) {
             return GPC_ERROR_DEADLOCK;

@@ -69,7 +69,7 @@ static inline int
 run(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint64_t words, uint32_t grid, uint32_t block)
 {
     int status = launch_program(it, program, count, words, grid, block);
-    while (status == 0 && (status = gpc_gpu_run(it->gpu, 1000)) == GPC_RUN_MORE) {
+    while (status == GPC_OK && (status = gpc_gpu_run(it->gpu, 1000)) == GPC_RUN_MORE) {
         status = 0;
     }
     return status;

@@ -89,7 +89,7 @@ on_arrival(void *world, gpc_node_t node, uint32_t vn)
     if (!holding) {
         take_all(node, vn);
     }
-    return 0;
+    return GPC_OK;
 }
 
 static inline int
@@ -103,7 +103,7 @@ on_room(void *world, gpc_node_t node, uint32_t vn, uint32_t lane)
     if (keep_sending && num_sent < goal) {
         send(node, CORES, vn, 5); /* bank 0 */
     }
-    return 0;
+    return GPC_OK;
 }
 
 static inline void

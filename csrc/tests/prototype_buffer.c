@@ -122,10 +122,7 @@ GPC_ACTION(act_ready_all, "every open entry is ready")
 {
     gpc_part_t *part = &x->unit->parts[0];
     for (gpc_index_t i = gpc_part_first(part); i != GPC_NONE; i = gpc_part_next(part, i)) {
-        int status = part->states[i] == SB_OPEN ? gpc_part_ready(part, i) : GPC_OK;
-        if (status) {
-            return status;
-        }
+        GPC_TRY(part->states[i] == SB_OPEN ? gpc_part_ready(part, i) : GPC_OK);
     }
     return GPC_OK;
 }
@@ -163,18 +160,15 @@ GPC_ACTION(act_need_pair, "holds until the entry has two stores")
 
 GPC_ACTION(act_get, "asks the L2 for the line")
 {
-    int status = gpc_send(x, gpc_new_request(x, MSG_GETS));
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_send(x, gpc_new_request(x, MSG_GETS)));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_complete_loads, "every pending load completes")
 {
     gpc_index_t i;
     while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
-        int status = gpc_complete(x, i, x->msg->data, false);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_complete(x, i, x->msg->data, false));
     }
     return GPC_OK;
 }
@@ -206,8 +200,8 @@ GPC_ACTION(act_keep_store, "the store is accepted, and completes when it is perf
 
 GPC_ACTION(act_complete_store, "the store completes at once")
 {
-    int status = gpc_note_accepted(x);
-    return status ? status : gpc_complete(x, x->message, NULL, true);
+    GPC_TRY(gpc_note_accepted(x));
+    return gpc_complete(x, x->message, NULL, true);
 }
 
 GPC_ACTION(act_ready, "the entry is ready")
@@ -228,10 +222,7 @@ GPC_ACTION(act_complete_stores, "the entry's stores complete")
     gpc_list_t *stores = &entry_of(x)->stores;
     gpc_index_t i;
     while ((i = gpc_list_pop(stores, x->unit->messages)) != GPC_NONE) {
-        int status = gpc_complete(x, i, NULL, false);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_complete(x, i, NULL, false));
     }
     return GPC_OK;
 }

@@ -64,10 +64,7 @@ GPC_ACTION(act_complete_pending, "all that wait complete")
 {
     gpc_index_t i;
     while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
-        int status = gpc_complete(x, i, x->msg->data, false);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_complete(x, i, x->msg->data, false));
     }
     return GPC_OK;
 }
@@ -181,10 +178,7 @@ GPC_ACTION(act_complete_words, "those that wait for the words complete")
 {
     gpc_index_t i;
     while ((i = gpc_take_pending_words(x, x->msg->request, x->mask)) != GPC_NONE) {
-        int status = gpc_complete(x, i, x->msg->data, false);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_complete(x, i, x->msg->data, false));
     }
     return GPC_OK;
 }

@@ -57,8 +57,8 @@ l2_classify(const gpc_step_t *x)
 GPC_ACTION(act_read_up, "READ to the memory side; the request waits and is taken again")
 {
     gpc_count_miss(x);
-    int status = gpc_send(x, gpc_new_message(x, TL_READ, gpc_node_of(x->unit, GPC_AT_MEMORY)));
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_send(x, gpc_new_message(x, TL_READ, gpc_node_of(x->unit, GPC_AT_MEMORY))));
+    return gpc_keep_pending(x);
 }
 
 /* The words of a write to the memory side, on behalf of `request`, which its answer names. */
@@ -74,8 +74,8 @@ write_up(gpc_step_t *x, const uint32_t *words, gpc_index_t request)
 
 GPC_ACTION(act_pass_store, "the store is performed: its words to the memory side")
 {
-    int status = gpc_note_performed(x, x->message, 0);
-    return status ? status : write_up(x, x->msg->data, x->msg->request);
+    GPC_TRY(gpc_note_performed(x, x->message, 0));
+    return write_up(x, x->msg->data, x->msg->request);
 }
 
 GPC_ACTION(act_perform_atomic, "perform the atomic, send its old values, its words to the memory side")
@@ -84,7 +84,8 @@ GPC_ACTION(act_perform_atomic, "perform the atomic, send its old values, its wor
     if (status == GPC_OK) {
         status = write_up(x, gpc_line_words(x), GPC_NONE);
     }
-    return status ? status : gpc_answer_writer(x, gpc_new_writer_answer(x, TL_ATOMIC_DATA, 0));
+    GPC_TRY(status);
+    return gpc_answer_writer(x, gpc_new_writer_answer(x, TL_ATOMIC_DATA, 0));
 }
 
 GPC_ACTION(tl_act_answer, "send DATA to the requester")
@@ -177,8 +178,8 @@ l3_classify(const gpc_step_t *x)
 
 GPC_ACTION(act_fetch_up, "fetch the line from memory; the request waits and is taken again")
 {
-    int status = gpc_fetch(x);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_fetch(x));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_answer_line, "send the line to the bank")
@@ -188,8 +189,8 @@ GPC_ACTION(act_answer_line, "send the line to the bank")
 
 GPC_ACTION(act_write_memory, "write the words to memory, which answers; the write is pending")
 {
-    int status = gpc_write_memory_answered(x, x->msg->mask, x->msg->data, 0);
-    return status ? status : gpc_keep_pending(x);
+    GPC_TRY(gpc_write_memory_answered(x, x->msg->mask, x->msg->data, 0));
+    return gpc_keep_pending(x);
 }
 
 GPC_ACTION(act_update, "write the words into the copy")

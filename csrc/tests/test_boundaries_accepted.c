@@ -145,10 +145,7 @@ GPC_ACTION(act_retire, "")
     gpc_part_give(part, i);
     for (; part->order->count == 0 && unit->draining; unit->draining &= unit->draining - 1) {
         uint16_t warp = (uint16_t) __builtin_ctzll(unit->draining);
-        int status = x->unit->ports->wake_warp(x->unit->world, x->unit, warp, 0);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(x->unit->ports->wake_warp(x->unit->world, x->unit, warp, 0));
     }
     return GPC_OK;
 }

@@ -29,10 +29,7 @@ GPC_ACTION(act_complete_pending, "")
 {
     gpc_index_t i;
     while ((i = gpc_list_pop(gpc_step_pending(x), x->unit->messages)) != GPC_NONE) {
-        int status = gpc_complete(x, i, NULL, false);
-        if (status) {
-            return status;
-        }
+        GPC_TRY(gpc_complete(x, i, NULL, false));
     }
     return GPC_OK;
 }

@@ -44,7 +44,8 @@ send_several(gpc_step_t *x, uint32_t count)
     for (uint32_t i = 0; i < count && status == GPC_OK; i++) {
         status = send(x, MSG_PING, GPC_AT_BANK, 0);
     }
-    return status ? status : gpc_complete(x, x->message, NULL, true);
+    GPC_TRY(status);
+    return gpc_complete(x, x->message, NULL, true);
 }
 
 GPC_ACTION(act_flood, "150 PINGs")
@@ -66,16 +67,16 @@ GPC_ACTION(act_name_request, "a PING that names the store, which completes")
 {
     gpc_msg_t *msg = gpc_new_message(x, MSG_PING, gpc_node_of(x->unit, GPC_AT_BANK));
     msg->request = x->message;
-    int status = gpc_send(x, msg);
-    return status ? status : gpc_complete(x, x->message, NULL, true);
+    GPC_TRY(gpc_send(x, msg));
+    return gpc_complete(x, x->message, NULL, true);
 }
 
 /* The L1's clock follows the bank's, which is always ahead: both grow without bound. */
 GPC_ACTION(act_start_clock, "")
 {
     *clock_of(x->unit) = 1;
-    int status = send(x, MSG_PING, GPC_AT_BANK, 1);
-    return status ? status : gpc_complete(x, x->message, NULL, true);
+    GPC_TRY(send(x, MSG_PING, GPC_AT_BANK, 1));
+    return gpc_complete(x, x->message, NULL, true);
 }
 
 GPC_ACTION(act_answer, "")
@@ -97,8 +98,8 @@ GPC_ACTION(act_follow, "")
 GPC_ACTION(act_perform, "")
 {
     const gpc_msg_t *msg = x->msg;
-    int status = x->unit->ports->write_memory(x->unit->world, x->unit, msg->line, msg->mask, msg->data, NULL);
-    return status ? status : send(x, MSG_PONG, GPC_AT_CORE, 0);
+    GPC_TRY(x->unit->ports->write_memory(x->unit->world, x->unit, msg->line, msg->mask, msg->data, NULL));
+    return send(x, MSG_PONG, GPC_AT_CORE, 0);
 }
 
 #define L1_STATES(X) X(L1_ON, STABLE, "")

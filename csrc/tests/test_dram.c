@@ -59,7 +59,7 @@ answer(void *world, uint32_t channel, gpc_index_t message)
     order[num_answers++ % MESSAGES] = msg->request;
     last_word = msg->data[0];
     gpc_pool_give(&messages, message);
-    return 0;
+    return GPC_OK;
 }
 
 static int
@@ -68,7 +68,7 @@ room(void *world, uint32_t channel)
     (void) world;
     (void) channel;
     num_rooms++;
-    return 0;
+    return GPC_OK;
 }
 
 static void

@@ -3,6 +3,7 @@
  *
  * Random channels serve random requests: bursts, trickles, streams of row hits that starve another row until its request precedes all
  * others, idle gaps. The first difference ends a test, which prints after how many requests it came. */
+#include "base/errors.h"
 #include "dram_reference.h"
 #include "harness.h"
 #include "random.h"
@@ -49,7 +50,7 @@ answer(void *world, uint32_t from, gpc_index_t message)
         waited_for[i] = waited_for[--num_waited_for];
     }
     gpc_pool_give(&messages, message);
-    return 0;
+    return GPC_OK;
 }
 
 static void

@@ -222,7 +222,7 @@ look_at_words(void *self, const gpc_observation_t *observed)
 {
     gpc_step_t x = *observed->cell.step;
     if (x.table->object != GPC_OVER_WORDS) {
-        return 0;
+        return GPC_OK;
     }
     for (gpc_mask_t left = x.mask; left; left &= left - 1) {
         x.word = (uint8_t) __builtin_ctz(left);
@@ -231,7 +231,7 @@ look_at_words(void *self, const gpc_observation_t *observed)
         CHECK_EQUAL_U64(gpc_fsm_event(&x) & 0x7F, observed->cell.event);
         ++*(uint64_t *) self;
     }
-    return 0;
+    return GPC_OK;
 }
 
 static void

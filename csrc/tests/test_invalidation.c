@@ -104,7 +104,7 @@ launch(gpc_gpu_t *gpu, gpc_address_t address)
                          .num_constants = GPC_COUNT_OF(constants),
                          .num_buffers = 1};
     int status = gpc_gpu_launch(gpu, &what);
-    while (status == 0 && (status = gpc_gpu_run(gpu, 100000)) == GPC_RUN_MORE) {
+    while (status == GPC_OK && (status = gpc_gpu_run(gpu, 100000)) == GPC_RUN_MORE) {
         status = 0;
     }
     return status;

@@ -49,10 +49,7 @@ GPC_ACTION(act_make_entries, "an entry for each of the bank's lines")
         if (gpc_home_of(x->unit, line) == x->unit->node) {
             gpc_part_t *part = &x->unit->parts[0];
             gpc_index_t entry = gpc_part_take(part, line);
-            int status = entry == GPC_NONE ? GPC_ERROR_CAPACITY : gpc_part_ready(part, entry);
-            if (status) {
-                return status;
-            }
+            GPC_TRY(entry == GPC_NONE ? GPC_ERROR_CAPACITY : gpc_part_ready(part, entry));
         }
     }
     return GPC_OK;

@@ -33,7 +33,7 @@ note(void *self, const gpc_observation_t *event)
     if (one->leaves) {
         gpc_unsubscribe(&one->leaves->subscriber);
     }
-    return one->fails ? FAILURE : 0;
+    return one->fails ? FAILURE : GPC_OK;
 }
 
 /* A stream with three subscribers A, B and C, and a tap. */
@@ -80,7 +80,7 @@ static int
 never(bool *called)
 {
     *called = true;
-    return 0;
+    return GPC_OK;
 }
 
 static void
@@ -165,7 +165,7 @@ static int
 count_event(void *self, const gpc_observation_t *event)
 {
     ((counter_t *) self)->count[event->kind]++;
-    return 0;
+    return GPC_OK;
 }
 
 /* One launch of two warps in one block, each with one load and one store of one line. */

@@ -162,8 +162,9 @@ note_outcome(explorer_t *self, uint32_t state, const gpc_symmetry_t *symmetry)
     if (status == GPC_OK) {
         status = gpc_outcomes_note(&self->outcomes, row, width, &is_new);
     }
-    if (status || !is_new || !what->allowed || self->violated) {
-        return status;
+    GPC_TRY(status);
+    if (!is_new || !what->allowed || self->violated) {
+        return GPC_OK;
     }
     if (!gpc_outcome_is_among(what->allowed, what->num_allowed, row, width)) {
         note_violation(self, state, -1, "outcome", "the memory model does not allow these values");
@@ -323,8 +324,9 @@ expand(explorer_t *self, uint32_t state)
     if (status == GPC_OK && !self->violated && !found.leads && others) {
         status = follow_all(self, state, others, &found);
     }
-    if (status || self->violated) {
-        return status;
+    GPC_TRY(status);
+    if (self->violated) {
+        return GPC_OK;
     }
     gpc_states_expanded(&self->states);
     if (found.happens && !found.done) {

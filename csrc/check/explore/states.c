@@ -365,7 +365,7 @@ gpc_states_find_trap(const gpc_states_t *self, uint32_t *state)
                         .from = malloc((self->num_edges + (size_t) 1) * sizeof(uint32_t)),
                         .well = calloc((size_t) self->count / 64 + 1, sizeof(uint64_t)),
                         .stack = malloc((self->count + (size_t) 1) * sizeof(uint32_t))};
-    int status = back.first && back.from && back.well && back.stack ? 0 : GPC_ERROR_MEMORY;
+    int status = back.first && back.from && back.well && back.stack ? GPC_OK : GPC_ERROR_MEMORY;
 
     *state = GPC_NONE;
     if (status == GPC_OK) {

@@ -20,7 +20,7 @@ gpc_logical_init(gpc_logical_t *self, const gpc_watched_t *watched, const gpc_ma
                             .warps = calloc(warps, sizeof(*self->warps)),
                             .versions = calloc(messages, sizeof(*self->versions))};
     gpc_pages_init(&self->lines, PAGE_LINES * sizeof(gpc_logical_line_t));
-    return self->clocks && self->warps && self->versions ? 0 : GPC_ERROR_MEMORY;
+    return self->clocks && self->warps && self->versions ? GPC_OK : GPC_ERROR_MEMORY;
 }
 
 void

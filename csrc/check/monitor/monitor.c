@@ -110,8 +110,9 @@ check_copy(gpc_monitor_t *self, gpc_controller_t *l1, gpc_address_t line, const 
     }
     int status = self->watched.lease ? check_lease(self, l1, copy->way, line) : GPC_OK;
     gpc_mask_t current = self->watched.promise == GPC_PROMISE_FRESH ? copy->readable : copy->owned;
-    if (status || !current) {
-        return status;
+    GPC_TRY(status);
+    if (!current) {
+        return GPC_OK;
     }
     self->counts.copies++;
     return check_words(self, l1, line, gpc_tags_words(&l1->arrays[0], copy->way), current,

@@ -393,8 +393,8 @@ gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t
     uint64_t reader = reader_of(self, request->source, request->warp);
 
     if (request->type != GPC_MSG_LOAD) {
-        int status = check_answer(self, l1, request);
-        return status || !gpc_monitor_is_logical(self) ? status : gpc_logical_answered(&self->logical, l1, request);
+        GPC_TRY(check_answer(self, l1, request));
+        return gpc_monitor_is_logical(self) ? gpc_logical_answered(&self->logical, l1, request) : GPC_OK;
     }
     if (hit && promises && self->watched.lease) {
         int status = check_lease_hit(self, l1, request);

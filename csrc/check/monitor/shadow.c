@@ -27,7 +27,7 @@ gpc_shadow_init(gpc_shadow_t *self)
 {
     *self = (gpc_shadow_t){.replaced = calloc(GPC_SHADOW_WRITES, sizeof(gpc_replaced_t))};
     gpc_pages_init(&self->pages, sizeof(page_t));
-    return self->replaced ? 0 : GPC_ERROR_MEMORY;
+    return self->replaced ? GPC_OK : GPC_ERROR_MEMORY;
 }
 
 void

@@ -179,7 +179,7 @@ join_releases(gpc_race_t *self, const gpc_race_sync_t *sync, const gpc_race_thre
               gpc_view_t **into)
 {
     for (uint32_t i = 0; i < sync->count; i++) {
-        GPC_TRY(meets(self, thread, level, &sync->releases[i]) ? gpc_view_join(into, sync->releases[i].view) : 0);
+        GPC_TRY(meets(self, thread, level, &sync->releases[i]) ? gpc_view_join(into, sync->releases[i].view) : GPC_OK);
     }
     return GPC_OK;
 }
@@ -215,8 +215,9 @@ fence(gpc_race_thread_t *thread, uint8_t order, uint8_t level)
         status = gpc_view_join(&thread->knows, thread->seen[at]);
         drop(&thread->seen[at]);
     }
-    if (status || order == GPC_ORDER_ACQUIRE) {
-        return status;
+    GPC_TRY(status);
+    if (order == GPC_ORDER_ACQUIRE) {
+        return GPC_OK;
     }
     gpc_view_t *release = NULL;
     status = take_release(thread, &release);
@@ -483,7 +484,7 @@ gpc_race_create(const gpc_cores_t *cores, gpc_stream_t *stream, bool at_perform,
     self->joined = calloc(num * machine->blocks_per_core * GPC_NAMED_BARRIERS, sizeof(*self->joined));
     gpc_pages_init(&self->pages, sizeof(gpc_race_page_t));
     gpc_subscribe(stream, &self->subscriber, observed);
-    return self->threads && self->flights && self->joined ? 0 : GPC_ERROR_MEMORY;
+    return self->threads && self->flights && self->joined ? GPC_OK : GPC_ERROR_MEMORY;
 }
 
 void

@@ -98,7 +98,7 @@ find_places(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uin
                 places[l] = base + index[l];
             }
         }
-        return 0;
+        return GPC_OK;
     }
     for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left);
@@ -107,7 +107,7 @@ find_places(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uin
         }
         places[l] = base + step * index[l];
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* Whether the instruction depends on the words that it accesses. An exchange counts as a write, because its old value
@@ -251,9 +251,7 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
                             ? lanes & -lanes
                             : lanes; /* all lanes access one word */
     int status = x->base->cores->machine->scratchpad_order ? gpc_core_query_scratchpad_order(x, d) : GPC_ISSUED;
-    if (status != GPC_ISSUED) {
-        return status;
-    }
+    GPC_TRY(status);
     status = find_places(x, d, named, words);
     if (status == GPC_OK) {
         status = gpc_core_publish(x, d, lanes, GPC_NONE, NULL, words);

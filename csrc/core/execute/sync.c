@@ -57,7 +57,7 @@ barrier_counts(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_order_arrival_t
         arrival->threads = gpc_count_bits(warp->live);
         arrival->expected = expected;
         arrival->awaited = gpc_core_block(x->base->cores, x->base->index, warp->block)->warps;
-        return 0;
+        return GPC_OK;
     }
     /* With a count, every warp counts as a full one; the last warp of a block may be partial. */
     expected = gpc_operand_word(x, &d->b);
@@ -68,7 +68,7 @@ barrier_counts(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_order_arrival_t
     }
     arrival->threads = x->launch->lanes;
     arrival->expected = expected;
-    return 0;
+    return GPC_OK;
 }
 
 /* The released warps may issue in the next cycle. */
@@ -118,9 +118,7 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
     if (status == GPC_OK) {
         status = gpc_core_query_order(x, d);
     }
-    if (status != GPC_ISSUED) {
-        return status;
-    }
+    GPC_TRY(status);
     uint64_t released = 0;
     gpc_cycle_t until;
     status = gpc_order_barrier(x->base->cores->order, x->base->index, &arrival, &released, &until);
@@ -161,9 +159,7 @@ complete_barrier(gpc_issue_t *x, const gpc_decoded_t *exit, const gpc_order_arri
     gpc_cycle_t until;
     d.access = arrival->access;
     int status = gpc_core_query_order(x, &d);
-    if (status != GPC_ISSUED) {
-        return status;
-    }
+    GPC_TRY(status);
     status = gpc_order_barrier(x->base->cores->order, x->base->index, arrival, &released, &until);
     if (status > 0) {
         return gpc_core_block_for_order(x, &d, status, until);

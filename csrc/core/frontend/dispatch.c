@@ -146,7 +146,7 @@ gpc_cores_check_kernels(gpc_cores_t *self, gpc_stream_t *stream)
     parts->written = calloc((size_t) self->machine->cores * parts->scratchpad_words + 1, sizeof *parts->written);
     parts->checker = (gpc_subscriber_t){.observe = gpc_core_check_written, .self = self};
     gpc_subscribe(stream, &parts->checker, GPC_KIND(ACCESSED));
-    return parts->written ? 0 : GPC_ERROR_MEMORY;
+    return parts->written ? GPC_OK : GPC_ERROR_MEMORY;
 }
 
 void
@@ -289,11 +289,11 @@ gpc_core_count_empty(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
 {
     gpc_cycle_t since = self->parts->cores[core_index].empty_since;
     if (to <= since) {
-        return 0;
+        return GPC_OK;
     }
     self->statistics[core_index].stall_launch += to - since;
     bool observed = gpc_is_observed(&self->tap, GPC_ON_COUNTED);
-    return observed ? gpc_core_observe_counted(self, core_index, GPC_NONE, GPC_STALL_launch, to - since) : 0;
+    return observed ? gpc_core_observe_counted(self, core_index, GPC_NONE, GPC_STALL_launch, to - since) : GPC_OK;
 }
 
 /* Places the core's next block into a free slot at cycle `from`; its warps may issue `skew` cycles later. */
@@ -358,7 +358,7 @@ gpc_core_warp_ended(gpc_issue_t *x)
     core->resident &= ~bit;
     block->warps &= ~bit;
     if (block->warps != 0) {
-        return 0;
+        return GPC_OK;
     }
     block->resident = false;
     launch->blocks_done++;
@@ -368,7 +368,7 @@ gpc_core_warp_ended(gpc_issue_t *x)
     if (has_next_block(self, x->base->index)) {
         return place_block(self, x->base->index, x->now + 1, 0);
     }
-    return launch->blocks_done == launch->blocks ? count_empty_cores(self, x->now + 1) : 0;
+    return launch->blocks_done == launch->blocks ? count_empty_cores(self, x->now + 1) : GPC_OK;
 }
 
 /* A number from 0 to the machine's start_skew for the n-th of the first blocks, from seed, launch and n (SplitMix64). */
@@ -392,7 +392,7 @@ place_first_blocks(gpc_cores_t *self, gpc_cycle_t at)
     int status = GPC_OK;
     for (uint32_t i = 0; i < places && status == GPC_OK; i++) {
         uint32_t core = fills ? i / launch->blocks_per_core : (first + i) % cores;
-        status = has_next_block(self, core) ? place_block(self, core, at, draw_skew(self, i)) : 0;
+        status = has_next_block(self, core) ? place_block(self, core, at, draw_skew(self, i)) : GPC_OK;
     }
     placing->launches++;
     return status;
@@ -489,7 +489,7 @@ gpc_cores_drained(gpc_cores_t *self, gpc_cycle_t cycles)
     int status = GPC_OK;
     for (uint32_t i = 0; i < self->machine->cores && status == GPC_OK; i++) {
         self->statistics[i].stall_launch += cycles;
-        status = observed ? gpc_core_observe_counted(self, i, GPC_NONE, GPC_STALL_launch, cycles) : 0;
+        status = observed ? gpc_core_observe_counted(self, i, GPC_NONE, GPC_STALL_launch, cycles) : GPC_OK;
     }
     return status;
 }

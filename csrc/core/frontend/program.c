@@ -100,7 +100,7 @@ check_uniform_destination(const check_t *x)
         case GPC_OP_ALL:
         case GPC_OP_BALLOT:
         case GPC_OP_REDUCE:
-            return 0; /* the result is the same for all lanes */
+            return GPC_OK; /* the result is the same for all lanes */
         case GPC_OP_LANES:
         case GPC_OP_MATCH:
         case GPC_OP_SHUFFLE:
@@ -110,7 +110,7 @@ check_uniform_destination(const check_t *x)
             if (at->immediate <= GPC_SPECIAL_THREAD_Z || at->immediate == GPC_SPECIAL_LANE) {
                 return refuse(x, "special register differs between lanes: the destination must be a vector register");
             }
-            return 0;
+            return GPC_OK;
         default:
             break;
     }
@@ -121,7 +121,7 @@ check_uniform_destination(const check_t *x)
             return refuse(x, "the destination is uniform and a source is a vector register");
         }
     }
-    return 0;
+    return GPC_OK;
 }
 
 static int
@@ -179,7 +179,7 @@ static int
 check_array_length(const check_t *x, uint16_t operand)
 {
     if (operand == GPC_OPERAND_NONE) {
-        return 0;
+        return GPC_OK;
     }
     if (!is_kind(operand, GPC_OPERAND_CONSTANT)) {
         return refuse(x, "array length must be a constant or GPC_OPERAND_NONE");
@@ -199,7 +199,7 @@ check_atomic(const check_t *x)
     if (x->at->type == GPC_F32 && !f32) {
         return refuse(x, "f32 atomics are add, exchange, min and max only");
     }
-    return 0;
+    return GPC_OK;
 }
 
 static int
@@ -212,7 +212,7 @@ check_global(const check_t *x)
     if (at->width != 1 && (at->opcode == GPC_OP_ATOMIC || (at->width != 2 && at->width != 4))) {
         return refuse(x, "width must be 1, 2 or 4 words (atomics: 1)");
     }
-    return 0;
+    return GPC_OK;
 }
 
 static int
@@ -222,12 +222,12 @@ check_bytes(const check_t *x)
     bool moves = at->opcode == GPC_OP_LOAD || at->opcode == GPC_OP_STORE || at->opcode == GPC_OP_SHARED_LOAD ||
                  at->opcode == GPC_OP_SHARED_STORE;
     if (at->bytes == 0) {
-        return 0;
+        return GPC_OK;
     }
     if (!moves || at->bytes > 2 || at->width != 1 || at->type == GPC_F32) {
         return refuse(x, "elements of 1 or 2 bytes need a load or store of one i32 or u32");
     }
-    return 0;
+    return GPC_OK;
 }
 
 static bool
@@ -249,7 +249,7 @@ check_reduction(const check_t *x)
     if (operation == GPC_ATOMIC_SUB || operation > GPC_ATOMIC_XOR || (x->at->type == GPC_F32 && !f32)) {
         return refuse(x, "a warp reduces by add, min, max, and, or and xor; f32 by add, min and max");
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* Checks that the operand list does not express. */
@@ -257,14 +257,13 @@ static int
 check_by_opcode(const check_t *x)
 {
     const gpc_instruction_t *at = x->at;
-    int status;
     switch (at->opcode) {
         case GPC_OP_LOAD:
         case GPC_OP_STORE:
             return check_global(x);
         case GPC_OP_ATOMIC:
-            status = check_global(x);
-            return status != GPC_OK ? status : check_atomic(x);
+            GPC_TRY(check_global(x));
+            return check_atomic(x);
         case GPC_OP_SHARED_ATOMIC:
             return check_atomic(x);
         case GPC_OP_REDUCE:
@@ -274,13 +273,13 @@ check_by_opcode(const check_t *x)
         case GPC_OP_SHARED_STORE:
             return check_array_length(x, at->c);
         case GPC_OP_LOCAL_LOAD:
-            return is_kind(at->b, GPC_OPERAND_CONSTANT) ? 0 : refuse(x, "array length must be a constant");
+            return is_kind(at->b, GPC_OPERAND_CONSTANT) ? GPC_OK : refuse(x, "array length must be a constant");
         case GPC_OP_LOCAL_STORE:
-            return is_kind(at->c, GPC_OPERAND_CONSTANT) ? 0 : refuse(x, "array length must be a constant");
+            return is_kind(at->c, GPC_OPERAND_CONSTANT) ? GPC_OK : refuse(x, "array length must be a constant");
         case GPC_OP_SPECIAL:
-            return at->immediate < GPC_NUM_SPECIALS ? 0 : refuse(x, "unknown special register");
+            return at->immediate < GPC_NUM_SPECIALS ? GPC_OK : refuse(x, "unknown special register");
         case GPC_OP_LANES:
-            return at->immediate < x->program->constants ? 0 : refuse(x, "unknown constant");
+            return at->immediate < x->program->constants ? GPC_OK : refuse(x, "unknown constant");
         case GPC_OP_BARRIER:
         case GPC_OP_BARRIER_ARRIVE:
             if (at->order != GPC_ORDER_WEAK && (at->order != GPC_ORDER_ACQ_REL || at->opcode != GPC_OP_BARRIER)) {
@@ -308,9 +307,9 @@ check_instruction(const check_t *x)
     if (is_arithmetic(at->opcode) && gpc_alu_find(at->opcode, at->type, at->flags, false).one == NULL) {
         return refuse(x, "operation not defined for this type");
     }
-    int status = check_operands(x);
-    status = status != GPC_OK ? status : check_bytes(x);
-    return status != GPC_OK ? status : check_by_opcode(x);
+    GPC_TRY(check_operands(x));
+    GPC_TRY(check_bytes(x));
+    return check_by_opcode(x);
 }
 
 static bool

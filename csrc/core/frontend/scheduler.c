@@ -107,7 +107,7 @@ observe_account(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
 {
     const gpc_core_t *core = self->parts->bases[core_index].core;
     if (to <= core->accounted || core->resident == 0) {
-        return 0;
+        return GPC_OK;
     }
     uint64_t issuing = issuing_before(core, to);
     return observe_counted(self, core_index, issuing, to - core->accounted - issuing);
@@ -119,7 +119,7 @@ gpc_cores_count_until(gpc_cores_t *self, gpc_cycle_t to)
     int status = GPC_OK;
     for (uint32_t i = 0; i < self->machine->cores && status == GPC_OK; i++) {
         gpc_core_t *core = &self->parts->cores[i];
-        status = gpc_is_observed(&self->tap, GPC_ON_COUNTED) ? observe_account(self, i, to) : 0;
+        status = gpc_is_observed(&self->tap, GPC_ON_COUNTED) ? observe_account(self, i, to) : GPC_OK;
         account(&self->parts->bases[i], to);
         if (status == GPC_OK && core->blocks_resident == 0 && to > core->empty_since) {
             status = gpc_core_count_empty(self, i, to);
@@ -158,11 +158,8 @@ issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_warp_t *warp = x->warp;
     if (warp->top.lanes == warp->live) {
-        int status = gpc_core_leave_barriers(x, d);
-        status = status == GPC_ISSUED ? gpc_core_query_order(x, d) : status;
-        if (status != GPC_ISSUED) {
-            return status;
-        }
+        GPC_TRY(gpc_core_leave_barriers(x, d));
+        GPC_TRY(gpc_core_query_order(x, d));
     }
     gpc_warp_end_lanes(x);
     if (warp->live != 0) {
@@ -208,9 +205,7 @@ execute(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
             return issue_exit(x, d);
         case GPC_GROUP_DIVISION:
             status = gpc_core_check_division(x, d);
-            if (status != GPC_ISSUED) {
-                return status;
-            }
+            GPC_TRY(status);
             __attribute__((fallthrough));
         case GPC_GROUP_ALU:
             gpc_core_issue_alu(x, d); /* its only call, so that it is inlined */
@@ -220,7 +215,8 @@ execute(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
             return set_latency(x, d);
         case GPC_GROUP_LOCAL:
             status = gpc_core_issue_local(x, d);
-            return status != GPC_ISSUED ? status : set_latency(x, d);
+            GPC_TRY(status);
+            return set_latency(x, d);
         case GPC_GROUP_MEMORY:
             return gpc_core_issue_memory(x, d); /* sets its destination's readiness */
         case GPC_GROUP_SHARED:
@@ -246,7 +242,7 @@ issue_next(gpc_issue_t *x)
     gpc_warp_t *warp = x->warp;
     gpc_cycle_t now = x->now;
     const gpc_decoded_t *d = &x->launch->code[warp->top.pc];
-    int status = gpc_is_observed(&x->base->cores->tap, GPC_ON_SELECTED) ? gpc_core_observe_selected(x, d) : 0;
+    int status = gpc_is_observed(&x->base->cores->tap, GPC_ON_SELECTED) ? gpc_core_observe_selected(x, d) : GPC_OK;
     GPC_TRY(status);
     if (d->unit != GPC_UNIT_NONE && core->unit_free[d->unit] > now) {
         return gpc_core_block_warp(x, GPC_WARP_WAITS_TIME, GPC_STALL_unit, core->unit_free[d->unit]);
@@ -254,9 +250,7 @@ issue_next(gpc_issue_t *x)
     uint32_t active = warp->active; /* a branch changes it */
     bool next = true;
     status = execute(x, d, &next);
-    if (status != GPC_ISSUED) {
-        return status;
-    }
+    GPC_TRY(status);
     if (next) {
         gpc_warp_go_to(x, warp->top.pc + 1);
     }
@@ -296,7 +290,7 @@ set_aside(gpc_cores_t *self, uint32_t core_index)
 static inline int
 issue_one(gpc_cores_t *self, gpc_core_t *core, uint32_t core_index, gpc_cycle_t now)
 {
-    int status = (core->ready & core->memory_next) != 0 ? set_aside(self, core_index) : 0;
+    int status = (core->ready & core->memory_next) != 0 ? set_aside(self, core_index) : GPC_OK;
     GPC_TRY(status);
     while (core->ready != 0) {
         uint32_t w = first_in_order(self, core_index, core, core->ready);
@@ -307,9 +301,7 @@ issue_one(gpc_cores_t *self, gpc_core_t *core, uint32_t core_index, gpc_cycle_t 
         if (status == GPC_BLOCKED) {
             continue;
         }
-        if (status != GPC_ISSUED) {
-            return status;
-        }
+        GPC_TRY(status);
         core->last_warp = w;
         if (x.warp->state == GPC_WARP_READY) { /* neither ended nor at a barrier */
             gpc_core_settle_issued(&x);
@@ -402,7 +394,7 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_cyc
     }
     core->cycle_scheduled = GPC_NEVER;
     bool observed = gpc_is_observed(&self->tap, GPC_ON_COUNTED);
-    int status = observed ? observe_account(self, core_index, now) : 0;
+    int status = observed ? observe_account(self, core_index, now) : GPC_OK;
     GPC_TRY(status);
     core->in_cycle = true;
     account(base, now);
@@ -427,7 +419,7 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_cyc
     }
     if (active) {
         count_cycle(base, issuing);
-        status = observed ? observe_counted(self, core_index, issuing, !issuing) : 0;
+        status = observed ? observe_counted(self, core_index, issuing, !issuing) : GPC_OK;
     }
     core->accounted = now + 1;
     if (at < core->cycle_scheduled) {

@@ -70,7 +70,7 @@ gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_
         for (uint32_t l = 0; l < x->launch->lanes; l++) {
             addresses[l] = buffer->address + bytes * (gpc_address_t) index[l];
         }
-        return 0;
+        return GPC_OK;
     }
     gpc_address_t first = buffer->address, elements = buffer->elements, width = d->width;
     for (; lanes != 0; lanes &= lanes - 1) {
@@ -80,7 +80,7 @@ gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_
         }
         addresses[l] = first + bytes * (gpc_address_t) i;
     }
-    return 0;
+    return GPC_OK;
 }
 
 /* ---- the common case: all lanes in one line ---------------------------------------------------------------------- */

@@ -287,6 +287,8 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     }
     gpc_pool_give(&self->parts->requests[core_index], request_index);
     x.core->in_flight--;
-    int status = --access->remaining == 0 ? finish_access(&x, access_index) : 0;
-    return status || x.core->waits_queue == 0 ? status : gpc_core_wake_queue_waiters(self, core_index);
+    if (--access->remaining == 0) {
+        GPC_TRY(finish_access(&x, access_index));
+    }
+    return x.core->waits_queue == 0 ? GPC_OK : gpc_core_wake_queue_waiters(self, core_index);
 }

@@ -319,7 +319,7 @@ coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_ad
     access->straight = access->one_word = false;
     access->remaining = access->to_offer = lines.count;
     access->line = lines.lines[0];
-    return 0;
+    return GPC_OK;
 }
 
 /* ---- issue ------------------------------------------------------------------------------------------------------- */
@@ -350,9 +350,7 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
     bool minds_lines = gpc_order_minds_lines(x->base->cores->order, x->base->index, x->warp_index);
     int status = minds_lines ? GPC_ISSUED : gpc_core_query_order(x, d);
-    if (status != GPC_ISSUED) {
-        return status;
-    }
+    GPC_TRY(status);
     uint32_t room[GPC_MAX_LANES];
     gpc_one_line_t at;
     bool one_line = gpc_core_find_line(x, d, lanes, room, &at);
@@ -363,10 +361,8 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
         if (status > 0) {
             return gpc_core_block_for_order(x, d, status, GPC_NEVER);
         }
-        status = status == GPC_ORDER_VERDICT_GO ? gpc_core_query_order(x, d) : status;
-        if (status != GPC_ISSUED) {
-            return status;
-        }
+        GPC_TRY(status);
+        GPC_TRY(gpc_core_query_order(x, d));
     }
     gpc_index_t i = gpc_pool_take(&x->base->parts->accesses[x->base->index]);
     gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, i);
@@ -381,16 +377,13 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     access->live = true;
     bool observed = gpc_is_observed(&x->base->cores->tap, GPC_ON_ACCESSED); /* with the lanes' addresses */
     if (one_line && !observed) {
-        status = coalesce_line(x, d, lanes, i, &at);
+        GPC_TRY(coalesce_line(x, d, lanes, i, &at));
     } else {
         gpc_address_t addresses[GPC_MAX_LANES];
-        status = gpc_core_find_addresses(x, d, lanes, addresses);
-        status = status != GPC_OK ? status : coalesce(x, d, lanes, addresses, i);
-        if (status == GPC_OK) {
-            status = gpc_core_publish(x, d, lanes, i, addresses, NULL);
-        }
+        GPC_TRY(gpc_core_find_addresses(x, d, lanes, addresses));
+        GPC_TRY(coalesce(x, d, lanes, addresses, i));
+        GPC_TRY(gpc_core_publish(x, d, lanes, i, addresses, NULL));
     }
-    GPC_TRY(status);
     x->core->queued++;
     x->warp->outstanding++;
     count_access(x->base->statistics, d, access->remaining);
@@ -416,7 +409,7 @@ gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core_index)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     if (core->waits_queue == 0 || !gpc_core_has_room(self, core_index)) {
-        return 0;
+        return GPC_OK;
     }
     core->ready |= core->waits_queue;
     core->waits_queue = 0;

@@ -21,7 +21,7 @@ init_touches(gpc_order_t *self, const gpc_order_sizes_t *sizes, gpc_arena_t *are
 {
     bool minds_lines = self->traits->same_line || self->traits->same_word || self->options.word_order;
     if (!minds_lines || self->rule == GPC_RULE_SC) {
-        return 0; /* under sc every access waits for the older ones, whatever their lines */
+        return GPC_OK; /* under sc every access waits for the older ones, whatever their lines */
     }
     self->touched = GPC_ARENA_TAKE(arena, (size_t) sizes->cores * sizes->warps, gpc_index_t);
     return gpc_pool_init(&self->touches, arena, sizes->cores * sizes->requests, sizeof(gpc_order_touch_t));

@@ -99,7 +99,8 @@ GPC_ACTION(act_done, "complete it, PW - 1; later requests to the line are taken 
     stc_cu_unit_t *cu = stc_cu_unit(x->unit);
     int status = stc_entry_done(x);
     bool drained = --cu->writes == 0 && x->unit->unit_states[STC_TABLE_EPOCHS] == CU_DRAIN;
-    return status || !drained ? status : gpc_controller_unit(x->unit, STC_TABLE_EPOCHS, GPC_MSG_INSTANT, GPC_NONE);
+    GPC_TRY(status);
+    return drained ? gpc_controller_unit(x->unit, STC_TABLE_EPOCHS, GPC_MSG_INSTANT, GPC_NONE) : GPC_OK;
 }
 
 /* clang-format off */

@@ -95,9 +95,8 @@ GPC_ACTION(act_tell_ready, "READY; skew=next: honour the epochs to come")
     gpc_msg_t *msg = gpc_new_message(x, STC_READY, gpc_node_of(x->unit, GPC_AT_GLOBAL));
     msg->request = msg->lanes = GPC_NONE;
     stc_message(msg)->drained = stc_cu_unit(x->unit)->drained;
-    int status = gpc_send(x, msg);
-    bool next = x->unit->options[STC_OPTION_SKEW] == STC_SKEW_NEXT;
-    return status || !next ? status : gpc_act(act_honour, x);
+    GPC_TRY(gpc_send(x, msg));
+    return x->unit->options[STC_OPTION_SKEW] == STC_SKEW_NEXT ? gpc_act(act_honour, x) : GPC_OK;
 }
 
 GPC_ACTION(act_change, "the epochs to come are current; reads outstanding of their bands will not be kept")
