@@ -48,8 +48,8 @@ void gpc_arena_image_load(gpc_arena_t *self, const gpc_arena_image_t *image); /*
 size_t gpc_arena_image_bytes(const gpc_arena_image_t *image);                 /* gpc_arena_bytes of the saved arena */
 void gpc_arena_image_free(gpc_arena_image_t *image);
 
-/* ---- pools: items of one size, taken and returned by index. Their order is beside them: an item that is taken has mostly left the
- * host's cache. ---- */
+/* ---- pools: items of one size, taken and returned by index. Their order is beside them: an item that is taken has
+ * mostly left the host's cache. ---- */
 
 typedef struct {
     uint32_t in_use;
@@ -58,8 +58,8 @@ typedef struct {
 typedef struct {
     uint8_t *items; /* borrowed from the arena, as the next two */
     gpc_pool_state_t *state;
-    /* [capacity]: from place `in_use` on the free items, the one returned last first; each less its place, so that items never in
-     * use are zero, which snapshots leave out. */
+    /* [capacity]: from place `in_use` on the free items, the one returned last first; each less its place, so that
+     * items never in use are zero, which snapshots leave out. */
     gpc_index_t *order;
     uint32_t item_size, capacity;
 } gpc_pool_t;

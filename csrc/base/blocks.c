@@ -14,8 +14,8 @@
 #define HUGE_PAGE ((size_t) 2 << 20)
 #define LARGE_BLOCK ((size_t) 16 << 20)
 
-/* The state of large machines exceeds the reach of the host's TLB. Of a smaller block most of a huge page is never used. A failure
- * only costs speed. */
+/* The state of large machines exceeds the reach of the host's TLB. Of a smaller block most of a huge page is never
+ * used. A failure only costs speed. */
 static void
 advise_huge_pages(uint8_t *bytes, size_t size)
 {
@@ -77,8 +77,9 @@ gpc_block_give(void *block, size_t bytes)
 
 enum { PAGES = 1024 }; /* that are examined at a time */
 
-/* Sets pages in memory to zero and drops all others. What mincore calls absent may have been written and moved to disk, so it is
- * dropped too, not taken for untouched: its next use finds zeros. (Elsewhere MADV_DONTNEED does not promise that.) */
+/* Sets pages in memory to zero and drops all others. What mincore calls absent may have been written and moved to disk,
+ * so it is dropped too, not taken for untouched: its next use finds zeros. (Elsewhere MADV_DONTNEED does not promise
+ * that.) */
 static bool
 clear_pages(uint8_t *bytes, size_t pages, size_t page, const unsigned char *present)
 {

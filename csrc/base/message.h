@@ -91,8 +91,8 @@ typedef struct {
     uint32_t old[GPC_MAX_LANES];
 } gpc_lane_list_t;
 
-/* Zeroes a message but for its data, which senders of words write. In two pieces: GCC makes a few vector stores of each, and of one
- * piece an instruction that repeats itself. */
+/* Zeroes a message but for its data, which senders of words write. In two pieces: GCC makes a few vector stores of
+ * each, and of one piece an instruction that repeats itself. */
 static inline void
 gpc_msg_clear(gpc_msg_t *self)
 {

@@ -1,8 +1,8 @@
 /* observe.h: the stream of a world: typed events, reported to subscribers while they happen.
  *
- * Controllers, cores and the machine report what they do through their taps; monitors, the race detector, a line's trace and the detection
- * of hangs subscribe to the kinds that they need. An event of a kind without a subscriber costs a test of one bit: its arguments are
- * not evaluated. Subscribers change nothing in the world. */
+ * Controllers, cores and the machine report what they do through their taps; monitors, the race detector, a line's
+ * trace and the detection of hangs subscribe to the kinds that they need. An event of a kind without a subscriber costs
+ * a test of one bit: its arguments are not evaluated. Subscribers change nothing in the world. */
 #ifndef GPC_BASE_OBSERVE_H
 #define GPC_BASE_OBSERVE_H
 
@@ -101,8 +101,8 @@ typedef struct {
         struct {
             struct gpc_controller *unit;
             const gpc_msg_t *msg;
-            gpc_cycle_t
-                until; /* the last core cycle in which another L1 may read the replaced value; under LOGICAL, the version */
+            /* the last core cycle in which another L1 may read the replaced value; under LOGICAL, the version */
+            gpc_cycle_t until;
         } performed;
         struct {
             struct gpc_controller *unit;
@@ -187,7 +187,8 @@ void gpc_stream_init(gpc_stream_t *self);
 void gpc_stream_connect(gpc_stream_t *self, gpc_tap_t *tap);
 /* The subscriber, whose `observe` and `self` are set, receives these kinds, after those that subscribed before it. */
 void gpc_subscribe(gpc_stream_t *self, gpc_subscriber_t *subscriber, uint32_t kinds);
-/* Without effect on one that is not subscribed. A subscriber may unsubscribe while it is called; it must not subscribe. */
+/* Without effect on one that is not subscribed. A subscriber may unsubscribe while it is called; it must not
+ * subscribe. */
 void gpc_unsubscribe(gpc_subscriber_t *subscriber);
 /* Tells the subscribers to the event's kind, in order. 0, or the first error. */
 GPC_API GPC_MUST_CHECK int gpc_stream_tell(const gpc_stream_t *self, const gpc_observation_t *event);

@@ -80,7 +80,8 @@ gpc_zero(void *piece, size_t bytes)
 /* Of what protocols outside the tree may refer to; the extension exports nothing else. */
 #define GPC_API __attribute__((visibility("default")))
 
-/* Of a function that another file calls in every cycle of a core: link-time optimisation inlines it there. Only GCC's does. */
+/* Of a function that another file calls in every cycle of a core: link-time optimisation inlines it there. Only GCC's
+ * does. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define GPC_INLINED_BY_LINKER inline __attribute__((always_inline))
 #else

@@ -23,8 +23,8 @@ typedef struct {
 } gpc_tag_t;
 
 /* A look-up compares one key per way, so that a set is one or two lines of the host's cache: the line's address, with
- * the array's generation in the highest bits, which no address uses. Free ways have generation 0, which no array has, so
- * that a new array is all zeros: memory that nothing writes takes no page of the host. */
+ * the array's generation in the highest bits, which no address uses. Free ways have generation 0, which no array has,
+ * so that a new array is all zeros: memory that nothing writes takes no page of the host. */
 typedef uint64_t gpc_tag_key_t;
 #define GPC_TAG_GENERATIONS 31u /* 1 to 31 */
 #define GPC_TAG_GENERATION_SHIFT 59u

@@ -3,9 +3,9 @@
  *     .tables = {&l1, &gpc_clock_table},
  *     .lease = {.line = .., .clock = GPC_PLACE(td_l1, unit, pts), .tick = GPC_OPTION(OPTION_TICK)},
  *
- * A launch is ordered after those before it: at its begin the clock is the latest of all cores', at least 1 (0 means none). A clock that
- * advances only by what the core reads and writes would let a loop that polls a leased copy spin for ever: it also advances by 1 after each
- * `tick` core cycles.
+ * A launch is ordered after those before it: at its begin the clock is the latest of all cores', at least 1 (0 means
+ * none). A clock that advances only by what the core reads and writes would let a loop that polls a leased copy spin
+ * for ever: it also advances by 1 after each `tick` core cycles.
  */
 #ifndef GPC_CONTROLLER_CLOCK_H
 #define GPC_CONTROLLER_CLOCK_H

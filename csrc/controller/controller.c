@@ -1,11 +1,11 @@
-/* controller.c: the operation of a controller: finds the object of a message, takes a step, holds and replays waiting requests.
- * Shared by all protocols and both worlds. */
+/* controller.c: the operation of a controller: finds the object of a message, takes a step, holds and replays waiting
+ * requests. Shared by all protocols and both worlds. */
 #include <assert.h>
 
 #include "controller/controller.h"
 #include "controller/step.h"
 
-/* ---- steps ------------------------------------------------------------------------------------------------------------------ */
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 /* The first table that declares the message's type as a cause, else table 0. */
 __attribute__((noinline)) static uint8_t /* rarely called: table_of stays short enough to inline */
@@ -26,8 +26,8 @@ table_of(const gpc_controller_t *self, gpc_index_t message)
     return type->route ? type->route(self, msg) : type->tables[1] ? table_declaring(type, msg->type) : 0;
 }
 
-/* Whether an older request of the same source and network waits for the line: this one then waits behind it. Steps over entries and
- * the unit pass requests that wait for a table over lines. */
+/* Whether an older request of the same source and network waits for the line: this one then waits behind it. Steps over
+ * entries and the unit pass requests that wait for a table over lines. */
 static bool
 is_behind(const gpc_controller_t *self, const gpc_step_t *x)
 {
@@ -96,8 +96,8 @@ take_slot(gpc_controller_t *self, gpc_step_t *x)
     return end_step(self, x, gpc_fsm_step(x));
 }
 
-/* A timer that only retries held requests: the controller's own, or one for the unit that no table over entries or the unit
- * handles. */
+/* A timer that only retries held requests: the controller's own, or one for the unit that no table over entries or the
+ * unit handles. */
 static bool
 is_retry(const gpc_controller_t *self, const gpc_msg_t *msg, uint8_t table)
 {
@@ -194,7 +194,7 @@ gpc_replay_list(gpc_step_t *x, gpc_list_t *list)
     return unit->ports->schedule(unit->world, unit);
 }
 
-/* ---- causes without a message -------------------------------------------------------------------------------------------------- */
+/* ---- causes without a message ------------------------------------------------------------------------------------ */
 
 int
 gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line)
@@ -265,7 +265,8 @@ gpc_table_over(const gpc_controller_t *self, uint8_t array)
     return 0;
 }
 
-/* The step over lines in progress whose line has this transaction: it would overwrite what a step within it does to the line. */
+/* The step over lines in progress whose line has this transaction: it would overwrite what a step within it does to the
+ * line. */
 static gpc_step_t *
 step_in_progress(const gpc_controller_t *self, const gpc_mshr_t *entry)
 {

@@ -68,7 +68,8 @@ void gpc_part_take_ready(gpc_part_t *part, gpc_index_t entry);
 void gpc_part_push_first(gpc_part_t *part, gpc_index_t entry);
 /* The first ready entry becomes the last. */
 void gpc_part_rotate_ready(gpc_part_t *part);
-/* Makes x's entry wait for a change of the transaction; true also if it waits already. False: x has no entry, or no transaction. */
+/* Makes x's entry wait for a change of the transaction; true also if it waits already. False: x has no entry, or no
+ * transaction. */
 bool gpc_entry_waits(const gpc_step_t *x, gpc_index_t mshr);
 /* Makes the entries that wait for the transaction ready. */
 GPC_MUST_CHECK int gpc_entries_ready(gpc_controller_t *self, gpc_mshr_t *mshr);

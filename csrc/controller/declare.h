@@ -1,9 +1,10 @@
-/* declare.h: what a protocol declares. Parts with other readers have files of their own: order_traits.h, watched.h (monitors),
- * explored.h, declared.h (tests and tools).
+/* declare.h: what a protocol declares. Parts with other readers have files of their own: order_traits.h, watched.h
+ * (monitors), explored.h, declared.h (tests and tools).
  *
- * A protocol is a set of controllers. A controller has tables (fsm.h) over lines, words, entries or itself, and parts: tag arrays,
- * MSHRs, pools of entries (store buffers, FIFOs). Two worlds run controllers: the machine (machine/) and the explorer
- * (check/explore/world.h); a protocol file cannot tell which one runs it (ports.h). resolve.h makes what they run.
+ * A protocol is a set of controllers. A controller has tables (fsm.h) over lines, words, entries or itself, and parts:
+ * tag arrays, MSHRs, pools of entries (store buffers, FIFOs). Two worlds run controllers: the machine (machine/) and
+ * the explorer (check/explore/world.h); a protocol file cannot tell which one runs it (ports.h). resolve.h makes what
+ * they run.
  */
 #ifndef GPC_CONTROLLER_DECLARE_H
 #define GPC_CONTROLLER_DECLARE_H
@@ -32,8 +33,8 @@ typedef enum {
         GPC_NUM_TRAFFIC_CLASSES
 } gpc_traffic_class_t;
 
-/* A message type of a protocol. Its size on the wire is fixed_bytes + bytes_per_word * words of its mask + bytes_per_lane_word * words
- * of its lane list (operands up, old values down). */
+/* A message type of a protocol. Its size on the wire is fixed_bytes + bytes_per_word * words of its mask +
+ * bytes_per_lane_word * words of its lane list (operands up, old values down). */
 typedef struct {
     const char *name;
     gpc_traffic_class_t traffic_class;
@@ -44,8 +45,8 @@ typedef struct {
     const char *text;
 } gpc_message_info_t;
 
-/* X(NAME, class, network, fixed bytes, bytes per word, whole line, text): GPC_MESSAGES(MSG, LIST) defines MSG_NAME.. from GPC_MSG_OWN on
- * and the array `MSG_info`. */
+/* X(NAME, class, network, fixed bytes, bytes per word, whole line, text): GPC_MESSAGES(MSG, LIST) defines MSG_NAME..
+ * from GPC_MSG_OWN on and the array `MSG_info`. */
 #define GPC_MESSAGE_ENUM_(prefix, name, ...) prefix##_##name,
 #define GPC_MESSAGE_INFO_(prefix, name, class_, network, fixed, word, line, text) {#name, GPC_CLASS_##class_, network, fixed, word, line, text},
 #define GPC_MESSAGES(prefix, LIST)                                                                 \
@@ -59,8 +60,9 @@ typedef struct {
     bool ordered;     /* FIFO per source, destination and network; else unordered */
     bool requests;    /* its messages may be held; messages of other networks never are */
     bool star;        /* on links of its own, with a clock of their own, that join every controller with every other */
-    bool
-        multicast; /* a broadcast crosses its source's link once, and the switch replicates it; else it is one message per destination */
+    /* a broadcast crosses its source's link once, and the switch replicates it; else it is one message per
+     * destination */
+    bool multicast;
 } gpc_network_info_t;
 
 /* A tag array: of a cache, a directory or a write cache. */
@@ -70,7 +72,8 @@ typedef struct {
     /* Sets and ways, from machine and options; NULL: those of the machine for the position. */
     void (*geometry)(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways);
     bool has_data;
-    /* Core cycles that a hit in this array takes beyond the L1's hit latency (gpc_complete_from), from machine and options; NULL: 0. */
+    /* Core cycles that a hit in this array takes beyond the L1's hit latency (gpc_complete_from), from machine and
+     * options; NULL: 0. */
     uint32_t (*extra)(const gpc_machine_t *machine, const int64_t *options);
 } gpc_array_info_t;
 
@@ -92,7 +95,8 @@ typedef struct {
     const char *name, *text;
 } gpc_count_info_t;
 
-/* X(prefix, name, text): GPC_COUNTS(PREFIX, LIST) defines PREFIX_name.. and the array `PREFIX_info`, for .counters or .histograms. */
+/* X(prefix, name, text): GPC_COUNTS(PREFIX, LIST) defines PREFIX_name.. and the array `PREFIX_info`, for .counters or
+ * .histograms. */
 #define GPC_COUNT_ENUM_(prefix, name, text) prefix##_##name,
 #define GPC_COUNT_INFO_(prefix, name, text) {#name, text},
 #define GPC_COUNTS(prefix, LIST)                                                                   \
@@ -113,8 +117,8 @@ typedef uint16_t gpc_place_t;
 /* An option's index, plus 1; 0: none. */
 #define GPC_OPTION(index) ((index) + 1)
 
-/* Where leases are (lease.h): beside a line of array 0, in the transaction of an evicted line, in the unit the latest of all lines
- * evicted; and the unit's logical clock, at which copies are read. */
+/* Where leases are (lease.h): beside a line of array 0, in the transaction of an evicted line, in the unit the latest
+ * of all lines evicted; and the unit's logical clock, at which copies are read. */
 typedef struct {
     gpc_place_t line, mshr, unit, clock;
     uint8_t tick; /* GPC_OPTION: core cycles after which the clock advances by 1 (clock.h) */
@@ -154,24 +158,29 @@ typedef struct {
     uint8_t outbox;
     /* Number of MSHRs, from machine and options; NULL: that of the machine for the position. */
     uint32_t (*mshrs)(const gpc_machine_t *machine, const int64_t *options);
-    /* The table that takes a message, new or replayed, or the unit's TIMER; NULL: the first whose `causes` declare it, else table 0. */
+    /* The table that takes a message, new or replayed, or the unit's TIMER; NULL: the first whose `causes` declare it,
+     * else table 0. */
     uint8_t (*route)(const gpc_controller_t *unit, const gpc_msg_t *msg);
     /* The entry that a message routed to a table over entries concerns; NULL: the newest entry for its line.
-     * GPC_NONE: the step starts in the table's initial state, and its first action may take an entry (gpc_take_entry). */
+     * GPC_NONE: the step starts in the table's initial state, and its first action may take an entry
+     * (gpc_take_entry). */
     gpc_index_t (*entry_of)(const gpc_controller_t *unit, uint8_t part, const gpc_msg_t *msg);
     /* Lower ranks are evicted first, among the victims that the table accepts; NULL: least recently used. */
     uint32_t (*victim_rank)(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);
-    /* Bit t of `begins`: table t takes KERNEL_BEGIN; of `ends`: KERNEL_END, at a core once its last warp has exited, elsewhere
-     * once all cores are done. A table over lines or words takes it for every line and transaction, over entries for every entry,
-     * and may not hold it; a table over the unit takes it once, and may hold a KERNEL_END until it is retried. With any `ends` the
-     * launch lasts until their effects are complete. A table whose `causes` declare KERNEL_BEGIN needs no bit. */
+    /* Bit t of `begins`: table t takes KERNEL_BEGIN; of `ends`: KERNEL_END, at a core once its last warp has exited,
+     * elsewhere once all cores are done. A table over lines or words takes it for every line and transaction, over
+     * entries for every entry, and may not hold it; a table over the unit takes it once, and may hold a KERNEL_END
+     * until it is retried. With any `ends` the launch lasts until their effects are complete. A table whose `causes`
+     * declare KERNEL_BEGIN needs no bit. */
     uint8_t begins, ends;
-    /* Called before the tables take KERNEL_BEGIN or KERNEL_END; sets unit, core and warp fields. NULL: they keep their values. */
+    /* Called before the tables take KERNEL_BEGIN or KERNEL_END; sets unit, core and warp fields. NULL: they keep their
+     * values. */
     void (*launch)(gpc_controller_t *unit, uint8_t cause);
     /* Transactions may remain at the end of a run (TC's evicted leases). Other controllers must have none. */
     bool may_idle_in_transaction;
-    /* For those: the core cycle from which an EXPIRE ends the transaction; GPC_NEVER: in use by an outstanding miss. When no MSHR is
-     * free, expired transactions end; if there is none, the held request sets a TIMER for the first such cycle. */
+    /* For those: the core cycle from which an EXPIRE ends the transaction; GPC_NEVER: in use by an outstanding miss.
+     * When no MSHR is free, expired transactions end; if there is none, the held request sets a TIMER for the first
+     * such cycle. */
     gpc_cycle_t (*idle_until)(const gpc_controller_t *unit, gpc_index_t mshr);
 } gpc_controller_type_t;
 
@@ -194,8 +203,8 @@ typedef struct {
         int64_t value;
     } small;                       /* the explorer's value on its small machine; not given: the default */
     int64_t fuzz_least, fuzz_most; /* range of the random tester; both 0: it keeps the default */
-    /* Any value but the default is for analysis only, for this reason: the protocol then promises no memory model, and the explorer
-     * refuses it. NULL: all values keep the promise. */
+    /* Any value but the default is for analysis only, for this reason: the protocol then promises no memory model, and
+     * the explorer refuses it. NULL: all values keep the promise. */
     const char *analysis;
 } gpc_option_info_t;
 
@@ -206,7 +215,8 @@ typedef struct {
         .small = {true, (small_)}, .fuzz_least = (least), .fuzz_most = (most)                                          \
     }
 
-/* An option that is one of the listed words, 0 to `last`; the random tester draws any. Last the text, and further fields. */
+/* An option that is one of the listed words, 0 to `last`; the random tester draws any. Last the text, and further
+ * fields. */
 #define GPC_CHOICE(name_, standard_, last_, choices_, ...)                                                             \
     {                                                                                                                  \
         .name = (name_), .standard = (standard_), .largest = (last_), .choices = (choices_), .fuzz_most = (last_),     \
@@ -221,10 +231,11 @@ typedef struct {
     uint32_t (*bytes)(bool is_line, uint32_t payload);
 } gpc_other_sizes_t;
 
-/* With that value of the option these messages are prompt: they leave their controller in the tick of the step that sends them, without its
- * pipeline, and pass messages that are in it. In flight they keep the order of their network. A controller whose answer needs no data
- * read declares it (the acknowledgement of a store, once the store is seen). Prompt messages are on networks that are not `ordered`:
- * the explorer delivers these in every order (gpc_protocol_check_prompt). */
+/* With that value of the option these messages are prompt: they leave their controller in the tick of the step that
+ * sends them, without its pipeline, and pass messages that are in it. In flight they keep the order of their network. A
+ * controller whose answer needs no data read declares it (the acknowledgement of a store, once the store is seen).
+ * Prompt messages are on networks that are not `ordered`: the explorer delivers these in every order
+ * (gpc_protocol_check_prompt). */
 typedef struct {
     uint32_t messages; /* bit n: the n-th of the protocol's messages (GPC_MESSAGE_BIT); 0: none */
     uint8_t option;    /* index */
@@ -259,7 +270,8 @@ struct gpc_protocol {
     gpc_prompt_t prompt;
     gpc_order_traits_t order;
     gpc_option_info_t options[GPC_MAX_OPTIONS]; /* ends with a null name */
-    /* With that value of the option, the protocol runs as `by`, which has the same id, models and options (other levels, other messages). */
+    /* With that value of the option, the protocol runs as `by`, which has the same id, models and options (other
+     * levels, other messages). */
     struct {
         uint8_t option; /* index */
         int64_t value;
@@ -269,15 +281,15 @@ struct gpc_protocol {
     void (*derive)(const gpc_machine_t *machine, int64_t *options);
     /* Whether machine and options are compatible; NULL: always. GPC_ERROR_OPTION names both. */
     int (*check)(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure);
-    /* The protocol handles the wrap-around of timestamps of machine->timestamp_bits bits, which is counted. Required with any field of
-     * kind TIME or LOGICAL: gpc_protocol_check_time. */
+    /* The protocol handles the wrap-around of timestamps of machine->timestamp_bits bits, which is counted. Required
+     * with any field of kind TIME or LOGICAL: gpc_protocol_check_time. */
     bool keeps_time;
-    /* These timestamps are logical, counted from 0, a time like any other: cycles do not make them wrap around, and the explorer encodes
-     * them as they are. A controller type's `rollovers` counts theirs. */
+    /* These timestamps are logical, counted from 0, a time like any other: cycles do not make them wrap around, and the
+     * explorer encodes them as they are. A controller type's `rollovers` counts theirs. */
     bool logical_time;
-    /* Zero-time, uncounted accesses of the host, with nothing in flight. They read and write the words of mask in the caches; the caller
-     * accesses memory: `words` enters with memory's content and leaves coherent (read); a write has already reached memory. NULL:
-     * gpc_host_read, gpc_host_write_alone (host.h). */
+    /* Zero-time, uncounted accesses of the host, with nothing in flight. They read and write the words of mask in the
+     * caches; the caller accesses memory: `words` enters with memory's content and leaves coherent (read); a write has
+     * already reached memory. NULL: gpc_host_read, gpc_host_write_alone (host.h). */
     int (*host_read)(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
     int (*host_write)(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
     bool host_takes_line; /* before host_write, memory is given what host_read says of the line's other words */
@@ -285,8 +297,9 @@ struct gpc_protocol {
 
     /* ---- optional: of checks, the explorer, tests and tools ---- */
 
-    /* Monitors, with check on: parameters of the generic ones, and the protocol's own, called after every step of a controller with
-     * its line; a step of a table over the unit may have none (GPC_NEVER). Reports with gpc_violated. */
+    /* Monitors, with check on: parameters of the generic ones, and the protocol's own, called after every step of a
+     * controller with its line; a step of a table over the unit may have none (GPC_NEVER). Reports with
+     * gpc_violated. */
     const gpc_watched_t *watched;
     int (*monitor)(const gpc_units_t *units, gpc_address_t line);
     gpc_explored_t explored;

@@ -1,9 +1,10 @@
-/* fsm.c: one step of a table: reads the state, executes the cell, stores the next state. Shared by all protocols and both worlds. */
+/* fsm.c: one step of a table: reads the state, executes the cell, stores the next state. Shared by all protocols and
+ * both worlds. */
 #include <string.h>
 
 #include "controller/controller.h"
 
-/* ---- where a state lives ------------------------------------------------------------------------------------------------ */
+/* ---- where a state lives ----------------------------------------------------------------------------------------- */
 
 gpc_mask_t
 gpc_fsm_words_in(const gpc_step_t *x, uint8_t state)
@@ -243,7 +244,7 @@ set_entry_state(gpc_step_t *x, const gpc_plan_t *plan)
     return GPC_OK;
 }
 
-/* ---- one cell ------------------------------------------------------------------------------------------------------------- */
+/* ---- one cell ---------------------------------------------------------------------------------------------------- */
 
 __attribute__((cold, noinline)) static int
 impossible(gpc_step_t *x, uint8_t event)
@@ -309,8 +310,8 @@ is_of_same_object(const gpc_step_t *x, const gpc_step_t *outer)
     return x->slot && x->slot == outer->slot;
 }
 
-/* A cell without actions that keeps the state may come within a step of the same object: the flash of an acquire that the step completes
- * visits all transactions. Out of line: such steps are rare. */
+/* A cell without actions that keeps the state may come within a step of the same object: the flash of an acquire that
+ * the step completes visits all transactions. Out of line: such steps are rare. */
 __attribute__((noinline)) static int
 check_outer_steps(gpc_step_t *x, const gpc_plan_t *plan)
 {

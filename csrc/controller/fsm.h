@@ -1,21 +1,22 @@
-/* fsm.h: protocols as tables: named states, named events, cells [state][event]; the macros that make a file read like the paper's
- * table, and the function that executes a cell.
+/* fsm.h: protocols as tables: named states, named events, cells [state][event]; the macros that make a file read like
+ * the paper's table, and the function that executes a cell.
  *
- * A table is over lines, words, entries (of a store buffer or queue) or the unit itself. `.causes` names the event of each cause (a
- * message, an eviction, a timer) that has one; `classify` names that of any other, and evaluates every guard. A cell is
+ * A table is over lines, words, entries (of a store buffer or queue) or the unit itself. `.causes` names the event of
+ * each cause (a message, an eviction, a timer) that has one; `classify` names that of any other, and evaluates every
+ * guard. A cell is
  *
  *     GO(next, act_a, act_b)      a transition: the actions in order, then the next state
  *     GO_HARDENED(next, ...)      the same, where this project deviates from or adds to the paper
  *     REDO(next, ...)             the actions and the next state; then the same cause is classified again
- *     HOLD_LINE                   this request, and later ones of its source and network to the line, wait until the line's
- *                                 state changes
+ *     HOLD_LINE                   this request, and later ones of its source and network to the line, wait until the
+ *                                 line's state changes
  *     HOLD_QUEUE                  the queue that it heads waits
  *     HOLD_QUEUE_AFTER(act_a)     the same, after the action, which begins what it waits for
  *     NOT_A_VICTIM                the replacement must choose another way (lines in a transaction never get an EVICT)
  *
  * and every other cell is impossible: entering it is a reported protocol error, never undefined behaviour.
- * The first action of a cell may refuse by returning GPC_HOLD before any effect on the line (no way, no room); the cell then acts
- * as HOLD_QUEUE. A later action that refuses is a protocol error.
+ * The first action of a cell may refuse by returning GPC_HOLD before any effect on the line (no way, no room); the cell
+ * then acts as HOLD_QUEUE. A later action that refuses is a protocol error.
  *
  * A table that differs from another one in some cells names it as its base and lists them, each with its reason:
  *
@@ -23,8 +24,8 @@
  *         {L2_P, L2_GETX, GO(L2_P, act_write), "table 2 prints no other next state"},
  *     };
  *
- * Over entries, HOLD_LINE of an entry's REPLAY makes the entry wait for the line's transaction in the controller's first table that
- * has one.
+ * Over entries, HOLD_LINE of an entry's REPLAY makes the entry wait for the line's transaction in the controller's
+ * first table that has one.
  */
 #ifndef GPC_CONTROLLER_FSM_H
 #define GPC_CONTROLLER_FSM_H
@@ -71,8 +72,8 @@ typedef struct {
     int (*run)(gpc_step_t *x);
 } gpc_action_t;
 
-/* GPC_ACTION(act_hit, "complete the load from the line") { body using x }: for the cells of this file. An array of one, so that
- * cells name it without an operator; an unused one is a compile error. */
+/* GPC_ACTION(act_hit, "complete the load from the line") { body using x }: for the cells of this file. An array of one,
+ * so that cells name it without an operator; an unused one is a compile error. */
 #define GPC_ACTION(id, text)                                                                       \
     static int id##_run(gpc_step_t *x);                                                            \
     static const gpc_action_t id[1] = {{#id, text, id##_run}};                                     \
@@ -124,7 +125,8 @@ enum { GPC_MAX_CAUSES = 64 };
 enum { GPC_NO_CAUSE = 0xFF };
 #define GPC_NO_STATES (UINT32_C(1) << 31)
 #define ON(cause, event) [cause] = (event) + 1
-/* Up to six messages and events that have the same names: ON_SAME(SI, L1, DATA, RENEWED) is ON(SI_DATA, L1_DATA), ON(SI_RENEWED, L1_RENEWED). */
+/* Up to six messages and events that have the same names: ON_SAME(SI, L1, DATA, RENEWED) is ON(SI_DATA, L1_DATA),
+ * ON(SI_RENEWED, L1_RENEWED). */
 #define ON_1_(m, e, a) ON(m##_##a, e##_##a)
 #define ON_2_(m, e, a, ...) ON(m##_##a, e##_##a), ON_1_(m, e, __VA_ARGS__)
 #define ON_3_(m, e, a, ...) ON(m##_##a, e##_##a), ON_2_(m, e, __VA_ARGS__)
@@ -152,8 +154,8 @@ typedef struct gpc_table {
     /* Bit a: array a also stores the state of the table's lines (an L2 and its directory). It is read in order of
      * array from the first that has the line, and written to all that have it. 0: the table's own array only. */
     uint8_t arrays;
-    /* Over words, bit s: a word in state s has its data in the line. The explorer overwrites the data of other words: unused words do not
-     * multiply states, and a cell that reads one is caught. 0: all states. */
+    /* Over words, bit s: a word in state s has its data in the line. The explorer overwrites the data of other words:
+     * unused words do not multiply states, and a cell that reads one is caught. 0: all states. */
     uint32_t data_states;
     const gpc_cell_t *cells;      /* [num_states][num_events]; NULL: those of `base`, but for the patches */
     const gpc_plan_t *plans;      /* [num_states][num_events], of a whole table */
@@ -161,17 +163,18 @@ typedef struct gpc_table {
     const char *base_protocol;    /* the id of a protocol that has the base */
     const gpc_patch_t *patches;
     uint16_t num_patches;
-    /* The event of a cause that always has the same one, plus 1: .causes = {ON(GPC_MSG_EVICT, L1_EVICT), ..}. 0: classify names it, and
-     * has no case for the others; NULL: no event. */
+    /* The event of a cause that always has the same one, plus 1: .causes = {ON(GPC_MSG_EVICT, L1_EVICT), ..}. 0:
+     * classify names it, and has no case for the others; NULL: no event. */
     uint8_t causes[GPC_MAX_CAUSES];
-    /* May read the step, the line, the transaction, fields, time and options; may be called again for the same cause, so
-     * it must not write, count or send. A line that is not present has no fields: look at x->state first. */
+    /* May read the step, the line, the transaction, fields, time and options; may be called again for the same cause,
+     * so it must not write, count or send. A line that is not present has no fields: look at x->state first. */
     gpc_event_id_t (*classify)(const gpc_step_t *x);
-    /* Over words: x->word and others that classify gives the same event if they have its state; it is then not called for each.
-     * NULL: it is. */
+    /* Over words: x->word and others that classify gives the same event if they have its state; it is then not called
+     * for each. NULL: it is. */
     gpc_mask_t (*alike)(const gpc_step_t *x);
-    /* Bit s of `states`: a line in state s whose lease has ended takes this event before any other (lease.h); not before those of the
-     * causes `except`, bit c: cause c, a common one. With `instead`, the event is that of these causes, and classify gives the others'. */
+    /* Bit s of `states`: a line in state s whose lease has ended takes this event before any other (lease.h); not
+     * before those of the causes `except`, bit c: cause c, a common one. With `instead`, the event is that of these
+     * causes, and classify gives the others'. */
     struct {
         uint32_t states;
         gpc_event_id_t event;
@@ -179,7 +182,7 @@ typedef struct gpc_table {
     } expiry;
 } gpc_table_t;
 
-/* ---- declaring a table ---------------------------------------------------------------------------------------------- */
+/* ---- declaring a table ------------------------------------------------------------------------------------------- */
 
 #define GPC_FSM_STATE_ENUM_(name, kind, text) name,
 #define GPC_FSM_EVENT_ENUM_(name, text) name,
@@ -200,8 +203,8 @@ typedef struct gpc_table {
     .num_events = prefix##_NUM_EVENTS, .states = prefix##_state_info, .events = prefix##_event_info, \
     .cells = &(table_cells)[0][0], .classify = (table_classify)
 
-/* The cells are those of `base_table`, a table of the protocol `protocol_id`, but for the patches; so are causes and expiry where this
- * table declares none. */
+/* The cells are those of `base_table`, a table of the protocol `protocol_id`, but for the patches; so are causes and
+ * expiry where this table declares none. */
 #define GPC_PATCHED_TABLE(table_name, over, prefix, protocol_id, base_table, table_patches, table_classify) \
     .name = (table_name), .object = GPC_##over, .num_states = prefix##_NUM_STATES,                 \
     .num_events = prefix##_NUM_EVENTS, .states = prefix##_state_info, .events = prefix##_event_info, \
@@ -224,9 +227,10 @@ typedef struct gpc_table {
 #define NOT_A_VICTIM {.kind = GPC_CELL_NOT_A_VICTIM}
 #define IMPOSSIBLE {.kind = GPC_CELL_IMPOSSIBLE} /* for a patch; a cell that is not named is impossible too */
 
-/* ---- one step -------------------------------------------------------------------------------------------------------- */
+/* ---- one step ---------------------------------------------------------------------------------------------------- */
 
-/* The argument of classify and actions: the cause, the object, and the location of its state. Filled in by controller.c. */
+/* The argument of classify and actions: the cause, the object, and the location of its state. Filled in by
+ * controller.c. */
 struct gpc_step {
     struct gpc_controller *unit;
     const gpc_table_t *table;
@@ -255,12 +259,13 @@ struct gpc_step {
 GPC_MUST_CHECK int gpc_fsm_step_one(gpc_step_t *x);
 GPC_MUST_CHECK int gpc_fsm_step_over_words(gpc_step_t *x);
 
-/* classify, cell, actions, next state; pre-events and REDO included (an EVICT is complete once the line has left its way).
- * Over words: one cell per distinct (state, event) among the masked words. A message that concerns several cells is
- * split into one for each, with its lane list; equal messages that they send are combined at the end of the step. An EVICT checks all
- * words before it moves the first, and a line without words frees its way. A step that an action of another takes for the same object
- * (line, words, entry or unit) may not act or change the state, which the outer cell would overwrite: an error. GPC_OK, GPC_HELD_LINE, GPC_HELD_QUEUE, GPC_UNFIT_VICTIM, or an
- * error, reported in the controller's failure with the state of both controllers. */
+/* classify, cell, actions, next state; pre-events and REDO included (an EVICT is complete once the line has left its
+ * way). Over words: one cell per distinct (state, event) among the masked words. A message that concerns several cells
+ * is split into one for each, with its lane list; equal messages that they send are combined at the end of the step. An
+ * EVICT checks all words before it moves the first, and a line without words frees its way. A step that an action of
+ * another takes for the same object (line, words, entry or unit) may not act or change the state, which the outer cell
+ * would overwrite: an error. GPC_OK, GPC_HELD_LINE, GPC_HELD_QUEUE, GPC_UNFIT_VICTIM, or an error, reported in the
+ * controller's failure with the state of both controllers. */
 static inline int
 gpc_fsm_step(gpc_step_t *x)
 {
@@ -287,7 +292,7 @@ gpc_fsm_plan(const gpc_table_t *table, uint8_t state, uint8_t event)
     return &table->plans[gpc_fsm_cell_number(table, state, event)];
 }
 
-/* ---- tables as they are declared: with or without a base ----------------------------------------------------------------- */
+/* ---- tables as they are declared: with or without a base --------------------------------------------------------- */
 
 /* A cell of any table: that of the last patch for it, else the base's. */
 GPC_API const gpc_cell_t *gpc_fsm_declared_cell(const gpc_table_t *table, uint8_t state, uint8_t event);
@@ -302,8 +307,8 @@ void gpc_fsm_print_actions(gpc_text_t *out, const gpc_cell_t *cell);
 /* JSON object {name, object, states: [{name, kind, text}], stable, events, transitions, hardened, table: [[..]],
  * hardened_cells, base: the base's protocol or "", patches: [[state, event, reason]], actions: [{name, text}]}. */
 void gpc_fsm_print(gpc_text_t *out, const gpc_table_t *table);
-/* Checks that every cell's next state exists, names are unique, some cell leaves each transient state that one enters, and each patch
- * changes a cell, no two the same one. 0, or a description of the errors in `out`. */
+/* Checks that every cell's next state exists, names are unique, some cell leaves each transient state that one enters,
+ * and each patch changes a cell, no two the same one. 0, or a description of the errors in `out`. */
 GPC_MUST_CHECK int gpc_fsm_check(const gpc_table_t *table, gpc_text_t *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* launch.c: begin and end of a launch at a controller: the type's hook for its fields, then the tables that declare them. */
+/* launch.c: begin and end of a launch at a controller: the type's hook for its fields, then the tables that declare
+ * them. */
 #include "controller/controller.h"
 
 static int

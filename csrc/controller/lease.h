@@ -1,13 +1,15 @@
-/* lease.h: the lease beside a copy, as a declared field. A copy may be read while its reader's time is not past the lease; L1s, L2s and
- * monitors use this one test.
+/* lease.h: the lease beside a copy, as a declared field. A copy may be read while its reader's time is not past the
+ * lease; L1s, L2s and monitors use this one test.
  *
  * A controller type declares where its uint64_t fields are:
  *     .lease = {.line = GPC_PLACE(tc_l2, line, timestamp), .mshr = GPC_PLACE(tc_l2, mshr, timestamp)}
  * The reader's time is the core cycle (fields of kind TIME), or the declared logical clock of the unit (LOGICAL).
  *
- * A table with `.expiry = {.states = 1u << L1_V, .event = L1_EXPIRED_LOAD, .instead = 1u << GPC_MSG_LOAD}` takes a load of a line in state V whose
- * lease has ended as EXPIRED_LOAD. With `.expiry = {.states = 1u << L1_V, .event = L1_EXPIRE}` it takes the event EXPIRE first, before any
- * other event of such a line. Begin and end of a launch, instant causes, EXPIRE itself and the causes that the table excepts come without it.
+ * A table with `.expiry = {.states = 1u << L1_V, .event = L1_EXPIRED_LOAD, .instead = 1u << GPC_MSG_LOAD}` takes a load
+ * of a line in state V whose lease has ended as EXPIRED_LOAD. With
+ * `.expiry = {.states = 1u << L1_V, .event = L1_EXPIRE}` it takes the event EXPIRE first, before any other event of
+ * such a line. Begin and end of a launch, instant causes, EXPIRE itself and the causes that the table excepts come
+ * without it.
  */
 #ifndef GPC_CONTROLLER_LEASE_H
 #define GPC_CONTROLLER_LEASE_H
@@ -43,7 +45,8 @@ gpc_lease_ended(const gpc_step_t *x)
 bool gpc_awaits_data(const gpc_controller_t *unit, gpc_index_t way);
 /* The lease of the way of array 0. */
 GPC_API uint64_t gpc_lease_at(const gpc_controller_t *unit, gpc_index_t way);
-/* The latest lease of the line that the bank knows: beside the line, in its transaction, else the latest of all lines evicted. */
+/* The latest lease of the line that the bank knows: beside the line, in its transaction, else the latest of all lines
+ * evicted. */
 GPC_API uint64_t gpc_leased_at(const gpc_controller_t *bank, gpc_address_t line);
 /* A type's victim_rank: lines whose lease has ended are replaced first. */
 GPC_API uint32_t gpc_ended_first(const gpc_controller_t *unit, uint8_t array, gpc_index_t way);

@@ -1,9 +1,11 @@
-/* logical.h: logical timestamps of the machine's timestamp_bits bits, for protocols with `.logical_time`: epochs, wrap-around, rollover.
+/* logical.h: logical timestamps of the machine's timestamp_bits bits, for protocols with `.logical_time`: epochs,
+ * wrap-around, rollover.
  *
- * A time has 64 bits: its low timestamp_bits bits are what hardware stores, those above them the epoch. The fields of a bank's unit begin
- * with GPC_EPOCH_UNIT (asserted by GPC_KEEPS_EPOCH). A step that would set a time beyond the epoch (gpc_wraps) first causes a rollover
- * (gpc_roll_over): every controller takes INSTANT, at which a bank begins the next epoch (act_begin_epoch) and a core raises its clocks
- * to it (gpc_next_epoch), which ends all of its leases. At a bank, times of an older epoch are the epoch's first: hardware has 0.
+ * A time has 64 bits: its low timestamp_bits bits are what hardware stores, those above them the epoch. The fields of a
+ * bank's unit begin with GPC_EPOCH_UNIT (asserted by GPC_KEEPS_EPOCH). A step that would set a time beyond the epoch
+ * (gpc_wraps) first causes a rollover (gpc_roll_over): every controller takes INSTANT, at which a bank begins the next
+ * epoch (act_begin_epoch) and a core raises its clocks to it (gpc_next_epoch), which ends all of its leases. At a bank,
+ * times of an older epoch are the epoch's first: hardware has 0.
  */
 #ifndef GPC_CONTROLLER_LOGICAL_H
 #define GPC_CONTROLLER_LOGICAL_H

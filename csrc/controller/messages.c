@@ -4,9 +4,10 @@
 #include "controller/controller.h"
 #include "controller/requests.h"
 
-/* ---- messages -------------------------------------------------------------------------------------------------------------------- */
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
-/* Bytes of an atomic's lanes: operands in requests (two for a compare-and-swap), old values in answers. Out of line: rare. */
+/* Bytes of an atomic's lanes: operands in requests (two for a compare-and-swap), old values in answers. Out of line:
+ * rare. */
 __attribute__((noinline)) static uint32_t
 lanes_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
 {

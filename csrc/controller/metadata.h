@@ -1,4 +1,5 @@
-/* metadata.h: typed access to a protocol's own fields beside lines and in MSHRs, controllers, warps, entries and messages.
+/* metadata.h: typed access to a protocol's own fields beside lines and in MSHRs, controllers, warps, entries and
+ * messages.
  *
  *     #define L1_MSHR(FIELD) FIELD(PLAIN, uint16_t, upgrades)
  *     GPC_METADATA(tcw_l1, mshr, L1_MSHR)    -> tcw_l1_mshr_t, tcw_l1_mshr_described, tcw_l1_mshr(x)->upgrades

@@ -1,13 +1,13 @@
-/* outside.h: all that a protocol outside the tree needs. Its C file includes this header, declares its protocol as those of
- * csrc/protocols do, and ends with GPC_EXPORT_PROTOCOLS(&gpc_protocol_mine). gpucoh compiles and loads it: gpucoh.load_protocol, or
- * -p ./mine.c of a command. */
+/* outside.h: all that a protocol outside the tree needs. Its C file includes this header, declares its protocol as
+ * those of csrc/protocols do, and ends with GPC_EXPORT_PROTOCOLS(&gpc_protocol_mine). gpucoh compiles and loads it:
+ * gpucoh.load_protocol, or -p ./mine.c of a command. */
 #ifndef GPC_CONTROLLER_OUTSIDE_H
 #define GPC_CONTROLLER_OUTSIDE_H
 
 #include "controller/toolkit.h"
 
-/* What a library of protocols was compiled for. No two versions of gpucoh promise to be compatible, and the structs of one may
- * differ from those of an extension that has not been built again. */
+/* What a library of protocols was compiled for. No two versions of gpucoh promise to be compatible, and the structs of
+ * one may differ from those of an extension that has not been built again. */
 typedef struct {
     const char *version;
     uint32_t sizes[7];

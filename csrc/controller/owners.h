@@ -1,7 +1,7 @@
 /* owners.h: L1s that own lines: they perform stores and atomics on their copy, which is the newest, and give it back.
  *
- * The L1's type declares the states in which its copy is newer than the bank's, and the bank's type the state of a line that no L1 has:
- *     .owned = 1u << L1_M          .returned = L2_S
+ * The L1's type declares the states in which its copy is newer than the bank's, and the bank's type the state of a line
+ *     that no L1 has: .owned = 1u << L1_M          .returned = L2_S
  * The host's accesses (host.h) follow from it. Both lines' fields begin with GPC_WRITER_LINE.
  *
  *     GPC_REQUEST_HOME(act_request_ownership, "GETX with wts; pending", TD_GETX, td_message, td_l1_line, wts)
@@ -24,7 +24,8 @@
 #include "controller/stamps.h"
 #include "controller/writer.h"
 
-/* A message of the type to the line's home, with the whole line, which is no longer newer than it; counted as a write-back. */
+/* A message of the type to the line's home, with the whole line, which is no longer newer than it; counted as a
+ * write-back. */
 GPC_API gpc_msg_t *gpc_new_write_back(gpc_step_t *x, uint8_t type);
 /* An action: sends it with these fields of the line. */
 #define GPC_GIVE_BACK(id, text, type, message_of, line_of, ...)                                                        \

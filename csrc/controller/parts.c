@@ -1,5 +1,5 @@
-/* parts.c: entries of parts (store buffers, FIFOs): appended, found by line and removed in any order, all in constant time; queues of
- * ready entries; entries that wait for transactions. */
+/* parts.c: entries of parts (store buffers, FIFOs): appended, found by line and removed in any order, all in constant
+ * time; queues of ready entries; entries that wait for transactions. */
 #include <string.h>
 
 #include "controller/controller.h"
@@ -85,7 +85,7 @@ gpc_part_clear(gpc_part_t *part)
     }
 }
 
-/* ---- ready entries ----------------------------------------------------------------------------------------------------------- */
+/* ---- ready entries ----------------------------------------------------------------------------------------------- */
 
 static void
 push_ready(gpc_part_t *part, gpc_index_t entry)
@@ -167,7 +167,7 @@ gpc_part_is_ready(const gpc_part_t *part, gpc_index_t entry)
     return link_at(part, entry)->ready;
 }
 
-/* ---- entries that wait for a transaction: a ring; the transaction points to the last one -------------------------------------- */
+/* ---- entries that wait for a transaction: a ring; the transaction points to the last one ------------------------- */
 
 /* The id of an entry among all parts. */
 static gpc_index_t
@@ -250,7 +250,7 @@ stop_waiting(gpc_part_t *part, gpc_index_t entry)
     link_at(part, entry)->mshr = GPC_NONE;
 }
 
-/* ---- entries ----------------------------------------------------------------------------------------------------------------- */
+/* ---- entries ----------------------------------------------------------------------------------------------------- */
 
 gpc_index_t
 gpc_part_take(gpc_part_t *part, gpc_address_t line)
@@ -338,7 +338,7 @@ gpc_part_line(const gpc_part_t *part, gpc_index_t entry)
     return link_at(part, entry)->line;
 }
 
-/* ---- for the explorer, checks and prints --------------------------------------------------------------------------------------- */
+/* ---- for the explorer, checks and prints ------------------------------------------------------------------------- */
 
 /* The number of older entries of the part, since an entry's index is arbitrary. */
 static uint32_t

@@ -1,4 +1,5 @@
-/* pending.c: requests that a transaction serves: kept, found by the request that an answer names, removed in order, replayed. */
+/* pending.c: requests that a transaction serves: kept, found by the request that an answer names, removed in order,
+ * replayed. */
 #include "controller/controller.h"
 
 gpc_msg_t *

@@ -90,8 +90,8 @@ struct gpc_controller { /* what every step reads comes first, by lines of the ho
     void *core_fields;
     uint8_t *warp_fields; /* [warps] */
     uint32_t warp_fields_size;
-    /* Set by controller.c, called by steps that find no free MSHR: transactions past their idle_until take an EXPIRE. GPC_OK: an
-     * MSHR is free; GPC_HOLD: none, and a TIMER is set. */
+    /* Set by controller.c, called by steps that find no free MSHR: transactions past their idle_until take an EXPIRE.
+     * GPC_OK: an MSHR is free; GPC_HOLD: none, and a TIMER is set. */
     int (*end_idle)(gpc_controller_t *self);
     void *instant_filter;    /* one for all L1s, in the machine's arena; NULL: none */
     uint8_t *unit_states;    /* one per table, for tables over the unit */
@@ -123,39 +123,40 @@ gpc_is_of_type(const gpc_controller_t *unit, const gpc_controller_type_t *type)
 GPC_MUST_CHECK int gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, gpc_arena_t *arena);
 void gpc_controller_clear(gpc_controller_t *self); /* lines, transactions, lists; the world owns messages */
 
-/* A message or core request for this controller. GPC_OK: accepted (it may wait for a line); GPC_HELD_QUEUE: refused, offer it
- * again after any change at the unit; negative: an error. */
+/* A message or core request for this controller. GPC_OK: accepted (it may wait for a line); GPC_HELD_QUEUE: refused,
+ * offer it again after any change at the unit; negative: an error. */
 GPC_MUST_CHECK int gpc_controller_take(gpc_controller_t *self, gpc_index_t message);
-/* Takes the first replayed request, if any: GPC_OK, GPC_HELD_QUEUE or an error. New requests wait while there are any. */
+/* Takes the first replayed request, if any: GPC_OK, GPC_HELD_QUEUE or an error. New requests wait while there are
+ * any. */
 GPC_MUST_CHECK int gpc_controller_replay(gpc_controller_t *self);
-/* The first ready entry of the part takes a REPLAY step of the part's table. GPC_OK: it did, or waits for a transaction, or there is
- * none; GPC_HELD_QUEUE: the step is refused, and the entry remains first. */
+/* The first ready entry of the part takes a REPLAY step of the part's table. GPC_OK: it did, or waits for a
+ * transaction, or there is none; GPC_HELD_QUEUE: the step is refused, and the entry remains first. */
 GPC_MUST_CHECK int gpc_part_serve_ready(gpc_part_t *part);
-/* A cycle of the unit's clock: the ready entries of each bank of each part take as many steps as the part declares. GPC_HELD_QUEUE: all
- * were refused. */
+/* A cycle of the unit's clock: the ready entries of each bank of each part take as many steps as the part declares.
+ * GPC_HELD_QUEUE: all were refused. */
 GPC_MUST_CHECK int gpc_controller_serve_ready(gpc_controller_t *self);
 /* A cause without a message: EVICT (explorer), INSTANT, TIMER. */
 GPC_API GPC_MUST_CHECK int gpc_controller_cause(gpc_controller_t *self, uint8_t cause, gpc_address_t line);
-/* The same for the masked words of a line in table `table`, also for actions of another table. The message (or GPC_NONE) is
- * passed on. GPC_OK: done, or the message waits for the line; GPC_HOLD: no effect, and the caller keeps the
- * message: a first action may return it. */
+/* The same for the masked words of a line in table `table`, also for actions of another table. The message (or
+ * GPC_NONE) is passed on. GPC_OK: done, or the message waits for the line; GPC_HOLD: no effect, and the caller keeps
+ * the message: a first action may return it. */
 GPC_API GPC_MUST_CHECK int gpc_controller_line(gpc_controller_t *self, uint8_t table, uint8_t cause, gpc_address_t line,
                                                gpc_mask_t mask, gpc_index_t message);
-/* A launch begins (KERNEL_BEGIN) or ends here (KERNEL_END), as the type declares in `begins`, `ends` and `launch`. GPC_OK; an error;
- * or GPC_HELD_QUEUE: a table holds the KERNEL_END; the next call resumes there. */
+/* A launch begins (KERNEL_BEGIN) or ends here (KERNEL_END), as the type declares in `begins`, `ends` and `launch`.
+ * GPC_OK; an error; or GPC_HELD_QUEUE: a table holds the KERNEL_END; the next call resumes there. */
 GPC_MUST_CHECK int gpc_controller_launch(gpc_controller_t *self, uint8_t cause);
-/* Applies the cause to every line in a transaction, with or without a way; to the line of a step in progress once its cell has its next
- * state (an acquire part that an action's completion performs). */
+/* Applies the cause to every line in a transaction, with or without a way; to the line of a step in progress once its
+ * cell has its next state (an acquire part that an action's completion performs). */
 GPC_API GPC_MUST_CHECK int gpc_controller_walk_transactions(gpc_controller_t *self, uint8_t cause);
 /* Applies the cause, named `event` whatever the line, to every line and transaction of the table. Lines without
- * a transaction change state in one pass over the array: in stable states the event has no actions, and leads to the same
- * or the initial state. */
+ * a transaction change state in one pass over the array: in stable states the event has no actions, and leads to the
+ * same or the initial state. */
 GPC_API GPC_MUST_CHECK int gpc_controller_flash(gpc_controller_t *self, uint8_t table, uint8_t cause, uint8_t event);
 GPC_MUST_CHECK int gpc_controller_verify(gpc_controller_t *self, bool at_rest);
 void gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out);
 void gpc_controller_print(gpc_controller_t *self, gpc_text_t *out);
 
-/* ---- functions for actions ----------------------------------------------------------------------------------------------- */
+/* ---- functions for actions --------------------------------------------------------------------------------------- */
 
 static inline gpc_cycle_t
 gpc_now(const gpc_step_t *x)
@@ -182,15 +183,17 @@ gpc_has_message(const gpc_step_t *x)
 }
 /* The error of an action that needs a message in a step that has none. */
 GPC_API int gpc_lacks_message(const gpc_step_t *x, const char *needed_to);
-/* Call before the L1 completes a store that is not yet performed: the core's current request. From now on the store is identified
- * by core and word: it has no request, so messages sent on its behalf carry GPC_NONE. The core's loads may read it; the
- * release part and the end of the launch must wait until it is performed. */
+/* Call before the L1 completes a store that is not yet performed: the core's current request. From now on the store is
+ * identified by core and word: it has no request, so messages sent on its behalf carry GPC_NONE. The core's loads may
+ * read it; the release part and the end of the launch must wait until it is performed. */
 GPC_API GPC_MUST_CHECK int gpc_note_accepted(gpc_step_t *x);
-/* Call when accepted stores of the unit's core are performed in words of x->line, with these values, without a message. */
+/* Call when accepted stores of the unit's core are performed in words of x->line, with these values, without a
+ * message. */
 GPC_API GPC_MUST_CHECK int gpc_note_drained(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, gpc_cycle_t until);
-/* Call when a store or atomic is performed (the current request, `message`, or a pending one), in a protocol whose loads
- * promise anything. Without a request it concerns accepted stores of message->requester. until: the last core cycle in which another L1
- * may read the replaced value; 0: none. Under the promise LOGICAL: the version, the write's logical time. */
+/* Call when a store or atomic is performed (the current request, `message`, or a pending one), in a protocol whose
+ * loads promise anything. Without a request it concerns accepted stores of message->requester. until: the last core
+ * cycle in which another L1 may read the replaced value; 0: none. Under the promise LOGICAL: the version, the write's
+ * logical time. */
 static inline int
 gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
 {
@@ -201,7 +204,8 @@ gpc_note_performed(gpc_step_t *x, gpc_index_t message, gpc_cycle_t until)
 }
 /* The state of a line (or word) in table 0; *way: its way, or GPC_NONE. */
 GPC_API uint8_t gpc_state_at(const gpc_controller_t *unit, gpc_address_t line, uint32_t word, gpc_index_t *way);
-/* The states of all words of a line in table 0; false: the unit has nothing of the line, and `states` is not written. */
+/* The states of all words of a line in table 0; false: the unit has nothing of the line, and `states` is not
+ * written. */
 GPC_API bool gpc_word_states_at(const gpc_controller_t *unit, gpc_address_t line, uint8_t *states, gpc_index_t *way);
 static inline bool
 gpc_is_among(uint32_t states, uint8_t state) /* of gpc_watched_t */
@@ -244,10 +248,11 @@ gpc_way_in(const gpc_step_t *x, uint8_t array)
 }
 /* Whether a read miss could reserve a way of the array now. */
 GPC_API bool gpc_can_reserve_way(const gpc_step_t *x);
-/* Reserves a way for the line; the table evicts its victim. First action of a cell: GPC_HOLD when there is none, or when the victim
- * needs a transaction (a recall), during which no second victim leaves the set. */
+/* Reserves a way for the line; the table evicts its victim. First action of a cell: GPC_HOLD when there is none, or
+ * when the victim needs a transaction (a recall), during which no second victim leaves the set. */
 GPC_API GPC_MUST_CHECK int gpc_reserve_way(gpc_step_t *x);
-/* The same in another array that stores the table's state; in all of them, or none. x->array of an EVICT is the array of the way. */
+/* The same in another array that stores the table's state; in all of them, or none. x->array of an EVICT is the array
+ * of the way. */
 GPC_API GPC_MUST_CHECK int gpc_reserve_way_in(gpc_step_t *x, uint8_t array);
 GPC_API GPC_MUST_CHECK int gpc_reserve_ways(gpc_step_t *x);
 /* Frees the line's way, if it has one. */
@@ -269,30 +274,33 @@ GPC_API GPC_MUST_CHECK int gpc_answer_pending(gpc_step_t *x, uint8_t type,
                                               int (*answer)(gpc_step_t *x, gpc_index_t to, uint8_t type));
 /* Appends the message (usually the core's request) to the transaction's pending list. */
 GPC_API GPC_MUST_CHECK int gpc_keep_pending(gpc_step_t *x);
-/* The same for a core's request that an outstanding one serves: it has no latency of its own (the cores' served_loads etc.). */
+/* The same for a core's request that an outstanding one serves: it has no latency of its own (the cores' served_loads
+ * etc.). */
 GPC_API GPC_MUST_CHECK int gpc_join_pending(gpc_step_t *x);
 /* Removes the first pending message with this `request`: GPC_NONE when there is none. A load that merges takes
  * the `request` of the load that was sent, so that one answer serves all of them. */
 GPC_API gpc_index_t gpc_take_pending(gpc_step_t *x, gpc_index_t request);
-/* Over words: the same for a request for any of the masked words, those words only (the rest remains pending). GPC_NONE: none,
- * or no room to split it, which is reported as a failure. */
+/* Over words: the same for a request for any of the masked words, those words only (the rest remains pending).
+ * GPC_NONE: none, or no room to split it, which is reported as a failure. */
 GPC_API gpc_index_t gpc_take_pending_words(gpc_step_t *x, gpc_index_t request, gpc_mask_t mask);
-/* Over words: removes from the list the first message for any of the masked words, those words only; GPC_NONE as above. */
+/* Over words: removes from the list the first message for any of the masked words, those words only; GPC_NONE as
+ * above. */
 GPC_API gpc_index_t gpc_take_words(gpc_controller_t *unit, gpc_list_t *list, gpc_mask_t mask);
 /* Replays all pending messages, each as if it had just arrived, before any new one. */
 GPC_API GPC_MUST_CHECK int gpc_replay_pending(gpc_step_t *x);
-/* Replays every message of a protocol's list, before those already due for replay: of these, the ones for the same line were behind. */
+/* Replays every message of a protocol's list, before those already due for replay: of these, the ones for the same line
+ * were behind. */
 GPC_API GPC_MUST_CHECK int gpc_replay_list(gpc_step_t *x, gpc_list_t *list);
-/* A new message about x->line from this unit, on behalf of the requester of x's cause; fill it in, then send it. Without room it reports
- * a failure and returns a dummy message, which gpc_send refuses. */
+/* A new message about x->line from this unit, on behalf of the requester of x's cause; fill it in, then send it.
+ * Without room it reports a failure and returns a dummy message, which gpc_send refuses. */
 GPC_API gpc_msg_t *gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination);
 /* Copies the masked words of `line`, or the whole line, if the message's type carries any. */
 GPC_API void gpc_carry(const gpc_step_t *x, gpc_msg_t *msg, gpc_mask_t words, const uint32_t *line);
-/* For the core's request x->msg, to the line's home: with its words (stores) or its lane list (atomics: moved). An entry
- * that acts by itself has no request: the caller fills in the contents. */
+/* For the core's request x->msg, to the line's home: with its words (stores) or its lane list (atomics: moved). An
+ * entry that acts by itself has no request: the caller fills in the contents. */
 GPC_API gpc_msg_t *gpc_new_request(gpc_step_t *x, uint8_t type);
-/* To the sender of message `to` (x->message, or a pending one): names its request, takes its lane list, and carries words of x's line if
- * the type does. */
+/* To the sender of message `to` (x->message, or a pending one): names its request, takes its lane list, and carries
+ * words of x's line if the type does. */
 GPC_API gpc_msg_t *gpc_new_answer(gpc_step_t *x, gpc_index_t to, uint8_t type);
 static inline const gpc_message_info_t *
 gpc_message_info(const gpc_controller_t *unit, uint8_t type) /* for the protocol's own types */
@@ -307,14 +315,16 @@ gpc_is_request(const gpc_controller_t *unit, const gpc_msg_t *msg)
 }
 /* Sends the message and takes ownership of it; over words, at the end of the step, combined with equal messages. */
 GPC_API GPC_MUST_CHECK int gpc_send(gpc_step_t *x, gpc_msg_t *msg);
-/* The same, `cycles` of the unit's clock later; later messages on the network stay behind it. The explorer has no time. */
+/* The same, `cycles` of the unit's clock later; later messages on the network stay behind it. The explorer has no
+ * time. */
 static inline int
 gpc_send_after(gpc_step_t *x, gpc_msg_t *msg, uint32_t cycles)
 {
     msg->ready = cycles;
     return gpc_send(x, msg);
 }
-/* An answer that says that words are in memory: it leaves when the CPU has answered the probes of all writes up to now. Not over words. */
+/* An answer that says that words are in memory: it leaves when the CPU has answered the probes of all writes up to now.
+ * Not over words. */
 GPC_API GPC_MUST_CHECK int gpc_send_probed(gpc_step_t *x, gpc_msg_t *msg);
 /* Sends one copy to every controller of the set. */
 GPC_API GPC_MUST_CHECK int gpc_broadcast(gpc_step_t *x, gpc_msg_t *msg, const gpc_nodeset_t *to);
@@ -323,7 +333,8 @@ GPC_API uint32_t gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t
 GPC_API GPC_MUST_CHECK int gpc_fetch(gpc_step_t *x); /* fetches x->line from memory, which answers with a FILL */
 GPC_API GPC_MUST_CHECK int gpc_fetch_after(gpc_step_t *x,
                                            uint32_t cycles); /* the FILL comes that many of the unit's later */
-/* First action of an entry's step that fetches or writes memory, in a unit of the top level: GPC_HOLD while the memory's queue for x->line is full. */
+/* First action of an entry's step that fetches or writes memory, in a unit of the top level: GPC_HOLD while the
+ * memory's queue for x->line is full. */
 GPC_API GPC_MUST_CHECK int gpc_need_memory_room(gpc_step_t *x);
 /* Writes the masked words of `line` to memory. */
 GPC_API GPC_MUST_CHECK int gpc_write_memory(gpc_step_t *x, gpc_mask_t words, const uint32_t *line);
@@ -348,7 +359,7 @@ gpc_all_words(const gpc_controller_t *unit)
     return words == 32 ? UINT32_MAX : (UINT32_C(1) << words) - 1;
 }
 
-/* ---- entries of parts (store buffers, FIFOs) -------------------------------------------------------------------------------- */
+/* ---- entries of parts (store buffers, FIFOs) --------------------------------------------------------------------- */
 
 GPC_API gpc_index_t gpc_part_take(gpc_part_t *part, gpc_address_t line); /* appends an entry; GPC_NONE when full */
 GPC_API void gpc_part_give(gpc_part_t *part, gpc_index_t entry);         /* in any order */
@@ -357,9 +368,9 @@ GPC_API gpc_index_t gpc_part_find(const gpc_part_t *part,
 GPC_API gpc_index_t gpc_part_first(const gpc_part_t *part); /* the oldest, or GPC_NONE */
 GPC_API gpc_index_t gpc_part_next(const gpc_part_t *part, gpc_index_t entry); /* the next younger one, or GPC_NONE */
 GPC_API gpc_address_t gpc_part_line(const gpc_part_t *part, gpc_index_t entry);
-/* Makes the entry ready: it takes a REPLAY step when it becomes first. No effect on one that is ready or waits. A step that is
- * refused is retried after any change at the unit, while the ready entries behind it wait; with HOLD_LINE only this entry
- * waits, and becomes ready when the line's transaction changes its state. */
+/* Makes the entry ready: it takes a REPLAY step when it becomes first. No effect on one that is ready or waits. A step
+ * that is refused is retried after any change at the unit, while the ready entries behind it wait; with HOLD_LINE only
+ * this entry waits, and becomes ready when the line's transaction changes its state. */
 GPC_API GPC_MUST_CHECK int gpc_part_ready(gpc_part_t *part, gpc_index_t entry);
 GPC_API bool gpc_part_is_ready(const gpc_part_t *part, gpc_index_t entry);
 static inline void *
@@ -367,11 +378,11 @@ gpc_part_fields(const gpc_part_t *part, gpc_index_t entry)
 {
     return part->fields + (size_t) entry * part->fields_size;
 }
-/* For an entry's action: a step of table `table` about the masked words of x's line. GPC_HELD_LINE: some of them wait for a
- * transaction, and so does x's entry; the action returns it like GPC_HOLD, but may have had effects. */
+/* For an entry's action: a step of table `table` about the masked words of x's line. GPC_HELD_LINE: some of them wait
+ * for a transaction, and so does x's entry; the action returns it like GPC_HOLD, but may have had effects. */
 GPC_API GPC_MUST_CHECK int gpc_entry_line(gpc_step_t *x, uint8_t table, uint8_t cause, gpc_mask_t mask);
-/* First action of a step over entries without an entry: takes a new entry of the table's part for x's line. GPC_HOLD: the part is full.
- * An entry leaves its part when its state becomes the table's initial one. */
+/* First action of a step over entries without an entry: takes a new entry of the table's part for x's line. GPC_HOLD:
+ * the part is full. An entry leaves its part when its state becomes the table's initial one. */
 GPC_API GPC_MUST_CHECK int gpc_take_entry(gpc_step_t *x);
 /* Applies the cause to one entry of a part, in table `table`; the step concerns the entry's line. */
 GPC_API GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t table, uint8_t part, gpc_index_t entry,
@@ -379,8 +390,9 @@ GPC_API GPC_MUST_CHECK int gpc_controller_entry(gpc_controller_t *self, uint8_t 
 /* Applies the cause to the unit itself, in table `table`. */
 GPC_API GPC_MUST_CHECK int gpc_controller_unit(gpc_controller_t *self, uint8_t table, uint8_t cause,
                                                gpc_index_t message);
-/* For order hooks: a warp's RELEASE or ACQUIRE as a step of a table over the unit, whose actions may send; x->warp and x->scope, and
- * the messages, name the warp. GPC_OK; GPC_HOLD: a cell or its first action holds, as `release` and `before` may; or an error. */
+/* For order hooks: a warp's RELEASE or ACQUIRE as a step of a table over the unit, whose actions may send; x->warp and
+ * x->scope, and the messages, name the warp. GPC_OK; GPC_HOLD: a cell or its first action holds, as `release` and
+ * `before` may; or an error. */
 GPC_API GPC_MUST_CHECK int gpc_controller_order(gpc_controller_t *self, uint8_t table, uint8_t cause, uint16_t warp,
                                                 uint8_t scope);
 

@@ -1,4 +1,5 @@
-/* requests.h: outstanding requests of an L1 over lines: the answers that a line's transaction expects, and the pending requests.
+/* requests.h: outstanding requests of an L1 over lines: the answers that a line's transaction expects, and the pending
+ * requests.
  *
  * A protocol's MSHR fields begin with GPC_REQUESTS_MSHR (asserted by GPC_COUNTS_REQUESTS). */
 #ifndef GPC_CONTROLLER_REQUESTS_H
@@ -6,12 +7,14 @@
 
 #include "controller/metadata.h"
 
-#define GPC_REQUESTS_MSHR(FIELD) FIELD(PLAIN, uint16_t, outstanding) /* requests sent to the L2 for this line, not yet answered */
+/* requests sent to the L2 for this line, not yet answered */
+#define GPC_REQUESTS_MSHR(FIELD) FIELD(PLAIN, uint16_t, outstanding)
 GPC_METADATA(gpc_requests, mshr, GPC_REQUESTS_MSHR)
 #define GPC_COUNTS_REQUESTS(owner) GPC_SAME_PLACE(owner##_mshr_t, gpc_requests_mshr_t, outstanding)
 
-/* Of an L1 whose loads join a read that is outstanding for another load: its MSHR fields begin with GPC_JOINED_MSHR, its `order_point`
- * is gpc_note_order_point, and its classifier lets a load merge (act_merge_load) if gpc_may_join. A transaction has one read. */
+/* Of an L1 whose loads join a read that is outstanding for another load: its MSHR fields begin with GPC_JOINED_MSHR,
+ * its `order_point` is gpc_note_order_point, and its classifier lets a load merge (act_merge_load) if gpc_may_join. A
+ * transaction has one read. */
 #define GPC_JOINED_MSHR(FIELD)                                                                                         \
     GPC_REQUESTS_MSHR(FIELD)                                                                                           \
     FIELD(PLAIN, uint64_t, passed) /* bit w: warp w has passed an order point since the read was sent */

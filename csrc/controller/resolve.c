@@ -1,5 +1,5 @@
-/* resolve.c: the protocol that a world runs: tables and message sizes that options select, each table with its base's cells and its
- * patches. */
+/* resolve.c: the protocol that a world runs: tables and message sizes that options select, each table with its base's
+ * cells and its patches. */
 #include <string.h>
 
 #include "controller/controller.h"

@@ -9,15 +9,16 @@
 GPC_MUST_CHECK int gpc_protocol_check_declared(const gpc_protocol_t *self, gpc_failure_t *failure);
 /* GPC_ERROR_PROTOCOL, with the field's name, if the protocol has timestamps and does not handle their width. */
 GPC_MUST_CHECK int gpc_protocol_check_time(const gpc_protocol_t *self, gpc_failure_t *failure);
-/* GPC_ERROR_PROTOCOL, with the field's name, if barriers join no warp field of that kind, and the protocol does not say what they do. */
+/* GPC_ERROR_PROTOCOL, with the field's name, if barriers join no warp field of that kind, and the protocol does not say
+ * what they do. */
 GPC_MUST_CHECK int gpc_protocol_check_join(const gpc_protocol_t *self, gpc_failure_t *failure);
 /* GPC_ERROR_PROTOCOL, with the message's name, if a prompt message is on an ordered network. */
 GPC_MUST_CHECK int gpc_protocol_check_prompt(const gpc_protocol_t *self, gpc_failure_t *failure);
 /* GPC_ERROR_OPTION names an option of analysis that differs from its default. */
 GPC_MUST_CHECK int gpc_protocol_refuse_analysis(const gpc_protocol_t *self, const int64_t *options,
                                                 gpc_failure_t *failure);
-/* The protocol as a world runs it: a copy in the arena, whose controllers have the tables that the options select, each whole, and whose
- * messages have the sizes that they select. NULL: no memory. */
+/* The protocol as a world runs it: a copy in the arena, whose controllers have the tables that the options select, each
+ * whole, and whose messages have the sizes that they select. NULL: no memory. */
 const gpc_protocol_t *gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc_arena_t *arena);
 /* Options: defaults, then derived, then given values; GPC_ERROR_OPTION names the invalid one. */
 GPC_MUST_CHECK int gpc_protocol_options(const gpc_protocol_t *self, const gpc_machine_t *machine,

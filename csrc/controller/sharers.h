@@ -29,7 +29,7 @@ GPC_API_ACTION(act_add_readers);
 GPC_API_ACTION(act_clear_sharers);
 GPC_API_ACTION(act_set_owner);
 
-/* ---- acknowledgements that a transaction expects: its fields begin with GPC_SHARERS_MSHR ------------------------------------ */
+/* ---- acknowledgements that a transaction expects: its fields begin with GPC_SHARERS_MSHR ------------------------- */
 
 #define GPC_SHARERS_MSHR(FIELD) FIELD(PLAIN, uint16_t, acknowledgements) /* still expected */
 GPC_METADATA(gpc_sharers, mshr, GPC_SHARERS_MSHR)

@@ -1,8 +1,9 @@
-/* stamps.h: answers and requests that carry fields of a line, and lines that take fields of an answer, as declared actions.
+/* stamps.h: answers and requests that carry fields of a line, and lines that take fields of an answer, as declared
+ * actions.
  *
  *     GPC_ANSWER(act_send_data, "send DATA with the lease", SI_DATA, si_message, si_l2_line, lease, version)
- *     GPC_REQUEST_HOME(act_request_line, "GETS with the copy's version; pending", SI_GETS, si_message, si_l1_line, version)
- *     GPC_TAKE(act_take_lease, "take the answer's lease", si_message, si_l1_line, lease, version)
+ *     GPC_REQUEST_HOME(act_request_line, "GETS with the copy's version; pending", SI_GETS, si_message, si_l1_line,
+ *     version) GPC_TAKE(act_take_lease, "take the answer's lease", si_message, si_l1_line, lease, version)
  *
  * The fields, one to four, have the same names in the message and beside the line.
  */
@@ -19,7 +20,8 @@
 #define GPC_COPY_(to, from, ...)                                                                                       \
     GPC_COPY_CHOSEN_(__VA_ARGS__, GPC_COPY_4_, GPC_COPY_3_, GPC_COPY_2_, GPC_COPY_1_, )(to, from, __VA_ARGS__)
 
-/* A function id(x, to, type), for gpc_answer_pending too: sends the message `to` an answer of the type with the line's fields. */
+/* A function id(x, to, type), for gpc_answer_pending too: sends the message `to` an answer of the type with the line's
+ * fields. */
 #define GPC_STAMPED_ANSWER(id, message_of, line_of, ...)                                                                     \
     static int id(gpc_step_t *x, gpc_index_t to, uint8_t type)                                                         \
     {                                                                                                                  \
@@ -34,8 +36,8 @@
     {                                                                                                                  \
         return id##_stamped(x, x->message, answer_type);                                                                      \
     }
-/* An action: sends the line's home such a message, without the store's words or the atomics' operands, which stay here; the request is then
- * pending. */
+/* An action: sends the line's home such a message, without the store's words or the atomics' operands, which stay here;
+ * the request is then pending. */
 #define GPC_REQUEST_HOME(id, text, type, message_of, line_of, ...)                                                     \
     GPC_ACTION(id, text)                                                                                               \
     {                                                                                                                  \

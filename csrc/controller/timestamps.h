@@ -1,8 +1,9 @@
 /* timestamps.h: leases and other times of the machine's timestamp_bits bits, for protocols that keep_time.
  *
- * A timestamp is kept as the core cycle at which it ends: its low timestamp_bits bits are what hardware stores, the bits above
- * them say how often the counter has begun again (the epoch). No timestamp lies beyond its epoch's last cycle, so all leases end
- * when the counter begins again, and an older epoch's timestamp is smaller than now whatever its low bits are.
+ * A timestamp is kept as the core cycle at which it ends: its low timestamp_bits bits are what hardware stores, the
+ * bits above them say how often the counter has begun again (the epoch). No timestamp lies beyond its epoch's last
+ * cycle, so all leases end when the counter begins again, and an older epoch's timestamp is smaller than now whatever
+ * its low bits are.
  */
 #ifndef GPC_CONTROLLER_TIMESTAMPS_H
 #define GPC_CONTROLLER_TIMESTAMPS_H
@@ -45,7 +46,8 @@ gpc_raise_time(gpc_cycle_t *time, gpc_cycle_t least)
 {
     *time = *time > least ? *time : least;
 }
-/* The lease lasts at least `lifetime` from the reader's time (now, or logical), in its epoch; counted as given to a load. */
+/* The lease lasts at least `lifetime` from the reader's time (now, or logical), in its epoch; counted as given to a
+ * load. */
 GPC_API void gpc_extend_lease_from(gpc_step_t *x, uint64_t *timestamp, uint64_t reader, uint64_t lifetime);
 static inline void
 gpc_extend_lease(gpc_step_t *x, gpc_cycle_t *timestamp, uint64_t lifetime)

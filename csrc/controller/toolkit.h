@@ -18,8 +18,8 @@
  *            Because TIME is encoded relative to now, behaviour may depend only on how far a time is in the future:
  *            neither on absolute time (`now % epoch == 0`) nor on the difference of two past times. A version that is
  *            compared after its time has passed is LOGICAL. A rule that compares an answer with the time at which a
- *            load issued (`msg->issued`) is declared as `.explored.serves`. For a periodic event, keep the time of the next
- *            one in a TIME field. Keep no state in STATISTIC fields; a count that only grows belongs there or in
+ *            load issued (`msg->issued`) is declared as `.explored.serves`. For a periodic event, keep the time of the
+ *            next one in a TIME field. Keep no state in STATISTIC fields; a count that only grows belongs there or in
  *            GPC_COUNTS, as PLAIN it makes the states infinite.
  * Counts     The framework counts requests, evictions, fetches and what waits; a protocol counts hits and leases. At
  *            the L2, hits and misses sum to the loads: a load is a request of class REQ, and requests for stores have

@@ -5,7 +5,7 @@
 
 #include "controller/controller.h"
 
-/* ---- checks ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 static int
 wrong(gpc_controller_t *self, gpc_address_t line, const char *what)
@@ -147,7 +147,7 @@ gpc_controller_verify(gpc_controller_t *self, bool at_rest)
                : GPC_OK;
 }
 
-/* ---- encoding: equal bytes if and only if controllers are equal ------------------------------------------------------------------------------ */
+/* ---- encoding: equal bytes if and only if controllers are equal -------------------------------------------------- */
 
 /* Only the order of LRU stamps within the set matters. */
 static uint32_t
@@ -274,7 +274,7 @@ gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out)
     gpc_encode_u64(out, *self->idle_timer > out->now ? *self->idle_timer - out->now : 0);
 }
 
-/* ---- print -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- print ------------------------------------------------------------------------------------------------------- */
 
 void
 gpc_controller_print(gpc_controller_t *self, gpc_text_t *out)

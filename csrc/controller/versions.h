@@ -1,7 +1,9 @@
-/* versions.h: the promise that copies with the line's version have the line's words, on which renewals without data rely.
+/* versions.h: the promise that copies with the line's version have the line's words, on which renewals without data
+ * rely.
  *
  * Controller types at core and bank declare `.version = GPC_PLACE(si_l1, line, version)`, and the protocol
- * `.monitor = gpc_equal_versions`, or calls it from its own monitor: runs with check=True and the explorer verify the promise.
+ * `.monitor = gpc_equal_versions`, or calls it from its own monitor: runs with check=True and the explorer verify the
+ * promise.
  */
 #ifndef GPC_CONTROLLER_VERSIONS_H
 #define GPC_CONTROLLER_VERSIONS_H

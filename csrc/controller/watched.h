@@ -27,18 +27,19 @@ typedef struct {
     uint32_t readable; /* bit s: in state s an L1 serves loads from its copy */
     uint32_t copies;   /* bit s: in state s an L1 has a copy that is or may become readable */
     uint32_t owners;   /* bit s: in state s an L1 may write its copy, the only one; 0 if LOGICAL: others have leases */
-    /* A load that misses may return what a read of its core has brought that was sent before it issued, but not before the last order point
-     * of its warp (gpc_order_traits_t.order_point). */
+    /* A load that misses may return what a read of its core has brought that was sent before it issued, but not before
+     * the last order point of its warp (gpc_order_traits_t.order_point). */
     bool joins;
-    bool
-        atomics_apart; /* atomics are performed beyond the place where stores are: the last one performed may come after them */
-    bool
-        ends_in_memory; /* when a launch has ended, memory has every word that it has written, and the host reads no cache */
+    /* atomics are performed beyond the place where stores are: the last one performed may come after them */
+    bool atomics_apart;
+    /* when a launch has ended, memory has every word that it has written, and the host reads no cache */
+    bool ends_in_memory;
     bool bank_is_whole;  /* a line at the bank contains every performed write */
     uint32_t bank_words; /* else, bit s of the bank's table 0: a line, or over words a word, in state s does */
-    /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0: none).
-     * LOGICAL: both in logical time. NULL: those that the controllers' types declare (lease.h), else copies do not
-     * self-invalidate. `leased` is also called during transactions, when a way that is reserved for a fetch has fields of zero. */
+    /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0:
+     * none). LOGICAL: both in logical time. NULL: those that the controllers' types declare (lease.h), else copies do
+     * not self-invalidate. `leased` is also called during transactions, when a way that is reserved for a fetch has
+     * fields of zero. */
     gpc_cycle_t (*lease)(const gpc_controller_t *l1, gpc_index_t way);
     gpc_cycle_t (*leased)(const gpc_controller_t *bank, gpc_address_t line);
     /* LOGICAL: the core's clock, at which it reads copies; NULL: the declared one. */

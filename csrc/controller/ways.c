@@ -19,7 +19,8 @@ victim_step(const gpc_step_t *x, uint8_t array, gpc_index_t way, gpc_step_t *vic
                            .kept = true};
 }
 
-/* The next victim after (rank, used) in order of rank and last use, among ways without a transaction. GPC_NONE: there is none. */
+/* The next victim after (rank, used) in order of rank and last use, among ways without a transaction. GPC_NONE: there
+ * is none. */
 static gpc_index_t
 next_victim(const gpc_controller_t *unit, uint8_t array, gpc_index_t first, uint32_t *rank, uint64_t *used)
 {
@@ -47,8 +48,8 @@ next_victim(const gpc_controller_t *unit, uint8_t array, gpc_index_t first, uint
     return best;
 }
 
-/* The way to reserve: a free one, else the first victim that the table accepts. None while a victim of this set is leaving: its way
- * will be free. */
+/* The way to reserve: a free one, else the first victim that the table accepts. None while a victim of this set is
+ * leaving: its way will be free. */
 static gpc_index_t
 choose_way(const gpc_step_t *x, uint8_t array)
 {

@@ -1,5 +1,5 @@
-/* words.c: contents of messages: freed, merged; over words, split into parts for each cell, and combined when equal messages are
- * sent. */
+/* words.c: contents of messages: freed, merged; over words, split into parts for each cell, and combined when equal
+ * messages are sent. */
 #include <string.h>
 
 #include "controller/controller.h"

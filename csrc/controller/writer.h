@@ -1,5 +1,5 @@
-/* writer.h: a store or atomic at the controller that performs it: the current message if it is a request, else the first pending one,
- * which has waited for a fill, acknowledgements or a time.
+/* writer.h: a store or atomic at the controller that performs it: the current message if it is a request, else the
+ * first pending one, which has waited for a fill, acknowledgements or a time.
  *
  * A protocol's line fields begin with GPC_WRITER_LINE (asserted by GPC_KEEPS_DIRTY). */
 #ifndef GPC_CONTROLLER_WRITER_H
@@ -22,7 +22,8 @@ gpc_writer_message(const gpc_step_t *x)
 {
     return gpc_msg_at(x->unit->messages, gpc_writer(x));
 }
-/* Notes that it is performed (gpc_note_performed) and returns its answer, which the caller stamps and sends with gpc_answer_writer. */
+/* Notes that it is performed (gpc_note_performed) and returns its answer, which the caller stamps and sends with
+ * gpc_answer_writer. */
 GPC_API gpc_msg_t *gpc_new_writer_answer(gpc_step_t *x, uint8_t type, gpc_cycle_t until);
 GPC_API GPC_MUST_CHECK int gpc_answer_writer(gpc_step_t *x, gpc_msg_t *answer);
 

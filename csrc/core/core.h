@@ -52,8 +52,8 @@
     X(fence_atomic, "an older atomic, before a fence or release")                                \
     X(fence_release, "the protocol's part of a fence, release or acquire")
 
-/* An order stall: a warp load, store, atomic or fence that is otherwise ready waits for an older access of its warp, by the consistency
- * model or by its own release part.
+/* An order stall: a warp load, store, atomic or fence that is otherwise ready waits for an older access of its warp, by
+ * the consistency model or by its own release part.
  *
  * Counters of nearly every cycle come first, in one line of the host's cache. */
 #define GPC_CORE_STATISTICS(X)                                                                  \
@@ -185,7 +185,8 @@ typedef struct {
 /* Simulates one cycle of one core, `now`, unless an earlier event took this one's place. */
 GPC_MUST_CHECK int gpc_cores_cycle(gpc_cores_t *self, uint32_t core, gpc_cycle_t now, gpc_cycle_result_t *out);
 /* The L1 has completed a request: for a load, the message holds its masked words of the line; for an atomic, the lane
- * list holds the old values. The request is complete `delay` core cycles after `now`. Frees the message and its lane list. */
+ * list holds the old values. The request is complete `delay` core cycles after `now`. Frees the message and its lane
+ * list. */
 GPC_MUST_CHECK int gpc_cores_complete(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words,
                                       gpc_cycle_t now, gpc_cycle_t delay);
 /* The L1 may take a held request now. at_edge: now is an edge of the core's clock, so that this call may offer it. */

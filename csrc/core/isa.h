@@ -45,7 +45,8 @@ typedef enum {
 #define GPC_FLAG_TO_MASK 0x0003u /* CONVERT: destination type */
 #define GPC_FLAG_IF_ZERO 0x0010u /* BRANCH */
 #define GPC_FLAG_HIGH 0x0020u    /* BALLOT, MATCH */
-#define GPC_FLAG_FLAT 0x0040u    /* LOAD STORE ATOMIC: a and a+1 hold a 64-bit byte address, low word first; no buffer, no bounds */
+/* LOAD STORE ATOMIC: a and a+1 hold a 64-bit byte address, low word first; no buffer, no bounds */
+#define GPC_FLAG_FLAT 0x0040u
 #define GPC_FLAG_ATOMIC_SHIFT 8u /* ATOMIC, SHARED_ATOMIC, REDUCE: gpc_atomic_t in bits 8..11 */
 
 /* One instruction, 32 bytes, little-endian, in this order of fields: Python packs it as "<BBBBBBHHHHHIIIHH". */
@@ -55,8 +56,8 @@ typedef struct {
     uint8_t order; /* gpc_memory_order_t */
     uint8_t scope; /* gpc_scope_t */
     uint8_t width; /* words per lane of LOAD and STORE: 1, 2 or 4; else 1 */
-    uint8_t
-        bytes; /* of the elements of LOAD, STORE, SHARED_LOAD and SHARED_STORE: 1, 2 (loads of I32 extend the sign); 0: words */
+    /* of the elements of LOAD, STORE, SHARED_LOAD and SHARED_STORE: 1, 2 (loads of I32 extend the sign); 0: words */
+    uint8_t bytes;
     uint16_t flags;
     uint16_t destination;
     uint16_t a, b, c;

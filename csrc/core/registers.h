@@ -17,7 +17,8 @@ gpc_all_lanes(const gpc_issue_t *x)
     return x->launch->all_lanes;
 }
 
-/* A warp has 32 or 64 lanes. Loops over 32 lanes from a pointer are vectorised; those over half + l, which may wrap, are not. */
+/* A warp has 32 or 64 lanes. Loops over 32 lanes from a pointer are vectorised; those over half + l, which may wrap,
+ * are not. */
 static inline void
 gpc_fill_lanes(uint32_t *to, uint32_t word, uint32_t lanes)
 {

@@ -34,8 +34,9 @@ uint64_t gpc_cores_scratchpad_sum(const gpc_cores_t *self);
 /* Whether a warp sleeps until the cycle or longer. */
 bool gpc_cores_sleep_until(const gpc_cores_t *self, gpc_cycle_t cycle);
 
-/* The number of registers of a warp, and the mark of each that decides its further course when it is at a barrier in a loop: an
- * instruction of the loop reads it, and not only to compute registers without a mark. A counter that nothing reads has none. */
+/* The number of registers of a warp, and the mark of each that decides its further course when it is at a barrier in a
+ * loop: an instruction of the loop reads it, and not only to compute registers without a mark. A counter that nothing
+ * reads has none. */
 uint32_t gpc_cores_registers(const gpc_cores_t *self);
 void gpc_cores_mark_deciding(const gpc_cores_t *self, uint8_t *marks);
 /* A checksum of a warp's registers with a mark and of its lanes; *pc: of its next instruction. */
@@ -44,9 +45,11 @@ uint64_t gpc_cores_register_sum(const gpc_cores_t *self, uint32_t core, uint32_t
 
 /* The cycle of the core's next event; GPC_NEVER: none is scheduled. */
 gpc_cycle_t gpc_cores_next_cycle(const gpc_cores_t *self, uint32_t core);
-/* What the core has to do although its next event comes too late or never, or NULL. now: the first cycle that has not begun. */
+/* What the core has to do although its next event comes too late or never, or NULL. now: the first cycle that has not
+ * begun. */
 const char *gpc_cores_forgotten_work(const gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
-/* Whether the core offers nothing to its L1 before gpc_cores_retry; *message: the request that it will offer, or GPC_NONE. */
+/* Whether the core offers nothing to its L1 before gpc_cores_retry; *message: the request that it will offer, or
+ * GPC_NONE. */
 bool gpc_cores_is_held(const gpc_cores_t *self, uint32_t core, gpc_index_t *message);
 
 /* Adds what the resident warps do, in groups: the polled words with their last writers, the barriers. */

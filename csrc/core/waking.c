@@ -81,7 +81,8 @@ gpc_core_rebase_scoreboards(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t 
     core->scoreboard_base = now;
 }
 
-/* When all registers of the instruction are ready: the maximum of its entries, of which GPC_SCOREBOARD_NEVER is the largest. */
+/* When all registers of the instruction are ready: the maximum of its entries, of which GPC_SCOREBOARD_NEVER is the
+ * largest. */
 static inline gpc_cycle_t
 last_ready_at(const gpc_issue_t *x, const gpc_decoded_t *d)
 {

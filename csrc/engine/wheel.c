@@ -237,7 +237,7 @@ gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t pri
     return tick - state->now < WINDOW ? near_push(self, i, entry, tick) : far_push(self, i, tick);
 }
 
-/* ---- edge events ------------------------------------------------------------------------------------------------------- */
+/* ---- edge events ------------------------------------------------------------------------------------------------- */
 
 int
 gpc_wheel_declare_edges(gpc_wheel_t *self, gpc_arena_t *arena, uint8_t kind, uint8_t priority, gpc_tick_t period,

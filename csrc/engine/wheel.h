@@ -19,7 +19,8 @@ typedef enum {
     GPC_EVENT_TIMER,          /* target: controller; argument: timer message */
     GPC_EVENT_SEND,           /* target: controller; argument: message, which it sends */
     GPC_EVENT_LAUNCH,
-    GPC_EVENT_OTHER_ARRIVE, /* as NETWORK_ARRIVE and NETWORK_GRANT; the target's high bits: which of the other networks */
+    /* as NETWORK_ARRIVE and NETWORK_GRANT; the target's high bits: which of the other networks */
+    GPC_EVENT_OTHER_ARRIVE,
     GPC_EVENT_OTHER_GRANT,
     GPC_NUM_EVENT_KINDS
 } gpc_event_kind_t;
@@ -37,8 +38,8 @@ typedef struct {
 typedef struct gpc_wheel_state gpc_wheel_state_t;
 typedef struct gpc_wheel_far gpc_wheel_far_t;
 
-/* Edge events are most events of a run: of one kind and priority, without an argument, on the edges of one clock, and at most
- * one per target and tick. A near one is a bit of its cycle's set, which costs a third of a list's event. */
+/* Edge events are most events of a run: of one kind and priority, without an argument, on the edges of one clock, and
+ * at most one per target and tick. A near one is a bit of its cycle's set, which costs a third of a list's event. */
 typedef struct {
     uint64_t *sets; /* in the arena; [64 cycles][words]; NULL: none have been declared */
     gpc_tick_t period, reach;

@@ -35,8 +35,9 @@ is_ready(const gpc_msg_t *msg, gpc_tick_t now, gpc_tick_t *later)
     return true;
 }
 
-/* Whether the input can send now: its port is idle, or its message, a crossed copy of a multicast, needs no port. *queue: that of
- * the message. If it becomes ready later, lowers *later to that tick; the end of a stream is an event of its own. */
+/* Whether the input can send now: its port is idle, or its message, a crossed copy of a multicast, needs no port.
+ * *queue: that of the message. If it becomes ready later, lowers *later to that tick; the end of a stream is an event
+ * of its own. */
 static inline bool
 is_able(const gpc_network_t *self, uint32_t input, uint32_t output, uint32_t network, gpc_tick_t now, gpc_tick_t *later,
         gpc_queue_t **queue)
@@ -54,8 +55,8 @@ is_able(const gpc_network_t *self, uint32_t input, uint32_t output, uint32_t net
     return state->busy_until <= now && is_ready(head, now, later) && !is_kept_for_another(self, input, output);
 }
 
-/* The first of the inputs first + (bit + shift) mod 64 that can send, in order of the bits, or GPC_NONE. *busy: the first input passed
- * because it streams. */
+/* The first of the inputs first + (bit + shift) mod 64 that can send, in order of the bits, or GPC_NONE. *busy: the
+ * first input passed because it streams. */
 static inline __attribute__((always_inline)) uint32_t
 first_able(const gpc_network_t *self, uint32_t first, uint64_t bits, uint32_t shift, uint32_t output, uint32_t network,
            gpc_tick_t now, gpc_tick_t *later, gpc_queue_t **queue, uint32_t *busy)

@@ -66,7 +66,8 @@ typedef struct {
 } gpc_dram_t;
 
 /* Unloaded closed-row latency in ticks, from acceptance to the last beat. Model 1: tRCD + the line's column accesses +
- * tCL, without config.latency. Model 2: the transfer of a line. Model 0: 0, because config.latency is the whole latency. */
+ * tCL, without config.latency. Model 2: the transfer of a line. Model 0: 0, because config.latency is the whole
+ * latency. */
 gpc_tick_t gpc_dram_closed_row_ticks(const gpc_dram_config_t *config);
 
 GPC_MUST_CHECK int gpc_dram_init(gpc_dram_t *self, const gpc_dram_config_t *config, gpc_arena_t *arena,
@@ -78,13 +79,15 @@ void gpc_dram_clear(gpc_dram_t *self); /* empties the queues (after an abort); t
  * take write-backs by answers; while one of these is occupied, the queue has no room. */
 uint32_t gpc_dram_room(const gpc_dram_t *self, uint32_t channel);
 /* Both need room or an additional place (asserted). A read reads message->line and keeps the message until its answer;
- * a write takes effect for every later read of the line; `answer`, unless GPC_NONE, is answered when its data are at the pins. */
+ * a write takes effect for every later read of the line; `answer`, unless GPC_NONE, is answered when its data are at
+ * the pins. */
 GPC_MUST_CHECK int gpc_dram_read(gpc_dram_t *self, uint32_t channel, gpc_index_t message);
 GPC_MUST_CHECK int gpc_dram_write(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_mask_t mask,
                                   const uint32_t *words, gpc_index_t answer);
 GPC_MUST_CHECK int gpc_dram_event(gpc_dram_t *self, const gpc_event_t *event); /* a GPC_EVENT_DRAM or _ANSWER */
 bool gpc_dram_idle(const gpc_dram_t *self);
-/* Whether a channel holds requests or answers and no event is scheduled for them; adds the first such channel to the text. */
+/* Whether a channel holds requests or answers and no event is scheduled for them; adds the first such channel to the
+ * text. */
 bool gpc_dram_sleeps_on_work(const gpc_dram_t *self, const gpc_schedule_t *schedule, gpc_text_t *out);
 
 #endif

@@ -11,12 +11,12 @@
  * read, tWR last written data to precharge, tRTPL last read column to precharge. Write data follow read data after
  * TURNAROUND idle cycles of the pins (as in GPGPU-Sim). Bank groups (tCCDL) and refresh are not modelled.
  *
- * Model 2 has banks without rows, as the memory controller of Ruby (gem5's RubyMemoryControl, "closed bank policy"): a request is one
- * column command, after which its bank is busy for bank_cycles and the pins for the line's transfer; a write follows a read after
- * TURNAROUND idle cycles of the pins (its read_write_delay). It is model 1 with one open row a bank, one column access a line and no
- * other timing. Consecutive lines of a channel are in consecutive banks. Inferred: the oldest request goes first, where Ruby goes by the
- * banks' numbers; the limit of passes, where Ruby gives a batch of old requests priority after twice a bank's busy time; no ranks, no
- * refresh. */
+ * Model 2 has banks without rows, as the memory controller of Ruby (gem5's RubyMemoryControl, "closed bank policy"): a
+ * request is one column command, after which its bank is busy for bank_cycles and the pins for the line's transfer; a
+ * write follows a read after TURNAROUND idle cycles of the pins (its read_write_delay). It is model 1 with one open row
+ * a bank, one column access a line and no other timing. Consecutive lines of a channel are in consecutive banks.
+ * Inferred: the oldest request goes first, where Ruby goes by the banks' numbers; the limit of passes, where Ruby gives
+ * a batch of old requests priority after twice a bank's busy time; no ranks, no refresh. */
 #include <assert.h>
 
 #include "base/errors.h"
@@ -174,8 +174,8 @@ determine(const gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_dram_choi
     }
 }
 
-/* Determines the next commands of these banks, which have requests: of the oldest hit, else of the oldest request. Requests
- * to one line therefore keep their order. */
+/* Determines the next commands of these banks, which have requests: of the oldest hit, else of the oldest request.
+ * Requests to one line therefore keep their order. */
 static inline void
 determine_banks(const gpc_dram_t *self, uint32_t channel, uint64_t banks)
 {
@@ -208,8 +208,8 @@ goes_before(const gpc_dram_choice_t *a, const gpc_dram_choice_t *b)
     return row_a != row_b ? row_b : a->age < b->age;
 }
 
-/* Younger requests served while the oldest one waited: all served requests, less those that entered before it. All of the latter
- * are served, and its age is their number. */
+/* Younger requests served while the oldest one waited: all served requests, less those that entered before it. All of
+ * the latter are served, and its age is their number. */
 static inline uint64_t
 passed_by(const gpc_dram_channel_t *state, const gpc_dram_request_t *oldest)
 {

@@ -1,5 +1,5 @@
-/* network.c: messages move through routers: a node injects it, it requests an output, is granted and advances, until the
- * target's node takes it or relays it (a crossbar's bank, from core to core).
+/* network.c: messages move through routers: a node injects it, it requests an output, is granted and advances, until
+ * the target's node takes it or relays it (a crossbar's bank, from core to core).
  *
  * A message whose head enters an input buffer at edge t may be granted from t + (latency - 1) cycles on: the router's
  * pipeline precedes its arbitration. After a grant the message streams for `flits` cycles from its input port through
@@ -300,8 +300,8 @@ serve_claim(gpc_network_t *self, const gpc_input_state_t *state, gpc_tick_t now)
     return free ? arbitrate(self, state->claimed_by, now) : GPC_OK;
 }
 
-/* As serve, where more than 64 outputs may be wanted, or a grant may leave the input's port free (a copy of a multicast) and change
- * what it waits for. Out of line: rare. */
+/* As serve, where more than 64 outputs may be wanted, or a grant may leave the input's port free (a copy of a
+ * multicast) and change what it waits for. Out of line: rare. */
 __attribute__((noinline)) static int
 serve_many_outputs(gpc_network_t *self, uint32_t input, gpc_tick_t now)
 {
@@ -331,7 +331,8 @@ serve_many_outputs(gpc_network_t *self, uint32_t input, gpc_tick_t now)
     return status;
 }
 
-/* An input's stream has ended: serves the output that claims it, then the others that it waits for, round robin, until it streams. */
+/* An input's stream has ended: serves the output that claims it, then the others that it waits for, round robin, until
+ * it streams. */
 static int
 serve(gpc_network_t *self, uint32_t input, gpc_tick_t now)
 {

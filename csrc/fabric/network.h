@@ -1,10 +1,11 @@
 /* network.h: routers with finite buffers and credits per virtual network, and the topologies that consist of them.
  *
- * Buffers: a node has one input port or several, and one ejection queue per virtual network, which has a buffer for each
- * of the node's output ports. In a crossbar or star an input port has one virtual channel of vc_flits per virtual network and destination (for core to core in a crossbar: the home
- * bank), so that a message to a busy output blocks no message to another one. The papers do not name such channels
- * (inferred): with one queue per virtual network, head-of-line blocking limits a crossbar to little more than half of
- * its port bandwidth. In a mesh, nodes and routers have one queue of vc_flits per virtual network.
+ * Buffers: a node has one input port or several, and one ejection queue per virtual network, which has a buffer for
+ * each of the node's output ports. In a crossbar or star an input port has one virtual channel of vc_flits per virtual
+ * network and destination (for core to core in a crossbar: the home bank), so that a message to a busy output blocks no
+ * message to another one. The papers do not name such channels (inferred): with one queue per virtual network,
+ * head-of-line blocking limits a crossbar to little more than half of its port bandwidth. In a mesh, nodes and routers
+ * have one queue of vc_flits per virtual network.
  *
  * Transfer: a grant takes min(flits, vc_flits) credits of the next buffer and occupies the output port and the input
  * port for `flits` network cycles (1 flit per cycle). Routers are cut-through, and their pipeline precedes arbitration:
@@ -16,24 +17,24 @@
  *
  * Arbitration: an output serves virtual networks round robin, then idle inputs round robin; the selected input waits
  * for credits. An input port that becomes free serves the free outputs round robin.
- * Order: FIFO per (source, destination, virtual network), because these messages take one path of FIFO queues: at a node
- * with several ports, the number of the other end selects the port.
+ * Order: FIFO per (source, destination, virtual network), because these messages take one path of FIFO queues: at a
+ * node with several ports, the number of the other end selects the port.
  *
- * Multicast: the copies of a multicast cross their source's link once. The first copy that is granted occupies the input
- * port; from then on the others stream through their outputs without it, because the switch replicates them. A multicast
- * takes room in its source's queue once and counts as one message, but its flits are hops at every link behind the switch.
- * A mesh replicates at the source's router: its links carry a copy per destination.
+ * Multicast: the copies of a multicast cross their source's link once. The first copy that is granted occupies the
+ * input port; from then on the others stream through their outputs without it, because the switch replicates them. A
+ * multicast takes room in its source's queue once and counts as one message, but its flits are hops at every link
+ * behind the switch. A mesh replicates at the source's router: its links carry a copy per destination.
  *
- * Topologies: the crossbar pair consists of two one-router networks, cores -> banks and banks -> cores; other nodes are on the
- * banks' side. The home bank
+ * Topologies: the crossbar pair consists of two one-router networks, cores -> banks and banks -> cores; other nodes are
+ * on the banks' side. The home bank
  * of a line relays messages from core to core: it re-injects them, alternating with its own messages for the same
  * queue; both traversals count as hops, the message counts once. The mesh has dimension-order routing (x first) and
  * node i of the cores, of the banks and of the others at router i mod routers; links between routers are hops. The star
  * connects every node to one hub, which is one hop.
  *
- * A machine may have several networks, which share its nodes' numbers and its wheel. Not modelled: a hierarchy of networks
- * (chiplets), whose nodes would be the routers of another network; and a wheel per group of nodes, for which a link between
- * groups would exchange messages by time instead of by a shared queue.
+ * A machine may have several networks, which share its nodes' numbers and its wheel. Not modelled: a hierarchy of
+ * networks (chiplets), whose nodes would be the routers of another network; and a wheel per group of nodes, for which a
+ * link between groups would exchange messages by time instead of by a shared queue.
  */
 #ifndef GPC_FABRIC_NETWORK_H
 #define GPC_FABRIC_NETWORK_H
@@ -114,8 +115,8 @@ bool gpc_network_has_room(const gpc_network_t *self, const gpc_msg_t *msg);
 /* Source, destination, line, network and flits are set, and there is room (asserted). A message sent between clock
  * edges moves at the next edge. */
 GPC_MUST_CHECK int gpc_network_send(gpc_network_t *self, gpc_index_t message);
-/* Makes `copy` a further copy of the multicast `first`: equal but for the destination, without lane lists, both not sent
- * yet. Every copy is then sent like a message of its own. */
+/* Makes `copy` a further copy of the multicast `first`: equal but for the destination, without lane lists, both not
+ * sent yet. Every copy is then sent like a message of its own. */
 void gpc_network_add_copy(gpc_pool_t *messages, gpc_index_t first, gpc_index_t copy);
 gpc_index_t gpc_network_peek(const gpc_network_t *self, gpc_node_t node, uint32_t network); /* or GPC_NONE */
 GPC_MUST_CHECK int gpc_network_take(gpc_network_t *self, gpc_node_t node, uint32_t network,
@@ -130,8 +131,8 @@ gpc_network_of_event(const gpc_event_t *event)
 }
 /* Whether every buffer is empty and every credit is returned. */
 bool gpc_network_idle(const gpc_network_t *self);
-/* Whether the network holds a message that nothing moves: no event is scheduled for it, and it waits neither for credits nor
- * for a busy port; adds the first one to the text. */
+/* Whether the network holds a message that nothing moves: no event is scheduled for it, and it waits neither for
+ * credits nor for a busy port; adds the first one to the text. */
 bool gpc_network_sleeps_on_work(const gpc_network_t *self, const gpc_schedule_t *schedule, gpc_text_t *out);
 
 #endif

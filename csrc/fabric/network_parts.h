@@ -197,8 +197,8 @@ gpc_network_has_crossed(const gpc_msg_t *msg)
 
 enum { GPC_NETWORK_PRIORITY_ARRIVE = 0, GPC_NETWORK_PRIORITY_GRANT = 3 };
 
-/* The output's place among the outputs of its router at that tick. The order rotates from cycle to cycle, as an allocator's does: in
- * a fixed order the first outputs would win every input that several outputs request. */
+/* The output's place among the outputs of its router at that tick. The order rotates from cycle to cycle, as an
+ * allocator's does: in a fixed order the first outputs would win every input that several outputs request. */
 static inline uint32_t
 gpc_network_place(const gpc_network_t *self, uint32_t output, gpc_tick_t tick)
 {

@@ -1,4 +1,5 @@
-/* routes.c: the route of a message from its source into the network: ports, queue, and whether the home bank relays it. */
+/* routes.c: the route of a message from its source into the network: ports, queue, and whether the home bank relays
+ * it. */
 #include "fabric/network_parts.h"
 
 /* A crossbar relays messages from core to core through the line's home bank. */

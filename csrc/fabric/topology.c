@@ -140,8 +140,8 @@ number_queues(gpc_network_parts_t *parts, const gpc_network_config_t *config)
     }
 }
 
-/* Router 0 leads from cores to banks and others, router 1 back. Messages from core to core are routed by line, to the home
- * bank. */
+/* Router 0 leads from cores to banks and others, router 1 back. Messages from core to core are routed by line, to the
+ * home bank. */
 static int
 build_crossbars(gpc_network_parts_t *parts, const gpc_network_config_t *config)
 {

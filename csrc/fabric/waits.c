@@ -1,4 +1,5 @@
-/* waits.c: whether a message in the network waits for something that will happen; for the monitor of work without an event. */
+/* waits.c: whether a message in the network waits for something that will happen; for the monitor of work without an
+ * event. */
 #include "fabric/network_parts.h"
 
 static bool
@@ -26,8 +27,8 @@ waits_for_claimed(const gpc_network_t *self, uint32_t output, uint32_t network, 
            requests(self, input, output, network);
 }
 
-/* A request is considered when the output's grant event comes, when credits return, when its input's stream ends, or when another output,
- * which precedes this one for the input or this input for the output, has been served. */
+/* A request is considered when the output's grant event comes, when credits return, when its input's stream ends, or
+ * when another output, which precedes this one for the input or this input for the output, has been served. */
 static bool
 will_be_considered(const gpc_network_t *self, const gpc_schedule_t *schedule, uint32_t output, uint32_t network,
                    uint32_t input)

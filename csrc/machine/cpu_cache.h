@@ -1,8 +1,9 @@
 /* cpu_cache.h: the CPU's cache as the GPU meets it at the memory side: the tags of the lines that the host has written.
  *
- * Tags only: the host's words are in memory (and in the GPU's copies, by the protocol's host_write) at once, so that data
- * are right whatever this cache holds. Host accesses take no simulated time; what a launch pays is the latency of a line that
- * the host left dirty. A dirty line that the host's own writes displace is written back between launches, in no time. */
+ * Tags only: the host's words are in memory (and in the GPU's copies, by the protocol's host_write) at once, so that
+ * data are right whatever this cache holds. Host accesses take no simulated time; what a launch pays is the latency of
+ * a line that the host left dirty. A dirty line that the host's own writes displace is written back between launches,
+ * in no time. */
 #ifndef GPC_MACHINE_CPU_CACHE_H
 #define GPC_MACHINE_CPU_CACHE_H
 
@@ -38,7 +39,8 @@ gpc_cpu_cache_exists(const gpc_cpu_cache_t *self)
     return self->lines != NULL;
 }
 
-/* The rest needs a cache. The host has written to the line: it becomes the newest one of its set, without the oldest. */
+/* The rest needs a cache. The host has written to the line: it becomes the newest one of its set, without the
+ * oldest. */
 void gpc_cpu_cache_host_wrote(gpc_cpu_cache_t *self, gpc_address_t line);
 /* The GPU reads or writes the line in memory, and the cache drops it. By how many ticks the access is late: 0 if the
  * cache has not got the line. A line that was read must be written to memory. */

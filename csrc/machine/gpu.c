@@ -232,7 +232,8 @@ make_services(gpc_gpu_t *gpu)
     }
 }
 
-/* An outbox includes the controller's pipeline: a message per stage and input of a cycle, and a few that wait for the network. */
+/* An outbox includes the controller's pipeline: a message per stage and input of a cycle, and a few that wait for the
+ * network. */
 static uint32_t
 outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
 {

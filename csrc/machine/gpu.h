@@ -51,8 +51,8 @@ GPC_MUST_CHECK int gpc_gpu_allocate(gpc_gpu_t *gpu, uint64_t words, gpc_address_
 GPC_MUST_CHECK int gpc_gpu_release(gpc_gpu_t *gpu, gpc_address_t address);
 GPC_MUST_CHECK int gpc_gpu_host_read(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, uint32_t *out);
 GPC_MUST_CHECK int gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *in);
-/* Writes in[i] to the word places[i] from `address` on, which is in an allocation; consecutive places as one write. Those before a wrong
- * place have been written. */
+/* Writes in[i] to the word places[i] from `address` on, which is in an allocation; consecutive places as one write.
+ * Those before a wrong place have been written. */
 GPC_MUST_CHECK int gpc_gpu_host_write_places(gpc_gpu_t *gpu, gpc_address_t address, uint64_t count,
                                              const uint32_t *places, const uint32_t *in);
 
@@ -60,8 +60,9 @@ GPC_MUST_CHECK int gpc_gpu_host_write_places(gpc_gpu_t *gpu, gpc_address_t addre
 typedef enum { GPC_RUN_DONE = 0, GPC_RUN_MORE = 1 } gpc_run_t;
 
 GPC_MUST_CHECK int gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch); /* copies its argument */
-/* Core cycles without progress (no word of memory changed, no warp ended, none arrived at a barrier with other registers than the last
- * time) after which a launch fails with GPC_ERROR_DEADLOCK; at least 1. For the following launches. */
+/* Core cycles without progress (no word of memory changed, no warp ended, none arrived at a barrier with other
+ * registers than the last time) after which a launch fails with GPC_ERROR_DEADLOCK; at least 1. For the following
+ * launches. */
 #define GPC_DEADLOCK_AFTER UINT64_C(10000000)
 void gpc_gpu_set_deadlock_after(gpc_gpu_t *gpu, gpc_cycle_t cycles);
 /* Simulates at most `events` events. GPC_RUN_DONE: the launch has ended; GPC_RUN_MORE: events are left. After a failure
@@ -94,8 +95,8 @@ GPC_MUST_CHECK int gpc_gpu_print_state(const gpc_gpu_t *gpu, gpc_text_t *out); /
 /* Begins a trace; filter->records = 0 ends it. Between launches only; not part of a snapshot. */
 GPC_MUST_CHECK int gpc_gpu_trace(gpc_gpu_t *gpu, const gpc_trace_filter_t *filter);
 const gpc_trace_t *gpc_gpu_traced(const gpc_gpu_t *gpu); /* NULL: no trace */
-/* JSON: {nodes: [[controller, index]], messages: names, tables: {controller: [{states, events, actions}]}}; messages are
- * the protocol's own, by number from GPC_MSG_OWN on. */
+/* JSON: {nodes: [[controller, index]], messages: names, tables: {controller: [{states, events, actions}]}}; messages
+ * are the protocol's own, by number from GPC_MSG_OWN on. */
 GPC_MUST_CHECK int gpc_gpu_trace_names(const gpc_gpu_t *gpu, gpc_text_t *out);
 
 /* Profiles the launches from now on, or not; a profile is dropped. Between launches only; not part of a snapshot. */

@@ -1,14 +1,16 @@
 /* hang.c: ends a launch in which nothing changes.
  *
- * A launch hangs when for `deadlock_after` core cycles no word of memory has changed, no warp has ended, and each that has arrived at a
- * barrier had the registers that it had when it arrived there last. run.c calls gpc_gpu_checkpoint at a time limit that it compares with
- * every event anyway. Ends of warps are counted already; words and arrivals are observed only in a launch whose counts have not moved for
- * a quarter of the time: then this file subscribes to the requests that cores offer and L1s complete, and to arrivals. Loads that complete
- * meanwhile are the polls of the report.
+ * A launch hangs when for `deadlock_after` core cycles no word of memory has changed, no warp has ended, and each that
+ * has arrived at a barrier had the registers that it had when it arrived there last. run.c calls gpc_gpu_checkpoint at
+ * a time limit that it compares with every event anyway. Ends of warps are counted already; words and arrivals are
+ * observed only in a launch whose counts have not moved for a quarter of the time: then this file subscribes to the
+ * requests that cores offer and L1s complete, and to arrivals. Loads that complete meanwhile are the polls of the
+ * report.
  *
  * An atomic's answer shows whether it has changed its word. A store changes its word unless the last store to the word
- * that was observed in this launch had the same value; the first one observed decides nothing, like a warp's first arrival at a barrier.
- * Of the registers only those count that decide what the warp does next: a poll loop may count its polls. */
+ * that was observed in this launch had the same value; the first one observed decides nothing, like a warp's first
+ * arrival at a barrier. Of the registers only those count that decide what the warp does next: a poll loop may count
+ * its polls. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -17,7 +19,7 @@
 
 enum { STEPS = 16 }; /* checkpoints in the time without progress */
 
-/* ---- observing ----------------------------------------------------------------------------------------------------- */
+/* ---- observing --------------------------------------------------------------------------------------------------- */
 
 static bool
 is_observing(const gpc_gpu_t *gpu)
@@ -102,7 +104,7 @@ on_event(void *machine, const gpc_observation_t *event)
     return GPC_OK;
 }
 
-/* ---- checkpoints ----------------------------------------------------------------------------------------------------- */
+/* ---- checkpoints ------------------------------------------------------------------------------------------------- */
 
 static size_t
 polls_bytes(const gpc_gpu_t *gpu)
@@ -229,7 +231,7 @@ gpc_gpu_hang_free(gpc_gpu_t *gpu)
     gpc_block_give(gpu->hang.stored, GPC_HANG_STORED * sizeof(*gpu->hang.stored));
 }
 
-/* ---- reports --------------------------------------------------------------------------------------------------------- */
+/* ---- reports ----------------------------------------------------------------------------------------------------- */
 
 /* The word as the host would read it. */
 static uint32_t

@@ -241,7 +241,8 @@ learn_line(const host_access_t *access, gpc_address_t line, gpc_mask_t mask)
     return gpc_monitor_host_wrote(gpu->checks.monitor, line, words, data);
 }
 
-/* Gives the monitor the content of every allocation, and of cached lines of memory that has been released, as the host reads it. */
+/* Gives the monitor the content of every allocation, and of cached lines of memory that has been released, as the host
+ * reads it. */
 static int
 learn_memory(gpc_gpu_t *gpu)
 {

@@ -1,7 +1,8 @@
 /* parts.h: the internals of gpc_gpu_t, for the files of machine/: gpu.c (construction), run.c (launching and running),
- * hang.c (launches without progress), host.c (memory and snapshots), cpu_cache.c (what it leaves in the CPU's cache), queues.c (queues and scheduling of controllers),
- * ports.c (the ports that controllers call, and timers), checks.c (monitors and race detector), work.c (the monitor of work without an event), report.c (conservation,
- * printed state), statistics.c, storage.c (sizes and accesses of arrays and parts). */
+ * hang.c (launches without progress), host.c (memory and snapshots), cpu_cache.c (what it leaves in the CPU's cache),
+ * queues.c (queues and scheduling of controllers), ports.c (the ports that controllers call, and timers), checks.c
+ * (monitors and race detector), work.c (the monitor of work without an event), report.c (conservation, printed state),
+ * statistics.c, storage.c (sizes and accesses of arrays and parts). */
 #ifndef GPC_MACHINE_PARTS_H
 #define GPC_MACHINE_PARTS_H
 
@@ -279,7 +280,8 @@ GPC_MUST_CHECK int gpc_gpu_check_conservation(gpc_gpu_t *gpu);
 
 void gpc_gpu_add_storage(const gpc_gpu_t *gpu, gpc_text_t *out); /* the group "storage" of the statistics */
 
-/* hang.c. The time limit of a launch is reached: sets the next one; DEADLOCK or BUDGET, without a text, end the launch. */
+/* hang.c. The time limit of a launch is reached: sets the next one; DEADLOCK or BUDGET, without a text, end the
+ * launch. */
 GPC_MUST_CHECK int gpc_gpu_checkpoint(gpc_gpu_t *gpu, gpc_tick_t tick);
 void gpc_gpu_hang_begin(gpc_gpu_t *gpu); /* of a launch */
 void gpc_gpu_hang_end(gpc_gpu_t *gpu);   /* of a launch, also without begin */

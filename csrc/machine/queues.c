@@ -1,12 +1,13 @@
 /* queues.c: the queues of a controller: outboxes to the network, input registers from it, and inboxes for fills and
  * timers. gpc_service_t describes what differs between node kinds.
  *
- * A controller takes as many inputs per cycle of its clock as it has ports: fills and timers first, then answers, replayed requests and requests, each from
- * the highest network down, so that an answer never waits behind a request. An L1 takes network inputs when they arrive
- * and one request of its core per core cycle. In addition, ready entries of a controller's parts take as many steps per
- * cycle as the parts declare. A message leaves after the controller's pipeline, requests and prompt messages at once; a prompt message
- * passes those in the pipeline, and waits behind those that wait for room in its lane of the network. Back-pressure: a controller takes no request while its outboxes or the memory queue lack
- * room. */
+ * A controller takes as many inputs per cycle of its clock as it has ports: fills and timers first, then answers,
+ * replayed requests and requests, each from the highest network down, so that an answer never waits behind a request.
+ * An L1 takes network inputs when they arrive and one request of its core per core cycle. In addition, ready entries of
+ * a controller's parts take as many steps per cycle as the parts declare. A message leaves after the controller's
+ * pipeline, requests and prompt messages at once; a prompt message passes those in the pipeline, and waits behind those
+ * that wait for room in its lane of the network. Back-pressure: a controller takes no request while its outboxes or the
+ * memory queue lack room. */
 #include "machine/parts.h"
 
 static gpc_tick_t

@@ -1,10 +1,11 @@
-/* work.c: with check=True, the monitor "whoever has work has an event": no channel, queue, port, controller or core holds something
- * while nothing is scheduled for it and nothing that will happen wakes it.
+/* work.c: with check=True, the monitor "whoever has work has an event": no channel, queue, port, controller or core
+ * holds something while nothing is scheduled for it and nothing that will happen wakes it.
  *
- * It looks every LOOK_CYCLES core cycles, at a time limit that run.c compares with every event anyway, and when no event is left.
- * A unit's tick of its next event must have that event in the wheel. A unit without one must have no work, or work that waits: a message for
- * credits, for a port or for room; an input, a ready entry or a core's offer for a change at its controller, which
- * has refused it since the last input that it took. Controllers report what they try by CELL. */
+ * It looks every LOOK_CYCLES core cycles, at a time limit that run.c compares with every event anyway, and when no
+ * event is left. A unit's tick of its next event must have that event in the wheel. A unit without one must have no
+ * work, or work that waits: a message for credits, for a port or for room; an input, a ready entry or a core's offer
+ * for a change at its controller, which has refused it since the last input that it took. Controllers report what they
+ * try by CELL. */
 #include "base/blocks.h"
 #include "core/stuck.h"
 #include "machine/parts.h"
@@ -20,14 +21,15 @@ typedef struct {
     gpc_tick_t at;
 } try_t;
 
-/* The last messages that a controller has tried to take: number n is at n % TRIES. A request over words is tried in parts. */
+/* The last messages that a controller has tried to take: number n is at n % TRIES. A request over words is tried in
+ * parts. */
 struct gpc_tries {
     uint64_t count;
     try_t tries[TRIES];
     gpc_tick_t entry; /* tick of the last try of a ready entry; GPC_NEVER: none */
 };
 
-/* ---- what controllers try ------------------------------------------------------------------------------------------------- */
+/* ---- what controllers try ---------------------------------------------------------------------------------------- */
 
 static try_t
 try_of(const gpc_gpu_t *gpu, gpc_index_t message)
@@ -88,7 +90,7 @@ gpc_gpu_begin_work_monitor(gpc_gpu_t *gpu)
     }
 }
 
-/* ---- controllers ------------------------------------------------------------------------------------------------------------ */
+/* ---- controllers ------------------------------------------------------------------------------------------------- */
 
 /* Whether the controller has tried at `tick` and has taken no input and moved no entry since. */
 static bool
@@ -112,8 +114,8 @@ has_refused(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
     return false;
 }
 
-/* A step of an L1 that its core takes, outside the L1's events, may end the wait of requests whose line has a transaction: they are replayed
- * when its answer comes. */
+/* A step of an L1 that its core takes, outside the L1's events, may end the wait of requests whose line has a
+ * transaction: they are replayed when its answer comes. */
 static bool
 has_transaction(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
@@ -212,7 +214,7 @@ forgotten_at(gpc_gpu_t *gpu, const gpc_schedule_t *schedule, gpc_node_t node)
     return what || !gpc_gpu_service(gpu, node)->has_core ? what : forgotten_offer(gpu, node);
 }
 
-/* ---- looking ------------------------------------------------------------------------------------------------------------------ */
+/* ---- looking ----------------------------------------------------------------------------------------------------- */
 
 static bool
 is_core_forgotten(gpc_gpu_t *gpu, const gpc_schedule_t *schedule, uint32_t core, gpc_text_t *out)

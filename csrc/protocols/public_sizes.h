@@ -1,7 +1,8 @@
-/* public_sizes.h: the option `bytes`: message sizes of the RCC paper's public simulator instead of those that a protocol lists.
+/* public_sizes.h: the option `bytes`: message sizes of the RCC paper's public simulator instead of those that a
+ * protocol lists.
  *
- * Control 8 bytes, operands of stores and atomics and their old values rounded up to 8 bytes, a line without header or with 8 bytes of
- * it; masks and timestamps are free.
+ * Control 8 bytes, operands of stores and atomics and their old values rounded up to 8 bytes, a line without header or
+ * with 8 bytes of it; masks and timestamps are free.
  */
 #ifndef GPC_PROTOCOLS_PUBLIC_SIZES_H
 #define GPC_PROTOCOLS_PUBLIC_SIZES_H

@@ -165,7 +165,7 @@ gpc_method_restore(PyObject *object, PyObject *args, PyObject *keywords)
                      Py_NewRef(Py_None));
 }
 
-/* ---- traces -------------------------------------------------------------------------------------------------------- */
+/* ---- traces ------------------------------------------------------------------------------------------------------ */
 
 PyObject *
 gpc_method_trace(PyObject *object, PyObject *args, PyObject *keywords)

@@ -29,7 +29,8 @@ typedef struct {
 
 /* Sets the Python exception of a core error, with `text` (one line) or the error's message. Always returns NULL. */
 PyObject *gpc_raise(const gpc_module_state_t *state, int code, const char *text);
-/* The same with the failure's text and its facts: the exception's `place` (file, line) and `address`, where it has them. */
+/* The same with the failure's text and its facts: the exception's `place` (file, line) and `address`, where it has
+ * them. */
 PyObject *gpc_raise_failure(const gpc_module_state_t *state, int code, const gpc_failure_t *failure);
 /* Sets a ConfigError with a formatted line. Always returns NULL. */
 PyObject *gpc_raise_argument(const gpc_module_state_t *state, const char *format, ...);

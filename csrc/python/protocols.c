@@ -105,7 +105,7 @@ gpc_python_describe_protocol(PyObject *module, PyObject *object)
     return result;
 }
 
-/* ---- libraries ----------------------------------------------------------------------------------------------------------- */
+/* ---- libraries --------------------------------------------------------------------------------------------------- */
 
 /* What a library refers to is found in this extension: Python has loaded it for itself alone. */
 static bool

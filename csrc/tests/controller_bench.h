@@ -1,4 +1,5 @@
-/* controller_bench.h: one controller on its own: ports that count calls and record the last ones, messages, lines and states by name. */
+/* controller_bench.h: one controller on its own: ports that count calls and record the last ones, messages, lines and
+ * states by name. */
 #ifndef GPC_TESTS_CONTROLLER_BENCH_H
 #define GPC_TESTS_CONTROLLER_BENCH_H
 
@@ -45,7 +46,7 @@ static const gpc_machine_t bench_small_machine = {.cores = 2,
                                                   .partitions = 1,
                                                   .interleave_bytes = 64};
 
-/* ---- ports ------------------------------------------------------------------------------------------------------------ */
+/* ---- ports ------------------------------------------------------------------------------------------------------- */
 
 static inline gpc_cycle_t
 bench_now(const void *world)
@@ -122,7 +123,7 @@ static const gpc_ports_t bench_ports = {.now = bench_now,
                                         .send = bench_send,
                                         .complete = bench_complete};
 
-/* ---- begin and end ---------------------------------------------------------------------------------------------------- */
+/* ---- begin and end ----------------------------------------------------------------------------------------------- */
 
 static inline void
 bench_begin(bench_t *self, const gpc_protocol_t *protocol, uint32_t controller, const gpc_machine_t *machine)
@@ -152,7 +153,7 @@ bench_end(bench_t *self)
     gpc_arena_free(&self->arena);
 }
 
-/* ---- by name ---------------------------------------------------------------------------------------------------------- */
+/* ---- by name ----------------------------------------------------------------------------------------------------- */
 
 static inline uint8_t
 bench_state(const gpc_table_t *table, const char *name)
@@ -192,7 +193,7 @@ bench_entered(const bench_t *self, uint8_t table, const char *state, const char 
     return 0;
 }
 
-/* ---- messages and lines ----------------------------------------------------------------------------------------------- */
+/* ---- messages and lines ------------------------------------------------------------------------------------------ */
 
 static inline gpc_index_t
 bench_message(bench_t *self, uint8_t type, gpc_address_t line, gpc_mask_t mask)

@@ -1,4 +1,5 @@
-/* core_world.h: cores without a memory system: an L1 port that answers from a flat memory after a fixed number of cycles. */
+/* core_world.h: cores without a memory system: an L1 port that answers from a flat memory after a fixed number of
+ * cycles. */
 #ifndef GPC_TESTS_CORE_WORLD_H
 #define GPC_TESTS_CORE_WORLD_H
 
@@ -223,7 +224,7 @@ world_run(const gpc_launch_t *launch)
     return status;
 }
 
-/* ---- programs --------------------------------------------------------------------------------------------------------------- */
+/* ---- programs ---------------------------------------------------------------------------------------------------- */
 
 enum { V = GPC_OPERAND_VECTOR, U = GPC_OPERAND_UNIFORM, C = GPC_OPERAND_CONSTANT };
 

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* ---- the queue ----------------------------------------------------------------------------------------------------------- */
+/* ---- the queue --------------------------------------------------------------------------------------------------- */
 
 static reference_request_t
 leave(reference_t *self, uint32_t i)
@@ -18,7 +18,7 @@ leave(reference_t *self, uint32_t i)
     return request;
 }
 
-/* ---- model 0: one line after the other -------------------------------------------------------------------------------------- */
+/* ---- model 0: one line after the other --------------------------------------------------------------------------- */
 
 /* DRAM cycles of a line on the pins. */
 static int64_t
@@ -50,7 +50,7 @@ run_fixed(reference_t *self, gpc_tick_t until)
     self->now = until;
 }
 
-/* ---- model 1: a command a cycle, of those that the timing permits -------------------------------------------------------------- */
+/* ---- model 1: a command a cycle, of those that the timing permits ------------------------------------------------ */
 
 static int64_t
 burst_of(const gpc_dram_config_t *c)
@@ -209,8 +209,8 @@ issue(reference_t *self, uint32_t i, int64_t cycle)
     }
 }
 
-/* Of each bank its oldest request for the open row, else its oldest request; after 64 passes the oldest request alone. Marks them in
- * `considered`. */
+/* Of each bank its oldest request for the open row, else its oldest request; after 64 passes the oldest request alone.
+ * Marks them in `considered`. */
 static void
 consider(const reference_t *self, bool *considered)
 {
@@ -271,7 +271,7 @@ run_banks(reference_t *self, gpc_tick_t until)
     self->now = until;
 }
 
-/* ---- model 2: a bank is busy for a while, and the pins pass one line after another ----------------------------------------------- */
+/* ---- model 2: a bank is busy for a while, and the pins pass one line after another ------------------------------- */
 
 static bool
 may_begin(const reference_t *self, uint32_t i, int64_t cycle)
@@ -327,7 +327,7 @@ run_closed(reference_t *self, gpc_tick_t until)
     self->now = until;
 }
 
-/* ---- the channel -------------------------------------------------------------------------------------------------------------- */
+/* ---- the channel ------------------------------------------------------------------------------------------------- */
 
 static void (*const models[])(reference_t *self, gpc_tick_t until) = {run_fixed, run_banks, run_closed};
 

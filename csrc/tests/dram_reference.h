@@ -1,5 +1,6 @@
-/* dram_reference.h: DRAM channels written again, slowly and plainly, from the text of the models: which command when, and when each request
- * is answered. One function a model; test_dram_reference.c compares them with csrc/fabric/dram*.c. */
+/* dram_reference.h: DRAM channels written again, slowly and plainly, from the text of the models: which command when,
+ * and when each request is answered. One function a model; test_dram_reference.c compares them with
+ * csrc/fabric/dram*.c. */
 #ifndef GPC_TESTS_DRAM_REFERENCE_H
 #define GPC_TESTS_DRAM_REFERENCE_H
 
@@ -23,7 +24,8 @@ typedef struct {
     gpc_tick_t accepted;
 } reference_request_t;
 
-/* The last command of each kind to a bank, in DRAM cycles; REFERENCE_NEVER: none yet. Columns: the last one of a line. */
+/* The last command of each kind to a bank, in DRAM cycles; REFERENCE_NEVER: none yet. Columns: the last one of a
+ * line. */
 #define REFERENCE_NEVER (-(INT64_C(1) << 40))
 typedef struct {
     bool open;

@@ -1,12 +1,13 @@
-/* example_protocol.c: self-inval, the example of docs/how-to/add-a-protocol.md: leases that self-invalidate and can be renewed.
+/* example_protocol.c: self-inval, the example of docs/how-to/add-a-protocol.md: leases that self-invalidate and can be
+ * renewed.
  *
- * Paper    none. Leases and write-through L1s are those of Singh et al., HPCA 2013, section 6; renewal of an unchanged copy by its
- *          version resembles Tardis (Yu and Devadas, PACT 2015).
- * Rules    A copy is readable until its lease ends. A store or atomic waits at the L2 until every lease of its line is over, so
- *          no copy is readable when it is performed. A load that finds its copy expired sends the copy's version; if the line
- *          still has that version, the L2 answers without data. The L2 predicts a lifetime for each line: a renewal doubles it,
- *          a store that has to wait halves it. Leases outlive evictions: the bank keeps the latest lease of all lines that it
- *          has evicted, and a line that is fetched begins with that lease.
+ * Paper    none. Leases and write-through L1s are those of Singh et al., HPCA 2013, section 6; renewal of an unchanged
+ *          copy by its version resembles Tardis (Yu and Devadas, PACT 2015).
+ * Rules    A copy is readable until its lease ends. A store or atomic waits at the L2 until every lease of its line is
+ *          over, so no copy is readable when it is performed. A load that finds its copy expired sends the copy's
+ *          version; if the line still has that version, the L2 answers without data. The L2 predicts a lifetime for
+ *          each line: a renewal doubles it, a store that has to wait halves it. Leases outlive evictions: the bank
+ *          keeps the latest lease of all lines that it has evicted, and a line that is fetched begins with that lease.
  * Differs  versions are 64 bits wide here and 4 bytes in messages: they do not wrap within a run.
  */
 #include "controller/toolkit.h"
@@ -32,7 +33,7 @@ GPC_MESSAGES(SI, SI_MESSAGES)
     FIELD(LOGICAL, uint64_t, version) /* of the line's words */
 GPC_METADATA(si, message, SI_LEASE)
 
-/* ---- L1: states, events, metadata, classification ------------------------------------------------------------------------ */
+/* ---- L1: states, events, metadata, classification ---------------------------------------------------------------- */
 
 #define L1_STATES(X)                                                                                                   \
     X(L1_I, STABLE, "not present")                                                                                     \
@@ -62,7 +63,7 @@ l1_classify(const gpc_step_t *x)
     return !done ? GPC_NO_EVENT : gpc_is_last_answer(x) ? L1_LAST_DONE : L1_DONE;
 }
 
-/* ---- L1: actions ------------------------------------------------------------------------------------------------------- */
+/* ---- L1: actions ------------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_request_line, "GETS for the load, with the version of the copy (0: none); the load is then pending")
 {
@@ -80,7 +81,8 @@ GPC_ACTION(act_write_through, "GETX or ATOMIC; the store or atomic is then pendi
 
 GPC_TAKE(act_take_lease, "the answer's lease and version", si_message, si_l1_line, lease, version)
 
-/* ---- L1: the table. A held request waits for an answer, and answers are never held. A line in a transaction is no victim. ---- */
+/* ---- L1: the table. A held request waits for an answer, and answers are never held. A line in a transaction is no
+ * victim. */
 
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
@@ -130,7 +132,7 @@ static const gpc_controller_type_t si_l1 = {
     .version = GPC_PLACE(si_l1, line, version),
 };
 
-/* ---- L2: states, events, metadata, classification ------------------------------------------------------------------------ */
+/* ---- L2: states, events, metadata, classification ---------------------------------------------------------------- */
 
 #define L2_STATES(X)                                                                                                   \
     X(L2_I, STABLE, "not present")                                                                                     \
@@ -180,7 +182,7 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- L2: actions ------------------------------------------------------------------------------------------------------- */
+/* ---- L2: actions ------------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_fill_line, "memory's line, with a new version and the lease of all lines evicted")
 {
@@ -230,7 +232,7 @@ GPC_ACTION(act_perform, "the store or atomic on the line, which has a new versio
     return gpc_answer_writer(x, gpc_new_writer_answer(x, gpc_writer_stores(x) ? SI_ACK : SI_ATOMIC_DATA, 0));
 }
 
-/* ---- L2: the table. A held request waits for memory, which always answers, or for time, which nothing stops. ------------- */
+/* ---- L2: the table. A held request waits for memory, which always answers, or for time, which nothing stops. ----- */
 
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
@@ -273,7 +275,7 @@ static const gpc_controller_type_t si_l2 = {
     .version = GPC_PLACE(si_l2, line, version),
 };
 
-/* ---- monitors ---------------------------------------------------------------------------------------------------------- */
+/* ---- monitors ---------------------------------------------------------------------------------------------------- */
 
 static const gpc_watched_t watched = {
     .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_R, .bank_is_whole = true};

@@ -6,7 +6,7 @@
 #include "machine/gpu.h"
 #include "machines.h"
 
-/* ---- programs by hand ------------------------------------------------------------------------------------------------------------ */
+/* ---- programs by hand -------------------------------------------------------------------------------------------- */
 
 enum { R0, R1, R2, R3, R4, R5 }; /* vector registers */
 #define CONSTANT(n) (GPC_OPERAND_CONSTANT | (n))
@@ -76,7 +76,8 @@ run(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint64_t word
 }
 #define RUN_PROGRAM(it, program, words, grid, block) run((it), (program), GPC_COUNT_OF(program), (words), (grid), (block))
 
-/* Core cycles from the issue of a load of word constants[constant] to the issue of its first use: `padding` NOPs shift the issue against the clocks' edges. */
+/* Core cycles from the issue of a load of word constants[constant] to the issue of its first use: `padding` NOPs shift
+ * the issue against the clocks' edges. */
 static inline uint32_t
 load_of(bench_t *it, uint32_t constant, uint64_t words, uint32_t padding)
 {

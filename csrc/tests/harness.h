@@ -13,8 +13,8 @@
  *         return harness_end();
  *     }
  *
- * A CHECK that fails prints its place and expression as a TAP comment, marks the running test as failed, and continues; REQUIRE
- * ends the test. Each test executable includes this header in one file, which owns the state.
+ * A CHECK that fails prints its place and expression as a TAP comment, marks the running test as failed, and continues;
+ * REQUIRE ends the test. Each test executable includes this header in one file, which owns the state.
  */
 #ifndef GPC_TESTS_HARNESS_H
 #define GPC_TESTS_HARNESS_H

@@ -1,5 +1,6 @@
-/* load_path.c: prints the calls of one load that misses in the L1 and the L2, for tools/load_path.py: `+` and the offset of each
- * function that is entered, `-` for each return. Core and test are compiled with -finstrument-functions (meson.build). */
+/* load_path.c: prints the calls of one load that misses in the L1 and the L2, for tools/load_path.py: `+` and the
+ * offset of each function that is entered, `-` for each return. Core and test are compiled with -finstrument-functions
+ * (meson.build). */
 #include "gpu_bench.h"
 #include "protocols/registry.h"
 

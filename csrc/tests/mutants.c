@@ -83,7 +83,7 @@ mutant_of(const char *id)
     return mutants[i];
 }
 
-/* ---- what the library exports ------------------------------------------------------------------------------------- */
+/* ---- what the library exports ------------------------------------------------------------------------------------ */
 
 GPC_EXPORT_INTERFACE;
 GPC_API gpc_protocols_of_t gpucoh_protocols;

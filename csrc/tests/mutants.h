@@ -61,7 +61,7 @@ typedef struct {
 #define BUG(id, what, reading, ...) {id, what, reading, (const mutant_edit_t[]) {__VA_ARGS__, {0}}}
 
 /* clang-format off */
-/* ---- edits of cells: states and events without prefix ("V"), actions as `gpucoh protocols` prints them ("hit") ----- */
+/* ---- edits of cells: states and events without prefix ("V"), actions as `gpucoh protocols` prints them ("hit") --- */
 
 #define MUTANT_CELLS_(edit, table_, states_, events_)                                                                  \
     .kind = MUTANT_##edit, .table = (table_), .states = (states_), .events = (events_)

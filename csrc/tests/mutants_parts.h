@@ -1,5 +1,5 @@
-/* mutants_parts.h: what the files of the planted bugs share: mutants.c is the registry, mutants_make.c makes the copies,
- * mutants_edits.c applies edits, mutants_step.c answers the queries of classifiers and actions. */
+/* mutants_parts.h: what the files of the planted bugs share: mutants.c is the registry, mutants_make.c makes the
+ * copies, mutants_edits.c applies edits, mutants_step.c answers the queries of classifiers and actions. */
 #ifndef GPC_TESTS_MUTANTS_PARTS_H
 #define GPC_TESTS_MUTANTS_PARTS_H
 

@@ -1,4 +1,5 @@
-/* network_world.h: a network on its own: nodes that send whenever there is room, or leave arrived messages in the network, and its counters. */
+/* network_world.h: a network on its own: nodes that send whenever there is room, or leave arrived messages in the
+ * network, and its counters. */
 #ifndef GPC_TESTS_NETWORK_WORLD_H
 #define GPC_TESTS_NETWORK_WORLD_H
 

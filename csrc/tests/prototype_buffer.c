@@ -1,8 +1,9 @@
-/* prototype_buffer.c: the prototype protocol of test_boundaries_worlds.c (prototype_buffer.h): L1s without lines, each with a store
- * buffer whose entries act by themselves, in front of no-l1's L2.
+/* prototype_buffer.c: the prototype protocol of test_boundaries_worlds.c (prototype_buffer.h): L1s without lines, each
+ * with a store buffer whose entries act by themselves, in front of no-l1's L2.
  *
- * A store joins its line's entry; a ready entry sends its words when the outbox has room. A load waits until no entry holds its line.
- * The variants differ in the cells of the entry table, in the unit table (ticks) and in the size of the outbox.
+ * A store joins its line's entry; a ready entry sends its words when the outbox has room. A load waits until no entry
+ * holds its line. The variants differ in the cells of the entry table, in the unit table (ticks) and in the size of the
+ * outbox.
  */
 #include "tests/prototype_buffer.h"
 
@@ -13,7 +14,7 @@
 
 enum { REQUESTS = 0, TICK_CYCLES = 100 }; /* the request network; cycles between ticks */
 
-/* ---- states and events ------------------------------------------------------------------------------------------------ */
+/* ---- states and events ------------------------------------------------------------------------------------------- */
 
 #define L1_STATES(X) X(L1_I, STABLE, "no load outstanding") X(L1_IV, TRANSIENT_CACHE, "load outstanding")
 #define L1_EVENTS(X)                                          \
@@ -37,7 +38,7 @@ GPC_FSM(SB, SB_STATES, SB_EVENTS)
 #define UNIT_EVENTS(X) X(UNIT_BEGIN, "kernel begin") X(UNIT_TICK, "background timer")
 GPC_FSM(UNIT, UNIT_STATES, UNIT_EVENTS)
 
-/* ---- metadata ----------------------------------------------------------------------------------------------------------- */
+/* ---- metadata ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     uint32_t word[GPC_MAX_LINE_WORDS];
@@ -55,7 +56,7 @@ entry_of(const gpc_step_t *x)
     return gpc_part_fields(&x->unit->parts[0], x->entry);
 }
 
-/* ---- classification ------------------------------------------------------------------------------------------------------- */
+/* ---- classification ---------------------------------------------------------------------------------------------- */
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
@@ -102,7 +103,7 @@ route(const gpc_controller_t *unit, const gpc_msg_t *msg)
     }
 }
 
-/* ---- actions ---------------------------------------------------------------------------------------------------------------- */
+/* ---- actions ----------------------------------------------------------------------------------------------------- */
 
 static int
 set_timer(gpc_step_t *x, bool background)
@@ -227,7 +228,7 @@ GPC_ACTION(act_complete_stores, "the entry's stores complete")
     return GPC_OK;
 }
 
-/* ---- tables. A load waits for its line's entry, which drains when the outbox has room. ---------------------------------- */
+/* ---- tables. A load waits for its line's entry, which drains when the outbox has room. --------------------------- */
 
 /* clang-format off */
 static const gpc_cell_t l1_cells[L1_NUM_STATES][L1_NUM_EVENTS] = {
@@ -262,7 +263,7 @@ static const gpc_table_t foreground = {GPC_TABLE("L1.unit", OVER_UNIT, UNIT, for
 static const gpc_table_t drain = {GPC_TABLE("L1.unit", OVER_UNIT, UNIT, drain_cells, unit_classify)};
 static const gpc_table_t no_tick = {GPC_TABLE("L1.unit", OVER_UNIT, UNIT, no_tick_cells, unit_classify)};
 
-/* ---- protocols ------------------------------------------------------------------------------------------------------------------ */
+/* ---- protocols --------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 three(const gpc_machine_t *machine, const int64_t *options)

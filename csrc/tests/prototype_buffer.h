@@ -1,5 +1,5 @@
-/* prototype_buffer.h: the smallest protocol whose store buffer drains by itself: no L1 lines, three entries, an outbox of one
- * message, a background timer; and variants of it with planted bugs. */
+/* prototype_buffer.h: the smallest protocol whose store buffer drains by itself: no L1 lines, three entries, an outbox
+ * of one message, a background timer; and variants of it with planted bugs. */
 #ifndef GPC_TESTS_PROTOTYPE_BUFFER_H
 #define GPC_TESTS_PROTOTYPE_BUFFER_H
 

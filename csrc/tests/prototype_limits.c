@@ -1,5 +1,5 @@
-/* prototype_limits.c: the prototype protocol of test_resource_limits.c (prototype_limits.h): one small table for each rare case, with
- * complete actions.
+/* prototype_limits.c: the prototype protocol of test_resource_limits.c (prototype_limits.h): one small table for each
+ * rare case, with complete actions.
  *
  * lines       evictions are recalls; an ACK ends a recall, and so does cycle 91 when MSHRs run out
  * words       a table over words, one of whose states can neither be evicted nor read
@@ -9,7 +9,7 @@
 #include "controller/actions.h"
 #include "tests/controller_bench.h"
 
-/* ---- lines: evictions are recalls; an ACK ends them, or cycle 91 when MSHRs run out ------------------------------------- */
+/* ---- lines: evictions are recalls; an ACK ends them, or cycle 91 when MSHRs run out ------------------------------ */
 
 #define LINE_STATES(X)                                            \
     X(LINE_I, STABLE, "not present")                              \
@@ -122,7 +122,7 @@ recall_ends(const gpc_controller_t *unit, gpc_index_t mshr)
     return gpc_mshr_at(&unit->mshrs, mshr)->state == LINE_RC ? 91 : GPC_NEVER;
 }
 
-/* ---- words --------------------------------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 #define WORD_STATES(X)                                          \
     X(WORD_I, STABLE, "not present")                            \
@@ -214,7 +214,7 @@ static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
 
 static const gpc_table_t over_words = {GPC_TABLE("words", OVER_WORDS, WORD, word_table, word_classify)};
 
-/* ---- a state in two arrays: data, and a directory that has more lines -------------------------------------------------- */
+/* ---- a state in two arrays: data, and a directory that has more lines -------------------------------------------- */
 
 #define DIR_STATES(X)                          \
     X(DIR_I, STABLE, "in neither")             \
@@ -264,7 +264,7 @@ static const gpc_cell_t dir_table[DIR_NUM_STATES][DIR_NUM_EVENTS] = {
 static const gpc_table_t over_both = {GPC_TABLE("directory", OVER_LINES, DIR, dir_table, dir_classify),
                                       .arrays = 1u << 0 | 1u << 1};
 
-/* ---- controllers --------------------------------------------------------------------------------------------------------- */
+/* ---- controllers ------------------------------------------------------------------------------------------------- */
 
 #define NO_FIELDS(FIELD)
 GPC_DESCRIBE(limits, line, NO_FIELDS)

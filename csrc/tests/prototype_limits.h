@@ -1,5 +1,5 @@
-/* prototype_limits.h: the smallest tables for the tests of resource limits: a recall, pre-events, words, two tables, a state in two
- * arrays. Their actions are complete. */
+/* prototype_limits.h: the smallest tables for the tests of resource limits: a recall, pre-events, words, two tables, a
+ * state in two arrays. Their actions are complete. */
 #ifndef GPC_TESTS_PROTOTYPE_LIMITS_H
 #define GPC_TESTS_PROTOTYPE_LIMITS_H
 

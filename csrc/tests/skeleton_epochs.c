@@ -1,14 +1,16 @@
-/* skeleton_epochs.c: skel-epochs: copies live until an epoch ends; a unit for the whole machine ends epochs by its clock.
+/* skeleton_epochs.c: skel-epochs: copies live until an epoch ends; a unit for the whole machine ends epochs by its
+ * clock.
  *
- * Paper    none. The unit's ticks, its star and its handshake resemble Puthoor and Lipasti, TACO 2023, sections 4.3 to 4.6.
- * Rules    The unit ticks, tells every core that the epoch ends, and waits for all: each core drops its copies before it answers.
- *          A release waits until an epoch that began to end after its stores were performed has ended everywhere, so that no
- *          copy is older than they are. An acquire needs nothing.
- * Counts   The core has seen the end of epoch e begin. e + 1 may have begun at other cores already, before the stores were
- *          performed, but e + 2 cannot: e + 1 ends only after this core's answer. So the release waits for the completion of
- *          e + 2: 2 completions from now, or 3 while e has not ended everywhere.
- * Shows    a controller at the global position, its clock, multicasts on the star, a serving timer: nothing else releases a warp that
- *          waits for an epoch.
+ * Paper    none. The unit's ticks, its star and its handshake resemble Puthoor and Lipasti, TACO 2023, sections 4.3 to
+ *          4.6.
+ * Rules    The unit ticks, tells every core that the epoch ends, and waits for all: each core drops its copies before
+ *          it answers. A release waits until an epoch that began to end after its stores were performed has ended
+ *          everywhere, so that no copy is older than they are. An acquire needs nothing.
+ * Counts   The core has seen the end of epoch e begin. e + 1 may have begun at other cores already, before the stores
+ *          were performed, but e + 2 cannot: e + 1 ends only after this core's answer. So the release waits for the
+ *          completion of e + 2: 2 completions from now, or 3 while e has not ended everywhere.
+ * Shows    a controller at the global position, its clock, multicasts on the star, a serving timer: nothing else
+ *          releases a warp that waits for an epoch.
  */
 #include "tests/skeletons.h"
 
@@ -23,7 +25,7 @@ enum { PERIOD = 200 }; /* core cycles */
 GPC_MESSAGES(EP, EP_MESSAGES)
 BASELINE_SAME_MESSAGES(EP);
 
-/* ---- the core's side ----------------------------------------------------------------------------------------------------- */
+/* ---- the core's side --------------------------------------------------------------------------------------------- */
 
 enum { LINES, UNIT };
 
@@ -114,7 +116,7 @@ leave(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until)
     return GPC_OK;
 }
 
-/* ---- the unit ------------------------------------------------------------------------------------------------------------ */
+/* ---- the unit ---------------------------------------------------------------------------------------------------- */
 
 #define EMU_STATES(X)                                                                              \
     X(EMU_SLEEP, STABLE, "an epoch runs")                                                          \

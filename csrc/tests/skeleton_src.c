@@ -45,7 +45,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_DROP] = GO(L1_II, act_release_way), /* the answer may be older than the acquire */
     },
     [L1_II] = { /* no way: never a victim */
-        [L1_LOAD] = GO(L1_II, act_request_line), /* no merging: the outstanding read may predate a store or an acquire */
+        /* no merging: the outstanding read may predate a store or an acquire */
+        [L1_LOAD] = GO(L1_II, act_request_line),
         [L1_LOAD_FRESH] = GO(L1_II, act_request_line),
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),

@@ -1,11 +1,12 @@
-/* skeleton_three_levels.c: skel-three-levels: skel-src's L1s over an L2 and a cache at the memory side, both written through; a store is
- * complete when memory has performed it.
+/* skeleton_three_levels.c: skel-three-levels: skel-src's L1s over an L2 and a cache at the memory side, both written
+ * through; a store is complete when memory has performed it.
  *
  * Paper    none. Levels, and completion by memory's answer, resemble Hechtman et al., HPCA 2014, section 3.
- * Rules    The L2 is a line's home: stores and atomics are performed there, in the step that takes them. It passes each write on; one
- *          channel leads up, so that a later read of the line follows it. A store's answer to the core waits for memory's.
- * Shows    a third level, requests of banks, fetches from the memory side, writes that memory answers, host accesses to a copy
- *          beyond the L2.
+ * Rules    The L2 is a line's home: stores and atomics are performed there, in the step that takes them. It passes each
+ *          write on; one channel leads up, so that a later read of the line follows it. A store's answer to the core
+ *          waits for memory's.
+ * Shows    a third level, requests of banks, fetches from the memory side, writes that memory answers, host accesses to
+ *          a copy beyond the L2.
  */
 #include "tests/skeletons.h"
 
@@ -18,7 +19,7 @@
 GPC_MESSAGES(TL, TL_MESSAGES)
 BASELINE_SAME_MESSAGES(TL);
 
-/* ---- L2 ------------------------------------------------------------------------------------------------------------------ */
+/* ---- L2 ---------------------------------------------------------------------------------------------------------- */
 
 #define L2_STATES(X)                                                                               \
     X(L2_I, STABLE, "not present")                                                                 \
@@ -140,7 +141,7 @@ static const gpc_controller_type_t three_l2 = {
     .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},
 };
 
-/* ---- the memory side ----------------------------------------------------------------------------------------------------- */
+/* ---- the memory side --------------------------------------------------------------------------------------------- */
 
 #define L3_STATES(X)                                                                               \
     X(L3_I, STABLE, "not present")                                                                 \
@@ -268,7 +269,7 @@ static const gpc_controller_type_t three_l3 = {
     .mshrs = l3_mshrs,
 };
 
-/* ---- the protocol -------------------------------------------------------------------------------------------------------- */
+/* ---- the protocol ------------------------------------------------------------------------------------------------ */
 
 static int
 acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope)

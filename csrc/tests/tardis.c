@@ -1,18 +1,20 @@
 /* tardis.c: Tardis, timestamp coherence with exclusive owners: leases in logical time, no invalidations of readers.
  *
- * Paper    Yu and Devadas, Tardis: Time Traveling Coherence Algorithm for Distributed Shared Memory, PACT 2015, sections III and IV:
- *          a program timestamp (pts) per core; a write and a read timestamp (wts, rts) beside each line; a line is leased to readers
- *          or owned by one L1; the L2 is the timestamp manager and keeps the memory timestamp (mts) of the lines that it has evicted;
- *          renewal of an unchanged version without data; pts increases by itself now and then, so that spins end.
- * Rules    A copy in S may be read while pts <= rts. A load has the time max(pts, wts). A store or atomic is performed by the owner at
- *          max(pts, rts + 1), which becomes pts, wts and rts. The L2 grants ownership at once, whatever leases are alive, because the
- *          owner writes later than all of them. Accesses are ordered by their times, at equal times as they happen.
- * Inferred the tables: the paper has no transient states. One pts for all warps of a core, latest of all cores when a launch begins.
- *          The L1 performs atomics. A stale recall, which has crossed the owner's write-back, is dropped: recalls and grants share an
- *          ordered network, so that it arrives before the next grant.
- * Differs  Timestamps have 64 bits (4 bytes in messages): they do not wrap within a run, and their compression is absent. An owner that is
- *          asked for a shared copy keeps its own as expired (the paper extends its lease). No speculation on expired copies, no
- *          E state, no private-write optimisation.
+ * Paper    Yu and Devadas, Tardis: Time Traveling Coherence Algorithm for Distributed Shared Memory, PACT 2015,
+ *          sections III and IV: a program timestamp (pts) per core; a write and a read timestamp (wts, rts) beside each
+ *          line; a line is leased to readers or owned by one L1; the L2 is the timestamp manager and keeps the memory
+ *          timestamp (mts) of the lines that it has evicted; renewal of an unchanged version without data; pts
+ *          increases by itself now and then, so that spins end.
+ * Rules    A copy in S may be read while pts <= rts. A load has the time max(pts, wts). A store or atomic is performed
+ *          by the owner at max(pts, rts + 1), which becomes pts, wts and rts. The L2 grants ownership at once, whatever
+ *          leases are alive, because the owner writes later than all of them. Accesses are ordered by their times, at
+ *          equal times as they happen.
+ * Inferred the tables: the paper has no transient states. One pts for all warps of a core, latest of all cores when a
+ *          launch begins. The L1 performs atomics. A stale recall, which has crossed the owner's write-back, is
+ *          dropped: recalls and grants share an ordered network, so that it arrives before the next grant.
+ * Differs  Timestamps have 64 bits (4 bytes in messages): they do not wrap within a run, and their compression is
+ *          absent. An owner that is asked for a shared copy keeps its own as expired (the paper extends its lease). No
+ *          speculation on expired copies, no E state, no private-write optimisation.
  */
 #include "controller/toolkit.h"
 
@@ -39,7 +41,7 @@ GPC_MESSAGES(TD, TD_MESSAGES)
 #define TD_MESSAGE(FIELD) TD_TIMES(FIELD) FIELD(LOGICAL, uint64_t, pts)
 GPC_METADATA(td, message, TD_MESSAGE)
 
-/* ---- L1: states, events, metadata, classification ------------------------------------------------------------------------ */
+/* ---- L1: states, events, metadata, classification ---------------------------------------------------------------- */
 
 #define L1_STATES(X)                                                                                                   \
     X(L1_I, STABLE, "not present")                                                                                     \
@@ -68,7 +70,7 @@ GPC_METADATA(td_l1, line, TD_COPY)
 GPC_METADATA(td_l1, unit, TD_CORE)
 GPC_KEEPS_DIRTY(td_l1);
 
-/* ---- L1: actions ------------------------------------------------------------------------------------------------------- */
+/* ---- L1: actions ------------------------------------------------------------------------------------------------- */
 
 static uint64_t *
 pts_of(const gpc_step_t *x)
@@ -118,7 +120,7 @@ GPC_ACTION(act_expire, "the copy is expired; its version remains")
     return GPC_OK;
 }
 
-/* ---- L1: the table. A held request waits for an answer, and answers are never held. ---------------------------------------- */
+/* ---- L1: the table. A held request waits for an answer, and answers are never held. ------------------------------ */
 
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
@@ -180,7 +182,7 @@ static const gpc_controller_type_t td_l1 = {
     .version = GPC_PLACE(td_l1, line, wts),
 };
 
-/* ---- L2: states, events, metadata, classification ------------------------------------------------------------------------ */
+/* ---- L2: states, events, metadata, classification ---------------------------------------------------------------- */
 
 #define L2_STATES(X)                                                                                                   \
     X(L2_I, STABLE, "not present")                                                                                     \
@@ -236,7 +238,7 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- L2: actions ------------------------------------------------------------------------------------------------------- */
+/* ---- L2: actions ------------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_fill_line, "memory's line; wts = rts = mts")
 {
@@ -264,7 +266,7 @@ GPC_CALL_IN(act_flush, "FLUSH to the owner", TD_FLUSH)
 
 GPC_TAKE(act_take_back_times, "the owner's wts and rts", td_message, td_l2_line, wts, rts)
 
-/* ---- L2: the table. A held request waits for memory or for the owner's WB, which is in flight or requested. ------------- */
+/* ---- L2: the table. A held request waits for memory or for the owner's WB, which is in flight or requested. ------ */
 
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
@@ -321,7 +323,7 @@ static const gpc_controller_type_t td_l2 = {
     .version = GPC_PLACE(td_l2, line, wts),
 };
 
-/* ---- monitors and the declaration ---------------------------------------------------------------------------------------- */
+/* ---- monitors and the declaration -------------------------------------------------------------------------------- */
 
 /* An owner is no copy: its rts passes the bank's, which learns it by WB. */
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_LOGICAL,

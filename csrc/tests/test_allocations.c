@@ -1,7 +1,7 @@
 /* test_allocations.c: does every failed allocation end in GPC_ERROR_MEMORY, without leaks and double frees?
  *
- * The test is linked with malloc, calloc, realloc and mmap wrapped (meson.build): the N-th call fails, for every N until the whole
- * scenario passes. Under AddressSanitizer (make asan) a leak or a double free fails the test as well.
+ * The test is linked with malloc, calloc, realloc and mmap wrapped (meson.build): the N-th call fails, for every N
+ * until the whole scenario passes. Under AddressSanitizer (make asan) a leak or a double free fails the test as well.
  */
 #define _DEFAULT_SOURCE /* off_t */
 #include <sys/mman.h>

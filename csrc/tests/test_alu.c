@@ -1,5 +1,5 @@
-/* test_alu.c: every operation computes the same word in one lane as in a warp's lanes, whose loops are written for vectors, those of
- * this host included. */
+/* test_alu.c: every operation computes the same word in one lane as in a warp's lanes, whose loops are written for
+ * vectors, those of this host included. */
 #include "core/execute/alu.h"
 
 #include "harness.h"

@@ -1,13 +1,14 @@
-/* test_boundaries_accepted.c: may a store complete when the L1 accepts it, and be performed later? Monitors and explorer follow it
- * until then: the core's own loads read it early, and a lost store is reported. */
+/* test_boundaries_accepted.c: may a store complete when the L1 accepts it, and be performed later? Monitors and
+ * explorer follow it until then: the core's own loads read it early, and a lost store is reported. */
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
 #include "small_programs.h"
 
-/* ---- a protocol: no-l1 with a store buffer in front. A store is complete when it is in the buffer, which sends it at once; a release
- * waits until the buffer is empty. ---------------------------------------------------------------------------------------------------- */
+/* ---- a protocol: no-l1 with a store buffer in front. A store is complete when it is in the buffer, which sends it at
+ * once; a release waits until the buffer is empty.
+ * ---------------------------------------------------------------------------------------------------- */
 
 #define L1_STATES(X) X(L1_ON, STABLE, "")
 #define L1_EVENTS(X)                                                                                                   \
@@ -201,7 +202,7 @@ forge(forged_t *self, const char *id)
     return self;
 }
 
-/* ---- the machine ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 /* Each thread stores its number twice, loads it after the first store, and stores the loaded value beside it. */
 static const gpc_instruction_t store_and_load[] = {
@@ -266,7 +267,7 @@ a_lost_store_is_reported(void)
     gpc_gpu_free(it.gpu);
 }
 
-/* ---- the explorer ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the explorer ------------------------------------------------------------------------------------------------ */
 
 static const gpc_explore_thread_t own_read[] = {THREAD(0, ST(X, 1), LD(X), ST(X, 2), LD(X)),
                                                 THREAD(1, ST(X, 3), LD(X))};

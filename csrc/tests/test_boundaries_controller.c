@@ -1,8 +1,8 @@
-/* test_boundaries_controller.c: are requests, entries and timers dispatched to the table that `route` names, do entries act by
- * themselves, and do they wait for transactions? One controller with a table over each kind of object. */
+/* test_boundaries_controller.c: are requests, entries and timers dispatched to the table that `route` names, do entries
+ * act by themselves, and do they wait for transactions? One controller with a table over each kind of object. */
 #include "tests/controller_bench.h"
 
-/* ---- the prototype --------------------------------------------------------------------------------------------------- */
+/* ---- the prototype ----------------------------------------------------------------------------------------------- */
 
 #define MESSAGES(X, P) X(P, GET, REQ, 0, 8, 0, false, "") X(P, PUT, ST, 0, 8, 4, false, "") X(P, ACK, ST, 1, 8, 0, false, "")
 GPC_MESSAGES(MSG, MESSAGES)
@@ -160,7 +160,7 @@ static const gpc_protocol_t protocol = {.id = "prototype",
                                         GPC_MESSAGES_OF(MSG),
                                         .networks = {{.name = "request", .requests = true}, {.name = "response"}}};
 
-/* ---- a bench with this controller ---------------------------------------------------------------------------------------- */
+/* ---- a bench with this controller -------------------------------------------------------------------------------- */
 
 static void
 begin(bench_t *self)
@@ -189,7 +189,7 @@ open_entry(bench_t *self, gpc_address_t line)
     return entry;
 }
 
-/* ---- dispatch ------------------------------------------------------------------------------------------------------------ */
+/* ---- dispatch ---------------------------------------------------------------------------------------------------- */
 
 static void
 a_replayed_request_goes_to_the_unit_table_that_route_names(void)
@@ -265,7 +265,7 @@ a_unit_timer_reaches_its_table_although_table_0_is_over_lines(void)
     bench_end(&bench);
 }
 
-/* ---- entries that act ---------------------------------------------------------------------------------------------------- */
+/* ---- entries that act -------------------------------------------------------------------------------------------- */
 
 static void
 an_entry_step_is_about_the_line_of_the_entry_and_may_send_a_request(void)
@@ -380,7 +380,7 @@ an_entry_that_leaves_its_part_is_not_ready_any_longer(void)
     bench_end(&bench);
 }
 
-/* ---- entries that wait for a transaction ------------------------------------------------------------------------------------- */
+/* ---- entries that wait for a transaction ------------------------------------------------------------------------- */
 
 static void
 an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes(void)
@@ -493,7 +493,7 @@ ready_and_waiting_entries_are_part_of_the_encoded_state(void)
     bench_end(&other);
 }
 
-/* ---- lists of a protocol's own ------------------------------------------------------------------------------------------------ */
+/* ---- lists of a protocol's own ----------------------------------------------------------------------------------- */
 
 static void
 a_list_of_the_units_own_is_taken_again_in_order(void)

@@ -1,6 +1,6 @@
-/* test_boundaries_explorer.c: does the explorer cover a protocol whole, and report the limit that stops it? Are logical times
- * normalised, so that ever-growing clocks have few states, and states that differ in their order are kept apart? Are messages that
- * may pass each other sorted? */
+/* test_boundaries_explorer.c: does the explorer cover a protocol whole, and report the limit that stops it? Are logical
+ * times normalised, so that ever-growing clocks have few states, and states that differ in their order are kept apart?
+ * Are messages that may pass each other sorted? */
 #include "base/blocks.h"
 #include "check/explore/states.h"
 #include "check/explore/world.h"
@@ -9,7 +9,7 @@
 #include "own_protocols.h"
 #include "small_programs.h"
 
-/* ---- prototypes: an L1 without lines that completes stores at once and sends PINGs to the bank -------------------------------- */
+/* ---- prototypes: an L1 without lines that completes stores at once and sends PINGs to the bank ------------------- */
 
 #define MESSAGES(X, P) X(P, PING, ST, 0, 8, 0, false, "") X(P, PONG, ST, 1, 8, 0, false, "") X(P, PUT, ST, 0, 8, 4, false, "")
 GPC_MESSAGES(MSG, MESSAGES)
@@ -145,7 +145,7 @@ static const gpc_cell_t answer_cells[1][L1_NUM_EVENTS] = {{[L1_PONG] = GO(L1_ON,
 static const gpc_cell_t bank_cells[1][L2_NUM_EVENTS] = {
     {[L2_PING] = GO(L2_ON, act_answer), [L2_PUT] = GO(L2_ON, act_perform)}};
 
-/* ---- prototype: an L1 that keeps its last store until a release or a kernel's end ----------------------------------------------- */
+/* ---- prototype: an L1 that keeps its last store until a release or a kernel's end -------------------------------- */
 
 #define LAZY_UNIT(FIELD) FIELD(PLAIN, uint64_t, line) FIELD(PLAIN, uint32_t, value)
 GPC_DESCRIBE(lazy, unit, LAZY_UNIT)
@@ -204,7 +204,7 @@ lazy_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *un
     return status < 0 || l1->unit_states[0] == LAZY_EMPTY ? status : GPC_HOLD;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------------------------ */
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 static const gpc_table_t flood_table = {GPC_TABLE("L1", OVER_UNIT, L1, flood_cells, l1_classify)};
 static const gpc_table_t few_table = {GPC_TABLE("L1", OVER_UNIT, L1, few_cells, l1_classify)};
@@ -250,7 +250,7 @@ static const gpc_protocol_t prototypes[] = {
     PROTOCOL("lazy at the end", lazy_end_l1, plain_bank, plain_message_described),
 };
 
-/* ---- limits ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- limits ------------------------------------------------------------------------------------------------------ */
 
 static const gpc_explore_thread_t one_store[] = {THREAD(0, ST(X, 1))};
 
@@ -350,7 +350,7 @@ cells_of_every_table_are_covered(void)
     expect(&what, "\"L1\": [0]", "\"L1.answers\": [1]", "\"L2\": [0]");
 }
 
-/* ---- encoding ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- encoding ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     uint8_t bytes[512];
@@ -487,7 +487,7 @@ the_order_of_messages_that_may_pass_each_other_distinguishes_no_states(void)
     free_world(world);
 }
 
-/* ---- the end of a thread and of a launch ------------------------------------------------------------------------------------------ */
+/* ---- the end of a thread and of a launch ------------------------------------------------------------------------- */
 
 static void
 expect_outcomes(const char *protocol, const gpc_explore_thread_t *thread, const char *outcomes)

@@ -1,5 +1,5 @@
-/* test_boundaries_launch.c: does a launch begin and end at every unit, table and array that declares it, and last until the effects
- * of its end are complete? Are read-only buffers visible to the L1 and to lower levels? */
+/* test_boundaries_launch.c: does a launch begin and end at every unit, table and array that declares it, and last until
+ * the effects of its end are complete? Are read-only buffers visible to the L1 and to lower levels? */
 #include "base/arena.h"
 #include "controller/resolve.h"
 #include "gpu_bench.h"
@@ -8,7 +8,7 @@
 #include "protocols/baseline/baseline.h"
 #include "small_programs.h"
 
-/* ---- one controller: every object takes the event ---------------------------------------------------------------------------------------- */
+/* ---- one controller: every object takes the event ---------------------------------------------------------------- */
 
 #define OBJECT_STATES(X) X(OBJECT_I, STABLE, "") X(OBJECT_V, STABLE, "") X(OBJECT_T, TRANSIENT_CACHE, "")
 #define OBJECT_EVENTS(X) X(OBJECT_LOAD, "") X(OBJECT_BEGIN, "") X(OBJECT_END, "")
@@ -102,7 +102,7 @@ every_object_of_the_tables_that_take_part_gets_the_event(void)
     gpc_arena_free(&arena);
 }
 
-/* ---- a machine: no-coh whose cores send a mark to a bank when a launch begins and when it ends ------------------------------------- */
+/* ---- a machine: no-coh whose cores send a mark to a bank when a launch begins and when it ends ------------------- */
 
 enum { MARK = MSG_END, MARK_ACK };
 
@@ -325,7 +325,7 @@ the_explorers_programs_begin_with_a_launch(void)
     gpc_text_free(&text);
 }
 
-/* ---- read-only buffers ------------------------------------------------------------------------------------------------------------- */
+/* ---- read-only buffers ------------------------------------------------------------------------------------------- */
 
 /* Each thread loads its word of one buffer and stores it into another one. */
 static const gpc_instruction_t copy[] = {

@@ -1,12 +1,12 @@
-/* test_boundaries_monitor.c: do monitors check words with states of their own, steps of tables over the unit and over entries, and
- * stores that are accepted before they are performed? */
+/* test_boundaries_monitor.c: do monitors check words with states of their own, steps of tables over the unit and over
+ * entries, and stores that are accepted before they are performed? */
 #include "base/arena.h"
 #include "check/monitor/logical.h"
 #include "check/monitor/monitor.h"
 #include "controller/resolve.h"
 #include "tests/harness.h"
 
-/* ---- a protocol whose L1s own words, with a unit and a part --------------------------------------------------------------------- */
+/* ---- a protocol whose L1s own words, with a unit and a part ------------------------------------------------------ */
 
 #define WORD_STATES(X) X(WORD_I, STABLE, "") X(WORD_V, STABLE, "") X(WORD_O, STABLE, "")
 #define UNIT_STATES(X) X(UNIT_RUN, STABLE, "")
@@ -186,7 +186,7 @@ know_memory(bench_t *self)
     CHECK_EQUAL_I64(gpc_monitor_host_wrote(self->monitor, LINE, WORDS, right), 0);
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 static void
 two_l1s_may_own_different_words_of_a_line(void)
@@ -280,7 +280,7 @@ a_write_beside_another_l1s_words_is_right(void)
     end(&bench);
 }
 
-/* ---- stores accepted before they are performed ------------------------------------------------------------------------------------- */
+/* ---- stores accepted before they are performed ------------------------------------------------------------------- */
 
 static gpc_msg_t
 write_of(gpc_mask_t mask, uint32_t value)
@@ -396,7 +396,7 @@ an_entry_left_at_rest_is_reported(void)
     end(&bench);
 }
 
-/* ---- steps ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 static void
 steps_of_units_and_entries_are_watched(void)

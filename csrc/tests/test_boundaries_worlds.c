@@ -1,16 +1,17 @@
-/* test_boundaries_worlds.c: do entries that act by themselves, outboxes with room for few messages and background timers work in
- * both the machine and the explorer, and do both find a lost drain? */
+/* test_boundaries_worlds.c: do entries that act by themselves, outboxes with room for few messages and background
+ * timers work in both the machine and the explorer, and do both find a lost drain? */
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "protocols/registry.h"
 #include "prototype_buffer.h"
 #include "small_programs.h"
 
-/* ---- the machine ------------------------------------------------------------------------------------------------------------ */
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 enum { WORDS = 2048, THREADS = 128 };
 
-/* Every thread stores its number to four lines, one of them after a load of it, reads one back and stores the sum of both loads. */
+/* Every thread stores its number to four lines, one of them after a load of it, reads one back and stores the sum of
+ * both loads. */
 static const gpc_instruction_t stores[] = {
     SPECIAL(R0, THREAD_X),        SPECIAL(R1, BLOCK_X),    SPECIAL(R2, BLOCK_DIM_X),
     OP(MUL, R1, R1, R2),          OP(ADD, R0, R0, R1),     OP(ADD, R1, R0, CONSTANT(8)),
@@ -76,8 +77,8 @@ static const gpc_instruction_t three_lines[] = {SPECIAL(R0, THREAD_X),
                                                 OP(STORE, NONE, R1, R0),
                                                 EXIT};
 
-/* Most messages in the L1's request outbox while the three lines drain. A drain that is still refused when the first line is
- * performed would stop for ever. */
+/* Most messages in the L1's request outbox while the three lines drain. A drain that is still refused when the first
+ * line is performed would stop for ever. */
 static uint32_t
 most_queued(const char *protocol)
 {
@@ -197,7 +198,7 @@ an_ordinary_periodic_timer_keeps_a_launch_running(void)
     gpc_gpu_free(it.gpu);
 }
 
-/* ---- the explorer ------------------------------------------------------------------------------------------------------------- */
+/* ---- the explorer ------------------------------------------------------------------------------------------------ */
 
 static const gpc_explore_thread_t store_then_load[] = {THREAD(0, ST(X, 1), ST(X, 2), LD(X)),
                                                        THREAD(1, LD(X), ST(X, 3))};

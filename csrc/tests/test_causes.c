@@ -1,5 +1,5 @@
-/* test_causes.c: does one rule name the event of each cause? A cause that a table declares is not classified as well, every declared event
- * has a cell, and a declared lease takes part in what a controller does. */
+/* test_causes.c: does one rule name the event of each cause? A cause that a table declares is not classified as well,
+ * every declared event has a cell, and a declared lease takes part in what a controller does. */
 #include "controller/controller.h"
 #include "controller/resolve.h"
 #include "controller_bench.h"

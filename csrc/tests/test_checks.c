@@ -1,4 +1,5 @@
-/* test_checks.c: do the parts of the monitors and of the race detector decide correctly? Whole runs: tests/verification. */
+/* test_checks.c: do the parts of the monitors and of the race detector decide correctly? Whole runs:
+ * tests/verification. */
 #include <string.h>
 
 #include "check/monitor/shadow.h"
@@ -8,7 +9,7 @@
 #include "machine/parts.h"
 #include "protocols/registry.h"
 
-/* ---- what a word holds and held ---------------------------------------------------------------------------------------------- */
+/* ---- what a word holds and held ---------------------------------------------------------------------------------- */
 
 enum { WORD = 4096, FIRST = 7, SECOND = 8, THIRD = 9 };
 
@@ -103,7 +104,7 @@ fresh_memory_reads_zero(void)
     gpc_shadow_free(&shadow);
 }
 
-/* ---- views ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- views ------------------------------------------------------------------------------------------------------- */
 
 static gpc_view_t *
 view_of(const gpc_moment_t *moments, uint32_t count)
@@ -152,7 +153,7 @@ a_join_with_less_makes_nothing_new(void)
     gpc_view_drop(b);
 }
 
-/* ---- what protocols declare -------------------------------------------------------------------------------------------------------- */
+/* ---- what protocols declare -------------------------------------------------------------------------------------- */
 
 static void
 every_protocol_with_a_model_is_held_to_something(void)
@@ -171,7 +172,7 @@ every_protocol_with_a_model_is_held_to_something(void)
     }
 }
 
-/* ---- leases: no L1 is invalidated ------------------------------------------------------------------------------------------------------------ */
+/* ---- leases: no L1 is invalidated -------------------------------------------------------------------------------- */
 
 static void
 an_invalidation_under_leases_is_reported(void)

@@ -1,4 +1,5 @@
-/* test_coalescer.c: from lanes to line requests and back: coalescing, lane lists, wide accesses, the queue, refused accesses. */
+/* test_coalescer.c: from lanes to line requests and back: coalescing, lane lists, wide accesses, the queue, refused
+ * accesses. */
 #include "core_world.h"
 
 #define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
@@ -409,7 +410,8 @@ lanes_of_one_line_wait_for_a_store_to_one_of_their_words(void)
     CHECK(!waits_for_store_to(C7, first_four) && !waits_for_store_to(C16, first_four));
 }
 
-/* Each lane accesses its own word, twice: the second instruction waits for the first one's 32 lines, in whatever order lanes complete. */
+/* Each lane accesses its own word, twice: the second instruction waits for the first one's 32 lines, in whatever order
+ * lanes complete. */
 static void
 accesses_of_many_lines_wait_for_each_line(void)
 {

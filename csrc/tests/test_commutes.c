@@ -1,5 +1,5 @@
-/* test_commutes.c: are messages that STC declares to commute none whose order matters? The explorer lets them arrive at once; programs
- * that are explored with every order of theirs, too, have the same outcomes and violate nothing. */
+/* test_commutes.c: are messages that STC declares to commute none whose order matters? The explorer lets them arrive at
+ * once; programs that are explored with every order of theirs, too, have the same outcomes and violate nothing. */
 #include "harness.h"
 #include "protocols/registry.h"
 #include "small_programs.h"

@@ -1,4 +1,5 @@
-/* test_counts.c: the one place with the numbers of states and transitions of every table: do tables and papers agree? */
+/* test_counts.c: the one place with the numbers of states and transitions of every table: do tables and papers
+ * agree? */
 #include "protocols/registry.h"
 #include "tests/harness.h"
 
@@ -6,7 +7,8 @@ typedef struct {
     const char *protocol, *table, *option; /* NULL: under the defaults */
     uint32_t stable, cache, coherence;     /* states, by kind */
     uint32_t transitions, hardened;
-    /* What the paper counts; NULL: it counts nothing. Our reading of a paper may need other transitions, and states of its own. */
+    /* What the paper counts; NULL: it counts nothing. Our reading of a paper may need other transitions, and states of
+     * its own. */
     const char *paper;
 } counts_t;
 

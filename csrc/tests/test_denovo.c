@@ -1,11 +1,12 @@
-/* test_denovo.c: do acquires of gpu-* and denovo-* drop in one pass what their tables say, and are there as many states as the headers say? */
+/* test_denovo.c: do acquires of gpu-* and denovo-* drop in one pass what their tables say, and are there as many states
+ * as the headers say? */
 #include "protocols/denovo/denovo.h"
 #include "protocols/registry.h"
 #include "tests/controller_bench.h"
 
 enum { LINE = 0x1000, OTHER = 0x2000 };
 
-/* ---- acquires -------------------------------------------------------------------------------------------------------------- */
+/* ---- acquires ---------------------------------------------------------------------------------------------------- */
 
 static void
 an_acquire_of_gpu_drf_drops_every_line_and_bars_the_fills_in_flight(void)
@@ -68,7 +69,7 @@ an_acquire_of_denovo_ro_keeps_read_only_words_to_the_end_of_the_kernel(void)
     bench_end(&bench);
 }
 
-/* ---- reads ------------------------------------------------------------------------------------------------------------------- */
+/* ---- reads ------------------------------------------------------------------------------------------------------- */
 
 static void
 a_load_waits_for_the_answer_that_may_bring_its_word(void)
@@ -108,7 +109,7 @@ a_load_whose_word_the_answer_does_not_bring_is_requested(void)
     bench_end(&bench);
 }
 
-/* ---- states and options ------------------------------------------------------------------------------------------------------ */
+/* ---- states and options ------------------------------------------------------------------------------------------ */
 
 static void
 a_buffer_of_words_must_hold_a_line(void)

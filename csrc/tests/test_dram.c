@@ -1,4 +1,5 @@
-/* test_dram.c: do DRAM channels answer in the exact cycle, keep their queue's size and the order of each line, and violate no timing? */
+/* test_dram.c: do DRAM channels answer in the exact cycle, keep their queue's size and the order of each line, and
+ * violate no timing? */
 #include "base/errors.h"
 #include "fabric/dram.h"
 #include "harness.h"
@@ -143,7 +144,7 @@ fixed(void)
     return config;
 }
 
-/* ---- the fixed model ---------------------------------------------------------------------------------------------------- */
+/* ---- the fixed model --------------------------------------------------------------------------------------------- */
 
 static void
 fixed_answers_after_its_latency_and_not_a_tick_sooner(void)
@@ -236,7 +237,7 @@ clear_empties_the_queue_and_later_requests_are_served(void)
     }
 }
 
-/* ---- banks without rows --------------------------------------------------------------------------------------------------- */
+/* ---- banks without rows ------------------------------------------------------------------------------------------ */
 
 static gpc_dram_config_t
 closed(void)
@@ -320,7 +321,7 @@ closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write(void
     CHECK_EQUAL_U64(answered[1], (6 + 11 + 2) * PERIOD + 10);
 }
 
-/* ---- banks and rows ------------------------------------------------------------------------------------------------------ */
+/* ---- banks and rows ---------------------------------------------------------------------------------------------- */
 
 static void
 a_closed_row_answers_after_the_closed_form_and_not_a_tick_sooner(void)

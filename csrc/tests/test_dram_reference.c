@@ -1,8 +1,9 @@
-/* test_dram_reference.c: do DRAM channels issue the commands and answer the requests that the plain models of dram_reference.h do, in the same
- * ticks, and does every request end?
+/* test_dram_reference.c: do DRAM channels issue the commands and answer the requests that the plain models of
+ * dram_reference.h do, in the same ticks, and does every request end?
  *
- * Random channels serve random requests: bursts, trickles, streams of row hits that starve another row until its request precedes all
- * others, idle gaps. The first difference ends a test, which prints after how many requests it came. */
+ * Random channels serve random requests: bursts, trickles, streams of row hits that starve another row until its
+ * request precedes all others, idle gaps. The first difference ends a test, which prints after how many requests it
+ * came. */
 #include "base/errors.h"
 #include "dram_reference.h"
 #include "harness.h"
@@ -26,7 +27,7 @@ static char difference[200]; /* the first one */
 
 #define DIFFERS(...) (difference[0] ? 0 : snprintf(difference, sizeof difference, __VA_ARGS__))
 
-/* ---- comparing ------------------------------------------------------------------------------------------------------------------ */
+/* ---- comparing --------------------------------------------------------------------------------------------------- */
 
 static void
 expect_answer(uint32_t name, gpc_tick_t tick)
@@ -113,7 +114,7 @@ run_dry(uint32_t cycles)
     pass(cycles);
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
 
 /* The address of a line of the channel, by its bank, row, and place in the row. */
 static gpc_address_t
@@ -194,8 +195,8 @@ trickle(void)
     }
 }
 
-/* Row hits pass a request for another row of their bank until it precedes all others. Mostly none is left then: its command empties the
- * queue. */
+/* Row hits pass a request for another row of their bank until it precedes all others. Mostly none is left then: its
+ * command empties the queue. */
 static void
 starve(void)
 {
@@ -245,7 +246,7 @@ starve_a_write(void)
     forced += reference.queue[0].passed >= REFERENCE_PASSES;
 }
 
-/* ---- channels ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- channels ---------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 one_of(const uint32_t *values, uint32_t count)

@@ -1,5 +1,5 @@
-/* test_example.c: self-inval, the example of docs/how-to/add-a-protocol.md, over every interleaving: are its tables well formed, and
- * is it coherent? */
+/* test_example.c: self-inval, the example of docs/how-to/add-a-protocol.md, over every interleaving: are its tables
+ * well formed, and is it coherent? */
 #include "harness.h"
 #include "machine/gpu.h"
 #include "own_protocols.h"

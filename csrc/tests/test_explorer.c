@@ -136,7 +136,7 @@ no_increment_is_lost(void)
     }
 }
 
-/* ---- orders, barriers, kernels ----------------------------------------------------------------------------------------------- */
+/* ---- orders, barriers, kernels ----------------------------------------------------------------------------------- */
 
 static void
 a_release_and_an_acquire_order_a_message_as_fences_do(void)

@@ -4,7 +4,7 @@
 #include "machine/parts.h"
 #include "protocols/registry.h"
 
-/* ---- times -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- times ------------------------------------------------------------------------------------------------------- */
 
 static void
 unloaded_latencies_are_the_machines(void)
@@ -42,7 +42,7 @@ l1_copies_survive_a_launch_where_coherent_and_go_where_not(void)
     gpc_gpu_free(it.gpu);
 }
 
-/* ---- data and conservation ------------------------------------------------------------------------------------------------------------- */
+/* ---- data and conservation --------------------------------------------------------------------------------------- */
 
 static void
 atomics_count_every_thread_once(void)
@@ -147,7 +147,7 @@ an_aborted_launch_leaves_a_usable_gpu(void)
     gpc_gpu_free(it.gpu);
 }
 
-/* ---- bad input ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- bad input --------------------------------------------------------------------------------------------------- */
 
 static void
 bad_machines_are_refused_by_name(void)
@@ -192,7 +192,7 @@ an_exhausted_budget_is_reported(void)
     gpc_gpu_free(it.gpu);
 }
 
-/* ---- tables over words --------------------------------------------------------------------------------------------------- */
+/* ---- tables over words ------------------------------------------------------------------------------------------- */
 
 static const gpc_instruction_t mixed_words[] = {
     SPECIAL(R0, THREAD_X),

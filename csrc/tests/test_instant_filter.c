@@ -5,7 +5,8 @@
 
 enum { WORDS = 32768, LINES = WORDS / 32, GRID = 64, BLOCK = 128 };
 
-/* Every thread loads a word, four times, of lines that many L1s share and that do not all fit into one, and stores it. */
+/* Every thread loads a word, four times, of lines that many L1s share and that do not all fit into one, and stores
+ * it. */
 static const gpc_instruction_t read_and_write[] = {
     SPECIAL(R0, THREAD_X),   SPECIAL(R1, BLOCK_X),         OP(MUL, R2, R1, CONSTANT(7)),
     OP(ADD, R0, R0, R2),     OP(LOAD, R3, R0, NONE),       OP(MUL, R2, R1, CONSTANT(11)),
@@ -18,7 +19,8 @@ typedef struct {
     uint64_t copies, missing, others;
 } count_t;
 
-/* Over all lines and L1s: L1s that hold the line, those missing from its sharer set, and members of the set that do not hold it. */
+/* Over all lines and L1s: L1s that hold the line, those missing from its sharer set, and members of the set that do not
+ * hold it. */
 static void
 compare(gpc_gpu_t *gpu, gpc_address_t address, count_t *count)
 {

@@ -117,7 +117,7 @@ all_lanes_agree_with_one(void)
     }
 }
 
-/* ---- programs: v0 = thread ----------------------------------------------------------------------------------------------------- */
+/* ---- programs: v0 = thread --------------------------------------------------------------------------------------- */
 
 #define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
 #define RESULT(register) OP(STORE, .a = V | 0, .b = V | (register), .immediate = 0)
@@ -278,7 +278,7 @@ a_scratchpad_index_outside_is_reported(void)
     CHECK(fails_at(0, 9));
 }
 
-/* ---- invalid programs ---------------------------------------------------------------------------------------------------- */
+/* ---- invalid programs -------------------------------------------------------------------------------------------- */
 
 static const char *
 refused(const gpc_instruction_t *code, uint32_t count)

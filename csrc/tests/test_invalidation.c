@@ -1,5 +1,5 @@
-/* test_invalidation.c: do the invalidation protocols (MESI, GPU-VI, GPU-VIni, MESI-WT) neither deadlock nor lose a word with minimal
- * resources? protocols/invalidation/explored.toml has their interleavings. */
+/* test_invalidation.c: do the invalidation protocols (MESI, GPU-VI, GPU-VIni, MESI-WT) neither deadlock nor lose a word
+ * with minimal resources? protocols/invalidation/explored.toml has their interleavings. */
 #include "controller/protocol.h"
 #include "gpu_bench.h"
 #include "machine/gpu.h"
@@ -11,7 +11,7 @@ static const char *const protocols[] = {"mesi", "gpu-vi", "gpu-vini"};
 static const gpc_option_value_t clean_put_header = {"clean_put", 0};
 static const gpc_option_value_t mesi_wt_options[] = {{"mshr", 0}, {"mshr", 1}, {"mshr", 2}, {"exclusive", 1}};
 
-/* ---- the directory ----------------------------------------------------------------------------------------------------------- */
+/* ---- the directory ----------------------------------------------------------------------------------------------- */
 
 static void
 expect_directory(int64_t ways, int64_t ratio, uint32_t sets)
@@ -34,7 +34,7 @@ directories_have_the_papers_sizes(void)
     expect_directory(32, 16, 256);
 }
 
-/* ---- scarce resources ------------------------------------------------------------------------------------------------------ */
+/* ---- scarce resources -------------------------------------------------------------------------------------------- */
 
 enum { R6 = R5 + 1 };
 #define ADD_ONE_AT(d, at)                                                                                                \
@@ -52,8 +52,8 @@ enum {
     WORDS = COUNTERS + 4 * THREADS
 };
 
-/* Every thread, ROUNDS times: adds one to a counter, a different one each round, reads its own word back and stores the new
- * round number there. Threads of all blocks share every line of those words. */
+/* Every thread, ROUNDS times: adds one to a counter, a different one each round, reads its own word back and stores the
+ * new round number there. Threads of all blocks share every line of those words. */
 static const gpc_instruction_t contend[] = {
     SPECIAL(R0, THREAD_X),
     SPECIAL(R1, BLOCK_X),

@@ -1,5 +1,5 @@
-/* test_links.c: what protocols and machines declare of networks, in the whole machine: a star beside the interconnect, multicasts,
- * eight virtual networks, partitions with several ports. */
+/* test_links.c: what protocols and machines declare of networks, in the whole machine: a star beside the interconnect,
+ * multicasts, eight virtual networks, partitions with several ports. */
 #include "check/explore/explore.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
@@ -8,7 +8,7 @@
 
 enum { WORDS = 1u << 14 };
 
-/* ---- protocols of the package with other networks ------------------------------------------------------------------------ */
+/* ---- protocols of the package with other networks ---------------------------------------------------------------- */
 
 #define GPC_PROTOCOL(name, file) extern const gpc_protocol_t gpc_protocol_##name;
 GPC_PROTOCOL(no_l1, )
@@ -77,7 +77,7 @@ static const gpc_instruction_t store_word_0[] = {
     EXIT,
 };
 
-/* ---- the star ------------------------------------------------------------------------------------------------------------ */
+/* ---- the star ---------------------------------------------------------------------------------------------------- */
 
 static void
 messages_of_a_star_take_its_latency_and_clock(void)
@@ -130,7 +130,7 @@ a_message_that_no_link_carries_is_an_error(void)
     gpc_gpu_free(it.gpu);
 }
 
-/* ---- eight virtual networks ---------------------------------------------------------------------------------------------- */
+/* ---- eight virtual networks -------------------------------------------------------------------------------------- */
 
 /* All threads add to one word, and each stores to its own: the end of the run checks that nothing is lost. */
 static gpc_tick_t
@@ -183,7 +183,7 @@ the_explorer_takes_eight_virtual_networks(void)
     CHECK_EQUAL_U64(states_of_mp("wide"), states);
 }
 
-/* ---- multicasts ---------------------------------------------------------------------------------------------------------- */
+/* ---- multicasts -------------------------------------------------------------------------------------------------- */
 
 static const gpc_instruction_t load_word_0[] = {
     SPECIAL(R1, BLOCK_X),
@@ -226,7 +226,7 @@ a_broadcast_on_a_multicast_network_injects_once(void)
     CHECK(ticks_of_atomics("multicast") > 0);
 }
 
-/* ---- several ports ------------------------------------------------------------------------------------------------------- */
+/* ---- several ports ----------------------------------------------------------------------------------------------- */
 
 /* Every thread loads eight lines' worth of words; the second launch finds all of them in the L2. */
 static uint64_t

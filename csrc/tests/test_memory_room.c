@@ -1,10 +1,12 @@
-/* test_memory_room.c: do entries of a bank that write to memory by themselves wait until the memory's queue has room? */
+/* test_memory_room.c: do entries of a bank that write to memory by themselves wait until the memory's queue has
+ * room? */
 #include "gpu_bench.h"
 #include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
 
-/* no-l1 with a pool of entries in each L2 bank. At the begin of a launch an entry is made ready for each of the first lines of the
- * allocation that belong to the bank; its step writes the line to memory. Launches do not access these lines. */
+/* no-l1 with a pool of entries in each L2 bank. At the begin of a launch an entry is made ready for each of the first
+ * lines of the allocation that belong to the bank; its step writes the line to memory. Launches do not access these
+ * lines. */
 enum { LINES = 256, TABLE_ENTRIES = 1, TABLE_UNIT = 2, DRAINED = 1000 };
 
 static gpc_address_t first_line;

@@ -18,8 +18,8 @@ with_messages(gpc_message_info_t messages[LIMITS_MESSAGES])
     return protocol;
 }
 
-/* Requests on network 1, answers on network 0: a message on the request network may be held and carries both operands of a
- * compare-and-swap. */
+/* Requests on network 1, answers on network 0: a message on the request network may be held and carries both operands
+ * of a compare-and-swap. */
 static void
 requests_are_what_travels_on_a_network_that_is_declared_so(void)
 {

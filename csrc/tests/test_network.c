@@ -1,7 +1,8 @@
-/* test_network.c: do networks deliver every message once, in order, in the exact cycle and with finite buffers, and count it? */
+/* test_network.c: do networks deliver every message once, in order, in the exact cycle and with finite buffers, and
+ * count it? */
 #include "network_world.h"
 
-/* ---- time ---------------------------------------------------------------------------------------------------------------- */
+/* ---- time -------------------------------------------------------------------------------------------------------- */
 
 /* One message alone arrives at exactly `cycles`, not a tick earlier. */
 static void
@@ -53,7 +54,7 @@ a_relay_takes_both_crossings_and_the_bank_never_sees_it(void)
     check_arrival(&fermi, 3, 3, 1, 2 * 4);
 }
 
-/* ---- buffers ------------------------------------------------------------------------------------------------------------- */
+/* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
 static void
 no_more_than_the_buffers_hold_moves_when_no_receiver_takes(void)
@@ -152,7 +153,7 @@ clear_empties_every_buffer(void)
     CHECK_EQUAL_U64(arrived_at[before], sent + 8 * PERIOD);
 }
 
-/* ---- random traffic ------------------------------------------------------------------------------------------------------ */
+/* ---- random traffic ---------------------------------------------------------------------------------------------- */
 
 static uint64_t seed;
 
@@ -265,7 +266,7 @@ a_saved_arena_replays_the_same_arrivals(void)
     free(saved);
 }
 
-/* ---- mesh and star ------------------------------------------------------------------------------------------------------- */
+/* ---- mesh and star ----------------------------------------------------------------------------------------------- */
 
 static uint32_t
 distance(uint32_t a, uint32_t b, uint32_t width)

@@ -1,4 +1,5 @@
-/* test_network_bandwidth.c: do crossbars use the full bandwidth of all ports, share it fairly, and need few events for it? */
+/* test_network_bandwidth.c: do crossbars use the full bandwidth of all ports, share it fairly, and need few events for
+ * it? */
 #include "network_world.h"
 
 /* All messages of 5 flits to one output arrive, exactly one every 5 cycles. */
@@ -185,8 +186,8 @@ a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256(void)
     CHECK(num_events * 10 < num_sent * 23);
 }
 
-/* Core 0 always has messages for banks 0 and 1, cores 1 and 2 for bank 0: the arbiter serves an input that was busy when the bank
- * became free. */
+/* Core 0 always has messages for banks 0 and 1, cores 1 and 2 for bank 0: the arbiter serves an input that was busy
+ * when the bank became free. */
 static uint32_t
 sent_meanwhile(uint32_t from, uint32_t to, uint32_t flits)
 {

@@ -4,7 +4,7 @@
 
 enum { ALL_NETWORKS = 8 };
 
-/* ---- several ports ------------------------------------------------------------------------------------------------------- */
+/* ---- several ports ----------------------------------------------------------------------------------------------- */
 
 /* Ticks until `count` messages of 5 flits from each core have arrived at bank 0, which has `ports` ports. */
 static gpc_tick_t
@@ -147,7 +147,7 @@ numbers_of_ports_that_do_not_fit_are_refused(void)
     }
 }
 
-/* ---- multicasts ---------------------------------------------------------------------------------------------------------- */
+/* ---- multicasts -------------------------------------------------------------------------------------------------- */
 
 /* Sends one message to nodes first, first + 1, .. */
 static void
@@ -207,7 +207,8 @@ a_multicast_arrives_everywhere_as_one_message_would(void)
     }
 }
 
-/* In a mesh the source's link to its router carries one message; each link behind it carries the copies that pass it. */
+/* In a mesh the source's link to its router carries one message; each link behind it carries the copies that pass
+ * it. */
 static void
 a_mesh_replicates_at_the_sources_router(void)
 {
@@ -252,8 +253,8 @@ a_copy_for_a_busy_output_follows_without_the_link(void)
     CHECK_EQUAL_U64(arrived_at[3], (1 + 4 + 5 + 4) * PERIOD); /* the link is free after one stream */
 }
 
-/* In a mesh, whose sources have one queue: the link is idle while the last copy waits for its output, and the message behind has been
- * ready for long. */
+/* In a mesh, whose sources have one queue: the link is idle while the last copy waits for its output, and the message
+ * behind has been ready for long. */
 static void
 a_message_behind_the_last_copy_follows_at_once(void)
 {
@@ -303,7 +304,7 @@ random_multicasts_arrive_once_and_in_order(void)
     }
 }
 
-/* ---- several networks ---------------------------------------------------------------------------------------------------- */
+/* ---- several networks -------------------------------------------------------------------------------------------- */
 
 /* Two networks of equal nodes on one wheel: the star's events name it, and its clock is its own. */
 static void

@@ -1,4 +1,5 @@
-/* test_observe.c: do the subscribers of a stream get the kinds of event that they subscribe to, in order, and only while subscribed? */
+/* test_observe.c: do the subscribers of a stream get the kinds of event that they subscribe to, in order, and only
+ * while subscribed? */
 #include "base/observe.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
@@ -145,7 +146,7 @@ a_tap_connected_later_knows_the_kinds(void)
     CHECK_EQUAL_TEXT(world.log.to, "ABC");
 }
 
-/* ---- a GPU's stream ----------------------------------------------------------------------------------------------------------- */
+/* ---- a GPU's stream ---------------------------------------------------------------------------------------------- */
 
 enum { WORDS = 256 };
 

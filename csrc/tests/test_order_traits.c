@@ -1,10 +1,10 @@
-/* test_order_traits.c: do consistency rules and order traits hold in the explorer and in the machine? The prototypes are copies of
- * `ideal` with another rule or other traits. */
+/* test_order_traits.c: do consistency rules and order traits hold in the explorer and in the machine? The prototypes
+ * are copies of `ideal` with another rule or other traits. */
 #include "gpu_bench.h"
 #include "protocols/registry.h"
 #include "small_programs.h"
 
-/* ---- prototypes ------------------------------------------------------------------------------------------------------- */
+/* ---- prototypes -------------------------------------------------------------------------------------------------- */
 
 enum { RC, DRF, HRF, SAME_LINE, SAME_WORD, MARKERS, LATE_MARKERS, NUM_PROTOTYPES };
 static gpc_protocol_t prototypes[NUM_PROTOTYPES];
@@ -19,7 +19,8 @@ make_prototype(uint32_t number, const char *id, gpc_rule_t rule, gpc_order_trait
     prototypes[number].order = traits;
 }
 
-/* gpu-vi whose releases send a marker to bank 0 and wait for its answer: a table over the unit beside each of gpu-vi's. */
+/* gpu-vi whose releases send a marker to bank 0 and wait for its answer: a table over the unit beside each of
+ * gpu-vi's. */
 
 enum { UNIT = 1 };
 static gpc_message_info_t marked_info[32];
@@ -174,12 +175,13 @@ named(const char *id)
     return gpc_protocol_find(id);
 }
 
-/* ---- the explorer ------------------------------------------------------------------------------------------------------ */
+/* ---- the explorer ------------------------------------------------------------------------------------------------ */
 
 #define LD_(order, variable) {LOAD, GPC_ORDER_##order, GPC_SCOPE_GPU, (variable), 0, false, 0, false}
 #define ST_(order, variable, value) {STORE, GPC_ORDER_##order, GPC_SCOPE_GPU, (variable), (value), false, 0, false}
 
-/* Explores two threads; at the start both L1s hold copies of both variables. The exploration is complete and without violations. */
+/* Explores two threads; at the start both L1s hold copies of both variables. The exploration is complete and without
+ * violations. */
 static gpc_text_t
 explored(const char *protocol, const gpc_explore_thread_t *threads, bool packed)
 {
@@ -253,7 +255,7 @@ accesses_to_one_line_or_word_are_outstanding_one_at_a_time(void)
     CHECK(states("same-line", two_words) < states("rc", two_words));
 }
 
-/* ---- the machine -------------------------------------------------------------------------------------------------------- */
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 /* The instruction, then a load of the order, by one thread: cycles from one's issue to the other's. */
 static uint32_t

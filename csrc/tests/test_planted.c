@@ -1,4 +1,5 @@
-/* test_planted.c: do rows of planted bugs edit what they name, and does a wrong row end the process with one clear line? */
+/* test_planted.c: do rows of planted bugs edit what they name, and does a wrong row end the process with one clear
+ * line? */
 #define _DEFAULT_SOURCE /* fork */
 #include <sys/resource.h>
 #include <sys/wait.h>

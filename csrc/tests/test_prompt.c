@@ -1,4 +1,5 @@
-/* test_prompt.c: do prompt messages leave a controller at once, and pass those in its pipeline? SRC's acknowledgement of a store. */
+/* test_prompt.c: do prompt messages leave a controller at once, and pass those in its pipeline? SRC's acknowledgement
+ * of a store. */
 #include "controller/resolve.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
@@ -29,7 +30,8 @@ src_with(int64_t ack)
     return it;
 }
 
-/* Core cycles of a store to word 0 by block 1, some cycles after block 0 has loaded a word of the same bank, which the L2 has. */
+/* Core cycles of a store to word 0 by block 1, some cycles after block 0 has loaded a word of the same bank, which the
+ * L2 has. */
 static uint32_t
 store_takes(bench_t *it, bool beside_a_load)
 {

@@ -1,5 +1,5 @@
-/* test_rcc.c: RCC-SC and RCC-WO: table V, the paper's example, the predictor, rollover, ticks. protocols/relativistic/explored.toml has
- * their interleavings. */
+/* test_rcc.c: RCC-SC and RCC-WO: table V, the paper's example, the predictor, rollover, ticks.
+ * protocols/relativistic/explored.toml has their interleavings. */
 #include <string.h>
 
 #include "base/blocks.h"
@@ -341,7 +341,7 @@ polls_of_a_copy_renew_it(void)
     end(run);
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 static void
 every_table_is_well_formed(void)
@@ -365,7 +365,8 @@ named(const gpc_event_info_t *events, uint8_t count, const char *name)
     return i;
 }
 
-/* Whatever the leases: a store to a line that the L2 has, or has asked memory for, is performed and acknowledged at once. */
+/* Whatever the leases: a store to a line that the L2 has, or has asked memory for, is performed and acknowledged at
+ * once. */
 static void
 no_store_waits_for_a_lease(void)
 {

@@ -1,4 +1,5 @@
-/* test_resource_limits.c: resource limits and rare cases of the controller, each on the smallest table (prototype_limits.c). */
+/* test_resource_limits.c: resource limits and rare cases of the controller, each on the smallest table
+ * (prototype_limits.c). */
 #include "controller/nodes.h"
 #include "controller/resolve.h"
 #include "tests/limits_bench.h"
@@ -41,7 +42,7 @@ place_words(bench_t *self, const char *states)
     return words;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 static void
 a_way_whose_victim_is_recalled_is_waited_for_and_no_second_one_leaves(void)
@@ -162,7 +163,7 @@ one_table_moves_lines_of_another_which_has_transactions_of_its_own(void)
     limits_end(&bench);
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 static void
 words_of_one_request_hit_miss_and_wait_apart(void)
@@ -285,7 +286,7 @@ a_line_without_words_gives_its_way_back(void)
     limits_end(&bench);
 }
 
-/* ---- two arrays, parts, places ---------------------------------------------------------------------------------------------- */
+/* ---- two arrays, parts, places ----------------------------------------------------------------------------------- */
 
 static void
 load_and_fill(bench_t *bench, gpc_address_t line)
@@ -365,7 +366,7 @@ controllers_of_other_positions_have_a_node_where_the_machine_has_them(void)
     limits_end(&bench);
 }
 
-/* ---- faults of a table ---------------------------------------------------------------------------------------------- */
+/* ---- faults of a table ------------------------------------------------------------------------------------------- */
 
 /* A copy of the lines' table in which a load of a line in V, or another event, does what a test plants. */
 typedef struct {
@@ -451,7 +452,7 @@ an_action_without_the_message_that_it_needs_is_an_error(void)
     }
 }
 
-/* ---- variants ------------------------------------------------------------------------------------------------------------ */
+/* ---- variants ---------------------------------------------------------------------------------------------------- */
 
 static void
 an_option_chooses_the_table_that_is_declared_for_its_value(void)

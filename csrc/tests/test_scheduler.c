@@ -211,7 +211,7 @@ every_active_cycle_is_counted_once(void)
     CHECK_EQUAL_U64(world.cores.statistics[0].instructions + world.cores.statistics[1].instructions, 7 * 3 * 8);
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 static void
 cores_of_blocks(gpc_placement_t placement, uint32_t blocks, uint32_t *out)
@@ -349,7 +349,7 @@ occupancy_names_what_limits_it(void)
                      "kernel 'f': a block of 2048 threads; a core has room for 1536 (48 warps of 32 lanes)");
 }
 
-/* ---- barriers ------------------------------------------------------------------------------------------------------------------- */
+/* ---- barriers ---------------------------------------------------------------------------------------------------- */
 
 static void
 a_barrier_orders_the_block(void)

@@ -1,5 +1,5 @@
-/* test_skeletons.c: do controllers at the memory side and for the whole machine work in the machine and in the explorer? By the
- * skeletons (skeletons.h), each with the smallest change that breaks it. */
+/* test_skeletons.c: do controllers at the memory side and for the whole machine work in the machine and in the
+ * explorer? By the skeletons (skeletons.h), each with the smallest change that breaks it. */
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "own_protocols.h"
@@ -37,7 +37,7 @@ small_machine(void)
     return machine;
 }
 
-/* ---- the machine --------------------------------------------------------------------------------------------------------- */
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 /* Stores, a fence, and the cycles that the fence took as the first word after. */
 static const gpc_instruction_t store_and_fence[] = {
@@ -237,7 +237,7 @@ a_position_that_the_machine_lacks_is_an_error(void)
     gpc_gpu_free(gpu);
 }
 
-/* ---- the explorer -------------------------------------------------------------------------------------------------------- */
+/* ---- the explorer ------------------------------------------------------------------------------------------------ */
 
 enum { WARM_READER = 1u << 2 }; /* core 1 begins with a copy of X */
 

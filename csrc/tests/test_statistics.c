@@ -1,5 +1,5 @@
-/* test_statistics.c: are stalls reported by cause, latencies as histograms, and a protocol's own counters by name? The prototype
- * counts in an order hook. */
+/* test_statistics.c: are stalls reported by cause, latencies as histograms, and a protocol's own counters by name? The
+ * prototype counts in an order hook. */
 #include "gpu_bench.h"
 #include "protocols/registry.h"
 

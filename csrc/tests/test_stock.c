@@ -14,7 +14,7 @@ enum { MIB = 1 << 20 };
 
 static size_t page; /* of the host */
 
-/* ---- a host that has moved pages to disk -------------------------------------------------------------------------- */
+/* ---- a host that has moved pages to disk ------------------------------------------------------------------------- */
 
 static bool absent; /* mincore says of every page that it is not in memory */
 

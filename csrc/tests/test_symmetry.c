@@ -1,5 +1,5 @@
-/* test_symmetry.c: do equal cores count once without a loss? With every state by its own name the outcomes are the same and nothing else is
- * violated; there are more states, at most one for each order of the equal cores. */
+/* test_symmetry.c: do equal cores count once without a loss? With every state by its own name the outcomes are the same
+ * and nothing else is violated; there are more states, at most one for each order of the equal cores. */
 #include "harness.h"
 #include "protocols/registry.h"
 #include "small_programs.h"

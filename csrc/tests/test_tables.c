@@ -1,5 +1,5 @@
-/* test_tables.c: are the tables and declarations of the registered protocols whole? Each is checked and printed; described structs are
- * printed and encoded. */
+/* test_tables.c: are the tables and declarations of the registered protocols whole? Each is checked and printed;
+ * described structs are printed and encoded. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ every_table_and_variant_is_whole(void)
     }
 }
 
-/* ---- plans: what steps read, against what is declared ------------------------------------------------------------------------- */
+/* ---- plans: what steps read, against what is declared ------------------------------------------------------------ */
 
 static void
 expect_plan(const gpc_table_t *whole, const gpc_table_t *declared, uint8_t state, uint8_t event)
@@ -171,7 +171,7 @@ every_plan_is_its_declared_cell(void)
     }
 }
 
-/* ---- patches ------------------------------------------------------------------------------------------------------ */
+/* ---- patches ----------------------------------------------------------------------------------------------------- */
 
 /* The first two of both are the toy's. */
 #define MORE_STATES(X) X(TOY_OFF, STABLE, "off") X(TOY_ON, STABLE, "on") X(MORE_BUSY, STABLE, "busy")
@@ -283,7 +283,7 @@ a_wrong_patch_is_found(void)
     gpc_text_free(&text);
 }
 
-/* ---- declarations ------------------------------------------------------------------------------------------------- */
+/* ---- declarations ------------------------------------------------------------------------------------------------ */
 
 static bool
 is_named(const char *full, const char *word, size_t length)
@@ -346,10 +346,10 @@ registered_protocols_have_ids_of_their_own(void)
 {
     for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
         for (uint32_t q = 0; q < p; q++) {
-            bool differ = strcmp(gpc_protocol_id(p), gpc_protocol_id(q)) != 0;
+            bool differ = strcmp(gpc_protocol_at(p)->id, gpc_protocol_at(q)->id) != 0;
             CHECK(differ);
             if (!differ) {
-                printf("# protocols %u and %u of registry.def have the id %s\n", q + 1, p + 1, gpc_protocol_id(p));
+                printf("# protocols %u and %u of registry.def have the id %s\n", q + 1, p + 1, gpc_protocol_at(p)->id);
             }
         }
     }

@@ -1,5 +1,5 @@
-/* test_tc.c: TC-Strong and TC-Weak: timestamps that begin again, loads that merge, tables and messages. protocols/temporal/explored.toml
- * has their interleavings. */
+/* test_tc.c: TC-Strong and TC-Weak: timestamps that begin again, loads that merge, tables and messages.
+ * protocols/temporal/explored.toml has their interleavings. */
 #include <string.h>
 
 #include "base/blocks.h"
@@ -16,7 +16,7 @@ static const gpc_explore_thread_t loads[] = {THREAD(0, LD(X), LD(X), LD(X), LD(X
 static const gpc_explore_thread_t one_load_each[] = {THREAD(0, LD(X)), THREAD(0, LD(X)), THREAD(0, LD(X))};
 static const char *const both[] = {"tc-strong", "tc-weak"};
 
-/* ---- timestamps that begin again --------------------------------------------------------------------------------------- */
+/* ---- timestamps that begin again --------------------------------------------------------------------------------- */
 
 /* A world of one core and one variable, of timestamps of six bits; ticks until its clock says `now`. */
 enum { SIX_BITS = 6, LAST = 63 };
@@ -47,7 +47,8 @@ hits_after_a_load_at(gpc_world_t *world, gpc_cycle_t now)
     return world->l1s[0]->statistics->load_hits;
 }
 
-/* Read at 40, a copy may be read to 63; at the wrap all copies are gone, also those whose bits say that they have time left. */
+/* Read at 40, a copy may be read to 63; at the wrap all copies are gone, also those whose bits say that they have time
+ * left. */
 static void
 copies_end_when_timestamps_begin_again(void)
 {
@@ -107,8 +108,8 @@ typedef struct {
     gpc_option_value_t lifetime;
 } merged_t;
 
-/* Three warps of core 0 and a line that the L2 has. Warp 0 loads at 10 and gets a lease from 20 to 21; the others load at these
- * cycles. The data is still in flight. */
+/* Three warps of core 0 and a line that the L2 has. Warp 0 loads at 10 and gets a lease from 20 to 21; the others load
+ * at these cycles. The data is still in flight. */
 static merged_t *
 loads_merged_at(const char *protocol, gpc_cycle_t second, gpc_cycle_t third)
 {
@@ -213,7 +214,7 @@ a_lifetime_that_timestamps_have_no_room_for_is_refused(void)
     }
 }
 
-/* ---- the tables ------------------------------------------------------------------------------------------------------ */
+/* ---- the tables -------------------------------------------------------------------------------------------------- */
 
 static void
 tables_are_whole(void)

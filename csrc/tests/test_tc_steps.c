@@ -1,4 +1,5 @@
-/* test_tc_steps.c: the controller executes steps of TC-Weak's tables: pre-events, hooks of the order, transactions without a way. */
+/* test_tc_steps.c: the controller executes steps of TC-Weak's tables: pre-events, hooks of the order, transactions
+ * without a way. */
 #include "protocols/registry.h"
 #include "protocols/temporal/tc.h"
 #include "tests/controller_bench.h"

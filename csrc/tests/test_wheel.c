@@ -1,5 +1,5 @@
-/* test_wheel.c: does the event wheel keep the exact order (tick, priority, target, kind), near and far, in whatever order events are
- * scheduled? */
+/* test_wheel.c: does the event wheel keep the exact order (tick, priority, target, kind), near and far, in whatever
+ * order events are scheduled? */
 #include "base/errors.h"
 #include "engine/wheel.h"
 #include "harness.h"
@@ -208,7 +208,7 @@ random_events_come_in_the_order_of_a_plain_list(void)
     CHECK_EQUAL_U64(wrong, 0);
 }
 
-/* ---- edge events ------------------------------------------------------------------------------------------------------- */
+/* ---- edge events ------------------------------------------------------------------------------------------------- */
 
 enum { PERIOD = 6, LONG_PERIOD = 48, TARGETS = 150, EDGE_PRIORITY = 2 };
 
@@ -249,8 +249,9 @@ a_target_has_one_near_edge_a_tick_and_clear_drops_it(void)
     CHECK_EQUAL_U64(next_name(), 149);
 }
 
-/* The reference with an edge event instead of every other event: near and far, of the running tick too, between all priorities. Names ascend,
- * and events of one target and kind come in that order; edge events have no name, and other events have other targets or kinds. */
+/* The reference with an edge event instead of every other event: near and far, of the running tick too, between all
+ * priorities. Names ascend, and events of one target and kind come in that order; edge events have no name, and other
+ * events have other targets or kinds. */
 static void
 compare_edges_with_a_plain_list(gpc_tick_t ticks)
 {

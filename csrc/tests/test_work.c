@@ -1,5 +1,6 @@
-/* test_work.c: does the monitor "whoever has work has an event" report a unit that sleeps on its work, while the others go on, and nothing
- * else? Each test disturbs the state of a running machine after every event, as an error in that unit would. */
+/* test_work.c: does the monitor "whoever has work has an event" report a unit that sleeps on its work, while the others
+ * go on, and nothing else? Each test disturbs the state of a running machine after every event, as an error in that
+ * unit would. */
 #include <string.h>
 
 #include "core/state.h"
@@ -60,8 +61,9 @@ begin(const char *protocol)
     return gpu;
 }
 
-/* Runs with a disturbance after each event; it returns whether it has changed anything. The report names the unit within 1,024 core
- * cycles of the last disturbance that mattered, and meanwhile other cores have issued instructions. */
+/* Runs with a disturbance after each event; it returns whether it has changed anything. The report names the unit
+ * within 1,024 core cycles of the last disturbance that mattered, and meanwhile other cores have issued
+ * instructions. */
 static void
 check_report(const char *protocol, bool (*disturb)(gpc_gpu_t *gpu), const char *unit)
 {
@@ -90,7 +92,7 @@ check_report(const char *protocol, bool (*disturb)(gpc_gpu_t *gpu), const char *
     gpc_gpu_free(gpu);
 }
 
-/* ---- units that forget their work -------------------------------------------------------------------------------------------- */
+/* ---- units that forget their work -------------------------------------------------------------------------------- */
 
 #ifndef GPC_COSTLY_ASSERTS /* whose comparison of the stored choice ends the program first */
 /* As if choose() left `forced` when the queue is empty. */
@@ -236,7 +238,7 @@ an_offer_without_a_repetition_is_reported(void)
     check_report("mesi", forget_offer, "L1 6 holds an offer of its core");
 }
 
-/* ---- no false reports ---------------------------------------------------------------------------------------------------------- */
+/* ---- no false reports -------------------------------------------------------------------------------------------- */
 
 static void
 a_machine_in_order_is_not_reported(void)

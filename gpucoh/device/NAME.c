@@ -1,5 +1,5 @@
-/* NAME.c: NAME, a coherence protocol for gpucoh, made by `gpucoh new-protocol NAME`. It begins without copies in the L1s: every access is
- * performed at the L2, one of a core and line at a time.
+/* NAME.c: NAME, a coherence protocol for gpucoh, made by `gpucoh new-protocol NAME`. It begins without copies in the
+ * L1s: every access is performed at the L2, one of a core and line at a time.
  *
  * Paper    Where do the rules come from? What is inferred, what differs?
  * Try it   gpucoh run stn -p ./NAME.c --scale tiny --check    right values, under monitors
@@ -7,9 +7,10 @@
  *          gpucoh litmus MP SB -p ./NAME.c                    the memory model
  *          gpucoh fuzz -p ./NAME.c --ops 60000                random programs; every cell entered
  *          gpucoh protocols ./NAME.c                          these tables, as they are printed
- * Go on    Give the L1 copies: a state L1_V with [L1_LOAD] = GO(L1_V, act_hit), an event L1_EVICT (GPC_MSG_EVICT) that leads from it to
- *          L1_I, and a state of loads alone that begins with act_reserve_way and ends with act_fill, act_complete. When does a copy go?
- *          Until the tables say it, `gpucoh verify` shows what is wrong. docs/how-to/add-a-protocol.md goes on. */
+ * Go on    Give the L1 copies: a state L1_V with [L1_LOAD] = GO(L1_V, act_hit), an event L1_EVICT (GPC_MSG_EVICT) that
+ *          leads from it to L1_I, and a state of loads alone that begins with act_reserve_way and ends with act_fill,
+ *          act_complete. When does a copy go? Until the tables say it, `gpucoh verify` shows what is wrong.
+ *          docs/how-to/add-a-protocol.md goes on. */
 #include "controller/outside.h"
 
 /*     name    class network bytes word line */

@@ -10,8 +10,8 @@
 /* ---- the explorer: the same tables and order.c on a small machine, every interleaving ---------------------------- */
 
 /* Threads of a core are warps of one block. EXIT, a release at system scope, is a thread's last operation. KERNEL ends
- * a launch and begins the next one: all threads have the same number of them. HOST_LOAD and HOST_STORE are KERNELs between whose launches
- * the host accesses the variable. Threads of a core have the same number of
+ * a launch and begins the next one: all threads have the same number of them. HOST_LOAD and HOST_STORE are KERNELs
+ * between whose launches the host accesses the variable. Threads of a core have the same number of
  * barriers in each launch, but a thread that ends with EXIT may have fewer in the last one. */
 #define GPC_EXPLORE_OPERATIONS(X)                                                                                      \
     X(LOAD, "load") X(STORE, "store") X(ADD, "atomic add") X(FENCE, "fence") X(BARRIER, "barrier of the core's threads") \
@@ -72,11 +72,11 @@ typedef struct {
 
 /* JSON: {states, transitions, depth, complete, outcomes: [[value read by each load and atomic, in order of threads],
  * ..] with final values of the variables behind them, cells: {table: [number of each of its cells that was entered]},
- * violations: [{kind, what, nodes: [[controller, position, index], ..], trace: [{kind, ..}, ..]}], at most one, by a shortest path; limits: [why the search ended
- * early, ..]}. complete: every state that the reductions leave was explored, there is neither a violation nor a limit. Violations: an outcome
- * that is not allowed; a protocol error; an invariant of the protocol's monitor; a state from which the programs can
- * never be done and all be quiet again (evictions do not count as help). Two states that differ by time's passing or a
- * renaming of equal cores are one. */
+ * violations: [{kind, what, nodes: [[controller, position, index], ..], trace: [{kind, ..}, ..]}], at most one, by a
+ * shortest path; limits: [why the search ended early, ..]}. complete: every state that the reductions leave was
+ * explored, there is neither a violation nor a limit. Violations: an outcome that is not allowed; a protocol error; an
+ * invariant of the protocol's monitor; a state from which the programs can never be done and all be quiet again
+ * (evictions do not count as help). Two states that differ by time's passing or a renaming of equal cores are one. */
 GPC_MUST_CHECK int gpc_explore(const gpc_explore_t *what, gpc_text_t *out);
 
 #endif

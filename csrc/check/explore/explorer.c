@@ -241,8 +241,8 @@ list_moves(explorer_t *self)
     return status;
 }
 
-/* Whether programs may count on the move: evictions and background timers need not happen, a serving timer expires while
- * a thread has not ended. */
+/* Whether programs may count on the move: evictions and background timers need not happen, a serving timer expires
+ * while a thread has not ended. */
 static bool
 is_help(const gpc_move_t *move, bool programs_done)
 {

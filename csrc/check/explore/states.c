@@ -212,7 +212,8 @@ differs(const uint8_t *one, const uint8_t *other)
     return a != b;
 }
 
-/* Whether two groups of eight words differ: without a branch per word, for most of an image equals the first state's. */
+/* Whether two groups of eight words differ: without a branch per word, for most of an image equals the first
+ * state's. */
 static bool
 group_differs(const uint8_t *one, const uint8_t *other)
 {
@@ -260,8 +261,8 @@ gpc_states_queue(gpc_states_t *self, const uint8_t *image)
     return GPC_OK;
 }
 
-/* The pieces of an image, from the block's place `at`: overwritten with the first state's words, or with their own. Returns the
- * place behind them. */
+/* The pieces of an image, from the block's place `at`: overwritten with the first state's words, or with their own.
+ * Returns the place behind them. */
 static size_t
 take_pieces(const gpc_states_t *self, const gpc_state_block_t *block, size_t at, bool undo, uint8_t *image)
 {

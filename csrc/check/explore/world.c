@@ -153,7 +153,8 @@ exits(const gpc_explore_thread_t *thread)
     return thread->num_ops && thread->ops[thread->num_ops - 1].kind == GPC_EXPLORE_EXIT;
 }
 
-/* Checks that threads have equal numbers of kernels, and of barriers but after their EXIT: they would deadlock otherwise. */
+/* Checks that threads have equal numbers of kernels, and of barriers but after their EXIT: they would deadlock
+ * otherwise. */
 static int
 check_meetings(gpc_world_t *self, uint32_t thread, uint32_t other)
 {

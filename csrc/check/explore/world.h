@@ -36,7 +36,8 @@ typedef enum {
 typedef struct {
     uint8_t kind; /* gpc_move_kind_t */
     uint8_t a, b,
-        c; /* thread; or source, destination, network; or node (and line, array; or part); or whether the timer serves */
+        /* thread; or source, destination, network; or node (and line, array; or part); or whether the timer serves */
+        c;
     uint16_t position; /* of the message in an unordered channel, or of the answer */
 } gpc_move_t;
 
@@ -182,8 +183,8 @@ GPC_MUST_CHECK int gpc_world_arrive(gpc_world_t *self, uint32_t thread, const gp
 GPC_MUST_CHECK int gpc_world_leave_barrier(gpc_world_t *self, uint32_t thread);
 bool gpc_world_may_end(const gpc_world_t *self, uint32_t node);
 GPC_MUST_CHECK int gpc_world_end(gpc_world_t *self, uint32_t node);
-/* Sends KERNEL_END of the last launch where its programs have ended, at once: what comes between is explored where programs have
- * several launches. */
+/* Sends KERNEL_END of the last launch where its programs have ended, at once: what comes between is explored where
+ * programs have several launches. */
 GPC_MUST_CHECK int gpc_world_end_last(gpc_world_t *self);
 /* Whether the next launch may begin when nothing is in flight. */
 bool gpc_world_may_begin(const gpc_world_t *self);

@@ -1,5 +1,5 @@
-/* world_encode.c: encodes a state, and overwrites what distinguishes no states. Two encodings are equal exactly when the
- * states are, up to a time shift and a renaming. */
+/* world_encode.c: encodes a state, and overwrites what distinguishes no states. Two encodings are equal exactly when
+ * the states are, up to a time shift and a renaming. */
 #include <string.h>
 
 #include "check/explore/world.h"
@@ -194,7 +194,8 @@ encode_launch(const gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encod
 
 enum { MOST_SORTED = 8 };
 
-/* Sorts the newest of count + 1 encodings among the others, which begin at starts[0] .. starts[count - 1] and are sorted. */
+/* Sorts the newest of count + 1 encodings among the others, which begin at starts[0] .. starts[count - 1] and are
+ * sorted. */
 static void
 sort_newest(gpc_encoder_t *out, size_t *starts, uint32_t count, size_t newest)
 {
@@ -316,10 +317,10 @@ gpc_world_encode(gpc_world_t *self, const gpc_symmetry_t *symmetry, gpc_encoder_
     encode(self, symmetry, out);
 }
 
-/* ---- data that no cell reads ------------------------------------------------------------------------------------------- */
+/* ---- data that no cell reads ------------------------------------------------------------------------------------- */
 
-/* The state of a word is in the transaction, if that has one. Data that the table declares unread are overwritten, with a value that
- * no program writes: a table that reads them is wrong. */
+/* The state of a word is in the transaction, if that has one. Data that the table declares unread are overwritten, with
+ * a value that no program writes: a table that reads them is wrong. */
 static void
 scrub_line(const gpc_controller_t *unit, const gpc_tags_t *tags, gpc_index_t way)
 {

@@ -165,7 +165,7 @@ gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves)
     return status;
 }
 
-/* ---- execution of a move. A request that is not taken stays where it is; its effects (an eviction) remain. --------- */
+/* ---- execution of a move. A request that is not taken stays where it is; its effects (an eviction) remain. ------- */
 
 static gpc_index_t
 take_at(gpc_world_t *self, gpc_list_t *list, uint32_t position)

@@ -166,7 +166,8 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint32_t lat
     return GPC_OK;
 }
 
-/* A write takes effect at once, and an entry that is refused acts in a later state, which the explorer visits anyway. */
+/* A write takes effect at once, and an entry that is refused acts in a later state, which the explorer visits
+ * anyway. */
 static bool
 port_memory_room(const void *world, gpc_address_t line)
 {

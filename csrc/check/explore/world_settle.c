@@ -1,4 +1,5 @@
-/* world_settle.c: messages that a protocol declares to commute arrive at once: other moments would only multiply states. */
+/* world_settle.c: messages that a protocol declares to commute arrive at once: other moments would only multiply
+ * states. */
 #include "check/explore/world.h"
 #include "controller/controller.h"
 

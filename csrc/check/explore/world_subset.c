@@ -1,13 +1,16 @@
-/* world_subset.c: the nodes whose moves suffice in a state, for protocols whose controllers affect each other by messages alone.
+/* world_subset.c: the nodes whose moves suffice in a state, for protocols whose controllers affect each other by
+ * messages alone.
  *
- * A node's next step depends on its own state and on the heads of the ordered channels to it. A set of nodes is closed if every channel
- * from outside to a member has a message: what others do meanwhile comes behind it. Their moves then commute with the members' moves, and
- * are explored after these (a weak stubborn set: Valmari, 1991). An eviction of others may use up the evictions that remain, but then no
- * member's eviction follows it. The explorer expands a state completely where no member's move, but for evictions, leads to a state that it
- * has not expanded yet, so that no node's moves are put off for ever.
+ * A node's next step depends on its own state and on the heads of the ordered channels to it. A set of nodes is closed
+ * if every channel from outside to a member has a message: what others do meanwhile comes behind it. Their moves then
+ * commute with the members' moves, and are explored after these (a weak stubborn set: Valmari, 1991). An eviction of
+ * others may use up the evictions that remain, but then no member's eviction follows it. The explorer expands a state
+ * completely where no member's move, but for evictions, leads to a state that it has not expanded yet, so that no
+ * node's moves are put off for ever.
  *
- * States at rest, and what they can be reached from, are those of the whole exploration; so is every step of a node, with its state and the
- * message that it takes. An invariant over several nodes is checked in the states that are visited. */
+ * States at rest, and what they can be reached from, are those of the whole exploration; so is every step of a node,
+ * with its state and the message that it takes. An invariant over several nodes is checked in the states that are
+ * visited. */
 #include "check/explore/world.h"
 
 static bool

@@ -69,7 +69,7 @@ clock_at(const gpc_logical_t *self, uint32_t core, uint32_t warp)
     return &self->clocks[(size_t) core * self->warps_per_core + (self->watched->warp_clock ? warp : 0)];
 }
 
-/* ---- clocks ------------------------------------------------------------------------------------------------------- */
+/* ---- clocks ------------------------------------------------------------------------------------------------------ */
 
 void
 gpc_logical_launched(gpc_logical_t *self)

@@ -1,5 +1,6 @@
-/* logical.h: the monitor's own clocks for protocols of logical time (GPC_PROMISE_LOGICAL): of each core, from the versions that it reads
- * and writes, and of each line, from the versions of its writes and the leases that its bank has given. */
+/* logical.h: the monitor's own clocks for protocols of logical time (GPC_PROMISE_LOGICAL): of each core, from the
+ * versions that it reads and writes, and of each line, from the versions of its writes and the leases that its bank has
+ * given. */
 #ifndef GPC_CHECK_LOGICAL_H
 #define GPC_CHECK_LOGICAL_H
 
@@ -18,8 +19,9 @@ typedef struct {
 typedef struct {
     uint64_t floor; /* no later access of the warp may be earlier */
     uint64_t seen;  /* the latest version that the warp has read or written */
-    uint64_t
-        least; /* of the versions of writes that the warp has issued since `since`: what it had seen at its last release or acquire */
+    /* of the versions of writes that the warp has issued since `since`: what it had seen at its last release or
+     * acquire */
+    uint64_t least;
     gpc_cycle_t since;
     bool acquires; /* its last access was an acquire */
 } gpc_logical_warp_t;
@@ -50,8 +52,8 @@ void gpc_logical_began(gpc_logical_t *self, uint32_t core, uint32_t warp);
 void gpc_logical_met(gpc_logical_t *self, uint32_t core, uint64_t warps);
 /* A step of the line's bank: it remembers every lease. */
 GPC_MUST_CHECK int gpc_logical_bank(gpc_logical_t *self, gpc_controller_t *bank, gpc_address_t line);
-/* A write of a request that issued in that cycle is performed at the version: later than every lease, no earlier than the line's last
- * one, nor than what its warp had seen before a release or acquire. */
+/* A write of a request that issued in that cycle is performed at the version: later than every lease, no earlier than
+ * the line's last one, nor than what its warp had seen before a release or acquire. */
 GPC_MUST_CHECK int gpc_logical_performed(gpc_logical_t *self, gpc_controller_t *unit, const gpc_msg_t *write,
                                          gpc_cycle_t issued, uint64_t version);
 /* The core's store or atomic completes: its clock has reached the version. */

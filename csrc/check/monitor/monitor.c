@@ -1,4 +1,5 @@
-/* monitor.c: checks of cached copies after every step, of fences and of barriers; the events that monitors subscribe to. */
+/* monitor.c: checks of cached copies after every step, of fences and of barriers; the events that monitors subscribe
+ * to. */
 #include "check/monitor/monitor.h"
 
 #include <inttypes.h>
@@ -90,7 +91,8 @@ check_lease(gpc_monitor_t *self, gpc_controller_t *l1, gpc_index_t way, gpc_addr
     gpc_index_t home;
     uint8_t state = gpc_state_at(bank, line, 0, &home);
     if (l1->type->owned && home != GPC_NONE && !gpc_is_among(self->watched.bank_words, state)) {
-        return GPC_OK; /* an owner, which has kept a copy, has sent the words and their lease, and the bank does not have them yet */
+        /* an owner, which has kept a copy, has sent the words and their lease, and the bank does not have them yet */
+        return GPC_OK;
     }
     self->counts.leases++;
     if (lease <= leased) {

@@ -1,7 +1,8 @@
 /* monitor.h: run-time monitors (check=True), which check a protocol's promises during a run, independently of its
  * tables.
  *
- * Monitors subscribe to the world's stream (base/observe.h): steps of controllers, performed writes, completed requests, fences,
+ * Monitors subscribe to the world's stream (base/observe.h): steps of controllers, performed writes, completed
+ *          requests, fences,
  * barriers, blocks and launches. A protocol declares its promises by gpc_watched_t and by its own `monitor`. */
 #ifndef GPC_CHECK_MONITOR_H
 #define GPC_CHECK_MONITOR_H

@@ -53,8 +53,8 @@ typedef struct {
     gpc_mask_t copies, readable, owned;
 } gpc_copy_t;
 
-/* monitor_values.c: a store or atomic is performed; a store is accepted; a request is completed; at the end of a launch every accepted
- * store has been performed. */
+/* monitor_values.c: a store or atomic is performed; a store is accepted; a request is completed; at the end of a launch
+ * every accepted store has been performed. */
 GPC_MUST_CHECK int gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write,
                                          gpc_cycle_t until);
 GPC_MUST_CHECK int gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *store);
@@ -79,7 +79,8 @@ gpc_monitor_now(const gpc_controller_t *unit)
     return unit->ports->now(unit->world);
 }
 
-/* The warp has passed an order point at this cycle (gpc_order_traits_t.order_point), which the monitors recognise by themselves. */
+/* The warp has passed an order point at this cycle (gpc_order_traits_t.order_point), which the monitors recognise by
+ * themselves. */
 static inline void
 gpc_monitor_note_point(gpc_monitor_t *self, uint32_t core, uint32_t warp, gpc_cycle_t at)
 {

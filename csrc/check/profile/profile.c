@@ -185,7 +185,8 @@ waits_for_register(uint8_t cause)
     return cause == GPC_STALL_scoreboard || cause == GPC_STALL_poll || cause == GPC_STALL_lock;
 }
 
-/* The instruction that wrote the register, or, where a loop computes with the value that it polls, the access to the word. */
+/* The instruction that wrote the register, or, where a loop computes with the value that it polls, the access to the
+ * word. */
 static uint32_t
 writer_of(const gpc_profile_t *self, uint32_t core, uint32_t w, uint32_t pc, uint8_t cause, uint32_t entry)
 {

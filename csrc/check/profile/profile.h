@@ -1,7 +1,7 @@
 /* profile.h: where a run's cycles, hits, misses, copies and flits go: by instruction, buffer and warp.
  *
- * A subscriber. Its counts add up to the run's statistics: cycles are reported when the cores count them, the counts of a
- * controller are read after each of its steps. It changes nothing in the world. */
+ * A subscriber. Its counts add up to the run's statistics: cycles are reported when the cores count them, the counts of
+ * a controller are read after each of its steps. It changes nothing in the world. */
 #ifndef GPC_CHECK_PROFILE_H
 #define GPC_CHECK_PROFILE_H
 

@@ -146,8 +146,8 @@ gpc_profile_sweep(gpc_profile_t *self)
     }
 }
 
-/* The flash adds them to the controller's count afterwards. It is charged to what its core has selected: the acquire, or
- * what waits for it. */
+/* The flash adds them to the controller's count afterwards. It is charged to what its core has selected: the acquire,
+ * or what waits for it. */
 void
 gpc_profile_dropped(gpc_profile_t *self, const gpc_observation_t *event)
 {

@@ -164,7 +164,8 @@ lets_go(const gpc_handover_t *handover, const gpc_moment_t *at)
     return handover->core == at->core && (handover->warps >> at->warp & 1) != 0 && handover->cycle <= at->cycle;
 }
 
-/* From the last issue back to what let its warp go on, and so on: a handover is of an earlier moment than the one before. */
+/* From the last issue back to what let its warp go on, and so on: a handover is of an earlier moment than the one
+ * before. */
 void
 gpc_profile_follow_waits(gpc_profile_t *self)
 {

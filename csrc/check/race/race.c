@@ -416,8 +416,9 @@ completed(gpc_race_t *self, const gpc_msg_t *request)
 
 /* ---- the stream -------------------------------------------------------------------------------------------------- */
 
-/* An accepted store has no request any more. It has counted as performed when it was accepted, while its access was known: a read before
- * the store is performed then counts as ordered after it, which misses races and reports no false ones. */
+/* An accepted store has no request any more. It has counted as performed when it was accepted, while its access was
+ * known: a read before the store is performed then counts as ordered after it, which misses races and reports no false
+ * ones. */
 static int
 write_performed(gpc_race_t *self, const gpc_msg_t *write)
 {

@@ -120,8 +120,8 @@ gpc_race_word_t *gpc_race_word_at(gpc_race_t *self, gpc_address_t address); /* N
 gpc_race_sync_t *gpc_race_sync_of(gpc_race_t *self, gpc_race_word_t *word);
 void gpc_race_forget_words(gpc_race_t *self, gpc_address_t first, uint32_t count);
 void gpc_race_forget_all(gpc_race_t *self); /* a launch is over */
-/* Checks the access to a word, or to `bytes` bytes of it, against the earlier ones and adds it. 0; 1: a race with *other;
- * or an error. */
+/* Checks the access to a word, or to `bytes` bytes of it, against the earlier ones and adds it. 0; 1: a race with
+ * *other; or an error. */
 GPC_MUST_CHECK int gpc_race_meet(gpc_race_t *self, gpc_address_t address, uint32_t bytes,
                                  const gpc_race_thread_t *thread, const gpc_race_access_t *access,
                                  gpc_race_access_t *other);

@@ -257,7 +257,7 @@ note_block(gpc_trace_t *self, const gpc_observation_t *event)
     }
 }
 
-/* ---- the subscriber ------------------------------------------------------------------------------------------------ */
+/* ---- the subscriber ---------------------------------------------------------------------------------------------- */
 
 static void
 note(gpc_trace_t *self, const gpc_observation_t *event)

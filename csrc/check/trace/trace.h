@@ -1,5 +1,5 @@
-/* trace.h: a record of what happens to some lines in some cycles: what warps do, steps of controllers' tables, messages, memory
- * requests. It keeps the last records only. */
+/* trace.h: a record of what happens to some lines in some cycles: what warps do, steps of controllers' tables,
+ * messages, memory requests. It keeps the last records only. */
 #ifndef GPC_CHECK_TRACE_H
 #define GPC_CHECK_TRACE_H
 

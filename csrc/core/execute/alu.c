@@ -300,8 +300,8 @@ vector_floor_modulo(uint32_t a, uint32_t b)
         (void) c;                                                                                                   \
         __VA_ARGS__                                                                                                 \
     }
-/* The loops over lanes exist twice: for all hosts, and for those with vectors of eight words. The second ones compute the same: no
- * product is fused with a sum. */
+/* The loops over lanes exist twice: for all hosts, and for those with vectors of eight words. The second ones compute
+ * the same: no product is fused with a sum. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HAS_WIDE 1
 #define DEFINE_ALL(name, ...)            \

@@ -23,7 +23,8 @@ GPC_MUST_CHECK int gpc_core_check_written(void *cores, const gpc_observation_t *
 /* sync.c */
 GPC_MUST_CHECK int gpc_core_issue_fence(gpc_issue_t *x, const gpc_decoded_t *d);
 GPC_MUST_CHECK int gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d);
-/* Before the warp's end: completes the barriers that wait for it alone, and have no count; or waits, as a last arrival does. */
+/* Before the warp's end: completes the barriers that wait for it alone, and have no count; or waits, as a last arrival
+ * does. */
 GPC_MUST_CHECK int gpc_core_leave_barriers(gpc_issue_t *x, const gpc_decoded_t *d);
 /* Whether every warp of the block that has not ended waits at a barrier. */
 bool gpc_core_block_stuck(const gpc_cores_t *self, uint32_t core, uint32_t block);

@@ -207,7 +207,8 @@ gpc_math_rsqrt(float x)
     return (float) (y * (1.5 - 0.5 * (double) x * y * y));
 }
 
-/* The product is exact in double; the sum is rounded to odd there, so that its rounding to f32 is that of the exact sum. */
+/* The product is exact in double; the sum is rounded to odd there, so that its rounding to f32 is that of the exact
+ * sum. */
 float
 gpc_math_fma(float a, float b, float c)
 {

@@ -6,7 +6,8 @@
 #include "core/registers.h"
 #include "core/where.h"
 
-/* Bit l: lane l of 32 is not zero. A table instead of a shift by l, which the compiler does not vectorise everywhere. */
+/* Bit l: lane l of 32 is not zero. A table instead of a shift by l, which the compiler does not vectorise
+ * everywhere. */
 static uint32_t
 not_zero(const uint32_t *lanes)
 {

@@ -371,7 +371,8 @@ gpc_core_warp_ended(gpc_issue_t *x)
     return launch->blocks_done == launch->blocks ? count_empty_cores(self, x->now + 1) : GPC_OK;
 }
 
-/* A number from 0 to the machine's start_skew for the n-th of the first blocks, from seed, launch and n (SplitMix64). */
+/* A number from 0 to the machine's start_skew for the n-th of the first blocks, from seed, launch and n
+ * (SplitMix64). */
 static gpc_cycle_t
 draw_skew(const gpc_cores_t *self, uint32_t n)
 {

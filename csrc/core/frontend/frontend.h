@@ -18,8 +18,8 @@ GPC_MUST_CHECK int gpc_core_observe_counted(gpc_cores_t *self, uint32_t core, ui
 
 /* warp.c: the reconvergence stack. */
 void gpc_warp_branch(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t taken);
-/* Removes entries that have reached their reconvergence point or have no lane left, and counts the active lanes: follows
- * every change of the top's lanes. */
+/* Removes entries that have reached their reconvergence point or have no lane left, and counts the active lanes:
+ * follows every change of the top's lanes. */
 void gpc_warp_pop_finished(gpc_issue_t *x);
 void gpc_warp_end_lanes(gpc_issue_t *x); /* the active lanes; the warp continues with other lanes if there are any */
 

@@ -1,8 +1,9 @@
-/* polling.c: finds the loads and atomics that a loop repeats until their value ends it: polls and attempts to take a lock.
+/* polling.c: finds the loads and atomics that a loop repeats until their value ends it: polls and attempts to take a
+ * lock.
  *
- * A loop is the code between a backward branch or jump and its target. Such an access has an address that the loop does not
- * change, and its value reaches a branch that leaves the loop: through registers, the scratchpad, local arrays, or by deciding
- * which instructions execute. Of atomics only CAS and EXCH are attempts: the others succeed each time. */
+ * A loop is the code between a backward branch or jump and its target. Such an access has an address that the loop does
+ * not change, and its value reaches a branch that leaves the loop: through registers, the scratchpad, local arrays, or
+ * by deciding which instructions execute. Of atomics only CAS and EXCH are attempts: the others succeed each time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,7 +125,8 @@ follow(const gpc_loop_t *loop, uint32_t pc, value_t *value)
     return depends && leaves(loop, pc, d);
 }
 
-/* Whether the value of the access at `from` reaches a branch that leaves the loop, in this iteration or the next two. */
+/* Whether the value of the access at `from` reaches a branch that leaves the loop, in this iteration or the next
+ * two. */
 static bool
 decides(const gpc_loop_t *loop, uint32_t from)
 {
@@ -145,7 +147,8 @@ decides(const gpc_loop_t *loop, uint32_t from)
     return false;
 }
 
-/* The instructions from `pc` to `last` that read a register wait for it, until another one writes it: false, if none does. */
+/* The instructions from `pc` to `last` that read a register wait for it, until another one writes it: false, if none
+ * does. */
 static bool
 mark_readers(gpc_decoded_t *code, uint32_t pc, uint32_t last, uint16_t of, uint8_t cause)
 {
@@ -163,7 +166,8 @@ mark_readers(gpc_decoded_t *code, uint32_t pc, uint32_t last, uint16_t of, uint8
     return true;
 }
 
-/* Marks the loop's attempt, and its first one where the compiler has moved that before the loop: of the same source line. */
+/* Marks the loop's attempt, and its first one where the compiler has moved that before the loop: of the same source
+ * line. */
 static void
 mark(const gpc_loop_t *loop, gpc_decoded_t *code, uint32_t from)
 {
@@ -221,7 +225,7 @@ gpc_core_mark_polls(gpc_core_launch_t *launch)
     return GPC_OK;
 }
 
-/* ---- registers that decide what warps do after a barrier -------------------------------------------------------------------- */
+/* ---- registers that decide what warps do after a barrier --------------------------------------------------------- */
 
 /* The instructions of the outermost loop with a barrier at `pc`; false: it is in no loop. */
 static bool

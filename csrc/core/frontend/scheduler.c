@@ -4,8 +4,8 @@
  * A core in which no warp can issue sleeps; when it wakes, the cycles are counted under the reason for which it
  * slept.
  *
- * Cores' cycles are most events of a run: what each of them executes is forced into the loop over events (always_inline), up to
- * the arithmetic of a warp. */
+ * Cores' cycles are most events of a run: what each of them executes is forced into the loop over events
+ * (always_inline), up to the arithmetic of a warp. */
 #include "core/execute/execute.h"
 #include "core/frontend/frontend.h"
 #include "core/memory/load_store.h"
@@ -267,8 +267,8 @@ issue_next(gpc_issue_t *x)
 
 /* ---- the cycle --------------------------------------------------------------------------------------------------- */
 
-/* While the load-store queue is full, sets the ready warps aside whose next instruction needs it. Out of line: GCC would compute its
- * addresses in every cycle. */
+/* While the load-store queue is full, sets the ready warps aside whose next instruction needs it. Out of line: GCC
+ * would compute its addresses in every cycle. */
 __attribute__((noinline)) static int
 set_aside(gpc_cores_t *self, uint32_t core_index)
 {

@@ -1,4 +1,5 @@
-/* stuck.c: why a launch makes no progress: progress itself, what groups of warps do, and blocks that have not started. */
+/* stuck.c: why a launch makes no progress: progress itself, what groups of warps do, and blocks that have not
+ * started. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -111,8 +111,8 @@ gpc_core_query_order(gpc_issue_t *x, const gpc_decoded_t *d)
     return gpc_core_block_for_order(x, d, verdict, until);
 }
 
-/* Queries order.c for the words of every lane, those of consecutive lanes of a line together, before any request is made. Out of
- * line: rare. */
+/* Queries order.c for the words of every lane, those of consecutive lanes of a line together, before any request is
+ * made. Out of line: rare. */
 __attribute__((noinline)) int
 gpc_core_query_lines(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
 {

@@ -1,5 +1,6 @@
-/* load_store.c: the load-store unit of a core. A warp's load, store or atomic becomes an access; the coalescer makes one
- * request per distinct line; the requests wait in the load-store queue, a FIFO that offers one per cycle to the L1 port.
+/* load_store.c: the load-store unit of a core. A warp's load, store or atomic becomes an access; the coalescer makes
+ * one request per distinct line; the requests wait in the load-store queue, a FIFO that offers one per cycle to the L1
+ * port.
  *
  * The queue cannot deadlock: a warp waits for places that only older accesses occupy, and these need no further
  * place. */

@@ -31,7 +31,8 @@ typedef struct {
     bool one_word;         /* all lanes are active and access the same word */
 } gpc_one_line_t;
 
-/* Whether the lanes access words of one line that is entirely inside the buffer: most accesses. room: of the indices. */
+/* Whether the lanes access words of one line that is entirely inside the buffer: most accesses. room: of the
+ * indices. */
 bool gpc_core_find_line(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *room,
                         gpc_one_line_t *out);
 /* load_store.c */

@@ -1,9 +1,9 @@
 /* narrow.c: accesses to elements of 1 and 2 bytes.
  *
- * A load requests the element's word; the element is extended when it is written to the register. A store cannot carry a part of
- * a word: caches, buffers and messages know words only. It is a read-modify-write, GPC_ATOMIC_MERGE, which a protocol
- * performs where it performs atomics, so that no byte beside it is lost under any protocol. Its list has one entry per
- * word. Lanes that together cover all bytes of all words of a request make a plain store of it.
+ * A load requests the element's word; the element is extended when it is written to the register. A store cannot carry
+ * a part of a word: caches, buffers and messages know words only. It is a read-modify-write, GPC_ATOMIC_MERGE, which a
+ * protocol performs where it performs atomics, so that no byte beside it is lost under any protocol. Its list has one
+ * entry per word. Lanes that together cover all bytes of all words of a request make a plain store of it.
  */
 #include "core/memory/narrow.h"
 

@@ -236,7 +236,7 @@ end_of_fence(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope)
     return fence_part(self, core, warp, scope);
 }
 
-/* ---- the option fence_drains ----------------------------------------------------------------------------------------- */
+/* ---- the option fence_drains ------------------------------------------------------------------------------------- */
 
 static bool
 has_stores(const gpc_order_warp_t *warp)

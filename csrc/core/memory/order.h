@@ -59,8 +59,8 @@ typedef struct {
     uint64_t awaited; /* without a count: the block's warps that have not ended; 0: the count `expected` is given */
 } gpc_order_arrival_t;
 
-/* An outstanding line request; recorded under the traits same_line and same_word and the option word_order only, and not
- * under sc. */
+/* An outstanding line request; recorded under the traits same_line and same_word and the option word_order only, and
+ * not under sc. */
 typedef struct {
     gpc_index_t next; /* the next older request of the warp (word_order: of the core) */
     gpc_mask_t mask;
@@ -97,11 +97,11 @@ typedef struct gpc_order {
     uint32_t blocks;                  /* resident blocks per core */
     gpc_order_warp_t *warp;           /* [cores * warps], in the arena */
     gpc_pool_t touches;               /* of gpc_order_touch_t */
-    /* [cores * warps], in the arena: each warp's newest, or GPC_NONE; under word_order a core's, at its warp 0. NULL if none
-     * is recorded. */
+    /* [cores * warps], in the arena: each warp's newest, or GPC_NONE; under word_order a core's, at its warp 0. NULL if
+     * none is recorded. */
     gpc_index_t *touched;
-    /* [cores * warps], in the arena: bit w: the warp's fence waits for the stores of warp w; its own bit: it has begun to wait.
-     * NULL without fence_drains. */
+    /* [cores * warps], in the arena: bit w: the warp's fence waits for the stores of warp w; its own bit: it has begun
+     * to wait. NULL without fence_drains. */
     uint64_t *drains;
     gpc_order_barrier_t *barrier; /* [cores * blocks * GPC_NAMED_BARRIERS], in the arena */
     uint32_t joined_size;
@@ -122,9 +122,9 @@ GPC_MUST_CHECK int gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_
 /* A load, store or atomic has issued after GO; it completes when its last line request completes. */
 void gpc_order_issued(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access);
 GPC_MUST_CHECK int gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access);
-/* touches.c: whether the traits same_line and same_word, and the option word_order, permit an access to these words of the
- * line: GO or SAME_LINE, without effect. Called for every line of an access before gpc_order_may_issue, whose GO has
- * effects. */
+/* touches.c: whether the traits same_line and same_word, and the option word_order, permit an access to these words of
+ * the line: GO or SAME_LINE, without effect. Called for every line of an access before gpc_order_may_issue, whose GO
+ * has effects. */
 int gpc_order_may_touch(const gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access,
                         gpc_address_t line, gpc_mask_t mask);
 static inline gpc_index_t *
@@ -145,15 +145,17 @@ void gpc_order_let_go(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_addre
 /* The kind of the warp's outstanding accesses, as a verdict; GO: it has none. */
 int gpc_order_older(const gpc_order_t *self, uint32_t core, uint32_t warp);
 
-/* The warp arrives, after GO for its BARRIER access. *released: once all have arrived, the warps that may continue, including
- * this one; else 0. Warps that do not wait contribute their metadata too. The last warp to arrive performs the release
- * part for all of them (of an access that is not weak, or with barrier_releases and its hook), before any warp leaves; each warp that
- * leaves performs the acquire part. A verdict other than GO: this would be the last arrival, but the release part is
- * incomplete; the warp has not arrived and retries as after gpc_order_may_issue. GPC_ERROR_BARRIER when counts disagree or
- * too many threads arrive. A warp that ends arrives with 0 threads at the barriers that wait for no other warp. */
+/* The warp arrives, after GO for its BARRIER access. *released: once all have arrived, the warps that may continue,
+ * including this one; else 0. Warps that do not wait contribute their metadata too. The last warp to arrive performs
+ * the release part for all of them (of an access that is not weak, or with barrier_releases and its hook), before any
+ * warp leaves; each warp that leaves performs the acquire part. A verdict other than GO: this would be the last
+ * arrival, but the release part is incomplete; the warp has not arrived and retries as after gpc_order_may_issue.
+ * GPC_ERROR_BARRIER when counts disagree or too many threads arrive. A warp that ends arrives with 0 threads at the
+ * barriers that wait for no other warp. */
 GPC_MUST_CHECK int gpc_order_barrier(gpc_order_t *self, uint32_t core, const gpc_order_arrival_t *arrival,
                                      uint64_t *released, gpc_cycle_t *until);
-/* Whether the barrier has arrivals, no count, and waits for no warp of `awaited`; *access: its own, with its widest scope. */
+/* Whether the barrier has arrivals, no count, and waits for no warp of `awaited`; *access: its own, with its widest
+ * scope. */
 bool gpc_order_barrier_is_complete_with(const gpc_order_t *self, uint32_t core, uint32_t block, uint32_t id,
                                         uint64_t awaited, gpc_access_t *access);
 void gpc_order_block_begin(gpc_order_t *self, uint32_t core, uint32_t block, uint64_t warps);

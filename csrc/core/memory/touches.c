@@ -7,8 +7,8 @@ touch_at(const gpc_order_t *self, gpc_index_t i)
     return (gpc_order_touch_t *) gpc_pool_at(&self->touches, i);
 }
 
-/* Whether the access waits for an older one to its line. Under word_order, two loads of which one is weak do not: what a
- * weak load reads orders nothing. */
+/* Whether the access waits for an older one to its line. Under word_order, two loads of which one is weak do not: what
+ * a weak load reads orders nothing. */
 static bool
 is_in_order(const gpc_order_t *self, const gpc_order_touch_t *older, uint32_t warp, const gpc_access_t *access,
             bool overlaps)

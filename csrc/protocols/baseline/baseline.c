@@ -1,12 +1,12 @@
 /* baseline.c: actions shared by the write-through baselines, and the L2 of no-l1 and no-coh.
  *
- * Paper    Singh et al., HPCA 2013, section 3.1: a write-back, write-allocate L2; a miss allocates an MSHR and frees the queue; the L2
- *          performs atomics.
+ * Paper    Singh et al., HPCA 2013, section 3.1: a write-back, write-allocate L2; a miss allocates an MSHR and frees
+ *          the queue; the L2 performs atomics.
  * Inferred message sizes; a store that misses is acknowledged after the fill, when the L2 has performed it.
  */
 #include "protocols/baseline/baseline.h"
 
-/* ---- L1: classification ---------------------------------------------------------------------------------------------------------- */
+/* ---- L1: classification ------------------------------------------------------------------------------------------ */
 
 enum { BASELINE_L1_EVENTS(GPC_FSM_EVENT_ENUM_) };
 
@@ -34,7 +34,7 @@ baseline_l1_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- L1: actions ----------------------------------------------------------------------------------------------------------------- */
+/* ---- L1: actions ------------------------------------------------------------------------------------------------- */
 
 GPC_SHARED_ACTION(act_request_line, "send GETS; the load becomes pending")
 {
@@ -58,11 +58,11 @@ GPC_SHARED_ACTION(act_count_dropped, "count a copy dropped when a kernel begins"
     return GPC_OK;
 }
 
-/* ---- L2: states and events --------------------------------------------------------------------------------------------------------- */
+/* ---- L2: states and events --------------------------------------------------------------------------------------- */
 
 GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
 
-/* ---- L2: classification --------------------------------------------------------------------------------------------------------------- */
+/* ---- L2: classification ------------------------------------------------------------------------------------------ */
 
 gpc_event_id_t
 baseline_l2_classify(const gpc_step_t *x)
@@ -85,7 +85,7 @@ baseline_l2_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- L2: actions ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- L2: actions ------------------------------------------------------------------------------------------------- */
 
 enum { SECTOR_WORDS = 8 };
 
@@ -140,7 +140,7 @@ GPC_SHARED_ACTION(act_answer_all, "send DATA to all pending loads")
     return gpc_answer_pending(x, MSG_DATA, answer);
 }
 
-/* ---- L2: the table. A stalled request waits for the line, in order of its source; the bank serves other lines. -------------------- */
+/* ---- L2: the table. A stalled request waits for the line, in order of its source; the bank serves other lines. --- */
 
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {

@@ -1,7 +1,7 @@
 /* baseline.h: shared by the write-through baselines: messages, and the actions of an L1 over an L2 that owns the data.
  *
- * Paper    Singh et al., HPCA 2013, section 3.1. Message sizes are inferred (the paper gives none): 8-byte header, 4-byte word
- *          mask, 4 bytes per word, 128-byte lines.
+ * Paper    Singh et al., HPCA 2013, section 3.1. Message sizes are inferred (the paper gives none): 8-byte header,
+ *          4-byte word mask, 4 bytes per word, 128-byte lines.
  */
 #ifndef GPC_PROTOCOLS_BASELINE_BASELINE_H
 #define GPC_PROTOCOLS_BASELINE_BASELINE_H
@@ -32,7 +32,7 @@ GPC_MESSAGES(MSG, BASELINE_MESSAGES)
         {.name = "request", .ordered = true, .requests = true}, {.name = "response", .ordered = true},                \
     }
 
-/* ---- L1 actions ----------------------------------------------------------------------------------------------------------------- */
+/* ---- L1 actions -------------------------------------------------------------------------------------------------- */
 
 /* First states and events of every L1 table over lines: one classifier serves all of them. */
 #define BASELINE_L1_STATES(X)                                             \
@@ -67,7 +67,7 @@ GPC_DECLARE_ACTION(act_write_through);
 GPC_DECLARE_ACTION(act_send_atomic);
 GPC_DECLARE_ACTION(act_count_dropped);
 
-/* ---- the L2 of no-l1 and no-coh ---------------------------------------------------------------------------------------------- */
+/* ---- the L2 of no-l1 and no-coh ---------------------------------------------------------------------------------- */
 
 extern const gpc_controller_type_t baseline_l2;
 extern const gpc_table_t baseline_l2_lines; /* its table */

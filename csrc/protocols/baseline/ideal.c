@@ -1,31 +1,33 @@
 /* ideal.c: IDEAL-COH, write-through L1s whose copies are invalidated at once and for free.
  *
- * Paper    Singh et al., HPCA 2013, section 1, names IDEAL-COH and does not describe it. The paper's public simulator (GPGPUSIM-RUBY) has
- *          an "idealized write-through protocol" (README), whose L2 invalidates the other sharers in the cycle of the store
- *          (ideal_VI_wt-L2cache.sm, f_ideallyInvSharersMinusRequestor).
- * Bounds   write-through protocols that read no stale copies and fetch lines (GPU-VI, GPU-VIni, TC-Strong, NO-L1), to a few percent:
- *          an invalidation that takes time leaves a copy readable longer. It is no upper bound of all protocols: MESI reuses written
- *          lines in a write-back L1, while every store here goes to the L2; TC-Weak (like NO-COH) hits copies that others have
- *          overwritten, until their leases end; no-l1[fill=sector] sends fewer words. Where strides fill the ways of a set with misses,
- *          the other protocols wait for a way and merge, while ideal requests each such load (stn: 12% behind GPU-VI at 4 ways, 4%
- *          before it at 16).
- * Inferred every cell. GPU-VI's L1 (section 4.2) over NO-COH's L2 with an oracle: when the L2 performs a store or atomic, every other
- *          L1 that holds the line, or has its data in flight, receives GPU-VI's invalidation at the same instant, without a message.
- *          It limits no sharers and awaits no acknowledgements. A read miss that finds every way reserved proceeds without a way and
- *          its data is used once, so that set conflicts never make it slower than NO-L1. The oracle lists the L1s that the L2 sent the
- *          line to (`copies`); after a fill, when the list is unknown, it queries all L1s. An L1 whose request has not reached the L2
- *          is not invalidated: it receives the new value.
- * Differs  the public simulator's L2 includes the L1s and recalls their copies, also at once; here an evicted line keeps its copies.
+ * Paper    Singh et al., HPCA 2013, section 1, names IDEAL-COH and does not describe it. The paper's public simulator
+ *          (GPGPUSIM-RUBY) has an "idealized write-through protocol" (README), whose L2 invalidates the other sharers
+ *          in the cycle of the store (ideal_VI_wt-L2cache.sm, f_ideallyInvSharersMinusRequestor).
+ * Bounds   write-through protocols that read no stale copies and fetch lines (GPU-VI, GPU-VIni, TC-Strong, NO-L1), to a
+ *          few percent: an invalidation that takes time leaves a copy readable longer. It is no upper bound of all
+ *          protocols: MESI reuses written lines in a write-back L1, while every store here goes to the L2; TC-Weak
+ *          (like NO-COH) hits copies that others have overwritten, until their leases end; no-l1[fill=sector] sends
+ *          fewer words. Where strides fill the ways of a set with misses, the other protocols wait for a way and merge,
+ *          while ideal requests each such load (stn: 12% behind GPU-VI at 4 ways, 4% before it at 16).
+ * Inferred every cell. GPU-VI's L1 (section 4.2) over NO-COH's L2 with an oracle: when the L2 performs a store or
+ *          atomic, every other L1 that holds the line, or has its data in flight, receives GPU-VI's invalidation at the
+ *          same instant, without a message. It limits no sharers and awaits no acknowledgements. A read miss that finds
+ *          every way reserved proceeds without a way and its data is used once, so that set conflicts never make it
+ *          slower than NO-L1. The oracle lists the L1s that the L2 sent the line to (`copies`); after a fill, when the
+ *          list is unknown, it queries all L1s. An L1 whose request has not reached the L2 is not invalidated: it
+ *          receives the new value.
+ * Differs  the public simulator's L2 includes the L1s and recalls their copies, also at once; here an evicted line
+ *          keeps its copies.
  */
 #include <string.h>
 
 #include "protocols/baseline/baseline.h"
 
-/* ---- the sharer filter: L1s that the oracle queries when the list is unknown -------------------------------------------------------- */
+/* ---- the sharer filter: L1s that the oracle queries when the list is unknown ------------------------------------- */
 
-/* Conservative filter: L1s that may hold a line, one set per hash of lines. An L1 that reserves a way for the line is in the set.
- * Evictions leave stale members, so the sets are rebuilt periodically from the L1s' tags. Without it a store at 256 cores would query
- * every L1, and each query misses the host's cache. */
+/* Conservative filter: L1s that may hold a line, one set per hash of lines. An L1 that reserves a way for the line is
+ * in the set. Evictions leave stale members, so the sets are rebuilt periodically from the L1s' tags. Without it a
+ * store at 256 cores would query every L1, and each query misses the host's cache. */
 enum { FILTER_SETS = 8192 };
 
 typedef struct {
@@ -87,7 +89,7 @@ filter_candidates(void *state, gpc_controller_t *const *l1s, uint32_t num_l1s, g
 
 static const gpc_instant_filter_t filter = {.bytes = filter_bytes, .candidates = filter_candidates};
 
-/* ---- L1 ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- L1 ---------------------------------------------------------------------------------------------------------- */
 
 #define L1_STATES(X)                                                                          \
     BASELINE_L1_STATES(X)                                                                     \
@@ -137,7 +139,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_INVALIDATE] = GO(L1_I, act_count_invalidation),
     },
     [L1_VM] = {
-        [L1_LOAD] = GO(L1_VM, act_request_line), /* a miss: the value is not readable before the L2 performs the store */
+        /* a miss: the value is not readable before the L2 performs the store */
+        [L1_LOAD] = GO(L1_VM, act_request_line),
         [L1_STORE] = GO(L1_VM, act_write_line, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
         [L1_EVICT] = NOT_A_VICTIM,
@@ -178,7 +181,7 @@ static const gpc_controller_type_t ideal_l1 = {
     .mshr = gpc_requests_mshr_described,
 };
 
-/* ---- L2: NO-COH's L2 with the oracle ------------------------------------------------------------------------------------------------ */
+/* ---- L2: NO-COH's L2 with the oracle ----------------------------------------------------------------------------- */
 
 GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
 BASELINE_L2_EVENTS(BASELINE_SAME)

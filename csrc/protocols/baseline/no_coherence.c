@@ -1,7 +1,8 @@
 /* no_coherence.c: NO-COH, the baseline GPU L1 without coherence.
  *
  * Paper    Singh et al., HPCA 2013, section 3.1: write-evict, write-no-allocate, write-through; 128-byte lines.
- * Inferred the cells: the paper's table 2 without its shaded coherence additions. Copies are dropped when a kernel begins, as on GPUs.
+ * Inferred the cells: the paper's table 2 without its shaded coherence additions. Copies are dropped when a kernel
+ *          begins, as on GPUs.
  * Differs  nowhere known.
  */
 #include "protocols/baseline/baseline.h"
@@ -31,7 +32,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_STORE] = GO(L1_II, act_release_way, act_write_through), /* write-evict */
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
         [L1_EVICT] = GO(L1_I),
-        [L1_KERNEL_BEGIN] = GO(L1_I, act_count_dropped), /* IV and II are impossible: the previous kernel's end waits for them */
+        /* IV and II are impossible: the previous kernel's end waits for them */
+        [L1_KERNEL_BEGIN] = GO(L1_I, act_count_dropped),
     },
     [L1_IV] = {
         [L1_LOAD] = GO(L1_IV, act_merge_load),

@@ -1,13 +1,16 @@
 /* no_l1.c: NO-L1, no first-level cache: every coalesced access goes to the L2.
  *
- * Paper    Singh et al., HPCA 2013, sections 1, 8.1, 8.4: the baseline of the inter-workgroup programs; trivially coherent, since the
- *          L2 holds the only copy. Misses of different warps do not merge (8.4).
- * Inferred a core has at most as many requests in flight as the L1 has MSHRs. An answer to a load carries the line; with fill=sector it
- *          carries the 32-byte sectors that have a requested word, as a Fermi without L1 reads them. L2 and DRAM transfer lines.
- * Options  l2=through: the baseline of Hechtman et al., HPCA 2014 (section 5): L2, directory and L3 of wt, which write through to memory, and
- *          stores are acknowledged there. Its loads are "similar to NVIDIA's Kepler" (section 5.1), which reads sectors: fill=sector.
- * Differs  the paper's public simulator (GPGPUSIM-RUBY, gpgpu-sim/ruby_wrapper.cc, non_coherent-L2cache.sm) answers with the coalesced
- *          request's size: the aligned 32, 64 or 128 bytes that enclose the words. fill=sector differs if they enclose an unused sector.
+ * Paper    Singh et al., HPCA 2013, sections 1, 8.1, 8.4: the baseline of the inter-workgroup programs; trivially
+ *          coherent, since the L2 holds the only copy. Misses of different warps do not merge (8.4).
+ * Inferred a core has at most as many requests in flight as the L1 has MSHRs. An answer to a load carries the line;
+ *          with fill=sector it carries the 32-byte sectors that have a requested word, as a Fermi without L1 reads
+ *          them. L2 and DRAM transfer lines.
+ * Options  l2=through: the baseline of Hechtman et al., HPCA 2014 (section 5): L2, directory and L3 of wt, which write
+ *          through to memory, and stores are acknowledged there. Its loads are "similar to NVIDIA's Kepler" (section
+ *          5.1), which reads sectors: fill=sector.
+ * Differs  the paper's public simulator (GPGPUSIM-RUBY, gpgpu-sim/ruby_wrapper.cc, non_coherent-L2cache.sm) answers
+ *          with the coalesced request's size: the aligned 32, 64 or 128 bytes that enclose the words. fill=sector
+ *          differs if they enclose an unused sector.
  */
 #include "protocols/baseline/baseline.h"
 #include "protocols/quickrelease/write_through.h"
@@ -24,7 +27,7 @@ enum { OPTION_FILL, OPTION_L2 };
 enum { FILL_LINE, FILL_SECTOR };
 enum { L2_BACK, L2_THROUGH };
 
-/* ---- L1 ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- L1 ---------------------------------------------------------------------------------------------------------- */
 
 #define L1_STATES(X) X(L1_ON, STABLE, "always on: no line is cached")
 
@@ -123,7 +126,7 @@ static const gpc_controller_type_t no_l1_l1 = {
     .unit = l1_unit_described,
 };
 
-/* ---- L2: with fill=sector its answers to loads are shorter ---------------------------------------------------------------------------- */
+/* ---- L2: with fill=sector its answers to loads are shorter ------------------------------------------------------- */
 
 GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
 BASELINE_L2_EVENTS(BASELINE_SAME)
@@ -167,7 +170,7 @@ static const gpc_controller_type_t no_l1_l2 = {
 
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH, .bank_is_whole = true};
 
-/* ---- the protocol --------------------------------------------------------------------------------------------------------------------- */
+/* ---- the protocol ------------------------------------------------------------------------------------------------ */
 
 #define NO_L1                                                                                                          \
     .id = "no-l1", .name = "NO-L1", .paper = "Singh et al., HPCA 2013", .family = "baseline",                          \

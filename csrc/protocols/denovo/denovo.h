@@ -1,9 +1,10 @@
-/* denovo.h: shared by denovo-drf, denovo-ro and denovo-hrf: messages, the L1's states, events and actions, the registry.
+/* denovo.h: shared by denovo-drf, denovo-ro and denovo-hrf: messages, the L1's states, events and actions, the
+ * registry.
  *
- * Paper    Sinclair et al., MICRO 2015, sections 3 ("Hybrid Protocols") and 4: DeNovoSync0 without regions: Invalid, Valid, Registered
- *          per word; the L2's data banks are the registry.
- * Inferred the paper has no transient states in the caches; those below are what MSHRs, store buffer and write-back buffer hold.
- *          Networks are unordered.
+ * Paper    Sinclair et al., MICRO 2015, sections 3 ("Hybrid Protocols") and 4: DeNovoSync0 without regions: Invalid,
+ *          Valid, Registered per word; the L2's data banks are the registry.
+ * Inferred the paper has no transient states in the caches; those below are what MSHRs, store buffer and write-back
+ *          buffer hold. Networks are unordered.
  * Sizes    inferred: an 8-byte header, 8 bytes for a word mask, 4 bytes a word.
  */
 #ifndef GPC_PROTOCOLS_DENOVO_DENOVO_H
@@ -37,7 +38,7 @@ GPC_METADATA(denovo, message, DENOVO_FIELDS)
         {.name = "request", .requests = true}, {.name = "forward"}, {.name = "response"}, {.name = "write-back"},      \
     }
 
-/* ---- L1: a table over words, one over store-buffer entries ------------------------------------------------------------------------ */
+/* ---- L1: a table over words, one over store-buffer entries ------------------------------------------------------- */
 
 #define DENOVO_L1_STATES(X)                                                                                            \
     X(L1_I, STABLE, "invalid")                                                                                         \
@@ -151,7 +152,7 @@ extern const gpc_table_t denovo_drf_words;
 /* Words of the line that are registered at the L1. */
 gpc_mask_t denovo_registered(const gpc_controller_t *l1, gpc_address_t line);
 
-/* ---- the registry, and what all protocols declare --------------------------------------------------------------------------------- */
+/* ---- the registry, and what all protocols declare ---------------------------------------------------------------- */
 
 extern const gpc_controller_type_t denovo_l2;
 /* Words of the line that the bank has, and that are registered at some L1. */
@@ -166,8 +167,8 @@ GPC_MUST_CHECK int denovo_monitor(const gpc_units_t *units, gpc_address_t line);
 int denovo_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
 int denovo_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
 
-/* Cells that the random tester does not enter; tools/cells.py explores programs that do. `races`: events of a word that is read, of
- * another warp of the core. */
+/* Cells that the random tester does not enter; tools/cells.py explores programs that do. `races`: events of a word that
+ * is read, of another warp of the core. */
 #define DENOVO_UNCOVERED(races)                                                                      \
     {.table = "L1",                                                                                  \
      .states = "RDP RDX",                                                                            \

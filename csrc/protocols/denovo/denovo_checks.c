@@ -3,7 +3,7 @@
 
 enum { DENOVO_L1_STATES(GPC_FSM_STATE_ENUM_) };
 
-/* ---- the host: the words are at the bank, or where they are registered, or newer in a store buffer ------------------------------------ */
+/* ---- the host: the words are at the bank, or where they are registered, or newer in a store buffer --------------- */
 
 int
 denovo_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words)
@@ -60,7 +60,7 @@ denovo_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask,
     return gpc_host_write(units, line, mask, words);
 }
 
-/* ---- monitors --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- monitors ---------------------------------------------------------------------------------------------------- */
 
 const gpc_watched_t denovo_watched = {.promise = GPC_PROMISE_ACQUIRED,
                                       .readable = 1u << L1_V | 1u << L1_R,

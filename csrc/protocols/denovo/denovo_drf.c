@@ -1,8 +1,9 @@
-/* denovo_drf.c: denovo-drf, DeNovo under DRF (DD, section 5.3); denovo_l1.c has its L1's actions, denovo_l2.c the registry.
+/* denovo_drf.c: denovo-drf, DeNovo under DRF (DD, section 5.3); denovo_l1.c has its L1's actions, denovo_l2.c the
+ * registry.
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3, 4 and 5.3: DeNovoSync0 without regions.
- * Options  of the store buffer (store_buffer.h). sb_drain=lazy: section 6.2.2, a release gets ownership for dirty data. Section 6.4,
- *          which makes delayed ownership an addition of DeNovo-H, allows sb_drain=eager too.
+ * Options  of the store buffer (store_buffer.h). sb_drain=lazy: section 6.2.2, a release gets ownership for dirty data.
+ *          Section 6.4, which makes delayed ownership an addition of DeNovo-H, allows sb_drain=eager too.
  */
 #include "protocols/denovo/denovo.h"
 

@@ -1,11 +1,13 @@
-/* denovo_hrf.c: denovo-hrf, DeNovo under HRF-Indirect (DH, section 5.3): denovo-drf whose local synchronisation needs no ownership.
+/* denovo_hrf.c: denovo-hrf, DeNovo under HRF-Indirect (DH, section 5.3): denovo-drf whose local synchronisation needs
+ * no ownership.
  *
- * Paper    Sinclair et al., MICRO 2015, sections 3, 5.3 and 6.4: synchronisation with local scope is performed at the L1 and invalidates
- *          and flushes nothing; ownership of words written locally is delayed until a global release.
- * Inferred a word written locally is in the store buffer until then. A load or store with local scope is an ordinary one. A
- *          read-modify-write with local scope is performed on the registered word, on the word in the store buffer, on the valid
- *          word, or on the word that an answer brings (even one that will not be kept: a core that polls with acquires would
- *          starve it otherwise). Global synchronisation on a delayed word registers it first.
+ * Paper    Sinclair et al., MICRO 2015, sections 3, 5.3 and 6.4: synchronisation with local scope is performed at the
+ *          L1 and invalidates and flushes nothing; ownership of words written locally is delayed until a global
+ *          release.
+ * Inferred a word written locally is in the store buffer until then. A load or store with local scope is an ordinary
+ *          one. A read-modify-write with local scope is performed on the registered word, on the word in the store
+ *          buffer, on the valid word, or on the word that an answer brings (even one that will not be kept: a core that
+ *          polls with acquires would starve it otherwise). Global synchronisation on a delayed word registers it first.
  * Options  as denovo-drf.
  */
 #include "protocols/denovo/denovo.h"

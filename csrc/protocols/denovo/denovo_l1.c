@@ -1,12 +1,14 @@
-/* denovo_l1.c: the L1 of denovo-*: events and actions of the table over words; denovo_store_buffer.c has the table over entries.
+/* denovo_l1.c: the L1 of denovo-*: events and actions of the table over words; denovo_store_buffer.c has the table over
+ * entries.
  *
- * Paper    Sinclair et al., MICRO 2015, sections 3 and 4: an acquire drops valid words and keeps registered ones; stores and
- *          synchronisation register their words; a registration that reaches a core whose own one is outstanding waits there
- *          (a distributed queue), behind the core's own accesses.
- * Inferred the old owner, not the L2, grants an owned word, once it has given it up. An owner answers with registered words only. A
- *          read that an acquire follows serves the loads that wait, and is not kept; nor is a word that was stored to since, or
- *          that is in the store buffer, or was registered while the read was outstanding. Forwarded reads are served before the
- *          forward that takes the word. The write-back buffer has 16 lines; a word in it answers forwards until the L2 acknowledges.
+ * Paper    Sinclair et al., MICRO 2015, sections 3 and 4: an acquire drops valid words and keeps registered ones;
+ *          stores and synchronisation register their words; a registration that reaches a core whose own one is
+ *          outstanding waits there (a distributed queue), behind the core's own accesses.
+ * Inferred the old owner, not the L2, grants an owned word, once it has given it up. An owner answers with registered
+ *          words only. A read that an acquire follows serves the loads that wait, and is not kept; nor is a word that
+ *          was stored to since, or that is in the store buffer, or was registered while the read was outstanding.
+ *          Forwarded reads are served before the forward that takes the word. The write-back buffer has 16 lines; a
+ *          word in it answers forwards until the L2 acknowledges.
  */
 #include "protocols/denovo/denovo.h"
 
@@ -15,7 +17,7 @@ enum { DENOVO_L1_EVENTS(GPC_FSM_EVENT_ENUM_) };
 
 enum { WRITE_BACK_LINES = 16 };
 
-/* ---- classification: of x->word ------------------------------------------------------------------------------------------------------ */
+/* ---- classification: of x->word ---------------------------------------------------------------------------------- */
 
 static bool
 has_word(gpc_mask_t mask, const gpc_step_t *x)
@@ -23,8 +25,8 @@ has_word(gpc_mask_t mask, const gpc_step_t *x)
     return (mask >> x->word & 1) != 0;
 }
 
-/* Whether a read of other words of the line is outstanding whose answer may bring this one too: MSHRs are of lines, as those of gpu-*,
- * which merge such loads. */
+/* Whether a read of other words of the line is outstanding whose answer may bring this one too: MSHRs are of lines, as
+ * those of gpu-*, which merge such loads. */
 static bool
 is_coming(const gpc_step_t *x)
 {
@@ -132,7 +134,7 @@ denovo_l1_alike(const gpc_step_t *x)
     return of_core ? same : same & denovo_same_side(x, (gpc_mask_t) denovo_message(x->msg)->demanded);
 }
 
-/* ---- actions: own accesses ------------------------------------------------------------------------------------------------------------ */
+/* ---- actions: own accesses --------------------------------------------------------------------------------------- */
 
 uint32_t
 denovo_l1_mshrs(const gpc_machine_t *machine, const int64_t *options)
@@ -238,7 +240,7 @@ GPC_SHARED_ACTION(dn_act_left, "the words leave the write-back buffer")
     return GPC_OK;
 }
 
-/* ---- actions: answers ------------------------------------------------------------------------------------------------------------------ */
+/* ---- actions: answers -------------------------------------------------------------------------------------------- */
 
 GPC_SHARED_ACTION(dn_act_poison, "other words of the answer are not to be kept either")
 {
@@ -303,7 +305,7 @@ GPC_SHARED_ACTION(dn_act_take_buffered,
     return gpc_controller_entry(x->unit, SB_TABLE, SB_PART, at, DENOVO_REGISTERED, GPC_NONE);
 }
 
-/* ---- actions: forwards ------------------------------------------------------------------------------------------------------------------ */
+/* ---- actions: forwards ------------------------------------------------------------------------------------------- */
 
 /* Sends the words to the requester of x's message; `mask` may have more words than were demanded. */
 static int

@@ -1,15 +1,15 @@
 /* denovo_l2.c: the L2 bank of denovo-*, whose data array is the registry: a word's slot has its data or its owner.
  *
- * Paper    Sinclair et al., MICRO 2015, sections 3 and 4.2: the registry forwards reads and registrations of a registered word to its
- *          owner, in order of arrival, and does not wait for them.
- * Inferred write-backs and the eviction of lines with registered words (recall), of which the paper says nothing. The bank names the
- *          new owner when it forwards a registration; the old owner grants it. A read is answered with every word of the line that
- *          the bank has. A write-back that crosses a recall is answered after the recall, so that the owner does not register again
- *          under it. Lines without registered words are evicted first.
+ * Paper    Sinclair et al., MICRO 2015, sections 3 and 4.2: the registry forwards reads and registrations of a
+ *          registered word to its owner, in order of arrival, and does not wait for them.
+ * Inferred write-backs and the eviction of lines with registered words (recall), of which the paper says nothing. The
+ *          bank names the new owner when it forwards a registration; the old owner grants it. A read is answered with
+ *          every word of the line that the bank has. A write-back that crosses a recall is answered after the recall,
+ *          so that the owner does not register again under it. Lines without registered words are evicted first.
  */
 #include "protocols/denovo/denovo.h"
 
-/* ---- states, events, metadata ---------------------------------------------------------------------------------------------------------- */
+/* ---- states, events, metadata ------------------------------------------------------------------------------------ */
 
 #define L2_STATES(X)                                                                                                   \
     X(L2_NP, STABLE, "the line is not present")                                                                        \
@@ -54,7 +54,7 @@ GPC_METADATA(l2, mshr, L2_MSHR)
     X(P, recalls, "lines recalled from their owners")
 GPC_COUNTS(L2_COUNT, L2_COUNTERS)
 
-/* ---- classification: of x->word ---------------------------------------------------------------------------------------------------------- */
+/* ---- classification: of x->word ---------------------------------------------------------------------------------- */
 
 /* Owners are set in these states only. */
 static bool
@@ -119,7 +119,7 @@ l2_alike(const gpc_step_t *x)
     return owned && x->cause >= GPC_MSG_OWN ? x->mask : UINT32_MAX;
 }
 
-/* ---- actions --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- actions ----------------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_fetch, "fetch the line, once; the request is pending until memory answers")
 {
@@ -258,7 +258,7 @@ GPC_ACTION(act_write_memory, "write the dirty words to memory")
     return gpc_write_memory(x, dirty, gpc_line_words(x));
 }
 
-/* ---- the table. Held requests wait for memory, or for an owner that answers a recall: both always come. ---------------------------------- */
+/* ---- the table. Held requests wait for memory, or for an owner that answers a recall: both always come. ---------- */
 
 /* clang-format off */
 #define L2_WAITS [L2_READ] = HOLD_LINE, [L2_REGISTER] = HOLD_LINE, [L2_REGISTER_SYNC] = HOLD_LINE
@@ -332,7 +332,7 @@ const gpc_controller_type_t denovo_l2 = {
     .victim_rank = rank,
 };
 
-/* ---- for the host and the monitor ---------------------------------------------------------------------------------------------------------- */
+/* ---- for the host and the monitor -------------------------------------------------------------------------------- */
 
 gpc_mask_t
 denovo_l2_has(const gpc_controller_t *bank, gpc_address_t line)

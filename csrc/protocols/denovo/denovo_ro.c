@@ -1,10 +1,12 @@
 /* denovo_ro.c: denovo-ro, DeNovo under DRF whose acquires keep read-only regions (DD+RO, section 5.3).
  *
- * Paper    Sinclair et al., MICRO 2015, sections 3, 4.2 and 5.3: valid read-only data is not invalidated at acquires; software says which
- *          regions are read-only, by a bit of the opcode; the fourth code of a word's two bits marks it.
- * Inferred the regions are the arrays that a kernel declares read-only. A load marks the words that it names, not others of the
- *          line. A read of marked words survives an acquire too. The marks end with the kernel, since a later one may write the
- *          region: ro_scope=kernel. A store or synchronisation on a marked word breaks the annotation; the word is then valid.
+ * Paper    Sinclair et al., MICRO 2015, sections 3, 4.2 and 5.3: valid read-only data is not invalidated at acquires;
+ *          software says which regions are read-only, by a bit of the opcode; the fourth code of a word's two bits
+ *          marks it.
+ * Inferred the regions are the arrays that a kernel declares read-only. A load marks the words that it names, not
+ *          others of the line. A read of marked words survives an acquire too. The marks end with the kernel, since a
+ *          later one may write the region: ro_scope=kernel. A store or synchronisation on a marked word breaks the
+ *          annotation; the word is then valid.
  * Options  as denovo-drf; ro_scope.
  */
 #include "protocols/denovo/denovo.h"

@@ -1,6 +1,7 @@
 /* denovo_store_buffer.c: an entry of the store buffer of denovo-*, which leaves when all its words are registered.
  *
- * Paper    Sinclair et al., MICRO 2015, section 3: a release obtains ownership of the words written before it; no data moves.
+ * Paper    Sinclair et al., MICRO 2015, section 3: a release obtains ownership of the words written before it; no data
+ *          moves.
  * Inferred words of an entry are registered together, but for those in a transaction, for which the entry waits.
  */
 #include "protocols/denovo/denovo.h"

@@ -1,7 +1,7 @@
 /* gpu.h: shared by gpu-drf and gpu-hrf: messages, the L1's states, events and actions, the L2.
  *
- * Paper    Sinclair et al., MICRO 2015, sections 3 ("Software Protocols used in GPUs"), 4.2 and 5.3: GPU coherence. The paper prints no
- *          table: every state but I and V is inferred.
+ * Paper    Sinclair et al., MICRO 2015, sections 3 ("Software Protocols used in GPUs"), 4.2 and 5.3: GPU coherence. The
+ *          paper prints no table: every state but I and V is inferred.
  * Sizes    inferred: an 8-byte header, 8 bytes for a word mask, 4 bytes a word; loads receive whole lines (table 2).
  */
 #ifndef GPC_PROTOCOLS_DENOVO_GPU_H
@@ -22,13 +22,14 @@
     X(P, ATOMIC_DATA, ATO, 1, 8, 0, false, "old values of read-modify-writes")
 GPC_MESSAGES(GPU, GPU_MESSAGES)
 
-/* Requests of a core to a bank must not pass each other: a load must not pass the core's older write-through or synchronisation. */
+/* Requests of a core to a bank must not pass each other: a load must not pass the core's older write-through or
+ * synchronisation. */
 #define GPU_NETWORKS                                                                               \
     {                                                                                              \
         {.name = "request", .ordered = true, .requests = true}, {.name = "response"},              \
     }
 
-/* ---- L1: a table over lines, one over store-buffer entries ------------------------------------------------------------------------ */
+/* ---- L1: a table over lines, one over store-buffer entries ------------------------------------------------------- */
 
 #define GPU_L1_STATES(X)                                                                           \
     X(L1_I, STABLE, "not present")                                                                 \
@@ -76,7 +77,7 @@ extern const gpc_table_t gpu_drf_lines;
     .mshr = gpu_l1_mshr_described, .unit = sb_unit_described, .warp = sb_warp_described,                               \
     .route = gpu_l1_route, .begins = 1u << 0, .ends = 1u << SB_TABLE
 
-/* ---- the L2, and what both protocols declare -------------------------------------------------------------------------------------- */
+/* ---- the L2, and what both protocols declare --------------------------------------------------------------------- */
 
 extern const gpc_controller_type_t gpu_l2;
 

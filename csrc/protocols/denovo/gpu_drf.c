@@ -1,4 +1,5 @@
-/* gpu_drf.c: gpu-drf, GPU coherence under DRF (GD, section 5.3); gpu_l1.c has its L1's actions and store buffer, gpu_l2.c its L2.
+/* gpu_drf.c: gpu-drf, GPU coherence under DRF (GD, section 5.3); gpu_l1.c has its L1's actions and store buffer,
+ * gpu_l2.c its L2.
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 and 5.3.
  * Options  sb_drain, sb_full, sb_entry, sb_entries: of the store buffer (store_buffer.h).
@@ -7,8 +8,8 @@
 
 GPC_FSM(L1, GPU_L1_STATES, GPU_L1_EVENTS)
 
-/* Held requests wait for the line, held stores and synchronisation accesses for an acknowledgement of the store buffer's; the L2
- * always answers. */
+/* Held requests wait for the line, held stores and synchronisation accesses for an acknowledgement of the store
+ * buffer's; the L2 always answers. */
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {

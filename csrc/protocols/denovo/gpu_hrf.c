@@ -1,15 +1,15 @@
-/* gpu_hrf.c: gpu-hrf, GPU coherence under HRF-Indirect (GH, section 5.3): gpu-drf whose synchronisation with local scope is
- * performed at the L1.
+/* gpu_hrf.c: gpu-hrf, GPU coherence under HRF-Indirect (GH, section 5.3): gpu-drf whose synchronisation with local
+ * scope is performed at the L1.
  *
- * Paper    Sinclair et al., MICRO 2015, sections 3, 4.2 and 5.3: local synchronisation executes at the L1, without invalidating the
- *          cache or flushing the store buffer; a dirty bit per word.
- * Inferred a word's dirty bit is its presence in the store buffer. A load or store with local scope is an ordinary one. A
- *          read-modify-write with local scope is performed on the words in the store buffer, if all are there, else on the
- *          valid line, or on the line when it returns (even one that will not be kept: a core that polls with acquires would starve
- *          it otherwise); the words that it writes enter the store buffer. Synchronisation with global scope on a word
- *          that it waits for comes after it: at the L2 it would come between its read and its write. A release with global scope
- *          flushes the stores of every warp of the core, and an acquire drops the core's copies: this makes synchronisation
- *          transitive through both scopes (HRF-Indirect).
+ * Paper    Sinclair et al., MICRO 2015, sections 3, 4.2 and 5.3: local synchronisation executes at the L1, without
+ *          invalidating the cache or flushing the store buffer; a dirty bit per word.
+ * Inferred a word's dirty bit is its presence in the store buffer. A load or store with local scope is an ordinary one.
+ *          A read-modify-write with local scope is performed on the words in the store buffer, if all are there, else
+ *          on the valid line, or on the line when it returns (even one that will not be kept: a core that polls with
+ *          acquires would starve it otherwise); the words that it writes enter the store buffer. Synchronisation with
+ *          global scope on a word that it waits for comes after it: at the L2 it would come between its read and its
+ *          write. A release with global scope flushes the stores of every warp of the core, and an acquire drops the
+ *          core's copies: this makes synchronisation transitive through both scopes (HRF-Indirect).
  * Options  as gpu-drf.
  */
 #include "protocols/denovo/gpu.h"

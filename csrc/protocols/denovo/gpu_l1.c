@@ -1,18 +1,20 @@
 /* gpu_l1.c: the L1 of gpu-drf and gpu-hrf: events, actions, and the table over store-buffer entries.
  *
- * Paper    Sinclair et al., MICRO 2015, section 3: an acquire invalidates the whole cache; stores are written through, buffered and
- *          coalesced until the next release or until the buffer is full; synchronisation is performed at the L2.
- * Inferred loads find their words in the store buffer, or in the line, whose copy a store updates; a store allocates no way. A line that
- *          was requested before an acquire serves the loads that wait for it, and is not kept. Words stored after the request
- *          (or in the buffer then) are overlaid on the line that returns, also for the loads that wait, since a load of the
- *          storing warp may be among them. Synchronisation on a word in the store buffer waits until the word is at the L2.
+ * Paper    Sinclair et al., MICRO 2015, section 3: an acquire invalidates the whole cache; stores are written through,
+ *          buffered and coalesced until the next release or until the buffer is full; synchronisation is performed at
+ *          the L2.
+ * Inferred loads find their words in the store buffer, or in the line, whose copy a store updates; a store allocates no
+ *          way. A line that was requested before an acquire serves the loads that wait for it, and is not kept. Words
+ *          stored after the request (or in the buffer then) are overlaid on the line that returns, also for the loads
+ *          that wait, since a load of the storing warp may be among them. Synchronisation on a word in the store buffer
+ *          waits until the word is at the L2.
  */
 #include "protocols/denovo/gpu.h"
 
 enum { GPU_L1_STATES(GPC_FSM_STATE_ENUM_) };
 enum { GPU_L1_EVENTS(GPC_FSM_EVENT_ENUM_) };
 
-/* ---- classification ---------------------------------------------------------------------------------------------------------------- */
+/* ---- classification ---------------------------------------------------------------------------------------------- */
 
 static gpc_event_id_t
 classify_request(const gpc_step_t *x)
@@ -60,7 +62,7 @@ gpu_l1_route(const gpc_controller_t *unit, const gpc_msg_t *msg)
     return msg->type == GPU_WRITE_ACK ? SB_TABLE : 0;
 }
 
-/* ---- actions of the table over lines ------------------------------------------------------------------------------------------------- */
+/* ---- actions of the table over lines ----------------------------------------------------------------------------- */
 
 /* The line's words in the store buffer will not be in the line that returns, or are newer. */
 static void
@@ -144,7 +146,7 @@ GPC_SHARED_ACTION(gpu_act_complete_sync, "complete the access that the answer na
     return gpc_complete(x, x->msg->request, x->msg->data, false);
 }
 
-/* ---- the store buffer's entry ------------------------------------------------------------------------------------------------------- */
+/* ---- the store buffer's entry ------------------------------------------------------------------------------------ */
 
 #define SB_STATES(X)                                                                               \
     X(SB_FREE, STABLE, "no entry")                                                                 \
@@ -226,7 +228,7 @@ static const gpc_cell_t sb_table[SB_NUM_STATES][SB_NUM_EVENTS] = {
 
 const gpc_table_t gpu_store_buffer = {GPC_TABLE("L1.store_buffer", OVER_ENTRIES, SB, sb_table, sb_classify)};
 
-/* ---- what both protocols declare ------------------------------------------------------------------------------------------------------ */
+/* ---- what both protocols declare --------------------------------------------------------------------------------- */
 
 int
 gpu_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope)

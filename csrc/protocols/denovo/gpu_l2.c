@@ -1,8 +1,9 @@
 /* gpu_l2.c: the L2 bank of gpu-drf and gpu-hrf: write-back, performs write-throughs and synchronisation.
  *
- * Paper    Sinclair et al., MICRO 2015, section 3: write-throughs are complete, and synchronisation is performed, at the shared L2.
- * Inferred a bank allocates on writes too, since a write-through may be part of a line; it writes dirty lines to memory when it evicts
- *          them. The dirty bit is not in section 4.2's overheads, which count one valid bit.
+ * Paper    Sinclair et al., MICRO 2015, section 3: write-throughs are complete, and synchronisation is performed, at
+ *          the shared L2.
+ * Inferred a bank allocates on writes too, since a write-through may be part of a line; it writes dirty lines to memory
+ *          when it evicts them. The dirty bit is not in section 4.2's overheads, which count one valid bit.
  */
 #include "protocols/denovo/gpu.h"
 
@@ -46,7 +47,7 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- actions ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- actions ----------------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_answer, "send DATA")
 {
@@ -82,7 +83,7 @@ GPC_ACTION(act_perform, "perform the read-modify-writes, send their old values")
     return gpc_answer_writer(x, gpc_new_writer_answer(x, GPU_ATOMIC_DATA, 0));
 }
 
-/* ---- the table. A held request waits for memory, which always answers. ------------------------------------------------------------------ */
+/* ---- the table. A held request waits for memory, which always answers. ------------------------------------------- */
 
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {

@@ -33,7 +33,7 @@ sb_held(const gpc_controller_t *unit, gpc_address_t line)
     return entry ? entry->fresh | entry->sent : GPC_NO_WORDS;
 }
 
-/* ---- stores and drains ------------------------------------------------------------------------------------------------------------ */
+/* ---- stores and drains ------------------------------------------------------------------------------------------- */
 
 static int
 step_entry(gpc_controller_t *unit, gpc_index_t entry, uint8_t cause)
@@ -61,8 +61,8 @@ make_room(gpc_controller_t *unit)
     return GPC_HOLD;
 }
 
-/* Whether the option's limit keeps x out of the buffer. An answer may exceed it, by an entry for each MSHR: the atomics that it
- * serves would starve if each of their answers found the buffer full of other stores. */
+/* Whether the option's limit keeps x out of the buffer. An answer may exceed it, by an entry for each MSHR: the atomics
+ * that it serves would starve if each of their answers found the buffer full of other stores. */
 static bool
 is_full(const gpc_step_t *x, bool new_entry, uint32_t held)
 {
@@ -227,7 +227,7 @@ GPC_SHARED_ACTION(sb_act_remember_drain, "the fresh words are sent after the ack
     return GPC_OK;
 }
 
-/* ---- releases ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- releases ---------------------------------------------------------------------------------------------------- */
 
 /* The release waits for every entry that holds words now; entries are drained. */
 static int

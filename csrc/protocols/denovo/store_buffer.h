@@ -1,8 +1,10 @@
-/* store_buffer.h: the coalescing store buffer beside an L1, shared by gpu-* and denovo-*: its entries, room for stores, releases.
+/* store_buffer.h: the coalescing store buffer beside an L1, shared by gpu-* and denovo-*: its entries, room for stores,
+ * releases.
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 and 5.3: 256 entries that coalesce, beside every L1.
- * Inferred an entry is a line with a word mask and the words (section 6.2.3: a line needs one ownership request); what a full buffer
- *          does, and when entries are sent, are options. A release waits for the words that were in the buffer when it began.
+ * Inferred an entry is a line with a word mask and the words (section 6.2.3: a line needs one ownership request); what
+ *          a full buffer does, and when entries are sent, are options. A release waits for the words that were in the
+ *          buffer when it began.
  * Place    part 0 of the L1, whose table 1 is over its entries.
  */
 #ifndef GPC_PROTOCOLS_DENOVO_STORE_BUFFER_H
@@ -33,14 +35,15 @@ GPC_METADATA(sb, warp, SB_WARP)
 #define SB_UNIT(FIELD) FIELD(PLAIN, uint32_t, held) /* words in the buffer */
 GPC_METADATA(sb, unit, SB_UNIT)
 
-/* ---- options: the first ones of every protocol with a store buffer -------------------------------------------------------------- */
+/* ---- options: the first ones of every protocol with a store buffer ----------------------------------------------- */
 
 enum { SB_OPTION_ENTRIES, SB_OPTION_DRAIN, SB_OPTION_FULL, SB_OPTION_ENTRY, SB_NUM_OPTIONS };
 enum { SB_LAZY, SB_EAGER };
 enum { SB_OLDEST, SB_FLUSH };
 enum { SB_LINE, SB_WORD };
 
-/* The explorer's buffer is small and eager: an entry may be sent at any time, as with sb_drain=lazy at some times only. */
+/* The explorer's buffer is small and eager: an entry may be sent at any time, as with sb_drain=lazy at some times
+ * only. */
 #define SB_OPTIONS                                                                                                     \
     [SB_OPTION_ENTRIES] = GPC_NUMBER("sb_entries", 256, 1, 65536, "entries of a store buffer", 2, 1, 4),               \
     [SB_OPTION_DRAIN] = GPC_CHOICE("sb_drain", SB_LAZY, SB_EAGER, "lazy eager",                                        \
@@ -60,7 +63,7 @@ GPC_MUST_CHECK int sb_check(const gpc_machine_t *machine, const int64_t *options
 uint32_t sb_capacity(const gpc_machine_t *machine, const int64_t *options);
 #define SB_PARTS {{.name = "store buffer", .entry = sb_entry_described, .capacity = sb_capacity}}
 
-/* ---- for steps about a line ------------------------------------------------------------------------------------------------------- */
+/* ---- for steps about a line -------------------------------------------------------------------------------------- */
 
 static inline gpc_part_t *
 sb_part(const gpc_controller_t *unit)
@@ -76,11 +79,11 @@ sb_entry_at(const gpc_controller_t *unit, gpc_index_t entry)
 sb_entry_t *sb_find(const gpc_controller_t *unit, gpc_address_t line);
 /* Words of the line that are in the buffer. */
 gpc_mask_t sb_held(const gpc_controller_t *unit, gpc_address_t line);
-/* Stores the masked words: a step STORE of the line's entry, new if it had none. `again`: words that were sent and not acknowledged are
- * fresh again. First in an action: GPC_HOLD when the buffer is full, which makes it drain. */
+/* Stores the masked words: a step STORE of the line's entry, new if it had none. `again`: words that were sent and not
+ * acknowledged are fresh again. First in an action: GPC_HOLD when the buffer is full, which makes it drain. */
 GPC_MUST_CHECK int sb_put(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, bool again);
-/* Performs the read-modify-writes of local scope x->msg on the line's words and completes them: the words written, there and in the
- * store buffer, count as accepted. GPC_HOLD as sb_put. */
+/* Performs the read-modify-writes of local scope x->msg on the line's words and completes them: the words written,
+ * there and in the store buffer, count as accepted. GPC_HOLD as sb_put. */
 GPC_MUST_CHECK int sb_perform(gpc_step_t *x, uint32_t *words, bool again);
 /* The entry's masked fresh words are sent; its masked sent words are performed, which may end releases. */
 void sb_sent(sb_entry_t *entry, gpc_mask_t mask);

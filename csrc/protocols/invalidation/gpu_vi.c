@@ -1,18 +1,20 @@
 /* gpu_vi.c: GPU-VI, a two-state write-through directory protocol with an inclusive L2.
  *
- * Paper    Singh et al., HPCA 2013, section 4.2: a store completes at the L2 after every other copy has been invalidated and
- *          acknowledged. Two optimisations: a store that hits writes the L1 before its acknowledgement; a load to a line with a
- *          pending write is a miss, so write atomicity costs no stalls. An L2 eviction recalls the copies.
- * Inferred every cell (the paper prints no table); consistent with the paper's prose, and explored. Invalidating a line whose data is
- *          in flight makes that data use-once (IV -> II), since table 1 leaves one transient coherent state. A writing sharer keeps
- *          its copy when its store is acknowledged (figure 4a). The requester of an atomic leaves the sharer list. A recalled
- *          line leaves its way at once and waits in its MSHR entry, as in the gem5 protocol that the authors took MESI from:
- *          copies are never newer than the line, so memory is up to date by then.
+ * Paper    Singh et al., HPCA 2013, section 4.2: a store completes at the L2 after every other copy has been
+ *          invalidated and acknowledged. Two optimisations: a store that hits writes the L1 before its acknowledgement;
+ *          a load to a line with a pending write is a miss, so write atomicity costs no stalls. An L2 eviction recalls
+ *          the copies.
+ * Inferred every cell (the paper prints no table); consistent with the paper's prose, and explored. Invalidating a line
+ *          whose data is in flight makes that data use-once (IV -> II), since table 1 leaves one transient coherent
+ *          state. A writing sharer keeps its copy when its store is acknowledged (figure 4a). The requester of an
+ *          atomic leaves the sharer list. A recalled line leaves its way at once and waits in its MSHR entry, as in the
+ *          gem5 protocol that the authors took MESI from: copies are never newer than the line, so memory is up to date
+ *          by then.
  * Differs  nowhere known.
  */
 #include "protocols/invalidation/gpu_vi.h"
 
-/* ---- L1 --------------------------------------------------------------------------------------------------------------- */
+/* ---- L1 ---------------------------------------------------------------------------------------------------------- */
 
 #define L1_STATES(X)                                                                          \
     BASELINE_L1_STATES(X)                                                                     \
@@ -53,7 +55,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_INV] = GO(L1_I, act_count_invalidation, act_acknowledge),
     },
     [L1_VM] = {
-        [L1_LOAD] = GO(L1_VM, act_request_line), /* a miss: the value is not readable before the L2 performs the store */
+        /* a miss: the value is not readable before the L2 performs the store */
+        [L1_LOAD] = GO(L1_VM, act_request_line),
         [L1_STORE] = GO(L1_VM, act_write_line, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
         [L1_EVICT] = NOT_A_VICTIM,
@@ -68,7 +71,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_STORE] = GO(L1_II, act_release_way, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
         [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
-        [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge), /* the invalidation may have overtaken the data */
+        /* the invalidation may have overtaken the data */
+        [L1_INV] = GO(L1_II, act_count_invalidation, act_release_way, act_acknowledge),
         [L1_LAST_DATA] = GO(L1_V, act_fill, act_complete),
     },
     [L1_II] = { /* no way: never a victim */
@@ -94,7 +98,7 @@ const gpc_controller_type_t vi_l1 = {
     .mshr = gpc_requests_mshr_described,
 };
 
-/* ---- L2 ------------------------------------------------------------------------------------------------------------------- */
+/* ---- L2 ---------------------------------------------------------------------------------------------------------- */
 
 #define L2_LINE(FIELD) GPC_WRITER_LINE(FIELD) VI_SHARERS(FIELD)
 GPC_METADATA(vi_l2, line, L2_LINE)
@@ -153,8 +157,8 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-/* A stalled request waits for the line. A fill, or an acknowledgement on a network that is never blocked, ends every transient
- * state. */
+/* A stalled request waits for the line. A fill, or an acknowledgement on a network that is never blocked, ends every
+ * transient state. */
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_I] = {
@@ -233,7 +237,7 @@ static const gpc_controller_type_t vi_l2 = {
     .mshr = gpc_sharers_mshr_described,
 };
 
-/* ---- monitors -------------------------------------------------------------------------------------------------------------- */
+/* ---- monitors ---------------------------------------------------------------------------------------------------- */
 
 const gpc_watched_t vi_watched = {
     .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_VM, .bank_is_whole = true};

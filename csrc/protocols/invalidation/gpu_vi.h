@@ -23,9 +23,10 @@ BASELINE_SAME_MESSAGES(VI);
 
 extern const gpc_controller_type_t vi_l1;
 
-/* ---- the L2 side ---------------------------------------------------------------------------------------------------- */
+/* ---- the L2 side ------------------------------------------------------------------------------------------------- */
 
-#define VI_SHARERS(FIELD) FIELD(NODESET, gpc_nodeset_t, sharers) /* L1s that may hold the line: a superset, since L1 evictions are silent */
+/* L1s that may hold the line: a superset, since L1 evictions are silent */
+#define VI_SHARERS(FIELD) FIELD(NODESET, gpc_nodeset_t, sharers)
 
 bool vi_writer_shares(const gpc_step_t *x); /* the L1 whose store or atomic waits is a sharer */
 
@@ -33,7 +34,8 @@ GPC_DECLARE_ACTION(act_keep_only_writer);
 GPC_DECLARE_ACTION(act_invalidate_others);
 GPC_DECLARE_ACTION(act_recall);
 
-/* For monitors: while the bank has no transaction for the line, every L1 with a copy is in its sharer list (NULL: there is none). */
+/* For monitors: while the bank has no transaction for the line, every L1 with a copy is in its sharer list (NULL: there
+ * is none). */
 extern const gpc_watched_t vi_watched;
 GPC_MUST_CHECK int vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_controller_t *bank,
                                    gpc_address_t line, const gpc_nodeset_t *sharers);

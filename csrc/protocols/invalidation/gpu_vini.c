@@ -1,13 +1,15 @@
 /* gpu_vini.c: GPU-VIni, GPU-VI over a non-inclusive L2: a separate directory lists the sharers.
  *
- * Paper    Singh et al., HPCA 2013, section 4.3: the directory's size is independent of the L2's (8 ways, twice as many entries as
- *          L1 lines); an L2 eviction recalls nothing, a directory eviction does. One controller for both. L1s as in GPU-VI.
- * Inferred the names and cells of the 15 states (the paper prints none): whether the L2 has the data, whether the directory
- *          has an entry, and what the line waits for. An entry without sharers (VE) is replaced first, without a recall. Data that
- *          arrives before the last acknowledgement fills the L2; the write is performed when both have arrived.
- * Differs  A read miss in both arrays reserves its directory way together with its L2 way, so every fill finds a directory way. It
- *          takes the way of a recalled entry at once; the victim's MSHR entry counts the acknowledgements. Only a load that finds
- *          its data in the L2 waits for them (V_D, entered from V only).
+ * Paper    Singh et al., HPCA 2013, section 4.3: the directory's size is independent of the L2's (8 ways, twice as many
+ *          entries as L1 lines); an L2 eviction recalls nothing, a directory eviction does. One controller for both.
+ *          L1s as in GPU-VI.
+ * Inferred the names and cells of the 15 states (the paper prints none): whether the L2 has the data, whether the
+ *          directory has an entry, and what the line waits for. An entry without sharers (VE) is replaced first,
+ *          without a recall. Data that arrives before the last acknowledgement fills the L2; the write is performed
+ *          when both have arrived.
+ * Differs  A read miss in both arrays reserves its directory way together with its L2 way, so every fill finds a
+ *          directory way. It takes the way of a recalled entry at once; the victim's MSHR entry counts the
+ *          acknowledgements. Only a load that finds its data in the L2 waits for them (V_D, entered from V only).
  */
 #include "protocols/invalidation/gpu_vi.h"
 
@@ -31,8 +33,9 @@ enum { DIR_WAYS, DIR_RATIO };
     X(L2_NR, TRANSIENT_COHERENCE, "directory entry evicted, recall outstanding; no data")                \
     X(L2_VD, TRANSIENT_COHERENCE, "loads wait for a directory way whose line is being recalled")
 
-/* Among the baseline events: a GETS that needs a directory way finds one; GETX and ATOMIC mean that no other L1 shares the line; FILL
- * is for loads, or precedes the last acknowledgement; FILL_STORE and FILL_ATOMIC find no directory entry. */
+/* Among the baseline events: a GETS that needs a directory way finds one; GETX and ATOMIC mean that no other L1 shares
+ * the line; FILL is for loads, or precedes the last acknowledgement; FILL_STORE and FILL_ATOMIC find no directory
+ * entry. */
 #define L2_EVENTS(X)                                                                            \
     BASELINE_L2_EVENTS(X)                                                                       \
     X(L2_GETS_NO_WAY, "read request; a recall must free a directory way first")                 \
@@ -52,7 +55,7 @@ BASELINE_L2_EVENTS(BASELINE_SAME)
 
 GPC_METADATA(vini_directory, line, VI_SHARERS)
 
-/* ---- the directory ------------------------------------------------------------------------------------------------------ */
+/* ---- the directory ----------------------------------------------------------------------------------------------- */
 
 static bool
 has_entry(const gpc_step_t *x)
@@ -107,7 +110,7 @@ directory_geometry(const gpc_machine_t *machine, const int64_t *options, uint32_
     *sets = entries < *ways ? 1 : (uint32_t) (entries / *ways);
 }
 
-/* ---- classification ------------------------------------------------------------------------------------------------------- */
+/* ---- classification ---------------------------------------------------------------------------------------------- */
 
 static bool
 others_share(const gpc_step_t *x)
@@ -165,7 +168,7 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- actions: the entry --------------------------------------------------------------------------------------------------------- */
+/* ---- actions: the entry ------------------------------------------------------------------------------------------ */
 
 GPC_ACTION(act_touch_entry, "mark the directory entry as most recently used")
 {
@@ -173,14 +176,15 @@ GPC_ACTION(act_touch_entry, "mark the directory entry as most recently used")
     return GPC_OK;
 }
 
-/* ---- actions: ways -------------------------------------------------------------------------------------------------------------- */
+/* ---- actions: ways ----------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_reserve_entry, "reserve a directory way")
 {
     return gpc_reserve_way_in(x, DIRECTORY);
 }
 
-/* The recall serves this request only, so that the request is retried when it ends; otherwise the request stays in its queue. */
+/* The recall serves this request only, so that the request is retried when it ends; otherwise the request stays in its
+ * queue. */
 GPC_ACTION(act_start_recall, "recall a directory entry for this request, or hold")
 {
     if (is_leaving(x)) {
@@ -209,7 +213,8 @@ is_promised(const gpc_step_t *x)
     return false;
 }
 
-/* Takes a way of x's set whose entry is being recalled, unless a load waits for it: its sharer list is no longer needed. */
+/* Takes a way of x's set whose entry is being recalled, unless a load waits for it: its sharer list is no longer
+ * needed. */
 static bool
 take_over(const gpc_step_t *x)
 {
@@ -265,7 +270,7 @@ GPC_ACTION(act_hand_over, "pass the freed way to a load that waits for one of th
     return GPC_OK;
 }
 
-/* ---- the table. A held request waits for memory or for acknowledgements, which are never blocked. --------------------------------- */
+/* ---- the table. A held request waits for memory or for acknowledgements, which are never blocked. ---------------- */
 
 #define HOLD_WRITES [L2_GETX] = HOLD_LINE, [L2_ATOMIC] = HOLD_LINE
 #define HOLD_REQUESTS [L2_GETS] = HOLD_LINE, HOLD_WRITES

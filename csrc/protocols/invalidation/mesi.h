@@ -57,7 +57,8 @@ GPC_MUST_CHECK int mesi_monitor(const gpc_units_t *units, gpc_address_t line);
     FIELD(NODESET, gpc_nodeset_t, sharers) /* readers (a superset), or the owner */
 GPC_METADATA(mesi_l2, line, MESI_L2_LINE)
 
-/* For monitors: the sharer list of a line without a transaction, and whether it names an owner; NULL: absent, or in a transaction. */
+/* For monitors: the sharer list of a line without a transaction, and whether it names an owner; NULL: absent, or in a
+ * transaction. */
 const gpc_nodeset_t *mesi_l2_list(const gpc_controller_t *bank, gpc_address_t line, bool *owned);
 
 #endif

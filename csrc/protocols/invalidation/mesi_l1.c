@@ -1,7 +1,8 @@
-/* mesi_l1.c: MESI's L1: write-back; buffers stores and atomics until the line is writable. mesi.c describes the protocol. */
+/* mesi_l1.c: MESI's L1: write-back; buffers stores and atomics until the line is writable. mesi.c describes the
+ * protocol. */
 #include "protocols/invalidation/mesi.h"
 
-/* ---- states and events --------------------------------------------------------------------------------------------------- */
+/* ---- states and events ------------------------------------------------------------------------------------------- */
 
 #define L1_STATES(X)                                                                                 \
     X(L1_I, STABLE, "not present")                                                                   \
@@ -49,7 +50,7 @@ typedef struct {
     FIELD(DATA, words_t, words)              /* of the line written back, which has no way */
 GPC_METADATA(mesi_l1, mshr, L1_MSHR)
 
-/* ---- classification --------------------------------------------------------------------------------------------------------- */
+/* ---- classification ---------------------------------------------------------------------------------------------- */
 
 static gpc_event_id_t
 classify_permission(const gpc_step_t *x)
@@ -103,7 +104,7 @@ l1_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- actions: messages -------------------------------------------------------------------------------------------------------- */
+/* ---- actions: messages ------------------------------------------------------------------------------------------- */
 
 static const mesi_message_t nothing;
 
@@ -198,7 +199,7 @@ GPC_ACTION(act_put, "move the line to its MSHR entry, send a copy to the L2")
     return mesi_send(x, MESI_PUTX, gpc_home_of(x->unit, x->line), gpc_line_words(x), owned_fields(x));
 }
 
-/* ---- actions: the line and its pending requests ---------------------------------------------------------------------------------- */
+/* ---- actions: the line and its pending requests ------------------------------------------------------------------ */
 
 GPC_ACTION(act_perform, "perform the store or atomic")
 {
@@ -245,8 +246,9 @@ GPC_ACTION(mesi_act_count, "count an acknowledgement")
     return GPC_OK;
 }
 
-/* ---- the table. A held request waits for this L1's transaction, whose answers arrive on networks that are never blocked; forwards
- * and invalidations are never held. --------------------------------------------------------------------------------------------- */
+/* ---- the table. A held request waits for this L1's transaction, whose answers arrive on networks that are never
+ * blocked; forwards and invalidations are never held.
+ * --------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
@@ -349,7 +351,7 @@ const gpc_controller_type_t mesi_l1 = {
     .owned = 1u << L1_M, /* E has the L2's words */
 };
 
-/* ---- for the host ------------------------------------------------------------------------------------------------------------------ */
+/* ---- for the host ------------------------------------------------------------------------------------------------ */
 
 const uint32_t *
 mesi_l1_written_back(const gpc_controller_t *core, gpc_address_t line)
@@ -359,7 +361,7 @@ mesi_l1_written_back(const gpc_controller_t *core, gpc_address_t line)
     return leaving ? mesi_l1_mshr_at(core, entry)->words.word : NULL;
 }
 
-/* ---- monitors ------------------------------------------------------------------------------------------------------------------- */
+/* ---- monitors ---------------------------------------------------------------------------------------------------- */
 
 const gpc_watched_t mesi_watched = {.promise = GPC_PROMISE_FRESH,
                                     .readable = 1u << L1_S | 1u << L1_E | 1u << L1_M,

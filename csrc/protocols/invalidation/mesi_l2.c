@@ -1,13 +1,14 @@
 /* mesi_l2.c: MESI's inclusive L2 and directory. mesi.c describes the protocol.
  *
- * An exclusive grant blocks the line until the new owner's EX_UNBLOCK; a read that is forwarded to the owner blocks it until the
- * owner's data and the reader's UNBLOCK have arrived. The L2 keeps its dirty bit while an L1 owns the line: an owner that returns it
- * clean leaves the L2's copy as the newest. A recalled line leaves its way at once, as in gem5, and waits in its MSHR entry, which has
- * no room for the line: a dirty copy is written to memory first, and an owner's newer one after it.
+ * An exclusive grant blocks the line until the new owner's EX_UNBLOCK; a read that is forwarded to the owner blocks it
+ * until the owner's data and the reader's UNBLOCK have arrived. The L2 keeps its dirty bit while an L1 owns the line:
+ * an owner that returns it clean leaves the L2's copy as the newest. A recalled line leaves its way at once, as in
+ * gem5, and waits in its MSHR entry, which has no room for the line: a dirty copy is written to memory first, and an
+ * owner's newer one after it.
  */
 #include "protocols/invalidation/mesi.h"
 
-/* ---- messages ------------------------------------------------------------------------------------------------------------------- */
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 int
 mesi_send(gpc_step_t *x, uint8_t type, gpc_node_t destination, const uint32_t *words, mesi_message_t fields)
@@ -21,7 +22,7 @@ mesi_send(gpc_step_t *x, uint8_t type, gpc_node_t destination, const uint32_t *w
     return gpc_send(x, msg);
 }
 
-/* ---- states and events ---------------------------------------------------------------------------------------------------- */
+/* ---- states and events ------------------------------------------------------------------------------------------- */
 
 #define L2_STATES(X)                                                                                                        \
     X(L2_NP, STABLE, "not present")                                                                                         \
@@ -62,7 +63,7 @@ GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
 GPC_KEEPS_DIRTY(mesi_l2);
 
-/* ---- sharers ------------------------------------------------------------------------------------------------------------------ */
+/* ---- sharers ----------------------------------------------------------------------------------------------------- */
 
 static bool
 is_listed(const gpc_step_t *x, gpc_node_t node)
@@ -91,7 +92,7 @@ mesi_l2_list(const gpc_controller_t *bank, gpc_address_t line, bool *owned)
     return &mesi_l2_line_at(bank, 0, way)->sharers;
 }
 
-/* ---- classification ------------------------------------------------------------------------------------------------------------ */
+/* ---- classification ---------------------------------------------------------------------------------------------- */
 
 static bool
 carries_dirty(const gpc_step_t *x)
@@ -147,7 +148,7 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- actions: messages ------------------------------------------------------------------------------------------------------------ */
+/* ---- actions: messages ------------------------------------------------------------------------------------------- */
 
 static const mesi_message_t nothing;
 
@@ -202,7 +203,7 @@ GPC_ACTION(act_recall, "send RECALL to all sharers; expect their acknowledgement
     return gpc_call_in_and_wait(x, MESI_RECALL, gpc_sharers(x));
 }
 
-/* ---- actions: the fill and its pending requests ------------------------------------------------------------------------------------- */
+/* ---- actions: the fill and its pending requests ------------------------------------------------------------------ */
 
 GPC_ACTION(act_fetch, "fetch the line from memory; the request becomes pending")
 {
@@ -242,14 +243,14 @@ GPC_ACTION(act_answer_writer, "send DATA_X to the pending writer")
     return answer_all(x, MESI_DATA_X);
 }
 
-/* ---- actions: the line and its sharer list -------------------------------------------------------------------------------------------- */
+/* ---- actions: the line and its sharer list ----------------------------------------------------------------------- */
 
 GPC_ACTION(act_pass_on, "write the owner's line to memory")
 {
     return gpc_write_memory(x, gpc_all_words(x->unit), x->msg->data);
 }
 
-/* ---- the table. Only requests are held; they wait for answers on networks that are never blocked. ------------------------------------- */
+/* ---- the table. Only requests are held; they wait for answers on networks that are never blocked. ---------------- */
 
 /* A blocked line holds all requests, and a PUTX where it can have overtaken its sender's own EX_UNBLOCK. */
 #define HOLD_REQUESTS [L2_GETS] = HOLD_LINE, [L2_GETX] = HOLD_LINE

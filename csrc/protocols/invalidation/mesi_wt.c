@@ -1,24 +1,27 @@
-/* mesi_wt.c: MESI-WT, a directory protocol with write-through L1s, the baseline of the RCC paper; mesi_wt_l1.c has its L1.
+/* mesi_wt.c: MESI-WT, a directory protocol with write-through L1s, the baseline of the RCC paper; mesi_wt_l1.c has its
+ * L1.
  *
- * Paper    Ren and Lis, HPCA 2017, sections I and IV.A, call their baseline MESI with write-through L1s: a store takes the round trip to
- *          the L2, and the invalidation of the other sharers; five virtual networks; 16 L1 and 15 L2 states (table V). The paper
- *          prints no table.
- * Inferred every cell. Every write (store or atomic) goes to the L2, which has the sharer list, so E and M at the L1 give a right
- *          only if writes may complete at the L1 (exclusive=on). From the authors' public simulator: the L2 blocks the line of every
- *          write until the writer's UNBLOCK; a line that an L1 has in a transient state holds its loads; and an L1 has one write
- *          to a line outstanding, into which later stores of the core merge if it is a store ("stalling same-cacheline stores from
- *          other threads in MSHRs until the ack is received", section I). There memory is written when an instruction issues, and
- *          merged writes are never sent. Here they are performed at the L1 when the answer has arrived, while the line is blocked,
- *          and UNBLOCK takes their words to the L2. Atomics wait and are waited for (ruby_atomics_stall_at_mshr, which the
- *          authors added to the simulator that they took over, and which acts under MESI only).
- * Options  mshr=merge: atomics merge as stores do, if the writes before them know their words (the public simulator without that
- *          switch). mshr=stall: every write waits for the outstanding one.
- *          exclusive=on: the only reader receives the line in E, a write of a sharer leads to M, and a write in E or M completes at the
- *          L1, which sends it to the L2 behind (public simulator, MESI_CMP_directory_wt). There the L2 answers another reader
- *          with its own copy while such a write is in flight: two stores of one warp to two lines may then be seen in the wrong
- *          order. Here the L2 answers after the owner's DOWNGRADE_ACK, which follows the write on its network.
- * Differs  from the public simulator: the L2 collects acknowledgements, not the writing L1; a load that meets an own outstanding
- *          write waits for it, and does not complete with it.
+ * Paper    Ren and Lis, HPCA 2017, sections I and IV.A, call their baseline MESI with write-through L1s: a store takes
+ *          the round trip to the L2, and the invalidation of the other sharers; five virtual networks; 16 L1 and 15 L2
+ *          states (table V). The paper prints no table.
+ * Inferred every cell. Every write (store or atomic) goes to the L2, which has the sharer list, so E and M at the L1
+ *          give a right only if writes may complete at the L1 (exclusive=on). From the authors' public simulator: the
+ *          L2 blocks the line of every write until the writer's UNBLOCK; a line that an L1 has in a transient state
+ *          holds its loads; and an L1 has one write to a line outstanding, into which later stores of the core merge if
+ *          it is a store ("stalling same-cacheline stores from other threads in MSHRs until the ack is received",
+ *          section I). There memory is written when an instruction issues, and merged writes are never sent. Here they
+ *          are performed at the L1 when the answer has arrived, while the line is blocked, and UNBLOCK takes their
+ *          words to the L2. Atomics wait and are waited for (ruby_atomics_stall_at_mshr, which the authors added to the
+ *          simulator that they took over, and which acts under MESI only).
+ * Options  mshr=merge: atomics merge as stores do, if the writes before them know their words (the public simulator
+ *          without that switch). mshr=stall: every write waits for the outstanding one.
+ *          exclusive=on: the only reader receives the line in E, a write of a sharer leads to M, and a write in E or M
+ *          completes at the L1, which sends it to the L2 behind (public simulator, MESI_CMP_directory_wt). There the L2
+ *          answers another reader with its own copy while such a write is in flight: two stores of one warp to two
+ *          lines may then be seen in the wrong order. Here the L2 answers after the owner's DOWNGRADE_ACK, which
+ *          follows the write on its network.
+ * Differs  from the public simulator: the L2 collects acknowledgements, not the writing L1; a load that meets an own
+ *          outstanding write waits for it, and does not complete with it.
  */
 #include "protocols/invalidation/mesi_wt.h"
 
@@ -26,7 +29,7 @@ BASELINE_SAME_MESSAGES(MWT);
 GPC_SAME_NUMBER(MWT_INV, VI_INV);
 GPC_SAME_NUMBER(MWT_RECALL, VI_RECALL);
 
-/* ---- L2: states and events ----------------------------------------------------------------------------------------------- */
+/* ---- L2: states and events --------------------------------------------------------------------------------------- */
 
 #define L2_LINE(FIELD) GPC_WRITER_LINE(FIELD) VI_SHARERS(FIELD) /* in MT, the owner */
 GPC_METADATA(mwt_l2, line, L2_LINE)
@@ -129,7 +132,7 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- L2: actions ----------------------------------------------------------------------------------------------------------- */
+/* ---- L2: actions ------------------------------------------------------------------------------------------------- */
 
 /* The answer has the line's words too, for the L1's merged narrow stores (mesi_wt_l1.c). */
 static int
@@ -216,7 +219,7 @@ GPC_ACTION(act_pass_behind, "write the owner's words to memory, send BEHIND_ACK"
     return acknowledge_behind(x);
 }
 
-/* ---- L2: the tables. A held request waits for a fill, or for messages on networks that nothing blocks. -------------------------- */
+/* ---- L2: the tables. A held request waits for a fill, or for messages on networks that nothing blocks. ----------- */
 
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
@@ -337,7 +340,7 @@ static const gpc_controller_type_t mwt_l2 = {
     .mshr = gpc_sharers_mshr_described,
 };
 
-/* ---- monitors -------------------------------------------------------------------------------------------------------------- */
+/* ---- monitors ---------------------------------------------------------------------------------------------------- */
 
 enum { MWT_L1_STATES(GPC_FSM_STATE_ENUM_) };
 
@@ -352,7 +355,8 @@ static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH,
                                       .owners = OWNERS,
                                       .bank_words = 1u << L2_V | 1u << L2_S};
 
-/* While the bank has no transaction for the line: every copy is listed, and only the owner of an owned line may write its copy. */
+/* While the bank has no transaction for the line: every copy is listed, and only the owner of an owned line may write
+ * its copy. */
 static int
 monitor(const gpc_units_t *units, gpc_address_t line)
 {

@@ -2,7 +2,7 @@
 #include "cache/rmw.h"
 #include "protocols/invalidation/mesi_wt.h"
 
-/* ---- states and events --------------------------------------------------------------------------------------------------- */
+/* ---- states and events ------------------------------------------------------------------------------------------- */
 
 #define L1_EVENTS(X)                                                                                   \
     X(L1_LOAD, "coalesced load of a warp")                                                             \
@@ -36,8 +36,9 @@ is_store(const gpc_step_t *x, const gpc_msg_t *write)
     return write->type == GPC_MSG_STORE || is_narrow_store(x, write);
 }
 
-/* Whether the store or atomic will be performed with the outstanding write. An atomic needs its words: those that the writes before it
- * have stored or read are known when the answer has arrived, those of a copy are not, because the copy may be invalidated until then. */
+/* Whether the store or atomic will be performed with the outstanding write. An atomic needs its words: those that the
+ * writes before it have stored or read are known when the answer has arrived, those of a copy are not, because the copy
+ * may be invalidated until then. */
 static bool
 merges(const gpc_step_t *x)
 {
@@ -70,7 +71,7 @@ l1_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- actions --------------------------------------------------------------------------------------------------------------- */
+/* ---- actions ----------------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_acknowledge, "send INV_ACK or RECALL_ACK")
 {
@@ -93,9 +94,9 @@ GPC_ACTION(act_merge_write, "merge the write with the outstanding one")
     return gpc_join_pending(x);
 }
 
-/* The L2 blocks the line until UNBLOCK, so that no other L1 reads or writes it. The answer has the line's words for the bytes beside
- * narrow stores, because messages know words only; now they become those that all these writes leave, and its mask those of the
- * merged ones. */
+/* The L2 blocks the line until UNBLOCK, so that no other L1 reads or writes it. The answer has the line's words for the
+ * bytes beside narrow stores, because messages know words only; now they become those that all these writes leave, and
+ * its mask those of the merged ones. */
 GPC_ACTION(act_perform_merged, "perform the merged writes on the words of the answered one")
 {
     const gpc_msg_t *answered = gpc_first_pending(x);
@@ -165,8 +166,9 @@ GPC_ACTION(act_complete_owned, "complete the write")
     return gpc_complete(x, x->message, gpc_line_words(x), true);
 }
 
-/* ---- the tables. A held request waits for an answer: the L2 holds the request behind it until other L1s' answers have been received,
- * or fetches the line. ----------------------------------------------------------------------------------------------------------- */
+/* ---- the tables. A held request waits for an answer: the L2 holds the request behind it until other L1s' answers have
+ * been received, or fetches the line.
+ * ----------------------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
@@ -188,7 +190,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_STORE] = HOLD_LINE,
         [L1_ATOMIC] = HOLD_LINE,
         [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
-        [L1_INV] = GO(L1_IS_I, act_count_invalidation, act_release_way, act_acknowledge), /* may have overtaken the data */
+        /* may have overtaken the data */
+        [L1_INV] = GO(L1_IS_I, act_count_invalidation, act_release_way, act_acknowledge),
         [L1_DATA] = GO(L1_S, act_fill, act_complete),
     },
     [L1_IS_I] = { /* no way: never a victim */

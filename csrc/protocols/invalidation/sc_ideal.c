@@ -1,15 +1,15 @@
 /* sc_ideal.c: SC-ideal, MESI-WT whose read and write permissions take no time to acquire.
  *
- * Paper    Ren and Lis, HPCA 2017, section I and figure 1d: "an idealized variant of SC where acquiring read and write permissions is
- *          instant". Its cells are not printed.
- * Inferred every cell. MESI-WT's L1 over an inclusive L2 with an oracle: when the L2 performs a store or atomic, the copies of the
- *          other sharers become unreadable in the same cycle, without messages, acknowledgements and UNBLOCK.
- *          Latencies of network, L2 and memory remain, so a store still takes the round trip to the L2, and transient states of
- *          the L1 hold loads. Writes need no permission, so they do not merge: each is sent at once. An eviction acquires no
- *          permission: the L2 recalls the copies by messages, as MESI-WT's does and as the authors' public simulator does
- *          (ideal_MESI_wt).
- * Differs  that simulator also sends and awaits the invalidations for writes and takes only their delay in the controllers away;
- *          this protocol is at least as fast.
+ * Paper    Ren and Lis, HPCA 2017, section I and figure 1d: "an idealized variant of SC where acquiring read and write
+ *          permissions is instant". Its cells are not printed.
+ * Inferred every cell. MESI-WT's L1 over an inclusive L2 with an oracle: when the L2 performs a store or atomic, the
+ *          copies of the other sharers become unreadable in the same cycle, without messages, acknowledgements and
+ *          UNBLOCK. Latencies of network, L2 and memory remain, so a store still takes the round trip to the L2, and
+ *          transient states of the L1 hold loads. Writes need no permission, so they do not merge: each is sent at
+ *          once. An eviction acquires no permission: the L2 recalls the copies by messages, as MESI-WT's does and as
+ *          the authors' public simulator does (ideal_MESI_wt).
+ * Differs  that simulator also sends and awaits the invalidations for writes and takes only their delay in the
+ *          controllers away; this protocol is at least as fast.
  */
 #include "protocols/invalidation/gpu_vi.h"
 
@@ -23,7 +23,7 @@ BASELINE_SAME_MESSAGES(SCI);
 
 enum { OPTION_BYTES };
 
-/* ---- L1 ------------------------------------------------------------------------------------------------------------------ */
+/* ---- L1 ---------------------------------------------------------------------------------------------------------- */
 
 #define L1_STATES(X)                                                                       \
     X(L1_I, STABLE, "not present")                                                         \
@@ -140,7 +140,7 @@ static const gpc_controller_type_t sci_l1 = {
     .mshr = gpc_requests_mshr_described,
 };
 
-/* ---- L2: GPU-VI's, with the oracle ------------------------------------------------------------------------------------------- */
+/* ---- L2: GPU-VI's, with the oracle ------------------------------------------------------------------------------- */
 
 #define L2_LINE(FIELD) GPC_WRITER_LINE(FIELD) VI_SHARERS(FIELD)
 GPC_METADATA(sci_l2, line, L2_LINE)
@@ -257,7 +257,7 @@ static const gpc_controller_type_t sci_l2 = {
     .mshr = gpc_sharers_mshr_described,
 };
 
-/* ---- monitors -------------------------------------------------------------------------------------------------------------- */
+/* ---- monitors ---------------------------------------------------------------------------------------------------- */
 
 static const gpc_watched_t watched = {
     .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_S, .copies = 1u << L1_S | 1u << L1_SM, .bank_is_whole = true};

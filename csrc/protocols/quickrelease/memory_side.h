@@ -4,8 +4,8 @@
 
 #include "controller/toolkit.h"
 
-/* wt and qr: whether barrier() is a release ("synchronization event", section 2.1) or OpenCL's local fence, which orders the scratchpad
- * alone. For `barrier_option`. */
+/* wt and qr: whether barrier() is a release ("synchronization event", section 2.1) or OpenCL's local fence, which
+ * orders the scratchpad alone. For `barrier_option`. */
 #define QR_BARRIER_OPTION                                                                                              \
     GPC_CHOICE("barrier", 1, 1, "release local", "whether barrier() is a release, or orders the accesses of its block alone")
 

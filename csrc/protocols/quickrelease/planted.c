@@ -63,8 +63,8 @@ GPC_ACTION(act_answer_early, "the answer to the marker, which goes on silently")
     return status ? status : mutant_base_act(x, "pass_marker");
 }
 
-/* With a FIFO a wave, a release that has written nothing itself has nothing to wait for. The field of sync_sc=on, which is
- * off, notes what the wave has written. */
+/* With a FIFO a wave, a release that has written nothing itself has nothing to wait for. The field of sync_sc=on, which
+ * is off, notes what the wave has written. */
 static int
 note_store(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until)
 {

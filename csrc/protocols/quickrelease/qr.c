@@ -1,16 +1,17 @@
-/* qr.c: QR, QuickRelease: write-combining caches whose dirty blocks a FIFO lists; qr_l1.c, qr_l2.c and qr_l3.c have its levels, qr_writes.c
- * the write caches and FIFOs, qr_checks.c the monitors.
+/* qr.c: QR, QuickRelease: write-combining caches whose dirty blocks a FIFO lists; qr_l1.c, qr_l2.c and qr_l3.c have its
+ * levels, qr_writes.c the write caches and FIFOs, qr_checks.c the monitors.
  *
- * Paper    Hechtman et al., HPCA 2014, section 3 and table 1. Every level has a read-only and a small write-only cache and a FIFO of
- *          the addresses that may be dirty. A release puts a marker into the FIFO, which passes all levels behind the writes; its answer
- *          completes the release. Acquires are plain loads, because every block that the wL2 gives up is invalidated in all rL1s. Writes
- *          are not acknowledged.
- * Inferred all tables (the paper prints none); what is listed in the levels' files. Wavefronts synchronise by the CU's one FIFO, which keeps
- *          transitivity (section 3).
- * Options  fifo: entries of S-FIFO1; S-FIFO2 and 3 have twice and four times as many (table 1). inv=ack: Invs are acknowledged, for L2s of
- *          several banks. sync_sc=on: loads of order relaxed or stronger read at the L2, and wait for the answer to the warp's release
- *          stores (the paper's loads may hit old copies, and its release stores may wait in the wL1). clean=on: blocks leave as soon as the path to the
- *          next level is free. mask=word: masks of words, for the sizes of messages. barrier: memory_side.h.
+ * Paper    Hechtman et al., HPCA 2014, section 3 and table 1. Every level has a read-only and a small write-only cache
+ *          and a FIFO of the addresses that may be dirty. A release puts a marker into the FIFO, which passes all
+ *          levels behind the writes; its answer completes the release. Acquires are plain loads, because every block
+ *          that the wL2 gives up is invalidated in all rL1s. Writes are not acknowledged.
+ * Inferred all tables (the paper prints none); what is listed in the levels' files. Wavefronts synchronise by the CU's
+ *          one FIFO, which keeps transitivity (section 3).
+ * Options  fifo: entries of S-FIFO1; S-FIFO2 and 3 have twice and four times as many (table 1). inv=ack: Invs are
+ *          acknowledged, for L2s of several banks. sync_sc=on: loads of order relaxed or stronger read at the L2, and
+ *          wait for the answer to the warp's release stores (the paper's loads may hit old copies, and its release
+ *          stores may wait in the wL1). clean=on: blocks leave as soon as the path to the next level is free.
+ *          mask=word: masks of words, for the sizes of messages. barrier: memory_side.h.
  */
 #include "protocols/quickrelease/qr.h"
 
@@ -47,7 +48,7 @@ end(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until)
     return GPC_OK;
 }
 
-/* ---- the host -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the host ---------------------------------------------------------------------------------------------------- */
 
 /* After an abort, words may be left in write caches: the CUs' are the newest. */
 static int

@@ -1,7 +1,7 @@
 /* qr.h: QuickRelease: what its three levels share. qr.c describes the protocol.
  *
- * A level has a read cache and a write cache, a table over the lines of each, and a FIFO beside the write cache, the S-FIFO, whose table
- * is over its entries. A table over the unit takes markers.
+ * A level has a read cache and a write cache, a table over the lines of each, and a FIFO beside the write cache, the
+ * S-FIFO, whose table is over its entries. A table over the unit takes markers.
  */
 #ifndef GPC_PROTOCOLS_QUICKRELEASE_QR_H
 #define GPC_PROTOCOLS_QUICKRELEASE_QR_H
@@ -28,7 +28,8 @@
     X(P, INV_ACK, INV, 4, 8, 0, false, "the copy is gone (inv=ack)")
 GPC_MESSAGES(QR, QR_MESSAGES)
 
-/* Kinds of markers: a release or a kernel's end waits for it; nothing does; with sync_sc=1, a later acquire load of the warp does. */
+/* Kinds of markers: a release or a kernel's end waits for it; nothing does; with sync_sc=1, a later acquire load of the
+ * warp does. */
 enum { QR_REL, QR_REL_NOACK, QR_REL_STORE };
 
 #define QR_MESSAGE(FIELD)                                                                                              \
@@ -46,8 +47,8 @@ enum { QR_BY_FIFO, QR_BY_ACK };
 enum { QR_READS, QR_WRITES };
 enum { QR_READ_TABLE, QR_WRITE_TABLE, QR_FIFO_TABLE, QR_UNIT_TABLE };
 enum { QR_PART };
-/* Causes within a unit: of the write table, words to take, the pop of the S-FIFO, and own requests that need the block gone; of the read table,
- * the block has left the write cache. */
+/* Causes within a unit: of the write table, words to take, the pop of the S-FIFO, and own requests that need the block
+ * gone; of the read table, the block has left the write cache. */
 enum { QR_PUT = GPC_MSG_STORE, QR_POP = GPC_MSG_REPLAY, QR_FLUSH = GPC_MSG_RELEASE, QR_GONE = GPC_MSG_INSTANT };
 
 #define QR_READ_LINE(FIELD)                                                                                            \
@@ -104,7 +105,7 @@ enum { QR_KERNEL = UINT16_MAX };
     X(P, invalidations_hit, "Invs that dropped a copy or what a read would bring")
 GPC_COUNTS(QR_COUNT, QR_COUNTERS)
 
-/* ---- the write cache and the S-FIFO: qr_writes.c ---------------------------------------------------------------------------------- */
+/* ---- the write cache and the S-FIFO: qr_writes.c ----------------------------------------------------------------- */
 
 extern const gpc_table_t qr_write_tables[3], qr_fifo_tables[3]; /* by level */
 
@@ -139,20 +140,22 @@ GPC_MUST_CHECK int qr_ready_first(gpc_controller_t *unit, gpc_index_t leaving);
 gpc_index_t qr_entry_of(const gpc_controller_t *unit, uint8_t part, const gpc_msg_t *msg);
 /* One Inv for each L1, for a block that is given up or that an atomic passes; with inv=ack they are acknowledged. */
 GPC_MUST_CHECK int qr_invalidate(gpc_step_t *x);
-/* Table 1: a tag of the wL1 takes a cycle, one of the wL2 or wL3 four. A read that its read cache lacks pays it at each level. */
+/* Table 1: a tag of the wL1 takes a cycle, one of the wL2 or wL3 four. A read that its read cache lacks pays it at each
+ * level. */
 enum { QR_TAG = 1, QR_TAG_ABOVE = 4 };
 /* Answers a request with the words, as the type: at once, or x's request from the write cache, a second tag later. */
 GPC_MUST_CHECK int qr_answer(gpc_step_t *x, gpc_index_t request, uint8_t type, const uint32_t *words);
 GPC_MUST_CHECK int qr_answer_written(gpc_step_t *x, uint8_t type);
 
-/* ---- monitors: qr_checks.c -------------------------------------------------------------------------------------------------------- */
+/* ---- monitors: qr_checks.c --------------------------------------------------------------------------------------- */
 
 int qr_monitor(const gpc_units_t *units, gpc_address_t line);
-/* The core takes an INV, or an answer to a marker: where one bank keeps their order, the next one, and behind the Invs before it. */
+/* The core takes an INV, or an answer to a marker: where one bank keeps their order, the next one, and behind the Invs
+ * before it. */
 GPC_MUST_CHECK int qr_check_inv(const gpc_step_t *x);
 GPC_MUST_CHECK int qr_check_answer(const gpc_step_t *x);
 
-/* ---- the levels ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the levels -------------------------------------------------------------------------------------------------- */
 
 extern const gpc_controller_type_t qr_l1, qr_l2, qr_l3;
 extern const gpc_watched_t qr_watched;

@@ -1,7 +1,8 @@
 /* qr_checks.c: what must hold in every run of qr; statistics that no decision reads number entries, markers and Invs.
  *
- * The words that a release orders are in memory when it is answered, because each level empties before the marker leaves it and channels
- * keep their order. The monitors of values (check/) see that all words have reached the wL2 when the release completes.
+ * The words that a release orders are in memory when it is answered, because each level empties before the marker
+ * leaves it and channels keep their order. The monitors of values (check/) see that all words have reached the wL2 when
+ * the release completes.
  */
 #include "protocols/quickrelease/qr.h"
 
@@ -106,7 +107,7 @@ qr_monitor(const gpc_units_t *units, gpc_address_t line)
     return status;
 }
 
-/* ---- markers and Invs ---------------------------------------------------------------------------------------------------------------- */
+/* ---- markers and Invs -------------------------------------------------------------------------------------------- */
 
 int
 qr_check_inv(const gpc_step_t *x)

@@ -1,12 +1,13 @@
 /* qr_l1.c: qr's first level: rL1, wL1, S-FIFO1, and the order hooks.
  *
- * Paper    Hechtman et al., HPCA 2014, sections 3.1.1 to 3.1.3. A load that hits the rL1 with the written bit clear does not look into the
- *          wL1. Else the wL1 serves it if it has all its words; if not, the wL1's block goes up and the load follows it. A store completes in the
- *          wL1. Acquires do nothing.
- * Inferred a read that is outstanding when an Inv comes, when the wL1 gives up the block, or when an atomic passes, serves the loads that wait and
- *          is not kept; later loads wait for it. A release store, and a relaxed one, enters the S-FIFO together with a marker that nothing
- *          waits for. With barrier=release barrier() is a release, by the last wave of the block, without a marker
- *          if all that the CU has written is in memory. One marker a CU at a kernel's end, if it has written.
+ * Paper    Hechtman et al., HPCA 2014, sections 3.1.1 to 3.1.3. A load that hits the rL1 with the written bit clear
+ *          does not look into the wL1. Else the wL1 serves it if it has all its words; if not, the wL1's block goes up
+ *          and the load follows it. A store completes in the wL1. Acquires do nothing.
+ * Inferred a read that is outstanding when an Inv comes, when the wL1 gives up the block, or when an atomic passes,
+ *          serves the loads that wait and is not kept; later loads wait for it. A release store, and a relaxed one,
+ *          enters the S-FIFO together with a marker that nothing waits for. With barrier=release barrier() is a
+ *          release, by the last wave of the block, without a marker if all that the CU has written is in memory. One
+ *          marker a CU at a kernel's end, if it has written.
  */
 #include "protocols/quickrelease/qr.h"
 
@@ -54,7 +55,7 @@ l1_classify(const gpc_step_t *x)
     return x->cause == QR_DATA ? qr_dirty(x->unit, x->line) ? L1_DATA_WRITTEN : L1_DATA : GPC_NO_EVENT;
 }
 
-/* ---- loads ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- loads ------------------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_hit_read, "complete the load from the rL1")
 {
@@ -109,7 +110,7 @@ GPC_ACTION(qr_act_fill, "fill the reserved way")
     return gpc_act(act_fill, x);
 }
 
-/* ---- stores, atomics, Invs ------------------------------------------------------------------------------------------------------- */
+/* ---- stores, atomics, Invs --------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_store,
            "the wL1 takes the words, the S-FIFO the block, or hold; a synchronising store is followed by a marker")
@@ -244,7 +245,7 @@ static const gpc_table_t l1 = {
     GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
     .causes = {ON_SAME(GPC_MSG, L1, STORE, ATOMIC, EVICT), ON(QR_GONE, L1_GONE), ON(QR_INV, L1_INV)}};
 
-/* ---- markers --------------------------------------------------------------------------------------------------------------------- */
+/* ---- markers ----------------------------------------------------------------------------------------------------- */
 
 #define U_STATES(X) X(U_ON, STABLE, "always on")
 #define U_EVENTS(X)                                                                                                    \
@@ -261,7 +262,8 @@ u_classify(const gpc_step_t *x)
     return x->cause == GPC_MSG_KERNEL_END ? clean ? U_END_CLEAN : U_END : GPC_NO_EVENT;
 }
 
-/* Puts a marker into the S-FIFO, which answers once for each bank; *left: 1 + the answers to come. GPC_OK when none is left. */
+/* Puts a marker into the S-FIFO, which answers once for each bank; *left: 1 + the answers to come. GPC_OK when none is
+ * left. */
 static int
 release_by(gpc_controller_t *unit, uint16_t warp, uint32_t *left)
 {
@@ -342,7 +344,8 @@ is_clean(const gpc_controller_t *unit)
     return !qr_unit(unit)->written && !waits;
 }
 
-/* A barrier orders what its block has written, and no more: unlike a release it does not pass on what the block has read of others. */
+/* A barrier orders what its block has written, and no more: unlike a release it does not pass on what the block has
+ * read of others. */
 int
 qr_barrier(gpc_controller_t *l1_unit, uint16_t warp, gpc_cycle_t *until)
 {
@@ -358,7 +361,7 @@ qr_acquire(gpc_controller_t *l1_unit, uint16_t warp, uint8_t scope)
     return GPC_OK;
 }
 
-/* ---- the type -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the type ---------------------------------------------------------------------------------------------------- */
 
 static uint8_t
 route(const gpc_controller_t *unit, const gpc_msg_t *msg)
@@ -374,7 +377,8 @@ write_geometry(const gpc_machine_t *machine, const int64_t *options, uint32_t *s
     qr_geometry(machine, machine->l1_bytes / 4, 8, sets, ways);
 }
 
-/* Table 1: a cycle for the rL1's tag, one for the wL1's, 4 for its data; a hit in the rL1 lacks one tag (section 3.2). */
+/* Table 1: a cycle for the rL1's tag, one for the wL1's, 4 for its data; a hit in the rL1 lacks one tag (section
+ * 3.2). */
 static uint32_t
 second_tag(const gpc_machine_t *machine, const int64_t *options)
 {

@@ -1,11 +1,12 @@
 /* qr_l2.c: qr's second level: rL2, wL2, S-FIFO2.
  *
- * Paper    Hechtman et al., HPCA 2014, section 3.1: as the first level; the rL1s learn of each block that the wL2 gives up, by a broadcast
- *          that is not acknowledged.
- * Inferred the Inv takes the channel of data and of the markers' answers, so that a CU has had it before it can know of the release. Where
- *          there are several banks, whose channels have no order, Invs are acknowledged and markers wait for that (inv=ack). An rL1 asks for whole
- *          blocks: only a block all of whose words are dirty is served by the wL2. An outstanding read serves the requests that came before
- *          the wL2 gave up the block or an atomic passed, and is then not kept; later ones read on their own.
+ * Paper    Hechtman et al., HPCA 2014, section 3.1: as the first level; the rL1s learn of each block that the wL2 gives
+ *          up, by a broadcast that is not acknowledged.
+ * Inferred the Inv takes the channel of data and of the markers' answers, so that a CU has had it before it can know of
+ *          the release. Where there are several banks, whose channels have no order, Invs are acknowledged and markers
+ *          wait for that (inv=ack). An rL1 asks for whole blocks: only a block all of whose words are dirty is served
+ *          by the wL2. An outstanding read serves the requests that came before the wL2 gave up the block or an atomic
+ *          passed, and is then not kept; later ones read on their own.
  */
 #include "protocols/quickrelease/qr.h"
 
@@ -184,7 +185,7 @@ static const gpc_table_t l2 = {
     GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
     .causes = {ON_SAME(QR, L2, BLOCK, ATOMIC), ON(QR_GONE, L2_GONE), ON(GPC_MSG_EVICT, L2_EVICT)}};
 
-/* ---- markers and answers ------------------------------------------------------------------------------------------------------------ */
+/* ---- markers and answers ----------------------------------------------------------------------------------------- */
 
 #define U_STATES(X) X(U_ON, STABLE, "always on")
 #define U_EVENTS(X)                                                                                                    \

@@ -1,11 +1,13 @@
 /* qr_l3.c: qr's memory side: the L3, wL3, S-FIFO3, and the null directory, where atomics are performed.
  *
- * Paper    Hechtman et al., HPCA 2014, sections 3.1.1, 3.1.3, 4.1: a marker that leaves S-FIFO3 is answered; the L3 is writeable in RFO only.
- * Inferred memory's queue, which keeps the order of a line, is where writes are ordered: a block leaves the S-FIFO into it, and the L3's copy,
- *          which is not writeable, goes, also where a read needs words of both. Atomics are performed on the L3's line, which
- *          stays. Words are always taken, also of a block that is being fetched: were they held, the marker behind them would pass. The block
- *          that comes answers the reads that waited with the words as fetched: they are older than any words that came since. It is not kept
- *          if words have left the wL3 meanwhile. Reads and atomics that cannot join wait in the channel, and all behind them.
+ * Paper    Hechtman et al., HPCA 2014, sections 3.1.1, 3.1.3, 4.1: a marker that leaves S-FIFO3 is answered; the L3 is
+ *          writeable in RFO only.
+ * Inferred memory's queue, which keeps the order of a line, is where writes are ordered: a block leaves the S-FIFO into
+ *          it, and the L3's copy, which is not writeable, goes, also where a read needs words of both. Atomics are
+ *          performed on the L3's line, which stays. Words are always taken, also of a block that is being fetched: were
+ *          they held, the marker behind them would pass. The block that comes answers the reads that waited with the
+ *          words as fetched: they are older than any words that came since. It is not kept if words have left the wL3
+ *          meanwhile. Reads and atomics that cannot join wait in the channel, and all behind them.
  */
 #include "protocols/quickrelease/qr.h"
 

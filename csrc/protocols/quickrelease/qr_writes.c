@@ -1,11 +1,12 @@
 /* qr_writes.c: qr's write caches and S-FIFOs, the same at all three levels.
  *
- * Paper    Hechtman et al., HPCA 2014, sections 3 and 3.1.1: a write enters the write cache and the tail of the S-FIFO, which lists a superset
- *          of the dirty blocks. The write cache gives up a block when it replaces it, or when its address leaves the S-FIFO, which happens
- *          when the S-FIFO is full or a marker is in it. A wL2 that gives up a block invalidates it in the rL2 and every rL1.
- * Inferred a store to a block that is there enqueues nothing. A block that leaves with a marker behind it is flushed at the next level too: a
- *          synchronisation event triggers the flush (section 1), and the levels empty at the same time. Acknowledged Invs (inv=ack) have two
- *          rounds: those that the first marker waits for, and younger ones.
+ * Paper    Hechtman et al., HPCA 2014, sections 3 and 3.1.1: a write enters the write cache and the tail of the S-FIFO,
+ *          which lists a superset of the dirty blocks. The write cache gives up a block when it replaces it, or when
+ *          its address leaves the S-FIFO, which happens when the S-FIFO is full or a marker is in it. A wL2 that gives
+ *          up a block invalidates it in the rL2 and every rL1.
+ * Inferred a store to a block that is there enqueues nothing. A block that leaves with a marker behind it is flushed at
+ *          the next level too: a synchronisation event triggers the flush (section 1), and the levels empty at the same
+ *          time. Acknowledged Invs (inv=ack) have two rounds: those that the first marker waits for, and younger ones.
  */
 #include "protocols/quickrelease/qr.h"
 
@@ -35,7 +36,7 @@ GPC_FSM(W, W_STATES, W_EVENTS)
     X(F_ANSWERED, "the atomic's old values")
 GPC_FSM(F, F_STATES, F_EVENTS)
 
-/* ---- small functions ------------------------------------------------------------------------------------------------------------ */
+/* ---- small functions --------------------------------------------------------------------------------------------- */
 
 gpc_mask_t
 qr_dirty(const gpc_controller_t *unit, gpc_address_t line)
@@ -82,7 +83,7 @@ is_busy(const gpc_controller_t *unit, gpc_address_t line)
            gpc_msg_at(unit->messages, gpc_mshr_at(&unit->mshrs, mshr)->pending.head)->type == QR_ATOMIC_UP;
 }
 
-/* ---- the S-FIFO ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the S-FIFO -------------------------------------------------------------------------------------------------- */
 
 uint32_t
 qr_fifo_entries(const gpc_machine_t *machine, const int64_t *options)
@@ -312,7 +313,7 @@ static const gpc_cell_t f_table[F_NUM_STATES][F_NUM_EVENTS] = {
 #define FIFO_TABLE(name) {GPC_TABLE(name, OVER_ENTRIES, F, f_table, f_classify)}
 const gpc_table_t qr_fifo_tables[3] = {FIFO_TABLE("L1.S-FIFO"), FIFO_TABLE("L2.S-FIFO"), FIFO_TABLE("L3.S-FIFO")};
 
-/* ---- the write cache -------------------------------------------------------------------------------------------------------------- */
+/* ---- the write cache --------------------------------------------------------------------------------------------- */
 
 static gpc_event_id_t
 w_classify(const gpc_step_t *x)

@@ -1,19 +1,22 @@
-/* rfo.c: RFO, read for ownership: a CPU's MOESI directory protocol on the GPU; rfo_l1.c has its L1, rfo_l2.c directory, L2 and L3.
+/* rfo.c: RFO, read for ownership: a CPU's MOESI directory protocol on the GPU; rfo_l1.c has its L1, rfo_l2.c directory,
+ * L2 and L3.
  *
- * Paper    Hechtman et al., HPCA 2014, sections 2.4.2 and 4.1: write-back, a single writer or many readers, a fully mapped directory with
- *          full sharers that includes L1s and L2 and recalls, MOESI, L3 writeable. Synchronisation runs in the L1.
- * Inferred every cell (the paper prints none): a directory that serves one request of a line at a time; owners pass lines on directly and stay
- *          owners after a read; silent evictions of shared copies. The L2 stores the directory's data: of lines that no L1 owns. 32,768
- *          entries cover eight times the L2, so most entries are without data.
- * Options  dir_ways, dir_ratio: the directory's associativity, and its entries per line of the L2 (table 1: 256 KiB of 8 bytes each).
- *          stores=wait: a warp issues nothing while a store of its waits for ownership ("additional latency imposed to write operations
- *          because they first must acquire exclusive coherence permissions", section 5.1).
- *          l2=victim: the L2 is one more cache that the directory tracks, filled by L1 victims alone ("inclusive of the L1s and L2", section
- *          2.4.2); rfo_victim.c has its directory.
+ * Paper    Hechtman et al., HPCA 2014, sections 2.4.2 and 4.1: write-back, a single writer or many readers, a fully
+ *          mapped directory with full sharers that includes L1s and L2 and recalls, MOESI, L3 writeable.
+ *          Synchronisation runs in the L1.
+ * Inferred every cell (the paper prints none): a directory that serves one request of a line at a time; owners pass
+ *          lines on directly and stay owners after a read; silent evictions of shared copies. The L2 stores the
+ *          directory's data: of lines that no L1 owns. 32,768 entries cover eight times the L2, so most entries are
+ *          without data.
+ * Options  dir_ways, dir_ratio: the directory's associativity, and its entries per line of the L2 (table 1: 256 KiB of
+ *          8 bytes each). stores=wait: a warp issues nothing while a store of its waits for ownership ("additional
+ *          latency imposed to write operations because they first must acquire exclusive coherence permissions",
+ *          section 5.1). l2=victim: the L2 is one more cache that the directory tracks, filled by L1 victims alone
+ *          ("inclusive of the L1s and L2", section 2.4.2); rfo_victim.c has its directory.
  */
 #include "protocols/quickrelease/rfo_directory.h"
 
-/* ---- the host: the newest words are an owner's, else the L2's, else the L3's, else memory's ------------------------------------- */
+/* ---- the host: the newest words are an owner's, else the L2's, else the L3's, else memory's ---------------------- */
 
 static uint32_t *
 copy_in(const gpc_controller_t *unit, uint8_t array, gpc_address_t line)
@@ -62,7 +65,7 @@ host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const 
     return GPC_OK;
 }
 
-/* ---- monitor: the directory includes the L1s ------------------------------------------------------------------------------------- */
+/* ---- monitor: the directory includes the L1s --------------------------------------------------------------------- */
 
 static int
 monitor(const gpc_units_t *units, gpc_address_t line)
@@ -91,7 +94,7 @@ monitor(const gpc_units_t *units, gpc_address_t line)
     return GPC_OK;
 }
 
-/* ---- the protocol ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the protocol ------------------------------------------------------------------------------------------------ */
 
 #define RFO_PROTOCOL                                                                                                   \
     .id = "rfo", .name = "RFO", .paper = "Hechtman et al., HPCA 2014", .family = "synchronisation FIFOs",              \

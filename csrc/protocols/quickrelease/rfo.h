@@ -1,11 +1,12 @@
-/* rfo.h: shared by the L1, the directory and the memory side of rfo: messages and how they are sent. rfo.c describes the protocol. */
+/* rfo.h: shared by the L1, the directory and the memory side of rfo: messages and how they are sent. rfo.c describes
+ * the protocol. */
 #ifndef GPC_PROTOCOLS_QUICKRELEASE_RFO_H
 #define GPC_PROTOCOLS_QUICKRELEASE_RFO_H
 
 #include "protocols/quickrelease/memory_side.h"
 
-/* Sizes are inferred: an 8-byte header that includes flags and the number of acknowledgements; whole lines. With l2=victim the directory is
- * the requester of INV, FWD_GETS and FWD_GETX: it takes their answers and sends its own. */
+/* Sizes are inferred: an 8-byte header that includes flags and the number of acknowledgements; whole lines. With
+ * l2=victim the directory is the requester of INV, FWD_GETS and FWD_GETX: it takes their answers and sends its own. */
 #define RFO_MESSAGES(X, P)                                                                                             \
     X(P, GETS, REQ, 0, 8, 0, false, "read request for a line")                                                         \
     X(P, GETX, REQ, 0, 8, 0, false, "write request for a line")                                                        \
@@ -49,7 +50,8 @@ GPC_MUST_CHECK int rfo_send(gpc_step_t *x, uint8_t type, gpc_node_t destination,
 
 /* The words of the line that this L1 owns, in its way or in flight to the L2; NULL: it owns none. */
 uint32_t *rfo_l1_owned(const gpc_controller_t *core, gpc_address_t line);
-/* Whether the entry, which is at rest, lists the core, as owner or sharer; *owner: as owner. False for a line in a transaction. */
+/* Whether the entry, which is at rest, lists the core, as owner or sharer; *owner: as owner. False for a line in a
+ * transaction. */
 bool rfo_l2_lists(const gpc_controller_t *bank, gpc_address_t line, gpc_node_t core, bool *owner);
 
 #endif

@@ -1,4 +1,5 @@
-/* rfo_directory.h: shared by rfo's two directories, that of rfo_l2.c and that of rfo_victim.c: what they store, and their common actions. */
+/* rfo_directory.h: shared by rfo's two directories, that of rfo_l2.c and that of rfo_victim.c: what they store, and
+ * their common actions. */
 #ifndef GPC_PROTOCOLS_QUICKRELEASE_RFO_DIRECTORY_H
 #define GPC_PROTOCOLS_QUICKRELEASE_RFO_DIRECTORY_H
 

@@ -49,7 +49,7 @@ GPC_METADATA(rfo_l1, mshr, L1_MSHR)
 #define L1_COUNTERS(X, P) X(P, hits_written, "hits on lines written here since they came (figure 3)")
 GPC_COUNTS(RFO_L1, L1_COUNTERS)
 
-/* ---- classification --------------------------------------------------------------------------------------------------------- */
+/* ---- classification ---------------------------------------------------------------------------------------------- */
 
 static bool
 has_all(const gpc_step_t *x)
@@ -87,7 +87,7 @@ l1_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- actions: messages -------------------------------------------------------------------------------------------------------- */
+/* ---- actions: messages ------------------------------------------------------------------------------------------- */
 
 static const rfo_message_t nothing;
 
@@ -180,7 +180,7 @@ GPC_ACTION(act_put_s, "move the line to its MSHR entry, send PUT_S to the direct
     return send_home(x, RFO_VICTIM_PUT_S);
 }
 
-/* ---- actions: the line and its pending requests ---------------------------------------------------------------------------------- */
+/* ---- actions: the line and its pending requests ------------------------------------------------------------------ */
 
 GPC_ACTION(act_perform, "perform the store or atomic")
 {
@@ -225,8 +225,9 @@ GPC_ACTION(rfo_act_count, "count an acknowledgement")
     return GPC_OK;
 }
 
-/* ---- the table. A held request waits for this L1's transaction, whose answers arrive on networks that are never blocked; forwards,
- * invalidations and recalls are never held. ------------------------------------------------------------------------------------- */
+/* ---- the table. A held request waits for this L1's transaction, whose answers arrive on networks that are never
+ * blocked; forwards, invalidations and recalls are never held.
+ * ------------------------------------------------------------------------------------- */
 
 #define STALL [L1_LOAD] = HOLD_LINE, [L1_STORE] = HOLD_LINE
 #define OWNER(next_s, next_x) [L1_FWD_GETS] = GO(next_s, act_data_to_reader), [L1_FWD_GETX] = GO(next_x, act_data_to_writer)
@@ -290,12 +291,14 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_LOAD] = GO(L1_SM, act_hit),
         [L1_STORE] = HOLD_LINE,
         [L1_EVICT] = NOT_A_VICTIM,
-        [L1_DATA_M] = GO(L1_SM, rfo_act_fill, act_learn_need), /* from the owner: the line has one, and this is another sharer */
+        /* from the owner: the line has one, and this is another sharer */
+        [L1_DATA_M] = GO(L1_SM, rfo_act_fill, act_learn_need),
         [L1_LAST_DATA_M] = GO(L1_M, rfo_act_fill, act_perform_pending, act_unblock),
         [L1_COUNT] = GO(L1_SM, act_learn_need),
         [L1_INV_ACK] = GO(L1_SM, rfo_act_count),
         [L1_LAST] = GO(L1_M, act_perform_pending, act_unblock),
-        [L1_INV] = GO(L1_IM, act_count_invalidation, act_inv_ack), /* an earlier write: the line will come with the permission */
+        /* an earlier write: the line will come with the permission */
+        [L1_INV] = GO(L1_IM, act_count_invalidation, act_inv_ack),
         [L1_RECALL] = GO(L1_IM, act_count_invalidation, act_recall_ack),
     },
     [L1_OM] = {

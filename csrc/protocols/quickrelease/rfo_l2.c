@@ -1,7 +1,9 @@
-/* rfo_l2.c: rfo's directory with the L2 that holds its data, and the L3 at the memory side. rfo.c describes the protocol.
+/* rfo_l2.c: rfo's directory with the L2 that holds its data, and the L3 at the memory side. rfo.c describes the
+ * protocol.
  *
- * The directory serves one request of a line at a time, until the requester's UNBLOCK. The L2 has data of lines that no L1 owns: what owners
- * put back, and what readers of a shared line had to fetch. An owner's line is with the owner alone.
+ * The directory serves one request of a line at a time, until the requester's UNBLOCK. The L2 has data of lines that no
+ * L1 owns: what owners put back, and what readers of a shared line had to fetch. An owner's line is with the owner
+ * alone.
  */
 #include "protocols/quickrelease/rfo_directory.h"
 
@@ -35,7 +37,7 @@
     X(L2_LAST_RECALLED, "last answer to the recall")
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
-/* ---- classification ------------------------------------------------------------------------------------------------------------ */
+/* ---- classification ---------------------------------------------------------------------------------------------- */
 
 static gpc_event_id_t
 classify_put(const gpc_step_t *x)
@@ -90,7 +92,7 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- actions: messages ------------------------------------------------------------------------------------------------------------ */
+/* ---- actions: messages ------------------------------------------------------------------------------------------- */
 
 static const rfo_message_t nothing;
 
@@ -210,7 +212,7 @@ GPC_SHARED_ACTION(rfo_act_pass_up, "send an owner's line to the memory side, unl
     return newer ? write_up(x, x->msg->data) : GPC_OK;
 }
 
-/* ---- actions: ways, entries, pending requests -------------------------------------------------------------------------------------- */
+/* ---- actions: ways, entries, pending requests -------------------------------------------------------------------- */
 
 GPC_SHARED_ACTION(rfo_act_reserve_data, "reserve a data way, or hold")
 {
@@ -283,7 +285,7 @@ GPC_ACTION(act_share, "send DATA_S to the pending reader, and list it")
     return status;
 }
 
-/* ---- the table. Only requests are held; they wait for answers on networks that are never blocked. ------------------------------------- */
+/* ---- the table. Only requests are held; they wait for answers on networks that are never blocked. ---------------- */
 
 #define BUSY                                                                                                           \
     [L2_GETS] = HOLD_LINE, [L2_GETX] = HOLD_LINE, [L2_PUT] = HOLD_LINE, [L2_EVICT_DATA] = NOT_A_VICTIM,                \
@@ -389,7 +391,7 @@ rfo_l2_lists(const gpc_controller_t *bank, gpc_address_t line, gpc_node_t core, 
     return *owner || gpc_nodeset_has(&entry->sharers, core);
 }
 
-/* ---- the memory side: a write-back L3 -------------------------------------------------------------------------------------------------- */
+/* ---- the memory side: a write-back L3 ---------------------------------------------------------------------------- */
 
 #define L3_STATES(X)                                                                                                   \
     X(L3_I, STABLE, "not present")                                                                                     \

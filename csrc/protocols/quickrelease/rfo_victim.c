@@ -1,14 +1,16 @@
-/* rfo_victim.c: rfo[l2=victim]'s directory: the L2 is one more cache that it tracks. rfo.c describes the protocol, rfo_l2.c the default.
+/* rfo_victim.c: rfo[l2=victim]'s directory: the L2 is one more cache that it tracks. rfo.c describes the protocol,
+ * rfo_l2.c the default.
  *
- * Paper    Hechtman et al., HPCA 2014, section 2.4.2: the directory is "inclusive of the L1s and L2" and recalls "from the L1 or L2"; of a
- *          data store nothing is said. The paper prints no table; the cells follow the authors' public code (gem5, GPU_RfO-TCP.sm,
- *          -TCC.sm, -TCCdir.sm): only victims of L1s fill the L2, clean ones too. A sharer's victim is dropped while another cache has the
- *          line, else the L2 asks for the line. The L2 keeps a line that L1s read. For a line that the L2 lacks, the owner answers,
- *          else every sharer; all answers go through the directory, where reads that come meanwhile share them.
- * Differs  the L2 is at the directory, which reads its tags without a message. It answers reads alone; in the public code sharers answer
- *          too, unless the L2 owns the line. Owners' victims bring the line, which the L2 there requests first. A write for which an
- *          L1 or the L2 has the line needs nothing of the memory side; there it waits for the directory of the CPUs. Reads merge also
- *          while an L1 alone has the line.
+ * Paper    Hechtman et al., HPCA 2014, section 2.4.2: the directory is "inclusive of the L1s and L2" and recalls "from
+ *          the L1 or L2"; of a data store nothing is said. The paper prints no table; the cells follow the authors'
+ *          public code (gem5, GPU_RfO-TCP.sm, -TCC.sm, -TCCdir.sm): only victims of L1s fill the L2, clean ones too. A
+ *          sharer's victim is dropped while another cache has the line, else the L2 asks for the line. The L2 keeps a
+ *          line that L1s read. For a line that the L2 lacks, the owner answers, else every sharer; all answers go
+ *          through the directory, where reads that come meanwhile share them.
+ * Differs  the L2 is at the directory, which reads its tags without a message. It answers reads alone; in the public
+ *          code sharers answer too, unless the L2 owns the line. Owners' victims bring the line, which the L2 there
+ *          requests first. A write for which an L1 or the L2 has the line needs nothing of the memory side; there it
+ *          waits for the directory of the CPUs. Reads merge also while an L1 alone has the line.
  */
 #include "protocols/quickrelease/rfo_directory.h"
 
@@ -52,7 +54,7 @@
     X(L2_LAST_RECALLED, "last answer to the recall")
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
-/* ---- classification ------------------------------------------------------------------------------------------------------------ */
+/* ---- classification ---------------------------------------------------------------------------------------------- */
 
 static bool
 owns(const gpc_step_t *x)
@@ -123,7 +125,7 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- actions ------------------------------------------------------------------------------------------------------------------- */
+/* ---- actions ----------------------------------------------------------------------------------------------------- */
 
 /* The L1s of the set answer this directory. */
 static int
@@ -207,8 +209,9 @@ GPC_ACTION(act_grant_upgrade, "send ACK_COUNT to the pending writer, the owner")
     return rfo_send(x, RFO_ACK_COUNT, writer, NULL, (rfo_message_t){0});
 }
 
-/* ---- the table. Only requests are held; they wait for answers on networks that are never blocked. Lists are exact, so that every L1
- * that is asked has the line, in its way or leaving. ------------------------------------------------------------------------------------ */
+/* ---- the table. Only requests are held; they wait for answers on networks that are never blocked. Lists are exact, so
+ * that every L1 that is asked has the line, in its way or leaving.
+ * ------------------------------------------------------------------------------------ */
 
 #define BUSY_BUT_FOR_READS                                                                                             \
     [L2_GETX] = HOLD_LINE, [L2_PUT] = HOLD_LINE, [L2_EVICT_DATA] = NOT_A_VICTIM, [L2_EVICT_ENTRY] = NOT_A_VICTIM

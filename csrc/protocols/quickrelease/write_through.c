@@ -1,16 +1,17 @@
 /* write_through.c: the L2 and the memory side of wt and no-l1[l2=through].
  *
  * Paper    Hechtman et al., HPCA 2014, sections 2.4.1, 4.1.
- * Inferred a store that passes the L2 updates its copy; the directory acknowledges it when the queue of its DRAM channel, which keeps the
- *          order of a line, has it. Stores allocate at no level and drop the L3's copy, since the L3 is writeable only in RFO (4.1). Atomics are
- *          performed at the directory, on the L3's line, which stays, and the words written go to memory. While the L2's read of a line is out, words that
- *          pass are overlaid on it. An atomic that passes ends that: until all that was sent since is answered the L2 keeps nothing of the
- *          line, and reads, writes and atomics pass one by one. GET_SECTORS is read as GETS and answered by the 32-byte sectors with words of
- *          the load.
+ * Inferred a store that passes the L2 updates its copy; the directory acknowledges it when the queue of its DRAM
+ *          channel, which keeps the order of a line, has it. Stores allocate at no level and drop the L3's copy, since
+ *          the L3 is writeable only in RFO (4.1). Atomics are performed at the directory, on the L3's line, which
+ *          stays, and the words written go to memory. While the L2's read of a line is out, words that pass are
+ *          overlaid on it. An atomic that passes ends that: until all that was sent since is answered the L2 keeps
+ *          nothing of the line, and reads, writes and atomics pass one by one. GET_SECTORS is read as GETS and answered
+ *          by the 32-byte sectors with words of the load.
  */
 #include "protocols/quickrelease/write_through.h"
 
-/* ---- L2 ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- L2 ---------------------------------------------------------------------------------------------------------- */
 
 #define L2_STATES(X)                                                                                                   \
     X(L2_I, STABLE, "not present")                                                                                     \
@@ -250,7 +251,7 @@ const gpc_controller_type_t wt_l2 = {
     .mshr = wt_l2_mshr_described,
 };
 
-/* ---- the memory side: a null directory, and an L3 that stores do not allocate in --------------------------------------------------- */
+/* ---- the memory side: a null directory, and an L3 that stores do not allocate in --------------------------------- */
 
 #define L3_STATES(X)                                                                                                   \
     X(L3_I, STABLE, "not present")                                                                                     \

@@ -1,7 +1,9 @@
-/* write_through.h: shared by wt and no-l1[l2=through]: messages, the L2 that writes through, the null directory with its L3.
+/* write_through.h: shared by wt and no-l1[l2=through]: messages, the L2 that writes through, the null directory with
+ * its L3.
  *
- * Paper    Hechtman et al., HPCA 2014, sections 2.4.1 and 4.1: writes go through to memory by a stateless directory, whose 4-MB L3 they
- *          do not write; a release waits until they are visible there. The paper prints no table: every cell is inferred.
+ * Paper    Hechtman et al., HPCA 2014, sections 2.4.1 and 4.1: writes go through to memory by a stateless directory,
+ *          whose 4-MB L3 they do not write; a release waits until they are visible there. The paper prints no table:
+ *          every cell is inferred.
  * Sizes    inferred: an 8-byte header, 8 bytes for a byte mask, the dirty bytes, 64-byte lines.
  */
 #ifndef GPC_PROTOCOLS_QUICKRELEASE_WRITE_THROUGH_H
@@ -29,7 +31,8 @@
 GPC_MESSAGES(WT, WT_MESSAGES)
 BASELINE_SAME_MESSAGES(WT);
 
-#define WT_MESSAGE(FIELD) FIELD(PLAIN, uint64_t, apart) /* sent while the L2 keeps nothing of the line: answered on its own */
+/* sent while the L2 keeps nothing of the line: answered on its own */
+#define WT_MESSAGE(FIELD) FIELD(PLAIN, uint64_t, apart)
 GPC_METADATA(wt, message, WT_MESSAGE)
 
 typedef struct {

@@ -1,15 +1,16 @@
 /* wt.c: WT, the paper's write-through baseline: L1s without store buffers, which acquires and kernel begins invalidate.
  *
- * Paper    Hechtman et al., HPCA 2014, sections 2.2 and 2.4.1: an acquire invalidates the L1, a release waits for all prior writes to be
- *          visible globally. No table is printed: every cell is inferred.
- * Inferred stores allocate no line and update a present one. A store to a line that is being read is overlaid on it; so that a load does
- *          not read its warp's later store, that store waits for it (`same_word`). A line read before an acquire serves the loads that wait
- *          and is not kept. Relaxed loads and stronger ones, and atomics, go past the L1 and drop its copy; such a load is answered by
- *          32-byte sectors, as loads of the system without L1s are (section 5.1: "similar to NVIDIA's Kepler"). A release waits for all
- *          writes that its CU has sent before, those of other wavefronts too: one that has read another's store early would not
- *          order it otherwise, which breaks transitivity (section 3 rejects S-FIFOs per wavefront for that reason). With
- *          barrier=release barrier() is a release, once a block; no barrier is an acquire. The L1 has no MSHRs beside its lines (section 1):
- *          as many lines as it has may be outstanding.
+ * Paper    Hechtman et al., HPCA 2014, sections 2.2 and 2.4.1: an acquire invalidates the L1, a release waits for all
+ *          prior writes to be visible globally. No table is printed: every cell is inferred.
+ * Inferred stores allocate no line and update a present one. A store to a line that is being read is overlaid on it; so
+ *          that a load does not read its warp's later store, that store waits for it (`same_word`). A line read before
+ *          an acquire serves the loads that wait and is not kept. Relaxed loads and stronger ones, and atomics, go past
+ *          the L1 and drop its copy; such a load is answered by 32-byte sectors, as loads of the system without L1s are
+ *          (section 5.1: "similar to NVIDIA's Kepler"). A release waits for all writes that its CU has sent before,
+ *          those of other wavefronts too: one that has read another's store early would not order it otherwise, which
+ *          breaks transitivity (section 3 rejects S-FIFOs per wavefront for that reason). With barrier=release
+ *          barrier() is a release, once a block; no barrier is an acquire. The L1 has no MSHRs beside its lines
+ *          (section 1): as many lines as it has may be outstanding.
  */
 #include "protocols/quickrelease/write_through.h"
 
@@ -241,7 +242,7 @@ static const gpc_controller_type_t wt_l1 = {
     .begins = 1u << 0,
 };
 
-/* ---- order --------------------------------------------------------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------------------------------------- */
 
 static int
 release(gpc_controller_t *unit, uint16_t warp, uint8_t scope, gpc_cycle_t *until)

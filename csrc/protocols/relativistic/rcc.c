@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- options --------------------------------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------------------------------- */
 
 void
 rcc_derive(const gpc_machine_t *machine, int64_t *options)
@@ -23,7 +23,7 @@ rcc_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *f
                     (long long) tick, RCC_SHORTEST_TICK);
 }
 
-/* ---- monitors -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- monitors ---------------------------------------------------------------------------------------------------- */
 
 /* The way of a line that the bank has; a reserved way has no times yet. */
 static gpc_index_t
@@ -41,7 +41,8 @@ rcc_leased(const gpc_controller_t *bank, gpc_address_t line)
     return way != GPC_NONE ? rcc_l2_line_at(bank, 0, way)->exp : mnow ? mnow - 1 : 0;
 }
 
-/* A write raises ver beyond every lease: a copy that any lease of the line's version covers has the line's words. Renewals rely on it. */
+/* A write raises ver beyond every lease: a copy that any lease of the line's version covers has the line's words.
+ * Renewals rely on it. */
 int
 rcc_monitor(const gpc_units_t *units, gpc_address_t line)
 {

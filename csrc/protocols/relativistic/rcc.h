@@ -1,12 +1,15 @@
 /* rcc.h: shared by RCC-SC and RCC-WO: messages, logical clocks, the actions of their L1s, and their L2.
  *
- * Paper    Ren and Lis, Efficient Sequential Consistency in GPUs via Relativistic Cache Coherence, HPCA 2017, section III.
- * Time     logical. Each core has a clock, each copy a lease (exp), each line of the L2 the time of its last write (ver) and the end of
- *          its last lease (exp), each partition the latest time of all lines evicted (mnow). A copy may be read while now <= exp.
- * Rollover section III.D: timestamps have timestamp_bits bits. A time is kept in 64 bits here: the low timestamp_bits bits are what
- *          hardware stores, and those above them the epoch, of which messages carry the last bit. In a rollover every L2 partition sets
- *          its timestamps to 0, that is to the beginning of the next epoch, and every L1 sets its clock to 0 and invalidates its copies:
- *          their leases lie in the past. A time of an older epoch counts as 0 at an L2; an L1 does not keep data that it finds expired.
+ * Paper    Ren and Lis, Efficient Sequential Consistency in GPUs via Relativistic Cache Coherence, HPCA 2017, section
+ *          III.
+ * Time     logical. Each core has a clock, each copy a lease (exp), each line of the L2 the time of its last write
+ *          (ver) and the end of its last lease (exp), each partition the latest time of all lines evicted (mnow). A
+ *          copy may be read while now <= exp.
+ * Rollover section III.D: timestamps have timestamp_bits bits. A time is kept in 64 bits here: the low timestamp_bits
+ *          bits are what hardware stores, and those above them the epoch, of which messages carry the last bit. In a
+ *          rollover every L2 partition sets its timestamps to 0, that is to the beginning of the next epoch, and every
+ *          L1 sets its clock to 0 and invalidates its copies: their leases lie in the past. A time of an older epoch
+ *          counts as 0 at an L2; an L1 does not keep data that it finds expired.
  */
 #ifndef GPC_PROTOCOLS_RELATIVISTIC_RCC_H
 #define GPC_PROTOCOLS_RELATIVISTIC_RCC_H
@@ -38,7 +41,7 @@ GPC_MESSAGES(RCC, RCC_MESSAGES)
     FIELD(LOGICAL, uint64_t, ver)
 GPC_METADATA(rcc, message, RCC_MESSAGE)
 
-/* ---- options, equal for both protocols -------------------------------------------------------------------------------------- */
+/* ---- options, equal for both protocols --------------------------------------------------------------------------- */
 
 enum {
     RCC_OPTION_RENEW,
@@ -51,8 +54,8 @@ enum {
     RCC_OPTION_BYTES
 };
 enum { RCC_PREDICT_UP_RENEW, RCC_PREDICT_UP_ANY };
-/* RCC_WEAK_POLLS: copies are read by weak loads mostly for their data, so that more of these precede a renewal; a loop that pauses
- * between its polls makes few of them (the litmus tests' about 200 in a million cycles). */
+/* RCC_WEAK_POLLS: copies are read by weak loads mostly for their data, so that more of these precede a renewal; a loop
+ * that pauses between its polls makes few of them (the litmus tests' about 200 in a million cycles). */
 enum { RCC_POLLS_OFF = -1, RCC_MOST_POLLS = 255, RCC_WEAK_POLLS = 64 };
 /* Section III.E: leases that are predicted, in logical time. */
 enum { RCC_SHORTEST_LEASE = 8, RCC_LONGEST_LEASE = 2048 };
@@ -80,12 +83,13 @@ enum { RCC_SHORTEST_TICK = 4 }; /* a step of the L1 per tick delays its requests
         [RCC_OPTION_BYTES] = PUBLIC_BYTES_OPTION,                                                                      \
     }
 
-/* The stall of a rollover: STALL and RESUME pass every partition of the ring, one cycle each, and FLUSH is answered from the L1s. */
+/* The stall of a rollover: STALL and RESUME pass every partition of the ring, one cycle each, and FLUSH is answered
+ * from the L1s. */
 void rcc_derive(const gpc_machine_t *machine, int64_t *options);
 /* GPC_ERROR_OPTION if the tick is shorter than the shortest one. */
 int rcc_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure);
 
-/* ---- L1 ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- L1 ---------------------------------------------------------------------------------------------------------- */
 
 /* RCC-SC has one clock. */
 #define RCC_CORE(FIELD)                                                                                                \
@@ -98,7 +102,8 @@ GPC_METADATA(rcc_l1, unit, RCC_CORE)
     FIELD(PLAIN, uint16_t, weak_polls) /* weak loads, likewise */
 GPC_METADATA(rcc_l1, line, RCC_COPY)
 
-/* The tables of the L1: over lines, and over the unit: launches, the increment against livelock, and the flush of a rollover. */
+/* The tables of the L1: over lines, and over the unit: launches, the increment against livelock, and the flush of a
+ * rollover. */
 enum { RCC_TABLE_LINES, RCC_TABLE_CLOCK };
 extern const gpc_controller_type_t rcc_l1;
 /* The clock of the core is at least this late. */
@@ -106,7 +111,7 @@ void rcc_raise(const gpc_controller_t *l1, uint64_t *clock, uint64_t least);
 /* RCC-WO: a core's reads and writes have a clock each. */
 extern const gpc_watched_t rcc_sc_watched, rcc_wo_watched;
 
-/* ---- L2 and monitors ----------------------------------------------------------------------------------------------------------- */
+/* ---- L2 and monitors --------------------------------------------------------------------------------------------- */
 
 #define RCC_L2_LINE(FIELD)                                                                                             \
     GPC_WRITER_LINE(FIELD)                                                                                             \
@@ -117,7 +122,8 @@ extern const gpc_watched_t rcc_sc_watched, rcc_wo_watched;
     FIELD(LOGICAL, uint64_t, lastrd) /* latest time of a core that reads */                                            \
     FIELD(LOGICAL, uint64_t, lastwr) /* latest time of a core that writes */                                           \
     FIELD(PLAIN, uint8_t, haswrite)
-#define RCC_L2_BANK(FIELD) GPC_EPOCH_UNIT(FIELD) FIELD(LOGICAL, uint64_t, mnow) /* latest version, or lease + 1, of all lines evicted */
+/* latest version, or lease + 1, of all lines evicted */
+#define RCC_L2_BANK(FIELD) GPC_EPOCH_UNIT(FIELD) FIELD(LOGICAL, uint64_t, mnow)
 GPC_METADATA(rcc_l2, line, RCC_L2_LINE)
 GPC_METADATA(rcc_l2, mshr, RCC_L2_MSHR)
 GPC_METADATA(rcc_l2, unit, RCC_L2_BANK)
@@ -125,11 +131,12 @@ GPC_KEEPS_DIRTY(rcc_l2);
 GPC_KEEPS_EPOCH(rcc_l2);
 
 extern const gpc_controller_type_t rcc_l2;
-/* The end of the latest lease of the line that its bank knows, given since the line was fetched or before it was evicted. */
+/* The end of the latest lease of the line that its bank knows, given since the line was fetched or before it was
+ * evicted. */
 uint64_t rcc_leased(const gpc_controller_t *bank, gpc_address_t line);
 GPC_MUST_CHECK int rcc_monitor(const gpc_units_t *units, gpc_address_t line);
 
-/* ---- what both protocols declare: the run's consistency rule chooses one clock or two --------------------------------------------- */
+/* ---- what both protocols declare: the run's consistency rule chooses one clock or two ---------------------------- */
 
 #define RCC_PROTOCOL                                                                                                   \
     .paper = "Ren and Lis, HPCA 2017", .family = "relativistic coherence", .controllers = {&rcc_l1, &rcc_l2},          \

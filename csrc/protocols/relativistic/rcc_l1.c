@@ -1,16 +1,17 @@
-/* rcc_l1.c: the L1 of RCC-SC and RCC-WO: the tables of lines and of the core's clocks. The run's rule, sc or rc, chooses one clock or
- * two.
+/* rcc_l1.c: the L1 of RCC-SC and RCC-WO: the tables of lines and of the core's clocks. The run's rule, sc or rc,
+ * chooses one clock or two.
  *
  * Paper    Ren and Lis, HPCA 2017, sections III.C to III.E, figure 5.
- * Hardened H2: a load that merged with an older read request compares the time of its own issue with the lease that arrives. If it
- *          issued after the lease, it is requested again: its warp may have read a value that is newer than the lease (figure 5 completes
- *          it).
+ * Hardened H2: a load that merged with an older read request compares the time of its own issue with the lease that
+ *          arrives. If it issued after the lease, it is requested again: its warp may have read a value that is newer
+ *          than the lease (figure 5 completes it).
  *          H5: the lease sent in GETS is 0 unless the way still has the data, because RENEW brings none.
- * Option   polls=16, the default: after 16 loads other than weak ones (or 64 weak ones), the next one renews its copy at the L2. A loop
- *          that polls a copy would otherwise read it until its lease ends by ticks, 2048 times 10,000 cycles after a miss. The paper
- *          calls such loops rare in GPU programs; the authors' simulator performs loads at issue, so that they end at once there.
- *          polls=off is figure 5.
- * Inferred a launch is ordered after those before it: at its begin every core's clock is the latest of all cores' clocks.
+ * Option   polls=16, the default: after 16 loads other than weak ones (or 64 weak ones), the next one renews its copy
+ *          at the L2. A loop that polls a copy would otherwise read it until its lease ends by ticks, 2048 times 10,000
+ *          cycles after a miss. The paper calls such loops rare in GPU programs; the authors' simulator performs loads
+ *          at issue, so that they end at once there. polls=off is figure 5.
+ * Inferred a launch is ordered after those before it: at its begin every core's clock is the latest of all cores'
+ *          clocks.
  */
 #include "protocols/relativistic/rcc.h"
 
@@ -50,7 +51,7 @@ GPC_FSM(L1, L1_STATES, L1_EVENTS)
     X(P, ticks, "advances by 1 after `tick` core cycles, which end spins on a leased copy")
 GPC_COUNTS(COUNT, COUNTERS)
 
-/* ---- clocks ------------------------------------------------------------------------------------------------------------------ */
+/* ---- clocks ------------------------------------------------------------------------------------------------------ */
 
 void
 rcc_raise(const gpc_controller_t *l1, uint64_t *clock, uint64_t least)
@@ -87,7 +88,7 @@ raise_all(const gpc_controller_t *l1, uint64_t least)
     }
 }
 
-/* ---- classification of lines --------------------------------------------------------------------------------------------------- */
+/* ---- classification of lines ------------------------------------------------------------------------------------- */
 
 static bool
 serves(const gpc_msg_t *answer, const gpc_msg_t *load)
@@ -155,7 +156,7 @@ l1_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- actions of lines ------------------------------------------------------------------------------------------------------------ */
+/* ---- actions of lines -------------------------------------------------------------------------------------------- */
 
 static gpc_msg_t *
 stamp_read(const gpc_step_t *x, gpc_msg_t *msg)
@@ -264,7 +265,7 @@ GPC_ACTION(act_request_again, "send GETS again, for the loads issued after the a
     return gpc_send_outstanding(x, stamp_read(x, again));
 }
 
-/* ---- the table of lines --------------------------------------------------------------------------------------------------------- */
+/* ---- the table of lines ------------------------------------------------------------------------------------------ */
 
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
@@ -294,7 +295,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_RENEW_AGAIN] = GO_HARDENED(L1_IV, act_renew_copy, act_request_again, act_complete_from_copy),
     },
     [L1_II] = {
-        [L1_LOAD] = GO(L1_II, act_reserve_way, act_request_line), /* no merging: an outstanding read may precede this core's store */
+        /* no merging: an outstanding read may precede this core's store */
+        [L1_LOAD] = GO(L1_II, act_reserve_way, act_request_line),
         [L1_STORE] = GO(L1_II, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic),
         [L1_EVICT] = NOT_A_VICTIM,
@@ -304,7 +306,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_LAST_DATA_EXPIRED] = GO_HARDENED(L1_I, act_raise_now, act_fill_copy, act_complete),
         [L1_DATA_AGAIN] = GO_HARDENED(L1_II, act_raise_now, act_fill_copy, act_request_again, act_complete),
         [L1_RENEW] = GO(L1_VI, act_renew_copy, act_complete_from_copy),
-        [L1_LAST_RENEW] = GO_HARDENED(L1_V, act_renew_copy, act_complete_from_copy), /* of a read that followed the last ACK */
+        /* of a read that followed the last ACK */
+        [L1_LAST_RENEW] = GO_HARDENED(L1_V, act_renew_copy, act_complete_from_copy),
         [L1_RENEW_EXPIRED] = GO_HARDENED(L1_II, act_renew_copy, act_complete_from_copy),
         [L1_LAST_RENEW_EXPIRED] = GO_HARDENED(L1_I, act_renew_copy, act_complete_from_copy),
         [L1_RENEW_AGAIN] = GO_HARDENED(L1_II, act_renew_copy, act_request_again, act_complete_from_copy),
@@ -331,7 +334,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-/* ---- over the unit --------------------------------------------------------------------------------------------------------------- */
+/* ---- over the unit ----------------------------------------------------------------------------------------------- */
 
 #define CLOCK_STATES(X) X(CLOCK_RUNS, STABLE, "the clock advances by versions that arrive")
 #define CLOCK_EVENTS(X)                             \

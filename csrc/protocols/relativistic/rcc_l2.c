@@ -1,16 +1,18 @@
 /* rcc_l2.c: the L2 of RCC-SC and RCC-WO, and rollover.
  *
  * Paper    Ren and Lis, HPCA 2017, sections III.C to III.E, figure 5.
- * Inferred an atomic counts as a write for the predictor; a lease is granted before it is doubled; a line that is fetched is predicted the
- *          longest lease, or the shortest if the fill applies a store; predictions do not survive evictions. With timestamps too
- *          narrow for 2048, leases are at most half of their range.
- * Hardened H1: a line that leaves the L2 raises mnow to exp + 1 (figure 5: exp). A store to the line that returns would otherwise have a
- *          version that equals an old lease, and a core at that time would still read the old copy.
- *          H3: the store that misses is acknowledged at once too (figure 5 prints ACK in IV only; section III.D requires it).
- *          H4: stores that wait for memory apply in order of arrival, whatever their times (as in state V, footnote 2).
- * Rollover a request, fill or eviction that would set a timestamp beyond the epoch's last first causes a rollover (WRAP): all partitions'
- *          timestamps are 0 and all L1s are flushed at that instant; then the L2 takes no request for `rollover_stall` cycles, in which
- *          STALL, FLUSH, its answers and RESUME pass a network of their own, which is not modelled.
+ * Inferred an atomic counts as a write for the predictor; a lease is granted before it is doubled; a line that is
+ *          fetched is predicted the longest lease, or the shortest if the fill applies a store; predictions do not
+ *          survive evictions. With timestamps too narrow for 2048, leases are at most half of their range.
+ * Hardened H1: a line that leaves the L2 raises mnow to exp + 1 (figure 5: exp). A store to the line that returns would
+ *          otherwise have a version that equals an old lease, and a core at that time would still read the old copy.
+ *          H3: the store that misses is acknowledged at once too (figure 5 prints ACK in IV only; section III.D
+ *          requires it). H4: stores that wait for memory apply in order of arrival, whatever their times (as in state
+ *          V, footnote 2).
+ * Rollover a request, fill or eviction that would set a timestamp beyond the epoch's last first causes a rollover
+ *          (WRAP): all partitions' timestamps are 0 and all L1s are flushed at that instant; then the L2 takes no
+ *          request for `rollover_stall` cycles, in which STALL, FLUSH, its answers and RESUME pass a network of their
+ *          own, which is not modelled.
  */
 #include "protocols/relativistic/rcc.h"
 
@@ -51,7 +53,7 @@ enum { TABLE_LINES, TABLE_ROLL };
     X(P, rollovers, "rollovers of timestamps")
 GPC_COUNTS(L2_COUNT, L2_COUNTERS)
 
-/* ---- times: those of older epochs are 0 of this one ------------------------------------------------------------------------------ */
+/* ---- times: those of older epochs are 0 of this one -------------------------------------------------------------- */
 
 static uint64_t
 asked_at(const gpc_step_t *x)
@@ -119,7 +121,7 @@ filled_exp(const gpc_step_t *x)
     return gpc_later_of(ver, gpc_in_epoch(x->unit, mshr->lastrd)) + lease;
 }
 
-/* ---- classification ---------------------------------------------------------------------------------------------------------------- */
+/* ---- classification ---------------------------------------------------------------------------------------------- */
 
 static bool
 is_unchanged(const gpc_step_t *x)
@@ -180,7 +182,7 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- actions: reads ------------------------------------------------------------------------------------------------------------------ */
+/* ---- actions: reads ---------------------------------------------------------------------------------------------- */
 
 static void
 predict(gpc_step_t *x, uint64_t lease)
@@ -237,7 +239,7 @@ GPC_ACTION(act_send_renewal, "send RENEW with exp")
     return grant(x, x->message, RCC_RENEW);
 }
 
-/* ---- actions: writes ----------------------------------------------------------------------------------------------------------------- */
+/* ---- actions: writes --------------------------------------------------------------------------------------------- */
 
 /* The write is performed at that version. */
 static int
@@ -267,7 +269,7 @@ GPC_ACTION(act_send_old, "send the atomic's old values with ver")
     return answer_writer(x, ver_of(x), exp_of(x));
 }
 
-/* ---- actions: misses ----------------------------------------------------------------------------------------------------------------- */
+/* ---- actions: misses --------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_wait_to_read, "lastrd = max(lastrd, M.now); the load becomes pending")
 {
@@ -344,7 +346,7 @@ GPC_ACTION(act_keep_times, "mnow = max(mnow, exp + 1, ver)")
     return GPC_OK;
 }
 
-/* ---- rollover ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- rollover ---------------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_roll_over, "rollover: STALL to all partitions, FLUSH to all L1s")
 {
@@ -371,12 +373,13 @@ static const gpc_cell_t roll_table[ROLL_NUM_STATES][ROLL_NUM_EVENTS] = {
         [ROLL_BEGIN] = GO(ROLL_STALLS, act_begin_epoch, act_await_resume),
         [ROLL_BEGIN_SHORT] = GO(ROLL_RUNS, act_begin_epoch),
     },
-    [ROLL_STALLS] = { /* no request advances a timestamp, and a fill's lease fits into the new epoch: no second rollover begins */
+    [ROLL_STALLS] = {
+        /* no request advances a timestamp, and a fill's lease fits into the new epoch: no second rollover begins */
         [ROLL_RESUME] = GO(ROLL_RUNS),
     },
 };
 
-/* ---- the table of lines. Requests that stall wait for memory or for RESUME, which both come. ------------------------------------------- */
+/* ---- the table of lines. Requests that stall wait for memory or for RESUME, which both come. --------------------- */
 
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_I] = {

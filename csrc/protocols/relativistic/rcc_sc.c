@@ -1,11 +1,12 @@
-/* rcc_sc.c: RCC-SC, relativistic cache coherence with sequential consistency: stores wait for no lease, because their logical time
- * is later than every lease of the line.
+/* rcc_sc.c: RCC-SC, relativistic cache coherence with sequential consistency: stores wait for no lease, because their
+ * logical time is later than every lease of the line.
  *
- * Paper    Ren and Lis, HPCA 2017, sections III.A to III.E: one logical clock per core, one global access per warp at a time.
- * Hardened see rcc_l1.c (H2, H5) and rcc_l2.c (H1, H3, H4). A load whose data expire in flight, because the core's clock has advanced
- *          meanwhile, completes at its own time, and the copy is not readable.
- * Inferred a read reserves its way when it is sent, also in II (the paper's figure 5 fills it there). After a store or atomic of its core,
- *          a copy is stale and its way free.
+ * Paper    Ren and Lis, HPCA 2017, sections III.A to III.E: one logical clock per core, one global access per warp at a
+ *          time.
+ * Hardened see rcc_l1.c (H2, H5) and rcc_l2.c (H1, H3, H4). A load whose data expire in flight, because the core's
+ *          clock has advanced meanwhile, completes at its own time, and the copy is not readable.
+ * Inferred a read reserves its way when it is sent, also in II (the paper's figure 5 fills it there). After a store or
+ *          atomic of its core, a copy is stale and its way free.
  */
 #include "protocols/relativistic/rcc.h"
 

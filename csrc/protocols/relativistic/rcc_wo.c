@@ -1,19 +1,21 @@
-/* rcc_wo.c: RCC-WO, relativistic cache coherence under weak ordering: a core has a clock for its reads and one for its writes, and
- * fences join them.
+/* rcc_wo.c: RCC-WO, relativistic cache coherence under weak ordering: a core has a clock for its reads and one for its
+ * writes, and fences join them.
  *
  * Paper    Ren and Lis, HPCA 2017, section III.F. Neither stores nor fences wait for time.
- * Inferred a read request carries the clock of reads, a store that of writes, an atomic the later one. Data raise the clock of reads, an
- *          acknowledgement that of writes, an atomic's answer both: a store expires no other copy of its core before a fence. The L2 is
- *          RCC-SC's. A release or acquire raises the clock of writes to that of reads; a fence joins both, of the whole core. So does
- *          a barrier: otherwise a load behind it could read an old copy beside an older store of its warp (litmus test SB+bars-apart).
- *          A store that depends on a value read carries the clock of writes all the same, which the paper's stores "consult": weak
- *          ordering knows no dependencies between processors (litmus test WRC+data+early).
- * Hardened a fence waits until its warp has nothing outstanding: the version of a store that is not acknowledged is unknown. A warp does
- *          not access a line to which it has an access outstanding: its load would hit the old copy beside its own store.
+ * Inferred a read request carries the clock of reads, a store that of writes, an atomic the later one. Data raise the
+ *          clock of reads, an acknowledgement that of writes, an atomic's answer both: a store expires no other copy of
+ *          its core before a fence. The L2 is RCC-SC's. A release or acquire raises the clock of writes to that of
+ *          reads; a fence joins both, of the whole core. So does a barrier: otherwise a load behind it could read an
+ *          old copy beside an older store of its warp (litmus test SB+bars-apart). A store that depends on a value read
+ *          carries the clock of writes all the same, which the paper's stores "consult": weak ordering knows no
+ *          dependencies between processors (litmus test WRC+data+early).
+ * Hardened a fence waits until its warp has nothing outstanding: the version of a store that is not acknowledged is
+ *          unknown. A warp does not access a line to which it has an access outstanding: its load would hit the old
+ *          copy beside its own store.
  */
 #include "protocols/relativistic/rcc.h"
 
-/* ---- order -------------------------------------------------------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------------------------------------- */
 
 /* Before a release's store, and after an acquire: no later store is older than what the core has read. */
 static void

@@ -1,16 +1,16 @@
 /* src.c: SRC, self-invalidating release consistency: write-through L1s that drop every copy at an acquire.
  *
- * Paper    Puthoor and Lipasti, TACO 2023, section 4.1: the baseline, a VI protocol of AMD's GPUs (buffer_wbinvl1_vol). A release waits
- *          for the acknowledgements of the wave's stores, an acquire invalidates the whole L1 in one cycle, and so does the begin of a
- *          kernel; atomics are performed at the L2.
- * Inferred loads of order relaxed or stronger read at the L2. A read that is outstanding at an acquire completes its loads and is not
- *          kept: its data may be older than what the acquire has seen.
- *          A load of a line whose read is outstanding completes with it, unless its wave has passed an order point since the read was
- *          sent: then it waits for the answer and is taken again.
- *          A barrier of a block drops no copies, as the block has one L1: RCc is the strongest of our models whose barriers order
- *          nothing for other blocks.
- * Options  acquire=off, for figure 1's potential: copies survive acquires and kernels; a hit returns the L2's words, since results would
- *          be wrong and loops endless otherwise.
+ * Paper    Puthoor and Lipasti, TACO 2023, section 4.1: the baseline, a VI protocol of AMD's GPUs (buffer_wbinvl1_vol).
+ *          A release waits for the acknowledgements of the wave's stores, an acquire invalidates the whole L1 in one
+ *          cycle, and so does the begin of a kernel; atomics are performed at the L2.
+ * Inferred loads of order relaxed or stronger read at the L2. A read that is outstanding at an acquire completes its
+ *          loads and is not kept: its data may be older than what the acquire has seen.
+ *          A load of a line whose read is outstanding completes with it, unless its wave has passed an order point
+ *          since the read was sent: then it waits for the answer and is taken again.
+ *          A barrier of a block drops no copies, as the block has one L1: RCc is the strongest of our models whose
+ *          barriers order nothing for other blocks.
+ * Options  acquire=off, for figure 1's potential: copies survive acquires and kernels; a hit returns the L2's words,
+ *          since results would be wrong and loops endless otherwise.
  */
 #include "protocols/spatiotemporal/stc.h"
 

@@ -1,8 +1,9 @@
 /* stc.c: STC-NV, STC-ES, STC-AB and STC-MB: turn-based spatiotemporal coherence; stc.h says where its parts are.
  *
- * Paper    Puthoor and Lipasti, TACO 2023, sections 3 to 6: STC-NV takes every epoch in turn (4.2), STC-ES skips epochs that no store
- *          demands (4.3), STC-AB moves the bands when a load and a store of one band conflict (4.4), STC-MB grants up to four epochs together
- *          (4.4, 6). An acquire has nothing to do: a copy that may be read has the L2's words.
+ * Paper    Puthoor and Lipasti, TACO 2023, sections 3 to 6: STC-NV takes every epoch in turn (4.2), STC-ES skips epochs
+ *          that no store demands (4.3), STC-AB moves the bands when a load and a store of one band conflict (4.4),
+ *          STC-MB grants up to four epochs together (4.4, 6). An acquire has nothing to do: a copy that may be read has
+ *          the L2's words.
  */
 #include "protocols/spatiotemporal/stc_cu.h"
 
@@ -30,7 +31,7 @@ stc_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *f
     return GPC_OK;
 }
 
-/* ---- the CU ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the CU ------------------------------------------------------------------------------------------------------ */
 
 GPC_COUNTS(COUNT, STC_CU_COUNTERS)
 
@@ -58,10 +59,10 @@ static const gpc_controller_type_t stc_nv_l1 = {STC_L1_TYPE(stc_lines, stc_block
 static const gpc_controller_type_t stc_es_l1 = {STC_L1_TYPE(stc_lines, stc_demanding)};
 static const gpc_controller_type_t stc_ab_l1 = {STC_L1_TYPE(stc_conflicting, stc_demanding)};
 
-/* ---- the protocols ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the protocols ----------------------------------------------------------------------------------------------- */
 
-/* In the explorer: four bands of one line each, two of which the programs use; bands of two lines with seb=4. A power of two is no
- * range, so that the random tester keeps `epochs`. */
+/* In the explorer: four bands of one line each, two of which the programs use; bands of two lines with seb=4. A power
+ * of two is no range, so that the random tester keeps `epochs`. */
 #define STC_OPTIONS                                                                                                    \
     [STC_OPTION_BUFFER] =                                                                                              \
         GPC_NUMBER("bsq", 256, 1, 4096, "entries of a CU's coalescing buffer and blocked-store queue", 4, 1, 64),      \

@@ -1,10 +1,12 @@
-/* stc.h: shared by SRC and the STC protocols: messages, the coalescing buffer of a CU, the L2, and the turns (epochs) of STC.
+/* stc.h: shared by SRC and the STC protocols: messages, the coalescing buffer of a CU, the L2, and the turns (epochs)
+ * of STC.
  *
  * Paper    Puthoor and Lipasti, Turn-based Spatiotemporal Coherence for GPUs, TACO 20(3) art. 33, 2023.
- * Bands    band(a) = bits [SEB+N-1 : SEB] of the address. An epoch grants writing to one band (STC-MB: to several), and no L1 has a
- *          copy of it that it may read (4, ER1 to ER4). Any band may be read in any epoch; one that is being written, at the L2.
- * Buffer   an entry is one line request of a wave instruction, blocked (waiting for its band's epoch) or issued. It blocks later
- *          requests to its line (4.2), so that the L1 has the paper's three states (SRC) and four (STC).
+ * Bands    band(a) = bits [SEB+N-1 : SEB] of the address. An epoch grants writing to one band (STC-MB: to several), and
+ *          no L1 has a copy of it that it may read (4, ER1 to ER4). Any band may be read in any epoch; one that is
+ *          being written, at the L2.
+ * Buffer   an entry is one line request of a wave instruction, blocked (waiting for its band's epoch) or issued. It
+ *          blocks later requests to its line (4.2), so that the L1 has the paper's three states (SRC) and four (STC).
  */
 #ifndef GPC_PROTOCOLS_SPATIOTEMPORAL_STC_H
 #define GPC_PROTOCOLS_SPATIOTEMPORAL_STC_H
@@ -41,7 +43,7 @@ enum { SRC_BEFORE_MESSAGES_ = GPC_MSG_OWN - 1, STC_MESSAGES(GPC_MESSAGE_ENUM_, S
     FIELD(STATISTIC, uint64_t, drained) /* READY: stores were outstanding when PREPARE came */
 GPC_METADATA(stc, message, STC_FIELDS)
 
-/* ---- options of STC; SRC has BUFFER, ACK and ACQUIRE ------------------------------------------------------------------------- */
+/* ---- options of STC; SRC has BUFFER, ACK and ACQUIRE ------------------------------------------------------------- */
 
 enum {
     STC_OPTION_BUFFER,
@@ -67,7 +69,7 @@ enum { STC_SKEW_NEXT, STC_SKEW_RESUME, STC_SKEW_SYNC };
 enum { STC_ADAPT_UPPER, STC_ADAPT_LOWER };
 enum { STC_MOST_EPOCHS = 32, STC_MOST_SETS = 256 };
 
-/* ---- the L1's table over lines: the first states and events of SRC and STC -------------------------------------------------- */
+/* ---- the L1's table over lines: the first states and events of SRC and STC --------------------------------------- */
 
 #define STC_L1_STATES(X)                                                                                               \
     X(L1_I, STABLE, "not present")                                                                                     \
@@ -77,7 +79,7 @@ enum { STC_MOST_EPOCHS = 32, STC_MOST_SETS = 256 };
 /* Tables of a CU. */
 enum { STC_TABLE_LINES, STC_TABLE_BUFFER, STC_TABLE_EPOCHS };
 
-/* ---- the coalescing buffer (stc_buffer.c) ------------------------------------------------------------------------------------- */
+/* ---- the coalescing buffer (stc_buffer.c) ------------------------------------------------------------------------ */
 
 #define STC_ENTRY(FIELD)                                                                                               \
     FIELD(REQUEST, gpc_list_t, store) /* the core's store or atomic */                                                 \
@@ -113,13 +115,13 @@ GPC_DECLARE_ACTION(act_read_uncached);
 #define STC_L1_LINE(FIELD) /* no metadata beside the tags (7.5) */
 GPC_METADATA(stc_l1, line, STC_L1_LINE)
 
-/* ---- the L2 (stc_l2.c) ------------------------------------------------------------------------------------------------------------ */
+/* ---- the L2 (stc_l2.c) ------------------------------------------------------------------------------------------- */
 
 extern const gpc_controller_type_t stc_l2;
 /* The L2's words: of a line that is being fetched, those written since. */
 int stc_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
 
-/* ---- STC: a CU (stc_cu.h) -------------------------------------------------------------------------------------------------------- */
+/* ---- STC: a CU (stc_cu.h) ---------------------------------------------------------------------------------------- */
 
 typedef struct {
     uint32_t word[STC_MOST_EPOCHS];
@@ -128,12 +130,12 @@ typedef struct {
 extern const gpc_watched_t stc_watched;
 GPC_MUST_CHECK int stc_monitor(const gpc_units_t *units, gpc_address_t line);
 
-/* ---- STC: what the four protocols declare (stc.c) ------------------------------------------------------------------------------------ */
+/* ---- STC: what the four protocols declare (stc.c) ---------------------------------------------------------------- */
 
 /* GPC_ERROR_OPTION if bands or sets do not fit. */
 int stc_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure);
 
-/* ---- STC: the epoch management unit (stc_emu.c) ---------------------------------------------------------------------------------- */
+/* ---- STC: the epoch management unit (stc_emu.c) ------------------------------------------------------------------ */
 
 extern const gpc_controller_type_t stc_nv_emu, stc_es_emu, stc_ab_emu;
 bool stc_commutes(const gpc_controller_t *to, const gpc_msg_t *msg);

@@ -1,7 +1,7 @@
 /* stc_buffer.c: the coalescing buffer of a CU, as a table over its entries; SRC's, which blocks no store.
  *
- * Paper    Puthoor and Lipasti, TACO 2023, section 4.2: the coalescing unit merges the lanes of one wave instruction and blocks a request
- *          to a line that has an older one outstanding; a full buffer stalls the pipeline.
+ * Paper    Puthoor and Lipasti, TACO 2023, section 4.2: the coalescing unit merges the lanes of one wave instruction
+ *          and blocks a request to a line that has an older one outstanding; a full buffer stalls the pipeline.
  */
 #include "protocols/spatiotemporal/stc.h"
 
@@ -44,7 +44,7 @@ stc_buffer_entries(const gpc_machine_t *machine, const int64_t *options)
     return (uint32_t) options[STC_OPTION_BUFFER];
 }
 
-/* ---- actions over lines --------------------------------------------------------------------------------------------------------- */
+/* ---- actions over lines ------------------------------------------------------------------------------------------ */
 
 GPC_SHARED_ACTION(act_read, "send READ; the load becomes pending")
 {
@@ -57,7 +57,7 @@ GPC_SHARED_ACTION(act_read_uncached, "send READ, whose line is not kept; the loa
     return gpc_act(act_read, x);
 }
 
-/* ---- actions over entries ------------------------------------------------------------------------------------------------------- */
+/* ---- actions over entries ---------------------------------------------------------------------------------------- */
 
 GPC_SHARED_ACTION(act_enter, "take an entry for the store or atomic, or hold")
 {

@@ -1,5 +1,6 @@
-/* stc_checks.c: monitors of STC: the rules of epochs (ER1 to ER3; DAR1 to DAR3), their number, and that a copy which may be hit has the L2's words. ER4,
- * that any band may be read in any epoch, is in the table of lines: no cell of a load waits for an epoch. */
+/* stc_checks.c: monitors of STC: the rules of epochs (ER1 to ER3; DAR1 to DAR3), their number, and that a copy which
+ * may be hit has the L2's words. ER4, that any band may be read in any epoch, is in the table of lines: no cell of a
+ * load waits for an epoch. */
 #include <string.h>
 
 #include "protocols/spatiotemporal/stc_cu.h"
@@ -47,7 +48,8 @@ check_store(const gpc_units_t *units, gpc_controller_t *writer, gpc_address_t li
     return GPC_OK;
 }
 
-/* DAR1 to DAR3: all other bands take one turn at most before a blocked store's; a demand may just miss a change, and find another one. */
+/* DAR1 to DAR3: all other bands take one turn at most before a blocked store's; a demand may just miss a change, and
+ * find another one. */
 static int
 check_turn(gpc_controller_t *core, gpc_index_t entry, gpc_address_t line)
 {

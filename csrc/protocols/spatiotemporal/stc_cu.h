@@ -1,5 +1,5 @@
-/* stc_cu.h: a CU of STC, shared by its lines (stc_l1.c), its blocked-store queue (stc_queue.c), its turns (stc_turns.c) and the monitors
- * (stc_checks.c).
+/* stc_cu.h: a CU of STC, shared by its lines (stc_l1.c), its blocked-store queue (stc_queue.c), its turns (stc_turns.c)
+ * and the monitors (stc_checks.c).
  */
 #ifndef GPC_PROTOCOLS_SPATIOTEMPORAL_STC_CU_H
 #define GPC_PROTOCOLS_SPATIOTEMPORAL_STC_CU_H
@@ -31,8 +31,8 @@ enum { STC_CU_COUNTERS(GPC_COUNT_ENUM_, STC_CU) };
 typedef struct {
     uint64_t bits[STC_MOST_SETS / 64];
 } stc_touched_t;
-/* Not encoded by the explorer: what follows from the entries, and `touched`, which tells how long a sweep takes: a set that has been
- * touched holds no line of a current band (stc_monitor), so there is nothing in it to clean. */
+/* Not encoded by the explorer: what follows from the entries, and `touched`, which tells how long a sweep takes: a set
+ * that has been touched holds no line of a current band (stc_monitor), so there is nothing in it to clean. */
 #define STC_CU(FIELD)                                                                                                  \
     FIELD(PLAIN, uint32_t, current)    /* CER: bit e: epoch e; 0: before the first launch */                           \
     FIELD(PLAIN, uint32_t, next)       /* of PREPARE; 0: none */                                                       \

@@ -1,17 +1,19 @@
 /* stc_emu.c: STC's epoch management unit: when epochs change, and to which.
  *
- * Paper    Puthoor and Lipasti, TACO 2023, sections 4.2 (round robin), 4.3 (skipping), 4.4 (adaptive bands, several bands), 6 (up to four),
- *          table 3 (it wakes every 100 cycles, 2 GHz), table 4 (its storage).
- * Rules    At a tick it chooses the epochs to come; PREPARE, all READY, CHANGE, all DONE. A tick during a change is ignored. Without
- *          demands the current epoch stays. Stores that a change holds up demand epochs that run, too: if no other is demanded, nothing
- *          changes, so that STC-MB sends no further messages once all that is written is granted (7.3).
- * Inferred the last epoch is current at first. Of demands for one epoch the first address stays until the epoch has been granted. The
- *          first conflict since the last change wins; SEB moves by one bit at the next change, from 12 (option seb) to 32 - N. adapt=upper
- *          looks at the bits above the window first; adapt=lower, the paper's order read literally, asks for the bits below it first, where
- *          addresses of different waves nearly always differ. etv=on: one step an epoch until it is granted, also if the bands have moved
- *          (ETV, which the paper names and does not explain).
- * Hardened skew=resume: the first tick after RESUME changes nothing. PREPARE would follow RESUME at once where a change takes a multiple of
- *          `epoch`, and no store would ever be issued.
+ * Paper    Puthoor and Lipasti, TACO 2023, sections 4.2 (round robin), 4.3 (skipping), 4.4 (adaptive bands, several
+ *          bands), 6 (up to four), table 3 (it wakes every 100 cycles, 2 GHz), table 4 (its storage).
+ * Rules    At a tick it chooses the epochs to come; PREPARE, all READY, CHANGE, all DONE. A tick during a change is
+ *          ignored. Without demands the current epoch stays. Stores that a change holds up demand epochs that run, too:
+ *          if no other is demanded, nothing changes, so that STC-MB sends no further messages once all that is written
+ *          is granted (7.3).
+ * Inferred the last epoch is current at first. Of demands for one epoch the first address stays until the epoch has
+ *          been granted. The first conflict since the last change wins; SEB moves by one bit at the next change, from
+ *          12 (option seb) to 32 - N. adapt=upper looks at the bits above the window first; adapt=lower, the paper's
+ *          order read literally, asks for the bits below it first, where addresses of different waves nearly always
+ *          differ. etv=on: one step an epoch until it is granted, also if the bands have moved (ETV, which the paper
+ *          names and does not explain).
+ * Hardened skew=resume: the first tick after RESUME changes nothing. PREPARE would follow RESUME at once where a change
+ *          takes a multiple of `epoch`, and no store would ever be issued.
  */
 #include "protocols/spatiotemporal/stc.h"
 
@@ -82,7 +84,8 @@ emu_classify(const gpc_step_t *x)
     }
 }
 
-/* DEMAND_ACK changes nothing. READY and DONE but for the last are counted, while ticks are ignored, and demands and conflicts only noted. */
+/* DEMAND_ACK changes nothing. READY and DONE but for the last are counted, while ticks are ignored, and demands and
+ * conflicts only noted. */
 bool
 stc_commutes(const gpc_controller_t *to, const gpc_msg_t *msg)
 {
@@ -90,7 +93,7 @@ stc_commutes(const gpc_controller_t *to, const gpc_msg_t *msg)
     return msg->type == STC_DEMAND_ACK || (counted && stc_emu_unit(to)->answers > 1);
 }
 
-/* ---- actions ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- actions ----------------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_timer, "set the timer of the next tick")
 {

@@ -1,13 +1,15 @@
 /* stc_l1.c: the lines of a CU of STC.
  *
  * Paper    Puthoor and Lipasti, TACO 2023, sections 3 and 4, table 1.
- * Rules    A load of a current band reads at the L2 (Load_U); others may hit and are kept. Lines of the bands that become current go
- *          lazily: each set at its first access in the epoch, the others at the epoch's end (stc_turns.c). A load of a line whose read is
- *          outstanding completes with it; if its wave has passed an order point since the read was sent, it waits for the answer and is
- *          taken again, since another CU may have written the line in between.
- * Hardened a line of an epoch that begins is not kept although its read is outstanding (IV to II): it may come later than the epoch
- *          ends, and be older than its stores.
- * Inferred one CONFLICT a band until its next epoch; a load that reads at the L2 sends it, too, if a change holds up a store of its band.
+ * Rules    A load of a current band reads at the L2 (Load_U); others may hit and are kept. Lines of the bands that
+ *          become current go lazily: each set at its first access in the epoch, the others at the epoch's end
+ *          (stc_turns.c). A load of a line whose read is outstanding completes with it; if its wave has passed an order
+ *          point since the read was sent, it waits for the answer and is taken again, since another CU may have written
+ *          the line in between.
+ * Hardened a line of an epoch that begins is not kept although its read is outstanding (IV to II): it may come later
+ *          than the epoch ends, and be older than its stores.
+ * Inferred one CONFLICT a band until its next epoch; a load that reads at the L2 sends it, too, if a change holds up a
+ *          store of its band.
  */
 #include "protocols/spatiotemporal/stc_cu.h"
 
@@ -23,7 +25,7 @@
     X(L1_OTHER, "epochs of other bands begin")
 GPC_FSM(L1, STC_L1_STATES, L1_EVENTS)
 
-/* ---- lines ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)

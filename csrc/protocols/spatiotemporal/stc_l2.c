@@ -1,9 +1,10 @@
 /* stc_l2.c: the L2 of SRC and STC: write-back, no directory, no epochs.
  *
- * Paper    Puthoor and Lipasti, TACO 2023, sections 2.3 and 3.1: a store is acknowledged "immediately after seeing the write request",
- *          atomics are performed at the L2.
+ * Paper    Puthoor and Lipasti, TACO 2023, sections 2.3 and 3.1: a store is acknowledged "immediately after seeing the
+ *          write request", atomics are performed at the L2.
  * Options  ack=pipeline: the acknowledgement leaves after the L2's pipeline, like data.
- * Inferred a store that misses is merged over the line when memory answers; loads and atomics of that line wait for the answer.
+ * Inferred a store that misses is merged over the line when memory answers; loads and atomics of that line wait for the
+ *          answer.
  */
 #include "protocols/spatiotemporal/stc.h"
 

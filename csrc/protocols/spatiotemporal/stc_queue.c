@@ -1,10 +1,12 @@
 /* stc_queue.c: the coalescing buffer of a CU of STC, whose blocked entries are its blocked-store queue.
  *
- * Paper    Puthoor and Lipasti, TACO 2023, sections 4.2 (the queue), 4.3 (demands), 7.2 (16 banks, 2 entries of each a cycle).
- * Rules    A store or atomic is issued only in an epoch of its band and while the CU is in RUN; else it waits in the queue, and the CU
- *          demands its band. At a change of epochs what is blocked is looked at again.
- * Inferred DEMAND is sent again when SEB has changed, as the EMU then forgets demands. A store takes any free entry, and an entry's bank
- *          is its number modulo 16, so that a full queue is drained in 8 cycles (7.2); in any order.
+ * Paper    Puthoor and Lipasti, TACO 2023, sections 4.2 (the queue), 4.3 (demands), 7.2 (16 banks, 2 entries of each a
+ *          cycle).
+ * Rules    A store or atomic is issued only in an epoch of its band and while the CU is in RUN; else it waits in the
+ *          queue, and the CU demands its band. At a change of epochs what is blocked is looked at again.
+ * Inferred DEMAND is sent again when SEB has changed, as the EMU then forgets demands. A store takes any free entry,
+ *          and an entry's bank is its number modulo 16, so that a full queue is drained in 8 cycles (7.2); in any
+ *          order.
  */
 #include "protocols/spatiotemporal/stc_cu.h"
 
@@ -130,7 +132,7 @@ const gpc_table_t stc_blocking = {
 const gpc_table_t stc_demanding = {
     GPC_PATCHED_TABLE("L1.buffer", OVER_ENTRIES, BUFFER, "stc-nv", stc_blocking, demanding_patches, buffer_classify)};
 
-/* ---- all blocked entries, at a change of epochs ------------------------------------------------------------------------------------- */
+/* ---- all blocked entries, at a change of epochs ------------------------------------------------------------------ */
 
 static bool
 is_blocked(const gpc_part_t *part, gpc_index_t entry)

@@ -1,11 +1,12 @@
 /* stc_turns.c: a CU's part in a change of epochs.
  *
  * Paper    Puthoor and Lipasti, TACO 2023, section 4.2.
- * Rules    PREPARE stops the stores; READY follows the last acknowledgement; at CHANGE the epochs to come become current, stores that
- *          wait for them become ready, and DONE follows. "During the end of every epoch" lines of its bands go from the sets that no access
- *          has touched: from PREPARE on, one set a cycle, the first in its cycle; DONE follows the last.
- * Hardened skew=next: PREPARE names the epochs to come, and from READY on loads honour them too, since another CU may have changed
- *          already; skew=resume and skew=sync are other cures.
+ * Rules    PREPARE stops the stores; READY follows the last acknowledgement; at CHANGE the epochs to come become
+ *          current, stores that wait for them become ready, and DONE follows. "During the end of every epoch" lines of
+ *          its bands go from the sets that no access has touched: from PREPARE on, one set a cycle, the first in its
+ *          cycle; DONE follows the last.
+ * Hardened skew=next: PREPARE names the epochs to come, and from READY on loads honour them too, since another CU may
+ *          have changed already; skew=resume and skew=sync are other cures.
  */
 #include "protocols/spatiotemporal/stc_cu.h"
 

@@ -1,9 +1,9 @@
 /* tc.c: actions shared by TC-Strong and TC-Weak.
  *
  * Paper    Singh et al., HPCA 2013, section 6.
- * Hardened data that expires in flight serves the loads issued no later than its timestamp: the load that requested it, and those
- *          that merged with it until then. Younger ones are requested again: a load issued after an acquire would otherwise read
- *          a value from before the acquire.
+ * Hardened data that expires in flight serves the loads issued no later than its timestamp: the load that requested it,
+ *          and those that merged with it until then. Younger ones are requested again: a load issued after an acquire
+ *          would otherwise read a value from before the acquire.
  */
 #include "protocols/temporal/tc.h"
 
@@ -27,7 +27,7 @@ tc_check_lifetime(const char *id, const gpc_machine_t *machine, int64_t lifetime
         64 - __builtin_clzll((unsigned long long) lifetime));
 }
 
-/* ---- L1 -------------------------------------------------------------------------------------------------------------- */
+/* ---- L1 ---------------------------------------------------------------------------------------------------------- */
 
 bool
 tc_serves(const gpc_msg_t *answer, const gpc_msg_t *load)
@@ -141,7 +141,7 @@ GPC_SHARED_ACTION(act_request_again, "send GETS again, for the loads issued afte
     return gpc_send_outstanding(x, again);
 }
 
-/* ---- L2 -------------------------------------------------------------------------------------------------------------- */
+/* ---- L2 ---------------------------------------------------------------------------------------------------------- */
 
 int
 tc_answer_writer(gpc_step_t *x, uint8_t type, gpc_cycle_t gwct)
@@ -186,7 +186,7 @@ tc_lease_end(const gpc_controller_t *unit, gpc_index_t mshr)
     return tc_l2_mshr_at(unit, mshr)->timestamp + 1;
 }
 
-/* ---- the host -------------------------------------------------------------------------------------------------------- */
+/* ---- the host ---------------------------------------------------------------------------------------------------- */
 
 static int
 end_lease(gpc_controller_t *bank, gpc_address_t line)
@@ -214,7 +214,7 @@ tc_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, con
     return gpc_host_write_alone(units, line, mask, words);
 }
 
-/* ---- monitors -------------------------------------------------------------------------------------------------------- */
+/* ---- monitors ---------------------------------------------------------------------------------------------------- */
 
 int
 tc_check_private(gpc_controller_t *const *cores, uint32_t num_cores, gpc_controller_t *bank, gpc_address_t line,

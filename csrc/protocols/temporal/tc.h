@@ -1,13 +1,14 @@
 /* tc.h: shared by TC-Strong and TC-Weak: leases beside lines, and the actions of their L1s and L2s.
  *
- * Paper    Singh et al., HPCA 2013, section 6: a copy is readable until its timestamp; the L2 keeps the latest timestamp that it
- *          has given out for a line; leases self-invalidate, without messages.
- * Time     core cycles of one counter that all controllers share. A timestamp below it has expired, for L1, L2 and fences alike.
- * Rollover section 6.5: counter and timestamps have timestamp_bits bits (table 4: 32; 4 bytes in messages whatever the width). When
- *          the counter wraps around, L1s flash-invalidate. Inferred: all leases end then, at L1s, L2s and in GWCTs, since no
- *          timestamp exceeds the counter's last value; data in flight counts as expired. timestamps.h keeps the epoch (how often
- *          the counter has wrapped around) above a timestamp's bits: the generation number that makes a flash invalidation take
- *          no time.
+ * Paper    Singh et al., HPCA 2013, section 6: a copy is readable until its timestamp; the L2 keeps the latest
+ *          timestamp that it has given out for a line; leases self-invalidate, without messages.
+ * Time     core cycles of one counter that all controllers share. A timestamp below it has expired, for L1, L2 and
+ *          fences alike.
+ * Rollover section 6.5: counter and timestamps have timestamp_bits bits (table 4: 32; 4 bytes in messages whatever the
+ *          width). When the counter wraps around, L1s flash-invalidate. Inferred: all leases end then, at L1s, L2s and
+ *          in GWCTs, since no timestamp exceeds the counter's last value; data in flight counts as expired.
+ *          timestamps.h keeps the epoch (how often the counter has wrapped around) above a timestamp's bits: the
+ *          generation number that makes a flash invalidation take no time.
  */
 #ifndef GPC_PROTOCOLS_TEMPORAL_TC_H
 #define GPC_PROTOCOLS_TEMPORAL_TC_H
@@ -27,7 +28,7 @@ GPC_METADATA(tc, message, TC_MESSAGE)
 GPC_MUST_CHECK int tc_check_lifetime(const char *id, const gpc_machine_t *machine, int64_t lifetime,
                                      gpc_failure_t *failure);
 
-/* ---- L1 -------------------------------------------------------------------------------------------------------------- */
+/* ---- L1 ---------------------------------------------------------------------------------------------------------- */
 
 /* First states and events of both tables: one classifier serves both. The meaning of VM differs. */
 #define TC_L1_STATES(X, vm)                                                                \
@@ -64,11 +65,13 @@ gpc_event_id_t tc_l1_classify(const gpc_step_t *x);
 GPC_METADATA(tc_l1, line, TC_L1_LINE)
 #define TC_L1_LEASE .lease = {.line = GPC_PLACE(tc_l1, line, timestamp)}, .victim_rank = gpc_ended_first
 
-/* For gpc_protocol_t: the data of an answer serves a load that issued no later than its timestamp, as a copy would have. */
+/* For gpc_protocol_t: the data of an answer serves a load that issued no later than its timestamp, as a copy would
+ * have. */
 bool tc_serves(const gpc_msg_t *answer, const gpc_msg_t *load);
-/* Whether a load of the same warp has merged with another warp's. If that read's data arrives expired, the load is requested again and
- * must not return the value of this store or atomic, nor a newer value than a later load that was requested separately (litmus test
- * CoRR+merged). Such accesses wait until the line's outstanding requests are complete (coherence; found by the random tester). */
+/* Whether a load of the same warp has merged with another warp's. If that read's data arrives expired, the load is
+ * requested again and must not return the value of this store or atomic, nor a newer value than a later load that was
+ * requested separately (litmus test CoRR+merged). Such accesses wait until the line's outstanding requests are complete
+ * (coherence; found by the random tester). */
 bool tc_is_behind_merged(const gpc_step_t *x);
 /* Sends `type` for the current request, with a timestamp; the request becomes pending. */
 GPC_MUST_CHECK int tc_send_timed(gpc_step_t *x, uint8_t type, gpc_cycle_t timestamp);
@@ -78,7 +81,7 @@ GPC_DECLARE_ACTION(tc_act_request_line);
 GPC_DECLARE_ACTION(tc_act_fill);
 GPC_DECLARE_ACTION(act_request_again);
 
-/* ---- L2 -------------------------------------------------------------------------------------------------------------- */
+/* ---- L2 ---------------------------------------------------------------------------------------------------------- */
 
 /* First states and events of both tables. */
 #define TC_L2_STATES(X)                                                            \

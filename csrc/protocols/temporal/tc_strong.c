@@ -1,19 +1,23 @@
-/* tc_strong.c: TC-Strong, temporal coherence with write atomicity: a store waits at the L2 until every lease of its line has expired.
+/* tc_strong.c: TC-Strong, temporal coherence with write atomicity: a store waits at the L2 until every lease of its
+ * line has expired.
  *
- * Paper    Singh et al., HPCA 2013, section 6.2. Two optimisations over LCC: the L2's MSHRs keep the timestamps of evicted lines
- *          (MI), and the store of the only reader since the last expiry, identified by its timestamp, does not wait (P).
- * Inferred every cell (the paper prints no table). The state E (every lease expired) is TC-Weak's. Stores and atomics carry the
- *          L1's timestamp when it has a copy. A load to a line with a pending store is a miss, as in GPU-VI: the store is not
- *          readable before it is performed. The L1 requests the lifetime of 800 cycles (section 8.3): 4 bytes of each GETS.
- * Hardened a line that is fetched again under a live old lease is shared, never private: otherwise the next matching store would
- *          complete beside a live stale copy.
- * Options  stall=line, the default: a waiting store stalls later requests to its line but reads, which it lets pass until its wait is over.
- *          stall=bank: it stalls all requests of its bank. The paper says that the L2 stalls the store (6.2), and that stalling the
- *          in-order L2 controllers affects all cores (6.2.2, 6.3), but not which requests wait. The authors' public simulator does say
- *          it: it retries the store and lets the requests behind it pass (cachelease2oo-L2cache.sm, stores in S and SS; the line
- *          that would block the queue is commented out), and answers reads of the line with its old timestamp, which does not
- *          starve the store. Two conditions are ours: the lease has not ended, and the reader is not the writer's warp, which must
- *          read its own store (CoWR).
+ * Paper    Singh et al., HPCA 2013, section 6.2. Two optimisations over LCC: the L2's MSHRs keep the timestamps of
+ *          evicted lines (MI), and the store of the only reader since the last expiry, identified by its timestamp,
+ *          does not wait (P).
+ * Inferred every cell (the paper prints no table). The state E (every lease expired) is TC-Weak's. Stores and atomics
+ *          carry the L1's timestamp when it has a copy. A load to a line with a pending store is a miss, as in GPU-VI:
+ *          the store is not readable before it is performed. The L1 requests the lifetime of 800 cycles (section 8.3):
+ *          4 bytes of each GETS.
+ * Hardened a line that is fetched again under a live old lease is shared, never private: otherwise the next matching
+ *          store would complete beside a live stale copy.
+ * Options  stall=line, the default: a waiting store stalls later requests to its line but reads, which it lets pass
+ *          until its wait is over. stall=bank: it stalls all requests of its bank. The paper says that the L2 stalls
+ *          the store (6.2), and that stalling the in-order L2 controllers affects all cores (6.2.2, 6.3), but not which
+ *          requests wait. The authors' public simulator does say it: it retries the store and lets the requests behind
+ *          it pass (cachelease2oo-L2cache.sm, stores in S and SS; the line that would block the queue is commented
+ *          out), and answers reads of the line with its old timestamp, which does not starve the store. Two conditions
+ *          are ours: the lease has not ended, and the reader is not the writer's warp, which must read its own store
+ *          (CoWR).
  */
 #include "protocols/temporal/tc.h"
 
@@ -35,7 +39,7 @@ enum { STALL_LINE, STALL_BANK };
 GPC_MESSAGES(TCS, TCS_MESSAGES)
 BASELINE_SAME_MESSAGES(TCS);
 
-/* ---- L1 -------------------------------------------------------------------------------------------------------------- */
+/* ---- L1 ---------------------------------------------------------------------------------------------------------- */
 
 #define L1_STATES(X) TC_L1_STATES(X, "present, own stores outstanding; readable once they are performed")
 
@@ -83,7 +87,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_EXPIRE] = GO(L1_I, act_note_expired_miss),
     },
     [L1_VM] = {
-        [L1_LOAD] = GO(L1_VM, tc_act_request_line), /* a miss: the value is not readable before the L2 performs the store */
+        /* a miss: the value is not readable before the L2 performs the store */
+        [L1_LOAD] = GO(L1_VM, tc_act_request_line),
         [L1_STORE] = GO(L1_VM, act_write_line, act_write_through_timed),
         [L1_ATOMIC] = GO(L1_II, act_send_atomic_timed, act_release_way),
         [L1_EVICT] = NOT_A_VICTIM,
@@ -91,7 +96,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_READ] = GO(L1_VM, act_complete),
         [L1_LAST_READ] = GO(L1_V, act_complete),
         [L1_DONE] = GO(L1_VM, act_complete),
-        [L1_LAST_DONE] = GO(L1_V, act_complete), /* it was private: otherwise the L2 would have waited for this copy to expire */
+        /* it was private: otherwise the L2 would have waited for this copy to expire */
+        [L1_LAST_DONE] = GO(L1_V, act_complete),
     },
     [L1_IV] = {
         [L1_LOAD] = GO(L1_IV, act_merge_load),
@@ -128,7 +134,7 @@ static const gpc_controller_type_t tcs_l1 = {
     TC_L1_LEASE,
 };
 
-/* ---- L2 -------------------------------------------------------------------------------------------------------------- */
+/* ---- L2 ---------------------------------------------------------------------------------------------------------- */
 
 #define L2_STATES(X)                                                                       \
     TC_L2_STATES(X)                                                                        \
@@ -147,7 +153,8 @@ GPC_FSM(L2, L2_STATES, L2_EVENTS)
 TC_L2_STATES(TC_SAME)
 TC_L2_EVENTS(TC_SAME)
 
-#define L2_UNIT(FIELD) FIELD(PLAIN, uint32_t, waiting) /* stall=bank: stores and atomics that wait for leases to expire */
+/* stall=bank: stores and atomics that wait for leases to expire */
+#define L2_UNIT(FIELD) FIELD(PLAIN, uint32_t, waiting)
 GPC_METADATA(tcs_l2, unit, L2_UNIT)
 
 static bool
@@ -375,7 +382,7 @@ check_options(const gpc_machine_t *machine, const int64_t *options, gpc_failure_
     return tc_check_lifetime("tc-strong", machine, options[OPTION_LIFETIME], failure);
 }
 
-/* ---- monitors -------------------------------------------------------------------------------------------------------- */
+/* ---- monitors ---------------------------------------------------------------------------------------------------- */
 
 static const gpc_watched_t watched = {
     .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_VM, .bank_is_whole = true};

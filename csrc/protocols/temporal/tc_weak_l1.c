@@ -1,22 +1,24 @@
 /* tc_weak_l1.c: TC-Weak's L1 and fences, and the protocol's declaration.
  *
- * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (left half): stores never stall at the L2; their answers carry the time
- *          at which they are globally visible (GWCT), and a fence waits for the largest GWCT of its warp.
- * Inferred a store that hits writes the copy at once; a fence waits for loads and atomics too; a warp that leaves a barrier has the
- *          largest GWCT of all warps at the barrier; the end of a launch waits for acknowledgements, not for leases, and L1s drop
- *          their copies when the next begins. (Section 6.4: long leases delay fences only, so a program without fences needs no
- *          shorter ones; GPUs drop copies between launches.)
- * Hardened loads merged into a read after its data's timestamp are requested again; the copy's timestamp follows the L1's own stores (the L2
- *          adds one per store), at the answer, never at issue, so that a sequence of private stores stays private; a returned line
- *          keeps the words of unacknowledged stores, and no others.
- * Options  private=literal: table 2 as printed, without the L1's increments; then no timestamp matches after a store, and
- *          only the first store after each read can be private.
- *          simulator=authors: for analysis only, two differences of the authors' public simulator (cachelease3-L1cache.sm) from
- *          the paper. It executes loads at issue and only times them in the caches: here a load takes the value that the L2 or
- *          memory has at its issue, overlaid with the core's unacknowledged stores, and no load sees a stale copy (one behind an own
- *          store or atomic that missed takes its value at the L2). It sets a warp's GWCT to that of the latest answer instead of
- *          keeping the largest. Not emulated: stores take effect at their issue there, and fences wait for registers only.
- *          launch=wait: the end of a warp is a fence, and copies outlive a launch.
+ * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (left half): stores never stall at the L2; their answers
+ *          carry the time at which they are globally visible (GWCT), and a fence waits for the largest GWCT of its
+ *          warp.
+ * Inferred a store that hits writes the copy at once; a fence waits for loads and atomics too; a warp that leaves a
+ *          barrier has the largest GWCT of all warps at the barrier; the end of a launch waits for acknowledgements,
+ *          not for leases, and L1s drop their copies when the next begins. (Section 6.4: long leases delay fences only,
+ *          so a program without fences needs no shorter ones; GPUs drop copies between launches.)
+ * Hardened loads merged into a read after its data's timestamp are requested again; the copy's timestamp follows the
+ *          L1's own stores (the L2 adds one per store), at the answer, never at issue, so that a sequence of private
+ *          stores stays private; a returned line keeps the words of unacknowledged stores, and no others.
+ * Options  private=literal: table 2 as printed, without the L1's increments; then no timestamp matches after a store,
+ *          and only the first store after each read can be private.
+ *          simulator=authors: for analysis only, two differences of the authors' public simulator
+ *          (cachelease3-L1cache.sm) from the paper. It executes loads at issue and only times them in the caches: here
+ *          a load takes the value that the L2 or memory has at its issue, overlaid with the core's unacknowledged
+ *          stores, and no load sees a stale copy (one behind an own store or atomic that missed takes its value at the
+ *          L2). It sets a warp's GWCT to that of the latest answer instead of keeping the largest. Not emulated: stores
+ *          take effect at their issue there, and fences wait for registers only. launch=wait: the end of a warp is a
+ *          fence, and copies outlive a launch.
  */
 #include "protocols/temporal/tc_weak.h"
 
@@ -37,7 +39,8 @@ GPC_FSM(L1, L1_STATES, L1_EVENTS)
 TC_L1_STATES(TC_SAME, "")
 TC_L1_EVENTS(TC_SAME)
 
-#define L1_MSHR(FIELD) GPC_REQUESTS_MSHR(FIELD) FIELD(PLAIN, uint16_t, upgrades) /* UPGRs not answered: the L2 adds one for each */
+/* UPGRs not answered: the L2 adds one for each */
+#define L1_MSHR(FIELD) GPC_REQUESTS_MSHR(FIELD) FIELD(PLAIN, uint16_t, upgrades)
 #define L1_WARP(FIELD) FIELD(TIME, gpc_cycle_t, gwct) /* its stores are globally visible after this cycle */
 GPC_METADATA(tcw_l1, mshr, L1_MSHR)
 GPC_COUNTS_REQUESTS(tcw_l1);
@@ -49,7 +52,7 @@ waits_at_exit(const gpc_controller_t *unit)
     return unit->options[TCW_OPTION_LAUNCH] == TCW_LAUNCH_WAIT;
 }
 
-/* ---- classification -------------------------------------------------------------------------------------------------- */
+/* ---- classification ---------------------------------------------------------------------------------------------- */
 
 static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
@@ -74,7 +77,7 @@ l1_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- actions --------------------------------------------------------------------------------------------------------- */
+/* ---- actions ----------------------------------------------------------------------------------------------------- */
 
 GPC_ACTION(act_upgrade, "send UPGR with the timestamp that the copy will have when the L2 performs the store")
 {
@@ -113,7 +116,7 @@ GPC_ACTION(act_raise_gwct, "raise the warp's GWCT to the answer's")
     return GPC_OK;
 }
 
-/* ---- simulator=authors ----------------------------------------------------------------------------------------------- */
+/* ---- simulator=authors ------------------------------------------------------------------------------------------- */
 
 enum { HAS_VALUE = GPC_MSG_FLAG_OWN }; /* a load that took its value at issue */
 
@@ -158,7 +161,7 @@ GPC_ACTION(act_set_gwct, "set the warp's GWCT to the answer's")
     return GPC_OK;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
@@ -173,7 +176,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_send_atomic),
         [L1_EVICT] = GO(L1_I),
         [L1_EXPIRE] = GO(L1_I, act_note_expired_miss),
-        [L1_KERNEL_BEGIN] = GO(L1_I, act_count_dropped), /* the other states are impossible: warps wait for their requests */
+        /* the other states are impossible: warps wait for their requests */
+        [L1_KERNEL_BEGIN] = GO(L1_I, act_count_dropped),
         [L1_KERNEL_FOLLOWS] = GO(L1_V),
     },
     [L1_VM] = {
@@ -266,7 +270,7 @@ const gpc_controller_type_t tcw_l1 = {
     TC_L1_LEASE,
 };
 
-/* ---- memory order ---------------------------------------------------------------------------------------------------- */
+/* ---- memory order ------------------------------------------------------------------------------------------------ */
 
 /* A fence waits until every older store of the warp is globally visible. */
 static int
@@ -295,7 +299,7 @@ check_options(const gpc_machine_t *machine, const int64_t *options, gpc_failure_
     return tc_check_lifetime("tc-weak", machine, options[TCW_OPTION_LIFETIME], failure);
 }
 
-/* ---- monitors -------------------------------------------------------------------------------------------------------- */
+/* ---- monitors ---------------------------------------------------------------------------------------------------- */
 
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_LEASED,
                                       .readable = 1u << L1_V | 1u << L1_VM,

@@ -1,17 +1,20 @@
 /* tc_weak_l2.c: TC-Weak's L2.
  *
- * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (right half), 6.4 (lifetimes), 4.2 (eviction of live leases into MSHRs).
- * Inferred the predictor starts at 1024 cycles and stays within 0 to 65535 (less if the timestamps are too narrow for that); a read
- *          lengthens it at most once; it predicts before the lease is given. A program uses fences when it has a fence, or an
- *          acquire, release or sc access: the controllers know it at launch. "A store operation writes to an unexpired block"
- *          (6.4): not an atomic, which table 2 tells from a store, and not the private store, whose fence waits for no lease
- *          (6.3.1), while the rule is to shorten that wait. The authors' public simulator does the same (cachelease3-L2cache.sm).
- * Hardened a line fetched under a live old lease is shared, never private; a store that is filled under one answers with a GWCT; a
- *          store makes no line private (P means: at most one unexpired copy, the one with the L2's timestamp). A UPGR whose copy has
- *          expired raises the line's timestamp to now and leaves it shared: a UPGR carries its copy's timestamp plus the UPGRs
- *          before it, and a lease given meanwhile to another core must not have the number of the next one, which would
- *          be taken for a private store beside that core's copy. Other stores do not raise an expired timestamp. A timestamp at
- *          the counter's last value cannot be incremented, so it does not identify the newest copy: no UPGR matches it.
+ * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (right half), 6.4 (lifetimes), 4.2 (eviction of live leases
+ *          into MSHRs).
+ * Inferred the predictor starts at 1024 cycles and stays within 0 to 65535 (less if the timestamps are too narrow for
+ *          that); a read lengthens it at most once; it predicts before the lease is given. A program uses fences when
+ *          it has a fence, or an acquire, release or sc access: the controllers know it at launch. "A store operation
+ *          writes to an unexpired block" (6.4): not an atomic, which table 2 tells from a store, and not the private
+ *          store, whose fence waits for no lease (6.3.1), while the rule is to shorten that wait. The authors' public
+ *          simulator does the same (cachelease3-L2cache.sm).
+ * Hardened a line fetched under a live old lease is shared, never private; a store that is filled under one answers
+ *          with a GWCT; a store makes no line private (P means: at most one unexpired copy, the one with the L2's
+ *          timestamp). A UPGR whose copy has expired raises the line's timestamp to now and leaves it shared: a UPGR
+ *          carries its copy's timestamp plus the UPGRs before it, and a lease given meanwhile to another core must not
+ *          have the number of the next one, which would be taken for a private store beside that core's copy. Other
+ *          stores do not raise an expired timestamp. A timestamp at the counter's last value cannot be incremented, so
+ *          it does not identify the newest copy: no UPGR matches it.
  */
 #include "protocols/temporal/tc_weak.h"
 
@@ -45,7 +48,7 @@ TC_L2_EVENTS(TC_SAME)
 #define L2_UNIT(FIELD) FIELD(PLAIN, int32_t, drift) /* predicted lifetime minus the initial one */
 GPC_METADATA(tcw_l2, unit, L2_UNIT)
 
-/* ---- classification -------------------------------------------------------------------------------------------------- */
+/* ---- classification ---------------------------------------------------------------------------------------------- */
 
 /* Whether the UPGR's copy equals the line: both contain the same stores. */
 static bool
@@ -94,7 +97,7 @@ l2_classify(const gpc_step_t *x)
     }
 }
 
-/* ---- lifetimes ------------------------------------------------------------------------------------------------------- */
+/* ---- lifetimes --------------------------------------------------------------------------------------------------- */
 
 /* The lifetime, limited by the width of timestamps. */
 static int32_t
@@ -168,7 +171,7 @@ GPC_ACTION(act_extend, "extend the lease to the predicted or fixed lifetime from
     return GPC_OK;
 }
 
-/* ---- answers: a GWCT is the timestamp before the increment ------------------------------------------------------------- */
+/* ---- answers: a GWCT is the timestamp before the increment ------------------------------------------------------- */
 
 GPC_ACTION(act_increment, "increment the timestamp, so that older copies do not match")
 {
@@ -176,8 +179,9 @@ GPC_ACTION(act_increment, "increment the timestamp, so that older copies do not 
     return GPC_OK;
 }
 
-/* The UPGRs of a core arrive in order, each with a timestamp at most one above the previous one's. The line's timestamp reached this one's
- * and has passed. So the next one's is now at most, and smaller than that of every lease given later. */
+/* The UPGRs of a core arrive in order, each with a timestamp at most one above the previous one's. The line's timestamp
+ * reached this one's and has passed. So the next one's is now at most, and smaller than that of every lease given
+ * later. */
 GPC_ACTION(act_raise_to_now,
            "raise the timestamp to now, so that no later lease has the number of the writer's next UPGR")
 {
@@ -205,7 +209,7 @@ GPC_ACTION(act_send_old_g, "send the atomic's old values, with the timestamp as 
     return tc_answer_writer(x, TCW_ATOMIC_DATA, tc_l2_line(x)->timestamp);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
@@ -238,7 +242,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_E] = {
         [L2_GETS] = GO(L2_P, act_lease_too_short, act_extend, tc_act_answer),
         [L2_GETX] = GO(L2_E, writer_act_write, act_send_ack),
-        [L2_UPGR_OTHER] = GO_HARDENED(L2_S, writer_act_write, act_send_ack, act_raise_to_now), /* that copy has expired too */
+        /* that copy has expired too */
+        [L2_UPGR_OTHER] = GO_HARDENED(L2_S, writer_act_write, act_send_ack, act_raise_to_now),
         [L2_ATOMIC] = GO(L2_E, writer_act_perform, act_send_old_g), /* the GWCT has passed: it delays no fence */
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
