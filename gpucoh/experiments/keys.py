@@ -56,11 +56,14 @@ def code_of(found: Workload, protocol: str = "") -> str:
     Of a user's workload also its file, the modules of the file's folder that it imports, and the constants that its
     function refers to; ``protocol`` is the code of a protocol outside the package.
     """
-    if found.function is None and not protocol:
+    ours = found.built_in or found.function is None
+    if ours and not protocol:
         return code_digest()
-    digest = hashlib.sha256(f"{code_digest()}{found.code or ''}{protocol}".encode())
-    for path in files_of(found.function) if found.function is not None else ():
-        digest.update(f"{path.name}\0".encode() + path.read_bytes())
+    digest = hashlib.sha256(f"{code_digest()}{protocol}".encode())
+    if not ours:
+        digest.update(str(found.code).encode())
+        for path in files_of(found.function):
+            digest.update(f"{path.name}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 
 
@@ -95,7 +98,7 @@ def key_of(run: Run) -> str:
         },
         "check": run.check,
     }
-    if found.function is not None:
+    if found.function is not None and not found.built_in:
         file = Path(place_of(found.function)[0])  # none for a cell of a notebook
         what["file"] = file.name if file.is_file() else ""
     if run.deadlock_after != DEFAULT_DEADLOCK_AFTER:

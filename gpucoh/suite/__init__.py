@@ -17,8 +17,7 @@ from gpucoh.suite.base import (
     Registry,
     Workload,
 )
-from gpucoh.suite.declaration import Scales
-from gpucoh.suite.declaration import workload as declared
+from gpucoh.suite.declaration import Scales, described
 from gpucoh.suite.references import in_file
 
 # What is accepted where a workload's id is: an id, my_file.py:name, a workload, a callable.
@@ -95,8 +94,8 @@ def workload(
     if isinstance(name, str):
         return find(name)
     if name is None:
-        return lambda function: declared(function, scales=scales, group=group)
-    return declared(name, scales=scales, group=group)
+        return lambda function: described(function, scales=scales, group=group)
+    return described(name, scales=scales, group=group)
 
 
 def find(given: Given) -> Workload:
@@ -112,7 +111,7 @@ def find(given: Given) -> Workload:
     if isinstance(given, Workload):
         return given
     if not isinstance(given, str) and callable(given):
-        return declared(given)
+        return described(given)
     return _registry().get(given)
 
 

@@ -21,13 +21,12 @@ each address of ``nw`` is written once as a full line, and 5.1, where ``lud`` re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Parameter, Setting, compare, scaled
+from gpucoh.suite.base import GpuLike, Outcome, compare, whole
 from gpucoh.suite.buffers import ReadOnlyI32
 from gpucoh.suite.declaration import workload
 
@@ -97,9 +96,6 @@ def align_in_memory(
         lang.barrier(scope="gpu")
 
 
-KERNELS = {"ndl": align_diagonal, "nw-qr": align_in_memory}
-
-
 def reference_alignment(similarity: NDArray[np.int32], penalty: int) -> NDArray[np.int32]:
     """The dynamic programme along antidiagonals; int32, one row and column more than the input."""
     side = similarity.shape[0]
@@ -115,83 +111,53 @@ def reference_alignment(similarity: NDArray[np.int32], penalty: int) -> NDArray[
     return score
 
 
-@dataclass(frozen=True)
-class Alignment:
-    """``ndl`` or ``nw-qr`` on one input."""
-
-    name: str
-    similarity: NDArray[np.int32]
-    penalty: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Alignment:
-        """Two random sequences of 20 letters and a random symmetric matrix of gains."""
-        rng = setting.rng()
-        side = setting.integer("tiles") * TILE
-        gains = rng.integers(-4, 8, (20, 20), dtype=np.int32)
-        gains = np.minimum(gains, gains.T) + 6 * np.eye(20, dtype=np.int32)
-        first, second = rng.integers(0, 20, (2, side))
-        similarity = gains[first[:, None], second]
-        return cls(setting.workload, similarity, setting.integer("penalty"))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch per diagonal of tiles."""
-        side = self.similarity.shape[0]
-        tiles = side // TILE
-        start = np.zeros((side + 1, side + 1), np.int32)
-        start[0] = start[:, 0] = -self.penalty * np.arange(side + 1)
-        similarity = gpu.array(np.pad(self.similarity, ((1, 0), (1, 0))).ravel())
-        score = gpu.array(start.ravel())
-        for diagonal in range(2 * tiles - 1):
-            first_row = max(0, diagonal - tiles + 1)
-            gpu.launch(
-                KERNELS[self.name],
-                grid=min(diagonal, tiles - 1) - first_row + 1,
-                block=TILE,
-                args=(similarity, score, side, diagonal, first_row, self.penalty),
-                placement="static" if self.name == "nw-qr" else None,
-            )
-        expected = reference_alignment(self.similarity, self.penalty)
-        return compare(
-            "score", score.numpy().reshape(expected.shape), expected, details={"letters": side}
+def align(
+    gpu: GpuLike,
+    rng: Generator,
+    tiles: int,
+    penalty: int,
+    kernel: lang.Kernel,
+    placement: str | None = None,
+) -> Outcome:
+    """One launch per diagonal of tiles, on two random sequences of 20 letters and random symmetric gains."""
+    side = tiles * TILE
+    gains = rng.integers(-4, 8, (20, 20), dtype=np.int32)
+    gains = np.minimum(gains, gains.T) + 6 * np.eye(20, dtype=np.int32)
+    first, second = rng.integers(0, 20, (2, side))
+    similarity = gains[first[:, None], second]
+    start = np.zeros((side + 1, side + 1), np.int32)
+    start[0] = start[:, 0] = -penalty * np.arange(side + 1)
+    gains_of_pairs = gpu.array(np.pad(similarity, ((1, 0), (1, 0))).ravel())
+    score = gpu.array(start.ravel())
+    for diagonal in range(2 * tiles - 1):
+        first_row = max(0, diagonal - tiles + 1)
+        gpu.launch(
+            kernel,
+            grid=min(diagonal, tiles - 1) - first_row + 1,
+            block=TILE,
+            args=(gains_of_pairs, score, side, diagonal, first_row, penalty),
+            placement=placement,
         )
-
-
-PARAMETERS = (
-    scaled("tiles", 1, 1024, 4, 28, 128, f"tiles of {TILE} letters per side"),
-    Parameter(
-        name="penalty",
-        kind="int",
-        minimum=0,
-        maximum=1000,
-        defaults=10,
-        text="gap penalty",
-    ),
-)
-
-REGISTRY.add(
-    workload(
-        Alignment,
-        id="ndl",
-        aliases=("nw",),
-        title="Needleman-Wunsch alignment: a wavefront of scratchpad tiles, one launch per diagonal",
-        group="AN",
-        papers=("T", "R", "D", "Q"),
-        needs_coherence=False,
-        check="every score equals NumPy's dynamic programme",
-        parameters=PARAMETERS,
+    expected = reference_alignment(similarity, penalty)
+    return compare(
+        "score", score.numpy().reshape(expected.shape), expected, details={"letters": side}
     )
-)
 
-REGISTRY.add(
-    workload(
-        Alignment,
-        id="nw-qr",
-        title="Needleman-Wunsch alignment in memory: a barrier with a global fence after each step of a tile",
-        group="A",
-        papers=("Q",),
-        needs_coherence=False,
-        check="every score equals NumPy's dynamic programme",
-        parameters=PARAMETERS,
-    )
-)
+
+TILES = whole(f"tiles of {TILE} letters per side", 1, 1024, 4, 28, 128)
+PENALTY = whole("gap penalty", 0, 1000, 10)
+CHECK = "every score equals NumPy's dynamic programme"
+
+
+@workload(id="ndl", aliases=("nw",), group="AN", papers="TRDQ", check=CHECK)
+def alignment(gpu: GpuLike, rng: Generator, tiles: int = TILES, penalty: int = PENALTY) -> Outcome:
+    """Needleman-Wunsch alignment: a wavefront of scratchpad tiles, one launch per diagonal"""
+    return align(gpu, rng, tiles, penalty, align_diagonal)
+
+
+@workload(id="nw-qr", group="A", papers="Q", check=CHECK)
+def alignment_in_memory(
+    gpu: GpuLike, rng: Generator, tiles: int = TILES, penalty: int = PENALTY
+) -> Outcome:
+    """Needleman-Wunsch alignment in memory: a barrier with a global fence after each step of a tile"""
+    return align(gpu, rng, tiles, penalty, align_in_memory, "static")

@@ -20,14 +20,13 @@ Differences: a kept pause is thread 0's alone; in the original the others repeat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from numpy.random import Generator
 
 from gpucoh import lang
-from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Setting
+from gpucoh.suite.base import GpuLike, Outcome, whole
 from gpucoh.suite.buffers import ReadOnlyI32, Text
-from gpucoh.suite.chains import BLOCK, PADDED, Chains, Sizes, shift_chain, sizes
+from gpucoh.suite.chains import ACCESSES, APART, BLOCK, PADDED, Chains, pitch, shift_chain
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import PAUSES, back_off, lengthen_back_off, start_back_off
 
@@ -111,25 +110,29 @@ def phases(
         chunk = (chunk + 1) % lang.grid_dim()
 
 
-@dataclass(frozen=True)
-class TreeBarrier:
-    """``tb_lg`` or ``tbex_lg`` on one input."""
+def tree_barrier(id: str, title: str, exchange: bool) -> None:
+    """Declare a workload: one launch of a grid that is resident as a whole."""
 
-    sizes: Sizes
-    exchange: bool
-    pauses: bool
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> TreeBarrier:
-        """Sizes only: the data depends on the number of cores."""
-        exchange = setting.workload == "tbex_lg"
-        return cls(Sizes.of(setting), exchange, setting.choice("pauses") == "kept")
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch of a grid that is resident as a whole."""
-        cores, sizes = gpu.machine.cores, self.sizes
-        blocks = cores * sizes.blocks_per_core
-        chains = Chains.random(sizes.seed, blocks, sizes.accesses)
+    @workload(
+        id=id,
+        title=title,
+        group="L",
+        papers="D",
+        needs_coherence=True,
+        check="every word counts the shifts exactly",
+    )
+    def run(
+        gpu: GpuLike,
+        rng: Generator,
+        blocks_per_core: int = whole("blocks per core, of 32 threads", 1, 8, 2, 3, 3),
+        iterations: int = whole("phases per block", 1, 100000, 4, 20, 100),
+        accesses: int = ACCESSES,
+        padded: bool = PADDED,
+        pauses: str = PAUSES,
+    ) -> Outcome:
+        cores = gpu.machine.cores
+        blocks = cores * blocks_per_core
+        chains = Chains.random(rng, blocks, accesses)
         fixed, data = chains.on(gpu)
         gpu.launch(
             phases,
@@ -137,48 +140,31 @@ class TreeBarrier:
             block=BLOCK,
             placement="static",
             args=(
-                gpu.zeros(2 * PADDED, np.int32),
-                gpu.zeros(cores * cores * WARPS + PADDED, np.int32),
+                gpu.zeros(2 * APART, np.int32),
+                gpu.zeros(cores * cores * WARPS + APART, np.int32),
                 fixed,
                 data,
                 cores,
-                sizes.blocks_per_core,
-                sizes.pitch(),
-                sizes.iterations,
-                sizes.accesses,
-                int(self.exchange),
-                int(self.pauses),
+                blocks_per_core,
+                pitch(padded),
+                iterations,
+                accesses,
+                int(exchange),
+                int(pauses == "kept"),
             ),
         )
-        twice = self.exchange and sizes.blocks_per_core > 1
-        sections = sizes.iterations * (2 if twice else 1)
-        return chains.check(data, sections, {"barriers": sizes.iterations, "sections": sections})
+        twice = exchange and blocks_per_core > 1
+        sections = iterations * (2 if twice else 1)
+        return chains.check(data, sections, {"barriers": iterations, "sections": sections})
 
 
-for _id, _title in (
-    (
-        "tb_lg",
-        "tree barrier, local and global, between shifts of chunks that move to the next core",
-    ),
-    ("tbex_lg", "tree barrier with an exchange of chunks between the blocks of a core before it"),
-):
-    REGISTRY.add(
-        workload(
-            TreeBarrier,
-            id=_id,
-            title=_title,
-            group="L",
-            papers=("D",),
-            needs_coherence=True,
-            check="every word counts the shifts exactly",
-            parameters=(
-                *sizes(
-                    {"tiny": 4, "small": 20, "paper": 100},
-                    {"tiny": 2, "small": 3, "paper": 3},
-                    1,
-                    "phases",
-                ),
-                PAUSES,
-            ),
-        )
-    )
+tree_barrier(
+    "tb_lg",
+    "tree barrier, local and global, between shifts of chunks that move to the next core",
+    exchange=False,
+)
+tree_barrier(
+    "tbex_lg",
+    "tree barrier with an exchange of chunks between the blocks of a core before it",
+    exchange=True,
+)

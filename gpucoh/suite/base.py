@@ -129,6 +129,8 @@ class Parameter:
         Bounds of a number, inclusive.
     choices
         The values of a ``choice``.
+    instead_of
+        Of a file: the parameters that describe the input that it replaces.
     """
 
     name: str
@@ -138,6 +140,7 @@ class Parameter:
     minimum: float | None = None
     maximum: float | None = None
     choices: tuple[str, ...] = ()
+    instead_of: tuple[str, ...] = ()
 
     def default(self, scale: str) -> Value:
         """The default at ``scale``."""
@@ -180,18 +183,37 @@ class Parameter:
             ) from None
 
 
-def scaled(
-    name: str, minimum: int, maximum: int, tiny: int, small: int, paper: int, text: str
-) -> Parameter:
-    """A whole-number parameter with a default for each scale."""
-    return Parameter(
-        name=name,
-        kind="int",
-        minimum=minimum,
-        maximum=maximum,
-        defaults={"tiny": tiny, "small": small, "paper": paper},
-        text=text,
-    )
+# Parameters in a workload's signature: ``words: int = whole("number of words", 1, 1 << 20, 64)``. One default holds at
+# every scale; three are those of the scales. The result is a Parameter without its name; a type checker takes it for
+# the default.
+def _declared(kind: Kind, text: str, given: tuple[Value, ...], **more: Any) -> Any:
+    defaults = given[0] if len(given) == 1 else dict(zip(SCALES, given, strict=True))
+    return Parameter(name="", kind=kind, text=text, defaults=defaults, **more)
+
+
+def whole(text: str, minimum: int, maximum: int | None, *defaults: int) -> Any:
+    """A whole number."""
+    return _declared("int", text, defaults, minimum=minimum, maximum=maximum)
+
+
+def real(text: str, minimum: float, maximum: float, *defaults: float) -> Any:
+    """A number."""
+    return _declared("float", text, defaults, minimum=minimum, maximum=maximum)
+
+
+def switch(text: str, *defaults: bool) -> Any:
+    """On or off."""
+    return _declared("bool", text, defaults)
+
+
+def choice(text: str, choices: tuple[str, ...], *defaults: str) -> Any:
+    """One of some words."""
+    return _declared("choice", text, defaults, choices=choices)
+
+
+def file(text: str, instead_of: tuple[str, ...] = ()) -> Any:
+    """An input file; by default None, the built-in input, which the parameters ``instead_of`` describe."""
+    return _declared("file", text, (None,), instead_of=instead_of)
 
 
 def _plain(value: object) -> object:
@@ -227,6 +249,12 @@ def _reader(
     return TypeAdapter(meant)
 
 
+class Refused(ConfigError):
+    """Parameters that contradict each other, as a workload's function finds them; the text names them and what is
+    allowed.
+    """
+
+
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """The arguments of a workload's factory: scale, seed and the checked parameters with
@@ -244,49 +272,6 @@ class Setting:
     def rng(self) -> np.random.Generator:
         """A new generator; equal seeds give equal numbers."""
         return np.random.default_rng(self.seed)
-
-    def integer(self, name: str) -> int:
-        """The ``int`` parameter ``name``."""
-        value = self.params[name]
-        assert isinstance(value, int)
-        return value
-
-    def real(self, name: str) -> float:
-        """The ``float`` parameter ``name``."""
-        value = self.params[name]
-        assert isinstance(value, int | float)
-        return float(value)
-
-    def flag(self, name: str) -> bool:
-        """The ``bool`` parameter ``name``."""
-        return bool(self.params[name])
-
-    def choice(self, name: str) -> str:
-        """The ``choice`` parameter ``name``."""
-        return str(self.params[name])
-
-    def file(self, name: str) -> str | None:
-        """The ``file`` parameter ``name``; None means the built-in input."""
-        value = self.params[name]
-        return None if value is None else str(value)
-
-    def file_instead(self, name: str, *makers: str) -> str | None:
-        """As :meth:`file`, if the file replaces an input that the parameters ``makers``
-        describe.
-
-        Raises
-        ------
-        ConfigError
-            If both the file and one of ``makers`` are given: the latter would be ignored.
-        """
-        idle = [maker for maker in makers if maker in self.given]
-        path = self.file(name)
-        if path is not None and idle:
-            raise self.refuse(
-                f"parameter {idle[0]} describes the generated input; "
-                f"allowed: {idle[0]} or {name}={path}, not both"
-            )
-        return path
 
     def refuse(self, problem: str) -> ConfigError:
         """The error for parameters that contradict each other; ``problem`` names them and what is
@@ -343,16 +328,23 @@ class Workload:
 
     @property
     def function(self) -> Callable[..., Any] | None:
-        """The function under ``@gpucoh.workload``; None if it is a class, as in the suite."""
+        """The function under ``@gpucoh.workload``."""
         return getattr(self.make, "function", None)
+
+    @property
+    def built_in(self) -> bool:
+        """Whether it is a workload of the suite."""
+        return getattr(self.function, "__module__", "").startswith(__package__ + ".")
 
     @property
     def code(self) -> str | None:
         """A hash of the function's source and of the kernels, functions and constants that it uses.
 
-        None for a class of the suite, which is code of gpucoh.
+        None for a workload of the suite, which is code of gpucoh.
         """
-        return None if self.function is None else references.digest(self.function)
+        if self.function is None or self.built_in:
+            return None
+        return references.digest(self.function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function, as without the decorator."""
@@ -405,6 +397,13 @@ class Workload:
                 values[name] = known[name].parse(value, self.id)
         given = frozenset(name for name, value in (params or {}).items() if value is not None)
         setting = Setting(workload=self.id, scale=scale, seed=int(seed), params=values, given=given)
+        for parameter in self.parameters:
+            made = [name for name in parameter.instead_of if name in given]
+            if made and values[parameter.name] is not None:
+                raise setting.refuse(
+                    f"parameter {made[0]} describes the generated input; "
+                    f"allowed: {made[0]} or {parameter.name}={values[parameter.name]}, not both"
+                )
         for name in sorted(self.required - given):
             raise setting.refuse(
                 f"parameter {name} has no value: give params={{{quoted(name)}: ...}} or --param {name}=..."

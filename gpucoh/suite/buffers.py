@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import GpuLike, Parameter
+from gpucoh.suite.base import GpuLike, choice, whole
 
 ReadOnlyF32: TypeAlias = lang.ReadOnly[lang.f32]
 ReadOnlyI32: TypeAlias = lang.ReadOnly[lang.i32]
@@ -19,13 +19,8 @@ if TYPE_CHECKING:
 else:
     Text = Numbers = None
 
-PLACEMENT_SEED = Parameter(
-    name="placement_seed",
-    kind="int",
-    minimum=0,
-    maximum=2**31 - 1,
-    defaults=0,
-    text="seed of the order of the buffers in memory; 0: as the workload lists them",
+PLACEMENT_SEED = whole(
+    "seed of the order of the buffers in memory; 0: as the workload lists them", 0, 2**31 - 1, 0
 )
 
 
@@ -69,12 +64,10 @@ def put(buffer: lang.Buffer[lang.f32], index: lang.i32, value: lang.f32) -> None
     lang.store2(buffer, 2 * index, value, 0.0)
 
 
-RACES = Parameter(
-    name="races",
-    kind="choice",
-    choices=("relaxed", "weak"),
-    defaults="relaxed",
-    text="accesses on which threads race: relaxed, or weak as in the original, an error under check",
+RACES = choice(
+    "accesses on which threads race: relaxed, or weak as in the original, an error under check",
+    ("relaxed", "weak"),
+    "relaxed",
 )
 
 

@@ -20,21 +20,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.suite import inputs
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, Refused, blocks_for, choice, compare, whole
 from gpucoh.suite.buffers import PLACEMENT_SEED, RACES, RACING, ReadOnlyI32, place
 from gpucoh.suite.declaration import workload
 
@@ -79,13 +71,7 @@ def clear_matrix(matrix: lang.Buffer[lang.i32], words: lang.i32) -> None:
         matrix[i] = 0
 
 
-ATOMICS = Parameter(
-    name="atomics",
-    kind="choice",
-    choices=("acq_rel", "relaxed"),
-    defaults="relaxed",
-    text="order of the compare-and-swaps that add",
-)
+ATOMICS = choice("order of the compare-and-swaps that add", ("acq_rel", "relaxed"), "relaxed")
 
 
 @lang.device
@@ -214,126 +200,108 @@ def reference_dependencies(matrix: Any, source: int) -> tuple[NDArray[Any], floa
 
 
 @dataclass(frozen=True)
-class Centrality:
-    """``bc`` on one input."""
+class Traversals:
+    """A directed graph and the same with all arcs turned round, and the reference."""
 
     graph: inputs.Graph
-    transposed: inputs.Graph
+    turned: inputs.Graph
     expected: NDArray[np.float64]
     levels: tuple[int, ...]  # of the traversal from each source
-    kind: tuple[str, str]  # races and atomics
-    placement_seed: int
 
-    @classmethod
-    def prepare(cls, setting: Setting) -> Centrality:
-        """A random directed graph; the sources are its first vertices."""
-        vertices, arcs = setting.integer("vertices"), setting.integer("arcs")
-        sources = setting.integer("sources")
-        most = vertices * (vertices - 1)
-        if arcs > most:
-            raise setting.refuse(
-                f"parameter arcs is {arcs}; allowed: up to {most} with vertices={vertices}"
-            )
-        if sources > vertices:
-            raise setting.refuse(
-                f"parameter sources is {sources}; allowed: up to {vertices}, the vertices"
-            )
-        with LATE_IMPORT:
-            import scipy.sparse
-        places = setting.rng().choice(most, arcs, replace=False)
-        start, end = places // (vertices - 1), places % (vertices - 1)
-        end = end + (end >= start)
-        shape = vertices, vertices
-        matrix = scipy.sparse.csr_matrix((np.ones(arcs), (start, end)), shape)
-        found = [reference_dependencies(matrix, source) for source in range(sources)]
-        if max(paths for _, paths, _ in found) >= 2**31:
-            raise setting.refuse(
-                f"parameter arcs is {arcs}; allowed: a graph with less than 2**31 shortest paths between two vertices"
-            )
 
-        def graph(sources: NDArray[Any], targets: NDArray[Any]) -> inputs.Graph:
-            return inputs.graph_from_edges(
-                sources, targets, vertices, directed=True, name="random graph"
-            )
-
-        return cls(
-            graph(start, end),
-            graph(end, start),
-            np.sum([dependency for dependency, _, _ in found], axis=0),
-            tuple(levels for _, _, levels in found),
-            (setting.choice("races"), setting.choice("atomics")),
-            setting.integer("placement_seed"),
+def random_graph(
+    rng: Generator,
+    vertices: int = whole("number of vertices", 2, 16384, 64, 1024, 1024),
+    arcs: int = whole("arcs, drawn at random", 0, 1 << 24, 512, 131072, 131072),
+    sources: int = whole(
+        "sources of traversals; the original uses all vertices", 1, 16384, 2, 2, 1024
+    ),
+) -> Traversals:
+    """A random directed graph; the sources are its first vertices."""
+    most = vertices * (vertices - 1)
+    if arcs > most:
+        raise Refused(f"parameter arcs is {arcs}; allowed: up to {most} with vertices={vertices}")
+    if sources > vertices:
+        raise Refused(f"parameter sources is {sources}; allowed: up to {vertices}, the vertices")
+    with LATE_IMPORT:
+        import scipy.sparse
+    places = rng.choice(most, arcs, replace=False)
+    start, end = places // (vertices - 1), places % (vertices - 1)
+    end = end + (end >= start)
+    shape = vertices, vertices
+    matrix = scipy.sparse.csr_matrix((np.ones(arcs), (start, end)), shape)
+    found = [reference_dependencies(matrix, source) for source in range(sources)]
+    if max(paths for _, paths, _ in found) >= 2**31:
+        raise Refused(
+            f"parameter arcs is {arcs}; allowed: a graph with less than 2**31 shortest paths between two vertices"
         )
 
-    def run(self, gpu: GpuLike) -> Outcome:
-        """Traversals from all sources, forwards and backwards."""
-        count = self.graph.vertices
-        zeros, none = (count, np.int32), np.zeros(1, np.int32)
-        graph, transposed = (
-            (graph.offsets, graph.columns if graph.edges else none)
-            for graph in (self.graph, self.transposed)
-        )
-        offsets, columns, into, before, distance, paths, dependency, matrix, score, more = place(
-            gpu,
-            self.placement_seed,
-            *graph,
-            *transposed,
-            zeros,
-            zeros,
-            zeros,
-            (count * count, np.int32),
-            (count, np.float32),
-            (1, np.int32),
+    def graph_of(sources: NDArray[Any], targets: NDArray[Any]) -> inputs.Graph:
+        return inputs.graph_from_edges(
+            sources, targets, vertices, directed=True, name="random graph"
         )
 
-        def launch(kernel: lang.Kernel, *args: Any, threads: int = count) -> None:
-            grid = blocks_for(threads, BLOCK)
-            gpu.launch(kernel, grid=grid, block=BLOCK, args=args, placement="static")
-
-        launch(clear_score, score, count)
-        for source, depth in enumerate(self.levels):
-            launch(clear_vectors, distance, dependency, paths, source, count)
-            launch(clear_matrix, matrix, count * count, threads=count * count)
-            level = 0
-            while level <= depth:  # a wrong run is stopped there
-                more[:] = 0
-                forward = offsets, columns, distance, paths, more
-                launch(FORWARD[self.kind], *forward, level, count)
-                level += 1
-                if int(more.numpy()[0]) == 0:
-                    break
-            while level:
-                backward = into, before, distance, paths, dependency, score
-                launch(BACKWARD[self.kind], *backward, level, source, count)
-                level -= 1
-        details = {"vertices": count, "arcs": self.graph.edges, "levels": max(self.levels)}
-        return compare("centrality", score.numpy(), self.expected, tolerance=1e-3, details=details)
-
-
-REGISTRY.add(
-    workload(
-        Centrality,
-        id="bc",
-        title="betweenness centrality: a launch per level forwards and backwards from each source",
-        group="KN",
-        papers=("S",),
-        needs_coherence=False,
-        check="centralities equal those of Brandes' algorithm in f64 within 1e-3",
-        parameters=(
-            scaled("vertices", 2, 16384, 64, 1024, 1024, "number of vertices"),
-            scaled("arcs", 0, 1 << 24, 512, 131072, 131072, "arcs, drawn at random"),
-            scaled(
-                "sources",
-                1,
-                16384,
-                2,
-                2,
-                1024,
-                "sources of traversals; the original uses all vertices",
-            ),
-            RACES,
-            ATOMICS,
-            PLACEMENT_SEED,
-        ),
+    return Traversals(
+        graph_of(start, end),
+        graph_of(end, start),
+        np.sum([dependency for dependency, _, _ in found], axis=0),
+        tuple(levels for _, _, levels in found),
     )
+
+
+@workload(
+    id="bc",
+    group="KN",
+    papers="S",
+    check="centralities equal those of Brandes' algorithm in f64 within 1e-3",
+    input=random_graph,
 )
+def centrality(
+    gpu: GpuLike,
+    given: Traversals,
+    races: str = RACES,
+    atomics: str = ATOMICS,
+    placement_seed: int = PLACEMENT_SEED,
+) -> Outcome:
+    """betweenness centrality: a launch per level forwards and backwards from each source"""
+    kind = races, atomics
+    count = given.graph.vertices
+    zeros, none = (count, np.int32), np.zeros(1, np.int32)
+    graph, turned = (
+        (one.offsets, one.columns if one.edges else none) for one in (given.graph, given.turned)
+    )
+    offsets, columns, into, before, distance, paths, dependency, matrix, score, more = place(
+        gpu,
+        placement_seed,
+        *graph,
+        *turned,
+        zeros,
+        zeros,
+        zeros,
+        (count * count, np.int32),
+        (count, np.float32),
+        (1, np.int32),
+    )
+
+    def launch(kernel: lang.Kernel, *args: Any, threads: int = count) -> None:
+        grid = blocks_for(threads, BLOCK)
+        gpu.launch(kernel, grid=grid, block=BLOCK, args=args, placement="static")
+
+    launch(clear_score, score, count)
+    for source, depth in enumerate(given.levels):
+        launch(clear_vectors, distance, dependency, paths, source, count)
+        launch(clear_matrix, matrix, count * count, threads=count * count)
+        level = 0
+        while level <= depth:  # a wrong run is stopped there
+            more[:] = 0
+            forward = offsets, columns, distance, paths, more
+            launch(FORWARD[kind], *forward, level, count)
+            level += 1
+            if int(more.numpy()[0]) == 0:
+                break
+        while level:
+            backward = into, before, distance, paths, dependency, score
+            launch(BACKWARD[kind], *backward, level, source, count)
+            level -= 1
+    details = {"vertices": count, "arcs": given.graph.edges, "levels": max(given.levels)}
+    return compare("centrality", score.numpy(), given.expected, tolerance=1e-3, details=details)

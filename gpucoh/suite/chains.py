@@ -19,15 +19,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import GpuLike, Outcome, Parameter, Setting, Value, compare
+from gpucoh.suite.base import GpuLike, Outcome, compare, switch, whole
 from gpucoh.suite.buffers import ReadOnlyI32
 
 BLOCK = 32
 LINE = 16  # words of a line, and threads of a half-warp
-PADDED = 32  # words between the words of two cores, at least a line of every machine
+APART = 32  # words between the words of two cores, at least a line of every machine
 
 
 @lang.device
@@ -61,9 +62,8 @@ class Chains:
     accesses: int
 
     @classmethod
-    def random(cls, seed: int, chunks: int, accesses: int) -> Chains:
+    def random(cls, rng: Generator, chunks: int, accesses: int) -> Chains:
         """Random lines 0."""
-        rng = np.random.default_rng(seed)
         return cls(rng.integers(1, 1000, (2 * chunks, LINE), dtype=np.int32), accesses)
 
     def after(self, sections: int | NDArray[np.int64]) -> NDArray[np.int32]:
@@ -88,68 +88,11 @@ class Chains:
         return compare("line", data.numpy().reshape(expected.shape), expected, details=details)
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """The parameters that the microbenchmarks share."""
-
-    seed: int
-    blocks_per_core: int
-    iterations: int
-    accesses: int
-    padded: bool
-
-    @classmethod
-    def of(cls, setting: Setting) -> Sizes:
-        """From a setting with :func:`sizes`."""
-        return cls(
-            setting.seed,
-            setting.integer("blocks_per_core"),
-            setting.integer("iterations"),
-            setting.integer("accesses"),
-            setting.flag("padded"),
-        )
-
-    def pitch(self, words: int = 1) -> int:
-        """Words between those of two cores that have ``words`` each."""
-        return PADDED if self.padded else words
+# Parameters of the microbenchmarks.
+ACCESSES = whole("loads and stores per thread and chunk of data", 2, 1024, 4, 10, 10)
+PADDED = switch("whether each core's synchronising words have lines of their own", False)
 
 
-def sizes(
-    iterations: dict[str, Value],
-    blocks: dict[str, Value],
-    fewest: int,
-    what: str,
-) -> tuple[Parameter, ...]:
-    """The parameters of :class:`Sizes`."""
-    return (
-        Parameter(
-            name="blocks_per_core",
-            kind="int",
-            minimum=fewest,
-            maximum=8,
-            defaults=blocks,
-            text="blocks per core, of 32 threads",
-        ),
-        Parameter(
-            name="iterations",
-            kind="int",
-            minimum=1,
-            maximum=100000,
-            defaults=iterations,
-            text=f"{what} per block",
-        ),
-        Parameter(
-            name="accesses",
-            kind="int",
-            minimum=2,
-            maximum=1024,
-            defaults={"tiny": 4, "small": 10, "paper": 10},
-            text="loads and stores per thread and chunk of data",
-        ),
-        Parameter(
-            name="padded",
-            kind="bool",
-            defaults=False,
-            text="whether each core's synchronising words have lines of their own",
-        ),
-    )
+def pitch(padded: bool, words: int = 1) -> int:
+    """Words between those of two cores that have ``words`` each."""
+    return APART if padded else words

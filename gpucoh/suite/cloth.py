@@ -16,21 +16,12 @@ writes (inferred: as solvers do).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Setting,
-    combine,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, combine, compare, whole
 from gpucoh.suite.buffers import ReadOnlyF32, ReadOnlyI32
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import BARRIER_WORDS, grid_barrier
@@ -134,80 +125,56 @@ def strain(position: NDArray[np.float32], colours: list[NDArray[np.int32]]) -> f
     return float(np.sqrt(np.mean(np.maximum(length / REST - 1, 0) ** 2)))
 
 
-@dataclass(frozen=True)
-class Cloth:
-    """``cl`` on one input."""
+@workload(
+    id="cl",
+    group="I",
+    papers="TR",
+    check="bitwise equal to the sequential result, and less strained than the input",
+)
+def cloth(
+    gpu: GpuLike,
+    rng: Generator,
+    rows: int = whole("rows of particles; the first is fixed", 2, 8192, 16, 256, 256),
+    columns: int = whole("columns of particles", 2, 8192, 32, 256, 256),
+    iterations: int = whole("passes over all constraints", 1, 8192, 2, 2, 10),
+    blocks_per_core: int = whole("blocks per core; all must be resident", 1, 8, 1, 3, 3),
+    threads: int = whole("threads per block", 32, 1024, 64, 512, 512),
+) -> Outcome:
+    """cloth: a list of distance constraints, four colours with grid barriers
 
-    start: NDArray[np.float32]
-    inverse_mass: NDArray[np.float32]
-    colours: list[NDArray[np.int32]]
-    iterations: int
-    blocks_per_core: int
-    threads: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Cloth:
-        """A crumpled sheet that hangs on its first row."""
-        rows, columns = setting.integer("rows"), setting.integer("columns")
-        y, x = np.mgrid[:rows, :columns].astype(np.float32)
-        sheet = np.stack([x, -y, np.zeros_like(x)]) * np.float32(REST)
-        sheet[:, 1:] += setting.rng().uniform(-0.3, 0.3, (3, rows - 1, columns)).astype(np.float32)
-        return cls(
-            sheet.reshape(3, -1),
-            np.minimum(y, 1).ravel(),
-            mesh_constraints(rows, columns),
-            setting.integer("iterations"),
-            setting.integer("blocks_per_core"),
-            setting.integer("threads"),
-        )
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch of a grid that is resident as a whole."""
-        particles = self.inverse_mass.size
-        ends = np.cumsum([pairs.shape[1] for pairs in self.colours])
-        constraints = int(ends[-1])
-        records = gpu.array(np.vstack([self.start, self.inverse_mass]).T.ravel())
-        gpu.launch(
-            relax_cloth,
-            grid=gpu.machine.cores * self.blocks_per_core,
-            block=self.threads,
-            args=(
-                records,
-                gpu.array(np.concatenate(self.colours, axis=1).ravel()),
-                gpu.array(np.full(constraints, REST, np.float32)),
-                gpu.zeros(BARRIER_WORDS, np.int32),
-                constraints,
-                *(int(end) for end in ends[:-1]),
-                self.iterations,
-            ),
-        )
-        result = records.numpy().reshape(particles, 4).T[:3]
-        expected = reference_cloth(self.start, self.inverse_mass, self.colours, self.iterations)
-        before, after = strain(self.start, self.colours), strain(result, self.colours)
-        details = {"particles": particles, "strain_before": before, "strain_after": after}
-        relaxed = Outcome(
-            correct=after < before,
-            mismatches=int(not after < before),
-            where="" if after < before else f"the strain grew from {before:.4g} to {after:.4g}",
-        )
-        return combine(compare("position", result, expected, details=details), relaxed)
-
-
-REGISTRY.add(
-    workload(
-        Cloth,
-        id="cl",
-        title="cloth: a list of distance constraints, four colours with grid barriers",
-        group="I",
-        papers=("T", "R"),
-        needs_coherence=True,
-        check="bitwise equal to the sequential result, and less strained than the input",
-        parameters=(
-            scaled("rows", 2, 8192, 16, 256, 256, "rows of particles; the first is fixed"),
-            scaled("columns", 2, 8192, 32, 256, 256, "columns of particles"),
-            scaled("iterations", 1, 8192, 2, 2, 10, "passes over all constraints"),
-            scaled("blocks_per_core", 1, 8, 1, 3, 3, "blocks per core; all must be resident"),
-            scaled("threads", 32, 1024, 64, 512, 512, "threads per block"),
+    A crumpled sheet that hangs on its first row. One launch of a grid that is resident as a whole.
+    """
+    y, x = np.mgrid[:rows, :columns].astype(np.float32)
+    sheet = np.stack([x, -y, np.zeros_like(x)]) * np.float32(REST)
+    sheet[:, 1:] += rng.uniform(-0.3, 0.3, (3, rows - 1, columns)).astype(np.float32)
+    start = sheet.reshape(3, -1)
+    inverse_mass = np.minimum(y, 1).ravel()
+    colours = mesh_constraints(rows, columns)
+    particles = inverse_mass.size
+    ends = np.cumsum([pairs.shape[1] for pairs in colours])
+    constraints = int(ends[-1])
+    records = gpu.array(np.vstack([start, inverse_mass]).T.ravel())
+    gpu.launch(
+        relax_cloth,
+        grid=gpu.machine.cores * blocks_per_core,
+        block=threads,
+        args=(
+            records,
+            gpu.array(np.concatenate(colours, axis=1).ravel()),
+            gpu.array(np.full(constraints, REST, np.float32)),
+            gpu.zeros(BARRIER_WORDS, np.int32),
+            constraints,
+            *(int(end) for end in ends[:-1]),
+            iterations,
         ),
     )
-)
+    result = records.numpy().reshape(particles, 4).T[:3]
+    expected = reference_cloth(start, inverse_mass, colours, iterations)
+    before, after = strain(start, colours), strain(result, colours)
+    details = {"particles": particles, "strain_before": before, "strain_after": after}
+    relaxed = Outcome(
+        correct=after < before,
+        mismatches=int(not after < before),
+        where="" if after < before else f"the strain grew from {before:.4g} to {after:.4g}",
+    )
+    return combine(compare("position", result, expected, details=details), relaxed)

@@ -24,21 +24,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
 from gpucoh.base.errors import ConfigError
 from gpucoh.suite import inputs
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    combine,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, Refused, blocks_for, combine, compare, file, whole
 from gpucoh.suite.buffers import ReadOnlyF32
 from gpucoh.suite.declaration import workload
 
@@ -166,133 +158,92 @@ def reference_kmeans(
 
 
 @dataclass(frozen=True)
-class KMeans:
-    """``kmn`` or ``kmn-qr`` on one input."""
+class Points:
+    """Points, and the first centroids."""
 
-    name: str
     points: NDArray[np.float32]
     start: NDArray[np.float32]
-    iterations: int
 
-    @classmethod
-    def prepare(cls, setting: Setting) -> KMeans:
-        """Points of a file, or around random centres; random points are the first centroids."""
-        rng = setting.rng()
-        clusters = setting.integer("clusters")
-        path = setting.file_instead("points", "count", "dimensions")
-        if path is not None:
-            points = inputs.read_points(path)
-            refuse_far_points(path, points)
-        else:
-            shape = setting.integer("count"), setting.integer("dimensions")
-            centres = rng.normal(0, 10, (clusters, shape[1]))
-            points = (
-                centres[rng.integers(0, clusters, shape[0])] + rng.normal(0, 3, shape)
-            ).astype(np.float32)
-        if len(points) < clusters:
-            raise setting.refuse(
-                f"parameter clusters is {clusters}; allowed: 1 to {len(points)}, "
-                "the number of points"
-            )
-        if clusters * points.shape[1] > CONSTANTS:
-            raise setting.refuse(
-                f"clusters x dimensions is {clusters} x {points.shape[1]}; "
-                f"allowed: a product of up to {CONSTANTS}, the original's constant memory"
-            )
-        start = points[rng.choice(len(points), clusters, replace=False)]
-        return cls(setting.workload, points, start, setting.integer("iterations"))
 
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch to transpose, and one per iteration, after which the host updates."""
-        count, dimensions = self.points.shape
-        clusters = len(self.start)
-        blocks = blocks_for(count, BLOCK)
-        placement = "static" if self.name == "kmn-qr" else None
-        features = gpu.zeros(count * dimensions, np.float32)
+def points_of(
+    rng: Generator,
+    points: str | None = file(
+        ".csv or .npy of points x dimensions; default: points around random centres",
+        ("count", "dimensions"),
+    ),
+    count: int = whole("generated points", 1, 1 << 24, 2048, 12000, 494020),
+    dimensions: int = whole("dimensions of the generated points", 1, 4096, 4, 34, 34),
+    clusters: int = whole("clusters", 1, 1024, 4, 5, 5),
+) -> Points:
+    """Points of a file, or around random centres; random points are the first centroids."""
+    if points is not None:
+        found = inputs.read_points(points)
+        refuse_far_points(points, found)
+    else:
+        centres = rng.normal(0, 10, (clusters, dimensions))
+        noise = centres[rng.integers(0, clusters, count)] + rng.normal(0, 3, (count, dimensions))
+        found = noise.astype(np.float32)
+    if len(found) < clusters:
+        raise Refused(
+            f"parameter clusters is {clusters}; allowed: 1 to {len(found)}, the number of points"
+        )
+    if clusters * found.shape[1] > CONSTANTS:
+        raise Refused(
+            f"clusters x dimensions is {clusters} x {found.shape[1]}; "
+            f"allowed: a product of up to {CONSTANTS}, the original's constant memory"
+        )
+    return Points(found, found[rng.choice(len(found), clusters, replace=False)])
+
+
+def cluster(gpu: GpuLike, given: Points, iterations: int, placement: str | None) -> Outcome:
+    """One launch to transpose, and one per iteration, after which the host updates."""
+    points, start = given.points, given.start
+    count, dimensions = points.shape
+    clusters = len(start)
+    blocks = blocks_for(count, BLOCK)
+    features = gpu.zeros(count * dimensions, np.float32)
+    gpu.launch(
+        transpose_points,
+        grid=blocks,
+        block=BLOCK,
+        args=(gpu.array(points.ravel()), features, count, dimensions),
+        placement=placement,
+    )
+    centroids = gpu.array(start.ravel())
+    membership = gpu.zeros(count, np.int32)
+    expected, means = reference_kmeans(points, start, iterations)
+    details = {"points": count, "dimensions": dimensions, "clusters": clusters}
+    checks = []
+    current = start
+    for wanted in expected:
         gpu.launch(
-            transpose_points,
+            assign_points,
             grid=blocks,
             block=BLOCK,
-            args=(gpu.array(self.points.ravel()), features, count, dimensions),
+            args=(features, centroids, membership, count, dimensions, clusters),
             placement=placement,
         )
-        centroids = gpu.array(self.start.ravel())
-        membership = gpu.zeros(count, np.int32)
-        expected, means = reference_kmeans(self.points, self.start, self.iterations)
-        details = {"points": count, "dimensions": dimensions, "clusters": clusters}
-        checks = []
-        current = self.start
-        for wanted in expected:
-            gpu.launch(
-                assign_points,
-                grid=blocks,
-                block=BLOCK,
-                args=(features, centroids, membership, count, dimensions, clusters),
-                placement=placement,
-            )
-            assigned = membership.numpy()
-            checks.append(compare("membership", assigned, wanted, details=details))
-            current = update(self.points, assigned, current)
-            centroids[:] = current.ravel()
-        columns = features.numpy().reshape(dimensions, count)
-        return combine(
-            compare("feature", columns, self.points.T),
-            *checks,
-            compare("centroid", current, means),
-        )
-
-
-PARAMETERS = (
-    Parameter(
-        name="points",
-        kind="file",
-        defaults=None,
-        text=".csv or .npy of points x dimensions; default: points around random centres",
-    ),
-    Parameter(
-        name="count",
-        kind="int",
-        minimum=1,
-        maximum=1 << 24,
-        defaults={"tiny": 2048, "small": 12000, "paper": 494020},
-        text="generated points",
-    ),
-    Parameter(
-        name="dimensions",
-        kind="int",
-        minimum=1,
-        maximum=4096,
-        defaults={"tiny": 4, "small": 34, "paper": 34},
-        text="dimensions of the generated points",
-    ),
-    Parameter(
-        name="clusters",
-        kind="int",
-        minimum=1,
-        maximum=1024,
-        defaults={"tiny": 4, "small": 5, "paper": 5},
-        text="clusters",
-    ),
-    Parameter(
-        name="iterations",
-        kind="int",
-        minimum=1,
-        maximum=1000,
-        defaults={"tiny": 2, "small": 2, "paper": 5},
-        text="assignments, each followed by an update on the host",
-    ),
-)
-
-for _id, _group, _papers in (("kmn", "A", ("T", "R")), ("kmn-qr", "N", ("Q",))):
-    REGISTRY.add(
-        workload(
-            KMeans,
-            id=_id,
-            title="k-means: transposition of the points, assignment to centroids, update by the host",
-            group=_group,
-            papers=_papers,
-            needs_coherence=False,
-            check="transposed points, every membership and the centroids equal to NumPy's",
-            parameters=PARAMETERS,
-        )
+        assigned = membership.numpy()
+        checks.append(compare("membership", assigned, wanted, details=details))
+        current = update(points, assigned, current)
+        centroids[:] = current.ravel()
+    columns = features.numpy().reshape(dimensions, count)
+    return combine(
+        compare("feature", columns, points.T), *checks, compare("centroid", current, means)
     )
+
+
+ITERATIONS = whole("assignments, each followed by an update on the host", 1, 1000, 2, 2, 5)
+CHECK = "transposed points, every membership and the centroids equal to NumPy's"
+
+
+@workload(id="kmn", group="A", papers="TR", check=CHECK, input=points_of)
+def k_means(gpu: GpuLike, given: Points, iterations: int = ITERATIONS) -> Outcome:
+    """k-means: transposition of the points, assignment to centroids, update by the host"""
+    return cluster(gpu, given, iterations, None)
+
+
+@workload(id="kmn-qr", group="N", papers="Q", check=CHECK, input=points_of)
+def k_means_by_place(gpu: GpuLike, given: Points, iterations: int = ITERATIONS) -> Outcome:
+    """k-means: transposition of the points, assignment to centroids, update by the host"""
+    return cluster(gpu, given, iterations, "static")

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, blocks_for, compare, whole
 from gpucoh.suite.buffers import PLACEMENT_SEED, ReadOnlyI32, place
 from gpucoh.suite.declaration import workload
 
@@ -35,52 +25,25 @@ def copy_words(
         target[i] = source[i]
 
 
-@dataclass(frozen=True)
-class Copy:
-    """``vec-cpy`` on one input."""
+@workload(id="vec-cpy", group="N", papers="S", check="the copy equals the source")
+def copy(
+    gpu: GpuLike,
+    rng: Generator,
+    words: int = whole("number of words", 1, 1 << 28, 1 << 14, 1 << 19, 1 << 22),
+    placement_seed: int = PLACEMENT_SEED,
+) -> Outcome:
+    """vector copy, one word per thread
 
-    data: NDArray[np.int32]
-    placement_seed: int
+    Random words. One launch.
+    """
+    data = rng.integers(-(2**31), 2**31, words, dtype=np.int32)
 
-    @classmethod
-    def prepare(cls, setting: Setting) -> Copy:
-        """Random words."""
-        words = setting.integer("words")
-        data = setting.rng().integers(-(2**31), 2**31, words, dtype=np.int32)
-        return cls(data, setting.integer("placement_seed"))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch."""
-        zeros = self.data.size, np.int32
-        source, target = place(gpu, self.placement_seed, self.data, zeros)
-        gpu.launch(
-            copy_words,
-            grid=blocks_for(self.data.size, BLOCK),
-            block=BLOCK,
-            args=(source, target, self.data.size),
-        )
-        return compare("target", target.numpy(), self.data, details={"words": self.data.size})
-
-
-REGISTRY.add(
-    workload(
-        Copy,
-        id="vec-cpy",
-        title="vector copy, one word per thread",
-        group="N",
-        papers=("S",),
-        needs_coherence=False,
-        check="the copy equals the source",
-        parameters=(
-            Parameter(
-                name="words",
-                kind="int",
-                minimum=1,
-                maximum=1 << 28,
-                defaults={"tiny": 1 << 14, "small": 1 << 19, "paper": 1 << 22},
-                text="number of words",
-            ),
-            PLACEMENT_SEED,
-        ),
+    zeros = data.size, np.int32
+    source, target = place(gpu, placement_seed, data, zeros)
+    gpu.launch(
+        copy_words,
+        grid=blocks_for(data.size, BLOCK),
+        block=BLOCK,
+        args=(source, target, data.size),
     )
-)
+    return compare("target", target.numpy(), data, details={"words": data.size})

@@ -1,4 +1,4 @@
-"""The declaration of a workload, by ``@gpucoh.workload``: of a function, or of a class of the suite."""
+"""The declaration of a workload, by ``@gpucoh.workload``."""
 
 from __future__ import annotations
 
@@ -9,24 +9,27 @@ import os
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack, cast
 
 import numpy as np
 
 from gpucoh.base.errors import ConfigError, KernelError, SimulationError, WorkloadError, shown_file
+from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import unknown
 from gpucoh.suite import references
 from gpucoh.suite.base import (
     GROUPS,
+    REGISTRY,
     SCALES,
     GpuLike,
     Instance,
     Kind,
     Outcome,
     Parameter,
+    Refused,
     Setting,
     Value,
     Workload,
@@ -45,37 +48,68 @@ _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 @dataclass(frozen=True)
 class Own:
-    """Makes the runs of a function. It is pickled by the place of the function, where it has one."""
+    """Makes the runs of a function. It is pickled by the place of the function, where it has one; in the suite by the
+    workload's id.
+    """
 
+    id: str
     function: Callable[..., Any]
+    input: Callable[..., Any] | None = None
 
     def __call__(self, setting: Setting) -> Instance:
-        """The run of the function with checked parameters."""
-        return _Prepared(self.function, setting)
+        """The run of the function with checked parameters, on the input that it has apart from the run, if any."""
+        if self.input is None:
+            return _Prepared(self.function, setting)
+        taken = inspect.signature(self.input).parameters
+        values = {"given": setting.given, **setting.params}
+        known = {name: value for name, value in values.items() if name in taken}
+        try:
+            return _Prepared(self.function, setting, self.input(setting.rng(), **known))
+        except Refused as error:
+            raise setting.refuse(str(error)) from None
+        except Exception as error:
+            if _built_in(self.function):
+                raise
+            raise _failed(error, self.input, setting.workload) from error
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if _built_in(self.function):
+            return _registered, (self.id,)
         if not inspect.isfunction(self.function):
-            return Own, (self.function,)
-        return _restored, (references.packed(self.function),)
+            return Own, (self.id, self.function, self.input)
+        return _restored, (references.packed(self.function), self.id, self.input)
 
 
-def _restored(packed: references.Packed) -> Own:
+def _registered(name: str) -> Own:
+    with LATE_IMPORT:
+        from gpucoh.suite.registered import REGISTRY
+    made: Any = REGISTRY.get(name).make
+    return cast(Own, made)
+
+
+def _restored(packed: references.Packed, id: str, input: Callable[..., Any] | None) -> Own:
     found = references.unpacked(packed)
-    return Own(getattr(found, "function", found))
+    return Own(id, getattr(found, "function", found), input)
+
+
+def _built_in(function: Callable[..., Any]) -> bool:
+    return getattr(function, "__module__", "").startswith(__package__ + ".")
 
 
 @dataclass(frozen=True)
 class _Prepared:
-    """One run of a user's function; the function makes its input itself."""
+    """One run of a function: on ``input``, or on an input that the function makes itself."""
 
     function: Callable[..., Any]
     setting: Setting
+    input: Any = None
 
     def run(self, gpu: GpuLike) -> Outcome:
         """Call the function and compare what it returns; an AssertionError is a wrong result."""
-        owner = f"workload {quoted(self.setting.workload)}"
         try:
-            returned = self.function(gpu, self.setting.rng(), **self.setting.params)
+            returned = self._called(gpu)
+        except Refused as error:
+            raise self.setting.refuse(str(error)) from None
         except AssertionError as error:
             file, line = _place(error, self.function)
             text = str(error) or linecache.getline(file, line)
@@ -85,22 +119,40 @@ class _Prepared:
         except (KernelError, SimulationError, WorkloadError):
             raise
         except Exception as error:
-            file, line = _place(error, self.function)
-            kind = "" if isinstance(error, ConfigError) else f"{type(error).__name__}: "
-            text = " ".join(str(error).split())
-            trace = error.__traceback__ and error.__traceback__.tb_next  # from the function on
-            raise WorkloadError(
-                f"{shown_file(file)}:{line}: {owner}: {kind}{text}".removesuffix(": "), file, line
-            ) from error.with_traceback(trace)
+            if _built_in(self.function):
+                raise
+            raise _failed(error, self.function, self.setting.workload) from error
         try:
-            return _verdict(returned)
+            return returned if isinstance(returned, Outcome) else _verdict(returned)
         except (TypeError, ValueError) as error:
             file, line = references.place_of(self.function)
             raise WorkloadError(
-                f"{shown_file(file)}:{line}: {owner} returned {error}; it returns {_RESULTS}",
+                f"{shown_file(file)}:{line}: workload {quoted(self.setting.workload)} returned {error}; "
+                f"it returns {_RESULTS}",
                 file,
                 line,
             ) from None
+
+    def _called(self, gpu: GpuLike) -> Any:
+        signature = inspect.signature(self.function).parameters
+        values = self.setting.params
+        if self.input is None:
+            return self.function(gpu, self.setting.rng(), **values)
+        known = {name: value for name, value in values.items() if name in signature}
+        return self.function(gpu, self.input, **known)
+
+
+def _failed(error: Exception, function: Callable[..., Any], workload: str) -> WorkloadError:
+    """The error for an exception in a user's function, which it changes to begin there."""
+    file, line = _place(error, function)
+    kind = "" if isinstance(error, ConfigError) else f"{type(error).__name__}: "
+    text = " ".join(str(error).split())
+    trace = error.__traceback__
+    while trace and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    error.with_traceback(trace)
+    place = f"{shown_file(file)}:{line}: workload {quoted(workload)}"
+    return WorkloadError(f"{place}: {kind}{text}".removesuffix(": "), file, line)
 
 
 def _place(error: BaseException, function: Callable[..., Any]) -> tuple[str, int]:
@@ -160,39 +212,32 @@ def _one(name: str, item: Any) -> Outcome:
     return compare(name, got, want, tolerance=float(rtol), floor=0.0)
 
 
-class Made(Protocol):
-    """A class of the suite: ``prepare`` makes the input, and an object runs on it."""
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Instance:
-        """The object for one input."""
-        ...
-
-
 class Declared(TypedDict, total=False):
     """What a workload declares; by default what its function says."""
 
     id: str
     title: str
     group: str | None
-    papers: tuple[str, ...]
+    papers: str
     needs_coherence: bool
     check: str
     aliases: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
+    scales: Scales | None
+    input: Callable[..., Any] | None
+    parameters: Mapping[str, Any]
 
 
-def workload(
-    source: Callable[..., Any] | type[Made],
-    *,
-    scales: Scales | None = None,
-    **declared: Unpack[Declared],
-) -> Workload:
-    """Describe a function or a class as a workload.
+def workload(**how: Unpack[Declared]) -> Callable[[Callable[..., Any]], Workload]:
+    """The decorator of :func:`described`."""
+    return lambda function: described(function, **how)
 
-    A function (gpu, rng, **parameters) makes its input, launches, and returns results with what they must be; its
-    signature and ``scales`` give the parameters. A class separates the input from the run, so that one input may run
-    on several GPUs: ``prepare(setting)`` and ``run(gpu)``; it declares its parameters with ranges and texts.
+
+def described(source: Callable[..., Any], **declared: Unpack[Declared]) -> Workload:
+    """Describe a function as a workload.
+
+    The function (gpu, rng, **parameters) makes its input, launches, and returns results with what they must be. With
+    ``input``, a function (rng, **parameters), it is (gpu, input, **parameters), and runs under several protocols share
+    one input. The signatures, ``scales`` and ``parameters`` give the parameters.
 
     Raises
     ------
@@ -222,15 +267,15 @@ def workload(
         "needs_coherence": "I" in (group or ""),
         "check": "what the function expects",
     }
-    if inspect.isclass(source) and hasattr(source, "prepare"):
-        made["make"] = source.prepare
-    else:
-        described = _Described(label, source, _checked_scales(label, scales))
-        made |= {"make": Own(source), "parameters": described.parameters}
-        made |= {"required": described.required}
-        made["scales"] = tuple(scale for scale in SCALES if scales is None or scale in scales)
-    made |= {**declared, "group": group or ""}
-    return Workload(**made)
+    scales, input = declared.pop("scales", None), declared.pop("input", None)
+    more = declared.pop("parameters", {})
+    found = _Described(label, source, _checked_scales(label, scales), input, more)
+    made |= {"make": Own(str(name), source, input), "parameters": found.parameters}
+    made |= {"required": found.required}
+    made["scales"] = tuple(scale for scale in SCALES if scales is None or scale in scales)
+    made |= {**declared, "group": group or "", "papers": tuple(declared.get("papers", ""))}
+    finished = Workload(**made)
+    return REGISTRY.add(finished) if finished.built_in else finished
 
 
 def _checked_scales(label: str, scales: Any) -> Scales:
@@ -255,6 +300,8 @@ class _Described:
     label: str
     function: Callable[..., Any]
     scales: Scales
+    input: Callable[..., Any] | None
+    more: Mapping[str, Any]
     parameters: tuple[Parameter, ...] = ()
     required: frozenset[str] = frozenset()
     _hints: dict[str, Any] = field(default_factory=dict)
@@ -273,6 +320,12 @@ class _Described:
             )
         self._hints = _hints_of(self.function)
         known = {item.name: item.default for item in taken}
+        if self.input is not None:
+            self._hints = _hints_of(self.input) | self._hints
+            of_input = list(inspect.signature(self.input).parameters.values())[1:]
+            first = {item.name: item.default for item in of_input if item.name != "given"}
+            known = first | {name: value for name, value in known.items() if name not in first}
+        known |= self.more
         extra = [name for values in self.scales.values() for name in values if name not in known]
         if extra and not any(item.kind is item.VAR_KEYWORD for item in given):
             raise ConfigError(f"{self.label}: {unknown('parameter', extra[0], known)}")
@@ -285,6 +338,10 @@ class _Described:
         )
 
     def _parameter(self, name: str, default: Any) -> Parameter:
+        if isinstance(default, Parameter):
+            own = {scale: listed[name] for scale, listed in self.scales.items() if name in listed}
+            every = {scale: default.default(scale) for scale in SCALES} if own else {}
+            return replace(default, name=name, defaults={**every, **own} or default.defaults)
         has_default = default is not inspect.Parameter.empty
         values: dict[str, Any] = {}
         for scale, listed in self.scales.items():

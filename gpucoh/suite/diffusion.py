@@ -19,22 +19,13 @@ QuickRelease states neither the version nor a size; the default is the suite's, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
 from gpucoh.suite import inputs
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, blocks_for, compare, file, real, whole
 from gpucoh.suite.declaration import workload
 
 TILE = 16
@@ -217,10 +208,6 @@ def diffuse_in_memory(
         image[at] = image[at] + 0.25 * rate * flow
 
 
-FIRST = {"sr": speckle_coefficients, "srad-qr": coefficients_in_memory}
-SECOND = {"sr": diffuse, "srad-qr": diffuse_in_memory}
-
-
 def speckle_scale(image: NDArray[np.float32]) -> np.float32:
     """Squared coefficient of variation of the homogeneous region, the first 128 rows and columns."""
     ground = image[:REGION, :REGION].astype(np.float64)
@@ -248,115 +235,72 @@ def reference_step(image: NDArray[np.float32], rate: np.float32) -> NDArray[np.f
     return np.asarray(image + f(0.25) * rate * flow, np.float32)
 
 
-@dataclass(frozen=True)
-class Diffusion:
-    """``sr`` or ``srad-qr`` on one input."""
-
-    name: str
-    image: NDArray[np.float32]
-    iterations: int
-    rate: np.float32
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Diffusion:
-        """The image with multiplicative speckle, as exp of grey values, so that no pixel is 0."""
-        rows, columns = setting.integer("rows"), setting.integer("columns")
-        grey = inputs.resample(
-            inputs.read_image(setting.file("image"), "photograph"), rows, columns
-        )
-        speckle = setting.rng().gamma(20.0, 1 / 20.0, (rows, columns)).astype(np.float32)
-        image = np.asarray(np.exp(grey) * speckle, np.float32)
-        rate = np.float32(setting.real("rate"))
-        return cls(setting.workload, image, setting.integer("iterations"), rate)
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """Two launches per iteration, before and after which the host copies the image."""
-        rows, columns = self.image.shape
-        image = gpu.zeros(rows * columns, np.float32)
-        slopes = gpu.zeros(4 * rows * columns, np.float32)
-        coefficients = gpu.zeros(rows * columns, np.float32)
-        grid = (blocks_for(columns, TILE), blocks_for(rows, TILE))
-        result = expected = self.image
-        for _ in range(self.iterations):
-            speckle = speckle_scale(result)
-            image[:] = result.ravel()
-            for kernel, number in ((FIRST, speckle), (SECOND, self.rate)):
-                gpu.launch(
-                    kernel[self.name],
-                    grid=grid,
-                    block=(TILE, TILE),
-                    args=(image, slopes, coefficients, rows, columns, number),
-                    placement="static" if self.name == "srad-qr" else None,
-                )
-            result = image.numpy().reshape(rows, columns)
-            expected = reference_step(expected, self.rate)
-        return compare("pixel", result, expected, details={"pixels": rows * columns})
+IMAGE = file(f"{inputs.IMAGE_KINDS}; default: matplotlib's photograph")
+ROWS = whole("rows, to which the image is resampled", 2, 16384, 64, 256, 2048)
+COLUMNS = whole("columns", 2, 16384, 64, 256, 2048)
+ITERATIONS = whole("diffusion steps", 1, 10000, 1, 2, 2)
+RATE = real("step length", 0, 1, 0.5)
+CHECK = "bitwise equal to NumPy's f32, step by step"
 
 
-PARAMETERS = (
-    Parameter(
-        name="image",
-        kind="file",
-        defaults=None,
-        text=f"{inputs.IMAGE_KINDS}; default: matplotlib's photograph",
-    ),
-    Parameter(
-        name="rows",
-        kind="int",
-        minimum=2,
-        maximum=16384,
-        defaults={"tiny": 64, "small": 256, "paper": 2048},
-        text="rows, to which the image is resampled",
-    ),
-    Parameter(
-        name="columns",
-        kind="int",
-        minimum=2,
-        maximum=16384,
-        defaults={"tiny": 64, "small": 256, "paper": 2048},
-        text="columns",
-    ),
-    Parameter(
-        name="iterations",
-        kind="int",
-        minimum=1,
-        maximum=10000,
-        defaults={"tiny": 1, "small": 2, "paper": 2},
-        text="diffusion steps",
-    ),
-    Parameter(
-        name="rate",
-        kind="float",
-        minimum=0,
-        maximum=1,
-        defaults=0.5,
-        text="step length",
-    ),
-)
+def diffuse_image(
+    gpu: GpuLike,
+    start: NDArray[np.float32],
+    iterations: int,
+    rate: float,
+    kernels: tuple[lang.Kernel, lang.Kernel],
+    placement: str | None = None,
+) -> Outcome:
+    """Two launches per iteration, before and after which the host copies the image."""
+    rows, columns = start.shape
+    image = gpu.zeros(rows * columns, np.float32)
+    slopes = gpu.zeros(4 * rows * columns, np.float32)
+    coefficients = gpu.zeros(rows * columns, np.float32)
+    grid = (blocks_for(columns, TILE), blocks_for(rows, TILE))
+    result = expected = start
+    for _ in range(iterations):
+        speckle = speckle_scale(result)
+        image[:] = result.ravel()
+        for kernel, number in zip(kernels, (speckle, np.float32(rate)), strict=True):
+            gpu.launch(
+                kernel,
+                grid=grid,
+                block=(TILE, TILE),
+                args=(image, slopes, coefficients, rows, columns, number),
+                placement=placement,
+            )
+        result = image.numpy().reshape(rows, columns)
+        expected = reference_step(expected, np.float32(rate))
+    return compare("pixel", result, expected, details={"pixels": rows * columns})
 
-REGISTRY.add(
-    workload(
-        Diffusion,
-        id="sr",
-        aliases=("srad",),
-        title="speckle-reducing anisotropic diffusion, scratchpad tiles, two launches per iteration",
-        group="AN",
-        papers=("T", "R", "D"),
-        needs_coherence=False,
-        check="bitwise equal to NumPy's f32, step by step",
-        parameters=PARAMETERS,
-    )
-)
 
-REGISTRY.add(
-    workload(
-        Diffusion,
-        id="srad-qr",
-        title="speckle-reducing anisotropic diffusion, neighbours straight from memory",
-        group="N",
-        papers=("Q",),
-        needs_coherence=False,
-        check="bitwise equal to NumPy's f32, step by step",
-        parameters=PARAMETERS,
-    )
-)
+def speckled(
+    rng: Generator, image: str | None = IMAGE, rows: int = ROWS, columns: int = COLUMNS
+) -> NDArray[np.float32]:
+    """The image with multiplicative speckle, as exp of grey values, so that no pixel is 0."""
+    grey = inputs.resample(inputs.read_image(image, "photograph"), rows, columns)
+    speckle = rng.gamma(20.0, 1 / 20.0, (rows, columns)).astype(np.float32)
+    return np.asarray(np.exp(grey) * speckle, np.float32)
+
+
+@workload(id="sr", aliases=("srad",), group="AN", papers="TRD", check=CHECK, input=speckled)
+def diffusion(
+    gpu: GpuLike,
+    start: NDArray[np.float32],
+    iterations: int = ITERATIONS,
+    rate: float = RATE,
+) -> Outcome:
+    """speckle-reducing anisotropic diffusion, scratchpad tiles, two launches per iteration"""
+    return diffuse_image(gpu, start, iterations, rate, (speckle_coefficients, diffuse))
+
+
+@workload(id="srad-qr", group="N", papers="Q", check=CHECK, input=speckled)
+def diffusion_in_memory(
+    gpu: GpuLike,
+    start: NDArray[np.float32],
+    iterations: int = ITERATIONS,
+    rate: float = RATE,
+) -> Outcome:
+    """speckle-reducing anisotropic diffusion, neighbours straight from memory"""
+    kernels = coefficients_in_memory, diffuse_in_memory
+    return diffuse_image(gpu, start, iterations, rate, kernels, "static")

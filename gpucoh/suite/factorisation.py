@@ -19,14 +19,14 @@ diagonal tile. Its barriers stand in a branch that not all threads take; here al
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import REGISTRY, GpuLike, Outcome, Setting, compare, scaled
+from gpucoh.suite.base import GpuLike, Outcome, compare, whole
 from gpucoh.suite.declaration import workload
 
 TILE = 16
@@ -164,11 +164,6 @@ def update_in_memory(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang
     matrix[row + column] = matrix[row + column] - total
 
 
-DIAGONAL = {"lud": decompose_diagonal, "lud-qr": decompose_in_memory}
-PERIMETER = {"lud": solve_perimeter, "lud-qr": solve_in_memory}
-INTERNAL = {"lud": update_internal, "lud-qr": update_in_memory}
-
-
 def random_matrix(rng: np.random.Generator, side: int) -> NDArray[np.float32]:
     """A random matrix whose diagonal dominates, so that the decomposition needs no pivots."""
     matrix = rng.uniform(-1, 1, (side, side)).astype(np.float32)
@@ -182,70 +177,53 @@ def reconstruct(factors: NDArray[np.float32]) -> NDArray[np.float64]:
     return np.asarray((np.tril(wide, -1) + np.eye(len(wide))) @ np.triu(wide))
 
 
-@dataclass(frozen=True)
-class Decomposition:
-    """``lud`` or ``lud-qr`` on one input."""
-
-    name: str
-    matrix: NDArray[np.float32]
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Decomposition:
-        """A random matrix of whole tiles."""
-        matrix = random_matrix(setting.rng(), setting.integer("tiles") * TILE)
-        return cls(setting.workload, matrix)
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """Three launches per tile of the diagonal, one for the last."""
-        side = len(self.matrix)
-        matrix = gpu.array(self.matrix.ravel())
-        for offset in range(0, side, TILE):
-            left = (side - offset) // TILE - 1
-            steps: list[tuple[dict[str, lang.Kernel], Any, Any]] = [(DIAGONAL, 1, TILE)]
-            if left:
-                steps += [(PERIMETER, left, 2 * TILE), (INTERNAL, (left, left), (TILE, TILE))]
-            for kernels, grid, block in steps:
-                gpu.launch(
-                    kernels[self.name],
-                    grid=grid,
-                    block=block,
-                    args=(matrix, side, offset),
-                    placement="static" if self.name == "lud-qr" else None,
-                )
-        product = reconstruct(matrix.numpy().reshape(side, side))
-        return compare(
-            "L U",
-            product / side,
-            self.matrix.astype(np.float64) / side,
-            tolerance=1e-6,
-            details={"side": side},
-        )
-
-
-PARAMETERS = (scaled("tiles", 1, 256, 3, 16, 16, f"tiles of {TILE} x {TILE} words per side"),)
-
-REGISTRY.add(
-    workload(
-        Decomposition,
-        id="lud",
-        title="blocked LU decomposition in place: diagonal, perimeter and internal tiles",
-        group="AN",
-        papers=("R", "D"),
-        needs_coherence=False,
-        check="the product of the factors equals the matrix, within 1e-6 of its diagonal",
-        parameters=PARAMETERS,
+def factorise(
+    gpu: GpuLike,
+    rng: Generator,
+    tiles: int,
+    kernels: tuple[lang.Kernel, lang.Kernel, lang.Kernel],
+    placement: str | None = None,
+) -> Outcome:
+    """Three launches per tile of the diagonal, one for the last, on a random matrix of whole tiles."""
+    diagonal, perimeter, internal = kernels
+    matrix = random_matrix(rng, tiles * TILE)
+    side = len(matrix)
+    factors = gpu.array(matrix.ravel())
+    for offset in range(0, side, TILE):
+        left = (side - offset) // TILE - 1
+        steps: list[tuple[lang.Kernel, Any, Any]] = [(diagonal, 1, TILE)]
+        if left:
+            steps += [(perimeter, left, 2 * TILE), (internal, (left, left), (TILE, TILE))]
+        for kernel, grid, block in steps:
+            gpu.launch(
+                kernel,
+                grid=grid,
+                block=block,
+                args=(factors, side, offset),
+                placement=placement,
+            )
+    product = reconstruct(factors.numpy().reshape(side, side))
+    return compare(
+        "L U",
+        product / side,
+        matrix.astype(np.float64) / side,
+        tolerance=1e-6,
+        details={"side": side},
     )
-)
 
-REGISTRY.add(
-    workload(
-        Decomposition,
-        id="lud-qr",
-        title="blocked LU decomposition in memory: words loaded, reduced and stored again and again",
-        group="A",
-        papers=("Q",),
-        needs_coherence=False,
-        check="the product of the factors equals the matrix, within 1e-6 of its diagonal",
-        parameters=PARAMETERS,
-    )
-)
+
+TILES = whole(f"tiles of {TILE} x {TILE} words per side", 1, 256, 3, 16, 16)
+CHECK = "the product of the factors equals the matrix, within 1e-6 of its diagonal"
+
+
+@workload(id="lud", group="AN", papers="RD", check=CHECK)
+def decomposition(gpu: GpuLike, rng: Generator, tiles: int = TILES) -> Outcome:
+    """blocked LU decomposition in place: diagonal, perimeter and internal tiles"""
+    return factorise(gpu, rng, tiles, (decompose_diagonal, solve_perimeter, update_internal))
+
+
+@workload(id="lud-qr", group="A", papers="Q", check=CHECK)
+def decomposition_in_memory(gpu: GpuLike, rng: Generator, tiles: int = TILES) -> Outcome:
+    """blocked LU decomposition in memory: words loaded, reduced and stored again and again"""
+    kernels = decompose_in_memory, solve_in_memory, update_in_memory
+    return factorise(gpu, rng, tiles, kernels, "static")

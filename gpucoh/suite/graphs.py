@@ -26,19 +26,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
 from gpucoh.suite import graph_files, inputs
 from gpucoh.suite.base import (
-    REGISTRY,
     GpuLike,
     Outcome,
-    Parameter,
-    Setting,
+    Refused,
     blocks_for,
+    choice,
     compare,
-    scaled,
+    file,
+    switch,
+    whole,
 )
 from gpucoh.suite.buffers import RACES, RACING, ReadOnlyI32
 from gpucoh.suite.declaration import workload
@@ -234,87 +236,11 @@ def reference_distances(graph: inputs.Graph, source: int) -> NDArray[np.int32]:
     return distances
 
 
-FORMAT = Parameter(
-    name="format",
-    kind="choice",
-    choices=graph_files.FORMATS,
-    defaults="auto",
-    text="format of the graph file: mtx, edges, metis, dimacs; auto recognises it (docs/graphs.md)",
+FORMAT = choice(
+    "format of the graph file: mtx, edges, metis, dimacs; auto recognises it (docs/graphs.md)",
+    graph_files.FORMATS,
+    "auto",
 )
-
-
-def read_graph(setting: Setting, path: str, *, directed: bool) -> inputs.Graph:
-    """The graph of a file."""
-    return graph_files.read_graph(path, directed=directed, form=setting.choice("format"))
-
-
-def graph_parameters(
-    generator: str = "kronecker", small: int = 13, paper: int = 17
-) -> tuple[Parameter, ...]:
-    """The parameters of every graph workload, with the defaults of generator and ``levels``."""
-    return (
-        Parameter(
-            name="graph",
-            kind="file",
-            defaults=None,
-            text=f"{graph_files.ALLOWED}; default: `generator` makes the graph",
-        ),
-        FORMAT,
-        Parameter(
-            name="directed",
-            kind="bool",
-            defaults=False,
-            text="whether the file's edges are directed",
-        ),
-        Parameter(
-            name="generator",
-            kind="choice",
-            choices=("kronecker", "grid", "uniform"),
-            defaults=generator,
-            text="Graph500 Kronecker graph, 2-D grid, or random graph of Rodinia's generator",
-        ),
-        Parameter(
-            name="levels",
-            kind="int",
-            minimum=1,
-            maximum=24,
-            defaults={"tiny": 9, "small": small, "paper": paper},
-            text="log2 of the number of generated vertices",
-        ),
-        Parameter(
-            name="edge_factor",
-            kind="int",
-            minimum=1,
-            maximum=64,
-            defaults={"tiny": 4, "small": 8, "paper": 16},
-            text="Kronecker: undirected edges drawn per vertex",
-        ),
-        Parameter(
-            name="source",
-            kind="int",
-            minimum=-1,
-            defaults=-1,
-            text="start vertex; -1: the first vertex with the most neighbours",
-        ),
-    )
-
-
-def make_graph(setting: Setting) -> inputs.Graph:
-    """The graph that the parameters of :func:`graph_parameters` describe."""
-    path = setting.file_instead("graph", "generator", "levels", "edge_factor")
-    if path is not None:
-        return read_graph(setting, path, directed=setting.flag("directed"))
-    for name in ("directed", "format"):
-        if setting.params[name] not in (False, "auto"):
-            raise setting.refuse(
-                f"parameter {name} applies to a file's edges; allowed: with graph=FILE"
-            )
-    levels = setting.integer("levels")
-    if setting.choice("generator") == "grid":
-        return inputs.grid_graph(1 << (levels // 2), 1 << (levels - levels // 2))
-    if setting.choice("generator") == "uniform":
-        return inputs.uniform_graph(1 << levels, setting.rng())
-    return inputs.kronecker(levels, setting.integer("edge_factor"), setting.rng())
 
 
 @dataclass(frozen=True)
@@ -324,20 +250,6 @@ class Search:
     graph: inputs.Graph
     source: int
     expected: NDArray[np.int32]
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Search:
-        """From checked parameters."""
-        graph = make_graph(setting)
-        source = setting.integer("source")
-        if source >= graph.vertices:
-            raise setting.refuse(
-                f"parameter source is {source}; allowed: -1 to {graph.vertices - 1}, "
-                f"the vertices of {graph.name}"
-            )
-        if source < 0:
-            source = int(np.argmax(graph.degrees()))
-        return cls(graph, source, reference_distances(graph, source))
 
     @property
     def depth(self) -> int:
@@ -375,172 +287,169 @@ class Search:
         }
 
 
-@dataclass(frozen=True)
-class LevelSearch:
-    """``bfs`` on one input."""
-
-    search: Search
-    block: int
-    races: str
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> LevelSearch:
-        """From checked parameters."""
-        races = setting.choice("races")
-        return cls(Search.prepare(setting), setting.integer("block"), races)
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """Two launches per level until the word that the host clears stays clear."""
-        graph = self.search.graph
-        mask = np.zeros(graph.vertices, np.int32)
-        mask[self.search.source] = 1
-        records = gpu.array(np.stack([graph.offsets[:-1], graph.degrees()], axis=1).ravel())
-        columns = gpu.array(graph.columns if graph.edges else np.zeros(1, np.int32))
-        frontier, updating = gpu.array(mask), gpu.zeros(graph.vertices, np.int32)
-        visited, distance = gpu.array(mask), gpu.array(self.search.start())
-        more = gpu.zeros(1, np.int32)
-        level = 0
-        # A level beyond the deepest finds nothing new; a wrong run that continues is stopped
-        # there.
-        while level <= self.search.depth + 1:
-            more[:] = 0
-            steps = (
-                (VISIT, (records, columns, frontier, updating, visited, distance)),
-                (ADVANCE, (frontier, updating, visited, more)),
-            )
-            for kernels, args in steps:
-                gpu.launch(
-                    kernels[self.races],
-                    grid=blocks_for(graph.vertices, self.block),
-                    block=self.block,
-                    args=(*args, graph.vertices),
-                    placement="static",
-                )
-            level += 1
-            if int(more.numpy()[0]) == 0:
-                break
-        return self.search.check(distance.numpy(), level)
-
-
-@dataclass(frozen=True)
-class MaskedSearch:
-    """``bfs-mask`` on one input."""
-
-    search: Search
-    block: int
-    blocks_per_core: int
-    one_launch: bool
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> MaskedSearch:
-        """From checked parameters."""
-        return cls(
-            Search.prepare(setting),
-            setting.integer("block"),
-            setting.integer("blocks_per_core"),
-            setting.flag("one_launch"),
+def search_from(
+    rng: Generator,
+    graph: str | None = file(
+        f"{graph_files.ALLOWED}; default: `generator` makes the graph",
+        ("generator", "levels", "edge_factor"),
+    ),
+    format: str = FORMAT,
+    directed: bool = switch("whether the file's edges are directed", False),
+    generator: str = choice(
+        "Graph500 Kronecker graph, 2-D grid, or random graph of Rodinia's generator",
+        ("kronecker", "grid", "uniform"),
+        "uniform",
+    ),
+    levels: int = whole("log2 of the number of generated vertices", 1, 24, 9, 13, 16),
+    edge_factor: int = whole("Kronecker: undirected edges drawn per vertex", 1, 64, 4, 8, 16),
+    source: int = whole(
+        "start vertex; -1: the first vertex with the most neighbours", -1, None, -1
+    ),
+) -> Search:
+    """The graph of the file or the generator, and its reference."""
+    if graph is not None:
+        made = graph_files.read_graph(graph, directed=directed, form=format)
+    elif directed or format != "auto":
+        name = "directed" if directed else "format"
+        raise Refused(f"parameter {name} applies to a file's edges; allowed: with graph=FILE")
+    elif generator == "grid":
+        made = inputs.grid_graph(1 << (levels // 2), 1 << (levels - levels // 2))
+    elif generator == "uniform":
+        made = inputs.uniform_graph(1 << levels, rng)
+    else:
+        made = inputs.kronecker(levels, edge_factor, rng)
+    if source >= made.vertices:
+        raise Refused(
+            f"parameter source is {source}; allowed: -1 to {made.vertices - 1}, "
+            f"the vertices of {made.name}"
         )
+    if source < 0:
+        source = int(np.argmax(made.degrees()))
+    return Search(made, source, reference_distances(made, source))
 
-    def run(self, gpu: GpuLike) -> Outcome:
-        """By levels, or at once."""
-        graph = self.search.graph
-        records = np.stack([graph.offsets[:-1], graph.degrees()], axis=1)
-        edges = gpu.array(graph.columns if graph.edges else np.zeros(1, np.int32))
-        fixed = gpu.array(records.ravel()), edges
-        if self.one_launch:
-            return self.run_at_once(gpu, fixed)
-        return self.run_by_levels(gpu, fixed)
 
-    def masks(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """A byte for each vertex: 1 for the source only; 0 for all."""
-        mask = np.zeros(self.search.graph.vertices, np.uint8)
-        mask[self.search.source] = 1
-        return mask, np.zeros_like(mask)
+@workload(id="bfs", group="N", papers="Q", check="distances equal scipy's", input=search_from)
+def search_by_levels(
+    gpu: GpuLike,
+    search: Search,
+    block: int = whole("threads per block", 32, 1024, 128, 512, 512),
+    races: str = RACES,
+) -> Outcome:
+    """level-synchronous breadth-first search, two launches and a host word per level
 
-    def run_by_levels(self, gpu: GpuLike, fixed: tuple[Any, Any]) -> Outcome:
-        """A launch for each level, until one finds nothing new; a wrong run that continues is stopped."""
-        search, graph = self.search, self.search.graph
-        mask, visited = map(gpu.array, self.masks())
-        distance, more = gpu.array(search.start()), gpu.zeros(1, np.uint8)
-        launches = 0
-        going = 1
-        while going != 0 and launches < 2 * search.depth + 4:
-            more[:] = 0
+    Two launches per level until the word that the host clears stays clear.
+    """
+    graph = search.graph
+    mask = np.zeros(graph.vertices, np.int32)
+    mask[search.source] = 1
+    records = gpu.array(np.stack([graph.offsets[:-1], graph.degrees()], axis=1).ravel())
+    columns = gpu.array(graph.columns if graph.edges else np.zeros(1, np.int32))
+    frontier, updating = gpu.array(mask), gpu.zeros(graph.vertices, np.int32)
+    visited, distance = gpu.array(mask), gpu.array(search.start())
+    more = gpu.zeros(1, np.int32)
+    level = 0
+    # A level beyond the deepest finds nothing new; a wrong run that continues is stopped there.
+    while level <= search.depth + 1:
+        more[:] = 0
+        steps = (
+            (VISIT, (records, columns, frontier, updating, visited, distance)),
+            (ADVANCE, (frontier, updating, visited, more)),
+        )
+        for kernels, args in steps:
             gpu.launch(
-                expand_mask,
-                grid=blocks_for(graph.vertices, self.block),
-                block=self.block,
-                args=(*fixed, mask, visited, distance, more, graph.vertices),
+                kernels[races],
+                grid=blocks_for(graph.vertices, block),
+                block=block,
+                args=(*args, graph.vertices),
+                placement="static",
             )
-            launches += 1
-            going = int(more.numpy()[0])
-        return search.check_walks(distance.numpy(), launches)
-
-    def run_at_once(self, gpu: GpuLike, fixed: tuple[Any, Any]) -> Outcome:
-        """One launch of a grid that is resident as a whole."""
-        search, graph = self.search, self.search.graph
-        mask, updating = self.masks()
-        gpu.launch(
-            bfs_masked,
-            grid=gpu.machine.cores * self.blocks_per_core,
-            block=self.block,
-            args=(
-                *fixed,
-                gpu.array(mask),
-                gpu.array(updating),
-                gpu.array(mask),
-                distance := gpu.array(search.start()),
-                gpu.zeros(2, np.int32),
-                gpu.zeros(BARRIER_WORDS, np.int32),
-                graph.vertices,
-                search.depth + 2,
-            ),
-        )
-        return search.check(distance.numpy(), search.depth + 1)
+        level += 1
+        if int(more.numpy()[0]) == 0:
+            break
+    return search.check(distance.numpy(), level)
 
 
-BLOCK_SIZE = scaled("block", 32, 1024, 128, 512, 512, "threads per block")
-MASK_BLOCK_SIZE = scaled("block", 32, 1024, 128, 256, 256, "threads per block")
-
-REGISTRY.add(
-    workload(
-        LevelSearch,
-        id="bfs",
-        title="level-synchronous breadth-first search, two launches and a host word per level",
-        group="N",
-        papers=("Q",),
-        needs_coherence=False,
-        check="distances equal scipy's",
-        parameters=(*graph_parameters("uniform", small=13, paper=16), BLOCK_SIZE, RACES),
-    )
+@workload(
+    id="bfs-mask",
+    group="IN",
+    papers="R",
+    check="the vertices of scipy's search are reached, none at less than its distance",
+    input=search_from,
+    scales={"tiny": {}, "small": {"levels": 15}, "paper": {}},
 )
+def search_by_mask(
+    gpu: GpuLike,
+    search: Search,
+    block: int = whole("threads per block", 32, 1024, 128, 256, 256),
+    blocks_per_core: int = whole(
+        "blocks per core with one_launch; all must be resident; 6 of 256 threads fill 48 warps",
+        1,
+        8,
+        1,
+        6,
+        6,
+    ),
+    one_launch: bool = switch(
+        "whether one launch does all levels, in two phases with grid barriers", False
+    ),
+) -> Outcome:
+    """breadth-first search by one mask that all threads share, a launch per level"""
+    graph = search.graph
+    records = np.stack([graph.offsets[:-1], graph.degrees()], axis=1)
+    edges = gpu.array(graph.columns if graph.edges else np.zeros(1, np.int32))
+    fixed = gpu.array(records.ravel()), edges
+    mask = np.zeros(graph.vertices, np.uint8)
+    mask[search.source] = 1
+    if one_launch:
+        return run_at_once(gpu, search, fixed, mask, block, blocks_per_core)
+    return run_by_levels(gpu, search, fixed, mask, block)
 
-REGISTRY.add(
-    workload(
-        MaskedSearch,
-        id="bfs-mask",
-        title="breadth-first search by one mask that all threads share, a launch per level",
-        group="IN",
-        papers=("R",),
-        needs_coherence=True,
-        check="the vertices of scipy's search are reached, none at less than its distance",
-        parameters=(
-            *graph_parameters("uniform", small=15, paper=16),
-            MASK_BLOCK_SIZE,
-            Parameter(
-                name="blocks_per_core",
-                kind="int",
-                minimum=1,
-                maximum=8,
-                defaults={"tiny": 1, "small": 6, "paper": 6},
-                text="blocks per core with one_launch; all must be resident; 6 of 256 threads fill 48 warps",
-            ),
-            Parameter(
-                name="one_launch",
-                kind="bool",
-                defaults=False,
-                text="whether one launch does all levels, in two phases with grid barriers",
-            ),
+
+def run_by_levels(
+    gpu: GpuLike, search: Search, fixed: tuple[Any, Any], mask: NDArray[np.uint8], block: int
+) -> Outcome:
+    """A launch for each level, until one finds nothing new; a wrong run that continues is stopped."""
+    vertices = search.graph.vertices
+    marked, visited = gpu.array(mask), gpu.array(np.zeros_like(mask))
+    distance, more = gpu.array(search.start()), gpu.zeros(1, np.uint8)
+    launches = 0
+    going = 1
+    while going != 0 and launches < 2 * search.depth + 4:
+        more[:] = 0
+        gpu.launch(
+            expand_mask,
+            grid=blocks_for(vertices, block),
+            block=block,
+            args=(*fixed, marked, visited, distance, more, vertices),
+        )
+        launches += 1
+        going = int(more.numpy()[0])
+    return search.check_walks(distance.numpy(), launches)
+
+
+def run_at_once(
+    gpu: GpuLike,
+    search: Search,
+    fixed: tuple[Any, Any],
+    mask: NDArray[np.uint8],
+    block: int,
+    blocks_per_core: int,
+) -> Outcome:
+    """One launch of a grid that is resident as a whole."""
+    gpu.launch(
+        bfs_masked,
+        grid=gpu.machine.cores * blocks_per_core,
+        block=block,
+        args=(
+            *fixed,
+            gpu.array(mask),
+            gpu.array(np.zeros_like(mask)),
+            gpu.array(mask),
+            distance := gpu.array(search.start()),
+            gpu.zeros(2, np.int32),
+            gpu.zeros(BARRIER_WORDS, np.int32),
+            search.graph.vertices,
+            search.depth + 2,
         ),
     )
-)
+    return search.check(distance.numpy(), search.depth + 1)

@@ -10,21 +10,12 @@ and 4 iterations: 64 blocks, 4 words stored a thread and launch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, blocks_for, compare, whole
 from gpucoh.suite.declaration import workload
 
 WIDE, HIGH = 32, 4
@@ -119,71 +110,34 @@ def reference_stencil(field: NDArray[np.float32], iterations: int) -> NDArray[np
     return field
 
 
-@dataclass(frozen=True)
-class Stencil:
-    """``st`` on one input."""
-
-    field: NDArray[np.float32]
-    iterations: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Stencil:
-        """Random cells."""
-        shape = tuple(setting.integer(name) for name in ("nz", "ny", "nx"))
-        return cls(setting.rng().random(shape, dtype=np.float32), setting.integer("iterations"))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """A launch an iteration; both arrays start with the input."""
-        nz, ny, nx = self.field.shape
-        source, target = gpu.array(self.field.ravel()), gpu.array(self.field.ravel())
-        for _ in range(self.iterations):
-            gpu.launch(
-                stencil_iteration,
-                grid=(blocks_for(nx, TILE), blocks_for(ny, HIGH)),
-                block=(WIDE, HIGH),
-                args=(source, target, nx, ny, nz),
-            )
-            source, target = target, source
-        return compare(
-            "cell",
-            source.numpy().reshape(self.field.shape),
-            reference_stencil(self.field, self.iterations),
-            details={"cells": self.field.size},
-        )
-
-
-def _extent(name: str, tiny: int, full: int) -> Parameter:
-    return Parameter(
-        name=name,
-        kind="int",
-        minimum=3,
-        maximum=4096,
-        defaults={"tiny": tiny, "small": full, "paper": full},
-        text=f"cells along {name[1]}, with the border",
-    )
-
-
-REGISTRY.add(
-    workload(
-        Stencil,
-        id="st",
-        title="7-point stencil of a 3-D grid, planes in the scratchpad, one launch per iteration",
-        group="N",
-        papers=("D",),
-        needs_coherence=False,
-        check="bitwise equal to NumPy's f32, iteration by iteration",
-        parameters=(
-            _extent("nx", 70, 128),
-            _extent("ny", 10, 128),
-            _extent("nz", 4, 4),
-            Parameter(
-                name="iterations",
-                kind="int",
-                minimum=1,
-                maximum=10000,
-                defaults={"tiny": 3, "small": 4, "paper": 4},
-                text="iterations, one launch each",
-            ),
-        ),
-    )
+@workload(
+    id="st", group="N", papers="D", check="bitwise equal to NumPy's f32, iteration by iteration"
 )
+def stencil(
+    gpu: GpuLike,
+    rng: Generator,
+    nx: int = whole("cells along x, with the border", 3, 1 << 12, 70, 128, 128),
+    ny: int = whole("cells along y, with the border", 3, 1 << 12, 10, 128, 128),
+    nz: int = whole("cells along z, with the border", 3, 1 << 12, 4),
+    iterations: int = whole("iterations, one launch each", 1, 10000, 3, 4, 4),
+) -> Outcome:
+    """7-point stencil of a 3-D grid, planes in the scratchpad, one launch per iteration
+
+    Random cells. A launch an iteration; both arrays start with the input.
+    """
+    field = rng.random((nz, ny, nx), dtype=np.float32)
+    source, target = gpu.array(field.ravel()), gpu.array(field.ravel())
+    for _ in range(iterations):
+        gpu.launch(
+            stencil_iteration,
+            grid=(blocks_for(nx, TILE), blocks_for(ny, HIGH)),
+            block=(WIDE, HIGH),
+            args=(source, target, nx, ny, nz),
+        )
+        source, target = target, source
+    return compare(
+        "cell",
+        source.numpy().reshape(field.shape),
+        reference_stencil(field, iterations),
+        details={"cells": field.size},
+    )

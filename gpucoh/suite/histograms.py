@@ -11,24 +11,12 @@ Difference: values beyond the last are not counted, so that any number may be.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from gpucoh import lang
 from gpucoh.suite import inputs
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    combine,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, blocks_for, combine, compare, file, whole
 from gpucoh.suite.buffers import ReadOnlyI32
 from gpucoh.suite.declaration import workload
 
@@ -59,62 +47,35 @@ def count_bytes(values: ReadOnlyI32, counts: lang.Buffer[lang.i32], count: lang.
         counts[lang.block_id() * BINS + bin] = total
 
 
-@dataclass(frozen=True)
-class Histogram:
-    """``histogram`` on one input."""
+@workload(id="histogram", group="N", papers="Q", check="the bins equal NumPy's")
+def histogram(
+    gpu: GpuLike,
+    rng: Generator,
+    image: str | None = file(
+        f"image with the grey values: {inputs.IMAGE_KINDS}; default: matplotlib's photograph"
+    ),
+    count: int = whole("number of values", 1, 1 << 28, 1 << 14, 1 << 17, 1 << 20),
+    launches: int = whole("launches on the same values", 1, 1000, 1, 2, 4),
+) -> Outcome:
+    """256-bin histogram in bytes of the scratchpad, on grey values of a photograph
 
-    values: NDArray[np.int32]
-    launches: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Histogram:
-        """Grey values of the image, drawn at random until there are ``count``."""
-        grey = (
-            (inputs.read_image(setting.file("image"), "photograph") * np.float32(255))
-            .astype(np.int32)
-            .ravel()
+    Grey values of the image, drawn at random until there are ``count``. Equal launches; after each the host
+    adds up the counts of the blocks.
+    """
+    grey = (inputs.read_image(image, "photograph") * np.float32(255)).astype(np.int32).ravel()
+    values = rng.choice(grey, count).astype(np.int32)
+    blocks = blocks_for(count, BLOCK * VALUES)
+    words, counts = gpu.array(values), gpu.zeros(blocks * BINS, np.int32)
+    expected = np.bincount(values, minlength=BINS)
+    checks = []
+    for _ in range(launches):
+        gpu.launch(
+            count_bytes,
+            grid=blocks,
+            block=BLOCK,
+            args=(words, counts, count),
+            placement="static",
         )
-        values = setting.rng().choice(grey, setting.integer("count"))
-        return cls(values.astype(np.int32), setting.integer("launches"))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """Equal launches; after each the host adds up the counts of the blocks."""
-        count = self.values.size
-        blocks = blocks_for(count, BLOCK * VALUES)
-        values, counts = gpu.array(self.values), gpu.zeros(blocks * BINS, np.int32)
-        expected = np.bincount(self.values, minlength=BINS)
-        checks = []
-        for _ in range(self.launches):
-            gpu.launch(
-                count_bytes,
-                grid=blocks,
-                block=BLOCK,
-                args=(values, counts, count),
-                placement="static",
-            )
-            found = counts.numpy().reshape(blocks, BINS).sum(axis=0)
-            checks.append(compare("bin", found, expected, details={"values": count}))
-        return combine(*checks)
-
-
-REGISTRY.add(
-    workload(
-        Histogram,
-        id="histogram",
-        title="256-bin histogram in bytes of the scratchpad, on grey values of a photograph",
-        group="N",
-        papers=("Q",),
-        needs_coherence=False,
-        check="the bins equal NumPy's",
-        parameters=(
-            Parameter(
-                name="image",
-                kind="file",
-                defaults=None,
-                text=f"image with the grey values: {inputs.IMAGE_KINDS}; default: matplotlib's photograph",
-            ),
-            scaled("count", 1, 1 << 28, 1 << 14, 1 << 17, 1 << 20, "number of values"),
-            scaled("launches", 1, 1000, 1, 2, 4, "launches on the same values"),
-        ),
-    )
-)
+        found = counts.numpy().reshape(blocks, BINS).sum(axis=0)
+        checks.append(compare("bin", found, expected, details={"values": count}))
+    return combine(*checks)

@@ -18,20 +18,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from gpucoh import lang
 from gpucoh.suite import lagrange, materials
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    combine,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, Refused, blocks_for, combine, compare, whole
 from gpucoh.suite.buffers import PLACEMENT_SEED, doubles, place, values_of
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.meshes import BLAST, LENGTH, Mesh, Step, next_time
@@ -217,67 +208,42 @@ class Machine:
         return by_sound, by_volume
 
 
-@dataclass(frozen=True)
-class Blast:
-    """``lulesh`` on one input."""
-
-    mesh: Mesh
-    steps: int
-    placement_seed: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Blast:
-        """Random regions."""
-        regions, empty = setting.integer("regions"), setting.integer("empty")
-        if empty >= regions:
-            raise setting.refuse(
-                f"parameter empty is {empty}; allowed: less than regions, {regions}"
-            )
-        mesh = Mesh.random(setting.integer("side"), regions, empty, setting.rng())
-        return cls(mesh, setting.integer("steps"), setting.integer("placement_seed"))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """Steps on the GPU and, of the same length, in NumPy."""
-        machine = Machine.of(gpu, self.mesh, self.placement_seed)
-        state = self.mesh.blast()
-        energy = BLAST * (self.mesh.side / 45) ** 3
-        time = 0.5 * LENGTH / self.mesh.side / (2 * energy) ** 0.5
-        outcomes = []
-        for _ in range(self.steps):
-            found = machine.step(time)
-            expected = Step(self.mesh, state, np.float32(time)).run()
-            outcomes.append(compare("limits", found, expected, tolerance=1e-3, floor=0.0))
-            time = next_time(time, *expected)
-        for name in COMPARED.split():
-            want = state[name]
-            floor = max(float(np.abs(want).max()) / 100, 1e-6)
-            outcomes.append(compare(name, machine.values(name), want, tolerance=1e-3, floor=floor))
-        details = {"elements": self.mesh.elements, "launches": machine.launches}
-        return combine(compare("step", self.steps, self.steps, details=details), *outcomes)
-
-
-REGISTRY.add(
-    workload(
-        Blast,
-        id="lulesh",
-        title="Lagrangian hydrodynamics of a blast wave: 338 launches a step, corner forces gathered by node",
-        group="KN",
-        papers=("S",),
-        needs_coherence=False,
-        check="positions, velocities and state equal NumPy's within 1e-3 of their size",
-        parameters=(
-            scaled("side", 1, 64, 2, 8, 12, "elements a side"),
-            scaled("steps", 1, 1000, 1, 2, 10, "time steps"),
-            scaled("regions", 1, 64, 2, 11, 11, "regions of one material each"),
-            Parameter(
-                name="empty",
-                kind="int",
-                minimum=0,
-                maximum=63,
-                defaults={"tiny": 0, "small": 1, "paper": 1},
-                text="regions without elements",
-            ),
-            PLACEMENT_SEED,
-        ),
-    )
+@workload(
+    id="lulesh",
+    group="KN",
+    papers="S",
+    check="positions, velocities and state equal NumPy's within 1e-3 of their size",
 )
+def blast(
+    gpu: GpuLike,
+    rng: Generator,
+    side: int = whole("elements a side", 1, 64, 2, 8, 12),
+    steps: int = whole("time steps", 1, 1000, 1, 2, 10),
+    regions: int = whole("regions of one material each", 1, 64, 2, 11, 11),
+    empty: int = whole("regions without elements", 0, 63, 0, 1, 1),
+    placement_seed: int = PLACEMENT_SEED,
+) -> Outcome:
+    """Lagrangian hydrodynamics of a blast wave: 338 launches a step, corner forces gathered by node
+
+    Random regions. Steps on the GPU and, of the same length, in NumPy.
+    """
+    if empty >= regions:
+        raise Refused(f"parameter empty is {empty}; allowed: less than regions, {regions}")
+    mesh = Mesh.random(side, regions, empty, rng)
+
+    machine = Machine.of(gpu, mesh, placement_seed)
+    state = mesh.blast()
+    energy = BLAST * (mesh.side / 45) ** 3
+    time = 0.5 * LENGTH / mesh.side / (2 * energy) ** 0.5
+    outcomes = []
+    for _ in range(steps):
+        found = machine.step(time)
+        expected = Step(mesh, state, np.float32(time)).run()
+        outcomes.append(compare("limits", found, expected, tolerance=1e-3, floor=0.0))
+        time = next_time(time, *expected)
+    for name in COMPARED.split():
+        want = state[name]
+        floor = max(float(np.abs(want).max()) / 100, 1e-6)
+        outcomes.append(compare(name, machine.values(name), want, tolerance=1e-3, floor=floor))
+    details = {"elements": mesh.elements, "launches": machine.launches}
+    return combine(compare("step", steps, steps, details=details), *outcomes)

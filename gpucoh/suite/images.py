@@ -16,22 +16,14 @@ Differences: the image is a grey photograph with noise of its own in every chann
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
 from gpucoh.suite import inputs
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, blocks_for, compare, file, real, whole
 from gpucoh.suite.declaration import workload
 
 BLOCK = 64
@@ -232,104 +224,44 @@ def reference_filter(
     return np.ascontiguousarray(reference_columns(between, coefficients).T)
 
 
-@dataclass(frozen=True)
-class GaussianFilter:
-    """``rg`` on one input."""
+@workload(id="rg", group="A", papers="T", check="every pixel equals NumPy's f32")
+def gaussian_filter(
+    gpu: GpuLike,
+    rng: Generator,
+    image: str | None = file(f"{inputs.IMAGE_KINDS}; default: matplotlib's photograph"),
+    rows: int = whole("rows, to which the image is resampled", 1, 16384, 12, 512, 512),
+    columns: int = whole("columns", 1, 16384, 72, 512, 512),
+    sigma: float = real("standard deviation of the filter in pixels", 0.1, 1000, 3, 10, 10),
+    passes: int = whole("repetitions of the filter, as in the sample's timing loop", 1, 1000, 1),
+) -> Outcome:
+    """recursive Gaussian filter of an RGBA image: columns, transposition, twice
 
-    image: NDArray[np.uint32]
-    coefficients: NDArray[np.float32]
-    passes: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> GaussianFilter:
-        """The image resampled to the requested size, with a little noise in each channel."""
-        rows, columns = setting.integer("rows"), setting.integer("columns")
-        image = inputs.resample(
-            inputs.read_image(setting.file("image"), "photograph"), rows, columns
-        )
-        noise = setting.rng().random((rows, columns, 4), dtype=np.float32)
-        levels = np.float32(0.96) * image[..., None] + np.float32(0.04) * noise
-        return cls(
-            _words(levels),
-            filter_coefficients(setting.real("sigma")),
-            setting.integer("passes"),
-        )
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """Four launches per pass."""
-        rows, columns = self.image.shape
-        source = gpu.array(self.image.ravel())
-        between = gpu.zeros(rows * columns, np.uint32)
-        target = gpu.zeros(rows * columns, np.uint32)
-        for _ in range(self.passes):
-            filtered = source
-            for wide, high in ((columns, rows), (rows, columns)):
-                gpu.launch(
-                    filter_columns,
-                    grid=blocks_for(wide, BLOCK),
-                    block=BLOCK,
-                    args=(filtered, between, wide, high, *self.coefficients),
-                )
-                gpu.launch(
-                    transpose_image,
-                    grid=(blocks_for(wide, TILE), blocks_for(high, TILE)),
-                    block=(TILE, TILE),
-                    args=(between, target, wide, high),
-                )
-                filtered = target
-        result = target.numpy().reshape(rows, columns)
-        expected = reference_filter(self.image, self.coefficients)
-        return compare("pixel", result, expected, details={"pixels": rows * columns})
-
-
-REGISTRY.add(
-    workload(
-        GaussianFilter,
-        id="rg",
-        title="recursive Gaussian filter of an RGBA image: columns, transposition, twice",
-        group="A",
-        papers=("T",),
-        needs_coherence=False,
-        check="every pixel equals NumPy's f32",
-        parameters=(
-            Parameter(
-                name="image",
-                kind="file",
-                defaults=None,
-                text=f"{inputs.IMAGE_KINDS}; default: matplotlib's photograph",
-            ),
-            Parameter(
-                name="rows",
-                kind="int",
-                minimum=1,
-                maximum=16384,
-                defaults={"tiny": 12, "small": 512, "paper": 512},
-                text="rows, to which the image is resampled",
-            ),
-            Parameter(
-                name="columns",
-                kind="int",
-                minimum=1,
-                maximum=16384,
-                defaults={"tiny": 72, "small": 512, "paper": 512},
-                text="columns",
-            ),
-            Parameter(
-                name="sigma",
-                kind="float",
-                minimum=0.1,
-                maximum=1000,
-                defaults={"tiny": 3, "small": 10, "paper": 10},
-                text="standard deviation of the filter in pixels",
-            ),
-            Parameter(
-                name="passes",
-                kind="int",
-                minimum=1,
-                maximum=1000,
-                defaults=1,
-                text="repetitions of the filter, as in the sample's timing loop",
-            ),
-        ),
-    )
-)
+    The image resampled to the requested size, with a little noise in each channel. Four launches per pass.
+    """
+    grey = inputs.resample(inputs.read_image(image, "photograph"), rows, columns)
+    noise = rng.random((rows, columns, 4), dtype=np.float32)
+    levels = np.float32(0.96) * grey[..., None] + np.float32(0.04) * noise
+    start = _words(levels)
+    coefficients = filter_coefficients(sigma)
+    source = gpu.array(start.ravel())
+    between = gpu.zeros(rows * columns, np.uint32)
+    target = gpu.zeros(rows * columns, np.uint32)
+    for _ in range(passes):
+        filtered = source
+        for wide, high in ((columns, rows), (rows, columns)):
+            gpu.launch(
+                filter_columns,
+                grid=blocks_for(wide, BLOCK),
+                block=BLOCK,
+                args=(filtered, between, wide, high, *coefficients),
+            )
+            gpu.launch(
+                transpose_image,
+                grid=(blocks_for(wide, TILE), blocks_for(high, TILE)),
+                block=(TILE, TILE),
+                args=(between, target, wide, high),
+            )
+            filtered = target
+    result = target.numpy().reshape(rows, columns)
+    expected = reference_filter(start, coefficients)
+    return compare("pixel", result, expected, details={"pixels": rows * columns})

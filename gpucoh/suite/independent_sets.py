@@ -16,23 +16,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
 from gpucoh.suite import graph_files, inputs
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, Refused, blocks_for, compare, file, whole
 from gpucoh.suite.buffers import PLACEMENT_SEED, RACES, RACING, ReadOnlyF32, ReadOnlyI32, place
 from gpucoh.suite.declaration import workload
-from gpucoh.suite.graphs import FORMAT, read_graph
+from gpucoh.suite.graphs import FORMAT
 
 BLOCK = 128
 LIVE, DONE, MEMBER = -1, -2, 2
@@ -144,98 +136,82 @@ def reference_set(
 
 
 @dataclass(frozen=True)
-class IndependentSet:
-    """``mis`` on one input."""
+class Ordered:
+    """A graph, and the priority of each of its vertices."""
 
     graph: inputs.Graph
     priorities: NDArray[np.float32]
-    races: str
-    placement_seed: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> IndependentSet:
-        """The graph of the file, or a grid; priorities are a random order."""
-        path = setting.file_instead("graph", "rows", "columns")
-        if path is not None:
-            graph = read_graph(setting, path, directed=False)
-        elif setting.choice("format") != "auto":
-            raise setting.refuse(
-                "parameter format applies to a file's edges; allowed: with graph=FILE"
-            )
-        else:
-            graph = inputs.grid_graph(setting.integer("rows"), setting.integer("columns"))
-        priorities = setting.rng().permutation(graph.vertices) / np.float32(graph.vertices)
-        return cls(
-            graph,
-            priorities.astype(np.float32),
-            setting.choice("races"),
-            setting.integer("placement_seed"),
-        )
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """Rounds of three launches until the word that the host clears stays clear."""
-        count = self.graph.vertices
-        columns = self.graph.columns if self.graph.edges else np.zeros(1, np.int32)
-        zeros = count, np.int32
-        expected, rounds = reference_set(self.graph, self.priorities)
-        offsets, columns, priorities, members, state, marks, least, more = place(
-            gpu,
-            self.placement_seed,
-            self.graph.offsets,
-            columns,
-            self.priorities,
-            zeros,
-            zeros,
-            zeros,
-            (count, np.float32),
-            (1, np.int32),
-        )
-        graph = offsets, columns, priorities
-
-        def launch(kernel: lang.Kernel, *args: Any) -> None:
-            gpu.launch(
-                kernel,
-                grid=blocks_for(count, BLOCK),
-                block=BLOCK,
-                args=(*args, count),
-                placement="static",
-            )
-
-        launch(clear_sets, members, state, marks)
-        for _ in range(rounds + 1):  # the last one finds nothing; a wrong run is stopped there
-            more[:] = 0
-            launch(LEAST[self.races], *graph, state, least, more)
-            launch(CHOOSE[self.races], *graph, members, state, marks, least)
-            launch(copy_marks, state, marks)
-            if int(more.numpy()[0]) == 0:
-                break
-        details = {"graph": self.graph.name, "vertices": count, "rounds": rounds}
-        found = members.numpy()
-        outcome = compare("member", found, np.where(expected, MEMBER, 0), details=details)
-        return replace(outcome, notes=self.graph.notes)
 
 
-REGISTRY.add(
-    workload(
-        IndependentSet,
-        id="mis",
-        title="maximal independent set by random priorities, three launches and a host word a round",
-        group="N",
-        papers=("S",),
-        needs_coherence=False,
-        check="the set equals NumPy's, round by round",
-        parameters=(
-            Parameter(
-                name="graph",
-                kind="file",
-                defaults=None,
-                text=f"{graph_files.ALLOWED}; default: a grid",
-            ),
-            FORMAT,
-            scaled("rows", 1, 4096, 16, 128, 1000, "rows of the grid"),
-            scaled("columns", 1, 4096, 16, 128, 1000, "columns of the grid"),
-            RACES,
-            PLACEMENT_SEED,
-        ),
-    )
+def graph_of(
+    rng: Generator,
+    graph: str | None = file(f"{graph_files.ALLOWED}; default: a grid", ("rows", "columns")),
+    format: str = FORMAT,
+    rows: int = whole("rows of the grid", 1, 4096, 16, 128, 1000),
+    columns: int = whole("columns of the grid", 1, 4096, 16, 128, 1000),
+) -> Ordered:
+    """The graph of the file, or a grid; priorities are a random order."""
+    if graph is not None:
+        made = graph_files.read_graph(graph, form=format)
+    elif format != "auto":
+        raise Refused("parameter format applies to a file's edges; allowed: with graph=FILE")
+    else:
+        made = inputs.grid_graph(rows, columns)
+    priorities = rng.permutation(made.vertices) / np.float32(made.vertices)
+    return Ordered(made, priorities.astype(np.float32))
+
+
+@workload(
+    id="mis",
+    group="N",
+    papers="S",
+    check="the set equals NumPy's, round by round",
+    input=graph_of,
 )
+def independent_set(
+    gpu: GpuLike, given: Ordered, races: str = RACES, placement_seed: int = PLACEMENT_SEED
+) -> Outcome:
+    """maximal independent set by random priorities, three launches and a host word a round
+
+    Rounds of three launches until the word that the host clears stays clear.
+    """
+    graph = given.graph
+    count = graph.vertices
+    columns = graph.columns if graph.edges else np.zeros(1, np.int32)
+    zeros = count, np.int32
+    expected, rounds = reference_set(graph, given.priorities)
+    offsets, columns, priorities, members, state, marks, least, more = place(
+        gpu,
+        placement_seed,
+        graph.offsets,
+        columns,
+        given.priorities,
+        zeros,
+        zeros,
+        zeros,
+        (count, np.float32),
+        (1, np.int32),
+    )
+    arrays = offsets, columns, priorities
+
+    def launch(kernel: lang.Kernel, *args: Any) -> None:
+        gpu.launch(
+            kernel,
+            grid=blocks_for(count, BLOCK),
+            block=BLOCK,
+            args=(*args, count),
+            placement="static",
+        )
+
+    launch(clear_sets, members, state, marks)
+    for _ in range(rounds + 1):  # the last one finds nothing; a wrong run is stopped there
+        more[:] = 0
+        launch(LEAST[races], *arrays, state, least, more)
+        launch(CHOOSE[races], *arrays, members, state, marks, least)
+        launch(copy_marks, state, marks)
+        if int(more.numpy()[0]) == 0:
+            break
+    details = {"graph": graph.name, "vertices": count, "rounds": rounds}
+    found = members.numpy()
+    outcome = compare("member", found, np.where(expected, MEMBER, 0), details=details)
+    return replace(outcome, notes=graph.notes)

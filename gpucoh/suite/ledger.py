@@ -17,19 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    combine,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, combine, compare, switch, whole
 from gpucoh.suite.buffers import PLACEMENT_SEED, place
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import lock_acquire, lock_release
@@ -77,63 +69,10 @@ def keep_ledger(
 
 @dataclass(frozen=True)
 class Ledger:
-    """``fg-share`` on one input."""
+    """A ledger's words at the start, and the turns of each block."""
 
     start: NDArray[np.int32]
-    blocks_per_core: int
     turns: int
-    audits: bool
-    pause: int
-    placement_seed: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Ledger:
-        """A random ledger."""
-        lines = setting.integer("lines")
-        return cls(
-            setting.rng().integers(0, 100_000, (lines, BLOCK), dtype=np.int32),
-            setting.integer("blocks_per_core"),
-            setting.integer("turns"),
-            setting.flag("audits"),
-            setting.integer("pause"),
-            setting.integer("placement_seed"),
-        )
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch."""
-        blocks = gpu.machine.cores * self.blocks_per_core
-        entries = blocks * self.turns
-        recorded = entries if self.audits else 1
-        lock, ledger, clock, tickets, sums = place(
-            gpu,
-            self.placement_seed,
-            (1, np.int32),
-            self.start.ravel(),
-            (1, np.int32),
-            (recorded, np.int32),
-            (recorded * BLOCK, np.int32),
-        )
-        gpu.launch(
-            keep_ledger,
-            grid=blocks,
-            block=BLOCK,
-            args=(
-                lock,
-                ledger,
-                clock,
-                tickets,
-                sums,
-                self.turns,
-                len(self.start),
-                int(self.audits),
-                self.pause,
-            ),
-            placement="static",
-        )
-        found = self.check_ledger(ledger.numpy().reshape(self.start.shape), entries)
-        if not self.audits:
-            return found
-        return combine(self.check_audits(tickets.numpy(), sums.numpy().reshape(-1, BLOCK)), found)
 
     def check_ledger(self, ledger: NDArray[Any], entries: int) -> Outcome:
         """Check that every word has every amount."""
@@ -168,41 +107,47 @@ class Ledger:
         return Outcome(correct=False, mismatches=int(wrong.sum()), where=where)
 
 
-REGISTRY.add(
-    workload(
-        Ledger,
-        id="fg-share",
-        title="all blocks contend for a shared ledger: a turn reads and writes all its lines",
-        group="I",
-        papers=("S",),
-        needs_coherence=True,
-        check="ledger and every audit exact, in the order of the turns",
-        parameters=(
-            scaled("blocks_per_core", 1, 8, 1, 2, 3, "blocks per core, of 64 threads"),
-            scaled("turns", 1, 100000, 3, 12, 100, "turns per block"),
-            Parameter(
-                name="lines",
-                kind="int",
-                minimum=1,
-                maximum=1024,
-                defaults=5,
-                text="lines of the ledger, 64 words each",
-            ),
-            Parameter(
-                name="audits",
-                kind="bool",
-                defaults=True,
-                text="record order and sum of each turn; off: a turn accesses only lock and ledger, as the original",
-            ),
-            Parameter(
-                name="pause",
-                kind="int",
-                minimum=0,
-                maximum=1_000_000,
-                defaults=0,
-                text="core cycles between two turns of a block",
-            ),
-            PLACEMENT_SEED,
-        ),
-    )
+@workload(
+    id="fg-share",
+    group="I",
+    papers="S",
+    check="ledger and every audit exact, in the order of the turns",
 )
+def share_ledger(
+    gpu: GpuLike,
+    rng: Generator,
+    blocks_per_core: int = whole("blocks per core, of 64 threads", 1, 8, 1, 2, 3),
+    turns: int = whole("turns per block", 1, 100000, 3, 12, 100),
+    lines: int = whole("lines of the ledger, 64 words each", 1, 1024, 5),
+    audits: bool = switch(
+        "record order and sum of each turn; off: a turn accesses only lock and ledger, as the original",
+        True,
+    ),
+    pause: int = whole("core cycles between two turns of a block", 0, 1_000_000, 0),
+    placement_seed: int = PLACEMENT_SEED,
+) -> Outcome:
+    """all blocks contend for a shared ledger: a turn reads and writes all its lines"""
+    kept = Ledger(rng.integers(0, 100_000, (lines, BLOCK), dtype=np.int32), turns)
+    blocks = gpu.machine.cores * blocks_per_core
+    entries = blocks * turns
+    recorded = entries if audits else 1
+    lock, ledger, clock, tickets, sums = place(
+        gpu,
+        placement_seed,
+        (1, np.int32),
+        kept.start.ravel(),
+        (1, np.int32),
+        (recorded, np.int32),
+        (recorded * BLOCK, np.int32),
+    )
+    gpu.launch(
+        keep_ledger,
+        grid=blocks,
+        block=BLOCK,
+        args=(lock, ledger, clock, tickets, sums, turns, lines, int(audits), pause),
+        placement="static",
+    )
+    found = kept.check_ledger(ledger.numpy().reshape(kept.start.shape), entries)
+    if not audits:
+        return found
+    return combine(kept.check_audits(tickets.numpy(), sums.numpy().reshape(-1, BLOCK)), found)

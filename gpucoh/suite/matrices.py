@@ -19,22 +19,14 @@ so that all reuse is the first-level cache's. QuickRelease states no size; paper
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Setting,
-    blocks_for,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, Refused, blocks_for, compare, whole
 from gpucoh.suite.buffers import PLACEMENT_SEED, ReadOnlyF32, doubles, get, place, put, values_of
 from gpucoh.suite.declaration import workload
 
@@ -144,128 +136,93 @@ def multiply_pieces(
             lang.store4(c, at, sums[first], sums[first + 1], sums[first + 2], sums[first + 3])
 
 
-@dataclass(frozen=True)
-class SquareProduct:
-    """``matrixmul`` on one input."""
-
-    a: NDArray[np.float32]
-    b: NDArray[np.float32]
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> SquareProduct:
-        """Random square matrices, values -1 to 1."""
-        side = setting.integer("side")
-        if side % 4:
-            raise setting.refuse(f"parameter side is {side}; allowed: a multiple of 4")
-        both = setting.rng().uniform(-1, 1, (2, side, side)).astype(np.float32)
-        return cls(both[0], both[1])
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch."""
-        side = len(self.a)
-        product = gpu.zeros(side * side, np.float32)
-        blocks = blocks_for(side, 4 * GROUP)
-        gpu.launch(
-            multiply_pieces,
-            grid=(blocks, blocks),
-            block=(GROUP, GROUP),
-            args=(gpu.array(self.a.ravel()), gpu.array(self.b.ravel()), product, side),
-            placement="static",
-        )
-        expected = reference_product(self.a, self.b)
-        found = product.numpy().reshape(side, side)
-        return compare("product", found, expected, details={"side": side})
+ROWS_OF_FIRST = whole("rows of the first matrix", 1, 16384, 40, 128, 1024)
+INNER = whole("columns of the first matrix, rows of the second", 1, 16384, 20, 128, 992)
+COLUMNS = whole("columns of the second matrix", 1, 16384, 40, 128, 1056)
+CHECK = "bitwise equal to NumPy's f32, sum by sum"
 
 
-@dataclass(frozen=True)
-class MatrixProduct:
-    """``sgemm`` or ``dgemm`` on one input."""
-
-    name: str
-    a: NDArray[np.float32]
-    b: NDArray[np.float32]
-    placement_seed: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> MatrixProduct:
-        """Random matrices, values -1 to 1."""
-        rng = setting.rng()
-        rows, inner, columns = (setting.integer(name) for name in ("rows", "inner", "columns"))
-        return cls(
-            setting.workload,
-            rng.uniform(-1, 1, (rows, inner)).astype(np.float32),
-            rng.uniform(-1, 1, (inner, columns)).astype(np.float32),
-            setting.integer("placement_seed"),
-        )
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch."""
-        rows, inner = self.a.shape
-        columns = self.b.shape[1]
-        size = rows * columns
-        a, b = self.a.T.ravel(), self.b.ravel()
-        if self.name == "dgemm":
-            a, b, size = doubles(a), doubles(b), 2 * size
-        zeros = size, np.float32
-        product, first, second = place(gpu, self.placement_seed, zeros, a, b)
-        gpu.launch(
-            KERNELS[self.name],
-            grid=(blocks_for(rows, ROWS), blocks_for(columns, WIDE)),
-            block=(WIDE, HIGH),
-            args=(first, second, product, rows, inner, columns, 1.0, 0.0),
-            placement="static" if self.name == "dgemm" else None,
-        )
-        words = product.numpy()
-        return compare(
-            "product",
-            (values_of(words) if self.name == "dgemm" else words).reshape(columns, rows).T,
-            reference_product(self.a, self.b),
-            details={"rows": rows, "inner": inner, "columns": columns},
-        )
-
-
-PARAMETERS = (
-    scaled("rows", 1, 16384, 40, 128, 1024, "rows of the first matrix"),
-    scaled("inner", 1, 16384, 20, 128, 992, "columns of the first matrix, rows of the second"),
-    scaled("columns", 1, 16384, 40, 128, 1056, "columns of the second matrix"),
-    PLACEMENT_SEED,
-)
-
-REGISTRY.add(
-    workload(
-        MatrixProduct,
-        id="sgemm",
-        title="matrix multiply, f32, 128 x 16 words a block, one operand straight from memory",
-        group="N",
-        papers=("D",),
-        needs_coherence=False,
-        check="bitwise equal to NumPy's f32, sum by sum",
-        parameters=PARAMETERS,
+def multiply(
+    gpu: GpuLike,
+    rng: Generator,
+    shape: tuple[int, int, int],
+    placement_seed: int,
+    wide: bool,
+) -> Outcome:
+    """One launch on random matrices, values -1 to 1; ``wide``: elements of 8 bytes."""
+    rows, inner, columns = shape
+    a = rng.uniform(-1, 1, (rows, inner)).astype(np.float32)
+    b = rng.uniform(-1, 1, (inner, columns)).astype(np.float32)
+    size = rows * columns
+    left, right = a.T.ravel(), b.ravel()
+    if wide:
+        left, right, size = doubles(left), doubles(right), 2 * size
+    zeros = size, np.float32
+    product, first, second = place(gpu, placement_seed, zeros, left, right)
+    gpu.launch(
+        KERNELS["dgemm" if wide else "sgemm"],
+        grid=(blocks_for(rows, ROWS), blocks_for(columns, WIDE)),
+        block=(WIDE, HIGH),
+        args=(first, second, product, rows, inner, columns, 1.0, 0.0),
+        placement="static" if wide else None,
     )
-)
-
-REGISTRY.add(
-    workload(
-        MatrixProduct,
-        id="dgemm",
-        title="matrix multiply on elements of 8 bytes, 128 x 16 a block, one operand straight from memory",
-        group="N",
-        papers=("S",),
-        needs_coherence=False,
-        check="bitwise equal to NumPy's f32, sum by sum",
-        parameters=PARAMETERS,
+    words = product.numpy()
+    return compare(
+        "product",
+        (values_of(words) if wide else words).reshape(columns, rows).T,
+        reference_product(a, b),
+        details={"rows": rows, "inner": inner, "columns": columns},
     )
-)
 
-REGISTRY.add(
-    workload(
-        SquareProduct,
-        id="matrixmul",
-        title="matrix multiply, f32, 4 x 4 words a thread by 16-byte loads, no scratchpad",
-        group="N",
-        papers=("Q",),
-        needs_coherence=False,
-        check="bitwise equal to NumPy's f32, sum by sum",
-        parameters=(scaled("side", 4, 8192, 16, 64, 64, "rows and columns, a multiple of 4"),),
+
+@workload(id="sgemm", group="N", papers="D", check=CHECK)
+def product_of_words(
+    gpu: GpuLike,
+    rng: Generator,
+    rows: int = ROWS_OF_FIRST,
+    inner: int = INNER,
+    columns: int = COLUMNS,
+    placement_seed: int = PLACEMENT_SEED,
+) -> Outcome:
+    """matrix multiply, f32, 128 x 16 words a block, one operand straight from memory"""
+    return multiply(gpu, rng, (rows, inner, columns), placement_seed, wide=False)
+
+
+@workload(id="dgemm", group="N", papers="S", check=CHECK)
+def product_of_doubles(
+    gpu: GpuLike,
+    rng: Generator,
+    rows: int = ROWS_OF_FIRST,
+    inner: int = INNER,
+    columns: int = COLUMNS,
+    placement_seed: int = PLACEMENT_SEED,
+) -> Outcome:
+    """matrix multiply on elements of 8 bytes, 128 x 16 a block, one operand straight from memory"""
+    return multiply(gpu, rng, (rows, inner, columns), placement_seed, wide=True)
+
+
+@workload(id="matrixmul", group="N", papers="Q", check=CHECK)
+def square_product(
+    gpu: GpuLike,
+    rng: Generator,
+    side: int = whole("rows and columns, a multiple of 4", 4, 8192, 16, 64, 64),
+) -> Outcome:
+    """matrix multiply, f32, 4 x 4 words a thread by 16-byte loads, no scratchpad
+
+    Random square matrices, values -1 to 1. One launch.
+    """
+    if side % 4:
+        raise Refused(f"parameter side is {side}; allowed: a multiple of 4")
+    a, b = rng.uniform(-1, 1, (2, side, side)).astype(np.float32)
+    product = gpu.zeros(side * side, np.float32)
+    blocks = blocks_for(side, 4 * GROUP)
+    gpu.launch(
+        multiply_pieces,
+        grid=(blocks, blocks),
+        block=(GROUP, GROUP),
+        args=(gpu.array(a.ravel()), gpu.array(b.ravel()), product, side),
+        placement="static",
     )
-)
+    expected = reference_product(a, b)
+    found = product.numpy().reshape(side, side)
+    return compare("product", found, expected, details={"side": side})

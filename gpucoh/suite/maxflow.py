@@ -35,22 +35,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.suite import inputs
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    combine,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, blocks_for, combine, compare, file, whole
 from gpucoh.suite.declaration import workload
 
 WIDE, HIGH = 32, 8  # pixels of a tile, and threads of a block
@@ -228,138 +219,113 @@ def distances(residual: NDArray[np.int32], sink: NDArray[np.int32]) -> NDArray[n
     return height
 
 
-@dataclass(frozen=True)
-class Segmentation:
-    """``cc`` on one input."""
+def check_flow(
+    cut: Cut,
+    excess: NDArray[Any],
+    sink: NDArray[Any],
+    residual: NDArray[Any],
+    launches: int,
+    settled: bool,
+    still: bool,
+) -> Outcome:
+    """Check that no flow is lost at any pixel or edge and no capacity is exceeded, and that a flow
+    that has settled is maximal.
 
-    cut: Cut
-    rounds: int
-    iterations: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Segmentation:
-        """The image resampled to the requested size, with a little noise that depends on the seed."""
-        rows, columns = setting.integer("rows"), setting.integer("columns")
-        image = inputs.resample(
-            inputs.read_image(setting.file("image"), "photograph"), rows, columns
-        )
-        noise = setting.rng().normal(0, 0.05, (rows, columns)).astype(np.float32)
-        cut = Cut.of(image + noise, setting.integer("smoothness"))
-        return cls(cut, setting.integer("rounds"), setting.integer("iterations"))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """Launches until no excess can reach the sink, until some change nothing, or as many as the
-        parameter allows.
-        """
-        across, down = (
-            blocks_for(size, tile)
-            for size, tile in zip(self.cut.source.shape[::-1], (WIDE, HIGH), strict=True)
-        )
-        columns, rows = across * WIDE, down * HIGH
-        pixels = rows * columns
-
-        height_of, width_of = self.cut.source.shape
-
-        def inner(values: NDArray[Any]) -> NDArray[Any]:
-            return values.reshape(-1, rows, columns)[:, :height_of, :width_of]
-
-        def padded(values: NDArray[np.int32]) -> NDArray[np.int32]:
-            grown = np.zeros((*values.shape[:-2], rows, columns), np.int32)
-            grown[..., : values.shape[-2], : values.shape[-1]] = values
-            return grown.ravel()
-
-        excess, sink = gpu.array(padded(self.cut.source)), gpu.array(padded(self.cut.sink))
-        residual, mask = gpu.array(padded(self.cut.sides)), gpu.zeros(pixels, np.int32)
-        height = gpu.zeros(2 * pixels, np.int32)
-        launches, before = 0, None
-        while True:
-            state = excess.numpy(), sink.numpy(), residual.numpy()
-            reach = distances(state[2].reshape(SIDES, rows, columns), state[1].reshape(rows, -1))
-            settled = not np.any((state[0] > 0) & (reach.ravel() <= pixels))
-            # An unchanged state would repeat forever.
-            still = before is not None and all(map(np.array_equal, before, state))
-            if settled or still or launches >= self.iterations:
-                break
-            before = state
-            height[:] = np.tile(reach.ravel(), 2)
-            mask[:] = np.where(state[0] > 0, PUSHING, IDLE).astype(np.int32)
-            for turn in range(min(self.rounds, self.iterations - launches)):
-                now = turn % 2 * pixels
-                gpu.launch(
-                    push_relabel,
-                    grid=(across, down),
-                    block=(WIDE, HIGH),
-                    args=(excess, sink, residual, mask, height, columns, rows, now, pixels - now),
-                )
-                launches += 1
-        final = [inner(values) for values in state]
-        return self.check(final[0], final[1], final[2], launches, settled, still)
-
-    def check(
-        self,
-        excess: NDArray[Any],
-        sink: NDArray[Any],
-        residual: NDArray[Any],
-        launches: int,
-        settled: bool,
-        still: bool,
-    ) -> Outcome:
-        """Check that no flow is lost at any pixel or edge and no capacity is exceeded, and that a flow
-        that has settled is maximal.
-
-        Parameters
-        ----------
-        excess, sink, residual
-            int32, shapes ``(1, rows, columns)`` and, of ``residual``, ``(4, rows, columns)``.
-        settled, still
-            Whether no excess can reach the sink; whether the last launches changed nothing.
-        """
-        pushed = self.cut.sides - residual
-        used = self.cut.sink - sink[0]
-        flow = int(used.sum(dtype=np.int64))
-        details = {"pixels": used.size, "launches": launches, "flow": flow, "settled": settled}
-        stopped = Outcome(
-            correct=settled or not still,
-            mismatches=int(not settled and still),
-            where="launches changed nothing although excess could still reach the sink",
-            details=details,
-        )
-        least = min(int(values.min()) for values in (excess, sink, residual))
-        kept = combine(
-            compare("flow to the right", pushed[0, :, :-1], -pushed[1, :, 1:]),
-            compare("flow down", pushed[2, :-1], -pushed[3, 1:]),
-            compare("flow of pixel", excess[0] + used + pushed.sum(axis=0), self.cut.source),
-            compare("smallest excess or capacity", [min(least, 0)], [0]),
-            stopped,
-        )
-        if not settled:
-            return kept
-        return combine(kept, compare("flow", [flow], [self.cut.flow()]))
-
-
-REGISTRY.add(
-    workload(
-        Segmentation,
-        id="cc",
-        title="minimum cut of an image: push, pull and relabel in one kernel, atomics on neighbours",
-        group="I",
-        papers=("T",),
-        needs_coherence=True,
-        check="no flow is lost at any pixel; a settled flow equals scipy's maximum flow",
-        parameters=(
-            Parameter(
-                name="image",
-                kind="file",
-                defaults=None,
-                text=f"{inputs.IMAGE_KINDS}; default: a bundled photograph",
-            ),
-            scaled(
-                "rows", 2, 2048, 16, 150, 150, "rows, to which the image is resampled (assumed)"
-            ),
-            scaled("columns", 2, 2048, 48, 200, 200, "columns of pixels (assumed)"),
-            scaled("smoothness", 0, 10000, 30, 30, 30, "capacity between similar pixels"),
-            scaled("rounds", 1, 10000, 10, 10, 10, "launches between tests for the end"),
-            scaled("iterations", 1, 1 << 20, 1 << 20, 20, 1 << 20, "largest number of launches"),
-        ),
+    Parameters
+    ----------
+    excess, sink, residual
+        int32, shapes ``(1, rows, columns)`` and, of ``residual``, ``(4, rows, columns)``.
+    settled, still
+        Whether no excess can reach the sink; whether the last launches changed nothing.
+    """
+    pushed = cut.sides - residual
+    used = cut.sink - sink[0]
+    flow = int(used.sum(dtype=np.int64))
+    details = {"pixels": used.size, "launches": launches, "flow": flow, "settled": settled}
+    stopped = Outcome(
+        correct=settled or not still,
+        mismatches=int(not settled and still),
+        where="launches changed nothing although excess could still reach the sink",
+        details=details,
     )
+    least = min(int(values.min()) for values in (excess, sink, residual))
+    kept = combine(
+        compare("flow to the right", pushed[0, :, :-1], -pushed[1, :, 1:]),
+        compare("flow down", pushed[2, :-1], -pushed[3, 1:]),
+        compare("flow of pixel", excess[0] + used + pushed.sum(axis=0), cut.source),
+        compare("smallest excess or capacity", [min(least, 0)], [0]),
+        stopped,
+    )
+    if not settled:
+        return kept
+    return combine(kept, compare("flow", [flow], [cut.flow()]))
+
+
+def cut_of(
+    rng: Generator,
+    image: str | None = file(f"{inputs.IMAGE_KINDS}; default: a bundled photograph"),
+    rows: int = whole("rows, to which the image is resampled (assumed)", 2, 2048, 16, 150, 150),
+    columns: int = whole("columns of pixels (assumed)", 2, 2048, 48, 200, 200),
+    smoothness: int = whole("capacity between similar pixels", 0, 10000, 30),
+) -> Cut:
+    """The image resampled to the requested size, with a little noise that depends on the seed."""
+    grey = inputs.resample(inputs.read_image(image, "photograph"), rows, columns)
+    return Cut.of(grey + rng.normal(0, 0.05, (rows, columns)).astype(np.float32), smoothness)
+
+
+@workload(
+    id="cc",
+    group="I",
+    papers="T",
+    check="no flow is lost at any pixel; a settled flow equals scipy's maximum flow",
+    input=cut_of,
 )
+def segmentation(
+    gpu: GpuLike,
+    cut: Cut,
+    rounds: int = whole("launches between tests for the end", 1, 10000, 10),
+    iterations: int = whole("largest number of launches", 1, 1 << 20, 1 << 20, 20, 1 << 20),
+) -> Outcome:
+    """minimum cut of an image: push, pull and relabel in one kernel, atomics on neighbours
+
+    Launches until no excess can reach the sink, until some change nothing, or as many as the parameter allows.
+    """
+    high, wide = cut.source.shape
+    across, down = blocks_for(wide, WIDE), blocks_for(high, HIGH)
+    columns, rows = across * WIDE, down * HIGH
+    pixels = rows * columns
+
+    def inner(values: NDArray[Any]) -> NDArray[Any]:
+        return values.reshape(-1, rows, columns)[:, :high, :wide]
+
+    def padded(values: NDArray[np.int32]) -> NDArray[np.int32]:
+        grown = np.zeros((*values.shape[:-2], rows, columns), np.int32)
+        grown[..., : values.shape[-2], : values.shape[-1]] = values
+        return grown.ravel()
+
+    excess, sink = gpu.array(padded(cut.source)), gpu.array(padded(cut.sink))
+    residual, mask = gpu.array(padded(cut.sides)), gpu.zeros(pixels, np.int32)
+    height = gpu.zeros(2 * pixels, np.int32)
+    launches, before = 0, None
+    while True:
+        state = excess.numpy(), sink.numpy(), residual.numpy()
+        reach = distances(state[2].reshape(SIDES, rows, columns), state[1].reshape(rows, -1))
+        settled = not np.any((state[0] > 0) & (reach.ravel() <= pixels))
+        # An unchanged state would repeat forever.
+        still = before is not None and all(map(np.array_equal, before, state))
+        if settled or still or launches >= iterations:
+            break
+        before = state
+        height[:] = np.tile(reach.ravel(), 2)
+        mask[:] = np.where(state[0] > 0, PUSHING, IDLE).astype(np.int32)
+        for turn in range(min(rounds, iterations - launches)):
+            now = turn % 2 * pixels
+            gpu.launch(
+                push_relabel,
+                grid=(across, down),
+                block=(WIDE, HIGH),
+                args=(excess, sink, residual, mask, height, columns, rows, now, pixels - now),
+            )
+            launches += 1
+    final = [inner(values) for values in state]
+    return check_flow(cut, final[0], final[1], final[2], launches, settled, still)

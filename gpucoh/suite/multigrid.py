@@ -19,18 +19,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Setting,
-    blocks_for,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, Refused, blocks_for, compare, whole
 from gpucoh.suite.buffers import PLACEMENT_SEED, ReadOnlyF32, doubles, place, values_of
 from gpucoh.suite.declaration import workload
 
@@ -249,81 +242,65 @@ def wide(grid: NDArray[Any], row: int) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class Multigrid:
-    """``hpgmg`` on one input."""
+class Problem:
+    """The levels of a grid, and the right side of the finest."""
 
     levels: list[Level]
     right: Grid
-    smooths: int
-    cycles: int
-    placement_seed: int
 
     @classmethod
-    def prepare(cls, setting: Setting) -> Multigrid:
+    def random(cls, rng: Generator, side: int) -> Problem:
         """Random right side, and coefficients from 1 to 2."""
-        side = setting.integer("side")
-        if side & (side - 1) or side < SMALLEST:
-            raise setting.refuse(
-                f"parameter side is {side}; allowed: a power of two of at least {SMALLEST}"
-            )
-        rng = setting.rng()
         shape = (side + 2,) * 3
         betas = [rng.uniform(1, 2, shape).astype(np.float32) for _ in range(3)]
         levels = [Level(side, (betas[0], betas[1], betas[2]))]
         while levels[-1].side > 2:
             levels.append(levels[-1].coarser())
-        right = padded(rng.uniform(-1, 1, (side,) * 3).astype(np.float32))
-        return cls(
-            levels,
-            right,
-            setting.integer("smooths"),
-            setting.integer("cycles"),
-            setting.integer("placement_seed"),
-        )
+        return cls(levels, padded(rng.uniform(-1, 1, (side,) * 3).astype(np.float32)))
 
-    def run(self, gpu: GpuLike) -> Outcome:
-        """V-cycles; the reference does the same with NumPy's smoother."""
-        on_gpu = {
-            level.side: OnGpu.of(level, gpu, self.placement_seed)
-            for level in self.levels
-            if level.side >= SMALLEST
-        }
-
-        def smoother(level: Level, x: Grid, right: Grid) -> Grid:
-            if level.side in on_gpu:
-                return on_gpu[level.side].smooth(x, right, self.smooths)
-            return self.smooth(level, x, right)
-
-        found, expected = (self.solve(one) for one in (smoother, self.smooth))
-        details = {"cells": self.levels[0].side ** 3, "levels": len(on_gpu)}
-        return compare("x", found, expected, tolerance=1e-4, floor=1e-4, details=details)
-
-    def smooth(self, level: Level, x: Grid, right: Grid) -> Grid:
-        """A call of the smoother in NumPy."""
-        return smooth_on_host(level, x, right, self.smooths)
-
-    def solve(self, smoother: Smoother) -> Grid:
+    def solve(self, smoother: Smoother, cycles: int) -> Grid:
         """The inner cells of x."""
         x = np.zeros_like(self.right)
-        for _ in range(self.cycles):
+        for _ in range(cycles):
             x = cycle(smoother, self.levels, x, self.right)
         return x[INNER, INNER, INNER]
 
 
-REGISTRY.add(
-    workload(
-        Multigrid,
-        id="hpgmg",
-        title="multigrid V-cycles: Jacobi smooths of the fine levels, boundaries and the rest by the host",
-        group="K",
-        papers=("S",),
-        needs_coherence=False,
-        check="the solution equals NumPy's, call by call, within 1e-4",
-        parameters=(
-            scaled("side", 16, 256, 16, 32, 64, "cells a side, a power of two"),
-            scaled("smooths", 1, 100, 2, 6, 6, "smooths in a call; the original has 6"),
-            scaled("cycles", 1, 100, 1, 1, 4, "V-cycles"),
-            PLACEMENT_SEED,
-        ),
-    )
+@workload(
+    id="hpgmg",
+    group="K",
+    papers="S",
+    check="the solution equals NumPy's, call by call, within 1e-4",
 )
+def multigrid(
+    gpu: GpuLike,
+    rng: Generator,
+    side: int = whole("cells a side, a power of two", 16, 256, 16, 32, 64),
+    smooths: int = whole("smooths in a call; the original has 6", 1, 100, 2, 6, 6),
+    cycles: int = whole("V-cycles", 1, 100, 1, 1, 4),
+    placement_seed: int = PLACEMENT_SEED,
+) -> Outcome:
+    """multigrid V-cycles: Jacobi smooths of the fine levels, boundaries and the rest by the host
+
+    The reference does the same with NumPy's smoother.
+    """
+    if side & (side - 1) or side < SMALLEST:
+        raise Refused(f"parameter side is {side}; allowed: a power of two of at least {SMALLEST}")
+    problem = Problem.random(rng, side)
+    on_gpu = {
+        level.side: OnGpu.of(level, gpu, placement_seed)
+        for level in problem.levels
+        if level.side >= SMALLEST
+    }
+
+    def on_host(level: Level, x: Grid, right: Grid) -> Grid:
+        return smooth_on_host(level, x, right, smooths)
+
+    def smoother(level: Level, x: Grid, right: Grid) -> Grid:
+        if level.side in on_gpu:
+            return on_gpu[level.side].smooth(x, right, smooths)
+        return on_host(level, x, right)
+
+    found, expected = (problem.solve(one, cycles) for one in (smoother, on_host))
+    details = {"cells": side**3, "levels": len(on_gpu)}
+    return compare("x", found, expected, tolerance=1e-4, floor=1e-4, details=details)

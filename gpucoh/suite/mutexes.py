@@ -24,23 +24,15 @@ no longer waits.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.random import Generator
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    combine,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, combine, compare, whole
 from gpucoh.suite.buffers import ReadOnlyI32, Text
-from gpucoh.suite.chains import BLOCK, Chains, Sizes, shift_chain, sizes
+from gpucoh.suite.chains import ACCESSES, BLOCK, PADDED, Chains, pitch, shift_chain
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import PAUSES, back_off, start_back_off
 
@@ -239,77 +231,12 @@ def mutex_kernel(take: Function, free: Function, scope: str) -> lang.Kernel:
     return critical_sections
 
 
-@dataclass(frozen=True)
-class Mutex:
-    """A mutex microbenchmark on one input."""
-
-    sizes: Sizes
-    kernel: lang.Kernel
-    local: bool
-    ring: bool
-    slots: int
-    patience: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Mutex:
-        """Sizes only: the data depends on the number of cores."""
-        kind, _, scope = setting.workload.partition("_")
-        ring = kind == "slm"
-        return cls(
-            Sizes.of(setting),
-            kernel_of(kind, scope, setting),
-            scope == "l",
-            ring,
-            setting.integer("slots") if ring else 1,
-            setting.integer("patience") if kind in POLLING else 1,
-        )
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch of ``blocks_per_core`` blocks per core."""
-        cores, sizes = gpu.machine.cores, self.sizes
-        blocks = cores * sizes.blocks_per_core
-        units = cores if self.local else 1
-        chains = Chains.random(sizes.seed, units, sizes.accesses)
-        fixed, data = chains.on(gpu)
-        pitch, slots = sizes.pitch(), self.slots * cores
-        waits = np.zeros(units * pitch, np.int32)
-        if self.ring:
-            waits = np.full(units * slots, -1, np.int32)
-            waits[::slots] = 1
-        impatient = gpu.zeros(1, np.int32)
-        gpu.launch(
-            self.kernel,
-            grid=blocks,
-            block=BLOCK,
-            placement="static",
-            args=(
-                gpu.zeros(units * pitch, np.int32),
-                gpu.array(waits),
-                fixed,
-                data,
-                impatient,
-                units,
-                pitch,
-                slots,
-                sizes.iterations,
-                sizes.accesses,
-                self.patience,
-            ),
-        )
-        sections = blocks * sizes.iterations
-        return combine(
-            chains.check(data, sections // units, {"sections": sections}),
-            compare("blocks that gave up", impatient.numpy(), [0]),
-        )
-
-
 KINDS: dict[str, tuple[Function, Function, str]] = {
     "spm": (take_spin, free_spin, "spin mutex"),
     "spmbo": (take_back_off, free_spin, "spin mutex with linear back-off"),
     "fam": (take_ticket, free_ticket, "ticket mutex of fetch-and-add"),
     "slm": (take_slot, free_slot, "sleep mutex, a ring of slots"),
 }
-POLLING = ("fam", "slm")
 SCOPES = {
     "g": ("gpu", "one lock and one chunk for all blocks"),
     "l": ("cu", "one of each per core"),
@@ -321,57 +248,81 @@ KERNELS = {
 }
 
 
-def kernel_of(kind: str, letter: str, setting: Setting) -> lang.Kernel:
-    """The kernel of a workload; without its back-off, ``spmbo`` is ``spm``."""
-    paused = kind != "spmbo" or setting.choice("pauses") == "kept"
-    return KERNELS[kind if paused else "spm", letter]
+ONE_OF = {
+    "patience": whole(
+        "failed polls after which a block gives up, since copies may stay stale",
+        100,
+        1 << 30,
+        4096,
+        1 << 17,
+        1 << 24,
+    ),
+    "pauses": PAUSES,
+    "slots": whole("slots of a ring, times the number of cores", 32, 1 << 16, 128),
+}
+# The parameters of each kind beside those of all.
+OWN = {"spm": (), "spmbo": ("pauses",), "fam": ("patience",), "slm": ("patience", "slots")}
 
 
-def mutex_parameters(kind: str, letter: str) -> tuple[Parameter, ...]:
-    """The parameters of one kind of lock and one scope."""
-    found = sizes(
-        {"tiny": 2, "small": 8, "paper": 100},
-        {"tiny": 1 if letter == "g" else 2, "small": 3, "paper": 3},
-        1,
-        "critical sections",
+def mutex(kind: str, letter: str) -> None:
+    """Declare the workload of one kind of lock and one scope: one launch of ``blocks_per_core`` blocks per core."""
+    fewest = 1 if letter == "g" else 2
+
+    @workload(
+        id=f"{kind}_{letter}",
+        title=f"{KINDS[kind][2]}, {SCOPES[letter][1]}, around loads and stores",
+        group=letter.upper(),
+        papers="D",
+        needs_coherence=True,
+        check="every word counts the critical sections exactly",
+        parameters={name: ONE_OF[name] for name in OWN[kind]},
     )
-    if kind in POLLING:
-        found += (
-            Parameter(
-                name="patience",
-                kind="int",
-                minimum=100,
-                maximum=1 << 30,
-                defaults={"tiny": 4096, "small": 1 << 17, "paper": 1 << 24},
-                text="failed polls after which a block gives up, since copies may stay stale",
+    def run(
+        gpu: GpuLike,
+        rng: Generator,
+        blocks_per_core: int = whole("blocks per core, of 32 threads", 1, 8, fewest, 3, 3),
+        iterations: int = whole("critical sections per block", 1, 100000, 2, 8, 100),
+        accesses: int = ACCESSES,
+        padded: bool = PADDED,
+        **own: Any,
+    ) -> Outcome:
+        cores = gpu.machine.cores
+        blocks = cores * blocks_per_core
+        units = cores if letter == "l" else 1
+        chains = Chains.random(rng, units, accesses)
+        fixed, data = chains.on(gpu)
+        apart, slots = pitch(padded), own.get("slots", 1) * cores
+        waits = np.zeros(units * apart, np.int32)
+        if kind == "slm":
+            waits = np.full(units * slots, -1, np.int32)
+            waits[::slots] = 1
+        impatient = gpu.zeros(1, np.int32)
+        paused = own.get("pauses", "kept") == "kept"
+        gpu.launch(
+            KERNELS[kind if paused else "spm", letter],
+            grid=blocks,
+            block=BLOCK,
+            placement="static",
+            args=(
+                gpu.zeros(units * apart, np.int32),
+                gpu.array(waits),
+                fixed,
+                data,
+                impatient,
+                units,
+                apart,
+                slots,
+                iterations,
+                accesses,
+                own.get("patience", 1),
             ),
         )
-    if kind == "spmbo":
-        found += (PAUSES,)
-    if kind == "slm":
-        found += (
-            Parameter(
-                name="slots",
-                kind="int",
-                minimum=32,
-                maximum=1 << 16,
-                defaults=128,
-                text="slots of a ring, times the number of cores",
-            ),
+        sections = blocks * iterations
+        return combine(
+            chains.check(data, sections // units, {"sections": sections}),
+            compare("blocks that gave up", impatient.numpy(), [0]),
         )
-    return found
 
 
 for _kind, _letter in KERNELS:
-    REGISTRY.add(
-        workload(
-            Mutex,
-            id=f"{_kind}_{_letter}",
-            title=f"{KINDS[_kind][2]}, {SCOPES[_letter][1]}, around loads and stores",
-            group=_letter.upper(),
-            papers=("D",),
-            needs_coherence=True,
-            check="every word counts the critical sections exactly",
-            parameters=mutex_parameters(_kind, _letter),
-        )
-    )
+    mutex(_kind, _letter)

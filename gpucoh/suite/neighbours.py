@@ -8,22 +8,11 @@ original's table), 669 blocks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    combine,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, blocks_for, combine, compare, whole
 from gpucoh.suite.buffers import PLACEMENT_SEED, ReadOnlyF32, place
 from gpucoh.suite.declaration import workload
 
@@ -48,59 +37,31 @@ def distances(
         found[i] = lang.sqrt(north * north + east * east)
 
 
-@dataclass(frozen=True)
-class Records:
-    """``nn`` on one input."""
+@workload(id="nn", group="N", papers="DSQ", check="distances equal NumPy's within 1e-6")
+def nearest_records(
+    gpu: GpuLike,
+    rng: Generator,
+    records: int = whole("number of records, 8 bytes each", 1, 1 << 24, 2000, 40000, 171056),
+    placement_seed: int = PLACEMENT_SEED,
+) -> Outcome:
+    """nearest neighbours: distance of every record, streaming
 
-    places: NDArray[np.float32]
-    placement_seed: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Records:
-        """Random places, 0 to 63 degrees of latitude and 0 to 358 of longitude."""
-        places = setting.rng().random((setting.integer("records"), 2)) * (63, 358)
-        return cls(places.astype(np.float32), setting.integer("placement_seed"))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch."""
-        count = len(self.places)
-        zeros = count, np.float32
-        found, records = place(gpu, self.placement_seed, zeros, self.places.ravel())
-        gpu.launch(
-            distances,
-            grid=blocks_for(count, BLOCK),
-            block=BLOCK,
-            args=(records, found, count, *PLACE),
-        )
-        result = found.numpy()
-        offsets = np.asarray(PLACE, np.float32) - self.places
-        expected = np.sqrt((offsets * offsets).sum(axis=1, dtype=np.float32))
-        nearest = np.sort(np.partition(result, min(NEAREST, count) - 1)[:NEAREST])
-        return combine(
-            compare("distance", result, expected, tolerance=1e-6, details={"records": count}),
-            compare("nearest", nearest, np.sort(expected)[:NEAREST], tolerance=1e-6),
-        )
-
-
-REGISTRY.add(
-    workload(
-        Records,
-        id="nn",
-        title="nearest neighbours: distance of every record, streaming",
-        group="N",
-        papers=("D", "S", "Q"),
-        needs_coherence=False,
-        check="distances equal NumPy's within 1e-6",
-        parameters=(
-            Parameter(
-                name="records",
-                kind="int",
-                minimum=1,
-                maximum=1 << 24,
-                defaults={"tiny": 2000, "small": 40000, "paper": 171056},
-                text="number of records, 8 bytes each",
-            ),
-            PLACEMENT_SEED,
-        ),
+    Random places, 0 to 63 degrees of latitude and 0 to 358 of longitude. One launch.
+    """
+    places = (rng.random((records, 2)) * (63, 358)).astype(np.float32)
+    zeros = records, np.float32
+    found, given = place(gpu, placement_seed, zeros, places.ravel())
+    gpu.launch(
+        distances,
+        grid=blocks_for(records, BLOCK),
+        block=BLOCK,
+        args=(given, found, records, *PLACE),
     )
-)
+    result = found.numpy()
+    offsets = np.asarray(PLACE, np.float32) - places
+    expected = np.sqrt((offsets * offsets).sum(axis=1, dtype=np.float32))
+    nearest = np.sort(np.partition(result, min(NEAREST, records) - 1)[:NEAREST])
+    return combine(
+        compare("distance", result, expected, tolerance=1e-6, details={"records": records}),
+        compare("nearest", nearest, np.sort(expected)[:NEAREST], tolerance=1e-6),
+    )

@@ -13,21 +13,12 @@ Differences: the host's exponentials are of 64 bits. The output layer's own weig
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    combine,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, Refused, combine, compare, whole
 from gpucoh.suite.buffers import ReadOnlyF32
 from gpucoh.suite.declaration import workload
 
@@ -127,70 +118,42 @@ def hidden_errors(
     return np.concatenate(([0], hidden * (1 - hidden) * output[1:] * error)).astype(np.float32)
 
 
-@dataclass(frozen=True)
-class Network:
-    """``bp`` on one input."""
+@workload(id="bp", group="N", papers="DQ", check="bitwise equal to NumPy's f32, sum by sum")
+def network(
+    gpu: GpuLike,
+    rng: Generator,
+    inputs: int = whole(f"input nodes, a multiple of {HIDDEN}", HIDDEN, 1 << 22, 256, 8192, 32768),
+) -> Outcome:
+    """back-propagation: forward pass and weight update of a layer, rows of 17 words
 
-    inputs: NDArray[np.float32]
-    weights: NDArray[np.float32]
-    old: NDArray[np.float32]
-    output: NDArray[np.float32]
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Network:
-        """Random inputs and weights; the original's old weights are 0, here random so that they count."""
-        rng, nodes = setting.rng(), setting.integer("inputs")
-        if nodes % HIDDEN:
-            raise setting.refuse(f"parameter inputs is {nodes}; allowed: a multiple of {HIDDEN}")
-        inputs = rng.random(nodes + 1, np.float32)
-        inputs[0] = 1
-        scale = np.float32(1 / nodes)
-        weights, old = (rng.uniform(-1, 1, (2, nodes + 1, PITCH)) * scale).astype(np.float32)
-        return cls(inputs, weights, old, rng.uniform(-1, 1, PITCH).astype(np.float32))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """Forward, the host's part, adjustment."""
-        blocks = (len(self.inputs) - 1) // HIDDEN
-        tile = HIDDEN, HIDDEN
-        inputs, weights = gpu.array(self.inputs), gpu.array(self.weights.ravel())
-        old, sums = gpu.array(self.old.ravel()), gpu.zeros(blocks * HIDDEN, np.float32)
-        gpu.launch(layer_forward, grid=blocks, block=tile, args=(inputs, weights, sums))
-        partial = sums.numpy().reshape(blocks, HIDDEN)
-        delta = hidden_errors(partial, self.weights[0], self.output)
-        weights[:] = self.weights.ravel()
-        args = gpu.array(delta), inputs, weights, old
-        gpu.launch(adjust_weights, grid=blocks, block=tile, args=args)
-        expected = reference_adjusted(delta, self.inputs, self.weights, self.old)
-        return combine(
-            compare("partial sum", partial, reference_forward(self.inputs, self.weights)),
-            compare(
-                "weight",
-                weights.numpy().reshape(expected[0].shape),
-                expected[0],
-                details={"inputs": blocks * HIDDEN},
-            ),
-            compare("old weight", old.numpy().reshape(expected[1].shape), expected[1]),
-        )
-
-
-REGISTRY.add(
-    workload(
-        Network,
-        id="bp",
-        title="back-propagation: forward pass and weight update of a layer, rows of 17 words",
-        group="N",
-        papers=("D", "Q"),
-        needs_coherence=False,
-        check="bitwise equal to NumPy's f32, sum by sum",
-        parameters=(
-            Parameter(
-                name="inputs",
-                kind="int",
-                minimum=HIDDEN,
-                maximum=1 << 22,
-                defaults={"tiny": 256, "small": 8192, "paper": 32768},
-                text=f"input nodes, a multiple of {HIDDEN}",
-            ),
+    Random inputs and weights; the original's old weights are 0, here random so that they count. Forward, the
+    host's part, adjustment.
+    """
+    if inputs % HIDDEN:
+        raise Refused(f"parameter inputs is {inputs}; allowed: a multiple of {HIDDEN}")
+    values = rng.random(inputs + 1, np.float32)
+    values[0] = 1
+    scale = np.float32(1 / inputs)
+    weights, old = (rng.uniform(-1, 1, (2, inputs + 1, PITCH)) * scale).astype(np.float32)
+    output = rng.uniform(-1, 1, PITCH).astype(np.float32)
+    blocks = inputs // HIDDEN
+    tile = HIDDEN, HIDDEN
+    nodes, links = gpu.array(values), gpu.array(weights.ravel())
+    old_links, sums = gpu.array(old.ravel()), gpu.zeros(blocks * HIDDEN, np.float32)
+    gpu.launch(layer_forward, grid=blocks, block=tile, args=(nodes, links, sums))
+    partial = sums.numpy().reshape(blocks, HIDDEN)
+    delta = hidden_errors(partial, weights[0], output)
+    links[:] = weights.ravel()
+    args = gpu.array(delta), nodes, links, old_links
+    gpu.launch(adjust_weights, grid=blocks, block=tile, args=args)
+    expected = reference_adjusted(delta, values, weights, old)
+    return combine(
+        compare("partial sum", partial, reference_forward(values, weights)),
+        compare(
+            "weight",
+            links.numpy().reshape(expected[0].shape),
+            expected[0],
+            details={"inputs": blocks * HIDDEN},
         ),
+        compare("old weight", old_links.numpy().reshape(expected[1].shape), expected[1]),
     )
-)

@@ -29,22 +29,14 @@ What differs, and why:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    combine,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, combine, compare, whole
 from gpucoh.suite.declaration import workload
 
 BITS = 20  # coordinates are whole numbers below 1 << BITS, plus a half: octants are exact
@@ -266,122 +258,75 @@ def check_tree(
     )
 
 
-@dataclass(frozen=True)
-class TreeBuild:
-    """``bh`` on one input."""
-
-    places: NDArray[np.int32]
-    block: int
-    blocks_per_core: int
-    patience: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> TreeBuild:
-        """Bodies of a Plummer-like ball at distinct positions."""
-        rng = setting.rng()
-        bodies = setting.integer("bodies")
-        wanted = bodies + bodies // 4 + 64
-        direction = rng.normal(size=(3, wanted))
-        radius = rng.random(wanted) ** (2 / 3) / np.linalg.norm(direction, axis=0)
-        places = ((direction * radius * 0.499 + 0.5) * (1 << BITS)).astype(np.int32)
-        _, first = np.unique(places, axis=1, return_index=True)
-        return cls(
-            places[:, np.sort(first)[:bodies]],
-            setting.integer("block"),
-            setting.integer("blocks_per_core"),
-            setting.integer("patience"),
-        )
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch."""
-        bodies = self.places.shape[1]
-        nodes = 2 * bodies + 1024  # the root is the last node, bodies are the first
-        root = nodes - 1
-        half = 1 << (BITS - 1)
-        positions = np.full((3, nodes), -1, np.float32)
-        positions[:, :bodies] = self.places + 0.5
-        positions[:, root] = half
-        pointers = np.full((nodes, 8), UNSET, np.int32)
-        pointers[root] = EMPTY
-        vectors = [gpu.array(coordinate) for coordinate in positions]
-        children = gpu.array(pointers.ravel())
-        mass, start = gpu.zeros(nodes, np.float32), gpu.zeros(nodes, np.int32)
-        bottom, deepest = gpu.array(np.full(1, root, np.int32)), gpu.zeros(1, np.int32)
-        gpu.launch(
-            insert_bodies,
-            grid=gpu.machine.cores * self.blocks_per_core,
-            block=self.block,
-            args=(
-                *vectors,
-                mass,
-                start,
-                children,
-                bottom,
-                deepest,
-                bodies,
-                root,
-                float(half),
-                self.patience,
-            ),
-        )
-        # Cell c of the check is node root - c.
-        pointers = children.numpy().reshape(nodes, 8)[: bodies - 1 : -1]
-        pointers = np.where(pointers >= bodies, bodies + root - pointers, pointers)
-        centres = np.stack([vector.numpy()[: bodies - 1 : -1] for vector in vectors])
-        cells = 1 + root - int(bottom.numpy()[0])
-        outcome = check_tree(pointers, self.places, cells, centres)
-        depth = compare("depth", [int(deepest.numpy()[0])], [outcome.details["depth"]])
-        initial = compare("mass and start", [self.made(mass), self.made(start)], [cells - 1] * 2)
-        return combine(outcome, depth, initial)
-
-    @staticmethod
-    def made(vector: Any) -> int:
-        """Number of cells that wrote their word of ``vector``."""
-        return int(np.count_nonzero(vector.numpy() == -1))
+def made(vector: Any) -> int:
+    """Number of cells that wrote their word of ``vector``."""
+    return int(np.count_nonzero(vector.numpy() == -1))
 
 
-REGISTRY.add(
-    workload(
-        TreeBuild,
-        id="bh",
-        title="Barnes-Hut octree build: walk, lock a child pointer by compare-and-swap, insert",
-        group="I",
-        papers=("T", "R"),
-        needs_coherence=True,
-        check="every body reachable once, in its octant; every cell's centre, the depth",
-        parameters=(
-            Parameter(
-                name="bodies",
-                kind="int",
-                minimum=1,
-                maximum=1 << 22,
-                defaults={"tiny": 1024, "small": 30000, "paper": 30000},
-                text="number of bodies",
-            ),
-            Parameter(
-                name="block",
-                kind="int",
-                minimum=32,
-                maximum=1024,
-                defaults={"tiny": 64, "small": 288, "paper": 288},
-                text="threads per block",
-            ),
-            Parameter(
-                name="blocks_per_core",
-                kind="int",
-                minimum=1,
-                maximum=8,
-                defaults={"tiny": 1, "small": 2, "paper": 2},
-                text="blocks per core",
-            ),
-            Parameter(
-                name="patience",
-                kind="int",
-                minimum=100,
-                maximum=1 << 30,
-                defaults=1000,
-                text="tries after which a body is given up, since copies may stay stale",
-            ),
+def ball(rng: Generator, bodies: int) -> NDArray[np.int32]:
+    """Bodies of a Plummer-like ball at distinct positions; int32, shape ``(3, bodies)``."""
+    wanted = bodies + bodies // 4 + 64
+    direction = rng.normal(size=(3, wanted))
+    radius = rng.random(wanted) ** (2 / 3) / np.linalg.norm(direction, axis=0)
+    places = ((direction * radius * 0.499 + 0.5) * (1 << BITS)).astype(np.int32)
+    _, first = np.unique(places, axis=1, return_index=True)
+    return np.asarray(places[:, np.sort(first)[:bodies]])
+
+
+@workload(
+    id="bh",
+    group="I",
+    papers="TR",
+    check="every body reachable once, in its octant; every cell's centre, the depth",
+)
+def build_tree(
+    gpu: GpuLike,
+    rng: Generator,
+    bodies: int = whole("number of bodies", 1, 1 << 22, 1024, 30000, 30000),
+    block: int = whole("threads per block", 32, 1024, 64, 288, 288),
+    blocks_per_core: int = whole("blocks per core", 1, 8, 1, 2, 2),
+    patience: int = whole(
+        "tries after which a body is given up, since copies may stay stale", 100, 1 << 30, 1000
+    ),
+) -> Outcome:
+    """Barnes-Hut octree build: walk, lock a child pointer by compare-and-swap, insert"""
+    places = ball(rng, bodies)
+    bodies = places.shape[1]
+    nodes = 2 * bodies + 1024  # the root is the last node, bodies are the first
+    root = nodes - 1
+    half = 1 << (BITS - 1)
+    positions = np.full((3, nodes), -1, np.float32)
+    positions[:, :bodies] = places + 0.5
+    positions[:, root] = half
+    pointers = np.full((nodes, 8), UNSET, np.int32)
+    pointers[root] = EMPTY
+    vectors = [gpu.array(coordinate) for coordinate in positions]
+    children = gpu.array(pointers.ravel())
+    mass, start = gpu.zeros(nodes, np.float32), gpu.zeros(nodes, np.int32)
+    bottom, deepest = gpu.array(np.full(1, root, np.int32)), gpu.zeros(1, np.int32)
+    gpu.launch(
+        insert_bodies,
+        grid=gpu.machine.cores * blocks_per_core,
+        block=block,
+        args=(
+            *vectors,
+            mass,
+            start,
+            children,
+            bottom,
+            deepest,
+            bodies,
+            root,
+            float(half),
+            patience,
         ),
     )
-)
+    # Cell c of the check is node root - c.
+    pointers = children.numpy().reshape(nodes, 8)[: bodies - 1 : -1]
+    pointers = np.where(pointers >= bodies, bodies + root - pointers, pointers)
+    centres = np.stack([vector.numpy()[: bodies - 1 : -1] for vector in vectors])
+    cells = 1 + root - int(bottom.numpy()[0])
+    outcome = check_tree(pointers, places, cells, centres)
+    depth = compare("depth", [int(deepest.numpy()[0])], [outcome.details["depth"]])
+    initial = compare("mass and start", [made(mass), made(start)], [cells - 1] * 2)
+    return combine(outcome, depth, initial)

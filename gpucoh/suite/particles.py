@@ -16,21 +16,13 @@ which one word of two is loaded. Boxes have a table of their neighbours without 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    combine,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, choice, combine, compare, whole
 from gpucoh.suite.buffers import ReadOnlyF32, ReadOnlyI32
 from gpucoh.suite.declaration import workload
 
@@ -165,7 +157,7 @@ def neighbour_table(side: int) -> NDArray[np.int32]:
 def reference_forces(
     table: NDArray[np.int32], positions: NDArray[np.float32], charges: NDArray[np.float32]
 ) -> NDArray[np.float64]:
-    """The forces ``(boxes, particles, NUMBERS)`` in f64."""
+    """The forces ``(count, particles, NUMBERS)`` in f64."""
     forces = np.zeros(positions.shape, np.float64)
     wide = positions.astype(np.float64)
     for box, row in enumerate(table):
@@ -179,52 +171,6 @@ def reference_forces(
     return forces
 
 
-@dataclass(frozen=True)
-class Boxes:
-    """``lava`` on one input."""
-
-    table: NDArray[np.int32]
-    positions: NDArray[np.float32]
-    charges: NDArray[np.float32]
-    sums: str
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Boxes:
-        """Random positions and charges, 0.1 to 1, as the original's."""
-        table = neighbour_table(setting.integer("boxes"))
-        shape = len(table), setting.integer("particles")
-        rng = setting.rng()
-        positions = rng.uniform(0.1, 1, (*shape, NUMBERS)).astype(np.float32)
-        charges = rng.uniform(0.1, 1, shape).astype(np.float32)
-        return cls(table, positions, charges, setting.choice("sums"))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch, a block a box."""
-        boxes, particles, _ = self.positions.shape
-        forces = gpu.zeros(2 * self.positions.size, np.float32)
-        gpu.launch(
-            KERNELS[self.sums],
-            grid=boxes,
-            block=BLOCK,
-            args=(
-                gpu.array(self.table.ravel()),
-                gpu.array(_wide(self.positions)),
-                gpu.array(_wide(self.charges)),
-                forces,
-                particles,
-            ),
-        )
-        found = forces.numpy().reshape(boxes, particles, NUMBERS, 2)
-        steps = np.broadcast_to(
-            self.table[:, :1, None] * particles, (boxes, particles, NUMBERS)
-        ).astype(np.float32)
-        expected = reference_forces(self.table, self.positions, self.charges)
-        return combine(
-            compare("additions", found[..., 1], steps, details={"boxes": boxes}),
-            compare("force", found[..., 0], expected, tolerance=1e-4),
-        )
-
-
 def _wide(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
     """Numbers in 8 bytes each: the word and an unused one."""
     words = np.zeros((numbers.size, 2), np.float32)
@@ -232,39 +178,52 @@ def _wide(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
     return words.ravel()
 
 
-REGISTRY.add(
-    workload(
-        Boxes,
-        id="lava",
-        title="LavaMD: particle forces between neighbouring boxes, sums in memory",
-        group="N",
-        papers=("D",),
-        needs_coherence=False,
-        check="forces equal NumPy's f64 within 1e-4, numbers of additions exact",
-        parameters=(
-            Parameter(
-                name="boxes",
-                kind="int",
-                minimum=1,
-                maximum=32,
-                defaults=2,
-                text="boxes along each side of the cube",
-            ),
-            Parameter(
-                name="particles",
-                kind="int",
-                minimum=1,
-                maximum=BLOCK,
-                defaults={"tiny": 9, "small": 40, "paper": 100},
-                text="particles per box",
-            ),
-            Parameter(
-                name="sums",
-                kind="choice",
-                choices=("memory", "registers"),
-                defaults="memory",
-                text="where a thread adds the forces of a neighbour's box: in its record, or in registers",
-            ),
+@workload(
+    id="lava",
+    group="N",
+    papers="D",
+    check="forces equal NumPy's f64 within 1e-4, numbers of additions exact",
+)
+def boxes(
+    gpu: GpuLike,
+    rng: Generator,
+    boxes: int = whole("boxes along each side of the cube", 1, 32, 2),
+    particles: int = whole("particles per box", 1, BLOCK, 9, 40, 100),
+    sums: str = choice(
+        "where a thread adds the forces of a neighbour's box: in its record, or in registers",
+        ("memory", "registers"),
+        "memory",
+    ),
+) -> Outcome:
+    """LavaMD: particle forces between neighbouring boxes, sums in memory
+
+    Random positions and charges, 0.1 to 1, as the original's. One launch, a block a box.
+    """
+    table = neighbour_table(boxes)
+    shape = len(table), particles
+    positions = rng.uniform(0.1, 1, (*shape, NUMBERS)).astype(np.float32)
+    charges = rng.uniform(0.1, 1, shape).astype(np.float32)
+
+    count = len(table)
+    forces = gpu.zeros(2 * positions.size, np.float32)
+    gpu.launch(
+        KERNELS[sums],
+        grid=count,
+        block=BLOCK,
+        args=(
+            gpu.array(table.ravel()),
+            gpu.array(_wide(positions)),
+            gpu.array(_wide(charges)),
+            forces,
+            particles,
         ),
     )
-)
+    found = forces.numpy().reshape(count, particles, NUMBERS, 2)
+    steps = np.broadcast_to(table[:, :1, None] * particles, (count, particles, NUMBERS)).astype(
+        np.float32
+    )
+    expected = reference_forces(table, positions, charges)
+    return combine(
+        compare("additions", found[..., 1], steps, details={"boxes": count}),
+        compare("force", found[..., 0], expected, tolerance=1e-4),
+    )

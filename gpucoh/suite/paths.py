@@ -10,21 +10,12 @@ original's usual pyramid of 20: one launch of 463 blocks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, blocks_for, compare, whole
 from gpucoh.suite.buffers import ReadOnlyI32
 from gpucoh.suite.declaration import workload
 
@@ -84,79 +75,39 @@ def reference_paths(wall: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.asarray(best, np.int32)
 
 
-@dataclass(frozen=True)
-class Paths:
-    """``pf`` on one input."""
+@workload(id="pf", group="N", papers="D", check="every cost equals NumPy's dynamic programme")
+def paths(
+    gpu: GpuLike,
+    rng: Generator,
+    rows: int = whole("rows of the grid", 2, 100000, 6, 10, 10),
+    columns: int = whole("columns of the grid", 1, 1 << 22, 1000, 25000, 100000),
+    pyramid: int = whole(
+        "largest number of rows per launch, and columns of halo", 1, 100, 3, 20, 20
+    ),
+) -> Outcome:
+    """pathfinder: cheapest paths down a grid, several rows per launch in the scratchpad
 
-    wall: NDArray[np.int32]
-    pyramid: int
+    Random costs 0 to 9. A launch for every ``pyramid`` rows.
+    """
+    wall = rng.integers(0, 10, (rows, columns), dtype=np.int32)
 
-    @classmethod
-    def prepare(cls, setting: Setting) -> Paths:
-        """Random costs 0 to 9."""
-        shape = setting.integer("rows"), setting.integer("columns")
-        wall = setting.rng().integers(0, 10, shape, dtype=np.int32)
-        return cls(wall, setting.integer("pyramid"))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """A launch for every ``pyramid`` rows."""
-        rows, columns = self.wall.shape
-        wall, source = gpu.array(self.wall.ravel()), gpu.array(self.wall[0])
-        target = gpu.zeros(columns, np.int32)
-        for row in range(1, rows, self.pyramid):
-            gpu.launch(
-                cheapest_paths,
-                grid=blocks_for(columns, BLOCK - 2 * self.pyramid),
-                block=BLOCK,
-                args=(
-                    wall,
-                    source,
-                    target,
-                    columns,
-                    row,
-                    min(self.pyramid, rows - row),
-                    self.pyramid,
-                ),
-            )
-            source, target = target, source
-        details = {"rows": rows, "columns": columns}
-        return compare("cost", source.numpy(), reference_paths(self.wall), details=details)
-
-
-REGISTRY.add(
-    workload(
-        Paths,
-        id="pf",
-        title="pathfinder: cheapest paths down a grid, several rows per launch in the scratchpad",
-        group="N",
-        papers=("D",),
-        needs_coherence=False,
-        check="every cost equals NumPy's dynamic programme",
-        parameters=(
-            Parameter(
-                name="rows",
-                kind="int",
-                minimum=2,
-                maximum=100000,
-                defaults={"tiny": 6, "small": 10, "paper": 10},
-                text="rows of the grid",
+    grid, source = gpu.array(wall.ravel()), gpu.array(wall[0])
+    target = gpu.zeros(columns, np.int32)
+    for row in range(1, rows, pyramid):
+        gpu.launch(
+            cheapest_paths,
+            grid=blocks_for(columns, BLOCK - 2 * pyramid),
+            block=BLOCK,
+            args=(
+                grid,
+                source,
+                target,
+                columns,
+                row,
+                min(pyramid, rows - row),
+                pyramid,
             ),
-            Parameter(
-                name="columns",
-                kind="int",
-                minimum=1,
-                maximum=1 << 22,
-                defaults={"tiny": 1000, "small": 25000, "paper": 100000},
-                text="columns of the grid",
-            ),
-            Parameter(
-                name="pyramid",
-                kind="int",
-                minimum=1,
-                maximum=100,
-                defaults={"tiny": 3, "small": 20, "paper": 20},
-                text="largest number of rows per launch, and columns of halo",
-            ),
-        ),
-    )
-)
+        )
+        source, target = target, source
+    details = {"rows": rows, "columns": columns}
+    return compare("cost", source.numpy(), reference_paths(wall), details=details)

@@ -27,23 +27,14 @@ Inferred:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    combine,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, Refused, combine, compare, real, whole
 from gpucoh.suite.buffers import ReadOnlyI32
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.netlists import BOX, NETS, NONE, Netlist, make_netlist
@@ -323,148 +314,113 @@ def anneal(
         lang.atomic_add(totals, thread, sums[thread], order="relaxed", scope="gpu")
 
 
-@dataclass(frozen=True)
-class Placement:
-    """``vpr`` on one input."""
+def check_placement(
+    netlist: Netlist,
+    start: NDArray[np.int32],
+    side: int,
+    place: NDArray[Any],
+    cell_at: NDArray[Any],
+    boxes: NDArray[Any],
+    net_cost: NDArray[Any],
+    totals: NDArray[Any],
+) -> Outcome:
+    """Check that every cell is on one site of its own, and every stored box and cost equals the
+    recomputed one.
+    """
+    details = {
+        "cells": netlist.cells,
+        "nets": len(netlist.first) - 1,
+        "accepted": int(totals[ACCEPTED]),
+        "refused": int(totals[REFUSED]),
+        "given_up": int(totals[GIVEN_UP]),
+        "cost_before": int(netlist.costs(start, side).sum()),
+        "cost_after": int(totals[COST]),
+    }
+    outside = (place < 0) | (place >= side * side)
+    if outside.any():
+        cell = int(np.argmax(outside))
+        return Outcome(
+            correct=False,
+            mismatches=int(outside.sum()),
+            where=f"cell {cell} is on site {place[cell]}, of {side * side}",
+            details=details,
+        )
+    expected = np.full(side * side, NONE, np.int32)
+    expected[place] = np.arange(netlist.cells)
+    costs = netlist.costs(place, side)
+    return combine(
+        compare("cell at site", cell_at, expected, details=details),
+        compare("site of cell", place[expected[place]], place),
+        compare("box of net", boxes, netlist.boxes(place, side)),
+        compare("cost of net", net_cost, costs),
+        compare("cost", [totals[COST]], [costs.sum()]),
+    )
 
-    netlist: Netlist
-    start: NDArray[np.int32]
-    side: int
-    reach: int
-    moves: int
-    temperature: float
-    seed: int
-    blocks_per_core: int
 
-    @classmethod
-    def prepare(cls, setting: Setting) -> Placement:
-        """A netlist and a random placement of it."""
-        rng = setting.rng()
-        cells, side = setting.integer("cells"), setting.integer("side")
-        if cells > side * side:
-            raise setting.refuse(f"parameter cells is {cells}; allowed: 1 to side x side")
-        netlist = make_netlist(cells, side, rng)
-        start = rng.permutation(side * side)[:cells].astype(np.int32)
-        return cls(
-            netlist,
-            start,
+@workload(
+    id="vpr",
+    group="I",
+    papers="TR",
+    check="a valid placement; incremental boxes and costs equal the recomputed ones",
+)
+def placement(
+    gpu: GpuLike,
+    rng: Generator,
+    cells: int = whole("cells of the netlist (assumed)", 1, 65536, 200, 3500, 3500),
+    side: int = whole("sites along each side of the square", 1, 256, 16, 60, 60),
+    reach: int = whole("largest distance of a move, in sites along each side", 1, 256, 8, 20, 60),
+    moves: int = whole("moves per block", 1, 1 << 20, 4, 8, 416),
+    blocks_per_core: int = whole(f"blocks per core, of {BLOCK} threads", 1, 8, 1, 8, 8),
+    temperature: float = real("temperature, in hundredths of a unit of cost", 1.0, 1e6, 1000.0),
+) -> Outcome:
+    """placement by simulated annealing: concurrent swaps under locks of sites and nets (inferred)
+
+    One launch on a netlist and a random placement of it.
+    """
+    if cells > side * side:
+        raise Refused(f"parameter cells is {cells}; allowed: 1 to side x side")
+    netlist = make_netlist(cells, side, rng)
+    start = rng.permutation(side * side)[:cells].astype(np.int32)
+    seed = int(rng.integers(1 << 30))
+    cell_at = np.full(side * side, NONE, np.int32)
+    cell_at[start] = np.arange(netlist.cells)
+    costs = netlist.costs(start, side).astype(np.int32)
+    nets_of, pins_of = netlist.tables()
+    place, where = gpu.array(start), gpu.array(cell_at)
+    boxes = gpu.array(netlist.boxes(start, side).ravel())
+    net_cost, totals = gpu.array(costs), gpu.array(np.array([costs.sum(), 0, 0, 0], np.int32))
+    gpu.launch(
+        anneal,
+        grid=gpu.machine.cores * blocks_per_core,
+        block=BLOCK,
+        args=(
+            gpu.array(netlist.pins),
+            gpu.array(netlist.first),
+            gpu.array(netlist.factors()),
+            gpu.array(pins_of.ravel()),
+            gpu.array(nets_of.ravel()),
+            place,
+            where,
+            boxes,
+            gpu.array(start[netlist.pins]),
+            net_cost,
+            gpu.zeros(costs.size, np.int32),
+            gpu.zeros(cell_at.size, np.int32),
+            totals,
             side,
-            setting.integer("reach"),
-            setting.integer("moves"),
-            setting.real("temperature"),
-            int(rng.integers(1 << 30)),
-            setting.integer("blocks_per_core"),
-        )
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch."""
-        netlist = self.netlist
-        cell_at = np.full(self.side * self.side, NONE, np.int32)
-        cell_at[self.start] = np.arange(netlist.cells)
-        costs = netlist.costs(self.start, self.side).astype(np.int32)
-        nets_of, pins_of = netlist.tables()
-        place, where = gpu.array(self.start), gpu.array(cell_at)
-        boxes = gpu.array(netlist.boxes(self.start, self.side).ravel())
-        net_cost, totals = gpu.array(costs), gpu.array(np.array([costs.sum(), 0, 0, 0], np.int32))
-        gpu.launch(
-            anneal,
-            grid=gpu.machine.cores * self.blocks_per_core,
-            block=BLOCK,
-            args=(
-                gpu.array(netlist.pins),
-                gpu.array(netlist.first),
-                gpu.array(netlist.factors()),
-                gpu.array(pins_of.ravel()),
-                gpu.array(nets_of.ravel()),
-                place,
-                where,
-                boxes,
-                gpu.array(self.start[netlist.pins]),
-                net_cost,
-                gpu.zeros(costs.size, np.int32),
-                gpu.zeros(cell_at.size, np.int32),
-                totals,
-                self.side,
-                self.reach,
-                self.moves,
-                self.temperature,
-                self.seed,
-            ),
-        )
-        return self.check(
-            place.numpy(),
-            where.numpy(),
-            boxes.numpy().reshape(-1, BOX),
-            net_cost.numpy(),
-            totals.numpy(),
-        )
-
-    def check(
-        self,
-        place: NDArray[Any],
-        cell_at: NDArray[Any],
-        boxes: NDArray[Any],
-        net_cost: NDArray[Any],
-        totals: NDArray[Any],
-    ) -> Outcome:
-        """Check that every cell is on one site of its own, and every stored box and cost equals the
-        recomputed one.
-        """
-        details = {
-            "cells": self.netlist.cells,
-            "nets": len(self.netlist.first) - 1,
-            "accepted": int(totals[ACCEPTED]),
-            "refused": int(totals[REFUSED]),
-            "given_up": int(totals[GIVEN_UP]),
-            "cost_before": int(self.netlist.costs(self.start, self.side).sum()),
-            "cost_after": int(totals[COST]),
-        }
-        outside = (place < 0) | (place >= self.side * self.side)
-        if outside.any():
-            cell = int(np.argmax(outside))
-            return Outcome(
-                correct=False,
-                mismatches=int(outside.sum()),
-                where=f"cell {cell} is on site {place[cell]}, of {self.side * self.side}",
-                details=details,
-            )
-        expected = np.full(self.side * self.side, NONE, np.int32)
-        expected[place] = np.arange(self.netlist.cells)
-        costs = self.netlist.costs(place, self.side)
-        return combine(
-            compare("cell at site", cell_at, expected, details=details),
-            compare("site of cell", place[expected[place]], place),
-            compare("box of net", boxes, self.netlist.boxes(place, self.side)),
-            compare("cost of net", net_cost, costs),
-            compare("cost", [totals[COST]], [costs.sum()]),
-        )
-
-
-REGISTRY.add(
-    workload(
-        Placement,
-        id="vpr",
-        title="placement by simulated annealing: concurrent swaps under locks of sites and nets (inferred)",
-        group="I",
-        papers=("T", "R"),
-        needs_coherence=True,
-        check="a valid placement; incremental boxes and costs equal the recomputed ones",
-        parameters=(
-            scaled("cells", 1, 65536, 200, 3500, 3500, "cells of the netlist (assumed)"),
-            scaled("side", 1, 256, 16, 60, 60, "sites along each side of the square"),
-            scaled(
-                "reach", 1, 256, 8, 20, 60, "largest distance of a move, in sites along each side"
-            ),
-            scaled("moves", 1, 1 << 20, 4, 8, 416, "moves per block"),
-            scaled("blocks_per_core", 1, 8, 1, 8, 8, f"blocks per core, of {BLOCK} threads"),
-            Parameter(
-                name="temperature",
-                kind="float",
-                minimum=1.0,
-                maximum=1e6,
-                defaults=1000.0,
-                text="temperature, in hundredths of a unit of cost",
-            ),
+            reach,
+            moves,
+            temperature,
+            seed,
         ),
     )
-)
+    return check_placement(
+        netlist,
+        start,
+        side,
+        place.numpy(),
+        where.numpy(),
+        boxes.numpy().reshape(-1, BOX),
+        net_cost.numpy(),
+        totals.numpy(),
+    )

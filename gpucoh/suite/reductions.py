@@ -9,21 +9,11 @@ Difference: the array is padded with zeros to whole blocks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Setting,
-    blocks_for,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, blocks_for, compare, whole
 from gpucoh.suite.buffers import ReadOnlyI32
 from gpucoh.suite.declaration import workload
 
@@ -57,46 +47,29 @@ def sum_blocks(source: ReadOnlyI32, partial: lang.Buffer[lang.i32]) -> None:
         lang.store4(partial, at, sums[0, 0], sums[0, 1], sums[0, 2], sums[0, 3])
 
 
-@dataclass(frozen=True)
-class Reduction:
-    """``reduction`` on one input."""
+@workload(id="reduction", group="N", papers="Q", check="the sum equals NumPy's, with wrap-around")
+def reduction(
+    gpu: GpuLike,
+    rng: Generator,
+    words: int = whole("number of words", 1, 1 << 28, 1 << 14, 1 << 19, 1 << 22),
+) -> Outcome:
+    """sum of words: 16-byte loads, a tree in the scratchpad, blocks added up by the host
 
-    data: NDArray[np.int32]
+    Random words of the whole range, so that the sum wraps. One launch; the host adds up the words of the
+    blocks.
+    """
 
-    @classmethod
-    def prepare(cls, setting: Setting) -> Reduction:
-        """Random words of the whole range, so that the sum wraps."""
-        words = setting.integer("words")
-        return cls(setting.rng().integers(-(2**31), 2**31, words, dtype=np.int32))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch; the host adds up the words of the blocks."""
-        words = self.data.size
-        blocks = blocks_for(words, WORDS)
-        partial = gpu.zeros(blocks * WIDE, np.int32)
-        gpu.launch(
-            sum_blocks,
-            grid=blocks,
-            block=BLOCK,
-            args=(gpu.array(np.pad(self.data, (0, blocks * WORDS - words))), partial),
-            placement="static",
-        )
-        found, expected = (
-            np.array([array.sum(dtype=np.int64)]).astype(np.int32)
-            for array in (partial.numpy(), self.data)
-        )
-        return compare("sum", found, expected, details={"words": words, "blocks": blocks})
-
-
-REGISTRY.add(
-    workload(
-        Reduction,
-        id="reduction",
-        title="sum of words: 16-byte loads, a tree in the scratchpad, blocks added up by the host",
-        group="N",
-        papers=("Q",),
-        needs_coherence=False,
-        check="the sum equals NumPy's, with wrap-around",
-        parameters=(scaled("words", 1, 1 << 28, 1 << 14, 1 << 19, 1 << 22, "number of words"),),
+    data = rng.integers(-(2**31), 2**31, words, dtype=np.int32)
+    blocks = blocks_for(words, WORDS)
+    partial = gpu.zeros(blocks * WIDE, np.int32)
+    gpu.launch(
+        sum_blocks,
+        grid=blocks,
+        block=BLOCK,
+        args=(gpu.array(np.pad(data, (0, blocks * WORDS - words))), partial),
+        placement="static",
     )
-)
+    found, expected = (
+        np.array([array.sum(dtype=np.int64)]).astype(np.int32) for array in (partial.numpy(), data)
+    )
+    return compare("sum", found, expected, details={"words": words, "blocks": blocks})

@@ -15,23 +15,11 @@ move, ``stc-es[seb=15]``, they stay.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    combine,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, blocks_for, choice, combine, compare, switch, whole
 from gpucoh.suite.buffers import PLACEMENT_SEED, place
 from gpucoh.suite.declaration import workload
 
@@ -63,88 +51,46 @@ def replace_words(
         target[i] = source[i] + launch
 
 
-@dataclass(frozen=True)
-class Reuse:
-    """``cache-reuse`` on one input."""
-
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    launches: int
-    in_place: bool
-    exchange: bool
-    placement_seed: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Reuse:
-        """Random words."""
-        size = 2, setting.integer("words")
-        source, target = setting.rng().integers(-(2**31), 2**31, size, np.int32)
-        return cls(
-            source,
-            target,
-            setting.integer("launches"),
-            setting.choice("update") == "in_place",
-            setting.flag("exchange"),
-            setting.integer("placement_seed"),
-        )
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """The launches; the reference adds with wrap-around."""
-        words = self.source.size
-        arrays = place(gpu, self.placement_seed, self.source, self.target)
-        expected = [self.source.copy(), self.target.copy()]
-        for launch in range(self.launches):
-            source, target = (1, 0) if self.exchange and launch % 2 else (0, 1)
-            last = () if self.in_place else (launch,)
-            gpu.launch(
-                add_words if self.in_place else replace_words,
-                grid=blocks_for(words, BLOCK),
-                block=BLOCK,
-                args=(arrays[source], arrays[target], words, *last),
-                placement="static",
-            )
-            kept = expected[target] if self.in_place else np.int32(launch)
-            expected[target] = kept + expected[source]
-        details = {"words": words, "launches": self.launches}
-        return combine(
-            compare("source", arrays[0].numpy(), expected[0], details=details),
-            compare("target", arrays[1].numpy(), expected[1]),
-        )
-
-
-REGISTRY.add(
-    workload(
-        Reuse,
-        id="cache-reuse",
-        title="launches that read one array again and update a second",
-        group="K",
-        papers=("S",),
-        needs_coherence=False,
-        check="both arrays equal NumPy's, with wrap-around",
-        parameters=(
-            scaled("words", 1, 1 << 24, 1 << 12, 1 << 16, 1 << 16, "words of each array"),
-            Parameter(
-                name="launches",
-                kind="int",
-                minimum=1,
-                maximum=10000,
-                defaults=10,
-                text="number of launches",
-            ),
-            Parameter(
-                name="update",
-                kind="choice",
-                choices=("replace", "in_place"),
-                defaults="replace",
-                text="what an update stores: a new value, or the element's own with the other array's added",
-            ),
-            Parameter(
-                name="exchange",
-                kind="bool",
-                defaults=False,
-                text="exchange source and target in every launch, so that no array is only read",
-            ),
-            PLACEMENT_SEED,
-        ),
-    )
+@workload(
+    id="cache-reuse", group="K", papers="S", check="both arrays equal NumPy's, with wrap-around"
 )
+def reuse(
+    gpu: GpuLike,
+    rng: Generator,
+    words: int = whole("words of each array", 1, 1 << 24, 1 << 12, 1 << 16, 1 << 16),
+    launches: int = whole("number of launches", 1, 10000, 10),
+    update: str = choice(
+        "what an update stores: a new value, or the element's own with the other array's added",
+        ("replace", "in_place"),
+        "replace",
+    ),
+    exchange: bool = switch(
+        "exchange source and target in every launch, so that no array is only read", False
+    ),
+    placement_seed: int = PLACEMENT_SEED,
+) -> Outcome:
+    """launches that read one array again and update a second
+
+    Random words. The launches; the reference adds with wrap-around.
+    """
+    start = rng.integers(-(2**31), 2**31, (2, words), np.int32)
+    in_place = update == "in_place"
+    arrays = place(gpu, placement_seed, *start)
+    expected = list(start)
+    for launch in range(launches):
+        source, target = (1, 0) if exchange and launch % 2 else (0, 1)
+        last = () if in_place else (launch,)
+        gpu.launch(
+            add_words if in_place else replace_words,
+            grid=blocks_for(words, BLOCK),
+            block=BLOCK,
+            args=(arrays[source], arrays[target], words, *last),
+            placement="static",
+        )
+        kept = expected[target] if in_place else np.int32(launch)
+        expected[target] = kept + expected[source]
+    details = {"words": words, "launches": launches}
+    return combine(
+        compare("source", arrays[0].numpy(), expected[0], details=details),
+        compare("target", arrays[1].numpy(), expected[1]),
+    )

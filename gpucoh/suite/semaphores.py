@@ -21,22 +21,13 @@ wants to leave from the lock for ever.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from numpy.random import Generator
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    combine,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, combine, compare, whole
 from gpucoh.suite.buffers import ReadOnlyI32
-from gpucoh.suite.chains import BLOCK, LINE, Chains, Sizes, shift_chain, sizes
+from gpucoh.suite.chains import ACCESSES, BLOCK, LINE, PADDED, Chains, pitch, shift_chain
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import lengthen_back_off, noise, start_back_off
 
@@ -186,28 +177,35 @@ def readers_and_writers(
     torn[lang.global_id()] = wrong
 
 
-@dataclass(frozen=True)
-class Semaphore:
-    """``ss_l`` or ``ssbo_l`` on one input."""
+def semaphore(id: str, text: str, tiny: int, pauses: bool) -> None:
+    """Declare a workload, with ``tiny`` sections at scale tiny: one launch of ``blocks_per_core`` blocks per core."""
 
-    sizes: Sizes
-    count: int
-    pauses: bool
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Semaphore:
-        """Sizes only: the data depends on the number of cores."""
-        return cls(Sizes.of(setting), setting.integer("count"), setting.workload == "ssbo_l")
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch of ``blocks_per_core`` blocks per core."""
-        cores, sizes = gpu.machine.cores, self.sizes
-        blocks = cores * sizes.blocks_per_core
-        chains = Chains.random(sizes.seed, blocks - cores, sizes.accesses)
+    @workload(
+        id=id,
+        title=f"reader-writer semaphore per core, one writer block shifts the readers' data, {text}",
+        group="L",
+        papers="D",
+        needs_coherence=True,
+        check="every word counts the shifts exactly; no reader's sum is torn or old",
+    )
+    def run(
+        gpu: GpuLike,
+        rng: Generator,
+        blocks_per_core: int = whole("blocks per core, of 32 threads", 2, 8, 3),
+        iterations: int = whole("sections per block", 1, 100000, tiny, 8, 100),
+        accesses: int = ACCESSES,
+        padded: bool = PADDED,
+        count: int = whole(
+            "readers that may be inside together (the original's script)", 1, SECTION // 2, 10
+        ),
+    ) -> Outcome:
+        cores = gpu.machine.cores
+        blocks = cores * blocks_per_core
+        chains = Chains.random(rng, blocks - cores, accesses)
         fixed, data = chains.on(gpu)
-        pitch = sizes.pitch(WORDS)
-        start = np.zeros((cores, pitch), np.int32)
-        start[:, COUNT] = start[:, LARGEST] = self.count + 1
+        apart = pitch(padded, WORDS)
+        start = np.zeros((cores, apart), np.int32)
+        start[:, COUNT] = start[:, LARGEST] = count + 1
         semaphores = gpu.array(start.ravel())
         torn = gpu.zeros(blocks * BLOCK, np.int32)
         gpu.launch(
@@ -221,48 +219,22 @@ class Semaphore:
                 data,
                 torn,
                 cores,
-                sizes.blocks_per_core,
-                pitch,
-                sizes.iterations,
-                sizes.accesses,
-                self.count + 1,
-                int(self.pauses),
+                blocks_per_core,
+                apart,
+                iterations,
+                accesses,
+                count + 1,
+                int(pauses),
             ),
         )
         end = start.copy()
-        end[:, COUNT] += SECTION * sizes.iterations
+        end[:, COUNT] += SECTION * iterations
         return combine(
-            chains.check(data, sizes.iterations, {"sections": blocks * sizes.iterations}),
+            chains.check(data, iterations, {"sections": blocks * iterations}),
             compare("torn or old sums", torn.numpy(), np.zeros(blocks * BLOCK)),
             compare("semaphore", semaphores.numpy().reshape(end.shape), end),
         )
 
 
-for _id, _text in (("ss_l", "no pause"), ("ssbo_l", "linear back-off")):
-    REGISTRY.add(
-        workload(
-            Semaphore,
-            id=_id,
-            title=f"reader-writer semaphore per core, one writer block shifts the readers' data, {_text}",
-            group="L",
-            papers=("D",),
-            needs_coherence=True,
-            check="every word counts the shifts exactly; no reader's sum is torn or old",
-            parameters=(
-                *sizes(
-                    {"tiny": 2 if _id == "ss_l" else 1, "small": 8, "paper": 100},
-                    {"tiny": 3, "small": 3, "paper": 3},
-                    2,
-                    "sections",
-                ),
-                Parameter(
-                    name="count",
-                    kind="int",
-                    minimum=1,
-                    maximum=SECTION // 2,
-                    defaults=10,
-                    text="readers that may be inside together (the original's script)",
-                ),
-            ),
-        )
-    )
+semaphore("ss_l", "no pause", tiny=2, pauses=False)
+semaphore("ssbo_l", "linear back-off", tiny=1, pauses=True)

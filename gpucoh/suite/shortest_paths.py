@@ -23,25 +23,15 @@ With ``layout=vertex``, a second reading, the arcs of a vertex lie in a row, and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
 from gpucoh.base.late import LATE_IMPORT
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    combine,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, Refused, blocks_for, choice, combine, compare, whole
 from gpucoh.suite.buffers import PLACEMENT_SEED, RACES, RACING, ReadOnlyI32, place
 from gpucoh.suite.declaration import workload
 
@@ -49,12 +39,10 @@ TILE = 16
 UNREACHED = 999999  # length where there is no path
 
 
-LANES = Parameter(
-    name="lanes",
-    kind="choice",
-    choices=("columns", "rows"),
-    defaults="rows",
-    text="what neighbouring lanes differ by: columns, whose words share lines; or rows, as in the original",
+LANES = choice(
+    "what neighbouring lanes differ by: columns, whose words share lines; or rows, as in the original",
+    ("columns", "rows"),
+    "rows",
 )
 
 
@@ -153,160 +141,127 @@ def arcs_kernel(arcs_of: Any) -> lang.Kernel:
 BY_LAYOUT = {"place": arcs_kernel(arcs_by_place), "vertex": arcs_kernel(arcs_by_vertex)}
 
 
-@dataclass(frozen=True)
-class Relaxation:
-    """``apsp`` on one input."""
-
-    starts: NDArray[np.int32]  # (vertices, arcs): of the arcs that end at each vertex
-    weights: NDArray[np.int32]
-    layout: str
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Relaxation:
-        """A random graph in which equally many arcs end at every vertex."""
-        rng, vertices = setting.rng(), setting.integer("vertices")
-        arcs = setting.integer("arcs")
-        if arcs > vertices:
-            raise setting.refuse(
-                f"parameter arcs is {arcs}; allowed: up to {vertices}, the vertices"
-            )
-        starts = [rng.choice(vertices, arcs, replace=False) for _ in range(vertices)]
-        weights = rng.integers(1, 101, (vertices, arcs), dtype=np.int32)
-        return cls(np.array(starts, np.int32), weights, setting.choice("layout"))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """Launches until the word that the host clears stays clear."""
-        with LATE_IMPORT:
-            import scipy.sparse.csgraph
-        vertices, arcs = self.starts.shape
-        ends = np.repeat(np.arange(vertices), arcs)
-        matrix = np.full((vertices, vertices), np.inf)
-        matrix[self.starts.ravel(), ends] = self.weights.ravel()
-        np.fill_diagonal(matrix, 0)
-        graph = scipy.sparse.csgraph.csgraph_from_dense(matrix, null_value=np.inf)
-        expected = scipy.sparse.csgraph.dijkstra(graph)
-        expected = np.where(np.isinf(expected), UNREACHED, expected).astype(np.int32)
-        start = np.full((vertices, vertices), UNREACHED, np.int32)
-        np.fill_diagonal(start, 0)
-        by_vertex = self.layout == "vertex"
-        ends = np.arange(vertices + 1) * arcs if by_vertex else np.array([vertices * arcs])
-        order: Literal["C", "F"] = "C" if by_vertex else "F"
-        arrays = ends.astype(np.int32), self.starts.ravel(order), self.weights.ravel(order)
-        ends, starts, weights = (gpu.array(one) for one in arrays)
-        lengths, more = gpu.array(start.ravel()), gpu.zeros(1, np.int32)
-        launches = 0
-        while launches <= vertices:  # a path has fewer arcs; a wrong run is stopped there
-            more[:] = 0
-            gpu.launch(
-                BY_LAYOUT[self.layout],
-                grid=blocks_for(vertices * vertices, BLOCK),
-                block=BLOCK,
-                args=(ends, starts, weights, lengths, more, vertices, 1 if by_vertex else vertices),
-                placement="static",
-            )
-            launches += 1
-            if int(more.numpy()[0]) == 0:
-                break
-        details = {"vertices": vertices, "arcs": vertices * arcs, "launches": launches}
-        found = lengths.numpy().reshape(expected.shape)
-        return compare("length", found, expected, details=details)
+def check_paths(
+    lengths: NDArray[np.int32], found: NDArray[np.int32], through: NDArray[np.int32]
+) -> Outcome:
+    """Compare lengths with scipy's; a path by way of a vertex is as long as its parts."""
+    with LATE_IMPORT:
+        import scipy.sparse.csgraph
+    given = np.where(lengths == UNREACHED, 0, lengths).astype(np.float64)
+    expected = scipy.sparse.csgraph.floyd_warshall(scipy.sparse.csr_matrix(given))
+    expected = np.where(np.isinf(expected), UNREACHED, expected).astype(np.int32)
+    row, column = np.nonzero(through)
+    by = through[row, column]
+    return combine(
+        compare("length", found, expected, details={"vertices": len(found)}),
+        compare("path", found[row, by] + found[by, column], found[row, column]),
+    )
 
 
-@dataclass(frozen=True)
-class AllPairs:
-    """``fw`` on one input."""
+@workload(
+    id="fw",
+    group="N",
+    papers="S",
+    check="lengths equal scipy's; each path that was shortened is as long as its two parts",
+)
+def all_pairs(
+    gpu: GpuLike,
+    rng: Generator,
+    vertices: int = whole("number of vertices", 2, 4096, 16, 128, 512),
+    arcs: int = whole("arcs with a weight, drawn at random", 0, 1 << 24, 60, 4096, 65536),
+    races: str = RACES,
+    lanes: str = LANES,
+    placement_seed: int = PLACEMENT_SEED,
+) -> Outcome:
+    """shortest paths of all pairs in place, a launch for each vertex
 
-    lengths: NDArray[np.int32]
-    kind: tuple[str, str]  # races and lanes
-    placement_seed: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> AllPairs:
-        """A random graph; no arc at vertex 0, by way of which the original looks for no path."""
-        rng, vertices = setting.rng(), setting.integer("vertices")
-        arcs = setting.integer("arcs")
-        if arcs > (vertices - 1) ** 2:
-            raise setting.refuse(
-                f"parameter arcs is {arcs}; allowed: up to {(vertices - 1) ** 2} with vertices={vertices}"
-            )
-        inner = np.full((vertices - 1) ** 2, UNREACHED, np.int32)
-        inner[rng.choice(inner.size, arcs, replace=False)] = rng.integers(1, 101, arcs)
-        lengths = np.full((vertices, vertices), UNREACHED, np.int32)
-        lengths[1:, 1:] = inner.reshape(vertices - 1, -1)
-        np.fill_diagonal(lengths, 0)
-        kind = setting.choice("races"), setting.choice("lanes")
-        return cls(lengths, kind, setting.integer("placement_seed"))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """A launch for each intermediate vertex."""
-        count = len(self.lengths)
-        tiles = blocks_for(count, TILE)
-        zeros = count * count, np.int32
-        lengths, through = place(gpu, self.placement_seed, self.lengths.ravel(), zeros)
-        for k in range(1, count):
-            gpu.launch(
-                KERNELS[self.kind],
-                grid=(tiles, tiles),
-                block=(TILE, TILE),
-                args=(lengths, through, count, k),
-                placement="static",
-            )
-        found = lengths.numpy().reshape(self.lengths.shape)
-        return self.check(found, through.numpy().reshape(found.shape))
-
-    def check(self, found: NDArray[np.int32], through: NDArray[np.int32]) -> Outcome:
-        """Compare lengths with scipy's; a path by way of a vertex is as long as its parts."""
-        with LATE_IMPORT:
-            import scipy.sparse.csgraph
-        given = np.where(self.lengths == UNREACHED, 0, self.lengths).astype(np.float64)
-        expected = scipy.sparse.csgraph.floyd_warshall(scipy.sparse.csr_matrix(given))
-        expected = np.where(np.isinf(expected), UNREACHED, expected).astype(np.int32)
-        row, column = np.nonzero(through)
-        by = through[row, column]
-        return combine(
-            compare("length", found, expected, details={"vertices": len(found)}),
-            compare("path", found[row, by] + found[by, column], found[row, column]),
+    A random graph; no arc at vertex 0, by way of which the original looks for no path. A launch for each
+    intermediate vertex.
+    """
+    if arcs > (vertices - 1) ** 2:
+        raise Refused(
+            f"parameter arcs is {arcs}; allowed: up to {(vertices - 1) ** 2} with vertices={vertices}"
         )
+    inner = np.full((vertices - 1) ** 2, UNREACHED, np.int32)
+    inner[rng.choice(inner.size, arcs, replace=False)] = rng.integers(1, 101, arcs)
+    lengths = np.full((vertices, vertices), UNREACHED, np.int32)
+    lengths[1:, 1:] = inner.reshape(vertices - 1, -1)
+    np.fill_diagonal(lengths, 0)
+    tiles = blocks_for(vertices, TILE)
+    zeros = vertices * vertices, np.int32
+    shortened, through = place(gpu, placement_seed, lengths.ravel(), zeros)
+    for k in range(1, vertices):
+        gpu.launch(
+            KERNELS[races, lanes],
+            grid=(tiles, tiles),
+            block=(TILE, TILE),
+            args=(shortened, through, vertices, k),
+            placement="static",
+        )
+    found = shortened.numpy().reshape(lengths.shape)
+    return check_paths(lengths, found, through.numpy().reshape(found.shape))
 
 
-REGISTRY.add(
-    workload(
-        AllPairs,
-        id="fw",
-        title="shortest paths of all pairs in place, a launch for each vertex",
-        group="N",
-        papers=("S",),
-        needs_coherence=False,
-        check="lengths equal scipy's; each path that was shortened is as long as its two parts",
-        parameters=(
-            scaled("vertices", 2, 4096, 16, 128, 512, "number of vertices"),
-            scaled("arcs", 0, 1 << 24, 60, 4096, 65536, "arcs with a weight, drawn at random"),
-            RACES,
-            LANES,
-            PLACEMENT_SEED,
-        ),
-    )
-)
+@workload(id="apsp", group="I", papers="Q", check="lengths equal scipy's")
+def relaxation(
+    gpu: GpuLike,
+    rng: Generator,
+    vertices: int = whole("number of vertices", 2, 1024, 16, 64, 256),
+    arcs: int = whole("arcs that end at each vertex", 1, 64, 3, 8, 8),
+    layout: str = choice(
+        "arcs that lie in a row: the first ones of all vertices, or those of a vertex",
+        ("place", "vertex"),
+        "place",
+    ),
+) -> Outcome:
+    """shortest paths of all pairs by load-acquire and store-release, launches until they converge
 
-REGISTRY.add(
-    workload(
-        Relaxation,
-        id="apsp",
-        title="shortest paths of all pairs by load-acquire and store-release, launches until they converge",
-        group="I",
-        papers=("Q",),
-        needs_coherence=True,
-        check="lengths equal scipy's",
-        parameters=(
-            scaled("vertices", 2, 1024, 16, 64, 256, "number of vertices"),
-            scaled("arcs", 1, 64, 3, 8, 8, "arcs that end at each vertex"),
-            Parameter(
-                name="layout",
-                kind="choice",
-                choices=("place", "vertex"),
-                defaults="place",
-                text="arcs that lie in a row: the first ones of all vertices, or those of a vertex",
+    A random graph in which equally many arcs end at every vertex. Launches until the word that the host clears
+    stays clear.
+    """
+    if arcs > vertices:
+        raise Refused(f"parameter arcs is {arcs}; allowed: up to {vertices}, the vertices")
+    chosen = [rng.choice(vertices, arcs, replace=False) for _ in range(vertices)]
+    weights = rng.integers(1, 101, (vertices, arcs), dtype=np.int32)
+    starts = np.array(chosen, np.int32)
+    with LATE_IMPORT:
+        import scipy.sparse.csgraph
+    ends = np.repeat(np.arange(vertices), arcs)
+    matrix = np.full((vertices, vertices), np.inf)
+    matrix[starts.ravel(), ends] = weights.ravel()
+    np.fill_diagonal(matrix, 0)
+    graph = scipy.sparse.csgraph.csgraph_from_dense(matrix, null_value=np.inf)
+    expected = scipy.sparse.csgraph.dijkstra(graph)
+    expected = np.where(np.isinf(expected), UNREACHED, expected).astype(np.int32)
+    start = np.full((vertices, vertices), UNREACHED, np.int32)
+    np.fill_diagonal(start, 0)
+    by_vertex = layout == "vertex"
+    places = np.arange(vertices + 1) * arcs if by_vertex else np.array([vertices * arcs])
+    order: Literal["C", "F"] = "C" if by_vertex else "F"
+    arrays = places.astype(np.int32), starts.ravel(order), weights.ravel(order)
+    arc_ends, arc_starts, arc_weights = (gpu.array(one) for one in arrays)
+    lengths, more = gpu.array(start.ravel()), gpu.zeros(1, np.int32)
+    launches = 0
+    while launches <= vertices:  # a path has fewer arcs; a wrong run is stopped there
+        more[:] = 0
+        gpu.launch(
+            BY_LAYOUT[layout],
+            grid=blocks_for(vertices * vertices, BLOCK),
+            block=BLOCK,
+            args=(
+                arc_ends,
+                arc_starts,
+                arc_weights,
+                lengths,
+                more,
+                vertices,
+                1 if by_vertex else vertices,
             ),
-        ),
-    )
-)
+            placement="static",
+        )
+        launches += 1
+        if int(more.numpy()[0]) == 0:
+            break
+    details = {"vertices": vertices, "arcs": vertices * arcs, "launches": launches}
+    found = lengths.numpy().reshape(expected.shape)
+    return compare("length", found, expected, details=details)

@@ -10,21 +10,12 @@ moves the word from there; 4,096 words, from which on ``apu`` has eight waves a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Setting,
-    blocks_for,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, blocks_for, compare, whole
 from gpucoh.suite.buffers import ReadOnlyI32
 from gpucoh.suite.declaration import workload
 
@@ -83,50 +74,35 @@ def move_words(
         sorted[i] = words[places[i]]
 
 
-@dataclass(frozen=True)
-class Sort:
-    """``sort`` on one input."""
-
-    words: NDArray[np.int32]
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Sort:
-        """Random words."""
-        return cls(setting.rng().integers(0, 2**31, setting.integer("words"), dtype=np.int32))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """Three launches for each byte."""
-        count = self.words.size
-        source, target = gpu.array(self.words), gpu.zeros(count, np.int32)
-        counts, places = gpu.zeros(BINS, np.int32), gpu.zeros(count, np.int32)
-        for byte in range(BYTES):
-            counts[:] = 0
-            steps = (
-                (count_values, (source, counts, byte, count)),
-                (find_places, (source, counts, places, byte, count)),
-                (move_words, (source, places, target, count)),
+def sort_words(gpu: GpuLike, data: NDArray[np.int32]) -> Outcome:
+    """Three launches for each byte."""
+    words = data.size
+    source, target = gpu.array(data), gpu.zeros(words, np.int32)
+    counts, places = gpu.zeros(BINS, np.int32), gpu.zeros(words, np.int32)
+    for byte in range(BYTES):
+        counts[:] = 0
+        steps = (
+            (count_values, (source, counts, byte, words)),
+            (find_places, (source, counts, places, byte, words)),
+            (move_words, (source, places, target, words)),
+        )
+        for kernel, args in steps:
+            gpu.launch(
+                kernel,
+                grid=blocks_for(words, BLOCK),
+                block=BLOCK,
+                args=args,
+                placement="static",
             )
-            for kernel, args in steps:
-                gpu.launch(
-                    kernel,
-                    grid=blocks_for(count, BLOCK),
-                    block=BLOCK,
-                    args=args,
-                    placement="static",
-                )
-            source, target = target, source
-        return compare("word", source.numpy(), np.sort(self.words), details={"words": count})
+        source, target = target, source
+    return compare("word", source.numpy(), np.sort(data), details={"words": words})
 
 
-REGISTRY.add(
-    workload(
-        Sort,
-        id="sort",
-        title="radix sort byte by byte: count, traverse the list for the position's value, move",
-        group="N",
-        papers=("Q",),
-        needs_coherence=False,
-        check="the words are in NumPy's order",
-        parameters=(scaled("words", 1, 1 << 20, 128, 4096, 4096, "number of words"),),
-    )
-)
+@workload(id="sort", group="N", papers="Q", check="the words are in NumPy's order")
+def sort(
+    gpu: GpuLike,
+    rng: Generator,
+    words: int = whole("number of words", 1, 1 << 20, 128, 4096, 4096),
+) -> Outcome:
+    """radix sort byte by byte: count, traverse the list for the position's value, move"""
+    return sort_words(gpu, rng.integers(0, 2**31, words, dtype=np.int32))

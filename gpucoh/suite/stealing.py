@@ -37,21 +37,14 @@ What differs, and why:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    combine,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, combine, compare, whole
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.deques import SLOTS, WORDS, pop, steal
 
@@ -260,42 +253,100 @@ def spread(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.arange(counts.sum()) - np.repeat(ends - counts, counts)
 
 
-@dataclass(frozen=True)
-class Stealing:
-    """``dlb`` on one input."""
+def check_partition(
+    expected: Partition,
+    leaf: int,
+    numbers: NDArray[Any],
+    tree: NDArray[Any],
+    nodes: int,
+    finished: int,
+) -> Outcome:
+    """Check that the tree is the reference's, that each of its cells is divided exactly once, and
+    that each particle is in its leaf.
 
-    places: NDArray[np.int32]
-    seeds: NDArray[np.uint32]
-    leaf: int
-    block: int
-    blocks_per_core: int
-    patience: int
-    fenced: ClassVar[bool] = False
+    Parameters
+    ----------
+    numbers
+        Numbers of the particles in the order in which the run leaves them.
+    tree
+        The run's tree.
+    nodes, finished
+        Words of the tree that were allocated, and particles that were counted in leaves.
+    """
+    cells = len(expected.cut)
+    details = {
+        "particles": len(expected.order),
+        "tasks": cells,
+        "depth": int(expected.cut[:, 2].max()) + 1,
+    }
+    place = np.zeros(1, np.int64)
+    inner, got, want = [], [], []
+    levels = expected.cut[:, 2]
+    for level in range(int(levels.max()) + 1):
+        counts = expected.octants[levels == level]
+        large = (counts > leaf) & (level + 1 < LEVELS)
+        entries = tree[place[:, None] + np.arange(8)].astype(np.int64)
+        linked = large & (entries > 0) & (entries + 8 <= tree.size)
+        # Of a divided octant: 0, or -1 if the entry is no place of a cell.
+        got.append(np.where(large, linked.astype(np.int64) - 1, entries).ravel())
+        want.append(np.where(large, 0, LEAF + counts).ravel())
+        if not np.array_equal(linked, large):
+            break
+        place = entries[large]
+        inner.append(place)
+    taken = numbers[np.lexsort((numbers, expected.leaves))]
+    wanted = expected.order[np.lexsort((expected.order, expected.leaves))]
+    places = np.sort(np.concatenate(inner)) if inner else np.zeros(0, np.int64)
+    done = combine(
+        compare("tree entry", np.concatenate(got), np.concatenate(want), details=details),
+        compare("words of the tree", [nodes], [8 * cells]),
+        compare("finished particles", [finished], [len(expected.order)]),
+        compare("particle", taken, wanted),
+    )
+    if not done.correct:
+        return done
+    return combine(done, compare("place of a cell", places, 8 * np.arange(1, cells)))
 
-    @classmethod
-    def prepare(cls, setting: Setting) -> Stealing:
-        """Clusters of 100 particles; each fills a cube, about a tenth as wide as the space."""
-        rng = setting.rng()
-        count = setting.integer("particles")
-        clusters = -(-count // CLUSTER)
-        middles = np.repeat(rng.uniform(-400, 400, (3, clusters)), CLUSTER, axis=1)[:, :count]
-        points = middles + rng.uniform(-50, 50, (3, count))
-        return cls(
-            ((points + 512) * (1 << LEVELS) / 1024).astype(np.int32),
-            rng.integers(0, 1 << 32, 1 << 12, np.uint32),
-            setting.integer("leaf"),
-            setting.integer("block"),
-            setting.integer("blocks_per_core"),
-            setting.integer("patience"),
-        )
 
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch; the first block starts with the root's task."""
-        particles = self.places.shape[1]
-        blocks = gpu.machine.cores * self.blocks_per_core
-        expected = reference_partition(self.places, self.leaf)
+def stealing(id: str, papers: str, fenced: bool) -> None:
+    """Declare a workload: one launch, whose first block starts with the root's task."""
+
+    @workload(
+        id=id,
+        title="octree partition, one non-blocking task queue per block, with work stealing"
+        + (", fences added" if fenced else ""),
+        group="I",
+        papers=papers,
+        check="each task executed exactly once, each particle in its leaf",
+    )
+    def run(
+        gpu: GpuLike,
+        rng: Generator,
+        particles: int = whole(
+            "number of particles, 32 bytes each in two arrays", 1, 1 << 22, 300, 32000, 100000
+        ),
+        leaf: int = whole(
+            "largest number of particles of a leaf (assumed)", 1, 1 << 20, 16, 20, 20
+        ),
+        block: int = whole("threads per block", 32, 1024, 64, 192, 192),
+        blocks_per_core: int = whole(
+            "blocks per core; 8 of 192 threads fill 48 warps", 1, 8, 1, 8, 8
+        ),
+        patience: int = whole(
+            "failed dequeues after which a block gives up, since copies may stay stale",
+            100,
+            1 << 30,
+            400,
+            1 << 13,
+            1 << 16,
+        ),
+    ) -> Outcome:
+        places = clustered(rng, particles)
+        seeds = rng.integers(0, 1 << 32, 1 << 12, np.uint32)
+        blocks = gpu.machine.cores * blocks_per_core
+        expected = reference_partition(places, leaf)
         records = np.zeros((2, particles, FIELDS), np.int32)
-        records[0, :, :3], records[0, :, 3] = self.places.T, np.arange(particles)
+        records[0, :, :3], records[0, :, 3] = places.T, np.arange(particles)
         tasks = np.zeros((blocks, SLOTS, WORDS), np.int32)
         tasks[0, 0, :3], tasks[0, 0, HALF] = 1 << (LEVELS - 1), 1 << (LEVELS - 2)
         tasks[0, 0, END] = particles
@@ -308,151 +359,41 @@ class Stealing:
         gpu.launch(
             partition_octree,
             grid=blocks,
-            block=self.block,
+            block=block,
             args=(
                 moved,
                 gpu.array(headers.ravel()),
                 gpu.array(tasks.ravel()),
-                gpu.array(np.resize(self.seeds, blocks)),
+                gpu.array(np.resize(seeds, blocks)),
                 tree,
                 nodes,
                 finished,
                 impatient,
                 particles,
-                self.leaf,
+                leaf,
                 capacity,
-                self.patience,
-                int(self.fenced),
+                patience,
+                int(fenced),
             ),
         )
         stuck = int(impatient.numpy()[0])
         waited = Outcome(
             correct=stuck == 0,
             mismatches=stuck,
-            where=f"{stuck} of {blocks} blocks gave up after {self.patience} failed dequeues each",
+            where=f"{stuck} of {blocks} blocks gave up after {patience} failed dequeues each",
         )
         numbers = moved.numpy().reshape(records.shape)[0, :, 3]
         counters = int(nodes.numpy()[0]), int(finished.numpy()[0])
-        return combine(self.check(expected, numbers, tree.numpy(), *counters), waited)
-
-    def check(
-        self,
-        expected: Partition,
-        numbers: NDArray[Any],
-        tree: NDArray[Any],
-        nodes: int,
-        finished: int,
-    ) -> Outcome:
-        """Check that the tree is the reference's, that each of its cells is divided exactly once, and
-        that each particle is in its leaf.
-
-        Parameters
-        ----------
-        numbers
-            Numbers of the particles in the order in which the run leaves them.
-        tree
-            The run's tree.
-        nodes, finished
-            Words of the tree that were allocated, and particles that were counted in leaves.
-        """
-        cells = len(expected.cut)
-        details = {
-            "particles": len(expected.order),
-            "tasks": cells,
-            "depth": int(expected.cut[:, 2].max()) + 1,
-        }
-        place = np.zeros(1, np.int64)
-        inner, got, want = [], [], []
-        levels = expected.cut[:, 2]
-        for level in range(int(levels.max()) + 1):
-            counts = expected.octants[levels == level]
-            large = (counts > self.leaf) & (level + 1 < LEVELS)
-            entries = tree[place[:, None] + np.arange(8)].astype(np.int64)
-            linked = large & (entries > 0) & (entries + 8 <= tree.size)
-            # Of a divided octant: 0, or -1 if the entry is no place of a cell.
-            got.append(np.where(large, linked.astype(np.int64) - 1, entries).ravel())
-            want.append(np.where(large, 0, LEAF + counts).ravel())
-            if not np.array_equal(linked, large):
-                break
-            place = entries[large]
-            inner.append(place)
-        taken = numbers[np.lexsort((numbers, expected.leaves))]
-        wanted = expected.order[np.lexsort((expected.order, expected.leaves))]
-        places = np.sort(np.concatenate(inner)) if inner else np.zeros(0, np.int64)
-        done = combine(
-            compare("tree entry", np.concatenate(got), np.concatenate(want), details=details),
-            compare("words of the tree", [nodes], [8 * cells]),
-            compare("finished particles", [finished], [len(expected.order)]),
-            compare("particle", taken, wanted),
-        )
-        if not done.correct:
-            return done
-        return combine(done, compare("place of a cell", places, 8 * np.arange(1, cells)))
+        return combine(check_partition(expected, leaf, numbers, tree.numpy(), *counters), waited)
 
 
-class FencedStealing(Stealing):
-    """``dlb-rcc`` on one input."""
-
-    fenced = True
-
-
-def stealing_parameters() -> tuple[Parameter, ...]:
-    """The parameters of both workloads."""
-    return (
-        Parameter(
-            name="particles",
-            kind="int",
-            minimum=1,
-            maximum=1 << 22,
-            defaults={"tiny": 300, "small": 32000, "paper": 100000},
-            text="number of particles, 32 bytes each in two arrays",
-        ),
-        Parameter(
-            name="leaf",
-            kind="int",
-            minimum=1,
-            maximum=1 << 20,
-            defaults={"tiny": 16, "small": 20, "paper": 20},
-            text="largest number of particles of a leaf (assumed)",
-        ),
-        Parameter(
-            name="block",
-            kind="int",
-            minimum=32,
-            maximum=1024,
-            defaults={"tiny": 64, "small": 192, "paper": 192},
-            text="threads per block",
-        ),
-        Parameter(
-            name="blocks_per_core",
-            kind="int",
-            minimum=1,
-            maximum=8,
-            defaults={"tiny": 1, "small": 8, "paper": 8},
-            text="blocks per core; 8 of 192 threads fill 48 warps",
-        ),
-        Parameter(
-            name="patience",
-            kind="int",
-            minimum=100,
-            maximum=1 << 30,
-            defaults={"tiny": 400, "small": 1 << 13, "paper": 1 << 16},
-            text="failed dequeues after which a block gives up, since copies may stay stale",
-        ),
-    )
+def clustered(rng: Generator, count: int) -> NDArray[np.int32]:
+    """Clusters of 100 particles; each fills a cube, about a tenth as wide as the space."""
+    clusters = -(-count // CLUSTER)
+    middles = np.repeat(rng.uniform(-400, 400, (3, clusters)), CLUSTER, axis=1)[:, :count]
+    points = middles + rng.uniform(-50, 50, (3, count))
+    return ((points + 512) * (1 << LEVELS) / 1024).astype(np.int32)
 
 
-for _id, _papers, _class in (("dlb", ("T", "R"), Stealing), ("dlb-rcc", ("R",), FencedStealing)):
-    REGISTRY.add(
-        workload(
-            _class,
-            id=_id,
-            title="octree partition, one non-blocking task queue per block, with work stealing"
-            + (", fences added" if _class.fenced else ""),
-            group="I",
-            papers=_papers,
-            needs_coherence=True,
-            check="each task executed exactly once, each particle in its leaf",
-            parameters=stealing_parameters(),
-        )
-    )
+stealing("dlb", "TR", fenced=False)
+stealing("dlb-rcc", "R", fenced=True)

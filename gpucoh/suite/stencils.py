@@ -14,21 +14,15 @@ other block stores.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
 from gpucoh.suite import inputs
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, blocks_for, compare, file, whole
 from gpucoh.suite.buffers import ReadOnlyF32
 from gpucoh.suite.declaration import workload
 
@@ -137,136 +131,89 @@ def reference_hotspot(
     return field
 
 
-@dataclass(frozen=True)
-class HotSpot:
-    """``hsp`` on one input."""
+IMAGE = file(f"initial temperature: {inputs.IMAGE_KINDS}; default: matplotlib's elevation model")
+ROWS = whole("rows of the grid, to which the image is resampled", 1, 16384, 64, 512, 512)
+COLUMNS = whole("columns of the grid", 1, 16384, 64, 512, 512)
+STEPS = whole("time steps", 1, 10000, 2)
+CHECK = "bitwise equal to NumPy's f32, step by step"
 
+
+def steps_per_launch_in(tile: tuple[int, int]) -> Any:
+    """The parameter: a tile keeps at least two rows."""
+    return whole("time steps in the scratchpad per launch", 1, tile[1] // 2 - 1, 2)
+
+
+@dataclass(frozen=True)
+class Die:
+    """A chip with its temperature and power in each cell."""
+
+    chip: Chip
     temperature: NDArray[np.float32]
     power: NDArray[np.float32]
-    chip: Chip
-    steps: int
-    steps_per_launch: int
-    tile: tuple[int, int]
 
-    @classmethod
-    def prepare(cls, setting: Setting) -> HotSpot:
-        """Temperature from the image (50 to 70 degrees), random power up to the die's
-        maximum.
-        """
-        rows, columns = setting.integer("rows"), setting.integer("columns")
-        chip = Chip.of_grid(rows, columns)
-        image = inputs.resample(inputs.read_image(setting.file("image")), rows, columns)
-        temperature = np.float32(50.0) + np.float32(20.0) * image
-        power = (setting.rng().random((rows, columns)) * 3.0e6 * chip.cell_area).astype(np.float32)
-        return cls(
-            temperature,
-            power,
-            chip,
-            setting.integer("steps"),
-            setting.integer("steps_per_launch"),
-            TILE if setting.workload == "hsp" else LINE_TILE,
+
+def die(rng: Generator, image: str | None = IMAGE, rows: int = ROWS, columns: int = COLUMNS) -> Die:
+    """Temperature from the image (50 to 70 degrees), random power up to the die's maximum."""
+    chip = Chip.of_grid(rows, columns)
+    grey = inputs.resample(inputs.read_image(image), rows, columns)
+    temperature = np.float32(50.0) + np.float32(20.0) * grey
+    power = (rng.random((rows, columns)) * 3.0e6 * chip.cell_area).astype(np.float32)
+    return Die(chip, temperature, power)
+
+
+def simulate(
+    gpu: GpuLike, given: Die, steps: int, steps_per_launch: int, tile: tuple[int, int]
+) -> Outcome:
+    """Ping-pong between two arrays, ``steps_per_launch`` steps per launch."""
+    rows, columns = given.temperature.shape
+    chip, (wide, high) = given.chip, tile
+    power = gpu.array(given.power.ravel())
+    source = gpu.array(given.temperature.ravel())
+    target = gpu.zeros(rows * columns, np.float32)
+    done = 0
+    while done < steps:
+        now = min(steps_per_launch, steps - done)
+        gpu.launch(
+            hotspot,
+            grid=(blocks_for(columns, wide - 2 * now), blocks_for(rows, high - 2 * now)),
+            block=tile,
+            args=(
+                power,
+                source,
+                target,
+                rows,
+                columns,
+                now,
+                chip.rate,
+                chip.across,
+                chip.down,
+                chip.out,
+            ),
         )
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """Ping-pong between two arrays, ``steps_per_launch`` steps per launch."""
-        rows, columns = self.temperature.shape
-        power = gpu.array(self.power.ravel())
-        source = gpu.array(self.temperature.ravel())
-        target = gpu.zeros(rows * columns, np.float32)
-        done = 0
-        while done < self.steps:
-            steps = min(self.steps_per_launch, self.steps - done)
-            wide, high = self.tile
-            gpu.launch(
-                hotspot,
-                grid=(blocks_for(columns, wide - 2 * steps), blocks_for(rows, high - 2 * steps)),
-                block=self.tile,
-                args=(
-                    power,
-                    source,
-                    target,
-                    rows,
-                    columns,
-                    steps,
-                    self.chip.rate,
-                    self.chip.across,
-                    self.chip.down,
-                    self.chip.out,
-                ),
-            )
-            source, target = target, source
-            done += steps
-        result = source.numpy().reshape(rows, columns)
-        expected = reference_hotspot(self.temperature, self.power, self.chip, self.steps)
-        return compare("temperature", result, expected, details={"cells": rows * columns})
+        source, target = target, source
+        done += now
+    result = source.numpy().reshape(rows, columns)
+    expected = reference_hotspot(given.temperature, given.power, chip, steps)
+    return compare("temperature", result, expected, details={"cells": rows * columns})
 
 
-def _parameters(rows_of_tile: int) -> tuple[Parameter, ...]:
-    return (
-        Parameter(
-            name="image",
-            kind="file",
-            defaults=None,
-            text=f"initial temperature: {inputs.IMAGE_KINDS}; default: matplotlib's elevation model",
-        ),
-        Parameter(
-            name="rows",
-            kind="int",
-            minimum=1,
-            maximum=16384,
-            defaults={"tiny": 64, "small": 512, "paper": 512},
-            text="rows of the grid, to which the image is resampled",
-        ),
-        Parameter(
-            name="columns",
-            kind="int",
-            minimum=1,
-            maximum=16384,
-            defaults={"tiny": 64, "small": 512, "paper": 512},
-            text="columns of the grid",
-        ),
-        Parameter(
-            name="steps",
-            kind="int",
-            minimum=1,
-            maximum=10000,
-            defaults=2,
-            text="time steps",
-        ),
-        Parameter(
-            name="steps_per_launch",
-            kind="int",
-            minimum=1,
-            maximum=rows_of_tile // 2 - 1,
-            defaults=2,
-            text="time steps in the scratchpad per launch",
-        ),
-    )
+@workload(id="hsp", aliases=("hs",), group="AN", papers="TRD", check=CHECK, input=die)
+def tiles(
+    gpu: GpuLike,
+    given: Die,
+    steps: int = STEPS,
+    steps_per_launch: int = steps_per_launch_in(TILE),
+) -> Outcome:
+    """HotSpot 2-D thermal stencil with scratchpad tiles, several time steps per launch"""
+    return simulate(gpu, given, steps, steps_per_launch, TILE)
 
 
-REGISTRY.add(
-    workload(
-        HotSpot,
-        id="hsp",
-        aliases=("hs",),
-        title="HotSpot 2-D thermal stencil with scratchpad tiles, several time steps per launch",
-        group="AN",
-        papers=("T", "R", "D"),
-        needs_coherence=False,
-        check="bitwise equal to NumPy's f32, step by step",
-        parameters=_parameters(TILE[1]),
-    )
-)
-
-REGISTRY.add(
-    workload(
-        HotSpot,
-        id="hsp-rcc",
-        title="HotSpot with tiles whose stored rows are whole lines",
-        group="A",
-        papers=("R",),
-        needs_coherence=False,
-        check="bitwise equal to NumPy's f32, step by step",
-        parameters=_parameters(LINE_TILE[1]),
-    )
-)
+@workload(id="hsp-rcc", group="A", papers="R", check=CHECK, input=die)
+def tiles_of_lines(
+    gpu: GpuLike,
+    given: Die,
+    steps: int = STEPS,
+    steps_per_launch: int = steps_per_launch_in(LINE_TILE),
+) -> Outcome:
+    """HotSpot with tiles whose stored rows are whole lines"""
+    return simulate(gpu, given, steps, steps_per_launch, LINE_TILE)

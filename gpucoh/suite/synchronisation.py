@@ -9,7 +9,7 @@ stay stale. The flag barrier polls with loads alone and gives up after a number 
 from __future__ import annotations
 
 from gpucoh import lang
-from gpucoh.suite.base import Parameter
+from gpucoh.suite.base import choice
 
 LOOKS = 64  # every LOOKS-th poll of the counter barrier's flag is an atomic
 FLAG = 32  # the flag's word: not in the counter's line
@@ -91,12 +91,10 @@ def flag_barrier(
     return tries
 
 
-PAUSES = Parameter(
-    name="pauses",
-    kind="choice",
-    choices=("compiled", "kept"),
-    defaults="compiled",
-    text="empty back-off loops: compiled, they leave no code; kept, they pause as written",
+PAUSES = choice(
+    "empty back-off loops: compiled, they leave no code; kept, they pause as written",
+    ("compiled", "kept"),
+    "compiled",
 )
 
 

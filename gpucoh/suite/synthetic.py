@@ -12,22 +12,16 @@ accesses.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    combine,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, Refused, choice, combine, compare, real, whole
 from gpucoh.suite.buffers import ReadOnlyI32
 from gpucoh.suite.declaration import workload
 
@@ -181,7 +175,7 @@ class Shape:
 class Traffic:
     """The parameters of ``synthetic``; the workload's description below documents them."""
 
-    seed: int
+    rng: Generator  # whose next numbers are those of table and data
     working_set_lines: int
     sharing: int
     scope: str
@@ -197,53 +191,6 @@ class Traffic:
     spread: int
     shift: int
     mixed: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Traffic:
-        """From checked parameters; a preset gives those that the user did not set."""
-        preset = {
-            k: v for k, v in PRESETS[setting.choice("preset")].items() if k not in setting.given
-        }
-        setting = replace(setting, params={**setting.params, **preset})
-        reads, atomics = setting.real("reads"), setting.real("atomics")
-        if reads + atomics > 1:
-            raise setting.refuse(
-                f"reads + atomics is {reads + atomics:g}; allowed: at most 1 (the rest are writes)"
-            )
-        sharing, scope = setting.integer("sharing"), setting.choice("scope")
-        blocks, warps = setting.integer("blocks_per_core"), setting.integer("warps_per_block")
-        if scope == "cta" and sharing != 1 and "sharing" in setting.given:
-            raise setting.refuse(f"sharing is {sharing} with scope cta; allowed: 1, a block alone")
-        if scope == "cu" and sharing != blocks and "sharing" in setting.given:
-            raise setting.refuse(
-                f"sharing is {sharing} with scope cu; allowed: {blocks}, the blocks of a core"
-            )
-        sharing = {"cta": 1, "cu": blocks, "gpu": sharing}[scope]
-        mixed = setting.integer("false_sharing")
-        if mixed & (mixed - 1) or (sharing * warps) % mixed:
-            raise setting.refuse(
-                f"false_sharing is {mixed}; allowed: a power of two that divides "
-                f"the {sharing * warps} warps of a group"
-            )
-        operations, period = setting.integer("operations"), setting.integer("period")
-        return cls(
-            seed=setting.seed,
-            working_set_lines=setting.integer("working_set") * 1024 // (4 * LANES),
-            sharing=sharing,
-            scope=scope,
-            blocks_per_core=blocks,
-            warps_per_block=warps,
-            operations=operations,
-            period=min(period, operations) or operations,
-            reads=reads,
-            atomics=atomics,
-            reuse=setting.real("reuse"),
-            distance=setting.integer("distance"),
-            zipf=setting.real("zipf"),
-            spread=setting.integer("spread"),
-            shift=setting.integer("shift"),
-            mixed=mixed.bit_length() - 1,
-        )
 
     def shape(self, cores: int) -> Shape:
         """The grid on a machine of ``cores`` cores, without blocks that do not fill a group."""
@@ -270,56 +217,6 @@ class Traffic:
             dice < self.reads, READ, np.where(dice < self.reads + self.atomics, COUNT, WRITE)
         )
         return np.asarray(lines * 4 + kinds, np.int32)
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch of a grid that is resident as a whole."""
-        shape = self.shape(gpu.machine.cores)
-        rng = np.random.default_rng(self.seed)
-        table = self.table(shape, rng)
-        start = rng.integers(0, 1 << 20, (shape.groups, 2, shape.lines, LANES), dtype=np.int32)
-        threads = shape.warps_per_block * LANES
-        order = self.places(shape)
-        memory = np.empty((shape.groups, 2, shape.lines * LANES), np.int32)
-        memory[..., order] = start.reshape(shape.groups, 2, -1)
-        data = gpu.array(memory.ravel())
-        counters = gpu.zeros(shape.groups * COUNTER_LINES * LANES, np.int32)
-        sums = gpu.zeros(shape.blocks * threads, np.int32)
-        phases = max(1, self.operations // self.period)
-        barrier_kind = 0 if shape.sharing == 1 else 1 if shape.by_core else 2
-        gpu.launch(
-            run_phases,
-            grid=shape.blocks,
-            block=threads,
-            args=(
-                gpu.array(table.ravel()),
-                data,
-                counters,
-                sums,
-                gpu.zeros(shape.groups * LANES, np.int32),
-                shape.lines,
-                shape.sharing,
-                phases,
-                self.period,
-                self.spread,
-                self.shift,
-                self.mixed,
-                barrier_kind,
-            ),
-        )
-        expected = reference_phases(
-            shape, table, start, phases, self.period, self.spread, self.shift
-        )
-        details: dict[str, Any] = {
-            "blocks": shape.blocks,
-            "groups": shape.groups,
-            "lines": shape.lines,
-        }
-        words = data.numpy().reshape(memory.shape)[..., order].reshape(start.shape)
-        return combine(
-            compare("sum", sums.numpy(), expected[0], details=details),
-            compare("data", words, expected[1]),
-            compare("counter", counters.numpy().reshape(expected[2].shape), expected[2]),
-        )
 
     def places(self, shape: Shape) -> NDArray[np.int64]:
         """Position of word ``line * LANES + lane`` of a warp's line in a half, as in the device
@@ -376,103 +273,145 @@ def reference_phases(
     return sums.view(np.int32).ravel(), data, counters
 
 
-def _number(
-    name: str, low: float, high: float, defaults: Any, text: str, kind: Any = "int"
-) -> Parameter:
-    return Parameter(name=name, kind=kind, minimum=low, maximum=high, defaults=defaults, text=text)
+def traffic_of(
+    rng: Generator,
+    given: frozenset[str],
+    preset: str = choice(
+        "where most accesses hit: sets sizes and mix unless they are given", tuple(PRESETS), "none"
+    ),
+    working_set: int = whole("KiB per half and group of blocks", 1, 65536, 4, 16, 64),
+    sharing: int = whole(
+        "blocks that share a region (scope gpu; cta: 1, cu: the core's blocks)", 1, 256, 4
+    ),
+    scope: str = choice(
+        "who shares: one block, the blocks of a core, blocks on different cores",
+        ("cta", "cu", "gpu"),
+        "gpu",
+    ),
+    blocks_per_core: int = whole("blocks per core, all resident", 1, 8, 1, 3, 4),
+    warps_per_block: int = whole("units of 32 threads per block", 1, 16, 2, 4, 6),
+    operations: int = whole("accesses per thread", 1, 1 << 20, 32, 256, 4096),
+    period: int = whole("accesses per phase; 0: one phase", 0, 1 << 20, 8, 32, 64),
+    reads: float = real("fraction of accesses that are loads", 0, 1, 0.7),
+    atomics: float = real("fraction that are atomics; the rest are stores", 0, 1, 0.05),
+    reuse: float = real(
+        "probability that an access takes the line used `distance` accesses ago", 0, 1, 0.3
+    ),
+    distance: int = whole("reuse distance in accesses", 1, TABLE - 1, 4),
+    zipf: float = real("skew of the lines drawn; 0: uniform", 0, 4, 0.6),
+    spread: int = whole("lines that the lanes of one load touch; 1: coalesced", 1, LANES, 1),
+    shift: int = whole(
+        "lines by which each warp of a group shifts its accesses from the previous warp's",
+        0,
+        1 << 16,
+        0,
+    ),
+    false_sharing: int = whole("warps that own words of one line, a power of two", 1, LANES, 1),
+) -> Traffic:
+    """From checked parameters; a preset gives those that the user did not set."""
+    values: dict[str, Any] = {
+        "working_set": working_set,
+        "sharing": sharing,
+        "reads": reads,
+        "atomics": atomics,
+        "period": period,
+        "zipf": zipf,
+        "reuse": reuse,
+        "shift": shift,
+    }
+    values |= {name: value for name, value in PRESETS[preset].items() if name not in given}
+    if values["reads"] + values["atomics"] > 1:
+        raise Refused(
+            f"reads + atomics is {values['reads'] + values['atomics']:g}; allowed: at most 1 (the rest are writes)"
+        )
+    sharing = values["sharing"]
+    if scope == "cta" and sharing != 1 and "sharing" in given:
+        raise Refused(f"sharing is {sharing} with scope cta; allowed: 1, a block alone")
+    if scope == "cu" and sharing != blocks_per_core and "sharing" in given:
+        raise Refused(
+            f"sharing is {sharing} with scope cu; allowed: {blocks_per_core}, the blocks of a core"
+        )
+    sharing = {"cta": 1, "cu": blocks_per_core, "gpu": sharing}[scope]
+    if false_sharing & (false_sharing - 1) or (sharing * warps_per_block) % false_sharing:
+        raise Refused(
+            f"false_sharing is {false_sharing}; allowed: a power of two that divides "
+            f"the {sharing * warps_per_block} warps of a group"
+        )
+    return Traffic(
+        rng=rng,
+        working_set_lines=values["working_set"] * 1024 // (4 * LANES),
+        sharing=sharing,
+        scope=scope,
+        blocks_per_core=blocks_per_core,
+        warps_per_block=warps_per_block,
+        operations=operations,
+        period=min(values["period"], operations) or operations,
+        reads=values["reads"],
+        atomics=values["atomics"],
+        reuse=values["reuse"],
+        distance=distance,
+        zipf=values["zipf"],
+        spread=spread,
+        shift=values["shift"],
+        mixed=false_sharing.bit_length() - 1,
+    )
 
 
-REGISTRY.add(
-    workload(
-        Traffic,
-        id="synthetic",
-        title="parametric traffic: groups of blocks read what they wrote in the previous phase",
-        group="I",
-        papers=(),
-        needs_coherence=True,
-        check="sums of all values read, data and counters as computed by NumPy",
-        parameters=(
-            Parameter(
-                name="preset",
-                kind="choice",
-                choices=tuple(PRESETS),
-                defaults="none",
-                text="where most accesses hit: sets sizes and mix unless they are given",
-            ),
-            _number(
-                "working_set",
-                1,
-                65536,
-                {"tiny": 4, "small": 16, "paper": 64},
-                "KiB per half and group of blocks",
-            ),
-            _number(
-                "sharing",
-                1,
-                256,
-                4,
-                "blocks that share a region (scope gpu; cta: 1, cu: the core's blocks)",
-            ),
-            Parameter(
-                name="scope",
-                kind="choice",
-                choices=("cta", "cu", "gpu"),
-                defaults="gpu",
-                text="who shares: one block, the blocks of a core, blocks on different cores",
-            ),
-            _number(
-                "blocks_per_core",
-                1,
-                8,
-                {"tiny": 1, "small": 3, "paper": 4},
-                "blocks per core, all resident",
-            ),
-            _number(
-                "warps_per_block",
-                1,
-                16,
-                {"tiny": 2, "small": 4, "paper": 6},
-                "units of 32 threads per block",
-            ),
-            _number(
-                "operations",
-                1,
-                1 << 20,
-                {"tiny": 32, "small": 256, "paper": 4096},
-                "accesses per thread",
-            ),
-            _number(
-                "period",
-                0,
-                1 << 20,
-                {"tiny": 8, "small": 32, "paper": 64},
-                "accesses per phase; 0: one phase",
-            ),
-            _number("reads", 0, 1, 0.7, "fraction of accesses that are loads", "float"),
-            _number(
-                "atomics", 0, 1, 0.05, "fraction that are atomics; the rest are stores", "float"
-            ),
-            _number(
-                "reuse",
-                0,
-                1,
-                0.3,
-                "probability that an access takes the line used `distance` accesses ago",
-                "float",
-            ),
-            _number("distance", 1, TABLE - 1, 4, "reuse distance in accesses"),
-            _number("zipf", 0, 4, 0.6, "skew of the lines drawn; 0: uniform", "float"),
-            _number("spread", 1, LANES, 1, "lines that the lanes of one load touch; 1: coalesced"),
-            _number(
-                "shift",
-                0,
-                1 << 16,
-                0,
-                "lines by which each warp of a group shifts its accesses from the previous warp's",
-            ),
-            _number(
-                "false_sharing", 1, LANES, 1, "warps that own words of one line, a power of two"
-            ),
+@workload(
+    id="synthetic",
+    group="I",
+    check="sums of all values read, data and counters as computed by NumPy",
+    input=traffic_of,
+)
+def synthetic(gpu: GpuLike, traffic: Traffic) -> Outcome:
+    """parametric traffic: groups of blocks read what they wrote in the previous phase
+
+    One launch of a grid that is resident as a whole.
+    """
+    shape = traffic.shape(gpu.machine.cores)
+    rng = copy.deepcopy(traffic.rng)
+    table = traffic.table(shape, rng)
+    start = rng.integers(0, 1 << 20, (shape.groups, 2, shape.lines, LANES), dtype=np.int32)
+    threads = shape.warps_per_block * LANES
+    order = traffic.places(shape)
+    memory = np.empty((shape.groups, 2, shape.lines * LANES), np.int32)
+    memory[..., order] = start.reshape(shape.groups, 2, -1)
+    data = gpu.array(memory.ravel())
+    counters = gpu.zeros(shape.groups * COUNTER_LINES * LANES, np.int32)
+    sums = gpu.zeros(shape.blocks * threads, np.int32)
+    phases = max(1, traffic.operations // traffic.period)
+    barrier_kind = 0 if shape.sharing == 1 else 1 if shape.by_core else 2
+    gpu.launch(
+        run_phases,
+        grid=shape.blocks,
+        block=threads,
+        args=(
+            gpu.array(table.ravel()),
+            data,
+            counters,
+            sums,
+            gpu.zeros(shape.groups * LANES, np.int32),
+            shape.lines,
+            shape.sharing,
+            phases,
+            traffic.period,
+            traffic.spread,
+            traffic.shift,
+            traffic.mixed,
+            barrier_kind,
         ),
     )
-)
+    expected = reference_phases(
+        shape, table, start, phases, traffic.period, traffic.spread, traffic.shift
+    )
+    details: dict[str, Any] = {
+        "blocks": shape.blocks,
+        "groups": shape.groups,
+        "lines": shape.lines,
+    }
+    words = data.numpy().reshape(memory.shape)[..., order].reshape(start.shape)
+    return combine(
+        compare("sum", sums.numpy(), expected[0], details=details),
+        compare("data", words, expected[1]),
+        compare("counter", counters.numpy().reshape(expected[2].shape), expected[2]),
+    )

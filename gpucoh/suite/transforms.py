@@ -15,21 +15,14 @@ states none).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
 from gpucoh.base.late import LATE_IMPORT
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Setting,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, compare, whole
 from gpucoh.suite.buffers import PLACEMENT_SEED, ReadOnlyF32, place
 from gpucoh.suite.declaration import workload
 
@@ -179,113 +172,70 @@ def cosines() -> NDArray[np.float32]:
     return found
 
 
-@dataclass(frozen=True)
-class CosineTransforms:
-    """``dct`` on one input."""
+@workload(id="fft", group="N", papers="S", check="the transforms equal NumPy's within 1e-3")
+def transforms(
+    gpu: GpuLike,
+    rng: Generator,
+    transforms: int = whole("transforms, one a block", 1, 1 << 17, 4, 256, 24576),
+    launches: int = whole("launches on the same input", 1, 1000, 2, 3, 11),
+    placement_seed: int = PLACEMENT_SEED,
+) -> Outcome:
+    """Fourier transforms of 512 points, radix 8 through the scratchpad, out of place
 
-    image: NDArray[np.float32]
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> CosineTransforms:
-        """Random words, 0 to 255."""
-        shape = SIDE * setting.integer("rows"), SIDE * setting.integer("columns")
-        return cls(setting.rng().uniform(0, 255, shape).astype(np.float32))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch."""
-        with LATE_IMPORT:
-            import scipy.fft
-        rows, columns = (size // SIDE for size in self.image.shape)
-        target = gpu.zeros(self.image.size, np.float32)
-        table = cosines()
+    Random points, parts from -1 to 1. Launches that all do the same.
+    """
+    points = rng.uniform(-1, 1, (transforms, POINTS, 2)).astype(np.float32)
+    zeros = points.size, np.float32
+    source, target = place(gpu, placement_seed, points.ravel(), zeros)
+    for _ in range(launches):
         gpu.launch(
-            transform_piece,
-            grid=(columns, rows),
-            block=(SIDE, SIDE),
-            args=(
-                gpu.array(self.image.ravel()),
-                gpu.array(table.ravel()),
-                gpu.array(table.T.ravel()),
-                target,
-                self.image.shape[1],
-            ),
+            transform,
+            grid=transforms,
+            block=BLOCK,
+            args=(source, target),
             placement="static",
         )
-        pieces = self.image.reshape(rows, SIDE, columns, SIDE)
-        expected = scipy.fft.dctn(pieces.astype(np.float64), axes=(1, 3), norm="ortho")
-        found = target.numpy().reshape(pieces.shape)
-        return compare("word", found, expected, tolerance=1e-3, details={"pieces": rows * columns})
-
-
-@dataclass(frozen=True)
-class Transforms:
-    """``fft`` on one input."""
-
-    points: NDArray[np.float32]  # (transforms, POINTS, 2)
-    launches: int
-    placement_seed: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Transforms:
-        """Random points, parts from -1 to 1."""
-        shape = setting.integer("transforms"), POINTS, 2
-        return cls(
-            setting.rng().uniform(-1, 1, shape).astype(np.float32),
-            setting.integer("launches"),
-            setting.integer("placement_seed"),
-        )
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """Launches that all do the same."""
-        zeros = self.points.size, np.float32
-        source, target = place(gpu, self.placement_seed, self.points.ravel(), zeros)
-        for _ in range(self.launches):
-            gpu.launch(
-                transform,
-                grid=len(self.points),
-                block=BLOCK,
-                args=(source, target),
-                placement="static",
-            )
-        expected = np.fft.fft(self.points[..., 0] + 1j * self.points[..., 1])
-        return compare(
-            "number",
-            target.numpy().reshape(self.points.shape),
-            np.stack([expected.real, expected.imag], axis=-1),
-            tolerance=1e-3,
-            details={"points": self.points.size // 2},
-        )
-
-
-REGISTRY.add(
-    workload(
-        Transforms,
-        id="fft",
-        title="Fourier transforms of 512 points, radix 8 through the scratchpad, out of place",
-        group="N",
-        papers=("S",),
-        needs_coherence=False,
-        check="the transforms equal NumPy's within 1e-3",
-        parameters=(
-            scaled("transforms", 1, 1 << 17, 4, 256, 24576, "transforms, one a block"),
-            scaled("launches", 1, 1000, 2, 3, 11, "launches on the same input"),
-            PLACEMENT_SEED,
-        ),
+    expected = np.fft.fft(points[..., 0] + 1j * points[..., 1])
+    return compare(
+        "number",
+        target.numpy().reshape(points.shape),
+        np.stack([expected.real, expected.imag], axis=-1),
+        tolerance=1e-3,
+        details={"points": points.size // 2},
     )
-)
 
-REGISTRY.add(
-    workload(
-        CosineTransforms,
-        id="dct",
-        title="cosine transforms of 8 x 8 words, inputs and coefficients straight from memory",
-        group="N",
-        papers=("Q",),
-        needs_coherence=False,
-        check="the transforms equal scipy's within 1e-3",
-        parameters=(
-            scaled("rows", 1, 1024, 2, 8, 8, "rows of pieces"),
-            scaled("columns", 1, 1024, 2, 8, 8, "columns of pieces"),
+
+@workload(id="dct", group="N", papers="Q", check="the transforms equal scipy's within 1e-3")
+def cosine_transforms(
+    gpu: GpuLike,
+    rng: Generator,
+    rows: int = whole("rows of pieces", 1, 1024, 2, 8, 8),
+    columns: int = whole("columns of pieces", 1, 1024, 2, 8, 8),
+) -> Outcome:
+    """cosine transforms of 8 x 8 words, inputs and coefficients straight from memory
+
+    Random words, 0 to 255. One launch.
+    """
+    shape = SIDE * rows, SIDE * columns
+    image = rng.uniform(0, 255, shape).astype(np.float32)
+    with LATE_IMPORT:
+        import scipy.fft
+    target = gpu.zeros(image.size, np.float32)
+    table = cosines()
+    gpu.launch(
+        transform_piece,
+        grid=(columns, rows),
+        block=(SIDE, SIDE),
+        args=(
+            gpu.array(image.ravel()),
+            gpu.array(table.ravel()),
+            gpu.array(table.T.ravel()),
+            target,
+            image.shape[1],
         ),
+        placement="static",
     )
-)
+    pieces = image.reshape(rows, SIDE, columns, SIDE)
+    expected = scipy.fft.dctn(pieces.astype(np.float64), axes=(1, 3), norm="ortho")
+    found = target.numpy().reshape(pieces.shape)
+    return compare("word", found, expected, tolerance=1e-3, details={"pieces": rows * columns})

@@ -16,22 +16,13 @@ are inferred, too: the original leaves them to the runtime. Quadrature and cross
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Setting,
-    blocks_for,
-    combine,
-    compare,
-    scaled,
-)
+from gpucoh.suite.base import GpuLike, Outcome, Refused, blocks_for, combine, compare, whole
 from gpucoh.suite.buffers import (
     PLACEMENT_SEED,
     ReadOnlyF32,
@@ -330,130 +321,103 @@ def sum_angles(
         lang.barrier()
 
 
-@dataclass(frozen=True)
-class Transport:
-    """``snapc`` on one input."""
-
-    problem: Problem
-    outers: int
-    inners: int
-    placement_seed: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Transport:
-        """Random cross sections and sources."""
-        angles = setting.integer("angles")
-        if angles & (angles - 1):
-            raise setting.refuse(
-                f"parameter angles is {angles}; allowed: a power of two up to {MOST_ANGLES}"
-            )
-        sizes = setting.integer("side"), angles, setting.integer("groups")
-        return cls(
-            Problem.random(setting.rng(), *sizes),
-            setting.integer("outers"),
-            setting.integer("inners"),
-            setting.integer("placement_seed"),
-        )
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One time step, which begins without flux."""
-        it = self.problem
-        side, angles, groups = it.side, it.angles, it.groups
-        cells = side**3
-        count = cells * groups * angles
-        sizes = [3 * angles, groups, count, cells * groups * MOMENTS, cells * groups * MOMENTS]
-        sizes += [cells * groups, cells * groups * (MOMENTS - 1)]
-        sizes += 3 * [side * side * groups * angles] + 16 * [count]
-        every = list(planes(side))
-        given = it.cosines, it.coefficients, it.weights, it.cross_sections, it.velocities
-        arrays = place(
-            gpu,
-            self.placement_seed,
-            np.concatenate(every).ravel(),
-            *(doubles(values) for values in (*given, it.scattering, it.fixed)),
-            *((2 * size, np.float32) for size in sizes),
-        )
-        plane_cells, cosines, coefficients, weights, sections, velocities = arrays[:6]
-        scattering, fixed, faces, times, inverse, outer, inner, scalar, moments = arrays[6:15]
-        edges, old, new = arrays[15:18], arrays[18:26], arrays[26:34]
-        launches = 0
-
-        def launch(kernel: lang.Kernel, threads: int, *args: Any) -> None:
-            nonlocal launches
-            launches += 1
-            grid = blocks_for(threads, BLOCK)
-            gpu.launch(kernel, grid=grid, block=BLOCK, args=args, placement="static")
-
-        def sum_up(result: Any, begin: int, end: int) -> None:
-            nonlocal launches
-            launches += 1
-            gpu.launch(
-                sum_angles,
-                grid=(cells, groups),
-                block=angles,
-                args=(*new, *old, weights, coefficients, result, angles, groups, begin, end),
-                placement="static",
-            )
-
-        launch(clear, cells * groups, scalar, cells * groups)
-        launch(clear, sizes[6], moments, sizes[6])
-        for _ in range(self.outers):
-            launch(time_terms, groups, velocities, times, RATE, groups)
-            launch(face_terms, 3 * angles, cosines, faces, 1 / side, angles)
-            launch(denominators, count, sections, faces, times, inverse, angles, groups, count)
-            fluxes = scattering, scalar, moments
-            launch(outer_source, cells, fixed, *fluxes, outer, groups, cells)
-            for _ in range(self.inners):
-                launch(inner_source, cells, outer, *fluxes, inner, groups, cells)
-                for octant in range(len(OCTANTS)):
-                    for edge in edges:
-                        launch(clear, sizes[7], edge, sizes[7])
-                    tables = inner, coefficients, faces, times, sections, inverse
-                    first = 0
-                    for plane in every:
-                        size = angles, groups, side, octant
-                        vectors = old[octant], *edges, new[octant]
-                        launch(
-                            sweep_plane,
-                            len(plane) * groups * angles,
-                            plane_cells,
-                            *tables,
-                            *vectors,
-                            first,
-                            len(plane),
-                            *size,
-                        )
-                        first += len(plane)
-                sum_up(scalar, 0, 1)
-                sum_up(moments, 1, MOMENTS)
-        details = {"cells": cells, "launches": launches}
-        expected, expected_moments = Reference(it, self.outers, self.inners).solve()
-        found, found_moments = (
-            values_of(array.numpy()).reshape(like.shape)
-            for array, like in ((scalar, expected), (moments, expected_moments))
-        )
-        return combine(
-            compare("flux", found, expected, tolerance=1e-4, floor=1e-2, details=details),
-            compare("moment", found_moments, expected_moments, tolerance=1e-3, floor=1e-2),
-        )
-
-
-REGISTRY.add(
-    workload(
-        Transport,
-        id="snapc",
-        title="discrete ordinates transport: eight sweeps by diagonal planes, a launch each",
-        group="KN",
-        papers=("S",),
-        needs_coherence=False,
-        check="scalar flux and moments equal NumPy's within 1e-4 and 1e-3",
-        parameters=(
-            scaled("side", 1, 64, 2, 4, 12, "cells a side"),
-            scaled("angles", 1, MOST_ANGLES, 8, 32, 64, "angles an octant, a power of two"),
-            scaled("groups", 1, 256, 2, 4, 30, "groups of energy"),
-            scaled("outers", 1, 100, 1, 1, 1, "outer iterations"),
-            scaled("inners", 1, 100, 1, 2, 10, "inner iterations of each outer one"),
-            PLACEMENT_SEED,
-        ),
-    )
+@workload(
+    id="snapc",
+    group="KN",
+    papers="S",
+    check="scalar flux and moments equal NumPy's within 1e-4 and 1e-3",
 )
+def transport(
+    gpu: GpuLike,
+    rng: Generator,
+    side: int = whole("cells a side", 1, 64, 2, 4, 12),
+    angles: int = whole("angles an octant, a power of two", 1, MOST_ANGLES, 8, 32, 64),
+    groups: int = whole("groups of energy", 1, 256, 2, 4, 30),
+    outers: int = whole("outer iterations", 1, 100, 1),
+    inners: int = whole("inner iterations of each outer one", 1, 100, 1, 2, 10),
+    placement_seed: int = PLACEMENT_SEED,
+) -> Outcome:
+    """discrete ordinates transport: eight sweeps by diagonal planes, a launch each
+
+    Random cross sections and sources. One time step, which begins without flux.
+    """
+    if angles & (angles - 1):
+        raise Refused(f"parameter angles is {angles}; allowed: a power of two up to {MOST_ANGLES}")
+    it = Problem.random(rng, side, angles, groups)
+    cells = side**3
+    count = cells * groups * angles
+    sizes = [3 * angles, groups, count, cells * groups * MOMENTS, cells * groups * MOMENTS]
+    sizes += [cells * groups, cells * groups * (MOMENTS - 1)]
+    sizes += 3 * [side * side * groups * angles] + 16 * [count]
+    every = list(planes(side))
+    given = it.cosines, it.coefficients, it.weights, it.cross_sections, it.velocities
+    arrays = place(
+        gpu,
+        placement_seed,
+        np.concatenate(every).ravel(),
+        *(doubles(values) for values in (*given, it.scattering, it.fixed)),
+        *((2 * size, np.float32) for size in sizes),
+    )
+    plane_cells, cosines, coefficients, weights, sections, velocities = arrays[:6]
+    scattering, fixed, faces, times, inverse, outer, inner, scalar, moments = arrays[6:15]
+    edges, old, new = arrays[15:18], arrays[18:26], arrays[26:34]
+    launches = 0
+
+    def launch(kernel: lang.Kernel, threads: int, *args: Any) -> None:
+        nonlocal launches
+        launches += 1
+        grid = blocks_for(threads, BLOCK)
+        gpu.launch(kernel, grid=grid, block=BLOCK, args=args, placement="static")
+
+    def sum_up(result: Any, begin: int, end: int) -> None:
+        nonlocal launches
+        launches += 1
+        gpu.launch(
+            sum_angles,
+            grid=(cells, groups),
+            block=angles,
+            args=(*new, *old, weights, coefficients, result, angles, groups, begin, end),
+            placement="static",
+        )
+
+    launch(clear, cells * groups, scalar, cells * groups)
+    launch(clear, sizes[6], moments, sizes[6])
+    for _ in range(outers):
+        launch(time_terms, groups, velocities, times, RATE, groups)
+        launch(face_terms, 3 * angles, cosines, faces, 1 / side, angles)
+        launch(denominators, count, sections, faces, times, inverse, angles, groups, count)
+        fluxes = scattering, scalar, moments
+        launch(outer_source, cells, fixed, *fluxes, outer, groups, cells)
+        for _ in range(inners):
+            launch(inner_source, cells, outer, *fluxes, inner, groups, cells)
+            for octant in range(len(OCTANTS)):
+                for edge in edges:
+                    launch(clear, sizes[7], edge, sizes[7])
+                tables = inner, coefficients, faces, times, sections, inverse
+                first = 0
+                for plane in every:
+                    size = angles, groups, side, octant
+                    vectors = old[octant], *edges, new[octant]
+                    launch(
+                        sweep_plane,
+                        len(plane) * groups * angles,
+                        plane_cells,
+                        *tables,
+                        *vectors,
+                        first,
+                        len(plane),
+                        *size,
+                    )
+                    first += len(plane)
+            sum_up(scalar, 0, 1)
+            sum_up(moments, 1, MOMENTS)
+    details = {"cells": cells, "launches": launches}
+    expected, expected_moments = Reference(it, outers, inners).solve()
+    found, found_moments = (
+        values_of(array.numpy()).reshape(like.shape)
+        for array, like in ((scalar, expected), (moments, expected_moments))
+    )
+    return combine(
+        compare("flux", found, expected, tolerance=1e-4, floor=1e-2, details=details),
+        compare("moment", found_moments, expected_moments, tolerance=1e-3, floor=1e-2),
+    )

@@ -30,18 +30,11 @@ from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    combine,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, combine, compare, real, switch, whole
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import noise
 
@@ -260,85 +253,6 @@ class Tree:
         return found
 
 
-@dataclass(frozen=True)
-class TreeSearch:
-    """``uts`` on one input."""
-
-    tree: Tree
-    blocks_per_core: int
-    threads: int
-    dealt: int
-    padded: bool
-    patience: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> TreeSearch:
-        """A random tree with an odd number of nodes."""
-        nodes = setting.integer("nodes") | 1
-        return cls(
-            Tree.random(setting.rng(), nodes, setting.real("fertility")),
-            setting.integer("blocks_per_core"),
-            setting.integer("threads"),
-            setting.integer("dealt"),
-            setting.flag("padded"),
-            setting.integer("patience"),
-        )
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch; the host has processed the nodes above the dealt tasks."""
-        cores, tree = gpu.machine.cores, self.tree
-        total = len(tree.values)
-        capacity = max(total, 256)
-        depths = tree.depths()
-        tasks = tree.frontier(self.dealt * cores)
-        dealt = np.zeros(total, bool)
-        dealt[tasks] = True
-        above = _above(tree, dealt)
-        pitch = 32 if self.padded else 1
-        records = np.zeros((total, RECORD), np.int32)
-        records[:, VALUE], records[:, LEFT:] = tree.values, tree.children
-        known = above | dealt
-        records[known, DEPTH] = depths[known]
-        stacks = np.zeros(capacity + cores * LOCAL, np.int32)
-        heads = np.zeros((cores + 1) * pitch, np.int32)
-        for place, task in enumerate(tasks):
-            stacks[capacity + place % cores * LOCAL + place // cores] = task
-            heads[(place % cores + 1) * pitch] += 1
-        nodes, tops = gpu.array(records.ravel()), gpu.array(heads)
-        counters = gpu.array(np.array([above.sum(), 0, 0, 0], np.int32))
-        gpu.launch(
-            search_tree,
-            grid=cores * self.blocks_per_core,
-            block=self.threads,
-            placement="static",
-            args=(
-                nodes,
-                gpu.array(stacks),
-                tops,
-                gpu.zeros((cores + 1) * pitch, np.int32),
-                counters,
-                total,
-                capacity,
-                cores,
-                pitch,
-                self.patience,
-            ),
-        )
-        values = tree.values + np.where(known, 0, depths)
-        leaves = tree.children[:, 0] == 0
-        expected = np.column_stack((values, depths, np.where(known, 0, depths), tree.children))
-        return combine(
-            compare(
-                "counter",
-                counters.numpy(),
-                [total, leaves.sum(), values[leaves].sum(), 0],
-                details={"nodes": total, "leaves": int(leaves.sum()), "depth": int(depths.max())},
-            ),
-            compare("word of node", nodes.numpy().reshape(total, RECORD), expected),
-            compare("head", tops.numpy(), np.zeros_like(heads)),
-        )
-
-
 def _above(tree: Tree, dealt: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The nodes above the dealt ones, which the host processes."""
     found = np.zeros(len(dealt), bool)
@@ -350,70 +264,84 @@ def _above(tree: Tree, dealt: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return found
 
 
-REGISTRY.add(
-    workload(
-        TreeSearch,
-        id="uts",
-        title="unbalanced tree search: local stacks that spill to and refill from a global one",
-        group="L",
-        papers=("D",),
-        needs_coherence=True,
-        check="every node processed once: counts, sum and depths exact, stacks empty",
-        parameters=(
-            Parameter(
-                name="nodes",
-                kind="int",
-                minimum=1,
-                maximum=1 << 22,
-                defaults={"tiny": 300, "small": 4096, "paper": 16384},
-                text="nodes of the tree, made odd",
-            ),
-            Parameter(
-                name="fertility",
-                kind="float",
-                minimum=0.05,
-                maximum=1,
-                defaults=0.9,
-                text="probability that a node has children",
-            ),
-            Parameter(
-                name="blocks_per_core",
-                kind="int",
-                minimum=1,
-                maximum=8,
-                defaults={"tiny": 1, "small": 3, "paper": 3},
-                text="blocks per core (assumed)",
-            ),
-            Parameter(
-                name="threads",
-                kind="int",
-                minimum=1,
-                maximum=BLOCK,
-                defaults={"tiny": 64, "small": BLOCK, "paper": BLOCK},
-                text="threads per block",
-            ),
-            Parameter(
-                name="dealt",
-                kind="int",
-                minimum=1,
-                maximum=LOCAL,
-                defaults={"tiny": 2, "small": 16, "paper": 16},
-                text="tasks per core that the host deals out",
-            ),
-            Parameter(
-                name="padded",
-                kind="bool",
-                defaults=False,
-                text="whether each stack's lock and head have lines of their own",
-            ),
-            Parameter(
-                name="patience",
-                kind="int",
-                minimum=10,
-                maximum=1 << 30,
-                defaults={"tiny": 4000, "small": 1 << 15, "paper": 1 << 20},
-                text="fruitless rounds after which a front gives up, since copies may stay stale",
-            ),
+@workload(
+    id="uts",
+    group="L",
+    papers="D",
+    needs_coherence=True,
+    check="every node processed once: counts, sum and depths exact, stacks empty",
+)
+def tree_search(
+    gpu: GpuLike,
+    rng: Generator,
+    nodes: int = whole("nodes of the tree, made odd", 1, 1 << 22, 300, 4096, 16384),
+    fertility: float = real("probability that a node has children", 0.05, 1, 0.9),
+    blocks_per_core: int = whole("blocks per core (assumed)", 1, 8, 1, 3, 3),
+    threads: int = whole("threads per block", 1, BLOCK, 64, BLOCK, BLOCK),
+    dealt: int = whole("tasks per core that the host deals out", 1, LOCAL, 2, 16, 16),
+    padded: bool = switch("whether each stack's lock and head have lines of their own", False),
+    patience: int = whole(
+        "fruitless rounds after which a front gives up, since copies may stay stale",
+        10,
+        1 << 30,
+        4000,
+        1 << 15,
+        1 << 20,
+    ),
+) -> Outcome:
+    """unbalanced tree search: local stacks that spill to and refill from a global one
+
+    A random tree with an odd number of nodes. One launch; the host has processed the nodes above the dealt
+    tasks.
+    """
+    tree, cores = Tree.random(rng, nodes | 1, fertility), gpu.machine.cores
+    total = len(tree.values)
+    capacity = max(total, 256)
+    depths = tree.depths()
+    tasks = tree.frontier(dealt * cores)
+    known_to_host = np.zeros(total, bool)
+    known_to_host[tasks] = True
+    above = _above(tree, known_to_host)
+    pitch = 32 if padded else 1
+    records = np.zeros((total, RECORD), np.int32)
+    records[:, VALUE], records[:, LEFT:] = tree.values, tree.children
+    known = above | known_to_host
+    records[known, DEPTH] = depths[known]
+    stacks = np.zeros(capacity + cores * LOCAL, np.int32)
+    heads = np.zeros((cores + 1) * pitch, np.int32)
+    for place, task in enumerate(tasks):
+        stacks[capacity + place % cores * LOCAL + place // cores] = task
+        heads[(place % cores + 1) * pitch] += 1
+    memory, tops = gpu.array(records.ravel()), gpu.array(heads)
+    counters = gpu.array(np.array([above.sum(), 0, 0, 0], np.int32))
+    gpu.launch(
+        search_tree,
+        grid=cores * blocks_per_core,
+        block=threads,
+        placement="static",
+        args=(
+            memory,
+            gpu.array(stacks),
+            tops,
+            gpu.zeros((cores + 1) * pitch, np.int32),
+            counters,
+            total,
+            capacity,
+            cores,
+            pitch,
+            patience,
         ),
     )
-)
+    values = tree.values + np.where(known, 0, depths)
+    leaves = tree.children[:, 0] == 0
+    expected = np.column_stack((values, depths, np.where(known, 0, depths), tree.children))
+    return combine(
+        compare(
+            "counter",
+            counters.numpy(),
+            [total, leaves.sum(), values[leaves].sum(), 0],
+            details={"nodes": total, "leaves": int(leaves.sum()), "depth": int(depths.max())},
+        ),
+        compare("word of node", memory.numpy().reshape(total, RECORD), expected),
+        compare("head", tops.numpy(), np.zeros_like(heads)),
+    )

@@ -18,22 +18,12 @@ the blocks divide the cells in the order of memory (inferred). The grid's size i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
-
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import (
-    REGISTRY,
-    GpuLike,
-    Outcome,
-    Parameter,
-    Setting,
-    blocks_for,
-    compare,
-)
+from gpucoh.suite.base import GpuLike, Outcome, blocks_for, compare, whole
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import flag_barrier
 
@@ -125,36 +115,6 @@ def reference_laplace(field: NDArray[np.float32], steps: int) -> NDArray[np.floa
     return field
 
 
-@dataclass(frozen=True)
-class Laplace:
-    """``lps`` on one input."""
-
-    field: NDArray[np.float32]
-    steps: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Laplace:
-        """Random values in the grid and on its borders."""
-        shape = tuple(setting.integer(name) for name in ("nz", "ny", "nx"))
-        return cls(setting.rng().random(shape, dtype=np.float32), setting.integer("steps"))
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch per step."""
-        nz, ny, nx = self.field.shape
-        source, target = gpu.array(self.field.ravel()), gpu.zeros(self.field.size, np.float32)
-        for _ in range(self.steps):
-            gpu.launch(
-                laplace_step,
-                grid=(blocks_for(nx, WIDE), blocks_for(ny, HIGH)),
-                block=(WIDE, HIGH),
-                args=(source, target, nx, ny, nz),
-            )
-            source, target = target, source
-        expected = reference_laplace(self.field, self.steps)
-        result = source.numpy().reshape(expected.shape)
-        return compare("value", result, expected, details={"cells": self.field.size})
-
-
 # The grid has a border of REACH cells on each side, which is constantly 0. Two fields: threads read
 # `now` with its neighbours, and read and replace `before`, each its own cell; then the fields swap
 # roles. Other blocks read the cells at the edge of a block's range in the next step: the grid
@@ -242,136 +202,79 @@ def reference_wave(
     return fields
 
 
-@dataclass(frozen=True)
-class Wave:
-    """``stn`` on one input."""
+@workload(id="lps", group="A", papers="TR", check="bitwise equal to NumPy's f32, step by step")
+def laplace(
+    gpu: GpuLike,
+    rng: Generator,
+    nx: int = whole("cells along x", 3, 1 << 10, 33, 100, 100),
+    ny: int = whole("cells along y", 3, 1 << 10, 30, 100, 100),
+    nz: int = whole("cells along z", 3, 1 << 10, 10, 100, 100),
+    steps: int = whole("steps", 1, 10000, 1),
+) -> Outcome:
+    """3-D Laplace solver, planes of tiles in the scratchpad
 
-    start: NDArray[np.float32]
-    steps: int
-    courant: np.float32
-    blocks_per_core: int
-    threads: int
-    patience: int
-
-    @classmethod
-    def prepare(cls, setting: Setting) -> Wave:
-        """A random field with zero velocity."""
-        nz, ny, nx = (setting.integer(name) for name in ("nz", "ny", "nx"))
-        start = np.zeros((2, nz + 2 * REACH, ny + 2 * REACH, nx + 2 * REACH), np.float32)
-        inner = slice(REACH, -REACH)
-        start[:, inner, inner, inner] = setting.rng().uniform(-1, 1, (nz, ny, nx))
-        return cls(
-            start,
-            setting.integer("steps"),
-            np.float32(0.1),
-            setting.integer("blocks_per_core"),
-            setting.integer("threads"),
-            setting.integer("patience"),
-        )
-
-    def run(self, gpu: GpuLike) -> Outcome:
-        """One launch of a grid that is resident as a whole."""
-        _, nz, ny, nx = (size - 2 * REACH for size in self.start.shape)
-        blocks = gpu.machine.cores * self.blocks_per_core
-        fields = gpu.array(self.start.ravel())
+    Random values in the grid and on its borders. One launch per step.
+    """
+    field = rng.random((nz, ny, nx), dtype=np.float32)
+    source, target = gpu.array(field.ravel()), gpu.zeros(field.size, np.float32)
+    for _ in range(steps):
         gpu.launch(
-            wave_steps,
-            grid=blocks,
-            block=self.threads,
-            args=(
-                fields,
-                gpu.zeros(blocks, np.int32),
-                gpu.zeros(blocks, np.int32),
-                nx,
-                ny,
-                nz,
-                self.steps,
-                self.courant,
-                self.patience,
-            ),
+            laplace_step,
+            grid=(blocks_for(nx, WIDE), blocks_for(ny, HIGH)),
+            block=(WIDE, HIGH),
+            args=(source, target, nx, ny, nz),
         )
-        expected = reference_wave(self.start, self.steps, self.courant)
-        result = fields.numpy().reshape(expected.shape)
-        return compare("field", result, expected, details={"cells": nx * ny * nz})
+        source, target = target, source
+    expected = reference_laplace(field, steps)
+    result = source.numpy().reshape(expected.shape)
+    return compare("value", result, expected, details={"cells": field.size})
 
 
-Sizes: TypeAlias = tuple[int, int, int]
+@workload(id="stn", group="I", papers="TR", check="bitwise equal to NumPy's f32, step by step")
+def wave(
+    gpu: GpuLike,
+    rng: Generator,
+    nx: int = whole("cells along x", 3, 1 << 10, 32, 64, 128),
+    ny: int = whole("cells along y", 3, 1 << 10, 8, 64, 128),
+    nz: int = whole("cells along z", 3, 1 << 10, 8, 24, 64),
+    steps: int = whole("steps", 1, 10000, 4, 4, 8),
+    blocks_per_core: int = whole("blocks per core; all must be resident", 1, 8, 1, 2, 2),
+    threads: int = whole("threads per block", 32, 1 << 10, 128, 768, 768),
+    patience: int = whole(
+        "polls of a flag after which a block gives up, since copies may stay stale",
+        100,
+        1 << 30,
+        1 << 13,
+        1 << 16,
+        1 << 20,
+    ),
+) -> Outcome:
+    """3-D wave equation, 24 neighbours, all steps in one launch with a grid barrier each
 
-
-def _grid(tiny: Sizes, small: Sizes, paper: Sizes) -> tuple[Parameter, ...]:
-    return tuple(
-        Parameter(
-            name=name,
-            kind="int",
-            minimum=3,
-            maximum=1024,
-            defaults={"tiny": tiny[i], "small": small[i], "paper": paper[i]},
-            text=f"cells along {name[1]}",
-        )
-        for i, name in enumerate(("nx", "ny", "nz"))
-    )
-
-
-def _steps(tiny: int, small: int, paper: int) -> Parameter:
-    return Parameter(
-        name="steps",
-        kind="int",
-        minimum=1,
-        maximum=10000,
-        defaults={"tiny": tiny, "small": small, "paper": paper},
-        text="steps",
-    )
-
-
-REGISTRY.add(
-    workload(
-        Laplace,
-        id="lps",
-        title="3-D Laplace solver, planes of tiles in the scratchpad",
-        group="A",
-        papers=("T", "R"),
-        needs_coherence=False,
-        check="bitwise equal to NumPy's f32, step by step",
-        parameters=(*_grid((33, 30, 10), (100, 100, 100), (100, 100, 100)), _steps(1, 1, 1)),
-    )
-)
-
-REGISTRY.add(
-    workload(
-        Wave,
-        id="stn",
-        title="3-D wave equation, 24 neighbours, all steps in one launch with a grid barrier each",
-        group="I",
-        papers=("T", "R"),
-        needs_coherence=True,
-        check="bitwise equal to NumPy's f32, step by step",
-        parameters=(
-            *_grid((32, 8, 8), (64, 64, 24), (128, 128, 64)),
-            _steps(4, 4, 8),
-            Parameter(
-                name="blocks_per_core",
-                kind="int",
-                minimum=1,
-                maximum=8,
-                defaults={"tiny": 1, "small": 2, "paper": 2},
-                text="blocks per core; all must be resident",
-            ),
-            Parameter(
-                name="threads",
-                kind="int",
-                minimum=32,
-                maximum=1024,
-                defaults={"tiny": 128, "small": 768, "paper": 768},
-                text="threads per block",
-            ),
-            Parameter(
-                name="patience",
-                kind="int",
-                minimum=100,
-                maximum=1 << 30,
-                defaults={"tiny": 8192, "small": 65536, "paper": 1 << 20},
-                text="polls of a flag after which a block gives up, since copies may stay stale",
-            ),
+    A random field with zero velocity. One launch of a grid that is resident as a whole.
+    """
+    start = np.zeros((2, nz + 2 * REACH, ny + 2 * REACH, nx + 2 * REACH), np.float32)
+    inner = slice(REACH, -REACH)
+    start[:, inner, inner, inner] = rng.uniform(-1, 1, (nz, ny, nx))
+    courant = np.float32(0.1)
+    blocks = gpu.machine.cores * blocks_per_core
+    fields = gpu.array(start.ravel())
+    gpu.launch(
+        wave_steps,
+        grid=blocks,
+        block=threads,
+        args=(
+            fields,
+            gpu.zeros(blocks, np.int32),
+            gpu.zeros(blocks, np.int32),
+            nx,
+            ny,
+            nz,
+            steps,
+            courant,
+            patience,
         ),
     )
-)
+    expected = reference_wave(start, steps, courant)
+    result = fields.numpy().reshape(expected.shape)
+    return compare("field", result, expected, details={"cells": nx * ny * nz})

@@ -88,7 +88,7 @@ def test_readers_load_ten_words_and_writers_store_twenty(monkeypatch: pytest.Mon
 
 
 def test_chains_count_sections_as_shifts_do() -> None:
-    chains = Chains.random(3, 2, 4)
+    chains = Chains.random(np.random.default_rng(3), 2, 4)
     lines = np.concatenate((chains.fixed[:, None], chains.after(0)), axis=1)
     for section in range(1, 7):
         first = lines[:, 1].copy()

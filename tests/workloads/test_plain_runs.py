@@ -7,7 +7,7 @@ import pytest
 from plain_gpu import PlainArray, PlainGPU
 
 from gpucoh.suite import workload, workloads
-from gpucoh.suite.sorting import Sort
+from gpucoh.suite.sorting import sort_words
 from products import share
 
 
@@ -115,7 +115,7 @@ def test_sort_orders_words_that_fill_no_block(words: int) -> None:
 
 def test_sort_keeps_the_order_of_equal_bytes() -> None:
     words = np.array([0x102, 0x201, 0x101, 0x202, 0x100, 7, 7], np.int32)
-    assert Sort(words).run(PlainGPU()).correct
+    assert sort_words(PlainGPU(), words).correct
 
 
 @pytest.mark.parametrize("side", share([4, 36], one_in=2))
@@ -162,7 +162,7 @@ def test_a_masked_search_may_take_longer_ways_only(vertex: int, change: int | No
     search = (
         workload("bfs-mask")
         .prepare("tiny", 0, {"generator": "grid", "levels": 4, "source": -1})
-        .search
+        .input
     )
     found = search.expected.copy()
     found[found > 1] += 2

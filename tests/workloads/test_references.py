@@ -4,13 +4,14 @@ wrong one.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.ndimage
 import scipy.sparse
-from plain_gpu import PlainGPU
+from plain_gpu import PlainArray, PlainGPU
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.suite import inputs, workload
@@ -26,7 +27,7 @@ from gpucoh.suite.independent_sets import reference_set
 from gpucoh.suite.ledger import BLOCK, Ledger
 from gpucoh.suite.matrices import reference_product
 from gpucoh.suite.meshes import LENGTH, Mesh, Step
-from gpucoh.suite.multigrid import Multigrid, ghosts, padded
+from gpucoh.suite.multigrid import Problem, ghosts, padded, smooth_on_host
 from gpucoh.suite.stencils import AMBIENT, Chip, reference_hotspot
 from gpucoh.suite.volumes import reference_laplace, reference_wave
 from products import share
@@ -47,8 +48,8 @@ def test_distances_follow_directed_edges() -> None:
 
 
 def test_a_wrong_distance_is_named() -> None:
-    instance = workload("bfs").prepare("tiny", 0, {"generator": "grid", "levels": 4, "source": 0})
-    search = instance.search  # type: ignore[attr-defined]
+    params = {"generator": "grid", "levels": 4, "source": 0}
+    search = workload("bfs").prepare("tiny", 0, params).input  # type: ignore[attr-defined]
     right = np.add.outer(np.arange(4), np.arange(4)).ravel()
     assert search.check(right, 7).correct
     assert search.check(np.where(right == 6, 7, right), 7).where.startswith(
@@ -77,7 +78,7 @@ def test_heat_spreads_evenly_from_a_hot_cell() -> None:
 class TestLedgerCheck:
     def parts(self) -> tuple[Ledger, dict[str, np.ndarray]]:
         start = np.full((2, BLOCK), 10, np.int32)
-        instance = Ledger(start, blocks_per_core=1, turns=2, audits=True, pause=0, placement_seed=0)
+        instance = Ledger(start, turns=2)
         # Block 0 has entries 0 and 1, block 1 entries 2 and 3, of amounts 1 to 4.
         sums = np.repeat(np.array([[22], [32], [28], [40]], np.int32), BLOCK, axis=1)
         return instance, {"tickets": np.array([0, 2, 1, 3], np.int32), "sums": sums}
@@ -114,15 +115,24 @@ class TestLedgerCheck:
     ),
 )
 def test_the_same_seed_makes_the_same_input(name: str) -> None:
+    class Launched(Exception):
+        pass
+
+    class Recording(PlainGPU):
+        def array(self, data: Any) -> PlainArray:
+            found.append(np.asarray(data).tobytes())
+            return super().array(data)
+
+        def launch(self, kernel: Any, **how: Any) -> None:
+            raise Launched
+
+    found: list[bytes] = []
+
     def content(seed: int) -> list[bytes]:
-        pending, found = [workload(name).prepare("tiny", seed)], []
-        while pending:
-            item = pending.pop()
-            if isinstance(item, np.ndarray):
-                found.append(item.tobytes())
-            elif hasattr(item, "__dataclass_fields__"):
-                pending.extend(getattr(item, field) for field in item.__dataclass_fields__)
-        return found
+        found.clear()
+        with pytest.raises(Launched):
+            workload(name).prepare("tiny", seed).run(Recording())
+        return list(found)
 
     assert content(1) == content(1)
     assert content(1) != content(2)
@@ -252,18 +262,17 @@ def test_a_set_on_a_path_takes_every_local_minimum() -> None:
 def test_every_cycle_of_multigrid_reduces_the_residual() -> None:
     norms = []
     for cycles in (1, 2, 3):
-        instance = workload("hpgmg").prepare("tiny", 0, {"cycles": cycles, "smooths": 6})
-        assert isinstance(instance, Multigrid)
-        x = padded(instance.solve(instance.smooth))
+        problem = Problem.random(np.random.default_rng(0), 16)
+        x = padded(problem.solve(partial(smooth_on_host, steps=6), cycles))
         ghosts(x)
-        norms.append(np.abs(instance.levels[0].residual(x, instance.right)).max())
+        norms.append(np.abs(problem.levels[0].residual(x, problem.right)).max())
     assert norms[1] < 0.1 * norms[0]
     assert norms[2] < 0.1 * norms[1]
 
 
 def test_multigrid_refuses_a_side_that_has_no_levels() -> None:
     with pytest.raises(ConfigError, match="side is 20; allowed: a power of two of at least 16"):
-        workload("hpgmg").prepare("tiny", 0, {"side": 20})
+        workload("hpgmg").prepare("tiny", 0, {"side": 20}).run(PlainGPU())
 
 
 def test_eleven_regions_of_which_one_is_empty_have_338_launches_a_step() -> None:

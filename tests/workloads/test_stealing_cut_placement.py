@@ -10,9 +10,10 @@ import pytest
 from plain_gpu import PlainGPU
 
 from gpucoh.suite import workload
-from gpucoh.suite.maxflow import Cut, Segmentation, distances
+from gpucoh.suite.maxflow import Cut, check_flow, distances
 from gpucoh.suite.netlists import DRIVEN, INPUTS, NETS, NONE, Netlist, make_netlist
-from gpucoh.suite.stealing import LEAF, LEVELS, reference_partition
+from gpucoh.suite.placement import check_placement
+from gpucoh.suite.stealing import LEAF, LEVELS, check_partition, clustered, reference_partition
 from products import share
 from registered import COHERENT, INCOHERENT
 
@@ -59,18 +60,18 @@ def test_partitions_of_any_size_are_right(particles: int) -> None:
     assert outcome.correct, outcome.where
 
 
-def partition() -> tuple[Any, dict[str, Any]]:
-    """An instance of dlb and arguments of its check that are right."""
-    instance = workload("dlb").prepare("tiny", 0, {"particles": 90, "leaf": 4})
-    expected = reference_partition(instance.places, 4)
+def partition() -> dict[str, Any]:
+    """Arguments of dlb's check that are right."""
+    expected = reference_partition(clustered(np.random.default_rng(0), 90), 4)
     tree = np.zeros(8 * len(expected.cut) + 512, np.int32)
     names = [(level, code) for _, _, level, code in expected.cut.tolist()]
     for cell, (level, code) in enumerate(names):
         for octant, count in enumerate(expected.octants[cell]):
             child = (level + 1, 8 * code + octant)
             tree[8 * cell + octant] = 8 * names.index(child) if child in names else LEAF + count
-    return instance, {
+    return {
         "expected": expected,
+        "leaf": 4,
         "numbers": expected.order.copy(),
         "tree": tree,
         "nodes": 8 * len(expected.cut),
@@ -79,36 +80,36 @@ def partition() -> tuple[Any, dict[str, Any]]:
 
 
 def test_a_task_done_twice_is_found() -> None:
-    instance, state = partition()
-    assert instance.check(**state).correct
+    state = partition()
+    assert check_partition(**state).correct
     cells = state["nodes"] // 8
-    twice = instance.check(**(state | {"nodes": state["nodes"] + 8}))
+    twice = check_partition(**(state | {"nodes": state["nodes"] + 8}))
     assert (
         twice.where
         == f"words of the tree[0] is {8 * cells + 8}, expected {8 * cells} (1 of 1 words differ)"
     )
-    assert "finished particles" in instance.check(**(state | {"finished": 93})).where
+    assert "finished particles" in check_partition(**(state | {"finished": 93})).where
 
 
 def test_a_wrong_tree_is_found() -> None:
-    instance, state = partition()
+    state = partition()
     inner = np.flatnonzero((state["tree"] > 0) & (state["tree"] < LEAF))
     leaf = int(np.argmax(state["tree"] > LEAF))
     for place, entry in ((leaf, state["tree"][leaf] + 1), (inner[0], 0), (inner[0], 1 << 29)):
         tree = state["tree"].copy()
         tree[place] = entry
-        assert "tree entry" in instance.check(**(state | {"tree": tree})).where
+        assert "tree entry" in check_partition(**(state | {"tree": tree})).where
     tree = state["tree"].copy()
     words = tree[inner[0]]
     tree[-8:] = tree[words : words + 8]  # the cell is in a place that was not allocated
     tree[inner[0]] = tree.size - 8
-    assert "place of a cell" in instance.check(**(state | {"tree": tree})).where
+    assert "place of a cell" in check_partition(**(state | {"tree": tree})).where
 
 
 def test_a_particle_lost_from_its_leaf_is_found() -> None:
-    instance, state = partition()
+    state = partition()
     state["numbers"][7] = state["numbers"][8]
-    assert "particle[" in instance.check(**state).where
+    assert "particle[" in check_partition(**state).where
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (5, 7), (9, 4)])
@@ -140,44 +141,44 @@ def test_cuts_of_any_shape_are_right(shape: tuple[int, int]) -> None:
     assert outcome.correct, outcome.where
 
 
-def settled_cut() -> tuple[Any, dict[str, Any]]:
-    """An instance of cc of two pixels, and arguments of its check that are right."""
+def settled_cut() -> dict[str, Any]:
+    """Arguments of cc's check, for two pixels, that are right."""
     sides = np.zeros((4, 1, 2), np.int32)
     sides[0, 0, 0] = sides[1, 0, 1] = 3
     cut = Cut(np.array([[7, 0]], np.int32), np.array([[0, 5]], np.int32), sides)
     residual = sides.copy()
     residual[0, 0, 0], residual[1, 0, 1] = 0, 6
     state = {"excess": np.array([[[4, 0]]]), "sink": np.array([[[0, 2]]]), "residual": residual}
-    return Segmentation(cut, 10, 10), state | {"launches": 1, "settled": True, "still": False}
+    return state | {"cut": cut, "launches": 1, "settled": True, "still": False}
 
 
 def test_flow_that_is_lost_is_found() -> None:
-    instance, state = settled_cut()
-    assert instance.check(**state).correct
+    state = settled_cut()
+    assert check_flow(**state).correct
     lost = state | {"excess": state["excess"] - 1}
-    assert instance.check(**lost).where.startswith("flow of pixel[0, 0] is 6, expected 7")
+    assert check_flow(**lost).where.startswith("flow of pixel[0, 0] is 6, expected 7")
     residual = state["residual"].copy()
     residual[1, 0, 1] = 5
-    assert "flow to the right[0, 0]" in instance.check(**(state | {"residual": residual})).where
+    assert "flow to the right[0, 0]" in check_flow(**(state | {"residual": residual})).where
     assert (
         "launches changed nothing"
-        in instance.check(**(state | {"settled": False, "still": True})).where
+        in check_flow(**(state | {"settled": False, "still": True})).where
     )
 
 
 def test_flow_that_is_not_maximal_is_found_where_it_has_settled() -> None:
-    instance, state = settled_cut()
+    state = settled_cut()
     state["excess"], state["sink"] = np.array([[[7, 0]]]), np.array([[[0, 5]]])
-    state["residual"] = instance.cut.sides
-    assert instance.check(**state).where.startswith("flow[0] is 0, expected 3")
-    assert instance.check(**(state | {"settled": False})).correct
+    state["residual"] = state["cut"].sides
+    assert check_flow(**state).where.startswith("flow[0] is 0, expected 3")
+    assert check_flow(**(state | {"settled": False})).correct
 
 
 def test_flow_beyond_a_capacity_is_found() -> None:
-    instance, state = settled_cut()
+    state = settled_cut()
     state["excess"], state["sink"] = np.array([[[3, 0]]]), np.array([[[0, 1]]])
     state["residual"][0, 0, 0], state["residual"][1, 0, 1] = -1, 7
-    assert "smallest excess or capacity" in instance.check(**(state | {"settled": False})).where
+    assert "smallest excess or capacity" in check_flow(**(state | {"settled": False})).where
 
 
 def test_cut_ends_where_its_iterations_end() -> None:
@@ -210,35 +211,36 @@ def test_netlists_fit_what_a_move_can_hold() -> None:
     assert np.array_equal(netlist.pins[pins[used]], np.nonzero(used)[0])
 
 
-def placement() -> tuple[Any, dict[str, np.ndarray]]:
-    """An instance of vpr with a state that is right."""
-    instance = workload("vpr").prepare("tiny", 0)
+def placement() -> dict[str, Any]:
+    """Arguments of vpr's check that are right."""
+    rng = np.random.default_rng(0)
+    netlist = make_netlist(200, 16, rng)
+    start = rng.permutation(256)[:200].astype(np.int32)
     cell_at = np.full(256, NONE, np.int32)
-    cell_at[instance.start] = np.arange(200)
-    costs = instance.netlist.costs(instance.start, 16)
-    totals = np.array([costs.sum(), 0, 0, 0])
-    boxes = instance.netlist.boxes(instance.start, 16)
-    state = {"place": instance.start.copy(), "cell_at": cell_at, "boxes": boxes, "net_cost": costs}
-    return instance, state | {"totals": totals}
+    cell_at[start] = np.arange(200)
+    costs = netlist.costs(start, 16)
+    state = {"place": start.copy(), "cell_at": cell_at, "boxes": netlist.boxes(start, 16)}
+    state |= {"net_cost": costs, "totals": np.array([costs.sum(), 0, 0, 0])}
+    return state | {"netlist": netlist, "start": start, "side": 16}
 
 
 def test_wrong_placements_and_costs_are_named() -> None:
-    instance, state = placement()
-    assert instance.check(**state).correct
-    twice, state_of = instance.start.copy(), dict(state)
+    state = placement()
+    assert check_placement(**state).correct
+    twice, state_of = state["start"].copy(), dict(state)
     twice[3] = twice[4]
-    assert not instance.check(**(state_of | {"place": twice})).correct
-    outside = instance.start.copy()
+    assert not check_placement(**(state_of | {"place": twice})).correct
+    outside = state["start"].copy()
     outside[5] = 256
-    assert "cell 5 is on site 256" in instance.check(**(state_of | {"place": outside})).where
+    assert "cell 5 is on site 256" in check_placement(**(state_of | {"place": outside})).where
     costs = state["net_cost"].copy()
     costs[9] += 100
-    assert "cost of net[9]" in instance.check(**(state_of | {"net_cost": costs})).where
+    assert "cost of net[9]" in check_placement(**(state_of | {"net_cost": costs})).where
     boxes = state["boxes"].copy()
     boxes[7, 5] += 1
-    assert "box of net[7, 5]" in instance.check(**(state | {"boxes": boxes})).where
+    assert "box of net[7, 5]" in check_placement(**(state | {"boxes": boxes})).where
     totals = state["totals"] + np.array([1, 0, 0, 0])
-    assert instance.check(**(state_of | {"totals": totals})).where.startswith("cost[0]")
+    assert check_placement(**(state_of | {"totals": totals})).where.startswith("cost[0]")
 
 
 def test_moves_are_made_and_the_cost_falls_when_it_is_cold() -> None:
@@ -251,7 +253,7 @@ def test_moves_are_made_and_the_cost_falls_when_it_is_cold() -> None:
 
 def test_more_cells_than_sites_are_refused() -> None:
     with pytest.raises(ValueError, match="cells is 257; allowed: 1 to side x side"):
-        workload("vpr").prepare("tiny", 0, {"cells": 257})
+        workload("vpr").prepare("tiny", 0, {"cells": 257}).run(PlainGPU())
 
 
 @functools.cache

@@ -4,6 +4,8 @@ drawn.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from plain_gpu import PlainGPU
@@ -16,10 +18,14 @@ from products import share
 SMALL = {"operations": 12, "period": 4}
 
 
+def prepared(**params: object) -> Any:
+    return workload("synthetic").prepare("tiny", 1, {**SMALL, **params})
+
+
 def prepare(**params: object) -> Traffic:
-    instance = workload("synthetic").prepare("tiny", 1, {**SMALL, **params})
-    assert isinstance(instance, Traffic)
-    return instance
+    traffic = prepared(**params).input
+    assert isinstance(traffic, Traffic)
+    return traffic
 
 
 @pytest.mark.parametrize(
@@ -45,7 +51,7 @@ def prepare(**params: object) -> Traffic:
     ids=str,
 )
 def test_the_result_is_right(params: dict[str, object]) -> None:
-    outcome = prepare(**params).run(PlainGPU(cores=4))
+    outcome = prepared(**params).run(PlainGPU(cores=4))
     assert outcome.correct, outcome.where
 
 
