@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, NoReturn, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, SupportsIndex
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.quoting import quoted, shortened
+from gpucoh.lang.types import Buffer2, Buffer3, ReadOnly2, ReadOnly3
 
 DTYPES = tuple(map(np.dtype, ("int32", "uint32", "float32", "int8", "uint8", "int16", "uint16")))
 ALLOWED = ", ".join(dtype.name for dtype in DTYPES)
@@ -171,7 +172,15 @@ def words_of(size: int) -> int:
     return -(-size // 4)
 
 
-class Array:
+if TYPE_CHECKING:  # a kernel's parameter, and a field of a record, take an array of any type
+
+    class _Argument(Buffer2[Any], Buffer3[Any], ReadOnly2[Any], ReadOnly3[Any]): ...
+
+else:
+    _Argument = object
+
+
+class Array(_Argument):
     """An array in a GPU's global memory, made by :meth:`gpucoh.GPU.array`, ``zeros`` or ``full``.
 
     Reading it (:meth:`numpy`, ``a[1:5]``) and writing it (``a[:] = 0``) are host accesses: coherent, without time and

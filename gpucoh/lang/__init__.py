@@ -104,6 +104,7 @@ from gpucoh.lang.intrinsics import (
 from gpucoh.lang.kernel import Device, Kernel, device, kernel
 from gpucoh.lang.library import grid_barrier
 from gpucoh.lang.program import Parameter, Program
+from gpucoh.lang.records import record
 from gpucoh.lang.types import (
     Buffer,
     Buffer2,
@@ -188,6 +189,7 @@ __all__ = [
     "mulhi",
     "popcount",
     "pow",
+    "record",
     "reduce_add",
     "reduce_and",
     "reduce_max",

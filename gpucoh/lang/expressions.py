@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gpucoh.base.wording import unknown
 from gpucoh.lang import intrinsics
 from gpucoh.lang.hints import hint, nearest
 from gpucoh.lang.ir import Block, Constant, Jump, LocalArray
@@ -23,6 +24,7 @@ from gpucoh.lang.values import (
     BufferValue,
     Literal,
     PythonObject,
+    RecordValue,
     SharedArray,
     TupleValue,
     Value,
@@ -178,6 +180,8 @@ class ExpressionLowerer(PowerEmitter):
         base = self.value(node.value)
         if node.attr == "shape" and isinstance(base, (BufferValue, SharedArray, LocalArray)):
             return TupleValue(self.shape(base))
+        if isinstance(base, RecordValue):
+            return self._field(base, node)
         if not isinstance(base, PythonObject):
             self.fail(
                 node,
@@ -195,6 +199,14 @@ class ExpressionLowerer(PowerEmitter):
         if base.value is not sys.modules["gpucoh"]:  # its names do not change
             self.depend_attribute(base.value, node.attr, found)
         return from_python(found)
+
+    def _field(self, record: RecordValue, node: ast.Attribute) -> AnyValue:
+        """A field of a record."""
+        found = record.fields.get(node.attr)
+        if found is None:
+            meant = unknown("field", node.attr, record.fields)
+            self.fail(node, f"{describe(record)} ({record.type.__name__}): {meant}")
+        return found
 
     def depend_attribute(self, base: Any, name: str, value: Any) -> None:
         """Record that the program depends on an attribute's value."""

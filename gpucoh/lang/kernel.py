@@ -19,6 +19,7 @@ from gpucoh.lang import optimise, schedule
 from gpucoh.lang.assemble import Assembler, disassemble
 from gpucoh.lang.lowerer import Lowerer
 from gpucoh.lang.program import Parameter, Program
+from gpucoh.lang.records import fields_of, values_of
 from gpucoh.lang.source import SourceUnit, file_of
 from gpucoh.lang.types import BufferType, Scalar, refusal
 
@@ -83,7 +84,11 @@ class Kernel(Definition):
 
     def __repr__(self) -> str:
         try:
-            parameters = ", ".join(map(str, self.signature))
+            arguments = dict.fromkeys(
+                f"{one.argument}: {one.record.__name__}" if one.record else str(one)
+                for one in self.signature
+            )
+            parameters = ", ".join(arguments)
         except KernelError:  # the launch reports it
             parameters = "..."
         return f"<gpucoh.kernel {self.name}({parameters[:100]})>"
@@ -119,7 +124,9 @@ class Kernel(Definition):
     def _gpu_of(self, args: tuple[Any, ...], grid: Any, block: Any) -> Any:
         """The GPU that the arrays among the arguments belong to."""
         gpus = {
-            id(gpu): gpu for gpu in (getattr(arg, "gpu", None) for arg in args) if gpu is not None
+            id(gpu): gpu
+            for gpu in (getattr(value, "gpu", None) for arg in args for value in values_of(arg))
+            if gpu is not None
         }
         if len(gpus) != 1:
             found = (
@@ -168,15 +175,20 @@ class Kernel(Definition):
         parameters = []
         for argument in arguments.posonlyargs + arguments.args:
             type = unit.annotation(argument)
-            if isinstance(type, Scalar):
-                parameters.append(Parameter(argument.arg, "scalar", type))
-            elif isinstance(type, BufferType):
-                parameters.append(
-                    Parameter(argument.arg, "buffer", type.dtype, type.readonly, type.dimensions)
-                )
+            fields = fields_of(type)
+            if isinstance(type, Scalar | BufferType):
+                parameters.append(Parameter.of(argument.arg, type))
+            elif fields is not None:
+                parameters += [
+                    Parameter.of(f"{argument.arg}.{name}", field, type)
+                    for name, field in fields.items()
+                ]
             else:
                 what = f"argument '{argument.arg}'"
-                otherwise = f"{what} has no kernel type: use gpucoh.i32, gpucoh.u32, gpucoh.f32 or gpucoh.Buffer[...]"
+                otherwise = (
+                    f"{what} has no kernel type: use gpucoh.i32, gpucoh.u32, gpucoh.f32, gpucoh.Buffer[...] "
+                    "or a @gpucoh.record"
+                )
                 raise unit.error(argument, refusal(what, type, otherwise))
         return tuple(parameters)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from gpucoh.lang.ir import Argument, Function, LocalArray
 from gpucoh.lang.program import Parameter
+from gpucoh.lang.records import fields_of
 from gpucoh.lang.source import SourceUnit, loop_names_to_copy
 from gpucoh.lang.statements import StatementLowerer
 from gpucoh.lang.types import BufferType, Scalar, refusal
@@ -17,6 +19,7 @@ from gpucoh.lang.values import (
     BufferValue,
     Frame,
     Literal,
+    RecordValue,
     SharedArray,
     TupleValue,
     Value,
@@ -55,16 +58,28 @@ class Lowerer(StatementLowerer):
         frame = Frame(unit, 0, copied_loop_names=loop_names_to_copy(unit.tree))
         self.frames.append(frame)
         self.at(unit.tree)
-        slot = 0
-        for parameter in parameters:
-            if parameter.kind == "buffer":
-                frame.names[parameter.name] = BufferValue(
-                    parameter.name, slot, parameter.type, parameter.readonly, parameter.dimensions
-                )
-                slot += 1
+        buffers = [parameter for parameter in parameters if parameter.kind == "buffer"]
+        for name, group in itertools.groupby(parameters, lambda parameter: parameter.argument):
+            fields: dict[str, Value | BufferValue] = {}
+            record: type[Any] | None = None
+            for parameter in group:
+                field, record = parameter.name.partition(".")[2], parameter.record
+                if parameter.kind == "buffer":
+                    fields[field] = BufferValue(
+                        parameter.name,
+                        buffers.index(parameter),
+                        parameter.type,
+                        parameter.readonly,
+                        parameter.dimensions,
+                    )
+                else:
+                    fields[field] = Value(Argument(parameter.name), parameter.type.loaded)
+            if record is not None:
+                frame.names[name] = RecordValue(name, record, fields)
+            elif isinstance(fields[""], BufferValue):
+                frame.names[name] = fields[""]
             else:
-                value = Value(Argument(parameter.name), parameter.type.loaded)
-                self.bind_parameter(parameter.name, value, unit.tree)
+                self.bind_parameter(name, fields[""], unit.tree)
         self.body(unit.tree.body)
         self.exit()
         return self.function
@@ -161,5 +176,14 @@ class Lowerer(StatementLowerer):
             if isinstance(value, BufferValue) and annotation.readonly:
                 return replace(value, readonly=True)
             return value
-        otherwise = f"{where} must be annotated i32, u32, f32 or Buffer[...], or not at all"
+        if fields_of(annotation) is not None:
+            if not isinstance(value, RecordValue) or not issubclass(value.type, annotation):
+                self.fail(
+                    parameter,
+                    f"{where} must be a record {annotation.__name__}, got {describe(value)}",
+                )
+            return value
+        otherwise = (
+            f"{where} must be annotated i32, u32, f32, Buffer[...] or a record, or not at all"
+        )
         return self.fail(parameter, refusal(where, annotation, otherwise))

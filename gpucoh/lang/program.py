@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from gpucoh.lang.types import F32, I32, BufferType, Element, Scalar
 
 __all__ = ["Parameter", "Program"]
 
+_Record: TypeAlias = type[Any]
 MAX_SHARED_WORDS = 1 << 18  # the largest scratchpad of a machine, 1 MiB
 
 
@@ -28,6 +29,7 @@ class Parameter:
     Attributes
     ----------
     name : str
+        Of a field of a record, ``argument.field``.
     kind : str
         ``"scalar"`` or ``"buffer"``.
     type : Element
@@ -36,6 +38,8 @@ class Parameter:
         Whether it is a ``ReadOnly[...]``.
     dimensions : int
         Dimensions of the buffer.
+    record : type or None
+        The record that it is a field of.
     """
 
     name: str
@@ -43,6 +47,19 @@ class Parameter:
     type: Element
     readonly: bool = False
     dimensions: int = 1
+    record: _Record | None = None
+
+    @classmethod
+    def of(cls, name: str, type: Scalar | BufferType, record: _Record | None = None) -> Parameter:
+        """The parameter of an annotation."""
+        if isinstance(type, Scalar):
+            return cls(name, "scalar", type, record=record)
+        return cls(name, "buffer", type.dtype, type.readonly, type.dimensions, record)
+
+    @property
+    def argument(self) -> str:
+        """The name of the kernel's argument that gives it."""
+        return self.name.partition(".")[0]
 
     def __str__(self) -> str:
         if self.kind != "buffer":
@@ -222,14 +239,9 @@ class Program:
         ConfigError
             For a wrong number of arguments, or a scalar that does not fit its parameter's type.
         """
-        if len(args) != len(self.parameters):
-            names = ", ".join(parameter.name for parameter in self.parameters)
-            raise ConfigError(
-                f"kernel '{self.name}' takes {len(self.parameters)} arguments ({names}), got {len(args)}"
-            )
         scalars: dict[str, int] = {SHARED_LENGTH: self.dynamic_shared or 0}
         buffers: list[Any] = []
-        for parameter, value in zip(self.parameters, args, strict=True):
+        for parameter, value in zip(self.parameters, self._values(args), strict=True):
             if parameter.kind == "buffer":
                 if isinstance(value, numbers.Number):
                     raise ConfigError(
@@ -242,6 +254,26 @@ class Program:
                 scalars[parameter.name] = scalar_bits(self.name, parameter, value)
         words = [scalars[item] if isinstance(item, str) else item for item in self.constants]
         return np.array(words, dtype=np.uint32), buffers
+
+    def _values(self, args: Sequence[Any]) -> Iterator[Any]:
+        """The value of each parameter: an argument, or a field of one that is a record."""
+        names = dict.fromkeys(parameter.argument for parameter in self.parameters)
+        if len(args) != len(names):
+            raise ConfigError(
+                f"kernel '{self.name}' takes {len(names)} arguments ({', '.join(names)}), got {len(args)}"
+            )
+        given = dict(zip(names, args, strict=True))
+        for parameter in self.parameters:
+            value, record = given[parameter.argument], parameter.record
+            if record is None:
+                yield value
+            elif isinstance(value, record):
+                yield getattr(value, parameter.name.partition(".")[2])
+            else:
+                raise ConfigError(
+                    f"argument '{parameter.argument}' of kernel '{self.name}' must be a record "
+                    f"{record.__name__}, got {_describe(value)}"
+                )
 
     def _extents(self, parameter: Parameter, array: Any) -> dict[str, int]:
         """The extents of a buffer's array by name; a buffer of one dimension is flat."""

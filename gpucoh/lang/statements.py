@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from gpucoh.base.quoting import quoted
 from gpucoh.lang.calls import CallLowerer
@@ -19,6 +19,7 @@ from gpucoh.lang.values import (
     Literal,
     Loop,
     PythonObject,
+    RecordValue,
     TupleValue,
     Value,
     Variable,
@@ -134,7 +135,18 @@ class StatementLowerer(CallLowerer):
         elif isinstance(target, ast.Starred):
             self.fail(node, "'*' in an assignment cannot be used: name each element")
         else:
-            self.fail(node, "assignment to attributes cannot be used: use variables and buffers")
+            self._refuse_attribute(target, node)
+
+    def _refuse_attribute(self, target: ast.expr, node: ast.AST) -> NoReturn:
+        """Refuse an assignment to an attribute."""
+        base = self.value(target.value) if isinstance(target, ast.Attribute) else None
+        if isinstance(base, RecordValue) and isinstance(target, ast.Attribute):
+            self._field(base, target)
+            self.fail(
+                node,
+                f"'{target.attr}' of {describe(base)} cannot be assigned: use a variable, or an element of a buffer",
+            )
+        self.fail(node, "assignment to attributes cannot be used: use variables and buffers")
 
     def assign_name(
         self,
@@ -226,7 +238,7 @@ class StatementLowerer(CallLowerer):
         elif isinstance(target, ast.Starred):
             self.fail(node, "'*' in an assignment cannot be used: name each element")
         else:
-            self.fail(node, "assignment to attributes cannot be used: use variables and buffers")
+            self._refuse_attribute(target, node)
 
     # ---- control flow ---------------------------------------------------------------------------
 

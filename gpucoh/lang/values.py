@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +64,15 @@ class BufferValue:
 
 
 @dataclass(frozen=True)
+class RecordValue:
+    """A record: the values of its fields by name."""
+
+    name: str
+    type: type[Any]
+    fields: Mapping[str, Value | BufferValue]
+
+
+@dataclass(frozen=True)
 class SharedArray:
     """A scratchpad array; ``base`` counts words of the block's scratchpad."""
 
@@ -81,7 +91,16 @@ class PythonObject:
 
 
 Array = BufferValue | SharedArray | LocalArray
-AnyValue = Value | Literal | TupleValue | BufferValue | SharedArray | LocalArray | PythonObject
+AnyValue = (
+    Value
+    | Literal
+    | TupleValue
+    | BufferValue
+    | RecordValue
+    | SharedArray
+    | LocalArray
+    | PythonObject
+)
 
 
 @dataclass
@@ -128,6 +147,8 @@ def describe(value: AnyValue) -> str:
         return "a tuple"
     if isinstance(value, BufferValue):
         return f"the buffer '{value.name}'"
+    if isinstance(value, RecordValue):
+        return f"the record '{value.name}'"
     if isinstance(value, SharedArray):
         return f"the shared array '{value.name}'"
     if isinstance(value, LocalArray):

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh.lang import Device, Kernel
+from gpucoh.lang.records import fields_of
 
 LINE_BYTES = 128
 WRAPPED = {np.dtype(np.int32), np.dtype(np.uint32)}
@@ -96,6 +97,16 @@ class View:
 
     def __setitem__(self, index: int, value: Any) -> None:
         self.array.write(index, value)
+
+
+def seen(argument: Any) -> Any:
+    """An argument as a kernel sees it."""
+    if isinstance(argument, PlainArray):
+        return View(argument)
+    fields = fields_of(type(argument))
+    if fields is not None:
+        return SimpleNamespace(**{name: seen(getattr(argument, name)) for name in fields})
+    return argument.item() if isinstance(argument, np.integer) else argument
 
 
 def store_wide(buffer: View, index: int, *values: Any) -> None:
@@ -202,8 +213,7 @@ class PlainGPU:
             {} for _ in self.copies
         ]  # an incoherent cache is emptied at kernel boundaries
         body = spread(kernel.function, self.intrinsics())
-        values = [View(a) if isinstance(a, PlainArray) else a for a in args]
-        values = [v.item() if isinstance(v, np.integer) else v for v in values]
+        values = [seen(argument) for argument in args]
         grid3, block3 = as_three(grid), as_three(block)
         waiting: list[Any] = []
         for number in range(math.prod(grid3)):

@@ -71,6 +71,60 @@ def test_a_read_only_buffer_is_not_written_in_the_eyes_of_mypy(tmp_path, request
     assert out.startswith("writes.py:23: error: Unsupported target for indexed assignment")
 
 
+RECORD = """
+import numpy as np
+
+import gpucoh
+from gpucoh import Buffer2, ReadOnly, f32, i32
+
+
+@gpucoh.record
+class Rows:
+    x: ReadOnly[i32]
+    y: Buffer2[f32]
+    n: i32
+    scale: f32
+
+
+@gpucoh.kernel
+def scaled(rows: Rows, by: i32) -> None:
+    i = gpucoh.global_id()
+    if i < rows.n:
+        rows.y[i, 0] = rows.x[i] * by * rows.scale
+
+
+with gpucoh.GPU() as gpu:
+    y = gpu.zeros((4, 2))
+    rows = Rows(gpu.array(np.arange(4, dtype=np.int32)), y, n=4, scale=0.5)
+    scaled[1, 32](rows, 2)
+    print(y.numpy())
+"""
+
+
+def test_mypy_knows_the_fields_of_a_record(tmp_path, request):
+    pytest.importorskip("mypy")
+    (tmp_path / "right.py").write_text(RECORD)
+    wrong = RECORD.replace("rows.n:", "rows.count:").replace("scale=0.5", 'scale="half"')
+    wrong = wrong.replace("rows.y[i, 0] =", "rows.x[i] =").replace("scaled[1, 32]", "rows.n = 5")
+    (tmp_path / "wrong.py").write_text(wrong.replace("rows.n = 5(rows, 2)", "rows.n = 5"))
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--no-error-summary"]
+    cache = request.config.cache.mkdir("mypy")
+    given = [f"--cache-dir={cache}", "right.py", "wrong.py"]
+    out = subprocess.run([*command, *given], cwd=tmp_path, capture_output=True, text=True).stdout
+    assert [line.partition(" error: ")[2].partition("  [")[0] for line in out.splitlines()] == [
+        '"Rows" has no attribute "count"',
+        'Unsupported target for indexed assignment ("ReadOnly[int]")',
+        'Argument "scale" to "Rows" has incompatible type "str"; expected "float"',
+        'Property "n" defined in "Rows" is read-only',
+    ]
+
+
+def test_the_kernel_of_the_record_runs(tmp_path):
+    path = tmp_path / "record.py"
+    path.write_text(RECORD)
+    exec(compile(RECORD, str(path), "exec"), {})
+
+
 def test_all_forms_mean_the_same():
     assert Buffer2[f32] == Buffer[f32, 2]
     assert Buffer3[i32] == Buffer[i32, 3]
