@@ -33,17 +33,20 @@ from gpucoh.suite.declaration import workload
 TILE = 16
 
 
+@lang.record
+class Scores:
+    """Gains and scores of all pairs of letters, both of ``side`` + 1 rows and columns."""
+
+    similarity: ReadOnlyI32
+    score: lang.Buffer[lang.i32]
+    side: lang.i32
+    penalty: lang.i32
+
+
 # Thread t of a tile's block owns column t. The block fills the tile along its diagonals, with a
 # barrier between two.
 @lang.kernel
-def align_diagonal(
-    similarity: ReadOnlyI32,
-    score: lang.Buffer[lang.i32],
-    side: lang.i32,
-    diagonal: lang.i32,
-    first_row: lang.i32,
-    penalty: lang.i32,
-) -> None:
+def align_diagonal(scores: Scores, diagonal: lang.i32, first_row: lang.i32) -> None:
     """Fill the tiles of one diagonal; both arrays have ``side + 1`` rows and columns."""
     tile = lang.shared(lang.i32, (TILE + 1, TILE + 1))
     gains = lang.shared(lang.i32, (TILE, TILE))
@@ -51,48 +54,41 @@ def align_diagonal(
     tile_row = first_row + lang.block_id()
     top = tile_row * TILE
     left = (diagonal - tile_row) * TILE
-    width = side + 1
+    width = scores.side + 1
     if t == 0:
-        tile[0, 0] = score[top * width + left]
+        tile[0, 0] = scores.score[top * width + left]
     for row in range(TILE):
-        gains[row, t] = similarity[(top + row + 1) * width + left + t + 1]
+        gains[row, t] = scores.similarity[(top + row + 1) * width + left + t + 1]
     lang.barrier()
-    tile[t + 1, 0] = score[(top + t + 1) * width + left]
+    tile[t + 1, 0] = scores.score[(top + t + 1) * width + left]
     lang.barrier()
-    tile[0, t + 1] = score[top * width + left + t + 1]
+    tile[0, t + 1] = scores.score[top * width + left + t + 1]
     lang.barrier()
     for step in range(2 * TILE - 1):
         row = step - t
         if row >= 0 and row < TILE:
             best = tile[row, t] + gains[row, t]
-            best = lang.max(best, tile[row + 1, t] - penalty)
-            tile[row + 1, t + 1] = lang.max(best, tile[row, t + 1] - penalty)
+            best = lang.max(best, tile[row + 1, t] - scores.penalty)
+            tile[row + 1, t + 1] = lang.max(best, tile[row, t + 1] - scores.penalty)
         lang.barrier()
     for row in range(TILE):
-        score[(top + row + 1) * width + left + t + 1] = tile[row + 1, t + 1]
+        scores.score[(top + row + 1) * width + left + t + 1] = tile[row + 1, t + 1]
 
 
 @lang.kernel
-def align_in_memory(
-    similarity: ReadOnlyI32,
-    score: lang.Buffer[lang.i32],
-    side: lang.i32,
-    diagonal: lang.i32,
-    first_row: lang.i32,
-    penalty: lang.i32,
-) -> None:
+def align_in_memory(scores: Scores, diagonal: lang.i32, first_row: lang.i32) -> None:
     """As :func:`align_diagonal`, with all scores in memory."""
     t = lang.thread_id()
     tile_row = first_row + lang.block_id()
-    width = side + 1
+    width = scores.side + 1
     corner = (tile_row * TILE + 1) * width + (diagonal - tile_row) * TILE + 1
     for step in range(2 * TILE - 1):
         row = step - t
         if row >= 0 and row < TILE:
             at = corner + row * width + t
-            best = score[at - width - 1] + similarity[at]
-            best = lang.max(best, score[at - 1] - penalty)
-            score[at] = lang.max(best, score[at - width] - penalty)
+            best = scores.score[at - width - 1] + scores.similarity[at]
+            best = lang.max(best, scores.score[at - 1] - scores.penalty)
+            scores.score[at] = lang.max(best, scores.score[at - width] - scores.penalty)
         lang.barrier(scope="gpu")
 
 
@@ -129,13 +125,14 @@ def align(
     start[0] = start[:, 0] = -penalty * np.arange(side + 1)
     gains_of_pairs = gpu.array(np.pad(similarity, ((1, 0), (1, 0))).ravel())
     score = gpu.array(start.ravel())
+    scores = Scores(gains_of_pairs, score, side, penalty)
     for diagonal in range(2 * tiles - 1):
         first_row = max(0, diagonal - tiles + 1)
         gpu.launch(
             kernel,
             grid=min(diagonal, tiles - 1) - first_row + 1,
             block=TILE,
-            args=(gains_of_pairs, score, side, diagonal, first_row, penalty),
+            args=(scores, diagonal, first_row),
             placement=placement,
         )
     expected = reference_alignment(similarity, penalty)

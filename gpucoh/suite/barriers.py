@@ -25,8 +25,8 @@ from numpy.random import Generator
 
 from gpucoh import lang
 from gpucoh.suite.base import GpuLike, Outcome, whole
-from gpucoh.suite.buffers import ReadOnlyI32, Text
-from gpucoh.suite.chains import ACCESSES, APART, BLOCK, PADDED, Chains, pitch, shift_chain
+from gpucoh.suite.buffers import Text
+from gpucoh.suite.chains import ACCESSES, APART, BLOCK, PADDED, Chains, Chunks, pitch, shift_chain
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import PAUSES, back_off, lengthen_back_off, start_back_off
 
@@ -80,13 +80,11 @@ def local_barrier(
 def phases(
     joined: lang.Buffer[lang.i32],
     joined_here: lang.Buffer[lang.i32],
-    fixed: ReadOnlyI32,
-    data: lang.Buffer[lang.i32],
+    chunks: Chunks,
     cores: lang.i32,
     per_core: lang.i32,
     pitch: lang.i32,
     iterations: lang.i32,
-    accesses: lang.i32,
     exchange: lang.i32,
     pauses: lang.i32,
 ) -> None:
@@ -95,12 +93,12 @@ def phases(
     chunk = lang.block_id()
     here = chunk % cores * cores * WARPS
     for _ in range(iterations):
-        shift_chain(fixed, data, chunk, accesses)
+        shift_chain(chunks, chunk)
         lang.barrier()
         if exchange != 0 and per_core > 1:
             local_barrier(joined_here, here, pitch, per_core, state)
             chunk = (chunk + cores) % lang.grid_dim()
-            shift_chain(fixed, data, chunk, accesses)
+            shift_chain(chunks, chunk)
             lang.barrier()
         local_barrier(joined_here, here, pitch, per_core, state)
         if lang.block_id() < cores:
@@ -133,7 +131,7 @@ def tree_barrier(id: str, title: str, exchange: bool) -> None:
         cores = gpu.machine.cores
         blocks = cores * blocks_per_core
         chains = Chains.random(rng, blocks, accesses)
-        fixed, data = chains.on(gpu)
+        chunks = chains.on(gpu)
         gpu.launch(
             phases,
             grid=blocks,
@@ -142,20 +140,18 @@ def tree_barrier(id: str, title: str, exchange: bool) -> None:
             args=(
                 gpu.zeros(2 * APART, np.int32),
                 gpu.zeros(cores * cores * WARPS + APART, np.int32),
-                fixed,
-                data,
+                chunks,
                 cores,
                 blocks_per_core,
                 pitch(padded),
                 iterations,
-                accesses,
                 int(exchange),
                 int(pauses == "kept"),
             ),
         )
         twice = exchange and blocks_per_core > 1
         sections = iterations * (2 if twice else 1)
-        return chains.check(data, sections, {"barriers": iterations, "sections": sections})
+        return chains.check(chunks, sections, {"barriers": iterations, "sections": sections})
 
 
 tree_barrier(

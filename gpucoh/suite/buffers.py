@@ -24,6 +24,15 @@ PLACEMENT_SEED = whole(
 )
 
 
+@lang.record
+class Adjacency:
+    """The arcs of a graph by vertex: where those of each begin, and the vertices that they lead to."""
+
+    offsets: ReadOnlyI32
+    columns: ReadOnlyI32
+    vertices: lang.i32
+
+
 def place(gpu: GpuLike, seed: int, *contents: Any) -> list[Any]:
     """Arrays with ``contents``, in their order, allocated in the order that ``seed`` draws.
 

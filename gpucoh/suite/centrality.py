@@ -27,7 +27,7 @@ from gpucoh import lang
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.suite import inputs
 from gpucoh.suite.base import GpuLike, Outcome, Refused, blocks_for, choice, compare, whole
-from gpucoh.suite.buffers import PLACEMENT_SEED, RACES, RACING, ReadOnlyI32, place
+from gpucoh.suite.buffers import PLACEMENT_SEED, RACES, RACING, Adjacency, place
 from gpucoh.suite.declaration import workload
 
 BLOCK = 128
@@ -113,19 +113,17 @@ def forward_kernel(load: Any, store: Any, swap: Any) -> lang.Kernel:
 
     @lang.kernel
     def search_level(
-        offsets: ReadOnlyI32,
-        columns: ReadOnlyI32,
+        arcs: Adjacency,
         distance: lang.Buffer[lang.i32],
         paths: lang.Buffer[lang.i32],
         more: lang.Buffer[lang.i32],
         level: lang.i32,
-        vertices: lang.i32,
     ) -> None:
         """Reach the successors of a level's vertex, and add its paths to theirs."""
         vertex = lang.global_id()
-        if vertex < vertices and load(distance, vertex) == level:
-            for edge in range(offsets[vertex], offsets[vertex + 1]):
-                next_one = columns[edge]
+        if vertex < arcs.vertices and load(distance, vertex) == level:
+            for edge in range(arcs.offsets[vertex], arcs.offsets[vertex + 1]):
+                next_one = arcs.columns[edge]
                 if load(distance, next_one) < 0:
                     store(more, 0, 1)
                     store(distance, next_one, level + 1)
@@ -141,21 +139,19 @@ def backward_kernel(load: Any, store: Any, swap: Any) -> lang.Kernel:
 
     @lang.kernel
     def track_level(
-        offsets: ReadOnlyI32,
-        columns: ReadOnlyI32,
+        arcs: Adjacency,
         distance: lang.Buffer[lang.i32],
         paths: lang.Buffer[lang.i32],
         dependency: lang.Buffer[lang.i32],
         score: lang.Buffer[lang.f32],
         level: lang.i32,
         source: lang.i32,
-        vertices: lang.i32,
     ) -> None:
         """Add the share of a level's vertex to its predecessors', and its dependency to its score."""
         vertex = lang.global_id()
-        if vertex < vertices and distance[vertex] == level - 1:
-            for edge in range(offsets[vertex], offsets[vertex + 1]):
-                before = columns[edge]
+        if vertex < arcs.vertices and distance[vertex] == level - 1:
+            for edge in range(arcs.offsets[vertex], arcs.offsets[vertex + 1]):
+                before = arcs.columns[edge]
                 if distance[before] == level - 2:
                     share = lang.f32(paths[before]) / lang.f32(paths[vertex])
                     share = share * (UNIT + lang.f32(dependency[vertex]))
@@ -283,6 +279,8 @@ def centrality(
         (1, np.int32),
     )
 
+    forwards, backwards = Adjacency(offsets, columns, count), Adjacency(into, before, count)
+
     def launch(kernel: lang.Kernel, *args: Any, threads: int = count) -> None:
         grid = blocks_for(threads, BLOCK)
         gpu.launch(kernel, grid=grid, block=BLOCK, args=args, placement="static")
@@ -294,14 +292,12 @@ def centrality(
         level = 0
         while level <= depth:  # a wrong run is stopped there
             more[:] = 0
-            forward = offsets, columns, distance, paths, more
-            launch(FORWARD[kind], *forward, level, count)
+            launch(FORWARD[kind], forwards, distance, paths, more, level)
             level += 1
             if int(more.numpy()[0]) == 0:
                 break
         while level:
-            backward = into, before, distance, paths, dependency, score
-            launch(BACKWARD[kind], *backward, level, source, count)
+            launch(BACKWARD[kind], backwards, distance, paths, dependency, score, level, source)
             level -= 1
     details = {"vertices": count, "arcs": given.graph.edges, "levels": max(given.levels)}
     return compare("centrality", score.numpy(), given.expected, tolerance=1e-3, details=details)

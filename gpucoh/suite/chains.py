@@ -31,19 +31,26 @@ LINE = 16  # words of a line, and threads of a half-warp
 APART = 32  # words between the words of two cores, at least a line of every machine
 
 
+@lang.record
+class Chunks:
+    """The lines 0 of all chains, their other lines, and how many these are in a chain."""
+
+    fixed: ReadOnlyI32
+    data: lang.Buffer[lang.i32]
+    accesses: lang.i32
+
+
 @lang.device
-def shift_chain(
-    fixed: ReadOnlyI32, data: lang.Buffer[lang.i32], chunk: lang.i32, accesses: lang.i32
-) -> None:
+def shift_chain(chunks: Chunks, chunk: lang.i32) -> None:
     """One section on the two chains of a chunk: ``accesses`` loads and stores a thread."""
     chain = 2 * chunk + lang.thread_id() // LINE
     word = lang.thread_id() % LINE
-    first = chain * accesses * LINE + word
+    first = chain * chunks.accesses * LINE + word
     moved = 0
-    for at in range(first + (accesses - 2) * LINE, first - 1, -LINE):
-        moved = data[at]
-        data[at + LINE] = moved
-    data[first] = fixed[chain * LINE + word] + moved
+    for at in range(first + (chunks.accesses - 2) * LINE, first - 1, -LINE):
+        moved = chunks.data[at]
+        chunks.data[at + LINE] = moved
+    chunks.data[first] = chunks.fixed[chain * LINE + word] + moved
 
 
 @dataclass(frozen=True)
@@ -76,16 +83,19 @@ class Chains:
         words = lines[:, :, None] * self.fixed.astype(np.int64)[:, None, :]
         return words.astype(np.int32)
 
-    def on(self, gpu: GpuLike) -> tuple[Any, Any]:
-        """Arrays of the lines 0 and of the others at the start."""
-        return gpu.array(self.fixed.ravel()), gpu.array(self.after(0).ravel())
+    def on(self, gpu: GpuLike) -> Chunks:
+        """The chunks at the start."""
+        fixed, data = gpu.array(self.fixed.ravel()), gpu.array(self.after(0).ravel())
+        return Chunks(fixed, data, self.accesses)
 
     def check(
-        self, data: Any, sections: int | NDArray[np.int64], details: dict[str, Any]
+        self, chunks: Chunks, sections: int | NDArray[np.int64], details: dict[str, Any]
     ) -> Outcome:
-        """Compare an array of :meth:`on` with its value after ``sections``."""
+        """Compare the chunks of :meth:`on` with their lines after ``sections``."""
         expected = self.after(sections)
-        return compare("line", data.numpy().reshape(expected.shape), expected, details=details)
+        data: Any = chunks.data
+        values = data.numpy()
+        return compare("line", values.reshape(expected.shape), expected, details=details)
 
 
 # Parameters of the microbenchmarks.

@@ -14,70 +14,70 @@ SLOTS = 256
 TOPS = 1 << 16  # a head is a tag times TOPS, plus the slot of the oldest task
 
 
+@lang.record
+class Deques:
+    """Headers and tasks of all deques, and whether there are fences that the original has not."""
+
+    headers: lang.Buffer[lang.i32]
+    tasks: lang.Buffer[lang.i32]
+    fenced: lang.i32
+
+
 @lang.device
-def copy_task(tasks: lang.Buffer[lang.i32], slot: lang.i32, task: lang.Buffer[lang.i32]) -> None:
+def copy_task(deques: Deques, slot: lang.i32, task: lang.Buffer[lang.i32]) -> None:
     """Copy a slot's words to the block's scratchpad. If another block writes the slot meanwhile, the
     compare-and-swap that follows fails.
     """
     for word in range(WORDS):
-        task[word] = lang.load(tasks, WORDS * slot + word, order="relaxed", scope="gpu")
+        task[word] = lang.load(deques.tasks, WORDS * slot + word, order="relaxed", scope="gpu")
 
 
 # An atomic reads the head: it must be at least as new as any that a thief has acted on, and a load
 # after a fence is not if writes are not atomic (TC-Weak).
 @lang.device
-def pop(
-    headers: lang.Buffer[lang.i32],
-    tasks: lang.Buffer[lang.i32],
-    task: lang.Buffer[lang.i32],
-    fenced: lang.i32,
-) -> lang.i32:
+def pop(deques: Deques, task: lang.Buffer[lang.i32]) -> lang.i32:
     """Take the newest task of the block's own deque; 1 on success."""
     block = lang.block_id()
     found = 0
-    tail = lang.load(headers, 2 * block, order="relaxed", scope="gpu") - 1
+    tail = lang.load(deques.headers, 2 * block, order="relaxed", scope="gpu") - 1
     if tail >= 0:
-        lang.store(headers, 2 * block, tail, order="relaxed", scope="gpu")
+        lang.store(deques.headers, 2 * block, tail, order="relaxed", scope="gpu")
         lang.fence(order="sc", scope="gpu")
-        copy_task(tasks, block * SLOTS + tail, task)
-        head = lang.atomic_add(headers, 2 * block + 1, 0, order="relaxed", scope="gpu")
+        copy_task(deques, block * SLOTS + tail, task)
+        head = lang.atomic_add(deques.headers, 2 * block + 1, 0, order="relaxed", scope="gpu")
         top = head % TOPS
         found = 1
         if tail <= top:
-            if fenced != 0:
+            if deques.fenced != 0:
                 lang.fence(order="acq_rel", scope="gpu")
-            lang.store(headers, 2 * block, 0, order="relaxed", scope="gpu")
+            lang.store(deques.headers, 2 * block, 0, order="relaxed", scope="gpu")
             fresh = head - top + TOPS
             if (
                 tail < top
                 or lang.atomic_cas(
-                    headers, 2 * block + 1, head, fresh, order="acq_rel", scope="gpu"
+                    deques.headers, 2 * block + 1, head, fresh, order="acq_rel", scope="gpu"
                 )
                 != head
             ):
                 found = 0
-                lang.atomic_exch(headers, 2 * block + 1, fresh, order="release", scope="gpu")
+                lang.atomic_exch(deques.headers, 2 * block + 1, fresh, order="release", scope="gpu")
     return found
 
 
 @lang.device
-def steal(
-    headers: lang.Buffer[lang.i32],
-    tasks: lang.Buffer[lang.i32],
-    task: lang.Buffer[lang.i32],
-    victim: lang.i32,
-    fenced: lang.i32,
-) -> lang.i32:
+def steal(deques: Deques, task: lang.Buffer[lang.i32], victim: lang.i32) -> lang.i32:
     """Take the oldest task of a block's deque; 1 on success."""
     found = 0
-    head = lang.load(headers, 2 * victim + 1, order="acquire", scope="gpu")
+    head = lang.load(deques.headers, 2 * victim + 1, order="acquire", scope="gpu")
     top = head % TOPS
-    if lang.load(headers, 2 * victim, order="acquire", scope="gpu") > top:
-        copy_task(tasks, victim * SLOTS + top, task)
-        if fenced != 0:
+    if lang.load(deques.headers, 2 * victim, order="acquire", scope="gpu") > top:
+        copy_task(deques, victim * SLOTS + top, task)
+        if deques.fenced != 0:
             lang.fence(order="acq_rel", scope="gpu")
         if (
-            lang.atomic_cas(headers, 2 * victim + 1, head, head + 1, order="acq_rel", scope="gpu")
+            lang.atomic_cas(
+                deques.headers, 2 * victim + 1, head, head + 1, order="acq_rel", scope="gpu"
+            )
             == head
         ):
             found = 1

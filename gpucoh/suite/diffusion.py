@@ -32,13 +32,21 @@ TILE = 16
 REGION = 128  # rows and columns from which the host takes the speckle scale
 
 
+@lang.record
+class Picture:
+    """The image, the differences of each pixel to its four neighbours, and the diffusion coefficients."""
+
+    image: lang.Buffer[lang.f32]
+    slopes: lang.Buffer[lang.f32]
+    coefficients: lang.Buffer[lang.f32]
+    rows: lang.i32
+    columns: lang.i32
+
+
 @lang.device
 def store_slopes(
-    slopes: lang.Buffer[lang.f32],
-    coefficients: lang.Buffer[lang.f32],
+    picture: Picture,
     at: lang.i32,
-    rows: lang.i32,
-    columns: lang.i32,
     value: lang.f32,
     north: lang.f32,
     south: lang.f32,
@@ -54,23 +62,16 @@ def store_slopes(
     denominator = 1.0 + 0.25 * laplacian
     variation = numerator / (denominator * denominator)
     ratio = (variation - speckle) / (speckle * (1.0 + speckle))
-    coefficients[at] = lang.min(lang.max(1.0 / (1.0 + ratio), 0.0), 1.0)
-    area = rows * columns
-    slopes[at] = north
-    slopes[area + at] = south
-    slopes[2 * area + at] = west
-    slopes[3 * area + at] = east
+    picture.coefficients[at] = lang.min(lang.max(1.0 / (1.0 + ratio), 0.0), 1.0)
+    area = picture.rows * picture.columns
+    picture.slopes[at] = north
+    picture.slopes[area + at] = south
+    picture.slopes[2 * area + at] = west
+    picture.slopes[3 * area + at] = east
 
 
 @lang.kernel
-def speckle_coefficients(
-    image: lang.Buffer[lang.f32],
-    slopes: lang.Buffer[lang.f32],
-    coefficients: lang.Buffer[lang.f32],
-    rows: lang.i32,
-    columns: lang.i32,
-    speckle: lang.f32,
-) -> None:
+def speckle_coefficients(picture: Picture, speckle: lang.f32) -> None:
     """Differences to the four neighbours, and the diffusion coefficient that follows from them."""
     tile = lang.shared(lang.f32, (TILE, TILE))
     above = lang.shared(lang.f32, (TILE, TILE))
@@ -83,24 +84,28 @@ def speckle_coefficients(
     first_row = lang.block_id(1) * TILE
     column = first_column + x
     row = first_row + y
-    inside = row < rows and column < columns
-    at = row * columns + column
+    inside = row < picture.rows and column < picture.columns
+    at = row * picture.columns + column
     if inside:
-        above[y, x] = image[lang.max(first_row - 1, 0) * columns + column]
-        below[y, x] = image[lang.min(first_row + TILE, rows - 1) * columns + column]
+        above[y, x] = picture.image[lang.max(first_row - 1, 0) * picture.columns + column]
+        below[y, x] = picture.image[
+            lang.min(first_row + TILE, picture.rows - 1) * picture.columns + column
+        ]
     lang.barrier()
     if inside:
-        left[y, x] = image[row * columns + lang.max(first_column - 1, 0)]
-        right[y, x] = image[row * columns + lang.min(first_column + TILE, columns - 1)]
+        left[y, x] = picture.image[row * picture.columns + lang.max(first_column - 1, 0)]
+        right[y, x] = picture.image[
+            row * picture.columns + lang.min(first_column + TILE, picture.columns - 1)
+        ]
     lang.barrier()
     value = lang.f32(1.0)
     if inside:
-        value = image[at]
+        value = picture.image[at]
     tile[y, x] = value
     lang.barrier()
     if inside:
-        last_y = lang.min(TILE, rows - first_row) - 1
-        last_x = lang.min(TILE, columns - first_column) - 1
+        last_y = lang.min(TILE, picture.rows - first_row) - 1
+        last_x = lang.min(TILE, picture.columns - first_column) - 1
         north = tile[y - 1, x] if y > 0 else above[y, x]
         south = tile[y + 1, x] if y < last_y else below[y, x]
         west = tile[y, x - 1] if x > 0 else left[y, x]
@@ -109,21 +114,12 @@ def speckle_coefficients(
         south = south - value
         west = west - value
         east = east - value
-        store_slopes(
-            slopes, coefficients, at, rows, columns, value, north, south, west, east, speckle
-        )
+        store_slopes(picture, at, value, north, south, west, east, speckle)
 
 
 @lang.kernel
-def diffuse(
-    image: lang.Buffer[lang.f32],
-    slopes: lang.Buffer[lang.f32],
-    coefficients: lang.Buffer[lang.f32],
-    rows: lang.i32,
-    columns: lang.i32,
-    rate: lang.f32,
-) -> None:
-    """One diffusion step, with the coefficients of the pixel and its south and east neighbours."""
+def diffuse(picture: Picture, rate: lang.f32) -> None:
+    """One diffusion step, with the picture.coefficients of the pixel and its south and east neighbours."""
     tile = lang.shared(lang.f32, (TILE, TILE))
     below = lang.shared(lang.f32, (TILE, TILE))
     right = lang.shared(lang.f32, (TILE, TILE))
@@ -133,79 +129,73 @@ def diffuse(
     first_row = lang.block_id(1) * TILE
     column = first_column + x
     row = first_row + y
-    inside = row < rows and column < columns
-    at = row * columns + column
+    inside = row < picture.rows and column < picture.columns
+    at = row * picture.columns + column
     value = lang.f32(0.0)
     if inside:
-        value = image[at]
+        value = picture.image[at]
     lang.barrier()
     if inside:
-        below[y, x] = coefficients[lang.min(first_row + TILE, rows - 1) * columns + column]
+        below[y, x] = picture.coefficients[
+            lang.min(first_row + TILE, picture.rows - 1) * picture.columns + column
+        ]
     lang.barrier()
     if inside:
-        right[y, x] = coefficients[row * columns + lang.min(first_column + TILE, columns - 1)]
+        right[y, x] = picture.coefficients[
+            row * picture.columns + lang.min(first_column + TILE, picture.columns - 1)
+        ]
     lang.barrier()
     here = lang.f32(0.0)
     if inside:
-        here = coefficients[at]
+        here = picture.coefficients[at]
     tile[y, x] = here
     lang.barrier()
     if inside:
-        last_y = lang.min(TILE, rows - first_row) - 1
-        last_x = lang.min(TILE, columns - first_column) - 1
+        last_y = lang.min(TILE, picture.rows - first_row) - 1
+        last_x = lang.min(TILE, picture.columns - first_column) - 1
         south = tile[y + 1, x] if y < last_y else below[y, x]
         east = tile[y, x + 1] if x < last_x else right[y, x]
-        area = rows * columns
-        flow = here * slopes[at] + south * slopes[area + at]
-        flow = flow + here * slopes[2 * area + at] + east * slopes[3 * area + at]
-        image[at] = value + 0.25 * rate * flow
+        area = picture.rows * picture.columns
+        flow = here * picture.slopes[at] + south * picture.slopes[area + at]
+        flow = flow + here * picture.slopes[2 * area + at] + east * picture.slopes[3 * area + at]
+        picture.image[at] = value + 0.25 * rate * flow
 
 
 @lang.kernel
-def coefficients_in_memory(
-    image: lang.Buffer[lang.f32],
-    slopes: lang.Buffer[lang.f32],
-    coefficients: lang.Buffer[lang.f32],
-    rows: lang.i32,
-    columns: lang.i32,
-    speckle: lang.f32,
-) -> None:
+def coefficients_in_memory(picture: Picture, speckle: lang.f32) -> None:
     """As :func:`speckle_coefficients`, without scratchpad."""
     column = lang.global_id(0)
     row = lang.global_id(1)
-    if row < rows and column < columns:
-        at = row * columns + column
-        value = image[at]
-        north = image[lang.max(row - 1, 0) * columns + column] - value
-        south = image[lang.min(row + 1, rows - 1) * columns + column] - value
-        west = image[row * columns + lang.max(column - 1, 0)] - value
-        east = image[row * columns + lang.min(column + 1, columns - 1)] - value
-        store_slopes(
-            slopes, coefficients, at, rows, columns, value, north, south, west, east, speckle
+    if row < picture.rows and column < picture.columns:
+        at = row * picture.columns + column
+        value = picture.image[at]
+        north = picture.image[lang.max(row - 1, 0) * picture.columns + column] - value
+        south = (
+            picture.image[lang.min(row + 1, picture.rows - 1) * picture.columns + column] - value
         )
+        west = picture.image[row * picture.columns + lang.max(column - 1, 0)] - value
+        east = (
+            picture.image[row * picture.columns + lang.min(column + 1, picture.columns - 1)] - value
+        )
+        store_slopes(picture, at, value, north, south, west, east, speckle)
 
 
 @lang.kernel
-def diffuse_in_memory(
-    image: lang.Buffer[lang.f32],
-    slopes: lang.Buffer[lang.f32],
-    coefficients: lang.Buffer[lang.f32],
-    rows: lang.i32,
-    columns: lang.i32,
-    rate: lang.f32,
-) -> None:
+def diffuse_in_memory(picture: Picture, rate: lang.f32) -> None:
     """As :func:`diffuse`, without scratchpad."""
     column = lang.global_id(0)
     row = lang.global_id(1)
-    if row < rows and column < columns:
-        at = row * columns + column
-        area = rows * columns
-        here = coefficients[at]
-        south = coefficients[lang.min(row + 1, rows - 1) * columns + column]
-        east = coefficients[row * columns + lang.min(column + 1, columns - 1)]
-        flow = here * slopes[at] + south * slopes[area + at]
-        flow = flow + here * slopes[2 * area + at] + east * slopes[3 * area + at]
-        image[at] = image[at] + 0.25 * rate * flow
+    if row < picture.rows and column < picture.columns:
+        at = row * picture.columns + column
+        area = picture.rows * picture.columns
+        here = picture.coefficients[at]
+        south = picture.coefficients[lang.min(row + 1, picture.rows - 1) * picture.columns + column]
+        east = picture.coefficients[
+            row * picture.columns + lang.min(column + 1, picture.columns - 1)
+        ]
+        flow = here * picture.slopes[at] + south * picture.slopes[area + at]
+        flow = flow + here * picture.slopes[2 * area + at] + east * picture.slopes[3 * area + at]
+        picture.image[at] = picture.image[at] + 0.25 * rate * flow
 
 
 def speckle_scale(image: NDArray[np.float32]) -> np.float32:
@@ -256,6 +246,7 @@ def diffuse_image(
     image = gpu.zeros(rows * columns, np.float32)
     slopes = gpu.zeros(4 * rows * columns, np.float32)
     coefficients = gpu.zeros(rows * columns, np.float32)
+    picture = Picture(image, slopes, coefficients, rows, columns)
     grid = (blocks_for(columns, TILE), blocks_for(rows, TILE))
     result = expected = start
     for _ in range(iterations):
@@ -266,7 +257,7 @@ def diffuse_image(
                 kernel,
                 grid=grid,
                 block=(TILE, TILE),
-                args=(image, slopes, coefficients, rows, columns, number),
+                args=(picture, number),
                 placement=placement,
             )
         result = image.numpy().reshape(rows, columns)

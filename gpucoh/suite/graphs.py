@@ -49,26 +49,43 @@ from gpucoh.suite.synchronisation import BARRIER_WORDS, grid_barrier
 UNREACHED = -1
 
 
+@lang.record
+class Graph:
+    """A record of two words for each vertex (first edge, degree), and the vertices that the edges lead to."""
+
+    records: ReadOnlyI32
+    columns: ReadOnlyI32
+    vertices: lang.i32
+
+
+@lang.record
+class Marks:
+    """The vectors of a search that marks vertices by bytes."""
+
+    frontier: lang.Buffer[lang.u8]
+    updating: lang.Buffer[lang.u8]
+    visited: lang.Buffer[lang.u8]
+    distance: lang.Buffer[lang.i32]
+
+
 def visit_kernel(load: Any, store: Any) -> lang.Kernel:
     """The first kernel of a level of ``bfs`` with one kind of accesses that race."""
 
     @lang.kernel
     def visit_neighbours(
-        records: ReadOnlyI32,
-        columns: ReadOnlyI32,
+        graph: Graph,
         frontier: lang.Buffer[lang.i32],
         updating: lang.Buffer[lang.i32],
         visited: lang.Buffer[lang.i32],
         distance: lang.Buffer[lang.i32],
-        vertices: lang.i32,
     ) -> None:
         """Mark the neighbours of a vertex of the frontier that are not visited."""
         vertex = lang.global_id()
-        if vertex < vertices and frontier[vertex] != 0:
+        if vertex < graph.vertices and frontier[vertex] != 0:
             frontier[vertex] = 0
-            first = records[2 * vertex]
-            for edge in range(first, first + records[2 * vertex + 1]):
-                neighbour = columns[edge]
+            first = graph.records[2 * vertex]
+            for edge in range(first, first + graph.records[2 * vertex + 1]):
+                neighbour = graph.columns[edge]
                 if visited[neighbour] == 0:
                     store(distance, neighbour, load(distance, vertex) + 1)
                     store(updating, neighbour, 1)
@@ -107,64 +124,47 @@ ADVANCE = {races: advance_kernel(*accesses) for races, accesses in RACING.items(
 # suffice where one thread writes. Several threads may set one element of `updating`, `distance`
 # and `more` concurrently: relaxed.
 @lang.device
-def visit(
-    records: ReadOnlyI32,
-    columns: ReadOnlyI32,
-    frontier: lang.Buffer[lang.u8],
-    updating: lang.Buffer[lang.u8],
-    visited: lang.Buffer[lang.u8],
-    distance: lang.Buffer[lang.i32],
-    vertex: lang.i32,
-) -> None:
-    """First phase for one vertex: mark its neighbours that are not visited."""
-    if frontier[vertex] != 0:
-        frontier[vertex] = 0
-        first = records[2 * vertex]
-        for edge in range(first, first + records[2 * vertex + 1]):
-            neighbour = columns[edge]
-            if visited[neighbour] == 0:
-                cost = lang.load(distance, vertex, order="relaxed", scope="gpu") + 1
-                lang.store(distance, neighbour, cost, order="relaxed", scope="gpu")
-                lang.store(updating, neighbour, 1, order="relaxed", scope="gpu")
+def visit(graph: Graph, marks: Marks, vertex: lang.i32) -> None:
+    """First phase for one vertex: mark its neighbours that are not marks.visited."""
+    if marks.frontier[vertex] != 0:
+        marks.frontier[vertex] = 0
+        first = graph.records[2 * vertex]
+        for edge in range(first, first + graph.records[2 * vertex + 1]):
+            neighbour = graph.columns[edge]
+            if marks.visited[neighbour] == 0:
+                cost = lang.load(marks.distance, vertex, order="relaxed", scope="gpu") + 1
+                lang.store(marks.distance, neighbour, cost, order="relaxed", scope="gpu")
+                lang.store(marks.updating, neighbour, 1, order="relaxed", scope="gpu")
 
 
 @lang.device
-def advance(
-    frontier: lang.Buffer[lang.u8],
-    updating: lang.Buffer[lang.u8],
-    visited: lang.Buffer[lang.u8],
-    more: lang.Buffer[lang.i32],
-    flag: lang.i32,
-    vertex: lang.i32,
-) -> None:
-    """Second phase for one vertex: enter a marked vertex in the frontier, and set ``more[flag]``."""
-    if lang.load(updating, vertex, order="relaxed", scope="gpu") != 0:
-        frontier[vertex] = 1
-        visited[vertex] = 1
+def advance(marks: Marks, more: lang.Buffer[lang.i32], flag: lang.i32, vertex: lang.i32) -> None:
+    """Second phase for one vertex: enter a marked vertex in the marks.frontier, and set ``more[flag]``."""
+    if lang.load(marks.updating, vertex, order="relaxed", scope="gpu") != 0:
+        marks.frontier[vertex] = 1
+        marks.visited[vertex] = 1
         lang.store(more, flag, 1, order="relaxed", scope="gpu")
-        updating[vertex] = 0
+        marks.updating[vertex] = 0
 
 
 # Threads of any block mark a vertex while its own reads or clears the mark, so all accesses to the vectors are
 # relaxed. A record is read again for each edge: the original's compiler cannot know that the stores leave it alone.
 @lang.kernel
 def expand_mask(
-    records: ReadOnlyI32,
-    columns: ReadOnlyI32,
+    graph: Graph,
     mask: lang.Buffer[lang.u8],
     visited: lang.Buffer[lang.u8],
     distance: lang.Buffer[lang.i32],
     more: lang.Buffer[lang.u8],
-    vertices: lang.i32,
 ) -> None:
-    """Mark the neighbours of the marked vertices that are not visited; ``more`` is set if there is one."""
+    """Mark the neighbours of the marked graph.vertices that are not visited; ``more`` is set if there is one."""
     vertex = lang.global_id()
-    if vertex < vertices and lang.load(mask, vertex, order="relaxed", scope="gpu") != 0:
+    if vertex < graph.vertices and lang.load(mask, vertex, order="relaxed", scope="gpu") != 0:
         lang.store(mask, vertex, 0, order="relaxed", scope="gpu")
         lang.store(visited, vertex, 1, order="relaxed", scope="gpu")
-        edge = records[2 * vertex]
-        while edge < records[2 * vertex] + records[2 * vertex + 1]:
-            neighbour = columns[edge]
+        edge = graph.records[2 * vertex]
+        while edge < graph.records[2 * vertex] + graph.records[2 * vertex + 1]:
+            neighbour = graph.columns[edge]
             if lang.load(visited, neighbour, order="relaxed", scope="gpu") == 0:
                 cost = lang.load(distance, vertex, order="relaxed", scope="gpu") + 1
                 lang.store(distance, neighbour, cost, order="relaxed", scope="gpu")
@@ -177,15 +177,10 @@ def expand_mask(
 # it for the previous level.
 @lang.kernel
 def bfs_masked(
-    records: ReadOnlyI32,
-    columns: ReadOnlyI32,
-    frontier: lang.Buffer[lang.u8],
-    updating: lang.Buffer[lang.u8],
-    visited: lang.Buffer[lang.u8],
-    distance: lang.Buffer[lang.i32],
+    graph: Graph,
+    marks: Marks,
     more: lang.Buffer[lang.i32],
     arrived: lang.Buffer[lang.i32],
-    vertices: lang.i32,
     limit: lang.i32,
 ) -> None:
     """Breadth-first search by shared vectors with two grid barriers per level; at most ``limit``
@@ -198,14 +193,14 @@ def bfs_masked(
     level = 0
     going = 1
     while going != 0:
-        for vertex in range(first, vertices, stride):
-            visit(records, columns, frontier, updating, visited, distance, vertex)
+        for vertex in range(first, graph.vertices, stride):
+            visit(graph, marks, vertex)
         target += lang.grid_dim()
         grid_barrier(arrived, target)
         if first == 0:
             lang.store(more, (level + 1) % 2, 0, order="relaxed", scope="gpu")
-        for vertex in range(first, vertices, stride):
-            advance(frontier, updating, visited, more, level % 2, vertex)
+        for vertex in range(first, graph.vertices, stride):
+            advance(marks, more, level % 2, vertex)
         target += lang.grid_dim()
         grid_barrier(arrived, target)
         # An atomic, so that all blocks read one value and leave together even if loads may be
@@ -255,6 +250,17 @@ class Search:
     def depth(self) -> int:
         """The largest distance."""
         return int(self.expected.max())
+
+    def on(self, gpu: GpuLike, records_first: bool) -> Graph:
+        """The graph in simulated memory."""
+        graph = self.graph
+        records = np.stack([graph.offsets[:-1], graph.degrees()], axis=1).ravel()
+        columns = graph.columns if graph.edges else np.zeros(1, np.int32)
+        if records_first:
+            return Graph(gpu.array(records), gpu.array(columns), graph.vertices)
+        return Graph(
+            columns=gpu.array(columns), records=gpu.array(records), vertices=graph.vertices
+        )
 
     def start(self) -> NDArray[np.int32]:
         """Initial distances."""
@@ -339,12 +345,11 @@ def search_by_levels(
 
     Two launches per level until the word that the host clears stays clear.
     """
-    graph = search.graph
-    mask = np.zeros(graph.vertices, np.int32)
+    vertices = search.graph.vertices
+    mask = np.zeros(vertices, np.int32)
     mask[search.source] = 1
-    records = gpu.array(np.stack([graph.offsets[:-1], graph.degrees()], axis=1).ravel())
-    columns = gpu.array(graph.columns if graph.edges else np.zeros(1, np.int32))
-    frontier, updating = gpu.array(mask), gpu.zeros(graph.vertices, np.int32)
+    graph = search.on(gpu, records_first=True)
+    frontier, updating = gpu.array(mask), gpu.zeros(vertices, np.int32)
     visited, distance = gpu.array(mask), gpu.array(search.start())
     more = gpu.zeros(1, np.int32)
     level = 0
@@ -352,15 +357,15 @@ def search_by_levels(
     while level <= search.depth + 1:
         more[:] = 0
         steps = (
-            (VISIT, (records, columns, frontier, updating, visited, distance)),
-            (ADVANCE, (frontier, updating, visited, more)),
+            (VISIT, (graph, frontier, updating, visited, distance)),
+            (ADVANCE, (frontier, updating, visited, more, vertices)),
         )
         for kernels, args in steps:
             gpu.launch(
                 kernels[races],
-                grid=blocks_for(graph.vertices, block),
+                grid=blocks_for(vertices, block),
                 block=block,
-                args=(*args, graph.vertices),
+                args=args,
                 placement="static",
             )
         level += 1
@@ -394,22 +399,18 @@ def search_by_mask(
     ),
 ) -> Outcome:
     """breadth-first search by one mask that all threads share, a launch per level"""
-    graph = search.graph
-    records = np.stack([graph.offsets[:-1], graph.degrees()], axis=1)
-    edges = gpu.array(graph.columns if graph.edges else np.zeros(1, np.int32))
-    fixed = gpu.array(records.ravel()), edges
+    graph = search.on(gpu, records_first=False)
     mask = np.zeros(graph.vertices, np.uint8)
     mask[search.source] = 1
     if one_launch:
-        return run_at_once(gpu, search, fixed, mask, block, blocks_per_core)
-    return run_by_levels(gpu, search, fixed, mask, block)
+        return run_at_once(gpu, search, graph, mask, block, blocks_per_core)
+    return run_by_levels(gpu, search, graph, mask, block)
 
 
 def run_by_levels(
-    gpu: GpuLike, search: Search, fixed: tuple[Any, Any], mask: NDArray[np.uint8], block: int
+    gpu: GpuLike, search: Search, graph: Graph, mask: NDArray[np.uint8], block: int
 ) -> Outcome:
     """A launch for each level, until one finds nothing new; a wrong run that continues is stopped."""
-    vertices = search.graph.vertices
     marked, visited = gpu.array(mask), gpu.array(np.zeros_like(mask))
     distance, more = gpu.array(search.start()), gpu.zeros(1, np.uint8)
     launches = 0
@@ -418,9 +419,9 @@ def run_by_levels(
         more[:] = 0
         gpu.launch(
             expand_mask,
-            grid=blocks_for(vertices, block),
+            grid=blocks_for(graph.vertices, block),
             block=block,
-            args=(*fixed, marked, visited, distance, more, vertices),
+            args=(graph, marked, visited, distance, more),
         )
         launches += 1
         going = int(more.numpy()[0])
@@ -430,25 +431,23 @@ def run_by_levels(
 def run_at_once(
     gpu: GpuLike,
     search: Search,
-    fixed: tuple[Any, Any],
+    graph: Graph,
     mask: NDArray[np.uint8],
     block: int,
     blocks_per_core: int,
 ) -> Outcome:
     """One launch of a grid that is resident as a whole."""
+    frontier, updating, visited = map(gpu.array, (mask, np.zeros_like(mask), mask))
+    distance = gpu.array(search.start())
     gpu.launch(
         bfs_masked,
         grid=gpu.machine.cores * blocks_per_core,
         block=block,
         args=(
-            *fixed,
-            gpu.array(mask),
-            gpu.array(np.zeros_like(mask)),
-            gpu.array(mask),
-            distance := gpu.array(search.start()),
+            graph,
+            Marks(frontier, updating, visited, distance),
             gpu.zeros(2, np.int32),
             gpu.zeros(BARRIER_WORDS, np.int32),
-            search.graph.vertices,
             search.depth + 2,
         ),
     )

@@ -39,6 +39,25 @@ OF_ELEMENTS = (
     "bvc pbvc pHalfStep"
 )
 NEIGHBOURS = "lxim lxip letam letap lzetam lzetap"
+# Vectors that are one argument of a kernel, a record.
+GROUPS = {
+    "at": "x y z",
+    "speed": "xd yd zd",
+    "acceleration": "xdd ydd zdd",
+    "forces": "fx fy fz",
+    "stress": "sigxx sigyy sigzz",
+    "strain": "dxx dyy dzz",
+    "corner_forces": "fx_elem fy_elem fz_elem",
+    "corner_slopes": "dvdx dvdy dvdz",
+    "copies": "x8n y8n z8n",
+    "faces": "symmX symmY symmZ",
+    "lengths": "delx_xi delx_eta delx_zeta",
+    "slopes": "delv_xi delv_eta delv_zeta",
+    "below": "lxim letam lzetam",
+    "above": "lxip letap lzetap",
+    "gas": "pbvc vnewc bvc p_new",
+    "old": "ql_old qq_old p_old q_old",
+}
 COMPARED = "x y z xd yd zd p q v e"
 
 
@@ -71,15 +90,25 @@ class Machine:
     def launch(
         self, kernel: lang.Kernel, threads: int, names: str, *numbers: Any, block: int = BLOCK
     ) -> None:
-        """Launch with the named vectors and then ``numbers``."""
+        """Launch with the named vectors and groups, and then ``numbers``."""
         self.launches += 1
         self.gpu.launch(
             kernel,
             grid=blocks_for(threads, block),
             block=block,
-            args=(*(self.arrays[name] for name in names.split()), *numbers),
+            args=(*self.named(kernel, names), *numbers),
             placement="static",
         )
+
+    def named(self, kernel: lang.Kernel, names: str) -> list[Any]:
+        """The named vectors, and of the groups the records that the kernel takes."""
+        records = {one.argument: one.record for one in kernel.signature}
+        return [
+            record(*(self.arrays[part] for part in GROUPS[name].split()))
+            if record
+            else self.arrays[name]
+            for name, record in zip(names.split(), records.values(), strict=False)
+        ]
 
     def values(self, name: str) -> Any:
         """The values of a vector of doubles."""
@@ -89,19 +118,18 @@ class Machine:
         """A step; the limits of the next one by sound and by volume."""
         self.move_nodes(time)
         elements = self.mesh.elements
-        all_nodes = "x y z xd yd zd"
         self.launch(
             lagrange.find_kinematics,
             elements,
-            f"nodelist volo v {all_nodes} vnew delv arealg dxx dyy dzz",
+            "nodelist volo v at speed vnew delv arealg strain",
             time,
             elements,
         )
-        self.launch(lagrange.find_dilation, elements, "dxx dyy dzz vdov", elements)
+        self.launch(lagrange.find_dilation, elements, "strain vdov", elements)
         self.launch(
             lagrange.find_gradients,
             elements,
-            f"nodelist {all_nodes} volo vnew delx_zeta delv_zeta delx_xi delv_xi delx_eta delv_eta",
+            "nodelist at speed volo vnew lengths slopes",
             elements,
         )
         filled = self.filled_regions()
@@ -109,8 +137,7 @@ class Machine:
             self.launch(
                 materials.find_viscosity,
                 count,
-                "members ends lxim lxip letam letap lzetam lzetap delv_xi delv_eta delv_zeta "
-                "delx_xi delx_eta delx_zeta vdov elemMass volo vnew qq ql",
+                "members ends below above slopes lengths vdov elemMass volo vnew qq ql",
                 first,
                 count,
             )
@@ -133,35 +160,34 @@ class Machine:
         """Eleven launches: forces, velocities and positions."""
         elements, nodes = self.mesh.elements, (self.mesh.side + 1) ** 3
         faces = (self.mesh.side + 1) ** 2
-        of_corners = "fx_elem fy_elem fz_elem"
-        self.launch(lagrange.clear_forces, nodes, "fx fy fz", nodes)
-        self.launch(lagrange.find_stress, elements, "p q sigxx sigyy sigzz", elements)
+        self.launch(lagrange.clear_forces, nodes, "forces", nodes)
+        self.launch(lagrange.find_stress, elements, "p q stress", elements)
         self.launch(
             lagrange.integrate_stress,
             elements,
-            f"nodelist x y z sigxx sigyy sigzz {of_corners} determ",
+            "nodelist at stress corner_forces determ",
             elements,
         )
-        gathered = f"counts corners {of_corners} fx fy fz"
+        gathered = "counts corners corner_forces forces"
         self.launch(lagrange.gather_forces, nodes, gathered, nodes, 0)
         self.launch(
             lagrange.control_hourglass,
             elements,
-            "nodelist x y z volo v determ dvdx dvdy dvdz x8n y8n z8n",
+            "nodelist at volo v determ corner_slopes copies",
             elements,
         )
         self.launch(
             lagrange.resist_hourglass,
             elements,
-            f"nodelist determ x8n y8n z8n dvdx dvdy dvdz ss elemMass xd yd zd {of_corners}",
+            "nodelist determ copies corner_slopes ss elemMass speed corner_forces",
             elements,
             block=SMALL_BLOCK,
         )
         self.launch(lagrange.gather_forces, nodes, gathered, nodes, 1, block=SMALL_BLOCK)
-        self.launch(lagrange.accelerate, nodes, "fx fy fz nodalMass xdd ydd zdd", nodes)
-        self.launch(lagrange.hold_faces, faces, "symmX symmY symmZ xdd ydd zdd", faces)
-        self.launch(lagrange.move_faster, nodes, "xdd ydd zdd xd yd zd", time, nodes)
-        self.launch(lagrange.move, nodes, "xd yd zd x y z", time, nodes)
+        self.launch(lagrange.accelerate, nodes, "forces nodalMass acceleration", nodes)
+        self.launch(lagrange.hold_faces, faces, "faces acceleration", faces)
+        self.launch(lagrange.move_faster, nodes, "acceleration speed", time, nodes)
+        self.launch(lagrange.move, nodes, "speed at", time, nodes)
 
     def evaluate(self, repetitions: int, first: int, count: int) -> None:
         """The equation of state of one region."""
@@ -177,23 +203,23 @@ class Machine:
             launch(materials.find_pressure, names, first)
             launch(
                 materials.correct_energy,
-                "compHalfStep delvc pbvc bvc pHalfStep ql_old qq_old p_old q_old work e_new q_new",
+                "compHalfStep delvc pbvc bvc pHalfStep old work e_new q_new",
             )
             pressure = "members e_new compression vnewc p_new bvc pbvc"
             launch(materials.find_pressure, pressure, first)
             launch(
                 materials.finish_energy,
-                "members pbvc vnewc bvc p_new ql_old qq_old p_old q_old pHalfStep q_new delvc e_new",
+                "members gas old pHalfStep q_new delvc e_new",
                 first,
             )
             launch(materials.find_pressure, pressure, first)
             launch(
                 materials.finish_viscosity,
-                "members delvc pbvc e_new vnewc bvc p_new ql_old qq_old q_new",
+                "members delvc gas e_new ql_old qq_old q_new",
                 first,
             )
         launch(materials.keep_state, "members p_new e_new q_new p e q", first)
-        launch(materials.find_sound, "members pbvc e_new vnewc bvc p_new ss", first)
+        launch(materials.find_sound, "members gas e_new ss", first)
 
     def limits(self, filled: list[tuple[int, int, int]]) -> tuple[float, float]:
         """Two launches for each region; the host takes the least of the blocks."""

@@ -94,20 +94,27 @@ def advance(
         out[m] = value[m]
 
 
+@lang.record
+class Coefficients:
+    """Of the recursive filter of order 0, and the gains of the first and the last pixel."""
+
+    a0: lang.f32
+    a1: lang.f32
+    a2: lang.f32
+    a3: lang.f32
+    b1: lang.f32
+    b2: lang.f32
+    first: lang.f32
+    last: lang.f32
+
+
 @lang.kernel
 def filter_columns(
     source: lang.Buffer[lang.u32],
     target: lang.Buffer[lang.u32],
     columns: lang.i32,
     rows: lang.i32,
-    a0: lang.f32,
-    a1: lang.f32,
-    a2: lang.f32,
-    a3: lang.f32,
-    b1: lang.f32,
-    b2: lang.f32,
-    first: lang.f32,
-    last: lang.f32,
+    c: Coefficients,
 ) -> None:
     """Filter a column downwards, then upwards, and add the two."""
     here = lang.local(lang.f32, 4)
@@ -121,11 +128,11 @@ def filter_columns(
         at = column
         unpack(source[at], before)
         for i in (0, 1, 2, 3):
-            out[i] = first * before[i]
+            out[i] = c.first * before[i]
             out2[i] = out[i]
         for _ in range(rows):
             unpack(source[at], here)
-            advance(here, a0, before, a1, out, b1, out2, b2)
+            advance(here, c.a0, before, c.a1, out, c.b1, out2, c.b2)
             for j in (0, 1, 2, 3):
                 before[j] = here[j]
                 sums[j] = out[j]
@@ -135,12 +142,12 @@ def filter_columns(
         unpack(source[at], before)
         for k in (0, 1, 2, 3):
             before2[k] = before[k]
-            out[k] = last * before[k]
+            out[k] = c.last * before[k]
             out2[k] = out[k]
         for _ in range(rows):
             word = source[at]
             unpack(target[at], sums)
-            advance(before, a2, before2, a3, out, b1, out2, b2)
+            advance(before, c.a2, before2, c.a3, out, c.b1, out2, c.b2)
             for m in (0, 1, 2, 3):
                 before2[m] = before[m]
                 sums[m] = sums[m] + out[m]
@@ -253,7 +260,7 @@ def gaussian_filter(
                 filter_columns,
                 grid=blocks_for(wide, BLOCK),
                 block=BLOCK,
-                args=(filtered, between, wide, high, *coefficients),
+                args=(filtered, between, wide, high, Coefficients(*coefficients)),
             )
             gpu.launch(
                 transpose_image,

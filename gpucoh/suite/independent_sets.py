@@ -22,7 +22,14 @@ from numpy.typing import NDArray
 from gpucoh import lang
 from gpucoh.suite import graph_files, inputs
 from gpucoh.suite.base import GpuLike, Outcome, Refused, blocks_for, compare, file, whole
-from gpucoh.suite.buffers import PLACEMENT_SEED, RACES, RACING, ReadOnlyF32, ReadOnlyI32, place
+from gpucoh.suite.buffers import (
+    PLACEMENT_SEED,
+    RACES,
+    RACING,
+    Adjacency,
+    ReadOnlyF32,
+    place,
+)
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.graphs import FORMAT
 
@@ -31,19 +38,23 @@ LIVE, DONE, MEMBER = -1, -2, 2
 LARGEST = 99999999.0  # above all priorities
 
 
+@lang.record
+class Sets:
+    """For each vertex: whether it is in the set, whether it is live, and whether a neighbour has marked it."""
+
+    members: lang.Buffer[lang.i32]
+    state: lang.Buffer[lang.i32]
+    marks: lang.Buffer[lang.i32]
+
+
 @lang.kernel
-def clear_sets(
-    members: lang.Buffer[lang.i32],
-    state: lang.Buffer[lang.i32],
-    marks: lang.Buffer[lang.i32],
-    vertices: lang.i32,
-) -> None:
+def clear_sets(sets: Sets, vertices: lang.i32) -> None:
     """All vertices are live."""
     vertex = lang.global_id()
     if vertex < vertices:
-        state[vertex] = LIVE
-        marks[vertex] = LIVE
-        members[vertex] = 0
+        sets.state[vertex] = LIVE
+        sets.marks[vertex] = LIVE
+        sets.members[vertex] = 0
 
 
 def least_kernel(load: Any, store: Any) -> lang.Kernel:
@@ -51,21 +62,19 @@ def least_kernel(load: Any, store: Any) -> lang.Kernel:
 
     @lang.kernel
     def find_least(
-        offsets: ReadOnlyI32,
-        columns: ReadOnlyI32,
+        arcs: Adjacency,
         priorities: ReadOnlyF32,
         state: lang.Buffer[lang.i32],
         least: lang.Buffer[lang.f32],
         more: lang.Buffer[lang.i32],
-        vertices: lang.i32,
     ) -> None:
         """Least priority of a live vertex's live neighbours; ``more`` is set if a vertex is live."""
         vertex = lang.global_id()
-        if vertex < vertices and state[vertex] == LIVE:
+        if vertex < arcs.vertices and state[vertex] == LIVE:
             store(more, 0, 1)
             found = lang.f32(LARGEST)
-            for edge in range(offsets[vertex], offsets[vertex + 1]):
-                neighbour = columns[edge]
+            for edge in range(arcs.offsets[vertex], arcs.offsets[vertex + 1]):
+                neighbour = arcs.columns[edge]
                 if state[neighbour] == LIVE and priorities[neighbour] < found:
                     found = priorities[neighbour]
             least[vertex] = found
@@ -78,37 +87,33 @@ def choose_kernel(load: Any, store: Any) -> lang.Kernel:
 
     @lang.kernel
     def choose(
-        offsets: ReadOnlyI32,
-        columns: ReadOnlyI32,
+        arcs: Adjacency,
         priorities: ReadOnlyF32,
-        members: lang.Buffer[lang.i32],
-        state: lang.Buffer[lang.i32],
-        marks: lang.Buffer[lang.i32],
+        sets: Sets,
         least: lang.Buffer[lang.f32],
-        vertices: lang.i32,
     ) -> None:
         """Take a vertex below all its neighbours into the set, and mark these."""
         vertex = lang.global_id()
-        if vertex < vertices and priorities[vertex] < least[vertex] and state[vertex] == LIVE:
-            members[vertex] = MEMBER
-            state[vertex] = DONE
-            for edge in range(offsets[vertex], offsets[vertex + 1]):
-                if state[columns[edge]] == LIVE:
-                    store(marks, columns[edge], DONE)
+        if (
+            vertex < arcs.vertices
+            and priorities[vertex] < least[vertex]
+            and sets.state[vertex] == LIVE
+        ):
+            sets.members[vertex] = MEMBER
+            sets.state[vertex] = DONE
+            for edge in range(arcs.offsets[vertex], arcs.offsets[vertex + 1]):
+                if sets.state[arcs.columns[edge]] == LIVE:
+                    store(sets.marks, arcs.columns[edge], DONE)
 
     return choose
 
 
 @lang.kernel
-def copy_marks(
-    state: lang.Buffer[lang.i32],
-    marks: lang.Buffer[lang.i32],
-    vertices: lang.i32,
-) -> None:
+def copy_marks(sets: Sets, vertices: lang.i32) -> None:
     """Marked vertices are done."""
     vertex = lang.global_id()
-    if vertex < vertices and marks[vertex] == DONE:
-        state[vertex] = marks[vertex]
+    if vertex < vertices and sets.marks[vertex] == DONE:
+        sets.state[vertex] = sets.marks[vertex]
 
 
 LEAST = {races: least_kernel(*accesses) for races, accesses in RACING.items()}
@@ -192,23 +197,23 @@ def independent_set(
         (count, np.float32),
         (1, np.int32),
     )
-    arrays = offsets, columns, priorities
+    arcs, sets = Adjacency(offsets, columns, count), Sets(members, state, marks)
 
     def launch(kernel: lang.Kernel, *args: Any) -> None:
         gpu.launch(
             kernel,
             grid=blocks_for(count, BLOCK),
             block=BLOCK,
-            args=(*args, count),
+            args=args,
             placement="static",
         )
 
-    launch(clear_sets, members, state, marks)
+    launch(clear_sets, sets, count)
     for _ in range(rounds + 1):  # the last one finds nothing; a wrong run is stopped there
         more[:] = 0
-        launch(LEAST[races], *arrays, state, least, more)
-        launch(CHOOSE[races], *arrays, members, state, marks, least)
-        launch(copy_marks, state, marks)
+        launch(LEAST[races], arcs, priorities, state, least, more)
+        launch(CHOOSE[races], arcs, priorities, sets, least)
+        launch(copy_marks, sets, count)
         if int(more.numpy()[0]) == 0:
             break
     details = {"graph": graph.name, "vertices": count, "rounds": rounds}

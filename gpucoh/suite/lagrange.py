@@ -31,34 +31,54 @@ SMALLEST_CHANGE = 1.0e-10
 SMALLEST = 1.0e-36
 
 
+@lang.record
+class Vector:
+    """A vector in space for each node, element or corner of an element."""
+
+    x: lang.Buffer[lang.f32]
+    y: lang.Buffer[lang.f32]
+    z: lang.Buffer[lang.f32]
+
+
+@lang.record
+class Fixed:
+    """A :class:`Vector` that the launch only reads."""
+
+    x: ReadOnlyF32
+    y: ReadOnlyF32
+    z: ReadOnlyF32
+
+
+@lang.record
+class Faces:
+    """Numbers of nodes or elements for each axis."""
+
+    x: ReadOnlyI32
+    y: ReadOnlyI32
+    z: ReadOnlyI32
+
+
 @lang.kernel
-def clear_forces(
-    fx: lang.Buffer[lang.f32], fy: lang.Buffer[lang.f32], fz: lang.Buffer[lang.f32], nodes: lang.i32
-) -> None:
+def clear_forces(forces: Vector, nodes: lang.i32) -> None:
     """Of all nodes."""
     i = lang.global_id()
     if i < nodes:
-        put(fx, i, 0.0)
-        put(fy, i, 0.0)
-        put(fz, i, 0.0)
+        put(forces.x, i, 0.0)
+        put(forces.y, i, 0.0)
+        put(forces.z, i, 0.0)
 
 
 @lang.kernel
 def find_stress(
-    pressure: ReadOnlyF32,
-    viscosity: ReadOnlyF32,
-    sx: lang.Buffer[lang.f32],
-    sy: lang.Buffer[lang.f32],
-    sz: lang.Buffer[lang.f32],
-    elements: lang.i32,
+    pressure: ReadOnlyF32, viscosity: ReadOnlyF32, stress: Vector, elements: lang.i32
 ) -> None:
     """Of an element."""
     e = lang.global_id()
     if e < elements:
-        stress = -get(pressure, e) - get(viscosity, e)
-        put(sx, e, stress)
-        put(sy, e, stress)
-        put(sz, e, stress)
+        value = -get(pressure, e) - get(viscosity, e)
+        put(stress.x, e, value)
+        put(stress.y, e, value)
+        put(stress.z, e, value)
 
 
 @lang.device
@@ -92,40 +112,30 @@ def put_corners(
 @lang.kernel
 def integrate_stress(
     nodes: ReadOnlyI32,
-    x: ReadOnlyF32,
-    y: ReadOnlyF32,
-    z: ReadOnlyF32,
-    sx: ReadOnlyF32,
-    sy: ReadOnlyF32,
-    sz: ReadOnlyF32,
-    corner_x: lang.Buffer[lang.f32],
-    corner_y: lang.Buffer[lang.f32],
-    corner_z: lang.Buffer[lang.f32],
+    at: Fixed,
+    stress: Fixed,
+    corners: Vector,
     volume: lang.Buffer[lang.f32],
     elements: lang.i32,
 ) -> None:
     """Stress times a quarter of the face, on each corner."""
     e = lang.global_id()
     if e < elements:
-        dx = mean_edge(nodes, x, ACROSS, e, elements)
-        dy = mean_edge(nodes, y, ALONG, e, elements)
-        dz = mean_edge(nodes, z, UP, e, elements)
+        dx = mean_edge(nodes, at.x, ACROSS, e, elements)
+        dy = mean_edge(nodes, at.y, ALONG, e, elements)
+        dz = mean_edge(nodes, at.z, UP, e, elements)
         put(volume, e, dx * dy * dz)
-        put_corners(corner_x, ACROSS, -0.25 * get(sx, e) * dy * dz, e, elements)
-        put_corners(corner_y, ALONG, -0.25 * get(sy, e) * dx * dz, e, elements)
-        put_corners(corner_z, UP, -0.25 * get(sz, e) * dx * dy, e, elements)
+        put_corners(corners.x, ACROSS, -0.25 * get(stress.x, e) * dy * dz, e, elements)
+        put_corners(corners.y, ALONG, -0.25 * get(stress.y, e) * dx * dz, e, elements)
+        put_corners(corners.z, UP, -0.25 * get(stress.z, e) * dx * dy, e, elements)
 
 
 @lang.kernel
 def gather_forces(
     counts: ReadOnlyI32,
     corners: ReadOnlyI32,
-    corner_x: ReadOnlyF32,
-    corner_y: ReadOnlyF32,
-    corner_z: ReadOnlyF32,
-    fx: lang.Buffer[lang.f32],
-    fy: lang.Buffer[lang.f32],
-    fz: lang.Buffer[lang.f32],
+    of_corners: Fixed,
+    forces: Vector,
     nodes: lang.i32,
     add: lang.i32,
 ) -> None:
@@ -137,16 +147,16 @@ def gather_forces(
         sum_z = lang.f32(0.0)
         for j in range(counts[i]):
             corner = corners[j * nodes + i]
-            sum_x = sum_x + get(corner_x, corner)
-            sum_y = sum_y + get(corner_y, corner)
-            sum_z = sum_z + get(corner_z, corner)
+            sum_x = sum_x + get(of_corners.x, corner)
+            sum_y = sum_y + get(of_corners.y, corner)
+            sum_z = sum_z + get(of_corners.z, corner)
         if add != 0:
-            sum_x = get(fx, i) + sum_x
-            sum_y = get(fy, i) + sum_y
-            sum_z = get(fz, i) + sum_z
-        put(fx, i, sum_x)
-        put(fy, i, sum_y)
-        put(fz, i, sum_z)
+            sum_x = get(forces.x, i) + sum_x
+            sum_y = get(forces.y, i) + sum_y
+            sum_z = get(forces.z, i) + sum_z
+        put(forces.x, i, sum_x)
+        put(forces.y, i, sum_y)
+        put(forces.z, i, sum_z)
 
 
 @lang.device
@@ -170,29 +180,23 @@ def copy_corners(
 @lang.kernel
 def control_hourglass(
     nodes: ReadOnlyI32,
-    x: ReadOnlyF32,
-    y: ReadOnlyF32,
-    z: ReadOnlyF32,
+    at: Fixed,
     first_volume: ReadOnlyF32,
     relative: ReadOnlyF32,
     volume: lang.Buffer[lang.f32],
-    slope_x: lang.Buffer[lang.f32],
-    slope_y: lang.Buffer[lang.f32],
-    slope_z: lang.Buffer[lang.f32],
-    copy_x: lang.Buffer[lang.f32],
-    copy_y: lang.Buffer[lang.f32],
-    copy_z: lang.Buffer[lang.f32],
+    slopes: Vector,
+    copies: Vector,
     elements: lang.i32,
 ) -> None:
     """Coordinates of an element's corners, and how its volume changes with them."""
     e = lang.global_id()
     if e < elements:
-        dx = copy_corners(nodes, x, copy_x, ACROSS, e, elements)
-        dy = copy_corners(nodes, y, copy_y, ALONG, e, elements)
-        dz = copy_corners(nodes, z, copy_z, UP, e, elements)
-        put_corners(slope_x, ACROSS, 0.25 * dy * dz, e, elements)
-        put_corners(slope_y, ALONG, 0.25 * dx * dz, e, elements)
-        put_corners(slope_z, UP, 0.25 * dx * dy, e, elements)
+        dx = copy_corners(nodes, at.x, copies.x, ACROSS, e, elements)
+        dy = copy_corners(nodes, at.y, copies.y, ALONG, e, elements)
+        dz = copy_corners(nodes, at.z, copies.z, UP, e, elements)
+        put_corners(slopes.x, ACROSS, 0.25 * dy * dz, e, elements)
+        put_corners(slopes.y, ALONG, 0.25 * dx * dz, e, elements)
+        put_corners(slopes.z, UP, 0.25 * dx * dy, e, elements)
         put(volume, e, get(first_volume, e) * get(relative, e))
 
 
@@ -223,20 +227,12 @@ def resist(
 def resist_hourglass(
     nodes: ReadOnlyI32,
     volume: ReadOnlyF32,
-    copy_x: ReadOnlyF32,
-    copy_y: ReadOnlyF32,
-    copy_z: ReadOnlyF32,
-    slope_x: ReadOnlyF32,
-    slope_y: ReadOnlyF32,
-    slope_z: ReadOnlyF32,
+    copies: Fixed,
+    slopes: Fixed,
     sound: ReadOnlyF32,
     mass: ReadOnlyF32,
-    vx: ReadOnlyF32,
-    vy: ReadOnlyF32,
-    vz: ReadOnlyF32,
-    corner_x: lang.Buffer[lang.f32],
-    corner_y: lang.Buffer[lang.f32],
-    corner_z: lang.Buffer[lang.f32],
+    speed: Fixed,
+    corners: Vector,
     elements: lang.i32,
 ) -> None:
     """Forces on an element's corners against hourglass modes."""
@@ -245,63 +241,46 @@ def resist_hourglass(
         shape = lang.local(lang.f32, 32)
         modes = lang.local(lang.f32, 12)
         for n in CORNERS:
-            x = get(copy_x, n * elements + e)
-            y = get(copy_y, n * elements + e)
-            z = get(copy_z, n * elements + e)
+            x = get(copies.x, n * elements + e)
+            y = get(copies.y, n * elements + e)
+            z = get(copies.z, n * elements + e)
             for m in MODES:
                 modes[m] = modes[m] + GAMMA[m][n] * x
                 modes[4 + m] = modes[4 + m] + GAMMA[m][n] * y
                 modes[8 + m] = modes[8 + m] + GAMMA[m][n] * z
         inverse = 1.0 / get(volume, e)
         for n2 in CORNERS:
-            x = get(slope_x, n2 * elements + e)
-            y = get(slope_y, n2 * elements + e)
-            z = get(slope_z, n2 * elements + e)
+            x = get(slopes.x, n2 * elements + e)
+            y = get(slopes.y, n2 * elements + e)
+            z = get(slopes.z, n2 * elements + e)
             for m2 in MODES:
                 part = x * modes[m2] + y * modes[4 + m2] + z * modes[8 + m2]
                 shape[8 * m2 + n2] = GAMMA[m2][n2] - inverse * part
         factor = -HOURGLASS * get(sound, e) * get(mass, e)
         factor = factor / lang.exp(lang.log(get(volume, e)) * (1.0 / 3.0))
-        resist(nodes, vx, shape, corner_x, factor, e, elements)
-        resist(nodes, vy, shape, corner_y, factor, e, elements)
-        resist(nodes, vz, shape, corner_z, factor, e, elements)
+        resist(nodes, speed.x, shape, corners.x, factor, e, elements)
+        resist(nodes, speed.y, shape, corners.y, factor, e, elements)
+        resist(nodes, speed.z, shape, corners.z, factor, e, elements)
 
 
 @lang.kernel
-def accelerate(
-    fx: ReadOnlyF32,
-    fy: ReadOnlyF32,
-    fz: ReadOnlyF32,
-    mass: ReadOnlyF32,
-    ax: lang.Buffer[lang.f32],
-    ay: lang.Buffer[lang.f32],
-    az: lang.Buffer[lang.f32],
-    nodes: lang.i32,
-) -> None:
+def accelerate(forces: Fixed, mass: ReadOnlyF32, acceleration: Vector, nodes: lang.i32) -> None:
     """Force over mass of a node."""
     i = lang.global_id()
     if i < nodes:
-        put(ax, i, get(fx, i) / get(mass, i))
-        put(ay, i, get(fy, i) / get(mass, i))
-        put(az, i, get(fz, i) / get(mass, i))
+        put(acceleration.x, i, get(forces.x, i) / get(mass, i))
+        put(acceleration.y, i, get(forces.y, i) / get(mass, i))
+        put(acceleration.z, i, get(forces.z, i) / get(mass, i))
 
 
 @lang.kernel
-def hold_faces(
-    face_x: ReadOnlyI32,
-    face_y: ReadOnlyI32,
-    face_z: ReadOnlyI32,
-    ax: lang.Buffer[lang.f32],
-    ay: lang.Buffer[lang.f32],
-    az: lang.Buffer[lang.f32],
-    count: lang.i32,
-) -> None:
+def hold_faces(faces: Faces, acceleration: Vector, count: lang.i32) -> None:
     """Nodes of the three faces of symmetry do not leave them."""
     i = lang.global_id()
     if i < count:
-        put(ax, face_x[i], 0.0)
-        put(ay, face_y[i], 0.0)
-        put(az, face_z[i], 0.0)
+        put(acceleration.x, faces.x[i], 0.0)
+        put(acceleration.y, faces.y[i], 0.0)
+        put(acceleration.z, faces.z[i], 0.0)
 
 
 @lang.device
@@ -316,41 +295,23 @@ def add_speed(
 
 
 @lang.kernel
-def move_faster(
-    ax: ReadOnlyF32,
-    ay: ReadOnlyF32,
-    az: ReadOnlyF32,
-    vx: lang.Buffer[lang.f32],
-    vy: lang.Buffer[lang.f32],
-    vz: lang.Buffer[lang.f32],
-    time: lang.f32,
-    nodes: lang.i32,
-) -> None:
+def move_faster(acceleration: Fixed, speed: Vector, time: lang.f32, nodes: lang.i32) -> None:
     """The velocity of a node."""
     i = lang.global_id()
     if i < nodes:
-        add_speed(vx, ax, time, i)
-        add_speed(vy, ay, time, i)
-        add_speed(vz, az, time, i)
+        add_speed(speed.x, acceleration.x, time, i)
+        add_speed(speed.y, acceleration.y, time, i)
+        add_speed(speed.z, acceleration.z, time, i)
 
 
 @lang.kernel
-def move(
-    vx: ReadOnlyF32,
-    vy: ReadOnlyF32,
-    vz: ReadOnlyF32,
-    x: lang.Buffer[lang.f32],
-    y: lang.Buffer[lang.f32],
-    z: lang.Buffer[lang.f32],
-    time: lang.f32,
-    nodes: lang.i32,
-) -> None:
+def move(speed: Fixed, at: Vector, time: lang.f32, nodes: lang.i32) -> None:
     """The position of a node."""
     i = lang.global_id()
     if i < nodes:
-        put(x, i, get(x, i) + get(vx, i) * time)
-        put(y, i, get(y, i) + get(vy, i) * time)
-        put(z, i, get(z, i) + get(vz, i) * time)
+        put(at.x, i, get(at.x, i) + get(speed.x, i) * time)
+        put(at.y, i, get(at.y, i) + get(speed.y, i) * time)
+        put(at.z, i, get(at.z, i) + get(speed.z, i) * time)
 
 
 @lang.kernel
@@ -358,94 +319,74 @@ def find_kinematics(
     nodes: ReadOnlyI32,
     first_volume: ReadOnlyF32,
     relative: ReadOnlyF32,
-    x: ReadOnlyF32,
-    y: ReadOnlyF32,
-    z: ReadOnlyF32,
-    vx: ReadOnlyF32,
-    vy: ReadOnlyF32,
-    vz: ReadOnlyF32,
+    at: Fixed,
+    speed: Fixed,
     following: lang.Buffer[lang.f32],
     change: lang.Buffer[lang.f32],
     length: lang.Buffer[lang.f32],
-    strain_x: lang.Buffer[lang.f32],
-    strain_y: lang.Buffer[lang.f32],
-    strain_z: lang.Buffer[lang.f32],
+    strain: Vector,
     time: lang.f32,
     elements: lang.i32,
 ) -> None:
     """Volume, length and rates of strain of an element."""
     e = lang.global_id()
     if e < elements:
-        dx = mean_edge(nodes, x, ACROSS, e, elements)
-        dy = mean_edge(nodes, y, ALONG, e, elements)
-        dz = mean_edge(nodes, z, UP, e, elements)
+        dx = mean_edge(nodes, at.x, ACROSS, e, elements)
+        dy = mean_edge(nodes, at.y, ALONG, e, elements)
+        dz = mean_edge(nodes, at.z, UP, e, elements)
         volume = dx * dy * dz
         now = volume / get(first_volume, e)
         put(following, e, now)
         put(change, e, now - get(relative, e))
         put(length, e, volume / lang.max(dx * dy, lang.max(dy * dz, dx * dz)))
-        dvx = mean_edge(nodes, vx, ACROSS, e, elements)
-        dvy = mean_edge(nodes, vy, ALONG, e, elements)
-        dvz = mean_edge(nodes, vz, UP, e, elements)
-        put(strain_x, e, dvx / (dx - 0.5 * time * dvx))
-        put(strain_y, e, dvy / (dy - 0.5 * time * dvy))
-        put(strain_z, e, dvz / (dz - 0.5 * time * dvz))
+        dvx = mean_edge(nodes, speed.x, ACROSS, e, elements)
+        dvy = mean_edge(nodes, speed.y, ALONG, e, elements)
+        dvz = mean_edge(nodes, speed.z, UP, e, elements)
+        put(strain.x, e, dvx / (dx - 0.5 * time * dvx))
+        put(strain.y, e, dvy / (dy - 0.5 * time * dvy))
+        put(strain.z, e, dvz / (dz - 0.5 * time * dvz))
 
 
 @lang.kernel
-def find_dilation(
-    strain_x: lang.Buffer[lang.f32],
-    strain_y: lang.Buffer[lang.f32],
-    strain_z: lang.Buffer[lang.f32],
-    dilation: lang.Buffer[lang.f32],
-    elements: lang.i32,
-) -> None:
+def find_dilation(strain: Vector, dilation: lang.Buffer[lang.f32], elements: lang.i32) -> None:
     """The rate of change of an element's volume, and the strain without it."""
     e = lang.global_id()
     if e < elements:
-        total = get(strain_x, e) + get(strain_y, e) + get(strain_z, e)
+        total = get(strain.x, e) + get(strain.y, e) + get(strain.z, e)
         put(dilation, e, total)
-        put(strain_x, e, get(strain_x, e) - total / 3.0)
-        put(strain_y, e, get(strain_y, e) - total / 3.0)
-        put(strain_z, e, get(strain_z, e) - total / 3.0)
+        put(strain.x, e, get(strain.x, e) - total / 3.0)
+        put(strain.y, e, get(strain.y, e) - total / 3.0)
+        put(strain.z, e, get(strain.z, e) - total / 3.0)
 
 
 @lang.kernel
 def find_gradients(
     nodes: ReadOnlyI32,
-    x: ReadOnlyF32,
-    y: ReadOnlyF32,
-    z: ReadOnlyF32,
-    vx: ReadOnlyF32,
-    vy: ReadOnlyF32,
-    vz: ReadOnlyF32,
+    at: Fixed,
+    speed: Fixed,
     first_volume: ReadOnlyF32,
     relative: ReadOnlyF32,
-    length_z: lang.Buffer[lang.f32],
-    slope_z: lang.Buffer[lang.f32],
-    length_x: lang.Buffer[lang.f32],
-    slope_x: lang.Buffer[lang.f32],
-    length_y: lang.Buffer[lang.f32],
-    slope_y: lang.Buffer[lang.f32],
+    lengths: Vector,
+    slopes: Vector,
     elements: lang.i32,
 ) -> None:
     """Lengths of an element and gradients of velocity along its axes."""
     e = lang.global_id()
     if e < elements:
-        dx = mean_edge(nodes, x, ACROSS, e, elements)
-        dy = mean_edge(nodes, y, ALONG, e, elements)
-        dz = mean_edge(nodes, z, UP, e, elements)
-        dvx = mean_edge(nodes, vx, ACROSS, e, elements)
-        dvy = mean_edge(nodes, vy, ALONG, e, elements)
-        dvz = mean_edge(nodes, vz, UP, e, elements)
+        dx = mean_edge(nodes, at.x, ACROSS, e, elements)
+        dy = mean_edge(nodes, at.y, ALONG, e, elements)
+        dz = mean_edge(nodes, at.z, UP, e, elements)
+        dvx = mean_edge(nodes, speed.x, ACROSS, e, elements)
+        dvy = mean_edge(nodes, speed.y, ALONG, e, elements)
+        dvz = mean_edge(nodes, speed.z, UP, e, elements)
         volume = get(first_volume, e) * get(relative, e)
         norm = 1.0 / (volume + SMALLEST)
-        put(length_z, e, volume / (dx * dy + SMALLEST))
-        put(slope_z, e, dvz * (dx * dy) * norm)
-        put(length_x, e, volume / (dy * dz + SMALLEST))
-        put(slope_x, e, dvx * (dy * dz) * norm)
-        put(length_y, e, volume / (dx * dz + SMALLEST))
-        put(slope_y, e, dvy * (dx * dz) * norm)
+        put(lengths.z, e, volume / (dx * dy + SMALLEST))
+        put(slopes.z, e, dvz * (dx * dy) * norm)
+        put(lengths.x, e, volume / (dy * dz + SMALLEST))
+        put(slopes.x, e, dvx * (dy * dz) * norm)
+        put(lengths.y, e, volume / (dx * dz + SMALLEST))
+        put(slopes.y, e, dvy * (dx * dz) * norm)
 
 
 @lang.kernel

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gpucoh import lang
 from gpucoh.suite.buffers import ReadOnlyF32, ReadOnlyI32, get, put
+from gpucoh.suite.lagrange import Faces, Fixed
 
 BLOCK = 256
 TINY = 1.0e-36
@@ -22,6 +23,26 @@ COURANT = 64.0 * 2.0 * 2.0
 MOST_CHANGE = 0.1
 # Bits of an element at an end of the mesh: symmetric at the lower ends, free at the upper ones.
 X_LOW, X_HIGH, Y_LOW, Y_HIGH, Z_LOW, Z_HIGH = 1, 2, 4, 8, 16, 32
+
+
+@lang.record
+class Gas:
+    """What the speed of sound follows from, beside the energy."""
+
+    slope: ReadOnlyF32
+    bounded: ReadOnlyF32
+    stiffness: ReadOnlyF32
+    pressure: ReadOnlyF32
+
+
+@lang.record
+class Old:
+    """A region's state at the begin of the step, and its viscosity's terms."""
+
+    linear: ReadOnlyF32
+    quadratic: ReadOnlyF32
+    pressure: ReadOnlyF32
+    viscosity: ReadOnlyF32
 
 
 @lang.device
@@ -54,18 +75,10 @@ def limited(
 def find_viscosity(
     members: ReadOnlyI32,
     ends: ReadOnlyI32,
-    x_below: ReadOnlyI32,
-    x_above: ReadOnlyI32,
-    y_below: ReadOnlyI32,
-    y_above: ReadOnlyI32,
-    z_below: ReadOnlyI32,
-    z_above: ReadOnlyI32,
-    slope_x: ReadOnlyF32,
-    slope_y: ReadOnlyF32,
-    slope_z: ReadOnlyF32,
-    length_x: ReadOnlyF32,
-    length_y: ReadOnlyF32,
-    length_z: ReadOnlyF32,
+    below: Faces,
+    above: Faces,
+    slopes: Fixed,
+    lengths: Fixed,
     dilation: ReadOnlyF32,
     mass: ReadOnlyF32,
     first_volume: ReadOnlyF32,
@@ -80,15 +93,15 @@ def find_viscosity(
     if t < count:
         e = members[first + t]
         end = ends[e]
-        phi_x = limited(slope_x, x_below, x_above, end, X_LOW, X_HIGH, e)
-        phi_y = limited(slope_y, y_below, y_above, end, Y_LOW, Y_HIGH, e)
-        phi_z = limited(slope_z, z_below, z_above, end, Z_LOW, Z_HIGH, e)
+        phi_x = limited(slopes.x, below.x, above.x, end, X_LOW, X_HIGH, e)
+        phi_y = limited(slopes.y, below.y, above.y, end, Y_LOW, Y_HIGH, e)
+        phi_z = limited(slopes.z, below.z, above.z, end, Z_LOW, Z_HIGH, e)
         one = lang.f32(0.0)
         two = lang.f32(0.0)
         if get(dilation, e) <= 0.0:
-            dx = lang.min(get(slope_x, e) * get(length_x, e), 0.0)
-            dy = lang.min(get(slope_y, e) * get(length_y, e), 0.0)
-            dz = lang.min(get(slope_z, e) * get(length_z, e), 0.0)
+            dx = lang.min(get(slopes.x, e) * get(lengths.x, e), 0.0)
+            dy = lang.min(get(slopes.y, e) * get(lengths.y, e), 0.0)
+            dz = lang.min(get(slopes.z, e) * get(lengths.z, e), 0.0)
             density = get(mass, e) / (get(first_volume, e) * get(following, e))
             one = dx * (1.0 - phi_x) + dy * (1.0 - phi_y) + dz * (1.0 - phi_z)
             one = -LINEAR * density * one
@@ -213,10 +226,7 @@ def correct_energy(
     slope: ReadOnlyF32,
     stiffness: ReadOnlyF32,
     half_pressure: ReadOnlyF32,
-    linear: ReadOnlyF32,
-    quadratic: ReadOnlyF32,
-    old_pressure: ReadOnlyF32,
-    old_viscosity: ReadOnlyF32,
+    old: Old,
     work: ReadOnlyF32,
     energy: lang.Buffer[lang.f32],
     viscosity: lang.Buffer[lang.f32],
@@ -231,40 +241,26 @@ def correct_energy(
             volume = 1.0 / (1.0 + get(half, t))
             square = get(slope, t) * get(energy, t)
             square = square + volume * volume * get(stiffness, t) * get(half_pressure, t)
-            value = speed_of_sound(square) * get(linear, t) + get(quadratic, t)
+            value = speed_of_sound(square) * get(old.linear, t) + get(old.quadratic, t)
         put(viscosity, t, value)
-        sum = 3.0 * (get(old_pressure, t) + get(old_viscosity, t))
+        sum = 3.0 * (get(old.pressure, t) + get(old.viscosity, t))
         sum = sum - 4.0 * (get(half_pressure, t) + value)
         put(energy, t, settled(get(energy, t) + 0.5 * by * sum + 0.5 * get(work, t)))
 
 
 @lang.device
-def sound_in(
-    slope: ReadOnlyF32,
-    energy: ReadOnlyF32,
-    bounded: ReadOnlyF32,
-    stiffness: ReadOnlyF32,
-    pressure: ReadOnlyF32,
-    element: lang.i32,
-    place: lang.i32,
-) -> lang.f32:
+def sound_in(gas: Gas, energy: ReadOnlyF32, element: lang.i32, place: lang.i32) -> lang.f32:
     """The square of the speed of sound in an element."""
-    volume = get(bounded, element)
-    square = volume * volume * get(stiffness, place) * get(pressure, place)
-    return get(slope, place) * get(energy, place) + square
+    volume = get(gas.bounded, element)
+    square = volume * volume * get(gas.stiffness, place) * get(gas.pressure, place)
+    return get(gas.slope, place) * get(energy, place) + square
 
 
 @lang.kernel
 def finish_energy(
     members: ReadOnlyI32,
-    slope: ReadOnlyF32,
-    bounded: ReadOnlyF32,
-    stiffness: ReadOnlyF32,
-    pressure: ReadOnlyF32,
-    linear: ReadOnlyF32,
-    quadratic: ReadOnlyF32,
-    old_pressure: ReadOnlyF32,
-    old_viscosity: ReadOnlyF32,
+    gas: Gas,
+    old: Old,
     half_pressure: ReadOnlyF32,
     viscosity: ReadOnlyF32,
     change: ReadOnlyF32,
@@ -279,11 +275,11 @@ def finish_energy(
         value = lang.f32(0.0)
         if by <= 0.0:
             e = members[first + t]
-            square = sound_in(slope, energy, bounded, stiffness, pressure, e, t)
-            value = speed_of_sound(square) * get(linear, t) + get(quadratic, t)
-        sum = 7.0 * (get(old_pressure, t) + get(old_viscosity, t))
+            square = sound_in(gas, energy, e, t)
+            value = speed_of_sound(square) * get(old.linear, t) + get(old.quadratic, t)
+        sum = 7.0 * (get(old.pressure, t) + get(old.viscosity, t))
         sum = sum - 8.0 * (get(half_pressure, t) + get(viscosity, t))
-        sum = sum + get(pressure, t) + value
+        sum = sum + get(gas.pressure, t) + value
         put(energy, t, settled(get(energy, t) - sum * by * (1.0 / 6.0)))
 
 
@@ -291,11 +287,8 @@ def finish_energy(
 def finish_viscosity(
     members: ReadOnlyI32,
     change: ReadOnlyF32,
-    slope: ReadOnlyF32,
+    gas: Gas,
     energy: ReadOnlyF32,
-    bounded: ReadOnlyF32,
-    stiffness: ReadOnlyF32,
-    pressure: ReadOnlyF32,
     linear: ReadOnlyF32,
     quadratic: ReadOnlyF32,
     viscosity: lang.Buffer[lang.f32],
@@ -306,7 +299,7 @@ def finish_viscosity(
     t = lang.global_id()
     if t < count and get(change, t) <= 0.0:
         e = members[first + t]
-        square = sound_in(slope, energy, bounded, stiffness, pressure, e, t)
+        square = sound_in(gas, energy, e, t)
         value = speed_of_sound(square) * get(linear, t) + get(quadratic, t)
         if lang.abs(value) < SMALLEST_VISCOSITY:
             value = lang.f32(0.0)
@@ -337,11 +330,8 @@ def keep_state(
 @lang.kernel
 def find_sound(
     members: ReadOnlyI32,
-    slope: ReadOnlyF32,
+    gas: Gas,
     energy: ReadOnlyF32,
-    bounded: ReadOnlyF32,
-    stiffness: ReadOnlyF32,
-    pressure: ReadOnlyF32,
     sound: lang.Buffer[lang.f32],
     first: lang.i32,
     count: lang.i32,
@@ -350,7 +340,7 @@ def find_sound(
     t = lang.global_id()
     if t < count:
         e = members[first + t]
-        square = sound_in(slope, energy, bounded, stiffness, pressure, e, t)
+        square = sound_in(gas, energy, e, t)
         put(sound, e, lang.sqrt(lang.max(square, TINY)))
 
 

@@ -50,6 +50,19 @@ SIDES = 4  # right, left, down, up: side ^ 1 is the opposite one
 PUSHING, RAISED, IDLE = 1, 0, 2  # words of the mask
 
 
+@lang.record
+class Flow:
+    """The state of a padded image: what is left of excess, capacity to the sink and on the edges, marks and heights."""
+
+    excess: lang.Buffer[lang.i32]
+    sink: lang.Buffer[lang.i32]
+    residual: lang.Buffer[lang.i32]
+    mask: lang.Buffer[lang.i32]
+    height: lang.Buffer[lang.i32]
+    columns: lang.i32
+    rows: lang.i32
+
+
 @lang.device
 def capacity(residual: lang.Buffer[lang.i32], edge: lang.i32) -> lang.i32:
     """The capacity that is left on an edge; a neighbour may increase it at the same time."""
@@ -58,88 +71,74 @@ def capacity(residual: lang.Buffer[lang.i32], edge: lang.i32) -> lang.i32:
 
 @lang.device
 def push(
-    excess: lang.Buffer[lang.i32],
-    residual: lang.Buffer[lang.i32],
-    pixels: lang.i32,
-    pixel: lang.i32,
-    side: lang.i32,
-    other: lang.i32,
-    drop: lang.i32,
+    flow: Flow, pixels: lang.i32, pixel: lang.i32, side: lang.i32, other: lang.i32, drop: lang.i32
 ) -> None:
     """Push to the pixel ``other`` on a side if it is lower by 1, which ``drop`` states."""
-    left = lang.load(excess, pixel, order="relaxed", scope="gpu")
-    room = capacity(residual, side * pixels + pixel)
+    left = lang.load(flow.excess, pixel, order="relaxed", scope="gpu")
+    room = capacity(flow.residual, side * pixels + pixel)
     if left > 0 and room > 0 and drop == 1:
-        flow = lang.min(left, room)
-        lang.atomic_sub(residual, side * pixels + pixel, flow, order="relaxed", scope="gpu")
-        lang.atomic_add(residual, (side ^ 1) * pixels + other, flow, order="relaxed", scope="gpu")
-        lang.atomic_sub(excess, pixel, flow, order="relaxed", scope="gpu")
-        lang.atomic_add(excess, other, flow, order="relaxed", scope="gpu")
+        pushed = lang.min(left, room)
+        lang.atomic_sub(flow.residual, side * pixels + pixel, pushed, order="relaxed", scope="gpu")
+        lang.atomic_add(
+            flow.residual, (side ^ 1) * pixels + other, pushed, order="relaxed", scope="gpu"
+        )
+        lang.atomic_sub(flow.excess, pixel, pushed, order="relaxed", scope="gpu")
+        lang.atomic_add(flow.excess, other, pushed, order="relaxed", scope="gpu")
 
 
 # `height` holds two arrays: a launch reads the one that begins at `now` and writes that at `after`.
 # Only its own pixel's thread writes a word of `sink`, `mask` and `height`. Neighbours change
 # `excess` and `residual`, by atomics.
 @lang.kernel
-def push_relabel(
-    excess: lang.Buffer[lang.i32],
-    sink: lang.Buffer[lang.i32],
-    residual: lang.Buffer[lang.i32],
-    mask: lang.Buffer[lang.i32],
-    height: lang.Buffer[lang.i32],
-    columns: lang.i32,
-    rows: lang.i32,
-    now: lang.i32,
-    after: lang.i32,
-) -> None:
+def push_relabel(flow: Flow, now: lang.i32, after: lang.i32) -> None:
     """One iteration; ``columns`` and ``rows`` are those of the padded image."""
     tile = lang.shared(lang.i32, PITCH * (HIGH + 2))
     x = lang.global_id(0)
     y = lang.global_id(1)
-    pixels = rows * columns
-    pixel = y * columns + x
+    pixels = flow.rows * flow.columns
+    pixel = y * flow.columns + x
     at = (lang.thread_id(1) + 1) * PITCH + lang.thread_id(0) + 1
-    tile[at] = height[now + pixel]
-    # No edge leads out of the image; the height there is that of an unreachable pixel.
+    tile[at] = flow.height[now + pixel]
+    # No edge leads out of the image; the flow.height there is that of an unreachable pixel.
     if lang.thread_id(0) == WIDE - 1:
-        tile[at + 1] = height[now + pixel + 1] if x < columns - 1 else pixels
+        tile[at + 1] = flow.height[now + pixel + 1] if x < flow.columns - 1 else pixels
     if lang.thread_id(0) == 0:
-        tile[at - 1] = height[now + pixel - 1] if x > 0 else pixels
+        tile[at - 1] = flow.height[now + pixel - 1] if x > 0 else pixels
     if lang.thread_id(1) == HIGH - 1:
-        tile[at + PITCH] = height[now + pixel + columns] if y < rows - 1 else pixels
+        tile[at + PITCH] = flow.height[now + pixel + flow.columns] if y < flow.rows - 1 else pixels
     if lang.thread_id(1) == 0:
-        tile[at - PITCH] = height[now + pixel - columns] if y > 0 else pixels
+        tile[at - PITCH] = flow.height[now + pixel - flow.columns] if y > 0 else pixels
     lang.barrier()
     mine = tile[at]
-    if mask[pixel] == PUSHING:
-        left = lang.load(excess, pixel, order="relaxed", scope="gpu")
-        room = sink[pixel]
+    if flow.mask[pixel] == PUSHING:
+        left = lang.load(flow.excess, pixel, order="relaxed", scope="gpu")
+        room = flow.sink[pixel]
         if left > 0 and room > 0 and mine == 1:
-            flow = lang.min(left, room)
-            sink[pixel] = room - flow
-            lang.atomic_sub(excess, pixel, flow, order="relaxed", scope="gpu")
-        push(excess, residual, pixels, pixel, 1, pixel - 1, mine - tile[at - 1])
-        push(excess, residual, pixels, pixel, 3, pixel - columns, mine - tile[at - PITCH])
-        push(excess, residual, pixels, pixel, 0, pixel + 1, mine - tile[at + 1])
-        push(excess, residual, pixels, pixel, 2, pixel + columns, mine - tile[at + PITCH])
+            pushed = lang.min(left, room)
+            flow.sink[pixel] = room - pushed
+            lang.atomic_sub(flow.excess, pixel, pushed, order="relaxed", scope="gpu")
+        push(flow, pixels, pixel, 1, pixel - 1, mine - tile[at - 1])
+        push(flow, pixels, pixel, 3, pixel - flow.columns, mine - tile[at - PITCH])
+        push(flow, pixels, pixel, 0, pixel + 1, mine - tile[at + 1])
+        push(flow, pixels, pixel, 2, pixel + flow.columns, mine - tile[at + PITCH])
     lowest = pixels
-    if capacity(residual, pixel) > 0:
+    if capacity(flow.residual, pixel) > 0:
         lowest = lang.min(lowest, tile[at + 1])
-    if capacity(residual, pixels + pixel) > 0:
+    if capacity(flow.residual, pixels + pixel) > 0:
         lowest = lang.min(lowest, tile[at - 1])
-    if capacity(residual, 2 * pixels + pixel) > 0:
+    if capacity(flow.residual, 2 * pixels + pixel) > 0:
         lowest = lang.min(lowest, tile[at + PITCH])
-    if capacity(residual, 3 * pixels + pixel) > 0:
+    if capacity(flow.residual, 3 * pixels + pixel) > 0:
         lowest = lang.min(lowest, tile[at - PITCH])
-    if sink[pixel] > 0:
+    if flow.sink[pixel] > 0:
         lowest = 0
     state = IDLE
-    if lang.load(excess, pixel, order="relaxed", scope="gpu") > 0 and lowest < pixels:
+    if lang.load(flow.excess, pixel, order="relaxed", scope="gpu") > 0 and lowest < pixels:
         state = RAISED
         if mine == lowest + 1:
             state = PUSHING
-    mask[pixel] = state
-    height[after + pixel] = lowest + 1
+    flow.mask[pixel] = state
+    flow.height[after + pixel] = lowest + 1
 
 
 @dataclass(frozen=True)
@@ -306,6 +305,7 @@ def segmentation(
     excess, sink = gpu.array(padded(cut.source)), gpu.array(padded(cut.sink))
     residual, mask = gpu.array(padded(cut.sides)), gpu.zeros(pixels, np.int32)
     height = gpu.zeros(2 * pixels, np.int32)
+    flow = Flow(excess, sink, residual, mask, height, columns, rows)
     launches, before = 0, None
     while True:
         state = excess.numpy(), sink.numpy(), residual.numpy()
@@ -324,7 +324,7 @@ def segmentation(
                 push_relabel,
                 grid=(across, down),
                 block=(WIDE, HIGH),
-                args=(excess, sink, residual, mask, height, columns, rows, now, pixels - now),
+                args=(flow, now, pixels - now),
             )
             launches += 1
     final = [inner(values) for values in state]

@@ -42,13 +42,20 @@ def value(buffer: ReadOnlyF32, word: lang.i32) -> lang.f32:
     return found
 
 
+@lang.record
+class Coefficients:
+    """Those of a level: of the lower faces of each cell, and the inverse of the diagonal."""
+
+    beta_i: ReadOnlyF32
+    beta_j: ReadOnlyF32
+    beta_k: ReadOnlyF32
+    inverse: ReadOnlyF32
+
+
 @lang.kernel
 def smooth_cells(
     x: ReadOnlyF32,
-    beta_i: ReadOnlyF32,
-    beta_j: ReadOnlyF32,
-    beta_k: ReadOnlyF32,
-    inverse: ReadOnlyF32,
+    level: Coefficients,
     right: ReadOnlyF32,
     result: lang.Buffer[lang.f32],
     side: lang.i32,
@@ -63,14 +70,14 @@ def smooth_cells(
     if i < side and j < side and k < side:
         at = (k + 1) * plane + (j + 1) * row + 2 * i + 2
         centre = value(x, at)
-        flux = value(beta_i, at + 2) * (value(x, at + 2) - centre)
-        flux = flux + value(beta_i, at) * (value(x, at - 2) - centre)
-        flux = flux + value(beta_j, at + row) * (value(x, at + row) - centre)
-        flux = flux + value(beta_j, at) * (value(x, at - row) - centre)
-        flux = flux + value(beta_k, at + plane) * (value(x, at + plane) - centre)
-        flux = flux + value(beta_k, at) * (value(x, at - plane) - centre)
+        flux = value(level.beta_i, at + 2) * (value(x, at + 2) - centre)
+        flux = flux + value(level.beta_i, at) * (value(x, at - 2) - centre)
+        flux = flux + value(level.beta_j, at + row) * (value(x, at + row) - centre)
+        flux = flux + value(level.beta_j, at) * (value(x, at - row) - centre)
+        flux = flux + value(level.beta_k, at + plane) * (value(x, at + plane) - centre)
+        flux = flux + value(level.beta_k, at) * (value(x, at - plane) - centre)
         rest = value(right, at) + scale * flux
-        lang.store2(result, at, centre + WEIGHT * value(inverse, at) * rest, 0.0)
+        lang.store2(result, at, centre + WEIGHT * value(level.inverse, at) * rest, 0.0)
 
 
 INNER = slice(1, -1)
@@ -215,7 +222,7 @@ class OnGpu:
             self._write_ghosts(source)
             scale = float(self.level.scale)
             sizes = self.level.side, 2 * self.row, 2 * self.row * (self.level.side + 2)
-            self.launch(source, *fixed, right_side, result, *sizes, scale)
+            self.launch(source, Coefficients(*fixed), right_side, result, *sizes, scale)
             source, result = result, source
         return self._read(source)
 

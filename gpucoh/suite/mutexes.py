@@ -31,8 +31,8 @@ from numpy.random import Generator
 
 from gpucoh import lang
 from gpucoh.suite.base import GpuLike, Outcome, combine, compare, whole
-from gpucoh.suite.buffers import ReadOnlyI32, Text
-from gpucoh.suite.chains import ACCESSES, BLOCK, PADDED, Chains, pitch, shift_chain
+from gpucoh.suite.buffers import Text
+from gpucoh.suite.chains import ACCESSES, BLOCK, PADDED, Chains, Chunks, pitch, shift_chain
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import PAUSES, back_off, start_back_off
 
@@ -43,46 +43,42 @@ STATE = 5
 Function: TypeAlias = Callable[..., None]
 
 
-# Locks of one signature: `words` has a lock, or a ticket counter or tail, per unit (a core, or the whole GPU),
-# `pitch` words apart; `waits` the turns, or rings of `slots` slots.
+@lang.record
+class Lock:
+    """The words of a lock: for each unit (a core, or the whole GPU) a lock, or a ticket counter or tail, ``pitch``
+    words apart; and ``waits``, its turns, or rings of ``slots`` slots.
+    """
+
+    words: lang.Buffer[lang.i32]
+    waits: lang.Buffer[lang.i32]
+    pitch: lang.i32
+    slots: lang.i32
+    patience: lang.i32
+
+
 @lang.device
-def take_spin(
-    words: lang.Buffer[lang.i32],
-    waits: lang.Buffer[lang.i32],
-    state: lang.Buffer[lang.i32],
-    unit: lang.i32,
-    pitch: lang.i32,
-    slots: lang.i32,
-    patience: lang.i32,
-    scope: Text,
-) -> None:
+def take_spin(lock: Lock, state: lang.Buffer[lang.i32], unit: lang.i32, scope: Text) -> None:
     """Spin on the lock word without pause."""
     while state[HELD] == 0:
         if lang.thread_id() == 0 and (
-            lang.atomic_cas(words, unit * pitch, 0, 1, order="acquire", scope=scope) == 0
+            lang.atomic_cas(lock.words, unit * lock.pitch, 0, 1, order="acquire", scope=scope) == 0
         ):
             state[HELD] = 1
         lang.barrier()
 
 
 @lang.device
-def take_back_off(
-    words: lang.Buffer[lang.i32],
-    waits: lang.Buffer[lang.i32],
-    state: lang.Buffer[lang.i32],
-    unit: lang.i32,
-    pitch: lang.i32,
-    slots: lang.i32,
-    patience: lang.i32,
-    scope: Text,
-) -> None:
+def take_back_off(lock: Lock, state: lang.Buffer[lang.i32], unit: lang.i32, scope: Text) -> None:
     """Spin on the lock word with a pause after each failure."""
     if lang.thread_id() == 0:
         start_back_off(state, PAUSE)
     lang.barrier()
     while state[HELD] == 0:
         if lang.thread_id() == 0:
-            if lang.atomic_cas(words, unit * pitch, 0, 1, order="acquire", scope=scope) == 0:
+            if (
+                lang.atomic_cas(lock.words, unit * lock.pitch, 0, 1, order="acquire", scope=scope)
+                == 0
+            ):
                 state[HELD] = 1
             else:
                 back_off(state, PAUSE, 25)
@@ -90,34 +86,21 @@ def take_back_off(
 
 
 @lang.device
-def free_spin(
-    words: lang.Buffer[lang.i32],
-    waits: lang.Buffer[lang.i32],
-    state: lang.Buffer[lang.i32],
-    unit: lang.i32,
-    pitch: lang.i32,
-    slots: lang.i32,
-    scope: Text,
-) -> None:
+def free_spin(lock: Lock, state: lang.Buffer[lang.i32], unit: lang.i32, scope: Text) -> None:
     """Release the lock word."""
-    lang.atomic_exch(words, unit * pitch, 0, order="release", scope=scope)
+    lang.atomic_exch(lock.words, unit * lock.pitch, 0, order="release", scope=scope)
 
 
 @lang.device
 def poll(
-    waits: lang.Buffer[lang.i32],
-    at: lang.i32,
-    wanted: lang.i32,
-    state: lang.Buffer[lang.i32],
-    patience: lang.i32,
-    scope: Text,
+    lock: Lock, at: lang.i32, wanted: lang.i32, state: lang.Buffer[lang.i32], scope: Text
 ) -> None:
     """Load the word, with a barrier after every try, until it is as wanted."""
     while state[HELD] == 0:
         if lang.thread_id() == 0:
-            if state[TRIES] >= patience:
+            if state[TRIES] >= lock.patience:
                 state[HELD] = 1
-            elif lang.load(waits, at, order="acquire", scope=scope) == wanted:
+            elif lang.load(lock.waits, at, order="acquire", scope=scope) == wanted:
                 state[HELD] = 1
                 state[TRIES] = 0
             else:
@@ -126,71 +109,39 @@ def poll(
 
 
 @lang.device
-def take_ticket(
-    words: lang.Buffer[lang.i32],
-    waits: lang.Buffer[lang.i32],
-    state: lang.Buffer[lang.i32],
-    unit: lang.i32,
-    pitch: lang.i32,
-    slots: lang.i32,
-    patience: lang.i32,
-    scope: Text,
-) -> None:
+def take_ticket(lock: Lock, state: lang.Buffer[lang.i32], unit: lang.i32, scope: Text) -> None:
     """Draw a ticket and wait for its turn."""
     if lang.thread_id() == 0:
-        state[PLACE] = lang.atomic_add(words, unit * pitch, 1, order="relaxed", scope=scope)
+        state[PLACE] = lang.atomic_add(
+            lock.words, unit * lock.pitch, 1, order="relaxed", scope=scope
+        )
     lang.barrier()
-    poll(waits, unit * pitch, state[PLACE], state, patience, scope)
+    poll(lock, unit * lock.pitch, state[PLACE], state, scope)
 
 
 @lang.device
-def free_ticket(
-    words: lang.Buffer[lang.i32],
-    waits: lang.Buffer[lang.i32],
-    state: lang.Buffer[lang.i32],
-    unit: lang.i32,
-    pitch: lang.i32,
-    slots: lang.i32,
-    scope: Text,
-) -> None:
+def free_ticket(lock: Lock, state: lang.Buffer[lang.i32], unit: lang.i32, scope: Text) -> None:
     """Next turn."""
-    lang.atomic_add(waits, unit * pitch, 1, order="release", scope=scope)
+    lang.atomic_add(lock.waits, unit * lock.pitch, 1, order="release", scope=scope)
 
 
 @lang.device
-def take_slot(
-    words: lang.Buffer[lang.i32],
-    waits: lang.Buffer[lang.i32],
-    state: lang.Buffer[lang.i32],
-    unit: lang.i32,
-    pitch: lang.i32,
-    slots: lang.i32,
-    patience: lang.i32,
-    scope: Text,
-) -> None:
+def take_slot(lock: Lock, state: lang.Buffer[lang.i32], unit: lang.i32, scope: Text) -> None:
     """Queue in the ring and wait until the own slot is set."""
     if lang.thread_id() == 0:
-        place = lang.atomic_add(words, unit * pitch, 1, order="relaxed", scope=scope)
-        state[PLACE] = place % slots
+        place = lang.atomic_add(lock.words, unit * lock.pitch, 1, order="relaxed", scope=scope)
+        state[PLACE] = place % lock.slots
     lang.barrier()
-    poll(waits, unit * slots + state[PLACE], 1, state, patience, scope)
+    poll(lock, unit * lock.slots + state[PLACE], 1, state, scope)
 
 
 @lang.device
-def free_slot(
-    words: lang.Buffer[lang.i32],
-    waits: lang.Buffer[lang.i32],
-    state: lang.Buffer[lang.i32],
-    unit: lang.i32,
-    pitch: lang.i32,
-    slots: lang.i32,
-    scope: Text,
-) -> None:
+def free_slot(lock: Lock, state: lang.Buffer[lang.i32], unit: lang.i32, scope: Text) -> None:
     """Reset the own slot and set the next one."""
     place = state[PLACE]
-    lang.atomic_sub(waits, unit * slots + place, 2, order="relaxed", scope=scope)
-    following = (place + 1) % slots
-    lang.atomic_exch(waits, unit * slots + following, 1, order="release", scope=scope)
+    lang.atomic_sub(lock.waits, unit * lock.slots + place, 2, order="relaxed", scope=scope)
+    following = (place + 1) % lock.slots
+    lang.atomic_exch(lock.waits, unit * lock.slots + following, 1, order="release", scope=scope)
 
 
 def mutex_kernel(take: Function, free: Function, scope: str) -> lang.Kernel:
@@ -199,17 +150,11 @@ def mutex_kernel(take: Function, free: Function, scope: str) -> lang.Kernel:
     # `units` is 1 for a global lock, the number of cores for local ones.
     @lang.kernel
     def critical_sections(
-        words: lang.Buffer[lang.i32],
-        waits: lang.Buffer[lang.i32],
-        fixed: ReadOnlyI32,
-        data: lang.Buffer[lang.i32],
+        lock: Lock,
+        chunks: Chunks,
         impatient: lang.Buffer[lang.i32],
         units: lang.i32,
-        pitch: lang.i32,
-        slots: lang.i32,
         iterations: lang.i32,
-        accesses: lang.i32,
-        patience: lang.i32,
     ) -> None:
         """Every block: lock, shift the chains of the unit's chunk, unlock; ``iterations`` times."""
         state = lang.shared(lang.i32, STATE)
@@ -220,12 +165,12 @@ def mutex_kernel(take: Function, free: Function, scope: str) -> lang.Kernel:
             if lang.thread_id() == 0:
                 state[HELD] = 0
             lang.barrier()
-            take(words, waits, state, unit, pitch, slots, patience, scope)
-            shift_chain(fixed, data, unit, accesses)
+            take(lock, state, unit, scope)
+            shift_chain(chunks, unit)
             lang.barrier()
             if lang.thread_id() == 0:
-                free(words, waits, state, unit, pitch, slots, scope)
-        if lang.thread_id() == 0 and state[TRIES] >= patience:
+                free(lock, state, unit, scope)
+        if lang.thread_id() == 0 and state[TRIES] >= lock.patience:
             lang.atomic_add(impatient, 0, 1, order="relaxed", scope="gpu")
 
     return critical_sections
@@ -290,36 +235,26 @@ def mutex(kind: str, letter: str) -> None:
         blocks = cores * blocks_per_core
         units = cores if letter == "l" else 1
         chains = Chains.random(rng, units, accesses)
-        fixed, data = chains.on(gpu)
+        chunks = chains.on(gpu)
         apart, slots = pitch(padded), own.get("slots", 1) * cores
         waits = np.zeros(units * apart, np.int32)
         if kind == "slm":
             waits = np.full(units * slots, -1, np.int32)
             waits[::slots] = 1
         impatient = gpu.zeros(1, np.int32)
+        words = gpu.zeros(units * apart, np.int32)
+        lock = Lock(words, gpu.array(waits), apart, slots, own.get("patience", 1))
         paused = own.get("pauses", "kept") == "kept"
         gpu.launch(
             KERNELS[kind if paused else "spm", letter],
             grid=blocks,
             block=BLOCK,
             placement="static",
-            args=(
-                gpu.zeros(units * apart, np.int32),
-                gpu.array(waits),
-                fixed,
-                data,
-                impatient,
-                units,
-                apart,
-                slots,
-                iterations,
-                accesses,
-                own.get("patience", 1),
-            ),
+            args=(lock, chunks, impatient, units, iterations),
         )
         sections = blocks * iterations
         return combine(
-            chains.check(data, sections // units, {"sections": sections}),
+            chains.check(chunks, sections // units, {"sections": sections}),
             compare("blocks that gave up", impatient.numpy(), [0]),
         )
 

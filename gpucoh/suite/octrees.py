@@ -64,6 +64,15 @@ def read_place(places: lang.Buffer[lang.f32], node: lang.i32) -> lang.f32:
     return place
 
 
+@lang.record
+class Places:
+    """The coordinates of all nodes."""
+
+    x: lang.Buffer[lang.f32]
+    y: lang.Buffer[lang.f32]
+    z: lang.Buffer[lang.f32]
+
+
 @lang.device
 def octant(
     x: lang.f32, y: lang.f32, z: lang.f32, px: lang.f32, py: lang.f32, pz: lang.f32
@@ -85,9 +94,7 @@ def octant(
 # store that publishes the topmost, in slot `locked`.
 @lang.kernel
 def insert_bodies(
-    posx: lang.Buffer[lang.f32],
-    posy: lang.Buffer[lang.f32],
-    posz: lang.Buffer[lang.f32],
+    at: Places,
     mass: lang.Buffer[lang.f32],
     start: lang.Buffer[lang.i32],
     children: lang.Buffer[lang.i32],
@@ -102,9 +109,9 @@ def insert_bodies(
     centre = lang.shared(lang.f32, 3)
     busy = lang.shared(lang.i32, 3)  # of rounds modulo 3: whether a warp has bodies left
     if lang.thread_id() == 0:
-        centre[0] = lang.load(posx, root, order="relaxed", scope="gpu")
-        centre[1] = lang.load(posy, root, order="relaxed", scope="gpu")
-        centre[2] = lang.load(posz, root, order="relaxed", scope="gpu")
+        centre[0] = lang.load(at.x, root, order="relaxed", scope="gpu")
+        centre[1] = lang.load(at.y, root, order="relaxed", scope="gpu")
+        centre[2] = lang.load(at.z, root, order="relaxed", scope="gpu")
         busy[0] = 0
     lang.barrier()
     body = lang.global_id()
@@ -122,9 +129,9 @@ def insert_bodies(
     while going != 0:
         if body < bodies:
             if tries == 0:
-                px = posx[body]
-                py = posy[body]
-                pz = posz[body]
+                px = at.x[body]
+                py = at.y[body]
+                pz = at.z[body]
                 node = root
                 depth = 1
                 r = width
@@ -135,9 +142,9 @@ def insert_bodies(
                 depth += 1
                 r = 0.5 * r
                 j = octant(
-                    read_place(posx, node),
-                    read_place(posy, node),
-                    read_place(posz, node),
+                    read_place(at.x, node),
+                    read_place(at.y, node),
+                    read_place(at.z, node),
                     px,
                     py,
                     pz,
@@ -163,12 +170,12 @@ def insert_bodies(
                             r = 0.5 * r
                             mass[cell] = -1.0
                             start[cell] = -1
-                            x += lang.load(posx, node, order="relaxed", scope="gpu") - r
-                            lang.store(posx, cell, x, order="relaxed", scope="gpu")
-                            y += lang.load(posy, node, order="relaxed", scope="gpu") - r
-                            lang.store(posy, cell, y, order="relaxed", scope="gpu")
-                            z += lang.load(posz, node, order="relaxed", scope="gpu") - r
-                            lang.store(posz, cell, z, order="relaxed", scope="gpu")
+                            x += lang.load(at.x, node, order="relaxed", scope="gpu") - r
+                            lang.store(at.x, cell, x, order="relaxed", scope="gpu")
+                            y += lang.load(at.y, node, order="relaxed", scope="gpu") - r
+                            lang.store(at.y, cell, y, order="relaxed", scope="gpu")
+                            z += lang.load(at.z, node, order="relaxed", scope="gpu") - r
+                            lang.store(at.z, cell, z, order="relaxed", scope="gpu")
                             for k in (0, 1, 2, 3, 4, 5, 6, 7):
                                 lang.store(
                                     children, 8 * cell + k, EMPTY, order="relaxed", scope="gpu"
@@ -177,7 +184,7 @@ def insert_bodies(
                                 lang.store(
                                     children, 8 * node + j, cell, order="relaxed", scope="gpu"
                                 )
-                            j = octant(x, y, z, posx[child], posy[child], posz[child])
+                            j = octant(x, y, z, at.x[child], at.y[child], at.z[child])
                             lang.store(children, 8 * cell + j, child, order="relaxed", scope="gpu")
                             node = cell
                             j = octant(x, y, z, px, py, pz)
@@ -309,7 +316,7 @@ def build_tree(
         grid=gpu.machine.cores * blocks_per_core,
         block=block,
         args=(
-            *vectors,
+            Places(*vectors),
             mass,
             start,
             children,

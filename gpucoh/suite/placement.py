@@ -44,6 +44,31 @@ FEW = 4  # nets of up to as many cells are judged by all of their cells
 COST, ACCEPTED, REFUSED, GIVEN_UP = 0, 1, 2, 3  # words of `totals`
 
 
+@lang.record
+class Nets:
+    """The pins of each net in a row, its cost for each site of half its box, and the pins and nets of each cell."""
+
+    pins: ReadOnlyI32
+    first_pin: ReadOnlyI32
+    factors: ReadOnlyI32
+    pins_of: ReadOnlyI32
+    nets_of: ReadOnlyI32
+
+
+@lang.record
+class Board:
+    """Where cells are, each net's box and cost, and the locks of nets and sites, of ``side`` x ``side`` sites."""
+
+    place: lang.Buffer[lang.i32]
+    cell_at: lang.Buffer[lang.i32]
+    boxes: lang.Buffer[lang.i32]
+    sites: lang.Buffer[lang.i32]
+    net_cost: lang.Buffer[lang.i32]
+    net_lock: lang.Buffer[lang.i32]
+    site_lock: lang.Buffer[lang.i32]
+    side: lang.i32
+
+
 @lang.device
 def draw(random: lang.u32) -> lang.u32:
     """The next number of a linear congruential generator."""
@@ -104,47 +129,55 @@ def word(boxes: lang.Buffer[lang.i32], net: lang.i32, place: lang.i32) -> lang.i
 
 @lang.device
 def judged(
-    boxes: lang.Buffer[lang.i32],
-    place: lang.Buffer[lang.i32],
-    pins: ReadOnlyI32,
+    nets: Nets,
+    board: Board,
     first: lang.i32,
     last: lang.i32,
     net: lang.i32,
     cell: lang.i32,
     old: lang.i32,
     new: lang.i32,
-    side: lang.i32,
 ) -> lang.i32:
     """Half perimeter of a net's box if ``cell`` moves from site ``old`` to ``new``."""
-    left = side
+    left = board.side
     right = 0
-    top = side
+    top = board.side
     bottom = 0
     lost = 1
     if last - first > FEW:
-        lows = word(boxes, net, 4)
-        highs = word(boxes, net, 5)
+        lows = word(board.boxes, net, 4)
+        highs = word(board.boxes, net, 5)
         left, right, lows, highs, lost = moved(
-            word(boxes, net, 0), word(boxes, net, 1), lows, highs, old % side, new % side
+            word(board.boxes, net, 0),
+            word(board.boxes, net, 1),
+            lows,
+            highs,
+            old % board.side,
+            new % board.side,
         )
-        lows = word(boxes, net, 6)
-        highs = word(boxes, net, 7)
+        lows = word(board.boxes, net, 6)
+        highs = word(board.boxes, net, 7)
         top, bottom, lows, highs, lost_too = moved(
-            word(boxes, net, 2), word(boxes, net, 3), lows, highs, old // side, new // side
+            word(board.boxes, net, 2),
+            word(board.boxes, net, 3),
+            lows,
+            highs,
+            old // board.side,
+            new // board.side,
         )
         lost = lost | lost_too
     if lost != 0:
-        left = new % side
+        left = new % board.side
         right = left
-        top = new // side
+        top = new // board.side
         bottom = top
         for pin in range(first, last):
-            if pins[pin] != cell:
-                site = lang.load(place, pins[pin], order="relaxed", scope="gpu")
-                left = lang.min(left, site % side)
-                right = lang.max(right, site % side)
-                top = lang.min(top, site // side)
-                bottom = lang.max(bottom, site // side)
+            if nets.pins[pin] != cell:
+                site = lang.load(board.place, nets.pins[pin], order="relaxed", scope="gpu")
+                left = lang.min(left, site % board.side)
+                right = lang.max(right, site % board.side)
+                top = lang.min(top, site // board.side)
+                bottom = lang.max(bottom, site // board.side)
     return right - left + bottom - top + 2
 
 
@@ -159,54 +192,41 @@ def coordinate(site: lang.i32, axis: lang.i32, side: lang.i32) -> lang.i32:
 
 @lang.device
 def commit(
-    boxes: lang.Buffer[lang.i32],
-    sites: lang.Buffer[lang.i32],
+    board: Board,
     first: lang.i32,
     last: lang.i32,
     net: lang.i32,
     old: lang.i32,
     new: lang.i32,
     axis: lang.i32,
-    side: lang.i32,
 ) -> lang.i32:
     """Update a locked net's box on one axis, after a cell has moved; its width."""
     low, high, lows, highs, lost = moved(
-        word(boxes, net, axis),
-        word(boxes, net, axis + 1),
-        word(boxes, net, axis + 4),
-        word(boxes, net, axis + 5),
-        coordinate(old, axis, side),
-        coordinate(new, axis, side),
+        word(board.boxes, net, axis),
+        word(board.boxes, net, axis + 1),
+        word(board.boxes, net, axis + 4),
+        word(board.boxes, net, axis + 5),
+        coordinate(old, axis, board.side),
+        coordinate(new, axis, board.side),
     )
     if lost != 0:
-        low = side
+        low = board.side
         high = -1
         for pin in range(first, last):
-            at = coordinate(sites[pin], axis, side)
+            at = coordinate(board.sites[pin], axis, board.side)
             low, high, lows, highs = grown(low, high, lows, highs, at)
-    lang.store(boxes, BOX * net + axis, low, order="relaxed", scope="gpu")
-    lang.store(boxes, BOX * net + axis + 1, high, order="relaxed", scope="gpu")
-    lang.store(boxes, BOX * net + axis + 4, lows, order="relaxed", scope="gpu")
-    lang.store(boxes, BOX * net + axis + 5, highs, order="relaxed", scope="gpu")
+    lang.store(board.boxes, BOX * net + axis, low, order="relaxed", scope="gpu")
+    lang.store(board.boxes, BOX * net + axis + 1, high, order="relaxed", scope="gpu")
+    lang.store(board.boxes, BOX * net + axis + 4, lows, order="relaxed", scope="gpu")
+    lang.store(board.boxes, BOX * net + axis + 5, highs, order="relaxed", scope="gpu")
     return high - low
 
 
 @lang.kernel
 def anneal(
-    pins: ReadOnlyI32,
-    first_pin: ReadOnlyI32,
-    factors: ReadOnlyI32,
-    pins_of: ReadOnlyI32,
-    nets_of: ReadOnlyI32,
-    place: lang.Buffer[lang.i32],
-    cell_at: lang.Buffer[lang.i32],
-    boxes: lang.Buffer[lang.i32],
-    sites: lang.Buffer[lang.i32],
-    net_cost: lang.Buffer[lang.i32],
-    net_lock: lang.Buffer[lang.i32],
-    site_lock: lang.Buffer[lang.i32],
+    nets: Nets,
+    board: Board,
     totals: lang.Buffer[lang.i32],
-    side: lang.i32,
     reach: lang.i32,
     moves: lang.i32,
     temperature: lang.f32,
@@ -214,7 +234,7 @@ def anneal(
 ) -> None:
     """``moves`` moves of every block."""
     swapped = lang.shared(lang.i32, 2)  # cells
-    state = lang.shared(lang.i32, 2)  # judged change; no sites to swap
+    state = lang.shared(lang.i32, 2)  # judged change; no board.sites to swap
     sums = lang.shared(lang.i32, 4)  # the block's share of `totals`
     thread = lang.thread_id()
     random = lang.u32(seed + lang.block_id() * 40503)
@@ -223,30 +243,30 @@ def anneal(
     lang.barrier()
     for _ in range(moves):
         random = draw(random)
-        here = lang.i32(random >> 8) % (side * side)
+        here = lang.i32(random >> 8) % (board.side * board.side)
         random = draw(random)
-        x = here % side + lang.i32(random >> 8) % (2 * reach + 1) - reach
+        x = here % board.side + lang.i32(random >> 8) % (2 * reach + 1) - reach
         random = draw(random)
-        y = here // side + lang.i32(random >> 8) % (2 * reach + 1) - reach
-        x = lang.max(0, lang.min(x, side - 1))
-        there = lang.max(0, lang.min(y, side - 1)) * side + x
+        y = here // board.side + lang.i32(random >> 8) % (2 * reach + 1) - reach
+        x = lang.max(0, lang.min(x, board.side - 1))
+        there = lang.max(0, lang.min(y, board.side - 1)) * board.side + x
         if thread == 0:
             state[0] = 0
             state[1] = 1
             if here != there and (
-                lang.atomic_cas(site_lock, here, 0, 1, order="acquire", scope="gpu") == 0
+                lang.atomic_cas(board.site_lock, here, 0, 1, order="acquire", scope="gpu") == 0
             ):
-                if lang.atomic_cas(site_lock, there, 0, 1, order="acquire", scope="gpu") == 0:
-                    swapped[0] = cell_at[here]
-                    swapped[1] = cell_at[there]
+                if lang.atomic_cas(board.site_lock, there, 0, 1, order="acquire", scope="gpu") == 0:
+                    swapped[0] = board.cell_at[here]
+                    swapped[1] = board.cell_at[there]
                     if swapped[0] == NONE:
-                        lang.atomic_exch(site_lock, there, 0, order="release", scope="gpu")
+                        lang.atomic_exch(board.site_lock, there, 0, order="release", scope="gpu")
                     else:
                         state[1] = 0
                 else:
                     sums[GIVEN_UP] += 1
                 if state[1] == 1:
-                    lang.atomic_exch(site_lock, here, 0, order="release", scope="gpu")
+                    lang.atomic_exch(board.site_lock, here, 0, order="release", scope="gpu")
             elif here != there:
                 sums[GIVEN_UP] += 1
         lang.barrier()
@@ -257,23 +277,21 @@ def anneal(
                 new = here
             net = NONE
             if cell != NONE:
-                net = nets_of[cell * NETS + thread % NETS]
+                net = nets.nets_of[cell * NETS + thread % NETS]
             if net != NONE:
                 half = judged(
-                    boxes,
-                    place,
-                    pins,
-                    first_pin[net],
-                    first_pin[net + 1],
+                    nets,
+                    board,
+                    nets.first_pin[net],
+                    nets.first_pin[net + 1],
                     net,
                     cell,
                     here + there - new,
                     new,
-                    side,
                 )
-                before = lang.load(net_cost, net, order="relaxed", scope="gpu")
+                before = lang.load(board.net_cost, net, order="relaxed", scope="gpu")
                 lang.atomic_add(
-                    state, 0, half * factors[net] - before, order="relaxed", scope="cta"
+                    state, 0, half * nets.factors[net] - before, order="relaxed", scope="cta"
                 )
             lang.barrier()
             random = draw(random)
@@ -282,33 +300,36 @@ def anneal(
             if change <= 0 or chance < lang.exp(-lang.f32(change) / temperature):
                 waiting = net
                 while waiting != NONE:
-                    if lang.atomic_cas(net_lock, net, 0, 1, order="acquire", scope="gpu") == 0:
-                        pin = pins_of[cell * NETS + thread % NETS]
-                        sites[pin] = new
-                        first = first_pin[net]
-                        last = first_pin[net + 1]
+                    if (
+                        lang.atomic_cas(board.net_lock, net, 0, 1, order="acquire", scope="gpu")
+                        == 0
+                    ):
+                        pin = nets.pins_of[cell * NETS + thread % NETS]
+                        board.sites[pin] = new
+                        first = nets.first_pin[net]
+                        last = nets.first_pin[net + 1]
                         old = here + there - new
-                        half = commit(boxes, sites, first, last, net, old, new, 0, side) + 2
-                        half += commit(boxes, sites, first, last, net, old, new, 2, side)
-                        cost = half * factors[net]
-                        gained = cost - lang.load(net_cost, net, order="relaxed", scope="gpu")
-                        lang.store(net_cost, net, cost, order="relaxed", scope="gpu")
+                        half = commit(board, first, last, net, old, new, 0) + 2
+                        half += commit(board, first, last, net, old, new, 2)
+                        cost = half * nets.factors[net]
+                        gained = cost - lang.load(board.net_cost, net, order="relaxed", scope="gpu")
+                        lang.store(board.net_cost, net, cost, order="relaxed", scope="gpu")
                         lang.atomic_add(sums, COST, gained, order="relaxed", scope="cta")
                         waiting = NONE
-                        lang.atomic_exch(net_lock, net, 0, order="release", scope="gpu")
+                        lang.atomic_exch(board.net_lock, net, 0, order="release", scope="gpu")
                 if thread == 0:
                     sums[ACCEPTED] += 1
-                    lang.store(place, swapped[0], there, order="relaxed", scope="gpu")
-                    cell_at[there] = swapped[0]
-                    cell_at[here] = swapped[1]
+                    lang.store(board.place, swapped[0], there, order="relaxed", scope="gpu")
+                    board.cell_at[there] = swapped[0]
+                    board.cell_at[here] = swapped[1]
                     if swapped[1] != NONE:
-                        lang.store(place, swapped[1], here, order="relaxed", scope="gpu")
+                        lang.store(board.place, swapped[1], here, order="relaxed", scope="gpu")
             elif thread == 0:
                 sums[REFUSED] += 1
             lang.barrier()
             if thread == 0:
-                lang.atomic_exch(site_lock, here, 0, order="release", scope="gpu")
-                lang.atomic_exch(site_lock, there, 0, order="release", scope="gpu")
+                lang.atomic_exch(board.site_lock, here, 0, order="release", scope="gpu")
+                lang.atomic_exch(board.site_lock, there, 0, order="release", scope="gpu")
         lang.barrier()
     if thread < 4:
         lang.atomic_add(totals, thread, sums[thread], order="relaxed", scope="gpu")
@@ -389,30 +410,28 @@ def placement(
     place, where = gpu.array(start), gpu.array(cell_at)
     boxes = gpu.array(netlist.boxes(start, side).ravel())
     net_cost, totals = gpu.array(costs), gpu.array(np.array([costs.sum(), 0, 0, 0], np.int32))
+    nets = Nets(
+        pins=gpu.array(netlist.pins),
+        first_pin=gpu.array(netlist.first),
+        factors=gpu.array(netlist.factors()),
+        pins_of=gpu.array(pins_of.ravel()),
+        nets_of=gpu.array(nets_of.ravel()),
+    )
+    board = Board(
+        place=place,
+        cell_at=where,
+        boxes=boxes,
+        sites=gpu.array(start[netlist.pins]),
+        net_cost=net_cost,
+        net_lock=gpu.zeros(costs.size, np.int32),
+        site_lock=gpu.zeros(cell_at.size, np.int32),
+        side=side,
+    )
     gpu.launch(
         anneal,
         grid=gpu.machine.cores * blocks_per_core,
         block=BLOCK,
-        args=(
-            gpu.array(netlist.pins),
-            gpu.array(netlist.first),
-            gpu.array(netlist.factors()),
-            gpu.array(pins_of.ravel()),
-            gpu.array(nets_of.ravel()),
-            place,
-            where,
-            boxes,
-            gpu.array(start[netlist.pins]),
-            net_cost,
-            gpu.zeros(costs.size, np.int32),
-            gpu.zeros(cell_at.size, np.int32),
-            totals,
-            side,
-            reach,
-            moves,
-            temperature,
-            seed,
-        ),
+        args=(nets, board, totals, reach, moves, temperature, seed),
     )
     return check_placement(
         netlist,

@@ -26,8 +26,7 @@ from numpy.random import Generator
 
 from gpucoh import lang
 from gpucoh.suite.base import GpuLike, Outcome, combine, compare, whole
-from gpucoh.suite.buffers import ReadOnlyI32
-from gpucoh.suite.chains import ACCESSES, BLOCK, LINE, PADDED, Chains, pitch, shift_chain
+from gpucoh.suite.chains import ACCESSES, BLOCK, LINE, PADDED, Chains, Chunks, pitch, shift_chain
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import lengthen_back_off, noise, start_back_off
 
@@ -112,14 +111,12 @@ def pause_in_scratchpad(state: lang.Buffer[lang.i32]) -> None:
 @lang.kernel
 def readers_and_writers(
     semaphores: lang.Buffer[lang.i32],
-    fixed: ReadOnlyI32,
-    data: lang.Buffer[lang.i32],
+    chunks: Chunks,
     torn: lang.Buffer[lang.i32],
     cores: lang.i32,
     per_core: lang.i32,
     pitch: lang.i32,
     iterations: lang.i32,
-    accesses: lang.i32,
     largest: lang.i32,
     pauses: lang.i32,
 ) -> None:
@@ -155,23 +152,23 @@ def readers_and_writers(
                 fails += 1
         if writes != 0:
             for chunk in range(first, first + per_core - 1):
-                shift_chain(fixed, data, chunk, accesses)
+                shift_chain(chunks, chunk)
             lang.barrier()
             leave(semaphores, at, largest + SECTION, state)
         else:
             sums[thread] = 0
-            line = chain * accesses * LINE + thread % LINE
+            line = chain * chunks.accesses * LINE + thread % LINE
             value = 0
-            for place in range(line + (accesses - 2) * LINE, line - 1, -LINE):
-                value = data[place]
+            for place in range(line + (chunks.accesses - 2) * LINE, line - 1, -LINE):
+                value = chunks.data[place]
                 sums[thread] += value
                 lang.barrier()
-            base = fixed[chain * LINE + thread % LINE]
+            base = chunks.fixed[chain * LINE + thread % LINE]
             sums[thread] += base
             lang.barrier()
-            lines = accesses - 1
+            lines = chunks.accesses - 1
             expected = base + lines * value - lines * (lines - 1) // 2 * base
-            if sums[thread] != expected or value != base * (accesses + state[WRITTEN]):
+            if sums[thread] != expected or value != base * (chunks.accesses + state[WRITTEN]):
                 wrong += 1
             leave(semaphores, at, 1, state)
     torn[lang.global_id()] = wrong
@@ -202,7 +199,7 @@ def semaphore(id: str, text: str, tiny: int, pauses: bool) -> None:
         cores = gpu.machine.cores
         blocks = cores * blocks_per_core
         chains = Chains.random(rng, blocks - cores, accesses)
-        fixed, data = chains.on(gpu)
+        chunks = chains.on(gpu)
         apart = pitch(padded, WORDS)
         start = np.zeros((cores, apart), np.int32)
         start[:, COUNT] = start[:, LARGEST] = count + 1
@@ -215,14 +212,12 @@ def semaphore(id: str, text: str, tiny: int, pauses: bool) -> None:
             placement="static",
             args=(
                 semaphores,
-                fixed,
-                data,
+                chunks,
                 torn,
                 cores,
                 blocks_per_core,
                 apart,
                 iterations,
-                accesses,
                 count + 1,
                 int(pauses),
             ),
@@ -230,7 +225,7 @@ def semaphore(id: str, text: str, tiny: int, pauses: bool) -> None:
         end = start.copy()
         end[:, COUNT] += SECTION * iterations
         return combine(
-            chains.check(data, iterations, {"sections": blocks * iterations}),
+            chains.check(chunks, iterations, {"sections": blocks * iterations}),
             compare("torn or old sums", torn.numpy(), np.zeros(blocks * BLOCK)),
             compare("semaphore", semaphores.numpy().reshape(end.shape), end),
         )

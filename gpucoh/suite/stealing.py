@@ -46,7 +46,7 @@ from numpy.typing import NDArray
 from gpucoh import lang
 from gpucoh.suite.base import GpuLike, Outcome, combine, compare, whole
 from gpucoh.suite.declaration import workload
-from gpucoh.suite.deques import SLOTS, WORDS, pop, steal
+from gpucoh.suite.deques import SLOTS, WORDS, Deques, pop, steal
 
 LEVELS = 20  # coordinates are whole numbers below 1 << LEVELS; a cell of level LEVELS is a leaf
 CLUSTER = 100  # particles of a cluster
@@ -64,24 +64,29 @@ def octant_of(x: lang.i32, y: lang.i32, z: lang.i32, task: lang.Buffer[lang.i32]
     return lang.i32(x >= task[0]) + 2 * lang.i32(y >= task[1]) + 4 * lang.i32(z >= task[2])
 
 
+@lang.record
+class Tree:
+    """The words of the tree, how many are in use, and how many there are."""
+
+    entries: lang.Buffer[lang.i32]
+    used: lang.Buffer[lang.i32]
+    capacity: lang.i32
+
+
 # `records` holds two arrays of records, FIELDS x particles words each.
 @lang.kernel
 def partition_octree(
     records: lang.Buffer[lang.i32],
-    headers: lang.Buffer[lang.i32],
-    tasks: lang.Buffer[lang.i32],
+    deques: Deques,
     generators: lang.Buffer[lang.u32],
-    tree: lang.Buffer[lang.i32],
-    nodes: lang.Buffer[lang.i32],
+    tree: Tree,
     finished: lang.Buffer[lang.i32],
     impatient: lang.Buffer[lang.i32],
     particles: lang.i32,
     leaf: lang.i32,
-    capacity: lang.i32,
     patience: lang.i32,
-    fenced: lang.i32,
 ) -> None:
-    """Take tasks and divide their cells until every particle is in a leaf."""
+    """Take deques.tasks and divide their cells until every particle is in a leaf."""
     task = lang.shared(lang.i32, WORDS)
     state = lang.shared(lang.i32, 2)
     counts = lang.shared(lang.i32, 8)
@@ -92,12 +97,12 @@ def partition_octree(
     while fails < patience:
         lang.barrier()
         if thread == 0:
-            found = pop(headers, tasks, task, fenced)
+            found = pop(deques, task)
             if found == 0:
                 random = lang.u32(generators[block] * 1103515245 + 12345)
                 generators[block] = random
                 victim = (lang.i32(random >> 16) % 32768 + block) % lang.grid_dim()
-                found = steal(headers, tasks, task, victim, fenced)
+                found = steal(deques, task, victim)
             state[FOUND] = found
         lang.barrier()
         dequeued = state[FOUND]
@@ -113,13 +118,13 @@ def partition_octree(
         else:
             begin = task[BEGIN]
             end = task[END]
-            # With stale copies, words of different tasks may not combine to a task.
+            # With stale copies, words of different deques.tasks may not combine to a task.
             if (
                 begin >= 0
                 and begin < end
                 and end <= particles
                 and task[NODE] >= 0
-                and task[NODE] + 8 <= capacity
+                and task[NODE] + 8 <= tree.capacity
             ):
                 if thread < 8:
                     counts[thread] = 0
@@ -145,41 +150,59 @@ def partition_octree(
                 lang.barrier()
                 tail = 0
                 if thread == 0:
-                    tail = lang.load(headers, 2 * block, order="relaxed", scope="gpu")
+                    tail = lang.load(deques.headers, 2 * block, order="relaxed", scope="gpu")
                 pushed = 0
                 for octant in range(8):
                     start = begin + sums[octant]
                     count = counts[octant]
                     if count > leaf and task[HALF] > 0:
                         if thread == 0:
-                            node = lang.atomic_add(nodes, 0, 8, order="relaxed", scope="gpu")
-                            tree[task[NODE] + octant] = node
+                            node = lang.atomic_add(tree.used, 0, 8, order="relaxed", scope="gpu")
+                            tree.entries[task[NODE] + octant] = node
                             slot = WORDS * (block * SLOTS + lang.min(tail, SLOTS - 1))
                             for axis in range(3):
                                 side = 2 * ((octant >> axis) & 1) - 1
                                 lang.store(
-                                    tasks,
+                                    deques.tasks,
                                     slot + axis,
                                     task[axis] + side * task[HALF],
                                     order="relaxed",
                                     scope="gpu",
                                 )
                             lang.store(
-                                tasks, slot + HALF, task[HALF] // 2, order="relaxed", scope="gpu"
+                                deques.tasks,
+                                slot + HALF,
+                                task[HALF] // 2,
+                                order="relaxed",
+                                scope="gpu",
                             )
                             lang.store(
-                                tasks, slot + FLIP, 1 - task[FLIP], order="relaxed", scope="gpu"
+                                deques.tasks,
+                                slot + FLIP,
+                                1 - task[FLIP],
+                                order="relaxed",
+                                scope="gpu",
                             )
                             lang.store(
-                                tasks, slot + END, start + count, order="relaxed", scope="gpu"
+                                deques.tasks,
+                                slot + END,
+                                start + count,
+                                order="relaxed",
+                                scope="gpu",
                             )
-                            lang.store(tasks, slot + BEGIN, start, order="relaxed", scope="gpu")
-                            lang.store(tasks, slot + NODE, node, order="relaxed", scope="gpu")
+                            lang.store(
+                                deques.tasks, slot + BEGIN, start, order="relaxed", scope="gpu"
+                            )
+                            lang.store(
+                                deques.tasks, slot + NODE, node, order="relaxed", scope="gpu"
+                            )
                             tail += 1
                             pushed = 1
-                            if fenced != 0:
+                            if deques.fenced != 0:
                                 lang.fence(order="acq_rel", scope="gpu")
-                                lang.store(headers, 2 * block, tail, order="relaxed", scope="gpu")
+                                lang.store(
+                                    deques.headers, 2 * block, tail, order="relaxed", scope="gpu"
+                                )
                     else:
                         if task[FLIP] == 0:
                             for i in range(start + thread, start + count, lang.block_dim()):
@@ -188,9 +211,9 @@ def partition_octree(
                         lang.barrier()
                         if thread == 0:
                             lang.atomic_add(finished, 0, count, order="relaxed", scope="gpu")
-                            tree[task[NODE] + octant] = LEAF + count
-                if pushed != 0 and fenced == 0:
-                    lang.store(headers, 2 * block, tail, order="release", scope="gpu")
+                            tree.entries[task[NODE] + octant] = LEAF + count
+                if pushed != 0 and deques.fenced == 0:
+                    lang.store(deques.headers, 2 * block, tail, order="release", scope="gpu")
     if thread == 0 and fails == patience:
         lang.atomic_add(impatient, 0, 1, order="relaxed", scope="gpu")
 
@@ -362,18 +385,14 @@ def stealing(id: str, papers: str, fenced: bool) -> None:
             block=block,
             args=(
                 moved,
-                gpu.array(headers.ravel()),
-                gpu.array(tasks.ravel()),
+                Deques(gpu.array(headers.ravel()), gpu.array(tasks.ravel()), int(fenced)),
                 gpu.array(np.resize(seeds, blocks)),
-                tree,
-                nodes,
+                Tree(tree, nodes, capacity),
                 finished,
                 impatient,
                 particles,
                 leaf,
-                capacity,
                 patience,
-                int(fenced),
             ),
         )
         stuck = int(impatient.numpy()[0])

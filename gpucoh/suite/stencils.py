@@ -32,6 +32,16 @@ WORDS = max(TILE[0] * TILE[1], LINE_TILE[0] * LINE_TILE[1])
 AMBIENT = 80.0
 
 
+@lang.record
+class Coefficients:
+    """What a step adds of a cell's flow, and the conductances across, down and out of the chip."""
+
+    rate: lang.f32
+    across: lang.f32
+    down: lang.f32
+    out: lang.f32
+
+
 # Each block loads a tile with a halo of `steps` cells, computes `steps` time steps in the scratchpad,
 # each valid one cell further in, and writes the inner cells. At the border of the chip the cell
 # itself replaces a missing neighbour.
@@ -43,10 +53,7 @@ def hotspot(
     rows: lang.i32,
     columns: lang.i32,
     steps: lang.i32,
-    rate: lang.f32,
-    across: lang.f32,
-    down: lang.f32,
-    out: lang.f32,
+    chip: Coefficients,
 ) -> None:
     """``steps`` time steps of the temperature field ``source`` into ``target``."""
     tile = lang.shared(lang.f32, WORDS)
@@ -72,10 +79,10 @@ def hotspot(
             west = tile[at - lang.min(column, 1)]
             east = tile[at + lang.min(columns - 1 - column, 1)]
             twice = temperature + temperature
-            flow = heat + (north + south - twice) * down
-            flow = flow + (east + west - twice) * across
-            flow = flow + (AMBIENT - temperature) * out
-            temperature = temperature + rate * flow
+            flow = heat + (north + south - twice) * chip.down
+            flow = flow + (east + west - twice) * chip.across
+            flow = flow + (AMBIENT - temperature) * chip.out
+            temperature = temperature + chip.rate * flow
         lang.barrier()
         tile[at] = temperature
         lang.barrier()
@@ -167,6 +174,8 @@ def simulate(
     """Ping-pong between two arrays, ``steps_per_launch`` steps per launch."""
     rows, columns = given.temperature.shape
     chip, (wide, high) = given.chip, tile
+    numbers = chip.rate, chip.across, chip.down, chip.out
+    coefficients = Coefficients(*map(float, numbers))
     power = gpu.array(given.power.ravel())
     source = gpu.array(given.temperature.ravel())
     target = gpu.zeros(rows * columns, np.float32)
@@ -184,10 +193,7 @@ def simulate(
                 rows,
                 columns,
                 now,
-                chip.rate,
-                chip.across,
-                chip.down,
-                chip.out,
+                coefficients,
             ),
         )
         source, target = target, source

@@ -56,13 +56,17 @@ def grid_barrier(joined: lang.Buffer[lang.i32], target: lang.i32) -> None:
     lang.barrier()
 
 
+@lang.record
+class Flags:
+    """Those of a flag barrier, one of each for a block, and the tries after which a thread gives up."""
+
+    arrive: lang.Buffer[lang.i32]
+    leave: lang.Buffer[lang.i32]
+    patience: lang.i32
+
+
 @lang.device
-def flag_barrier(
-    arrive: lang.Buffer[lang.i32],
-    leave: lang.Buffer[lang.i32],
-    turn: lang.i32,
-    patience: lang.i32,
-) -> lang.i32:
+def flag_barrier(flags: Flags, turn: lang.i32) -> lang.i32:
     """Barrier of all blocks of the grid, which must be resident, without read-modify-writes.
 
     The fast barrier of Xiao and Feng (IPDPS 2010): each block sets its flag in ``arrive``; the
@@ -74,18 +78,21 @@ def flag_barrier(
     tries = 0
     lang.barrier()
     if thread == 0:
-        lang.store(arrive, block, turn, order="release", scope="gpu")
+        lang.store(flags.arrive, block, turn, order="release", scope="gpu")
     if block == 0:
         for other in range(thread, lang.grid_dim(), lang.block_dim()):
-            while tries < patience and (
-                lang.load(arrive, other, order="acquire", scope="gpu") < turn
+            while tries < flags.patience and (
+                lang.load(flags.arrive, other, order="acquire", scope="gpu") < turn
             ):
                 tries += 1
         lang.barrier()
         for other in range(thread, lang.grid_dim(), lang.block_dim()):
-            lang.store(leave, other, turn, order="release", scope="gpu")
+            lang.store(flags.leave, other, turn, order="release", scope="gpu")
     if thread == 0:
-        while tries < patience and lang.load(leave, block, order="acquire", scope="gpu") < turn:
+        while (
+            tries < flags.patience
+            and lang.load(flags.leave, block, order="acquire", scope="gpu") < turn
+        ):
             tries += 1
     lang.barrier()
     return tries

@@ -66,9 +66,23 @@ def place(line: lang.i32, lane: lang.i32, mixed: lang.i32) -> lang.i32:
     return (first + lane // each) * LANES + ((lane % each) << mixed) + line - first
 
 
-# `table` entries are line * 4 + kind. `barrier_kind` 0: only the block's own, 1: the blocks of the
-# core, 2: consecutive blocks, which are on different cores. The three kinds of barrier differ in
-# the scope of their atomics.
+@lang.record
+class Pattern:
+    """The numbers of a run. ``barrier_kind`` 0: only the block's own, 1: the blocks of the core, 2: consecutive blocks,
+    which are on different cores. The three kinds of barrier differ in the scope of their atomics.
+    """
+
+    lines: lang.i32
+    sharing: lang.i32
+    phases: lang.i32
+    period: lang.i32
+    spread: lang.i32
+    shift: lang.i32
+    mixed: lang.i32
+    barrier_kind: lang.i32
+
+
+# `table` entries are line * 4 + kind.
 @lang.kernel
 def run_phases(
     table: ReadOnlyI32,
@@ -76,60 +90,53 @@ def run_phases(
     counters: lang.Buffer[lang.i32],
     sums: lang.Buffer[lang.i32],
     arrived: lang.Buffer[lang.i32],
-    lines: lang.i32,
-    sharing: lang.i32,
-    phases: lang.i32,
-    period: lang.i32,
-    spread: lang.i32,
-    shift: lang.i32,
-    mixed: lang.i32,
-    barrier_kind: lang.i32,
+    pattern: Pattern,
 ) -> None:
-    """``phases`` phases of ``period`` accesses per warp; see the module."""
+    """``phases`` pattern.phases of ``period`` accesses per warp; see the module."""
     entries = lang.shared(lang.i32, TABLE)
     thread = lang.thread_id()
     lane = thread % LANES
     block = lang.block_id()
     for i in range(thread, TABLE, lang.block_dim()):
         entries[i] = table[block * TABLE + i]
-    group = block // sharing
-    member = block % sharing
-    if barrier_kind == 1:
-        group = block % (lang.grid_dim() // sharing)
-        member = block // (lang.grid_dim() // sharing)
-    warps = sharing * (lang.block_dim() // LANES)
+    group = block // pattern.sharing
+    member = block % pattern.sharing
+    if pattern.barrier_kind == 1:
+        group = block % (lang.grid_dim() // pattern.sharing)
+        member = block // (lang.grid_dim() // pattern.sharing)
+    warps = pattern.sharing * (lang.block_dim() // LANES)
     own = member * (lang.block_dim() // LANES) + thread // LANES
-    region = lines * LANES
+    region = pattern.lines * LANES
     step = (thread // LANES) * WARP_STRIDE
     total = 0
     lang.barrier()
-    for phase in range(phases):
+    for phase in range(pattern.phases):
         writing = (2 * group + phase % 2) * region
         reading = (2 * group + (phase + 1) % 2) * region
-        for _ in range(period):
+        for _ in range(pattern.period):
             entry = entries[step % TABLE]
             step += 1
-            line = ((entry >> 2) + own * shift) % lines
+            line = ((entry >> 2) + own * pattern.shift) % pattern.lines
             kind = entry & 3
             if kind == READ:
-                other = (line + lane % spread) % lines
-                total = total * 5 + data[reading + place(other, lane, mixed)]
+                other = (line + lane % pattern.spread) % pattern.lines
+                total = total * 5 + data[reading + place(other, lane, pattern.mixed)]
             elif kind == WRITE:
                 mine = line // warps * warps + own
-                data[writing + place(mine, lane, mixed)] = step * 40503 + own * 977 + lane
+                data[writing + place(mine, lane, pattern.mixed)] = step * 40503 + own * 977 + lane
             else:
                 word = (group * COUNTER_LINES + line % COUNTER_LINES) * LANES + lane
-                if barrier_kind == 1:
+                if pattern.barrier_kind == 1:
                     lang.atomic_add(counters, word, 1, order="relaxed", scope="cu")
                 else:
                     lang.atomic_add(counters, word, 1, order="relaxed", scope="gpu")
         lang.barrier()
-        target = (phase + 1) * sharing
-        if thread == 0 and barrier_kind == 1:
+        target = (phase + 1) * pattern.sharing
+        if thread == 0 and pattern.barrier_kind == 1:
             lang.atomic_add(arrived, group * LANES, 1, order="release", scope="cu")
             while lang.atomic_add(arrived, group * LANES, 0, order="acquire", scope="cu") < target:
                 pass
-        if thread == 0 and barrier_kind == 2:
+        if thread == 0 and pattern.barrier_kind == 2:
             lang.atomic_add(arrived, group * LANES, 1, order="release", scope="gpu")
             while lang.atomic_add(arrived, group * LANES, 0, order="acquire", scope="gpu") < target:
                 pass
@@ -381,6 +388,16 @@ def synthetic(gpu: GpuLike, traffic: Traffic) -> Outcome:
     sums = gpu.zeros(shape.blocks * threads, np.int32)
     phases = max(1, traffic.operations // traffic.period)
     barrier_kind = 0 if shape.sharing == 1 else 1 if shape.by_core else 2
+    pattern = Pattern(
+        lines=shape.lines,
+        sharing=shape.sharing,
+        phases=phases,
+        period=traffic.period,
+        spread=traffic.spread,
+        shift=traffic.shift,
+        mixed=traffic.mixed,
+        barrier_kind=barrier_kind,
+    )
     gpu.launch(
         run_phases,
         grid=shape.blocks,
@@ -391,14 +408,7 @@ def synthetic(gpu: GpuLike, traffic: Traffic) -> Outcome:
             counters,
             sums,
             gpu.zeros(shape.groups * LANES, np.int32),
-            shape.lines,
-            shape.sharing,
-            phases,
-            traffic.period,
-            traffic.spread,
-            traffic.shift,
-            traffic.mixed,
-            barrier_kind,
+            pattern,
         ),
     )
     expected = reference_phases(

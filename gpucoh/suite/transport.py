@@ -42,6 +42,35 @@ HIGHER = tuple(range(1, MOMENTS))
 TINY = 1.0e-12
 
 
+@lang.record
+class Terms:
+    """What the equations of all cells have in common."""
+
+    coefficients: ReadOnlyF32
+    faces: ReadOnlyF32
+    times: ReadOnlyF32
+    cross_sections: ReadOnlyF32
+    inverse: ReadOnlyF32
+
+
+@lang.record
+class Edges:
+    """The fluxes into the next cells in i, j and k."""
+
+    i: lang.Buffer[lang.f32]
+    j: lang.Buffer[lang.f32]
+    k: lang.Buffer[lang.f32]
+
+
+@lang.record
+class Size:
+    """Of the problem."""
+
+    angles: lang.i32
+    groups: lang.i32
+    side: lang.i32
+
+
 @lang.kernel
 def clear(buffer: lang.Buffer[lang.f32], count: lang.i32) -> None:
     """All elements are 0."""
@@ -163,53 +192,45 @@ def positive(value: lang.f32) -> lang.f32:
 def sweep_plane(
     plane: ReadOnlyI32,
     source: ReadOnlyF32,
-    coefficients: ReadOnlyF32,
-    faces: ReadOnlyF32,
-    times: ReadOnlyF32,
-    cross_sections: ReadOnlyF32,
-    inverse: ReadOnlyF32,
+    terms: Terms,
     old: ReadOnlyF32,
-    flux_i: lang.Buffer[lang.f32],
-    flux_j: lang.Buffer[lang.f32],
-    flux_k: lang.Buffer[lang.f32],
+    edges: Edges,
     result: lang.Buffer[lang.f32],
     first: lang.i32,
     cells: lang.i32,
-    angles: lang.i32,
-    groups: lang.i32,
-    side: lang.i32,
+    size: Size,
     octant: lang.i32,
 ) -> None:
     """Solve one angle and group of one cell of a plane."""
     t = lang.global_id()
     both = t // cells
-    if both < angles * groups:
-        a = both % angles
-        g = both // angles
+    if both < size.angles * size.groups:
+        a = both % size.angles
+        g = both // size.angles
         at = 3 * (first + t % cells)
-        i = mirrored(plane[at], (octant // 4) * 2 - 1, side)
-        j = mirrored(plane[at + 1], (octant // 2 % 2) * 2 - 1, side)
-        k = mirrored(plane[at + 2], (octant % 2) * 2 - 1, side)
-        cell = (k * side + j) * side + i
-        given = get(source, MOMENTS * (cell * groups + g))
+        i = mirrored(plane[at], (octant // 4) * 2 - 1, size.side)
+        j = mirrored(plane[at + 1], (octant // 2 % 2) * 2 - 1, size.side)
+        k = mirrored(plane[at + 2], (octant % 2) * 2 - 1, size.side)
+        cell = (k * size.side + j) * size.side + i
+        given = get(source, MOMENTS * (cell * size.groups + g))
         for m in HIGHER:
-            given = given + get(coefficients, (octant * MOMENTS + m) * angles + a) * get(
-                source, MOMENTS * (cell * groups + g) + m
+            given = given + get(terms.coefficients, (octant * MOMENTS + m) * size.angles + a) * get(
+                source, MOMENTS * (cell * size.groups + g) + m
             )
-        face_i = get(faces, a)
-        face_j = get(faces, angles + a)
-        face_k = get(faces, 2 * angles + a)
-        at_i = (k * side + j) * groups * angles + both
-        at_j = (k * side + i) * groups * angles + both
-        at_k = (j * side + i) * groups * angles + both
-        here = cell * groups * angles + both
-        in_i = get(flux_i, at_i)
-        in_j = get(flux_j, at_j)
-        in_k = get(flux_k, at_k)
+        face_i = get(terms.faces, a)
+        face_j = get(terms.faces, size.angles + a)
+        face_k = get(terms.faces, 2 * size.angles + a)
+        at_i = (k * size.side + j) * size.groups * size.angles + both
+        at_j = (k * size.side + i) * size.groups * size.angles + both
+        at_k = (j * size.side + i) * size.groups * size.angles + both
+        here = cell * size.groups * size.angles + both
+        in_i = get(edges.i, at_i)
+        in_j = get(edges.j, at_j)
+        in_k = get(edges.k, at_k)
         before = get(old, here)
-        term = get(times, g)
+        term = get(terms.times, g)
         psi = given + in_i * face_i + in_j * face_j + in_k * face_k + term * before
-        psi = psi * get(inverse, here)
+        psi = psi * get(terms.inverse, here)
         out_i = 2.0 * psi - in_i
         out_j = 2.0 * psi - in_j
         out_k = 2.0 * psi - in_k
@@ -229,7 +250,7 @@ def sweep_plane(
                 psi = in_i * face_i * (1.0 + keep_i) + in_j * face_j * (1.0 + keep_j)
                 psi = psi + in_k * face_k * (1.0 + keep_k) + term * before * (1.0 + keep)
                 psi = 0.5 * psi + given
-                total = get(cross_sections, g) + face_i * keep_i + face_j * keep_j
+                total = get(terms.cross_sections, g) + face_i * keep_i + face_j * keep_j
                 total = total + face_k * keep_k + term * keep
                 if total > TINY:
                     psi = psi / total
@@ -239,9 +260,9 @@ def sweep_plane(
                 out_j = 2.0 * psi - in_j
                 out_k = 2.0 * psi - in_k
                 psi = 2.0 * psi - before
-        put(flux_i, at_i, out_i * keep_i)
-        put(flux_j, at_j, out_j * keep_j)
-        put(flux_k, at_k, out_k * keep_k)
+        put(edges.i, at_i, out_i * keep_i)
+        put(edges.j, at_j, out_j * keep_j)
+        put(edges.k, at_k, out_k * keep_k)
         put(result, here, psi * keep)
 
 
@@ -272,24 +293,24 @@ def tree_sum(sums: lang.Buffer[lang.f32], thread: lang.i32, angles: lang.i32) ->
         offset = offset // 2
 
 
+@lang.record
+class Octants:
+    """The angular flux of each octant."""
+
+    octant0: ReadOnlyF32
+    octant1: ReadOnlyF32
+    octant2: ReadOnlyF32
+    octant3: ReadOnlyF32
+    octant4: ReadOnlyF32
+    octant5: ReadOnlyF32
+    octant6: ReadOnlyF32
+    octant7: ReadOnlyF32
+
+
 @lang.kernel
 def sum_angles(
-    new0: ReadOnlyF32,
-    new1: ReadOnlyF32,
-    new2: ReadOnlyF32,
-    new3: ReadOnlyF32,
-    new4: ReadOnlyF32,
-    new5: ReadOnlyF32,
-    new6: ReadOnlyF32,
-    new7: ReadOnlyF32,
-    old0: ReadOnlyF32,
-    old1: ReadOnlyF32,
-    old2: ReadOnlyF32,
-    old3: ReadOnlyF32,
-    old4: ReadOnlyF32,
-    old5: ReadOnlyF32,
-    old6: ReadOnlyF32,
-    old7: ReadOnlyF32,
+    new: Octants,
+    old: Octants,
     weights: ReadOnlyF32,
     coefficients: ReadOnlyF32,
     result: lang.Buffer[lang.f32],
@@ -306,14 +327,14 @@ def sum_angles(
     step = MOMENTS * angles
     for m in range(begin, end):
         c = m * angles + a
-        total = factor(coefficients, m, c) * mean(new0, old0, here)
-        total = total + factor(coefficients, m, c + step) * mean(new1, old1, here)
-        total = total + factor(coefficients, m, c + 2 * step) * mean(new2, old2, here)
-        total = total + factor(coefficients, m, c + 3 * step) * mean(new3, old3, here)
-        total = total + factor(coefficients, m, c + 4 * step) * mean(new4, old4, here)
-        total = total + factor(coefficients, m, c + 5 * step) * mean(new5, old5, here)
-        total = total + factor(coefficients, m, c + 6 * step) * mean(new6, old6, here)
-        total = total + factor(coefficients, m, c + 7 * step) * mean(new7, old7, here)
+        total = factor(coefficients, m, c) * mean(new.octant0, old.octant0, here)
+        total = total + factor(coefficients, m, c + step) * mean(new.octant1, old.octant1, here)
+        total = total + factor(coefficients, m, c + 2 * step) * mean(new.octant2, old.octant2, here)
+        total = total + factor(coefficients, m, c + 3 * step) * mean(new.octant3, old.octant3, here)
+        total = total + factor(coefficients, m, c + 4 * step) * mean(new.octant4, old.octant4, here)
+        total = total + factor(coefficients, m, c + 5 * step) * mean(new.octant5, old.octant5, here)
+        total = total + factor(coefficients, m, c + 6 * step) * mean(new.octant6, old.octant6, here)
+        total = total + factor(coefficients, m, c + 7 * step) * mean(new.octant7, old.octant7, here)
         sums[a] = get(weights, a) * total
         tree_sum(sums, a, angles)
         if a == 0:
@@ -372,11 +393,12 @@ def transport(
     def sum_up(result: Any, begin: int, end: int) -> None:
         nonlocal launches
         launches += 1
+        numbers = angles, groups, begin, end
         gpu.launch(
             sum_angles,
             grid=(cells, groups),
             block=angles,
-            args=(*new, *old, weights, coefficients, result, angles, groups, begin, end),
+            args=(Octants(*new), Octants(*old), weights, coefficients, result, *numbers),
             placement="static",
         )
 
@@ -393,20 +415,22 @@ def transport(
             for octant in range(len(OCTANTS)):
                 for edge in edges:
                     launch(clear, sizes[7], edge, sizes[7])
-                tables = inner, coefficients, faces, times, sections, inverse
+                terms = Terms(coefficients, faces, times, sections, inverse)
                 first = 0
                 for plane in every:
-                    size = angles, groups, side, octant
-                    vectors = old[octant], *edges, new[octant]
                     launch(
                         sweep_plane,
                         len(plane) * groups * angles,
                         plane_cells,
-                        *tables,
-                        *vectors,
+                        inner,
+                        terms,
+                        old[octant],
+                        Edges(*edges),
+                        new[octant],
                         first,
                         len(plane),
-                        *size,
+                        Size(angles, groups, side),
+                        octant,
                     )
                     first += len(plane)
             sum_up(scalar, 0, 1)

@@ -47,62 +47,57 @@ RECORD = 5
 PROCESSED, LEAVES, SUM, IMPATIENT = 0, 1, 2, 3  # counters
 
 
+@lang.record
+class Stacks:
+    """The global stack, of ``capacity`` tasks, and then the local ones, with the heads and locks of all."""
+
+    tasks: lang.Buffer[lang.i32]
+    heads: lang.Buffer[lang.i32]
+    locks: lang.Buffer[lang.i32]
+    capacity: lang.i32
+
+
 @lang.device
-def refill(
-    stacks: lang.Buffer[lang.i32],
-    heads: lang.Buffer[lang.i32],
-    local: lang.i32,
-    lane: lang.i32,
-) -> lang.i32:
+def refill(stacks: Stacks, local: lang.i32, lane: lang.i32) -> lang.i32:
     """Move up to a front of tasks from the global stack to the empty local one; their number."""
-    left = heads[0]
+    left = stacks.heads[0]
     if lane < lang.min(left, FRONT):
-        stacks[local + lane] = stacks[left - lane - 1]
+        stacks.tasks[local + lane] = stacks.tasks[left - lane - 1]
     return lang.min(left, FRONT)
 
 
 @lang.device
 def spill(
-    stacks: lang.Buffer[lang.i32],
-    heads: lang.Buffer[lang.i32],
-    locks: lang.Buffer[lang.i32],
-    local: lang.i32,
-    head: lang.i32,
-    capacity: lang.i32,
-    left: lang.i32,
-    right: lang.i32,
+    stacks: Stacks, local: lang.i32, head: lang.i32, left: lang.i32, right: lang.i32
 ) -> lang.i32:
     """Of one lane with the local lock: push a pair and half of the full local stack to the global one. The
     local stack's new head.
     """
     taken = 1
     while taken != 0:
-        if lang.atomic_add(locks, 0, 0, order="relaxed", scope="gpu") == 0:
-            taken = lang.atomic_cas(locks, 0, 0, 1, order="acquire", scope="gpu")
-    top = heads[0]
+        if lang.atomic_add(stacks.locks, 0, 0, order="relaxed", scope="gpu") == 0:
+            taken = lang.atomic_cas(stacks.locks, 0, 0, 1, order="acquire", scope="gpu")
+    top = stacks.heads[0]
     kept = head
-    if top + 2 + LOCAL // 2 <= capacity:
-        stacks[top] = left
-        stacks[top + 1] = right
+    if top + 2 + LOCAL // 2 <= stacks.capacity:
+        stacks.tasks[top] = left
+        stacks.tasks[top + 1] = right
         top += 2
         for _ in range(LOCAL // 2):
             kept -= 1
-            stacks[top] = stacks[local + kept]
+            stacks.tasks[top] = stacks.tasks[local + kept]
             top += 1
-        heads[0] = top
-    lang.atomic_exch(locks, 0, 0, order="release", scope="gpu")
+        stacks.heads[0] = top
+    lang.atomic_exch(stacks.locks, 0, 0, order="release", scope="gpu")
     return kept
 
 
 @lang.kernel
 def search_tree(
     nodes: lang.Buffer[lang.i32],
-    stacks: lang.Buffer[lang.i32],
-    heads: lang.Buffer[lang.i32],
-    locks: lang.Buffer[lang.i32],
+    stacks: Stacks,
     counters: lang.Buffer[lang.i32],
     total: lang.i32,
-    capacity: lang.i32,
     cores: lang.i32,
     pitch: lang.i32,
     patience: lang.i32,
@@ -117,7 +112,7 @@ def search_tree(
     thread = lang.thread_id()
     core = lang.block_id() % cores
     own = (core + 1) * pitch
-    local = capacity + core * LOCAL
+    local = stacks.capacity + core * LOCAL
     fruitless = 0
     random = lang.global_id() + 1
     if lane == 0:
@@ -126,26 +121,26 @@ def search_tree(
     while processed[front] < total:
         node = -1
         if lane == 0:
-            while lang.atomic_cas(locks, own, 0, 1, order="acquire", scope="cu") != 0:
+            while lang.atomic_cas(stacks.locks, own, 0, 1, order="acquire", scope="cu") != 0:
                 pass
         lang.syncwarp()
-        head = heads[own]
+        head = stacks.heads[own]
         if head == 0:
             if lane == 0:
-                got[front] = lang.atomic_cas(locks, 0, 0, 1, order="acquire", scope="gpu")
+                got[front] = lang.atomic_cas(stacks.locks, 0, 0, 1, order="acquire", scope="gpu")
             lang.syncwarp()
             if got[front] == 0:
-                head = refill(stacks, heads, local, lane)
+                head = refill(stacks, local, lane)
                 lang.syncwarp()
                 if lane == 0:
-                    heads[0] = heads[0] - head
-                    lang.atomic_exch(locks, 0, 0, order="release", scope="gpu")
+                    stacks.heads[0] = stacks.heads[0] - head
+                    lang.atomic_exch(stacks.locks, 0, 0, order="release", scope="gpu")
         if lane < lang.min(head, FRONT):
-            node = stacks[local + head - lane - 1]
+            node = stacks.tasks[local + head - lane - 1]
         lang.syncwarp()
         if lane == 0:
-            heads[own] = lang.max(head - FRONT, 0)
-            lang.atomic_exch(locks, own, 0, order="release", scope="cu")
+            stacks.heads[own] = lang.max(head - FRONT, 0)
+            lang.atomic_exch(stacks.locks, own, 0, order="release", scope="cu")
         left = 0
         right = 0
         if node >= 0:
@@ -171,19 +166,19 @@ def search_tree(
             at = thread
             while at < thread + FRONT:
                 if lefts[at] != 0:
-                    while lang.atomic_cas(locks, own, 0, 1, order="acquire", scope="cu") != 0:
+                    while (
+                        lang.atomic_cas(stacks.locks, own, 0, 1, order="acquire", scope="cu") != 0
+                    ):
                         pass
-                    head = heads[own]
+                    head = stacks.heads[own]
                     if head <= LOCAL - 2:
-                        stacks[local + head] = lefts[at]
-                        stacks[local + head + 1] = rights[at]
+                        stacks.tasks[local + head] = lefts[at]
+                        stacks.tasks[local + head + 1] = rights[at]
                         head += 2
                     else:
-                        head = spill(
-                            stacks, heads, locks, local, head, capacity, lefts[at], rights[at]
-                        )
-                    heads[own] = head
-                    lang.atomic_exch(locks, own, 0, order="release", scope="cu")
+                        head = spill(stacks, local, head, lefts[at], rights[at])
+                    stacks.heads[own] = head
+                    lang.atomic_exch(stacks.locks, own, 0, order="release", scope="cu")
                 at += 1
             fruitless = fruitless + 1 if node < 0 else 0
             if node < 0:
@@ -321,12 +316,9 @@ def tree_search(
         placement="static",
         args=(
             memory,
-            gpu.array(stacks),
-            tops,
-            gpu.zeros((cores + 1) * pitch, np.int32),
+            Stacks(gpu.array(stacks), tops, gpu.zeros((cores + 1) * pitch, np.int32), capacity),
             counters,
             total,
-            capacity,
             cores,
             pitch,
             patience,

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from gpucoh import lang
 from gpucoh.suite.base import GpuLike, Outcome, blocks_for, compare, whole
 from gpucoh.suite.declaration import workload
-from gpucoh.suite.synchronisation import flag_barrier
+from gpucoh.suite.synchronisation import Flags, flag_barrier
 
 WIDE, HIGH = 32, 4  # a block's tile of lps
 PITCH = WIDE + 2  # of the tile with its halo
@@ -122,14 +122,12 @@ def reference_laplace(field: NDArray[np.float32], steps: int) -> NDArray[np.floa
 @lang.kernel
 def wave_steps(
     fields: lang.Buffer[lang.f32],
-    arrive: lang.Buffer[lang.i32],
-    leave: lang.Buffer[lang.i32],
+    flags: Flags,
     nx: lang.i32,
     ny: lang.i32,
     nz: lang.i32,
     steps: lang.i32,
     courant: lang.f32,
-    patience: lang.i32,
 ) -> None:
     """All time steps; the blocks share the cells, with a grid barrier after each step."""
     wide = nx + 2 * REACH
@@ -166,7 +164,7 @@ def wave_steps(
                 total = total + W4 * (fields[centre - 4 * stride] + fields[centre + 4 * stride])
             fields[before + at] = 2.0 * middle - fields[before + at] + courant * total
         step += 1
-        if flag_barrier(arrive, leave, step, patience) >= patience:
+        if flag_barrier(flags, step) >= flags.patience:
             stuck[0] = 1
         lang.barrier()
         if stuck[0] != 0:
@@ -265,14 +263,12 @@ def wave(
         block=threads,
         args=(
             fields,
-            gpu.zeros(blocks, np.int32),
-            gpu.zeros(blocks, np.int32),
+            Flags(gpu.zeros(blocks, np.int32), gpu.zeros(blocks, np.int32), patience),
             nx,
             ny,
             nz,
             steps,
             courant,
-            patience,
         ),
     )
     expected = reference_wave(start, steps, courant)
