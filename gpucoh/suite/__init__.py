@@ -16,6 +16,11 @@ from gpucoh.suite.base import (
     Parameter,
     Registry,
     Workload,
+    choice,
+    file,
+    real,
+    switch,
+    whole,
 )
 from gpucoh.suite.declaration import Scales, described
 from gpucoh.suite.references import in_file
@@ -67,7 +72,8 @@ def workload(
         ``gpucoh.workload("bfs")``: the workload with this id or alias, or ``"my_file.py:name"``.
     scales : dict
         Parameters by scale: ``{"tiny": {"n": 256}, "small": {"n": 4096}}``. Without it the function's defaults hold at
-        every scale.
+        every scale. A default may be a parameter with a text, a range and a value for each scale, as
+        ``whole("number of words", 1, 1 << 20, 256, 4096, 65536)`` of :mod:`gpucoh.suite`.
     group : str, optional
         Letters of the workload groups that ``gpucoh workloads`` lists.
 
@@ -124,7 +130,12 @@ __all__ = [
     "Outcome",
     "Parameter",
     "Workload",
+    "choice",
+    "file",
     "find",
+    "real",
+    "switch",
+    "whole",
     "workload",
     "workloads",
 ]

@@ -67,17 +67,13 @@ class Own:
             return _Prepared(self.function, setting, self.input(setting.rng(), **known))
         except Refused as error:
             raise setting.refuse(str(error)) from None
-        except Exception as error:
-            if _built_in(self.function):
-                raise
-            raise _failed(error, self.input, setting.workload) from error
 
     def __reduce__(self) -> tuple[Any, ...]:
         if _built_in(self.function):
             return _registered, (self.id,)
         if not inspect.isfunction(self.function):
-            return Own, (self.id, self.function, self.input)
-        return _restored, (references.packed(self.function), self.id, self.input)
+            return Own, (self.id, self.function)
+        return _restored, (references.packed(self.function), self.id)
 
 
 def _registered(name: str) -> Own:
@@ -87,9 +83,9 @@ def _registered(name: str) -> Own:
     return cast(Own, made)
 
 
-def _restored(packed: references.Packed, id: str, input: Callable[..., Any] | None) -> Own:
+def _restored(packed: references.Packed, id: str) -> Own:
     found = references.unpacked(packed)
-    return Own(id, getattr(found, "function", found), input)
+    return Own(id, getattr(found, "function", found))
 
 
 def _built_in(function: Callable[..., Any]) -> bool:
@@ -228,8 +224,8 @@ class Declared(TypedDict, total=False):
 
 
 def workload(**how: Unpack[Declared]) -> Callable[[Callable[..., Any]], Workload]:
-    """The decorator of :func:`described`."""
-    return lambda function: described(function, **how)
+    """The decorator of the suite: describe a function as a workload, and register it."""
+    return lambda function: REGISTRY.add(described(function, **how))
 
 
 def described(source: Callable[..., Any], **declared: Unpack[Declared]) -> Workload:
@@ -274,8 +270,7 @@ def described(source: Callable[..., Any], **declared: Unpack[Declared]) -> Workl
     made |= {"required": found.required}
     made["scales"] = tuple(scale for scale in SCALES if scales is None or scale in scales)
     made |= {**declared, "group": group or "", "papers": tuple(declared.get("papers", ""))}
-    finished = Workload(**made)
-    return REGISTRY.add(finished) if finished.built_in else finished
+    return Workload(**made)
 
 
 def _checked_scales(label: str, scales: Any) -> Scales:

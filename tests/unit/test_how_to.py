@@ -26,6 +26,7 @@ def blocks(page, language):
 @pytest.fixture
 def token_ring(tmp_path, monkeypatch):
     """The workload of add-a-workload.md, registered for one test."""
+    gpucoh.workloads()  # all others are registered before
     monkeypatch.setattr(REGISTRY, "_by_id", dict(REGISTRY._by_id))
     path = tmp_path / "tokens.py"
     path.write_text(blocks("add-a-workload.md", "python")[2])
