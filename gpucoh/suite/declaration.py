@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import linecache
 import os
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, cast
 
 import numpy as np
 
 from gpucoh.base.errors import ConfigError, KernelError, SimulationError, WorkloadError, shown_file
-from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import unknown
 from gpucoh.suite import references
@@ -70,15 +70,14 @@ class Own:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if _built_in(self.function):
-            return _registered, (self.id,)
+            return _registered, (self.function.__module__, self.id)
         if not inspect.isfunction(self.function):
             return Own, (self.id, self.function)
         return _restored, (references.packed(self.function), self.id)
 
 
-def _registered(name: str) -> Own:
-    with LATE_IMPORT:
-        from gpucoh.suite.registered import REGISTRY
+def _registered(module: str, name: str) -> Own:
+    importlib.import_module(module)  # which registers it
     made: Any = REGISTRY.get(name).make
     return cast(Own, made)
 
@@ -299,7 +298,12 @@ class _Described:
     more: Mapping[str, Any]
     parameters: tuple[Parameter, ...] = ()
     required: frozenset[str] = frozenset()
-    _hints: dict[str, Any] = field(default_factory=dict)
+
+    @functools.cached_property
+    def _hints(self) -> dict[str, Any]:
+        """The annotations as types; evaluated only for parameters that a default does not describe."""
+        found = {} if self.input is None else _hints_of(self.input)
+        return found | _hints_of(self.function)
 
     def __post_init__(self) -> None:
         try:
@@ -313,10 +317,8 @@ class _Described:
             raise ConfigError(
                 f"{self.label} takes {signature}; a workload takes (gpu, rng, **parameters)"
             )
-        self._hints = _hints_of(self.function)
         known = {item.name: item.default for item in taken}
         if self.input is not None:
-            self._hints = _hints_of(self.input) | self._hints
             of_input = list(inspect.signature(self.input).parameters.values())[1:]
             first = {item.name: item.default for item in of_input if item.name != "given"}
             known = first | {name: value for name, value in known.items() if name not in first}

@@ -256,7 +256,6 @@ def blast(
     if empty >= regions:
         raise Refused(f"parameter empty is {empty}; allowed: less than regions, {regions}")
     mesh = Mesh.random(side, regions, empty, rng)
-
     machine = Machine.of(gpu, mesh, placement_seed)
     state = mesh.blast()
     energy = BLAST * (mesh.side / 45) ** 3

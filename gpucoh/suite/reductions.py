@@ -58,7 +58,6 @@ def reduction(
     Random words of the whole range, so that the sum wraps. One launch; the host adds up the words of the
     blocks.
     """
-
     data = rng.integers(-(2**31), 2**31, words, dtype=np.int32)
     blocks = blocks_for(words, WORDS)
     partial = gpu.zeros(blocks * WIDE, np.int32)

@@ -76,6 +76,7 @@ def test_every_default_is_an_allowed_value(name: str) -> None:
         ({"generator": "ring"}, "one of kronecker, grid"),
         ({"source": 512}, "source is 512; allowed: -1 to 511"),
         ({"graph": "no/such.mtx"}, "no/such.mtx: no such file"),
+        ({"graph": "g.mtx", "levels": 5}, "allowed: levels or graph=g.mtx, not both"),
     ],
 )
 def test_bad_parameters_are_refused_with_what_is_allowed(

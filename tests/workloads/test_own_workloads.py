@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -19,6 +20,7 @@ from gpucoh.cli import call
 from gpucoh.experiments import clusters
 from gpucoh.experiments.keys import keys_of, parts_of
 from gpucoh.experiments.sweeps import as_run
+from gpucoh.suite import choice, real, switch, whole
 from products import rows, share
 
 STUDY = textwrap.dedent(
@@ -599,3 +601,41 @@ def test_resume_does_not_repeat_own_workloads(tmp_path):
     for _ in range(2):
         gpucoh.sweep(runs, out=tmp_path / "r.parquet", resume=True)
     assert calls == [1]
+
+
+# ---- parameters that a default describes
+
+
+@gpucoh.workload(scales={"tiny": {"n": 4}, "small": {}})
+def described(
+    gpu,
+    rng,
+    n: int = whole("number of words", 1, 100, 8, 16, 32),
+    kind: str = choice("what they are", ("zeros", "ones"), "zeros"),
+    rate: float = real("not used", 0, 1, 0.5),
+    twice: bool = switch("not used", True),
+):
+    """Words."""
+    value = np.int32(kind == "ones")
+    return {"x": (gpu.array(np.full(n, value)), value)}
+
+
+def test_a_default_describes_its_parameter():
+    assert [p.name for p in described.parameters] == ["n", "kind", "rate", "twice"]
+    assert [p.kind for p in described.parameters] == ["int", "choice", "float", "bool"]
+    first = described.to_dict()["parameters"][0]
+    assert first["text"] == "number of words"
+    assert first["allowed"] == "a whole number from 1 to 100"
+    assert first["defaults"] == {"tiny": 4, "small": 16}  # a scale may change one
+    result = gpucoh.run(described, protocol="ideal", scale="tiny", params={"kind": "ones"})
+    assert result.correct
+    assert result.params == {"n": 4, "kind": "ones", "rate": 0.5, "twice": True}
+    with pytest.raises(gpucoh.ConfigError, match="n is 101; allowed: a whole number from 1 to 100"):
+        gpucoh.run(described, protocol="ideal", scale="tiny", params={"n": 101})
+
+
+def test_a_workload_of_the_suite_is_pickled_by_its_id():
+    for name in ("bfs", "spm_g"):  # one at the top of its module, one made by a function
+        known = gpucoh.workload(name)
+        assert pickle.loads(pickle.dumps(known)).make == known.make
+        assert len(pickle.dumps(known.make)) < 200
