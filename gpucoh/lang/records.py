@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import sys
 from collections.abc import Mapping
-from typing import Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from gpucoh.base.errors import KernelError, short_traceback
 from gpucoh.base.quoting import quoted
@@ -20,7 +20,6 @@ _FIELDS = "_gpucoh_fields"
 FieldType = Scalar | BufferType
 
 
-@short_traceback
 @dataclass_transform(frozen_default=True)
 def record(cls: type[_T]) -> type[_T]:
     """Make a class of annotated fields a record: a kernel takes one as a parameter, and reads its fields by name.
@@ -65,6 +64,10 @@ def record(cls: type[_T]) -> type[_T]:
         raise located(KernelError, f"record '{cls.__name__}' has no fields: write name: type", 1)
     setattr(cls, _FIELDS, fields)
     return dataclasses.dataclass(frozen=True, eq=False)(cls)
+
+
+if not TYPE_CHECKING:  # pyright does not see a transform through another decorator
+    record = short_traceback(record)
 
 
 def _type_of(annotation: Any, names: dict[str, Any], what: str) -> FieldType:
