@@ -453,6 +453,50 @@ a_warp_with_a_clock_of_its_own_is_compared_with_that(void)
     end(&bench);
 }
 
+/* The status of a write at that version, behind a store of version 9 and an acquire that has read 5. */
+static int
+write_behind_an_acquire(bench_t *bench, const gpc_watched_t *watched, uint64_t version)
+{
+    const gpc_machine_t machine = {.cores = 1, .warps_per_core = 2};
+    const gpc_access_t acquire = {.kind = GPC_ACCESS_LOAD, .order = GPC_ORDER_ACQUIRE};
+    const gpc_access_t store = {.kind = GPC_ACCESS_STORE, .order = GPC_ORDER_WEAK};
+    const gpc_msg_t stored = {.type = GPC_MSG_STORE, .request = 0}, read = {.type = GPC_MSG_LOAD};
+    const gpc_msg_t write = {.type = GPC_MSG_STORE, .line = 64, .request = 1};
+    gpc_logical_t logical;
+
+    CHECK(gpc_logical_init(&logical, watched, &machine, 2) == 0);
+    warps_clocks[0] = 5;
+    CHECK(gpc_logical_performed(&logical, bench->l1s[0], &stored, 1, 9) == GPC_OK);
+    CHECK(gpc_logical_answered(&logical, bench->l1s[0], &stored) == GPC_OK);
+    gpc_logical_ordered(&logical, 0, 0, &acquire, 2);
+    CHECK(gpc_logical_loaded(&logical, bench->l1s[0], &read, 5) == GPC_OK);
+    gpc_logical_ordered(&logical, 0, 0, &store, 3);
+    int status = gpc_logical_performed(&logical, bench->l1s[0], &write, 3, version);
+    gpc_logical_free(&logical);
+    return status;
+}
+
+static uint64_t
+latest_clock(const gpc_controller_t *l1)
+{
+    return clock_of_warp(l1, 0);
+}
+
+static void
+a_write_behind_an_acquire_follows_what_was_read(void)
+{
+    const gpc_watched_t of_core = {.promise = GPC_PROMISE_LOGICAL, .clock = latest_clock, .two_views = true};
+    const gpc_watched_t of_warp = {.promise = GPC_PROMISE_LOGICAL, .warp_clock = clock_of_warp, .two_views = true};
+    bench_t bench;
+
+    begin(&bench, GPC_PROMISE_LOGICAL);
+    CHECK(write_behind_an_acquire(&bench, &of_warp, 4) < 0);
+    CHECK(write_behind_an_acquire(&bench, &of_warp, 5) == GPC_OK); /* its store does not raise its clock */
+    CHECK(write_behind_an_acquire(&bench, &of_core, 8) < 0);
+    CHECK(write_behind_an_acquire(&bench, &of_core, 9) == GPC_OK);
+    end(&bench);
+}
+
 int
 main(void)
 {
@@ -469,5 +513,6 @@ main(void)
     RUN(an_entry_left_at_rest_is_reported);
     RUN(steps_of_units_and_entries_are_watched);
     RUN(a_warp_with_a_clock_of_its_own_is_compared_with_that);
+    RUN(a_write_behind_an_acquire_follows_what_was_read);
     return harness_end();
 }

@@ -94,7 +94,9 @@ gpc_logical_ordered(gpc_logical_t *self, uint32_t core, uint32_t warp, const gpc
                     (access->kind != GPC_ACCESS_BARRIER && access->order >= GPC_ORDER_RELEASE);
 
     if (releases || state->acquires || !self->watched->two_views) {
-        state->least = state->seen;
+        /* an acquire orders stores after what was read; a core's one clock of writes, after its older stores too */
+        bool all = releases || !self->watched->two_views || !self->watched->warp_clock;
+        state->least = all ? state->seen : later(state->least, clock->reads);
         state->since = now;
     }
     if (releases) {

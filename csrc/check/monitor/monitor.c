@@ -354,6 +354,7 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     self->subscriber = (gpc_subscriber_t){.observe = on_event, .self = self};
     if (about->protocol->watched) {
         self->watched = gpc_watched_of(about->protocol);
+        self->watched.two_views &= about->rule != GPC_RULE_SC; /* under sc a store is complete before the next access */
     }
     self->over_words = about->l1s[0]->type->tables[0]->object == GPC_OVER_WORDS;
     self->seen = calloc(GPC_SEEN_PLACES, sizeof(*self->seen));
