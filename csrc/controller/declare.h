@@ -121,7 +121,8 @@ typedef uint16_t gpc_place_t;
  * of all lines evicted; and the unit's logical clock, at which copies are read. */
 typedef struct {
     gpc_place_t line, mshr, unit, clock;
-    uint8_t tick; /* GPC_OPTION: core cycles after which the clock advances by 1 (clock.h) */
+    uint8_t tick;  /* GPC_OPTION: core cycles after which the clock advances by 1 (clock.h) */
+    uint8_t stall; /* at a bank, GPC_OPTION: core cycles that a rollover takes (logical.h) */
 } gpc_lease_info_t;
 
 /* When the option has that value, `by` replaces the table: equal states and events, other cells (GPC_PATCHED_TABLE). */

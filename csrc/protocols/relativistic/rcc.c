@@ -8,7 +8,7 @@
 void
 rcc_derive(const gpc_machine_t *machine, int64_t *options)
 {
-    options[RCC_OPTION_ROLLOVER_STALL] = (int64_t) 2 * machine->partitions + machine->l2_round_trip;
+    options[RCC_OPTION_ROLLOVER_STALL] = gpc_rollover_cycles(machine);
 }
 
 int

@@ -36,15 +36,6 @@
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
-#define ROLL_STATES(X)                       \
-    X(ROLL_RUNS, STABLE, "requests are taken") \
-    X(ROLL_STALLS, TRANSIENT_COHERENCE, "a rollover: requests wait until RESUME")
-#define ROLL_EVENTS(X)                                            \
-    X(ROLL_BEGIN, "a rollover begins")                            \
-    X(ROLL_BEGIN_SHORT, "a rollover that stalls for no cycle")    \
-    X(ROLL_RESUME, "RESUME: the L1s have been flushed")
-GPC_FSM(ROLL, ROLL_STATES, ROLL_EVENTS)
-
 enum { TABLE_LINES, TABLE_ROLL };
 
 #define L2_COUNTERS(X, P)                                                                        \
@@ -136,18 +127,12 @@ has_expired(const gpc_step_t *x)
     return gpc_in_epoch(x->unit, rcc_message(x->msg)->exp) < asked_at(x);
 }
 
-static bool
-is_stalled(const gpc_controller_t *unit)
-{
-    return unit->unit_states[TABLE_ROLL] == ROLL_STALLS;
-}
-
 static gpc_event_id_t
 classify_request(const gpc_step_t *x)
 {
     bool reads = x->cause == RCC_GETS;
 
-    if (is_stalled(x->unit)) {
+    if (gpc_is_rolling_over(x->unit, TABLE_ROLL)) {
         return L2_STALLED;
     }
     if (x->state == L2_V && gpc_wraps(x, reads ? next_exp(x) : next_ver(x))) {
@@ -354,32 +339,8 @@ GPC_ACTION(act_roll_over, "rollover: STALL to all partitions, FLUSH to all L1s")
     return gpc_roll_over(x, RCC_TABLE_CLOCK, TABLE_ROLL);
 }
 
-GPC_ACTION(act_await_resume, "set a timer for RESUME")
-{
-    gpc_cycle_t stall = (gpc_cycle_t) x->unit->options[RCC_OPTION_ROLLOVER_STALL];
-    return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + stall, GPC_NEVER, 0, GPC_TIMER_NEEDED);
-}
-
-static gpc_event_id_t
-roll_classify(const gpc_step_t *x)
-{
-    bool stalls = x->unit->options[RCC_OPTION_ROLLOVER_STALL] != 0;
-    return x->cause != GPC_MSG_INSTANT ? GPC_NO_EVENT : stalls ? ROLL_BEGIN : ROLL_BEGIN_SHORT;
-}
-
 /* clang-format off */
-static const gpc_cell_t roll_table[ROLL_NUM_STATES][ROLL_NUM_EVENTS] = {
-    [ROLL_RUNS] = {
-        [ROLL_BEGIN] = GO(ROLL_STALLS, act_begin_epoch, act_await_resume),
-        [ROLL_BEGIN_SHORT] = GO(ROLL_RUNS, act_begin_epoch),
-    },
-    [ROLL_STALLS] = {
-        /* no request advances a timestamp, and a fill's lease fits into the new epoch: no second rollover begins */
-        [ROLL_RESUME] = GO(ROLL_RUNS),
-    },
-};
-
-/* ---- the table of lines. Requests that stall wait for memory or for RESUME, which both come. --------------------- */
+/* ---- the table of lines. Requests that stall wait for memory or for RESUME, which both come. ------------------------------------------- */
 
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_I] = {
@@ -420,16 +381,15 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 /* clang-format on */
 
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
-static const gpc_table_t roll = {GPC_TABLE("L2.rollover", OVER_UNIT, ROLL, roll_table, roll_classify),
-                                 .causes = {ON(GPC_MSG_TIMER, ROLL_RESUME)}};
 
 const gpc_controller_type_t rcc_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
-    .tables = {&l2, &roll},
+    .tables = {&l2, &gpc_rollover_table},
     .arrays = {{.name = "tags", .line = rcc_l2_line_described, .has_data = true}},
     .mshr = rcc_l2_mshr_described,
     .unit = rcc_l2_unit_described,
     .counters = L2_COUNT_info,
     .rollovers = &L2_COUNT_info[L2_COUNT_rollovers],
+    .lease = {.stall = GPC_OPTION(RCC_OPTION_ROLLOVER_STALL)},
 };
