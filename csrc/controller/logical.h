@@ -4,8 +4,8 @@
  * A time has 64 bits: its low timestamp_bits bits are what hardware stores, those above them the epoch. The fields of a
  * bank's unit begin with GPC_EPOCH_UNIT (asserted by GPC_KEEPS_EPOCH). A step that would set a time beyond the epoch
  * (gpc_wraps) first causes a rollover (gpc_roll_over): every controller takes INSTANT, at which a bank begins the next
- * epoch (gpc_rollover_table) and a core raises its clocks to it (gpc_next_epoch), which ends all of its leases. At a bank,
- * times of an older epoch are the epoch's first: hardware has 0.
+ * epoch (gpc_rollover_table) and a core raises its clocks to it (gpc_next_epoch), which ends all of its leases. At a
+ * bank, times of an older epoch are the epoch's first: hardware has 0.
  */
 #ifndef GPC_CONTROLLER_LOGICAL_H
 #define GPC_CONTROLLER_LOGICAL_H
@@ -47,8 +47,8 @@ gpc_fitting_lease(const gpc_controller_t *unit, uint64_t lease)
     uint64_t longest = (gpc_longest_time(unit->machine) + 1) / 2;
     return lease < longest ? lease : longest;
 }
-/* A bank's table for rollovers, over its unit. It begins an epoch at INSTANT, and then leaves its first state for as many
- * core cycles as the option `.lease.stall` says:
+/* A bank's table for rollovers, over its unit. It begins an epoch at INSTANT, and then leaves its first state for as
+ * many core cycles as the option `.lease.stall` says:
  *
  *     .tables = {&l2, &gpc_rollover_table},
  *     .lease = {.., .stall = GPC_OPTION(OPTION_ROLLOVER_STALL)},

@@ -46,8 +46,8 @@ typedef struct {
     uint64_t (*clock)(const gpc_controller_t *l1);
     /* LOGICAL, where every warp has a clock: the warp's; `clock` is then the earliest of the core. */
     uint64_t (*warp_clock)(const gpc_controller_t *l1, uint16_t warp);
-    /* LOGICAL: but under sc, a core's reads and writes have clocks of their own, which fences join. With `warp_clock`: a
-     * store does not raise its warp's clock, the next release does. */
+    /* LOGICAL: but under sc, a core's reads and writes have clocks of their own, which fences join. With `warp_clock`:
+     * a store does not raise its warp's clock, the next release does. */
     bool two_views;
 } gpc_watched_t;
 

@@ -340,7 +340,7 @@ GPC_ACTION(act_roll_over, "rollover: STALL to all partitions, FLUSH to all L1s")
 }
 
 /* clang-format off */
-/* ---- the table of lines. Requests that stall wait for memory or for RESUME, which both come. ------------------------------------------- */
+/* ---- the table of lines. Requests that stall wait for memory or for RESUME, which both come. --------------------- */
 
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_I] = {
