@@ -1,11 +1,12 @@
 """Check an installed gpucoh with the Python that has it: ``installed.py``. `make package` runs it.
 
-Every file of the package is installed, none is imported from the source tree, and the program runs; in an empty folder
-each of its commands takes the C file of a protocol, which is compiled with the installed headers.
+Every file of the package is installed, none is imported from the source tree, and the program runs. In an empty folder
+its commands take C files of protocols, a new one and the examples, which are compiled with the installed headers.
 """
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,14 @@ OUTSIDE = [
     "scorecard tc --scale tiny --replace tc-weak=./mine.c",
     "reproduce tc 7a --scale tiny --replace tc-weak=./mine.c",
 ]
+# Of each example.
+EXAMPLE = [
+    "run stn -p ./FILE --scale tiny --check",
+    "verify -p ./FILE MP",
+    "litmus MP SB IRIW+fences -p ./FILE --runs 20",
+    "fuzz -p ./FILE --ops 20000",
+]
+EXAMPLES = ROOT / "examples" / "protocols"
 SWEEP = """
 workload = "vec-cpy"
 protocols = ["no-l1", "./mine.c"]
@@ -60,8 +69,12 @@ def main() -> int:
         return 1
     with tempfile.TemporaryDirectory() as empty:
         Path(empty, "sweep.toml").write_text(SWEEP, encoding="utf-8")
+        commands = list(OUTSIDE)
+        for file in sorted(set(EXAMPLES.glob("*.c")) - set(EXAMPLES.glob("*_planted.c"))):
+            shutil.copy(file, empty)
+            commands += [one.replace("FILE", file.name) for one in EXAMPLE]
         return int(
-            not (all(map(carry_out, COMMANDS)) and all(carry_out(one, empty) for one in OUTSIDE))
+            not (all(map(carry_out, COMMANDS)) and all(carry_out(one, empty) for one in commands))
         )
 
 
