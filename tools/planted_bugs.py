@@ -1,9 +1,9 @@
-"""Which checkers catch which planted bug: ``tests/verification/planted.toml``.
+"""Which checkers catch which planted bug: ``planted.toml`` beside each family's ``planted.c``.
 
     python tools/planted_bugs.py --find [ID ...]    try the checkers on all planted bugs or these; note what catches
     python tools/planted_bugs.py --check            repeat every noted catch (make proof)
 
-A row of the file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting, rule,
+A row of such a file is a planted bug; its members are the checkers that catch it: ``verify`` (program, setting, rule,
 options, fields of the machine, steps of the shortest execution), ``consequence`` (the same without invariants: a wrong
 value), ``monitors`` (workload, options), ``litmus`` (test, largest number of runs, options), ``fuzz`` (number of
 operations, options). A new checker needs a member and a function in CHECKERS and in SEARCHES. ``--find`` explores a
@@ -27,7 +27,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import mutants
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTES = ROOT / "tests" / "verification" / "planted.toml"
+#: The lists of planted bugs; the notes of each are beside it.
+LISTS = [
+    *sorted((ROOT / "csrc" / "protocols").glob("*/planted.c")),
+    ROOT / "csrc" / "tests" / "example_planted.c",
+]
 ORDINARY = "an ordinary mistake"
 LITMUS_RUNS = 500  # of each test, in a search
 FUZZ_OPERATIONS = 20_000  # a few seconds
@@ -42,8 +46,22 @@ WORKLOADS = (
 )  # they caught most of the bugs that monitors catch
 
 
+def notes_of(source: Path) -> dict[str, dict[str, Any]]:
+    """What catches the bugs of a list."""
+    notes = source.with_suffix(".toml")
+    return tomllib.loads(notes.read_text(encoding="utf-8")) if notes.exists() else {}
+
+
 def read_notes() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(NOTES.read_text(encoding="utf-8")) if NOTES.exists() else {}
+    return {name: row for source in LISTS for name, row in notes_of(source).items()}
+
+
+def write_note(name: str, row: dict[str, Any]) -> None:
+    """Replace what catches a planted bug."""
+    source = next(one for one in LISTS if f'"{name}"' in one.read_text(encoding="utf-8"))
+    notes = notes_of(source) | {name: row}
+    text = tomli_w.dumps({name: row for name, row in sorted(notes.items()) if row})
+    source.with_suffix(".toml").write_text(text, encoding="utf-8")
 
 
 def planted() -> dict[str, Any]:
@@ -229,9 +247,7 @@ def find(names: list[str]) -> int:
         print(f"{name:<45} {caught or nothing}", flush=True)
         if not made:
             missed.append(name)
-        notes = read_notes() | {name: made}
-        text = tomli_w.dumps({name: row for name, row in sorted(notes.items()) if row})
-        NOTES.write_text(text, encoding="utf-8")
+        write_note(name, made)
     return 1 if missed else 0
 
 

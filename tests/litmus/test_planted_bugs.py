@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-NOTES = Path(__file__).parents[1] / "verification" / "planted.toml"
-CATCHES = tomllib.loads(NOTES.read_text(encoding="utf-8"))
+NOTES = (Path(__file__).parents[2] / "csrc" / "protocols").glob("*/planted.toml")
+CATCHES = {
+    name: row for file in NOTES for name, row in tomllib.loads(file.read_text("utf-8")).items()
+}
 QUICK = (
     "tc-weak!fence-ignores-gwct",
     "no-l1!fill-over-store",
