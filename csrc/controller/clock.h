@@ -16,7 +16,9 @@
     GPC_NUMBER("tick", standard, 0, 1000000000,                                                                        \
                "core cycles after which a core's clock advances by 1, so that spins end; 0: never", 0, least, most)
 
+/* A table over the unit for a core's logical clock: a launch begins at the latest one, and ticks advance it. */
 GPC_API extern const gpc_table_t gpc_clock_table;
+/* The unit's clock, which its type names in .lease. */
 GPC_API uint64_t *gpc_clock_of(const gpc_controller_t *unit);
 
 GPC_API_ACTION(act_await_tick);

@@ -5,6 +5,7 @@
 
 #include "controller/protocol.h"
 
+/* Copies the masked words from the owner's copy, else the L2's; without either, `words` keep memory's. */
 GPC_API int gpc_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
 /* Writes the L2's copy; L1 copies remain. */
 GPC_API int gpc_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);

@@ -237,6 +237,7 @@ gpc_step_pending(const gpc_step_t *x)
     return &gpc_mshr_at(&x->unit->mshrs, x->mshr)->pending;
 }
 
+/* The bank of the line. */
 GPC_API gpc_node_t gpc_home_of(const gpc_controller_t *unit, gpc_address_t line);
 /* The first controller of the position: core 0, bank 0, or the only one; GPC_NO_NODE when there is none. */
 GPC_API gpc_node_t gpc_node_of(const gpc_controller_t *unit, gpc_position_t position);
@@ -330,9 +331,10 @@ GPC_API GPC_MUST_CHECK int gpc_send_probed(gpc_step_t *x, gpc_msg_t *msg);
 GPC_API GPC_MUST_CHECK int gpc_broadcast(gpc_step_t *x, gpc_msg_t *msg, const gpc_nodeset_t *to);
 /* Bytes on the wire. */
 GPC_API uint32_t gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg);
-GPC_API GPC_MUST_CHECK int gpc_fetch(gpc_step_t *x); /* fetches x->line from memory, which answers with a FILL */
-GPC_API GPC_MUST_CHECK int gpc_fetch_after(gpc_step_t *x,
-                                           uint32_t cycles); /* the FILL comes that many of the unit's later */
+/* Fetches x->line from memory, which answers with a FILL. */
+GPC_API GPC_MUST_CHECK int gpc_fetch(gpc_step_t *x);
+/* The same; the FILL comes this many cycles of the unit later. */
+GPC_API GPC_MUST_CHECK int gpc_fetch_after(gpc_step_t *x, uint32_t cycles);
 /* First action of an entry's step that fetches or writes memory, in a unit of the top level: GPC_HOLD while the
  * memory's queue for x->line is full. */
 GPC_API GPC_MUST_CHECK int gpc_need_memory_room(gpc_step_t *x);
@@ -341,6 +343,7 @@ GPC_API GPC_MUST_CHECK int gpc_write_memory(gpc_step_t *x, gpc_mask_t words, con
 /* The same; memory answers with WRITTEN, whose fields[0] is the note, when the words are at its pins. */
 GPC_API GPC_MUST_CHECK int gpc_write_memory_answered(gpc_step_t *x, gpc_mask_t words, const uint32_t *line,
                                                      uint64_t note);
+/* Completes the core's request with the words of its line (NULL: it reads none), as a hit or not, and frees it. */
 GPC_API GPC_MUST_CHECK int gpc_complete(gpc_step_t *x, gpc_index_t request, const uint32_t *words, bool hit);
 /* Completes every pending request with the words. */
 GPC_API GPC_MUST_CHECK int gpc_complete_pending(gpc_step_t *x, const uint32_t *words);
@@ -362,16 +365,18 @@ gpc_all_words(const gpc_controller_t *unit)
 /* ---- entries of parts (store buffers, FIFOs) --------------------------------------------------------------------- */
 
 GPC_API gpc_index_t gpc_part_take(gpc_part_t *part, gpc_address_t line); /* appends an entry; GPC_NONE when full */
-GPC_API void gpc_part_give(gpc_part_t *part, gpc_index_t entry);         /* in any order */
+GPC_API void gpc_part_give(gpc_part_t *part, gpc_index_t entry);         /* removes it; in any order */
 GPC_API gpc_index_t gpc_part_find(const gpc_part_t *part,
                                   gpc_address_t line);      /* the newest entry for the line, or GPC_NONE */
 GPC_API gpc_index_t gpc_part_first(const gpc_part_t *part); /* the oldest, or GPC_NONE */
 GPC_API gpc_index_t gpc_part_next(const gpc_part_t *part, gpc_index_t entry); /* the next younger one, or GPC_NONE */
+/* The entry's line. */
 GPC_API gpc_address_t gpc_part_line(const gpc_part_t *part, gpc_index_t entry);
 /* Makes the entry ready: it takes a REPLAY step when it becomes first. No effect on one that is ready or waits. A step
  * that is refused is retried after any change at the unit, while the ready entries behind it wait; with HOLD_LINE only
  * this entry waits, and becomes ready when the line's transaction changes its state. */
 GPC_API GPC_MUST_CHECK int gpc_part_ready(gpc_part_t *part, gpc_index_t entry);
+/* Whether it is ready. */
 GPC_API bool gpc_part_is_ready(const gpc_part_t *part, gpc_index_t entry);
 static inline void *
 gpc_part_fields(const gpc_part_t *part, gpc_index_t entry)

@@ -35,8 +35,9 @@ gpc_is_last_answer(const gpc_step_t *x)
 {
     return x->mshr != GPC_NONE && gpc_requests_mshr(x)->outstanding == 1;
 }
-/* messages.c: sends one more outstanding request; x's own request is pending until the answer that names it. */
+/* Sends a request whose answer the line's transaction then expects too. */
 GPC_API GPC_MUST_CHECK int gpc_send_outstanding(gpc_step_t *x, gpc_msg_t *msg);
+/* The same, and x's own request is pending. */
 GPC_API GPC_MUST_CHECK int gpc_send_and_wait(gpc_step_t *x, gpc_msg_t *msg);
 
 GPC_API_ACTION(act_merge_load);

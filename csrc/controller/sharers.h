@@ -8,6 +8,7 @@
 
 #define GPC_SHARERS(array_, owner, object, member) {.array = (array_), .offset = offsetof(owner##_##object##_t, member)}
 
+/* The line's sharer list, in the array that the type declares. */
 GPC_API gpc_nodeset_t *gpc_sharers(const gpc_step_t *x);
 /* All sharers but the sender of the current message. */
 static inline gpc_nodeset_t

@@ -10,6 +10,7 @@
 
 #include "controller/protocol.h"
 
+/* A protocol's .monitor: copies with the version of the bank's line have its words, or a violation. */
 GPC_API GPC_MUST_CHECK int gpc_equal_versions(const gpc_units_t *units, gpc_address_t line);
 
 #endif

@@ -16,6 +16,7 @@ gpc_is_dirty(const gpc_step_t *x)
 {
     return x->way != GPC_NONE && gpc_writer_line(x)->dirty;
 }
+/* The store or atomic that is performed. */
 GPC_API gpc_index_t gpc_writer(const gpc_step_t *x);
 static inline gpc_msg_t *
 gpc_writer_message(const gpc_step_t *x)
@@ -25,6 +26,7 @@ gpc_writer_message(const gpc_step_t *x)
 /* Notes that it is performed (gpc_note_performed) and returns its answer, which the caller stamps and sends with
  * gpc_answer_writer. */
 GPC_API gpc_msg_t *gpc_new_writer_answer(gpc_step_t *x, uint8_t type, gpc_cycle_t until);
+/* Sends the answer; a store or atomic that was pending is freed. */
 GPC_API GPC_MUST_CHECK int gpc_answer_writer(gpc_step_t *x, gpc_msg_t *answer);
 
 /* Write the store's words, perform the atomic, or whichever it is: the line is then dirty. */
