@@ -31,7 +31,7 @@ help:
 	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that must be observed"
 	@echo "make proof    explore every protocol on small machines, repeat every catch of a planted bug, litmus, fuzz briefly"
 	@echo "make proof-full  explorations that take longer: complete at 2 cores, 1 line and 2 operations, then $(FULL_STATES) states"
-	@echo "make pages    what catches each planted bug, drawings of literal readings, states explored: pages in build/pages (FOLDER=...)"
+	@echo "make pages    tables of protocols, what protocols may call, planted bugs, literal readings, states: build/pages (FOLDER=...)"
 	@echo "make products  the combinations of protocols with workloads, options and seeds, and the rows of tables, that make test leaves out"
 	@echo "make shown    every run of the five scorecards at scale tiny, a fortieth at small (SEED=... draws it)"
 	@echo "make bench    speed of the simulator; host instructions against the stored baseline"
@@ -209,6 +209,7 @@ FOLDER ?= $(BUILD)/pages
 .PHONY: pages
 pages: develop
 	$(RUN) sh tools/build.sh $(QUICK) planted
+	$(BIN)/python tools/pages.py $(FOLDER)
 	$(BIN)/python tools/verification_pages.py $(FOLDER)
 
 clean:

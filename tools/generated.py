@@ -1,6 +1,6 @@
 """Generated parts of documentation pages: the text between ``<!-- NAME -->`` and ``<!-- end -->``.
 
-The text around such a part is written by hand. `tools/pages.py`, `tools/verification_pages.py` and `tools/fidelity.py`
+The text around such a part is written by hand. `tools/verification_pages.py` and `tools/fidelity.py`
 write the parts whose names they know.
 """
 
