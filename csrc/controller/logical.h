@@ -54,7 +54,7 @@ gpc_fitting_lease(const gpc_controller_t *unit, uint64_t lease)
  *     .lease = {.., .stall = GPC_OPTION(OPTION_ROLLOVER_STALL)},
  *
  * Meanwhile the protocol serves no request: gpc_is_rolling_over(x->unit, 1). */
-extern GPC_API const gpc_table_t gpc_rollover_table;
+GPC_API extern const gpc_table_t gpc_rollover_table;
 static inline bool
 gpc_is_rolling_over(const gpc_controller_t *bank, uint8_t table)
 {
