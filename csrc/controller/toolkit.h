@@ -54,6 +54,7 @@
 #include "controller/requests.h"
 #include "controller/sharers.h"
 #include "controller/stamps.h"
+#include "controller/store_buffer.h"
 #include "controller/timestamps.h"
 #include "controller/versions.h"
 #include "controller/writer.h"

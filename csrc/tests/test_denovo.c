@@ -115,12 +115,12 @@ static void
 a_buffer_of_words_must_hold_a_line(void)
 {
     gpc_failure_t failure;
-    int64_t options[GPC_MAX_OPTIONS] = {[SB_OPTION_ENTRIES] = 15, [SB_OPTION_ENTRY] = SB_WORD};
+    int64_t options[GPC_MAX_OPTIONS] = {[GPC_SB_OPTION_ENTRIES] = 15, [GPC_SB_OPTION_ENTRY] = GPC_SB_WORD};
 
     gpc_failure_clear(&failure);
-    CHECK_EQUAL_I64(sb_check(&bench_small_machine, options, &failure), GPC_ERROR_OPTION);
-    options[SB_OPTION_ENTRIES] = 16;
-    CHECK_EQUAL_I64(sb_check(&bench_small_machine, options, &failure), GPC_OK);
+    CHECK_EQUAL_I64(gpc_sb_check(&bench_small_machine, options, &failure), GPC_ERROR_OPTION);
+    options[GPC_SB_OPTION_ENTRIES] = 16;
+    CHECK_EQUAL_I64(gpc_sb_check(&bench_small_machine, options, &failure), GPC_OK);
 }
 
 int

@@ -10,7 +10,7 @@
 #ifndef GPC_PROTOCOLS_DENOVO_DENOVO_H
 #define GPC_PROTOCOLS_DENOVO_DENOVO_H
 
-#include "protocols/denovo/store_buffer.h"
+#include "controller/toolkit.h"
 
 #define DENOVO_MESSAGES(X, P)                                                                                          \
     X(P, READ, REQ, 0, 16, 0, false, "read of the masked words")                                                       \
@@ -81,14 +81,14 @@ GPC_METADATA(denovo, message, DENOVO_FIELDS)
     FIELD(PLAIN, uint8_t, poisoned)     /* an acquire came while a read was outstanding */                             \
     FIELD(REQUEST, gpc_list_t, reads)   /* forwarded reads that wait for a registration */                             \
     FIELD(REQUEST, gpc_list_t, taking)  /* forwarded registrations and recalls that wait, at most one a word */        \
-    FIELD(DATA, sb_words_t, words)      /* the write-back buffer's */
+    FIELD(DATA, gpc_sb_words_t, words)      /* the write-back buffer's */
 GPC_METADATA(denovo_l1, mshr, DENOVO_L1_MSHR)
 
 #define DENOVO_L1_UNIT(FIELD)                                                                                          \
-    SB_UNIT(FIELD)                                                                                                     \
+    GPC_SB_UNIT(FIELD)                                                                                                     \
     FIELD(PLAIN, uint32_t, leaving) /* lines in the write-back buffer */
 GPC_METADATA(denovo_l1, unit, DENOVO_L1_UNIT)
-GPC_SAME_PLACE(denovo_l1_unit_t, sb_unit_t, held);
+GPC_SAME_PLACE(denovo_l1_unit_t, gpc_sb_unit_t, held);
 
 #define DENOVO_L1_LINE(FIELD) /* words' states only */
 GPC_METADATA(denovo_l1, line, DENOVO_L1_LINE)
@@ -145,9 +145,9 @@ extern const gpc_table_t denovo_drf_words;
 
 #define DENOVO_L1_TYPE(words)                                                                                          \
     .name = "L1", .position = GPC_AT_CORE, .tables = {&(words), &denovo_store_buffer},                                 \
-    .arrays = {{.name = "tags", .line = denovo_l1_line_described, .has_data = true}}, .parts = SB_PARTS,               \
-    .mshr = denovo_l1_mshr_described, .unit = denovo_l1_unit_described, .warp = sb_warp_described,                     \
-    .mshrs = denovo_l1_mshrs, .counters = DENOVO_COUNT_info, .begins = 1u << 0, .ends = 1u << SB_TABLE
+    .arrays = {{.name = "tags", .line = denovo_l1_line_described, .has_data = true}}, .parts = GPC_SB_PARTS,               \
+    .mshr = denovo_l1_mshr_described, .unit = denovo_l1_unit_described, .warp = gpc_sb_warp_described,                     \
+    .mshrs = denovo_l1_mshrs, .counters = DENOVO_COUNT_info, .begins = 1u << 0, .ends = 1u << GPC_SB_TABLE
 
 /* Words of the line that are registered at the L1. */
 gpc_mask_t denovo_registered(const gpc_controller_t *l1, gpc_address_t line);

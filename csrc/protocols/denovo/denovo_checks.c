@@ -18,7 +18,7 @@ denovo_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, 
     for (uint32_t i = 0; i < units->num_cores; i++) {
         gpc_mask_t registered = mask & denovo_registered(cores[i], line);
         gpc_index_t mshr = gpc_mshr_find(&cores[i]->mshrs, line);
-        const sb_entry_t *entry = sb_find(cores[i], line);
+        const gpc_sb_entry_t *entry = gpc_sb_find(cores[i], line);
         if (registered) {
             gpc_index_t way = gpc_tags_find(&cores[i]->arrays[0], line);
             gpc_merge_words(words, gpc_tags_words(&cores[i]->arrays[0], way), registered);
@@ -84,9 +84,9 @@ denovo_monitor(const gpc_units_t *units, gpc_address_t line)
             return gpc_violated(core, line, "a word is at the L2 or at its owner", "L1 %u owns words 0x%x of the bank",
                                 i, registered & there);
         }
-        if (registered & sb_held(core, line)) {
+        if (registered & gpc_sb_held(core, line)) {
             return gpc_violated(core, line, "no registered word is in the store buffer", "L1 %u owns words 0x%x in it",
-                                i, registered & sb_held(core, line));
+                                i, registered & gpc_sb_held(core, line));
         }
         owned |= registered;
     }

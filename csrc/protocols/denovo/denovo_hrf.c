@@ -25,7 +25,7 @@ hrf_classify(const gpc_step_t *x)
     if (x->cause != GPC_MSG_ATOMIC || x->msg->scope > GPC_SCOPE_CU) {
         return denovo_l1_classify(x);
     }
-    bool buffered = x->state != L1_V && (sb_held(x->unit, x->line) >> x->word & 1);
+    bool buffered = x->state != L1_V && (gpc_sb_held(x->unit, x->line) >> x->word & 1);
     return buffered ? L1_LOCAL_ATOMIC_BUFFERED : L1_LOCAL_ATOMIC;
 }
 
@@ -66,14 +66,14 @@ const gpc_protocol_t gpc_protocol_denovo_hrf = {
     GPC_MESSAGES_OF(DENOVO),
     .message = denovo_message_described,
     .networks = DENOVO_NETWORKS,
-    .order = {.release = sb_release,
-              .exit = sb_exit,
+    .order = {.release = gpc_sb_release,
+              .exit = gpc_sb_exit,
               .acquire = denovo_acquire,
               .same_word = true,
               .keeps_own = true,
               .local_scopes = true},
-    .options = {SB_OPTIONS},
-    .check = sb_check,
+    .options = {GPC_SB_OPTIONS},
+    .check = gpc_sb_check,
     .declared = {.weak_outcomes = "SB MP LB",
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
                  .uncovered = {DENOVO_UNCOVERED("SYNC_BUFFERED"),

@@ -39,7 +39,7 @@ is_coming(const gpc_step_t *x)
 static gpc_event_id_t
 classify_request(const gpc_step_t *x)
 {
-    bool held = has_word(sb_held(x->unit, x->line), x);
+    bool held = has_word(gpc_sb_held(x->unit, x->line), x);
     bool local = x->unit->protocol->order.local_scopes && x->msg->scope <= GPC_SCOPE_CU;
 
     if (x->cause == GPC_MSG_ATOMIC || (x->msg->order != GPC_ORDER_WEAK && !local)) {
@@ -58,7 +58,7 @@ static gpc_event_id_t
 classify_data(const gpc_step_t *x)
 {
     const denovo_l1_mshr_t *mshr = x->mshr == GPC_NONE ? NULL : denovo_l1_mshr(x);
-    bool skipped = (mshr && has_word(mshr->skip, x)) || has_word(sb_held(x->unit, x->line), x);
+    bool skipped = (mshr && has_word(mshr->skip, x)) || has_word(gpc_sb_held(x->unit, x->line), x);
 
     if (has_word((gpc_mask_t) denovo_message(x->msg)->demanded, x)) {
         return skipped ? L1_DATA_SKIPPED : L1_DATA;
@@ -130,7 +130,7 @@ denovo_l1_alike(const gpc_step_t *x)
     if (!of_core && x->cause != DENOVO_DATA) {
         return UINT32_MAX;
     }
-    gpc_mask_t same = denovo_same_side(x, sb_held(x->unit, x->line)) & denovo_same_side(x, skip);
+    gpc_mask_t same = denovo_same_side(x, gpc_sb_held(x->unit, x->line)) & denovo_same_side(x, skip);
     return of_core ? same : same & denovo_same_side(x, (gpc_mask_t) denovo_message(x->msg)->demanded);
 }
 
@@ -182,7 +182,7 @@ GPC_SHARED_ACTION(dn_act_write, "write the registered words; the store is perfor
 
 GPC_SHARED_ACTION(dn_act_register, "send REGISTER; the words of the store buffer count as sent")
 {
-    sb_sent(sb_find(x->unit, x->line), x->mask);
+    gpc_sb_sent(gpc_sb_find(x->unit, x->line), x->mask);
     return ask(x, DENOVO_REGISTER);
 }
 
@@ -261,7 +261,7 @@ complete_read(gpc_step_t *x, gpc_index_t request)
     its.message = request;
     its.msg = msg;
     its.mask = msg->mask;
-    int status = sb_perform(&its, x->msg->data, true);
+    int status = gpc_sb_perform(&its, x->msg->data, true);
     if (status == GPC_HOLD) {
         gpc_list_push(x->unit->replay, x->unit->messages, request);
         return GPC_OK;
@@ -271,7 +271,7 @@ complete_read(gpc_step_t *x, gpc_index_t request)
 
 GPC_SHARED_ACTION(dn_act_complete_reads, "complete the pending requests for these words")
 {
-    const sb_entry_t *entry = sb_find(x->unit, x->line);
+    const gpc_sb_entry_t *entry = gpc_sb_find(x->unit, x->line);
     gpc_index_t request;
 
     if (entry) {
@@ -292,17 +292,17 @@ GPC_SHARED_ACTION(dn_act_install, "write the answer's words into the line")
 GPC_SHARED_ACTION(dn_act_take_buffered,
                   "move the words from the store buffer into the line: their stores are performed")
 {
-    gpc_index_t at = gpc_part_find(sb_part(x->unit), x->line);
-    sb_entry_t *entry = sb_entry_at(x->unit, at);
+    gpc_index_t at = gpc_part_find(gpc_sb_part(x->unit), x->line);
+    gpc_sb_entry_t *entry = gpc_sb_entry_at(x->unit, at);
 
     denovo_l1_mshr(x)->skip |= x->mask; /* as in dn_act_run_syncs */
     gpc_merge_words(gpc_line_words(x), entry->words.word, x->mask);
     int status = gpc_note_drained(x, x->mask, entry->words.word, 0);
     if (status == GPC_OK) {
-        status = sb_performed(x, entry, x->mask);
+        status = gpc_sb_performed(x, entry, x->mask);
     }
     GPC_TRY(status);
-    return gpc_controller_entry(x->unit, SB_TABLE, SB_PART, at, DENOVO_REGISTERED, GPC_NONE);
+    return gpc_controller_entry(x->unit, GPC_SB_TABLE, GPC_SB_PART, at, DENOVO_REGISTERED, GPC_NONE);
 }
 
 /* ---- actions: forwards ------------------------------------------------------------------------------------------- */

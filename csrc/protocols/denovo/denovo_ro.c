@@ -11,7 +11,7 @@
  */
 #include "protocols/denovo/denovo.h"
 
-enum { OPTION_RO_SCOPE = SB_NUM_OPTIONS };
+enum { OPTION_RO_SCOPE = GPC_SB_NUM_OPTIONS };
 enum { RO_KERNEL, RO_PROGRAM };
 
 #define RO_L1_STATES(X)                                                                            \
@@ -38,7 +38,8 @@ ro_classify(const gpc_step_t *x)
     gpc_event_id_t event = denovo_l1_classify(x);
 
     if (event == L1_LOAD && (x->msg->flags & GPC_MSG_FLAG_READ_ONLY) && x->msg->order == GPC_ORDER_WEAK) {
-        bool stored = sb_held(x->unit, x->line) >> x->word & 1; /* through another array: the annotation is broken */
+        bool stored =
+            gpc_sb_held(x->unit, x->line) >> x->word & 1; /* through another array: the annotation is broken */
         return stored ? L1_LOAD : L1_LOAD_RO;
     }
     if (event == L1_DATA && wants_read_only(x)) {
@@ -116,8 +117,12 @@ const gpc_protocol_t gpc_protocol_denovo_ro = {
     GPC_MESSAGES_OF(DENOVO),
     .message = denovo_message_described,
     .networks = DENOVO_NETWORKS,
-    .order = {.release = sb_release, .exit = sb_exit, .acquire = denovo_acquire, .same_word = true, .keeps_own = true},
-    .options = {SB_OPTIONS,
+    .order = {.release = gpc_sb_release,
+              .exit = gpc_sb_exit,
+              .acquire = denovo_acquire,
+              .same_word = true,
+              .keeps_own = true},
+    .options = {GPC_SB_OPTIONS,
                 [OPTION_RO_SCOPE] = {.name = "ro_scope",
                                      .standard = RO_KERNEL,
                                      .smallest = RO_KERNEL,
@@ -126,7 +131,7 @@ const gpc_protocol_t gpc_protocol_denovo_ro = {
                                      .text = "how long words of a read-only array survive acquires: to the end of the "
                                              "kernel, or until they are evicted",
                                      .analysis = "an array that a later kernel writes may be read stale"}},
-    .check = sb_check,
+    .check = gpc_sb_check,
     .declared =
         {.weak_outcomes = "SB MP LB",
          .variations = "sb_drain=eager sb_full=flush,sb_entries=2",

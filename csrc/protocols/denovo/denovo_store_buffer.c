@@ -24,7 +24,7 @@ GPC_FSM(SB, SB_STATES, SB_EVENTS)
 static gpc_event_id_t
 sb_classify(const gpc_step_t *x)
 {
-    const sb_entry_t *entry = sb_entry(x, SB_PART);
+    const gpc_sb_entry_t *entry = gpc_sb_entry(x, GPC_SB_PART);
 
     switch (x->cause) {
         case GPC_MSG_STORE:
@@ -50,7 +50,7 @@ GPC_ACTION(act_need_room, "hold while the network has no room")
 GPC_ACTION(act_register_words, "register the fresh words, or hold, or wait for those in a transaction")
 {
     GPC_TRY(gpc_act(act_need_room, x));
-    return gpc_entry_line(x, 0, GPC_MSG_REPLAY, sb_entry(x, SB_PART)->fresh);
+    return gpc_entry_line(x, 0, GPC_MSG_REPLAY, gpc_sb_entry(x, GPC_SB_PART)->fresh);
 }
 
 /* clang-format off */

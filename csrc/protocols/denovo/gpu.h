@@ -7,7 +7,7 @@
 #ifndef GPC_PROTOCOLS_DENOVO_GPU_H
 #define GPC_PROTOCOLS_DENOVO_GPU_H
 
-#include "protocols/denovo/store_buffer.h"
+#include "controller/toolkit.h"
 
 #define GPU_MESSAGES(X, P)                                                                         \
     X(P, READ, REQ, 0, 16, 0, false, "a load wants the line")                                      \
@@ -50,7 +50,7 @@ GPC_MESSAGES(GPU, GPU_MESSAGES)
 
 #define GPU_L1_MSHR(FIELD)                                                                                             \
     FIELD(PLAIN, gpc_mask_t, skip)   /* own words that the line from the L2 does not have */                           \
-    FIELD(DATA, sb_words_t, overlay) /* their values */
+    FIELD(DATA, gpc_sb_words_t, overlay) /* their values */
 GPC_METADATA(gpu_l1, mshr, GPU_L1_MSHR)
 
 #define GPU_L1_LINE(FIELD) /* no metadata beside the tags */
@@ -58,8 +58,6 @@ GPC_METADATA(gpu_l1, line, GPU_L1_LINE)
 
 /* One of these events; GPC_NO_EVENT for any other cause. */
 gpc_event_id_t gpu_l1_classify(const gpc_step_t *x);
-uint8_t gpu_l1_route(const gpc_controller_t *unit, const gpc_msg_t *msg);
-extern const gpc_table_t gpu_store_buffer;
 
 GPC_DECLARE_ACTION(gpu_act_read);
 GPC_DECLARE_ACTION(gpu_act_skip);
@@ -72,10 +70,10 @@ GPC_DECLARE_ACTION(gpu_act_complete_sync);
 extern const gpc_table_t gpu_drf_lines;
 
 #define GPU_L1_TYPE(lines)                                                                                             \
-    .name = "L1", .position = GPC_AT_CORE, .tables = {&(lines), &gpu_store_buffer},                                    \
-    .arrays = {{.name = "tags", .line = gpu_l1_line_described, .has_data = true}}, .parts = SB_PARTS,                  \
-    .mshr = gpu_l1_mshr_described, .unit = sb_unit_described, .warp = sb_warp_described,                               \
-    .route = gpu_l1_route, .begins = 1u << 0, .ends = 1u << SB_TABLE
+    .name = "L1", .position = GPC_AT_CORE, .tables = {&(lines), &gpc_sb_write_through},                                    \
+    .arrays = {{.name = "tags", .line = gpu_l1_line_described, .has_data = true}}, .parts = {GPC_SB_WRITTEN_THROUGH(GPU_WRITE, GPU_WRITE_ACK)},                  \
+    .mshr = gpu_l1_mshr_described, .unit = gpc_sb_unit_described, .warp = gpc_sb_warp_described,                               \
+    .route = gpc_sb_route, .begins = 1u << 0, .ends = 1u << GPC_SB_TABLE
 
 /* ---- the L2, and what both protocols declare --------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
  * gpu_l2.c its L2.
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 and 5.3.
- * Options  sb_drain, sb_full, sb_entry, sb_entries: of the store buffer (store_buffer.h).
+ * Options  sb_drain, sb_full, gpc_sb_entry, sb_entries: of the store buffer (store_buffer.h).
  */
 #include "protocols/denovo/gpu.h"
 
@@ -66,9 +66,10 @@ const gpc_protocol_t gpc_protocol_gpu_drf = {
     .controllers = {&gpu_drf_l1, &gpu_l2},
     GPC_MESSAGES_OF(GPU),
     .networks = GPU_NETWORKS,
-    .order = {.release = sb_release, .exit = sb_exit, .acquire = gpu_acquire, .same_word = true, .keeps_own = true},
-    .options = {SB_OPTIONS},
-    .check = sb_check,
+    .order =
+        {.release = gpc_sb_release, .exit = gpc_sb_exit, .acquire = gpu_acquire, .same_word = true, .keeps_own = true},
+    .options = {GPC_SB_OPTIONS},
+    .check = gpc_sb_check,
     .declared = {.weak_outcomes = "SB MP LB",
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
                  .uncovered = {GPU_UNCOVERED}},

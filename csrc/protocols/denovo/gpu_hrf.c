@@ -42,7 +42,7 @@ hrf_classify(const gpc_step_t *x)
         gpc_event_id_t event = gpu_l1_classify(x);
         return event == L1_SYNC && is_awaited(x) ? L1_SYNC_AFTER_ATOMIC : event;
     }
-    bool buffered = x->state != L1_V && (x->mask & ~sb_held(x->unit, x->line)) == 0;
+    bool buffered = x->state != L1_V && (x->mask & ~gpc_sb_held(x->unit, x->line)) == 0;
     return buffered ? L1_LOCAL_ATOMIC_BUFFERED : L1_LOCAL_ATOMIC;
 }
 
@@ -73,14 +73,14 @@ const gpc_protocol_t gpc_protocol_gpu_hrf = {
     .controllers = {&gpu_hrf_l1, &gpu_l2},
     GPC_MESSAGES_OF(GPU),
     .networks = GPU_NETWORKS,
-    .order = {.release = sb_release,
-              .exit = sb_exit,
+    .order = {.release = gpc_sb_release,
+              .exit = gpc_sb_exit,
               .acquire = gpu_acquire,
               .same_word = true,
               .keeps_own = true,
               .local_scopes = true},
-    .options = {SB_OPTIONS},
-    .check = sb_check,
+    .options = {GPC_SB_OPTIONS},
+    .check = gpc_sb_check,
     .declared = {.weak_outcomes = "SB MP LB",
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
                  .uncovered = {GPU_UNCOVERED}},

@@ -1,4 +1,4 @@
-/* gpu_l1.c: the L1 of gpu-drf and gpu-hrf: events, actions, and the table over store-buffer entries.
+/* gpu_l1.c: the L1 of gpu-drf and gpu-hrf: events and actions.
  *
  * Paper    Sinclair et al., MICRO 2015, section 3: an acquire invalidates the whole cache; stores are written through,
  *          buffered and coalesced until the next release or until the buffer is full; synchronisation is performed at
@@ -19,7 +19,7 @@ enum { GPU_L1_EVENTS(GPC_FSM_EVENT_ENUM_) };
 static gpc_event_id_t
 classify_request(const gpc_step_t *x)
 {
-    gpc_mask_t held = sb_held(x->unit, x->line) & x->mask;
+    gpc_mask_t held = gpc_sb_held(x->unit, x->line) & x->mask;
     bool local = x->unit->protocol->order.local_scopes && x->msg->scope <= GPC_SCOPE_CU;
 
     if (x->cause == GPC_MSG_ATOMIC || (x->msg->order != GPC_ORDER_WEAK && !local)) {
@@ -55,20 +55,13 @@ gpu_l1_classify(const gpc_step_t *x)
     }
 }
 
-uint8_t
-gpu_l1_route(const gpc_controller_t *unit, const gpc_msg_t *msg)
-{
-    (void) unit;
-    return msg->type == GPU_WRITE_ACK ? SB_TABLE : 0;
-}
-
 /* ---- actions of the table over lines ----------------------------------------------------------------------------- */
 
 /* The line's words in the store buffer will not be in the line that returns, or are newer. */
 static void
 skip(gpc_step_t *x, gpc_mask_t mask)
 {
-    const sb_entry_t *entry = sb_find(x->unit, x->line);
+    const gpc_sb_entry_t *entry = gpc_sb_find(x->unit, x->line);
     if (entry) {
         gpu_l1_mshr(x)->skip |= mask;
         gpc_merge_words(gpu_l1_mshr(x)->overlay.word, entry->words.word, mask);
@@ -79,7 +72,7 @@ GPC_SHARED_ACTION(gpu_act_read, "send READ; the request becomes pending")
 {
     gpc_msg_t *msg = gpc_new_message(x, GPU_READ, gpc_home_of(x->unit, x->line));
     msg->mask = x->mask;
-    skip(x, sb_held(x->unit, x->line));
+    skip(x, gpc_sb_held(x->unit, x->line));
     gpc_count(x, load_misses);
     GPC_TRY(gpc_send(x, msg));
     return gpc_keep_pending(x);
@@ -100,7 +93,7 @@ GPC_SHARED_ACTION(gpu_act_send_sync, "send SYNC_READ, SYNC_WRITE or ATOMIC; the 
 
 GPC_SHARED_ACTION(gpu_act_overlay, "overlay own words on the line that has returned")
 {
-    const sb_entry_t *entry = sb_find(x->unit, x->line);
+    const gpc_sb_entry_t *entry = gpc_sb_find(x->unit, x->line);
     gpc_merge_words(x->msg->data, gpu_l1_mshr(x)->overlay.word, gpu_l1_mshr(x)->skip);
     if (entry) {
         gpc_merge_words(x->msg->data, entry->words.word, entry->fresh | entry->sent);
@@ -121,7 +114,7 @@ complete_pending(gpc_step_t *x, gpc_index_t request)
     its.message = request;
     its.msg = msg;
     its.mask = msg->mask;
-    int status = sb_perform(&its, x->msg->data, true);
+    int status = gpc_sb_perform(&its, x->msg->data, true);
     if (status == GPC_HOLD) {
         gpc_list_push(&gpc_mshr_at(&x->unit->mshrs, x->mshr)->waiters, x->unit->messages, request);
         return GPC_OK;
@@ -146,88 +139,6 @@ GPC_SHARED_ACTION(gpu_act_complete_sync, "complete the access that the answer na
     return gpc_complete(x, x->msg->request, x->msg->data, false);
 }
 
-/* ---- the store buffer's entry ------------------------------------------------------------------------------------ */
-
-#define SB_STATES(X)                                                                               \
-    X(SB_FREE, STABLE, "no entry")                                                                 \
-    X(SB_OPEN, STABLE, "holds stores, nothing sent")                                               \
-    X(SB_SENT, TRANSIENT_COHERENCE, "written through, not acknowledged; loads still look here")    \
-    X(SB_MORE, TRANSIENT_COHERENCE, "the same, and stored to since")
-
-#define SB_EVENTS(X)                                                                               \
-    X(SB_STORE, "store to the line")                                                               \
-    X(SB_RELEASE, "a release, a full buffer, own synchronisation on a word, or the end of the kernel") \
-    X(SB_DRAIN, "ready entry served")                                                                \
-    X(SB_ACK, "write-through performed")                                                           \
-    X(SB_ACK_DRAINS, "write-through performed, and a drain is wanted since")
-
-GPC_FSM(SB, SB_STATES, SB_EVENTS)
-
-static gpc_event_id_t
-sb_classify(const gpc_step_t *x)
-{
-    switch (x->cause) {
-        case GPC_MSG_STORE:
-            return SB_STORE;
-        case GPC_MSG_RELEASE:
-        case GPC_MSG_KERNEL_END:
-            return SB_RELEASE;
-        case GPC_MSG_REPLAY:
-            return SB_DRAIN;
-        case GPU_WRITE_ACK:
-            return sb_entry(x, SB_PART)->drains ? SB_ACK_DRAINS : SB_ACK;
-        default:
-            return GPC_NO_EVENT;
-    }
-}
-
-GPC_ACTION(act_need_room, "hold while the network has no room")
-{
-    return x->unit->ports->room(x->unit->world, x->unit, GPU_info[GPU_WRITE - GPC_MSG_OWN].network) ? GPC_OK : GPC_HOLD;
-}
-
-GPC_ACTION(act_write_through, "send WRITE with the fresh words")
-{
-    sb_entry_t *entry = sb_entry(x, SB_PART);
-    gpc_msg_t *msg = gpc_new_message(x, GPU_WRITE, gpc_home_of(x->unit, x->line));
-    gpc_carry(x, msg, entry->fresh, entry->words.word);
-    msg->request = GPC_NONE; /* the stores are complete */
-    sb_sent(entry, entry->fresh);
-    return gpc_send(x, msg);
-}
-
-GPC_ACTION(act_performed, "the sent words are at the L2; releases that wait for them go on")
-{
-    sb_entry_t *entry = sb_entry(x, SB_PART);
-    return sb_performed(x, entry, entry->sent);
-}
-
-/* clang-format off */
-static const gpc_cell_t sb_table[SB_NUM_STATES][SB_NUM_EVENTS] = {
-    [SB_FREE] = {
-        [SB_STORE] = GO(SB_OPEN, sb_act_drain_if_eager),
-    },
-    [SB_OPEN] = {
-        [SB_STORE] = GO(SB_OPEN),
-        [SB_RELEASE] = GO(SB_OPEN, sb_act_make_ready),
-        [SB_DRAIN] = GO(SB_SENT, act_need_room, act_write_through),
-    },
-    [SB_SENT] = {
-        [SB_STORE] = GO(SB_MORE),
-        [SB_RELEASE] = GO(SB_SENT),
-        [SB_ACK] = GO(SB_FREE, act_performed),
-    },
-    [SB_MORE] = {
-        [SB_STORE] = GO(SB_MORE),
-        [SB_RELEASE] = GO(SB_MORE, sb_act_remember_drain),
-        [SB_ACK] = GO(SB_OPEN, act_performed, sb_act_drain_if_eager),
-        [SB_ACK_DRAINS] = GO(SB_SENT, act_performed, act_write_through),
-    },
-};
-/* clang-format on */
-
-const gpc_table_t gpu_store_buffer = {GPC_TABLE("L1.store_buffer", OVER_ENTRIES, SB, sb_table, sb_classify)};
-
 /* ---- what both protocols declare --------------------------------------------------------------------------------- */
 
 int
@@ -246,7 +157,7 @@ gpu_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uin
 {
     int status = gpc_host_read(units, line, mask, words);
     for (uint32_t i = 0; i < units->num_cores; i++) {
-        const sb_entry_t *entry = sb_find(units->cores[i], line);
+        const gpc_sb_entry_t *entry = gpc_sb_find(units->cores[i], line);
         if (entry) {
             gpc_merge_words(words, entry->words.word, mask & (entry->fresh | entry->sent));
         }
