@@ -330,8 +330,6 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_ACQUIRE] = GO(L1_I),
         [L1_EVICT] = GO(L1_I),
         [L1_EXTRA_BARRED] = GO(L1_V),
-        [L1_RECALL] = GO(L1_V),
-        [L1_TAKE] = GO(L1_V),
     },
     [L1_O] = { /* the store buffer has no owned words */
         [L1_LOAD] = GO(L1_O, act_hit),
@@ -504,7 +502,8 @@ has_owned(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
     return gpc_tags_words_in(&unit->arrays[array], way, L2_O) != GPC_NO_WORDS;
 }
 
-/* Whether a write-through may allocate its line without waiting for other requests: these may wait for a flush. */
+/* Whether a write-through may allocate its line without waiting for other requests, or for a recall: these may wait for
+ * a flush, which may wait for the write-through. Words that are owned leave last. */
 static bool
 may_allocate(const gpc_step_t *x)
 {
@@ -512,8 +511,8 @@ may_allocate(const gpc_step_t *x)
     gpc_index_t first = (gpc_index_t) (gpc_tags_set_of(tags, x->line) * tags->ways);
 
     for (gpc_index_t way = first; way < first + tags->ways; way++) {
-        if (tags->tags[way].mshr == GPC_NONE && !has_owned(x->unit, 0, way)) {
-            return gpc_mshr_room(&x->unit->mshrs) > 1;
+        if (!gpc_tags_present(tags, way) || (tags->tags[way].mshr == GPC_NONE && !has_owned(x->unit, 0, way))) {
+            return gpc_mshr_room(&x->unit->mshrs) > 1 && gpc_can_reserve_way(x);
         }
     }
     return false;
