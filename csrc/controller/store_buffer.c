@@ -176,8 +176,7 @@ gpc_sb_sent(gpc_sb_entry_t *entry, gpc_mask_t mask)
     if (entry->fresh == GPC_NO_WORDS) {
         entry->early |= entry->late;
         entry->late = 0;
-        entry->drains = 0;
-        entry->flush = entry->flush ? 1 : 0;
+        entry->drains = entry->drains & ~GPC_SB_DRAINS ? GPC_SB_FLUSH_SENT : 0;
     }
 }
 
@@ -195,16 +194,29 @@ end_releases(gpc_controller_t *unit, uint64_t warps)
     return status;
 }
 
-/* One entry fewer for the flush. */
+bool
+gpc_sb_flushes(const gpc_controller_t *unit)
+{
+    const gpc_part_t *part = gpc_sb_part(unit);
+    for (gpc_index_t i = gpc_part_first(part); i != GPC_NONE; i = gpc_part_next(part, i)) {
+        if (gpc_sb_entry_at(unit, i)->drains & (GPC_SB_FLUSH_SENT | GPC_SB_FLUSH_FRESH)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The flush waits for one entry fewer. */
 static int
 end_flush(gpc_controller_t *unit, gpc_sb_entry_t *entry)
 {
-    if (entry->flush != 1) {
+    int (*flushed)(gpc_controller_t *) = unit->type->parts[GPC_SB_PART].flushed;
+
+    if (!(entry->drains & GPC_SB_FLUSH_SENT)) {
         return GPC_OK;
     }
-    entry->flush = 0;
-    bool ends = --gpc_sb_unit(unit)->flushing == 0 && unit->type->parts[GPC_SB_PART].flushed;
-    return ends ? unit->type->parts[GPC_SB_PART].flushed(unit) : GPC_OK;
+    entry->drains &= (uint8_t) ~GPC_SB_FLUSH_SENT;
+    return flushed && !gpc_sb_flushes(unit) ? flushed(unit) : GPC_OK;
 }
 
 int
@@ -238,7 +250,7 @@ GPC_SHARED_ACTION(sb_act_drain_if_eager, "with sb_drain=eager, mark the entry re
 
 GPC_SHARED_ACTION(sb_act_remember_drain, "the fresh words are sent after the acknowledgement")
 {
-    gpc_sb_entry(x, GPC_SB_PART)->drains = 1;
+    gpc_sb_entry(x, GPC_SB_PART)->drains |= GPC_SB_DRAINS;
     return GPC_OK;
 }
 
@@ -252,8 +264,8 @@ gpc_sb_flush(gpc_controller_t *unit)
 
     for (gpc_index_t i = gpc_part_first(part); i != GPC_NONE && status == GPC_OK; i = gpc_part_next(part, i)) {
         gpc_sb_entry_t *entry = gpc_sb_entry_at(unit, i);
-        gpc_sb_unit(unit)->flushing += entry->flush == 0;
-        entry->flush = entry->fresh ? 2 : 1;
+        entry->drains &= GPC_SB_DRAINS;
+        entry->drains |= entry->fresh ? GPC_SB_FLUSH_FRESH : GPC_SB_FLUSH_SENT;
         status = entry->fresh ? step_entry(unit, i, GPC_MSG_RELEASE) : GPC_OK;
     }
     return status;
@@ -330,7 +342,7 @@ gpc_sb_classify(const gpc_step_t *x)
     if (x->cause != info(x->unit)->written) {
         return GPC_NO_EVENT;
     }
-    return gpc_sb_entry(x, GPC_SB_PART)->drains ? SB_ACK_DRAINS : SB_ACK;
+    return gpc_sb_entry(x, GPC_SB_PART)->drains & GPC_SB_DRAINS ? SB_ACK_DRAINS : SB_ACK;
 }
 
 GPC_ACTION(act_need_room, "hold while the network has no room")

@@ -22,13 +22,18 @@ typedef struct {
     uint32_t word[GPC_MAX_LINE_WORDS];
 } gpc_sb_words_t;
 
+enum {
+    GPC_SB_DRAINS = 1,      /* a drain was wanted while words were sent: the fresh ones follow */
+    GPC_SB_FLUSH_SENT = 2,  /* a flush waits for the sent words */
+    GPC_SB_FLUSH_FRESH = 4, /* a flush waits for the fresh words too */
+};
+
 #define GPC_SB_ENTRY(FIELD)                                                                                                \
     FIELD(PLAIN, gpc_mask_t, fresh) /* words stored and not sent */                                                    \
     FIELD(PLAIN, gpc_mask_t, sent)  /* words sent and not acknowledged */                                              \
     FIELD(PLAIN, uint64_t, early)   /* warps whose release waits for the sent words */                                 \
     FIELD(PLAIN, uint64_t, late)    /* warps whose release waits for the fresh words too */                            \
-    FIELD(PLAIN, uint8_t, drains)   /* a drain was wanted while words were sent: the fresh ones follow */              \
-    FIELD(PLAIN, uint8_t, flush)    /* a flush waits: 1, for the sent words; 2, for the fresh ones too */              \
+    FIELD(PLAIN, uint8_t, drains)   /* bits GPC_SB_DRAINS etc. */                                                      \
     FIELD(DATA, gpc_sb_words_t, words)
 GPC_METADATA(gpc_sb, entry, GPC_SB_ENTRY)
 
@@ -37,9 +42,7 @@ GPC_METADATA(gpc_sb, entry, GPC_SB_ENTRY)
     FIELD(PLAIN, uint16_t, entries) /* that it waits for */
 GPC_METADATA(gpc_sb, warp, GPC_SB_WARP)
 
-#define GPC_SB_UNIT(FIELD)                                                                                             \
-    FIELD(PLAIN, uint32_t, held)     /* words in the buffer */                                                         \
-    FIELD(PLAIN, uint32_t, flushing) /* entries that a flush waits for */
+#define GPC_SB_UNIT(FIELD) FIELD(PLAIN, uint32_t, held) /* words in the buffer */
 GPC_METADATA(gpc_sb, unit, GPC_SB_UNIT)
 
 /* ---- options: the first ones of every protocol with a store buffer ----------------------------------------------- */
@@ -102,6 +105,8 @@ GPC_API GPC_MUST_CHECK int gpc_sb_performed(gpc_step_t *x, gpc_sb_entry_t *entry
 /* Sends every entry's words; the part's `flushed` is called when those that are in the buffer now are performed. A flush
  * that begins while another one is in progress extends it. Of a buffer that is not empty. */
 GPC_API GPC_MUST_CHECK int gpc_sb_flush(gpc_controller_t *unit);
+/* Whether a flush is in progress. */
+GPC_API bool gpc_sb_flushes(const gpc_controller_t *unit);
 
 /* For a warp's store in a table over lines or words. */
 GPC_API_ACTION(sb_act_put);
