@@ -88,8 +88,8 @@ typedef struct {
     bool may_rest; /* entries may remain at the end of a run */
     uint8_t banks; /* an entry's bank is its number modulo this; 0: one bank */
     uint8_t steps; /* steps of ready entries per cycle of the unit's clock in each bank; 0: one */
-    /* Of a store buffer (store_buffer.h): the messages that write entries through and acknowledge it, and what is called
-     * at the end of a flush; 0, NULL: none. */
+    /* Of a store buffer (store_buffer.h): the messages that write entries through and acknowledge it, and what is
+     * called at the end of a flush; 0, NULL: none. */
     uint8_t writes, written;
     int (*flushed)(gpc_controller_t *unit);
 } gpc_part_info_t;

@@ -5,8 +5,8 @@
  * Inferred an entry is a line with a word mask and the words (section 6.2.3: a line needs one ownership request); what
  *          a full buffer does, and when entries are sent, are options. A release waits for the words that were in the
  *          buffer when it began.
- * Place    part 0 of the L1, whose table 1 is over its entries. A protocol declares .parts = GPC_SB_PARTS, or, if entries
- *          are written through, GPC_SB_WRITTEN_THROUGH with .tables = {.., &gpc_sb_write_through} and .route =
+ * Place    part 0 of the L1, whose table 1 is over its entries. A protocol declares .parts = GPC_SB_PARTS, or, if
+ *          entries are written through, GPC_SB_WRITTEN_THROUGH with .tables = {.., &gpc_sb_write_through} and .route =
  *          gpc_sb_route; .warp = gpc_sb_warp_described; unit fields that begin with GPC_SB_UNIT; .ends = 1u <<
  *          GPC_SB_TABLE; GPC_SB_OPTIONS first and .check = gpc_sb_check; .order.release = gpc_sb_release if releases
  *          wait for the buffer.
@@ -102,8 +102,8 @@ GPC_API GPC_MUST_CHECK int gpc_sb_perform(gpc_step_t *x, uint32_t *words, bool a
 GPC_API void gpc_sb_sent(gpc_sb_entry_t *entry, gpc_mask_t mask);
 GPC_API GPC_MUST_CHECK int gpc_sb_performed(gpc_step_t *x, gpc_sb_entry_t *entry, gpc_mask_t mask);
 
-/* Sends every entry's words; the part's `flushed` is called when those that are in the buffer now are performed. A flush
- * that begins while another one is in progress extends it. Of a buffer that is not empty. */
+/* Sends every entry's words; the part's `flushed` is called when those that are in the buffer now are performed. A
+ * flush that begins while another one is in progress extends it. Of a buffer that is not empty. */
 GPC_API GPC_MUST_CHECK int gpc_sb_flush(gpc_controller_t *unit);
 /* Whether a flush is in progress. */
 GPC_API bool gpc_sb_flushes(const gpc_controller_t *unit);
