@@ -27,6 +27,10 @@ def new_protocol_command(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="The protocol's id; the file is NAME.c.")
     ],
+    leases: Annotated[
+        bool,
+        typer.Option("--leases", help="Begin with L1 copies that have leases, not without copies."),
+    ] = False,
 ) -> None:
     """Write the C file of a new protocol: a small one that runs and is explored, to be changed.
 
@@ -51,7 +55,7 @@ def new_protocol_command(
     file = Path(f"{name}.c")
     try:
         with file.open("x", encoding="utf-8") as out:
-            out.write(outside.skeleton(name))
+            out.write(outside.skeleton(name, leases))
     except OSError as error:
         raise ConfigError(f"{file}: {error.strerror or error}") from None
     sys.stdout.write(

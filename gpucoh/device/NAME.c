@@ -10,7 +10,7 @@
  * Go on    Give the L1 copies: a state L1_V with [L1_LOAD] = GO(L1_V, act_hit), an event L1_EVICT (GPC_MSG_EVICT) that
  *          leads from it to L1_I, and a state of loads alone that begins with act_reserve_way and ends with act_fill,
  *          act_complete. When does a copy go? Until the tables say it, `gpucoh verify` shows what is wrong.
- *          docs/how-to/add-a-protocol.md goes on. */
+ *          `gpucoh new-protocol OTHER --leases` writes one in which leases end copies. */
 #include "controller/outside.h"
 
 /*     name    class network bytes word line */

@@ -85,9 +85,10 @@ def load(path: Path) -> Outside:
         return found
 
 
-def skeleton(name: str) -> str:
-    """The text of a new protocol's file."""
-    text = Path(__file__).with_name("NAME.c").read_text(encoding="utf-8")
+def skeleton(name: str, leases: bool = False) -> str:
+    """The text of a new protocol's file: without copies in the L1s, or with leases."""
+    folder = Path(__file__).parent / ("leases" if leases else "")
+    text = (folder / "NAME.c").read_text(encoding="utf-8")
     return text.replace("NAME", name)
 
 

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 import gpucoh
+from gpucoh.device import outside
 from gpucoh.suite.base import REGISTRY
+from gpucoh.verify.explorer import verify
 from products import share
 from registered import ALL, COHERENT
 
 PAGES = Path(__file__).parents[2] / "docs" / "how-to"
-# The protocol of add-a-protocol.md, which is in the test library.
+# The protocol of the test library whose planted bugs add-a-protocol.md shows.
 EXAMPLE = "self-inval"
 
 
@@ -72,13 +74,36 @@ def test_the_page_s_machine_is_read_and_runs(tmp_path):
     assert gpucoh.run("bfs", protocol="ideal", machine=machine, scale="tiny").correct
 
 
-def test_the_page_s_protocol_is_the_file_that_the_test_library_builds():
-    source = (PAGES.parents[1] / "csrc" / "tests" / "example_protocol.c").read_text(
-        encoding="utf-8"
-    )
-    excerpts = blocks("add-a-protocol.md", "c")
-    assert excerpts
-    assert [excerpt for excerpt in excerpts if excerpt not in source] == []
+def code(text):
+    """The lines of C, without comments and what continues them."""
+    lines = (line.partition("/*")[0].strip(" \\\t") for line in text.splitlines())
+    return [line for line in lines if line]
+
+
+def test_the_page_s_lines_are_those_of_the_file_that_new_protocol_writes():
+    copies, leases = map(code, blocks("add-a-protocol.md", "c"))
+    written = code(outside.skeleton("mine", leases=True))
+    without_lease = "[L1_ANSWER] = GO(L1_V, act_fill, act_complete),"
+    assert [line for line in copies if not any(line in one for one in written)] == [without_lease]
+    assert [line for line in leases if line not in written] == []
+
+
+def test_copies_of_the_page_s_protocol_without_an_end_violate_the_model(tmp_path):
+    text = outside.skeleton("how-to-copies", leases=True)
+    assert " && !gpc_lease_ended(x)" in text
+    path = tmp_path / "copies.c"
+    path.write_text(text.replace(" && !gpc_lease_ended(x)", " && false"))  # no store waits
+    assert verify(str(path), max_states=200_000).violations
+
+
+def test_the_page_s_protocol_keeps_the_model(tmp_path):
+    path = tmp_path / "leases.c"
+    path.write_text(outside.skeleton("how-to-leases", leases=True))
+    for rule in ("sc", "rc"):
+        found = verify(str(path), consistency=rule, cores=2, lines=1, operations=1)
+        assert found.complete
+        assert not found.violations
+    assert gpucoh.run("stn", path, scale="tiny", check=True).correct
 
 
 def test_the_page_names_files_that_exist():
@@ -106,11 +131,11 @@ def test_the_page_s_planted_bug_is_one_of_the_test_library():
     assert row[0] in page
 
 
-def test_the_page_s_protocol_is_for_tests_alone():
+def test_the_example_s_protocol_is_for_tests_alone():
     assert EXAMPLE not in gpucoh.protocols()
 
 
-def test_the_page_s_protocol_describes_itself(mutant_gpucoh):
+def test_the_example_s_protocol_describes_itself(mutant_gpucoh):
     described = mutant_gpucoh.protocols()[EXAMPLE].json
     tables = {unit["name"]: unit["tables"][0] for unit in described["controllers"]}
     assert [state["name"] for state in tables["L1"]["states"]] == ["I", "V", "R", "IV", "II"]
@@ -120,17 +145,17 @@ def test_the_page_s_protocol_describes_itself(mutant_gpucoh):
 @pytest.mark.parametrize(
     "workload", share(["bfs", "stn", "dlb", "cl", "fg-share", "kmn"], one_in=2)
 )
-def test_the_page_s_protocol_runs_workloads_with_monitors(mutant_gpucoh, workload):
+def test_the_example_s_protocol_runs_workloads_with_monitors(mutant_gpucoh, workload):
     result = mutant_gpucoh.run(workload, protocol=EXAMPLE, scale="tiny", check=True)
     assert result.correct
 
 
-def test_the_page_s_protocol_renews_leases_without_data(mutant_gpucoh):
+def test_the_example_s_protocol_renews_leases_without_data(mutant_gpucoh):
     result = mutant_gpucoh.run("stn", protocol=EXAMPLE, scale="tiny")
     assert result.stats.counters["L2"]["renewals"] > 100
 
 
-def test_the_page_s_protocol_outlives_its_timestamps(mutant_gpucoh):
+def test_the_example_s_protocol_outlives_its_timestamps(mutant_gpucoh):
     narrow = {"timestamp_bits": 10, "l1_kib": 4}
     result = mutant_gpucoh.run("bfs", protocol=EXAMPLE, scale="tiny", check=True, set=narrow)
     assert result.correct
@@ -140,14 +165,14 @@ def test_the_page_s_protocol_outlives_its_timestamps(mutant_gpucoh):
 @pytest.mark.parametrize(
     "name", share(["MP+fences", "SB+fences", "IRIW+fences", "CoRR+merged", "lock"], one_in=2)
 )
-def test_the_page_s_protocol_keeps_its_memory_model(mutant_gpucoh, name):
+def test_the_example_s_protocol_keeps_its_memory_model(mutant_gpucoh, name):
     from gpucoh.litmus import run_test
 
     assert run_test(name, EXAMPLE, runs=100).ok
 
 
 @pytest.mark.parametrize("rule", share(["sc", "rc"], one_in=2))
-def test_the_explorer_finds_no_violation_of_the_page_s_protocol(mutant_gpucoh, rule):
+def test_the_explorer_finds_no_violation_of_the_example_s_protocol(mutant_gpucoh, rule):
     from gpucoh.verify.explorer import verify
 
     result = verify(EXAMPLE, consistency=rule, max_states=60_000)
@@ -156,7 +181,7 @@ def test_the_explorer_finds_no_violation_of_the_page_s_protocol(mutant_gpucoh, r
 
 
 @pytest.mark.long
-def test_random_programs_enter_every_cell_of_the_page_s_protocol(mutant_gpucoh):
+def test_random_programs_enter_every_cell_of_the_example_s_protocol(mutant_gpucoh):
     from gpucoh.fuzz import fuzz
 
     report = fuzz(EXAMPLE, ops=60_000, seed=1)
