@@ -239,6 +239,13 @@ add_controller(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_contro
     }
     gpc_text_add(out, "]");
     add_variants(out, protocol, type);
+    gpc_text_add_key(out, "arrays");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < GPC_MAX_ARRAYS && type->arrays[i].name; i++) {
+        gpc_text_add_comma(out);
+        gpc_text_add_string(out, type->arrays[i].name);
+    }
+    gpc_text_add(out, "]");
     gpc_text_add_key(out, "metadata");
     gpc_text_add(out, "{");
     for (uint32_t i = 0; i < GPC_MAX_ARRAYS && type->arrays[i].name; i++) {

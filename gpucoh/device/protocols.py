@@ -386,7 +386,7 @@ class Protocol:
     def has_l1(self) -> bool:
         """Whether the controllers at the cores store lines."""
         cores = (item for item in self.json["controllers"] if item["position"] == "core")
-        return any("tags" in item["metadata"] for item in cores)
+        return any(item["arrays"] for item in cores)
 
     @property
     def virtual_networks(self) -> int:

@@ -53,6 +53,14 @@ def test_a_file_is_a_protocol_in_python():
         assert gpucoh.run("vec-cpy", given, scale="tiny", check=True).correct
 
 
+def test_an_l1_whose_lines_have_no_fields_is_an_l1():
+    write("bare")
+    gpucoh.load_protocol("bare.c")
+    known = gpucoh.protocols()["bare"]
+    assert "tags" not in known.json["controllers"][0]["metadata"]
+    assert known.has_l1
+
+
 def test_results_name_the_file_and_its_hash():
     path = write("named")
     result = gpucoh.run("vec-cpy", "./named.c", scale="tiny")
