@@ -1,6 +1,7 @@
 """What protocols outside the tree may call: the functions, tables and actions that the headers mark (GPC_API).
 
-`make pages` writes them, by header, to build/pages/protocol-api.md.
+The script prints them by header. The package installs that page beside its headers, include/protocol-api.md, and
+`make pages` writes it to build/pages.
 """
 
 from __future__ import annotations
@@ -103,3 +104,7 @@ def page() -> str:
         rows = [(f"`{one.signature}`", one.text) for one in found if one.header == header]
         parts.append(f"## `{header}`\n\n{table(('declaration', 'what it does'), rows)}\n")
     return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    print(page(), end="")
