@@ -70,6 +70,7 @@ enum { GPC_SB_LINE, GPC_SB_WORD };
 /* With sb_entry=word, a line's words must fit in the buffer. */
 GPC_API GPC_MUST_CHECK int gpc_sb_check(const gpc_machine_t *machine, const int64_t *options, gpc_failure_t *failure);
 
+/* The part's capacity: sb_entries, and a slot for each MSHR. */
 GPC_API uint32_t gpc_sb_capacity(const gpc_machine_t *machine, const int64_t *options);
 #define GPC_SB_PART_INFO .name = "store buffer", .entry = gpc_sb_entry_described, .capacity = gpc_sb_capacity
 #define GPC_SB_PARTS {{GPC_SB_PART_INFO}}
@@ -138,7 +139,9 @@ GPC_API_ACTION(sb_act_remember_drain);
     X(SB_ACK, "write-through performed")                                                           \
     X(SB_ACK_DRAINS, "write-through performed, and a drain is wanted since")
 
+/* The entries' table of a buffer whose words are written through. */
 GPC_API extern const gpc_table_t gpc_sb_write_through;
+/* Its classifier. */
 GPC_API gpc_event_id_t gpc_sb_classify(const gpc_step_t *x);
 /* Acknowledgements to the entries' table, all else to table 0. */
 GPC_API uint8_t gpc_sb_route(const gpc_controller_t *unit, const gpc_msg_t *msg);
