@@ -37,7 +37,7 @@ bench(const gpc_machine_t *machine, const gpc_protocol_t *protocol, uint64_t wor
     gpc_setup_t setup = {
         .machine = machine, .protocol = protocol, .rule = GPC_RULE_DEFAULT, .budget = UINT64_C(1000000000)};
     if (gpc_gpu_create(&setup, &it.gpu) || gpc_gpu_allocate(it.gpu, words, &it.address)) {
-        printf("# %s\n", gpc_gpu_error_text(it.gpu));
+        harness_note("%s", gpc_gpu_error_text(it.gpu));
         CHECK(false);
     }
     return it;

@@ -13,13 +13,15 @@
  *         return harness_end();
  *     }
  *
- * A CHECK that fails prints its place and expression as a TAP comment, marks the running test as failed, and continues;
- * REQUIRE ends the test. Each test executable includes this header in one file, which owns the state.
+ * A CHECK that fails prints its place and expression as a TAP comment, on standard error, which
+ * `meson test --print-errorlogs` shows; it marks the running test as failed, and continues. REQUIRE ends the test. Each
+ * test executable includes this header in one file, which owns the state.
  */
 #ifndef GPC_TESTS_HARNESS_H
 #define GPC_TESTS_HARNESS_H
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,15 +30,47 @@
 typedef struct {
     unsigned tests, failed_tests; /* so far */
     unsigned failures;            /* checks of the running test that failed */
+    unsigned notes;               /* lines about failures */
 } harness_t;
 
 static harness_t harness;
+
+/* A line about a failure; after HARNESS_NOTES the names of the failed tests say enough. */
+enum { HARNESS_NOTES = 15 };
+static inline void __attribute__((format(printf, 1, 2)))
+harness_note(const char *format, ...)
+{
+    char text[400];
+    if (++harness.notes > HARNESS_NOTES) {
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    (void) vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "# %s\n", text);
+}
+
+/* A line about what an exploration printed: its first violation, else its counts; `gpucoh verify` draws a violation. */
+static inline void
+harness_note_explored(const char *json)
+{
+    static const char before[] = "\"what\": \"";
+    const char *what = json ? strstr(json, before) : NULL;
+    const char *end = what ? strstr(what, "\", \"nodes\"") : NULL;
+    if (end) {
+        what += sizeof(before) - 1;
+        harness_note("    %.*s; gpucoh verify draws it", (int) (end - what), what);
+    } else {
+        harness_note("    %.120s ..", json ? json : "nothing");
+    }
+}
 
 static inline void
 harness_fail(const char *file, int line, const char *what)
 {
     harness.failures++;
-    printf("# %s:%d: %s\n", file, line, what);
+    harness_note("%s:%d: %s", file, line, what);
 }
 
 static inline void
@@ -46,8 +80,8 @@ harness_equal_u64(const char *file, int line, const char *what, uint64_t actual,
         return;
     }
     harness_fail(file, line, what);
-    printf("#     is %" PRIu64 " (0x%" PRIx64 "), should be %" PRIu64 " (0x%" PRIx64 ")\n", actual, actual, expected,
-           expected);
+    harness_note("    is %" PRIu64 " (0x%" PRIx64 "), should be %" PRIu64 " (0x%" PRIx64 ")", actual, actual, expected,
+                 expected);
 }
 
 static inline void
@@ -57,7 +91,7 @@ harness_equal_i64(const char *file, int line, const char *what, int64_t actual, 
         return;
     }
     harness_fail(file, line, what);
-    printf("#     is %" PRId64 ", should be %" PRId64 "\n", actual, expected);
+    harness_note("    is %" PRId64 ", should be %" PRId64, actual, expected);
 }
 
 static inline void
@@ -67,8 +101,8 @@ harness_equal_text(const char *file, int line, const char *what, const char *act
         return;
     }
     harness_fail(file, line, what);
-    printf("#     is \"%s\", should be \"%s\"\n", actual == NULL ? "(null)" : actual,
-           expected == NULL ? "(null)" : expected);
+    harness_note("    is \"%s\", should be \"%s\"", actual == NULL ? "(null)" : actual,
+                 expected == NULL ? "(null)" : expected);
 }
 
 static inline void

@@ -158,7 +158,7 @@ fail_every_call(int (*scenario)(void), uint64_t least, bool may_do_without)
             return;
         }
         if (code != GPC_ERROR_MEMORY && !(may_do_without && code == 0)) {
-            printf("# %s, allocation %" PRIu64 ": %s\n", protocol->id, n, gpc_error_name(code));
+            harness_note("%s, allocation %" PRIu64 ": %s", protocol->id, n, gpc_error_name(code));
             CHECK_EQUAL_I64(code, GPC_ERROR_MEMORY);
             return;
         }

@@ -241,7 +241,7 @@ stores_that_are_accepted_early_are_right(void)
     uint32_t words[1024];
     int status = RUN_PROGRAM(&it, store_and_load, 4096, 8, 64);
     if (status) {
-        printf("# %s\n", gpc_gpu_error_text(it.gpu));
+        harness_note("%s", gpc_gpu_error_text(it.gpu));
     }
     CHECK_EQUAL_I64(status, 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1024, words), 0);
@@ -288,7 +288,8 @@ explore(const char *protocol, const gpc_explore_thread_t *threads, const char *s
     CHECK_EQUAL_I64(gpc_explore(&what, &text), 0);
     bool right = text.bytes && strstr(text.bytes, says) && !(says_not && strstr(text.bytes, says_not));
     if (!right) {
-        printf("# %s: %s\n", protocol, text.bytes ? text.bytes : "");
+        harness_note("%s should say %s:", protocol, says);
+        harness_note_explored(text.bytes);
     }
     CHECK(right);
     gpc_text_free(&text);

@@ -276,8 +276,8 @@ expect(const gpc_explore_t *what, const char *first, const char *second, const c
     CHECK_EQUAL_I64(status, 0);
     bool right = text.bytes && strstr(text.bytes, first) && strstr(text.bytes, second) && strstr(text.bytes, third);
     if (!right) {
-        printf("# %s: not all of %s, %s and %s in\n# %.1000s\n", what->protocol->id, first, second, third,
-               text.bytes ? text.bytes : "");
+        harness_note("%s: not all of %s, %s and %s:", what->protocol->id, first, second, third);
+        harness_note_explored(text.bytes);
     }
     CHECK(right);
     gpc_text_free(&text);

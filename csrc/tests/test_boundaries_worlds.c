@@ -241,7 +241,8 @@ expect(const char *protocol, const gpc_explore_thread_t *threads, const char *fi
     bool right =
         says(&result, finding) && (strcmp(finding, "\"violations\": []") != 0 || says(&result, "\"complete\": true"));
     if (!right) {
-        printf("# %s should say %s:\n# %s\n", protocol, finding, result.text.bytes);
+        harness_note("%s should say %s:", protocol, finding);
+        harness_note_explored(result.text.bytes);
     }
     CHECK(right);
     gpc_text_free(&result.text);

@@ -26,7 +26,8 @@ expect(const gpc_explore_thread_t *threads, uint32_t num_threads, gpc_rule_t rul
     bool right = status == 0 && strstr(out.bytes, "\"complete\": true") && strstr(out.bytes, "\"violations\": []") &&
                  (strstr(out.bytes, text) != NULL) == seen;
     if (!right) {
-        printf("# %s should %sbe seen:\n# %s\n", text, seen ? "" : "not ", out.bytes);
+        harness_note("%s should %sbe seen:", text, seen ? "" : "not ");
+        harness_note_explored(out.bytes);
     }
     CHECK(right);
     gpc_text_free(&out);

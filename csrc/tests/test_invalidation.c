@@ -165,7 +165,7 @@ survive(const char *protocol, const gpc_machine_t *machine, const gpc_option_val
             right && gpc_gpu_host_write(gpu, address, 1, &word) == 0 && words_are_right(gpu, address, launches, added);
     }
     if (!right) {
-        printf("# %s, %s: %s\n", protocol, what, gpc_gpu_error_text(gpu));
+        harness_note("%s, %s: %s", protocol, what, gpc_gpu_error_text(gpu));
     }
     CHECK(right);
     gpc_gpu_free(gpu);

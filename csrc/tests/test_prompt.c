@@ -24,7 +24,7 @@ src_with(int64_t ack)
 
     machine.l2_mhz = machine.noc_mhz = machine.core_mhz;
     if (gpc_gpu_create(&setup, &it.gpu) || gpc_gpu_allocate(it.gpu, WORDS, &it.address)) {
-        printf("# %s\n", gpc_gpu_error_text(it.gpu));
+        harness_note("%s", gpc_gpu_error_text(it.gpu));
         CHECK(false);
     }
     return it;

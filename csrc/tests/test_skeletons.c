@@ -263,7 +263,8 @@ expect(const char *protocol, const gpc_explore_thread_t *threads, const gpc_opti
     CHECK_EQUAL_I64(gpc_explore(&what, &text), 0);
     bool right = (strstr(text.bytes, finding) != NULL) == found;
     if (!right) {
-        printf("# %s: %s\n", protocol, text.bytes);
+        harness_note("%s: %s should %sbe found:", protocol, finding, found ? "" : "not ");
+        harness_note_explored(text.bytes);
     }
     CHECK(right);
     gpc_text_free(&text);

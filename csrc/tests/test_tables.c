@@ -349,7 +349,8 @@ registered_protocols_have_ids_of_their_own(void)
             bool differ = strcmp(gpc_protocol_at(p)->id, gpc_protocol_at(q)->id) != 0;
             CHECK(differ);
             if (!differ) {
-                printf("# protocols %u and %u of registry.def have the id %s\n", q + 1, p + 1, gpc_protocol_at(p)->id);
+                harness_note("protocols %u and %u of registry.def have the id %s", q + 1, p + 1,
+                             gpc_protocol_at(p)->id);
             }
         }
     }
@@ -465,7 +466,7 @@ has_a_cell_for_every_event(const gpc_controller_type_t *type, uint32_t number)
         }
         CHECK(known);
         if (!known) {
-            printf("# %s: event %s has no cell\n", type->tables[number]->name, type->tables[number]->events[e].name);
+            harness_note("%s: event %s has no cell", type->tables[number]->name, type->tables[number]->events[e].name);
         }
     }
 }

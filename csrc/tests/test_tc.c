@@ -226,7 +226,7 @@ tables_are_whole(void)
             gpc_text_init(&text);
             int status = gpc_fsm_check(protocol->controllers[level]->tables[0], &text);
             if (status) {
-                printf("# %s\n", text.bytes);
+                harness_note("%s", text.bytes);
             }
             CHECK_EQUAL_I64(status, 0);
             gpc_text_free(&text);
