@@ -849,7 +849,7 @@ static const gpc_protocol_t hlrc = {
     .declared = {.weak_outcomes = "SB MP LB",
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
                  .uncovered = {RACES("L1", "RD RX", "LOAD_BUFFERED STORE SYNC_BUFFERED TAKE"),
-                               RACES("L1", "OP OW", "STORE TAKE"), RACES("L2", "MF OR", "WRITE"),
+                               RACES("L1", "OP OW", "STORE TAKE"), RACES("L2", "MF", "WRITE"),
                                RACES("L2", "OT", "READ OWN")}},
     .host_read = host_read,
     .host_write = host_write,

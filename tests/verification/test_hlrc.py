@@ -1,0 +1,73 @@
+"""Does hLRC, an example of a protocol outside the tree, keep its memory model, and do checkers find bugs planted in it?"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import gpucoh
+from gpucoh.litmus import run_test
+from gpucoh.verify.explorer import explore, small_choice, verify
+from gpucoh.verify.oracle import allowed_outcomes
+from gpucoh.verify.programs import parse
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "protocols"
+HLRC = EXAMPLES / "hlrc.c"
+
+#: Bugs that short programs show, with the words of the violation.
+PLANTED = {
+    "no_drop": ("0: st x 1; st.release y 1 | 1: await y 1; ld x", "memory model"),
+    "no_flush": ("0: st x 1; st.release y 1 | 1: await y 1; ld x", "memory model"),
+    "recalled_hits": (
+        "0: st.release y 1; st z 1; st x 1; st.release y 2 | 1: ld.relaxed y; await y 2; ld x",
+        "memory model",
+    ),
+    "two_owners": ("0: add x 1 | 1: add x 1", "at most one owner"),
+    "write_beside": (
+        "0: add x 1; st.release y 1; await z 1; ld x | 1: await y 1; st x 2; st.release z 1",
+        "memory model",
+    ),
+    "write_waits": (
+        "0: add y 1; st x 1 | 1: add x 1; st y 1 | 2: add x 1 | 3: add y 1",
+        "no move is possible",
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+def violations(protocol, text):
+    """Of two threads, on caches that begin with their lines, two variables on a line; of more, on empty caches."""
+    program = parse(text)
+    allowed = None
+    if len(program.threads) == 2:
+        program = replace(program, warm=True, packed=True)
+        allowed = allowed_outcomes(program, "DRF-SC")
+    found = explore(small_choice(protocol), program, allowed=allowed)
+    assert found["complete"] or found["violations"]
+    return [violation["what"] for violation in found["violations"]]
+
+
+def test_exploration_is_complete():
+    result = verify(str(HLRC), cores=2, lines=1, operations=1)
+    assert result.ok
+    assert result.complete
+
+
+def test_it_keeps_its_memory_model_on_the_machine():
+    assert run_test("ISA2+fence+acqrel+fence", str(HLRC), runs=20).ok
+
+
+def test_a_workload_is_right_under_the_monitors():
+    result = gpucoh.run("spm_g", HLRC, scale="tiny", check=True)
+    assert result.correct
+
+
+@pytest.mark.parametrize("bug", PLANTED)
+def test_exploration_finds_planted_bugs(bug):
+    text, words = PLANTED[bug]
+    assert not violations(str(HLRC), text)
+    assert words in violations(f"{EXAMPLES / 'hlrc_planted.c'}[bug={bug}]", text)[0]
