@@ -4,6 +4,7 @@ import gpucoh
 
 _KNOWN = gpucoh.protocols()
 
+#: Without those of files that tests load later.
 ALL = list(_KNOWN)
 #: Those that promise a memory model under their default rule, and the others.
 COHERENT = [name for name, known in _KNOWN.items() if known.models[known.default_rule] != "none"]

@@ -15,6 +15,7 @@ from gpucoh.report.plots import energy_bars
 from gpucoh.report.tables import print_comparison
 from gpucoh.results.matrix import geometric_mean, harmonic_mean
 from products import rows
+from registered import ALL
 
 GROUPS = {"l1", "l2", "traffic", "stalls", "dram", "energy"}
 COUNTS = {"cycles", "instructions", "thread_instructions", "memory_instructions"}
@@ -63,7 +64,7 @@ def test_a_run_carries_its_whole_configuration():
     ("workload", "protocol", "machine"),
     rows(
         [
-            *(("vec-cpy", protocol, "fermi") for protocol in gpucoh.protocols()),
+            *(("vec-cpy", protocol, "fermi") for protocol in ALL),
             *((workload, "mesi", "fermi") for workload in ("bfs", "synthetic", "reduction", "uts")),
             *(
                 ("fft", "stc-mb", "gcn3"),

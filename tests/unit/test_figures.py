@@ -31,6 +31,7 @@ from gpucoh.report.plots import ON_CHIP, WHOLE, energy_bars, save
 from gpucoh.results.profile import CAUSES
 from gpucoh.results.stats import Stalls
 from products import share
+from registered import ALL
 
 FIGURES = ("speedup", "traffic", "energy")
 
@@ -307,7 +308,7 @@ def test_no_text_overlaps_another(matrix, name, width):
 
 @pytest.mark.parametrize(("number", "width"), share([4, 6, 8], ["column", "page"], one_in=2))
 def test_no_text_overlaps_another_in_crowded_figures(number, width):
-    protocols = list(gpucoh.protocols())[:number]
+    protocols = list(ALL)[:number]
     bars = [Bar(protocol=name, parts={"": 1.0}) for name in protocols]
     chart = Chart(
         groups={f"load{place}": bars for place in range(9)},
@@ -444,7 +445,7 @@ def differ(first, second):
 
 
 def test_the_protocols_looks_differ_for_every_reader():
-    looks = protocol_looks(list(gpucoh.protocols()))
+    looks = protocol_looks(list(ALL))
     for (one, first), (other, second) in itertools.combinations(looks.items(), 2):
         assert differ(first, second) or first["hatch"] != second["hatch"], (one, other)
 
@@ -521,7 +522,7 @@ def test_a_colour_has_one_meaning_in_all_figures():
 
 
 def test_a_protocol_looks_the_same_in_every_figure():
-    names = list(gpucoh.protocols())
+    names = list(ALL)
     looks = protocol_looks(names)
     assert all(protocol_looks([name])[name] == looks[name] for name in names)
     assert looks["gpu-vi"]["facecolor"] == "#3f8fd9"
