@@ -9,7 +9,7 @@
  * outside the tree (controller/outside.h), which tests load.
  *
  * With GPUCOH_ADDED=BASE in the environment the library has, instead of planted bugs, one protocol more than the
- * package: "added", which differs from BASE in its id, and which only the registry names.
+ * package: "added", which differs from BASE in its id, and which no list of the tree names.
  */
 #ifndef GPC_TESTS_MUTANTS_H
 #define GPC_TESTS_MUTANTS_H
