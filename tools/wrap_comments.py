@@ -77,7 +77,7 @@ def words_of(text: str) -> list[str]:
 
 
 def rewrapped(lines: list[str]) -> list[str]:
-    """The lines of a comment that stands alone; a paragraph's words move from a wide line to those below it."""
+    """The lines of a comment without code beside it; a paragraph's words move from a wide line to those below it."""
     made: list[str] = []
     margin = re.match(r" *", lines[0])[0] + " * "  # type: ignore[index]
     left = list(lines)

@@ -332,7 +332,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_RENEW_AGAIN] = GO(L1_VV, act_take_version, act_ask_again, act_raise_readers, act_complete_from_copy),
     },
     [L1_VW] = {
-        [L1_LOAD] = HOLD_LINE, /* nobody reads a store without a version; later stores wait behind the load: it does not
+        [L1_LOAD] = HOLD_LINE, /* no load reads a store without a version; later stores wait behind the load: it does not
                                   starve */
         [L1_STORE] = GO(L1_VW, act_write_line, act_write_through),
         [L1_ATOMIC] = GO(L1_II, act_release_way, act_write_through),

@@ -50,8 +50,14 @@ VERSION: str = binding.VERSION
 
 def protocols() -> dict[str, Protocol]:
     """Every protocol: id -> :class:`gpucoh.Protocol`. Those of files that this process has loaded come last."""
-    codes = outside.codes()
-    return {name: _described(name, codes.get(name, "")) for name in binding.protocol_ids()}
+    return _protocols(tuple(outside.codes().items()))
+
+
+@functools.lru_cache(1)
+def _protocols(codes: tuple[tuple[str, str], ...]) -> dict[str, Protocol]:
+    """Those of the binding, while the loaded ones have these codes."""
+    known = dict(codes)
+    return {name: _described(name, known.get(name, "")) for name in binding.protocol_ids()}
 
 
 @functools.cache
