@@ -31,12 +31,15 @@ typedef struct {
     unsigned tests, failed_tests; /* so far */
     unsigned failures;            /* checks of the running test that failed */
     unsigned notes;               /* lines about failures */
+    bool drawn;                   /* an exploration that failed */
 } harness_t;
 
 static harness_t harness;
 
+/* Most lines about failures; one exploration may be drawn (explorations.h). */
+enum { HARNESS_LINES = 40, HARNESS_DRAWING = 30, HARNESS_NOTES = HARNESS_LINES - HARNESS_DRAWING };
+
 /* A line about a failure; after HARNESS_NOTES the names of the failed tests say enough. */
-enum { HARNESS_NOTES = 15 };
 static inline void __attribute__((format(printf, 1, 2)))
 harness_note(const char *format, ...)
 {
@@ -49,21 +52,6 @@ harness_note(const char *format, ...)
     (void) vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     fprintf(stderr, "# %s\n", text);
-}
-
-/* A line about what an exploration printed: its first violation, else its counts; `gpucoh verify` draws a violation. */
-static inline void
-harness_note_explored(const char *json)
-{
-    static const char before[] = "\"what\": \"";
-    const char *what = json ? strstr(json, before) : NULL;
-    const char *end = what ? strstr(what, "\", \"nodes\"") : NULL;
-    if (end) {
-        what += sizeof(before) - 1;
-        harness_note("    %.*s; gpucoh verify draws it", (int) (end - what), what);
-    } else {
-        harness_note("    %.120s ..", json ? json : "nothing");
-    }
 }
 
 static inline void

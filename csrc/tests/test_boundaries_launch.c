@@ -2,6 +2,7 @@
  * the effects of its end are complete? Are read-only buffers visible to the L1 and to lower levels? */
 #include "base/arena.h"
 #include "controller/resolve.h"
+#include "explorations.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "own_protocols.h"
@@ -316,13 +317,9 @@ the_explorers_programs_begin_with_a_launch(void)
                           .num_threads = 2,
                           .threads = mp,
                           .max_states = 200000};
-    gpc_text_t text;
-    gpc_text_init(&text);
     bank_begins = 0;
-    CHECK_EQUAL_I64(gpc_explore(&what, &text), 0);
+    EXPLORE(&what);
     CHECK_EQUAL_U64(bank_begins, 2);
-    CHECK(strstr(text.bytes, "\"complete\": true") && strstr(text.bytes, "\"violations\": []"));
-    gpc_text_free(&text);
 }
 
 /* ---- read-only buffers ------------------------------------------------------------------------------------------- */
@@ -403,19 +400,16 @@ the_explorer_marks_them_too(void)
                           .num_threads = 2,
                           .threads = one_written,
                           .max_states = 200000};
-    gpc_text_t text;
-    gpc_text_init(&text);
+    gpc_exploration_t refused;
     flags = (flags_t){0};
-    CHECK_EQUAL_I64(gpc_explore(&what, &text), 0);
+    EXPLORE(&what);
     CHECK(flags.flagged[0] > 0 && flags.flagged[1] > 0 && flags.plain[0] > 0 && flags.plain[1] > 0);
     CHECK_EQUAL_U64(flags.stores_flagged, 0);
     what.threads = written_too;
-    gpc_text_clear(&text);
-    CHECK_EQUAL_I64(gpc_explore(&what, &text), GPC_ERROR_READ_ONLY);
+    CHECK_EQUAL_I64(gpc_explore_search(&what, &refused), GPC_ERROR_READ_ONLY);
+    gpc_exploration_free(&refused);
     what.threads = written_later;
-    gpc_text_clear(&text);
-    CHECK_EQUAL_I64(gpc_explore(&what, &text), 0);
-    gpc_text_free(&text);
+    EXPLORE(&what);
 }
 
 int

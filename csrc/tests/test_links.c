@@ -1,6 +1,6 @@
 /* test_links.c: what protocols and machines declare of networks, in the whole machine: a star beside the interconnect,
  * multicasts, eight virtual networks, partitions with several ports. */
-#include "check/explore/explore.h"
+#include "explorations.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "own_protocols.h"
@@ -154,7 +154,7 @@ eight_virtual_networks_run_as_fewer_do(void)
     CHECK_EQUAL_U64(ticks_of_atomics("wide"), ticks_of_atomics("single"));
 }
 
-static uint64_t
+static uint32_t
 states_of_mp(const char *protocol)
 {
     gpc_explore_t what = {.protocol = named(protocol),
@@ -165,20 +165,13 @@ states_of_mp(const char *protocol)
                           .threads = mp,
                           .evictions = 0,
                           .max_states = 100000};
-    gpc_text_t text;
-    gpc_text_init(&text);
-    CHECK_EQUAL_I64(gpc_explore(&what, &text), 0);
-    const char *states = text.bytes ? strstr(text.bytes, "\"states\": ") : NULL;
-    CHECK(states != NULL);
-    uint64_t count = states ? strtoull(states + strlen("\"states\": "), NULL, 10) : 0;
-    gpc_text_free(&text);
-    return count;
+    return EXPLORE(&what);
 }
 
 static void
 the_explorer_takes_eight_virtual_networks(void)
 {
-    uint64_t states = states_of_mp("single");
+    uint32_t states = states_of_mp("single");
     CHECK(states > 100);
     CHECK_EQUAL_U64(states_of_mp("wide"), states);
 }

@@ -148,6 +148,21 @@ class _Drawing:
         self.rows.append("    " + f" time is {now} ".center(width, ".").rstrip())
 
 
+def node_names(found: Mapping[str, Any], program: Program) -> list[str]:
+    """Names of the nodes of a violation: cores, banks by their lines, others by their controller."""
+    lines = [_line(program, number) for number in range(len(VARIABLES))]
+    banks = sum(position == "bank" for _, position, _ in found["nodes"])
+    names = []
+    for controller, position, index in found["nodes"]:
+        if position == "core":
+            names.append(f"core {index}")
+        elif position == "bank" and banks > 1:
+            names.append(f"{controller} of {lines[index]}")
+        else:
+            names.append(controller)
+    return names
+
+
 def draw(program: Program, nodes: Sequence[str], trace: Sequence[Mapping[str, Any]]) -> str:
     """The execution as text, one step per row: the step, and at the right what it changes.
 

@@ -24,7 +24,7 @@ from gpucoh.litmus.syntax import Test, UnsupportedError
 from gpucoh.litmus.verdict import UndecidedError, Verdicts
 from gpucoh.machines import machine
 from gpucoh.machines.fields import core_name
-from gpucoh.verify.diagrams import draw
+from gpucoh.verify.diagrams import draw, node_names
 from gpucoh.verify.library import (
     DEPENDENT,
     Exploration,
@@ -35,15 +35,12 @@ from gpucoh.verify.library import (
     translate,
 )
 from gpucoh.verify.oracle import allowed_outcomes
-from gpucoh.verify.programs import Program, dependent, every_program, fenced, without_fences
+from gpucoh.verify.programs import KINDS, Program, dependent, every_program, fenced, without_fences
 from gpucoh.verify.results import Explored, Verification, Violation
 
 MOST_CORES, MOST_LINES, MOST_OPERATIONS = 4, 4, 4
 MOST_EVICTIONS, MOST_STATES = 100, 10**9
 PROGRAM_STATES = 300_000
-_KINDS = {
-    "ld": 0, "await": 0, "st": 1, "add": 2, "F": 3, "bar": 4, "exit": 5, "kernel": 6, "host_ld": 7, "host_st": 8,
-}  # fmt: skip
 
 
 def explore(
@@ -105,7 +102,7 @@ def explore(
             thread.core,
             [
                 (
-                    _KINDS[op.kind],
+                    KINDS[op.kind],
                     orders[op.order],
                     scopes[op.scope],
                     op.variable,
@@ -142,21 +139,6 @@ def explore(
     )
     result: dict[str, Any] = json.loads(text)
     return result
-
-
-def node_names(found: Mapping[str, Any], program: Program) -> list[str]:
-    """Names of the nodes of a violation: cores, banks by their lines, others by their controller."""
-    lines = ["xy", "zw"] if program.packed else list("xyzw")
-    banks = sum(position == "bank" for _, position, _ in found["nodes"])
-    names = []
-    for controller, position, index in found["nodes"]:
-        if position == "core":
-            names.append(f"core {index}")
-        elif position == "bank" and banks > 1:
-            names.append(f"{controller} of {lines[index]}")
-        else:
-            names.append(controller)
-    return names
 
 
 def _settings(program: Program, has_l1: bool) -> tuple[list[Program], list[Program]]:

@@ -22,6 +22,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 VARIABLES = "xyzw"
+#: Kinds of operations, by the core's numbers (``csrc/check/explore/explore.h``).
+KINDS = {
+    "ld": 0, "await": 0, "st": 1, "add": 2, "F": 3, "bar": 4, "exit": 5, "kernel": 6, "host_ld": 7, "host_st": 8,
+}  # fmt: skip
 #: Default order of each kind of operation.
 DEFAULT_ORDERS = {
     "ld": "WEAK",

@@ -70,13 +70,46 @@ typedef struct {
     uint32_t num_allowed, allowed_width;
 } gpc_explore_t;
 
-/* JSON: {states, transitions, depth, complete, outcomes: [[value read by each load and atomic, in order of threads],
- * ..] with final values of the variables behind them, cells: {table: [number of each of its cells that was entered]},
- * violations: [{kind, what, nodes: [[controller, position, index], ..], trace: [{kind, ..}, ..]}], at most one, by a
- * shortest path; limits: [why the search ended early, ..]}. complete: every state that the reductions leave was
- * explored, there is neither a violation nor a limit. Violations: an outcome that is not allowed; a protocol error; an
- * invariant of the protocol's monitor; a state from which the programs can never be done and all be quiet again
- * (evictions do not count as help). Two states that differ by time's passing or a renaming of equal cores are one. */
+/* Outcomes, each once: the values read by each load and atomic, in order of threads, then the variables' final values. */
+typedef struct {
+    uint32_t *rows; /* owned; of `width` values */
+    uint32_t count, capacity, width;
+} gpc_outcomes_t;
+
+/* The cells of a table that were entered at any of its controllers. */
+typedef struct {
+    const char *name; /* of the table */
+    const uint32_t *cells;
+    uint32_t count;
+} gpc_exploration_table_t;
+
+/* The result. Violations: an outcome that is not allowed; a protocol error; an invariant of the protocol's monitor; a
+ * state from which the programs can never be done and all be quiet again (evictions do not count as help). Two states
+ * that differ by time's passing or a renaming of equal cores are one. */
+typedef struct {
+    uint32_t states, depth;
+    uint64_t transitions;
+    bool complete; /* every state that the reductions leave was explored, there is neither a violation nor a limit */
+    gpc_outcomes_t outcomes;
+    gpc_exploration_table_t tables[GPC_NUM_POSITIONS * GPC_MAX_TABLES];
+    uint32_t num_tables;
+    uint32_t *cells;       /* owned: of all tables */
+    const char *violation; /* kind of the only violation, by a shortest path; NULL: none */
+    gpc_text_t what;       /* description of the violation */
+    gpc_text_t
+        trace; /* members of a JSON object: nodes: [[controller, position, index], ..], trace: [{kind, ..}, ..] */
+    uint32_t trace_moves;  /* kinds of the moves of the trace, a bit each (gpc_move_kind_t) */
+    gpc_text_t limit;      /* why the search ended early; empty: it did not */
+    gpc_failure_t failure; /* of a search that failed */
+} gpc_exploration_t;
+
+/* The caller frees the result in any case. 0, or an error, which `failure` describes. */
+GPC_MUST_CHECK int gpc_explore_search(const gpc_explore_t *what, gpc_exploration_t *out);
+void gpc_exploration_free(gpc_exploration_t *self); /* safe on a zeroed object and twice */
+/* JSON: {states, transitions, depth, complete, outcomes: [[value, ..], ..], cells: {table: [number of each of its cells
+ * that was entered]}, violations: [{kind, what, nodes, trace}], at most one, limits: [why, ..]}. */
+void gpc_exploration_print(const gpc_exploration_t *self, gpc_text_t *out);
+/* Both, as JSON; on failure, the error as plain text. */
 GPC_MUST_CHECK int gpc_explore(const gpc_explore_t *what, gpc_text_t *out);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/blocks.h"
 #include "check/explore/canonical.h"
+#include "check/explore/exploration.h"
 #include "check/explore/outcomes.h"
 #include "check/explore/states.h"
 #include "check/explore/world.h"
@@ -20,18 +21,19 @@ typedef struct {
     bool moved;                    /* the arena is not `here`: a move was tried */
     gpc_canonical_t canonical;
     gpc_moves_t moves;
-    uint64_t transitions;
-    uint32_t depth;
-    gpc_outcomes_t outcomes;
-    gpc_text_t violation; /* the first one */
-    gpc_text_t limit;     /* why the search is incomplete: a JSON string, or empty */
-    bool violated;
+    gpc_exploration_t *found; /* borrowed */
 } explorer_t;
+
+static bool
+is_violated(const explorer_t *self)
+{
+    return self->found->violation != NULL;
+}
 
 static bool
 is_bounded(const explorer_t *self)
 {
-    return self->limit.length > 0;
+    return self->found->limit.length > 0;
 }
 
 /* ---- states ------------------------------------------------------------------------------------------------------ */
@@ -48,7 +50,7 @@ discover(explorer_t *self, const gpc_state_seen_t *how, uint32_t *state)
         status = gpc_states_note(&self->states, hash, how, state, &is_new);
     }
     if (status == GPC_OK && is_new) {
-        self->depth = how->depth > self->depth ? how->depth : self->depth;
+        self->found->depth = how->depth > self->found->depth ? how->depth : self->found->depth;
         const uint8_t *image = gpc_arena_whole(&self->world.arena);
         if (!image) {
             gpc_arena_save(&self->world.arena, self->there);
@@ -62,8 +64,9 @@ discover(explorer_t *self, const gpc_state_seen_t *how, uint32_t *state)
 
 /* Replays a sequence of moves and prints it. */
 static void
-replay(explorer_t *self, const uint16_t *path, uint32_t depth, gpc_text_t *out)
+replay(explorer_t *self, const uint16_t *path, uint32_t depth)
 {
+    gpc_text_t *out = &self->found->trace;
     gpc_world_view_t before;
 
     gpc_arena_load(&self->world.arena, self->start);
@@ -73,6 +76,7 @@ replay(explorer_t *self, const uint16_t *path, uint32_t depth, gpc_text_t *out)
             return;
         }
         const gpc_move_t *move = &self->moves.list[path[i]];
+        self->found->trace_moves |= 1u << move->kind;
         gpc_world_look(&self->world, &before);
         gpc_text_add_comma(out);
         gpc_text_add(out, "{");
@@ -105,22 +109,18 @@ note_violation(explorer_t *self, uint32_t state, int last_move, const char *kind
 {
     uint16_t path[MAX_DEPTH + 1];
     uint32_t depth = gpc_states_path(&self->states, state, path);
-    gpc_text_t *out = &self->violation;
+    gpc_text_t *out = &self->found->trace;
 
-    self->violated = true;
+    self->found->violation = kind;
+    gpc_text_add(&self->found->what, "%s", what);
     if (last_move >= 0) {
         path[depth++] = (uint16_t) last_move;
     }
-    gpc_text_add(out, "{");
-    gpc_text_add_key(out, "kind");
-    gpc_text_add_string(out, kind);
-    gpc_text_add_key(out, "what");
-    gpc_text_add_string(out, what);
     print_nodes(self, out);
     gpc_text_add_key(out, "trace");
     gpc_text_add(out, "[");
-    replay(self, path, depth, out);
-    gpc_text_add(out, "]}");
+    replay(self, path, depth);
+    gpc_text_add(out, "]");
 }
 
 static const char *
@@ -146,7 +146,8 @@ note_limit(explorer_t *self, const char *format, ...)
     va_start(arguments, format);
     (void) vsnprintf(what, sizeof(what), format, arguments);
     va_end(arguments);
-    gpc_text_add_string(&self->limit, what);
+    gpc_text_clear(&self->found->limit);
+    gpc_text_add(&self->found->limit, "%s", what);
 }
 
 /* ---- outcomes ---------------------------------------------------------------------------------------------------- */
@@ -160,10 +161,10 @@ note_outcome(explorer_t *self, uint32_t state, const gpc_symmetry_t *symmetry)
     int status = gpc_outcome_read(&self->world, symmetry, row, &width);
 
     if (status == GPC_OK) {
-        status = gpc_outcomes_note(&self->outcomes, row, width, &is_new);
+        status = gpc_outcomes_note(&self->found->outcomes, row, width, &is_new);
     }
     GPC_TRY(status);
-    if (!is_new || !what->allowed || self->violated) {
+    if (!is_new || !what->allowed || is_violated(self)) {
         return GPC_OK;
     }
     if (!gpc_outcome_is_among(what->allowed, what->num_allowed, row, width)) {
@@ -292,15 +293,15 @@ follow_all(explorer_t *self, uint32_t state, uint32_t nodes, expansion_t *found)
     int status = GPC_OK;
     uint32_t next;
 
-    for (uint32_t i = 0; i < self->moves.count && status == GPC_OK && !self->violated; i++) {
+    for (uint32_t i = 0; i < self->moves.count && status == GPC_OK && !is_violated(self); i++) {
         load_here(self);
         if (!gpc_world_is_move_of(&self->world, &self->moves.list[i], nodes)) {
             continue;
         }
         bool helps = is_help(&self->moves.list[i], found->done);
         status = follow(self, state, i, &next);
-        if (status == GPC_OK && !self->violated && next != state) {
-            self->transitions++;
+        if (status == GPC_OK && !is_violated(self) && next != state) {
+            self->found->transitions++;
             found->happens |= helps;
             found->leads |= helps && next > state;
             status = helps ? gpc_states_add_edge(&self->states, next) : GPC_OK;
@@ -321,11 +322,11 @@ expand(explorer_t *self, uint32_t state)
     if (status == GPC_OK) {
         status = follow_all(self, state, nodes, &found);
     }
-    if (status == GPC_OK && !self->violated && !found.leads && others) {
+    if (status == GPC_OK && !is_violated(self) && !found.leads && others) {
         status = follow_all(self, state, others, &found);
     }
     GPC_TRY(status);
-    if (self->violated) {
+    if (is_violated(self)) {
         return GPC_OK;
     }
     gpc_states_expanded(&self->states);
@@ -356,7 +357,7 @@ search(explorer_t *self, uint64_t max_states)
     uint32_t next = 0, state;
     int status = discover(self, &first, &state);
 
-    while (status == GPC_OK && next < self->states.count && !self->violated && !is_bounded(self)) {
+    while (status == GPC_OK && next < self->states.count && !is_violated(self) && !is_bounded(self)) {
         if (self->states.count > max_states) {
             note_limit(self, "more than %llu states", (unsigned long long) max_states);
         } else if (self->states.seen[next].depth >= MAX_DEPTH - 1) {
@@ -369,7 +370,7 @@ search(explorer_t *self, uint64_t max_states)
         note_limit(self, "%s", self->world.failure.text);
         status = GPC_OK;
     }
-    if (status == GPC_OK && !self->violated) {
+    if (status == GPC_OK && !is_violated(self)) {
         status = find_trap(self);
     }
     if (status == GPC_ERROR_MEMORY) {
@@ -380,44 +381,15 @@ search(explorer_t *self, uint64_t max_states)
 
 /* ---- the result -------------------------------------------------------------------------------------------------- */
 
-/* The cells of the type's table that were entered at any of its controllers. */
-static void
-print_cells_of(const explorer_t *self, const gpc_controller_type_t *type, uint32_t table, gpc_text_t *out)
+static int
+note_result(const explorer_t *self)
 {
-    uint32_t cells = (uint32_t) type->tables[table]->num_states * type->tables[table]->num_events;
+    gpc_exploration_t *found = self->found;
 
-    gpc_text_add_key(out, type->tables[table]->name);
-    gpc_text_add(out, "[");
-    for (uint32_t cell = 0; cell < cells; cell++) {
-        uint64_t entered = 0;
-        for (uint32_t node = 0; node < self->world.nodes.count; node++) {
-            const gpc_controller_t *unit = &self->world.controllers[node];
-            entered += gpc_is_of_type(unit, type) ? unit->counts[table][cell] : 0;
-        }
-        if (entered) {
-            gpc_text_add_comma(out);
-            gpc_text_add(out, "%u", cell);
-        }
-    }
-    gpc_text_add(out, "]");
-}
-
-static void
-print_result(const explorer_t *self, gpc_text_t *out)
-{
-    gpc_text_add(out, "{\"states\": %u, \"transitions\": %llu, \"depth\": %u, \"complete\": %s, \"outcomes\": ",
-                 self->states.count, (unsigned long long) self->transitions, self->depth,
-                 self->violated || is_bounded(self) ? "false" : "true");
-    gpc_outcomes_print(&self->outcomes, out);
-    gpc_text_add(out, ", \"cells\": {");
-    for (uint32_t i = 0; self->world.protocol->controllers[i]; i++) {
-        const gpc_controller_type_t *type = self->world.protocol->controllers[i];
-        for (uint32_t table = 0; table < GPC_MAX_TABLES && type->tables[table]; table++) {
-            print_cells_of(self, type, table, out);
-        }
-    }
-    gpc_text_add(out, "}, \"violations\": [%s], \"limits\": [%s]}", self->violation.bytes ? self->violation.bytes : "",
-                 self->limit.bytes ? self->limit.bytes : "");
+    found->states = self->states.count;
+    found->complete = !is_violated(self) && !is_bounded(self);
+    GPC_TRY(gpc_exploration_note_cells(found, &self->world));
+    return found->what.failed || found->trace.failed || found->limit.failed ? GPC_ERROR_MEMORY : GPC_OK;
 }
 
 static int
@@ -454,9 +426,6 @@ free_all(explorer_t *self)
 {
     gpc_world_free(&self->world);
     gpc_states_free(&self->states);
-    gpc_outcomes_free(&self->outcomes);
-    gpc_text_free(&self->violation);
-    gpc_text_free(&self->limit);
     gpc_moves_free(&self->moves);
     free(self->start);
     free(self->here);
@@ -467,13 +436,14 @@ free_all(explorer_t *self)
 
 /* *too_small: the protocol has more messages in flight than the world has space for. */
 static int
-explore(const gpc_explore_t *what, uint32_t scale, gpc_text_t *out, bool *too_small)
+explore(const gpc_explore_t *what, uint32_t scale, gpc_exploration_t *out, bool *too_small)
 {
     explorer_t *self = gpc_block_take(sizeof(*self));
     *too_small = false;
     if (!self) {
-        return GPC_ERROR_MEMORY;
+        return gpc_fail(&out->failure, GPC_ERROR_MEMORY, "%s", gpc_error_message(GPC_ERROR_MEMORY));
     }
+    self->found = out;
     int status = gpc_world_init(&self->world, what, scale);
     if (status == GPC_OK) {
         status = check_allowed(self);
@@ -490,11 +460,11 @@ explore(const gpc_explore_t *what, uint32_t scale, gpc_text_t *out, bool *too_sm
         status = GPC_OK;
     }
     if (status == GPC_OK) {
-        print_result(self, out);
-        status = gpc_text_status(out);
-    } else {
-        gpc_text_clear(out); /* on failure: the error as plain text */
-        gpc_text_add(out, "%s", self->world.failure.code ? self->world.failure.text : gpc_error_message(status));
+        status = note_result(self);
+    }
+    if (status != GPC_OK) {
+        (void) gpc_fail(&out->failure, status, "%s",
+                        self->world.failure.code ? self->world.failure.text : gpc_error_message(status));
     }
     free_all(self);
     return status;
@@ -502,14 +472,32 @@ explore(const gpc_explore_t *what, uint32_t scale, gpc_text_t *out, bool *too_sm
 
 /* Restarts the search with more space if messages run out: a protocol may send any number of messages per access. */
 int
-gpc_explore(const gpc_explore_t *what, gpc_text_t *out)
+gpc_explore_search(const gpc_explore_t *what, gpc_exploration_t *out)
 {
     bool too_small = true;
     int status = GPC_OK;
 
+    *out = (gpc_exploration_t){0};
     for (uint32_t scale = 1; too_small; scale *= 2) {
-        gpc_text_clear(out);
+        gpc_exploration_free(out);
         status = explore(what, scale, out, &too_small);
     }
+    return status;
+}
+
+int
+gpc_explore(const gpc_explore_t *what, gpc_text_t *out)
+{
+    gpc_exploration_t found;
+    int status = gpc_explore_search(what, &found);
+
+    gpc_text_clear(out);
+    if (status == GPC_OK) {
+        gpc_exploration_print(&found, out);
+        status = gpc_text_status(out);
+    } else {
+        gpc_text_add(out, "%s", found.failure.text);
+    }
+    gpc_exploration_free(&found);
     return status;
 }

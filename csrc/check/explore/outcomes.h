@@ -7,11 +7,6 @@
 
 #define GPC_OUTCOME_MAX_WIDTH (GPC_WORLD_MAX_THREADS * GPC_WORLD_MAX_OPS + GPC_WORLD_MAX_VARIABLES)
 
-typedef struct {
-    uint32_t *rows; /* owned; of `width` values */
-    uint32_t count, capacity, width;
-} gpc_outcomes_t;
-
 void gpc_outcomes_free(gpc_outcomes_t *self); /* safe on a zeroed object and twice */
 /* The outcome of a world at rest, its threads renamed by the symmetry; `row` has GPC_OUTCOME_MAX_WIDTH values. */
 GPC_MUST_CHECK int gpc_outcome_read(gpc_world_t *world, const gpc_symmetry_t *symmetry, uint32_t *row, uint32_t *width);

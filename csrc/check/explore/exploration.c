@@ -1,0 +1,118 @@
+/* exploration.c: the result of an exploration, and its JSON. */
+#include <stdlib.h>
+
+#include "check/explore/exploration.h"
+#include "check/explore/outcomes.h"
+
+void
+gpc_exploration_free(gpc_exploration_t *self)
+{
+    gpc_outcomes_free(&self->outcomes);
+    gpc_text_free(&self->what);
+    gpc_text_free(&self->trace);
+    gpc_text_free(&self->limit);
+    free(self->cells);
+    *self = (gpc_exploration_t){0};
+}
+
+static bool
+was_entered(const gpc_world_t *world, const gpc_controller_type_t *type, uint32_t table, uint32_t cell)
+{
+    for (uint32_t node = 0; node < world->nodes.count; node++) {
+        const gpc_controller_t *unit = &world->controllers[node];
+        if (gpc_is_of_type(unit, type) && unit->counts[table][cell]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t
+cells_of(const gpc_table_t *table)
+{
+    return (uint32_t) table->num_states * table->num_events;
+}
+
+/* The cells of one table, which `cells` has room for. */
+static void
+note_table(gpc_exploration_t *self, const gpc_world_t *world, uint32_t type, uint32_t table, uint32_t *cells)
+{
+    const gpc_controller_type_t *of = world->protocol->controllers[type];
+    gpc_exploration_table_t *found = &self->tables[self->num_tables++];
+
+    *found = (gpc_exploration_table_t){.name = of->tables[table]->name, .cells = cells};
+    for (uint32_t cell = 0; cell < cells_of(of->tables[table]); cell++) {
+        if (was_entered(world, of, table, cell)) {
+            cells[found->count++] = cell;
+        }
+    }
+}
+
+int
+gpc_exploration_note_cells(gpc_exploration_t *self, const gpc_world_t *world)
+{
+    const gpc_controller_type_t *const *types = world->protocol->controllers;
+    uint32_t room = 0, used = 0;
+
+    for (uint32_t i = 0; types[i]; i++) {
+        for (uint32_t table = 0; table < GPC_MAX_TABLES && types[i]->tables[table]; table++) {
+            room += cells_of(types[i]->tables[table]);
+        }
+    }
+    self->cells = calloc(room, sizeof(*self->cells));
+    if (!self->cells) {
+        return GPC_ERROR_MEMORY;
+    }
+    for (uint32_t i = 0; types[i]; i++) {
+        for (uint32_t table = 0; table < GPC_MAX_TABLES && types[i]->tables[table]; table++) {
+            note_table(self, world, i, table, self->cells + used);
+            used += self->tables[self->num_tables - 1].count;
+        }
+    }
+    return GPC_OK;
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+static void
+print_cells(const gpc_exploration_table_t *self, gpc_text_t *out)
+{
+    gpc_text_add_key(out, self->name);
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < self->count; i++) {
+        gpc_text_add(out, i ? ", %u" : "%u", self->cells[i]);
+    }
+    gpc_text_add(out, "]");
+}
+
+static void
+print_violation(const gpc_exploration_t *self, gpc_text_t *out)
+{
+    gpc_text_add(out, "{");
+    gpc_text_add_key(out, "kind");
+    gpc_text_add_string(out, self->violation);
+    gpc_text_add_key(out, "what");
+    gpc_text_add_string(out, self->what.bytes);
+    gpc_text_add(out, ", %s}", self->trace.bytes);
+}
+
+void
+gpc_exploration_print(const gpc_exploration_t *self, gpc_text_t *out)
+{
+    gpc_text_add(out, "{\"states\": %u, \"transitions\": %llu, \"depth\": %u, \"complete\": %s, \"outcomes\": ",
+                 self->states, (unsigned long long) self->transitions, self->depth, self->complete ? "true" : "false");
+    gpc_outcomes_print(&self->outcomes, out);
+    gpc_text_add(out, ", \"cells\": {");
+    for (uint32_t i = 0; i < self->num_tables; i++) {
+        print_cells(&self->tables[i], out);
+    }
+    gpc_text_add(out, "}, \"violations\": [");
+    if (self->violation) {
+        print_violation(self, out);
+    }
+    gpc_text_add(out, "], \"limits\": [");
+    if (self->limit.length) {
+        gpc_text_add_string(out, self->limit.bytes);
+    }
+    gpc_text_add(out, "]}");
+}

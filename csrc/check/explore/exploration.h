@@ -1,0 +1,10 @@
+/* exploration.h: what the explorer adds to its result at the end. */
+#ifndef GPC_CHECK_EXPLORATION_H
+#define GPC_CHECK_EXPLORATION_H
+
+#include "check/explore/world.h"
+
+/* The cells that controllers of the world have entered. 0 or GPC_ERROR_MEMORY. */
+GPC_MUST_CHECK int gpc_exploration_note_cells(gpc_exploration_t *self, const gpc_world_t *world);
+
+#endif
