@@ -19,8 +19,8 @@ if not TYPE_CHECKING and "gpucoh" not in sys.modules:  # the package imports its
     sys.modules["gpucoh"] = types.ModuleType("gpucoh")
     sys.modules["gpucoh"].__path__ = [str(ROOT / "gpucoh")]
 
-from gpucoh.verify.diagrams import draw, node_names
-from gpucoh.verify.programs import KINDS, VARIABLES, Operation, Program, Thread
+from gpucoh.verify.diagrams import draw, node_names  # noqa: E402
+from gpucoh.verify.programs import KINDS, VARIABLES, Operation, Program, Thread  # noqa: E402
 
 ANY_NUMBER = 2**32 - 1  # of evictions
 WIDTH = 200  # of a line of text
@@ -33,9 +33,8 @@ def operation(row: list[Any]) -> Operation:
     kind = next(name for name, code in KINDS.items() if code == number)
     if kind == "ld" and value:
         kind = "await"
-    return Operation(
-        kind, variable, value, order, scope, bool(read_only), source - 1 if source else None, bool(adds)
-    )
+    older = source - 1 if source else None
+    return Operation(kind, variable, value, order, scope, bool(read_only), older, bool(adds))
 
 
 def program_of(what: Mapping[str, Any]) -> Program:
@@ -46,14 +45,13 @@ def program_of(what: Mapping[str, Any]) -> Program:
 
 def setting(what: Mapping[str, Any]) -> str:
     """Cores, lines, copies at the start, evictions, and fields of the machine."""
-    variables = what["variables"]
-    names = [VARIABLES[at : at + 2] for at in range(0, variables, 2)] if what["packed"] else VARIABLES
-    lines = [name[:variables] for name in names][: len(names) if what["packed"] else variables]
+    names = VARIABLES[: what["variables"]]
+    each = 2 if what["packed"] else 1
+    lines = [names[at : at + each] for at in range(0, len(names), each)]
     parts = [f"{what['cores']} cores", f"lines {' '.join(lines)}"]
     for core in range(what["cores"]):
-        copies = [
-            VARIABLES[n] for n in range(variables) if what["warm"] >> (core * variables + n) & 1
-        ]
+        warm = what["warm"] >> core * len(names)
+        copies = [name for number, name in enumerate(names) if warm >> number & 1]
         if copies:
             parts.append(f"core {core} begins with {' '.join(copies)}")
     if what["evictions"]:
@@ -98,4 +96,5 @@ def described(what: Mapping[str, Any]) -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join(f"#   {line}".rstrip() for line in described(json.load(sys.stdin))), file=sys.stderr)
+    for described_line in described(json.load(sys.stdin)):
+        print(f"#   {described_line}".rstrip(), file=sys.stderr)
