@@ -141,10 +141,16 @@ exploration_fail(const char *file, int line, const gpc_exploration_t *found, con
 
     (void) snprintf(text, sizeof(text), "%s: %s", expected->what->protocol->id, fault);
     harness_fail(file, line, text);
-    if (!harness.drawn && !exploration_draw(found, expected)) {
-        harness_note("    `meson test --print-errorlogs` draws it");
+    if (harness.drawn) {
+        return;
     }
     harness.drawn = true;
+    if (!exploration_draw(found, expected)) {
+        harness_note("    `meson test --print-errorlogs` draws it");
+    }
+    if (harness.notes < HARNESS_NOTES - HARNESS_NOTES_AFTER) {
+        harness.notes = HARNESS_NOTES - HARNESS_NOTES_AFTER;
+    }
 }
 
 /* ---- expectations ------------------------------------------------------------------------------------------------ */

@@ -36,8 +36,13 @@ typedef struct {
 
 static harness_t harness;
 
-/* Most lines about failures; one exploration may be drawn (explorations.h). */
-enum { HARNESS_LINES = 40, HARNESS_DRAWING = 30, HARNESS_NOTES = HARNESS_LINES - HARNESS_DRAWING };
+/* Most lines about failures. One exploration may be drawn (explorations.h), and few lines follow. */
+enum {
+    HARNESS_LINES = 40,
+    HARNESS_DRAWING = 30,
+    HARNESS_NOTES = HARNESS_LINES - HARNESS_DRAWING,
+    HARNESS_NOTES_AFTER = 4
+};
 
 /* A line about a failure; after HARNESS_NOTES the names of the failed tests say enough. */
 static inline void __attribute__((format(printf, 1, 2)))

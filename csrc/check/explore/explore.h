@@ -70,7 +70,8 @@ typedef struct {
     uint32_t num_allowed, allowed_width;
 } gpc_explore_t;
 
-/* Outcomes, each once: the values that loads and atomics read, in order of threads, then the variables' final values. */
+/* Outcomes, each once: the values that loads and atomics read, in order of threads, then the variables' final
+ * values. */
 typedef struct {
     uint32_t *rows; /* owned; of `width` values */
     uint32_t count, capacity, width;
