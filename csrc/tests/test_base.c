@@ -6,6 +6,7 @@
 #include "base/failure.h"
 #include "base/text.h"
 #include "harness.h"
+#include "json.h"
 
 static void
 an_arena_comes_back_as_it_was_saved(void)
@@ -210,6 +211,24 @@ bytes_equal_to_a_value_are_found(void)
     }
 }
 
+/* ---- json.h, which other tests read texts by --------------------------------------------------------------------- */
+
+static void
+json_is_found_by_paths(void)
+{
+    static const char json[] =
+        "{\"a, b\": [1, {\"c\": \"}\\\"]\"}, [], {}], \"c\": {\"a\": 20, \"aa\": 3}, \"d\": \"\"}";
+    CHECK_EQUAL_U64(json_count(json, ""), 3);
+    CHECK_EQUAL_U64(json_count(json, "a, b"), 4);
+    CHECK_EQUAL_U64(json_count(json, "a, b/2") + json_count(json, "a, b/3"), 0);
+    CHECK_EQUAL_U64(json_number(json, "a, b/0"), 1);
+    CHECK_EQUAL_U64(json_number(json, "c/a"), 20);
+    CHECK_EQUAL_U64(json_number(json, "c/aa"), 3);
+    CHECK(json_is(json, "a, b/1/c", "}\"]") && json_is(json, "d", ""));
+    CHECK(!json_is(json, "a, b/1/c", "}") && !json_is(json, "c/a", "20") && !json_is(json, "e", ""));
+    CHECK(!json_find(json, "c/b") && !json_find(json, "a, b/4") && !json_find(json, "c/a/b"));
+}
+
 int
 main(void)
 {
@@ -224,5 +243,6 @@ main(void)
     RUN(all_past_times_are_one);
     RUN(described_structs_print);
     RUN(bytes_equal_to_a_value_are_found);
+    RUN(json_is_found_by_paths);
     return harness_end();
 }

@@ -1,6 +1,7 @@
 /* test_statistics.c: are stalls reported by cause, latencies as histograms, and a protocol's own counters by name? The
  * prototype counts in an order hook. */
 #include "gpu_bench.h"
+#include "json.h"
 #include "protocols/registry.h"
 
 #define OWN_COUNTERS(X, P) X(P, fences, "fences seen") X(P, nothing, "never counted")
@@ -42,19 +43,6 @@ statistics(const bench_t *it)
     return text;
 }
 
-/* The value of "key" in the object "group". */
-static uint64_t
-statistic(const gpc_text_t *text, const char *group, const char *key)
-{
-    char quoted[80];
-    snprintf(quoted, sizeof quoted, "\"%s\": {", group);
-    const char *at = strstr(text->bytes, quoted);
-    snprintf(quoted, sizeof quoted, "\"%s\": ", key);
-    at = at ? strstr(at, quoted) : NULL;
-    CHECK(at != NULL);
-    return at ? strtoull(at + strlen(quoted), NULL, 10) : 0;
-}
-
 /* Runs a program of one thread under the rule. */
 static bench_t
 ran_under(const gpc_protocol_t *protocol, gpc_rule_t rule, const gpc_instruction_t *program, uint32_t count)
@@ -91,8 +79,8 @@ stalls_are_reported_by_cause(void)
 {
     bench_t it = ran(GPC_RULE_SC, fenced, GPC_COUNT_OF(fenced));
     gpc_text_t text = statistics(&it);
-    CHECK(statistic(&text, "stalls", "fence_store") > 100);
-    CHECK_EQUAL_U64(statistic(&text, "stalls", "fence"), statistic(&text, "stalls", "fence_store"));
+    CHECK(json_number(text.bytes, "stalls/fence_store") > 100);
+    CHECK_EQUAL_U64(json_number(text.bytes, "stalls/fence"), json_number(text.bytes, "stalls/fence_store"));
     gpc_text_free(&text);
     gpc_gpu_free(it.gpu);
 
@@ -100,11 +88,11 @@ stalls_are_reported_by_cause(void)
                                               OP(LOAD, R1, CONSTANT(7), NONE), OP(LOAD, R2, CONSTANT(8), NONE), EXIT};
     it = ran(GPC_RULE_SC, older, GPC_COUNT_OF(older));
     text = statistics(&it);
-    uint64_t store = statistic(&text, "stalls", "memory_order_store"),
-             load = statistic(&text, "stalls", "memory_order_load");
+    uint64_t store = json_number(text.bytes, "stalls/memory_order_store"),
+             load = json_number(text.bytes, "stalls/memory_order_load");
     CHECK(store > 100 && load > 100);
-    CHECK_EQUAL_U64(statistic(&text, "stalls", "memory_order"), store + load);
-    CHECK_EQUAL_U64(statistic(&text, "stalls", "fence"), 0);
+    CHECK_EQUAL_U64(json_number(text.bytes, "stalls/memory_order"), store + load);
+    CHECK_EQUAL_U64(json_number(text.bytes, "stalls/fence"), 0);
     gpc_text_free(&text);
     gpc_gpu_free(it.gpu);
 }
@@ -114,16 +102,16 @@ expect_order_stalls(gpc_rule_t rule, const gpc_instruction_t *program, uint32_t 
 {
     bench_t it = ran(rule, program, count);
     gpc_text_t text = statistics(&it);
-    uint64_t load_cycles = statistic(&text, "core", "order_stall_load_cycles"),
-             store_cycles = statistic(&text, "core", "order_stall_store_cycles");
-    CHECK_EQUAL_U64(statistic(&text, "core", "order_stalls_load"), loads);
-    CHECK_EQUAL_U64(statistic(&text, "core", "order_stalls_store"), stores);
-    CHECK_EQUAL_U64(statistic(&text, "core", "order_stalls_atomic"), 0);
+    uint64_t load_cycles = json_number(text.bytes, "core/order_stall_load_cycles"),
+             store_cycles = json_number(text.bytes, "core/order_stall_store_cycles");
+    CHECK_EQUAL_U64(json_number(text.bytes, "core/order_stalls_load"), loads);
+    CHECK_EQUAL_U64(json_number(text.bytes, "core/order_stalls_store"), stores);
+    CHECK_EQUAL_U64(json_number(text.bytes, "core/order_stalls_atomic"), 0);
     CHECK(loads ? load_cycles > 100 : load_cycles == 0);
     CHECK(stores ? store_cycles > 100 : store_cycles == 0);
     /* one warp: whenever it has an order stall, nothing issues */
-    CHECK_EQUAL_U64(statistic(&text, "core", "order_blocked_cycles"), load_cycles + store_cycles);
-    CHECK((strstr(text.bytes, "\"order_stall\": []") != NULL) == (loads + stores == 0));
+    CHECK_EQUAL_U64(json_number(text.bytes, "core/order_blocked_cycles"), load_cycles + store_cycles);
+    CHECK((json_count(text.bytes, "histograms/core/order_stall") == 0) == (loads + stores == 0));
     gpc_text_free(&text);
     gpc_gpu_free(it.gpu);
 }
@@ -140,6 +128,25 @@ order_stalls_last_from_the_first_refusal_to_the_issue(void)
     expect_order_stalls(GPC_RULE_RC, fenced, GPC_COUNT_OF(fenced), 0, 1);
 }
 
+static uint64_t
+bucket(const gpc_text_t *text, const char *histogram, uint32_t number)
+{
+    char path[80];
+    (void) snprintf(path, sizeof(path), "%s/%" PRIu32, histogram, number);
+    return json_number(text->bytes, path);
+}
+
+/* The first bucket that is not 0. */
+static uint32_t
+first_bucket(const gpc_text_t *text, const char *histogram)
+{
+    uint32_t number = 0, count = json_count(text->bytes, histogram);
+    while (number < count && bucket(text, histogram, number) == 0) {
+        number++;
+    }
+    return number;
+}
+
 static void
 latencies_fall_into_buckets_by_powers_of_two(void)
 {
@@ -154,11 +161,25 @@ latencies_fall_into_buckets_by_powers_of_two(void)
     bench_t it = ran(GPC_RULE_RC, fenced, GPC_COUNT_OF(fenced));
     gpc_text_t text = statistics(&it);
     /* one load of 460 or more cycles, two stores of 340 or more */
-    CHECK(strstr(text.bytes, "\"load_latency\": [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]") != NULL ||
-          strstr(text.bytes, "\"load_latency\": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]") != NULL);
-    CHECK(strstr(text.bytes, "\"store_latency\": [0, 0, 0, 0, 0, 0, 0, 0, 0, ") != NULL);
+    uint32_t first = first_bucket(&text, "histograms/core/load_latency");
+    CHECK(first == 9 || first == 10);
+    CHECK_EQUAL_U64(json_count(text.bytes, "histograms/core/load_latency"), first + 1);
+    CHECK_EQUAL_U64(bucket(&text, "histograms/core/load_latency", first), 1);
+    CHECK(first_bucket(&text, "histograms/core/store_latency") >= 9);
+    CHECK(json_count(text.bytes, "histograms/core/store_latency") > 9);
     gpc_text_free(&text);
     gpc_gpu_free(it.gpu);
+}
+
+static void
+expect_own_fences(const gpc_text_t *text, uint64_t fences)
+{
+    CHECK_EQUAL_U64(json_number(text->bytes, "counters/L1/fences"), fences);
+    CHECK_EQUAL_U64(json_number(text->bytes, "counters/L1/nothing"), 0);
+    CHECK_EQUAL_U64(json_count(text->bytes, "counters/L1"), 2);
+    CHECK_EQUAL_U64(json_count(text->bytes, "counters/L2"), 0);
+    CHECK_EQUAL_U64(json_count(text->bytes, "counters"), 2);
+    CHECK_EQUAL_U64(json_count(text->bytes, "histograms/L1"), 1);
 }
 
 static void
@@ -166,14 +187,16 @@ a_protocols_own_counts_are_reported_and_reset(void)
 {
     bench_t it = ran(GPC_RULE_RC, fenced, GPC_COUNT_OF(fenced));
     gpc_text_t text = statistics(&it);
-    CHECK(strstr(text.bytes, "\"counters\": {\"L1\": {\"fences\": 1, \"nothing\": 0}, \"L2\": {}}") != NULL);
-    CHECK(strstr(text.bytes, "\"L1\": {\"sizes\": [0, 0, 0, 0, 0, 0, 1]}") != NULL);
+    expect_own_fences(&text, 1);
+    CHECK_EQUAL_U64(first_bucket(&text, "histograms/L1/sizes"), 6);
+    CHECK_EQUAL_U64(json_count(text.bytes, "histograms/L1/sizes"), 7);
+    CHECK_EQUAL_U64(bucket(&text, "histograms/L1/sizes", 6), 1);
     gpc_text_free(&text);
     gpc_gpu_reset_statistics(it.gpu);
     text = statistics(&it);
-    CHECK(strstr(text.bytes, "\"counters\": {\"L1\": {\"fences\": 0, \"nothing\": 0}, \"L2\": {}}") != NULL);
-    CHECK(strstr(text.bytes, "\"L1\": {\"sizes\": []}") != NULL);
-    CHECK(strstr(text.bytes, "\"load_latency\": []") != NULL);
+    expect_own_fences(&text, 0);
+    CHECK_EQUAL_U64(json_count(text.bytes, "histograms/L1/sizes"), 0);
+    CHECK_EQUAL_U64(json_count(text.bytes, "histograms/core/load_latency"), 0);
     gpc_text_free(&text);
     gpc_gpu_free(it.gpu);
 }
@@ -183,11 +206,12 @@ arrays_beside_the_cache_are_reported_with_their_size_and_look_ups(void)
 {
     bench_t it = ran_under(&gpc_protocol_gpu_vini, GPC_RULE_RC, fenced, GPC_COUNT_OF(fenced));
     gpc_text_t text = statistics(&it);
-    CHECK(strstr(text.bytes, "\"storage\": {\"L1\": {}, \"L2\": {\"directory\": {\"accesses\": ") != NULL);
-    CHECK(statistic(&text, "directory", "accesses") >= 6); /* three requests and their memory's or sharers' answers */
-    CHECK_EQUAL_U64(statistic(&text, "directory", "units"), test_fermi.partitions);
-    CHECK(statistic(&text, "directory", "entries") > 0);
-    uint64_t bits = statistic(&text, "directory", "bits");
+    CHECK_EQUAL_U64(json_count(text.bytes, "storage/L1"), 0);
+    CHECK(json_number(text.bytes, "storage/L2/directory/accesses") >=
+          6); /* three requests and their memory's or sharers' answers */
+    CHECK_EQUAL_U64(json_number(text.bytes, "storage/L2/directory/units"), test_fermi.partitions);
+    CHECK(json_number(text.bytes, "storage/L2/directory/entries") > 0);
+    uint64_t bits = json_number(text.bytes, "storage/L2/directory/bits");
     CHECK(bits > test_fermi.cores && bits < 64); /* tag, state and one bit per core */
     gpc_text_free(&text);
     gpc_gpu_free(it.gpu);
