@@ -124,8 +124,9 @@ one_failure_is_drawn(void)
 {
     static const char *const parts[] = {
         "test_explorations.c:",
-        ": no-l1: outcome 1 0 _ _\n#   protocol no-l1, consistency rc\n#   program 0: st x 1; st y 1 | 1: ld y; ld x\n"
-        "#   setting 2 cores, lines x y, 3 evictions\n#   outcome: the memory model does not allow these values\n",
+        ": no-l1: outcome 1 0 _ _\n#   protocol no-l1, consistency rc\n#   program 0: st x 1; st y 1 | 1: ld y; ld x\n",
+        "ld x\n#   setting 2 cores, lines x y, 3 evictions\n#   outcome: ",
+        "#   outcome: the memory model does not allow these values\n",
         " core 0 ",
         " L2 of x ",
         "[0: st x 1]",
