@@ -10,7 +10,7 @@ typedef enum {
         GPC_NUM_TYPES
 } gpc_type_t;
 
-#define GPC_ATOMICS(X) X(ADD) X(SUB) X(MIN) X(MAX) X(AND) X(OR) X(XOR) X(EXCH) X(CAS)
+#define GPC_ATOMICS(X) X(ADD) X(SUB) X(MIN) X(MAX) X(AND) X(OR) X(XOR) X(EXCH) X(CAS) X(INC) X(DEC)
 typedef enum {
 #define X(name) GPC_ATOMIC_##name,
     GPC_ATOMICS(X)

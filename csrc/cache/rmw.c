@@ -73,6 +73,10 @@ gpc_rmw_apply(uint8_t operation, uint8_t type, uint32_t old, uint32_t operand, u
             return operand;
         case GPC_ATOMIC_CAS:
             return old == operand ? replacement : old;
+        case GPC_ATOMIC_INC:
+            return old >= operand ? 0 : old + 1;
+        case GPC_ATOMIC_DEC:
+            return old == 0 || old > operand ? operand : old - 1;
         case GPC_ATOMIC_MERGE:
             return (old & ~replacement) | (operand & replacement);
     }

@@ -22,6 +22,15 @@ typedef struct {
     gpc_alu_all_t all;
 } gpc_alu_t;
 
+/* The words of lanes: of the operands a, b and c the lower ones and the upper ones; NULL: the operand has none. */
+typedef struct {
+    const uint32_t *low[3], *high[3];
+} gpc_extended_lanes_t;
+/* GPC_ALU_LANES lanes, active or not; defined for every word. The results overlap no operand; high of a result of one
+ * word is not written. */
+typedef void (*gpc_extended_all_t)(uint32_t *restrict low, uint32_t *restrict high, const gpc_extended_lanes_t *from,
+                                   uint32_t flags);
+
 typedef enum { GPC_NO_OPERAND, GPC_VECTOR, GPC_UNIFORM, GPC_CONSTANT } gpc_operand_kind_t;
 
 typedef struct {
@@ -51,8 +60,9 @@ typedef enum {
     GPC_GROUP_FENCE,
     GPC_GROUP_BARRIER,
     GPC_GROUP_SLEEP,
-    GPC_GROUP_REPORT,  /* ASSERT PRINT */
-    GPC_GROUP_DIVISION /* integer DIV FLOORDIV MOD of a checked kernel */
+    GPC_GROUP_REPORT,   /* ASSERT PRINT */
+    GPC_GROUP_EXTENDED, /* rows that are no ALU's */
+    GPC_GROUP_DIVISION  /* integer DIV FLOORDIV MOD of a checked kernel */
 } gpc_group_t;
 
 typedef enum { GPC_UNIT_NONE, GPC_UNIT_SPECIAL, GPC_UNIT_DIVISION, GPC_UNIT_SCRATCHPAD, GPC_NUM_UNITS } gpc_unit_t;
@@ -83,6 +93,7 @@ typedef struct {
     uint32_t unit_holds; /* cycles that the instruction occupies its unit */
     uint32_t immediate, target, reconverge;
     uint32_t local_words; /* LOCAL_*: length of the array */
+    gpc_extended_all_t extended;
 } gpc_decoded_t;
 _Static_assert(offsetof(gpc_decoded_t, destination) == 64 && offsetof(gpc_decoded_t, opcode) == 128,
                "operands fill the second line");

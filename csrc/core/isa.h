@@ -45,9 +45,18 @@ typedef enum {
 #define GPC_FLAG_TO_MASK 0x0003u /* CONVERT: destination type */
 #define GPC_FLAG_IF_ZERO 0x0010u /* BRANCH */
 #define GPC_FLAG_HIGH 0x0020u    /* BALLOT, MATCH */
-/* LOAD STORE ATOMIC: a and a+1 hold a 64-bit byte address, low word first; no buffer, no bounds */
+/* LOAD STORE ATOMIC: a and a+1 hold a 64-bit byte address, low word first; `immediate` is a signed offset in bytes */
 #define GPC_FLAG_FLAT 0x0040u
+/* SHARED_*: a is a byte offset, `immediate` a signed one that is added */
+#define GPC_FLAG_BYTES 0x0080u
 #define GPC_FLAG_ATOMIC_SHIFT 8u /* ATOMIC, SHARED_ATOMIC, REDUCE: gpc_atomic_t in bits 8..11 */
+
+/* EXTENDED: of the rows of extended.def that compute floating-point numbers */
+#define GPC_FLAG_ROUND_MASK 0x0003u /* gpc_round_t */
+#define GPC_FLAG_FTZ 0x0004u        /* subnormal operands and results become zeros (core/execute/float.h) */
+#define GPC_FLAG_SAT 0x0008u        /* results are clamped to [0, 1], NaN to 0 */
+/* nearest: ties to even */
+typedef enum { GPC_ROUND_NEAREST, GPC_ROUND_ZERO, GPC_ROUND_DOWN, GPC_ROUND_UP } gpc_round_t;
 
 /* One instruction, 32 bytes, little-endian, in this order of fields: Python packs it as "<BBBBBBHHHHHIIIHH". */
 typedef struct {

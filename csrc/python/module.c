@@ -5,6 +5,8 @@
  */
 #include "python/module.h"
 
+#include "core/execute/extended.h"
+
 /* ---- the instruction set of isa.h --------------------------------------------------------------------------- */
 
 typedef struct {
@@ -43,8 +45,15 @@ static const name_t scopes[] = {
 #undef X
 };
 static const name_t flags[] = {
-    {"TO_MASK", GPC_FLAG_TO_MASK}, {"IF_ZERO", GPC_FLAG_IF_ZERO},           {"HIGH", GPC_FLAG_HIGH},
-    {"FLAT", GPC_FLAG_FLAT},       {"ATOMIC_SHIFT", GPC_FLAG_ATOMIC_SHIFT},
+    {"TO_MASK", GPC_FLAG_TO_MASK},
+    {"IF_ZERO", GPC_FLAG_IF_ZERO},
+    {"HIGH", GPC_FLAG_HIGH},
+    {"FLAT", GPC_FLAG_FLAT},
+    {"ATOMIC_SHIFT", GPC_FLAG_ATOMIC_SHIFT},
+    {"BYTES", GPC_FLAG_BYTES},
+    {"ROUND_MASK", GPC_FLAG_ROUND_MASK},
+    {"FTZ", GPC_FLAG_FTZ},
+    {"SAT", GPC_FLAG_SAT},
 };
 static const name_t operand_kinds[] = {
     {"VECTOR", GPC_OPERAND_VECTOR}, {"UNIFORM", GPC_OPERAND_UNIFORM}, {"CONSTANT", GPC_OPERAND_CONSTANT},
@@ -88,6 +97,23 @@ dict_of_operands(void)
     return dict;
 }
 
+/* Name -> number, words of d, a, b and c, unit, whether it takes flags. */
+static PyObject *
+dict_of_extended(void)
+{
+    PyObject *dict = PyDict_New();
+
+    for (uint32_t i = 0; dict != NULL && i < gpc_num_extended; i++) {
+        const gpc_extended_t *row = &gpc_extended[i];
+        if (put(dict, row->name,
+                Py_BuildValue("(IiiiiiN)", i, row->d, row->a, row->b, row->c, row->unit,
+                              PyBool_FromLong(row->takes_flags))) != 0) {
+            Py_CLEAR(dict);
+        }
+    }
+    return dict;
+}
+
 static PyObject *
 python_isa(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
@@ -97,7 +123,7 @@ python_isa(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
         return NULL;
     }
     if (put(isa, "opcodes", dict_of_names(opcodes, GPC_COUNT_OF(opcodes))) != 0 ||
-        put(isa, "operands", dict_of_operands()) != 0 ||
+        put(isa, "operands", dict_of_operands()) != 0 || put(isa, "extended", dict_of_extended()) != 0 ||
         put(isa, "types", dict_of_names(types, GPC_COUNT_OF(types))) != 0 ||
         put(isa, "atomics", dict_of_names(atomics, GPC_COUNT_OF(atomics))) != 0 ||
         put(isa, "specials", dict_of_names(specials, GPC_COUNT_OF(specials))) != 0 ||

@@ -14,12 +14,14 @@ from gpucoh.lang.ir import (
     Constant,
     Exit,
     Function,
+    Groups,
     Instruction,
     Jump,
     LocalArray,
     Operand,
     Place,
     Register,
+    operand_words,
 )
 from gpucoh.lang.program import Parameter, Program
 from gpucoh.lang.source import SourceUnit
@@ -66,13 +68,14 @@ class Assembler:
         self.units = units
         self.parameters = tuple(parameters)
         self.lanes = lanes
-        self.constants: dict[int | str, int] = {}
+        self.bank: list[int | str] = []
+        self.constants: dict[int | str, int] = {}  # the first place of each in the bank
         self.output: list[Encoded] = []
         self.starts: dict[Block, int] = {}
 
     def assemble(self) -> Program:
         """The program."""
-        gather_stored_words(self.function)
+        gather_words(self.function)
         self.joins = flow.reconvergence(self.function)
         self.uniform = uniform.analyse(self.function, self.joins)
         self._check_barriers()
@@ -85,7 +88,7 @@ class Assembler:
             vector_registers=vector_registers,
             uniform_registers=self.uniform_registers,
             shared_words=self.function.shared_words,
-            constants=tuple(self.constants),
+            constants=tuple(self.bank),
             parameters=self.parameters,
             buffers=tuple(p.name for p in self.parameters if p.kind == "buffer"),
             reports=tuple(self.function.reports),
@@ -148,8 +151,23 @@ class Assembler:
         if isinstance(operand, Register):
             kind = isa.OPERAND_UNIFORM if operand in self.uniform else isa.OPERAND_VECTOR
             return kind | self.numbers[operand]
-        key = operand.name if isinstance(operand, Argument) else operand.bits
-        return isa.OPERAND_CONSTANT | self.constants.setdefault(key, len(self.constants))
+        return isa.OPERAND_CONSTANT | self._constants((_key(operand),))
+
+    def _constants(self, keys: tuple[int | str, ...]) -> int:
+        """The place of constants that follow one another."""
+        at = self.constants.get(keys[0], len(self.bank))
+        if tuple(self.bank[at : at + len(keys)]) != keys:
+            at = len(self.bank)
+            for key in keys:
+                self.constants.setdefault(key, len(self.bank))
+                self.bank.append(key)
+        return at
+
+    def _field(self, words: list[Operand | None]) -> int:
+        """An operand of one or several words, which :func:`gather_words` has made adjacent."""
+        if len(words) < 2 or isinstance(words[0], Register):
+            return self._operand(words[0])
+        return isa.OPERAND_CONSTANT | self._constants(tuple(map(_key, words)))
 
     # ---- instructions ---------------------------------------------------------------------------
 
@@ -171,10 +189,11 @@ class Assembler:
         if instruction.array is not None and isinstance(instruction.sources[0], Constant):
             self._emit_fixed_local(instruction)
             return
-        a, b, c = (*map(self._operand, instruction.sources), *[isa.OPERAND_NONE] * 3)[:3]
+        counts = operand_words(instruction)
+        a, b, c = (*self._fields(instruction, counts), *[isa.OPERAND_NONE] * 3)[:3]
         width = 1 + len(instruction.more)
-        if instruction.op == "STORE":
-            width, c = len(instruction.sources) - 1, isa.OPERAND_NONE
+        if instruction.op in ("STORE", "ATOMIC", "SHARED_STORE", "SHARED_ATOMIC"):
+            width = counts[1]
         destination = self._operand(instruction.dest)
         if instruction.op == "MOVE" and a == destination:
             return
@@ -196,6 +215,13 @@ class Assembler:
                 bytes=instruction.type.bytes % 4,
             )
         )
+
+    def _fields(self, instruction: Instruction, counts: list[int]) -> list[int]:
+        found, first = [], 0
+        for count in counts:
+            found.append(self._field(instruction.sources[first : first + count]))
+            first += count
+        return found
 
     def _emit_fixed_local(self, instruction: Instruction) -> None:
         """An access to a local array at a constant index is a move."""
@@ -250,22 +276,52 @@ class Assembler:
         return bytes(packed)
 
 
-def gather_stored_words(function: Function) -> None:
-    """Copy the words of a wide store to a group of registers; the allocator makes most copies superfluous."""
+def _key(operand: Operand | None) -> int | str:
+    assert isinstance(operand, (Constant, Argument))
+    return operand.name if isinstance(operand, Argument) else operand.bits
+
+
+def gather_words(function: Function) -> None:
+    """Make the words of every operand and result neighbours; the allocator makes most copies superfluous.
+
+    A buffer's stored words are always copied, other words unless they are so already.
+    """
+    groups = Groups(function)
     for block in function.blocks:
         gathered: list[Instruction] = []
         for instruction in block.instructions:
-            if instruction.op == "STORE" and len(instruction.sources) > 2:
-                index, *words = instruction.sources
-                group = tuple(function.new_register() for _ in words)
-                gathered += [
-                    Instruction("MOVE", instruction.type, register, [word], instruction.place)
-                    for register, word in zip(group, words, strict=True)
-                ]
-                function.groups.append(group)
-                instruction.sources = [index, *group]
+            place, type, first = instruction.place, instruction.type.loaded, 0
+            for count in operand_words(instruction):
+                words = instruction.sources[first : first + count]
+                copies = instruction.op == "STORE" and not instruction.flags & isa.FLAG_FLAT
+                if count > 1 and (copies or not groups.adjacent(words)):
+                    group = tuple(function.new_register() for _ in words)
+                    gathered += [
+                        Instruction("MOVE", type, register, [word], place)
+                        for register, word in zip(group, words, strict=True)
+                    ]
+                    function.groups.append(group)
+                    instruction.sources[first : first + count] = group
+                first += count
             gathered.append(instruction)
+            results = instruction.defined
+            if len(results) > 1 and not groups.adjacent(results):
+                group = tuple(function.new_register() for _ in results)
+                function.groups.append(group)
+                instruction.dest, instruction.more = group[0], group[1:]
+                gathered += [
+                    Instruction("MOVE", type, register, [word], place)
+                    for register, word in zip(results, group, strict=True)
+                ]
         block.instructions = gathered
+
+
+def _rounding(flags: int) -> str:
+    """The flags of an extended instruction as text: "rz.ftz"."""
+    modes = {bits: mode.lower() for mode, bits in isa.ROUNDINGS.items()}
+    parts = [modes[flags & isa.FLAG_ROUND_MASK]] if flags & isa.FLAG_ROUND_MASK else []
+    parts += ["ftz"] * bool(flags & isa.FLAG_FTZ) + ["sat"] * bool(flags & isa.FLAG_SAT)
+    return ".".join(parts)
 
 
 def disassemble(program: Program) -> str:
@@ -277,8 +333,8 @@ def disassemble(program: Program) -> str:
             return f"v{number}" if words == 1 else f"v{number}..v{number + words - 1}"
         if bits & isa.OPERAND_KIND == isa.OPERAND_UNIFORM:
             return f"u{number}"
-        constant = program.constants[number]
-        return constant if isinstance(constant, str) else hex(constant)
+        constants = program.constants[number : number + words]
+        return ":".join(x if isinstance(x, str) else hex(x) for x in constants)
 
     title = (
         f"{program.name}: {program.instructions} instructions, {program.vector_registers} vector and "
@@ -306,12 +362,23 @@ def disassemble(program: Program) -> str:
         ) = fields
         name = isa.OPCODE_NAMES[opcode]
         operands = ((destination, width), (a, 1), (b, width), (c, 1))
+        flat = flags & isa.FLAG_FLAT and name in ("LOAD", "STORE", "ATOMIC")
+        if name == "EXTENDED":
+            name, row = isa.EXTENDED_NAMES[immediate], isa.EXTENDED_ROWS[immediate]
+            name += "." + _rounding(flags) if flags else ""
+            operands = ((destination, row.d), (a, row.a), (b, row.b), (c, row.c))
+        elif flat:
+            operands = ((destination, width), (a, 2), (b, width), (c, width))
+        elif name == "SHUFFLE":
+            operands = ((destination, width), (a, 1), (b, 1), (c, 1))
         parts = [operand(bits, words) for bits, words in operands if bits != isa.OPERAND_NONE]
         if name == "SPECIAL":
             parts.append(isa.SPECIAL_NAMES[immediate])
         elif name in ("LOAD", "STORE", "ATOMIC", "FENCE"):
             name += f".{width}" if width > 1 else ""  # words
-            if name != "FENCE":
+            if flat:
+                parts.append(f"{immediate - (immediate >> 31 << 32):+}")
+            elif name != "FENCE":
                 parts.append(program.buffers[immediate])
             parts.append(f"{isa.ORDER_NAMES[order]}.{isa.SCOPE_NAMES[scope]}".lower())
         elif "SHARED" in name or "LOCAL" in name:

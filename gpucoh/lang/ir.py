@@ -7,7 +7,7 @@ optimiser relies on that. Words are untyped; each instruction names the type tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gpucoh.lang import isa
@@ -62,7 +62,10 @@ class LocalArray:
 
 @dataclass(eq=False)
 class Instruction:
-    """One instruction; ``sources`` are the fields a, b, c in order (None: the field is not used)."""
+    """One instruction; ``sources`` are the fields a, b, c in order (None: the field is not used).
+
+    A field of several words has a source for each, lower words first: those of :func:`operand_words`.
+    """
 
     op: str
     type: Element
@@ -77,7 +80,7 @@ class Instruction:
     bound: int = 0  # SHARED_ATOMIC: the array's elements
     more: tuple[
         Register, ...
-    ] = ()  # LOAD of several words: the registers of those behind the first
+    ] = ()  # a result of several words: the registers of those behind the first
     uniform: bool = False  # set by the analysis: executed once per warp
 
     @property
@@ -183,8 +186,58 @@ class Function:
         return found
 
 
+def operand_words(instruction: Instruction) -> list[int]:
+    """The number of words of each field of an instruction's sources."""
+    op, flags, count = instruction.op, instruction.flags, len(instruction.sources)
+    if op == "EXTENDED":
+        return list(isa.EXTENDED_ROWS[instruction.immediate].words)
+    first = 2 if op in ("LOAD", "STORE", "ATOMIC") and flags & isa.FLAG_FLAT else 1
+    if op == "STORE" or (op == "SHARED_STORE" and flags & isa.FLAG_BYTES):
+        return [first, count - first]
+    if op in ("ATOMIC", "SHARED_ATOMIC"):
+        two = flags >> isa.FLAG_ATOMIC_SHIFT == isa.ATOMICS["CAS"]
+        return [first, *[(count - first) // 2] * 2] if two else [first, count - first]
+    return [first, *[1] * (count - first)] if count else []
+
+
+class Groups:
+    """The groups of registers of a function: which words are neighbours."""
+
+    def __init__(self, function: Function) -> None:
+        self.places: dict[Register, list[tuple[tuple[Register, ...], int]]] = {}
+        for group in function.groups:
+            for k, register in enumerate(group):
+                self.places.setdefault(register, []).append((group, k))
+
+    def adjacent(self, words: Sequence[Operand | None]) -> bool:
+        """Whether the words are registers of one group, in its order, or all in the constant bank."""
+        first = words[0]
+        if not isinstance(first, Register):
+            return not any(isinstance(word, Register) for word in words)
+        return len(words) == 1 or any(
+            group[k : k + len(words)] == tuple(words) for group, k in self.places.get(first, ())
+        )
+
+    def replace(
+        self, instruction: Instruction, better: Callable[[Operand | None], Operand | None]
+    ) -> bool:
+        """Replace sources, those of a field of several words only if the new ones are adjacent. Whether any was."""
+        sources, changed, first = instruction.sources, False, 0
+        for count in operand_words(instruction):
+            words = sources[first : first + count]
+            found = [better(word) for word in words]
+            alone = count == 1 or (
+                instruction.op == "STORE" and not instruction.flags & isa.FLAG_FLAT
+            )
+            if found != words and (alone or self.adjacent(found)):
+                sources[first : first + count] = found
+                changed = True
+            first += count
+        return changed
+
+
 #: Instructions whose only effect is their destination, which depends only on the sources.
-PURE = frozenset(name for name, group in isa.GROUPS.items() if group == "ALU")
+PURE = frozenset(name for name, group in isa.GROUPS.items() if group in ("ALU", "EXTENDED"))
 #: Instructions that may be dropped if their destination is unused (reading the clock has no effect).
 REMOVABLE = PURE | {"SPECIAL", "LOCAL_LOAD", "ANY", "ALL", "BALLOT", "SHUFFLE", "MATCH", "REDUCE"}
 #: Votes: one result for the whole warp, for any sources.

@@ -1,13 +1,14 @@
 """The instruction set of csrc/core/isa.h: names in order, flags, packing.
 
-The operations are those of operations.def, which the core reads too. Tests compare every list with the header and with
-the built core.
+The operations are those of operations.def and extended.def, which the core reads too. Tests compare every list with the
+header and with the built core.
 """
 
 from __future__ import annotations
 
 import re
 import struct
+from dataclasses import dataclass
 from pathlib import Path
 
 # An operation of operations.def, which the C core reads too.
@@ -16,8 +17,51 @@ _TEXT = Path(__file__).with_name("operations.def").read_text(encoding="utf-8")
 #: Operation -> the group of its function in the core.
 GROUPS: dict[str, str] = dict(_OPERATION.findall(_TEXT))
 OPCODE_NAMES = list(GROUPS)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of extended.def: an operation of the opcode EXTENDED.
+
+    Attributes
+    ----------
+    number : int
+        ``immediate`` of its instructions.
+    d, a, b, c : int
+        Words of the result and of each operand: 1, 2, or 0 if the row has no such operand.
+    unit : str
+        What it occupies: NONE, SPECIAL or DIVISION.
+    takes_flags : bool
+        Whether its instructions may round otherwise, flush subnormals or saturate.
+    """
+
+    number: int
+    d: int
+    a: int
+    b: int
+    c: int
+    unit: str
+    takes_flags: bool
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """Words of the operands that there are, in order."""
+        return tuple(words for words in (self.a, self.b, self.c) if words)
+
+
+_ROW = re.compile(
+    r"^(WORD|FLOAT|WIDE|WIDE_FLOAT)\((\w+), (\d), (\d), (\d), (\d), (\w+), ", re.MULTILINE
+)
+_ROWS = _ROW.findall(Path(__file__).with_name("extended.def").read_text(encoding="utf-8"))
+#: Name -> row of extended.def, in its order.
+EXTENDED: dict[str, Row] = {
+    name: Row(k, int(d), int(a), int(b), int(c), unit, kind.endswith("FLOAT"))
+    for k, (kind, name, d, a, b, c, unit) in enumerate(_ROWS)
+}
+EXTENDED_NAMES = list(EXTENDED)
+EXTENDED_ROWS = list(EXTENDED.values())
 TYPE_NAMES = ["I32", "U32", "F32"]
-ATOMIC_NAMES = ["ADD", "SUB", "MIN", "MAX", "AND", "OR", "XOR", "EXCH", "CAS"]
+ATOMIC_NAMES = ["ADD", "SUB", "MIN", "MAX", "AND", "OR", "XOR", "EXCH", "CAS", "INC", "DEC"]
 SPECIAL_NAMES = [
     "THREAD_X",
     "THREAD_Y",
@@ -57,6 +101,12 @@ FLAG_TO_MASK = 0x0003
 FLAG_IF_ZERO = 0x0010
 FLAG_HIGH = 0x0020
 FLAG_FLAT = 0x0040
+FLAG_BYTES = 0x0080
+FLAG_ROUND_MASK = 0x0003
+FLAG_FTZ = 0x0004
+FLAG_SAT = 0x0008
+#: Rounding mode -> bits of FLAG_ROUND_MASK: to nearest even, towards zero, minus infinity, plus infinity.
+ROUNDINGS = {"RN": 0, "RZ": 1, "RM": 2, "RP": 3}
 FLAG_ATOMIC_SHIFT = 8
 
 #: One instruction: opcode type order scope width spare flags destination a b c immediate target reconverge line file.

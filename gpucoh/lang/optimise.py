@@ -12,6 +12,7 @@ from gpucoh.lang.ir import (
     Branch,
     Constant,
     Function,
+    Groups,
     Instruction,
     Jump,
     LocalArray,
@@ -121,13 +122,10 @@ def propagate(function: Function) -> bool:
         return operand
 
     changed = False
+    groups = Groups(function)
     for block in function.blocks:
         for instruction in block.instructions:
-            for k, operand in enumerate(instruction.sources):
-                better = final(operand)
-                if better is not operand:
-                    instruction.sources[k] = better
-                    changed = True
+            changed |= groups.replace(instruction, final)
         if isinstance(block.terminator, Branch):
             condition = final(block.terminator.condition)
             assert condition is not None
@@ -142,6 +140,7 @@ class _Numbering:
     def __init__(self, function: Function) -> None:
         self.single = {r for r, places in function.definitions().items() if len(places) == 1}
         self.children = flow.dominator_children(function)
+        self.groups = Groups(function)
         self.changed = False
 
     def walk(self, entry: Block) -> None:
@@ -159,11 +158,12 @@ class _Numbering:
     def _block(self, block: Block, known: dict[object, Register]) -> None:
         local: dict[object, Register] = {}
         copies: dict[Register, Operand] = {}
+
+        def copied(source: Operand | None) -> Operand | None:
+            return copies.get(source, source) if isinstance(source, Register) else source
+
         for instruction in block.instructions:
-            for k, source in enumerate(instruction.sources):
-                if isinstance(source, Register) and source in copies:
-                    instruction.sources[k] = copies[source]
-                    self.changed = True
+            self.changed |= self.groups.replace(instruction, copied)
             self._simplify(instruction)
             dest = instruction.dest
             if dest is None:
@@ -177,7 +177,8 @@ class _Numbering:
                     instruction.immediate = instruction.flags = 0
                     self.changed = True
                     key = None
-            self._forget(dest, local, copies)
+            for register in instruction.defined:
+                self._forget(register, local, copies)
             if instruction.op == "MOVE":
                 source = instruction.sources[0]
                 if source is not dest and source is not None:
@@ -205,16 +206,21 @@ class _Numbering:
     def _key(self, instruction: Instruction) -> object:
         if instruction.op == "SPECIAL" and instruction.type is not U32:  # u32: the clock
             return ("SPECIAL", instruction.type, instruction.immediate, ())
-        if instruction.op not in PURE or instruction.op == "MOVE":
+        if instruction.op not in PURE or instruction.op == "MOVE" or instruction.more:
             return None
         sources = tuple(instruction.sources)
         if instruction.op in COMMUTATIVE and instruction.type is not F32:
             sources = tuple(sorted(sources, key=repr))
-        return (instruction.op, instruction.type, instruction.flags, sources)
+        return (
+            instruction.op,
+            instruction.type,
+            (instruction.flags, instruction.immediate),
+            sources,
+        )
 
     def _simplify(self, instruction: Instruction) -> None:
         """Fold constants and identities in place."""
-        if instruction.op not in PURE or instruction.op == "MOVE":
+        if instruction.op not in PURE or instruction.op in ("MOVE", "EXTENDED"):
             return
         words = [source.bits for source in instruction.sources if isinstance(source, Constant)]
         result: Operand | None = None
@@ -296,13 +302,13 @@ def remove_dead(function: Function) -> bool:
         kept: list[Instruction] = []
         for instruction in reversed(block.instructions):
             dest = instruction.dest
-            unread = dest is not None and not alive >> dest.number & 1
+            unread = dest is not None and not alive & live.defines(instruction)
             copy_of_itself = instruction.op == "MOVE" and instruction.sources[0] is dest
             if copy_of_itself or (unread and instruction.op in REMOVABLE):
                 changed = True
                 continue
             if unread and instruction.op == "ATOMIC":
-                instruction.dest = None
+                instruction.dest, instruction.more = None, ()
             alive = (alive & ~live.defines(instruction)) | live.uses(instruction)
             kept.append(instruction)
         block.instructions = kept[::-1]

@@ -9,6 +9,9 @@ void gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d);
 /* GPC_ISSUED, or the failure of a lane that divides by 0; the division itself is gpc_core_issue_alu's. */
 GPC_MUST_CHECK int gpc_core_check_division(const gpc_issue_t *x, const gpc_decoded_t *d);
 
+/* extended.c: sets its destination's readiness. */
+void gpc_core_issue_extended(const gpc_issue_t *x, const gpc_decoded_t *d);
+
 /* movement.c */
 void gpc_core_issue_movement(const gpc_issue_t *x, const gpc_decoded_t *d);
 GPC_MUST_CHECK int gpc_core_issue_local(gpc_issue_t *x, const gpc_decoded_t *d);

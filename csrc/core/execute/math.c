@@ -43,13 +43,10 @@ nearest(double x)
     return (int32_t) (x >= 0 ? x + 0.5 : x - 0.5);
 }
 
-/* e to the x, |x| <= 104. */
-static double
-exponential(double x)
+/* e to the r times 2 to the k, |r| <= ln 2 / 2: the Taylor series to r^11, whose remainder is below 2^-50. */
+static inline double
+scaled_exponential(double r, int32_t k)
 {
-    int32_t k = nearest(x * LOG2_E);
-    double r = (x - k * LN2_HIGH) - k * LN2_LOW;
-    /* Taylor series to r^11, |r| <= ln 2 / 2: the remainder is below 2^-50. */
     double p = 1.0 / 39916800.0;
     p = p * r + 1.0 / 3628800.0;
     p = p * r + 1.0 / 362880.0;
@@ -63,6 +60,14 @@ exponential(double x)
     p = p * r + 1.0;
     p = p * r + 1.0;
     return p * double_of_bits((uint64_t) (1023 + k) << 52);
+}
+
+/* e to the x, |x| <= 104. */
+static double
+exponential(double x)
+{
+    int32_t k = nearest(x * LOG2_E);
+    return scaled_exponential((x - k * LN2_HIGH) - k * LN2_LOW, k);
 }
 
 /* e to the x, rounded to f32; x is no NaN. */
@@ -83,6 +88,22 @@ float
 gpc_math_exp(float x)
 {
     return x != x ? nan_f32() : rounded_exponential((double) x);
+}
+
+float
+gpc_math_exp2(float x)
+{
+    if (x != x) {
+        return nan_f32();
+    }
+    if (x >= 128.0f) {
+        return infinity_f32();
+    }
+    if (x < -150.0f) {
+        return 0.0f;
+    }
+    int32_t k = nearest((double) x);
+    return (float) scaled_exponential(((double) x - k) * (LN2_HIGH + LN2_LOW), k);
 }
 
 /* Of a finite x > 0. */
@@ -123,6 +144,18 @@ gpc_math_log(float x)
         return -infinity_f32();
     }
     return x == infinity_f32() ? x : (float) logarithm(x);
+}
+
+float
+gpc_math_log2(float x)
+{
+    if (x != x || x < 0.0f) {
+        return nan_f32();
+    }
+    if (x == 0.0f) {
+        return -infinity_f32();
+    }
+    return x == infinity_f32() ? x : (float) (logarithm(x) * LOG2_E);
 }
 
 /* Whether a finite y is a whole number, and whether it is odd. */

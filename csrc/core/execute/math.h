@@ -26,11 +26,13 @@ gpc_f32_bits(float value)
 /* a * b + c, rounded once. */
 float gpc_math_fma(float a, float b, float c);
 
-/* Within 2 ulp of the true value over all of f32 (in fact within 0.51: computed in double and rounded once). NaN, log
- * and rsqrt of a negative number, and sin, cos and tan of an infinity give NaN. Zeros, infinities, NaN and negative
- * bases of pow as in C (IEEE 754): pow(x, 0) and pow(1, y) are 1 for any x and y. */
+/* Within 2 ulp of the true value over all of f32 (in fact within 0.51: computed in double and rounded once). NaN, log,
+ * log2 and rsqrt of a negative number, and sin, cos and tan of an infinity give NaN. Zeros, infinities, NaN and
+ * negative bases of pow as in C (IEEE 754): pow(x, 0) and pow(1, y) are 1 for any x and y. */
 float gpc_math_exp(float x);
 float gpc_math_log(float x);
+float gpc_math_exp2(float x);
+float gpc_math_log2(float x);
 float gpc_math_sin(float x);
 float gpc_math_cos(float x);
 float gpc_math_tan(float x);

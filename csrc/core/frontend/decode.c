@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/execute/alu.h"
+#include "core/execute/extended.h"
 #include "core/frontend/frontend.h"
 
 static gpc_operand_t
@@ -85,6 +86,32 @@ add_waits(gpc_decoded_t *d, const gpc_core_launch_t *launch, gpc_operand_t opera
     }
 }
 
+/* An operation of single words without flags is an ALU's. */
+static void
+decode_extended(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *launch,
+                const gpc_machine_t *machine)
+{
+    const gpc_extended_t *row = &gpc_extended[in->immediate];
+    uint32_t lanes = machine->lanes_per_warp;
+    bool wide = gpc_alu_host_is_wide();
+    d->unit = row->unit;
+    d->width = row->d;
+    d->destination = decode_operand(in->destination, lanes);
+    d->a = decode_operand(in->a, lanes);
+    d->b = row->b != 0 ? decode_operand(in->b, lanes) : no_operand;
+    d->c = row->c != 0 ? decode_operand(in->c, lanes) : no_operand;
+    d->extended = wide ? row->wide : row->all;
+    if (row->alu.one != NULL && in->flags == 0) {
+        d->group = GPC_GROUP_ALU;
+        d->alu = wide ? row->wide_alu : row->alu;
+    }
+    decode_timing(d, machine);
+    add_waits(d, launch, d->destination, row->d);
+    add_waits(d, launch, d->a, row->a);
+    add_waits(d, launch, d->b, row->b);
+    add_waits(d, launch, d->c, row->c);
+}
+
 static gpc_access_kind_t
 access_kind(uint8_t opcode)
 {
@@ -133,6 +160,10 @@ decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *l
     d->immediate = in->immediate;
     d->target = in->target;
     d->reconverge = in->reconverge;
+    if (in->opcode == GPC_OP_EXTENDED) {
+        decode_extended(d, in, launch, machine);
+        return;
+    }
     decode_timing(d, machine);
     if (in->opcode == GPC_OP_ATOMIC || in->opcode == GPC_OP_SHARED_ATOMIC) {
         if (d->atomic != GPC_ATOMIC_CAS) {
@@ -153,11 +184,11 @@ decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *l
     add_waits(d, launch, d->c, 1);
 }
 
-/* An integer division of a checked kernel. */
+/* An integer division of a checked kernel; of an extended one the result of a division by 0 is defined. */
 static void
 check_division(gpc_decoded_t *d)
 {
-    if (d->unit == GPC_UNIT_DIVISION && d->type != GPC_F32) {
+    if (d->unit == GPC_UNIT_DIVISION && d->opcode != GPC_OP_EXTENDED && d->type != GPC_F32) {
         d->group = GPC_GROUP_DIVISION;
     }
 }

@@ -56,8 +56,20 @@ set_destinations(const gpc_decoded_t *d, uint8_t *of, uint8_t value)
 static bool
 is_function(const gpc_decoded_t *d)
 {
-    return d->group == GPC_GROUP_ALU || d->group == GPC_GROUP_DIVISION ||
+    return d->group == GPC_GROUP_ALU || d->group == GPC_GROUP_DIVISION || d->group == GPC_GROUP_EXTENDED ||
            (d->group == GPC_GROUP_MOVEMENT && d->opcode == GPC_OP_SPECIAL && d->immediate != GPC_SPECIAL_CLOCK);
+}
+
+/* Whether the loop gives each destination one value. */
+static bool
+changes_once(const gpc_loop_t *loop, const gpc_decoded_t *d)
+{
+    for (uint32_t i = 0; i < destinations_of(d); i++) {
+        if (loop->changes[d->waits[i]] != CHANGES_ONCE) {
+            return false;
+        }
+    }
+    return destinations_of(d) != 0 && !reads_any(d, loop->changes, CHANGES_ONCE);
 }
 
 /* A register that the loop writes once, from registers that it does not change, keeps its value. */
@@ -75,9 +87,8 @@ find_changes(const gpc_loop_t *loop)
         again = false;
         for (uint32_t pc = loop->first; pc <= loop->last; pc++) {
             const gpc_decoded_t *d = &code[pc];
-            if (destinations_of(d) == 1 && loop->changes[d->waits[0]] == CHANGES_ONCE &&
-                !reads_any(d, loop->changes, CHANGES_ONCE)) {
-                loop->changes[d->waits[0]] = CHANGES_NOT;
+            if (changes_once(loop, d)) {
+                set_destinations(d, loop->changes, CHANGES_NOT);
                 again = true;
             }
         }

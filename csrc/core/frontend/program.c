@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/execute/alu.h"
+#include "core/execute/extended.h"
 #include "core/state.h"
 
 static const char *const names[GPC_NUM_OPCODES] = {
@@ -175,6 +176,36 @@ check_operands(const check_t *x)
     return status;
 }
 
+/* Each operand has the words that its row names. */
+static int
+check_extended(const check_t *x)
+{
+    const gpc_instruction_t *at = x->at;
+    if (at->immediate >= gpc_num_extended) {
+        return refuse(x, "unknown extended operation");
+    }
+    const gpc_extended_t *row = &gpc_extended[at->immediate];
+    const uint16_t operands[3] = {at->a, at->b, at->c};
+    const uint8_t words[3] = {row->a, row->b, row->c};
+    if ((at->flags & ~(row->takes_flags ? GPC_FLAG_ROUND_MASK | GPC_FLAG_FTZ | GPC_FLAG_SAT : 0u)) != 0) {
+        return refuse(x, "the extended operation does not take these flags");
+    }
+    if (at->width != row->d || is_kind(at->destination, GPC_OPERAND_CONSTANT)) {
+        return refuse(x, "the destination must be as many registers as the extended operation's result has words");
+    }
+    GPC_TRY(check_operand(x, 'd', at->destination, row->d));
+    for (uint32_t k = 0; k < 3; k++) {
+        if (words[k] == 0) {
+            continue;
+        }
+        GPC_TRY(check_operand(x, (char) ('a' + k), operands[k], words[k]));
+        if (is_kind(at->destination, GPC_OPERAND_UNIFORM) && !is_even(operands[k])) {
+            return refuse(x, "the destination is uniform and a source is a vector register");
+        }
+    }
+    return GPC_OK;
+}
+
 static int
 check_array_length(const check_t *x, uint16_t operand)
 {
@@ -276,6 +307,8 @@ check_by_opcode(const check_t *x)
             return is_kind(at->b, GPC_OPERAND_CONSTANT) ? GPC_OK : refuse(x, "array length must be a constant");
         case GPC_OP_LOCAL_STORE:
             return is_kind(at->c, GPC_OPERAND_CONSTANT) ? GPC_OK : refuse(x, "array length must be a constant");
+        case GPC_OP_EXTENDED:
+            return check_extended(x);
         case GPC_OP_SPECIAL:
             return at->immediate < GPC_NUM_SPECIALS ? GPC_OK : refuse(x, "unknown special register");
         case GPC_OP_LANES:

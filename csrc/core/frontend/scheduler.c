@@ -227,6 +227,9 @@ execute(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
             return gpc_core_issue_barrier(x, d);
         case GPC_GROUP_REPORT:
             return gpc_core_issue_report(x, d);
+        case GPC_GROUP_EXTENDED:
+            gpc_core_issue_extended(x, d);
+            return GPC_ISSUED;
         case GPC_GROUP_SLEEP:
             issue_sleep(x, d);
             return GPC_ISSUED;

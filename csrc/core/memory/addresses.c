@@ -36,10 +36,11 @@ find_flat_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t la
     uint32_t room_low[GPC_MAX_LANES], room_high[GPC_MAX_LANES];
     gpc_operand_t second = gpc_operand_next(x, d->a, 1);
     uint32_t size = d->width * gpc_element_bytes(d->narrow.bytes);
+    gpc_address_t offset = (gpc_address_t) (int64_t) (int32_t) d->immediate;
     const uint32_t *low = gpc_operand_lanes(x, &d->a, room_low), *high = gpc_operand_lanes(x, &second, room_high);
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t l = gpc_lowest_bit(lanes);
-        addresses[l] = (gpc_address_t) high[l] << 32 | low[l];
+        addresses[l] = ((gpc_address_t) high[l] << 32 | low[l]) + offset;
         if (addresses[l] % size != 0) {
             char who[120];
             return gpc_fail(x->base->cores->failure, GPC_ERROR_ADDRESS,
