@@ -43,11 +43,11 @@ ALLOCATION = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_mem
 # loop, except for the data of monitors, the race detector and the profile.
 MAY_ALLOCATE = {
     "base/arena.c", "base/blocks.c", "base/stock.c", "base/text.c", "core/frontend/decode.c",
-    "core/frontend/dispatch.c", "core/frontend/polling.c", "core/frontend/program.c", "fabric/memory.c",
-    "fabric/network.c", "fabric/topology.c", "engine/wheel.c", "machine/gpu.c", "machine/host.c", "check/pages.c",
-    "check/explore/canonical.c", "check/explore/exploration.c", "check/explore/explorer.c", "check/explore/outcomes.c",
-    "check/explore/states.c",
-    "check/explore/world_moves.c", "check/monitor/logical.c", "check/monitor/monitor.c",
+    "core/frontend/dispatch.c", "core/frontend/polling.c", "core/frontend/program.c", "core/frontend/ranges.c",
+    "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c", "machine/gpu.c", "machine/host.c",
+    "check/pages.c", "check/explore/canonical.c", "check/explore/exploration.c", "check/explore/explorer.c",
+    "check/explore/outcomes.c", "check/explore/states.c", "check/explore/world_moves.c", "check/monitor/logical.c",
+    "check/monitor/monitor.c",
     "check/monitor/monitor_values.c", "check/monitor/shadow.c", "check/profile/profile.c", "check/race/race.c",
     "check/race/race_words.c", "check/race/view.c", "check/trace/trace.c",
 }  # fmt: skip

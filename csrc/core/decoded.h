@@ -107,6 +107,12 @@ typedef struct {
     uint32_t stride; /* to the core's next warp */
 } gpc_front_t;
 
+/* An array: [begin, end). */
+typedef struct {
+    gpc_address_t begin, end;
+    uint32_t buffer; /* of the launch; GPC_NONE: an allocation that the host does not name */
+} gpc_range_t;
+
 typedef struct {
     gpc_launch_t launch; /* with owned copies of what it points to */
     gpc_decoded_t *code;
@@ -119,6 +125,8 @@ typedef struct {
     uint32_t lanes;                       /* per warp */
     gpc_lanes_t all_lanes;
     uint64_t may_be_even; /* bit: a vector register; registers of local arrays, which are indexed, cannot be even */
+    gpc_range_t *ranges;  /* owned; [num_ranges], by address; NULL: the program has no access by address */
+    uint32_t num_ranges, last_range; /* the last one is where an access was found last */
     gpc_cycle_t begin;
 } gpc_core_launch_t;
 

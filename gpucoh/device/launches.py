@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gpucoh.base.errors import ConfigError, Error, KernelError
@@ -60,6 +60,19 @@ def slots_of(
     if any(parameter.readonly for parameter in program.parameters):
         _check_aliases(program.name, slots)
     return slots
+
+
+def arrays_behind(
+    arrays: Iterable[Array], slots: Sequence[tuple[int, int, bool, str, int]]
+) -> list[tuple[int, int, bool, str, int]]:
+    """The other arrays, which accesses by address may reach, as further buffers; messages name them."""
+    given = {address for address, *_ in slots}
+    others = {array.address: array for array in list(arrays) if not array._freed}
+    return [
+        (address, array.size, False, array.name or f"array at {address:#x}", array.dtype.itemsize)
+        for address, array in sorted(others.items())
+        if address not in given
+    ]
 
 
 def _check_aliases(kernel: str, slots: Sequence[tuple[int, int, bool, str, int]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -14,7 +15,8 @@ from gpucoh.base.clock import Clock
 from gpucoh.base.doors import door
 from gpucoh.base.errors import KernelError, SimulationError
 from gpucoh.base.wording import natural
-from gpucoh.device.launches import located, slots_of
+from gpucoh.device.arrays import Array
+from gpucoh.device.launches import arrays_behind, located, slots_of
 from gpucoh.device.observing import Observing
 from gpucoh.lang.program import Program
 from gpucoh.machines import PLACEMENTS
@@ -42,6 +44,7 @@ class Launching(Observing):
     """The part of :class:`gpucoh.GPU` that runs launches."""
 
     deadlock_after: int
+    _arrays: weakref.WeakSet[Array]
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,6 +96,7 @@ class Launching(Observing):
             if self._tracer:
                 self._tracer.begin_launch(program, slots)
             core.deadlock_after(cycles)
+            slots += arrays_behind(self._arrays, slots) if program.takes_addresses else []
             core.launch(
                 program.name,
                 program.code,

@@ -167,6 +167,13 @@ class Program:
         return len(self.code) // 32
 
     @property
+    def takes_addresses(self) -> bool:
+        """Whether an instruction accesses memory by address."""
+        code = np.frombuffer(self.code, np.uint8).reshape(-1, isa.PACKING.size)
+        memory = np.isin(code[:, 0], [isa.OPCODES[name] for name in ("LOAD", "STORE", "ATOMIC")])
+        return bool((memory & (code[:, 6] & isa.FLAG_FLAT != 0)).any())
+
+    @property
     def sources(self) -> tuple[tuple[str, int], ...]:
         """``files`` for the core's messages, which are UTF-8."""
         return tuple((name.encode(errors="replace").decode(), first) for name, first in self.files)

@@ -418,7 +418,7 @@ gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_
         }
     }
     int status = check_constants(launch, machine, self->failure);
-    if (status == GPC_OK && gpc_core_mark_polls(launch) != 0) {
+    if (status == GPC_OK && (gpc_core_mark_polls(launch) != 0 || gpc_core_find_ranges(self->memory, launch) != 0)) {
         status = gpc_fail(self->failure, GPC_ERROR_MEMORY, "out of memory for a launch of kernel '%s'", from->kernel);
     }
     if (status != GPC_OK) {
@@ -463,6 +463,7 @@ gpc_core_launch_free(gpc_core_launch_t *self)
         free(self->thread_axis[axis]);
     }
     free(self->spread);
+    free(self->ranges);
     free(self->code);
     free(self);
 }

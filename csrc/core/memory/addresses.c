@@ -1,6 +1,7 @@
 /* addresses.c: the addresses of an instruction's lanes, checked against the buffer, and whether all are in one line. */
 #include <inttypes.h>
 
+#include "core/memory/flat.h"
 #include "core/memory/load_store.h"
 #include "core/registers.h"
 #include "core/where.h"
@@ -30,33 +31,11 @@ fail_access(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_
                     buffer->bytes != 0 ? "elements" : "words", who);
 }
 
-static int
-find_flat_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_address_t *addresses)
-{
-    uint32_t room_low[GPC_MAX_LANES], room_high[GPC_MAX_LANES];
-    gpc_operand_t second = gpc_operand_next(x, d->a, 1);
-    uint32_t size = d->width * gpc_element_bytes(d->narrow.bytes);
-    gpc_address_t offset = (gpc_address_t) (int64_t) (int32_t) d->immediate;
-    const uint32_t *low = gpc_operand_lanes(x, &d->a, room_low), *high = gpc_operand_lanes(x, &second, room_high);
-    for (; lanes != 0; lanes &= lanes - 1) {
-        uint32_t l = gpc_lowest_bit(lanes);
-        addresses[l] = ((gpc_address_t) high[l] << 32 | low[l]) + offset;
-        if (addresses[l] % size != 0) {
-            char who[120];
-            return gpc_fail(x->base->cores->failure, GPC_ERROR_ADDRESS,
-                            "kernel '%s': address 0x%" PRIx64 " is not aligned to %u bytes: %s",
-                            gpc_core_fails_at(x->base->cores->failure, x->launch, x->warp->top.pc), addresses[l], size,
-                            gpc_core_who(x, l, who, sizeof who));
-        }
-    }
-    return GPC_OK;
-}
-
 int
 gpc_core_find_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_address_t *addresses)
 {
     if ((d->flags & GPC_FLAG_FLAT) != 0) {
-        return find_flat_addresses(x, d, lanes, addresses);
+        return gpc_flat_addresses(x, d, lanes, addresses);
     }
     const gpc_buffer_t *buffer = &x->launch->launch.buffers[d->immediate];
     uint32_t room[GPC_MAX_LANES];
@@ -132,27 +111,57 @@ words_of(const gpc_issue_t *x, const shape_t *shape, const uint32_t *index, gpc_
     return words;
 }
 
+static inline __attribute__((always_inline)) void
+fill_line(const gpc_issue_t *x, const shape_t *shape, const uint32_t *index, gpc_lanes_t lanes, uint32_t word_mask,
+          gpc_one_line_t *out)
+{
+    out->index = index;
+    out->word_mask = word_mask;
+    out->first = index[gpc_lowest_bit(lanes)] & word_mask;
+    out->words = words_of(x, shape, index, lanes, word_mask);
+    out->straight = shape->straight;
+    out->one_word = shape->one_word;
+}
+
+/* Of an access by address: its words in 4 GiB are the indices. */
+__attribute__((noinline)) static bool
+find_flat_line(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *room, gpc_one_line_t *out)
+{
+    uint32_t line_bytes = x->base->cores->machine->line_bytes, word_mask = line_bytes / 4u - 1u;
+    gpc_address_t base;
+    if (!gpc_flat_words(x, d, room, &base)) {
+        return false;
+    }
+    shape_t shape = shape_of(x, d, room, lanes, word_mask);
+    out->line = base + 4u * (gpc_address_t) (room[gpc_lowest_bit(lanes)] & ~word_mask);
+    if (!shape.one_line || !gpc_flat_inside(x, out->line, out->line + line_bytes)) {
+        return false;
+    }
+    fill_line(x, &shape, room, lanes, word_mask, out);
+    return true;
+}
+
 bool
 gpc_core_find_line(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *room, gpc_one_line_t *out)
 {
+    if (d->width != 1 || d->narrow.bytes != 0) {
+        return false;
+    }
+    if ((d->flags & GPC_FLAG_FLAT) != 0) {
+        return find_flat_line(x, d, lanes, room, out);
+    }
     const gpc_buffer_t *buffer = &x->launch->launch.buffers[d->immediate];
     uint32_t word_mask = x->base->cores->machine->line_bytes / 4u - 1u;
-    if ((d->flags & GPC_FLAG_FLAT) != 0 || d->width != 1 || d->narrow.bytes != 0 ||
-        (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD)) {
+    if (buffer->read_only && d->access.kind != GPC_ACCESS_LOAD) {
         return false;
     }
     const uint32_t *index = gpc_operand_lanes(x, &d->a, room);
     shape_t shape = shape_of(x, d, index, lanes, word_mask);
-    uint32_t first = index[gpc_lowest_bit(lanes)], start = first & ~word_mask;
+    uint32_t start = index[gpc_lowest_bit(lanes)] & ~word_mask;
     if (!shape.one_line || (uint64_t) start + word_mask >= buffer->elements) {
         return false;
     }
     out->line = buffer->address + 4u * (gpc_address_t) start;
-    out->index = index;
-    out->word_mask = word_mask;
-    out->first = first & word_mask;
-    out->words = words_of(x, &shape, index, lanes, word_mask);
-    out->straight = shape.straight;
-    out->one_word = shape.one_word;
+    fill_line(x, &shape, index, lanes, word_mask, out);
     return true;
 }
