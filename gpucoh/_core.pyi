@@ -105,11 +105,14 @@ class GPU:
         placement: int,
         files: tuple[tuple[str, int], ...] = (),
         reports: tuple[str, ...] = (),
+        local_address: int = 0,
+        local_bytes: int = 0,
     ) -> None:
         """Begins a launch. buffers: (address, elements, read_only, name[, bytes of an element: 1, 2 or 4, the default]).
 
         Messages quote ``files``, names and first lines by the instructions' ``file``, and ``reports``, the texts of
-        assertions by number.
+        assertions by number. Buffers behind those of the program name the arrays that accesses by address may reach.
+        ``local_bytes`` of each thread of the grid are at ``local_address``, interleaved by words.
         """
     def run(self, events: int) -> bool:
         """Carries out at most ``events`` events without the GIL; True when the launch has ended."""

@@ -78,17 +78,19 @@ typedef struct {
 
 _Static_assert(offsetof(gpc_msg_t, fields) == 64, "the header fills its cache line");
 
-/* The lanes of an atomic request, performed in this order. */
+/* The lanes of an atomic request, performed in this order. Of an atomic of two words a lane has two entries, that of
+ * the lower word first. */
 typedef struct {
     gpc_index_t next;
     uint8_t operation; /* gpc_atomic_t */
     uint8_t type;      /* gpc_type_t */
-    uint16_t count;
-    uint8_t lane[GPC_MAX_LANES];
-    uint8_t word[GPC_MAX_LANES]; /* of the line */
-    uint32_t operand[GPC_MAX_LANES];
-    uint32_t replacement[GPC_MAX_LANES]; /* CAS: stored when the old value equals operand; MERGE: the mask */
-    uint32_t old[GPC_MAX_LANES];
+    uint16_t count;    /* entries */
+    uint8_t width;     /* words of a lane: 2, or else 1 */
+    uint8_t lane[2 * GPC_MAX_LANES];
+    uint8_t word[2 * GPC_MAX_LANES]; /* of the line */
+    uint32_t operand[2 * GPC_MAX_LANES];
+    uint32_t replacement[2 * GPC_MAX_LANES]; /* CAS: stored when the old value equals operand; MERGE: the mask */
+    uint32_t old[2 * GPC_MAX_LANES];
 } gpc_lane_list_t;
 
 /* Zeroes a message but for its data, which senders of words write. In two pieces: GCC makes a few vector stores of

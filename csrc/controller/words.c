@@ -58,6 +58,7 @@ split_lanes(gpc_controller_t *unit, const gpc_msg_t *msg, gpc_msg_t *part)
     to->next = GPC_NONE;
     to->operation = from->operation;
     to->type = from->type;
+    to->width = from->width;
     to->count = 0;
     for (uint16_t n = 0; n < from->count; n++) {
         if (part->mask >> from->word[n] & 1) {

@@ -47,9 +47,23 @@ typedef enum {
 #define GPC_FLAG_HIGH 0x0020u    /* BALLOT, MATCH */
 /* LOAD STORE ATOMIC: a and a+1 hold a 64-bit byte address, low word first; `immediate` is a signed offset in bytes */
 #define GPC_FLAG_FLAT 0x0040u
+#define GPC_SHARED_WINDOW 0x70000000u /* upper word of an address: the lower one is a byte of the scratchpad */
+#define GPC_LOCAL_WINDOW 0x70000001u  /* likewise of the thread's local memory (gpc_launch_t) */
 /* SHARED_*: a is a byte offset, `immediate` a signed one that is added */
 #define GPC_FLAG_BYTES 0x0080u
 #define GPC_FLAG_ATOMIC_SHIFT 8u /* ATOMIC, SHARED_ATOMIC, REDUCE: gpc_atomic_t in bits 8..11 */
+#define GPC_FLAG_SHUFFLE_SHIFT 12u /* SHUFFLE: gpc_shuffle_t in bits 12..14 */
+#define GPC_FLAG_SHUFFLE_MODE (7u << GPC_FLAG_SHUFFLE_SHIFT)
+/* ANY: the lane b of the warp. The others are PTX's shfl.sync of 32 lanes: b the distance or lane, c the clamp and the
+ * mask of segments; of a width of 2 the second register is its predicate. */
+typedef enum {
+    GPC_SHUFFLE_ANY,
+    GPC_SHUFFLE_UP,
+    GPC_SHUFFLE_DOWN,
+    GPC_SHUFFLE_BFLY,
+    GPC_SHUFFLE_IDX,
+    GPC_NUM_SHUFFLES
+} gpc_shuffle_t;
 
 /* EXTENDED: of the rows of extended.def that compute floating-point numbers */
 #define GPC_FLAG_ROUND_MASK 0x0003u /* gpc_round_t */
@@ -61,10 +75,12 @@ typedef enum { GPC_ROUND_NEAREST, GPC_ROUND_ZERO, GPC_ROUND_DOWN, GPC_ROUND_UP }
 /* One instruction, 32 bytes, little-endian, in this order of fields: Python packs it as "<BBBBBBHHHHHIIIHH". */
 typedef struct {
     uint8_t opcode;
-    uint8_t type;  /* gpc_type_t of the operation */
+    uint8_t type;  /* gpc_type_t of the operation; of an atomic of two words i64, u64 or f64 */
     uint8_t order; /* gpc_memory_order_t */
     uint8_t scope; /* gpc_scope_t */
-    uint8_t width; /* words per lane of LOAD and STORE: 1, 2 or 4; else 1 */
+    /* words per lane of LOAD and STORE, and of SHARED_* with GPC_FLAG_BYTES: 1, 2 or 4; of an atomic 1 or 2; of the
+     * results of EXTENDED and SHUFFLE; else 1 */
+    uint8_t width;
     /* of the elements of LOAD, STORE, SHARED_LOAD and SHARED_STORE: 1, 2 (loads of I32 extend the sign); 0: words */
     uint8_t bytes;
     uint16_t flags;

@@ -60,6 +60,10 @@ typedef struct gpc_launch {
     const char *const *reports; /* texts by the number of an assertion or print, for messages */
     uint32_t num_constants, num_buffers, num_files, num_reports;
     gpc_placement_t placement;
+    /* Local memory by GPC_LOCAL_WINDOW, allocated by the host: word w of thread t, of all threads of the grid, is word
+     * w * threads + t from local_address on. */
+    gpc_address_t local_address;
+    uint32_t local_bytes; /* of a thread; 0: none */
 } gpc_launch_t;
 
 /* A word that a thread has printed. */

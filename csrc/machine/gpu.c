@@ -372,6 +372,7 @@ make_cores(gpc_gpu_t *gpu)
     GPC_TRY(status);
     status = gpc_cores_init(&gpu->cores, m, &gpu->order, &gpu->messages, &gpu->lane_lists, gpu->memory, &gpu->failure,
                             &hooks, &gpu->arena);
+    gpu->cores.words_apart = splits_requests(gpu->protocol);
     gpc_stream_connect(&gpu->stream, &gpu->cores.tap);
     return status;
 }

@@ -4,7 +4,7 @@
 typedef struct {
     PyObject *kernel, *program, *vector_registers, *uniform_registers, *shared_words, *constants, *buffers, *grid,
         *block;
-    PyObject *placement;
+    PyObject *placement, *local_address, *local_bytes;
 } launch_objects_t;
 
 /* Converts the program and the numbers of a launch; the caller converts and releases constants and buffers. */
@@ -12,6 +12,13 @@ static int
 get_launch(const gpc_module_state_t *state, const launch_objects_t *objects, gpc_launch_t *out)
 {
     uint64_t vector_registers = 0, uniform_registers = 0, placement = 0;
+    out->local_bytes = 0;
+    if ((objects->local_address != NULL &&
+         gpc_get_u64(state, objects->local_address, "local_address", UINT64_MAX, &out->local_address) != 0) ||
+        (objects->local_bytes != NULL &&
+         gpc_get_u32(state, objects->local_bytes, "local_bytes", &out->local_bytes) != 0)) {
+        return -1;
+    }
 
     if (!PyBytes_Check(objects->program) ||
         PyBytes_GET_SIZE(objects->program) % (Py_ssize_t) sizeof(gpc_instruction_t) != 0) {
@@ -64,10 +71,12 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
         "placement",
         "files",
         "reports",
+        "local_address",
+        "local_bytes",
         NULL,
     };
     const gpc_module_state_t *state = gpc_state_of(object);
-    launch_objects_t o;
+    launch_objects_t o = {0};
     gpc_buffers_argument_t buffers = {0};
     gpc_sources_argument_t sources = {0};
     PyObject *files = NULL, *reports = NULL;
@@ -75,9 +84,10 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
     PyObject *result = NULL;
     Py_buffer constants;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO|OO:launch", (char **) (uintptr_t) names, &o.kernel,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO|OOOO:launch", (char **) (uintptr_t) names, &o.kernel,
                                      &o.program, &o.vector_registers, &o.uniform_registers, &o.shared_words,
-                                     &o.constants, &o.buffers, &o.grid, &o.block, &o.placement, &files, &reports)) {
+                                     &o.constants, &o.buffers, &o.grid, &o.block, &o.placement, &files, &reports,
+                                     &o.local_address, &o.local_bytes)) {
         return NULL;
     }
     if (get_launch(state, &o, &launch) != 0 || gpc_get_words(state, o.constants, "constants", false, &constants) != 0) {

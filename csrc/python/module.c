@@ -54,6 +54,8 @@ static const name_t flags[] = {
     {"ROUND_MASK", GPC_FLAG_ROUND_MASK},
     {"FTZ", GPC_FLAG_FTZ},
     {"SAT", GPC_FLAG_SAT},
+    {"SHUFFLE_SHIFT", GPC_FLAG_SHUFFLE_SHIFT},
+    {"SHUFFLE_MODE", GPC_FLAG_SHUFFLE_MODE},
 };
 static const name_t operand_kinds[] = {
     {"VECTOR", GPC_OPERAND_VECTOR}, {"UNIFORM", GPC_OPERAND_UNIFORM}, {"CONSTANT", GPC_OPERAND_CONSTANT},

@@ -144,6 +144,21 @@ def check_resident(
         )
 
 
+def check_lanes(machine: Machine, program: Program) -> None:
+    """Check that warps have the lanes that the program assumes.
+
+    Raises
+    ------
+    ConfigError
+        If they have not.
+    """
+    if program.lanes_needed not in (0, machine.lanes_per_warp):
+        raise ConfigError(
+            f"kernel {quoted(program.name)} needs warps of {program.lanes_needed} lanes, and machine "
+            f"{quoted(machine.name)} has {machine.lanes_per_warp}"
+        )
+
+
 def extent(name: str, value: Any) -> tuple[int, int, int]:
     """The grid or block of a launch in three dimensions."""
     items = value if isinstance(value, tuple | list) else (value,)

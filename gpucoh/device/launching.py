@@ -16,7 +16,7 @@ from gpucoh.base.doors import door
 from gpucoh.base.errors import KernelError, SimulationError
 from gpucoh.base.wording import natural
 from gpucoh.device.arrays import Array
-from gpucoh.device.launches import arrays_behind, located, slots_of
+from gpucoh.device.launches import arrays_behind, check_lanes, located, slots_of
 from gpucoh.device.observing import Observing
 from gpucoh.lang.program import Program
 from gpucoh.machines import PLACEMENTS
@@ -72,14 +72,18 @@ class Launching(Observing):
         args: Sequence[Any],
         placement: str | None = None,
         deadlock_after: int | None = None,
+        local: tuple[int, int] = (0, 0),
     ) -> None:
         """Run machine code to completion, as :meth:`gpucoh.GPU.launch` does after compiling the kernel.
+
+        ``local`` is the address of the threads' local memory, and its bytes for each thread.
 
         Raises
         ------
         ConfigError, KernelError, SimulationError
             As :meth:`gpucoh.GPU.launch`.
         """
+        check_lanes(self.machine, program)
         constants, buffers = program.bind(args)
         slots = slots_of(self, program, buffers)
         cycles = self.deadlock_after
@@ -110,6 +114,7 @@ class Launching(Observing):
                 PLACEMENTS.index(placement or self.machine.placement),
                 program.sources,
                 program.texts,
+                *local,
             )
             begun = True
             if self._recorder:

@@ -93,6 +93,7 @@ class Assembler:
             buffers=tuple(p.name for p in self.parameters if p.kind == "buffer"),
             reports=tuple(self.function.reports),
             needs_all_blocks=self.function.needs_all_blocks,
+            lanes_needed=self.function.lanes_needed,
             dynamic_shared=0 if self.function.dynamic_shared else None,
             dynamic_type=self.function.dynamic_shared or I32,
             files=tuple((unit.filename, unit.first_line) for unit in self.units),

@@ -164,6 +164,7 @@ class Function:
     registers: int = 0
     shared_words: int = 0
     needs_all_blocks: bool = False  # of the grid, resident together
+    lanes_needed: int = 0  # lanes per warp that the source assumes; 0: none
     reports: list[Report] = field(default_factory=list)  # of ASSERT and PRINT, by immediate
     dynamic_shared: Element | None = (
         None  # of an array of a length that the launch gives, which follows them

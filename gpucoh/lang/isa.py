@@ -102,6 +102,12 @@ FLAG_IF_ZERO = 0x0010
 FLAG_HIGH = 0x0020
 FLAG_FLAT = 0x0040
 FLAG_BYTES = 0x0080
+FLAG_SHUFFLE_SHIFT = 12
+FLAG_SHUFFLE_MODE = 0x7000
+SHUFFLES = {"ANY": 0, "UP": 1, "DOWN": 2, "BFLY": 3, "IDX": 4}
+#: Upper words of addresses in the block's scratchpad, and in the thread's local memory; the lower one is a byte.
+SHARED_WINDOW = 0x70000000
+LOCAL_WINDOW = 0x70000001
 FLAG_ROUND_MASK = 0x0003
 FLAG_FTZ = 0x0004
 FLAG_SAT = 0x0008

@@ -141,6 +141,8 @@ class Program:
         Texts of the kernel's assertions and prints.
     needs_all_blocks : bool
         Whether all blocks of the grid must be resident together.
+    lanes_needed : int
+        Lanes per warp that the source assumes; 0: none.
     files : tuple of (str, int)
         Sources, the kernel's first: file name and first line (from 1). An instruction's ``line`` counts from 0 at
         that line: see :meth:`locate`.
@@ -160,6 +162,7 @@ class Program:
     dynamic_type: Element = I32
     reports: tuple[Report, ...] = ()
     needs_all_blocks: bool = False
+    lanes_needed: int = 0
 
     @property
     def instructions(self) -> int:

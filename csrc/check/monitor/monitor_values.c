@@ -93,8 +93,13 @@ perform_atomic(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *wri
                                 ", the last write performed there left 0x%" PRIx32,
                                 lanes->lane[i], write->requester, write->warp, lanes->old[i], word, words[word]);
         }
-        words[word] =
-            gpc_rmw_apply(lanes->operation, lanes->type, words[word], lanes->operand[i], lanes->replacement[i]);
+        if (lanes->width != 2) {
+            words[word] =
+                gpc_rmw_apply(lanes->operation, lanes->type, words[word], lanes->operand[i], lanes->replacement[i]);
+        } else if (i % 2 == 1) { /* both words of the lane are as they should be */
+            gpc_rmw_apply_words(lanes->operation, lanes->type, 2, words + word - 1, lanes->operand + i - 1,
+                                lanes->replacement + i - 1);
+        }
     }
     for (; touched; touched &= touched - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(touched);

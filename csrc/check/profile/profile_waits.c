@@ -1,5 +1,6 @@
 /* profile_waits.c: who ended whose wait: barriers, and words that warps poll; the chain that ends a launch. */
 #include "base/atomics.h"
+#include "cache/rmw.h"
 #include "check/profile/profile_parts.h"
 
 gpc_moment_t
@@ -77,9 +78,8 @@ changes(const gpc_lane_list_t *list, uint32_t n)
 {
     switch (list->operation) {
         case GPC_ATOMIC_CAS:
-            return list->old[n] == list->operand[n] && list->old[n] != list->replacement[n];
         case GPC_ATOMIC_EXCH:
-            return list->old[n] != list->operand[n];
+            return gpc_rmw_changes(list, n);
         default:
             return true;
     }

@@ -133,6 +133,53 @@ match_lanes(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *result)
     }
 }
 
+/* The lane whose word PTX's shfl gives a lane; *inside: its predicate. c: clamp in bits 0..4, mask of the segments in
+ * bits 8..12. */
+static uint32_t
+shuffled_lane(uint32_t mode, uint32_t lane, uint32_t b, uint32_t c, bool *inside)
+{
+    uint32_t clamp = c & 31, mask = c >> 8 & 31, most = (lane & mask) | (clamp & ~mask), from = b & 31;
+    switch (mode) {
+        case GPC_SHUFFLE_UP:
+            from = lane - from;
+            *inside = (int32_t) from >= (int32_t) most;
+            break;
+        case GPC_SHUFFLE_DOWN:
+            from = lane + from;
+            *inside = from <= most;
+            break;
+        case GPC_SHUFFLE_BFLY:
+            from = lane ^ from;
+            *inside = from <= most;
+            break;
+        default:
+            from = (lane & mask) | (from & ~mask);
+            *inside = from <= most;
+            break;
+    }
+    return *inside ? from : lane;
+}
+
+/* A shuffle of PTX, with its predicate if there is a register for it. */
+static void
+shuffle(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *result)
+{
+    uint32_t room[3][GPC_MAX_LANES], predicate[GPC_MAX_LANES];
+    const uint32_t *a = gpc_operand_lanes(x, &d->a, room[0]), *b = gpc_operand_lanes(x, &d->b, room[1]),
+                   *c = gpc_operand_lanes(x, &d->c, room[2]);
+    uint32_t mode = (d->flags & GPC_FLAG_SHUFFLE_MODE) >> GPC_FLAG_SHUFFLE_SHIFT;
+    for (uint32_t l = 0; l < x->launch->lanes; l++) {
+        bool inside;
+        result[l] = a[shuffled_lane(mode, l, b[l], c[l], &inside)];
+        predicate[l] = inside;
+    }
+    if (d->width == 2) {
+        gpc_operand_t second = gpc_operand_next(x, d->destination, 1);
+        gpc_write_lanes(x, &second, x->warp->top.lanes, predicate);
+        gpc_set_ready_at(x, &second, x->now + d->latency);
+    }
+}
+
 /* Writes a result that is the same for all lanes. */
 static void
 move_word(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t word)
@@ -160,6 +207,10 @@ gpc_core_issue_movement(const gpc_issue_t *x, const gpc_decoded_t *d)
             special_lanes(x, d->immediate, result);
             break;
         case GPC_OP_SHUFFLE: {
+            if ((d->flags & GPC_FLAG_SHUFFLE_MODE) != 0) {
+                shuffle(x, d, result);
+                break;
+            }
             const uint32_t *a = gpc_operand_lanes(x, &d->a, room_a);
             const uint32_t *b = gpc_operand_lanes(x, &d->b, room_b);
             for (uint32_t l = 0; l < x->launch->lanes; l++) {

@@ -59,6 +59,12 @@ conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, 
     return 0;
 }
 
+uint32_t
+gpc_core_bank_conflicts(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic)
+{
+    return conflict_cycles(x, lanes, words, atomic, false);
+}
+
 /* Elements of the array from the instruction's immediate on: its declared length, limited to the block's scratchpad. */
 static uint32_t
 array_elements(const gpc_issue_t *x, const gpc_decoded_t *d)
@@ -76,12 +82,13 @@ array_elements(const gpc_issue_t *x, const gpc_decoded_t *d)
     return said < most ? said : most;
 }
 
-/* The first word of the array. */
+/* The first word of the array; of an access by byte offset that of the block. */
 static uint32_t
 array_base(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
     uint32_t block_words = x->launch->launch.program.shared_words;
-    return x->base->index * x->base->parts->scratchpad_words + x->warp->block * block_words + d->immediate;
+    uint32_t first = (d->flags & (GPC_FLAG_BYTES | GPC_FLAG_FLAT)) != 0 ? 0 : d->immediate;
+    return x->base->index * x->base->parts->scratchpad_words + x->warp->block * block_words + first;
 }
 
 /* The words of the scratchpads that the lanes access; of narrow elements the bytes. */
@@ -115,7 +122,7 @@ find_places(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uin
 static bool
 reads(const gpc_decoded_t *d)
 {
-    return d->opcode != GPC_OP_SHARED_STORE && !(d->opcode == GPC_OP_SHARED_ATOMIC && d->atomic == GPC_ATOMIC_EXCH);
+    return d->access.kind != GPC_ACCESS_STORE && !(d->access.kind == GPC_ACCESS_ATOMIC && d->atomic == GPC_ATOMIC_EXCH);
 }
 
 /* The bytes of a word that an access at this place concerns. */
@@ -125,6 +132,18 @@ written_mask(uint32_t place, uint32_t bytes)
     return (uint8_t) (bytes ? ((1u << bytes) - 1u) << place % 4 : 0xFu);
 }
 
+/* Of the words behind the first. */
+static bool
+is_written(const uint8_t *written, uint32_t width)
+{
+    for (uint32_t k = 1; k < width; k++) {
+        if (written[k] != 0xF) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int
 gpc_core_check_written(void *cores, const gpc_observation_t *event)
 {
@@ -132,7 +151,7 @@ gpc_core_check_written(void *cores, const gpc_observation_t *event)
     gpc_lanes_t lanes = event->accessed.lanes;
     const uint32_t *places = event->accessed.words;
     uint8_t *written = self->parts->written;
-    uint32_t bytes = event->accessed.bytes, per_word = bytes ? 4 : 1;
+    uint32_t bytes = event->accessed.bytes, per_word = bytes ? 4 : 1, width = event->accessed.width;
     char where[GPC_WHERE_BYTES], who[120];
     gpc_issue_t issue, *x = &issue;
     if (places == NULL) {
@@ -140,10 +159,10 @@ gpc_core_check_written(void *cores, const gpc_observation_t *event)
     }
     gpc_issue_init(x, self, event->accessed.core, event->accessed.warp, 0);
     const gpc_decoded_t *d = &x->launch->code[event->accessed.pc];
-    for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
+    for (gpc_lanes_t left = reads(d) ? lanes : 0; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left), word = places[l] / per_word;
         uint8_t mask = written_mask(places[l], bytes);
-        if (reads(d) && (written[word] & mask) != mask) {
+        if ((written[word] & mask) != mask || !is_written(written + word, width)) {
             return gpc_fail(self->failure, GPC_ERROR_UNINITIALISED,
                             "uninitialised shared memory: %s: %s reads element %u of an array, which no thread of the "
                             "block has written",
@@ -152,9 +171,11 @@ gpc_core_check_written(void *cores, const gpc_observation_t *event)
                             (places[l] - per_word * array_base(x, d)) / (bytes ? bytes : 1));
         }
     }
-    for (gpc_lanes_t left = d->opcode != GPC_OP_SHARED_LOAD ? lanes : 0; left != 0; left &= left - 1) {
+    for (gpc_lanes_t left = d->access.kind != GPC_ACCESS_LOAD ? lanes : 0; left != 0; left &= left - 1) {
         uint32_t place = places[gpc_lowest_bit(left)];
-        written[place / per_word] |= written_mask(place, bytes);
+        for (uint32_t k = 0; k < width; k++) {
+            written[place / per_word + k] |= written_mask(place, bytes);
+        }
     }
     return GPC_OK;
 }
@@ -238,6 +259,15 @@ perform_narrow(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, 
     }
 }
 
+static int
+issue_bytes(gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    uint32_t cycles = 0;
+    GPC_TRY(gpc_core_access_scratchpad(x, d, x->warp->top.lanes, &cycles));
+    gpc_core_set_destination(x, &d->destination, d->width, x->now + d->latency + cycles);
+    return GPC_ISSUED;
+}
+
 int
 gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
 {
@@ -252,6 +282,9 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
                             : lanes; /* all lanes access one word */
     int status = x->base->cores->machine->scratchpad_order ? gpc_core_query_scratchpad_order(x, d) : GPC_ISSUED;
     GPC_TRY(status);
+    if ((d->flags & GPC_FLAG_BYTES) != 0) {
+        return issue_bytes(x, d);
+    }
     status = find_places(x, d, named, words);
     if (status == GPC_OK) {
         status = gpc_core_publish(x, d, lanes, GPC_NONE, NULL, words);

@@ -141,7 +141,9 @@ decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *l
     traits_t traits = traits_of(in->opcode);
     *d = (gpc_decoded_t){
         .group = traits.group, .opcode = in->opcode, .type = in->type, .unit = traits.unit, .flags = in->flags};
-    d->width = in->opcode == GPC_OP_LOAD || in->opcode == GPC_OP_STORE ? in->width : 1;
+    bool shared = d->group == GPC_GROUP_SHARED, bytes = shared && (in->flags & GPC_FLAG_BYTES) != 0;
+    bool shuffles = in->opcode == GPC_OP_SHUFFLE && (in->flags & GPC_FLAG_SHUFFLE_MODE) != 0;
+    d->width = d->group == GPC_GROUP_MEMORY || bytes || shuffles ? in->width : 1;
     d->atomic = (uint8_t) ((in->flags >> GPC_FLAG_ATOMIC_SHIFT) & 0xFu);
     d->narrow = (gpc_narrow_t){in->bytes, in->type == GPC_I32};
     if (in->opcode == GPC_OP_STORE && in->bytes != 0) {
@@ -165,7 +167,9 @@ decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *l
         return;
     }
     decode_timing(d, machine);
-    if (in->opcode == GPC_OP_ATOMIC || in->opcode == GPC_OP_SHARED_ATOMIC) {
+    if (shuffles) {
+        d->c = decode_operand(in->c, lanes);
+    } else if (in->opcode == GPC_OP_ATOMIC || in->opcode == GPC_OP_SHARED_ATOMIC) {
         if (d->atomic != GPC_ATOMIC_CAS) {
             d->c = no_operand;
         }
@@ -177,11 +181,11 @@ decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *l
         const gpc_operand_t *length = in->opcode == GPC_OP_LOCAL_LOAD ? &d->b : &d->c;
         d->local_words = launch->launch.constants[length->number];
     }
-    bool wide_value = in->opcode == GPC_OP_STORE;
-    add_waits(d, launch, d->destination, wide_value ? 1 : d->width);
+    uint32_t values = d->group == GPC_GROUP_MEMORY || bytes ? d->width : 1;
+    add_waits(d, launch, d->destination, d->width);
     add_waits(d, launch, d->a, (in->flags & GPC_FLAG_FLAT) != 0 && d->group == GPC_GROUP_MEMORY ? 2 : 1);
-    add_waits(d, launch, d->b, wide_value ? d->width : 1);
-    add_waits(d, launch, d->c, 1);
+    add_waits(d, launch, d->b, values);
+    add_waits(d, launch, d->c, values);
 }
 
 /* An integer division of a checked kernel; of an extended one the result of a division by 0 is defined. */

@@ -433,6 +433,9 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
     program.buffers = from->num_buffers;
     int status = gpc_program_validate(&program, self->failure);
     if (status == GPC_OK) {
+        status = self->words_apart ? gpc_program_check_apart(&program, self->failure) : GPC_OK;
+    }
+    if (status == GPC_OK) {
         status = gpc_cores_occupancy(self, from, &blocks, &limit);
     }
     if (status == GPC_OK) {

@@ -125,11 +125,29 @@ check_uniform_destination(const check_t *x)
     return GPC_OK;
 }
 
+/* Words of a value that the instruction moves. */
+static uint32_t
+value_words(const gpc_instruction_t *at)
+{
+    switch (at->opcode) {
+        case GPC_OP_LOAD:
+        case GPC_OP_STORE:
+        case GPC_OP_ATOMIC:
+        case GPC_OP_SHARED_LOAD:
+        case GPC_OP_SHARED_STORE:
+        case GPC_OP_SHARED_ATOMIC:
+            return at->width;
+        default:
+            return 1;
+    }
+}
+
 static int
 check_operands(const check_t *x)
 {
     const gpc_instruction_t *at = x->at;
     bool flat = (at->flags & GPC_FLAG_FLAT) != 0;
+    uint32_t words = value_words(at);
     int status = GPC_OK;
     for (const char *o = operand_lists[at->opcode]; *o != 0 && status == GPC_OK; o++) {
         switch (*o) {
@@ -141,7 +159,7 @@ check_operands(const check_t *x)
                 if (is_kind(at->destination, GPC_OPERAND_CONSTANT)) {
                     return refuse(x, "a constant cannot be the destination");
                 }
-                status = check_operand(x, 'd', at->destination, at->opcode == GPC_OP_LOAD ? at->width : 1);
+                status = check_operand(x, 'd', at->destination, at->opcode == GPC_OP_SHUFFLE ? at->width : words);
                 if (status == GPC_OK && is_kind(at->destination, GPC_OPERAND_UNIFORM)) {
                     status = check_uniform_destination(x);
                 }
@@ -154,14 +172,14 @@ check_operands(const check_t *x)
                     (at->opcode == GPC_OP_BARRIER || at->opcode == GPC_OP_BARRIER_ARRIVE)) {
                     break;
                 }
-                status = check_operand(x, 'b', at->b, at->opcode == GPC_OP_STORE ? at->width : 1);
+                status = check_operand(x, 'b', at->b, words);
                 break;
             case 'c':
                 if ((at->opcode == GPC_OP_ATOMIC || at->opcode == GPC_OP_SHARED_ATOMIC) &&
                     at->flags >> GPC_FLAG_ATOMIC_SHIFT != GPC_ATOMIC_CAS) {
                     break;
                 }
-                status = check_operand(x, 'c', at->c, 1);
+                status = check_operand(x, 'c', at->c, words);
                 break;
             case 't':
                 if (at->target >= x->program->count ||
@@ -230,7 +248,22 @@ check_atomic(const check_t *x)
     if (x->at->type == GPC_F32 && !f32) {
         return refuse(x, "f32 atomics are add, exchange, min and max only");
     }
-    return GPC_OK;
+    bool wraps = operation == GPC_ATOMIC_INC || operation == GPC_ATOMIC_DEC;
+    bool extreme = operation == GPC_ATOMIC_MIN || operation == GPC_ATOMIC_MAX;
+    if (x->at->width == 2 && (wraps || (x->at->type == GPC_F32 && extreme))) {
+        return refuse(x, "atomics of two words are no increment or decrement, and of f64 add and exchange only");
+    }
+    if (x->at->width == 2 && is_kind(x->at->destination, GPC_OPERAND_UNIFORM)) {
+        return refuse(x, "an atomic of two words needs vector registers");
+    }
+    return x->at->width <= 2 ? GPC_OK : refuse(x, "atomics have one word or two");
+}
+
+static int
+check_width(const check_t *x)
+{
+    uint8_t width = x->at->width;
+    return width == 1 || width == 2 || width == 4 ? GPC_OK : refuse(x, "width must be 1, 2 or 4 words");
 }
 
 static int
@@ -240,10 +273,38 @@ check_global(const check_t *x)
     if ((at->flags & GPC_FLAG_FLAT) == 0 && at->immediate >= x->program->buffers) {
         return refuse(x, "unknown buffer");
     }
-    if (at->width != 1 && (at->opcode == GPC_OP_ATOMIC || (at->width != 2 && at->width != 4))) {
-        return refuse(x, "width must be 1, 2 or 4 words (atomics: 1)");
+    return check_width(x);
+}
+
+/* Of an access to the scratchpad. */
+static int
+check_shared(const check_t *x)
+{
+    const gpc_instruction_t *at = x->at;
+    if ((at->flags & GPC_FLAG_BYTES) == 0) {
+        return at->width == 1 ? GPC_OK : refuse(x, "accesses of several words need GPC_FLAG_BYTES");
     }
-    return GPC_OK;
+    bool loads = at->opcode != GPC_OP_SHARED_STORE && at->destination != GPC_OPERAND_NONE;
+    if (loads && !is_kind(at->destination, GPC_OPERAND_VECTOR)) {
+        return refuse(x, "an access by byte offset needs a vector register");
+    }
+    bool bounded = (at->opcode == GPC_OP_SHARED_LOAD && at->b != GPC_OPERAND_NONE) ||
+                   (at->opcode == GPC_OP_SHARED_STORE && at->c != GPC_OPERAND_NONE);
+    return bounded ? refuse(x, "an access by byte offset has no array length") : check_width(x);
+}
+
+static int
+check_shuffle(const check_t *x)
+{
+    const gpc_instruction_t *at = x->at;
+    uint32_t mode = (at->flags & GPC_FLAG_SHUFFLE_MODE) >> GPC_FLAG_SHUFFLE_SHIFT;
+    if (mode == GPC_SHUFFLE_ANY) {
+        return at->width == 1 ? GPC_OK : refuse(x, "a shuffle of any lane has no predicate");
+    }
+    if (mode >= GPC_NUM_SHUFFLES || at->width < 1 || at->width > 2) {
+        return refuse(x, "unknown mode, or a width other than 1 and 2");
+    }
+    return check_operand(x, 'c', at->c, 1);
 }
 
 static int
@@ -296,12 +357,17 @@ check_by_opcode(const check_t *x)
             GPC_TRY(check_global(x));
             return check_atomic(x);
         case GPC_OP_SHARED_ATOMIC:
+            GPC_TRY(check_shared(x));
             return check_atomic(x);
+        case GPC_OP_SHUFFLE:
+            return check_shuffle(x);
         case GPC_OP_REDUCE:
             return check_reduction(x);
         case GPC_OP_SHARED_LOAD:
+            GPC_TRY(check_shared(x));
             return check_array_length(x, at->b);
         case GPC_OP_SHARED_STORE:
+            GPC_TRY(check_shared(x));
             return check_array_length(x, at->c);
         case GPC_OP_LOCAL_LOAD:
             return is_kind(at->b, GPC_OPERAND_CONSTANT) ? GPC_OK : refuse(x, "array length must be a constant");
@@ -402,6 +468,20 @@ gpc_program_validate(const gpc_program_t *program, gpc_failure_t *failure)
         GPC_TRY(check_instruction(&x));
     }
     return check_falls_off(&x);
+}
+
+int
+gpc_program_check_apart(const gpc_program_t *program, gpc_failure_t *failure)
+{
+    check_t x = {.program = program, .failure = failure};
+    for (; x.number < program->count; x.number++) {
+        const gpc_instruction_t *at = x.at = &program->instructions[x.number];
+        bool ordered = (at->opcode == GPC_OP_LOAD || at->opcode == GPC_OP_STORE) && at->order != GPC_ORDER_WEAK;
+        if ((ordered || at->opcode == GPC_OP_ATOMIC) && at->width > 1) {
+            return refuse(&x, "the protocol's caches own single words: no access synchronises by several at once");
+        }
+    }
+    return GPC_OK;
 }
 
 bool

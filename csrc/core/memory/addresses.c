@@ -73,10 +73,10 @@ typedef struct {
 } shape_t;
 
 static shape_t
-shape_of(const gpc_issue_t *x, const gpc_decoded_t *d, const uint32_t *index, gpc_lanes_t lanes, uint32_t word_mask)
+shape_of(const gpc_issue_t *x, bool even, const uint32_t *index, gpc_lanes_t lanes, uint32_t word_mask)
 {
     uint32_t differ = 0, first = index[gpc_lowest_bit(lanes)];
-    if (gpc_operand_even(x, &d->a)) {
+    if (even) {
         return (shape_t){.one_line = true, .one_word = lanes == gpc_all_lanes(x)};
     }
     if (lanes == gpc_all_lanes(x) && gpc_lanes_straight(index, x->launch->lanes)) {
@@ -129,10 +129,11 @@ find_flat_line(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, 
 {
     uint32_t line_bytes = x->base->cores->machine->line_bytes, word_mask = line_bytes / 4u - 1u;
     gpc_address_t base;
-    if (!gpc_flat_words(x, d, room, &base)) {
+    bool even;
+    if (!gpc_flat_words(x, d, room, &base, &even)) {
         return false;
     }
-    shape_t shape = shape_of(x, d, room, lanes, word_mask);
+    shape_t shape = shape_of(x, even, room, lanes, word_mask);
     out->line = base + 4u * (gpc_address_t) (room[gpc_lowest_bit(lanes)] & ~word_mask);
     if (!shape.one_line || !gpc_flat_inside(x, out->line, out->line + line_bytes)) {
         return false;
@@ -156,7 +157,7 @@ gpc_core_find_line(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lan
         return false;
     }
     const uint32_t *index = gpc_operand_lanes(x, &d->a, room);
-    shape_t shape = shape_of(x, d, index, lanes, word_mask);
+    shape_t shape = shape_of(x, gpc_operand_even(x, &d->a), index, lanes, word_mask);
     uint32_t start = index[gpc_lowest_bit(lanes)] & ~word_mask;
     if (!shape.one_line || (uint64_t) start + word_mask >= buffer->elements) {
         return false;

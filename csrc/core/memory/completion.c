@@ -83,13 +83,16 @@ deliver_atomic(const gpc_issue_t *x, const gpc_core_access_t *access, const gpc_
     if (to->kind == GPC_NO_OPERAND) {
         return;
     }
-    if (to->kind == GPC_UNIFORM) {
+    if (to->kind == GPC_UNIFORM) { /* of one word */
         gpc_uniforms(x)[to->number] = list->count ? list->old[list->count - 1] : gpc_uniforms(x)[to->number];
         return;
     }
-    uint32_t *registers = gpc_vector_for_write(x, to, 0);
-    for (uint32_t n = 0; n < list->count; n++) {
-        registers[list->lane[n]] = list->old[n];
+    for (uint32_t k = 0; k < access->width; k++) {
+        gpc_operand_t part = gpc_operand_next(x, *to, k);
+        uint32_t *registers = gpc_vector_for_write(x, &part, 0);
+        for (uint32_t n = k; n < list->count; n += access->width) {
+            registers[list->lane[n]] = list->old[n];
+        }
     }
 }
 

@@ -98,6 +98,56 @@ fail_flat(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, gpc_addre
                     name_nearest(x->launch, address, size, nearest, sizeof nearest), who);
 }
 
+/* ---- local memory ------------------------------------------------------------------------------------------------ */
+
+/* The warp's first thread, of all threads of the grid. */
+static uint64_t
+first_thread(const gpc_issue_t *x)
+{
+    const gpc_block_t *block = gpc_core_block(x->base->cores, x->base->index, x->warp->block);
+    return (uint64_t) block->number * x->launch->threads_per_block + (uint64_t) x->warp->index * x->launch->lanes;
+}
+
+static uint64_t
+all_threads(const gpc_core_launch_t *launch)
+{
+    return (uint64_t) launch->blocks * launch->threads_per_block;
+}
+
+static int
+fail_local(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_t byte)
+{
+    const char *kernel = gpc_core_fails_at(x->base->cores->failure, x->launch, x->warp->top.pc);
+    uint32_t size = d->width * gpc_element_bytes(d->narrow.bytes);
+    char who[120];
+    gpc_core_who(x, lane, who, sizeof who);
+    if (d->width != 1) {
+        return gpc_fail(x->base->cores->failure, GPC_ERROR_ADDRESS,
+                        "kernel '%s': an access of %u words to local memory, whose words are not adjacent: %s", kernel,
+                        (unsigned) d->width, who);
+    }
+    if (byte % size != 0) {
+        return gpc_fail(x->base->cores->failure, GPC_ERROR_ADDRESS,
+                        "kernel '%s': byte %u of local memory is not aligned to %u bytes: %s", kernel, byte, size, who);
+    }
+    return gpc_fail(x->base->cores->failure, GPC_ERROR_BOUNDS,
+                    "kernel '%s': %u bytes at byte %d of local memory, of which a thread has %u: %s", kernel, size,
+                    (int) byte, x->launch->launch.local_bytes, who);
+}
+
+/* The address of a byte of a thread's local memory. */
+static int
+find_local(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_t byte, gpc_address_t *address)
+{
+    const gpc_launch_t *launch = &x->launch->launch;
+    uint32_t size = d->width * gpc_element_bytes(d->narrow.bytes);
+    if (d->width != 1 || byte % size != 0 || (uint64_t) byte + size > launch->local_bytes) {
+        return fail_local(x, d, lane, byte);
+    }
+    *address = launch->local_address + 4 * (byte / 4 * all_threads(x->launch) + first_thread(x) + lane) + byte % 4;
+    return GPC_OK;
+}
+
 /* ---- addresses --------------------------------------------------------------------------------------------------- */
 
 int
@@ -111,6 +161,9 @@ gpc_flat_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lan
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t l = gpc_lowest_bit(lanes);
         gpc_address_t address = ((gpc_address_t) high[l] << 32 | low[l]) + offset;
+        if (high[l] == GPC_LOCAL_WINDOW) {
+            GPC_TRY(find_local(x, d, l, low[l] + d->immediate, &address));
+        }
         if (address % size != 0 || !gpc_flat_inside(x, address, address + size)) {
             return fail_flat(x, d, l, address);
         }
@@ -119,12 +172,36 @@ gpc_flat_addresses(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lan
     return GPC_OK;
 }
 
+/* Of local memory, from its first line on. */
+static bool
+local_words(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *words, gpc_address_t *base)
+{
+    const gpc_launch_t *launch = &x->launch->launch;
+    uint64_t first = first_thread(x), threads = all_threads(x->launch);
+    uint32_t room[GPC_MAX_LANES], unusual = 0;
+    const uint32_t *low = gpc_operand_lanes(x, &d->a, room);
+    if (launch->local_bytes / 4 * threads > UINT32_MAX) {
+        return false;
+    }
+    *base = launch->local_address;
+    for (uint32_t l = 0; l < x->launch->lanes; l++) {
+        uint32_t byte = low[l] + d->immediate;
+        unusual |= (byte & 3) | (uint32_t) ((uint64_t) byte + 4 > launch->local_bytes);
+        words[l] = (uint32_t) (byte / 4 * threads + first + l);
+    }
+    return unusual == 0;
+}
+
 bool
-gpc_flat_words(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *words, gpc_address_t *base)
+gpc_flat_words(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *words, gpc_address_t *base, bool *even)
 {
     gpc_operand_t second = gpc_operand_next(x, d->a, 1);
     if (!gpc_operand_even(x, &second)) {
         return false;
+    }
+    *even = gpc_operand_even(x, &d->a) && gpc_operand_word(x, &second) != GPC_LOCAL_WINDOW;
+    if (gpc_operand_word(x, &second) == GPC_LOCAL_WINDOW) {
+        return local_words(x, d, words, base);
     }
     uint32_t room[GPC_MAX_LANES], offset = d->immediate, unusual = 0, below = offset >> 31;
     const uint32_t *low = gpc_operand_lanes(x, &d->a, room);

@@ -95,6 +95,7 @@ new_request(gpc_issue_t *x, const gpc_decoded_t *d, gpc_index_t access, gpc_addr
         list->next = GPC_NONE;
         list->operation = d->atomic;
         list->type = d->type;
+        list->width = d->width;
         list->count = 0;
     }
     msg->request = i; /* identifies it to controllers; a merged load takes over another request's index */
@@ -152,7 +153,7 @@ note_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_core_request_t *req
 
 /* The lanes' values: words of a store, operands of an atomic. */
 typedef struct {
-    const uint32_t *values[4], *replacement;
+    const uint32_t *values[4], *replacement[2];
 } hand_over_t;
 
 /* A lane's value; nothing of a load. */
@@ -166,12 +167,15 @@ add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t 
         }
     } else if (d->access.kind == GPC_ACCESS_ATOMIC) {
         gpc_lane_list_t *list = gpc_lane_list_at(x->base->cores->lane_lists, msg->lanes);
-        uint32_t n = list->count++;
-        list->lane[n] = (uint8_t) lane;
-        list->word[n] = (uint8_t) word;
-        list->operand[n] = from->values[0][lane];
-        list->replacement[n] = from->replacement[lane];
-        list->old[n] = 0;
+        uint32_t k = 0;
+        do {
+            uint32_t n = list->count++;
+            list->lane[n] = (uint8_t) lane;
+            list->word[n] = (uint8_t) (word + k);
+            list->operand[n] = from->values[k][lane];
+            list->replacement[n] = from->replacement[k][lane];
+            list->old[n] = 0;
+        } while (++k < d->width);
     }
 }
 
@@ -179,14 +183,14 @@ add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t 
 static void
 hand_over(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t (*room)[GPC_MAX_LANES], hand_over_t *from)
 {
-    from->replacement = NULL;
     if (d->access.kind != GPC_ACCESS_LOAD) {
         for (uint32_t k = 0; k < d->width; k++) {
             gpc_operand_t value = gpc_operand_next(x, d->b, k);
             from->values[k] = gpc_operand_lanes(x, &value, room[k]);
         }
-        if (d->access.kind == GPC_ACCESS_ATOMIC) {
-            from->replacement = gpc_operand_lanes(x, &d->c, room[4]);
+        for (uint32_t k = 0; d->access.kind == GPC_ACCESS_ATOMIC && k < d->width; k++) {
+            gpc_operand_t other = gpc_operand_next(x, d->c, d->c.kind == GPC_NO_OPERAND ? 0 : k);
+            from->replacement[k] = gpc_operand_lanes(x, &other, room[4 + k]);
         }
     }
 }
@@ -216,7 +220,7 @@ coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_ind
     }
     gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, access_index);
     gpc_msg_t *msg = gpc_msg_at(x->base->cores->messages, request->name);
-    uint32_t room[5][GPC_MAX_LANES];
+    uint32_t room[6][GPC_MAX_LANES];
     hand_over_t from;
     hand_over(x, d, room, &from);
     access->one_word = at->one_word;
@@ -290,7 +294,7 @@ coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_ad
     coalescer_t lines;
     lines.count = 0;
     lines.access = access_index;
-    uint32_t room[5][GPC_MAX_LANES];
+    uint32_t room[6][GPC_MAX_LANES];
     gpc_address_t line_mask = x->base->cores->machine->line_bytes - 1u;
     hand_over_t from;
     hand_over(x, d, room, &from);
@@ -345,10 +349,9 @@ count_access(gpc_core_statistics_t *statistics, const gpc_decoded_t *d, uint32_t
     }
 }
 
-int
-gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
+static inline __attribute__((always_inline)) int
+issue_lanes(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
 {
-    gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
     bool minds_lines = gpc_order_minds_lines(x->base->cores->order, x->base->index, x->warp_index);
     int status = minds_lines ? GPC_ISSUED : gpc_core_query_order(x, d);
     GPC_TRY(status);
@@ -391,6 +394,18 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     gpc_core_set_destination(x, &d->destination, d->width, GPC_NEVER);
     gpc_order_issued(x->base->cores->order, x->base->index, x->warp_index, &d->access);
     return GPC_ISSUED;
+}
+
+int
+gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    return issue_lanes(x, d, d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes);
+}
+
+int
+gpc_core_issue_memory_lanes(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
+{
+    return issue_lanes(x, d, lanes);
 }
 
 /* ---- the load-store queue ---------------------------------------------------------------------------------------- */

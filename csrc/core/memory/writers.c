@@ -13,8 +13,7 @@ place_of(const gpc_core_parts_t *parts, gpc_address_t word)
 bool
 gpc_atomic_changes(const gpc_lane_list_t *list, uint32_t n)
 {
-    uint32_t old = list->old[n];
-    return gpc_rmw_apply(list->operation, list->type, old, list->operand[n], list->replacement[n]) != old;
+    return gpc_rmw_changes(list, n);
 }
 
 static void

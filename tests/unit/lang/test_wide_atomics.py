@@ -1,0 +1,166 @@
+"""Atomics and ordered accesses of 64 bits: what they give, and that they are performed at once."""
+
+import numpy as np
+import pytest
+
+import gpucoh
+from gpucoh.lang import isa
+from gpucoh.lang.ir import Branch, Constant, Jump
+from gpucoh.lang.types import F32, I32, U32
+from registered import ALL
+from unit.lang.forms import PLACE, Form
+from unit.lang.test_flat import address_of, flat
+from unit.lang.test_spaces import Spaces
+
+MASK = (1 << 64) - 1
+WORD_APART = [name for name in ALL if name.startswith("denovo")]
+AT_ONCE = [name for name in ALL if not name.startswith("denovo")]
+
+
+def signed(value: int) -> int:
+    return value - (1 << 64) if value >> 63 else value
+
+
+def f64(value: int) -> float:
+    return float(np.uint64(value).view(np.float64))
+
+
+def bits(value: float) -> int:
+    return 0x7FF8000000000000 if value != value else int(np.float64(value).view(np.uint64))
+
+
+OPERATIONS = {
+    ("ADD", U32): lambda old, x: old + x & MASK,
+    ("SUB", U32): lambda old, x: old - x & MASK,
+    ("MIN", I32): lambda old, x: min(old, x, key=signed),
+    ("MAX", I32): lambda old, x: max(old, x, key=signed),
+    ("MIN", U32): min,
+    ("MAX", U32): max,
+    ("AND", U32): lambda old, x: old & x,
+    ("OR", U32): lambda old, x: old | x,
+    ("XOR", U32): lambda old, x: old ^ x,
+    ("EXCH", U32): lambda old, x: x,
+    ("ADD", F32): lambda old, x: bits(f64(old) + f64(x)),
+}
+FIRST = [0x8000000100000002, 0x7FFFFFFFFFFFFFFF, bits(1.5), 5]
+
+
+@pytest.mark.parametrize("space", ["global", "shared"])
+@pytest.mark.parametrize(("operation", "type"), OPERATIONS, ids=lambda x: getattr(x, "name", x))
+def test_an_atomic_of_two_words_gives_the_old_value_and_leaves_the_new_one(operation, type, space):
+    """The lanes of two warps update four places, those of a warp in order."""
+    with gpucoh.GPU(machine="fermi", protocol="tc-strong") as gpu:
+        s = Spaces(gpu, 4, 64)
+        dice = np.random.default_rng(7)
+        words = dice.integers(0, 2**63, 64).astype(np.uint64)
+        words[:4] = [1 << 63, (1 << 33) - 1, bits(-2.25), 0]
+        operand = gpu.array(words.view(np.uint32), name="operand")
+        x = gpu.array(np.array(FIRST, np.uint64).view(np.uint32), name="x")
+        place = s.op("AND", s.thread, 3)
+        mine = flat(s.form, "LOAD", address_of(s.form, operand, s.thread, 8), 2)
+        flags = isa.ATOMICS[operation] << isa.FLAG_ATOMIC_SHIFT
+        if space == "global":
+            old = flat(
+                s.form, "ATOMIC", [*address_of(s.form, x, place, 8), *mine], 2, type, flags=flags
+            )
+        else:
+            eight = s.op("SHL", place, 3)
+            s.shared("STORE", [eight, *flat(s.form, "LOAD", address_of(s.form, x, place, 8), 2)], 0)
+            s.form.add("BARRIER", [0, None], 0, order="ACQ_REL", scope="CTA")
+            old = s.shared("ATOMIC", [eight, *mine], 2, type=type, flags=flags)
+            s.form.add("BARRIER", [0, None], 0, order="ACQ_REL", scope="CTA")
+            s.keep(*old)
+            s.keep(*s.shared("LOAD", [eight], 2))
+        if space == "global":
+            s.keep(*old)
+        out = s.run().view(np.uint64)
+        function, now, seen = OPERATIONS[operation, type], list(FIRST), []
+        if space == "global":
+            final = x.numpy().view(np.uint64).tolist()
+        else:
+            final = out[:4, 1].tolist()
+        # warps may come in any order: each warp's lanes in theirs
+        for order in ((0, 1), (1, 0)):
+            now, seen = list(FIRST), {}
+            for warp in order:
+                for t in range(32 * warp, 32 * warp + 32):
+                    seen[t] = now[t % 4]
+                    now[t % 4] = function(now[t % 4], int(words[t]))
+            if [seen[t] for t in range(64)] == out[:, 0].tolist():
+                break
+        assert [seen[t] for t in range(64)] == out[:, 0].tolist()
+        assert now == final
+
+
+@pytest.mark.parametrize("protocol", AT_ONCE)
+def test_compare_and_swap_of_two_words_counts_each_thread_once(protocol):
+    """Every thread adds (1, 2^32 - 1) with a loop of CAS: no addition is lost, and no half of one is seen."""
+    with gpucoh.GPU(machine="fermi", protocol=protocol) as gpu:
+        x = gpu.array(np.array([7, 0], np.uint32), name="x")
+        form = Form()
+        entry, loop, done = form.at, form.block(), form.block()
+        here = [Constant(x.address), Constant(0)]
+        first = flat(form, "LOAD", here, 2, order="RELAXED")
+        known = [form.function.new_register() for _ in range(2)]
+        form.function.groups.append(tuple(known))
+
+        def move(to, source):
+            form.add("MOVE", [source], 1)
+            form.at.instructions[-1].dest = to
+
+        for to, source in zip(known, first, strict=True):
+            move(to, source)
+        entry.terminator = Jump(loop, PLACE)
+        form.at = loop
+        wanted = form.extended("ADD_B64", known, [1, 0xFFFFFFFF])
+        cas = isa.ATOMICS["CAS"] << isa.FLAG_ATOMIC_SHIFT
+        old = flat(form, "ATOMIC", [*here, *known, *wanted], 2, flags=cas, order="RELAXED")
+        (failed,) = form.extended("NE_B64", old, known)
+        for to, source in zip(known, old, strict=True):
+            move(to, source)
+        loop.terminator = Branch(failed, loop, done, PLACE)
+        gpu.launch_program(form.program(), (6, 1, 1), (32, 1, 1), [])
+        assert x.numpy().view(np.uint64).tolist() == [7 + 192 * 0xFFFFFFFF00000001 & MASK]
+
+
+@pytest.mark.parametrize("protocol", AT_ONCE)
+def test_an_ordered_store_of_two_words_is_seen_whole(protocol):
+    """Writers store (n, ~n); readers see no mixture."""
+    with gpucoh.GPU(machine="fermi", protocol=protocol) as gpu:
+        x = gpu.array(np.array([0, 0xFFFFFFFF], np.uint32), name="x")
+        torn = gpu.zeros(1, np.uint32, name="torn")
+        form = Form()
+        (block,) = form.add("SPECIAL", [], immediate=isa.SPECIALS["BLOCK_X"], type=I32)
+        here = [Constant(x.address), Constant(0)]
+        write, read, done = form.block(), form.block(), form.block()
+        (odd,) = form.add("AND", [block, 1])
+        form.at.terminator = Branch(odd, write, read, PLACE)
+        form.at = write
+        for k in range(12):
+            (n,) = form.add("ADD", [block, 100 * k])
+            flat(form, "STORE", [*here, n, form.add("NOT", [n])[0]], 0, order="RELAXED")
+        write.terminator = Jump(done, PLACE)
+        form.at = read
+        for _ in range(12):
+            low, high = flat(form, "LOAD", here, 2, order="RELAXED")
+            (mixed,) = form.add("NE", [low, form.add("NOT", [high])[0]])
+            flat(form, "ATOMIC", [torn.address, 0, mixed], 0)
+        read.terminator = Jump(done, PLACE)
+        gpu.launch_program(form.program(), (12, 1, 1), (32, 1, 1), [])
+        assert torn.numpy().tolist() == [0]
+        low, high = x.numpy().tolist()
+        assert low == ~high & 0xFFFFFFFF != 0
+
+
+@pytest.mark.parametrize("protocol", WORD_APART)
+def test_caches_of_single_words_refuse_to_synchronise_by_two(protocol):
+    with gpucoh.GPU(machine="fermi", protocol=protocol) as gpu:
+        x = gpu.zeros(2, np.uint32, name="x")
+        for op, sources, fields in (("ATOMIC", [1, 0], {}), ("LOAD", [], {"order": "ACQUIRE"})):
+            form = Form()
+            form.line = 4
+            flat(form, op, [x.address, 0, *sources], 2, **fields)
+            with pytest.raises(
+                gpucoh.KernelError, match=r"form.cu:4: .*the protocol's caches own single words"
+            ):
+                gpu.launch_program(form.program(), (1, 1, 1), (32, 1, 1), [])
