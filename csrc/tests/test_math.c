@@ -1,4 +1,6 @@
-/* test_math.c: the special functions against libm in double, over all of f32. */
+/* test_math.c: the special functions against libm in double, over all of f32: every 6007th number, and with the
+ * argument `everywhere` (tests/unit/lang/test_approximations.py -m long) every one of those that PTX's approximations
+ * are. */
 #include "core/execute/math.h"
 
 #include <math.h>
@@ -31,16 +33,26 @@ ulps(float actual, double expected)
     return fabs((double) actual - expected) / (unit < smallest ? smallest : unit);
 }
 
+/* Of every step-th number. A result that is the nearest number is not measured: it counts as half a unit. */
+static double
+worst_of_every(float (*ours)(float), double (*theirs)(double), uint32_t step)
+{
+    double worst = 0.5;
+    for (uint64_t bits = 0; bits < UINT64_C(1) << 32; bits += step) {
+        float x = float_of((uint32_t) bits), actual = ours(x);
+        double expected = theirs((double) x);
+        if (actual != (float) expected) {
+            double error = ulps(actual, expected);
+            worst = error > worst ? error : worst;
+        }
+    }
+    return worst;
+}
+
 static double
 worst_of(float (*ours)(float), double (*theirs)(double))
 {
-    double worst = 0;
-    for (uint64_t bits = 0; bits < UINT64_C(1) << 32; bits += 6007) {
-        float x = float_of((uint32_t) bits);
-        double error = ulps(ours(x), theirs((double) x));
-        worst = error > worst ? error : worst;
-    }
-    return worst;
+    return worst_of_every(ours, theirs, 6007);
 }
 
 static void
@@ -53,6 +65,13 @@ static void
 log_is_within_an_ulp_everywhere(void)
 {
     CHECK(worst_of(gpc_math_log, log) <= 1.0);
+}
+
+static void
+exp2_and_log2_are_within_an_ulp_everywhere(void)
+{
+    CHECK(worst_of(gpc_math_exp2, exp2) <= 1.0);
+    CHECK(worst_of(gpc_math_log2, log2) <= 1.0);
 }
 
 static void
@@ -150,16 +169,42 @@ special_values(void)
     CHECK(gpc_math_exp(INFINITY) == INFINITY && gpc_math_exp(-INFINITY) == 0.0f);
     CHECK(gpc_math_log(0.0f) == -INFINITY && gpc_math_log(-0.0f) == -INFINITY && isnan(gpc_math_log(-1.0f)));
     CHECK(gpc_math_log(INFINITY) == INFINITY && gpc_math_log(1.0f) == 0.0f);
+    CHECK(gpc_math_exp2(-149.0f) == 0x1p-149f && gpc_math_exp2(-150.0f) == 0.0f && gpc_math_exp2(-151.0f) == 0.0f);
+    CHECK(gpc_math_exp2(127.0f) == 0x1p127f && gpc_math_exp2(128.0f) == INFINITY && gpc_math_exp2(-INFINITY) == 0.0f);
+    CHECK(gpc_math_log2(0x1p-149f) == -149.0f && gpc_math_log2(8.0f) == 3.0f && isnan(gpc_math_log2(-1.0f)));
+    CHECK(gpc_math_log2(-0.0f) == -INFINITY && gpc_math_log2(INFINITY) == INFINITY && isnan(gpc_math_exp2(NAN)));
     CHECK(isnan(gpc_math_sin(INFINITY)) && isnan(gpc_math_cos(-INFINITY)));
     CHECK(gpc_math_cos(0.0f) == 1.0f && gpc_math_exp(0.0f) == 1.0f);
     CHECK(signbit(gpc_math_sin(-0.0f)) && gpc_math_sin(-0.0f) == 0.0f);
 }
 
-int
-main(void)
+/* The largest error of each function, of all 2^32 operands, or every step-th. */
+static int
+measure_everywhere(uint32_t step)
 {
+    static const struct {
+        const char *name;
+        float (*ours)(float);
+        double (*theirs)(double);
+    } functions[] = {
+        {"ex2", gpc_math_exp2, exp2}, {"lg2", gpc_math_log2, log2}, {"rsqrt", gpc_math_rsqrt, inverse_root},
+        {"sin", gpc_math_sin, sin},   {"cos", gpc_math_cos, cos},   {"tanh", gpc_math_tanh, tanh}};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        printf("%s %.4f\n", functions[i].name, worst_of_every(functions[i].ours, functions[i].theirs, step));
+        fflush(stdout);
+    }
+    return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "everywhere") == 0) {
+        return measure_everywhere(argc > 2 ? (uint32_t) atoi(argv[2]) : 1);
+    }
     RUN(exp_is_within_an_ulp_everywhere);
     RUN(log_is_within_an_ulp_everywhere);
+    RUN(exp2_and_log2_are_within_an_ulp_everywhere);
     RUN(sin_is_within_an_ulp_everywhere);
     RUN(cos_is_within_an_ulp_everywhere);
     RUN(tan_is_within_an_ulp_everywhere);
