@@ -7,8 +7,9 @@ import pytest
 
 import gpucoh
 from gpucoh.lang import isa
+from gpucoh.lang.ir import Branch, Jump
 from gpucoh.lang.types import I8, I32, U16, U32
-from unit.lang.forms import Form
+from unit.lang.forms import PLACE, Form
 
 
 def address_of(form: Form, array: gpucoh.Array, index, bytes: int = 4):
@@ -173,3 +174,23 @@ def test_values_of_i32_are_kept(gpu):
     flat(form, "STORE", [x.address, 0, form.add("NEG", [word], type=I32)[0]], 0, type=I32)
     launch(gpu, form)
     assert x.numpy().tolist() == [5]
+
+
+def test_a_loop_of_extended_operations_on_a_loaded_pair_is_a_poll(gpu):
+    """The address is computed in the loop, from values that it does not change."""
+    x = gpu.zeros(64, np.uint32, name="x")
+    form = Form()
+    (block,) = form.add("SPECIAL", [], immediate=isa.SPECIALS["BLOCK_X"], type=I32)
+    waits, sets, done = form.block(), form.block(), form.block()
+    form.at.terminator = Branch(block, waits, sets, PLACE)
+    form.at = waits
+    at = address_of(form, x, block)
+    word = flat(form, "LOAD", at, 2, order="RELAXED", offset=4)
+    (again,) = form.extended("EQ_B64", word, [0, 0])
+    waits.terminator = Branch(again, waits, done, PLACE)
+    form.at = sets
+    form.add("SLEEP", [3000], 0)
+    flat(form, "STORE", [x.address, 0, 5, 0], 0, order="RELAXED", offset=8)
+    sets.terminator = Jump(done, PLACE)
+    gpu.launch_program(form.program(), (2, 1, 1), (32, 1, 1), [])
+    assert gpu.stats()["core"]["stall_poll"] > 1000

@@ -92,10 +92,17 @@ def test_an_atomic_of_two_words_gives_the_old_value_and_leaves_the_new_one(opera
         assert now == final
 
 
-@pytest.mark.parametrize("protocol", AT_ONCE)
-def test_compare_and_swap_of_two_words_counts_each_thread_once(protocol):
+CHECKED = [(name, False) for name in AT_ONCE] + [
+    ("mesi", True),
+    ("tc-weak", True),
+    ("gpu-hrf", True),
+]
+
+
+@pytest.mark.parametrize(("protocol", "check"), CHECKED)
+def test_compare_and_swap_of_two_words_counts_each_thread_once(protocol, check):
     """Every thread adds (1, 2^32 - 1) with a loop of CAS: no addition is lost, and no half of one is seen."""
-    with gpucoh.GPU(machine="fermi", protocol=protocol) as gpu:
+    with gpucoh.GPU(machine="fermi", protocol=protocol, check=check) as gpu:
         x = gpu.array(np.array([7, 0], np.uint32), name="x")
         form = Form()
         entry, loop, done = form.at, form.block(), form.block()
@@ -123,10 +130,10 @@ def test_compare_and_swap_of_two_words_counts_each_thread_once(protocol):
         assert x.numpy().view(np.uint64).tolist() == [7 + 192 * 0xFFFFFFFF00000001 & MASK]
 
 
-@pytest.mark.parametrize("protocol", AT_ONCE)
-def test_an_ordered_store_of_two_words_is_seen_whole(protocol):
+@pytest.mark.parametrize(("protocol", "check"), CHECKED)
+def test_an_ordered_store_of_two_words_is_seen_whole(protocol, check):
     """Writers store (n, ~n); readers see no mixture."""
-    with gpucoh.GPU(machine="fermi", protocol=protocol) as gpu:
+    with gpucoh.GPU(machine="fermi", protocol=protocol, check=check) as gpu:
         x = gpu.array(np.array([0, 0xFFFFFFFF], np.uint32), name="x")
         torn = gpu.zeros(1, np.uint32, name="torn")
         form = Form()
@@ -164,3 +171,48 @@ def test_caches_of_single_words_refuse_to_synchronise_by_two(protocol):
                 gpucoh.KernelError, match=r"form.cu:4: .*the protocol's caches own single words"
             ):
                 gpu.launch_program(form.program(), (1, 1, 1), (32, 1, 1), [])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "races"),
+    [
+        (("ATOMIC", 2, "RELAXED"), ("ATOMIC", 2, "RELAXED"), False),
+        (("STORE", 2, "RELAXED"), ("LOAD", 2, "RELAXED"), False),
+        (("ATOMIC", 2, "RELAXED"), ("LOAD", 2, "WEAK"), True),
+        (("STORE", 2, "RELAXED"), ("STORE", 1, "WEAK"), True),  # of the upper word alone
+        (("STORE", 2, "WEAK"), ("LOAD", 1, "RELAXED"), True),
+    ],
+)
+def test_races_are_found_in_both_words(first, second, races):
+    with gpucoh.GPU(machine="fermi", protocol="gpu-hrf", check="races") as gpu:
+        x = gpu.zeros(2, np.uint32, name="x")
+        form = Form()
+        (block,) = form.add("SPECIAL", [], immediate=isa.SPECIALS["BLOCK_X"], type=I32)
+        sides = [form.block(), form.block()]
+        form.at.terminator = Branch(block, *sides, PLACE)
+        for side, (op, words, order) in zip(sides, (first, second), strict=True):
+            form.at = side
+            values = [1] * words if op != "LOAD" else []
+            results = 0 if op == "STORE" else words
+            flat(form, op, [x.address, 0, *values], results, order=order, offset=4 * (2 - words))
+        if races:
+            with pytest.raises(gpucoh.SimulationError, match="data race"):
+                gpu.launch_program(form.program(), (2, 1, 1), (1, 1, 1), [])
+        else:
+            gpu.launch_program(form.program(), (2, 1, 1), (1, 1, 1), [])
+
+
+@pytest.mark.parametrize("second", [("LOAD", 2), ("ATOMIC", 1), ("ATOMIC", 2)])
+def test_races_are_found_in_the_words_of_a_scratchpad(second):
+    with gpucoh.GPU(machine="fermi", protocol="gpu-hrf", check="races") as gpu:
+        s = Spaces(gpu, 1, 64)
+        last = s.op("SHR", s.thread, 5)  # the second warp
+        sides = [s.form.block(), s.form.block()]
+        s.form.at.terminator = Branch(last, *sides, PLACE)
+        s.form.at = sides[0]
+        s.shared("STORE", [0, 1, 2], 0)
+        s.form.at = sides[1]
+        op, words = second
+        s.shared(op, [0, *([1] * words if op == "ATOMIC" else [])], words, offset=4 * (2 - words))
+        with pytest.raises(gpucoh.SimulationError, match="data race"):
+            s.run()

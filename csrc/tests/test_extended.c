@@ -1,0 +1,232 @@
+/* test_extended.c: extended operations on pairs of registers, even and uneven; what a program may say of them; accesses
+ * by address and by byte; atomics of two words. Values of every row: tests/unit/lang/test_extended.py. */
+#include "core/execute/extended.h"
+
+#include "cache/rmw.h"
+#include "core/execute/float.h"
+
+#include "core_world.h"
+#include "harness.h"
+
+static uint32_t
+row_of(const char *name)
+{
+    for (uint32_t i = 0; i < gpc_num_extended; i++) {
+        if (strcmp(gpc_extended[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static gpc_instruction_t
+extended(const char *name, uint16_t d, uint16_t a, uint16_t b, uint16_t c)
+{
+    uint32_t row = row_of(name);
+    gpc_instruction_t in = OP(EXTENDED, .destination = d, .a = a, .b = b, .c = c, .immediate = row);
+    in.width = row == UINT32_MAX ? 1 : gpc_extended[row].d;
+    return in;
+}
+
+#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
+
+static void
+pairs_carry_in_even_registers_in_others_and_in_some_lanes(void)
+{
+    world_reset();
+    /* v2:v3 = 2^32 - 1 in all lanes; v4:v5 = v2:v3 + (1, 0): the same for all; v6:v7 = v2:v3 + thread */
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(MOVE, .destination = V | 2, .a = C_MINUS1), OP(MOVE, .destination = V | 3, .a = C0),
+                       OP(MOVE, .destination = V | 1, .a = C0), extended("ADD_B64", V | 6, V | 2, V | 0, 0),
+                       OP(STORE, .a = V | 0, .b = V | 7), OP(MOVE, .destination = V | 0, .a = C1),
+                       extended("ADD_B64", V | 4, V | 2, V | 0, 0), OP(STORE, .a = C100, .b = V | 4),
+                       OP(ADD, .destination = V | 1, .a = C100, .b = C1), OP(STORE, .a = V | 1, .b = V | 5), OP(EXIT)),
+                  7),
+        0);
+    CHECK_EQUAL_U64(world.memory[0], 0);
+    CHECK_EQUAL_U64(world.memory[1], 1);
+    CHECK_EQUAL_U64(world.memory[6], 1);
+    CHECK_EQUAL_U64(world.memory[100], 0);
+    CHECK_EQUAL_U64(world.memory[101], 1);
+}
+
+static void
+a_pair_may_overlap_its_operands_and_a_result_may_be_uniform(void)
+{
+    world_reset();
+    /* constants 1 and 2 are a pair; v1:v2 = (1, 2) + (1, 2); then v2:v3 = v1:v2 + v1:v2 */
+    CHECK_EQUAL_I64(world_try(CODE(extended("ADD_B64", V | 1, C1, C1, 0), extended("ADD_B64", V | 2, V | 1, V | 1, 0),
+                                   extended("EQ_B64", U | 0, C1, C1, 0), OP(STORE, .a = C0, .b = V | 2),
+                                   OP(STORE, .a = C1, .b = V | 3), OP(STORE, .a = C2, .b = U | 0), OP(EXIT)),
+                              32),
+                    0);
+    CHECK_EQUAL_U64(world.memory[0], 4);
+    CHECK_EQUAL_U64(world.memory[1], 8);
+    CHECK_EQUAL_U64(world.memory[2], 1);
+}
+
+static const char *
+refused(const gpc_instruction_t *code, uint32_t count)
+{
+    static gpc_failure_t failure;
+    gpc_program_t program = {code, count, 8, 8, 64, 12, 2};
+    gpc_failure_clear(&failure);
+    return gpc_program_validate(&program, &failure) == GPC_ERROR_PROGRAM ? failure.text : "accepted";
+}
+
+static const char *
+refused_with(gpc_instruction_t in, uint16_t flags, uint8_t width)
+{
+    in.flags = flags;
+    in.width = width;
+    return refused(CODE(in, OP(EXIT)));
+}
+
+static void
+extended_instructions_are_validated(void)
+{
+    gpc_instruction_t add = extended("ADD_B64", V | 0, V | 2, C1, 0);
+    CHECK_EQUAL_TEXT(refused_with(add, 0, 2), "accepted");
+    CHECK_EQUAL_TEXT(refused_with(add, 0, 1), "instruction 0 (EXTENDED): the destination must be as many registers as "
+                                              "the extended operation's result has words");
+    CHECK_EQUAL_TEXT(refused_with(add, GPC_FLAG_FTZ, 2),
+                     "instruction 0 (EXTENDED): the extended operation does not take these flags");
+    CHECK_EQUAL_TEXT(refused_with(extended("ADD_F32", V | 0, V | 2, C1, 0), GPC_FLAG_FTZ | GPC_ROUND_UP, 1),
+                     "accepted");
+    CHECK_EQUAL_TEXT(refused_with(extended("ADD_B64", V | 7, V | 2, C1, 0), 0, 2),
+                     "instruction 0 (EXTENDED): operand d is vector register 8: must be below 8");
+    CHECK_EQUAL_TEXT(refused_with(extended("ADD_B64", V | 0, V | 2, C_MINUS1, 0), 0, 2),
+                     "instruction 0 (EXTENDED): operand b is constant 12: must be below 12");
+    CHECK_EQUAL_TEXT(refused_with(extended("EQ_B64", U | 0, V | 2, C1, 0), 0, 1),
+                     "instruction 0 (EXTENDED): the destination is uniform and a source is a vector register");
+    CHECK_EQUAL_TEXT(refused_with(extended("none", V | 0, V | 2, C1, 0), 0, 1),
+                     "instruction 0 (EXTENDED): unknown extended operation");
+}
+
+static void
+widths_and_modes_are_validated(void)
+{
+    gpc_instruction_t load = OP(SHARED_LOAD, .destination = V | 0, .a = V | 4, .b = GPC_OPERAND_NONE);
+    CHECK_EQUAL_TEXT(refused_with(load, GPC_FLAG_BYTES, 4), "accepted");
+    CHECK_EQUAL_TEXT(refused_with(load, GPC_FLAG_BYTES, 3),
+                     "instruction 0 (SHARED_LOAD): width must be 1, 2 or 4 words");
+    CHECK_EQUAL_TEXT(refused_with(load, 0, 2),
+                     "instruction 0 (SHARED_LOAD): accesses of several words need GPC_FLAG_BYTES");
+    gpc_instruction_t shuffle = OP(SHUFFLE, .destination = V | 0, .a = V | 4, .b = C1, .c = C2);
+    CHECK_EQUAL_TEXT(refused_with(shuffle, GPC_SHUFFLE_IDX << GPC_FLAG_SHUFFLE_SHIFT, 2), "accepted");
+    CHECK_EQUAL_TEXT(refused_with(shuffle, 7u << GPC_FLAG_SHUFFLE_SHIFT, 1),
+                     "instruction 0 (SHUFFLE): unknown mode, or a width other than 1 and 2");
+    CHECK_EQUAL_TEXT(refused_with(shuffle, 0, 2), "instruction 0 (SHUFFLE): a shuffle of any lane has no predicate");
+    gpc_instruction_t atomic = OP(ATOMIC, .destination = V | 0, .a = V | 2, .b = V | 4, .c = V | 6);
+    CHECK_EQUAL_TEXT(refused_with(atomic, GPC_FLAG_FLAT | GPC_ATOMIC_CAS << GPC_FLAG_ATOMIC_SHIFT, 2), "accepted");
+    CHECK_EQUAL_TEXT(refused_with(atomic, GPC_FLAG_FLAT | GPC_ATOMIC_INC << GPC_FLAG_ATOMIC_SHIFT, 2),
+                     "instruction 0 (ATOMIC): atomics of two words are no increment or decrement, and of f64 add and "
+                     "exchange only");
+    CHECK_EQUAL_TEXT(refused_with(atomic, GPC_FLAG_FLAT, 4), "instruction 0 (ATOMIC): atomics have one word or two");
+}
+
+/* Buffer x is [0, 4 * WORLD_WORDS). */
+static void
+an_address_outside_of_every_array_is_reported(void)
+{
+    gpc_instruction_t load = OP(LOAD, .destination = V | 2, .a = V | 0, .flags = GPC_FLAG_FLAT, .line = 5);
+    load.immediate = 4 * WORLD_WORDS - 4;
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(OP(MOVE, .destination = V | 1, .a = C0), load, OP(EXIT)), 32), 0);
+    load.immediate += 4;
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(OP(MOVE, .destination = V | 1, .a = C0), load, OP(EXIT)), 32), GPC_ERROR_BOUNDS);
+    CHECK_EQUAL_TEXT(
+        world.failure.text,
+        "kernel 'f': load of 4 bytes at address 0x40000, which is in no array; nearest: 'x' of 262144 bytes "
+        "at 0x0, 4 bytes behind it: thread (0,0,0) of block (0,0,0)");
+    CHECK(fails_at(0, 5));
+}
+
+/* A base at either end of 4 GiB, and an offset that leaves them: the sum has all 64 bits. */
+static void
+an_offset_carries_to_the_upper_word(void)
+{
+    gpc_instruction_t load = OP(LOAD, .destination = V | 2, .a = V | 0, .flags = GPC_FLAG_FLAT);
+    load.immediate = 101;
+    world_reset();
+    world.memory[25] = 77;
+    CHECK_EQUAL_I64(
+        world_try(CODE(OP(MOVE, .destination = V | 0, .a = C_MINUS1), OP(MOVE, .destination = V | 1, .a = C_MINUS1),
+                       load, OP(STORE, .a = C0, .b = V | 2), OP(EXIT)),
+                  32),
+        0);
+    CHECK_EQUAL_U64(world.memory[0], 77); /* -1 + 101 is byte 100 */
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(OP(MOVE, .destination = V | 0, .a = C_MINUS1),
+                                   OP(MOVE, .destination = V | 1, .a = C0), load, OP(EXIT)),
+                              32),
+                    GPC_ERROR_BOUNDS);
+    CHECK(strstr(world.failure.text, "address 0x100000064") != NULL);
+}
+
+static void
+words_of_an_atomic_are_performed_together(void)
+{
+    uint32_t words[32] = {UINT32_MAX, 1, 5, 6};
+    gpc_lane_list_t lanes = {.operation = GPC_ATOMIC_ADD, .type = GPC_U32, .width = 2, .count = 4};
+    for (uint32_t n = 0; n < 4; n++) { /* two lanes add (1, 1) to words 0 and 1 */
+        lanes.word[n] = (uint8_t) (n % 2);
+        lanes.operand[n] = 1;
+    }
+    CHECK_EQUAL_U64(gpc_rmw_perform(&lanes, words), 3);
+    CHECK_EQUAL_U64(words[0], 1);
+    CHECK_EQUAL_U64(words[1], 4); /* 1 + carry + 1 + 1 */
+    CHECK_EQUAL_U64(lanes.old[2], 0);
+    CHECK_EQUAL_U64(lanes.old[3], 3);
+    CHECK(gpc_rmw_changes(&lanes, 1) && gpc_rmw_changes(&lanes, 2));
+    gpc_lane_list_t swap = {
+        .operation = GPC_ATOMIC_CAS, .width = 2, .count = 2, .word = {2, 3}, .operand = {5, 7}, .replacement = {8, 9}};
+    CHECK_EQUAL_U64(gpc_rmw_perform(&swap, words), 0); /* the upper word differs */
+    CHECK_EQUAL_U64(words[2], 5);
+    CHECK(!gpc_rmw_changes(&swap, 0));
+    swap.operand[1] = 6;
+    CHECK_EQUAL_U64(gpc_rmw_perform(&swap, words), 0xC);
+    CHECK_EQUAL_U64(words[2], 8);
+    CHECK_EQUAL_U64(words[3], 9);
+}
+
+/* The host's arithmetic is to the nearest: float.c gives the same. */
+static void
+rounding_to_the_nearest_is_the_hosts(void)
+{
+    uint64_t a = 1, b = 7, wrong = 0;
+    for (uint32_t i = 0; i < 100000; i++) {
+        a = a * UINT64_C(6364136223846793005) + 1442695040888963407;
+        b = b * UINT64_C(2862933555777941757) + 3037000493;
+        uint64_t y = i % 2 == 0 ? b : (a & ~UINT64_C(0x3FFFFFFFFFFFF)) ^ (b >> 14); /* of like size */
+        double p, q;
+        memcpy(&p, &a, 8);
+        memcpy(&q, &y, 8);
+        const double results[] = {p + q, p - q, p * q, p / q};
+        const uint64_t ours[] = {gpc_float_add(&gpc_format_f64, a, y, 0), gpc_float_subtract(&gpc_format_f64, a, y, 0),
+                                 gpc_float_multiply(&gpc_format_f64, a, y, 0),
+                                 gpc_float_divide(&gpc_format_f64, a, y, 0)};
+        for (uint32_t k = 0; k < 4; k++) {
+            uint64_t bits;
+            memcpy(&bits, &results[k], 8);
+            wrong += results[k] == results[k] ? bits != ours[k] : ours[k] != gpc_format_f64.nan;
+        }
+    }
+    CHECK_EQUAL_U64(wrong, 0);
+}
+
+int
+main(void)
+{
+    RUN(pairs_carry_in_even_registers_in_others_and_in_some_lanes);
+    RUN(a_pair_may_overlap_its_operands_and_a_result_may_be_uniform);
+    RUN(extended_instructions_are_validated);
+    RUN(widths_and_modes_are_validated);
+    RUN(an_address_outside_of_every_array_is_reported);
+    RUN(an_offset_carries_to_the_upper_word);
+    RUN(words_of_an_atomic_are_performed_together);
+    RUN(rounding_to_the_nearest_is_the_hosts);
+    world_reset();
+    return harness_end();
+}
