@@ -23,6 +23,7 @@ typedef struct {
     bool stored;       /* in the scratchpad or a local array */
 } value_t;
 
+enum { ADDRESS_STEPS = 5 };
 enum { CHANGES_NOT, CHANGES_ONCE, CHANGES };
 
 /* Of d->waits, the first ones are destinations. */
@@ -102,13 +103,40 @@ is_attempt(const gpc_decoded_t *d)
            (d->opcode == GPC_OP_ATOMIC && (d->atomic == GPC_ATOMIC_CAS || d->atomic == GPC_ATOMIC_EXCH));
 }
 
+/* Whether the register has one value at pc in every iteration: the loop does not change it, or the last instruction
+ * before pc that writes it computes it from such registers. Addresses take several steps, in few registers. */
 static bool
-has_constant_address(const gpc_loop_t *loop, const gpc_decoded_t *d)
+is_constant_at(const gpc_loop_t *loop, uint32_t pc, uint16_t of, uint32_t steps)
 {
+    const gpc_decoded_t *code = loop->launch->code;
+    if (loop->changes[of] == CHANGES_NOT) {
+        return true;
+    }
+    while (pc-- > loop->first) {
+        for (uint32_t i = 0; i < destinations_of(&code[pc]); i++) {
+            if (code[pc].waits[i] != of) {
+                continue;
+            }
+            bool constant = steps != 0 && is_function(&code[pc]);
+            for (uint32_t k = destinations_of(&code[pc]); constant && k < code[pc].num_waits; k++) {
+                constant = is_constant_at(loop, pc, code[pc].waits[k], steps - 1);
+            }
+            return constant;
+        }
+    }
+    return false;
+}
+
+static bool
+has_constant_address(const gpc_loop_t *loop, uint32_t pc)
+{
+    const gpc_decoded_t *d = &loop->launch->code[pc];
     uint32_t first = destinations_of(d), words = (d->flags & GPC_FLAG_FLAT) != 0 ? 2 : 1;
     bool is_register = d->a.kind == GPC_VECTOR || d->a.kind == GPC_UNIFORM;
     for (uint32_t i = first; is_register && i < first + words && i < d->num_waits; i++) {
-        if (loop->changes[d->waits[i]] != CHANGES_NOT) {
+        bool constant = words == 2 ? is_constant_at(loop, pc, d->waits[i], ADDRESS_STEPS)
+                                   : loop->changes[d->waits[i]] == CHANGES_NOT;
+        if (!constant) {
             return false;
         }
     }
@@ -209,7 +237,7 @@ mark_loop(const gpc_loop_t *loop, gpc_decoded_t *code)
             find_changes(loop);
             known = true;
         }
-        if (has_constant_address(loop, &code[pc]) && decides(loop, pc)) {
+        if (has_constant_address(loop, pc) && decides(loop, pc)) {
             mark(loop, code, pc);
         }
     }

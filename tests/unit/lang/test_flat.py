@@ -193,4 +193,4 @@ def test_a_loop_of_extended_operations_on_a_loaded_pair_is_a_poll(gpu):
     flat(form, "STORE", [x.address, 0, 5, 0], 0, order="RELAXED", offset=8)
     sets.terminator = Jump(done, PLACE)
     gpu.launch_program(form.program(), (2, 1, 1), (32, 1, 1), [])
-    assert gpu.stats()["core"]["stall_poll"] > 1000
+    assert gpu.stats()["stalls"]["poll"] > 1000
