@@ -83,6 +83,8 @@ class GPU:
     @property
     def rule(self) -> str: ...
     def allocate(self, words: int) -> int: ...
+    def allocate_from(self, address: int) -> None:
+        """Later allocations begin at this address or behind it."""
     def release(self, address: int) -> None: ...
     def host_read(self, address: int, out: NDArray[np.uint32]) -> None:
         """Fills ``out`` (C-contiguous, uint32, any shape)."""
@@ -107,6 +109,7 @@ class GPU:
         reports: tuple[str, ...] = (),
         local_address: int = 0,
         local_bytes: int = 0,
+        independent_lanes: bool = False,
     ) -> None:
         """Begins a launch. buffers: (address, elements, read_only, name[, bytes of an element: 1, 2 or 4, the default]).
 

@@ -10,6 +10,8 @@
 #define GPC_NO_ENTRY UINT16_MAX
 #define GPC_MOST_WAITS 8u /* registers that one instruction reads and writes */
 
+typedef struct gpc_split gpc_split_t; /* core/lanes.h */
+
 #define GPC_ALU_LANES 32u /* lanes per call; a warp takes one or two calls */
 
 /* One lane; unused operands are ignored. */
@@ -59,6 +61,8 @@ typedef enum {
     GPC_GROUP_SHARED,
     GPC_GROUP_FENCE,
     GPC_GROUP_BARRIER,
+    GPC_GROUP_WARP_SYNC,
+    GPC_GROUP_SPIN, /* BRANCH or JUMP at the end of a loop that polls, of independent lanes */
     GPC_GROUP_SLEEP,
     GPC_GROUP_REPORT,   /* ASSERT PRINT */
     GPC_GROUP_EXTENDED, /* rows that are no ALU's */
@@ -128,6 +132,7 @@ typedef struct {
     gpc_range_t *ranges;  /* owned; [num_ranges], by address; NULL: the program has no access by address */
     uint32_t num_ranges, last_range; /* the last one is where an access was found last */
     gpc_cycle_t begin;
+    gpc_split_t *splits; /* owned; [cores][warps_per_core]; NULL: the lanes of a warp are not independent */
 } gpc_core_launch_t;
 
 static inline uint32_t

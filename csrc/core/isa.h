@@ -8,7 +8,8 @@
  * the active lanes. Control must not run off the end of a program.
  *
  * An instruction with a uniform destination executes once per warp if at least one lane is active; its sources must be
- * uniform or constant (validated).
+ * uniform or constant (validated). A program of independent lanes has no uniform registers: its lanes are in different
+ * places of the program.
  */
 #ifndef GPC_CORE_ISA_H
 #define GPC_CORE_ISA_H
@@ -100,9 +101,10 @@ typedef struct {
     uint32_t count;
     uint16_t vector_registers;
     uint16_t uniform_registers;
-    uint32_t shared_words; /* scratchpad per block */
-    uint32_t constants;    /* words of the constant bank */
-    uint32_t buffers;      /* buffer slots */
+    uint32_t shared_words;  /* scratchpad per block */
+    uint32_t constants;     /* words of the constant bank */
+    uint32_t buffers;       /* buffer slots */
+    bool independent_lanes; /* lanes of a warp that wait for each other make progress: see core/lanes.h */
 } gpc_program_t;
 
 #endif

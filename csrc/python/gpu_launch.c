@@ -73,6 +73,7 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
         "reports",
         "local_address",
         "local_bytes",
+        "independent_lanes",
         NULL,
     };
     const gpc_module_state_t *state = gpc_state_of(object);
@@ -80,14 +81,15 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
     gpc_buffers_argument_t buffers = {0};
     gpc_sources_argument_t sources = {0};
     PyObject *files = NULL, *reports = NULL;
+    int independent_lanes = 0;
     gpc_launch_t launch = {0};
     PyObject *result = NULL;
     Py_buffer constants;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO|OOOO:launch", (char **) (uintptr_t) names, &o.kernel,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOOO|OOOOp:launch", (char **) (uintptr_t) names, &o.kernel,
                                      &o.program, &o.vector_registers, &o.uniform_registers, &o.shared_words,
                                      &o.constants, &o.buffers, &o.grid, &o.block, &o.placement, &files, &reports,
-                                     &o.local_address, &o.local_bytes)) {
+                                     &o.local_address, &o.local_bytes, &independent_lanes)) {
         return NULL;
     }
     if (get_launch(state, &o, &launch) != 0 || gpc_get_words(state, o.constants, "constants", false, &constants) != 0) {
@@ -104,6 +106,7 @@ gpc_method_launch(PyObject *object, PyObject *args, PyObject *keywords)
         launch.num_buffers = buffers.count;
         launch.program.constants = launch.num_constants;
         launch.program.buffers = launch.num_buffers;
+        launch.program.independent_lanes = independent_lanes != 0;
         result = begin_launch(object, &launch);
     }
     gpc_sources_argument_free(&sources);

@@ -243,7 +243,8 @@ static PyMethodDef gpu_methods[] = {
     {"launch", WITH_KEYWORDS(gpc_method_launch),
      "launch($self, kernel, program, vector_registers, uniform_registers, shared_words, constants, buffers, grid, "
      "block, "
-     "placement, files=(), reports=())\n--\n\nBegins a launch. buffers: (address, words, read_only, name); files: "
+     "placement, files=(), reports=(), independent_lanes=False)\n--\n\nBegins a launch. buffers: (address, words, "
+     "read_only, name); files: "
      "(name, "
      "first line); reports: texts of assertions and prints."},
     {"run", WITH_KEYWORDS(gpc_method_run),

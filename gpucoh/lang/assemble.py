@@ -77,7 +77,11 @@ class Assembler:
         """The program."""
         gather_words(self.function)
         self.joins = flow.reconvergence(self.function)
-        self.uniform = uniform.analyse(self.function, self.joins)
+        self.uniform = (
+            set()  # lanes are in different places of the program, and a warp's register has one value
+            if self.function.independent_lanes
+            else uniform.analyse(self.function, self.joins)
+        )
         self._check_barriers()
         vector_registers = self._allocate()
         self._emit_blocks()
@@ -94,6 +98,7 @@ class Assembler:
             reports=tuple(self.function.reports),
             needs_all_blocks=self.function.needs_all_blocks,
             lanes_needed=self.function.lanes_needed,
+            independent_lanes=self.function.independent_lanes,
             dynamic_shared=0 if self.function.dynamic_shared else None,
             dynamic_type=self.function.dynamic_shared or I32,
             files=tuple((unit.filename, unit.first_line) for unit in self.units),
@@ -107,6 +112,8 @@ class Assembler:
         )
 
     def _check_barriers(self) -> None:
+        if self.function.independent_lanes:
+            return  # the core compares the lanes' values
         for block in self.function.blocks:
             for instruction in block.instructions:
                 if (

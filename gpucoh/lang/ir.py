@@ -165,6 +165,7 @@ class Function:
     shared_words: int = 0
     needs_all_blocks: bool = False  # of the grid, resident together
     lanes_needed: int = 0  # lanes per warp that the source assumes; 0: none
+    independent_lanes: bool = False  # as Program.independent_lanes
     reports: list[Report] = field(default_factory=list)  # of ASSERT and PRINT, by immediate
     dynamic_shared: Element | None = (
         None  # of an array of a length that the launch gives, which follows them
@@ -238,7 +239,7 @@ class Groups:
 
 
 #: Instructions whose only effect is their destination, which depends only on the sources.
-PURE = frozenset(name for name, group in isa.GROUPS.items() if group in ("ALU", "EXTENDED"))
+PURE = frozenset(name for name, group in isa.GROUPS.items() if group == "ALU") | {"EXTENDED"}
 #: Instructions that may be dropped if their destination is unused (reading the clock has no effect).
 REMOVABLE = PURE | {"SPECIAL", "LOCAL_LOAD", "ANY", "ALL", "BALLOT", "SHUFFLE", "MATCH", "REDUCE"}
 #: Votes: one result for the whole warp, for any sources.

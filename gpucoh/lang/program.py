@@ -143,6 +143,9 @@ class Program:
         Whether all blocks of the grid must be resident together.
     lanes_needed : int
         Lanes per warp that the source assumes; 0: none.
+    independent_lanes : bool
+        Whether lanes of one warp that wait for each other make progress, and whether some of a warp's lanes may
+        arrive at a barrier before the others. Such a program has no uniform registers.
     files : tuple of (str, int)
         Sources, the kernel's first: file name and first line (from 1). An instruction's ``line`` counts from 0 at
         that line: see :meth:`locate`.
@@ -163,6 +166,7 @@ class Program:
     reports: tuple[Report, ...] = ()
     needs_all_blocks: bool = False
     lanes_needed: int = 0
+    independent_lanes: bool = False
 
     @property
     def instructions(self) -> int:

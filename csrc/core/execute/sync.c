@@ -1,5 +1,6 @@
 /* sync.c: fences and barriers. */
 #include "core/execute/execute.h"
+#include "core/lanes.h"
 #include "core/memory/load_store.h"
 #include "core/memory/order.h"
 #include "core/registers.h"
@@ -43,13 +44,33 @@ fail_at_barrier(const gpc_issue_t *x, const char *what, uint32_t value)
                     (unsigned) x->warp->index, block->coordinates[0], block->coordinates[1], block->coordinates[2]);
 }
 
+/* The word of a barrier's operand; independent lanes may hold it in a vector register. */
+static int
+word_of_lanes(const gpc_issue_t *x, const gpc_operand_t *operand, uint32_t *word)
+{
+    uint32_t room[GPC_MAX_LANES];
+    if (gpc_operand_even(x, operand)) {
+        *word = gpc_operand_word(x, operand);
+        return GPC_OK;
+    }
+    const uint32_t *words = gpc_operand_lanes(x, operand, room);
+    *word = words[gpc_lowest_bit(x->warp->top.lanes)];
+    for (gpc_lanes_t left = x->warp->top.lanes; left != 0; left &= left - 1) {
+        if (words[gpc_lowest_bit(left)] != *word) {
+            return fail_at_barrier(x, "lanes of one warp give different barrier numbers or thread counts; the first",
+                                   *word);
+        }
+    }
+    return GPC_OK;
+}
+
 /* The number of threads that this warp contributes, and what the barrier waits for. */
 static int
 barrier_counts(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_order_arrival_t *arrival)
 {
     const gpc_warp_t *warp = x->warp;
     uint32_t expected = x->launch->threads_per_block;
-    if (warp->top.lanes != warp->live) {
+    if (warp->top.lanes != warp->live && x->launch->splits == NULL) {
         return fail_at_barrier(x, "barrier in divergent code, not reached by all threads of the warp; active threads",
                                gpc_count_bits(warp->top.lanes));
     }
@@ -60,7 +81,7 @@ barrier_counts(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_order_arrival_t
         return GPC_OK;
     }
     /* With a count, every warp counts as a full one; the last warp of a block may be partial. */
-    expected = gpc_operand_word(x, &d->b);
+    GPC_TRY(word_of_lanes(x, &d->b, &expected));
     if (expected == 0 || expected % x->launch->lanes != 0 || expected > x->launch->warps_per_block * x->launch->lanes) {
         return fail_at_barrier(
             x, "barrier thread count must be a positive multiple of the warp size, within the block's warps; the count",
@@ -107,14 +128,19 @@ int
 gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_warp_t *warp = x->warp;
-    uint32_t id = gpc_operand_word(x, &d->a);
+    uint32_t id = 0;
     bool waits = d->opcode == GPC_OP_BARRIER;
+    bool split = x->launch->splits != NULL && !gpc_lanes_are_together(x);
+    GPC_TRY(word_of_lanes(x, &d->a, &id));
     gpc_order_arrival_t arrival = {
         .block = warp->block, .id = id, .warp = x->warp_index, .access = d->access, .waits = waits};
     if (id >= GPC_NAMED_BARRIERS) {
         return fail_at_barrier(x, "barrier number must be 0 to 15; the number", id);
     }
     int status = barrier_counts(x, d, &arrival);
+    if (status == GPC_OK && split) {
+        status = gpc_lanes_arrive(x, d, id, d->b.kind == GPC_NO_OPERAND ? 0 : arrival.expected);
+    }
     if (status == GPC_OK) {
         status = gpc_core_query_order(x, d);
     }
@@ -136,6 +162,9 @@ gpc_core_issue_barrier(gpc_issue_t *x, const gpc_decoded_t *d)
     GPC_TRY(status);
     x->base->statistics->barriers++;
     warp->barrier_pc = warp->top.pc;
+    if (split) {
+        gpc_lanes_arrived(x);
+    }
     if (waits && (released >> x->warp_index & 1u) == 0) {
         warp->state = GPC_WARP_WAITS_BARRIER;
         x->core->reasons[x->warp_index] = GPC_STALL_barrier;

@@ -6,6 +6,7 @@
 #include "core/execute/alu.h"
 #include "core/execute/extended.h"
 #include "core/frontend/frontend.h"
+#include "core/lanes.h"
 
 static gpc_operand_t
 decode_operand(uint16_t operand, uint32_t lanes)
@@ -141,9 +142,10 @@ decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *l
     traits_t traits = traits_of(in->opcode);
     *d = (gpc_decoded_t){
         .group = traits.group, .opcode = in->opcode, .type = in->type, .unit = traits.unit, .flags = in->flags};
-    bool shared = d->group == GPC_GROUP_SHARED, bytes = shared && (in->flags & GPC_FLAG_BYTES) != 0;
+    bool shared = traits.group == GPC_GROUP_SHARED, memory = traits.group == GPC_GROUP_MEMORY,
+         bytes = shared && (in->flags & GPC_FLAG_BYTES) != 0;
     bool shuffles = in->opcode == GPC_OP_SHUFFLE && (in->flags & GPC_FLAG_SHUFFLE_MODE) != 0;
-    d->width = d->group == GPC_GROUP_MEMORY || bytes || shuffles ? in->width : 1;
+    d->width = memory || bytes || shuffles ? in->width : 1;
     d->atomic = (uint8_t) ((in->flags >> GPC_FLAG_ATOMIC_SHIFT) & 0xFu);
     d->narrow = (gpc_narrow_t){in->bytes, in->type == GPC_I32};
     if (in->opcode == GPC_OP_STORE && in->bytes != 0) {
@@ -181,11 +183,14 @@ decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *l
         const gpc_operand_t *length = in->opcode == GPC_OP_LOCAL_LOAD ? &d->b : &d->c;
         d->local_words = launch->launch.constants[length->number];
     }
-    uint32_t values = d->group == GPC_GROUP_MEMORY || bytes ? d->width : 1;
+    uint32_t values = memory || bytes ? d->width : 1;
     add_waits(d, launch, d->destination, d->width);
-    add_waits(d, launch, d->a, (in->flags & GPC_FLAG_FLAT) != 0 && d->group == GPC_GROUP_MEMORY ? 2 : 1);
+    add_waits(d, launch, d->a, memory && (in->flags & GPC_FLAG_FLAT) != 0 ? 2 : 1);
     add_waits(d, launch, d->b, values);
     add_waits(d, launch, d->c, values);
+    if (memory && (in->flags & GPC_FLAG_FLAT) != 0) {
+        d->group = GPC_GROUP_SHARED;
+    }
 }
 
 /* An integer division of a checked kernel; of an extended one the result of a division by 0 is defined. */
@@ -411,7 +416,11 @@ gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch_t *from, gpc_core_
     launch->vector_stride = machine->cores * launch->vector_words;
     launch->lanes = machine->lanes_per_warp;
     launch->all_lanes = machine->lanes_per_warp == 64 ? UINT64_MAX : UINT32_MAX;
-    if (!copy_launch(launch, from) || !make_tables(launch, machine->lanes_per_warp)) {
+    if (from->program.independent_lanes) {
+        launch->splits = calloc((size_t) machine->cores * machine->warps_per_core, sizeof *launch->splits);
+    }
+    if (!copy_launch(launch, from) || !make_tables(launch, machine->lanes_per_warp) ||
+        (from->program.independent_lanes && launch->splits == NULL)) {
         gpc_core_launch_free(launch);
         return gpc_fail(self->failure, GPC_ERROR_MEMORY, "out of memory for a launch of kernel '%s'", from->kernel);
     }
@@ -468,6 +477,7 @@ gpc_core_launch_free(gpc_core_launch_t *self)
     }
     free(self->spread);
     free(self->ranges);
+    free(self->splits);
     free(self->code);
     free(self);
 }

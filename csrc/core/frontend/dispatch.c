@@ -6,6 +6,7 @@
 #include "base/stock.h"
 #include "core/execute/execute.h"
 #include "core/frontend/frontend.h"
+#include "core/lanes.h"
 #include "core/memory/order.h"
 #include "core/memory/writers.h"
 #include "core/waking.h"
@@ -257,6 +258,9 @@ place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index
                            .block = (uint16_t) slot,
                            .index = (uint16_t) index,
                            .even = launch->may_be_even};
+    if (launch->splits != NULL) {
+        *gpc_split_of(&x) = (gpc_split_t){0};
+    }
     self->parts->ages[core_index * self->machine->warps_per_core + w] = x.core->ages++;
     x.core->resident |= UINT64_C(1) << w;
     gpc_core_settle(&x);

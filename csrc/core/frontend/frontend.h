@@ -20,6 +20,7 @@ GPC_MUST_CHECK int gpc_core_observe_counted(gpc_cores_t *self, uint32_t core, ui
                                             gpc_cycle_t cycles);
 
 /* warp.c: the reconvergence stack. */
+gpc_stack_entry_t *gpc_warp_stack(const gpc_issue_t *x); /* the entries below the top, the lowest one first */
 void gpc_warp_branch(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t taken);
 /* Removes entries that have reached their reconvergence point or have no lane left, and counts the active lanes:
  * follows every change of the top's lanes. */

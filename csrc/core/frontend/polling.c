@@ -3,7 +3,10 @@
  *
  * A loop is the code between a backward branch or jump and its target. Such an access has an address that the loop does
  * not change, and its value reaches a branch that leaves the loop: through registers, the scratchpad, local arrays, or
- * by deciding which instructions execute. Of atomics only CAS and EXCH are attempts: the others succeed each time. */
+ * by deciding which instructions execute. Of atomics only CAS and EXCH are attempts: the others succeed each time.
+ *
+ * The loops in which independent lanes yield (core/lanes.h) are more: an atomic, or an access with an order, that
+ * decides the loop's end suffices, at any address, or of the scratchpad. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +18,7 @@ typedef struct {
     uint32_t first, last; /* instructions of the loop */
     uint8_t *changes;     /* [registers]: the loop gives the register other values */
     uint8_t *depends;     /* [registers]: on the value of the access */
+    bool exits;           /* independent lanes: an instruction of the loop ends them */
 } gpc_loop_t;
 
 /* Where the value of an access has gone, besides registers. */
@@ -25,6 +29,19 @@ typedef struct {
 
 enum { ADDRESS_STEPS = 5 };
 enum { CHANGES_NOT, CHANGES_ONCE, CHANGES };
+
+static bool
+is_branch(const gpc_decoded_t *d)
+{
+    return d->opcode == GPC_OP_BRANCH;
+}
+
+/* Whether the instruction at pc ends a loop. */
+static bool
+ends_loop(const gpc_decoded_t *d, uint32_t pc)
+{
+    return (is_branch(d) || d->opcode == GPC_OP_JUMP) && d->target <= pc;
+}
 
 /* Of d->waits, the first ones are destinations. */
 static uint32_t
@@ -97,10 +114,16 @@ find_changes(const gpc_loop_t *loop)
 }
 
 static bool
-is_attempt(const gpc_decoded_t *d)
+takes_lock(const gpc_decoded_t *d)
 {
-    return d->opcode == GPC_OP_LOAD ||
-           (d->opcode == GPC_OP_ATOMIC && (d->atomic == GPC_ATOMIC_CAS || d->atomic == GPC_ATOMIC_EXCH));
+    return d->opcode == GPC_OP_ATOMIC && (d->atomic == GPC_ATOMIC_CAS || d->atomic == GPC_ATOMIC_EXCH);
+}
+
+/* Programs of independent lanes poll by other atomics, too. */
+static bool
+is_attempt(const gpc_loop_t *loop, const gpc_decoded_t *d)
+{
+    return d->opcode == GPC_OP_LOAD || takes_lock(d) || (d->opcode == GPC_OP_ATOMIC && loop->launch->splits != NULL);
 }
 
 /* Whether the register has one value at pc in every iteration: the loop does not change it, or the last instruction
@@ -146,7 +169,7 @@ has_constant_address(const gpc_loop_t *loop, uint32_t pc)
 static bool
 leaves(const gpc_loop_t *loop, uint32_t pc, const gpc_decoded_t *d)
 {
-    return d->group == GPC_GROUP_BRANCH && (pc == loop->last || d->target < loop->first || d->target > loop->last);
+    return is_branch(d) && (pc == loop->last || d->target < loop->first || d->target > loop->last || loop->exits);
 }
 
 /* An instruction of the loop, in the order of the code. Whether it leaves the loop by the value. */
@@ -154,10 +177,11 @@ static bool
 follow(const gpc_loop_t *loop, uint32_t pc, value_t *value)
 {
     const gpc_decoded_t *d = &loop->launch->code[pc];
-    bool keeps = d->group == GPC_GROUP_SHARED || d->group == GPC_GROUP_LOCAL;
+    bool keeps = d->group == GPC_GROUP_SHARED || d->group == GPC_GROUP_LOCAL ||
+                 (d->group == GPC_GROUP_MEMORY && loop->launch->splits != NULL);
     bool depends = pc < value->controls || reads_any(d, loop->depends, 1) || (keeps && value->stored);
     set_destinations(d, loop->depends, depends);
-    if (depends && d->group == GPC_GROUP_BRANCH && d->reconverge > value->controls) {
+    if (depends && is_branch(d) && d->reconverge > value->controls) {
         value->controls = d->reconverge;
     }
     value->stored = value->stored || (depends && keeps);
@@ -211,7 +235,7 @@ static void
 mark(const gpc_loop_t *loop, gpc_decoded_t *code, uint32_t from)
 {
     const gpc_instruction_t *in = loop->launch->launch.program.instructions;
-    uint8_t cause = code[from].opcode == GPC_OP_LOAD ? GPC_STALL_poll : GPC_STALL_lock;
+    uint8_t cause = takes_lock(&code[from]) ? GPC_STALL_lock : GPC_STALL_poll;
     uint16_t of = code[from].waits[0];
     if (mark_readers(code, from + 1, loop->last, of, cause)) {
         (void) mark_readers(code, loop->first, from, of, cause);
@@ -224,12 +248,40 @@ mark(const gpc_loop_t *loop, gpc_decoded_t *code, uint32_t from)
     }
 }
 
+/* Whether the access decides the loop's end by a value that another lane may change. */
+static bool
+waits_for_others(const gpc_loop_t *loop, uint32_t pc)
+{
+    const gpc_decoded_t *d = &loop->launch->code[pc];
+    bool load = d->opcode == GPC_OP_LOAD || d->opcode == GPC_OP_SHARED_LOAD;
+    bool atomic = d->opcode == GPC_OP_ATOMIC || d->opcode == GPC_OP_SHARED_ATOMIC;
+    bool any_address = atomic || (load && d->access.order != GPC_ORDER_WEAK);
+    return (load || atomic) && destinations_of(d) != 0 && (any_address || has_constant_address(loop, d)) &&
+           decides(loop, pc);
+}
+
+/* Independent lanes yield at the end of a loop in which they may wait for each other. */
+static void
+mark_yield(gpc_loop_t *loop, gpc_decoded_t *code)
+{
+    bool yields = false;
+    for (uint32_t pc = loop->first; pc <= loop->last; pc++) {
+        loop->exits |= code[pc].opcode == GPC_OP_EXIT;
+    }
+    memset(loop->changes, CHANGES_NOT, loop->launch->front.scoreboard);
+    find_changes(loop);
+    for (uint32_t pc = loop->first; pc <= loop->last && !yields; pc++) {
+        yields = waits_for_others(loop, pc);
+    }
+    code[loop->last].group = yields ? GPC_GROUP_SPIN : code[loop->last].group;
+}
+
 static void
 mark_loop(const gpc_loop_t *loop, gpc_decoded_t *code)
 {
     bool known = false;
     for (uint32_t pc = loop->first; pc <= loop->last; pc++) {
-        if (!is_attempt(&code[pc]) || destinations_of(&code[pc]) == 0) {
+        if (!is_attempt(loop, &code[pc]) || destinations_of(&code[pc]) == 0) {
             continue;
         }
         if (!known) {
@@ -250,14 +302,17 @@ gpc_core_mark_polls(gpc_core_launch_t *launch)
     uint8_t *marks = NULL;
     for (uint32_t pc = 0; pc < launch->launch.program.count; pc++) {
         const gpc_decoded_t *d = &launch->code[pc];
-        if ((d->group != GPC_GROUP_BRANCH && d->group != GPC_GROUP_JUMP) || d->target > pc) {
+        if (!ends_loop(d, pc)) {
             continue;
         }
         marks = marks != NULL ? marks : malloc(2 * registers + 1);
         if (marks == NULL) {
             return GPC_ERROR_MEMORY;
         }
-        const gpc_loop_t loop = {launch, d->target, pc, marks, marks + registers};
+        gpc_loop_t loop = {launch, d->target, pc, marks, marks + registers, false};
+        if (launch->splits != NULL) {
+            mark_yield(&loop, launch->code);
+        }
         mark_loop(&loop, launch->code);
     }
     free(marks);
@@ -274,7 +329,7 @@ find_loop(const gpc_core_launch_t *launch, uint32_t pc, gpc_loop_t *loop)
     *loop = (gpc_loop_t){.launch = launch, .first = pc, .last = pc};
     for (uint32_t end = pc; end < launch->launch.program.count; end++) {
         const gpc_decoded_t *d = &launch->code[end];
-        if ((d->group == GPC_GROUP_BRANCH || d->group == GPC_GROUP_JUMP) && d->target <= pc) {
+        if ((is_branch(d) || d->opcode == GPC_OP_JUMP) && d->target <= pc) {
             loop->first = d->target < loop->first ? d->target : loop->first;
             loop->last = end;
             found = true;

@@ -379,12 +379,14 @@ check_by_opcode(const check_t *x)
             return at->immediate < GPC_NUM_SPECIALS ? GPC_OK : refuse(x, "unknown special register");
         case GPC_OP_LANES:
             return at->immediate < x->program->constants ? GPC_OK : refuse(x, "unknown constant");
+        case GPC_OP_WARP_SYNC:
+            return x->program->independent_lanes ? GPC_OK : refuse(x, "the program's lanes are not independent");
         case GPC_OP_BARRIER:
         case GPC_OP_BARRIER_ARRIVE:
             if (at->order != GPC_ORDER_WEAK && (at->order != GPC_ORDER_ACQ_REL || at->opcode != GPC_OP_BARRIER)) {
                 return refuse(x, "the order of a barrier must be acq_rel or, as of an arrival, weak");
             }
-            return is_even(at->a) && (at->b == GPC_OPERAND_NONE || is_even(at->b))
+            return x->program->independent_lanes || (is_even(at->a) && (at->b == GPC_OPERAND_NONE || is_even(at->b)))
                        ? 0
                        : refuse(x, "barrier number and thread count must be uniform or constant");
         default:
@@ -462,6 +464,10 @@ gpc_program_validate(const gpc_program_t *program, gpc_failure_t *failure)
     if (program->uniform_registers > GPC_UNIFORM_REGISTERS) {
         return gpc_fail(failure, GPC_ERROR_PROGRAM, "%u uniform registers: at most %u are allowed",
                         (unsigned) program->uniform_registers, GPC_UNIFORM_REGISTERS);
+    }
+    if (program->independent_lanes && program->uniform_registers != 0) {
+        return gpc_fail(failure, GPC_ERROR_PROGRAM, "%u uniform registers: a program of independent lanes has none",
+                        (unsigned) program->uniform_registers);
     }
     for (x.number = 0; x.number < program->count; x.number++) {
         x.at = &program->instructions[x.number];

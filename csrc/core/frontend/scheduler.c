@@ -8,6 +8,7 @@
  * (always_inline), up to the arithmetic of a warp. */
 #include "core/execute/execute.h"
 #include "core/frontend/frontend.h"
+#include "core/lanes.h"
 #include "core/memory/load_store.h"
 #include "core/registers.h"
 #include "core/waking.h"
@@ -163,6 +164,9 @@ issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
     }
     gpc_warp_end_lanes(x);
     if (warp->live != 0) {
+        if (x->launch->splits != NULL) {
+            gpc_lanes_ended(x);
+        }
         return GPC_ISSUED;
     }
     uint32_t slot = warp->block;
@@ -228,6 +232,17 @@ execute(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
             return gpc_core_issue_fence(x, d);
         case GPC_GROUP_BARRIER:
             return gpc_core_issue_barrier(x, d);
+        case GPC_GROUP_WARP_SYNC:
+            return gpc_lanes_are_together(x) ? GPC_ISSUED : gpc_lanes_sync(x, d, next);
+        case GPC_GROUP_SPIN:
+            *next = false;
+            if (d->opcode == GPC_OP_BRANCH) {
+                issue_branch(x, d);
+            } else {
+                gpc_warp_go_to(x, d->target);
+            }
+            gpc_lanes_spun(x, d);
+            return GPC_ISSUED;
         case GPC_GROUP_REPORT:
             return gpc_core_issue_report(x, d);
         case GPC_GROUP_EXTENDED:

@@ -1,0 +1,614 @@
+/* test_lanes.c: independent lanes: lanes of one warp that wait for each other, WARP_SYNC, barriers that a part of a
+ * warp's lanes reaches first, and the list of entries after every step. */
+#include "core/lanes.h"
+#include "core_world.h"
+
+#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
+#define RELAXED .order = GPC_ORDER_RELAXED
+#define ATOMIC_OF(operation) RELAXED, .flags = GPC_ATOMIC_##operation << GPC_FLAG_ATOMIC_SHIFT
+/* v(d) = x[a], x[a] = b where it was 0 */
+#define CAS(d, at) OP(ATOMIC, .destination = V | (d), .a = (at), .b = C0, .c = C1, ATOMIC_OF(CAS))
+#define EXCH(at, with) OP(ATOMIC, .destination = GPC_OPERAND_NONE, .a = (at), .b = (with), ATOMIC_OF(EXCH))
+#define ADD_TO(d, at, what) OP(ATOMIC, .destination = (d), .a = (at), .b = (what), ATOMIC_OF(ADD))
+#define NEXT(register) OP(ADD, .destination = V | (register), .a = V | (register), .b = C1)
+#define IF(register, to, join) OP(BRANCH, .a = V | (register), .target = (to), .reconverge = (join))
+#define IF_NOT(register, to, join)                                                                                     \
+    OP(BRANCH, .a = V | (register), .flags = GPC_FLAG_IF_ZERO, .target = (to), .reconverge = (join))
+#define TO(pc) OP(JUMP, .target = (pc))
+#define ALL C_MINUS1
+
+/* ---- the list of entries ----------------------------------------------------------------------------------------- */
+
+static uint32_t most_entries;
+
+/* Every live lane is in an entry; the entry below that has the lane reconverges it there; of two entries with common
+ * lanes the lower one has all of the higher one's; there are fewer than 2 * lanes. */
+static void
+check_entries(uint32_t w)
+{
+    const gpc_core_parts_t *parts = world.cores.parts;
+    const gpc_warp_t *warp = gpc_core_warp(&world.cores, 0, w);
+    gpc_stack_entry_t at[2 * GPC_MAX_LANES + 2];
+    uint32_t count = warp->depth + 1u;
+    gpc_lanes_t all = 0;
+    REQUIRE(count < 2 * world.machine.lanes_per_warp);
+    memcpy(at, parts->stacks + (size_t) w * parts->stack_entries, warp->depth * sizeof *at);
+    at[warp->depth] = warp->top;
+    most_entries = count > most_entries ? count : most_entries;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t parent = i;
+        CHECK(at[i].pc < world.cores.parts->launch->launch.program.count);
+        all |= at[i].lanes;
+        for (uint32_t j = 0; j < i; j++) {
+            gpc_lanes_t common = at[i].lanes & at[j].lanes;
+            CHECK(common == 0 || common == at[i].lanes);
+            parent = common != 0 ? j : parent;
+        }
+        CHECK(at[i].lanes == 0 || at[i].reconverge == (parent == i ? GPC_NONE : at[parent].pc));
+    }
+    CHECK((warp->live & ~all) == 0);
+    CHECK(warp->active == gpc_count_bits(warp->top.lanes));
+}
+
+/* Runs a program of independent lanes on one block. */
+static int
+run(const gpc_instruction_t *code, uint32_t count, uint32_t threads)
+{
+    gpc_launch_t launch = world_launch(code, count, 1, threads);
+    launch.program.independent_lanes = true;
+    launch.program.uniform_registers = 0;
+    world_begin();
+    int status = gpc_cores_launch(&world.cores, &launch, world.now);
+    while (status == GPC_OK && !gpc_cores_finished(&world.cores)) {
+        world.now = world_next();
+        if (world.now > 1000000) { /* GPC_NEVER, too */
+            return GPC_ERROR_DEADLOCK;
+        }
+        status = world_step();
+        for (uint64_t left = status == GPC_OK ? world.cores.parts->cores[0].resident : 0; left != 0; left &= left - 1) {
+            check_entries(gpc_lowest_bit(left));
+        }
+    }
+    return status;
+}
+
+/* ---- lanes that poll --------------------------------------------------------------------------------------------- */
+
+static void
+a_lock_taken_by_every_lane_is_released_behind_its_loop(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(CAS(1, C0), IF(1, 0, 2), OP(LOAD, .destination = V | 2, .a = C1), NEXT(2),
+                             OP(STORE, .a = C1, .b = V | 2), EXCH(C0, C0), OP(EXIT)),
+                        96),
+                    0);
+    CHECK_EQUAL_U64(world.memory[1], 96);
+}
+
+static void
+a_lock_in_a_branch_in_a_loop_ends(void)
+{
+    world_reset();
+    /* odd lanes, three times: take, count, release; all lanes then count */
+    CHECK_EQUAL_I64(run(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C1),                       /* 0 */
+                             OP(MOVE, .destination = V | 2, .a = C0),                                          /* 2 */
+                             IF_NOT(1, 10, 10), CAS(3, C0), IF(3, 4, 6),                                       /* 3 */
+                             OP(LOAD, .destination = V | 3, .a = C1), NEXT(3), OP(STORE, .a = C1, .b = V | 3), /* 6 */
+                             EXCH(C0, C0), NEXT(2), OP(LT, .destination = V | 3, .a = V | 2, .b = C3),         /* 9 */
+                             IF(3, 3, 13), ADD_TO(V | 3, C2, C1), OP(EXIT)),                                   /* 12 */
+                        32),
+                    0);
+    CHECK_EQUAL_U64(world.memory[1], 48);
+    CHECK_EQUAL_U64(world.memory[2], 32);
+}
+
+static void
+two_locks_one_within_the_other_end(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(CAS(1, C0), IF(1, 0, 2), CAS(1, C1), IF(1, 2, 4), OP(LOAD, .destination = V | 2, .a = C2),
+                             NEXT(2), OP(STORE, .a = C2, .b = V | 2), EXCH(C1, C0), EXCH(C0, C0), OP(EXIT)),
+                        64),
+                    0);
+    CHECK_EQUAL_U64(world.memory[2], 64);
+}
+
+/* Lane 0 polls, the others set the flag; the lanes that poll take the branch, or those that set the flag do. */
+static void
+a_flag_reaches_a_lane_in_either_order(void)
+{
+    static const uint8_t orders[] = {GPC_ORDER_WEAK, GPC_ORDER_ACQUIRE};
+    for (uint32_t i = 0; i < 2; i++) {
+        gpc_instruction_t poll = OP(LOAD, .destination = V | 1, .a = C1, .order = orders[i]);
+        world_reset();
+        CHECK_EQUAL_I64(
+            run(CODE(THREAD, IF(0, 5, 6), poll, IF_NOT(1, 2, 4), TO(6), EXCH(C1, C1), ADD_TO(V | 2, C2, C1), OP(EXIT)),
+                32),
+            0);
+        CHECK_EQUAL_U64(world.memory[2], 32);
+        world_reset();
+        CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 4, 6), EXCH(C1, C1), TO(6), poll, IF_NOT(1, 4, 6),
+                                 ADD_TO(V | 2, C2, C1), OP(EXIT)),
+                            32),
+                        0);
+        CHECK_EQUAL_U64(world.memory[2], 32);
+    }
+}
+
+static void
+a_flag_in_the_scratchpad_reaches_a_lane(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 4, 7), OP(SHARED_STORE, .a = C1, .b = C1, .c = GPC_OPERAND_NONE), TO(7),
+                             OP(SHARED_LOAD, .destination = V | 1, .a = C1, .b = GPC_OPERAND_NONE), IF_NOT(1, 4, 6),
+                             TO(7), OP(EXIT)),
+                        32),
+                    0);
+}
+
+static void
+a_ticket_lock_serves_every_lane(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(ADD_TO(V | 1, C0, C1), OP(LOAD, .destination = V | 2, .a = C1, RELAXED),
+                             OP(NE, .destination = V | 3, .a = V | 2, .b = V | 1), IF(3, 1, 4),
+                             OP(LOAD, .destination = V | 2, .a = C2), NEXT(2), OP(STORE, .a = C2, .b = V | 2),
+                             ADD_TO(GPC_OPERAND_NONE, C1, C1), OP(EXIT)),
+                        64),
+                    0);
+    CHECK_EQUAL_U64(world.memory[2], 64);
+}
+
+/* Lanes 16 to 31 give their numbers by a queue of one place to lanes 0 to 15; the place is x[1], full: x[0] = 1. */
+static void
+a_queue_within_a_warp_delivers_everything(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16), IF(1, 10, 16),
+                             /* 3: an empty place, x[0] = 0, becomes taken, 2 */
+                             OP(ATOMIC, .destination = V | 2, .a = C0, .b = C0, .c = C2, ATOMIC_OF(CAS)), IF(2, 3, 5),
+                             OP(STORE, .a = C1, .b = V | 0), EXCH(C0, C1), TO(16), OP(NOP), OP(NOP),
+                             /* 10: a full one becomes taken, 2 */
+                             OP(ATOMIC, .destination = V | 2, .a = C0, .b = C1, .c = C2, ATOMIC_OF(CAS)),
+                             OP(NE, .destination = V | 2, .a = V | 2, .b = C1), IF(2, 10, 13),
+                             OP(LOAD, .destination = V | 3, .a = C1), EXCH(C0, C0), ADD_TO(V | 4, C2, V | 3), OP(EXIT)),
+                        32),
+                    0);
+    uint32_t sum = 0;
+    for (uint32_t i = 16; i < 32; i++) {
+        sum += i;
+    }
+    CHECK_EQUAL_U64(world.memory[2], sum);
+}
+
+static void
+a_loop_that_ends_its_lanes_yields(void)
+{
+    world_reset();
+    /* the lock is released by a lane that ends within the loop */
+    CHECK_EQUAL_I64(run(CODE(CAS(1, C0), IF(1, 6, 6), ADD_TO(V | 2, C1, C1), EXCH(C0, C0), OP(EXIT), OP(NOP), OP(NOP),
+                             TO(0), OP(EXIT)),
+                        32),
+                    0);
+    CHECK_EQUAL_U64(world.memory[1], 32);
+}
+
+static void
+lanes_that_compute_do_not_yield(void)
+{
+    world_reset();
+    /* v1 = 0; while v1 < 4 * thread: v1 += 1; all reconverge once */
+    CHECK_EQUAL_I64(
+        run(CODE(THREAD, OP(MUL, .destination = V | 2, .a = V | 0, .b = C64), OP(MOVE, .destination = V | 1, .a = C0),
+                 OP(LT, .destination = V | 3, .a = V | 1, .b = V | 2), IF_NOT(3, 7, 7), NEXT(1), TO(3),
+                 OP(STORE, .a = V | 0, .b = V | 1), OP(EXIT)),
+            32),
+        0);
+    CHECK_EQUAL_U64(world.memory[31], 31 * 64);
+    CHECK_EQUAL_U64(world.cores.statistics[0].stores, 1);
+}
+
+static void
+waiting_for_what_never_comes_does_not_end(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(
+        run(CODE(THREAD, IF(0, 3, 3), OP(NOP), OP(LOAD, .destination = V | 1, .a = C1), IF_NOT(1, 3, 5), OP(EXIT)), 32),
+        GPC_ERROR_DEADLOCK);
+}
+
+/* ---- WARP_SYNC --------------------------------------------------------------------------------------------------- */
+
+static void
+a_warp_sync_of_all_lanes_is_one_instruction(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(OP(WARP_SYNC, .a = ALL), OP(WARP_SYNC, .a = C3), OP(EXIT)), 32), 0);
+    CHECK_EQUAL_U64(world.cores.statistics[0].instructions, 3);
+    CHECK_EQUAL_U64(world.cores.statistics[0].issue_cycles, 3);
+}
+
+static void
+lanes_that_a_lock_parted_meet_at_a_warp_sync(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(
+        run(CODE(THREAD, CAS(1, C0), IF(1, 1, 3), EXCH(C0, C0), OP(WARP_SYNC, .a = ALL),
+                 OP(BALLOT, .destination = V | 2, .a = C1), OP(ADD, .destination = V | 3, .a = V | 0, .b = C64),
+                 OP(STORE, .a = V | 3, .b = V | 2), OP(EXIT)),
+            32),
+        0);
+    for (uint32_t i = 0; i < 32; i++) {
+        CHECK_EQUAL_U64(world.memory[64 + i], UINT32_MAX);
+    }
+    CHECK_EQUAL_U64(world.cores.statistics[0].stores, 1);
+}
+
+static void
+lanes_in_different_branches_continue_each_at_its_own_place(void)
+{
+    world_reset();
+    /* lanes 0 to 15 store behind the first, lanes 16 to 31 read behind the second one */
+    CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16), IF(1, 7, 11),
+                             OP(WARP_SYNC, .a = ALL), OP(LOAD, .destination = V | 2, .a = C1),
+                             OP(STORE, .a = V | 0, .b = V | 2), TO(11), OP(STORE, .a = C1, .b = C7),
+                             OP(FENCE, .order = GPC_ORDER_SC), OP(WARP_SYNC, .a = ALL), OP(STORE, .a = C2, .b = C7),
+                             OP(BALLOT, .destination = V | 3, .a = C1), ADD_TO(V | 4, C0, V | 3), OP(EXIT)),
+                        32),
+                    0);
+    CHECK_EQUAL_U64(world.memory[20], 7);
+    CHECK_EQUAL_U64(world.memory[2], 7);
+    CHECK_EQUAL_U64(world.memory[0], UINT32_MAX * 32u); /* they have reconverged: each has all lanes' bits */
+}
+
+static void
+lanes_that_end_are_not_awaited(void)
+{
+    world_reset();
+    /* lanes 16 to 31 end, before and after the others wait */
+    for (uint32_t taken = 0; taken < 2; taken++) {
+        gpc_instruction_t branch = taken != 0 ? IF(1, 4, 4) : IF_NOT(1, 4, 4);
+        world_reset();
+        CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16), branch, OP(EXIT),
+                                 OP(WARP_SYNC, .a = ALL), OP(STORE, .a = V | 0, .b = C7), OP(EXIT)),
+                            32),
+                        0);
+        CHECK_EQUAL_U64(world.memory[taken != 0 ? 3 : 20], 7);
+    }
+    world_reset();
+    CHECK_EQUAL_I64(
+        run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16), IF(1, 5, 8), OP(SLEEP, .a = C100),
+                 OP(EXIT), OP(WARP_SYNC, .a = ALL), OP(STORE, .a = V | 0, .b = C7), TO(8), OP(EXIT)),
+            32),
+        0);
+    CHECK_EQUAL_U64(world.memory[3], 7);
+}
+
+static void
+parts_of_a_warp_synchronise_by_themselves(void)
+{
+    world_reset();
+    /* lane 0 takes a flag of lane 1 (mask 3), which lane 2 sets after both have met; lanes 2 and up do not wait */
+    CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C2), IF(1, 4, 8), TO(6),
+                             OP(WARP_SYNC, .a = C3), TO(8), OP(NOP), OP(NOP), ADD_TO(V | 2, C1, C1), OP(EXIT)),
+                        32),
+                    0);
+    CHECK_EQUAL_U64(world.memory[1], 32);
+    /* the masks differ by lane: v2 = 3 in lanes 0 and 1, else -4 */
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C2),
+                             OP(XOR, .destination = V | 3, .a = C3, .b = C_MINUS1),
+                             OP(SELECT, .destination = V | 2, .a = V | 1, .b = C3, .c = V | 3), IF(0, 7, 8), CAS(4, C1),
+                             OP(NOP), OP(WARP_SYNC, .a = V | 2), ADD_TO(V | 5, C2, C1), OP(EXIT)),
+                        32),
+                    0);
+    CHECK_EQUAL_U64(world.memory[2], 32);
+}
+
+static void
+masks_that_never_match_are_reported(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16),
+                             OP(XOR, .destination = V | 2, .a = C2, .b = ALL), IF(1, 6, 7),
+                             OP(WARP_SYNC, .a = ALL, .line = 3), TO(7), OP(WARP_SYNC, .a = V | 2, .line = 5), OP(EXIT)),
+                        64),
+                    GPC_ERROR_BARRIER);
+    CHECK_EQUAL_TEXT(world.failure.text,
+                     "kernel 'f': warp 0 of block (0,0,0): lanes 1, 16 to 31 wait at a warp synchronisation of mask "
+                     "0xffffffff in kernel 'f' at line 3 for lanes 0, 2 to 15; lanes 0, 2 to 15 wait at a warp "
+                     "synchronisation of mask 0xfffffffd in kernel 'f' at line 5 for lanes 16 to 31");
+    CHECK(fails_at(0, 3));
+}
+
+static void
+a_warp_sync_needs_independent_lanes(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(OP(WARP_SYNC, .a = ALL), OP(EXIT)), 32), GPC_ERROR_PROGRAM);
+    CHECK_EQUAL_TEXT(world.failure.text, "instruction 0 (WARP_SYNC): the program's lanes are not independent");
+    gpc_launch_t launch = world_launch(CODE(OP(EXIT)), 1, 32);
+    launch.program.independent_lanes = true;
+    world_reset();
+    world_begin();
+    CHECK_EQUAL_I64(world_run(&launch), GPC_ERROR_PROGRAM);
+    CHECK_EQUAL_TEXT(world.failure.text, "8 uniform registers: a program of independent lanes has none");
+}
+
+/* ---- barriers ---------------------------------------------------------------------------------------------------- */
+
+#define BLOCK_BARRIER OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE)
+
+/* The odd lanes' barrier in another place than the even ones', of two warps; each lane then reads what another
+ * stored. */
+static void
+lanes_arrive_at_a_barrier_from_several_places(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C1),
+                             OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE), IF(1, 6, 7),
+                             BLOCK_BARRIER, TO(7), BLOCK_BARRIER, OP(XOR, .destination = V | 2, .a = V | 0, .b = C32),
+                             OP(SHARED_LOAD, .destination = V | 3, .a = V | 2, .b = GPC_OPERAND_NONE),
+                             OP(STORE, .a = V | 0, .b = V | 3), OP(EXIT)),
+                        64),
+                    0);
+    for (uint32_t i = 0; i < 64; i++) {
+        CHECK_EQUAL_U64(world.memory[i], i ^ 32u);
+    }
+    CHECK_EQUAL_U64(world.cores.statistics[0].barriers, 2);
+    CHECK_EQUAL_U64(world.cores.statistics[0].stores, 2); /* the lanes have reconverged */
+}
+
+/* One lane of each warp skips the barrier and ends, before or after the others arrive. */
+static void
+a_barrier_counts_lanes_that_have_not_ended(void)
+{
+    for (uint32_t taken = 0; taken < 2; taken++) {
+        gpc_instruction_t branch = taken != 0 ? IF(1, 6, 9) : IF_NOT(1, 4, 9);
+        world_reset();
+        CHECK_EQUAL_I64(
+            run(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C7), branch, (taken != 0 ? TO(4) : TO(6)),
+                     OP(SLEEP, .a = C100), OP(EXIT), OP(BARRIER, .a = C0, .b = C64),
+                     OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE), OP(STORE, .a = V | 0, .b = C7), OP(EXIT)),
+                64),
+            0);
+        CHECK_EQUAL_U64(world.memory[8], 0);
+        CHECK_EQUAL_U64(world.memory[9], 7);
+        CHECK_EQUAL_U64(world.memory[63], 7);
+    }
+}
+
+/* Half of the warp waits for the other half, which waits for a lock that lane 0 of the first half holds until then. */
+static void
+lanes_at_a_barrier_let_others_run(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(THREAD, CAS(1, C0), IF(1, 1, 3), OP(SLEEP, .a = C100), EXCH(C0, C0), BLOCK_BARRIER,
+                             ADD_TO(V | 2, C1, C1), OP(EXIT)),
+                        96),
+                    0);
+    CHECK_EQUAL_U64(world.memory[1], 96);
+    CHECK_EQUAL_U64(world.cores.statistics[0].barriers, 3);
+}
+
+static void
+lanes_arrive_without_waiting_for_other_warps(void)
+{
+    world_reset();
+    /* warp 0 arrives at barrier 3 from two places, sleeps and stores; warp 1 waits for both */
+    CHECK_EQUAL_I64(
+        run(CODE(THREAD, OP(SPECIAL, .destination = V | 1, .immediate = GPC_SPECIAL_WARP), IF(1, 10, 13), IF(0, 6, 7),
+                 OP(BARRIER_ARRIVE, .a = C3, .b = C64), TO(7), OP(BARRIER_ARRIVE, .a = C3, .b = C64),
+                 OP(SLEEP, .a = C1000), TO(13), OP(NOP), OP(BARRIER, .a = C3, .b = C64),
+                 OP(SPECIAL, .destination = V | 2, .immediate = GPC_SPECIAL_CLOCK), OP(STORE, .a = C1, .b = V | 2),
+                 OP(EXIT)),
+            64),
+        0);
+    CHECK(world.memory[1] > 0 && world.memory[1] < 300);
+}
+
+static void
+a_barrier_number_may_be_in_a_register_if_all_lanes_agree(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C0),
+                             OP(BARRIER, .a = V | 1, .b = GPC_OPERAND_NONE), OP(EXIT)),
+                        32),
+                    0);
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(THREAD, OP(BARRIER, .a = V | 0, .b = GPC_OPERAND_NONE), OP(EXIT)), 16), GPC_ERROR_BARRIER);
+    CHECK(strstr(world.failure.text, "lanes of one warp give different barrier numbers or thread counts") != NULL);
+}
+
+static void
+lanes_of_one_warp_at_two_barriers_are_reported(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 4, 5), OP(BARRIER, .a = C1, .b = GPC_OPERAND_NONE, .line = 3), TO(5),
+                             OP(BARRIER, .a = C2, .b = GPC_OPERAND_NONE, .line = 4), OP(EXIT)),
+                        32),
+                    GPC_ERROR_BARRIER);
+    CHECK_EQUAL_TEXT(world.failure.text,
+                     "kernel 'f': warp 0 of block (0,0,0): lanes 1 to 31 at barrier 1 while lane 0 of the warp are at "
+                     "another barrier or arrival, 2 in kernel 'f' at line 4");
+    CHECK(fails_at(0, 3));
+}
+
+static void
+lanes_at_a_barrier_and_at_a_warp_sync_are_reported(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 4, 5), OP(WARP_SYNC, .a = ALL, .line = 3), TO(5),
+                             OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE, .line = 4), OP(EXIT)),
+                        32),
+                    GPC_ERROR_BARRIER);
+    CHECK_EQUAL_TEXT(
+        world.failure.text,
+        "kernel 'f': warp 0 of block (0,0,0): lanes 1 to 31 wait at a warp synchronisation of mask 0xffffffff "
+        "in kernel 'f' at line 3 for lane 0; lane 0 waits at barrier 0 in kernel 'f' at line 4 for lanes 1 "
+        "to 31");
+}
+
+/* ---- random programs --------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    gpc_instruction_t code[1200];
+    uint32_t count, loops;
+    uint64_t seed;
+    uint8_t meets; /* WARP_SYNC or BARRIER */
+} program_t;
+
+static program_t program;
+
+static uint32_t
+draw(uint32_t below)
+{
+    program.seed = program.seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t) (program.seed >> 33) % below;
+}
+
+static uint32_t
+emit(gpc_instruction_t instruction)
+{
+    program.code[program.count] = instruction;
+    return program.count++;
+}
+
+static void emit_block(uint32_t depth);
+
+/* x[2] += 1 by an atomic, x[1] += 1 within the lock x[0]. */
+static void
+emit_critical(void)
+{
+    uint32_t at = program.count;
+    emit(CAS(1, C0));
+    emit(IF(1, at, at + 2));
+    emit(OP(LOAD, .destination = V | 1, .a = C1));
+    emit(NEXT(1));
+    emit(OP(STORE, .a = C1, .b = V | 1));
+    emit(ADD_TO(GPC_OPERAND_NONE, C2, C1));
+    emit(EXCH(C0, C0));
+}
+
+static uint16_t
+some_constant(void)
+{
+    static const uint16_t constants[] = {C1, C2, C3, C7, C16, C32};
+    return constants[draw(GPC_COUNT_OF(constants))];
+}
+
+static void
+emit_if(uint32_t depth)
+{
+    emit(OP(AND, .destination = V | 1, .a = V | 0, .b = some_constant()));
+    uint32_t branch = emit(draw(2) != 0 ? IF(1, 0, 0) : IF_NOT(1, 0, 0));
+    emit_block(depth - 1);
+    uint32_t jump = emit(TO(0));
+    program.code[branch].target = program.count;
+    if (draw(3) != 0) {
+        emit_block(depth - 1);
+    }
+    program.code[branch].reconverge = program.code[jump].target = program.count;
+}
+
+static void
+emit_loop(uint32_t depth)
+{
+    uint16_t counter = (uint16_t) (V | (2 + program.loops++));
+    emit(OP(AND, .destination = counter, .a = V | 0, .b = C3));
+    uint32_t head = emit(OP(BRANCH, .a = counter, .flags = GPC_FLAG_IF_ZERO));
+    emit_block(depth - 1);
+    emit(OP(SUB, .destination = counter, .a = counter, .b = C1));
+    emit(TO(head));
+    program.code[head].target = program.code[head].reconverge = program.count;
+    program.loops--;
+}
+
+static void
+emit_block(uint32_t depth)
+{
+    for (uint32_t left = 1 + draw(3); left != 0; left--) {
+        switch (draw(depth != 0 ? 8 : 4)) {
+            case 0:
+            case 1:
+                emit_critical();
+                break;
+            case 2:
+                emit(program.meets == GPC_OP_BARRIER ? BLOCK_BARRIER : OP(WARP_SYNC, .a = ALL));
+                break;
+            case 3:
+                if (draw(6) == 0) { /* a lane ends */
+                    emit(OP(EQ, .destination = V | 1, .a = V | 0, .b = some_constant()));
+                    uint32_t branch = emit(IF_NOT(1, 0, 0));
+                    emit(OP(EXIT));
+                    program.code[branch].target = program.code[branch].reconverge = program.count;
+                }
+                break;
+            case 4:
+            case 5:
+                emit_loop(depth);
+                break;
+            default:
+                emit_if(depth);
+                break;
+        }
+    }
+}
+
+/* Locks in random control flow, with meetings of all lanes that have not ended in random places: whatever the lanes do,
+ * each of them ends, and no increment within the lock is lost. */
+static void
+random_programs_end(void)
+{
+    for (uint64_t seed = 1; seed <= 120; seed++) {
+        memset(&program, 0, sizeof program);
+        program.seed = seed;
+        program.meets = seed % 2 != 0 ? GPC_OP_BARRIER : GPC_OP_WARP_SYNC;
+        emit(THREAD);
+        emit_block(3);
+        emit(OP(EXIT));
+        world_reset();
+        world.latency = 5 + (gpc_cycle_t) seed % 30;
+        world.machine.lanes_per_warp = program.meets == GPC_OP_BARRIER && seed % 4 == 1 ? 64 : 32;
+        int status = run(program.code, program.count, 32 + 32 * draw(3));
+        if (status != 0) {
+            printf("# seed %u, %u instructions: %d %s\n", (unsigned) seed, program.count, status, world.failure.text);
+        }
+        CHECK_EQUAL_I64(status, 0);
+        CHECK_EQUAL_U64(world.memory[1], world.memory[2]);
+        CHECK_EQUAL_U64(world.memory[0], 0);
+    }
+}
+
+int
+main(void)
+{
+    RUN(a_lock_taken_by_every_lane_is_released_behind_its_loop);
+    RUN(a_lock_in_a_branch_in_a_loop_ends);
+    RUN(two_locks_one_within_the_other_end);
+    RUN(a_flag_reaches_a_lane_in_either_order);
+    RUN(a_flag_in_the_scratchpad_reaches_a_lane);
+    RUN(a_ticket_lock_serves_every_lane);
+    RUN(a_queue_within_a_warp_delivers_everything);
+    RUN(a_loop_that_ends_its_lanes_yields);
+    RUN(lanes_that_compute_do_not_yield);
+    RUN(waiting_for_what_never_comes_does_not_end);
+    RUN(a_warp_sync_of_all_lanes_is_one_instruction);
+    RUN(lanes_that_a_lock_parted_meet_at_a_warp_sync);
+    RUN(lanes_in_different_branches_continue_each_at_its_own_place);
+    RUN(lanes_that_end_are_not_awaited);
+    RUN(parts_of_a_warp_synchronise_by_themselves);
+    RUN(masks_that_never_match_are_reported);
+    RUN(a_warp_sync_needs_independent_lanes);
+    RUN(lanes_arrive_at_a_barrier_from_several_places);
+    RUN(a_barrier_counts_lanes_that_have_not_ended);
+    RUN(lanes_at_a_barrier_let_others_run);
+    RUN(lanes_arrive_without_waiting_for_other_warps);
+    RUN(a_barrier_number_may_be_in_a_register_if_all_lanes_agree);
+    RUN(lanes_of_one_warp_at_two_barriers_are_reported);
+    RUN(lanes_at_a_barrier_and_at_a_warp_sync_are_reported);
+    RUN(random_programs_end);
+    printf("# most entries: %u\n", most_entries);
+    world_reset();
+    return harness_end();
+}
