@@ -60,9 +60,8 @@ GPC_MUST_CHECK int gpc_gpu_host_write_places(gpc_gpu_t *gpu, gpc_address_t addre
 typedef enum { GPC_RUN_DONE = 0, GPC_RUN_MORE = 1 } gpc_run_t;
 
 GPC_MUST_CHECK int gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch); /* copies its argument */
-/* Core cycles without progress (no word of memory changed, no warp ended, none arrived at a barrier with other
- * registers than the last time) after which a launch fails with GPC_ERROR_DEADLOCK; at least 1. For the following
- * launches. */
+/* Core cycles without progress (no word of memory changed, no warp ended, none arrived at a barrier with new values in
+ * its registers) after which a launch fails with GPC_ERROR_DEADLOCK; at least 1. For the following launches. */
 #define GPC_DEADLOCK_AFTER UINT64_C(10000000)
 void gpc_gpu_set_deadlock_after(gpc_gpu_t *gpu, gpc_cycle_t cycles);
 /* Simulates at most `events` events. GPC_RUN_DONE: the launch has ended; GPC_RUN_MORE: events are left. After a failure

@@ -1,16 +1,15 @@
 /* hang.c: ends a launch in which nothing changes.
  *
- * A launch hangs when for `deadlock_after` core cycles no word of memory has changed, no warp has ended, and each that
- * has arrived at a barrier had the registers that it had when it arrived there last. run.c calls gpc_gpu_checkpoint at
- * a time limit that it compares with every event anyway. Ends of warps are counted already; words and arrivals are
- * observed only in a launch whose counts have not moved for a quarter of the time: then this file subscribes to the
- * requests that cores offer and L1s complete, and to arrivals. Loads that complete meanwhile are the polls of the
- * report.
+ * A launch hangs when for `deadlock_after` core cycles no word of memory has changed, no warp has ended, and
+ * each that arrives at barriers goes round: it arrives with the registers of earlier arrivals. run.c calls
+ * gpc_gpu_checkpoint at a time limit that it compares with every event anyway. Ends of warps are counted already; words
+ * and arrivals are observed only in a launch whose counts have not moved for a quarter of the time: then this file
+ * subscribes to the requests that cores offer and L1s complete, and to arrivals. Loads that complete meanwhile are the
+ * polls of the report.
  *
  * An atomic's answer shows whether it has changed its word. A store changes its word unless the last store to the word
- * that was observed in this launch had the same value; the first one observed decides nothing, like a warp's first
- * arrival at a barrier. Of the registers only those count that decide what the warp does next: a poll loop may count
- * its polls. */
+ * that was observed in this launch had the same value; the first one observed decides nothing. Of the registers only
+ * those count that decide what the warp does next: a poll loop may count its polls. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -72,21 +71,28 @@ note_completed(gpc_gpu_t *gpu, uint32_t core, const gpc_msg_t *msg, const uint32
     }
 }
 
-/* A warp has arrived at a barrier. */
+/* A warp has arrived at a barrier, and is found to go round if a state repeats at a distance of at most GPC_HANG_PERIOD
+ * arrivals (Brent's algorithm: the state that is kept is replaced at powers of two). Until then its arrival decides
+ * nothing; a warp whose states do not repeat makes progress. */
 static void
 note_arrived(gpc_gpu_t *gpu, uint32_t core, uint32_t warp)
 {
-    gpc_arrival_t *its = gpu->hang.arrivals + ((size_t) core * gpu->machine.warps_per_core + warp) * GPC_HANG_ARRIVALS;
-    uint32_t pc, i = 0;
+    gpc_arrivals_t *its = gpu->hang.arrivals + (size_t) core * gpu->machine.warps_per_core + warp;
+    uint32_t pc;
     uint64_t sum = gpc_cores_register_sum(&gpu->cores, core, warp, gpu->hang.deciding, &pc);
+    uint64_t state = (sum ^ pc) * UINT64_C(0x9E3779B97F4A7C15);
 
-    while (i < GPC_HANG_ARRIVALS - 1 && its[i].used && its[i].pc != pc) {
-        i++;
+    its->count++;
+    if (its->power != 0 && state == its->kept) {
+        its->period = its->count;
+        its->count = 0;
+    } else if (its->period != 0 && its->count > its->period) {
+        *its = (gpc_arrivals_t){state, 0, 1, 0};
+    } else if (its->period == 0 && its->count >= its->power) {
+        *its = (gpc_arrivals_t){state, 0, its->power == 0 ? 1 : 2 * its->power, 0};
     }
-    bool known = its[i].used && its[i].pc == pc, changed = known && its[i].sum != sum;
-    its[i] = (gpc_arrival_t){true, pc, sum};
-    gpu->hang.unknown |= !known;
-    if (changed) {
+    gpu->hang.unknown |= its->period == 0;
+    if (its->power > GPC_HANG_PERIOD) {
         note_change(gpu);
     }
 }
@@ -115,7 +121,7 @@ polls_bytes(const gpc_gpu_t *gpu)
 static size_t
 arrivals_bytes(const gpc_gpu_t *gpu)
 {
-    return (size_t) gpu->machine.cores * gpu->machine.warps_per_core * GPC_HANG_ARRIVALS * sizeof(gpc_arrival_t);
+    return (size_t) gpu->machine.cores * gpu->machine.warps_per_core * sizeof(gpc_arrivals_t);
 }
 
 /* Allocates what observing needs, once. */

@@ -108,14 +108,15 @@ typedef struct {
 
 #define GPC_HANG_STORED 4096u /* a power of two */
 
-/* The last observed arrival of a warp at a barrier. */
+/* The observed arrivals of a warp at barriers, as states: the place and gpc_cores_register_sum. */
 typedef struct {
-    bool used;
-    uint32_t pc;
-    uint64_t sum; /* gpc_cores_register_sum */
-} gpc_arrival_t;
+    uint64_t kept;   /* the state after `power` arrivals */
+    uint32_t count;  /* arrivals since then */
+    uint32_t power;  /* doubled each time when a state is kept; 0: none has been */
+    uint32_t period; /* arrivals in which the kept state has come again; 0: not yet */
+} gpc_arrivals_t;
 
-#define GPC_HANG_ARRIVALS 8u /* barriers per warp */
+#define GPC_HANG_PERIOD 1024u /* most arrivals in a loop that is found */
 
 /* Detection of a launch without progress (hang.c). */
 typedef struct {
@@ -125,11 +126,11 @@ typedef struct {
     bool unknown;           /* a store since the last checkpoint may have changed its word */
     uint64_t mark;          /* gpc_cores_progress_mark at the last checkpoint */
     uint64_t scratchpads;
-    gpc_cycle_t quiet;       /* core cycles observed without progress */
-    gpc_poll_t *polls;       /* owned; NULL before the first need */
-    gpc_stored_t *stored;    /* owned, likewise; [GPC_HANG_STORED] */
-    gpc_arrival_t *arrivals; /* owned, likewise; [cores][warps_per_core][GPC_HANG_ARRIVALS] */
-    uint8_t *deciding;       /* owned, of this launch; [registers] */
+    gpc_cycle_t quiet;        /* core cycles observed without progress */
+    gpc_poll_t *polls;        /* owned; NULL before the first need */
+    gpc_stored_t *stored;     /* owned, likewise; [GPC_HANG_STORED] */
+    gpc_arrivals_t *arrivals; /* owned, likewise; [cores][warps_per_core] */
+    uint8_t *deciding;        /* owned, of this launch; [registers] */
     size_t deciding_bytes;
 } gpc_hang_t;
 

@@ -173,7 +173,7 @@ hangs(gpc_gpu_t *gpu)
     (void) gpc_fail(&gpu->failure, GPC_ERROR_DEADLOCK,
                     "deadlock at core cycle %llu: for %llu core cycles no word of memory has changed, no warp has "
                     "ended, and none has "
-                    "arrived at a barrier with other registers than the last time: %s",
+                    "arrived at a barrier with new values in its registers: %s",
                     (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
                     (unsigned long long) gpu->hang.quiet, text.bytes ? text.bytes : "");
     gpc_text_free(&text);

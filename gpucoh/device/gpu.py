@@ -156,8 +156,8 @@ class GPU(Launching):
         Machine fields to change, ``budget`` and ``deadlock_after``, as in :func:`gpucoh.run`.
     deadlock_after : int, default 10**7
         A launch ends with DeadlockError after this number of core cycles, and at most twice as many, in which no word
-        of memory has changed, no warp has ended, none has arrived at a barrier with other registers than the last time,
-        and none is in a ``sleep`` of more than a sixteenth of that time.
+        of memory has changed, no warp has ended, none has arrived at a barrier with new values in its registers, and
+        none is in a ``sleep`` of more than a sixteenth of that time.
 
     Raises
     ------

@@ -303,6 +303,38 @@ def poll_with_named_barriers(flag: Words):
         gpucoh.barrier()
 
 
+@gpucoh.kernel
+def back_off_by_barriers(flag: Words):
+    delay = 1
+    while gpucoh.load(flag, 0, order="relaxed") == 0:
+        for _ in range(delay):
+            gpucoh.barrier()
+        delay = (2 * delay) & 31 | 1
+
+
+@gpucoh.kernel
+def poll_two_words_alternately(flag: Words):
+    word = 0
+    while gpucoh.load(flag, word, order="relaxed") == 0:
+        word = word ^ 1
+        gpucoh.barrier()
+
+
+@gpucoh.kernel
+def poll_with_ten_barriers(flag: Words):
+    while gpucoh.load(flag, 0, order="relaxed") == 0:
+        gpucoh.barrier()
+        gpucoh.barrier()
+        gpucoh.barrier()
+        gpucoh.barrier()
+        gpucoh.barrier()
+        gpucoh.barrier()
+        gpucoh.barrier()
+        gpucoh.barrier()
+        gpucoh.barrier()
+        gpucoh.barrier()
+
+
 @pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "gpu-drf"], one_in=3))
 @pytest.mark.parametrize(("grid", "block"), [(1, 32), (1, 128), (40, 128)])
 def test_a_poll_loop_with_a_barrier_is_a_deadlock(protocol, grid, block):
@@ -318,6 +350,9 @@ def test_a_poll_loop_with_a_barrier_is_a_deadlock(protocol, grid, block):
         (count_polls_and_meet, (1, 1024)),
         (poll_for_the_block, (1, 1024)),
         (poll_with_named_barriers, (1,)),
+        (back_off_by_barriers, (1,)),
+        (poll_two_words_alternately, (2,)),
+        (poll_with_ten_barriers, (1,)),
     ],
     ids=lambda item: getattr(item, "name", ""),
 )
@@ -379,6 +414,29 @@ def meet_with_counts_in_a_local_array(flag: Words, rounds: gpucoh.i32):
         gpucoh.barrier()
 
 
+@gpucoh.kernel
+def meet_in_nested_loops(flag: Words, rounds: gpucoh.i32):
+    for _ in range(rounds):
+        for _ in range(7):
+            gpucoh.barrier()
+            gpucoh.sleep(10)
+        gpucoh.barrier()
+    gpucoh.store(flag, 0, 1, order="relaxed")
+
+
+@gpucoh.kernel
+def meet_until_a_wrapping_count_matches(flag: Words, rounds: gpucoh.i32):
+    i = 0
+    j = 0
+    while i != 5 or j != rounds:
+        i = (i + 1) % 8
+        if i == 0:
+            j += 1
+        gpucoh.barrier()
+        gpucoh.sleep(10)
+    gpucoh.store(flag, 0, 1, order="relaxed")
+
+
 @pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "gpu-drf"], one_in=3))
 @pytest.mark.parametrize(
     ("kernel", "grid", "last"),
@@ -387,6 +445,8 @@ def meet_with_counts_in_a_local_array(flag: Words, rounds: gpucoh.i32):
         (meet_until_a_warp_wakes, 1, 60_000),
         (meet_while_another_block_counts, 2, 400),
         (meet_with_counts_in_a_local_array, 1, 300),
+        (meet_in_nested_loops, 1, 300),
+        (meet_until_a_wrapping_count_matches, 1, 300),
     ],
     ids=lambda item: getattr(item, "name", ""),
 )
