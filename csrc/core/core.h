@@ -154,13 +154,11 @@ typedef struct {
     gpc_core_parts_t *parts;           /* owned */
     gpc_tap_t tap;                     /* where the cores report what their warps do */
     uint64_t seed;                     /* of the delays of blocks (start_skew) */
-    bool words_apart; /* L1s own and answer words one by one: no access synchronises by two words at once */
+    bool words_apart;                  /* L1s own and answer words one by one (core/memory/together.h) */
 } gpc_cores_t;
 
 /* Checks every operand, target, slot and count against isa.h. */
 GPC_MUST_CHECK int gpc_program_validate(const gpc_program_t *program, gpc_failure_t *failure);
-/* For caches of single words: refuses a synchronising access of several, which they do not perform at once. */
-GPC_MUST_CHECK int gpc_program_check_apart(const gpc_program_t *program, gpc_failure_t *failure);
 /* Whether the program has a fence, or an access to global memory with an acquire or release part. */
 bool gpc_program_fences(const gpc_program_t *program);
 

@@ -77,8 +77,25 @@ typedef struct {
     gpc_index_t parked;        /* its message, once completed while other words are missing; or GPC_NONE */
     gpc_index_t name;          /* index of the message that it was issued as */
     gpc_mask_t words, missing; /* requested words, and those not yet complete */
+    gpc_index_t held; /* core/memory/together.h: an atomic's lane list, GPC_TOGETHER: another access, GPC_NONE: none */
     gpc_lanes_t lanes;
 } gpc_core_request_t;
+
+#define GPC_TOGETHER (GPC_NONE - 1)
+#define GPC_TOGETHER_LOCKS 256u
+
+/* For lines of one hash: whether an access is between a core's L1 and its completion, or may only be that core's. */
+typedef struct {
+    bool taken, kept;
+    uint16_t core;
+} gpc_together_lock_t;
+
+/* Synchronising accesses of several words (core/memory/together.h). */
+typedef struct {
+    gpc_together_lock_t locks[GPC_TOGETHER_LOCKS];
+    uint16_t waits_for[GPC_MAX_CORES]; /* 1 + number of a lock; 0: none */
+    uint64_t waits_since[GPC_MAX_CORES], waits;
+} gpc_together_t;
 
 typedef struct {
     uint64_t warps; /* warps that have not ended */
@@ -154,6 +171,7 @@ struct gpc_core_parts {
     bool writers_lost;         /* an entry of this launch has been replaced */
     gpc_prints_t prints;
     uint8_t *written; /* owned; [cores][scratchpad words], a bit per byte: by the resident block; NULL: not checked */
+    gpc_together_t together;
     gpc_subscriber_t checker; /* of reads of the scratchpad, with `written` */
     /* In the arena: */
     gpc_placing_t *placing;

@@ -58,7 +58,9 @@ gpc_core_issue_generic(gpc_issue_t *x, const gpc_decoded_t *d)
     if (shared == lanes) {
         return issue_shared(x, d, lanes);
     }
-    int status = gpc_core_issue_memory_lanes(x, d, lanes & ~shared);
+    x->warp->top.lanes = lanes & ~shared; /* for this instruction */
+    int status = gpc_core_issue_memory(x, d);
+    x->warp->top.lanes = lanes;
     GPC_TRY(status);
     return gpc_core_access_scratchpad(x, d, shared, &cycles);
 }

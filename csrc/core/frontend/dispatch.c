@@ -155,6 +155,7 @@ gpc_cores_clear(gpc_cores_t *self)
 {
     gpc_core_launch_free(self->parts->launch);
     self->parts->launch = NULL;
+    memset(&self->parts->together, 0, sizeof self->parts->together);
     for (uint32_t i = 0; i < self->machine->cores; i++) {
         clear_core(self, i);
     }
@@ -436,9 +437,6 @@ gpc_cores_launch(gpc_cores_t *self, const gpc_launch_t *from, gpc_cycle_t at)
     program.constants = from->num_constants;
     program.buffers = from->num_buffers;
     int status = gpc_program_validate(&program, self->failure);
-    if (status == GPC_OK) {
-        status = self->words_apart ? gpc_program_check_apart(&program, self->failure) : GPC_OK;
-    }
     if (status == GPC_OK) {
         status = gpc_cores_occupancy(self, from, &blocks, &limit);
     }

@@ -476,20 +476,6 @@ gpc_program_validate(const gpc_program_t *program, gpc_failure_t *failure)
     return check_falls_off(&x);
 }
 
-int
-gpc_program_check_apart(const gpc_program_t *program, gpc_failure_t *failure)
-{
-    check_t x = {.program = program, .failure = failure};
-    for (; x.number < program->count; x.number++) {
-        const gpc_instruction_t *at = x.at = &program->instructions[x.number];
-        bool ordered = (at->opcode == GPC_OP_LOAD || at->opcode == GPC_OP_STORE) && at->order != GPC_ORDER_WEAK;
-        if ((ordered || at->opcode == GPC_OP_ATOMIC) && at->width > 1) {
-            return refuse(&x, "the protocol's caches own single words: no access synchronises by several at once");
-        }
-    }
-    return GPC_OK;
-}
-
 bool
 gpc_program_fences(const gpc_program_t *program)
 {

@@ -14,7 +14,7 @@ gpc_cores_is_held(const gpc_cores_t *self, uint32_t core_index, gpc_index_t *mes
 {
     const gpc_core_t *core = &self->parts->cores[core_index];
     *message = core->queue.head;
-    return core->held;
+    return core->held && self->parts->together.waits_for[core_index] == 0;
 }
 
 /* What a warp waits for although nothing will end the wait, or NULL. */

@@ -4,6 +4,7 @@
 #include "core/memory/load_store.h"
 #include "core/memory/narrow.h"
 #include "core/memory/order.h"
+#include "core/memory/together.h"
 #include "core/memory/writers.h"
 #include "core/registers.h"
 
@@ -262,7 +263,14 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     if (!access->live || access->remaining == 0 || (msg->mask & ~request->missing) != 0) {
         return fail_twice(self, core_index, msg);
     }
-    bool done = deliver(&x, access, request, msg, words);
+    if (request->held < GPC_TOGETHER) {
+        bool complete;
+        int status = gpc_together_answered(&x, request, message, words, &complete);
+        if (status != GPC_OK || !complete) {
+            return status;
+        }
+    }
+    bool together = request->held != GPC_NONE, done = deliver(&x, access, request, msg, words);
     if (msg->lanes != GPC_NONE) {
         gpc_pool_give(self->lane_lists, msg->lanes);
     }
@@ -289,6 +297,9 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
         gpc_pool_give(self->messages, request->parked);
     }
     gpc_pool_give(&self->parts->requests[core_index], request_index);
+    if (together) {
+        GPC_TRY(gpc_together_end(self, line));
+    }
     x.core->in_flight--;
     if (--access->remaining == 0) {
         GPC_TRY(finish_access(&x, access_index));

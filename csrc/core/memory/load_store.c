@@ -10,6 +10,7 @@
 
 #include "core/memory/narrow.h"
 #include "core/memory/order.h"
+#include "core/memory/together.h"
 #include "core/registers.h"
 #include "core/waking.h"
 
@@ -103,7 +104,7 @@ new_request(gpc_issue_t *x, const gpc_decoded_t *d, gpc_index_t access, gpc_addr
     gpc_core_request_t *request = gpc_request_at(self->parts, x->base->index, msg->access);
     request->access = access;
     request->lanes = 0;
-    request->parked = GPC_NONE;
+    request->parked = request->held = GPC_NONE;
     request->name = i;
     gpc_list_push(&x->core->queue, self->messages, i);
     x->core->in_flight++;
@@ -320,6 +321,9 @@ coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_ad
             gpc_narrow_finish_store(x->base->cores, lines.messages[n]);
         }
         note_words(x, d, lines.requests[n], lines.messages[n]);
+        if (gpc_is_together(x, d)) {
+            gpc_together_begin(lines.requests[n], lines.messages[n]);
+        }
     }
     access->straight = access->one_word = false;
     access->remaining = access->to_offer = lines.count;
@@ -349,9 +353,10 @@ count_access(gpc_core_statistics_t *statistics, const gpc_decoded_t *d, uint32_t
     }
 }
 
-static inline __attribute__((always_inline)) int
-issue_lanes(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
+int
+gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
 {
+    gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
     bool minds_lines = gpc_order_minds_lines(x->base->cores->order, x->base->index, x->warp_index);
     int status = minds_lines ? GPC_ISSUED : gpc_core_query_order(x, d);
     GPC_TRY(status);
@@ -396,18 +401,6 @@ issue_lanes(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
     return GPC_ISSUED;
 }
 
-int
-gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
-{
-    return issue_lanes(x, d, d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes);
-}
-
-int
-gpc_core_issue_memory_lanes(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
-{
-    return issue_lanes(x, d, lanes);
-}
-
 /* ---- the load-store queue ---------------------------------------------------------------------------------------- */
 
 bool
@@ -432,6 +425,16 @@ gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core_index)
     return gpc_core_schedule(self, core_index, self->hooks.now(self->hooks.world));
 }
 
+/* The queue as it was before the message was taken from it, until gpc_cores_retry. */
+static int
+put_back(const gpc_cores_t *self, gpc_core_t *core, const gpc_list_t *before, gpc_index_t next, gpc_index_t message)
+{
+    core->queue = *before;
+    gpc_msg_at(self->messages, message)->next = next;
+    core->held = true;
+    return GPC_OK;
+}
+
 int
 gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 {
@@ -444,6 +447,10 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     gpc_index_t i = gpc_list_pop(&core->queue, self->messages);
     const gpc_core_request_t *request = gpc_request_at(self->parts, core_index, gpc_msg_at(self->messages, i)->access);
     gpc_core_access_t *access = gpc_access_at(self->parts, core_index, request->access);
+    bool together = request->held != GPC_NONE;
+    if (together && !gpc_together_may_offer(self, core_index, request, gpc_msg_at(self->messages, i))) {
+        return put_back(self, core, &before, next, i);
+    }
     /* The L1 may complete the request immediately, which frees message and access. */
     bool last = --access->to_offer == 0;
     gpc_msg_at(self->messages, i)->received = now;
@@ -456,10 +463,10 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     }
     if (status == GPC_OFFER_HELD) {
         access->to_offer++;
-        core->queue = before;
-        gpc_msg_at(self->messages, i)->next = next;
-        core->held = true;
-        return GPC_OK;
+        if (together) {
+            gpc_together_not_taken(self, core_index, request, gpc_msg_at(self->messages, i));
+        }
+        return put_back(self, core, &before, next, i);
     }
     core->port_used = now;
     core->held = status == GPC_OFFER_LAST;

@@ -13,8 +13,8 @@ from unit.lang.test_flat import address_of, flat
 from unit.lang.test_spaces import Spaces
 
 MASK = (1 << 64) - 1
-WORD_APART = [name for name in ALL if name.startswith("denovo")]
-AT_ONCE = [name for name in ALL if not name.startswith("denovo")]
+#: Its caches own and answer single words.
+APART = [name for name in ALL if name.startswith("denovo")]
 
 
 def signed(value: int) -> int:
@@ -92,11 +92,8 @@ def test_an_atomic_of_two_words_gives_the_old_value_and_leaves_the_new_one(opera
         assert now == final
 
 
-CHECKED = [(name, False) for name in AT_ONCE] + [
-    ("mesi", True),
-    ("tc-weak", True),
-    ("gpu-hrf", True),
-]
+CHECKED = [(name, False) for name in ALL]
+CHECKED += [(name, True) for name in ("mesi", "tc-weak", "gpu-hrf", *APART)]
 
 
 @pytest.mark.parametrize(("protocol", "check"), CHECKED)
@@ -159,20 +156,6 @@ def test_an_ordered_store_of_two_words_is_seen_whole(protocol, check):
         assert low == ~high & 0xFFFFFFFF != 0
 
 
-@pytest.mark.parametrize("protocol", WORD_APART)
-def test_caches_of_single_words_refuse_to_synchronise_by_two(protocol):
-    with gpucoh.GPU(machine="fermi", protocol=protocol) as gpu:
-        x = gpu.zeros(2, np.uint32, name="x")
-        for op, sources, fields in (("ATOMIC", [1, 0], {}), ("LOAD", [], {"order": "ACQUIRE"})):
-            form = Form()
-            form.line = 4
-            flat(form, op, [x.address, 0, *sources], 2, **fields)
-            with pytest.raises(
-                gpucoh.KernelError, match=r"form.cu:4: .*the protocol's caches own single words"
-            ):
-                gpu.launch_program(form.program(), (1, 1, 1), (32, 1, 1), [])
-
-
 @pytest.mark.parametrize(
     ("first", "second", "races"),
     [
@@ -216,3 +199,56 @@ def test_races_are_found_in_the_words_of_a_scratchpad(second):
         s.shared(op, [0, *([1] * words if op == "ATOMIC" else [])], words, offset=4 * (2 - words))
         with pytest.raises(gpucoh.SimulationError, match="data race"):
             s.run()
+
+
+@pytest.mark.parametrize("protocol", ALL)
+def test_atomics_of_many_lines_add_up(protocol):
+    """The lanes of each instruction are on several lines, and several lanes on one place."""
+    with gpucoh.GPU(machine="fermi", protocol=protocol) as gpu:
+        x = gpu.zeros(2 * 200, np.uint32, name="x")
+        form = Form()
+        thread = form.thread()
+        for k in range(4):
+            (place,) = form.add("MOD", [form.add("MUL", [thread, 7 + k])[0], 200])
+            add = isa.ATOMICS["ADD"] << isa.FLAG_ATOMIC_SHIFT
+            results = 2 if k % 2 else 0
+            flat(
+                form,
+                "ATOMIC",
+                [*address_of(form, x, place, 8), thread, 0x80000000],
+                results,
+                flags=add,
+            )
+        gpu.launch_program(form.program(), (5, 1, 1), (64, 1, 1), [])
+        wanted = [0] * 200
+        for t in range(320):
+            for k in range(4):
+                place = t * (7 + k) % 200
+                wanted[place] = wanted[place] + t + (0x80000000 << 32) & MASK
+        assert x.numpy().view(np.uint64).tolist() == wanted
+
+
+@pytest.mark.parametrize("protocol", [name for name in ALL if name != "no-coh"])
+def test_a_flag_of_two_words_passes_a_message(protocol):
+    with gpucoh.GPU(machine="fermi", protocol=protocol) as gpu:
+        data, flag = gpu.zeros(32, np.uint32, name="data"), gpu.zeros(2, np.uint32, name="flag")
+        out = gpu.zeros(32, np.uint32, name="out")
+        form = Form()
+        (block,) = form.add("SPECIAL", [], immediate=isa.SPECIALS["BLOCK_X"], type=I32)
+        (lane,) = form.add("SPECIAL", [], immediate=isa.SPECIALS["THREAD_X"], type=I32)
+        sends, waits, reads, done = (form.block() for _ in range(4))
+        form.at.terminator = Branch(block, waits, sends, PLACE)
+        form.at = sends
+        flat(form, "STORE", [*address_of(form, data, lane), form.add("ADD", [lane, 7])[0]], 0)
+        flat(form, "STORE", [flag.address, 0, 0, 1], 0, order="RELEASE")
+        sends.terminator = Jump(done, PLACE)
+        form.at = waits
+        seen = flat(form, "LOAD", [flag.address, 0], 2, order="ACQUIRE")
+        (absent,) = form.extended("EQ_B64", seen, [0, 0])
+        waits.terminator = Branch(absent, waits, reads, PLACE)
+        form.at = reads
+        (word,) = flat(form, "LOAD", address_of(form, data, lane))
+        flat(form, "STORE", [*address_of(form, out, lane), word], 0)
+        reads.terminator = Jump(done, PLACE)
+        gpu.launch_program(form.program(), (2, 1, 1), (32, 1, 1), [])
+        assert out.numpy().tolist() == [lane + 7 for lane in range(32)]
