@@ -52,21 +52,20 @@ typedef struct {
 typedef enum {
     GPC_GROUP_NOP,
     GPC_GROUP_ALU,
-    GPC_GROUP_MOVEMENT, /* LANES SPECIAL SHUFFLE ANY ALL BALLOT */
+    GPC_GROUP_MOVEMENT, /* LANES SPECIAL SHUFFLE ANY ALL BALLOT, and EXTENDED of rows that are no ALU's */
     GPC_GROUP_LOCAL,
     GPC_GROUP_BRANCH,
     GPC_GROUP_JUMP,
     GPC_GROUP_EXIT,
     GPC_GROUP_MEMORY,
-    GPC_GROUP_SHARED,
+    GPC_GROUP_SHARED, /* and accesses by address, which may be in the scratchpad */
     GPC_GROUP_FENCE,
     GPC_GROUP_BARRIER,
     GPC_GROUP_WARP_SYNC,
     GPC_GROUP_SPIN, /* BRANCH or JUMP at the end of a loop that polls, of independent lanes */
     GPC_GROUP_SLEEP,
-    GPC_GROUP_REPORT,   /* ASSERT PRINT */
-    GPC_GROUP_EXTENDED, /* rows that are no ALU's */
-    GPC_GROUP_DIVISION  /* integer DIV FLOORDIV MOD of a checked kernel */
+    GPC_GROUP_REPORT,  /* ASSERT PRINT */
+    GPC_GROUP_DIVISION /* integer DIV FLOORDIV MOD of a checked kernel */
 } gpc_group_t;
 
 typedef enum { GPC_UNIT_NONE, GPC_UNIT_SPECIAL, GPC_UNIT_DIVISION, GPC_UNIT_SCRATCHPAD, GPC_NUM_UNITS } gpc_unit_t;

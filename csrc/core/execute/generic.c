@@ -44,11 +44,24 @@ issue_shared(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes)
     return GPC_ISSUED;
 }
 
+/* As the scheduler does with warps whose next instruction is an access by index. */
+static int
+wait_for_queue(const gpc_issue_t *x)
+{
+    x->core->waits_queue |= UINT64_C(1) << x->warp_index;
+    int status = GPC_OBSERVE(&x->base->cores->tap, WAITS, waits, x->base->index, x->warp_index,
+                             (uint8_t) GPC_STALL_load_store_queue);
+    return status == GPC_OK ? GPC_BLOCKED : status;
+}
+
 int
 gpc_core_issue_generic(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_lanes_t lanes = x->warp->top.lanes, shared = lanes_in_window(x, d, lanes);
     uint32_t cycles;
+    if (shared != lanes && !gpc_core_has_room(x->base->cores, x->base->index)) {
+        return wait_for_queue(x);
+    }
     if (shared == 0) {
         return gpc_core_issue_memory(x, d);
     }

@@ -199,6 +199,9 @@ gpc_core_issue_movement(const gpc_issue_t *x, const gpc_decoded_t *d)
         case GPC_OP_LANES:
             memcpy(result, x->launch->launch.constants + d->immediate, x->launch->lanes * sizeof *result);
             break;
+        case GPC_OP_EXTENDED:
+            gpc_core_issue_extended(x, d);
+            return;
         case GPC_OP_SPECIAL:
             if (is_even_special(d->immediate)) {
                 move_word(x, d, even_special(x, d->immediate));

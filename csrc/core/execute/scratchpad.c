@@ -271,6 +271,9 @@ issue_bytes(gpc_issue_t *x, const gpc_decoded_t *d)
 int
 gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
 {
+    if ((d->flags & GPC_FLAG_FLAT) != 0) {
+        return gpc_core_issue_generic(x, d);
+    }
     uint32_t words[GPC_MAX_LANES]; /* of narrow elements bytes, until they are performed */
     gpc_lanes_t lanes = d->destination.kind == GPC_UNIFORM ? 1 : x->warp->top.lanes;
     bool atomic = d->opcode == GPC_OP_SHARED_ATOMIC;

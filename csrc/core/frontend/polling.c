@@ -74,7 +74,7 @@ set_destinations(const gpc_decoded_t *d, uint8_t *of, uint8_t value)
 static bool
 is_function(const gpc_decoded_t *d)
 {
-    return d->group == GPC_GROUP_ALU || d->group == GPC_GROUP_DIVISION || d->group == GPC_GROUP_EXTENDED ||
+    return d->group == GPC_GROUP_ALU || d->group == GPC_GROUP_DIVISION || d->opcode == GPC_OP_EXTENDED ||
            (d->group == GPC_GROUP_MOVEMENT && d->opcode == GPC_OP_SPECIAL && d->immediate != GPC_SPECIAL_CLOCK);
 }
 
@@ -177,8 +177,8 @@ static bool
 follow(const gpc_loop_t *loop, uint32_t pc, value_t *value)
 {
     const gpc_decoded_t *d = &loop->launch->code[pc];
-    bool keeps = d->group == GPC_GROUP_SHARED || d->group == GPC_GROUP_LOCAL ||
-                 (d->group == GPC_GROUP_MEMORY && loop->launch->splits != NULL);
+    bool global = d->group == GPC_GROUP_MEMORY || (d->group == GPC_GROUP_SHARED && (d->flags & GPC_FLAG_FLAT) != 0);
+    bool keeps = global ? loop->launch->splits != NULL : d->group == GPC_GROUP_SHARED || d->group == GPC_GROUP_LOCAL;
     bool depends = pc < value->controls || reads_any(d, loop->depends, 1) || (keeps && value->stored);
     set_destinations(d, loop->depends, depends);
     if (depends && is_branch(d) && d->reconverge > value->controls) {
@@ -256,7 +256,7 @@ waits_for_others(const gpc_loop_t *loop, uint32_t pc)
     bool load = d->opcode == GPC_OP_LOAD || d->opcode == GPC_OP_SHARED_LOAD;
     bool atomic = d->opcode == GPC_OP_ATOMIC || d->opcode == GPC_OP_SHARED_ATOMIC;
     bool any_address = atomic || (load && d->access.order != GPC_ORDER_WEAK);
-    return (load || atomic) && destinations_of(d) != 0 && (any_address || has_constant_address(loop, d)) &&
+    return (load || atomic) && destinations_of(d) != 0 && (any_address || has_constant_address(loop, pc)) &&
            decides(loop, pc);
 }
 

@@ -222,9 +222,6 @@ execute(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
             GPC_TRY(status);
             return set_latency(x, d);
         case GPC_GROUP_MEMORY:
-            if ((d->flags & GPC_FLAG_FLAT) != 0) {
-                return gpc_core_issue_generic(x, d);
-            }
             return gpc_core_issue_memory(x, d); /* sets its destination's readiness */
         case GPC_GROUP_SHARED:
             return gpc_core_issue_shared(x, d);
@@ -245,9 +242,6 @@ execute(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
             return GPC_ISSUED;
         case GPC_GROUP_REPORT:
             return gpc_core_issue_report(x, d);
-        case GPC_GROUP_EXTENDED:
-            gpc_core_issue_extended(x, d);
-            return GPC_ISSUED;
         case GPC_GROUP_SLEEP:
             issue_sleep(x, d);
             return GPC_ISSUED;

@@ -263,14 +263,14 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     if (!access->live || access->remaining == 0 || (msg->mask & ~request->missing) != 0) {
         return fail_twice(self, core_index, msg);
     }
-    if (request->held < GPC_TOGETHER) {
-        bool complete;
-        int status = gpc_together_answered(&x, request, message, words, &complete);
-        if (status != GPC_OK || !complete) {
+    if (request->held != GPC_NONE) {
+        bool completes = true;
+        int status = gpc_together_answered(&x, request, message, words, &completes);
+        if (status != GPC_OK || !completes) {
             return status;
         }
     }
-    bool together = request->held != GPC_NONE, done = deliver(&x, access, request, msg, words);
+    bool done = deliver(&x, access, request, msg, words);
     if (msg->lanes != GPC_NONE) {
         gpc_pool_give(self->lane_lists, msg->lanes);
     }
@@ -297,9 +297,6 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
         gpc_pool_give(self->messages, request->parked);
     }
     gpc_pool_give(&self->parts->requests[core_index], request_index);
-    if (together) {
-        GPC_TRY(gpc_together_end(self, line));
-    }
     x.core->in_flight--;
     if (--access->remaining == 0) {
         GPC_TRY(finish_access(&x, access_index));

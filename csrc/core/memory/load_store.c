@@ -426,7 +426,7 @@ gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core_index)
 }
 
 /* The queue as it was before the message was taken from it, until gpc_cores_retry. */
-static int
+__attribute__((noinline)) static int
 put_back(const gpc_cores_t *self, gpc_core_t *core, const gpc_list_t *before, gpc_index_t next, gpc_index_t message)
 {
     core->queue = *before;
@@ -447,8 +447,8 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     gpc_index_t i = gpc_list_pop(&core->queue, self->messages);
     const gpc_core_request_t *request = gpc_request_at(self->parts, core_index, gpc_msg_at(self->messages, i)->access);
     gpc_core_access_t *access = gpc_access_at(self->parts, core_index, request->access);
-    bool together = request->held != GPC_NONE;
-    if (together && !gpc_together_may_offer(self, core_index, request, gpc_msg_at(self->messages, i))) {
+    if (request->held != GPC_NONE &&
+        !gpc_together_may_offer(self, core_index, request, gpc_msg_at(self->messages, i))) {
         return put_back(self, core, &before, next, i);
     }
     /* The L1 may complete the request immediately, which frees message and access. */
@@ -463,7 +463,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     }
     if (status == GPC_OFFER_HELD) {
         access->to_offer++;
-        if (together) {
+        if (request->held != GPC_NONE) {
             gpc_together_not_taken(self, core_index, request, gpc_msg_at(self->messages, i));
         }
         return put_back(self, core, &before, next, i);

@@ -54,8 +54,9 @@ gpc_together_not_taken(gpc_cores_t *self, uint32_t core, const gpc_core_request_
     }
 }
 
-int
-gpc_together_end(gpc_cores_t *self, gpc_address_t line)
+/* A request of the line is complete: the core that has waited longest may offer the next one. */
+static int
+end(gpc_cores_t *self, gpc_address_t line)
 {
     gpc_together_t *all = &self->parts->together;
     uint32_t number = lock_of(self, line), next = GPC_NONE;
@@ -134,18 +135,21 @@ drop_part(const gpc_issue_t *x, gpc_core_request_t *request, gpc_index_t message
     }
 }
 
-int
+__attribute__((noinline)) int /* rare */
 gpc_together_answered(const gpc_issue_t *x, gpc_core_request_t *request, gpc_index_t message, const uint32_t *words,
-                      bool *complete)
+                      bool *completes)
 {
     gpc_msg_t *msg = gpc_msg_at(x->base->cores->messages, message);
+    if (request->held == GPC_TOGETHER) {
+        return (request->missing & ~msg->mask) == 0 ? end(x->base->cores, msg->line) : GPC_OK;
+    }
     gpc_lane_list_t *list = gpc_lane_list_at(x->base->cores->lane_lists, request->held);
     bool loads = msg->type == GPC_MSG_LOAD;
     if (loads) {
         note_old(list, msg->mask, words);
     }
     request->missing &= ~msg->mask;
-    *complete = false;
+    *completes = false;
     if (request->missing != 0) {
         drop_part(x, request, message);
         return GPC_OK;
@@ -162,6 +166,6 @@ gpc_together_answered(const gpc_issue_t *x, gpc_core_request_t *request, gpc_ind
     }
     msg->lanes = request->held;
     request->missing = msg->mask;
-    *complete = true;
-    return GPC_OK;
+    *completes = true;
+    return end(x->base->cores, msg->line);
 }

@@ -23,11 +23,9 @@ void gpc_together_begin(gpc_core_request_t *request, gpc_msg_t *msg);
 bool gpc_together_may_offer(gpc_cores_t *self, uint32_t core, const gpc_core_request_t *request, const gpc_msg_t *msg);
 /* The L1 has not taken what the core was allowed to offer, and will be offered again. */
 void gpc_together_not_taken(gpc_cores_t *self, uint32_t core, const gpc_core_request_t *request, const gpc_msg_t *msg);
-/* Words of an atomic have arrived, or are stored. *complete: the message has its lane list with the old values, and
- * completes the request; else the message is owned by it. */
+/* The L1 has answered words of the request. An atomic's message has its lane list with the old values when it completes
+ * the request; !*completes: it does not, and is not the caller's any more. */
 GPC_MUST_CHECK int gpc_together_answered(const gpc_issue_t *x, gpc_core_request_t *request, gpc_index_t message,
-                                         const uint32_t *words, bool *complete);
-/* A request of the line is complete: the next one may be offered. */
-GPC_MUST_CHECK int gpc_together_end(gpc_cores_t *self, gpc_address_t line);
+                                         const uint32_t *words, bool *completes);
 
 #endif
