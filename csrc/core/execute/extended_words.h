@@ -47,6 +47,16 @@ high_u32(uint32_t a, uint32_t b)
 }
 
 static inline uint64_t
+floor_divide(uint64_t a, uint64_t b)
+{
+    if (b == 0 || b == UINT64_MAX) {
+        return b == 0 ? 0 : 0 - a;
+    }
+    int64_t quotient = s64(a) / s64(b), rest = s64(a) % s64(b);
+    return (uint64_t) (quotient - (rest != 0 && (rest < 0) != (s64(b) < 0)));
+}
+
+static inline uint64_t
 pair(uint32_t low, uint32_t high)
 {
     return (uint64_t) high << 32 | low;

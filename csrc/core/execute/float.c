@@ -391,6 +391,69 @@ gpc_float_rsqrt(uint64_t a, uint32_t flags)
     return gpc_float_finish(format, result, flags);
 }
 
+/* a - b * trunc(a / b), exactly, of finite numbers; b is not 0. */
+static uint64_t
+truncated_modulo(uint64_t a, uint64_t b)
+{
+    const gpc_float_format_t *format = &gpc_format_f64;
+    number_t x = unpack(format, a), y = unpack(format, b);
+    if (size_of(format, a) < size_of(format, b)) {
+        return a;
+    }
+    uint64_t divisor = (uint64_t) y.bits, rest = (uint64_t) x.bits % divisor;
+    for (int32_t left = x.exponent - y.exponent; left > 0 && rest != 0;) {
+        int32_t step = left < 64 ? left : 64;
+        rest = (uint64_t) (((wide_t) rest << step) % divisor);
+        left -= step;
+    }
+    return pack(format, (number_t){x.sign, y.exponent, rest}, 0);
+}
+
+static bool
+cannot_divide(uint64_t a, uint64_t b)
+{
+    const gpc_float_format_t *format = &gpc_format_f64;
+    return is_special(format, a) || is_nan(format, b) || size_of(format, b) == 0;
+}
+
+uint64_t
+gpc_float_floor_modulo(uint64_t a, uint64_t b)
+{
+    const gpc_float_format_t *format = &gpc_format_f64;
+    if (cannot_divide(a, b)) {
+        return format->nan;
+    }
+    uint64_t rest = is_infinite(format, b) ? a : truncated_modulo(a, b), sign = b & sign_of(format);
+    if (size_of(format, rest) == 0) {
+        return sign;
+    }
+    return (rest & sign_of(format)) != sign ? gpc_float_add(format, rest, b, 0) : rest;
+}
+
+uint64_t
+gpc_float_floor_divide(uint64_t a, uint64_t b)
+{
+    const gpc_float_format_t *format = &gpc_format_f64;
+    const uint64_t one = UINT64_C(0x3FF0000000000000), half = UINT64_C(0x3FE0000000000000);
+    if (size_of(format, b) == 0) {
+        return gpc_float_divide(format, a, b, 0);
+    }
+    if (cannot_divide(a, b)) {
+        return format->nan;
+    }
+    uint64_t rest = is_infinite(format, b) ? a : truncated_modulo(a, b);
+    uint64_t quotient = gpc_float_divide(format, gpc_float_subtract(format, a, rest, 0), b, 0);
+    if (size_of(format, rest) != 0 && is_negative(format, rest) != is_negative(format, b)) {
+        quotient = gpc_float_subtract(format, quotient, one, 0);
+    }
+    if (size_of(format, quotient) == 0) {
+        return (a ^ b) & sign_of(format);
+    }
+    uint64_t whole = gpc_float_round(format, quotient, GPC_ROUND_DOWN);
+    uint64_t above = gpc_float_subtract(format, quotient, whole, 0);
+    return !is_negative(format, above) && above > half ? gpc_float_add(format, whole, one, 0) : whole;
+}
+
 uint64_t
 gpc_float_extreme(const gpc_float_format_t *format, uint64_t a, uint64_t b, bool smaller, uint32_t flags)
 {

@@ -147,8 +147,22 @@ def integer(operation: str, type: str, a: int, b: int, c: int) -> int:
     return simple[operation]()
 
 
+def floored(operation: str, type: str, a: int, b: int) -> int:
+    """As Python's // and %."""
+    if type != "F64":
+        x, y = (s(a, 64), s(b, 64)) if type == "S64" else (a, b)
+        return 0 if y == 0 else x // y if operation == "FLOORDIV" else x % y
+    x, y = (float(np.uint64(v).view(np.float64)) for v in (a, b))
+    with np.errstate(all="ignore"):
+        function = np.floor_divide if operation == "FLOORDIV" else np.remainder
+        result = function(np.float64(x), np.float64(y))
+    return exact.F64.nan if result != result else int(result.view(np.uint64))
+
+
 def bits_of(name: str, a: int, b: int, c: int) -> int:
     operation, _, type = name.rpartition("_")
+    if operation.startswith("FLOOR"):
+        return floored(operation, type, a, b)
     if operation == "PRMT":
         return permuted(a, b, c, type)
     if operation.startswith("SHF"):
