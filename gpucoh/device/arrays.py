@@ -14,6 +14,8 @@ from gpucoh.base.quoting import quoted, shortened
 from gpucoh.lang.types import Buffer2, Buffer3, ReadOnly2, ReadOnly3
 
 DTYPES = tuple(map(np.dtype, ("int32", "uint32", "float32", "int8", "uint8", "int16", "uint16")))
+#: Of arrays for CUDA kernels, only where they are named: by themselves they become 32 bits wide, or are refused.
+WIDE = tuple(map(np.dtype, ("int64", "uint64", "float64")))
 ALLOWED = ", ".join(dtype.name for dtype in DTYPES)
 LARGEST_ELEMENTS = 2**32
 _SERIALS = itertools.count()
@@ -54,20 +56,20 @@ class Owner(Protocol):
         ...
 
 
-def dtype_of(dtype: Any) -> np.dtype[Any]:
-    """The NumPy dtype of a dtype or of a type of the kernel language.
+def dtype_of(dtype: Any, is_named: bool = True) -> np.dtype[Any]:
+    """The NumPy dtype of a dtype or of a type of the kernel language; ``is_named``: not only that of given data.
 
     Raises
     ------
     ConfigError
-        If it is none of :data:`DTYPES`.
+        If it is none of :data:`DTYPES`, nor of :data:`WIDE` if it is named.
     """
     meant = getattr(dtype, "numpy", dtype)
     try:
         out: np.dtype[Any] = np.dtype(meant)
     except Exception:  # NumPy also asks the value, which may raise anything
         raise ConfigError(f"dtype {quoted(dtype)} is not one of {ALLOWED}") from None
-    if out not in DTYPES:
+    if out not in DTYPES and not (is_named and out in WIDE):
         raise ConfigError(
             f"dtype {out} is not one of {ALLOWED}; convert with .astype(np.{_near(out)})"
         )
@@ -193,7 +195,7 @@ class Array(_Argument):
     ----------
     shape : tuple of int
     dtype : numpy.dtype
-        int32, uint32, float32, int8, uint8, int16 or uint16.
+        int32, uint32, float32, int8, uint8, int16, uint16, int64, uint64 or float64.
     size, nbytes : int
         Number of elements; number of bytes.
     address : int
@@ -220,6 +222,7 @@ class Array(_Argument):
     ) -> None:
         self._gpu = gpu
         self._freed = False
+        self._base: Array | None = None  # the array whose memory a view shows
         self.serial = next(_SERIALS)
         self.address = address
         self.shape = shape
@@ -260,6 +263,32 @@ class Array(_Argument):
         freed = ", freed" if self._freed else ""
         return f"<gpucoh.Array {self.dtype} {self.shape} at {self.address:#x}{freed}>"
 
+    @property
+    def is_allocated(self) -> bool:
+        """Whether it has memory: it has not been freed, nor was it made after a snapshot that was restored."""
+        return not self._freed if self._base is None else self._base.is_allocated
+
+    @short_traceback
+    def view(self, dtype: Any) -> Array:
+        """The same memory as an array of one dimension of another dtype; it keeps this array alive.
+
+        Raises
+        ------
+        ConfigError
+            If the array's bytes are no whole number of elements, or it has been freed.
+        """
+        self.check()
+        wanted = dtype_of(dtype)
+        if self.nbytes % wanted.itemsize:
+            raise ConfigError(
+                f"{self.nbytes} bytes are no whole number of elements of {wanted}, of {wanted.itemsize} bytes"
+            )
+        shown = Array(
+            self._gpu, self.address, (self.nbytes // wanted.itemsize,), wanted, self.name
+        )
+        shown._base = self if self._base is None else self._base
+        return shown
+
     def check(self) -> None:
         """Check that the array has not been freed.
 
@@ -268,7 +297,7 @@ class Array(_Argument):
         ConfigError
             If it has been freed.
         """
-        if self._freed:
+        if not self.is_allocated:
             raise ConfigError(f"the {self.dtype} array of shape {self.shape} has been freed")
 
     @short_traceback
@@ -355,13 +384,15 @@ class Array(_Argument):
 
     @short_traceback
     def free(self) -> None:
-        """Free the memory; later use of the array is an error."""
-        if not self._freed:
+        """Free the memory; later use of the array, or of its views, is an error."""
+        if self._base is not None:
+            self._base.free()
+        elif not self._freed:
             self._gpu.core.release(self.address)
             self._freed = True
 
     def __del__(self) -> None:
-        if not self._freed:
+        if not self._freed and self._base is None:
             self._gpu.drop(self.address)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:

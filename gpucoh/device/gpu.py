@@ -34,7 +34,7 @@ from gpucoh.device.choices import Choice, changed, choose, split_options
 from gpucoh.device.launches import Extent, check_resident, extent, how_to_launch, occupancy
 from gpucoh.device.launching import Launching, cycles_of
 from gpucoh.device.protocols import Protocol
-from gpucoh.lang.kernel import Kernel
+from gpucoh.lang.launchable import Launchable
 from gpucoh.lang.program import Program
 from gpucoh.machines import PLACEMENTS, Machine
 from gpucoh.machines import machine as find_machine
@@ -217,6 +217,10 @@ class GPU(Launching):
         self.occupancy: dict[str, dict[str, Any]] = {}
         # An array refers to its GPU, so the GPU must not refer to the array: a cycle would wait for the collector.
         self._arrays: weakref.WeakSet[Array] = weakref.WeakSet()
+        #: Of CUDA modules: module -> name -> array.
+        self.variables: weakref.WeakKeyDictionary[Any, dict[str, Array]] = (
+            weakref.WeakKeyDictionary()
+        )
         self._dropped: deque[int] = deque()  # addresses of arrays that no longer exist
 
     def close(self) -> None:
@@ -260,7 +264,8 @@ class GPU(Launching):
             become int32, uint64 becomes uint32; lists of Python numbers become int32 or, with a fraction, float32,
             rounded to nearest. A float64 array is refused, since it would lose digits: give a dtype.
         dtype : optional
-            Convert to this type first; conversion to integers truncates.
+            Convert to this type first; conversion to integers truncates. int64, uint64 and float64, which CUDA kernels
+            take (:mod:`gpucoh.cuda`), are those of an array only where they are given here.
         name : str, optional
             What messages and profiles call the array; by default as the kernel's parameter.
 
@@ -274,7 +279,7 @@ class GPU(Launching):
             given = converted(given, dtype_of(dtype))
         elif (meant := dtype_meant(data, given)) is not None:
             given = converted(given, meant)
-        out = self._allocate(shape_of(given.shape or (1,)), dtype_of(given.dtype), name)
+        out = self._allocate(shape_of(given.shape or (1,)), dtype_of(given.dtype, dtype is not None), name)
         out[:] = given
         return out
 
@@ -342,7 +347,7 @@ class GPU(Launching):
     @short_traceback
     def launch(
         self,
-        kernel: Kernel,
+        kernel: Launchable,
         *others: Never,
         grid: Extent | None = None,
         block: Extent | None = None,
@@ -386,7 +391,7 @@ class GPU(Launching):
         KeyboardInterrupt, or what ``progress`` or a handler of a signal raises
             The launch ends; some of its stores may be lost, and the GPU stays usable.
         """
-        if not isinstance(kernel, Kernel):
+        if not isinstance(kernel, Launchable):
             raise ConfigError(
                 f"{quoted(kernel)} is not a kernel: decorate the function with @gpucoh.kernel"
             )
@@ -408,11 +413,21 @@ class GPU(Launching):
         if placement is not None and not (isinstance(placement, str) and placement in PLACEMENTS):
             raise ConfigError(unknown("placement", placement, PLACEMENTS))
         with self.clock.phase("compilation"):
-            program = kernel.compile(self.machine.lanes_per_warp).with_shared(shared)
+            program = kernel.program(self.machine.lanes_per_warp, shared)
         self._note_occupancy(program, threads)
         if program.needs_all_blocks:
             check_resident(self.machine, program, grid3, self.occupancy[program.name])
-        self.launch_program(program, grid3, block3, args, placement, deadlock_after)
+        given = kernel.arguments(self, program, grid3, args)
+        own = kernel.local_bytes
+        if not own:
+            self.launch_program(program, grid3, block3, given, placement, deadlock_after)
+            return
+        every = math.prod(grid3) * threads
+        local = self.zeros(every * own // 4, np.uint32, name=f"local memory of {kernel.name}")
+        self.launch_program(
+            program, grid3, block3, given, placement, deadlock_after, (local.address, own)
+        )
+        local.free()
 
     def _note_occupancy(self, program: Program, threads: int) -> None:
         self.occupancy[program.name] = occupancy(self.machine, program, threads)

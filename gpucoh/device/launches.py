@@ -10,7 +10,7 @@ from gpucoh.base.errors import ConfigError, Error, KernelError
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural
 from gpucoh.device.arrays import Array
-from gpucoh.lang.kernel import Kernel
+from gpucoh.lang.launchable import Launchable
 from gpucoh.lang.program import Program
 from gpucoh.machines import Machine
 
@@ -20,7 +20,7 @@ Extent: TypeAlias = int | Sequence[int]
 
 
 def how_to_launch(
-    kernel: Kernel, others: Sequence[Any], grid: Extent | None, block: Extent | None
+    kernel: Launchable, others: Sequence[Any], grid: Extent | None, block: Extent | None
 ) -> str:
     """The message for a launch without grid and block by name; it quotes those that are given."""
     given = iter(others)
@@ -68,11 +68,13 @@ def arrays_behind(
     """The other arrays, which accesses by address may reach, as further buffers; messages name them."""
     given = {address for address, *_ in slots}
     others = {array.address: array for array in list(arrays) if not array._freed}
-    return [
-        (address, array.size, False, array.name or f"array at {address:#x}", array.dtype.itemsize)
-        for address, array in sorted(others.items())
-        if address not in given
-    ]
+    found = []
+    for address, array in sorted(others.items()):
+        element = min(4, array.dtype.itemsize)  # the core's elements are words at most
+        if address not in given:
+            name = array.name or f"array at {address:#x}"
+            found.append((address, array.nbytes // element, False, name, element))
+    return found
 
 
 def _check_aliases(kernel: str, slots: Sequence[tuple[int, int, bool, str, int]]) -> None:

@@ -17,9 +17,10 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.lang import optimise, schedule
 from gpucoh.lang.assemble import Assembler, disassemble
+from gpucoh.lang.launchable import Launchable
 from gpucoh.lang.lowerer import Lowerer
 from gpucoh.lang.program import Parameter, Program
-from gpucoh.lang.records import fields_of, values_of
+from gpucoh.lang.records import fields_of
 from gpucoh.lang.source import SourceUnit, file_of
 from gpucoh.lang.types import BufferType, Scalar, refusal
 
@@ -65,7 +66,7 @@ class Definition:
         return self  # it does not change
 
 
-class Kernel(Definition):
+class Kernel(Definition, Launchable):
     """A kernel: a Python function that runs on the simulated GPU. Made by :func:`kernel`.
 
     Attributes
@@ -99,46 +100,6 @@ class Kernel(Definition):
         except KernelError:
             text = repr(self)
         return f"<pre>{html.escape(text)}</pre>"
-
-    @short_traceback
-    def __getitem__(self, extents: Any) -> Callable[..., None]:
-        """A launch, ``kernel[grid, block](*args)``, on the GPU of the arrays among the arguments.
-
-        Keyword arguments are those of :meth:`gpucoh.GPU.launch`.
-        """
-        if not isinstance(extents, tuple) or len(extents) != 2:
-            raise ConfigError(
-                f"kernel '{self.name}': {quoted(extents)} in brackets is not a grid and a block: write "
-                f"{self.name}[grid, block](...), and shared=, placement= behind the arguments"
-            )
-        grid, block = extents
-
-        @short_traceback
-        def launch(*args: Any, **keywords: Any) -> None:
-            self._gpu_of(args, grid, block).launch(
-                self, grid=grid, block=block, args=args, **keywords
-            )
-
-        return launch
-
-    def _gpu_of(self, args: tuple[Any, ...], grid: Any, block: Any) -> Any:
-        """The GPU that the arrays among the arguments belong to."""
-        gpus = {
-            id(gpu): gpu
-            for gpu in (getattr(value, "gpu", None) for arg in args for value in values_of(arg))
-            if gpu is not None
-        }
-        if len(gpus) != 1:
-            found = (
-                "none of the arguments is an array of a GPU"
-                if not gpus
-                else "the arrays belong to different GPUs"
-            )
-            raise ConfigError(
-                f"kernel '{self.name}': {found}: pass arrays of one GPU, or use "
-                f"gpu.launch({self.name}, grid={quoted(grid)}, block={quoted(block)}, args=(...))"
-            )
-        return next(iter(gpus.values()))
 
     def __call__(self, *args: object, **kwargs: object) -> None:
         """Raise: kernels are launched, not called."""
@@ -208,6 +169,10 @@ class Kernel(Definition):
                 if known == lanes and all(_same(now(), value) for now, value in dependencies):
                     return program
             return self._compiled(lanes)
+
+    def program(self, lanes: int, shared: int | None) -> Program:
+        """Machine code, with ``shared`` elements in the scratchpad array without a size."""
+        return self.compile(lanes).with_shared(shared)
 
     def _compiled(self, lanes: int) -> Program:
         """Compile, and keep the program with the constants that it uses."""

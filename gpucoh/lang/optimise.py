@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gpucoh.lang import flow
 from gpucoh.lang.folding import fold
 from gpucoh.lang.ir import (
@@ -42,6 +44,11 @@ def optimise(function: Function) -> None:
 
 def find_unassigned(function: Function) -> tuple[Register, Place] | None:
     """A variable that may be read before it is assigned, and its location."""
+    return next(all_unassigned(function), None)
+
+
+def all_unassigned(function: Function) -> Iterator[tuple[Register, Place]]:
+    """The variables that may be read before they are assigned, and the location of each such read."""
     flow.remove_unreachable(function)
     before = flow.predecessors(function)
     everything = (1 << function.registers) - 1
@@ -71,14 +78,13 @@ def find_unassigned(function: Function) -> tuple[Register, Place] | None:
         for instruction in block.instructions:
             for register in instruction.used():
                 if not known >> register.number & 1:
-                    return register, instruction.place
+                    yield register, instruction.place
             for register in instruction.defined:
                 known |= 1 << register.number
         condition = block.condition()
         if condition is not None and not known >> condition.number & 1:
             assert block.terminator is not None
-            return condition, block.terminator.place
-    return None
+            yield condition, block.terminator.place
 
 
 def replace_local_arrays(function: Function) -> None:
