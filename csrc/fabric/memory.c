@@ -230,6 +230,16 @@ gpc_memory_allocate(gpc_memory_t *self, uint64_t words, gpc_address_t *address)
     return GPC_OK;
 }
 
+int
+gpc_memory_allocate_from(gpc_memory_t *self, gpc_address_t address)
+{
+    if (address < self->next_address || address > UINT64_MAX / 2) {
+        return GPC_ERROR_ADDRESS;
+    }
+    self->next_address = (address + ALLOCATION_ALIGNMENT - 1) / ALLOCATION_ALIGNMENT * ALLOCATION_ALIGNMENT;
+    return GPC_OK;
+}
+
 bool
 gpc_memory_allocation(const gpc_memory_t *self, size_t i, gpc_address_t *address, uint64_t *words)
 {

@@ -16,6 +16,9 @@ void gpc_memory_free(gpc_memory_t *self);
  * address faults), are above 0, and depend only on the order of calls. GPC_ERROR_MEMORY beyond the limit;
  * GPC_ERROR_ARGUMENT for 0 words. */
 GPC_MUST_CHECK int gpc_memory_allocate(gpc_memory_t *self, uint64_t words, gpc_address_t *address);
+/* Later allocations begin at this address or behind it, rounded up to the alignment of allocations; GPC_ERROR_ADDRESS
+ * if there are some beyond it. */
+GPC_MUST_CHECK int gpc_memory_allocate_from(gpc_memory_t *self, gpc_address_t address);
 GPC_MUST_CHECK int gpc_memory_release(gpc_memory_t *self,
                                       gpc_address_t address); /* GPC_ERROR_ADDRESS if not allocated */
 /* Whether [address, address + 4 * words) is inside one live allocation. */

@@ -48,6 +48,8 @@ gpc_rule_t gpc_gpu_rule(const gpc_gpu_t *gpu);
 
 /* Global memory. Addresses are in bytes; sizes are in words of 4 bytes. New memory reads 0. */
 GPC_MUST_CHECK int gpc_gpu_allocate(gpc_gpu_t *gpu, uint64_t words, gpc_address_t *address);
+/* Later allocations begin at this address or behind it. */
+GPC_MUST_CHECK int gpc_gpu_allocate_from(gpc_gpu_t *gpu, gpc_address_t address);
 GPC_MUST_CHECK int gpc_gpu_release(gpc_gpu_t *gpu, gpc_address_t address);
 GPC_MUST_CHECK int gpc_gpu_host_read(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, uint32_t *out);
 GPC_MUST_CHECK int gpc_gpu_host_write(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *in);

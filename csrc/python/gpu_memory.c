@@ -21,6 +21,23 @@ gpc_method_allocate(PyObject *object, PyObject *args, PyObject *keywords)
 }
 
 PyObject *
+gpc_method_allocate_from(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {"address", NULL};
+    PyObject *address_object;
+    gpc_address_t address = 0;
+    gpc_gpu_object_t *self = NULL;
+
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:allocate_from", (char **) (uintptr_t) names,
+                                     &address_object) ||
+        gpc_get_u64(gpc_state_of(object), address_object, "address", UINT64_MAX, &address) != 0 ||
+        (self = gpc_enter(object)) == NULL) {
+        return NULL;
+    }
+    return gpc_leave(self, gpc_gpu_allocate_from(self->gpu, address), Py_NewRef(Py_None));
+}
+
+PyObject *
 gpc_method_release(PyObject *object, PyObject *args, PyObject *keywords)
 {
     static const char *const names[] = {"address", NULL};

@@ -30,6 +30,7 @@ PyObject *gpc_leave(gpc_gpu_object_t *self, int code, PyObject *result);
 /* ---- gpu_memory.c ---- */
 
 PyObject *gpc_method_allocate(PyObject *object, PyObject *args, PyObject *keywords);
+PyObject *gpc_method_allocate_from(PyObject *object, PyObject *args, PyObject *keywords);
 PyObject *gpc_method_release(PyObject *object, PyObject *args, PyObject *keywords);
 PyObject *gpc_method_host_read(PyObject *object, PyObject *args, PyObject *keywords);
 PyObject *gpc_method_host_write(PyObject *object, PyObject *args, PyObject *keywords);

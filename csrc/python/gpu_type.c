@@ -232,6 +232,8 @@ gpu_verify(PyObject *object, PyObject *Py_UNUSED(ignored))
 static PyMethodDef gpu_methods[] = {
     {"allocate", WITH_KEYWORDS(gpc_method_allocate),
      "allocate($self, words)\n--\n\nAddress of new, zeroed global memory."},
+    {"allocate_from", WITH_KEYWORDS(gpc_method_allocate_from),
+     "allocate_from($self, address)\n--\n\nLater allocations begin at this address or behind it."},
     {"release", WITH_KEYWORDS(gpc_method_release), "release($self, address)\n--\n\nFrees an allocation."},
     {"host_read", WITH_KEYWORDS(gpc_method_host_read),
      "host_read($self, address, out)\n--\n\nFills out (C-contiguous, uint32)."},
