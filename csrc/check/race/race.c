@@ -43,6 +43,7 @@ forget_launch(gpc_race_t *self)
         drop_all(self->flights[i].views, NUM_LEVELS);
     }
     drop_all(self->joined, (size_t) m->cores * m->blocks_per_core * GPC_NAMED_BARRIERS);
+    drop(&self->fences);
     gpc_race_forget_all(self);
 }
 
@@ -229,6 +230,16 @@ fence(gpc_race_thread_t *thread, uint8_t order, uint8_t level)
     return status;
 }
 
+/* PTX orders fences of order sc among each other: an earlier one synchronises with a later one (PTX ISA, Fence-SC). So
+ * every thread of a block may fence its own writes before the barrier that one thread's flag follows. */
+static int
+fence_of_ptx(gpc_race_t *self, gpc_race_thread_t *thread)
+{
+    GPC_TRY(gpc_view_join(&thread->knows, self->fences));
+    GPC_TRY(fence(thread, GPC_ORDER_SC, LEVEL_GPU));
+    return gpc_view_join(&self->fences, thread->fenced[LEVEL_GPU]);
+}
+
 static int
 ordered(gpc_race_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
 {
@@ -239,6 +250,10 @@ ordered(gpc_race_t *self, uint32_t core, uint32_t warp, const gpc_access_t *acce
         return GPC_OK;
     }
     self->counts.fences += fences;
+    if (self->launch->program.independent_lanes && access->kind == GPC_ACCESS_FENCE &&
+        access->order == GPC_ORDER_SC && level_of(self, access->scope) == LEVEL_GPU) {
+        return fence_of_ptx(self, thread_at(self, core, warp));
+    }
     return fence(thread_at(self, core, warp), access->order, level_of(self, access->scope));
 }
 

@@ -84,6 +84,7 @@ struct gpc_race {
     gpc_race_thread_t *threads; /* owned; [cores * warps_per_core] */
     gpc_race_flight_t *flights; /* owned; [cores * requests_per_core] */
     gpc_view_t **joined;        /* owned; [cores * blocks_per_core * GPC_NAMED_BARRIERS] */
+    gpc_view_t *fences;         /* owned share: the fences of order sc that a program of PTX has executed */
     uint16_t *core_of;          /* owned; [blocks of the launch] */
     gpc_pages_t pages;          /* of gpc_race_page_t; the scratchpads behind memory's */
     gpc_race_set_t *sets;       /* owned */
