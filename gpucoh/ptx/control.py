@@ -1,0 +1,218 @@
+"""Bodies of functions: labels, branches, predicated statements, calls of functions, the end of a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpucoh.lang import ir
+from gpucoh.lang.ir import Block, Constant
+from gpucoh.ptx import parameters, printf
+from gpucoh.ptx.declarations import split_list
+from gpucoh.ptx.lowering import HANDLERS, Frame, Lowering, lowers
+from gpucoh.ptx.module import Function, Label, Statement
+
+#: Lanes of a warp, which PTX assumes.
+LANES = 32
+_MAX_DEPTH = 16  # of inlined calls
+_REASONS = {
+    "tex": "textures are not supported",
+    "tld4": "textures are not supported",
+    "txq": "textures are not supported",
+    "suld": "surfaces are not supported",
+    "sust": "surfaces are not supported",
+    "sured": "surfaces are not supported",
+    "suq": "surfaces are not supported",
+    "wmma": "tensor cores are not supported",
+    "mma": "tensor cores are not supported",
+    "wgmma": "tensor cores are not supported",
+    "tcgen05": "tensor cores are not supported",
+    "ldmatrix": "tensor cores are not supported",
+    "stmatrix": "tensor cores are not supported",
+    "movmatrix": "tensor cores are not supported",
+    "mapa": "clusters of blocks are not supported",
+    "getctarank": "clusters of blocks are not supported",
+    "multimem": "memory of several GPUs is not supported",
+    "mbarrier": "barriers in memory (mbarrier) are not supported",
+    "cp": "asynchronous copies are not supported",
+    "brx": "branches by a table are not supported",
+    "stacksave": "a stack of variable size is not supported",
+    "alloca": "a stack of variable size is not supported",
+    "griddepcontrol": "dependent launches are not supported",
+    "setmaxnreg": "setmaxnreg is not supported",
+    "addc": "extended-precision carries are not supported",
+    "subc": "extended-precision carries are not supported",
+    "madc": "extended-precision carries are not supported",
+}
+
+
+def lower_body(x: Lowering) -> None:
+    """Lower the statements of the frame's function."""
+    body = x.frame.function.body
+    labels = {item.name: x.new_block() for item in body if isinstance(item, Label)}
+    k = 0
+    while k < len(body):
+        item = body[k]
+        if isinstance(item, Label):
+            x.start(labels[item.name])
+            k += 1
+            continue
+        run = _guarded_run(body, k)
+        _lower_run(x, run, labels)
+        k += len(run)
+    x.statement = None
+    _end(x)
+
+
+def _guarded_run(body: Sequence[Statement | Label], k: int) -> list[Statement]:
+    """The statements from ``k`` that one predicate guards, and that do not change it; without a guard one."""
+    first = body[k]
+    assert isinstance(first, Statement)
+    run = [first]
+    if first.guard is None or first.op in ("bra", "ret", "exit"):
+        return run
+    for item in body[k + 1 :]:
+        changed = run[-1].operands[0].split("|") if run[-1].operands else []
+        if (
+            not isinstance(item, Statement)
+            or item.guard != first.guard
+            or item.negated != first.negated
+            or item.op in ("bra", "ret", "exit")
+            or first.guard in (name.strip() for name in changed)
+        ):
+            break
+        run.append(item)
+    return run
+
+
+def _lower_run(x: Lowering, run: list[Statement], labels: dict[str, Block]) -> None:
+    first = run[0]
+    _begin(x, first)
+    if first.op == "bra":
+        _branch(x, first, labels)
+    elif first.guard is None:
+        lower(x, first)
+    else:
+        with x.when(x.predicate(first.guard), first.negated):
+            for statement in run:
+                _begin(x, statement)
+                lower(x, statement)
+
+
+def _begin(x: Lowering, s: Statement) -> None:
+    x.statement = s
+    x.place = x.place_of(s.place)
+
+
+def lower(x: Lowering, s: Statement) -> None:
+    """Lower one statement without its guard."""
+    handler = HANDLERS.get(s.op)
+    if handler is None:
+        raise x.refuse(_REASONS.get(s.op, "the instruction is not supported"))
+    handler(x, s)
+
+
+def _branch(x: Lowering, s: Statement, labels: dict[str, Block]) -> None:
+    target = labels.get(s.operands[0])
+    if target is None:
+        raise x.refuse(f"label '{s.operands[0]}' is not declared")
+    if s.guard is None:
+        x.jump(target)
+        return
+    after = x.new_block()
+    targets = (after, target) if s.negated else (target, after)
+    x.branch(x.predicate(s.guard), *targets)
+    x.block = after
+    x.out.blocks.append(after)
+
+
+def _end(x: Lowering) -> None:
+    """The end of a function's text, or its ``ret``."""
+    end = x.frame.end
+    if end is None:
+        x.exit()
+    else:
+        x.jump(end)
+
+
+@lowers("ret")
+def leave(x: Lowering, s: Statement) -> None:
+    """The end of the function."""
+    _end(x)
+
+
+@lowers("exit")
+def end_thread(x: Lowering, s: Statement) -> None:
+    """The end of the thread."""
+    x.exit()
+
+
+@lowers("trap")
+def trap(x: Lowering, s: Statement) -> None:
+    """An error that ends the launch."""
+    printf.report(x, "ASSERT", ["trap"], [Constant(0)])
+    x.exit()
+
+
+@lowers("brkpt", "pmevent")
+def ignored(x: Lowering, s: Statement) -> None:
+    """For debuggers and profilers."""
+
+
+# ---- calls ---------------------------------------------------------------------------------------
+
+
+@lowers("call")
+def call(x: Lowering, s: Statement) -> None:
+    """``call (result), name, (arguments)``: the function is inlined."""
+    operands = list(s.operands)
+    results = split_list(operands.pop(0)[1:-1]) if operands[0].startswith("(") else []
+    name = operands.pop(0)
+    arguments = split_list(operands[0][1:-1]) if operands and operands[0].startswith("(") else []
+    if name == "vprintf":
+        printf.lower(x, arguments, results)
+        return
+    if name == "__assertfail":
+        printf.fail_assertion(x, arguments)
+        return
+    function = x.module.functions.get(name)
+    if function is None or not function.is_defined:
+        indirect = x.registers_of(name) is not None
+        raise x.refuse(
+            "a call by a pointer is not supported"
+            if indirect
+            else f"function '{name}' has no body in this module"
+        )
+    if any(frame.function is function for frame in x.frames):
+        raise x.refuse(f"function '{name}' is recursive, which is not supported")
+    if len(x.frames) > _MAX_DEPTH:
+        raise x.refuse(f"more than {_MAX_DEPTH} nested calls")
+    _inline(x, function, arguments, results)
+
+
+def _inline(x: Lowering, function: Function, arguments: list[str], results: list[str]) -> None:
+    given = [parameters.declared(x, name) for name in arguments]
+    taken = [parameters.declared(x, name) for name in results]
+    frame = Frame(function, end=x.new_block(), local_at=x.layout.add_local(function))
+    place = x.place
+    x.frames.append(frame)
+    for variable, words in zip(function.parameters, given, strict=True):
+        frame.parameters[variable.name] = [x.copied((word,))[0] for word in words]
+    for variable in function.returns:
+        frame.parameters[variable.name] = parameters.fresh(x, variable)
+    lower_body(x)
+    x.frames.pop()
+    assert frame.end is not None
+    x.start(frame.end)
+    x.place = place
+    for variable, to in zip(function.returns, taken, strict=True):
+        x.move(to, tuple(frame.parameters[variable.name]))
+
+
+def finish(x: Lowering) -> ir.Function:
+    """The function in the intermediate form, with numbered blocks."""
+    for number, block in enumerate(x.out.blocks):
+        block.number = number
+    x.out.shared_words = x.layout.shared_bytes // 4
+    x.out.lanes_needed = LANES
+    x.out.independent_lanes = True
+    return x.out

@@ -1,0 +1,75 @@
+"""Where a kernel's parameters and its variables in shared and local memory are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gpucoh.ptx.module import Function, Module, Variable
+
+#: Alignment of the arrays in shared memory whose size the launch gives, and of the local variables of a function.
+ALIGNMENT = 16
+
+
+def placed(variables: list[Variable], first: int = 0) -> tuple[dict[str, int], int]:
+    """The byte offset of each variable, each at a multiple of its alignment, and the end."""
+    places: dict[str, int] = {}
+    end = first
+    for variable in variables:
+        end = -(-end // variable.align) * variable.align
+        places[variable.name] = end
+        end += variable.size
+    return places, end
+
+
+@dataclass
+class Layout:
+    """Offsets in bytes.
+
+    Attributes
+    ----------
+    parameter_at : dict
+        Of the kernel's parameters.
+    parameter_bytes : int
+        Of all parameters.
+    shared_at : dict
+        Of variables in shared memory; those of external size begin behind the others.
+    shared_bytes : int
+        Of shared memory, without the part whose size the launch gives.
+    local_bytes : int
+        Of local memory, a thread; grows as functions are inlined.
+    symbols : dict
+        Names of the variables in global memory that the kernel uses.
+    """
+
+    module: Module
+    kernel: Function
+    local_bytes: int = 0
+    needs_parameters_in_memory: bool = False
+    symbols: dict[str, None] = field(default_factory=dict)
+    most_warps: int = 32
+
+    def __post_init__(self) -> None:
+        self.parameter_at, self.parameter_bytes = placed(self.kernel.parameters)
+        shared = [one for one in self.module.variables.values() if one.space == "shared"]
+        for function in self.module.functions.values():
+            if function is self.kernel or not function.is_kernel:
+                shared += [one for one in function.variables.values() if one.space == "shared"]
+        sized = [one for one in shared if not _has_open_size(one)]
+        self.shared_at, end = placed(sized)
+        self.shared_bytes = -(-end // ALIGNMENT) * ALIGNMENT if shared else 0
+        self.has_dynamic_shared = len(sized) < len(shared)
+        for variable in shared:
+            self.shared_at.setdefault(variable.name, self.shared_bytes)
+
+    def add_local(self, function: Function) -> dict[str, int]:
+        """Room for the local variables of a function that is inlined."""
+        own = [one for one in function.variables.values() if one.space == "local"]
+        first = -(-self.local_bytes // ALIGNMENT) * ALIGNMENT
+        places, end = placed(own, first)
+        if own:
+            self.local_bytes = end
+        return places
+
+
+def _has_open_size(variable: Variable) -> bool:
+    return variable.is_external or variable.size == 0

@@ -1,0 +1,401 @@
+"""The state of a lowering from PTX to the intermediate form: emission, registers, operands, predicates.
+
+A value is a tuple of words, low one first: one of a type up to 32 bits, two of 64 bits. The two registers of a 64-bit
+register form a group, so that they get adjacent numbers. The handlers of the instructions are in the modules that
+:mod:`gpucoh.ptx.handlers` lists.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from gpucoh.base.errors import KernelError
+from gpucoh.lang import ir, isa
+from gpucoh.lang.ir import Argument, Block, Constant, Instruction, Operand, Register
+from gpucoh.lang.program import Report
+from gpucoh.lang.types import I32, U32, Element
+from gpucoh.ptx.layout import Layout
+from gpucoh.ptx.module import Function, Module, Place, Statement, Variable, refuse
+from gpucoh.ptx.types import SIZES, words_of
+
+Words: TypeAlias = tuple[Operand, ...]
+Registers: TypeAlias = tuple[Register, ...]
+Handler: TypeAlias = "Callable[[Lowering, Statement], None]"
+
+#: Operation -> the function that lowers it.
+HANDLERS: dict[str, Handler] = {}
+
+_SPECIALS = {
+    f"%{name}.{axis}": f"{ours}_{axis.upper()}"
+    for name, ours in (("tid", "THREAD"), ("ctaid", "BLOCK"), ("ntid", "BLOCK_DIM"), ("nctaid", "GRID_DIM"))
+    for axis in "xyz"
+} | {"%laneid": "LANE", "%warpid": "WARP", "%smid": "CORE", "%clock": "CLOCK"}  # fmt: skip
+_FLOAT = re.compile(r"0[fF]([0-9a-fA-F]{8})$|0[dD]([0-9a-fA-F]{16})$")
+_INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?$")
+_DECIMAL = re.compile(r"[-+]?\d+\.\d*(?:[eE][-+]?\d+)?$")
+_SYMBOL = re.compile(r"([A-Za-z_$%][\w$%.@]*)(?:\s*\+\s*(-?\w+))?$")
+_ADDRESS = re.compile(r"\[\s*([^\s+\]]+)\s*(?:\+\s*(-?\w+))?\s*\]$")
+
+
+def lowers(*operations: str) -> Callable[[Handler], Handler]:
+    """Register a function as the handler of these operations."""
+
+    def register(handler: Handler) -> Handler:
+        HANDLERS.update(dict.fromkeys(operations, handler))
+        return handler
+
+    return register
+
+
+@dataclass(eq=False)
+class Frame:
+    """A function whose body is being lowered: the kernel, or one that is inlined."""
+
+    function: Function
+    registers: dict[str, Registers] = field(default_factory=dict)
+    #: Of a call's parameters and results, `.param` variables: their bytes as words.
+    parameters: dict[str, list[Register]] = field(default_factory=dict)
+    local_at: dict[str, int] = field(default_factory=dict)
+    end: Block | None = None  # where `ret` of an inlined function goes
+
+
+class Lowering:
+    """Turns one kernel of a module into a :class:`gpucoh.lang.ir.Function`."""
+
+    def __init__(self, module: Module, kernel: Function, name: str) -> None:
+        self.module = module
+        self.kernel = kernel
+        self.layout = Layout(module, kernel)
+        self.out = ir.Function(name)
+        self.files: dict[str, int] = {}
+        self.frames = [Frame(kernel)]
+        self.place = self.place_of(kernel.place)
+        self.statement: Statement | None = None
+        self.block = self.new_block()
+        self.out.blocks.append(self.block)
+        self.reports: list[Report] = self.out.reports
+        #: The operand that the only assignment of a register gives it: addresses of texts are found by it.
+        self.origins: dict[Register, Operand] = {}
+        self._assigned: set[Register] = set()
+        self._variables: set[Register] = set()  # registers with several assignments
+        #: Whether addresses of local memory become generic ones, so that any access may be to it.
+        self.has_local_addresses = _takes_local_addresses(module, kernel)
+
+    # ---- errors, blocks --------------------------------------------------------------------------
+
+    @property
+    def frame(self) -> Frame:
+        """The function being lowered."""
+        return self.frames[-1]
+
+    def refuse(self, why: str) -> KernelError:
+        """An error at the present statement, which is quoted."""
+        place = self.statement.place if self.statement else self.kernel.place
+        text = f": PTX '{self.statement.text}'" if self.statement else ""
+        return refuse(place, f"kernel '{self.out.name}'{text}: {why}")
+
+    def unsupported(self, what: str = "the instruction") -> KernelError:
+        """The error for what no handler lowers."""
+        return self.refuse(f"{what} is not supported")
+
+    def place_of(self, place: Place) -> ir.Place:
+        """A source place in the intermediate form's terms."""
+        return self.files.setdefault(place.file, len(self.files)), min(place.line, 0xFFFF)
+
+    def new_block(self) -> Block:
+        """A block without a place yet."""
+        return Block(0)
+
+    def start(self, block: Block) -> None:
+        """Continue in ``block``; the block before falls into it unless it has ended."""
+        if self.block.terminator is None:
+            self.block.terminator = ir.Jump(block, self.place)
+        self.block = block
+        self.out.blocks.append(block)
+
+    def jump(self, target: Block) -> None:
+        """End the block; code that follows is unreachable."""
+        self.block.terminator = ir.Jump(target, self.place)
+        self.block = self.new_block()
+        self.out.blocks.append(self.block)
+
+    def exit(self) -> None:
+        """End the thread."""
+        self.block.terminator = ir.Exit(self.place)
+        self.block = self.new_block()
+        self.out.blocks.append(self.block)
+
+    def branch(self, condition: Operand, if_true: Block, if_false: Block) -> None:
+        """End the block with a branch; the caller starts one of the targets."""
+        self.block.terminator = ir.Branch(condition, if_true, if_false, self.place)
+
+    @contextmanager
+    def when(self, condition: Operand, negated: bool) -> Iterator[None]:
+        """Emit what follows for the threads whose condition is true, or false."""
+        inside, after = self.new_block(), self.new_block()
+        targets = (after, inside) if negated else (inside, after)
+        self.branch(condition, *targets)
+        self.block = inside
+        self.out.blocks.append(inside)
+        yield
+        self.start(after)
+
+    # ---- instructions ----------------------------------------------------------------------------
+
+    def new(self, words: int = 1) -> Registers:
+        """New registers; several are a group."""
+        registers = tuple(self.out.new_register() for _ in range(words))
+        if words > 1:
+            self.out.groups.append(registers)
+        return registers
+
+    def emit(
+        self,
+        op: str,
+        type: Element,
+        to: Registers,
+        sources: Words,
+        *,
+        immediate: int = 0,
+        flags: int = 0,
+        order: str = "WEAK",
+        scope: str = "GPU",
+    ) -> Registers:
+        """Append an instruction. Its results are ``to``."""
+        self.block.instructions.append(
+            Instruction(
+                op,
+                type,
+                to[0] if to else None,
+                list(sources),
+                self.place,
+                immediate=immediate & 0xFFFFFFFF,
+                flags=flags,
+                order=order,
+                scope=scope,
+                more=to[1:],
+            )
+        )
+        return to
+
+    def core(
+        self, op: str, type: Element, *operands: Words, to: Registers | None = None
+    ) -> Registers:
+        """Append an operation on words of operations.def."""
+        sources = tuple(word for operand in operands for word in operand[:1])
+        return self.emit(op, type, self.new() if to is None else to[:1], sources)
+
+    def row(
+        self, name: str, *operands: Words, to: Registers | None = None, flags: int = 0
+    ) -> Registers:
+        """Append an operation of extended.def; an operand without its upper word is extended by zeros."""
+        row = isa.EXTENDED[name]
+        sources: list[Operand] = []
+        for operand, words in zip(operands, (row.a, row.b, row.c), strict=False):
+            sources += (*operand, Constant(0))[:words]
+        to = self.new(row.d) if to is None else to[: row.d]
+        return self.emit("EXTENDED", U32, to, tuple(sources), immediate=row.number, flags=flags)
+
+    def move(self, to: Registers, value: Words) -> None:
+        """Assign a value; upper words that it lacks become 0."""
+        for k, register in enumerate(to):
+            source = value[k] if k < len(value) else Constant(0)
+            if register in self.origins or register in self._variables:
+                self.origins.pop(register, None)
+                self._variables.add(register)
+            else:
+                self.origins[register] = source
+            self.emit("MOVE", U32, (register,), (source,))
+
+    def copied(self, value: Words) -> Registers:
+        """The value in registers of its own."""
+        to = self.new(len(value))
+        self.move(to, value)
+        return to
+
+    def origin(self, operand: Operand) -> Operand:
+        """What single assignments copy to the register."""
+        seen: set[Operand] = set()
+        while isinstance(operand, Register) and operand in self.origins and operand not in seen:
+            seen.add(operand)
+            operand = self.origins[operand]
+        return operand
+
+    def special(self, name: str) -> Register:
+        """A special register, read here."""
+        type = U32 if name == "CLOCK" else I32
+        return self.emit("SPECIAL", type, self.new(), (), immediate=isa.SPECIALS[name])[0]
+
+    # ---- operands --------------------------------------------------------------------------------
+
+    def registers_of(self, name: str) -> Registers | None:
+        """The registers of a PTX register; None: no such one."""
+        frame = self.frame
+        if name in frame.registers:
+            return frame.registers[name]
+        type = frame.function.registers.get(name)
+        if type is None:
+            return None
+        return frame.registers.setdefault(name, self.new(words_of(type)))
+
+    def to(self, name: str) -> Registers:
+        """The registers that an instruction writes; ``_`` discards."""
+        if name == "_":
+            return self.new(2)
+        found = self.registers_of(name)
+        if found is None:
+            raise self.refuse(f"'{name}' is not a register")
+        for register in found:
+            if register in self._assigned:
+                self.origins.pop(register, None)
+                self._variables.add(register)
+            self._assigned.add(register)
+        return found
+
+    def value(self, text: str, type: str) -> Words:
+        """An operand: a register, a number, a special register, or a symbol's address."""
+        words = words_of(type)
+        found = self.registers_of(text)
+        if found is not None:
+            padded: Words = (*found, Constant(0))
+            return padded[:words] if len(found) < words else found[:words]
+        number = self._number(text, type)
+        if number is not None:
+            return tuple(Constant(number >> 32 * k & 0xFFFFFFFF) for k in range(words))
+        if text.startswith("%") and text not in self.frame.function.variables:
+            return (*self._special(text), Constant(0))[:words]
+        symbol = _SYMBOL.match(text)
+        if symbol is None:
+            raise self.refuse(f"operand '{text}' is not supported")
+        address = self.added(self.address_of(symbol[1]), int(symbol[2] or "0", 0))
+        return address[:words]
+
+    def _number(self, text: str, type: str) -> int | None:
+        """The bits of a constant of the type."""
+        if found := _FLOAT.match(text):
+            bits = int(found[1] or found[2], 16)
+            wide = found[2] is not None
+            if wide == (SIZES[type] == 8):
+                return bits
+            value = struct.unpack(
+                "<d" if wide else "<f", bits.to_bytes(8 if wide else 4, "little")
+            )[0]
+            return _float_bits(value, type)
+        if _DECIMAL.match(text):
+            return _float_bits(float(text), type)
+        if _INTEGER.match(text):
+            digits = text.rstrip("U")
+            octal = re.match(r"[-+]?0[0-7]+$", digits)
+            return int(digits, 8 if octal else 0) & ((1 << 8 * max(4, SIZES[type])) - 1)
+        return None
+
+    def _special(self, name: str) -> Words:
+        if name in _SPECIALS:
+            return (self.special(_SPECIALS[name]),)
+        if name in ("%clock64", "%globaltimer", "%clock_hi", "%globaltimer_lo", "%globaltimer_hi"):
+            return (Constant(0),) if name.endswith("_hi") else (self.special("CLOCK"),)
+        if name.startswith("%lanemask_"):
+            return self._lane_mask(name.removeprefix("%lanemask_"))
+        if name == "%nwarpid":
+            return (Constant(self.layout.most_warps),)
+        if name in ("%gridid", "%dynamic_smem_size"):
+            raise self.unsupported(f"special register {name}")
+        raise self.unsupported(f"special register {name}")
+
+    def _lane_mask(self, kind: str) -> Words:
+        equal = self.core("SHL", U32, (Constant(1),), (self.special("LANE"),))
+        below = self.core("SUB", U32, equal, (Constant(1),))
+        if kind == "eq":
+            return equal
+        if kind == "lt":
+            return below
+        until = self.core("OR", U32, below, equal)
+        if kind == "le":
+            return until
+        if kind in ("gt", "ge"):
+            return self.core("NOT", U32, until if kind == "gt" else below)
+        raise self.unsupported(f"special register %lanemask_{kind}")
+
+    def added(self, address: Words, offset: int) -> Words:
+        """A 64-bit value plus a constant."""
+        if offset == 0:
+            return address
+        if all(isinstance(word, Constant) for word in address):
+            number = sum(w.bits << 32 * k for k, w in enumerate(address) if isinstance(w, Constant))
+            return wide_constant(number + offset)
+        return self.row("ADD_B64", address, wide_constant(offset))
+
+    def address_of(self, name: str) -> Words:
+        """The address of a variable in its state space."""
+        frame = self.frame
+        if name in frame.local_at:
+            return wide_constant(frame.local_at[name])
+        if name in self.layout.shared_at:
+            return wide_constant(self.layout.shared_at[name])
+        if name in frame.function.variables or name in self.module.variables:
+            variable = frame.function.variables.get(name) or self.module.variables[name]
+            if variable.space in ("global", "const"):
+                return self.global_address(variable)
+        if name in self.layout.parameter_at:
+            return self.added(self.parameters_address(), self.layout.parameter_at[name])
+        if name in self.module.functions:
+            raise self.unsupported("the address of a function")
+        raise self.refuse(f"symbol '{name}' is not declared")
+
+    def global_address(self, variable: Variable) -> Words:
+        """The address of a variable in global memory, which the launch gives."""
+        self.layout.symbols[variable.name] = None
+        return tuple(Argument(name) for name in symbol_words(variable.name))
+
+    def parameters_address(self) -> Words:
+        """The address of the kernel's parameters, which the launch then copies to memory."""
+        self.layout.needs_parameters_in_memory = True
+        return tuple(Argument(name) for name in symbol_words(""))
+
+    def address(self, text: str) -> tuple[str, int]:
+        """Base and offset of ``[base+offset]``."""
+        found = _ADDRESS.match(text)
+        if found is None:
+            raise self.refuse(f"address '{text}' is not supported")
+        return found[1], int(found[2] or "0", 0)
+
+    def predicate(self, text: str) -> Operand:
+        """A predicate operand, ``%p`` or ``!%p``."""
+        value = self.value(text.lstrip("!"), "pred")
+        if text.startswith("!"):
+            value = self.core("XOR", U32, value, (Constant(1),))
+        return value[0]
+
+
+def _takes_local_addresses(module: Module, kernel: Function) -> bool:
+    functions = [one for one in module.functions.values() if one is kernel or not one.is_kernel]
+    statements = (
+        item for function in functions for item in function.body if isinstance(item, Statement)
+    )
+    return any(s.op == "cvta" and s.has("local") for s in statements)
+
+
+def symbol_words(name: str) -> tuple[str, str]:
+    """The names, in a program's constants, of the words of a symbol's address; "" is that of the parameters."""
+    return f"&{name}", f"&{name} >> 32"
+
+
+def parameter_word(number: int) -> str:
+    """The name, in a program's constants, of a word of the kernel's parameters."""
+    return f"param[{number}]"
+
+
+def wide_constant(number: int) -> Words:
+    """The words of a 64-bit number."""
+    return Constant(number & 0xFFFFFFFF), Constant(number >> 32 & 0xFFFFFFFF)
+
+
+def _float_bits(value: float, type: str) -> int:
+    if type == "f64" or SIZES[type] == 8:
+        return int.from_bytes(struct.pack("<d", value), "little")
+    return int.from_bytes(struct.pack("<f", value), "little")

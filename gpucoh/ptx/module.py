@@ -1,0 +1,96 @@
+"""A module of PTX as the parser gives it: variables, functions, statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gpucoh.base.errors import KernelError
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a statement is: a source line by ``.loc``, else the line of the PTX text."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(eq=False)
+class Variable:
+    """A variable of a state space. ``addresses`` are the symbols whose addresses its initial value holds, by offset."""
+
+    space: str
+    name: str
+    type: str
+    align: int
+    size: int
+    initial: bytes = b""
+    addresses: dict[int, str] = field(default_factory=dict)
+    is_external: bool = False
+
+
+@dataclass(eq=False)
+class Statement:
+    """One instruction: ``@guard op.modifiers operands;``."""
+
+    op: str
+    modifiers: tuple[str, ...]
+    operands: list[str]
+    place: Place
+    text: str
+    guard: str | None = None
+    negated: bool = False
+
+    def has(self, modifier: str) -> bool:
+        """Whether the instruction has the modifier."""
+        return modifier in self.modifiers
+
+    def one_of(self, choices: tuple[str, ...] | frozenset[str] | dict[str, str]) -> str | None:
+        """The first modifier among ``choices``."""
+        return next((modifier for modifier in self.modifiers if modifier in choices), None)
+
+
+@dataclass(eq=False)
+class Label:
+    """A place that branches name."""
+
+    name: str
+
+
+@dataclass(eq=False)
+class Function:
+    """A kernel (``.entry``) or a function of the device."""
+
+    name: str
+    is_kernel: bool
+    place: Place
+    parameters: list[Variable] = field(default_factory=list)
+    returns: list[Variable] = field(default_factory=list)
+    registers: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    body: list[Statement | Label] = field(default_factory=list)
+    is_defined: bool = True
+
+
+@dataclass(eq=False)
+class Module:
+    """A parsed text. ``name`` is that of its file, for messages."""
+
+    name: str
+    version: str = ""
+    target: str = ""
+    variables: dict[str, Variable] = field(default_factory=dict)
+    functions: dict[str, Function] = field(default_factory=dict)
+
+    @property
+    def kernels(self) -> list[str]:
+        """Names of the kernels, in the order of the text."""
+        return [name for name, one in self.functions.items() if one.is_kernel and one.is_defined]
+
+
+def refuse(place: Place, message: str) -> KernelError:
+    """An error at a place of the program."""
+    return KernelError(f"{place}: {message}", place.file, place.line)
