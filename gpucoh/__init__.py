@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from gpucoh.base import starting as _starting  # noqa: F401 - first: Ctrl-C is seen to while the rest is imported
 
 # isort: split
-from gpucoh import plot
+from gpucoh import cuda, plot
 from gpucoh.base.errors import (
     BudgetError,
     ConfigError,
@@ -192,6 +192,7 @@ __all__ = [
     "clock",
     "clz",
     "compare",
+    "cuda",
     "core_id",
     "cos",
     "device",

@@ -1,0 +1,292 @@
+"""Modules and kernels of CUDA, with the names of CuPy's ``RawModule`` and ``RawKernel``."""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gpucoh.base.errors import ConfigError, KernelError, short_traceback
+from gpucoh.base.quoting import quoted
+from gpucoh.cuda import compiler
+from gpucoh.cuda.arguments import bytes_of
+from gpucoh.device.arrays import Array
+from gpucoh.lang.assemble import disassemble
+from gpucoh.lang.launchable import Launchable
+from gpucoh.lang.program import Program
+from gpucoh.ptx.module import Variable
+from gpucoh.ptx.parse import parse
+from gpucoh.ptx.control import LANES
+from gpucoh.ptx.translate import Translation, translate
+
+__all__ = ["Module", "RawKernel"]
+
+_DTYPES = {
+    "u8": "uint8", "s8": "int8", "b8": "uint8", "u16": "uint16", "s16": "int16", "b16": "uint16",
+    "u32": "uint32", "s32": "int32", "b32": "uint32", "u64": "uint64", "s64": "int64", "b64": "uint64",
+    "f32": "float32", "f64": "float64",
+}  # fmt: skip
+_MAX_SHARED = 1 << 20
+
+
+class Module:
+    """A module: kernels, and variables in global and constant memory.
+
+    Parameters
+    ----------
+    source : str, Path or object
+        CUDA C++ or PTX, as text or as the path of a ``.cu`` or ``.ptx`` file; a compiled kernel of Triton, or what
+        ``numba.cuda.compile_ptx`` returns.
+    options : sequence of str
+        Options of the CUDA compiler, as ``-DN=4`` and ``-Iinclude``.
+
+    Raises
+    ------
+    ConfigError
+        If the CUDA compiler is needed and missing, or refuses the source.
+    KernelError
+        If the PTX cannot be parsed.
+    """
+
+    @short_traceback
+    def __init__(self, source: Any, options: Sequence[str] = ()) -> None:
+        self.ptx, self.name = compiler.ptx_of(source, options)
+        self._parsed = parse(self.ptx, self.name)
+        self._translations: dict[str, Translation] = {}
+        self._translating = threading.RLock()
+
+    def __repr__(self) -> str:
+        return f"<gpucoh.cuda.Module {self.name}: {', '.join(self.kernels) or 'no kernels'}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Module, ((self.ptx, self.name),)
+
+    @property
+    def variables(self) -> list[str]:
+        """Names of the variables in global and constant memory."""
+        return [
+            name for name, one in self._parsed.variables.items() if one.space in ("global", "const")
+        ]
+
+    @property
+    def kernels(self) -> list[str]:
+        """Names of the kernels, as C++ mangles them."""
+        return self._parsed.kernels
+
+    @short_traceback
+    def get_function(self, name: str) -> RawKernel:
+        """A kernel by its name; C++ mangling may be left out where it is the only one of that name."""
+        return RawKernel(self, name)
+
+    __getitem__ = get_function
+
+    @short_traceback
+    def get_global(self, gpu: Any, name: str, dtype: Any = None) -> Array:
+        """The array of a ``__device__`` or ``__constant__`` variable on a GPU; made at the first use of the variable.
+
+        Parameters
+        ----------
+        gpu : gpucoh.GPU
+        name : str
+        dtype : optional
+            Its elements. Default: the type of a scalar; bytes of an array, whose type PTX does not keep.
+
+        Raises
+        ------
+        ConfigError
+            If the module has no such variable.
+        """
+        variable = self._variable(name)
+        arrays: dict[str, Array] = gpu.variables.setdefault(self, {})
+        array = arrays.get(variable.name)
+        if array is None or not array.is_allocated:
+            array = self._initialised(gpu, arrays, variable)
+        return array if dtype is None else array.view(dtype)
+
+    def _variable(self, name: str) -> Variable:
+        variables = {
+            key: one
+            for key, one in self._parsed.variables.items()
+            if one.space in ("global", "const")
+        }
+        found = matching(name, variables)
+        if len(found) != 1:
+            shown = ", ".join(variables) or "none"
+            raise ConfigError(
+                f"variable {quoted(name)} is not in module {self.name} (variables: {shown})"
+            )
+        return variables[found[0]]
+
+    def _initialised(self, gpu: Any, arrays: dict[str, Array], variable: Variable) -> Array:
+        dtype = np.dtype(_DTYPES.get(variable.type, "uint8"))
+        size = max(1, -(-variable.size // dtype.itemsize))
+        array: Array = gpu.zeros(size, dtype, name=variable.name)
+        arrays[variable.name] = array  # before those of its addresses, which may be in a circle
+        data = bytearray(variable.initial.ljust(size * dtype.itemsize, b"\0"))
+        for at, other in variable.addresses.items():
+            offset = int.from_bytes(data[at : at + 8], "little")
+            address = self.get_global(gpu, other).address + offset
+            data[at : at + 8] = address.to_bytes(8, "little")
+        if variable.initial:
+            array[:] = np.frombuffer(bytes(data), dtype)
+        return array
+
+    def shown(self, kernel: str) -> str:
+        """A kernel's name in messages and results: without C++ mangling where it is the only one of that name."""
+        plain = _plain_name(kernel)
+        return plain if len(matching(plain, self.kernels)) == 1 else kernel
+
+    def translation(self, name: str) -> Translation:
+        """The program of a kernel; translated once."""
+        with self._translating:
+            if name not in self._translations:
+                self._translations[name] = translate(self._parsed, name, self.shown(name))
+            return self._translations[name]
+
+    def parameters(self, name: str) -> list[Variable]:
+        """The parameters of a kernel."""
+        return self._parsed.functions[name].parameters
+
+
+class RawKernel(Launchable):
+    """A CUDA kernel: ``kernel(grid, block, args)``, ``kernel[grid, block](*args)``, or by :meth:`gpucoh.GPU.launch`.
+
+    Parameters
+    ----------
+    code : str, Path, Module or object
+        The source, as :class:`Module` takes it.
+    name : str
+        The kernel's name; C++ mangling may be left out where it is the only one of that name.
+    options : sequence of str
+        Options of the CUDA compiler.
+
+    Attributes
+    ----------
+    name : str
+        As messages show it.
+    symbol : str
+        As the module has it.
+
+    Raises
+    ------
+    ConfigError
+        If the compiler refuses the source.
+    KernelError
+        If the module has no such kernel.
+    """
+
+    @short_traceback
+    def __init__(self, code: Any, name: str, options: Sequence[str] = ()) -> None:
+        self.module = code if isinstance(code, Module) else Module(code, options)
+        found = matching(name, self.module.kernels)
+        if len(found) != 1:
+            shown = ", ".join(found or self.module.kernels) or "none"
+            what = "is ambiguous" if found else "is not a kernel"
+            raise KernelError(
+                f"{quoted(name)} {what} of module {self.module.name} (kernels: {shown})"
+            )
+        self.symbol = found[0]
+        self.name = self.module.shown(self.symbol)
+
+    def __repr__(self) -> str:
+        return f"<gpucoh.cuda.RawKernel {self.name} of {self.module.name}>"
+
+    @short_traceback
+    def __call__(
+        self, grid: Any, block: Any, args: Sequence[Any], *, shared_mem: int = 0, **keywords: Any
+    ) -> None:
+        """Launch, as CuPy does; ``shared_mem`` is dynamic shared memory in bytes."""
+        gpu = self.gpu_of(args, grid, block)
+        gpu.launch(self, grid=grid, block=block, args=args, shared=shared_mem or None, **keywords)
+
+    @property
+    def translation(self) -> Translation:
+        """The kernel's program, and where its parameters are."""
+        return self.module.translation(self.symbol)
+
+    def program(self, lanes: int, shared: int | None) -> Program:
+        """Machine code, with ``shared`` bytes of dynamic shared memory."""
+        if lanes != LANES:
+            raise ConfigError(
+                f"kernel '{self.name}' is PTX, whose warps have {LANES} lanes, and the machine's have {lanes}: set "
+                f"lanes_per_warp = {LANES}"
+            )
+        program = self.translation.program
+        if not shared:
+            return program
+        if (
+            isinstance(shared, bool)
+            or not isinstance(shared, int | np.integer)
+            or not 0 <= shared <= _MAX_SHARED
+        ):
+            raise ConfigError(
+                f"shared = {quoted(shared)} is not a number of bytes (allowed: 0 to {_MAX_SHARED})"
+            )
+        return replace(program, shared_words=program.shared_words + -(-int(shared) // 4))
+
+    @property
+    def local_bytes(self) -> int:
+        """Local memory of a thread, in whole words."""
+        return -(-self.translation.layout.local_bytes // 4) * 4
+
+    def arguments(
+        self, gpu: Any, program: Program, grid: tuple[int, int, int], args: Sequence[Any]
+    ) -> Sequence[Any]:
+        """The words of the program's constants: parameters, and addresses of variables."""
+        parameters = self.module.parameters(self.symbol)
+        if len(args) != len(parameters):
+            raise ConfigError(
+                f"kernel '{self.name}' takes {len(parameters)} arguments, got {len(args)}"
+            )
+        layout = self.translation.layout
+        data = bytearray(-(-layout.parameter_bytes // 4) * 4)
+        for number, (parameter, value) in enumerate(zip(parameters, args, strict=True), 1):
+            at = layout.parameter_at[parameter.name]
+            given = bytes_of(gpu, self.name, number, parameter, value)
+            data[at : at + len(given)] = given
+        addresses = [self.module.get_global(gpu, name).address for name in layout.symbols]
+        words = np.frombuffer(bytes(data), np.uint32).tolist()
+        values = Words(words)
+        if layout.needs_parameters_in_memory:
+            values.kept = gpu.array(np.array(words, np.uint32), name=f"parameters of {self.name}")
+            addresses.append(values.kept.address)
+        for address in addresses:
+            values += [address & 0xFFFFFFFF, address >> 32]
+        return values
+
+    @short_traceback
+    def disassemble(self) -> str:
+        """The machine code as text."""
+        return disassemble(self.translation.program)
+
+
+class Words(list[int]):
+    """Words of a launch's constants, and the array that some of them are the address of."""
+
+    kept: Array | None = None
+
+
+def matching(name: str, among: Sequence[str] | dict[str, Any]) -> list[str]:
+    """The names that are this one, or whose C++ mangling names it."""
+    if name in among:
+        return [name]
+    return [one for one in among if _plain_name(one) == name]
+
+
+@functools.cache
+def _plain_name(mangled: str) -> str:
+    """The name of a function or variable without namespaces and parameters."""
+    text = mangled.removeprefix("_Z")
+    if text == mangled:
+        return mangled
+    text = re.sub(r"^[NL]*", "", text)
+    found = ""
+    while part := re.match(r"L?(\d+)", text):
+        end = part.end() + int(part[1])
+        found, text = text[part.end() : end], text[end:]
+    return found

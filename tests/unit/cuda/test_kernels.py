@@ -1,0 +1,49 @@
+"""CUDA kernels, from the PTX beside them, against NumPy under the protocols."""
+
+import numpy as np
+import pytest
+from products import share
+from registered import COHERENT
+from unit.cuda.oracles import NEEDS_COHERENCE, ORACLES, array, module
+
+import gpucoh
+
+
+@pytest.mark.parametrize(("kernel", "protocol"), share(list(ORACLES), COHERENT, one_in=12))
+def test_a_kernel_is_right_under_every_protocol_with_a_model(kernel: str, protocol: str) -> None:
+    with gpucoh.GPU(machine="fermi", protocol=protocol, check=True) as gpu:
+        ORACLES[kernel](gpu)
+
+
+@pytest.mark.parametrize("kernel", NEEDS_COHERENCE)
+def test_without_coherence_communication_within_a_launch_is_wrong(kernel: str) -> None:
+    with gpucoh.GPU(machine="fermi", protocol="no-coh") as gpu, pytest.raises(AssertionError):
+        ORACLES[kernel](gpu)
+
+
+def test_without_coherence_a_polled_flag_never_changes() -> None:
+    gpu = gpucoh.GPU(machine="fermi", protocol="no-coh", deadlock_after=20_000)
+    with pytest.raises(gpucoh.DeadlockError, match=r"sharing\.cu:1\d\d"):
+        ORACLES["volatile_flags"](gpu)
+
+
+def test_a_race_is_found_and_its_line_named() -> None:
+    with gpucoh.GPU(machine="fermi", protocol="tc-weak", check=True) as gpu:
+        with pytest.raises(gpucoh.KernelError, match=r"sharing\.cu:\d+.*race"):
+            module("sharing")["racy_count"][2, 32](gpu.zeros(1, np.int32))
+
+
+def test_printf_prints_in_the_form_of_c(capsys: pytest.CaptureFixture[str]) -> None:
+    with gpucoh.GPU(machine="fermi", protocol="no-l1") as gpu:
+        module("sharing")["speak"][1, 32](array(gpu, np.array([3, -10], np.int32)), 2)
+    assert capsys.readouterr().out == (
+        "thread 0 of 32:  0.75 30000000000\nthread 1 of 32: -2.50 -100000000000\n"
+    )
+
+
+def test_a_failed_assertion_names_its_line() -> None:
+    values = np.zeros(32, np.int32)
+    values[5] = 100
+    with gpucoh.GPU(machine="fermi", protocol="no-l1") as gpu:
+        with pytest.raises(gpucoh.KernelError, match=r"sharing\.cu:\d+: .*in\[threadIdx\.x\] < 100.*\(5,0,0\)"):
+            module("sharing")["insist"][1, 32](array(gpu, values))

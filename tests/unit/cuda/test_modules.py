@@ -1,0 +1,218 @@
+"""Modules and kernels of CUDA: arguments, variables, errors, and how they are launched."""
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+from unit.cuda.oracles import FOLDER, module
+
+import gpucoh
+
+HEAD = ".version 8.5\n.target sm_75\n.address_size 64\n"
+SCALE = (
+    HEAD
+    + """
+.global .align 8 .u64 there = generic(table)+8;
+.global .align 4 .u32 table[4] = {5, 6, 7, 8};
+.visible .entry _Z5scalePfif(.param .u64 x, .param .u32 n, .param .f32 by)
+{
+    .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .f32 %f<4>; .reg .pred %p;
+    ld.param.u64 %rd0, [x];
+    ld.param.u32 %r0, [n];
+    ld.param.f32 %f0, [by];
+    mov.u32 %r1, %tid.x;
+    setp.ge.u32 %p, %r1, %r0;
+    @%p ret;
+    mad.wide.u32 %rd0, %r1, 4, %rd0;
+    ld.global.f32 %f1, [%rd0];
+    mul.f32 %f1, %f1, %f0;
+    st.global.f32 [%rd0], %f1;
+    ret;
+}
+.visible .entry look(.param .u64 out)
+{
+    .reg .b32 %r; .reg .b64 %rd<3>;
+    ld.global.u64 %rd0, [there];
+    ld.global.u32 %r, [%rd0];
+    ld.param.u64 %rd1, [out];
+    st.global.u32 [%rd1], %r;
+    ret;
+}
+"""
+)
+
+
+@pytest.fixture
+def gpu():
+    with gpucoh.GPU(machine="fermi", protocol="tc-weak") as gpu:
+        yield gpu
+
+
+@pytest.fixture
+def scale():
+    return gpucoh.cuda.RawKernel(SCALE, "scale")
+
+
+def test_a_kernel_is_launched_in_the_ways_of_cupy_numba_and_gpucoh(gpu, scale) -> None:
+    x = gpu.array(np.ones(32, np.float32))
+    scale(1, 32, (x, 32, np.float32(2)))
+    scale[1, 32](x, 32, 3.0)
+    gpu.launch(scale, grid=1, block=32, args=(x, np.int32(16), 0.5))
+    assert x.numpy().tolist() == [3.0] * 16 + [6.0] * 16
+    assert scale.name == "scale"
+    assert scale.symbol == "_Z5scalePfif"
+
+
+def test_a_kernel_and_its_module_can_be_sent_to_another_process(gpu, scale) -> None:
+    again = pickle.loads(pickle.dumps(scale.module))["scale"]
+    x = gpu.array(np.ones(32, np.float32))
+    again[1, 32](x, 32, 4.0)
+    assert x.numpy()[0] == 4
+
+
+def test_variables_have_initial_values_and_addresses_of_others(gpu, scale) -> None:
+    out = gpu.zeros(1, np.uint32)
+    scale.module["look"][1, 1](out)
+    assert out.numpy()[0] == 7
+    table = scale.module.get_global(gpu, "table")
+    assert table.dtype == np.uint32
+    table[2] = 9
+    scale.module["look"][1, 1](out)
+    assert out.numpy()[0] == 9
+
+
+def test_each_gpu_has_variables_of_its_own(gpu, scale) -> None:
+    scale.module.get_global(gpu, "table")[2] = 1
+    with gpucoh.GPU(protocol="mesi") as other:
+        out = other.zeros(1, np.uint32)
+        scale.module["look"][1, 1](out)
+        assert out.numpy()[0] == 7
+
+
+def test_variables_made_after_a_snapshot_are_made_again(gpu, scale) -> None:
+    before = gpu.snapshot()
+    scale.module.get_global(gpu, "table")[2] = 1
+    gpu.restore(before)
+    assert scale.module.get_global(gpu, "table").numpy()[2] == 7
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((1,), "takes 3 arguments, got 2"),
+        ((2.5, 1.0), r"argument 2 of kernel 'scale' \(u32\): 2.5 is a floating-point number"),
+        ((2**40, 1.0), r"argument 2 .*1099511627776 does not fit 32 bits"),
+        ((np.int64(3), 1.0), r"argument 2 .* has 4 bytes, got 8 \(int64\)"),
+        ((np.zeros(3), 1.0), r"argument 2 .* is a NumPy array: copy it to the GPU"),
+        (("x", 1.0), r"argument 2 .*'x' is neither a number"),
+        ((3, gpucoh), r"argument 3 .* is neither a number"),
+    ],
+)
+def test_a_bad_argument_is_named(gpu, scale, args, message) -> None:
+    with pytest.raises(gpucoh.ConfigError, match=message):
+        scale[1, 32](gpu.zeros(32), *args)
+
+
+def test_an_array_is_no_number_and_must_be_of_the_gpu(gpu, scale) -> None:
+    x = gpu.zeros(32)
+    with pytest.raises(gpucoh.ConfigError, match="argument 2 .* is no pointer, got an array"):
+        scale[1, 32](x, x, 1.0)
+    with gpucoh.GPU() as other, pytest.raises(gpucoh.ConfigError, match="belong to different GPUs"):
+        scale[1, 32](other.zeros(32), gpu.zeros(3), 1.0)
+
+
+def test_a_wild_address_names_the_nearest_array_thread_and_line(gpu, scale) -> None:
+    x = gpu.zeros(32, name="points")
+    wanted = r"<ptx>:17: kernel 'scale': load of 4 bytes at address 0x[0-9a-f]+, which is in no array; nearest: 'points'"
+    with pytest.raises(gpucoh.KernelError, match=wanted):
+        scale[1, 64](x, 64, 1.0)
+
+
+def test_warps_of_64_lanes_are_refused(scale) -> None:
+    with gpucoh.GPU(machine="gcn3", protocol="no-l1") as gpu:
+        with pytest.raises(gpucoh.ConfigError, match="lanes_per_warp = 32"):
+            scale[1, 32](gpu.zeros(32), 32, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tex.2d.v4.f32.s32 {%f0, %f0, %f0, %f0}, [t, {%r0, %r0}];", "textures are not supported"),
+        ("wmma.load.a.sync {%r0}, [%rd0];", "tensor cores are not supported"),
+        ("mapa.u64 %rd0, %rd0, %r0;", "clusters of blocks are not supported"),
+        ("brx.idx %r0, list;", "branches by a table are not supported"),
+        ("call (%r0), %rd0, ();", "a call by a pointer is not supported"),
+        ("call again, ();", "function 'again' has no body in this module"),
+        ("frobnicate.u32 %r0, %r0;", "the instruction is not supported"),
+        ("mov.u32 %r0, %r9;", "operand '%r9'|special register"),
+        ("bra nowhere;", "label 'nowhere' is not declared"),
+        ("add.cc.u32 %r0, %r0, %r0;", "carry is not supported"),
+        ("bar.red.popc.u32 %r0, 0, %p;", "a reduction at a barrier is not supported"),
+    ],
+)
+def test_what_is_not_supported_is_refused_by_name_and_line(text, message) -> None:
+    source = (
+        HEAD
+        + ".visible .entry k(.param .u64 a)\n{\n.reg .b32 %r<2>; .reg .b64 %rd<2>; .reg .f32 %f<2>; .reg .pred %p;\n"
+        + text
+        + "\nret;\n}\n"
+    )
+    kernel = gpucoh.cuda.RawKernel(source, "k")
+    with pytest.raises(gpucoh.KernelError, match=rf"<ptx>:7: kernel 'k': PTX '.*': .*({message})"):
+        kernel.disassemble()
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (42, "42 is not a CUDA source"),
+        ("nothing.ptx", r"CUDA file 'nothing.ptx': No such file"),
+        (HEAD + "nonsense;", "a declaration is expected, found 'nonsense'"),
+        (HEAD + ".visible .entry k()\n{ ret;", "function 'k' has no end"),
+        (HEAD.replace("64", "32"), r"\.address_size 32 \(allowed: 64\)"),
+        (HEAD + ".visible .entry k()\n{ 12; }", "'12' is not an instruction"),
+    ],
+)
+def test_what_is_no_module_is_refused_in_one_line(source, message) -> None:
+    with pytest.raises(gpucoh.Error, match=message) as caught:
+        gpucoh.cuda.Module(source)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_names_are_listed_with_the_known_ones(gpu) -> None:
+    of = module("arithmetic")
+    with pytest.raises(gpucoh.KernelError, match=r"'nope' is not a kernel of module .*vector_add"):
+        of["nope"]
+    with pytest.raises(gpucoh.ConfigError, match=r"variable 'nope' is not in module .*weights"):
+        of.get_global(gpu, "nope")
+
+
+def test_views_share_memory_and_keep_it(gpu) -> None:
+    words = gpu.array(np.arange(8, dtype=np.int32))
+    halves = words.view(np.uint16)
+    halves[1] = 1
+    assert words.numpy()[0] == 65536
+    words.free()
+    with pytest.raises(gpucoh.ConfigError, match="has been freed"):
+        halves.numpy()
+    with pytest.raises(gpucoh.ConfigError, match="no whole number of elements of float64"):
+        gpu.zeros(3).view(np.float64)
+
+
+def test_the_ptx_of_tests_names_no_folder() -> None:
+    for file in FOLDER.glob("*.ptx"):
+        paths = re.findall(r'\.file\s+\d+\s+"([^"]*)"', file.read_text(encoding="utf-8"))
+        assert paths
+        assert not [path for path in paths if "/" in path]
+
+
+def test_a_workload_may_launch_cuda_kernels() -> None:
+    @gpucoh.workload
+    def scaled(gpu, rng, n=100):
+        x = gpu.array(np.arange(n, dtype=np.float32))
+        gpucoh.cuda.RawKernel(SCALE, "scale")[1, 128](x, n, 2.0)
+        return {"x": (x, 2 * np.arange(n, dtype=np.float32))}
+
+    result = gpucoh.run(scaled, protocol="mesi", check=True)
+    assert result.correct
