@@ -6,16 +6,16 @@ import contextlib
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from gpucoh.base.clock import Clock
 from gpucoh.base.errors import ConfigError, KernelError, WorkloadError
-from gpucoh.base.files import results_folder, whole_file
-from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.files import results_folder
+from gpucoh.cli import cuda, fuzz, growth, hardware, litmus, outside, papers, sweeps, verify
 from gpucoh.cli import explain as explain_commands
-from gpucoh.cli import fuzz, growth, hardware, litmus, outside, papers, sweeps, verify
+from gpucoh.cli.drawing import draw
 from gpucoh.cli.explain import trace_window
 from gpucoh.cli.models import DEFAULT_PROGRAMS, write_model
 from gpucoh.cli.options import (
@@ -437,7 +437,7 @@ def compare_command(
         else:
             tables.print_comparison(stdout_console(), comparison)
         with clock.phase("figures"):
-            files = [] if folder is None else _draw(comparison, folder)
+            files = [] if folder is None else draw(comparison, folder)
     if files and not as_json:
         sys.stdout.write("\nwrote " + ", ".join(str(path) for path in files) + "\n")
         phases = {"start": start[0]} | comparison.seconds | clock.seconds
@@ -450,21 +450,8 @@ def compare_command(
         raise typer.Exit(WRONG)
 
 
-def _draw(comparison: Any, folder: Path) -> list[Path]:
-    """Draw all figures of a comparison and write its table as CSV."""
-    with LATE_IMPORT:
-        from gpucoh.report import plots
-
-    files = plots.save(comparison.plot_speedup(), folder, "speedup")
-    files += plots.save(comparison.plot_traffic(), folder, "traffic")
-    files += plots.save(comparison.plot_energy(), folder, "energy")
-    table = folder / "runs.csv"
-    with whole_file(table) as part:
-        comparison.table.to_csv(part, index=False)
-    return [path for path in files if path.suffix == ".png"] + [table]
-
-
 sweeps.register(app)
+cuda.register(app)
 explain_commands.register(app)
 fuzz.register(app)
 hardware.register(app)

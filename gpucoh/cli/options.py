@@ -125,7 +125,7 @@ class App(typer.Typer):
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[..., Any]:
         """Register a command, as :meth:`typer.Typer.command` does."""
-        return super().command(name, cls=Command, **settings)
+        return super().command(name, **{"cls": Command} | settings)
 
 
 def _refuse_twice(options: Sequence[Any]) -> None:

@@ -50,6 +50,35 @@ _LIMITS = {"budget": DEFAULT_BUDGET, "deadlock_after": DEFAULT_DEADLOCK_AFTER}
 _ENVIRONMENT = (OSError, MemoryError, ImportError)
 
 
+def machine_and_limits(
+    given: str | Path | Machine, changes: Mapping[str, object]
+) -> tuple[Machine, int, int]:
+    """A machine with its changes, and the budget and ``deadlock_after``, which the changes may contain.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown machine or field, or a bad value.
+    """
+    fields = {name: value for name, value in changes.items() if name not in _LIMITS}
+    return (
+        changed(machine(given), fields),
+        _limit("budget", changes),
+        _limit("deadlock_after", changes),
+    )
+
+
+def _limit(name: str, changes: Mapping[str, object]) -> int:
+    """A limit of a launch in core cycles."""
+    value = changes.get(name, _LIMITS[name])
+    try:
+        return parse_whole(value)
+    except ValueError:
+        raise ConfigError(
+            f"{name} = {quoted(value)} is not a whole number of core cycles"
+        ) from None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """The description of a run: the arguments of :func:`run`, checked on construction.
@@ -106,23 +135,12 @@ class Run:
 
     def machine_and_budget(self) -> tuple[Machine, int]:
         """The machine with the changes of ``set``, and the cycle budget, which ``set`` may contain."""
-        changes = {name: value for name, value in (self.set or {}).items() if name not in _LIMITS}
-        return changed(machine(self.machine), changes), self._cycles_of("budget")
+        return machine_and_limits(self.machine, self.set or {})[:2]
 
     @property
     def deadlock_after(self) -> int:
         """Core cycles without progress that end a launch; ``set`` may contain them."""
-        return self._cycles_of("deadlock_after")
-
-    def _cycles_of(self, name: str) -> int:
-        """A limit of a launch in core cycles, which ``set`` may contain."""
-        value = (self.set or {}).get(name, _LIMITS[name])
-        try:
-            return parse_whole(value)
-        except ValueError:
-            raise ConfigError(
-                f"{name} = {quoted(value)} is not a whole number of core cycles"
-            ) from None
+        return _limit("deadlock_after", self.set or {})
 
     def setup(self) -> Setup:
         """What the run is made of, for the columns of a study."""

@@ -148,6 +148,26 @@ def print_series(console: Console, series: Series) -> None:
         console.print(plain_table(heads, lines, right=range(1, 7)))
 
 
+def print_kernels(console: Console, series: Series) -> None:
+    """Print a few counters by kernel, over its launches."""
+    kernels: dict[str, list[Mapping[str, Any]]] = {}
+    for row in series.launch_rows:
+        kernels.setdefault(row["kernel"], []).append(row)
+    lines = []
+    for name, rows in kernels.items():
+        whole = {key: sum(row[key] for row in rows) for key in ("cycles", "instructions", "flits")}
+        loads, hits = (sum(row[key] for row in rows) for key in ("l1_loads", "l1_load_hits"))
+        dram = sum(row["dram_reads"] + row["dram_writes"] for row in rows)
+        ipc = _ratio(whole["instructions"] / whole["cycles"] if whole["cycles"] else None)
+        share = f"{hits / loads:.0%}" if loads else "-"
+        lines.append(
+            [name, len(rows), whole["cycles"], whole["instructions"], ipc, share, whole["flits"], dram]
+        )
+    heads = ["kernel", "launches", "cycles", "instructions", "IPC", "L1 hits", "flits", "DRAM"]
+    console.print()
+    console.print(plain_table(heads, lines, right=range(1, 8)))
+
+
 def _stall(row: Mapping[str, Any]) -> str:
     """The largest cause of stalls, and its share of all stall cycles."""
     sums = [f"stalls_{name}" for name in STALL_SUMS]

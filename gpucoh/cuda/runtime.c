@@ -1,0 +1,309 @@
+/* runtime.c: CUDA's runtime for programs that run in the simulator's process: a shared library of the functions of
+ * runtime.def. Compiled by the user's compiler with CUDA's headers, when a program is first run.
+ *
+ * Device and host have one address space: the simulated memory begins at an address where the process has none, and
+ * memory that both use is at the same address in both. */
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ADDRESS(p) ((uint64_t) (uintptr_t) (p))
+#define POINTER(a) ((void *) (uintptr_t) (a))
+
+enum { DEVICE, SHARED };
+
+/* The process that simulates, in the order of runtime.py. Errors are values of cudaError_t. */
+typedef struct {
+    void (*function)(uint64_t function, const char *name);
+    void (*variable)(uint64_t variable, const char *name, uint64_t bytes);
+    uint64_t (*managed)(const char *name, uint64_t bytes);
+    uint64_t (*symbol)(uint64_t variable); /* 0: unknown */
+    uint64_t (*symbol_bytes)(uint64_t variable);
+    uint64_t (*allocate)(uint64_t bytes, int kind); /* 0: no memory */
+    int (*release)(uint64_t address);
+    int (*is_shared)(uint64_t address);
+    uint64_t (*allocated)(void);
+    int (*copy)(uint64_t to, uint64_t from, uint64_t bytes);
+    int (*fill)(uint64_t address, int value, uint64_t bytes);
+    int (*launch)(uint64_t function, const unsigned *grid, const unsigned *block, void **arguments, uint64_t shared,
+                  int cooperative);
+    int (*occupancy)(uint64_t function, int threads, uint64_t shared);
+    double (*milliseconds)(void);
+    int64_t (*property)(const char *name);
+    void (*missing)(const char *name); /* does not return */
+} host_t;
+
+static host_t host;
+static cudaError_t last_error, failed_launch;
+static struct {
+    dim3 grid, block;
+    size_t shared;
+    void *stream;
+} pushed[16];
+static unsigned num_pushed;
+
+void gpucoh_runtime(void *const *functions);
+void gpucoh_missing(const char *name);
+
+void
+gpucoh_runtime(void *const *functions)
+{
+    memcpy(&host, functions, sizeof host);
+}
+
+/* What a call of a function that is not in runtime.def does. */
+void
+gpucoh_missing(const char *name)
+{
+    host.missing(name);
+}
+
+static cudaError_t
+note(int error)
+{
+    if (error != cudaSuccess) {
+        last_error = (cudaError_t) error;
+    }
+    return (cudaError_t) error;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static cudaError_t
+allocate(void **p, size_t bytes, int kind)
+{
+    if (bytes == 0) {
+        *p = NULL;
+        return cudaSuccess;
+    }
+    uint64_t address = host.allocate(bytes, kind);
+    *p = POINTER(address);
+    return address != 0 ? cudaSuccess : note(cudaErrorMemoryAllocation);
+}
+
+static cudaError_t
+release(void *p)
+{
+    return p == NULL ? cudaSuccess : note(host.release(ADDRESS(p)));
+}
+
+static cudaError_t
+copy(void *to, const void *from, size_t bytes)
+{
+    return bytes == 0 ? cudaSuccess : note(host.copy(ADDRESS(to), ADDRESS(from), bytes));
+}
+
+static cudaError_t
+copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height)
+{
+    for (size_t row = 0; row < height; row++) {
+        cudaError_t error = copy((char *) to + row * to_pitch, (const char *) from + row * from_pitch, width);
+        if (error != cudaSuccess) {
+            return error;
+        }
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t
+copy_symbol(const void *symbol, size_t offset, void *other, size_t bytes, bool to_symbol)
+{
+    uint64_t at = host.symbol(ADDRESS(symbol));
+    if (at == 0) {
+        return note(cudaErrorInvalidSymbol);
+    }
+    void *inside = POINTER(at + offset);
+    return to_symbol ? copy(inside, other, bytes) : copy(other, inside, bytes);
+}
+
+static cudaError_t
+fill(void *p, int value, size_t bytes)
+{
+    return bytes == 0 ? cudaSuccess : note(host.fill(ADDRESS(p), value, bytes));
+}
+
+static cudaError_t
+fill_rows(void *p, size_t pitch, int value, size_t width, size_t height)
+{
+    for (size_t row = 0; row < height; row++) {
+        cudaError_t error = fill((char *) p + row * pitch, value, width);
+        if (error != cudaSuccess) {
+            return error;
+        }
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t
+pointer_attributes(struct cudaPointerAttributes *a, const void *p)
+{
+    memset(a, 0, sizeof *a);
+    int shared = host.is_shared(ADDRESS(p));
+    a->type = shared > 0 ? cudaMemoryTypeManaged : shared == 0 ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+    a->devicePointer = shared >= 0 ? POINTER(ADDRESS(p)) : NULL;
+    a->hostPointer = shared != 0 ? POINTER(ADDRESS(p)) : NULL;
+    return cudaSuccess;
+}
+
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
+
+static unsigned
+push(dim3 grid, dim3 block, size_t shared, void *stream)
+{
+    if (num_pushed == sizeof pushed / sizeof *pushed) {
+        return 1;
+    }
+    pushed[num_pushed].grid = grid;
+    pushed[num_pushed].block = block;
+    pushed[num_pushed].shared = shared;
+    pushed[num_pushed++].stream = stream;
+    return 0;
+}
+
+static cudaError_t
+pop(dim3 *grid, dim3 *block, size_t *shared, void *stream)
+{
+    if (num_pushed == 0) {
+        return note(cudaErrorInvalidValue);
+    }
+    num_pushed--;
+    *grid = pushed[num_pushed].grid;
+    *block = pushed[num_pushed].block;
+    *shared = pushed[num_pushed].shared;
+    *(void **) stream = pushed[num_pushed].stream;
+    return cudaSuccess;
+}
+
+static cudaError_t
+launch(const void *f, dim3 grid, dim3 block, void **arguments, size_t shared, bool cooperative)
+{
+    if (failed_launch != cudaSuccess) {
+        return note(failed_launch);
+    }
+    unsigned grid3[3] = {grid.x, grid.y, grid.z}, block3[3] = {block.x, block.y, block.z};
+    int error = host.launch(ADDRESS(f), grid3, block3, arguments, shared, cooperative);
+    if (error == cudaErrorLaunchFailure || error == cudaErrorIllegalAddress) {
+        failed_launch = (cudaError_t) error; /* as on a GPU, the context is lost */
+    }
+    return note(error);
+}
+
+static cudaError_t
+function_attributes(struct cudaFuncAttributes *a, const void *f)
+{
+    (void) f;
+    memset(a, 0, sizeof *a);
+    a->maxThreadsPerBlock = (int) host.property("maxThreadsPerBlock");
+    a->ptxVersion = a->binaryVersion = 75;
+    return cudaSuccess;
+}
+
+/* ---- errors, devices, events ------------------------------------------------------------------------------------- */
+
+static const char *
+error_text(cudaError_t error)
+{
+    switch (error) {
+        case cudaSuccess:
+            return "no error";
+        case cudaErrorInvalidValue:
+            return "invalid argument";
+        case cudaErrorMemoryAllocation:
+            return "out of memory";
+        case cudaErrorInvalidConfiguration:
+            return "invalid configuration argument";
+        case cudaErrorInvalidSymbol:
+            return "invalid device symbol";
+        case cudaErrorInvalidDevice:
+            return "invalid device ordinal";
+        case cudaErrorInvalidDeviceFunction:
+            return "invalid device function";
+        case cudaErrorIllegalAddress:
+            return "an illegal memory access was encountered";
+        case cudaErrorLaunchFailure:
+            return "unspecified launch failure";
+        default:
+            return "unknown error";
+    }
+}
+
+static cudaError_t
+properties(struct cudaDeviceProp *p, int device)
+{
+    if (device != 0) {
+        return note(cudaErrorInvalidDevice);
+    }
+    memset(p, 0, sizeof *p);
+    snprintf(p->name, sizeof p->name, "gpucoh");
+    p->totalGlobalMem = (size_t) 4 << 30;
+    p->sharedMemPerBlock = p->sharedMemPerMultiprocessor = (size_t) host.property("sharedMemPerBlock");
+    p->regsPerBlock = p->regsPerMultiprocessor = (int) host.property("regsPerBlock");
+    p->warpSize = (int) host.property("warpSize");
+    p->maxThreadsPerBlock = (int) host.property("maxThreadsPerBlock");
+    p->maxThreadsPerMultiProcessor = (int) host.property("maxThreadsPerMultiProcessor");
+    p->maxThreadsDim[0] = p->maxThreadsDim[1] = p->maxThreadsPerBlock;
+    p->maxThreadsDim[2] = 64;
+    p->maxGridSize[0] = INT32_MAX;
+    p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+    p->totalConstMem = 65536;
+    p->major = 7;
+    p->minor = 5;
+    p->multiProcessorCount = (int) host.property("multiProcessorCount");
+    p->l2CacheSize = (int) host.property("l2CacheSize");
+    p->canMapHostMemory = p->unifiedAddressing = p->managedMemory = p->concurrentManagedAccess = 1;
+    p->maxBlocksPerMultiProcessor = (int) host.property("maxBlocksPerMultiProcessor");
+    p->cooperativeLaunch = 1;
+    return cudaSuccess;
+}
+
+static cudaError_t
+attribute(int *value, enum cudaDeviceAttr which, int device)
+{
+    static const struct {
+        enum cudaDeviceAttr which;
+        const char *name;
+    } known[] = {{cudaDevAttrMaxThreadsPerBlock, "maxThreadsPerBlock"},
+                 {cudaDevAttrMaxSharedMemoryPerBlock, "sharedMemPerBlock"},
+                 {cudaDevAttrWarpSize, "warpSize"},
+                 {cudaDevAttrMaxRegistersPerBlock, "regsPerBlock"},
+                 {cudaDevAttrClockRate, "clockRate"},
+                 {cudaDevAttrMultiProcessorCount, "multiProcessorCount"},
+                 {cudaDevAttrL2CacheSize, "l2CacheSize"},
+                 {cudaDevAttrMaxThreadsPerMultiProcessor, "maxThreadsPerMultiProcessor"},
+                 {cudaDevAttrCooperativeLaunch, "one"},
+                 {cudaDevAttrUnifiedAddressing, "one"},
+                 {cudaDevAttrManagedMemory, "one"},
+                 {cudaDevAttrConcurrentManagedAccess, "one"},
+                 {cudaDevAttrComputeCapabilityMajor, "major"},
+                 {cudaDevAttrComputeCapabilityMinor, "minor"}};
+    if (device != 0) {
+        return note(cudaErrorInvalidDevice);
+    }
+    *value = 0;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        if (known[k].which == which) {
+            *value = (int) host.property(known[k].name);
+        }
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t
+event_new(cudaEvent_t *e)
+{
+    *e = calloc(1, sizeof(double));
+    return *e != NULL ? cudaSuccess : note(cudaErrorMemoryAllocation);
+}
+
+/* ---- the functions ----------------------------------------------------------------------------------------------- */
+
+#define CUDA(result, name, parameters, body) \
+    result name parameters;                  \
+    result name parameters                   \
+    {                                        \
+        body                                 \
+    }
+#include "runtime.def"

@@ -1,0 +1,264 @@
+"""CUDA's runtime for whole programs: what the functions of runtime.def ask of the simulator."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from gpucoh.base.errors import ConfigError, Error, Note
+from gpucoh.cuda.memory import Allocation, Memory, OutOfBounds
+from gpucoh.cuda.module import Module, RawKernel
+from gpucoh.device.launches import check_resident, occupancy
+
+__all__ = ["FUNCTIONS", "Runtime"]
+
+#: The functions of CUDA's runtime that programs may call.
+FUNCTIONS: tuple[str, ...] = tuple(
+    re.findall(
+        r"^CUDA\([^,]+, (\w+),",
+        Path(__file__).with_name("runtime.def").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+)
+SUCCESS, INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONFIGURATION = 0, 1, 2, 9
+INVALID_SYMBOL, INVALID_FUNCTION, LAUNCH_FAILURE, TOO_LARGE = 13, 98, 719, 720
+
+_V, _U64, _I, _S = None, ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p
+_WORDS = ctypes.POINTER(ctypes.c_uint)
+_POINTERS = ctypes.POINTER(ctypes.c_void_p)
+#: Result and parameters of each member of host_t in runtime.c, in order.
+_HOST: dict[str, tuple[Any, ...]] = {
+    "function": (_V, _U64, _S),
+    "variable": (_V, _U64, _S, _U64),
+    "managed": (_U64, _S, _U64),
+    "symbol": (_U64, _U64),
+    "symbol_bytes": (_U64, _U64),
+    "allocate": (_U64, _U64, _I),
+    "release": (_I, _U64),
+    "is_shared": (_I, _U64),
+    "allocated": (_U64,),
+    "copy": (_I, _U64, _U64, _U64),
+    "fill": (_I, _U64, _I, _U64),
+    "launch": (_I, _U64, _WORDS, _WORDS, _POINTERS, _U64, _I),
+    "occupancy": (_I, _U64, _I, _U64),
+    "milliseconds": (ctypes.c_double,),
+    "property": (ctypes.c_int64, _S),
+    "missing": (_V, _S),
+}
+
+
+class Runtime:
+    """The device of one program.
+
+    Parameters
+    ----------
+    gpu : gpucoh.GPU
+    modules : list of Module
+        Of the program's files.
+    library : ctypes.CDLL
+        The compiled runtime.c.
+    launched : callable
+        Called after each launch with the kernel's name, grid and block.
+    fail : callable
+        Called with an error that ends the program; it does not return.
+    """
+
+    def __init__(
+        self,
+        gpu: Any,
+        modules: list[Module],
+        library: ctypes.CDLL,
+        launched: Callable[[str, tuple[int, int, int], tuple[int, int, int]], None],
+        fail: Callable[[str], NoReturn],
+    ) -> None:
+        self.gpu = gpu
+        self.memory = Memory(gpu)
+        self.error: BaseException | None = None
+        self._modules = modules
+        self._launched, self._fail = launched, fail
+        self._kernels: dict[int, RawKernel] = {}
+        self._variables: dict[int, tuple[str, int]] = {}
+        self._symbols: dict[str, Allocation] = {}
+        self._allocated = 0
+        self._callbacks = [
+            ctypes.CFUNCTYPE(*types)(getattr(self, name)) for name, types in _HOST.items()
+        ]
+        table = (ctypes.c_void_p * len(self._callbacks))(
+            *(ctypes.cast(callback, ctypes.c_void_p) for callback in self._callbacks)
+        )
+        library.gpucoh_runtime(table)
+
+    # ---- what the compiler registers
+
+    def function(self, function: int, name: bytes) -> None:
+        """A kernel and the function of the host that stands for it."""
+        kernel = name.decode()
+        modules = [module for module in self._modules if kernel in module.kernels]
+        if len(modules) != 1:
+            where = " and ".join(module.name for module in modules) or "no file"
+            self._fail(f"kernel {kernel} is defined in {where}: give each kernel a name of its own")
+        self._kernels[function] = RawKernel(modules[0], kernel)
+
+    def variable(self, variable: int, name: bytes, size: int) -> None:
+        """A variable of the device and the variable of the host that stands for it."""
+        self._variables[variable] = name.decode(), size
+
+    def managed(self, name: bytes, size: int) -> int:
+        """Room for a ``__managed__`` variable."""
+        self._fail(
+            f"variable {name.decode()}: __managed__ variables are not supported; use cudaMallocManaged"
+        )
+
+    def symbol(self, variable: int) -> int:
+        """The address of a variable."""
+        if variable not in self._variables:
+            return 0
+        return self._symbol(self._variables[variable][0]).address
+
+    def _symbol(self, name: str) -> Allocation:
+        if name not in self._symbols:
+            module = next(one for one in self._modules if name in one.variables)
+            array = module.get_global(self.gpu, name)
+            one = Allocation(array, array.nbytes)
+            self.memory.add(one)
+            self._symbols[name] = one
+        return self._symbols[name]
+
+    def symbol_bytes(self, variable: int) -> int:
+        """The size of a variable; 0: there is none."""
+        return self._variables.get(variable, ("", 0))[1]
+
+    # ---- memory
+
+    def allocate(self, size: int, kind: int) -> int:
+        """New memory of the device, or shared with the host; 0: there is none left."""
+        self._allocated += 1
+        try:
+            return self.memory.allocate(size, kind == 1, f"allocation {self._allocated}").address
+        except (ConfigError, MemoryError):
+            return 0
+
+    def release(self, address: int) -> int:
+        """Free an allocation."""
+        return SUCCESS if self.memory.release(address) else INVALID_VALUE
+
+    def is_shared(self, address: int) -> int:
+        """1: memory that host and device share; 0: of the device; -1: of the host."""
+        one = self.memory.find(address)
+        return -1 if one is None else int(one.shadow is not None)
+
+    def allocated(self) -> int:
+        """Bytes of the device in use."""
+        return self.memory.in_use
+
+    def copy(self, to: int, source: int, size: int) -> int:
+        """Copy between any two addresses."""
+        return self._in_bounds("cudaMemcpy", lambda: self.memory.copy(to, source, size))
+
+    def fill(self, address: int, value: int, size: int) -> int:
+        """Set bytes."""
+        return self._in_bounds("cudaMemset", lambda: self.memory.fill(address, value, size))
+
+    def _in_bounds(self, what: str, act: Callable[[], None]) -> int:
+        try:
+            act()
+        except OutOfBounds as error:
+            self._fail(f"{what}: {error}")
+        return SUCCESS
+
+    # ---- launches
+
+    def launch(
+        self, function: int, grid: Any, block: Any, arguments: Any, shared: int, cooperative: int
+    ) -> int:
+        """Run a kernel to its end."""
+        kernel = self._kernels.get(function)
+        if kernel is None:
+            return INVALID_FUNCTION
+        extents = tuple(grid[:3]), tuple(block[:3])
+        if refusal := self._refusal(kernel, *extents, shared):
+            warnings.warn(f"{kernel.name}: not launched, {refusal}", Note, stacklevel=2)
+            return INVALID_CONFIGURATION
+        parameters = kernel.module.parameters(kernel.symbol)
+        values = [ctypes.string_at(arguments[k], one.size) for k, one in enumerate(parameters)]
+        try:
+            if cooperative and not self._fits(kernel, *extents, shared):
+                return TOO_LARGE
+            self.memory.to_device()
+            self.gpu.launch(
+                kernel, grid=extents[0], block=extents[1], args=values, shared=shared or None
+            )
+            self.memory.to_host()
+        except ConfigError as error:
+            self._fail(str(error))
+        except Error as error:
+            self.error = error
+            self._fail(str(error))
+        self._launched(kernel.name, *extents)
+        return SUCCESS
+
+    def _refusal(self, kernel: RawKernel, grid: Any, block: Any, shared: int) -> str:
+        """Why a GPU would not launch these extents, and give the program an error; empty: it would."""
+        most = self.property(b"maxThreadsPerBlock")
+        threads = block[0] * block[1] * block[2]
+        if 0 in grid or 0 in block:
+            return f"grid {grid} or block {block} has an extent of 0"
+        if threads > most:
+            return f"block {block} has {threads} threads (allowed: up to {most})"
+        words = kernel.program(self.gpu.machine.lanes_per_warp, shared).shared_words
+        room = self.property(b"sharedMemPerBlock")
+        return (
+            f"{4 * words} bytes of shared memory (allowed: up to {room})"
+            if 4 * words > room
+            else ""
+        )
+
+    def _fits(self, kernel: RawKernel, grid: Any, block: Any, shared: int) -> bool:
+        program = kernel.program(self.gpu.machine.lanes_per_warp, shared)
+        threads = block[0] * block[1] * block[2]
+        try:
+            check_resident(
+                self.gpu.machine, program, grid, occupancy(self.gpu.machine, program, threads)
+            )
+        except ConfigError:
+            return False
+        return True
+
+    def occupancy(self, function: int, threads: int, shared: int) -> int:
+        """Blocks of a kernel that fit on a core."""
+        program = self._kernels[function].program(self.gpu.machine.lanes_per_warp, shared)
+        return int(occupancy(self.gpu.machine, program, threads)["blocks"])
+
+    def milliseconds(self) -> float:
+        """Simulated time."""
+        cycles: int = self.gpu.stats().cycles
+        mhz: int = self.gpu.machine.core_mhz
+        return cycles / (1000 * mhz)
+
+    def property(self, name: bytes) -> int:
+        """A property of the device, by its name in cudaDeviceProp."""
+        machine = self.gpu.machine
+        threads = machine.warps_per_core * machine.lanes_per_warp
+        known = {
+            "multiProcessorCount": machine.cores,
+            "warpSize": machine.lanes_per_warp,
+            "maxThreadsPerBlock": min(1024, threads),
+            "maxThreadsPerMultiProcessor": threads,
+            "maxBlocksPerMultiProcessor": machine.blocks_per_core,
+            "sharedMemPerBlock": int(machine.scratchpad_kib * 1024),
+            "regsPerBlock": machine.registers_per_core,
+            "l2CacheSize": int(machine.l2_kib * 1024),
+            "clockRate": int(machine.core_mhz * 1000),
+            "major": 7,
+            "minor": 5,
+            "one": 1,
+        }
+        return int(known.get(name.decode(), 0))
+
+    def missing(self, name: bytes) -> None:
+        """A call of a function that is not in runtime.def."""
+        self._fail(f"the program calls {name.decode()}, which gpucoh's CUDA runtime does not have")
