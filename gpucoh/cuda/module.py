@@ -19,9 +19,9 @@ from gpucoh.device.arrays import Array
 from gpucoh.lang.assemble import disassemble
 from gpucoh.lang.launchable import Launchable
 from gpucoh.lang.program import Program
+from gpucoh.ptx.control import LANES
 from gpucoh.ptx.module import Variable
 from gpucoh.ptx.parse import parse
-from gpucoh.ptx.control import LANES
 from gpucoh.ptx.translate import Translation, translate
 
 __all__ = ["Module", "RawKernel"]

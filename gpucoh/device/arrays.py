@@ -283,9 +283,7 @@ class Array(_Argument):
             raise ConfigError(
                 f"{self.nbytes} bytes are no whole number of elements of {wanted}, of {wanted.itemsize} bytes"
             )
-        shown = Array(
-            self._gpu, self.address, (self.nbytes // wanted.itemsize,), wanted, self.name
-        )
+        shown = Array(self._gpu, self.address, (self.nbytes // wanted.itemsize,), wanted, self.name)
         shown._base = self if self._base is None else self._base
         return shown
 

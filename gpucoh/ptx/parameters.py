@@ -73,9 +73,7 @@ def store(x: Lowering, s: Statement, type: str, names: list[str]) -> None:
         offset += SIZES[type]
 
 
-def _store_part(
-    x: Lowering, register: Register, value: Words, byte: int, size: int
-) -> None:
+def _store_part(x: Lowering, register: Register, value: Words, byte: int, size: int) -> None:
     word = (register,)
     position = Constant(8 * byte | (8 * size) << 8)
     x.row("BFI_B32", value, word, (position,), to=word)

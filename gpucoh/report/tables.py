@@ -161,7 +161,16 @@ def print_kernels(console: Console, series: Series) -> None:
         ipc = _ratio(whole["instructions"] / whole["cycles"] if whole["cycles"] else None)
         share = f"{hits / loads:.0%}" if loads else "-"
         lines.append(
-            [name, len(rows), whole["cycles"], whole["instructions"], ipc, share, whole["flits"], dram]
+            [
+                name,
+                len(rows),
+                whole["cycles"],
+                whole["instructions"],
+                ipc,
+                share,
+                whole["flits"],
+                dram,
+            ]
         )
     heads = ["kernel", "launches", "cycles", "instructions", "IPC", "L1 hits", "flits", "DRAM"]
     console.print()

@@ -24,7 +24,11 @@ def oracle(file: str):
     """Register an oracle of a kernel of a file; the kernel has its name."""
 
     def register(check):
-        ORACLES[check.__name__] = lambda gpu: check(gpu, module(file)[check.__name__])
+        def run(gpu):
+            check(gpu, module(file)[check.__name__])
+
+        run.on = check
+        ORACLES[check.__name__] = run
         return check
 
     return register
@@ -94,7 +98,9 @@ def warp_scan(gpu, kernel):
 
 @oracle("arithmetic")
 def attract(gpu, kernel):
-    body = np.dtype([("x", "f4"), ("y", "f4"), ("mass", "f8"), ("kind", "i2"), ("name", "i1")], align=True)
+    body = np.dtype(
+        [("x", "f4"), ("y", "f4"), ("mass", "f8"), ("kind", "i2"), ("name", "i1")], align=True
+    )
     bodies = np.zeros(40, body)
     generator = randoms()
     for name in body.names:
@@ -157,7 +163,9 @@ def half_axpy(gpu, kernel):
     x, y = randoms().standard_normal((2, 100)).astype(np.float16)
     out = array(gpu, y.view(np.uint16))
     kernel[2, 64](array(gpu, x.view(np.uint16)), out, np.float32(1.5), 100)
-    wanted = np.float32(1.5) * x.astype(np.float32) + y.astype(np.float32)  # exact in f32 but for one rounding
+    wanted = np.float32(1.5) * x.astype(np.float32) + y.astype(
+        np.float32
+    )  # exact in f32 but for one rounding
     np.testing.assert_array_equal(out.numpy().view(np.float16), wanted.astype(np.float16))
 
 

@@ -9,8 +9,8 @@ import gpucoh
 
 DTYPES = {
     "u8": np.uint8, "s8": np.int8, "b8": np.uint8, "u16": np.uint16, "s16": np.int16, "b16": np.uint16,
-    "u32": np.uint32, "s32": np.int32, "b32": np.uint32, "u64": np.uint64, "s64": np.int64, "b64": np.uint64, "f32": np.float32,
-    "f64": np.float64, "f16": np.uint16, "pred": np.uint32,
+    "u32": np.uint32, "s32": np.int32, "b32": np.uint32, "u64": np.uint64, "s64": np.int64, "b64": np.uint64,
+    "f32": np.float32, "f64": np.float64, "f16": np.uint16, "pred": np.uint32,
 }  # fmt: skip
 THREADS = 64
 

@@ -1,0 +1,256 @@
+"""CUDA sources and whole programs, with the CUDA compiler that is at hand; without one these tests are left out."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpucoh
+from gpucoh.cuda import compiler
+from unit.cuda.oracles import FOLDER, ORACLES, module
+
+#: The version that the extra `cuda` pins, which made kernels/*.ptx.
+PINNED = "13.5.37"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "cuda"
+
+
+def missing() -> str:
+    """Why these tests cannot run; empty: they can."""
+    try:
+        compiler.toolkit()
+        compiler.host_compiler()
+    except gpucoh.ConfigError as error:
+        return str(error)
+    return ""
+
+
+needs_nvcc = pytest.mark.skipif(bool(missing()), reason=missing())
+
+
+def cuda(*words: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """``gpucoh cuda`` in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "gpucoh", "cuda", *map(str, words)],
+        capture_output=True, text=True, cwd=folder, check=False, timeout=110,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def source(tmp_path: Path):
+    """Write a program of the text, and return its file."""
+
+    def write(text: str) -> Path:
+        path = tmp_path / "program.cu"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+# ---- sources
+
+
+@needs_nvcc
+@pytest.mark.parametrize("file", ["arithmetic", "sharing"])
+def test_kernels_compiled_here_are_right_and_as_fast_as_those_of_the_tree(file: str) -> None:
+    fresh, version = gpucoh.cuda.Module(FOLDER / f"{file}.cu"), compiler.toolkit().version
+    print(f"nvcc {version}")
+    for name, check in ORACLES.items():
+        if name not in module(file).kernels:
+            continue
+        cycles = []
+        for of in (module(file), fresh):
+            with gpucoh.GPU(machine="fermi", protocol="mesi") as gpu:
+                check.on(gpu, of[name])
+                cycles.append(gpu.stats().cycles)
+        assert cycles[0] == cycles[1] or version != PINNED, name
+
+
+@needs_nvcc
+def test_an_error_of_the_compiler_is_one_line_at_the_user_s_line(source) -> None:
+    wrong = "__global__ void f(int *x)\n{\n    *x = y;\n}\n"
+    with pytest.raises(
+        gpucoh.ConfigError, match=r'<cuda>\(3\): error: identifier "y" is undefined'
+    ):
+        gpucoh.cuda.Module(wrong)
+    with pytest.raises(gpucoh.ConfigError, match=r"program\.cu\(3\): error"):
+        gpucoh.cuda.Module(source(wrong))
+
+
+@needs_nvcc
+def test_a_source_is_compiled_again_only_if_it_or_a_header_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    header, source = tmp_path / "factor.h", tmp_path / "scale.cu"
+    header.write_text("#define FACTOR 2\n")
+    source.write_text(
+        '#include "factor.h"\nextern "C" __global__ void f(int *x) { *x = FACTOR; }\n'
+    )
+    calls = []
+    monkeypatch.setattr(
+        compiler, "run", lambda *given, run=compiler.run: (calls.append(1), run(*given))
+    )
+    found = [gpucoh.cuda.Module(source).ptx for _ in range(2)]
+    assert found[0] == found[1]
+    assert len(calls) == 1
+    header.write_text("#define FACTOR 3\n")
+    assert gpucoh.cuda.Module(source).ptx != found[0]
+    (entry,) = (tmp_path / "cache" / "gpucoh" / "cuda").glob("*.ptx")
+    entry.write_text("damaged")
+    assert gpucoh.cuda.Module(source).kernels == ["f"]
+    assert len(calls) == 3
+
+
+def test_without_a_compiler_a_line_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "_homes", lambda: iter(()))
+    with pytest.raises(
+        gpucoh.ConfigError, match=r"no CUDA compiler \(nvcc\): pip install 'gpucoh\[cuda\]'"
+    ):
+        gpucoh.cuda.Module("__global__ void f() {}")
+    monkeypatch.undo()
+    monkeypatch.setenv("CUDA_HOME", "/nowhere")
+    with pytest.raises(gpucoh.ConfigError, match="CUDA_HOME = /nowhere has no bin/nvcc"):
+        gpucoh.cuda.Module("__global__ void f() {}")
+
+
+# ---- programs
+
+
+@needs_nvcc
+def test_the_example_runs_unchanged_and_is_compared(tmp_path: Path) -> None:
+    done = cuda(EXAMPLES / "kmeans.cu", "-p", "tc-weak", "--json", "--", 500, 3, 2, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert "as on the host" in found["output"]
+    assert found["exit_status"] == 0
+    kernels = [row["kernel"] for row in found["series"]["launches"]]
+    assert kernels == ["scatter", "assign", "assign"]
+    assert found["cycles"] > 1000
+    done = cuda(EXAMPLES / "kmeans.cu", "-p", "no-l1,mesi", "--", 500, 3, 2, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "as on the host" in done.stdout
+    assert (tmp_path / "figures" / "speedup.png").is_file()
+
+
+@needs_nvcc
+def test_the_page_s_bug_shows_under_one_protocol_and_is_found_under_another(tmp_path: Path) -> None:
+    mailbox = EXAMPLES / "mailbox.cu"
+    assert "every letter arrived" in cuda(mailbox, "-p", "tc-weak", folder=tmp_path).stdout
+    wrong = cuda(mailbox, "-p", "gpu-hrf", folder=tmp_path)
+    assert "256 words are wrong" in wrong.stdout
+    assert wrong.returncode == 1
+    found = cuda(mailbox, "-p", "tc-weak", "--check", folder=tmp_path)
+    assert found.returncode == 2
+    assert "data race: kernel 'post' at " in found.stderr
+    assert "mailbox.cu:20 " in found.stderr
+    assert "mailbox.cu:37 " in found.stderr
+    for protocol in ("tc-weak", "gpu-hrf"):
+        mended = cuda(mailbox, "-D", "FENCE", "-p", protocol, "--check", folder=tmp_path)
+        assert "every letter arrived" in mended.stdout, mended.stderr
+
+
+PROGRAM = """
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+struct node { node *next; int value; };
+__global__ void add(node *list, int by) { for (; list; list = list->next) list->value += by; }
+__global__ void wild(int *p) { *p = 1; }
+int main(int argc, char **argv)
+{
+    int what = atoi(argv[1]);
+    node *list;
+    cudaMallocManaged(&list, 3 * sizeof *list);
+    for (int k = 0; k < 3; k++) list[k] = node{k < 2 ? &list[k + 1] : nullptr, k};
+    add<<<1, 1>>>(list, 10);
+    cudaDeviceSynchronize();
+    printf("%d %d %d\\n", list[0].value, list[1].value, list[2].value);
+    if (what == 1) exit(7);
+    if (what == 2) *(volatile int *) nullptr = 1;
+    if (what == 3) { int own; wild<<<1, 1>>>(&own); }
+    if (what == 4) { cudaArray_t a; cudaChannelFormatDesc d = {}; cudaMallocArray(&a, &d, 4, 4); }
+    if (what == 5) { add<<<0, 1>>>(list, 1); printf("%s\\n", cudaGetErrorString(cudaGetLastError())); }
+    if (what == 6) { add<<<1, 4096>>>(list, 1); printf("%s\\n", cudaGetErrorString(cudaGetLastError())); }
+    if (what == 7) { char host[8]; cudaMemcpy(host, list + 2, 64, cudaMemcpyDeviceToHost); }
+    if (what == 8) { cudaFree(list); list = nullptr; add<<<1, 1>>>((node *) 0x10, 1); }
+    return 0;
+}
+"""
+
+
+@needs_nvcc
+@pytest.mark.parametrize(
+    ("what", "status", "message"),
+    [
+        (0, 0, ""),
+        (1, 7, ""),
+        (2, 2, "the program was ended by SIGSEGV"),
+        (3, 2, r"program.cu:7: kernel 'wild': store of 4 bytes at address 0x"),
+        (4, 2, "the program calls cudaMallocArray, which gpucoh's CUDA runtime does not have"),
+        (5, 0, "add: not launched, grid (0, 1, 1) or block (1, 1, 1) has an extent of 0"),
+        (6, 0, "add: not launched, block (4096, 1, 1) has 4096 threads (allowed: up to 1024)"),
+        (7, 2, "cudaMemcpy: 64 bytes at 0x"),
+        (8, 2, "program.cu:6: kernel 'add': "),
+    ],
+)
+def test_what_a_program_does_wrong_is_said_in_one_line(source, what, status, message) -> None:
+    path = source(PROGRAM)
+    done = cuda(path, "-p", "tc-weak", "--", what, folder=path.parent)
+    assert done.returncode == status, done.stderr
+    assert done.stdout.startswith("10 11 12\n")
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == (1 if message else 0)
+    if what in (5, 6):
+        assert "invalid configuration argument" in done.stdout
+
+
+@needs_nvcc
+def test_several_files_make_a_program_and_a_profile_names_its_lines(tmp_path: Path) -> None:
+    (tmp_path / "main.cu").write_text(
+        '#include "kernel.h"\n#include <cstdio>\nint main() { printf("%d\\n", run(5)); return 0; }\n'
+    )
+    (tmp_path / "kernel.h").write_text("int run(int);\n")
+    (tmp_path / "kernel.cu").write_text(
+        '#include "kernel.h"\n__device__ int total;\n'
+        "__global__ void sum(int n)\n{\n    atomicAdd(&total, n);\n}\n"
+        "int run(int n)\n{\n    int found;\n    sum<<<2, 32>>>(n);\n"
+        "    cudaMemcpyFromSymbol(&found, total, sizeof found);\n    return found;\n}\n"
+    )
+    done = cuda("main.cu", "kernel.cu", "-p", "no-l1", "--profile", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("320\n")
+    assert "kernel.cu:5" in done.stdout
+    assert "total" in done.stdout
+
+
+@needs_nvcc
+def test_a_timeline_is_written(tmp_path: Path) -> None:
+    done = cuda(EXAMPLES / "mailbox.cu", "-p", "mesi", "--trace", "post.html", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "<html" in (tmp_path / "post.html").read_text(encoding="utf-8").lower()
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="binutils are not installed")
+def test_bad_options_end_with_status_2(tmp_path: Path) -> None:
+    for words, message in (
+        (["none.cu"], "none.cu"),
+        (["none.cu", "-p", "mesi,tc-weak", "--profile"], "--profile and --trace are of a run"),
+        (["none.cu", "-m", "nope"], "nope"),
+    ):
+        done = cuda(*words, folder=tmp_path)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_arrays_of_64_bits_are_made_by_naming_the_type() -> None:
+    with gpucoh.GPU() as gpu:
+        assert gpu.array(np.arange(3), dtype=np.int64).numpy().tolist() == [0, 1, 2]
+        assert gpu.array(np.arange(3)).dtype == np.int32
+        with pytest.raises(gpucoh.ConfigError, match="float64"):
+            gpu.array(np.zeros(3))
