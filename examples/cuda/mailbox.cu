@@ -15,6 +15,7 @@
 __global__ void post(volatile int *flag, int *letter, int *received)
 {
     int t = threadIdx.x;
+#pragma unroll 1
     for (int n = 1; n <= LETTERS; n++) {
         if (blockIdx.x == 0) {
             letter[t] = 1000 * n + t;

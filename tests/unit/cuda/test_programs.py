@@ -147,8 +147,8 @@ def test_the_page_s_bug_shows_under_one_protocol_and_is_found_under_another(tmp_
     found = cuda(mailbox, "-p", "tc-weak", "--check", folder=tmp_path)
     assert found.returncode == 2
     assert "data race: kernel 'post' at " in found.stderr
-    assert "mailbox.cu:20 " in found.stderr
-    assert "mailbox.cu:37 " in found.stderr
+    assert "mailbox.cu:21 " in found.stderr
+    assert "mailbox.cu:38 " in found.stderr
     for protocol in ("tc-weak", "gpu-hrf"):
         mended = cuda(mailbox, "-D", "FENCE", "-p", protocol, "--check", folder=tmp_path)
         assert "every letter arrived" in mended.stdout, mended.stderr

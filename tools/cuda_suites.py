@@ -1,0 +1,395 @@
+"""Run the CUDA programs of public suites under several protocols, and write a page of what came out.
+
+``python tools/cuda_suites.py FOLDER`` takes a folder with clones of gpu-rodinia, heterosync and polybenchGpu; a suite
+that is not there is left out. Sources are compiled unmodified; inputs that a repository lacks are made. Nothing of the
+suites is kept. ``--out FILE`` writes the page, ``--only TEXT`` chooses programs whose name has the text.
+
+A program is right if its own check says so, if NumPy computes the same, or, where neither is at hand, if it writes what
+it writes under sequential consistency without caches (``no-l1``, rule ``sc``); the page says which.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from gpucoh.base.errors import Error
+from gpucoh.cuda.building import Built, build
+from gpucoh.cuda.compiler import toolkit
+from gpucoh.cuda.module import Module
+from gpucoh.cuda.programs import Outcome, run_program
+from gpucoh.machines import machine
+
+PROTOCOLS = ("no-l1", "mesi", "tc-weak", "rcc-wo", "denovo-drf", "gpu-hrf", "stc-mb", "qr")  # fmt: skip
+REFERENCE = ("no-l1", "sc")
+BUDGET, DEADLOCK_AFTER = 200_000_000, 2_000_000
+#: Memory that a program reads before it writes it is 0, as it is in fresh pages of a larger run.
+os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=4096")
+
+Check = Callable[[str, Path], str]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program of a suite.
+
+    Attributes
+    ----------
+    suite, name : str
+    sources : sequence of str
+        From the suite's folder; globs.
+    arguments : sequence of str
+    options : sequence of str
+        Of the compiler; ``{suite}`` is the suite's folder.
+    inputs : callable
+        Writes the input files into the folder of the run.
+    check : callable or None
+        Why output (text) and folder are wrong; empty: they are right. None: compared with the reference.
+    by : str
+        What the check is.
+    """
+
+    suite: str
+    name: str
+    sources: Sequence[str]
+    arguments: Sequence[str] = ()
+    options: Sequence[str] = ()
+    inputs: Callable[[Path], None] = lambda folder: None
+    check: Check | None = None
+    by: str = "own"
+    drops: str = r"(?!)"  # lines of the output that differ from run to run
+
+
+def says(pattern: str) -> Check:
+    """A check that the output has the text."""
+
+    def check(text: str, folder: Path) -> str:
+        return "" if re.search(pattern, text) else f"the output lacks '{pattern}'"
+
+    return check
+
+
+# ---- inputs and oracles of Rodinia
+
+
+def graph(folder: Path) -> None:
+    """A random graph in the form of Rodinia's bfs."""
+    generator = np.random.default_rng(1)
+    degrees = generator.integers(1, 6, 1000)
+    starts = np.concatenate([[0], degrees.cumsum()[:-1]])
+    edges = generator.integers(0, 1000, degrees.sum())
+    lines = ["1000", *(f"{s} {d}" for s, d in zip(starts, degrees, strict=True)), "", "0", ""]
+    lines += [str(len(edges)), *(f"{to} 1" for to in edges)]
+    (folder / "graph.txt").write_text("\n".join(lines) + "\n")
+
+
+def check_bfs(text: str, folder: Path) -> str:
+    """Distances from vertex 0."""
+    words = (folder / "graph.txt").read_text().split()
+    nodes = np.array(words[1:2001], int).reshape(-1, 2)
+    edges = np.array(words[2003::2], int)
+    wanted, front, distance = np.full(1000, -1), [0], 0
+    while front:
+        wanted[front] = distance
+        following = {int(to) for v in front for to in edges[nodes[v, 0] : nodes[v].sum()]}
+        front, distance = [v for v in following if wanted[v] < 0], distance + 1
+    found = [int(n) for n in re.findall(r"cost:(-?\d+)", (folder / "result.txt").read_text())]
+    return "" if found == wanted.tolist() else "distances differ"
+
+
+def grids(folder: Path) -> None:
+    """Temperatures and powers of 64 by 64 cells; eight layers for hotspot3D."""
+    generator = np.random.default_rng(2)
+    for name, low, high in (("temp", 320, 340), ("power", 0, 0.01)):
+        values = generator.uniform(low, high, 64 * 64 * 8)
+        (folder / f"{name}.txt").write_text("\n".join(f"{v:.6f}" for v in values) + "\n")
+
+
+def check_hotspot(text: str, folder: Path) -> str:
+    """Four steps of the heat equation, in f32."""
+    f, n = np.float32, 64
+    temp, power = (
+        np.loadtxt(folder / f"{name}.txt", f)[: n * n].reshape(n, n) for name in ("temp", "power")
+    )
+    side = f(0.016) / f(n)
+    capacity = f(0.5) * f(1.75e6) * f(0.0005) * side * side
+    across, through = side / (f(2) * f(100) * f(0.0005) * side), f(0.0005) / (f(100) * side * side)
+    step = f(0.001) / (f(3.0e6) / (f(0.5) * f(0.0005) * f(1.75e6)))
+    for _ in range(4):
+        padded = np.pad(temp, 1, mode="edge")
+        change = power + (padded[2:, 1:-1] + padded[:-2, 1:-1] - 2 * temp) / across
+        change += (padded[1:-1, 2:] + padded[1:-1, :-2] - 2 * temp) / across + (80 - temp) / through
+        temp = temp + step / capacity * change
+    found = np.loadtxt(folder / "hot.out")[:, 1].reshape(n, n)
+    return "" if np.allclose(found, temp, rtol=1e-5) else "temperatures differ"
+
+
+def check_pathfinder(text: str, folder: Path) -> str:
+    """The cheapest paths down a grid, which the program prints with it."""
+    rows = [[int(n) for n in line.split()] for line in text.splitlines() if re.match(r"[\d ]+$", line)]
+    rows = [row for row in rows if len(row) == 200]
+    cost = np.array(rows[0])
+    for row in rows[1:20]:
+        padded = np.pad(cost, 1, constant_values=1 << 30)
+        cost = np.array(row) + np.minimum(np.minimum(padded[:-2], padded[2:]), cost)
+    return "" if cost.tolist() == rows[-1] and len(rows) == 22 else "costs differ"
+
+
+def _rodinia() -> Iterator[Program]:
+    def one(name: str, sources: str, arguments: str = "", **more: Any) -> Program:
+        return Program("gpu-rodinia", name, [f"cuda/{s}" for s in sources.split()], arguments.split(), **more)
+
+    times = r"(?i)time|took|sec|\bs,|ms|\.\d{6}"
+    yield one("backprop", "backprop/backprop_cuda.cu backprop/backprop.c backprop/facetrain.c backprop/imagenet.c", "256")
+    yield one("bfs", "bfs/bfs.cu", "graph.txt", inputs=graph, check=check_bfs, by="NumPy")
+    yield one("hotspot", "hotspot/hotspot.cu", "64 2 4 temp.txt power.txt hot.out", inputs=grids, check=check_hotspot, by="NumPy")
+    yield one("hotspot3D", "hotspot3D/3D.cu", "64 8 4 power.txt temp.txt out.txt", inputs=grids,
+              check=says(r"Accuracy: \d\.\d+e-0[5-9]"))  # fmt: skip
+    yield one("lavaMD", "lavaMD/main.c lavaMD/kernel/kernel_gpu_cuda_wrapper.cu lavaMD/util/*/*.c lavaMD/util/device/device.cu",
+              "-boxes1d 2", drops=times)  # fmt: skip
+    yield one("lud", "lud/cuda/lud.cu lud/cuda/lud_kernel.cu lud/common/common.c", "-s 64 -v",
+              options=["-I{suite}/cuda/lud/common"], check=lambda text, folder: check_lud(text))  # fmt: skip
+    yield one("myocyte", "myocyte/main.cu", "2 1 0", drops=times)
+    yield one("nw", "nw/needle.cu", "64 10")
+    yield one("particlefilter_float", "particlefilter/ex_particle_CUDA_float_seq.cu", "-x 128 -y 128 -z 3 -np 256", drops=r"^")
+    yield one("particlefilter_naive", "particlefilter/ex_particle_CUDA_naive_seq.cu", "-x 128 -y 128 -z 3 -np 256", drops=r"^")
+    yield one("pathfinder", "pathfinder/pathfinder.cu", "200 20 4", options=["-DBENCH_PRINT"], check=check_pathfinder, by="NumPy")
+    yield one("srad_v1", "srad/srad_v1/main.cu", "2 0.5 32 32", drops=times)
+    yield one("srad_v2", "srad/srad_v2/srad.cu", "32 32 0 15 0 15 0.5 2", options=["-DOUTPUT"])
+    for name, sources in (
+        ("b+tree", "b+tree/main.c b+tree/kernel/*wrapper*.cu b+tree/util/*/*.c b+tree/util/cuda/cuda.cu"),
+        ("cfd", "cfd/euler3d.cu"),
+        ("dwt2d", "dwt2d/main.cu dwt2d/dwt.cu dwt2d/components.cu dwt2d/dwt_cuda/*.cu"),
+        ("gaussian", "gaussian/gaussian.cu"),
+        ("heartwall", "heartwall/main.cu"),
+        ("huffman", "huffman/main_test_cu.cu"),
+        ("hybridsort", "hybridsort/main.cu"),
+        ("kmeans", "kmeans/kmeans_cuda.cu"),
+        ("leukocyte", "leukocyte/CUDA/find_ellipse_kernel.cu"),
+        ("mummergpu", "mummergpu/src/mummergpu.cu"),
+        ("nn", "nn/nn_cuda.cu"),
+        ("streamcluster", "streamcluster/streamcluster_cuda_cpu.cpp streamcluster/streamcluster_cuda.cu"),
+    ):
+        yield one(name, sources, by="translated only")
+
+
+def check_lud(text: str) -> str:
+    """The program's check prints each element that differs."""
+    return "" if "Verify" in text and "dismatch" not in text else "the factors are wrong"
+
+
+# ---- HeteroSync, Polybench
+
+
+def _heterosync() -> Iterator[Program]:
+    barriers = ["atomicTreeBarrUniq", "atomicTreeBarrUniqLocalExch", "lfTreeBarrUniq", "lfTreeBarrUniqLocalExch"]
+    mutexes = ["spinMutex", "spinMutexEBO", "sleepMutex", "faMutex"]
+    semaphores = [f"{kind}{n}" for kind in ("spinSem", "spinSemEBO") for n in (1, 2, 10, 120)]
+    for name in (*barriers, *mutexes, *semaphores):
+        yield Program("heterosync", name, ["cuda/syncPrims/uvm/main.cu"], [name, "2", "15", "2"], check=says("PASSED"))
+
+
+_POLYBENCH = (
+    "2DCONV/2DConvolution 2MM/2mm 3DCONV/3DConvolution 3MM/3mm ADI/adi ATAX/atax BICG/bicg CORR/correlation "
+    "COVAR/covariance DOITGEN/doitgen FDTD-2D/fdtd2d GEMM/gemm GEMVER/gemver GESUMMV/gesummv GRAMSCHM/gramschmidt "
+    "JACOBI1D/jacobi1D JACOBI2D/jacobi2D LU/lu MVT/mvt SYR2K/syr2k SYRK/syrk"
+)
+#: Programs that launch nothing with fewer than 256 elements.
+_LARGE = ("correlation", "covariance", "gemver", "3DConvolution")
+
+
+def _polybench() -> Iterator[Program]:
+    for path in _POLYBENCH.split():
+        name = path.split("/")[1]
+        yield Program("polybenchGpu", name, [f"CUDA/{path}.cu"], check=says(r"Percent: 0\s"))
+
+
+def sizes(program: Program, sources: Sequence[Path], folder: Path) -> list[str]:
+    """Options that make a program of Polybench small: a header with its sizes."""
+    size = 256 if program.name in _LARGE[:3] else 32 if program.name in ("jacobi2D", "3DConvolution", "adi") else 64
+    names: set[str] = {"N"}
+    for file in [sources[0], *sources[0].parent.glob("*.cuh")]:
+        names |= set(re.findall(r"^ *# *define ([A-Z]+) +\d+\s*$", file.read_text(errors="replace"), re.MULTILINE))
+    lines = ["#include <cuda.h>", "#include <cuda_runtime.h>"]
+    for name in sorted(names):
+        if not name.startswith("DIM"):
+            lines.append(f"#define {name} {3 if name in ('TSTEPS', 'TMAX') else size}")
+    header = folder / "sizes.h"
+    header.write_text("\n".join(lines) + "\n")
+    return ["-include", str(header)]
+
+
+# ---- runs
+
+
+@dataclass
+class Row:
+    """What came of a program."""
+
+    program: Program
+    reason: str = ""  # why it does not compile
+    kernels: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)  # kernel -> first reason
+    cycles: dict[str, int] = field(default_factory=dict)
+    wrong: dict[str, str] = field(default_factory=dict)  # protocol -> why
+
+
+def examine(program: Program, root: Path, folder: Path) -> Row:
+    """Compile a program, translate its kernels, run it under every protocol."""
+    row = Row(program)
+    sources = [path for pattern in program.sources for path in sorted(root.glob(pattern))]
+    options = [option.format(suite=root) for option in program.options]
+    if program.suite == "polybenchGpu" and sources:
+        options += sizes(program, sources, folder)
+    try:
+        built = build(sources, options)
+    except (Error, IndexError) as error:
+        row.reason = str(error)
+        return row
+    translate(row, built)
+    if program.by != "translated only" and not row.refused:
+        run(row, built, folder)
+    return row
+
+
+def translate(row: Row, built: Built) -> None:
+    """Translate every kernel."""
+    for path, name in built.ptx:
+        module = Module((path.read_text(encoding="utf-8"), name))
+        for kernel in module.kernels:
+            row.kernels.append(f"{name}:{kernel}")
+            try:
+                module.translation(kernel)
+            except Error as error:
+                row.refused[kernel] = str(error)
+
+
+def run(row: Row, built: Built, folder: Path) -> None:
+    """Run the program under every protocol, and check it."""
+    program = row.program
+    program.inputs(folder)
+    wanted = ""
+    if program.check is None:
+        wanted = written(program, outcome_of(program, built, *REFERENCE))
+    for protocol in PROTOCOLS:
+        outcome = outcome_of(program, built, protocol, None)
+        text = outcome.output.decode(errors="replace")
+        why = outcome.failure or (f"exit status {outcome.status}" if outcome.status else "")
+        if not why and program.check is not None:
+            why = program.check(text, folder)
+        elif not why and written(program, outcome) != wanted:
+            why = "the output differs from the reference's"
+        if why:
+            row.wrong[protocol] = why
+        if outcome.result is not None:
+            row.cycles[protocol] = outcome.result.cycles
+
+
+def outcome_of(program: Program, built: Built, protocol: str, rule: str | None) -> Outcome:
+    """One run."""
+    found = machine("fermi")
+    return run_program(
+        built, program.name, program.arguments, capture=True, protocol=protocol, consistency=rule, machine=found,
+        seed=0, check=False, budget=BUDGET, deadlock_after=DEADLOCK_AFTER,
+    )  # fmt: skip
+
+
+def written(program: Program, outcome: Outcome) -> str:
+    """The output without what differs from run to run."""
+    lines = outcome.output.decode(errors="replace").splitlines()
+    return "\n".join(line for line in lines if not re.search(program.drops, line))
+
+
+# ---- the page
+
+
+def page(rows: Sequence[Row], seconds: float) -> str:
+    """The page."""
+    built = [row for row in rows if not row.reason]
+    kernels = {kernel for row in built for kernel in row.kernels}
+    refused = {kernel for row in built for kernel in row.refused}
+    ran = [row for row in built if row.cycles]
+    right = [row for row in ran if not row.wrong]
+    lines = [
+        "# CUDA programs of public suites",
+        "",
+        "Rodinia, HeteroSync and Polybench, unmodified, by `python tools/cuda_suites.py FOLDER`, which takes a folder with "
+        "their clones, compiles them, runs them on machine `fermi`, and writes this page. Nothing of them is in this "
+        f"repository. CUDA's compiler was {toolkit().version}.",
+        "",
+        f"- {len(built)} of {len(rows)} programs compile; of {len(kernels)} kernels {len(kernels) - len(refused)} translate.",
+        f"- {len(right)} of {len(ran)} programs that were run are right under all of {', '.join(f'`{p}`' for p in PROTOCOLS)}.",
+        "",
+        "*Check.* own: the program's own. NumPy: the same computed by NumPy. reference: the output is that under `no-l1` with "
+        "the rule `sc`; times are left out.",
+        "",
+        "| suite | program | kernels | check | " + " | ".join(f"`{p}`" for p in PROTOCOLS) + " |",
+        "|---|---|---|---|" + "---|" * len(PROTOCOLS),
+    ]
+    notes = []
+    for row in built:
+        by = "reference" if row.program.check is None and row.program.by == "own" else row.program.by
+        cells = [_cell(row, protocol) for protocol in PROTOCOLS]
+        lines.append(
+            f"| {row.program.suite} | {row.program.name} | {len(row.kernels)} | {by} | " + " | ".join(cells) + " |"
+        )
+        notes += [f"- {row.program.name}, `{p}`: {_short(why)}" for p, why in row.wrong.items()]
+        notes += [f"- {row.program.name}, not translated: {_short(why)}" for why in row.refused.values()]
+    lines += ["", "Numbers are core cycles of all launches.", "", "## What is wrong, and why", "", *(notes or ["Nothing."])]
+    lines += ["", "## What does not compile", ""]
+    lines += [f"- {row.program.name}: {_short(row.reason)}" for row in rows if row.reason] or ["Nothing."]
+    print(f"{seconds:.0f} s", file=sys.stderr)
+    return "\n".join(lines) + "\n"
+
+
+def _cell(row: Row, protocol: str) -> str:
+    if protocol in row.wrong:
+        return "**wrong**"
+    return f"{row.cycles[protocol]:,}" if protocol in row.cycles else "-"
+
+
+def _short(text: str) -> str:
+    """A message without the folders of this machine."""
+    return re.sub(r"/[\w./+-]*/([\w.+-]+)", r"\1", text)[:300]
+
+
+def main() -> int:
+    """Run the suites. Exit status 1: a program is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--out", type=Path, help="the page")
+    parser.add_argument("--only", default="", help="a text that names have")
+    given = parser.parse_args()
+    begin, rows = time.perf_counter(), []
+    root = given.folder.absolute()
+    for program in (*_rodinia(), *_heterosync(), *_polybench()):
+        if given.only not in program.name or not (root / program.suite).is_dir():
+            continue
+        with TemporaryDirectory() as work:
+            before = Path.cwd()
+            os.chdir(work)  # where programs write
+            row = examine(program, root / program.suite, Path(work))
+            os.chdir(before)
+        rows.append(row)
+        state = row.reason[:150] or "; ".join(f"{p}: {w}"[:200] for p, w in row.wrong.items()) or "well"
+        print(f"{program.suite} {program.name}: {len(row.kernels)} kernels, {state}", flush=True)
+    text = page(rows, time.perf_counter() - begin)
+    if given.out:
+        given.out.write_text(text, encoding="utf-8")
+    else:
+        print(text)
+    return 1 if any(row.wrong for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
