@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,25 @@ def bytes_of(gpu: object, kernel: str, number: int, parameter: Variable, value: 
     raise ConfigError(
         f"{where}: {quoted(value)} is neither a number, an array of the GPU, nor a NumPy scalar"
     )
+
+
+def expanded(args: Sequence[Any], parameters: int) -> Sequence[Any]:
+    """The arguments, each array in the parts that numba passes it in, if the kernel has as many parameters.
+
+    The parts are two pointers that kernels do not read, the number of elements, their size, the address, the shape and
+    the strides in bytes.
+    """
+    if len(args) == parameters:
+        return args
+    parts: list[Any] = []
+    for value in args:
+        if not isinstance(value, Array):
+            parts.append(value)
+            continue
+        size = value.dtype.itemsize
+        strides = [size * math.prod(value.shape[k + 1 :]) for k in range(len(value.shape))]
+        parts += [None, None, value.size, size, value, *value.shape, *strides]
+    return parts if len(parts) == parameters else args
 
 
 def described(parameter: Variable) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from gpucoh.base.errors import ConfigError, KernelError, short_traceback
 from gpucoh.base.quoting import quoted
 from gpucoh.cuda import compiler
-from gpucoh.cuda.arguments import bytes_of
+from gpucoh.cuda.arguments import bytes_of, expanded
 from gpucoh.device.arrays import Array
 from gpucoh.lang.assemble import disassemble
 from gpucoh.lang.launchable import Launchable
@@ -239,6 +239,7 @@ class RawKernel(Launchable):
     ) -> Sequence[Any]:
         """The words of the program's constants: parameters, and addresses of variables."""
         parameters = self.module.parameters(self.symbol)
+        args = expanded(args, len(parameters))
         if len(args) != len(parameters):
             raise ConfigError(
                 f"kernel '{self.name}' takes {len(parameters)} arguments, got {len(args)}"

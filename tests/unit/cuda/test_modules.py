@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -186,6 +187,24 @@ def test_unknown_names_are_listed_with_the_known_ones(gpu) -> None:
         of["nope"]
     with pytest.raises(gpucoh.ConfigError, match=r"variable 'nope' is not in module .*weights"):
         of.get_global(gpu, "nope")
+
+
+def test_numba_s_and_triton_s_kernels_come_by_the_same_entry(gpu) -> None:
+    """numba passes an array as two pointers, its size, the element's size, the address, the shape and the strides."""
+    names = ["meminfo", "parent", "items", "itemsize", "data", "rows", "columns", "stride", "step"]
+    parameters = ", ".join(f".param .u64 {name}" for name in names)
+    loads = [f"ld.param.u64 %rd{k}, [{name}];" for k, name in enumerate(names)]
+    stores = [f"st.u64 [%rd4+{8 * k}], %rd{k};" for k in range(len(names)) if k not in (0, 1, 4)]
+    text = (
+        f"{HEAD}.visible .entry _ZN8__main__5shapeB2v1Ev({parameters}, .param .f64 by)\n{{\n.reg .b64 %rd<9>;\n"
+        + "\n".join([*loads, *stores])
+        + "\nret;\n}\n"
+    )
+    out = gpu.zeros((4, 5), np.int64)
+    gpucoh.cuda.RawKernel((text, None), "shape")[1, 1](out, 0.5)
+    assert out.numpy().reshape(-1)[[2, 3, 5, 6, 7, 8]].tolist() == [20, 8, 4, 5, 40, 8]
+    compiled = SimpleNamespace(asm={"ptx": SCALE}, name="scale_kernel")  # as triton.compile gives
+    assert gpucoh.cuda.Module(compiled).kernels == ["_Z5scalePfif", "look"]
 
 
 def test_views_share_memory_and_keep_it(gpu) -> None:
