@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpucoh.lang import isa
 from gpucoh.lang.ir import Constant
 from gpucoh.lang.types import I32, U32, Element
+from gpucoh.ptx import carries
 from gpucoh.ptx.lowering import Lowering, Registers, Words, lowers
 from gpucoh.ptx.module import Statement
 from gpucoh.ptx.types import FLOATS, PACKED, SIZES, is_signed, mnemonic
@@ -103,10 +104,11 @@ _INTEGER = {
 def plain(x: Lowering, s: Statement) -> None:
     """``d = a op b`` of any type."""
     type = type_of(x, s)
+    if s.has("cc"):
+        carries.extended(x, s, type)
+        return
     to = x.to(s.operands[0])
     operands = [operand(x, text, type) for text in s.operands[1:]]
-    if s.has("cc"):
-        raise x.unsupported("an extended-precision carry")
     if type in FLOATS or type in PACKED:
         _floating_plain(x, s, type, operands, to)
         return
@@ -186,9 +188,10 @@ def product(x: Lowering, s: Statement, type: str, operands: list[Words], to: Reg
 def multiply_add(x: Lowering, s: Statement) -> None:
     """``d = a * b + c``."""
     type = type_of(x, s)
-    to = x.to(s.operands[0])
     if s.has("cc"):
-        raise x.unsupported("an extended-precision carry")
+        carries.extended(x, s, type)
+        return
+    to = x.to(s.operands[0])
     if type in FLOATS or type in PACKED:
         if s.has("relu"):
             raise x.unsupported("the modifier .relu")

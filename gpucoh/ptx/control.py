@@ -39,9 +39,6 @@ _REASONS = {
     "alloca": "a stack of variable size is not supported",
     "griddepcontrol": "dependent launches are not supported",
     "setmaxnreg": "setmaxnreg is not supported",
-    "addc": "extended-precision carries are not supported",
-    "subc": "extended-precision carries are not supported",
-    "madc": "extended-precision carries are not supported",
 }
 
 

@@ -83,6 +83,8 @@ class Lowering:
         self.origins: dict[Register, Operand] = {}
         self._assigned: set[Register] = set()
         self._variables: set[Register] = set()  # registers with several assignments
+        #: The condition code's carry.
+        self.carry = self.new()[0]
         #: Whether addresses of local memory become generic ones, so that any access may be to it.
         self.has_local_addresses = _takes_local_addresses(module, kernel)
 

@@ -148,7 +148,7 @@ def test_warps_of_64_lanes_are_refused(scale) -> None:
         ("frobnicate.u32 %r0, %r0;", "the instruction is not supported"),
         ("mov.u32 %r0, %r9;", "operand '%r9'|special register"),
         ("bra nowhere;", "label 'nowhere' is not declared"),
-        ("add.cc.u32 %r0, %r0, %r0;", "carry is not supported"),
+        ("addc.u16 %r0, %r0, %r0;", "the instruction is not supported"),
         ("bar.red.popc.u32 %r0, 0, %p;", "a reduction at a barrier is not supported"),
     ],
 )

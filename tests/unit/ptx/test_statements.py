@@ -13,19 +13,6 @@ def div(a: int, b: int) -> int:
     return 0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-def safe(text: str) -> str:
-    """A divisor without 0: the result of a division by it is not defined."""
-    return text
-
-
-def shl(bits: int):
-    return lambda a, b: (a << min(b, bits)) & ((1 << bits) - 1)
-
-
-def field(a: int, at: int, count: int) -> int:
-    return 0 if at > 31 else (a >> at) & ((1 << count) - 1)
-
-
 INTEGERS = [
     Form(f"{op}.{t} %d, %a, %b;", f"{t} {t} {t}", compute)
     for t in ("s32", "u32", "s64", "u64", "s16", "u16")
@@ -63,6 +50,16 @@ PRODUCTS = [
     Form("sad.s32 %d, %a, %b, %c;", "s32 s32 s32 s32", lambda a, b, c: abs(a - b) + c),
     Form("sad.u64 %d, %a, %b, %c;", "u64 u64 u64 u64", lambda a, b, c: abs(a - b) + c),
     Form("add.sat.s32 %d, %a, %b;", "s32 s32 s32", lambda a, b: max(-(2**31), min(2**31 - 1, a + b))),
+]  # fmt: skip
+CARRIES = [
+    Form("add.cc.u32 %r2, %a, %b; addc.u32 %d, %c, 5;", "u32 u32 u32 u32", lambda a, b, c: c + 5 + (a + b >> 32)),
+    Form("sub.cc.u32 %r2, %a, %b; subc.u32 %d, %c, 5;", "u32 u32 u32 u32", lambda a, b, c: c - 5 - (a < b)),
+    Form("add.cc.u64 %rd2, %a, %b; addc.cc.u64 %rd2, %c, %c; addc.u32 %d, 0, 0;", "u32 u64 u64 u64",
+         lambda a, b, c: c + c + (a + b >> 64) >> 64),
+    Form("sub.cc.u64 %rd2, %a, %b; subc.cc.u64 %rd2, %b, %c; addc.u32 %d, 0, 0;", "u32 u64 u64 u64",
+         lambda a, b, c: b - c - (a < b) < 0),
+    Form("mad.lo.cc.u32 %r2, %a, %b, %c; madc.hi.u32 %d, %a, %b, 7;", "u32 u32 u32 u32",
+         lambda a, b, c: (a * b >> 32) + 7 + ((a * b & M32) + c >> 32)),
 ]  # fmt: skip
 BITS = [
     Form("and.b32 %d, %a, %b;", "b32 b32 b32", lambda a, b: a & b),
@@ -194,6 +191,7 @@ GROUPS = {
     "integers": INTEGERS,
     "divisions": DIVISIONS,
     "products": PRODUCTS,
+    "carries": CARRIES,
     "bits": BITS,
     "comparisons": COMPARISONS,
     "conversions": CONVERSIONS,
