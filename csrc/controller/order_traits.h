@@ -47,6 +47,9 @@ typedef struct {
     uint8_t barrier_option;    /* GPC_OPTION of one that is not 0 where they have not */
     bool barrier_keeps_copies; /* no barrier has an acquire part */
     bool local_scopes;         /* cta and cu need neither release nor acquire part (hrf) */
+    /* Only fences, sc accesses (which imply one), barriers and exits have these parts: what the release or acquire of
+     * another access must order, its steps at the caches do. */
+    bool fences_only;
     bool reads_scopes;         /* a part distinguishes scopes */
 } gpc_order_traits_t;
 

@@ -635,6 +635,31 @@ acquire_noted(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
     return GPC_OK;
 }
 
+static void
+with_fences_only_the_orders_of_accesses_have_no_parts(void)
+{
+    rig_t rig;
+    set_up(&rig, GPC_RULE_DRF,
+           (gpc_order_traits_t){.release = release_noted, .acquire = acquire_noted, .fences_only = true});
+    parts[0] = 0;
+    issue(&rig, GPC_ACCESS_STORE, GPC_ORDER_WEAK);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_STORE, GPC_ORDER_RELEASE), GPC_ORDER_VERDICT_OLDER_STORE);
+    complete(&rig, GPC_ACCESS_STORE, GPC_ORDER_WEAK);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_STORE, GPC_ORDER_RELEASE), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_ATOMIC, GPC_ORDER_ACQ_REL), GPC_ORDER_VERDICT_GO);
+    issue(&rig, GPC_ACCESS_ATOMIC, GPC_ORDER_ACQ_REL);
+    complete(&rig, GPC_ACCESS_ATOMIC, GPC_ORDER_ACQ_REL);
+    CHECK_EQUAL_TEXT(parts, "");
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_FENCE, GPC_ORDER_ACQ_REL), GPC_ORDER_VERDICT_TIME);
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_FENCE, GPC_ORDER_ACQ_REL), GPC_ORDER_VERDICT_GO);
+    CHECK_EQUAL_TEXT(parts, "R0.2=0 R0.2=0 A0.2=0 ");
+    CHECK_EQUAL_I64(ask(&rig, 0, GPC_ACCESS_LOAD, GPC_ORDER_SC), GPC_ORDER_VERDICT_GO); /* its fence */
+    issue(&rig, GPC_ACCESS_LOAD, GPC_ORDER_SC);
+    complete(&rig, GPC_ACCESS_LOAD, GPC_ORDER_SC);
+    CHECK_EQUAL_TEXT(parts, "R0.2=0 R0.2=0 A0.2=0 R0.2=0 A0.2=0 ");
+    gpc_arena_free(&rig.arena);
+}
+
 static int
 fence_noted(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
 {
@@ -706,6 +731,7 @@ main(void)
     RUN(a_warp_touches_no_word_twice_at_once_but_other_words_of_the_line);
     RUN(nothing_issues_before_an_acquire_has_its_value_and_its_part_is_done_once);
     RUN(local_scopes_skip_the_parts_where_a_protocol_distinguishes_scopes);
+    RUN(with_fences_only_the_orders_of_accesses_have_no_parts);
     RUN(a_release_part_that_waits_for_a_time_reports_it);
     RUN(a_barrier_lets_all_go_at_once_with_the_join_of_what_they_brought);
     RUN(a_barrier_joins_times_by_their_kind_and_leaves_other_fields);

@@ -293,12 +293,15 @@ gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
     if (self->drains && access->scope > GPC_SCOPE_CU && !has_drained(self, core, warp)) {
         return GPC_ORDER_VERDICT_RELEASE;
     }
+    bool fences =
+        access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
+    if (self->traits->fences_only && !fences) {
+        return GPC_ORDER_VERDICT_GO;
+    }
     verdict = release_part(self, core, warp, access->scope, until);
     if (verdict != GPC_ORDER_VERDICT_GO) {
         return verdict;
     }
-    bool fences =
-        access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
     return fences ? end_of_fence(self, core, warp, access->scope) : GPC_ORDER_VERDICT_GO;
 }
 
@@ -324,7 +327,8 @@ gpc_order_completed(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
     } else if (self->rule == GPC_RULE_SC) {
         pass_order_point(self, core, warp);
     }
-    return has_acquire(access) ? acquire_part(self, core, warp, access->scope) : GPC_OK;
+    bool acquires = has_acquire(access) && !self->traits->fences_only;
+    return acquires ? acquire_part(self, core, warp, access->scope) : GPC_OK;
 }
 
 int
