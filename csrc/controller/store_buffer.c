@@ -33,6 +33,15 @@ gpc_sb_held(const gpc_controller_t *unit, gpc_address_t line)
     return entry ? entry->fresh | entry->sent : GPC_NO_WORDS;
 }
 
+void
+gpc_sb_overlay(const gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, uint32_t *words)
+{
+    const gpc_sb_entry_t *entry = gpc_sb_find(unit, line);
+    if (entry) {
+        gpc_merge_words(words, entry->words.word, mask & (entry->fresh | entry->sent));
+    }
+}
+
 /* ---- stores and drains ------------------------------------------------------------------------------------------- */
 
 static int

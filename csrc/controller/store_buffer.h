@@ -93,6 +93,9 @@ gpc_sb_entry_at(const gpc_controller_t *unit, gpc_index_t entry)
 GPC_API gpc_sb_entry_t *gpc_sb_find(const gpc_controller_t *unit, gpc_address_t line);
 /* Words of the line that are in the buffer. */
 GPC_API gpc_mask_t gpc_sb_held(const gpc_controller_t *unit, gpc_address_t line);
+/* Copies those of the masked words that are in the buffer to `words`, which are older: an answer to a read, or
+ * memory's. A write-through that an answer has not seen is acknowledged after it. */
+GPC_API void gpc_sb_overlay(const gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
 /* Stores the masked words: a step STORE of the line's entry, new if it had none. `again`: words that were sent and not
  * acknowledged are fresh again. First in an action: GPC_HOLD when the buffer is full, which makes it drain. */
 GPC_API GPC_MUST_CHECK int gpc_sb_put(gpc_step_t *x, gpc_mask_t mask, const uint32_t *words, bool again);

@@ -57,6 +57,7 @@
 #include "controller/store_buffer.h"
 #include "controller/timestamps.h"
 #include "controller/versions.h"
+#include "controller/word_owners.h"
 #include "controller/writer.h"
 
 #endif

@@ -82,7 +82,7 @@ a_load_waits_for_the_answer_that_may_bring_its_word(void)
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, bench_message(&bench, GPC_MSG_LOAD, LINE, 2)), GPC_OK);
     CHECK_EQUAL_U64(bench.world.sends, 1); /* one READ */
     gpc_index_t data = bench_message(&bench, bench_message_type(protocol, "DATA"), LINE, 0xffff);
-    denovo_message(gpc_msg_at(&bench.messages, data))->demanded = 1;
+    gpc_demanded_message(gpc_msg_at(&bench.messages, data))->demanded = 1;
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, data), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completions, 2);
@@ -100,7 +100,7 @@ a_load_whose_word_the_answer_does_not_bring_is_requested(void)
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, bench_message(&bench, GPC_MSG_LOAD, LINE, 1)), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, bench_message(&bench, GPC_MSG_LOAD, LINE, 2)), GPC_OK);
     gpc_index_t data = bench_message(&bench, bench_message_type(protocol, "DATA"), LINE, 1);
-    denovo_message(gpc_msg_at(&bench.messages, data))->demanded = 1;
+    gpc_demanded_message(gpc_msg_at(&bench.messages, data))->demanded = 1;
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, data), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completions, 1);

@@ -30,9 +30,6 @@
     X(P, RECALLED_NONE, WB, 3, 16, 0, false, "recalled words that a write-back carries already")
 GPC_MESSAGES(DENOVO, DENOVO_MESSAGES)
 
-#define DENOVO_FIELDS(FIELD) FIELD(PLAIN, uint64_t, demanded) /* DATA: demanded words of its mask */
-GPC_METADATA(denovo, message, DENOVO_FIELDS)
-
 #define DENOVO_NETWORKS                                                                                                \
     {                                                                                                                  \
         {.name = "request", .requests = true}, {.name = "forward"}, {.name = "response"}, {.name = "write-back"},      \
@@ -108,7 +105,7 @@ gpc_mask_t denovo_l1_alike(const gpc_step_t *x);
 static inline gpc_mask_t
 denovo_same_side(const gpc_step_t *x, gpc_mask_t mask)
 {
-    return mask >> x->word & 1 ? mask : ~mask;
+    return gpc_has_word(x, mask) ? mask : ~mask;
 }
 extern const gpc_table_t denovo_store_buffer;
 uint32_t denovo_l1_mshrs(const gpc_machine_t *machine, const int64_t *options);
@@ -116,7 +113,6 @@ uint32_t denovo_l1_mshrs(const gpc_machine_t *machine, const int64_t *options);
 GPC_DECLARE_ACTION(dn_act_reserve);
 GPC_DECLARE_ACTION(dn_act_read);
 GPC_DECLARE_ACTION(dn_act_skip);
-GPC_DECLARE_ACTION(dn_act_write);
 GPC_DECLARE_ACTION(dn_act_register);
 GPC_DECLARE_ACTION(dn_act_register_sync);
 GPC_DECLARE_ACTION(dn_act_join_syncs);
@@ -124,7 +120,6 @@ GPC_DECLARE_ACTION(dn_act_perform);
 GPC_DECLARE_ACTION(dn_act_write_back);
 GPC_DECLARE_ACTION(dn_act_poison);
 GPC_DECLARE_ACTION(dn_act_complete_reads);
-GPC_DECLARE_ACTION(dn_act_install);
 GPC_DECLARE_ACTION(dn_act_take_buffered);
 GPC_DECLARE_ACTION(dn_act_run_syncs);
 GPC_DECLARE_ACTION(dn_act_serve_queued_reads);
@@ -155,17 +150,12 @@ gpc_mask_t denovo_registered(const gpc_controller_t *l1, gpc_address_t line);
 /* ---- the registry, and what all protocols declare ---------------------------------------------------------------- */
 
 extern const gpc_controller_type_t denovo_l2;
-/* Words of the line that the bank has, and that are registered at some L1. */
-gpc_mask_t denovo_l2_has(const gpc_controller_t *bank, gpc_address_t line);
 
 /* The acquire part: drops every valid word, keeps registered ones. */
 GPC_MUST_CHECK int denovo_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
 extern const gpc_watched_t denovo_watched;
-#define DENOVO_BANK_WORDS (1u << 1) /* states of the registry in which the bank has the word */
-/* One owner a word, none where the bank has the word; no registered word is in its core's store buffer. */
-GPC_MUST_CHECK int denovo_monitor(const gpc_units_t *units, gpc_address_t line);
+#define DENOVO_BANK_WORDS (1u << GPC_REGISTRY_HERE)
 int denovo_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words);
-int denovo_host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words);
 
 /* Cells that the random tester does not enter; tools/cells.py explores programs that do. `races`: events of a word that
  * is read, of another warp of the core. */

@@ -64,7 +64,7 @@ const gpc_protocol_t gpc_protocol_denovo_hrf = {
     .standard_rule = GPC_RULE_HRF,
     .controllers = {&denovo_hrf_l1, &denovo_l2},
     GPC_MESSAGES_OF(DENOVO),
-    .message = denovo_message_described,
+    .message = gpc_demanded_message_described,
     .networks = DENOVO_NETWORKS,
     .order = {.release = gpc_sb_release,
               .exit = gpc_sb_exit,
@@ -82,7 +82,7 @@ const gpc_protocol_t gpc_protocol_denovo_hrf = {
                                 .events = "STORE LOCAL_ATOMIC",
                                 .reason = "two warps of the core race for the word, one of them with global scope"}}},
     .host_read = denovo_host_read,
-    .host_write = denovo_host_write,
+    .host_write = gpc_host_write_words,
     .watched = &denovo_watched,
-    .monitor = denovo_monitor,
+    .monitor = gpc_monitor_words,
 };

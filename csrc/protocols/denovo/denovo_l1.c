@@ -19,18 +19,12 @@ enum { WRITE_BACK_LINES = 16 };
 
 /* ---- classification: of x->word ---------------------------------------------------------------------------------- */
 
-static bool
-has_word(gpc_mask_t mask, const gpc_step_t *x)
-{
-    return (mask >> x->word & 1) != 0;
-}
-
 /* Whether a read of other words of the line is outstanding whose answer may bring this one too: MSHRs are of lines, as
  * those of gpu-*, which merge such loads. */
 static bool
 is_coming(const gpc_step_t *x)
 {
-    if (x->mshr == GPC_NONE || denovo_l1_mshr(x)->poisoned || has_word(denovo_l1_mshr(x)->skip, x)) {
+    if (x->mshr == GPC_NONE || denovo_l1_mshr(x)->poisoned || gpc_has_word(x, denovo_l1_mshr(x)->skip)) {
         return false;
     }
     return gpc_mshr_words_in(&x->unit->mshrs, x->mshr, L1_RDP + 1) != GPC_NO_WORDS;
@@ -39,7 +33,7 @@ is_coming(const gpc_step_t *x)
 static gpc_event_id_t
 classify_request(const gpc_step_t *x)
 {
-    bool held = has_word(gpc_sb_held(x->unit, x->line), x);
+    bool held = gpc_has_word(x, gpc_sb_held(x->unit, x->line));
     bool local = x->unit->protocol->order.local_scopes && x->msg->scope <= GPC_SCOPE_CU;
 
     if (x->cause == GPC_MSG_ATOMIC || (x->msg->order != GPC_ORDER_WEAK && !local)) {
@@ -58,9 +52,9 @@ static gpc_event_id_t
 classify_data(const gpc_step_t *x)
 {
     const denovo_l1_mshr_t *mshr = x->mshr == GPC_NONE ? NULL : denovo_l1_mshr(x);
-    bool skipped = (mshr && has_word(mshr->skip, x)) || has_word(gpc_sb_held(x->unit, x->line), x);
+    bool skipped = (mshr && gpc_has_word(x, mshr->skip)) || gpc_has_word(x, gpc_sb_held(x->unit, x->line));
 
-    if (has_word((gpc_mask_t) denovo_message(x->msg)->demanded, x)) {
+    if (gpc_has_word(x, (gpc_mask_t) gpc_demanded_message(x->msg)->demanded)) {
         return skipped ? L1_DATA_SKIPPED : L1_DATA;
     }
     return !mshr || mshr->poisoned || skipped ? L1_EXTRA_BARRED : L1_EXTRA;
@@ -73,7 +67,7 @@ classify_registered(const gpc_step_t *x)
     gpc_index_t i = taking->head;
 
     for (uint32_t n = taking->count; n; n--) {
-        if (has_word(gpc_msg_at(x->unit->messages, i)->mask, x)) {
+        if (gpc_has_word(x, gpc_msg_at(x->unit->messages, i)->mask)) {
             return L1_REGISTERED_TAKEN;
         }
         i = gpc_msg_at(x->unit->messages, i)->next;
@@ -131,7 +125,7 @@ denovo_l1_alike(const gpc_step_t *x)
         return UINT32_MAX;
     }
     gpc_mask_t same = denovo_same_side(x, gpc_sb_held(x->unit, x->line)) & denovo_same_side(x, skip);
-    return of_core ? same : same & denovo_same_side(x, (gpc_mask_t) denovo_message(x->msg)->demanded);
+    return of_core ? same : same & denovo_same_side(x, (gpc_mask_t) gpc_demanded_message(x->msg)->demanded);
 }
 
 /* ---- actions: own accesses --------------------------------------------------------------------------------------- */
@@ -155,9 +149,7 @@ GPC_SHARED_ACTION(dn_act_reserve, "reserve a way, evicting its victim, or hold")
 static int
 ask(gpc_step_t *x, uint8_t type)
 {
-    gpc_msg_t *msg = gpc_new_message(x, type, gpc_home_of(x->unit, x->line));
-    msg->mask = x->mask;
-    return gpc_send(x, msg);
+    return gpc_send_mask(x, type, gpc_home_of(x->unit, x->line));
 }
 
 GPC_SHARED_ACTION(dn_act_read, "send READ; the request becomes pending")
@@ -171,13 +163,6 @@ GPC_SHARED_ACTION(dn_act_skip, "the answer must not overwrite these words")
 {
     denovo_l1_mshr(x)->skip |= x->mask;
     return GPC_OK;
-}
-
-GPC_SHARED_ACTION(dn_act_write, "write the registered words; the store is performed and complete")
-{
-    gpc_merge_words(gpc_line_words(x), x->msg->data, x->mask);
-    GPC_TRY(gpc_note_performed(x, x->message, 0));
-    return gpc_complete(x, x->message, NULL, true);
 }
 
 GPC_SHARED_ACTION(dn_act_register, "send REGISTER; the words of the store buffer count as sent")
@@ -208,12 +193,8 @@ GPC_SHARED_ACTION(dn_act_perform, "perform the synchronisation access on the reg
 /* An answer in flight may carry the words' older values: an L2 that recalls them would let it install these. */
 GPC_SHARED_ACTION(dn_act_run_syncs, "perform the pending synchronisation accesses in order; answers skip these words")
 {
-    gpc_index_t request;
     denovo_l1_mshr(x)->skip |= x->mask;
-    while ((request = gpc_take_words(x->unit, gpc_step_pending(x), x->mask)) != GPC_NONE) {
-        GPC_TRY(gpc_perform_and_complete(x, request, false));
-    }
-    return GPC_OK;
+    return gpc_act(words_act_perform_pending, x);
 }
 
 GPC_SHARED_ACTION(dn_act_write_back, "move the words to the write-back buffer, or hold; send WRITE_BACK; free the way")
@@ -225,10 +206,8 @@ GPC_SHARED_ACTION(dn_act_write_back, "move the words to the write-back buffer, o
     denovo_l1_unit(x->unit)->leaving++;
     mshr->leaving = x->mask;
     gpc_merge_words(mshr->words.word, gpc_line_words(x), x->mask);
-    gpc_msg_t *msg = gpc_new_message(x, DENOVO_WRITE_BACK, gpc_home_of(x->unit, x->line));
-    gpc_carry(x, msg, x->mask, gpc_line_words(x));
     gpc_count(x, writebacks);
-    GPC_TRY(gpc_send(x, msg));
+    GPC_TRY(gpc_send_words(x, DENOVO_WRITE_BACK, gpc_home_of(x->unit, x->line)));
     return gpc_release_way(x);
 }
 
@@ -271,21 +250,12 @@ complete_read(gpc_step_t *x, gpc_index_t request)
 
 GPC_SHARED_ACTION(dn_act_complete_reads, "complete the pending requests for these words")
 {
-    const gpc_sb_entry_t *entry = gpc_sb_find(x->unit, x->line);
     gpc_index_t request;
 
-    if (entry) {
-        gpc_merge_words(x->msg->data, entry->words.word, x->mask & (entry->fresh | entry->sent));
-    }
+    gpc_sb_overlay(x->unit, x->line, x->mask, x->msg->data);
     while ((request = gpc_take_words(x->unit, gpc_step_pending(x), x->mask)) != GPC_NONE) {
         GPC_TRY(complete_read(x, request));
     }
-    return GPC_OK;
-}
-
-GPC_SHARED_ACTION(dn_act_install, "write the answer's words into the line")
-{
-    gpc_merge_words(gpc_line_words(x), x->msg->data, x->mask);
     return GPC_OK;
 }
 
@@ -314,7 +284,7 @@ send_words(gpc_step_t *x, uint8_t type, gpc_mask_t mask, const uint32_t *words)
     gpc_msg_t *msg = gpc_new_message(x, type, x->msg->requester);
     gpc_carry(x, msg, mask, words);
     if (type == DENOVO_DATA) {
-        denovo_message(msg)->demanded = x->mask;
+        gpc_demanded_message(msg)->demanded = x->mask;
     }
     return gpc_send(x, msg);
 }
@@ -324,14 +294,6 @@ pass_on(gpc_step_t *x, const uint32_t *words)
 {
     gpc_count_own(x, DENOVO_COUNT_remote_takes);
     return send_words(x, x->cause == DENOVO_FORWARD_TAKE ? DENOVO_REGISTERED : DENOVO_REGISTERED_SYNC, x->mask, words);
-}
-
-static int
-give_back(gpc_step_t *x, const uint32_t *words)
-{
-    gpc_msg_t *msg = gpc_new_message(x, DENOVO_RECALLED, gpc_home_of(x->unit, x->line));
-    gpc_carry(x, msg, x->mask, words);
-    return gpc_send(x, msg);
 }
 
 gpc_mask_t
@@ -356,7 +318,7 @@ GPC_SHARED_ACTION(dn_act_grant, "send REGISTERED, or REGISTERED_SYNC with the wo
 
 GPC_SHARED_ACTION(dn_act_give_back, "send RECALLED with the words")
 {
-    return give_back(x, gpc_line_words(x));
+    return gpc_send_words(x, DENOVO_RECALLED, gpc_home_of(x->unit, x->line));
 }
 
 GPC_SHARED_ACTION(dn_act_serve_leaving, "send DATA from the write-back buffer")
@@ -372,9 +334,7 @@ GPC_SHARED_ACTION(dn_act_grant_leaving, "send REGISTERED or REGISTERED_SYNC from
 
 GPC_SHARED_ACTION(dn_act_give_back_none, "send RECALLED_NONE: the write-back is in flight")
 {
-    gpc_msg_t *msg = gpc_new_message(x, DENOVO_RECALLED_NONE, gpc_home_of(x->unit, x->line));
-    msg->mask = x->mask;
-    return gpc_send(x, msg);
+    return ask(x, DENOVO_RECALLED_NONE);
 }
 
 GPC_SHARED_ACTION(dn_act_bounce, "send READ back to the L2 for the reader: the words are here no more")

@@ -93,11 +93,8 @@ GPC_SHARED_ACTION(gpu_act_send_sync, "send SYNC_READ, SYNC_WRITE or ATOMIC; the 
 
 GPC_SHARED_ACTION(gpu_act_overlay, "overlay own words on the line that has returned")
 {
-    const gpc_sb_entry_t *entry = gpc_sb_find(x->unit, x->line);
     gpc_merge_words(x->msg->data, gpu_l1_mshr(x)->overlay.word, gpu_l1_mshr(x)->skip);
-    if (entry) {
-        gpc_merge_words(x->msg->data, entry->words.word, entry->fresh | entry->sent);
-    }
+    gpc_sb_overlay(x->unit, x->line, gpc_all_words(x->unit), x->msg->data);
     return GPC_OK;
 }
 
@@ -157,10 +154,7 @@ gpu_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uin
 {
     int status = gpc_host_read(units, line, mask, words);
     for (uint32_t i = 0; i < units->num_cores; i++) {
-        const gpc_sb_entry_t *entry = gpc_sb_find(units->cores[i], line);
-        if (entry) {
-            gpc_merge_words(words, entry->words.word, mask & (entry->fresh | entry->sent));
-        }
+        gpc_sb_overlay(units->cores[i], line, mask, words);
     }
     return status;
 }

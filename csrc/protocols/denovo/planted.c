@@ -23,7 +23,7 @@ GPC_ACTION(act_send_whole_line, "send every word of the line that the core has, 
         mask |= (gpc_mask_t) (states[word] != x->table->initial) << word;
     }
     gpc_carry(x, msg, mask, gpc_line_words(x));
-    denovo_message(msg)->demanded = x->mask;
+    gpc_demanded_message(msg)->demanded = x->mask;
     return gpc_send(x, msg);
 }
 
@@ -82,7 +82,7 @@ PLANTED(denovo) = {
     BUG("denovo-drf!acquire-drops-registered-words", "an acquire drops registered words", NULL,
         NEXT("L1", "R", "ACQUIRE", "I")),
     BUG("denovo-drf!crossed-write-back-lost", "the L2 forgets the words of a write-back that crosses its recall", NULL,
-        DROP("L2", "RC", "WRITE_BACK", "hold_words")),
+        DROP("L2", "RC", "WRITE_BACK", "take")),
     BUG("denovo-drf!l2-answers-for-owners", "the L2 answers a read of a registered word with the content of its slot",
         NULL, COPY("L2", "R", "READ", "V", "READ")),
     BUG("denovo-drf!owner-keeps-word", "an owner passes a word on and stays registered", NULL,
@@ -97,7 +97,7 @@ PLANTED(denovo) = {
     BUG("denovo-hrf!acquire-drops-registered-words", "an acquire drops registered words", NULL,
         NEXT("L1", "R", "ACQUIRE", "I")),
     BUG("denovo-hrf!crossed-write-back-lost", "the L2 forgets the words of a write-back that crosses its recall", NULL,
-        DROP("L2", "RC", "WRITE_BACK", "hold_words")),
+        DROP("L2", "RC", "WRITE_BACK", "take")),
     BUG("denovo-hrf!owner-keeps-word", "an owner passes a word on and stays registered", NULL,
         STAY("L1", "R", "FORWARD_TAKE")),
 
@@ -115,7 +115,7 @@ PLANTED(denovo) = {
     BUG("denovo-ro!acquire-drops-registered-words", "an acquire drops registered words", NULL,
         NEXT("L1", "R", "ACQUIRE", "I")),
     BUG("denovo-ro!crossed-write-back-lost", "the L2 forgets the words of a write-back that crosses its recall", NULL,
-        DROP("L2", "RC", "WRITE_BACK", "hold_words")),
+        DROP("L2", "RC", "WRITE_BACK", "take")),
     BUG("denovo-ro!owner-keeps-word", "an owner passes a word on and stays registered", NULL,
         STAY("L1", "R", "FORWARD_TAKE")),
     {0},
