@@ -140,7 +140,7 @@ typedef struct {
 #define GPC_MAX_TABLES 4
 #define GPC_MAX_ARRAYS 3
 #define GPC_MAX_PARTS 3
-#define GPC_MAX_VARIANTS 4
+#define GPC_MAX_VARIANTS 8
 
 typedef struct {
     const char *name; /* "L1", "L2", "EMU" */

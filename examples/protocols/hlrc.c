@@ -3,21 +3,22 @@
  * Paper    Alsop, Orr, Beckmann and Wood, Lazy Release Consistency for GPUs, MICRO 2016: abstract and first page, and
  *          the description of hLRC in LRM-GPU (HPCA 2026). Neither has a table.
  * Rules    Weak accesses are those of gpu-drf: an L1 keeps valid lines, and a store buffer that coalesces and writes
- *          through. A synchronisation access needs its words owned by the L1, where it is performed. If they are, it has
- *          no other effect: nothing is flushed or dropped. If not, the L2, which is the registry, recalls them from
- *          their owner, which first flushes its store buffer, and then returns them; the requester drops its valid words
- *          when it becomes the owner. Other requests for the words wait meanwhile. An evicted variable is flushed for,
- *          and given back. Scopes have no meaning.
+ *          through. A synchronisation access needs its words owned by the L1, where it is performed. If they are, it
+ *          has no other effect: nothing is flushed or dropped. If not, the L2, which is the registry, recalls them from
+ *          their owner, which first flushes its store buffer, and then returns them; the requester drops its valid
+ *          words when it becomes the owner. Other requests for the words wait meanwhile. An evicted variable is flushed
+ *          for, and given back. Relaxed accesses are performed at the L2. Scopes have no meaning.
  * Inferred all states but Invalid, Valid, Owned; ownership by words, as in DeNovo; the words return by way of the L2.
  *          The owner returns a word once the stores that were in its buffer when the recall came are performed; until
- *          then its own synchronisation accesses to the word wait, and then ask for it again. A weak load of a word that
- *          another core owns recalls it like synchronisation. A weak store that is written through takes it from its
- *          owner at once, without a flush: it does not race, so the owner has synchronised, and flushed, since its last
- *          access; and flushes that wait for each other's write-throughs would be a deadlock. Of an owned line, the L1
- *          evicts only words for which nothing is left to be flushed; a request that finds no other victim drains the
- *          buffer.
- * Differs  relaxed atomics own their words too: LRM-GPU's hLRC performs them at the L2. Every order between cores is
- *          then the transfer of a variable, so fences have no parts of their own.
+ *          then its own synchronisation accesses to the word wait, and then ask for it again. A weak load, or a relaxed
+ *          access, of a word that another core owns recalls it like synchronisation; a relaxed access of its owner is
+ *          performed there. A weak store that is written through takes it from its owner at once, without a flush: it
+ *          does not race, so the owner has synchronised, and flushed, since its last access; and flushes that wait for
+ *          each other's write-throughs would be a deadlock. Of an owned line, the L1 evicts only words for which
+ *          nothing is left to be flushed; a request that finds no other victim drains the buffer. As relaxed accesses
+ *          move no variable, a fence, and the one that an sc access implies, flushes the buffer and drops valid words.
+ *          A release passes requests that wait for its word: a core that tests a lock with relaxed loads, and then asks
+ *          for it, would come before the release each time.
  * Options  sb_drain, sb_full, sb_entry, sb_entries: of the store buffer (controller/store_buffer.h).
  * Sizes    inferred: an 8-byte header, 8 bytes for a word mask, 4 bytes a word.
  */
@@ -29,7 +30,12 @@
     X(P, READ,      REQ, 0, 16, 0, false, "a load wants the masked words")                                             \
     X(P, WRITE,     WB,  1, 16, 4, false, "write-through of a store-buffer entry")                                     \
     X(P, OWN,       ATO, 0, 16, 0, false, "ownership of words for synchronisation")                                    \
+    X(P, RELAXED_LOAD, ATO, 0, 16, 0, false, "relaxed load, performed at the L2")                                      \
+    X(P, RELAXED_STORE, ATO, 0, 16, 4, false, "relaxed store, performed at the L2")                                    \
+    X(P, RELAXED_RMW, ATO, 0, 16, 0, false, "relaxed read-modify-writes with operands, performed at the L2")           \
     X(P, DATA,      LD,  2, 16, 4, false, "demanded words, and others of the line")                                    \
+    X(P, RELAXED_DATA, ATO, 2, 16, 4, false, "words of a relaxed load")                                                \
+    X(P, RELAXED_DONE, ATO, 2, 16, 0, false, "the relaxed store or read-modify-writes are performed; old values")      \
     X(P, WRITE_ACK, WB,  2, 16, 0, false, "the masked words of a write-through are performed")                         \
     X(P, OWNED,     ATO, 2, 16, 4, false, "ownership, with the words' values")                                         \
     X(P, RECALL,    ATO, 2, 16, 0, false, "the owner flushes its store buffer and returns the words")                  \
@@ -37,9 +43,6 @@
     X(P, RETURN,    ATO, 3, 16, 4, false, "owned words, which their core owns no more")
 /* clang-format on */
 GPC_MESSAGES(HLRC, HLRC_MESSAGES)
-
-#define HLRC_FIELDS(FIELD) FIELD(PLAIN, uint64_t, demanded) /* DATA: demanded words of its mask */
-GPC_METADATA(hlrc, message, HLRC_FIELDS)
 
 /* ---- L1: a table over words, one over store-buffer entries ------------------------------------------------------- */
 
@@ -57,10 +60,12 @@ GPC_METADATA(hlrc, message, HLRC_FIELDS)
     X(L1_LOAD_COMING, "load of a word that the answer to an outstanding read may bring")                               \
     X(L1_LOAD_BUFFERED, "load of a word in the store buffer")                                                          \
     X(L1_STORE, "store of a warp")                                                                                     \
-    X(L1_SYNC, "synchronisation access (any order but weak; read-modify-writes)")                                      \
+    X(L1_SYNC, "synchronisation access; relaxed access to a word that is owned, or will be")                           \
     X(L1_SYNC_BUFFERED, "the same, the word in the store buffer")                                                      \
     X(L1_SYNC_RECALLED, "the same, to an owned word whose recall waits for the flush")                                 \
-    X(L1_ACQUIRE, "ownership of some word is granted, or a kernel begins")                                             \
+    X(L1_RELAXED, "relaxed access to another word")                                                                    \
+    X(L1_RELAXED_DONE, "relaxed access performed at the L2")                                                           \
+    X(L1_ACQUIRE, "ownership of some word is granted, a fence ends, or a kernel begins")                               \
     X(L1_EVICT, "way chosen for replacement")                                                                          \
     X(L1_EVICT_DIRTY, "the same, of an owned word, while the store buffer has words")                                  \
     X(L1_DATA, "answer that this word waits for")                                                                      \
@@ -75,42 +80,19 @@ GPC_FSM(L1, L1_STATES, L1_EVENTS)
 
 #define L1_MSHR(FIELD) FIELD(PLAIN, uint8_t, poisoned) /* a drop came while the read was outstanding */
 GPC_METADATA(hlrc_l1, mshr, L1_MSHR)
-#define L1_LINE(FIELD) /* words' states only */
+#define L1_LINE(FIELD) FIELD(PLAIN, gpc_mask_t, recalled) /* owned words whose recall waits for the flush */
 GPC_METADATA(hlrc_l1, line, L1_LINE)
-#define L1_RECALLED(FIELD) FIELD(PLAIN, gpc_mask_t, words) /* owned words whose recall waits for the flush */
-GPC_METADATA(hlrc_recalled, entry, L1_RECALLED)
-
-enum { RECALLED_PART = GPC_SB_PART + 1 };
 
 #define L1_COUNTERS(X, P)                                                                                              \
-    X(P, sync_hits, "synchronisation accesses to owned words")                                                         \
+    X(P, sync_hits, "synchronisation and relaxed accesses to owned words")                                             \
     X(P, sync_misses, "synchronisation accesses that wait for ownership")                                              \
-    X(P, drops, "grants of ownership, at which valid words are dropped")                                               \
+    X(P, relaxed, "relaxed accesses sent to the L2")                                                                   \
+    X(P, drops, "drops of all valid words: at a grant of ownership, or a fence")                                       \
     X(P, flushes, "recalls that waited for a flush")                                                                   \
     X(P, returns, "owned words given back")
 GPC_COUNTS(L1_COUNT, L1_COUNTERS)
 
 /* ---- L1: classification of x->word ------------------------------------------------------------------------------- */
-
-static bool
-has_word(gpc_mask_t mask, const gpc_step_t *x)
-{
-    return (mask >> x->word & 1) != 0;
-}
-
-static gpc_part_t *
-recalled_part(const gpc_controller_t *unit)
-{
-    return (gpc_part_t *) &unit->parts[RECALLED_PART];
-}
-
-/* Words of the line whose recall waits for the flush; NULL: none. */
-static gpc_mask_t *
-recalled_words(const gpc_controller_t *unit, gpc_address_t line)
-{
-    gpc_index_t entry = gpc_part_find(recalled_part(unit), line);
-    return entry == GPC_NONE ? NULL : &((hlrc_recalled_entry_t *) gpc_part_fields(recalled_part(unit), entry))->words;
-}
 
 /* Whether a read of other words of the line is outstanding. */
 static bool
@@ -121,14 +103,25 @@ is_coming(const gpc_step_t *x)
            (gpc_mshr_words_in(mshrs, x->mshr, L1_RD + 1) | gpc_mshr_words_in(mshrs, x->mshr, L1_RX + 1));
 }
 
+/* What the core owns, or has asked to own, it accesses there, whatever the order. */
+static gpc_event_id_t
+classify_sync(const gpc_step_t *x)
+{
+    bool owned = x->state == L1_O || x->state == L1_OP || x->state == L1_OW;
+
+    if (x->way != GPC_NONE && gpc_has_word(x, hlrc_l1_line(x)->recalled)) {
+        return L1_SYNC_RECALLED;
+    }
+    return owned || x->msg->order > GPC_ORDER_RELAXED ? L1_SYNC : L1_RELAXED;
+}
+
 static gpc_event_id_t
 classify_request(const gpc_step_t *x)
 {
-    bool buffered = has_word(gpc_sb_held(x->unit, x->line), x);
+    bool buffered = gpc_has_word(x, gpc_sb_held(x->unit, x->line));
 
     if (x->cause == GPC_MSG_ATOMIC || x->msg->order != GPC_ORDER_WEAK) {
-        const gpc_mask_t *recalled = recalled_words(x->unit, x->line);
-        return buffered ? L1_SYNC_BUFFERED : recalled && has_word(*recalled, x) ? L1_SYNC_RECALLED : L1_SYNC;
+        return buffered ? L1_SYNC_BUFFERED : classify_sync(x);
     }
     if (x->cause == GPC_MSG_STORE) {
         return L1_STORE;
@@ -152,7 +145,7 @@ l1_classify(const gpc_step_t *x)
         case GPC_MSG_EVICT:
             return x->state == L1_O && !flushed ? L1_EVICT_DIRTY : L1_EVICT;
         case HLRC_DATA:
-            if (has_word((gpc_mask_t) hlrc_message(x->msg)->demanded, x)) {
+            if (gpc_has_word(x, (gpc_mask_t) gpc_demanded_message(x->msg)->demanded)) {
                 return L1_DATA;
             }
             return x->state == L1_I && x->mshr != GPC_NONE && !hlrc_l1_mshr(x)->poisoned ? L1_EXTRA : L1_EXTRA_BARRED;
@@ -180,6 +173,7 @@ ask(gpc_step_t *x, uint8_t type)
 {
     gpc_msg_t *msg = gpc_new_message(x, type, gpc_home_of(x->unit, x->line));
     msg->mask = x->mask;
+    msg->requester = x->unit->node; /* the step may be that of another core's TAKE */
     return gpc_send(x, msg);
 }
 
@@ -197,14 +191,9 @@ GPC_ACTION(act_poison, "other words of the answer are not to be kept either")
     return GPC_OK;
 }
 
-/* The words of the store buffer are newer than those of an answer: an older write-through that the answer has not seen
- * is acknowledged after it. */
 GPC_ACTION(act_overlay, "overlay the store buffer's words on the answer")
 {
-    const gpc_sb_entry_t *entry = gpc_sb_find(x->unit, x->line);
-    if (entry) {
-        gpc_merge_words(x->msg->data, entry->words.word, x->mask & (entry->fresh | entry->sent));
-    }
+    gpc_sb_overlay(x->unit, x->line, x->mask, x->msg->data);
     return GPC_OK;
 }
 
@@ -215,19 +204,6 @@ GPC_ACTION(act_complete_reads, "complete the pending loads of these words")
         GPC_TRY(gpc_complete(x, request, x->msg->data, false));
     }
     return GPC_OK;
-}
-
-GPC_ACTION(act_install, "write the answer's words into the line")
-{
-    gpc_merge_words(gpc_line_words(x), x->msg->data, x->mask);
-    return GPC_OK;
-}
-
-GPC_ACTION(act_write, "write the owned words; the store is performed and complete")
-{
-    gpc_merge_words(gpc_line_words(x), x->msg->data, x->mask);
-    GPC_TRY(gpc_note_performed(x, x->message, 0));
-    return gpc_complete(x, x->message, NULL, true);
 }
 
 GPC_ACTION(act_perform, "perform the synchronisation access on the owned words")
@@ -242,69 +218,83 @@ GPC_ACTION(act_await_ownership, "the synchronisation access becomes pending")
     return gpc_keep_pending(x);
 }
 
+GPC_ACTION(act_send_relaxed, "send RELAXED_LOAD, _STORE or _RMW; the access is kept until the answer")
+{
+    uint8_t type = x->cause == GPC_MSG_LOAD    ? HLRC_RELAXED_LOAD
+                   : x->cause == GPC_MSG_STORE ? HLRC_RELAXED_STORE
+                                               : HLRC_RELAXED_RMW;
+    gpc_count_own(x, L1_COUNT_relaxed);
+    x->msg->request = x->message; /* other words of the access may be in another state, and complete before */
+    x->kept = true;
+    return gpc_send(x, gpc_new_request(x, type));
+}
+
+GPC_ACTION(act_complete_relaxed, "complete the words of the access that the answer names")
+{
+    gpc_list_t access;
+    gpc_list_clear(&access);
+    gpc_list_push(&access, x->unit->messages, x->msg->request);
+    gpc_index_t part = gpc_take_words(x->unit, &access, x->mask);
+    if (part == GPC_NONE) {
+        return x->unit->failure->code;
+    }
+    gpc_msg_at(x->unit->messages, part)->lanes = x->msg->lanes;
+    x->msg->lanes = GPC_NONE;
+    return gpc_complete(x, part, x->msg->data, false);
+}
+
 GPC_ACTION(act_own, "send OWN")
 {
     return ask(x, HLRC_OWN);
 }
 
-GPC_ACTION(act_drop, "drop every valid word of the core")
+/* The acquire part of a fence, too. */
+static int
+drop(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
 {
-    gpc_count_own(x, L1_COUNT_drops);
-    return gpc_controller_flash(x->unit, 0, GPC_MSG_ACQUIRE, L1_ACQUIRE);
+    (void) warp, (void) scope;
+    l1->own_counters[L1_COUNT_drops]++;
+    return gpc_controller_flash(l1, 0, GPC_MSG_ACQUIRE, L1_ACQUIRE);
 }
 
-GPC_ACTION(act_run_syncs, "perform the pending synchronisation accesses in order")
+GPC_ACTION(act_drop, "drop every valid word of the core")
 {
-    gpc_index_t request;
-    while ((request = gpc_take_words(x->unit, gpc_step_pending(x), x->mask)) != GPC_NONE) {
-        GPC_TRY(gpc_perform_and_complete(x, request, false));
-    }
-    return GPC_OK;
+    return drop(x->unit, x->warp, x->scope);
 }
 
 GPC_ACTION(act_flush, "flush the store buffer; the recall waits")
 {
-    gpc_part_t *part = recalled_part(x->unit);
-
     gpc_count_own(x, L1_COUNT_flushes);
-    if (!recalled_words(x->unit, x->line)) {
-        hlrc_recalled_entry_t *entry = gpc_part_fields(part, gpc_part_take(part, x->line));
-        entry->words = GPC_NO_WORDS;
-    }
-    *recalled_words(x->unit, x->line) |= x->mask;
+    hlrc_l1_line(x)->recalled |= x->mask;
     return gpc_sb_flush(x->unit);
 }
 
 GPC_ACTION(act_give_back, "send RETURN with the words; no recall of theirs waits")
 {
-    gpc_msg_t *msg = gpc_new_message(x, HLRC_RETURN, gpc_home_of(x->unit, x->line));
-    gpc_mask_t *recalled = recalled_words(x->unit, x->line);
-
     gpc_count_own(x, L1_COUNT_returns);
-    gpc_carry(x, msg, x->mask, gpc_line_words(x));
-    if (recalled && (*recalled &= ~x->mask) == GPC_NO_WORDS) {
-        gpc_part_give(recalled_part(x->unit), gpc_part_find(recalled_part(x->unit), x->line));
-    }
-    return gpc_send(x, msg);
+    hlrc_l1_line(x)->recalled &= ~x->mask;
+    return gpc_send_words(x, HLRC_RETURN, gpc_home_of(x->unit, x->line));
 }
 
 /* The end of a flush: every recall that waits is answered. */
 static int
 flushed(gpc_controller_t *l1)
 {
-    const gpc_part_t *part = recalled_part(l1);
-    gpc_index_t entry;
+    const gpc_tags_t *tags = &l1->arrays[0];
     int status = GPC_OK;
 
-    while (status == GPC_OK && (entry = gpc_part_first(part)) != GPC_NONE) {
-        gpc_address_t line = gpc_part_line(part, entry);
-        status = gpc_controller_line(l1, 0, GPC_MSG_RELEASE, line, *recalled_words(l1, line), GPC_NONE);
+    for (gpc_index_t way = 0; way < tags->sets * tags->ways && status == GPC_OK; way++) {
+        gpc_mask_t recalled = gpc_tags_present(tags, way) ? hlrc_l1_line_at(l1, 0, way)->recalled : GPC_NO_WORDS;
+        if (recalled) {
+            status = gpc_controller_line(l1, 0, GPC_MSG_RELEASE, gpc_tags_line(tags, way), recalled, GPC_NONE);
+        }
     }
     return status;
 }
 
-/* ---- L1: the tables. Held requests wait for an answer, which the L2 always sends, for a recall that waits for a flush,
- * or for the store buffer; write-throughs wait for recalls that need no flush. --------------------------------------- */
+/* ---- L1: the tables. Held requests wait for an answer, which the L2 always sends, for a recall that waits for a
+ * flush, or for the store buffer; write-throughs wait for recalls that need no flush.
+ * --------------------------------------- */
 
 /* clang-format off */
 static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
@@ -315,9 +305,11 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_STORE] = GO(L1_I, sb_act_put, sb_act_complete), /* no way is allocated */
         [L1_SYNC] = GO(L1_OP, act_make_way, act_own, act_await_ownership),
         [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain),
+        [L1_RELAXED] = GO(L1_I, act_send_relaxed),
+        [L1_RELAXED_DONE] = GO(L1_I, act_complete_relaxed),
         [L1_ACQUIRE] = GO(L1_I),
         [L1_EVICT] = GO(L1_I),
-        [L1_EXTRA] = GO(L1_V, act_overlay, act_install),
+        [L1_EXTRA] = GO(L1_V, act_overlay, words_act_install),
         [L1_EXTRA_BARRED] = GO(L1_I),
         [L1_RECALL] = GO(L1_I), /* it has crossed the return */
         [L1_TAKE] = GO(L1_I),
@@ -327,13 +319,15 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_STORE] = GO(L1_V, sb_act_put, act_write_line, sb_act_complete),
         [L1_SYNC] = GO(L1_OP, act_make_way, act_own, act_await_ownership),
         [L1_SYNC_BUFFERED] = HOLD_QUEUE_AFTER(sb_act_drain),
+        [L1_RELAXED] = GO(L1_V, act_send_relaxed),
+        [L1_RELAXED_DONE] = GO(L1_I, act_complete_relaxed), /* the L2's word is newer */
         [L1_ACQUIRE] = GO(L1_I),
         [L1_EVICT] = GO(L1_I),
         [L1_EXTRA_BARRED] = GO(L1_V),
     },
     [L1_O] = { /* the store buffer has no owned words */
         [L1_LOAD] = GO(L1_O, act_hit),
-        [L1_STORE] = GO(L1_O, act_write),
+        [L1_STORE] = GO(L1_O, words_act_write),
         [L1_SYNC] = GO(L1_O, act_perform),
         [L1_SYNC_RECALLED] = GO(L1_OW, act_make_way, act_await_ownership),
         [L1_ACQUIRE] = GO(L1_O),
@@ -349,8 +343,10 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_STORE] = GO(L1_RD, sb_act_put, sb_act_complete),
         [L1_SYNC] = HOLD_LINE,
         [L1_SYNC_BUFFERED] = HOLD_LINE,
+        [L1_RELAXED] = GO(L1_RD, act_send_relaxed),
+        [L1_RELAXED_DONE] = GO(L1_RD, act_complete_relaxed),
         [L1_ACQUIRE] = GO(L1_RX, act_poison),
-        [L1_DATA] = GO(L1_V, act_overlay, act_complete_reads, act_install),
+        [L1_DATA] = GO(L1_V, act_overlay, act_complete_reads, words_act_install),
         [L1_EXTRA_BARRED] = GO(L1_RD), /* its own answer is coming */
         [L1_RECALL] = GO(L1_RD),
         [L1_TAKE] = GO(L1_RD),
@@ -361,6 +357,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_STORE] = GO(L1_RX, sb_act_put, sb_act_complete),
         [L1_SYNC] = HOLD_LINE,
         [L1_SYNC_BUFFERED] = HOLD_LINE,
+        [L1_RELAXED] = GO(L1_RX, act_send_relaxed),
+        [L1_RELAXED_DONE] = GO(L1_RX, act_complete_relaxed),
         [L1_ACQUIRE] = GO(L1_RX),
         [L1_DATA] = GO(L1_I, act_overlay, act_complete_reads),
         [L1_EXTRA_BARRED] = GO(L1_RX),
@@ -371,9 +369,10 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_LOAD] = HOLD_LINE,
         [L1_STORE] = HOLD_LINE,
         [L1_SYNC] = GO(L1_OP, act_await_ownership),
+        [L1_RELAXED_DONE] = GO(L1_OP, act_complete_relaxed),
         [L1_ACQUIRE] = GO(L1_OP),
         [L1_EXTRA_BARRED] = GO(L1_OP),
-        [L1_OWNED] = GO(L1_O, act_drop, act_install, act_run_syncs),
+        [L1_OWNED] = GO(L1_O, act_drop, words_act_install, words_act_perform_pending),
         [L1_RECALL] = GO(L1_OP),
         [L1_TAKE] = GO(L1_OP),
     },
@@ -390,7 +389,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 
 static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_WORDS, L1, l1_table, l1_classify),
                                .causes = {ON(GPC_MSG_ACQUIRE, L1_ACQUIRE), ON(GPC_MSG_KERNEL_BEGIN, L1_ACQUIRE),
-                                          ON(GPC_MSG_RELEASE, L1_FLUSHED), ON_SAME(HLRC, L1, OWNED, TAKE)},
+                                          ON(GPC_MSG_RELEASE, L1_FLUSHED), ON_SAME(HLRC, L1, OWNED, TAKE, RELAXED_DONE),
+                                          ON(HLRC_RELAXED_DATA, L1_RELAXED_DONE)},
                                .data_states = 1u << L1_V | 1u << L1_O | 1u << L1_OW};
 
 /* The L2 acknowledges the words of a write-through apart if other cores own some of them. */
@@ -418,21 +418,12 @@ static const gpc_patch_t sb_patches[] = {
 static const gpc_table_t store_buffer = {
     GPC_PATCHED_TABLE("L1.store_buffer", OVER_ENTRIES, SB, "gpu-drf", gpc_sb_write_through, sb_patches, sb_classify)};
 
-/* Of every line of the L1 at most one recall waits. */
-static uint32_t
-recalled_capacity(const gpc_machine_t *machine, const int64_t *options)
-{
-    (void) options;
-    return machine->l1_bytes / machine->line_bytes;
-}
-
 static const gpc_controller_type_t hlrc_l1 = {
     .name = "L1",
     .position = GPC_AT_CORE,
     .tables = {&l1, &store_buffer},
     .arrays = {{.name = "tags", .line = hlrc_l1_line_described, .has_data = true}},
-    .parts = {{GPC_SB_PART_INFO, .writes = HLRC_WRITE, .written = HLRC_WRITE_ACK, .flushed = flushed},
-              {.name = "recalled", .entry = hlrc_recalled_entry_described, .capacity = recalled_capacity}},
+    .parts = {{GPC_SB_PART_INFO, .writes = HLRC_WRITE, .written = HLRC_WRITE_ACK, .flushed = flushed}},
     .mshr = hlrc_l1_mshr_described,
     .unit = gpc_sb_unit_described,
     .warp = gpc_sb_warp_described,
@@ -457,6 +448,8 @@ static const gpc_controller_type_t hlrc_l1 = {
     X(L2_WRITE, "write-through")                                                                                       \
     X(L2_WRITE_PAST, "write-through to a line for which no way is free without a recall, or no MSHR")                  \
     X(L2_OWN, "request for ownership")                                                                                 \
+    X(L2_OWN_RELEASE, "the same, for a release that passes what waits for the word")                                  \
+    X(L2_RELAXED, "relaxed access")                                                                                    \
     X(L2_RETURN, "words from their owner")                                                                             \
     X(L2_FILL, "line from memory")                                                                                     \
     X(L2_EVICT_CLEAN, "way chosen for replacement; no word is owned, memory is up to date")                            \
@@ -465,42 +458,12 @@ static const gpc_controller_type_t hlrc_l1 = {
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
-typedef struct {
-    gpc_node_t node[GPC_MAX_LINE_WORDS];
-} hlrc_owners_t;
-
-#define L2_LINE(FIELD)                                                                                                 \
-    FIELD(PLAIN, gpc_mask_t, dirty)      /* words that memory does not have */                                         \
-    FIELD(NODES, hlrc_owners_t, owner)   /* of owned words */
-GPC_METADATA(hlrc_l2, line, L2_LINE)
-#define L2_MSHR(FIELD) FIELD(PLAIN, uint8_t, fetches) /* memory's answer is outstanding */
-GPC_METADATA(hlrc_l2, mshr, L2_MSHR)
+GPC_REGISTRY_STATES(L2_NP, L2_V, L2_O);
 
 #define L2_COUNTERS(X, P)                                                                                              \
     X(P, recalls, "words recalled from their owners, which flush first")                                               \
     X(P, takes, "words recalled from their owners for write-throughs")
 GPC_COUNTS(L2_COUNT, L2_COUNTERS)
-
-/* Words of the line in one of the states; *way: of the line. */
-static gpc_mask_t
-words_in(const gpc_controller_t *unit, gpc_address_t line, uint32_t states, gpc_index_t *way)
-{
-    uint8_t state[GPC_MAX_LINE_WORDS];
-    gpc_mask_t words = GPC_NO_WORDS;
-
-    if (gpc_word_states_at(unit, line, state, way)) {
-        for (gpc_mask_t left = gpc_all_words(unit); left; left &= left - 1) {
-            words |= gpc_is_among(states, state[__builtin_ctz(left)]) ? left & -left : GPC_NO_WORDS;
-        }
-    }
-    return words;
-}
-
-static bool
-has_owned(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
-{
-    return gpc_tags_words_in(&unit->arrays[array], way, L2_O) != GPC_NO_WORDS;
-}
 
 /* Whether a write-through may allocate its line without waiting for other requests, or for a recall: these may wait for
  * a flush, which may wait for the write-through. Words that are owned leave last. */
@@ -511,34 +474,46 @@ may_allocate(const gpc_step_t *x)
     gpc_index_t first = (gpc_index_t) (gpc_tags_set_of(tags, x->line) * tags->ways);
 
     for (gpc_index_t way = first; way < first + tags->ways; way++) {
-        if (!gpc_tags_present(tags, way) || (tags->tags[way].mshr == GPC_NONE && !has_owned(x->unit, 0, way))) {
+        if (!gpc_tags_present(tags, way) ||
+            (tags->tags[way].mshr == GPC_NONE && !gpc_has_owned_words(x->unit, 0, way))) {
             return gpc_mshr_room(&x->unit->mshrs) > 1 && gpc_can_reserve_way(x);
         }
     }
     return false;
 }
 
+/* A release passes the requests that wait for the word, but for the one that recalls it, and not if that is a release:
+ * requests and releases alternate. */
+static bool
+may_pass(const gpc_step_t *x)
+{
+    uint32_t before = 0;
+    GPC_FOR_PENDING(x, pending)
+    {
+        before += (pending->mask >> x->word & 1) ? 1 + (pending->order == GPC_ORDER_RELEASE) : 0;
+    }
+    return before < 2;
+}
+
 static gpc_event_id_t
 l2_classify(const gpc_step_t *x)
 {
+    if (x->cause == HLRC_OWN) {
+        bool passes = x->state == L2_OR && x->msg->order == GPC_ORDER_RELEASE && may_pass(x);
+        return passes ? L2_OWN_RELEASE : L2_OWN;
+    }
     if (x->cause == HLRC_WRITE) {
         bool past = x->state == L2_NP && x->mshr == GPC_NONE && !may_allocate(x);
         return past ? L2_WRITE_PAST : L2_WRITE;
     }
-    if (x->cause != GPC_MSG_EVICT) {
-        return GPC_NO_EVENT;
-    }
-    return has_owned(x->unit, x->array, x->way) ? L2_EVICT_OWNED
-           : hlrc_l2_line(x)->dirty             ? L2_EVICT_DIRTY
-                                                : L2_EVICT_CLEAN;
+    return x->cause == GPC_MSG_EVICT ? gpc_event_of_eviction(x, L2_EVICT_CLEAN) : GPC_NO_EVENT;
 }
 
-/* Nothing that is classified differs between words of a state. */
+/* Of words of a state only requests that wait for them differ. */
 static gpc_mask_t
 l2_alike(const gpc_step_t *x)
 {
-    (void) x;
-    return UINT32_MAX;
+    return x->state == L2_OR && x->cause == HLRC_OWN ? x->mask : UINT32_MAX;
 }
 
 /* Of the transactions that a bank has beyond the machine's MSHRs, a victim's recall takes one; the last one is left to
@@ -563,39 +538,9 @@ GPC_ACTION(act_allocate, "reserve a way, or hold; hold if this takes the last MS
     return status ? status : gpc_reserve_way(x);
 }
 
-GPC_ACTION(act_fetch_once, "fetch the line, once; the request is pending until memory answers")
-{
-    int status = GPC_OK;
-    gpc_count_miss(x);
-    if (!hlrc_l2_mshr(x)->fetches) {
-        hlrc_l2_mshr(x)->fetches = 1;
-        status = gpc_fetch(x);
-    }
-    GPC_TRY(status);
-    return gpc_keep_pending(x);
-}
-
-GPC_ACTION(act_fill_words, "write memory's words into the line")
-{
-    gpc_merge_words(gpc_line_words(x), x->msg->data, x->mask);
-    return GPC_OK;
-}
-
 GPC_ACTION(act_send_data, "send DATA: the demanded words and the line's others that no core owns")
 {
-    gpc_index_t way;
-    gpc_msg_t *msg = gpc_new_message(x, HLRC_DATA, x->msg->source);
-    gpc_carry(x, msg, x->mask | words_in(x->unit, x->line, 1u << L2_V, &way), gpc_line_words(x));
-    hlrc_message(msg)->demanded = x->mask;
-    gpc_count_hit(x);
-    return gpc_send(x, msg);
-}
-
-GPC_ACTION(act_take_words, "write the words into the line")
-{
-    gpc_merge_words(gpc_line_words(x), x->msg->data, x->mask);
-    hlrc_l2_line(x)->dirty |= x->mask;
-    return GPC_OK;
+    return gpc_send_demanded(x, HLRC_DATA);
 }
 
 GPC_ACTION(act_write_past, "write the words to memory")
@@ -606,69 +551,40 @@ GPC_ACTION(act_write_past, "write the words to memory")
 GPC_ACTION(act_acknowledge, "the stores are performed: send WRITE_ACK")
 {
     GPC_TRY(gpc_note_performed(x, x->message, 0));
-    gpc_msg_t *msg = gpc_new_message(x, HLRC_WRITE_ACK, x->msg->source);
+    return gpc_send_mask(x, HLRC_WRITE_ACK, x->msg->source);
+}
+
+GPC_ACTION(act_perform_relaxed, "perform the relaxed access, send RELAXED_DATA or RELAXED_DONE")
+{
+    bool loads = x->cause == HLRC_RELAXED_LOAD;
+
+    if (x->cause == HLRC_RELAXED_RMW) {
+        gpc_lane_list_t *lanes = gpc_lane_list_at(x->unit->lane_lists, x->msg->lanes);
+        gpc_registry_line(x)->dirty |= gpc_rmw_perform(lanes, gpc_line_words(x));
+    } else if (!loads) {
+        (void) gpc_act(registry_act_take, x);
+    }
+    GPC_TRY(loads ? GPC_OK : gpc_note_performed(x, x->message, 0));
+    gpc_msg_t *msg = gpc_new_answer(x, x->message, loads ? HLRC_RELAXED_DATA : HLRC_RELAXED_DONE);
     msg->mask = x->mask;
     return gpc_send(x, msg);
 }
 
-static void
-set_owner(gpc_step_t *x, gpc_node_t node)
-{
-    for (gpc_mask_t left = x->mask; left; left &= left - 1) {
-        hlrc_l2_line(x)->owner.node[__builtin_ctz(left)] = node;
-    }
-}
-
-GPC_ACTION(act_name_owner, "the requester is the words' owner")
-{
-    hlrc_l2_line(x)->dirty &= ~x->mask; /* until they return */
-    set_owner(x, x->msg->source);
-    return GPC_OK;
-}
-
-GPC_ACTION(act_name_none, "the words have no owner")
-{
-    set_owner(x, 0); /* equal lines are encoded alike */
-    return GPC_OK;
-}
-
 GPC_ACTION(act_grant, "send OWNED with the words")
 {
-    gpc_msg_t *msg = gpc_new_message(x, HLRC_OWNED, x->msg->source);
-    gpc_carry(x, msg, x->mask, gpc_line_words(x));
-    return gpc_send(x, msg);
-}
-
-/* One message a word, which the step combines. */
-static int
-to_owners(gpc_step_t *x, uint8_t type)
-{
-    int status = GPC_OK;
-    for (gpc_mask_t left = x->mask; left && status == GPC_OK; left &= left - 1) {
-        gpc_msg_t *msg = gpc_new_message(x, type, hlrc_l2_line(x)->owner.node[__builtin_ctz(left)]);
-        msg->mask = left & -left;
-        status = gpc_send(x, msg);
-    }
-    return status;
+    return gpc_send_words(x, HLRC_OWNED, x->msg->source);
 }
 
 GPC_ACTION(act_recall, "send RECALL to the owners")
 {
     gpc_count_own(x, L2_COUNT_recalls);
-    return to_owners(x, HLRC_RECALL);
+    return gpc_send_to_owners(x, HLRC_RECALL);
 }
 
 GPC_ACTION(act_take, "send TAKE to the owners")
 {
     gpc_count_own(x, L2_COUNT_takes);
-    return to_owners(x, HLRC_TAKE);
-}
-
-GPC_ACTION(act_write_memory, "write the dirty words to memory")
-{
-    gpc_mask_t dirty = hlrc_l2_line(x)->dirty;
-    hlrc_l2_line(x)->dirty = GPC_NO_WORDS;
-    return gpc_write_memory(x, dirty, gpc_line_words(x));
+    return gpc_send_to_owners(x, HLRC_TAKE);
 }
 
 /* ---- L2: the table. Held and pending requests wait for memory, or for an owner: both always answer. -------------- */
@@ -676,110 +592,67 @@ GPC_ACTION(act_write_memory, "write the dirty words to memory")
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_NP] = {
-        [L2_READ] = GO(L2_MF, act_allocate, act_fetch_once),
-        [L2_WRITE] = GO(L2_MF, act_reserve_way, act_fetch_once),
+        [L2_READ] = GO(L2_MF, act_allocate, registry_act_fetch),
+        [L2_WRITE] = GO(L2_MF, act_reserve_way, registry_act_fetch),
         [L2_WRITE_PAST] = GO(L2_NP, act_write_past, act_acknowledge),
-        [L2_OWN] = GO(L2_MF, act_allocate, act_fetch_once),
-        [L2_FILL] = GO(L2_V, act_fill_words), /* a word that no request has named */
+        [L2_OWN] = GO(L2_MF, act_allocate, registry_act_fetch),
+        [L2_RELAXED] = GO(L2_MF, act_allocate, registry_act_fetch),
+        [L2_FILL] = GO(L2_V, words_act_install), /* a word that no request has named */
     },
     [L2_V] = {
         [L2_READ] = GO(L2_V, act_send_data),
-        [L2_WRITE] = GO(L2_V, act_take_words, act_acknowledge),
-        [L2_OWN] = GO(L2_O, act_name_owner, act_grant),
+        [L2_WRITE] = GO(L2_V, registry_act_take, act_acknowledge),
+        [L2_OWN] = GO(L2_O, registry_act_name_owner, act_grant),
+        [L2_RELAXED] = GO(L2_V, act_perform_relaxed),
         [L2_EVICT_CLEAN] = GO(L2_NP),
-        [L2_EVICT_DIRTY] = GO(L2_NP, act_write_memory),
+        [L2_EVICT_DIRTY] = GO(L2_NP, registry_act_write_memory),
         [L2_EVICT_OWNED] = GO(L2_V), /* leaves with the recalled words */
     },
     [L2_O] = {
         [L2_READ] = GO(L2_OR, act_leave_room, act_recall, act_wait),
         [L2_WRITE] = GO(L2_OT, act_take, act_wait),
-        [L2_OWN] = GO(L2_OR, act_leave_room, act_recall, act_wait), /* its owner's too: RETURN is in flight, and it ignores the recall */
-        [L2_RETURN] = GO(L2_V, act_take_words, act_name_none),
+        /* its owner's too: RETURN is in flight, and it ignores the recall */
+        [L2_OWN] = GO(L2_OR, act_leave_room, act_recall, act_wait),
+        [L2_RELAXED] = GO(L2_OR, act_leave_room, act_recall, act_wait),
+        [L2_RETURN] = GO(L2_V, registry_act_take, registry_act_name_none),
         [L2_EVICT_OWNED] = GO(L2_OR, act_leave_room, act_recall),
     },
     [L2_MF] = {
         [L2_READ] = HOLD_LINE,
         [L2_WRITE] = HOLD_LINE,
         [L2_OWN] = HOLD_LINE,
-        [L2_FILL] = GO(L2_V, act_fill_words, act_replay),
+        [L2_RELAXED] = HOLD_LINE,
+        [L2_FILL] = GO(L2_V, words_act_install, act_replay),
     },
     [L2_OR] = {
         [L2_READ] = HOLD_LINE,
         [L2_WRITE] = GO(L2_OT, act_take, act_wait), /* the owner's flush may wait for it */
         [L2_OWN] = HOLD_LINE,
-        [L2_RETURN] = GO(L2_V, act_take_words, act_name_none, act_replay),
+        [L2_OWN_RELEASE] = GO(L2_OR, act_wait),
+        [L2_RELAXED] = HOLD_LINE,
+        [L2_RETURN] = GO(L2_V, registry_act_take, registry_act_name_none, act_replay),
     },
     [L2_OT] = {
         [L2_READ] = HOLD_LINE,
         [L2_WRITE] = HOLD_LINE,
         [L2_OWN] = HOLD_LINE,
-        [L2_RETURN] = GO(L2_V, act_take_words, act_name_none, act_replay),
+        [L2_RELAXED] = HOLD_LINE,
+        [L2_RETURN] = GO(L2_V, registry_act_take, registry_act_name_none, act_replay),
     },
 };
 /* clang-format on */
 
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_WORDS, L2, l2_table, l2_classify),
-                               .causes = {ON_SAME(HLRC, L2, READ, OWN, RETURN), ON(GPC_MSG_FILL, L2_FILL)},
+                               .causes = {ON_SAME(HLRC, L2, READ, RETURN), ON(HLRC_RELAXED_LOAD, L2_RELAXED),
+                                          ON(HLRC_RELAXED_STORE, L2_RELAXED), ON(HLRC_RELAXED_RMW, L2_RELAXED),
+                                          ON(GPC_MSG_FILL, L2_FILL)},
                                .alike = l2_alike, .data_states = 1u << L2_V};
 
-static uint32_t
-rank(const gpc_controller_t *unit, uint8_t array, gpc_index_t way)
-{
-    return has_owned(unit, array, way); /* evicted last */
-}
+static const gpc_controller_type_t hlrc_l2 = {GPC_REGISTRY_TYPE(l2), .mshrs = l2_mshrs, .counters = L2_COUNT_info};
 
-static const gpc_controller_type_t hlrc_l2 = {
-    .name = "L2",
-    .position = GPC_AT_BANK,
-    .tables = {&l2},
-    .arrays = {{.name = "tags", .line = hlrc_l2_line_described, .has_data = true}},
-    .mshr = hlrc_l2_mshr_described,
-    .mshrs = l2_mshrs,
-    .counters = L2_COUNT_info,
-    .victim_rank = rank,
-};
-
-/* ---- the host, and monitors: a word's newest value is at its owner, else in a store buffer, else at the bank ----- */
+/* ---- what monitors check ----------------------------------------------------------------------------------------- */
 
 enum { L1_OWNED_STATES = 1u << L1_O | 1u << L1_OW, L2_OWN_STATES = 1u << L2_V };
-
-static int
-host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, uint32_t *words)
-{
-    gpc_index_t way;
-    gpc_mask_t here = mask & words_in(units->bank, line, L2_OWN_STATES, &way);
-
-    if (here) {
-        gpc_merge_words(words, gpc_tags_words(&units->bank->arrays[0], way), here);
-    }
-    for (uint32_t i = 0; i < units->num_cores; i++) {
-        const gpc_controller_t *core = units->cores[i];
-        const gpc_sb_entry_t *entry = gpc_sb_find(core, line);
-        gpc_mask_t owned = mask & words_in(core, line, L1_OWNED_STATES, &way);
-        if (owned) {
-            gpc_merge_words(words, gpc_tags_words(&core->arrays[0], way), owned);
-        }
-        if (entry) { /* of an aborted launch */
-            gpc_merge_words(words, entry->words.word, mask & (entry->fresh | entry->sent));
-        }
-    }
-    return GPC_OK;
-}
-
-/* Valid copies are dropped when the next kernel begins. */
-static int
-host_write(const gpc_units_t *units, gpc_address_t line, gpc_mask_t mask, const uint32_t *words)
-{
-    for (uint32_t i = 0; i < units->num_cores; i++) {
-        gpc_controller_t *core = units->cores[i];
-        gpc_index_t way;
-        gpc_mask_t owned = mask & words_in(core, line, L1_OWNED_STATES, &way);
-        if (owned) {
-            gpc_merge_words(gpc_tags_words(&core->arrays[0], way), words, owned);
-        }
-    }
-    return gpc_host_write(units, line, mask, words);
-}
 
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
                                       .readable = 1u << L1_V | 1u << L1_O,
@@ -787,36 +660,39 @@ static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,
                                       .owners = L1_OWNED_STATES,
                                       .bank_words = L2_OWN_STATES};
 
+/* Whether the bank names the core as the owner of these words. */
+static bool
+is_named(const gpc_controller_t *bank, gpc_address_t line, const gpc_controller_t *core, gpc_mask_t words)
+{
+    gpc_index_t way = words ? gpc_tags_find(&bank->arrays[0], line) : GPC_NONE;
+    bool named = way != GPC_NONE || !words;
+
+    for (; words && named; words &= words - 1) {
+        named = gpc_registry_line_at(bank, 0, way)->owner.node[__builtin_ctz(words)] == core->node;
+    }
+    return named;
+}
+
 static int
 monitor(const gpc_units_t *units, gpc_address_t line)
 {
     gpc_index_t way;
-    gpc_mask_t there = words_in(units->bank, line, L2_OWN_STATES, &way), others = GPC_NO_WORDS;
+    int status = gpc_monitor_words(units, line);
 
-    for (uint32_t i = 0; i < units->num_cores; i++) {
+    for (uint32_t i = 0; i < units->num_cores && status == GPC_OK; i++) {
         gpc_controller_t *core = units->cores[i];
-        const gpc_mask_t *recalled = recalled_words(core, line);
-        gpc_mask_t owned = words_in(core, line, L1_OWNED_STATES, &way);
-        if (owned & others) {
-            return gpc_violated(core, line, "a synchronisation variable has at most one owner",
-                                "L1 %u and another one own words 0x%x", i, owned & others);
+        gpc_mask_t owned = gpc_words_at(core, line, L1_OWNED_STATES, &way);
+        gpc_mask_t recalled = way == GPC_NONE ? GPC_NO_WORDS : hlrc_l1_line_at(core, 0, way)->recalled;
+        if (!is_named(units->bank, line, core, owned)) {
+            return gpc_violated(core, line, "the registry names the owner", "L1 %u owns words 0x%x", i, owned);
         }
-        if (owned & there) {
-            return gpc_violated(core, line, "a word is at the L2 or at its owner", "L1 %u owns words 0x%x of the bank",
-                                i, owned & there);
+        if (recalled && (recalled & ~owned || !gpc_sb_flushes(core))) {
+            status = gpc_violated(core, line, "a recall waits at the owner, for a flush",
+                                  "of the recalled words 0x%x L1 %u owns 0x%x; it flushes: %d", recalled, i, owned,
+                                  gpc_sb_flushes(core));
         }
-        if (owned & gpc_sb_held(core, line)) {
-            return gpc_violated(core, line, "no owned word is in the store buffer", "L1 %u owns words 0x%x in it", i,
-                                owned & gpc_sb_held(core, line));
-        }
-        if (recalled && (*recalled & ~owned || !gpc_sb_flushes(core))) {
-            return gpc_violated(core, line, "a recall waits at the owner, for a flush",
-                                "of the recalled words 0x%x L1 %u owns 0x%x; it flushes: %d", *recalled, i, owned,
-                                gpc_sb_flushes(core));
-        }
-        others |= owned;
     }
-    return GPC_OK;
+    return status;
 }
 
 /* Cells that the random tester, whose programs have no races, does not enter; the explorer does. */
@@ -836,29 +712,28 @@ static const gpc_protocol_t hlrc = {
     .standard_rule = GPC_RULE_DRF,
     .controllers = {&hlrc_l1, &hlrc_l2},
     GPC_MESSAGES_OF(HLRC),
-    .message = hlrc_message_described,
+    .message = gpc_demanded_message_described,
     /* A grant does not pass an older recall, nor an acknowledgement an older answer. Requests wait for returns, returns
      * for write-throughs, write-throughs for words that their owner returns at once. */
     .networks = {{.name = "request", .requests = true},
                  {.name = "write", .requests = true},
                  {.name = "response", .ordered = true},
                  {.name = "return"}},
-    .order = {.same_word = true, .keeps_own = true},
+    .order = {.release = gpc_sb_release,
+              .exit = gpc_sb_exit,
+              .acquire = drop,
+              .fences_only = true,
+              .same_word = true,
+              .keeps_own = true},
     .options = {GPC_SB_OPTIONS},
     .check = gpc_sb_check,
     .declared = {.weak_outcomes = "SB MP LB",
                  .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
                  .uncovered = {RACES("L1", "RD RX", "LOAD_BUFFERED STORE SYNC_BUFFERED TAKE"),
-                               RACES("L1", "OP OW", "STORE TAKE"),
-                               RACES("L2", "MF", "WRITE"),
-                               RACES("L2", "OT", "READ OWN"),
-                               {.table = "L2",
-                                .states = "OR",
-                                .events = "WRITE",
-                                .reason = "a race, or the L2 evicts the line of an owned word while another core's "
-                                          "write-through to the word is in flight, which is rare"}}},
-    .host_read = host_read,
-    .host_write = host_write,
+                               RACES("L1", "OP OW", "STORE TAKE"), RACES("L2", "MF", "WRITE"),
+                               RACES("L2", "OT", "READ OWN RELAXED")}},
+    .host_read = gpc_host_read_words,
+    .host_write = gpc_host_write_words,
     .watched = &watched,
     .monitor = monitor,
 };

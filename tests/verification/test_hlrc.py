@@ -22,15 +22,33 @@ PLANTED = {
         "0: st.release y 1; st z 1; st x 1; st.release y 2 | 1: ld.relaxed y; await y 2; ld x",
         "memory model",
     ),
-    "two_owners": ("0: add x 1 | 1: add x 1", "at most one owner"),
+    "two_owners": ("0: add.acq_rel x 1 | 1: add.acq_rel x 1", "names the owner"),
     "write_beside": (
-        "0: add x 1; st.release y 1; await z 1; ld x | 1: await y 1; st x 2; st.release z 1",
+        "0: add.acq_rel x 1; st.release y 1; await z 1; ld x | 1: await y 1; st x 2; st.release z 1",
         "memory model",
     ),
     "write_waits": (
-        "0: add y 1; st x 1 | 1: add x 1; st y 1 | 2: add x 1 | 3: add y 1",
+        "0: add.acq_rel y 1; st x 1 | 1: add.acq_rel x 1; st y 1 | 2: add.acq_rel x 1 | 3: add.acq_rel y 1",
         "no move is possible",
     ),
+    "owner_misnamed": (
+        "0: add.acq_rel x 1; st y 1; add.acq_rel x 1 | 1: add.acq_rel x 1 | 2: st x 3",
+        "names the owner",
+    ),
+    "relaxed_kept": ("0: add x 1; ld x | 1: ld y", "memory model"),
+    "relaxed_beside": (
+        "0: st.release x 2; st.release y 1 | 1: await y 1; add x 1",
+        "memory model",
+    ),
+}
+
+
+#: Bugs in what a relaxed load and a fence order. The programs race, so their outcomes are compared.
+NEW_THEN_OLD = (1, 0, 1, 1)
+PASSED = {
+    "relaxed_takes": "0: st x 1; st.release y 1 | 1: ld.relaxed y; F; ld x",
+    "fence_keeps": "0: st x 1; F; st.relaxed y 1 | 1: ld.relaxed y; F; ld x",
+    "fence_leaves": "0: st x 1; F; st.relaxed y 1 | 1: ld.relaxed y; F; ld x",
 }
 
 
@@ -73,3 +91,17 @@ def test_exploration_finds_planted_bugs(bug):
     text, words = PLANTED[bug]
     assert not violations(str(HLRC), text)
     assert words in violations(f"{EXAMPLES / 'hlrc_planted.c'}[bug={bug}]", text)[0]
+
+
+@pytest.mark.parametrize("bug", PASSED)
+def test_relaxed_accesses_and_fences_pass_messages(bug):
+    program = replace(parse(PASSED[bug]), warm=True)
+
+    def outcomes(protocol):
+        found = explore(small_choice(protocol), program)
+        assert found["complete"]
+        assert not found["violations"]
+        return {tuple(outcome) for outcome in found["outcomes"]}
+
+    assert NEW_THEN_OLD not in outcomes(str(HLRC))
+    assert NEW_THEN_OLD in outcomes(f"{EXAMPLES / 'hlrc_planted.c'}[bug={bug}]")
