@@ -153,11 +153,13 @@ gpc_rmw_apply_words(uint8_t operation, uint8_t type, uint32_t width, uint32_t *w
 bool
 gpc_rmw_changes(const gpc_lane_list_t *lanes, uint32_t n)
 {
-    uint32_t width = lanes->width == 2 ? 2 : 1, first = n / width * width, words[2];
-    memcpy(words, lanes->old + first, width * sizeof(*words));
-    gpc_rmw_apply_words(lanes->operation, lanes->type, width, words, lanes->operand + first,
-                        lanes->replacement + first);
-    return words[n - first] != lanes->old[n];
+    uint32_t old = lanes->old[n], first = n & ~1u, words[2];
+    if (lanes->width != 2) {
+        return gpc_rmw_apply(lanes->operation, lanes->type, old, lanes->operand[n], lanes->replacement[n]) != old;
+    }
+    memcpy(words, lanes->old + first, sizeof words);
+    gpc_rmw_apply_words(lanes->operation, lanes->type, 2, words, lanes->operand + first, lanes->replacement + first);
+    return words[n & 1] != old;
 }
 
 /* Of atomics of two words. */

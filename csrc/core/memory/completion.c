@@ -77,6 +77,18 @@ deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t
     }
 }
 
+__attribute__((noinline)) static void
+deliver_wide_atomic(const gpc_issue_t *x, const gpc_operand_t *to, const gpc_lane_list_t *list)
+{
+    for (uint32_t k = 0; k < 2; k++) {
+        gpc_operand_t part = gpc_operand_next(x, *to, k);
+        uint32_t *registers = gpc_vector_for_write(x, &part, 0);
+        for (uint32_t n = k; n < list->count; n += 2) {
+            registers[list->lane[n]] = list->old[n];
+        }
+    }
+}
+
 static void
 deliver_atomic(const gpc_issue_t *x, const gpc_core_access_t *access, const gpc_lane_list_t *list)
 {
@@ -88,12 +100,13 @@ deliver_atomic(const gpc_issue_t *x, const gpc_core_access_t *access, const gpc_
         gpc_uniforms(x)[to->number] = list->count ? list->old[list->count - 1] : gpc_uniforms(x)[to->number];
         return;
     }
-    for (uint32_t k = 0; k < access->width; k++) {
-        gpc_operand_t part = gpc_operand_next(x, *to, k);
-        uint32_t *registers = gpc_vector_for_write(x, &part, 0);
-        for (uint32_t n = k; n < list->count; n += access->width) {
-            registers[list->lane[n]] = list->old[n];
-        }
+    if (list->width == 2) {
+        deliver_wide_atomic(x, to, list);
+        return;
+    }
+    uint32_t *registers = gpc_vector_for_write(x, to, 0);
+    for (uint32_t n = 0; n < list->count; n++) {
+        registers[list->lane[n]] = list->old[n];
     }
 }
 
@@ -265,7 +278,7 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     }
     if (request->held != GPC_NONE) {
         bool completes = true;
-        int status = gpc_together_answered(&x, request, message, words, &completes);
+        int status = gpc_together_answered(self, core_index, message, words, &completes);
         if (status != GPC_OK || !completes) {
             return status;
         }

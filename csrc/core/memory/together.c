@@ -85,18 +85,19 @@ note_old(gpc_lane_list_t *list, gpc_mask_t mask, const uint32_t *words)
 /* The new words, as a request like the one that the message has answered, go before the queue, which may wait for this
  * line. */
 static int
-store_words(const gpc_issue_t *x, gpc_core_request_t *request, gpc_index_t message, gpc_mask_t written,
-            const uint32_t *words)
+store_words(gpc_cores_t *self, uint32_t index, gpc_index_t message, gpc_mask_t written, const uint32_t *words)
 {
-    gpc_cores_t *self = x->base->cores;
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, request->access);
+    gpc_core_t *core = &self->parts->cores[index];
+    gpc_core_request_t *request = gpc_request_at(self->parts, index, msg->access);
+    gpc_core_access_t *access = gpc_access_at(self->parts, index, request->access);
+    gpc_cycle_t now = self->hooks.now(self->hooks.world);
     gpc_msg_t store = {.type = GPC_MSG_STORE,
                        .order = msg->order,
                        .scope = msg->scope,
-                       .source = (gpc_node_t) x->base->index,
-                       .destination = (gpc_node_t) x->base->index,
-                       .requester = (gpc_node_t) x->base->index,
+                       .source = (gpc_node_t) index,
+                       .destination = (gpc_node_t) index,
+                       .requester = (gpc_node_t) index,
                        .warp = msg->warp,
                        .request = message,
                        .lanes = GPC_NONE,
@@ -104,7 +105,7 @@ store_words(const gpc_issue_t *x, gpc_core_request_t *request, gpc_index_t messa
                        .mask = written,
                        .network = GPC_MAX_NETWORKS,
                        .line = msg->line,
-                       .issued = x->now};
+                       .issued = now};
     memcpy(store.data, words, sizeof store.data);
     *msg = store;
     if (request->parked != GPC_NONE) {
@@ -113,37 +114,37 @@ store_words(const gpc_issue_t *x, gpc_core_request_t *request, gpc_index_t messa
     }
     request->name = message;
     request->missing = written;
-    gpc_list_push_front(&x->core->queue, self->messages, message);
-    x->core->queued += access->to_offer++ == 0;
-    if (self->parts->together.waits_for[x->base->index] != 0) {
+    gpc_list_push_front(&core->queue, self->messages, message);
+    core->queued += access->to_offer++ == 0;
+    if (self->parts->together.waits_for[index] != 0) {
         /* so does what the core has not been allowed to offer */
-        self->parts->together.waits_for[x->base->index] = 0;
-        x->core->held = false;
+        self->parts->together.waits_for[index] = 0;
+        core->held = false;
     }
-    return gpc_core_schedule(self, x->base->index, x->now);
+    return gpc_core_schedule(self, index, now);
 }
 
 /* Frees the message, which has answered some of the words; the one that names the request stays until it is
  * complete. */
 static void
-drop_part(const gpc_issue_t *x, gpc_core_request_t *request, gpc_index_t message)
+drop_part(const gpc_cores_t *self, gpc_core_request_t *request, gpc_index_t message)
 {
     if (request->name == message) {
         request->parked = message;
     } else {
-        gpc_pool_give(x->base->cores->messages, message);
+        gpc_pool_give(self->messages, message);
     }
 }
 
 __attribute__((noinline)) int /* rare */
-gpc_together_answered(const gpc_issue_t *x, gpc_core_request_t *request, gpc_index_t message, const uint32_t *words,
-                      bool *completes)
+gpc_together_answered(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words, bool *completes)
 {
-    gpc_msg_t *msg = gpc_msg_at(x->base->cores->messages, message);
+    gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    gpc_core_request_t *request = gpc_request_at(self->parts, core, msg->access);
     if (request->held == GPC_TOGETHER) {
-        return (request->missing & ~msg->mask) == 0 ? end(x->base->cores, msg->line) : GPC_OK;
+        return (request->missing & ~msg->mask) == 0 ? end(self, msg->line) : GPC_OK;
     }
-    gpc_lane_list_t *list = gpc_lane_list_at(x->base->cores->lane_lists, request->held);
+    gpc_lane_list_t *list = gpc_lane_list_at(self->lane_lists, request->held);
     bool loads = msg->type == GPC_MSG_LOAD;
     if (loads) {
         note_old(list, msg->mask, words);
@@ -151,7 +152,7 @@ gpc_together_answered(const gpc_issue_t *x, gpc_core_request_t *request, gpc_ind
     request->missing &= ~msg->mask;
     *completes = false;
     if (request->missing != 0) {
-        drop_part(x, request, message);
+        drop_part(self, request, message);
         return GPC_OK;
     }
     if (loads) {
@@ -161,11 +162,11 @@ gpc_together_answered(const gpc_issue_t *x, gpc_core_request_t *request, gpc_ind
         }
         gpc_mask_t written = gpc_rmw_perform(list, line);
         if (written != 0) {
-            return store_words(x, request, message, written, line);
+            return store_words(self, core, message, written, line);
         }
     }
     msg->lanes = request->held;
     request->missing = msg->mask;
     *completes = true;
-    return end(x->base->cores, msg->line);
+    return end(self, msg->line);
 }

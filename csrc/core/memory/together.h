@@ -25,7 +25,7 @@ bool gpc_together_may_offer(gpc_cores_t *self, uint32_t core, const gpc_core_req
 void gpc_together_not_taken(gpc_cores_t *self, uint32_t core, const gpc_core_request_t *request, const gpc_msg_t *msg);
 /* The L1 has answered words of the request. An atomic's message has its lane list with the old values when it completes
  * the request; !*completes: it does not, and is not the caller's any more. */
-GPC_MUST_CHECK int gpc_together_answered(const gpc_issue_t *x, gpc_core_request_t *request, gpc_index_t message,
-                                         const uint32_t *words, bool *completes);
+GPC_MUST_CHECK int gpc_together_answered(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words,
+                                         bool *completes);
 
 #endif
