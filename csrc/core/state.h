@@ -77,11 +77,10 @@ typedef struct {
     gpc_index_t parked;        /* its message, once completed while other words are missing; or GPC_NONE */
     gpc_index_t name;          /* index of the message that it was issued as */
     gpc_mask_t words, missing; /* requested words, and those not yet complete */
-    gpc_index_t held; /* core/memory/together.h: an atomic's lane list, GPC_TOGETHER: another access, GPC_NONE: none */
+    gpc_index_t held; /* a lane list: of core/memory/together.h, which has the missing words; GPC_NONE: it is none */
     gpc_lanes_t lanes;
 } gpc_core_request_t;
 
-#define GPC_TOGETHER (GPC_NONE - 1)
 #define GPC_TOGETHER_LOCKS 256u
 
 /* For lines of one hash: whether an access is between a core's L1 and its completion, or may only be that core's. */

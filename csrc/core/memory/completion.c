@@ -274,14 +274,9 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     gpc_issue_t x;
     gpc_issue_init(&x, self, core_index, access->warp, now);
     if (!access->live || access->remaining == 0 || (msg->mask & ~request->missing) != 0) {
-        return fail_twice(self, core_index, msg);
-    }
-    if (request->held != GPC_NONE) {
-        bool completes = true;
-        int status = gpc_together_answered(self, core_index, message, words, &completes);
-        if (status != GPC_OK || !completes) {
-            return status;
-        }
+        return access->live && request->held != GPC_NONE
+                   ? gpc_together_complete(self, core_index, message, words, now, delay)
+                   : fail_twice(self, core_index, msg);
     }
     bool done = deliver(&x, access, request, msg, words);
     if (msg->lanes != GPC_NONE) {

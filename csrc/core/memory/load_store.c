@@ -1,9 +1,5 @@
 /* load_store.c: the load-store unit of a core. A warp's load, store or atomic becomes an access; the coalescer makes
- * one request per distinct line; the requests wait in the load-store queue, a FIFO that offers one per cycle to the L1
- * port.
- *
- * The queue cannot deadlock: a warp waits for places that only older accesses occupy, and these need no further
- * place. */
+ * one request per distinct line; the requests wait in the load-store queue (queue.c). */
 #include "core/memory/load_store.h"
 
 #include <string.h>
@@ -157,6 +153,23 @@ typedef struct {
     const uint32_t *values[4], *replacement[2];
 } hand_over_t;
 
+static inline __attribute__((always_inline)) void
+add_entry(gpc_lane_list_t *list, uint32_t lane, uint32_t word, uint32_t operand, uint32_t replacement)
+{
+    uint32_t n = list->count++;
+    list->lane[n] = (uint8_t) lane;
+    list->word[n] = (uint8_t) word;
+    list->operand[n] = operand;
+    list->replacement[n] = replacement;
+    list->old[n] = 0;
+}
+
+__attribute__((noinline)) static void
+add_upper(gpc_lane_list_t *list, uint32_t lane, uint32_t word, const hand_over_t *from)
+{
+    add_entry(list, lane, word + 1, from->values[1][lane], from->replacement[1][lane]);
+}
+
 /* A lane's value; nothing of a load. */
 static inline __attribute__((always_inline)) void
 add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t lane, uint32_t word,
@@ -168,15 +181,10 @@ add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t 
         }
     } else if (d->access.kind == GPC_ACCESS_ATOMIC) {
         gpc_lane_list_t *list = gpc_lane_list_at(x->base->cores->lane_lists, msg->lanes);
-        uint32_t k = 0;
-        do {
-            uint32_t n = list->count++;
-            list->lane[n] = (uint8_t) lane;
-            list->word[n] = (uint8_t) (word + k);
-            list->operand[n] = from->values[k][lane];
-            list->replacement[n] = from->replacement[k][lane];
-            list->old[n] = 0;
-        } while (++k < d->width);
+        add_entry(list, lane, word, from->values[0][lane], from->replacement[0][lane]);
+        if (d->width == 2) {
+            add_upper(list, lane, word, from);
+        }
     }
 }
 
@@ -286,6 +294,15 @@ add_values(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_lan
     }
 }
 
+__attribute__((noinline)) static int
+begin_together(const gpc_issue_t *x, const coalescer_t *lines)
+{
+    for (uint32_t n = 0; n < lines->count; n++) {
+        GPC_TRY(gpc_together_begin(x, lines->requests[n], lines->messages[n]));
+    }
+    return GPC_OK;
+}
+
 /* Appends one request per distinct line to the core's queue; sets the access's number of requests and first line. */
 static int
 coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_address_t *addresses,
@@ -321,9 +338,9 @@ coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_ad
             gpc_narrow_finish_store(x->base->cores, lines.messages[n]);
         }
         note_words(x, d, lines.requests[n], lines.messages[n]);
-        if (gpc_is_together(x, d)) {
-            gpc_together_begin(lines.requests[n], lines.messages[n]);
-        }
+    }
+    if (gpc_is_together(x, d)) {
+        GPC_TRY(begin_together(x, &lines));
     }
     access->straight = access->one_word = false;
     access->remaining = access->to_offer = lines.count;
@@ -399,99 +416,4 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     gpc_core_set_destination(x, &d->destination, d->width, GPC_NEVER);
     gpc_order_issued(x->base->cores->order, x->base->index, x->warp_index, &d->access);
     return GPC_ISSUED;
-}
-
-/* ---- the load-store queue ---------------------------------------------------------------------------------------- */
-
-bool
-gpc_core_has_room(const gpc_cores_t *self, uint32_t core_index)
-{
-    const gpc_core_t *core = &self->parts->cores[core_index];
-    const gpc_pool_t *accesses = &self->parts->accesses[core_index];
-    return core->queued < self->machine->load_store_queue &&
-           core->in_flight + self->machine->lanes_per_warp <= self->machine->requests_per_core &&
-           accesses->state->in_use < accesses->capacity;
-}
-
-int
-gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core_index)
-{
-    gpc_core_t *core = &self->parts->cores[core_index];
-    if (core->waits_queue == 0 || !gpc_core_has_room(self, core_index)) {
-        return GPC_OK;
-    }
-    core->ready |= core->waits_queue;
-    core->waits_queue = 0;
-    return gpc_core_schedule(self, core_index, self->hooks.now(self->hooks.world));
-}
-
-/* The queue as it was before the message was taken from it, until gpc_cores_retry. */
-__attribute__((noinline)) static int
-put_back(const gpc_cores_t *self, gpc_core_t *core, const gpc_list_t *before, gpc_index_t next, gpc_index_t message)
-{
-    core->queue = *before;
-    gpc_msg_at(self->messages, message)->next = next;
-    core->held = true;
-    return GPC_OK;
-}
-
-int
-gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
-{
-    gpc_core_t *core = &self->parts->cores[core_index];
-    if (core->queue.count == 0 || core->held || core->port_used == now) {
-        return GPC_OK;
-    }
-    gpc_list_t before = core->queue;
-    gpc_index_t next = gpc_msg_at(self->messages, before.head)->next;
-    gpc_index_t i = gpc_list_pop(&core->queue, self->messages);
-    const gpc_core_request_t *request = gpc_request_at(self->parts, core_index, gpc_msg_at(self->messages, i)->access);
-    gpc_core_access_t *access = gpc_access_at(self->parts, core_index, request->access);
-    if (request->held != GPC_NONE &&
-        !gpc_together_may_offer(self, core_index, request, gpc_msg_at(self->messages, i))) {
-        return put_back(self, core, &before, next, i);
-    }
-    /* The L1 may complete the request immediately, which frees message and access. */
-    bool last = --access->to_offer == 0;
-    gpc_msg_at(self->messages, i)->received = now;
-    int status = GPC_OBSERVE(&self->tap, OFFERED, offered, core_index, gpc_msg_at(self->messages, i));
-    if (status == GPC_OK) {
-        status = self->hooks.offer(self->hooks.world, core_index, i);
-    }
-    if (status < 0) {
-        return status;
-    }
-    if (status == GPC_OFFER_HELD) {
-        access->to_offer++;
-        if (request->held != GPC_NONE) {
-            gpc_together_not_taken(self, core_index, request, gpc_msg_at(self->messages, i));
-        }
-        return put_back(self, core, &before, next, i);
-    }
-    core->port_used = now;
-    core->held = status == GPC_OFFER_LAST;
-    if (last) {
-        core->queued--;
-        return gpc_core_wake_queue_waiters(self, core_index);
-    }
-    return GPC_OK;
-}
-
-int
-gpc_cores_retry(gpc_cores_t *self, uint32_t core_index, bool at_edge)
-{
-    gpc_core_t *core = &self->parts->cores[core_index];
-    gpc_cycle_t now = self->hooks.now(self->hooks.world);
-    if (!core->held) {
-        return GPC_OK;
-    }
-    core->held = false;
-    if (core->in_cycle || !at_edge || core->port_used == now) {
-        return gpc_core_schedule(self, core_index, now);
-    }
-    int status = gpc_core_offer(self, core_index, now); /* as the core in this cycle would */
-    if (status == GPC_OK && core->queue.count != 0 && !core->held) {
-        status = gpc_core_schedule(self, core_index, now + 1);
-    }
-    return status;
 }

@@ -37,6 +37,7 @@ bool gpc_core_find_line(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_
                         gpc_one_line_t *out);
 /* load_store.c */
 GPC_MUST_CHECK int gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d);
+/* queue.c */
 bool gpc_core_has_room(const gpc_cores_t *self, uint32_t core); /* in the load-store queue, for one more instruction */
 /* Makes warps that wait for room in the queue ready if there is room. */
 GPC_MUST_CHECK int gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core);

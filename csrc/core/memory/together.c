@@ -11,18 +11,43 @@ lock_of(const gpc_cores_t *self, gpc_address_t line)
     return (uint32_t) (hash >> 32) % GPC_TOGETHER_LOCKS;
 }
 
-void
-gpc_together_begin(gpc_core_request_t *request, gpc_msg_t *msg)
+static gpc_lane_list_t *
+list_of(const gpc_cores_t *self, const gpc_core_request_t *request)
 {
-    request->held = msg->lanes == GPC_NONE ? GPC_TOGETHER : msg->lanes;
+    return gpc_lane_list_at(self->lane_lists, request->held);
+}
+
+/* The list's link has the words that are missing. An atomic's list has its lanes, another one's has none. */
+int
+gpc_together_begin(const gpc_issue_t *x, gpc_core_request_t *request, gpc_msg_t *msg)
+{
+    gpc_cores_t *self = x->base->cores;
+    request->held = msg->lanes;
     if (msg->lanes != GPC_NONE) {
         msg->lanes = GPC_NONE;
         msg->type = GPC_MSG_LOAD;
         msg->order = msg->order == GPC_ORDER_WEAK ? (uint8_t) GPC_ORDER_RELAXED : msg->order;
+    } else {
+        request->held = gpc_pool_take(self->lane_lists);
+        if (request->held == GPC_NONE) {
+            return gpc_fail(self->failure, GPC_ERROR_CAPACITY, "core %u: the pool of lane lists is empty",
+                            x->base->index);
+        }
+        list_of(self, request)->count = 0;
     }
+    list_of(self, request)->next = request->missing;
+    request->missing = GPC_NO_WORDS;
+    return GPC_OK;
 }
 
 /* ---- one at a time ----------------------------------------------------------------------------------------------- */
+
+/* Of an atomic: the store of the new words. */
+static bool
+is_second_part(const gpc_cores_t *self, const gpc_core_request_t *request, const gpc_msg_t *msg)
+{
+    return msg->type == GPC_MSG_STORE && list_of(self, request)->count != 0;
+}
 
 bool
 gpc_together_may_offer(gpc_cores_t *self, uint32_t core, const gpc_core_request_t *request, const gpc_msg_t *msg)
@@ -30,7 +55,7 @@ gpc_together_may_offer(gpc_cores_t *self, uint32_t core, const gpc_core_request_
     gpc_together_t *all = &self->parts->together;
     uint32_t number = lock_of(self, msg->line);
     gpc_together_lock_t *lock = &all->locks[number];
-    if (request->held != GPC_TOGETHER && msg->type == GPC_MSG_STORE) {
+    if (is_second_part(self, request, msg)) {
         return true; /* has begun */
     }
     if (lock->taken || (lock->kept && lock->core != core)) {
@@ -49,7 +74,7 @@ void
 gpc_together_not_taken(gpc_cores_t *self, uint32_t core, const gpc_core_request_t *request, const gpc_msg_t *msg)
 {
     gpc_together_lock_t *lock = &self->parts->together.locks[lock_of(self, msg->line)];
-    if (request->held == GPC_TOGETHER || msg->type != GPC_MSG_STORE) {
+    if (!is_second_part(self, request, msg)) {
         *lock = (gpc_together_lock_t){.kept = true, .core = (uint16_t) core};
     }
 }
@@ -113,7 +138,7 @@ store_words(gpc_cores_t *self, uint32_t index, gpc_index_t message, gpc_mask_t w
         request->parked = GPC_NONE;
     }
     request->name = message;
-    request->missing = written;
+    list_of(self, request)->next = written;
     gpc_list_push_front(&core->queue, self->messages, message);
     core->queued += access->to_offer++ == 0;
     if (self->parts->together.waits_for[index] != 0) {
@@ -136,37 +161,72 @@ drop_part(const gpc_cores_t *self, gpc_core_request_t *request, gpc_index_t mess
     }
 }
 
-__attribute__((noinline)) int /* rare */
-gpc_together_answered(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words, bool *completes)
+/* The words of a load or store, as of any other one. */
+static int
+complete_words(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words, gpc_cycle_t now,
+               gpc_cycle_t delay)
+{
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    gpc_core_request_t *request = gpc_request_at(self->parts, core, msg->access);
+    gpc_index_t held = request->held;
+    gpc_mask_t missing = list_of(self, request)->next, left = missing & ~msg->mask;
+    gpc_address_t line = msg->line;
+    request->missing = missing;
+    request->held = GPC_NONE;
+    if (left == GPC_NO_WORDS) {
+        gpc_pool_give(self->lane_lists, held);
+    }
+    GPC_TRY(gpc_cores_complete(self, core, message, words, now, delay));
+    if (left == GPC_NO_WORDS) {
+        return end(self, line);
+    }
+    request->held = held;
+    request->missing = GPC_NO_WORDS;
+    gpc_lane_list_at(self->lane_lists, held)->next = left;
+    return GPC_OK;
+}
+
+/* All words of an atomic have its new values, or need none: the message completes it with the old ones. */
+static int
+complete_atomic(gpc_cores_t *self, uint32_t core, gpc_index_t message, gpc_cycle_t now, gpc_cycle_t delay)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     gpc_core_request_t *request = gpc_request_at(self->parts, core, msg->access);
-    if (request->held == GPC_TOGETHER) {
-        return (request->missing & ~msg->mask) == 0 ? end(self, msg->line) : GPC_OK;
+    gpc_address_t line = msg->line;
+    msg->lanes = request->held;
+    request->held = GPC_NONE;
+    request->missing = msg->mask;
+    GPC_TRY(gpc_cores_complete(self, core, message, NULL, now, delay));
+    return end(self, line);
+}
+
+int
+gpc_together_complete(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words, gpc_cycle_t now,
+                      gpc_cycle_t delay)
+{
+    gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    gpc_core_request_t *request = gpc_request_at(self->parts, core, msg->access);
+    gpc_lane_list_t *list = list_of(self, request);
+    if (list->count == 0) {
+        return complete_words(self, core, message, words, now, delay);
     }
-    gpc_lane_list_t *list = gpc_lane_list_at(self->lane_lists, request->held);
-    bool loads = msg->type == GPC_MSG_LOAD;
-    if (loads) {
+    if (msg->type == GPC_MSG_LOAD) {
         note_old(list, msg->mask, words);
     }
-    request->missing &= ~msg->mask;
-    *completes = false;
-    if (request->missing != 0) {
+    list->next &= ~msg->mask;
+    if (list->next != GPC_NO_WORDS) {
         drop_part(self, request, message);
         return GPC_OK;
     }
-    if (loads) {
+    if (msg->type == GPC_MSG_LOAD) {
         uint32_t line[GPC_MAX_LINE_WORDS] = {0};
         for (uint32_t n = 0; n < list->count; n++) {
             line[list->word[n]] = list->old[n];
         }
         gpc_mask_t written = gpc_rmw_perform(list, line);
-        if (written != 0) {
+        if (written != GPC_NO_WORDS) {
             return store_words(self, core, message, written, line);
         }
     }
-    msg->lanes = request->held;
-    request->missing = msg->mask;
-    *completes = true;
-    return end(self, msg->line);
+    return complete_atomic(self, core, message, now, delay);
 }

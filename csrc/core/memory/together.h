@@ -18,14 +18,13 @@ gpc_is_together(const gpc_issue_t *x, const gpc_decoded_t *d)
 }
 
 /* Makes a request that has all of its lanes one of them. */
-void gpc_together_begin(gpc_core_request_t *request, gpc_msg_t *msg);
+GPC_MUST_CHECK int gpc_together_begin(const gpc_issue_t *x, gpc_core_request_t *request, gpc_msg_t *msg);
 /* Whether the core may offer the request; false: gpc_cores_retry follows. */
 bool gpc_together_may_offer(gpc_cores_t *self, uint32_t core, const gpc_core_request_t *request, const gpc_msg_t *msg);
 /* The L1 has not taken what the core was allowed to offer, and will be offered again. */
 void gpc_together_not_taken(gpc_cores_t *self, uint32_t core, const gpc_core_request_t *request, const gpc_msg_t *msg);
-/* The L1 has answered words of the request. An atomic's message has its lane list with the old values when it completes
- * the request; !*completes: it does not, and is not the caller's any more. */
-GPC_MUST_CHECK int gpc_together_answered(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words,
-                                         bool *completes);
+/* As gpc_cores_complete, which calls it for these requests: none of their words is missing there. */
+GPC_MUST_CHECK int gpc_together_complete(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words,
+                                         gpc_cycle_t now, gpc_cycle_t delay);
 
 #endif
