@@ -1,5 +1,9 @@
 /* load_store.c: the load-store unit of a core. A warp's load, store or atomic becomes an access; the coalescer makes
- * one request per distinct line; the requests wait in the load-store queue (queue.c). */
+ * one request per distinct line; the requests wait in the load-store queue, a FIFO that offers one per cycle to the L1
+ * port.
+ *
+ * The queue cannot deadlock: a warp waits for places that only older accesses occupy, and these need no further
+ * place. */
 #include "core/memory/load_store.h"
 
 #include <string.h>
@@ -416,4 +420,58 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
     gpc_core_set_destination(x, &d->destination, d->width, GPC_NEVER);
     gpc_order_issued(x->base->cores->order, x->base->index, x->warp_index, &d->access);
     return GPC_ISSUED;
+}
+
+/* ---- the load-store queue: see also queue.c ---------------------------------------------------------------------- */
+
+/* The queue as it was before the message was taken from it, until gpc_cores_retry. */
+__attribute__((noinline)) static int
+put_back(const gpc_cores_t *self, gpc_core_t *core, const gpc_list_t *before, gpc_index_t next, gpc_index_t message)
+{
+    core->queue = *before;
+    gpc_msg_at(self->messages, message)->next = next;
+    core->held = true;
+    return GPC_OK;
+}
+
+int
+gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    if (core->queue.count == 0 || core->held || core->port_used == now) {
+        return GPC_OK;
+    }
+    gpc_list_t before = core->queue;
+    gpc_index_t next = gpc_msg_at(self->messages, before.head)->next;
+    gpc_index_t i = gpc_list_pop(&core->queue, self->messages);
+    const gpc_core_request_t *request = gpc_request_at(self->parts, core_index, gpc_msg_at(self->messages, i)->access);
+    gpc_core_access_t *access = gpc_access_at(self->parts, core_index, request->access);
+    if (request->held != GPC_NONE &&
+        !gpc_together_may_offer(self, core_index, request, gpc_msg_at(self->messages, i))) {
+        return put_back(self, core, &before, next, i);
+    }
+    /* The L1 may complete the request immediately, which frees message and access. */
+    bool last = --access->to_offer == 0;
+    gpc_msg_at(self->messages, i)->received = now;
+    int status = GPC_OBSERVE(&self->tap, OFFERED, offered, core_index, gpc_msg_at(self->messages, i));
+    if (status == GPC_OK) {
+        status = self->hooks.offer(self->hooks.world, core_index, i);
+    }
+    if (status < 0) {
+        return status;
+    }
+    if (status == GPC_OFFER_HELD) {
+        access->to_offer++;
+        if (request->held != GPC_NONE) {
+            gpc_together_not_taken(self, core_index, request, gpc_msg_at(self->messages, i));
+        }
+        return put_back(self, core, &before, next, i);
+    }
+    core->port_used = now;
+    core->held = status == GPC_OFFER_LAST;
+    if (last) {
+        core->queued--;
+        return gpc_core_wake_queue_waiters(self, core_index);
+    }
+    return GPC_OK;
 }
