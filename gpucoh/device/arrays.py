@@ -13,9 +13,8 @@ from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.quoting import quoted, shortened
 from gpucoh.lang.types import Buffer2, Buffer3, ReadOnly2, ReadOnly3
 
-DTYPES = tuple(map(np.dtype, ("int32", "uint32", "float32", "int8", "uint8", "int16", "uint16")))
-#: Of arrays for CUDA kernels, only where they are named: by themselves they become 32 bits wide, or are refused.
-WIDE = tuple(map(np.dtype, ("int64", "uint64", "float64")))
+_NARROW = ("int32", "uint32", "float32", "int8", "uint8", "int16", "uint16")
+DTYPES = tuple(map(np.dtype, (*_NARROW, "int64", "uint64", "float64")))
 ALLOWED = ", ".join(dtype.name for dtype in DTYPES)
 LARGEST_ELEMENTS = 2**32
 _SERIALS = itertools.count()
@@ -56,20 +55,20 @@ class Owner(Protocol):
         ...
 
 
-def dtype_of(dtype: Any, is_named: bool = True) -> np.dtype[Any]:
-    """The NumPy dtype of a dtype or of a type of the kernel language; ``is_named``: not only that of given data.
+def dtype_of(dtype: Any) -> np.dtype[Any]:
+    """The NumPy dtype of a dtype or of a type of the kernel language.
 
     Raises
     ------
     ConfigError
-        If it is none of :data:`DTYPES`, nor of :data:`WIDE` if it is named.
+        If it is none of :data:`DTYPES`.
     """
     meant = getattr(dtype, "numpy", dtype)
     try:
         out: np.dtype[Any] = np.dtype(meant)
     except Exception:  # NumPy also asks the value, which may raise anything
         raise ConfigError(f"dtype {quoted(dtype)} is not one of {ALLOWED}") from None
-    if out not in DTYPES and not (is_named and out in WIDE):
+    if out not in DTYPES:
         raise ConfigError(
             f"dtype {out} is not one of {ALLOWED}; convert with .astype(np.{_near(out)})"
         )
@@ -116,11 +115,21 @@ def dtype_meant(data: Any, given: NDArray[Any]) -> np.dtype[Any] | None:
     """The dtype to which data of another one are converted that is not given; None: as it is, or refused.
 
     NumPy's widest types are those of data without a type of their own: int64 of whole numbers, bool of conditions.
-    float64 is one only in lists, for in an array it would lose digits.
+    float64 is one only in lists, for in an array it would lose digits: it is kept where a dtype says so.
+
+    Raises
+    ------
+    ConfigError
+        If it is a float64 array.
     """
     wide = {"int64": "int32", "bool": "int32", "uint64": "uint32"}.get(given.dtype.name)
     if wide is None and given.dtype == np.float64 and not isinstance(data, np.ndarray | np.generic):
         wide = "float32"
+    if wide is None and given.dtype == np.float64:
+        raise ConfigError(
+            f"dtype float64 is not one of {', '.join(_NARROW)}; convert with .astype(np.float32), "
+            "or give dtype=np.float64"
+        )
     return None if wide is None else np.dtype(wide)
 
 

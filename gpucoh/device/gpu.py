@@ -264,8 +264,7 @@ class GPU(Launching):
             become int32, uint64 becomes uint32; lists of Python numbers become int32 or, with a fraction, float32,
             rounded to nearest. A float64 array is refused, since it would lose digits: give a dtype.
         dtype : optional
-            Convert to this type first; conversion to integers truncates. int64, uint64 and float64, which CUDA kernels
-            take (:mod:`gpucoh.cuda`), are those of an array only where they are given here.
+            Convert to this type first, also to int64, uint64 or float64; conversion to integers truncates.
         name : str, optional
             What messages and profiles call the array; by default as the kernel's parameter.
 
@@ -280,7 +279,7 @@ class GPU(Launching):
         elif (meant := dtype_meant(data, given)) is not None:
             given = converted(given, meant)
         out = self._allocate(
-            shape_of(given.shape or (1,)), dtype_of(given.dtype, dtype is not None), name
+            shape_of(given.shape or (1,)), dtype_of(given.dtype), name
         )
         out[:] = given
         return out

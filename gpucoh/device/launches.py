@@ -56,10 +56,16 @@ def slots_of(
                 f"{where} must be an array of {parameter.type.numpy.name}, got one of {array.dtype.name}"
             )
         called = array.name or name
-        slots.append((array.address, array.size, parameter.readonly, called, parameter.type.bytes))
+        slots.append(_slot(array, parameter.readonly, called))
     if any(parameter.readonly for parameter in program.parameters):
         _check_aliases(program.name, slots)
     return slots
+
+
+def _slot(array: Array, readonly: bool, name: str) -> tuple[int, int, bool, str, int]:
+    """A buffer of the core; one of elements of 64 bits has twice as many words."""
+    bytes = min(array.dtype.itemsize, 4)
+    return array.address, array.nbytes // bytes, readonly, name, bytes
 
 
 def arrays_behind(
@@ -68,13 +74,11 @@ def arrays_behind(
     """The other arrays, which accesses by address may reach, as further buffers; messages name them."""
     given = {address for address, *_ in slots}
     others = {array.address: array for array in list(arrays) if not array._freed}
-    found = []
-    for address, array in sorted(others.items()):
-        element = min(4, array.dtype.itemsize)  # the core's elements are words at most
-        if address not in given:
-            name = array.name or f"array at {address:#x}"
-            found.append((address, array.nbytes // element, False, name, element))
-    return found
+    return [
+        _slot(array, False, array.name or f"array at {address:#x}")
+        for address, array in sorted(others.items())
+        if address not in given
+    ]
 
 
 def _check_aliases(kernel: str, slots: Sequence[tuple[int, int, bool, str, int]]) -> None:

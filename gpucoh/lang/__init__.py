@@ -6,6 +6,11 @@ Types
     f32; i32 and u32 do not mix without a conversion; only ``i32()`` and ``u32()`` convert f32 to an integer, which
     truncates, saturates, and makes 0 of NaN. Conversions between i32 and u32 keep the bits. Arrays may have elements of
     type ``i8 u8 i16 u16``: a load gives an i32, a store keeps the low bits of an i32 or u32.
+    ``i64 u64 f64`` have 64 bits, two words: arguments, variables, elements of buffers and of scratchpad arrays with a
+    size, arithmetic, comparisons, conversions, ``min max abs``, of f64 ``sqrt rsqrt fma floor ceil round trunc``, of
+    integers ``popcount clz``, and atomics on buffers (of f64 ``atomic_add``), performed at once. A number of fewer bits
+    becomes one of 64 by itself if all its values do (u32 becomes i64, not i32 u64), never the other way; f64 wins.
+    Indices, shuffles, votes of the warp, local arrays and ``print`` take words.
 Arithmetic
     Integers wrap. ``//`` and ``%`` floor as in Python; for integers ``x // 0`` and ``x % 0`` are 0, and the smallest
     i32 divided by -1 is itself; for f32 they equal NumPy's bit for bit. ``/`` gives f32. Shift counts are unsigned; a
@@ -116,12 +121,15 @@ from gpucoh.lang.types import (
     ReadOnly3,
     Scalar,
     f32,
+    f64,
     i8,
     i16,
     i32,
+    i64,
     u8,
     u16,
     u32,
+    u64,
 )
 
 # Literally, for type checkers and editors; a test compares the list with that of the intrinsics.
@@ -165,6 +173,7 @@ __all__ = [
     "device",
     "exp",
     "f32",
+    "f64",
     "fence",
     "ffs",
     "floor",
@@ -175,6 +184,7 @@ __all__ = [
     "i8",
     "i16",
     "i32",
+    "i64",
     "intrinsics",
     "kernel",
     "lane_id",
@@ -217,6 +227,7 @@ __all__ = [
     "u8",
     "u16",
     "u32",
+    "u64",
     "warp_id",
     "warp_size",
 ]

@@ -14,7 +14,7 @@ from gpucoh.lang.expressions import REFUSED_CALLS
 from gpucoh.lang.functions import Arguments, FunctionLowerer
 from gpucoh.lang.hints import SYNONYMS, hint, nearest
 from gpucoh.lang.ir import Constant, LocalArray, Operand
-from gpucoh.lang.types import F32, I32, U32, Element, Scalar, refusal
+from gpucoh.lang.types import F32, F64, I32, I64, U32, Element, Scalar, Wide, refusal
 from gpucoh.lang.values import (
     AnyValue,
     Array,
@@ -24,6 +24,7 @@ from gpucoh.lang.values import (
     SharedArray,
     TupleValue,
     Value,
+    WideValue,
     describe,
 )
 
@@ -53,7 +54,7 @@ class CallLowerer(FunctionLowerer):
         if not isinstance(target, PythonObject):
             self.fail(node, f"{describe(target)} cannot be called")
         function = target.value
-        if isinstance(function, Scalar):
+        if isinstance(function, (Scalar, Wide)):
             return self._conversion(function, node)
         if getattr(function, "is_gpucoh_device", False):
             self.function.needs_all_blocks |= function.needs_all_blocks
@@ -149,10 +150,14 @@ class CallLowerer(FunctionLowerer):
             self.fail(arguments["axis"], f"axis {axis} is not allowed: use 0, 1 or 2")
         return "XYZ"[axis]
 
-    def _conversion(self, type: Scalar, node: ast.Call) -> AnyValue:
+    def _conversion(self, type: Scalar | Wide, node: ast.Call) -> AnyValue:
         if len(node.args) != 1 or node.keywords:
             self.fail(node, f"{type.name}() takes one value")
         given = self.value(node.args[0])
+        if isinstance(type, Wide):
+            return self._wide_conversion(type, given, node)
+        if isinstance(given, WideValue):
+            return self.to_word(given, type)
         if isinstance(given, Literal):
             number = given.value
             if isinstance(number, float) and type is not F32:
@@ -160,6 +165,18 @@ class CallLowerer(FunctionLowerer):
             if type is not F32:  # integers wrap
                 return Value(Constant(int(number) & 0xFFFFFFFF), type)
         return self.convert(self.scalar(given, node, type), type)
+
+    def _wide_conversion(self, type: Wide, given: AnyValue, node: ast.Call) -> AnyValue:
+        """``i64(x)``; integers wrap, numbers with a fraction lose it."""
+        if isinstance(given, Literal):
+            number = given.value
+            if type is not F64:
+                number = int(number) & (2**64 - 1)
+                number -= 2**64 if type is I64 and number >> 63 else 0
+            return self.widened(Literal(number), type, node, f"{type.name}(...)")
+        if not isinstance(given, WideValue):
+            given = self.scalar(given, node)
+        return self.to_wide(given, type)
 
     def _length(self, node: ast.Call) -> AnyValue:
         """``len(array)``: the first extent; of a tuple, the number of its elements."""
@@ -238,6 +255,11 @@ class CallLowerer(FunctionLowerer):
         array, index, order, scope = self._place_of(arguments, "atomic")
         if isinstance(array, LocalArray):
             self.fail(node, f"{describe(array)} is private to its thread: use plain arithmetic")
+        if isinstance(array.type, Wide):
+            self.check_writable(array, node)
+            values = [self.value(arguments[p]) for p in ("expected", "value") if p in arguments]
+            self.at(node)
+            return self.wide_atomic(op, array, index, values, node, order, scope)
         if not isinstance(array.type, Scalar):
             self.fail(
                 node,

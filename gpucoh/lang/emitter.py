@@ -37,6 +37,7 @@ from gpucoh.lang.values import (
     SharedArray,
     TupleValue,
     Value,
+    WideValue,
     describe,
 )
 
@@ -223,6 +224,12 @@ class Emitter:
             return Value(Constant(bits), wanted)
         if isinstance(value, TupleValue):
             self.fail(node, "a tuple is not a number here: use one of its elements")
+        if isinstance(value, WideValue):
+            wanted = type or I32
+            self.fail(
+                node,
+                f"a number of 32 bits is needed here, not {value.type.name}: use {wanted.name}(...)",
+            )
         return self.fail(node, f"a number is needed here, not {describe(value)}")
 
     def _refuse_literal(self, value: Literal, wanted: Scalar, node: ast.AST) -> NoReturn:
@@ -237,7 +244,7 @@ class Emitter:
         if wanted is F32:
             self.fail(node, f"{number} does not fit f32")
         low, high = (0, 2**32 - 1) if wanted is U32 else (-(2**31), 2**31 - 1)
-        more = "" if -(2**31) <= number < 2**32 else "; kernels have no 64-bit integers"
+        more = "" if -(2**31) <= number < 2**32 else "; a number of 64 bits is i64(...)"
         self.fail(node, f"{number} does not fit {wanted.name} (allowed: {low} to {high}{more})")
 
     def coerce(self, value: AnyValue, type: Scalar, node: ast.AST, what: str) -> Value:
@@ -377,7 +384,9 @@ class Emitter:
             return Literal(number)
         return given
 
-    def read(self, array: Array, index: Value, order: str = "WEAK", scope: str = "GPU") -> Value:
+    def read(
+        self, array: Array, index: Value, order: str = "WEAK", scope: str = "GPU"
+    ) -> Value | WideValue:
         """One element."""
         if isinstance(array, BufferValue):
             return self.add(

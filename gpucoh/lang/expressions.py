@@ -16,8 +16,7 @@ from gpucoh.base.wording import unknown
 from gpucoh.lang import intrinsics
 from gpucoh.lang.hints import hint, nearest
 from gpucoh.lang.ir import Block, Constant, Jump, LocalArray
-from gpucoh.lang.powers import PowerEmitter
-from gpucoh.lang.types import BOOL, F32, I32, MissingType, Scalar, missing_type
+from gpucoh.lang.types import BOOL, F32, I32, MissingType, Scalar, Wide, missing_type
 from gpucoh.lang.values import (
     AnyValue,
     Array,
@@ -29,9 +28,11 @@ from gpucoh.lang.values import (
     TupleValue,
     Value,
     Variable,
+    WideValue,
     describe,
     from_python,
 )
+from gpucoh.lang.wide import WideEmitter, is_wide
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "ADD",
@@ -126,7 +127,7 @@ REFUSED_CALLS: dict[str, str] = {
 }
 
 
-class ExpressionLowerer(PowerEmitter):
+class ExpressionLowerer(WideEmitter):
     """Lowers expressions. Method names follow the tree's node names."""
 
     def call(self, node: ast.Call) -> AnyValue | None:
@@ -156,7 +157,7 @@ class ExpressionLowerer(PowerEmitter):
     def _lower_Name(self, node: ast.Name) -> AnyValue:
         known = self.frame.names.get(node.id)
         if isinstance(known, Variable):
-            return Value(known.register, known.type)
+            return known.value
         if known is not None:
             return known
         if node.id in self.frame.unit.assigned:
@@ -253,8 +254,10 @@ class ExpressionLowerer(PowerEmitter):
         if type(op) not in BINARY:
             self.fail(node, "'@' cannot be used: use loops")
         for side in (left, right):
-            if not isinstance(side, (Value, Literal)):
+            if not isinstance(side, (Value, WideValue, Literal)):
                 self.fail(node, f"a number is needed here, not {describe(side)}")
+        if is_wide(left, right):
+            return self.wide_arithmetic(BINARY[type(op)], left, right, node)
         return self.arithmetic(BINARY[type(op)], left, right, node)
 
     def _lower_BinOp(self, node: ast.BinOp) -> AnyValue:
@@ -276,6 +279,8 @@ class ExpressionLowerer(PowerEmitter):
             if isinstance(number, (float, bool)):
                 self.fail(node, "'~' works on integers")
             return Literal(~number)
+        if isinstance(given, WideValue):
+            return self.wide_unary(node.op, given, node)
         word = self.scalar(given, node)
         if isinstance(node.op, ast.Invert):
             if word.type in (F32, BOOL):
@@ -309,7 +314,7 @@ class ExpressionLowerer(PowerEmitter):
             function = self.value(node.func)
             if not isinstance(function, PythonObject):
                 return False
-            known_plain = isinstance(function.value, Scalar) or (
+            known_plain = isinstance(function.value, (Scalar, Wide)) or (
                 isinstance(function.value, (types.FunctionType, types.BuiltinFunctionType))
                 and function.value in PLAIN_CALLS
             )
@@ -383,6 +388,8 @@ class ExpressionLowerer(PowerEmitter):
         self.resume(false_block)
         right = if_false()
         false_end = self.block
+        if is_wide(left, right):
+            return self._choose_wide([(true_end, left), (false_end, right)], join, node)
         type, _ = self._common(left, right, node)
         result = self.function.new_register()
         # Each side converts and assigns at its own end, once both types are known.
@@ -394,6 +401,20 @@ class ExpressionLowerer(PowerEmitter):
             end.terminator = Jump(join, self.place)
         self.resume(join)
         return Value(result, type)
+
+    def _choose_wide(
+        self, sides: list[tuple[Block, AnyValue]], join: Block, node: ast.AST
+    ) -> WideValue:
+        """The end of :meth:`choose` for numbers of 64 bits."""
+        what = "the alternatives of a choice"
+        kind = self.wide_common([side for _, side in sides], node, what)
+        result = self.pair(kind)
+        for end, side in sides:
+            self.block = end
+            self.move_pair(result, self.widened(side, kind, node, what))
+            end.terminator = Jump(join, self.place)
+        self.resume(join)
+        return result
 
     def _common(
         self, left: AnyValue, right: AnyValue, node: ast.AST
@@ -424,6 +445,11 @@ class ExpressionLowerer(PowerEmitter):
             )
         test = self.truth(condition, node)
         left, right = self.value(node.body), self.value(node.orelse)
+        if is_wide(left, right):
+            what = "the alternatives of a choice"
+            kind = self.wide_common([left, right], node, what)
+            sides = [self.widened(side, kind, node, what) for side in (left, right)]
+            return self.wide_select(test, *sides)
         type, _ = self._common(left, right, node)
         what = "the other alternative"
         return self.select(
@@ -445,8 +471,7 @@ class ExpressionLowerer(PowerEmitter):
 
     def _compare_chain(self, left: AnyValue, node: ast.Compare, k: int) -> AnyValue:
         right = self.value(node.comparators[k])
-        if isinstance(right, Value):
-            right = self.temporary(right)
+        right = self.captured(right)
         first = self.compare(node.ops[k], left, right, node)
         if k + 1 == len(node.ops):
             return first
@@ -460,6 +485,8 @@ class ExpressionLowerer(PowerEmitter):
             self.fail(node, "'is' and 'in' cannot be used: use == and !=, joined by or")
         if isinstance(left, Literal) and isinstance(right, Literal):
             return Literal(LITERAL_COMPARE[COMPARE[type(op)]](left.value, right.value))
+        if is_wide(left, right):
+            return self.wide_compare(COMPARE[type(op)], left, right, node)
         kind, (a, b) = self.unify([left, right], node, "a comparison")
         return self.operate(COMPARE[type(op)], I32 if kind is BOOL else kind, a, b)
 

@@ -12,6 +12,7 @@ from gpucoh.lang.ir import PURE, Constant
 from gpucoh.lang.reports import ReportLowerer
 from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar, refusal
 from gpucoh.lang.values import AnyValue, Literal, PythonObject, Value
+from gpucoh.lang.wide import is_wide
 
 Arguments = dict[str, ast.expr]
 
@@ -101,15 +102,18 @@ class FunctionLowerer(ReportLowerer):
     def operation(self, name: str, nodes: list[ast.expr], node: ast.Call) -> AnyValue:
         """An intrinsic of the table of operations."""
         row = operations.OPERATIONS[name]
+        given = [self.value(item) for item in nodes]
+        if is_wide(*given):
+            return self.wide_function(name, given, node)
         what = f"the argument of {name}"
         words, type = [], F32
         if row.takes[0] == "f32":
-            words = [self.coerce(self.value(item), F32, item, what) for item in nodes]
+            words = [self.coerce(v, F32, item, what) for v, item in zip(given, nodes, strict=True)]
         elif len(nodes) == 1:
-            words = [self.scalar(self.value(nodes[0]), nodes[0])]
+            words = [self.scalar(given[0], nodes[0])]
             type = I32 if words[0].type is BOOL else words[0].type
         else:
-            type, words = self.unify([self.value(item) for item in nodes], node, f"{name}()")
+            type, words = self.unify(given, node, f"{name}()")
         if row.takes[0] == "int" and any(word.type not in (I32, U32) for word in words):
             self.fail(node, f"{what} must be i32 or u32, not {words[0].type.name}: use i32(...)")
         if not row.opcode:
@@ -155,6 +159,8 @@ class FunctionLowerer(ReportLowerer):
             return Literal(
                 getattr(builtins, name)(v.value for v in values if isinstance(v, Literal))
             )
+        if is_wide(*values):
+            return self.wide_function(name, values, node)
         type, words = self.unify(values, node, f"{name}()")
         kind = I32 if type is BOOL else type
         result = words[0]
@@ -166,6 +172,8 @@ class FunctionLowerer(ReportLowerer):
         given = self.value(arguments["x"])
         if isinstance(given, Literal):
             return Literal(abs(given.value))
+        if is_wide(given):
+            return self.wide_function("abs", [given], node)
         word = self.scalar(given, node)
         if word.type is U32:
             return word

@@ -22,7 +22,7 @@ from gpucoh.lang.lowerer import Lowerer
 from gpucoh.lang.program import Parameter, Program
 from gpucoh.lang.records import fields_of
 from gpucoh.lang.source import SourceUnit, file_of
-from gpucoh.lang.types import BufferType, Scalar, refusal
+from gpucoh.lang.types import BufferType, Scalar, Wide, refusal
 
 __all__ = ["Device", "Kernel", "device", "kernel"]
 
@@ -137,7 +137,7 @@ class Kernel(Definition, Launchable):
         for argument in arguments.posonlyargs + arguments.args:
             type = unit.annotation(argument)
             fields = fields_of(type)
-            if isinstance(type, Scalar | BufferType):
+            if isinstance(type, Scalar | Wide | BufferType):
                 parameters.append(Parameter.of(argument.arg, type))
             elif fields is not None:
                 parameters += [
@@ -147,7 +147,7 @@ class Kernel(Definition, Launchable):
             else:
                 what = f"argument '{argument.arg}'"
                 otherwise = (
-                    f"{what} has no kernel type: use gpucoh.i32, gpucoh.u32, gpucoh.f32, gpucoh.Buffer[...] "
+                    f"{what} has no kernel type: use gpucoh.i32, u32, f32, i64, u64, f64, gpucoh.Buffer[...] "
                     "or a @gpucoh.record"
                 )
                 raise unit.error(argument, refusal(what, type, otherwise))

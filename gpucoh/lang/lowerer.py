@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from gpucoh.lang.ir import Argument, Function, LocalArray
-from gpucoh.lang.program import Parameter
+from gpucoh.lang.program import Parameter, word_name
 from gpucoh.lang.records import fields_of
 from gpucoh.lang.source import SourceUnit, loop_names_to_copy
 from gpucoh.lang.statements import StatementLowerer
-from gpucoh.lang.types import BufferType, Scalar, refusal
+from gpucoh.lang.types import BufferType, Scalar, Wide, refusal
 from gpucoh.lang.values import (
     AnyValue,
     BufferValue,
@@ -23,6 +23,7 @@ from gpucoh.lang.values import (
     SharedArray,
     TupleValue,
     Value,
+    WideValue,
     describe,
     from_python,
 )
@@ -60,7 +61,7 @@ class Lowerer(StatementLowerer):
         self.at(unit.tree)
         buffers = [parameter for parameter in parameters if parameter.kind == "buffer"]
         for name, group in itertools.groupby(parameters, lambda parameter: parameter.argument):
-            fields: dict[str, Value | BufferValue] = {}
+            fields: dict[str, Value | WideValue | BufferValue] = {}
             record: type[Any] | None = None
             for parameter in group:
                 field, record = parameter.name.partition(".")[2], parameter.record
@@ -72,6 +73,9 @@ class Lowerer(StatementLowerer):
                         parameter.readonly,
                         parameter.dimensions,
                     )
+                elif isinstance(parameter.type, Wide):
+                    low, high = (Argument(word_name(parameter.name, k)) for k in range(2))
+                    fields[field] = WideValue(low, high, parameter.type)
                 else:
                     fields[field] = Value(Argument(parameter.name), parameter.type.loaded)
             if record is not None:
@@ -113,7 +117,7 @@ class Lowerer(StatementLowerer):
         if frame.result is None:
             return None
         # Fresh copies: a later call must not change a result's register.
-        values = tuple(Value(variable.register, variable.type) for variable in frame.result)
+        values = tuple(variable.value for variable in frame.result)
         return values[0] if frame.single_result else TupleValue(values)
 
     def _reachable_end(self, statements: Sequence[ast.stmt]) -> bool:
@@ -155,8 +159,10 @@ class Lowerer(StatementLowerer):
         where = f"argument '{parameter.arg}'"
         if annotation is None:
             return value
+        if isinstance(annotation, Wide):
+            return self.widened(value, annotation, parameter, where)
         if isinstance(annotation, Scalar):
-            if not isinstance(value, (Value, Literal)):
+            if not isinstance(value, (Value, WideValue, Literal)):
                 self.fail(parameter, f"{where} must be {annotation.name}, got {describe(value)}")
             return self.coerce(value, annotation, parameter, where)
         if isinstance(annotation, BufferType):

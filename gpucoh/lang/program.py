@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.lang import isa
-from gpucoh.lang.types import F32, I32, BufferType, Element, Scalar
+from gpucoh.lang.types import F32, F64, I32, I64, BufferType, Element, Scalar, Wide
 
 __all__ = ["Parameter", "Program"]
 
@@ -50,9 +50,11 @@ class Parameter:
     record: _Record | None = None
 
     @classmethod
-    def of(cls, name: str, type: Scalar | BufferType, record: _Record | None = None) -> Parameter:
+    def of(
+        cls, name: str, type: Scalar | Wide | BufferType, record: _Record | None = None
+    ) -> Parameter:
         """The parameter of an annotation."""
-        if isinstance(type, Scalar):
+        if isinstance(type, Scalar | Wide):
             return cls(name, "scalar", type, record=record)
         return cls(name, "buffer", type.dtype, type.readonly, type.dimensions, record)
 
@@ -69,6 +71,11 @@ class Parameter:
 
 #: The name of the dynamic scratchpad array's length in :attr:`Program.constants`.
 SHARED_LENGTH = "shared()"
+
+
+def word_name(scalar: str, k: int) -> str:
+    """The name of a word of a scalar of 64 bits in :attr:`Program.constants`."""
+    return f"{scalar}[word {k}]"
 
 
 def extent_name(buffer: str, axis: int) -> str:
@@ -264,6 +271,11 @@ class Program:
                     )
                 buffers.append(value)
                 scalars |= self._extents(parameter, value)
+            elif isinstance(parameter.type, Wide):
+                bits = wide_bits(self.name, parameter, value)
+                scalars |= {
+                    word_name(parameter.name, k): bits >> 32 * k & 0xFFFFFFFF for k in (0, 1)
+                }
             else:
                 scalars[parameter.name] = scalar_bits(self.name, parameter, value)
         words = [scalars[item] if isinstance(item, str) else item for item in self.constants]
@@ -307,6 +319,27 @@ class Program:
                     f"{where} has an extent of {extents[name]} (allowed: up to {2**31 - 1} where the kernel uses it)"
                 )
         return extents
+
+
+def wide_bits(kernel: str, parameter: Parameter, value: Any) -> int:
+    """The 64 bits of a scalar argument; a ConfigError names an argument that does not fit."""
+    where = f"argument '{parameter.name}' of kernel '{kernel}'"
+    if isinstance(value, np.ndarray) and value.shape == ():
+        value = value[()]
+    if parameter.type is F64:
+        if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
+            raise ConfigError(f"{where} must be a number (f64), got {_describe(value)}")
+        return int(np.float64(value).view(np.uint64))
+    if not isinstance(value, (bool, int, np.integer, np.bool_)):
+        raise ConfigError(
+            f"{where} must be an integer ({parameter.type.name}), got {_describe(value)}"
+        )
+    low, high = (-(2**63), 2**63 - 1) if parameter.type is I64 else (0, 2**64 - 1)
+    if not low <= int(value) <= high:
+        raise ConfigError(
+            f"{where} must be from {low} to {high} ({parameter.type.name}), got {int(value)}"
+        )
+    return int(value) & (2**64 - 1)
 
 
 def scalar_bits(kernel: str, parameter: Parameter, value: Any) -> int:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from gpucoh.base.errors import KernelError, short_traceback
 from gpucoh.base.quoting import quoted
-from gpucoh.lang.types import BufferType, Scalar, located, refusal, wide
+from gpucoh.lang.types import BufferType, Scalar, Wide, located, refusal
 
 __all__ = ["record"]
 
 _T = TypeVar("_T")
 _FIELDS = "_gpucoh_fields"
 
-FieldType = Scalar | BufferType
+FieldType = Scalar | Wide | BufferType
 
 
 @dataclass_transform(frozen_default=True)
@@ -71,16 +71,16 @@ if not TYPE_CHECKING:  # pyright does not see a transform through another decora
 
 
 def _type_of(annotation: Any, names: dict[str, Any], what: str) -> FieldType:
-    if isinstance(annotation, str) and not wide(annotation):
+    if isinstance(annotation, str):
         try:
             annotation = eval(annotation, names)
         except Exception as error:
             text = f"the type of {what}, {quoted(annotation)}, cannot be evaluated: {error}"
             raise located(KernelError, text, 2) from None
-    if isinstance(annotation, Scalar | BufferType):
+    if isinstance(annotation, Scalar | Wide | BufferType):
         return annotation
     otherwise = (
-        f"{what} has no kernel type: use gpucoh.i32, gpucoh.u32, gpucoh.f32 or gpucoh.Buffer[...]"
+        f"{what} has no kernel type: use gpucoh.i32, u32, f32, i64, u64, f64 or gpucoh.Buffer[...]"
     )
     raise located(KernelError, refusal(what, annotation, otherwise), 2)
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from gpucoh.base.errors import KernelError, shown_file
 from gpucoh.base.quoting import quoted
-from gpucoh.lang.types import wide
 
 
 def file_of(function: Callable[..., Any]) -> list[str]:
@@ -91,7 +90,7 @@ class SourceUnit:
     def annotation(self, argument: ast.arg) -> Any:
         """The value of a parameter's annotation; strings are evaluated; None without one."""
         value = self.function.__annotations__.get(argument.arg)
-        if not isinstance(value, str) or wide(value):
+        if not isinstance(value, str):
             return value
         names = {name: self.lookup(name)[1] for name in self.function.__code__.co_freevars}
         try:

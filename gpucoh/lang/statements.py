@@ -11,7 +11,7 @@ from gpucoh.lang.calls import CallLowerer
 from gpucoh.lang.emitter import is_positive
 from gpucoh.lang.folding import signed
 from gpucoh.lang.ir import Constant, Register
-from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar, refusal
+from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar, Wide, refusal
 from gpucoh.lang.values import (
     AnyValue,
     BufferValue,
@@ -23,6 +23,7 @@ from gpucoh.lang.values import (
     TupleValue,
     Value,
     Variable,
+    WideValue,
     describe,
 )
 
@@ -55,6 +56,10 @@ def pinned(value: AnyValue, name: str) -> AnyValue:
         and value.operand.name is None
     ):
         value.operand.name = name
+    if isinstance(value, WideValue):
+        for word in value.words:
+            if isinstance(word, Register) and word.name is None:
+                word.name = name
     if isinstance(value, TupleValue):
         for item in value.items:
             pinned(item, name)
@@ -112,8 +117,8 @@ class StatementLowerer(CallLowerer):
                 return
         value = self.value(node.value)
         self.at(node)
-        if len(node.targets) > 1 and isinstance(value, Value):
-            value = self.temporary(value)
+        if len(node.targets) > 1 and isinstance(value, (Value, WideValue)):
+            value = self.captured(value)
         for target in node.targets:
             self.assign(target, value, node, only=len(node.targets) == 1)
 
@@ -154,16 +159,22 @@ class StatementLowerer(CallLowerer):
         value: AnyValue,
         node: ast.AST,
         retarget: bool = True,
-        type: Scalar | None = None,
+        type: Scalar | Wide | None = None,
     ) -> None:
         """Assign to a variable; the first assignment gives it its type."""
         known = self.frame.names.get(name)
+        wide = isinstance(known, Variable) and isinstance(known.type, Wide)
+        if isinstance(value, WideValue) or isinstance(type, Wide) or wide:
+            self.assign_wide(name, value, node, type)
+            return
         if isinstance(value, (Value, Literal)):
             if known is not None and not isinstance(known, Variable):
                 self.fail(
                     node,
                     f"'{name}' is {describe(known)} and cannot be assigned again: use another name",
                 )
+            assert known is None or not isinstance(known.type, Wide)
+            assert not isinstance(type, Wide)
             if known is None:
                 wanted = type or (value.type if isinstance(value, Value) else value.natural)
                 line = self.frame.unit.first_line + getattr(node, "lineno", 1) - 1
@@ -180,6 +191,7 @@ class StatementLowerer(CallLowerer):
                     f"and {quoted(value.value)} is not an integer: "
                     f"make '{name}' a float there, as 1.0 or {name}: gpucoh.f32 = 1",
                 )
+            assert isinstance(known.type, Scalar)
             word = self.coerce(value, known.type, node, f"'{name}' (line {known.line})")
             self.move(known.register, word, retarget)
             if self.frame.unit.assigned.get(name) == 1:
@@ -208,8 +220,8 @@ class StatementLowerer(CallLowerer):
         if not isinstance(node.target, ast.Name) or node.value is None:
             self.fail(node, "an annotation needs a name and a value: use name: gpucoh.i32 = 0")
         type = self.value(node.annotation)
-        if not isinstance(type, PythonObject) or not isinstance(type.value, Scalar):
-            otherwise = "a variable's type must be gpucoh.i32, gpucoh.u32 or gpucoh.f32"
+        if not isinstance(type, PythonObject) or not isinstance(type.value, (Scalar, Wide)):
+            otherwise = "a variable's type must be gpucoh.i32, u32, f32, i64, u64 or f64"
             what = f"the type of '{node.target.id}'"
             self.fail(node, refusal(what, getattr(type, "value", None), otherwise))
         known = self.frame.names.get(node.target.id)
@@ -478,19 +490,18 @@ class StatementLowerer(CallLowerer):
     def _set_result(self, frame: Frame, value: AnyValue, node: ast.AST) -> None:
         items = value.items if isinstance(value, TupleValue) else (value,)
         if frame.result is None:
-            words = [self.scalar(item, node) for item in items]
             line = frame.unit.first_line + getattr(node, "lineno", 1) - 1
-            frame.result = tuple(
-                Variable("return value", self.function.new_register(), word.type, line)
-                for word in words
-            )
+            frame.result = tuple(self.result_variable(item, line, node) for item in items)
             frame.single_result = not isinstance(value, TupleValue)
         if len(items) != len(frame.result):
             self.fail(node, f"{len(frame.result)} values are returned elsewhere, {len(items)} here")
         frame.returns_value = True
         copies = [
-            self.coerce(i, v.type, node, f"the return value (line {v.line})")
+            self.as_variable(i, v, node, f"the return value (line {v.line})")
             for i, v in zip(items, frame.result, strict=True)
         ]
         for variable, copy in zip(frame.result, copies, strict=True):
-            self.move(variable.register, copy, retarget=len(copies) == 1)
+            if isinstance(copy, Value):
+                self.move(variable.register, copy, retarget=len(copies) == 1)
+            else:
+                self.set_wide(variable, copy)

@@ -28,13 +28,17 @@ __all__ = [
     "ReadOnly2",
     "ReadOnly3",
     "Scalar",
+    "Wide",
     "f32",
+    "f64",
     "i8",
     "i16",
     "i32",
+    "i64",
     "u8",
     "u16",
     "u32",
+    "u64",
 ]
 
 
@@ -63,12 +67,15 @@ class Element:
 
     @property
     def bytes(self) -> int:
-        """Size of an element: 1, 2 or 4."""
+        """Size of an element: 1, 2, 4 or 8."""
         return self.numpy.itemsize
 
     @property
     def loaded(self) -> Scalar:
-        """The type of an element in a register: i32 for elements below the word, whose values it can all hold."""
+        """The type of an element in a register: i32 for elements below the word, whose values it can all hold.
+
+        Of elements of two words the type of each of its words.
+        """
         return self if isinstance(self, Scalar) else I32
 
     def words(self, elements: int) -> int:
@@ -91,11 +98,26 @@ class Scalar(Element):
         )
 
 
+class Wide(Element):
+    """One of the types of 64 bits, ``i64 u64 f64``: a value is two words."""
+
+    __slots__ = ()
+
+    def __call__(self, value: object) -> Any:
+        """Convert ``value`` to this type; only inside kernels."""
+        raise KernelError(
+            f"{self.name}(...) converts only inside @gpucoh.kernel; on the host use numpy.{self.numpy.name}"
+        )
+
+
 I32 = Scalar("i32", 0, "int32")
 U32 = Scalar("u32", 1, "uint32")
 F32 = Scalar("f32", 2, "float32")
 #: Type of comparisons: a word, 0 or 1; internal to the compiler, with the operations of i32.
 BOOL = Scalar("bool", 0, "int32")
+I64 = Wide("i64", 0, "int64")
+U64 = Wide("u64", 1, "uint64")
+F64 = Wide("f64", 2, "float64")
 I8 = Element("i8", 0, "int8")
 U8 = Element("u8", 1, "uint8")
 I16 = Element("i16", 0, "int16")
@@ -103,18 +125,18 @@ U16 = Element("u16", 1, "uint16")
 
 
 _WIDE = {
-    "i64": I32,
-    "int64": I32,
-    "u64": U32,
-    "uint64": U32,
-    "f64": F32,
-    "float64": F32,
-    "double": F32,
+    "i64": I64,
+    "int64": I64,
+    "u64": U64,
+    "uint64": U64,
+    "f64": F64,
+    "float64": F64,
+    "double": F64,
 }
 
 
 def wide(type: object) -> str | None:
-    """For a 64-bit type, or its name: "int64, 64 bits wide (allowed: ...)"; None for any other object."""
+    """For NumPy's 64-bit types, or a name: "int64, 64 bits wide (use ...)"; None for any other object."""
     name = type
     if isinstance(type, np.dtype):
         name = type.name
@@ -122,11 +144,13 @@ def wide(type: object) -> str | None:
         name = getattr(type, "__name__", "")
     if not isinstance(name, str) or name not in _WIDE:
         return None
-    return f"{name}, 64 bits wide (allowed: i32, u32, f32; use gpucoh.{_WIDE[name].name})"
+    return f"{name}, 64 bits wide (use gpucoh.{_WIDE[name].name})"
 
 
 def refusal(what: str, type: object, otherwise: str) -> str:
     """The text about a type that is not allowed there: ``otherwise``, unless its width is the reason."""
+    if isinstance(type, Wide):
+        return f"{what} is {type.name}, 64 bits wide (allowed: i32, u32, f32)"
     if isinstance(type, Element) and not isinstance(type, Scalar):
         return f"{what} is {type.name}, a type of array elements only (allowed: i32, u32, f32)"
     is_wide = wide(type)
@@ -186,6 +210,9 @@ if TYPE_CHECKING:
     i32: TypeAlias = int
     u32: TypeAlias = int
     f32: TypeAlias = float
+    i64: TypeAlias = int
+    u64: TypeAlias = int
+    f64: TypeAlias = float
 
     class ReadOnly(Generic[_T]):
         """A global array that kernels of the launch only read; what reads an array accepts any."""
@@ -214,6 +241,7 @@ if TYPE_CHECKING:
 
 else:
     i32, u32, f32 = I32, U32, F32
+    i64, u64, f64 = I64, U64, F64
     i8, u8, i16, u16 = I8, U8, I16, U16
 
     def _qualifiers(given):
@@ -251,7 +279,7 @@ else:
             if not isinstance(dtype, Element):
                 otherwise = (
                     f"{cls.__name__}[{quoted(dtype)}]: the element type must be "
-                    "i32, u32, f32, i8, u8, i16 or u16"
+                    "i32, u32, f32, i64, u64, f64, i8, u8, i16 or u16"
                 )
                 text = refusal(f"the element type of {cls.__name__}", dtype, otherwise)
                 raise located(KernelError, text)

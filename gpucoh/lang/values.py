@@ -13,7 +13,7 @@ from gpucoh.lang.folding import float_bits
 from gpucoh.lang.ir import Argument, Block, Constant, LocalArray, Operand, Register
 from gpucoh.lang.program import extent_name
 from gpucoh.lang.source import SourceUnit
-from gpucoh.lang.types import BOOL, F32, I32, U32, Element, Scalar
+from gpucoh.lang.types import BOOL, F32, I32, U32, Element, Scalar, Wide
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,20 @@ class Value:
 
     operand: Operand
     type: Scalar
+
+
+@dataclass(frozen=True)
+class WideValue:
+    """A number of 64 bits: its words, which are registers, immediates or arguments."""
+
+    low: Operand
+    high: Operand
+    type: Wide
+
+    @property
+    def words(self) -> tuple[Operand, Operand]:
+        """Both words, the lower one first."""
+        return self.low, self.high
 
 
 @dataclass(frozen=True)
@@ -69,7 +83,7 @@ class RecordValue:
 
     name: str
     type: type[Any]
-    fields: Mapping[str, Value | BufferValue]
+    fields: Mapping[str, Value | WideValue | BufferValue]
 
 
 @dataclass(frozen=True)
@@ -93,6 +107,7 @@ class PythonObject:
 Array = BufferValue | SharedArray | LocalArray
 AnyValue = (
     Value
+    | WideValue
     | Literal
     | TupleValue
     | BufferValue
@@ -109,8 +124,17 @@ class Variable:
 
     name: str
     register: Register
-    type: Scalar
+    type: Scalar | Wide
     line: int
+    high: Register | None = None  # of 64 bits: the register of the upper word
+
+    @property
+    def value(self) -> Value | WideValue:
+        """Its present value."""
+        if isinstance(self.type, Wide):
+            assert self.high is not None
+            return WideValue(self.register, self.high, self.type)
+        return Value(self.register, self.type)
 
 
 @dataclass
@@ -139,7 +163,7 @@ class Frame:
 
 def describe(value: AnyValue) -> str:
     """A short description for messages."""
-    if isinstance(value, Value):
+    if isinstance(value, (Value, WideValue)):
         return value.type.name
     if isinstance(value, Literal):
         return repr(value.value)
