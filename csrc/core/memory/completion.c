@@ -53,10 +53,9 @@ deliver_load(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t 
     }
 }
 
-/* Delivers the masked words only: a controller over words may complete a request in parts. */
-static void
-deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t lanes, gpc_mask_t mask,
-              const uint32_t *words)
+void
+gpc_core_deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t lanes, gpc_mask_t mask,
+                       const uint32_t *words)
 {
     const gpc_operand_t *to = &access->destination;
     for (uint32_t i = 0; i < access->width; i++) {
@@ -234,7 +233,7 @@ deliver(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_core_request_
     } else if (access->access.kind == GPC_ACCESS_LOAD && request->words == msg->mask) {
         deliver_load(x, access, request->lanes, words);
     } else if (access->access.kind == GPC_ACCESS_LOAD) {
-        deliver_words(x, access, request->lanes, msg->mask, words);
+        gpc_core_deliver_words(x, access, request->lanes, msg->mask, words);
     } else if (access->access.kind == GPC_ACCESS_ATOMIC) {
         deliver_atomic(x, access, gpc_lane_list_at(x->base->cores->lane_lists, msg->lanes));
     }
@@ -274,9 +273,13 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     gpc_issue_t x;
     gpc_issue_init(&x, self, core_index, access->warp, now);
     if (!access->live || access->remaining == 0 || (msg->mask & ~request->missing) != 0) {
-        return access->live && request->held != GPC_NONE
-                   ? gpc_together_complete(self, core_index, message, words, now, delay)
-                   : fail_twice(self, core_index, msg);
+        bool completes = false;
+        int status = access->live && request->held != GPC_NONE
+                         ? gpc_together_answered(self, core_index, message, words, now + delay, &completes)
+                         : fail_twice(self, core_index, msg);
+        if (status != GPC_OK || !completes) {
+            return status;
+        }
     }
     bool done = deliver(&x, access, request, msg, words);
     if (msg->lanes != GPC_NONE) {

@@ -45,6 +45,9 @@ GPC_MUST_CHECK int gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core)
 GPC_MUST_CHECK int gpc_core_offer(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 
 /* completion.c */
+/* Delivers the masked words only: a controller over words may complete a request in parts. */
+void gpc_core_deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t lanes, gpc_mask_t mask,
+                            const uint32_t *words);
 GPC_MUST_CHECK int gpc_core_retire_due(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 
 #endif

@@ -2,6 +2,7 @@
 #include "core/memory/together.h"
 
 #include "cache/rmw.h"
+#include "core/memory/load_store.h"
 #include "core/waking.h"
 
 static uint32_t
@@ -161,72 +162,61 @@ drop_part(const gpc_cores_t *self, gpc_core_request_t *request, gpc_index_t mess
     }
 }
 
-/* The words of a load or store, as of any other one. */
-static int
-complete_words(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words, gpc_cycle_t now,
-               gpc_cycle_t delay)
+/* Words of a load or store, which are not its last ones. */
+static void
+deliver_part(gpc_cores_t *self, uint32_t core, const gpc_msg_t *msg, const uint32_t *words, gpc_cycle_t at)
 {
-    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    gpc_core_request_t *request = gpc_request_at(self->parts, core, msg->access);
-    gpc_index_t held = request->held;
-    gpc_mask_t missing = list_of(self, request)->next, left = missing & ~msg->mask;
-    gpc_address_t line = msg->line;
-    request->missing = missing;
-    request->held = GPC_NONE;
-    if (left == GPC_NO_WORDS) {
-        gpc_pool_give(self->lane_lists, held);
+    const gpc_core_request_t *request = gpc_request_at(self->parts, core, msg->access);
+    gpc_core_access_t *access = gpc_access_at(self->parts, core, request->access);
+    if (access->access.kind == GPC_ACCESS_LOAD) {
+        gpc_issue_t x;
+        gpc_issue_init(&x, self, core, access->warp, at);
+        gpc_core_deliver_words(&x, access, request->lanes, msg->mask, words);
     }
-    GPC_TRY(gpc_cores_complete(self, core, message, words, now, delay));
-    if (left == GPC_NO_WORDS) {
-        return end(self, line);
-    }
-    request->held = held;
-    request->missing = GPC_NO_WORDS;
-    gpc_lane_list_at(self->lane_lists, held)->next = left;
-    return GPC_OK;
+    access->done_at = access->done_at < at ? at : access->done_at;
 }
 
-/* All words of an atomic have its new values, or need none: the message completes it with the old ones. */
-static int
-complete_atomic(gpc_cores_t *self, uint32_t core, gpc_index_t message, gpc_cycle_t now, gpc_cycle_t delay)
+/* What the words of an atomic leave to do: the words that it writes. */
+static gpc_mask_t
+perform(gpc_lane_list_t *list, uint32_t *line)
 {
-    gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    gpc_core_request_t *request = gpc_request_at(self->parts, core, msg->access);
-    gpc_address_t line = msg->line;
-    msg->lanes = request->held;
-    request->held = GPC_NONE;
-    request->missing = msg->mask;
-    GPC_TRY(gpc_cores_complete(self, core, message, NULL, now, delay));
-    return end(self, line);
+    for (uint32_t n = 0; n < list->count; n++) {
+        line[list->word[n]] = list->old[n];
+    }
+    return gpc_rmw_perform(list, line);
 }
 
 int
-gpc_together_complete(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words, gpc_cycle_t now,
-                      gpc_cycle_t delay)
+gpc_together_answered(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words, gpc_cycle_t at,
+                      bool *completes)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     gpc_core_request_t *request = gpc_request_at(self->parts, core, msg->access);
     gpc_lane_list_t *list = list_of(self, request);
-    if (list->count == 0) {
-        return complete_words(self, core, message, words, now, delay);
-    }
-    if (msg->type == GPC_MSG_LOAD) {
+    bool atomic = list->count != 0, loads = msg->type == GPC_MSG_LOAD;
+    if (atomic && loads) {
         note_old(list, msg->mask, words);
     }
     list->next &= ~msg->mask;
     if (list->next != GPC_NO_WORDS) {
+        if (!atomic) {
+            deliver_part(self, core, msg, words, at);
+        }
         drop_part(self, request, message);
         return GPC_OK;
     }
-    if (msg->type == GPC_MSG_LOAD) {
-        uint32_t line[GPC_MAX_LINE_WORDS] = {0};
-        for (uint32_t n = 0; n < list->count; n++) {
-            line[list->word[n]] = list->old[n];
-        }
-        gpc_mask_t written = gpc_rmw_perform(list, line);
-        if (written != GPC_NO_WORDS) {
-            return store_words(self, core, message, written, line);
-        }
+    uint32_t line[GPC_MAX_LINE_WORDS] = {0};
+    gpc_mask_t written = atomic && loads ? perform(list, line) : GPC_NO_WORDS;
+    if (written != GPC_NO_WORDS) {
+        return store_words(self, core, message, written, line);
     }
-    return complete_atomic(self, core, message, now, delay);
+    if (atomic) {
+        msg->lanes = request->held;
+    } else {
+        gpc_pool_give(self->lane_lists, request->held);
+    }
+    request->held = GPC_NONE;
+    request->missing = msg->mask;
+    *completes = true;
+    return end(self, msg->line);
 }

@@ -23,8 +23,10 @@ GPC_MUST_CHECK int gpc_together_begin(const gpc_issue_t *x, gpc_core_request_t *
 bool gpc_together_may_offer(gpc_cores_t *self, uint32_t core, const gpc_core_request_t *request, const gpc_msg_t *msg);
 /* The L1 has not taken what the core was allowed to offer, and will be offered again. */
 void gpc_together_not_taken(gpc_cores_t *self, uint32_t core, const gpc_core_request_t *request, const gpc_msg_t *msg);
-/* As gpc_cores_complete, which calls it for these requests: none of their words is missing there. */
-GPC_MUST_CHECK int gpc_together_complete(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words,
-                                         gpc_cycle_t now, gpc_cycle_t delay);
+/* The L1 has answered words of the request, none of which is missing to gpc_cores_complete, at core cycle `at`.
+ * *completes: they are its last ones, and are missing now; an atomic's message has its lane list. Else the message is
+ * not the caller's any more. */
+GPC_MUST_CHECK int gpc_together_answered(gpc_cores_t *self, uint32_t core, gpc_index_t message, const uint32_t *words,
+                                         gpc_cycle_t at, bool *completes);
 
 #endif
