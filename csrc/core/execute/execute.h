@@ -20,8 +20,6 @@ gpc_lanes_t gpc_core_lanes_not_zero(const gpc_issue_t *x, const gpc_operand_t *o
 
 /* scratchpad.c */
 GPC_MUST_CHECK int gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d);
-/* Cycles beyond the first: of lanes that access these words. */
-uint32_t gpc_core_bank_conflicts(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic);
 /* A subscriber (check=True) to ACCESSED: reports a read of a word that the block has not written. */
 GPC_MUST_CHECK int gpc_core_check_written(void *cores, const gpc_observation_t *event);
 

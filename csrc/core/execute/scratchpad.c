@@ -1,6 +1,7 @@
 /* scratchpad.c: loads, stores and atomics of a block's scratchpad, performed in program order at issue; latency and
  * bank conflicts determine the time. */
 #include "cache/rmw.h"
+#include "core/execute/banks.h"
 #include "core/execute/execute.h"
 #include "core/memory/load_store.h"
 #include "core/memory/narrow.h"
@@ -15,54 +16,6 @@ fail_index(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, uint32_t
                     "kernel '%s': index %d is out of bounds of a shared array of %u %s: %s",
                     gpc_core_fails_at(x->base->cores->failure, x->launch, x->warp->top.pc), (int) index, elements,
                     d->narrow.bytes != 0 ? "elements" : "words", gpc_core_who(x, lane, who, sizeof who));
-}
-
-/* Cycles beyond the first: lanes of one bank are serialised, except plain accesses to the same word. */
-__attribute__((noinline)) static uint32_t
-count_conflicts(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic)
-{
-    uint32_t banks = x->base->cores->machine->scratchpad_banks;
-    uint8_t passes[64] = {0}, head[64], next[GPC_MAX_LANES];
-    uint32_t most = 1;
-    for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
-        uint32_t l = gpc_lowest_bit(left), bank = words[l] & (banks - 1), other = GPC_MAX_LANES;
-        if (passes[bank] != 0 && !atomic) {
-            for (other = head[bank]; other != GPC_MAX_LANES && words[other] != words[l]; other = next[other]) {
-            }
-        }
-        if (other != GPC_MAX_LANES) {
-            continue; /* an earlier lane accesses the same word */
-        }
-        next[l] = passes[bank] != 0 ? head[bank] : GPC_MAX_LANES;
-        head[bank] = (uint8_t) l;
-        most = ++passes[bank] > most ? passes[bank] : most;
-    }
-    return most - 1;
-}
-
-/* Mostly no two lanes share a bank. `straight`: all lanes access consecutive words. */
-static inline uint32_t
-conflict_cycles(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic, bool straight)
-{
-    uint32_t banks = x->base->cores->machine->scratchpad_banks; /* a power of two, at most 64 */
-    uint64_t used = 0;
-    if (banks == 0 || (straight && x->launch->lanes <= banks)) {
-        return 0;
-    }
-    for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
-        uint64_t bank = UINT64_C(1) << (words[gpc_lowest_bit(left)] & (banks - 1));
-        if ((used & bank) != 0) {
-            return count_conflicts(x, lanes, words, atomic);
-        }
-        used |= bank;
-    }
-    return 0;
-}
-
-uint32_t
-gpc_core_bank_conflicts(const gpc_issue_t *x, gpc_lanes_t lanes, const uint32_t *words, bool atomic)
-{
-    return conflict_cycles(x, lanes, words, atomic, false);
 }
 
 /* Elements of the array from the instruction's immediate on: its declared length, limited to the block's scratchpad. */
@@ -304,7 +257,7 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     } else {
         perform(x, d, lanes, words);
     }
-    uint32_t extra = one_word ? 0 : conflict_cycles(x, lanes, words, atomic, straight);
+    uint32_t extra = one_word ? 0 : gpc_conflict_cycles(x, lanes, words, atomic, straight);
     x->core->unit_free[GPC_UNIT_SCRATCHPAD] = x->now + 1 + extra;
     x->base->statistics->shared_accesses++;
     x->base->statistics->shared_conflict_cycles += extra;

@@ -2,6 +2,7 @@
  * address in the window of the scratchpad (GPC_SHARED_WINDOW). Elements of 1 and 2 bytes, and 1, 2 or 4 words a
  * lane. */
 #include "cache/rmw.h"
+#include "core/execute/banks.h"
 #include "core/execute/execute.h"
 #include "core/memory/load_store.h"
 #include "core/memory/narrow.h"
@@ -126,7 +127,7 @@ conflict_cycles(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes,
         }
         if (count != 0) {
             gpc_lanes_t taken = count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
-            cycles += 1 + gpc_core_bank_conflicts(x, taken, words, atomic);
+            cycles += 1 + gpc_conflict_cycles(x, taken, words, atomic, false);
         }
     }
     return cycles - 1;

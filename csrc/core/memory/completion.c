@@ -53,29 +53,6 @@ deliver_load(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t 
     }
 }
 
-void
-gpc_core_deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t lanes, gpc_mask_t mask,
-                       const uint32_t *words)
-{
-    const gpc_operand_t *to = &access->destination;
-    for (uint32_t i = 0; i < access->width; i++) {
-        if (to->kind == GPC_UNIFORM && (mask >> (access->word[0] + i) & 1) != 0) {
-            gpc_uniforms(x)[to->number + i] = words[access->word[0] + i];
-        }
-        if (to->kind != GPC_VECTOR) {
-            continue;
-        }
-        gpc_operand_t part = gpc_operand_next(x, *to, i);
-        uint32_t *registers = gpc_vector_for_write(x, &part, 0); /* the lanes are determined below */
-        for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
-            uint32_t l = gpc_lowest_bit(left), word = i + (access->straight ? access->word[0] + l : access->word[l]);
-            if ((mask >> word & 1) != 0) {
-                registers[l] = words[word];
-            }
-        }
-    }
-}
-
 __attribute__((noinline)) static void
 deliver_wide_atomic(const gpc_issue_t *x, const gpc_operand_t *to, const gpc_lane_list_t *list)
 {
@@ -261,7 +238,7 @@ count_served(gpc_core_statistics_t *statistics, gpc_access_kind_t kind, gpc_cycl
     }
 }
 
-int
+GPC_INLINED_BY_LINKER int
 gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, const uint32_t *words, gpc_cycle_t now,
                    gpc_cycle_t delay)
 {

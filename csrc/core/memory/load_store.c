@@ -157,23 +157,6 @@ typedef struct {
     const uint32_t *values[4], *replacement[2];
 } hand_over_t;
 
-static inline __attribute__((always_inline)) void
-add_entry(gpc_lane_list_t *list, uint32_t lane, uint32_t word, uint32_t operand, uint32_t replacement)
-{
-    uint32_t n = list->count++;
-    list->lane[n] = (uint8_t) lane;
-    list->word[n] = (uint8_t) word;
-    list->operand[n] = operand;
-    list->replacement[n] = replacement;
-    list->old[n] = 0;
-}
-
-__attribute__((noinline)) static void
-add_upper(gpc_lane_list_t *list, uint32_t lane, uint32_t word, const hand_over_t *from)
-{
-    add_entry(list, lane, word + 1, from->values[1][lane], from->replacement[1][lane]);
-}
-
 /* A lane's value; nothing of a load. */
 static inline __attribute__((always_inline)) void
 add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t lane, uint32_t word,
@@ -185,10 +168,12 @@ add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t 
         }
     } else if (d->access.kind == GPC_ACCESS_ATOMIC) {
         gpc_lane_list_t *list = gpc_lane_list_at(x->base->cores->lane_lists, msg->lanes);
-        add_entry(list, lane, word, from->values[0][lane], from->replacement[0][lane]);
-        if (d->width == 2) {
-            add_upper(list, lane, word, from);
-        }
+        uint32_t n = list->count++;
+        list->lane[n] = (uint8_t) lane;
+        list->word[n] = (uint8_t) word;
+        list->operand[n] = from->values[0][lane];
+        list->replacement[n] = from->replacement[0][lane];
+        list->old[n] = 0;
     }
 }
 
@@ -282,11 +267,31 @@ take_run(const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_address_t *address
     return lanes;
 }
 
+/* Of atomics of two words. */
+__attribute__((noinline)) static void
+add_wide_atomics(gpc_lane_list_t *list, gpc_lanes_t lanes, const uint8_t *place, const hand_over_t *from)
+{
+    for (; lanes != 0; lanes &= lanes - 1) {
+        for (uint32_t k = 0, l = gpc_lowest_bit(lanes); k < 2; k++) {
+            uint32_t n = list->count++;
+            list->lane[n] = (uint8_t) l;
+            list->word[n] = (uint8_t) (place[l] + k);
+            list->operand[n] = from->values[k][l];
+            list->replacement[n] = from->replacement[k][l];
+            list->old[n] = 0;
+        }
+    }
+}
+
 /* Values of lanes whose places are known. */
 static void
 add_values(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_lanes_t lanes, const uint8_t *place,
            const hand_over_t *from)
 {
+    if (d->width > 1 && d->access.kind == GPC_ACCESS_ATOMIC) {
+        add_wide_atomics(gpc_lane_list_at(x->base->cores->lane_lists, msg->lanes), lanes, place, from);
+        return;
+    }
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t l = gpc_lowest_bit(lanes);
         if (d->narrow.bytes == 0) {
@@ -474,4 +479,23 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
         return gpc_core_wake_queue_waiters(self, core_index);
     }
     return GPC_OK;
+}
+
+int
+gpc_cores_retry(gpc_cores_t *self, uint32_t core_index, bool at_edge)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    gpc_cycle_t now = self->hooks.now(self->hooks.world);
+    if (!core->held) {
+        return GPC_OK;
+    }
+    core->held = false;
+    if (core->in_cycle || !at_edge || core->port_used == now) {
+        return gpc_core_schedule(self, core_index, now);
+    }
+    int status = gpc_core_offer(self, core_index, now); /* as the core in this cycle would */
+    if (status == GPC_OK && core->queue.count != 0 && !core->held) {
+        status = gpc_core_schedule(self, core_index, now + 1);
+    }
+    return status;
 }

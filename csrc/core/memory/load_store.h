@@ -37,17 +37,17 @@ bool gpc_core_find_line(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_
                         gpc_one_line_t *out);
 /* load_store.c */
 GPC_MUST_CHECK int gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d);
+/* Offers a request to the L1 port, unless the port was used in this cycle already. */
+GPC_MUST_CHECK int gpc_core_offer(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 /* queue.c */
 bool gpc_core_has_room(const gpc_cores_t *self, uint32_t core); /* in the load-store queue, for one more instruction */
 /* Makes warps that wait for room in the queue ready if there is room. */
 GPC_MUST_CHECK int gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core);
-/* Offers a request to the L1 port, unless the port was used in this cycle already. */
-GPC_MUST_CHECK int gpc_core_offer(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 
-/* completion.c */
-/* Delivers the masked words only: a controller over words may complete a request in parts. */
+/* words.c: delivers the masked words only. */
 void gpc_core_deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t lanes, gpc_mask_t mask,
                             const uint32_t *words);
+/* completion.c */
 GPC_MUST_CHECK int gpc_core_retire_due(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 
 #endif

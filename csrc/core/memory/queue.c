@@ -1,4 +1,4 @@
-/* queue.c: room in a core's load-store queue, and offers to the L1 that are made again. */
+/* queue.c: room in a core's load-store queue. */
 #include "core/memory/load_store.h"
 #include "core/waking.h"
 
@@ -22,23 +22,4 @@ gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core_index)
     core->ready |= core->waits_queue;
     core->waits_queue = 0;
     return gpc_core_schedule(self, core_index, self->hooks.now(self->hooks.world));
-}
-
-int
-gpc_cores_retry(gpc_cores_t *self, uint32_t core_index, bool at_edge)
-{
-    gpc_core_t *core = &self->parts->cores[core_index];
-    gpc_cycle_t now = self->hooks.now(self->hooks.world);
-    if (!core->held) {
-        return GPC_OK;
-    }
-    core->held = false;
-    if (core->in_cycle || !at_edge || core->port_used == now) {
-        return gpc_core_schedule(self, core_index, now);
-    }
-    int status = gpc_core_offer(self, core_index, now); /* as the core in this cycle would */
-    if (status == GPC_OK && core->queue.count != 0 && !core->held) {
-        status = gpc_core_schedule(self, core_index, now + 1);
-    }
-    return status;
 }

@@ -92,7 +92,11 @@ end(gpc_cores_t *self, gpc_address_t line)
         }
     }
     all->locks[number] = (gpc_together_lock_t){.kept = next != GPC_NONE, .core = (uint16_t) next};
-    return next == GPC_NONE ? GPC_OK : gpc_cores_retry(self, next, false);
+    if (next == GPC_NONE || !self->parts->cores[next].held) {
+        return GPC_OK;
+    }
+    self->parts->cores[next].held = false;
+    return gpc_core_schedule(self, next, self->hooks.now(self->hooks.world));
 }
 
 /* ---- the parts of an atomic -------------------------------------------------------------------------------------- */
