@@ -54,8 +54,11 @@ def wrapped(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value
 
 
-def test_integers_of_64_bits_are_those_of_python(gpu):
+@pytest.mark.parametrize(("machine", "protocol"), [("fermi", "mesi"), ("apu", "qr")])
+def test_integers_of_64_bits_are_those_of_python(machine, protocol):
+    """With 32 and with 64 lanes a warp."""
     a, b = whole(1), whole(2)
+    gpu = gpucoh.GPU(machine=machine, protocol=protocol)
     out = gpu.zeros(12 * N, np.int64)
     gpu.launch(
         integers, grid=N // 32, block=32, args=(gpu.array(a, i64), gpu.array(b, i64), out, -3)
@@ -168,9 +171,11 @@ def atomics(x: Buffer[u64], y: Buffer[f64], z: Buffer[i64], old: Buffer[u64]):
         known = seen
 
 
-@pytest.mark.parametrize("protocol", ALL)
-def test_atomics_of_64_bits_under_every_protocol(protocol):
-    with gpucoh.GPU(machine="fermi", protocol=protocol) as gpu:
+@pytest.mark.parametrize(
+    ("machine", "protocol"), [*(("fermi", name) for name in ALL), ("apu", "qr")]
+)
+def test_atomics_of_64_bits_under_every_protocol(machine, protocol):
+    with gpucoh.GPU(machine=machine, protocol=protocol) as gpu:
         x, y, z, old = gpu.zeros(2, u64), gpu.zeros(1, f64), gpu.zeros(3, i64), gpu.zeros(N, u64)
         gpu.launch(atomics, grid=3, block=32, args=(x, y, z, old))
         assert x.numpy().tolist() == [sum(range(N)) << 32, (N - 1) << 33]
