@@ -146,6 +146,43 @@ a_flag_in_the_scratchpad_reaches_a_lane(void)
                     0);
 }
 
+/* The lock is a word of the scratchpad. */
+static void
+a_lock_in_the_scratchpad_ends(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(
+        run(CODE(OP(SHARED_ATOMIC, .destination = V | 1, .a = C0, .b = C0, .c = C1, ATOMIC_OF(CAS)), IF(1, 0, 2),
+                 OP(LOAD, .destination = V | 2, .a = C1), NEXT(2), OP(STORE, .a = C1, .b = V | 2),
+                 OP(SHARED_STORE, .a = C0, .b = C0, .c = GPC_OPERAND_NONE), OP(EXIT)),
+            64),
+        0);
+    CHECK_EQUAL_U64(world.memory[1], 64);
+}
+
+/* By address: x[0] is the lock, x[1] the counter; an addition of 0 polls x[2]. */
+static void
+loops_that_poll_by_address_yield_and_are_known_as_polls(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(
+        run(CODE(OP(MOVE, .destination = V | 4, .a = C0), OP(MOVE, .destination = V | 5, .a = C0),
+                 OP(ATOMIC, .destination = V | 1, .a = V | 4, .b = C0, .c = C1, RELAXED,
+                    .flags = GPC_FLAG_FLAT | GPC_ATOMIC_CAS << GPC_FLAG_ATOMIC_SHIFT),
+                 IF(1, 2, 4), OP(LOAD, .destination = V | 2, .a = C1), NEXT(2), OP(STORE, .a = C1, .b = V | 2),
+                 OP(STORE, .a = V | 4, .b = C0, .flags = GPC_FLAG_FLAT, .order = GPC_ORDER_RELEASE),
+                 OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_LANE), IF(0, 12, 14), EXCH(C2, C1), TO(14),
+                 OP(ATOMIC, .destination = V | 1, .a = C2, .b = C0, ATOMIC_OF(ADD)), IF_NOT(1, 12, 14), OP(EXIT)),
+            64),
+        0);
+    CHECK_EQUAL_U64(world.memory[1], 64);
+    const gpc_decoded_t *code = world.cores.parts->launch->code;
+    CHECK_EQUAL_U64(code[3].group, GPC_GROUP_SPIN);
+    CHECK_EQUAL_U64(code[3].waits_as, GPC_STALL_lock);
+    CHECK_EQUAL_U64(code[13].group, GPC_GROUP_SPIN);
+    CHECK_EQUAL_U64(code[13].waits_as, GPC_STALL_poll);
+}
+
 static void
 a_ticket_lock_serves_every_lane(void)
 {
@@ -428,9 +465,10 @@ lanes_of_one_warp_at_two_barriers_are_reported(void)
                              OP(BARRIER, .a = C2, .b = GPC_OPERAND_NONE, .line = 4), OP(EXIT)),
                         32),
                     GPC_ERROR_BARRIER);
-    CHECK_EQUAL_TEXT(world.failure.text,
-                     "kernel 'f': warp 0 of block (0,0,0): lanes 1 to 31 at barrier 1 while lane 0 of the warp are at "
-                     "another barrier or arrival, 2 in kernel 'f' at line 4");
+    CHECK_EQUAL_TEXT(
+        world.failure.text,
+        "kernel 'f': warp 0 of block (0,0,0): lanes 1 to 31 at barrier 1, lane 0 at barrier 2 in kernel 'f' at "
+        "line 4: lanes of one warp must meet at one barrier, with one count");
     CHECK(fails_at(0, 3));
 }
 
@@ -588,6 +626,8 @@ main(void)
     RUN(two_locks_one_within_the_other_end);
     RUN(a_flag_reaches_a_lane_in_either_order);
     RUN(a_flag_in_the_scratchpad_reaches_a_lane);
+    RUN(a_lock_in_the_scratchpad_ends);
+    RUN(loops_that_poll_by_address_yield_and_are_known_as_polls);
     RUN(a_ticket_lock_serves_every_lane);
     RUN(a_queue_within_a_warp_delivers_everything);
     RUN(a_loop_that_ends_its_lanes_yields);

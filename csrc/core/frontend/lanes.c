@@ -404,10 +404,10 @@ gpc_lanes_arrive(gpc_issue_t *x, const gpc_decoded_t *d, uint32_t id, uint32_t c
         gpc_text_t text;
         gpc_text_init(&text);
         add_lanes(top->lanes, &text);
-        gpc_text_add(&text, " at barrier %u while ", id);
+        gpc_text_add(&text, " at barrier %u, ", id);
         add_lanes(split->arrived, &text);
-        gpc_text_add(&text, " of the warp are at another barrier or arrival, %u in %s", split->barrier,
-                     gpc_core_where(x->launch, split->barrier_pc, where, sizeof where));
+        gpc_text_add(&text, " at barrier %u in %s: lanes of one warp must meet at one barrier, with one count",
+                     split->barrier, gpc_core_where(x->launch, split->barrier_pc, where, sizeof where));
         int status = fail(x, &text);
         gpc_text_free(&text);
         return status;
