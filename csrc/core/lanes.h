@@ -35,12 +35,10 @@ gpc_lanes_are_together(const gpc_issue_t *x)
     return x->warp->top.lanes == x->warp->live && (split->waiting | split->arrived) == 0;
 }
 
-/* After the branch or jump at the end of a loop that polls: may yield. */
-void gpc_lanes_spun(gpc_issue_t *x, const gpc_decoded_t *d);
+/* A WARP_SYNC, or a branch or jump at the end of a loop that polls, which may yield. Sets the program counter. */
+GPC_MUST_CHECK int gpc_lanes_issue(gpc_issue_t *x, const gpc_decoded_t *d);
 /* After the end of some lanes of the warp, for which others may have waited. */
 void gpc_lanes_ended(gpc_issue_t *x);
-/* WARP_SYNC by some lanes of the warp: sets the program counter where GPC_ISSUED; *next becomes false. */
-GPC_MUST_CHECK int gpc_lanes_sync(gpc_issue_t *x, const gpc_decoded_t *d, bool *next);
 /* Some lanes are at barrier `id` with a count (0: none). GPC_ISSUED: with them all lanes of the warp are, and
  * gpc_lanes_arrived follows when the warp has arrived. GPC_BLOCKED: other lanes run first. */
 GPC_MUST_CHECK int gpc_lanes_arrive(gpc_issue_t *x, const gpc_decoded_t *d, uint32_t id, uint32_t count);

@@ -165,13 +165,13 @@ class Function:
     shared_words: int = 0
     needs_all_blocks: bool = False  # of the grid, resident together
     lanes_needed: int = 0  # lanes per warp that the source assumes; 0: none
-    independent_lanes: bool = False  # as Program.independent_lanes
     reports: list[Report] = field(default_factory=list)  # of ASSERT and PRINT, by immediate
     dynamic_shared: Element | None = (
         None  # of an array of a length that the launch gives, which follows them
     )
     #: Registers of accesses to several words: those of a group have consecutive numbers.
     groups: list[tuple[Register, ...]] = field(default_factory=list)
+    independent_lanes: bool = False  # as Program.independent_lanes
 
     def new_register(self, name: str | None = None) -> Register:
         """A new virtual register."""

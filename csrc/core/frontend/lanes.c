@@ -14,6 +14,7 @@
  * for a moment before tidy(). */
 #include <inttypes.h>
 
+#include "core/execute/execute.h"
 #include "core/frontend/frontend.h"
 #include "core/lanes.h"
 #include "core/registers.h"
@@ -216,8 +217,9 @@ unite_top(entries_t *e)
     }
 }
 
-void
-gpc_lanes_spun(gpc_issue_t *x, const gpc_decoded_t *d)
+/* After the branch or jump at the end of a loop that polls. */
+static void
+yield_after(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     const gpc_stack_entry_t *top = &x->warp->top;
     gpc_split_t *split = gpc_split_of(x);
@@ -359,8 +361,8 @@ gpc_lanes_ended(gpc_issue_t *x)
     }
 }
 
-int
-gpc_lanes_sync(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
+static int
+issue_sync(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_split_t *split = gpc_split_of(x);
     const gpc_stack_entry_t top = x->warp->top;
@@ -373,9 +375,9 @@ gpc_lanes_sync(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
     split->waiting |= top.lanes;
     if (top.lanes == x->warp->live) {
         split->waiting = 0;
+        gpc_warp_go_to(x, top.pc + 1);
         return GPC_ISSUED;
     }
-    *next = false;
     entries_t e = take_entries(x);
     gpc_lanes_t complete = complete_lanes(x, split);
     if ((complete & top.lanes) == 0) {
@@ -384,6 +386,32 @@ gpc_lanes_sync(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
     split->waiting &= ~complete;
     advance(&e, complete, top.pc);
     put_entries(&e);
+    return GPC_ISSUED;
+}
+
+static gpc_lanes_t
+taken_lanes(const gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    gpc_lanes_t not_zero = gpc_core_lanes_not_zero(x, &d->a);
+    return (d->flags & GPC_FLAG_IF_ZERO) != 0 ? x->warp->top.lanes & ~not_zero : not_zero;
+}
+
+int
+gpc_lanes_issue(gpc_issue_t *x, const gpc_decoded_t *d)
+{
+    if (d->opcode == GPC_OP_WARP_SYNC && !gpc_lanes_are_together(x)) {
+        return issue_sync(x, d);
+    }
+    if (d->opcode == GPC_OP_WARP_SYNC) {
+        gpc_warp_go_to(x, x->warp->top.pc + 1);
+        return GPC_ISSUED;
+    }
+    if (d->opcode == GPC_OP_BRANCH) {
+        gpc_warp_branch(x, d, taken_lanes(x, d));
+    } else {
+        gpc_warp_go_to(x, d->target);
+    }
+    yield_after(x, d);
     return GPC_ISSUED;
 }
 

@@ -230,16 +230,9 @@ execute(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
         case GPC_GROUP_BARRIER:
             return gpc_core_issue_barrier(x, d);
         case GPC_GROUP_WARP_SYNC:
-            return gpc_lanes_are_together(x) ? GPC_ISSUED : gpc_lanes_sync(x, d, next);
         case GPC_GROUP_SPIN:
             *next = false;
-            if (d->opcode == GPC_OP_BRANCH) {
-                issue_branch(x, d);
-            } else {
-                gpc_warp_go_to(x, d->target);
-            }
-            gpc_lanes_spun(x, d);
-            return GPC_ISSUED;
+            return gpc_lanes_issue(x, d);
         case GPC_GROUP_REPORT:
             return gpc_core_issue_report(x, d);
         case GPC_GROUP_SLEEP:
