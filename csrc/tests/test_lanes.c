@@ -342,6 +342,58 @@ parts_of_a_warp_synchronise_by_themselves(void)
     CHECK_EQUAL_U64(world.memory[2], 32);
 }
 
+/* Lanes 0 and 1 synchronise, lane 1 ends instead; the others poll a flag that lane 0 sets behind the WARP_SYNC. */
+static void
+the_end_of_a_lane_lets_others_run(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 9, 11), OP(NE, .destination = V | 1, .a = V | 0, .b = C1), IF(1, 6, 6),
+                             OP(SLEEP, .a = C1000), OP(EXIT), OP(LOAD, .destination = V | 2, .a = C1), IF_NOT(2, 6, 8),
+                             TO(11), OP(WARP_SYNC, .a = C3), EXCH(C1, C1), OP(EXIT)),
+                        32),
+                    0);
+    CHECK_EQUAL_U64(world.memory[1], 1);
+}
+
+/* Lanes that a lock has parted poll a flag, which warp 1 sets late: as one entry. */
+static void
+lanes_that_poll_at_one_place_poll_together(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(
+        run(CODE(OP(SPECIAL, .destination = V | 1, .immediate = GPC_SPECIAL_WARP), IF(1, 8, 11), CAS(1, C0),
+                 IF(1, 2, 4), EXCH(C0, C0), OP(LOAD, .destination = V | 1, .a = C1), IF_NOT(1, 5, 7), TO(11),
+                 OP(MUL, .destination = V | 1, .a = C4096, .b = C16), OP(SLEEP, .a = V | 1), EXCH(C1, C1), OP(EXIT)),
+            64),
+        0);
+    CHECK(world.cores.statistics[0].thread_instructions > 20 * world.cores.statistics[0].instructions);
+}
+
+/* In each of 100 nested regions the odd lanes skip a part of what the even ones do, and all lanes meet before the join
+ * of the region's branch. */
+static void
+regions_in_which_lanes_meet_leave_no_joins(void)
+{
+    enum { LEVELS = 100, JOINS = 2 + 3 * LEVELS };
+    static gpc_instruction_t code[JOINS + LEVELS + 1];
+    uint32_t count = 0;
+    code[count++] = THREAD;
+    code[count++] = OP(AND, .destination = V | 1, .a = V | 0, .b = C1);
+    for (uint32_t i = 0; i < LEVELS; i++) {
+        code[count] = IF(1, count + 2, JOINS + LEVELS - 1 - i);
+        code[count + 1] = OP(NOP);
+        code[count + 2] = OP(WARP_SYNC, .a = ALL);
+        count += 3;
+    }
+    for (; count < JOINS + LEVELS; count++) {
+        code[count] = OP(NOP);
+    }
+    code[count++] = OP(EXIT);
+    world_reset();
+    CHECK_EQUAL_I64(run(code, count, 32), 0);
+    CHECK_EQUAL_U64(world.cores.statistics[0].divergent_branches, LEVELS);
+}
+
 static void
 masks_that_never_match_are_reported(void)
 {
@@ -638,6 +690,9 @@ main(void)
     RUN(lanes_in_different_branches_continue_each_at_its_own_place);
     RUN(lanes_that_end_are_not_awaited);
     RUN(parts_of_a_warp_synchronise_by_themselves);
+    RUN(the_end_of_a_lane_lets_others_run);
+    RUN(lanes_that_poll_at_one_place_poll_together);
+    RUN(regions_in_which_lanes_meet_leave_no_joins);
     RUN(masks_that_never_match_are_reported);
     RUN(a_warp_sync_needs_independent_lanes);
     RUN(lanes_arrive_at_a_barrier_from_several_places);

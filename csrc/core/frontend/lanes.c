@@ -62,8 +62,7 @@ held(const gpc_split_t *split)
     return split->waiting | split->arrived;
 }
 
-/* Removes what is superfluous: entries without lanes; joins with the lanes of one entry above them, which then runs
- * through the join; entries that have reached their reconvergence point. */
+/* Removes entries without lanes, and joins with the lanes of one entry above them, which then runs through the join. */
 static void
 tidy(entries_t *e)
 {
@@ -82,14 +81,6 @@ tidy(entries_t *e)
             remove_entry(e, i);
         } else {
             i++;
-        }
-    }
-    gpc_lanes_t above = held(e->split);
-    for (uint32_t i = e->count; i-- > 0;) {
-        if (e->at[i].pc == e->at[i].reconverge && (e->at[i].lanes & above) == 0) {
-            remove_entry(e, i);
-        } else {
-            above |= e->at[i].lanes;
         }
     }
 }
