@@ -477,7 +477,7 @@ gpc_core_launch_free(gpc_core_launch_t *self)
     }
     free(self->spread);
     free(self->ranges);
-    free(self->splits);
     free(self->code);
+    free(self->splits);
     free(self);
 }
