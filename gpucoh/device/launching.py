@@ -115,7 +115,7 @@ class Launching(Observing):
                 program.sources,
                 program.texts,
                 *local,
-                program.independent_lanes,
+                independent_lanes=program.independent_lanes,
             )
             begun = True
             if self._recorder:
