@@ -15,6 +15,7 @@ import os
 import re
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,47 +37,47 @@ BUDGET, DEADLOCK_AFTER = 200_000_000, 2_000_000
 #: Memory that a program reads before it writes it is 0, as it is in fresh pages of a larger run.
 os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=4096")
 
-Check = Callable[[str, Path], str]
-
 
 @dataclass(frozen=True)
 class Program:
-    """A program of a suite.
+    """A program of a suite; the fields are those of cuda_suites.toml.
 
     Attributes
     ----------
-    suite, name : str
-    sources : sequence of str
-        From the suite's folder; globs.
-    arguments : sequence of str
-    options : sequence of str
-        Of the compiler; ``{suite}`` is the suite's folder.
-    inputs : callable
-        Writes the input files into the folder of the run.
-    check : callable or None
-        Why output (text) and folder are wrong; empty: they are right. None: compared with the reference.
-    by : str
-        What the check is.
+    folder : str
+        Of the suite.
+    check : str
+        How it is checked, for the page.
     """
 
-    suite: str
+    folder: str
     name: str
     sources: Sequence[str]
-    arguments: Sequence[str] = ()
+    arguments: str = ""
     options: Sequence[str] = ()
-    inputs: Callable[[Path], None] = lambda folder: None
-    check: Check | None = None
-    by: str = "own"
-    drops: str = r"(?!)"  # lines of the output that differ from run to run
+    inputs: str = ""
+    oracle: str = ""
+    says: str = ""
+    lacks: str = ""
+    drops: str = r"(?!)"
+    runs: bool = True
 
+    @property
+    def check(self) -> str:
+        """How it is checked, for the page."""
+        if not self.runs:
+            return "-"
+        return "NumPy" if self.oracle else "own" if self.says else "reference"
 
-def says(pattern: str) -> Check:
-    """A check that the output has the text."""
-
-    def check(text: str, folder: Path) -> str:
-        return "" if re.search(pattern, text) else f"the output lacks '{pattern}'"
-
-    return check
+    def verdict(self, text: str, folder: Path) -> str:
+        """Why a run's output and files are wrong; empty: they are right, or need a reference."""
+        if self.oracle:
+            return ORACLES[self.oracle](text, folder)
+        if self.says and not re.search(self.says, text):
+            return f"the output lacks '{self.says}'"
+        return (
+            f"the output has '{self.lacks}'" if self.lacks and re.search(self.lacks, text) else ""
+        )
 
 
 # ---- inputs and oracles of Rodinia
@@ -136,7 +137,9 @@ def check_hotspot(text: str, folder: Path) -> str:
 
 def check_pathfinder(text: str, folder: Path) -> str:
     """The cheapest paths down a grid, which the program prints with it."""
-    rows = [[int(n) for n in line.split()] for line in text.splitlines() if re.match(r"[\d ]+$", line)]
+    rows = [
+        [int(n) for n in line.split()] for line in text.splitlines() if re.match(r"[\d ]+$", line)
+    ]
     rows = [row for row in rows if len(row) == 200]
     cost = np.array(rows[0])
     for row in rows[1:20]:
@@ -145,81 +148,58 @@ def check_pathfinder(text: str, folder: Path) -> str:
     return "" if cost.tolist() == rows[-1] and len(rows) == 22 else "costs differ"
 
 
-def _rodinia() -> Iterator[Program]:
-    def one(name: str, sources: str, arguments: str = "", **more: Any) -> Program:
-        return Program("gpu-rodinia", name, [f"cuda/{s}" for s in sources.split()], arguments.split(), **more)
-
-    times = r"(?i)time|took|sec|\bs,|ms|\.\d{6}"
-    yield one("backprop", "backprop/backprop_cuda.cu backprop/backprop.c backprop/facetrain.c backprop/imagenet.c", "256")
-    yield one("bfs", "bfs/bfs.cu", "graph.txt", inputs=graph, check=check_bfs, by="NumPy")
-    yield one("hotspot", "hotspot/hotspot.cu", "64 2 4 temp.txt power.txt hot.out", inputs=grids, check=check_hotspot, by="NumPy")
-    yield one("hotspot3D", "hotspot3D/3D.cu", "64 8 4 power.txt temp.txt out.txt", inputs=grids,
-              check=says(r"Accuracy: \d\.\d+e-0[5-9]"))  # fmt: skip
-    yield one("lavaMD", "lavaMD/main.c lavaMD/kernel/kernel_gpu_cuda_wrapper.cu lavaMD/util/*/*.c lavaMD/util/device/device.cu",
-              "-boxes1d 2", drops=times)  # fmt: skip
-    yield one("lud", "lud/cuda/lud.cu lud/cuda/lud_kernel.cu lud/common/common.c", "-s 64 -v",
-              options=["-I{suite}/cuda/lud/common"], check=lambda text, folder: check_lud(text))  # fmt: skip
-    yield one("myocyte", "myocyte/main.cu", "2 1 0", drops=times)
-    yield one("nw", "nw/needle.cu", "64 10")
-    yield one("particlefilter_float", "particlefilter/ex_particle_CUDA_float_seq.cu", "-x 128 -y 128 -z 3 -np 256", drops=r"^")
-    yield one("particlefilter_naive", "particlefilter/ex_particle_CUDA_naive_seq.cu", "-x 128 -y 128 -z 3 -np 256", drops=r"^")
-    yield one("pathfinder", "pathfinder/pathfinder.cu", "200 20 4", options=["-DBENCH_PRINT"], check=check_pathfinder, by="NumPy")
-    yield one("srad_v1", "srad/srad_v1/main.cu", "2 0.5 32 32", drops=times)
-    yield one("srad_v2", "srad/srad_v2/srad.cu", "32 32 0 15 0 15 0.5 2", options=["-DOUTPUT"])
-    for name, sources in (
-        ("b+tree", "b+tree/main.c b+tree/kernel/*wrapper*.cu b+tree/util/*/*.c b+tree/util/cuda/cuda.cu"),
-        ("cfd", "cfd/euler3d.cu"),
-        ("dwt2d", "dwt2d/main.cu dwt2d/dwt.cu dwt2d/components.cu dwt2d/dwt_cuda/*.cu"),
-        ("gaussian", "gaussian/gaussian.cu"),
-        ("heartwall", "heartwall/main.cu"),
-        ("huffman", "huffman/main_test_cu.cu"),
-        ("hybridsort", "hybridsort/main.cu"),
-        ("kmeans", "kmeans/kmeans_cuda.cu"),
-        ("leukocyte", "leukocyte/CUDA/find_ellipse_kernel.cu"),
-        ("mummergpu", "mummergpu/src/mummergpu.cu"),
-        ("nn", "nn/nn_cuda.cu"),
-        ("streamcluster", "streamcluster/streamcluster_cuda_cpu.cpp streamcluster/streamcluster_cuda.cu"),
-    ):
-        yield one(name, sources, by="translated only")
+INPUTS: dict[str, Callable[[Path], None]] = {"graph": graph, "grids": grids}
+ORACLES: dict[str, Callable[[str, Path], str]] = {
+    "bfs": check_bfs,
+    "hotspot": check_hotspot,
+    "pathfinder": check_pathfinder,
+}
 
 
-def check_lud(text: str) -> str:
-    """The program's check prints each element that differs."""
-    return "" if "Verify" in text and "dismatch" not in text else "the factors are wrong"
+# ---- the programs
 
-
-# ---- HeteroSync, Polybench
-
-
-def _heterosync() -> Iterator[Program]:
-    barriers = ["atomicTreeBarrUniq", "atomicTreeBarrUniqLocalExch", "lfTreeBarrUniq", "lfTreeBarrUniqLocalExch"]
-    mutexes = ["spinMutex", "spinMutexEBO", "sleepMutex", "faMutex"]
-    semaphores = [f"{kind}{n}" for kind in ("spinSem", "spinSemEBO") for n in (1, 2, 10, 120)]
-    for name in (*barriers, *mutexes, *semaphores):
-        yield Program("heterosync", name, ["cuda/syncPrims/uvm/main.cu"], [name, "2", "15", "2"], check=says("PASSED"))
-
-
-_POLYBENCH = (
-    "2DCONV/2DConvolution 2MM/2mm 3DCONV/3DConvolution 3MM/3mm ADI/adi ATAX/atax BICG/bicg CORR/correlation "
-    "COVAR/covariance DOITGEN/doitgen FDTD-2D/fdtd2d GEMM/gemm GEMVER/gemver GESUMMV/gesummv GRAMSCHM/gramschmidt "
-    "JACOBI1D/jacobi1D JACOBI2D/jacobi2D LU/lu MVT/mvt SYR2K/syr2k SYRK/syrk"
+_BARRIERS = (
+    "atomicTreeBarrUniq",
+    "atomicTreeBarrUniqLocalExch",
+    "lfTreeBarrUniq",
+    "lfTreeBarrUniqLocalExch",
 )
-#: Programs that launch nothing with fewer than 256 elements.
-_LARGE = ("correlation", "covariance", "gemver", "3DConvolution")
+_MUTEXES = ("spinMutex", "spinMutexEBO", "sleepMutex", "faMutex")
+_SEMAPHORES = tuple(f"{kind}{n}" for kind in ("spinSem", "spinSemEBO") for n in (1, 2, 10, 120))
+#: Programs of Polybench that launch nothing with fewer than 256 elements, and those that repeat much.
+_LARGE, _SMALL = ("correlation", "covariance", "gemver"), ("jacobi2D", "3DConvolution", "adi")
 
 
-def _polybench() -> Iterator[Program]:
-    for path in _POLYBENCH.split():
-        name = path.split("/")[1]
-        yield Program("polybenchGpu", name, [f"CUDA/{path}.cu"], check=says(r"Percent: 0\s"))
+def programs(root: Path) -> Iterator[Program]:
+    """The programs of the suites that are there."""
+    with Path(__file__).with_suffix(".toml").open("rb") as file:
+        for given in tomllib.load(file)["rodinia"]:
+            yield Program("gpu-rodinia/cuda", **given)
+    for name in (*_BARRIERS, *_MUTEXES, *_SEMAPHORES):
+        yield Program(
+            "heterosync/cuda/syncPrims/uvm", name, ["main.cu"], f"{name} 2 15 2", says="PASSED"
+        )
+    for path in sorted((root / "polybenchGpu/CUDA").glob("*/*.cu")):
+        place = str(path.relative_to(root / "polybenchGpu/CUDA"))
+        yield Program("polybenchGpu/CUDA", path.stem, [place], says=r"Percent: 0\s")
 
 
 def sizes(program: Program, sources: Sequence[Path], folder: Path) -> list[str]:
     """Options that make a program of Polybench small: a header with its sizes."""
-    size = 256 if program.name in _LARGE[:3] else 32 if program.name in ("jacobi2D", "3DConvolution", "adi") else 64
+    size = (
+        256
+        if program.name in _LARGE[:3]
+        else 32
+        if program.name in ("jacobi2D", "3DConvolution", "adi")
+        else 64
+    )
     names: set[str] = {"N"}
     for file in [sources[0], *sources[0].parent.glob("*.cuh")]:
-        names |= set(re.findall(r"^ *# *define ([A-Z]+) +\d+\s*$", file.read_text(errors="replace"), re.MULTILINE))
+        names |= set(
+            re.findall(
+                r"^ *# *define ([A-Z]+) +\d+\s*$", file.read_text(errors="replace"), re.MULTILINE
+            )
+        )
     lines = ["#include <cuda.h>", "#include <cuda_runtime.h>"]
     for name in sorted(names):
         if not name.startswith("DIM"):
@@ -249,7 +229,7 @@ def examine(program: Program, root: Path, folder: Path) -> Row:
     row = Row(program)
     sources = [path for pattern in program.sources for path in sorted(root.glob(pattern))]
     options = [option.format(suite=root) for option in program.options]
-    if program.suite == "polybenchGpu" and sources:
+    if "polybench" in program.folder and sources:
         options += sizes(program, sources, folder)
     try:
         built = build(sources, options)
@@ -257,7 +237,7 @@ def examine(program: Program, root: Path, folder: Path) -> Row:
         row.reason = str(error)
         return row
     translate(row, built)
-    if program.by != "translated only" and not row.refused:
+    if program.runs and not row.refused:
         run(row, built, folder)
     return row
 
@@ -277,18 +257,18 @@ def translate(row: Row, built: Built) -> None:
 def run(row: Row, built: Built, folder: Path) -> None:
     """Run the program under every protocol, and check it."""
     program = row.program
-    program.inputs(folder)
+    if program.inputs:
+        INPUTS[program.inputs](folder)
     wanted = ""
-    if program.check is None:
+    if program.check == "reference":
         wanted = written(program, outcome_of(program, built, *REFERENCE))
     for protocol in PROTOCOLS:
         outcome = outcome_of(program, built, protocol, None)
         text = outcome.output.decode(errors="replace")
         why = outcome.failure or (f"exit status {outcome.status}" if outcome.status else "")
-        if not why and program.check is not None:
-            why = program.check(text, folder)
-        elif not why and written(program, outcome) != wanted:
+        if not why and program.check == "reference" and written(program, outcome) != wanted:
             why = "the output differs from the reference's"
+        why = why or program.verdict(text, folder)
         if why:
             row.wrong[protocol] = why
         if outcome.result is not None:
@@ -299,7 +279,7 @@ def outcome_of(program: Program, built: Built, protocol: str, rule: str | None) 
     """One run."""
     found = machine("fermi")
     return run_program(
-        built, program.name, program.arguments, capture=True, protocol=protocol, consistency=rule, machine=found,
+        built, program.name, program.arguments.split(), capture=True, protocol=protocol, consistency=rule, machine=found,
         seed=0, check=False, budget=BUDGET, deadlock_after=DEADLOCK_AFTER,
     )  # fmt: skip
 
@@ -323,31 +303,47 @@ def page(rows: Sequence[Row], seconds: float) -> str:
     lines = [
         "# CUDA programs of public suites",
         "",
-        "Rodinia, HeteroSync and Polybench, unmodified, by `python tools/cuda_suites.py FOLDER`, which takes a folder with "
-        "their clones, compiles them, runs them on machine `fermi`, and writes this page. Nothing of them is in this "
+        "Rodinia, HeteroSync and Polybench, unmodified. `python tools/cuda_suites.py FOLDER` takes a folder with their "
+        "clones, compiles them, runs them on machine `fermi`, and writes this page. Nothing of them is in this "
         f"repository. CUDA's compiler was {toolkit().version}.",
         "",
-        f"- {len(built)} of {len(rows)} programs compile; of {len(kernels)} kernels {len(kernels) - len(refused)} translate.",
-        f"- {len(right)} of {len(ran)} programs that were run are right under all of {', '.join(f'`{p}`' for p in PROTOCOLS)}.",
+        f"- {len(built)} of {len(rows)} programs compile. Of their {len(kernels)} kernels {len(kernels) - len(refused)} "
+        "translate.",
+        f"- {len(right)} of the {len(ran)} programs that were run are right under all eight protocols.",
         "",
-        "*Check.* own: the program's own. NumPy: the same computed by NumPy. reference: the output is that under `no-l1` with "
-        "the rule `sc`; times are left out.",
+        "*Check.* own: the program's own. NumPy: the same computed by NumPy. reference: the output is that under `no-l1` "
+        "with the rule `sc`; times are left out. Numbers are core cycles of all launches.",
         "",
         "| suite | program | kernels | check | " + " | ".join(f"`{p}`" for p in PROTOCOLS) + " |",
         "|---|---|---|---|" + "---|" * len(PROTOCOLS),
     ]
     notes = []
     for row in built:
-        by = "reference" if row.program.check is None and row.program.by == "own" else row.program.by
+        by = (
+            "reference" if row.program.check is None and row.program.by == "own" else row.program.by
+        )
         cells = [_cell(row, protocol) for protocol in PROTOCOLS]
         lines.append(
-            f"| {row.program.suite} | {row.program.name} | {len(row.kernels)} | {by} | " + " | ".join(cells) + " |"
+            f"| {row.program.suite} | {row.program.name} | {len(row.kernels)} | {by} | "
+            + " | ".join(cells)
+            + " |"
         )
         notes += [f"- {row.program.name}, `{p}`: {_short(why)}" for p, why in row.wrong.items()]
-        notes += [f"- {row.program.name}, not translated: {_short(why)}" for why in row.refused.values()]
-    lines += ["", "Numbers are core cycles of all launches.", "", "## What is wrong, and why", "", *(notes or ["Nothing."])]
+        notes += [
+            f"- {row.program.name}, not translated: {_short(why)}" for why in row.refused.values()
+        ]
+    lines += [
+        "",
+        "Numbers are core cycles of all launches.",
+        "",
+        "## What is wrong, and why",
+        "",
+        *(notes or ["Nothing."]),
+    ]
     lines += ["", "## What does not compile", ""]
-    lines += [f"- {row.program.name}: {_short(row.reason)}" for row in rows if row.reason] or ["Nothing."]
+    lines += [f"- {row.program.name}: {_short(row.reason)}" for row in rows if row.reason] or [
+        "Nothing."
+    ]
     print(f"{seconds:.0f} s", file=sys.stderr)
     return "\n".join(lines) + "\n"
 
@@ -372,17 +368,19 @@ def main() -> int:
     given = parser.parse_args()
     begin, rows = time.perf_counter(), []
     root = given.folder.absolute()
-    for program in (*_rodinia(), *_heterosync(), *_polybench()):
-        if given.only not in program.name or not (root / program.suite).is_dir():
+    for program in programs(root):
+        if given.only not in program.name or not (root / program.folder).is_dir():
             continue
         with TemporaryDirectory() as work:
             before = Path.cwd()
             os.chdir(work)  # where programs write
-            row = examine(program, root / program.suite, Path(work))
+            row = examine(program, root / program.folder, Path(work))
             os.chdir(before)
         rows.append(row)
-        state = row.reason[:150] or "; ".join(f"{p}: {w}"[:200] for p, w in row.wrong.items()) or "well"
-        print(f"{program.suite} {program.name}: {len(row.kernels)} kernels, {state}", flush=True)
+        state = (
+            row.reason[:150] or "; ".join(f"{p}: {w}"[:200] for p, w in row.wrong.items()) or "well"
+        )
+        print(f"{program.name}: {len(row.kernels)} kernels, {state}", flush=True)
     text = page(rows, time.perf_counter() - begin)
     if given.out:
         given.out.write_text(text, encoding="utf-8")

@@ -50,7 +50,7 @@ typedef struct {
     /* Only fences, sc accesses (which imply one), barriers and exits have these parts: what the release or acquire of
      * another access must order, its steps at the caches do. */
     bool fences_only;
-    bool reads_scopes;         /* a part distinguishes scopes */
+    bool reads_scopes; /* a part distinguishes scopes */
 } gpc_order_traits_t;
 
 #endif

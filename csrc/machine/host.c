@@ -31,10 +31,11 @@ gpc_gpu_allocate_from(gpc_gpu_t *gpu, gpc_address_t address)
 {
     gpc_failure_clear(&gpu->failure);
     int status = gpc_memory_allocate_from(gpu->memory, address);
-    return status ? gpc_fail(&gpu->failure, status,
-                             "allocations cannot begin at 0x%llx: there are some beyond it, or the address is too large",
-                             (unsigned long long) address)
-                  : GPC_OK;
+    return status
+               ? gpc_fail(&gpu->failure, status,
+                          "allocations cannot begin at 0x%llx: there are some beyond it, or the address is too large",
+                          (unsigned long long) address)
+               : GPC_OK;
 }
 
 /* The words of [address, address + 4 * words) that are in the line at `line`. */

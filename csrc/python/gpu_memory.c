@@ -28,8 +28,7 @@ gpc_method_allocate_from(PyObject *object, PyObject *args, PyObject *keywords)
     gpc_address_t address = 0;
     gpc_gpu_object_t *self = NULL;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:allocate_from", (char **) (uintptr_t) names,
-                                     &address_object) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:allocate_from", (char **) (uintptr_t) names, &address_object) ||
         gpc_get_u64(gpc_state_of(object), address_object, "address", UINT64_MAX, &address) != 0 ||
         (self = gpc_enter(object)) == NULL) {
         return NULL;

@@ -278,9 +278,7 @@ class GPU(Launching):
             given = converted(given, dtype_of(dtype))
         elif (meant := dtype_meant(data, given)) is not None:
             given = converted(given, meant)
-        out = self._allocate(
-            shape_of(given.shape or (1,)), dtype_of(given.dtype), name
-        )
+        out = self._allocate(shape_of(given.shape or (1,)), dtype_of(given.dtype), name)
         out[:] = given
         return out
 

@@ -250,8 +250,8 @@ ordered(gpc_race_t *self, uint32_t core, uint32_t warp, const gpc_access_t *acce
         return GPC_OK;
     }
     self->counts.fences += fences;
-    if (self->launch->program.independent_lanes && access->kind == GPC_ACCESS_FENCE &&
-        access->order == GPC_ORDER_SC && level_of(self, access->scope) == LEVEL_GPU) {
+    if (self->launch->program.independent_lanes && access->kind == GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC &&
+        level_of(self, access->scope) == LEVEL_GPU) {
         return fence_of_ptx(self, thread_at(self, core, warp));
     }
     return fence(thread_at(self, core, warp), access->order, level_of(self, access->scope));
