@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
@@ -186,20 +185,11 @@ def programs(root: Path) -> Iterator[Program]:
 
 def sizes(program: Program, sources: Sequence[Path], folder: Path) -> list[str]:
     """Options that make a program of Polybench small: a header with its sizes."""
-    size = (
-        256
-        if program.name in _LARGE[:3]
-        else 32
-        if program.name in ("jacobi2D", "3DConvolution", "adi")
-        else 64
-    )
+    size = 256 if program.name in _LARGE else 32 if program.name in _SMALL else 64
     names: set[str] = {"N"}
     for file in [sources[0], *sources[0].parent.glob("*.cuh")]:
-        names |= set(
-            re.findall(
-                r"^ *# *define ([A-Z]+) +\d+\s*$", file.read_text(errors="replace"), re.MULTILINE
-            )
-        )
+        text = file.read_text(errors="replace")
+        names |= set(re.findall(r"^ *# *define ([A-Z]+) +\d+\s*$", text, re.MULTILINE))
     lines = ["#include <cuda.h>", "#include <cuda_runtime.h>"]
     for name in sorted(names):
         if not name.startswith("DIM"):
@@ -277,9 +267,9 @@ def run(row: Row, built: Built, folder: Path) -> None:
 
 def outcome_of(program: Program, built: Built, protocol: str, rule: str | None) -> Outcome:
     """One run."""
-    found = machine("fermi")
+    arguments = program.arguments.split()
     return run_program(
-        built, program.name, program.arguments.split(), capture=True, protocol=protocol, consistency=rule, machine=found,
+        built, program.name, arguments, capture=True, protocol=protocol, consistency=rule, machine=machine("fermi"),
         seed=0, check=False, budget=BUDGET, deadlock_after=DEADLOCK_AFTER,
     )  # fmt: skip
 
@@ -293,6 +283,18 @@ def written(program: Program, outcome: Outcome) -> str:
 # ---- the page
 
 
+_HEAD = """# CUDA programs of public suites
+
+Rodinia, HeteroSync and Polybench, unmodified. `python tools/cuda_suites.py FOLDER --out docs/cuda-suites.md` takes a
+folder with their clones, compiles them, runs them on machine `fermi`, and writes this page. Nothing of them is in this
+repository. CUDA's compiler was {version}.
+"""
+_CHECKS = """
+*Check.* own: the program's own. NumPy: the same computed by NumPy. reference: the output is that under `no-l1` with the
+rule `sc`; times are left out. Numbers are core cycles of all launches.
+"""
+
+
 def page(rows: Sequence[Row], seconds: float) -> str:
     """The page."""
     built = [row for row in rows if not row.reason]
@@ -300,20 +302,12 @@ def page(rows: Sequence[Row], seconds: float) -> str:
     refused = {kernel for row in built for kernel in row.refused}
     ran = [row for row in built if row.cycles]
     right = [row for row in ran if not row.wrong]
+    translated = len(kernels) - len(refused)
     lines = [
-        "# CUDA programs of public suites",
-        "",
-        "Rodinia, HeteroSync and Polybench, unmodified. `python tools/cuda_suites.py FOLDER` takes a folder with their "
-        "clones, compiles them, runs them on machine `fermi`, and writes this page. Nothing of them is in this "
-        f"repository. CUDA's compiler was {toolkit().version}.",
-        "",
-        f"- {len(built)} of {len(rows)} programs compile. Of their {len(kernels)} kernels {len(kernels) - len(refused)} "
-        "translate.",
+        _HEAD.format(version=toolkit().version),
+        f"- {len(built)} of {len(rows)} programs compile. Of their {len(kernels)} kernels {translated} translate.",
         f"- {len(right)} of the {len(ran)} programs that were run are right under all eight protocols.",
-        "",
-        "*Check.* own: the program's own. NumPy: the same computed by NumPy. reference: the output is that under `no-l1` "
-        "with the rule `sc`; times are left out. Numbers are core cycles of all launches.",
-        "",
+        _CHECKS,
         "| suite | program | kernels | check | " + " | ".join(f"`{p}`" for p in PROTOCOLS) + " |",
         "|---|---|---|---|" + "---|" * len(PROTOCOLS),
     ]
