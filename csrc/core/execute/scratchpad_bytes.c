@@ -25,6 +25,21 @@ fail_offset(const gpc_issue_t *x, uint32_t lane, uint32_t offset, uint32_t size,
                     (int) offset, limit, who);
 }
 
+/* The places of all lanes' words, if all are aligned and within the block's part. Vectorised. */
+static bool
+find_words(const uint32_t *offsets, uint32_t immediate, uint32_t limit, uint32_t base, uint32_t lanes, uint32_t *places)
+{
+    uint32_t bad = limit < 4, last = limit - 4;
+    for (const uint32_t *end = offsets + lanes; offsets != end; offsets += 32, places += 32) {
+        for (uint32_t l = 0; l < 32; l++) {
+            uint32_t offset = offsets[l] + immediate;
+            bad |= (offset & 3u) | (uint32_t) (offset > last);
+            places[l] = base + (offset >> 2);
+        }
+    }
+    return bad == 0;
+}
+
 /* As find_places of scratchpad.c: words of the scratchpads; of narrow elements bytes. */
 static int
 find_places(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *places)
@@ -33,6 +48,10 @@ find_places(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uin
     const uint32_t *offsets = gpc_operand_lanes(x, &d->a, room);
     uint32_t base = x->base->index * x->base->parts->scratchpad_words + x->warp->block * block_words;
     uint32_t size = d->width * gpc_element_bytes(d->narrow.bytes);
+    if (size == 4 && lanes == gpc_all_lanes(x) &&
+        find_words(offsets, d->immediate, limit, base, x->launch->lanes, places)) {
+        return GPC_OK;
+    }
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t l = gpc_lowest_bit(lanes), offset = offsets[l] + d->immediate;
         if (offset % size != 0 || (uint64_t) offset + size > limit) {
@@ -111,6 +130,23 @@ update(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const ui
     }
 }
 
+/* One word of each lane. */
+static void
+load_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const uint32_t *places, bool straight)
+{
+    const uint32_t *memory = x->base->parts->scratchpad;
+    uint32_t words[GPC_MAX_LANES];
+    if (straight) {
+        gpc_write_lanes(x, &d->destination, lanes, memory + places[0]);
+        return;
+    }
+    for (gpc_lanes_t left = lanes; left != 0; left &= left - 1) {
+        uint32_t l = gpc_lowest_bit(left);
+        words[l] = memory[places[l]];
+    }
+    gpc_write_lanes(x, &d->destination, lanes, words);
+}
+
 /* Cycles beyond the first. The lanes of an access of several words take as many rounds, each of a part of the warp, in
  * which the words of a bank are serialised. */
 static uint32_t
@@ -142,20 +178,27 @@ gpc_core_access_scratchpad(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lan
         status = gpc_core_publish(x, d, lanes, GPC_NONE, NULL, places);
     }
     GPC_TRY(status);
-    bool to_all = d->access.kind == GPC_ACCESS_LOAD && lanes == gpc_all_lanes(x) && gpc_operand_even(x, &d->a);
-    if (to_all && d->narrow.bytes == 0) {
+    bool all = lanes == gpc_all_lanes(x), load_access = d->access.kind == GPC_ACCESS_LOAD;
+    bool to_all = load_access && all && gpc_operand_even(x, &d->a), one_word = d->width == 1 && d->narrow.bytes == 0;
+    bool straight = one_word && !to_all && all && d->access.kind != GPC_ACCESS_ATOMIC &&
+                    gpc_lanes_straight(places, x->launch->lanes);
+    if (one_word && load_access && !to_all) {
+        load_words(x, d, lanes, places, straight);
+    } else if (to_all && d->narrow.bytes == 0) {
         for (uint32_t k = 0; k < d->width; k++) {
             gpc_operand_t part = gpc_operand_next(x, d->destination, k);
             gpc_write_word(x, &part, lanes, x->base->parts->scratchpad[places[0] + k]);
         }
-    } else if (d->access.kind == GPC_ACCESS_LOAD) {
+    } else if (load_access) {
         load(x, d, lanes, places);
     } else if (d->access.kind == GPC_ACCESS_STORE) {
         store(x, d, lanes, places);
     } else {
         update(x, d, lanes, places);
     }
-    *cycles = to_all ? 0 : conflict_cycles(x, d, lanes, places);
+    *cycles = to_all     ? 0
+              : one_word ? gpc_conflict_cycles(x, lanes, places, d->access.kind == GPC_ACCESS_ATOMIC, straight)
+                         : conflict_cycles(x, d, lanes, places);
     x->core->unit_free[GPC_UNIT_SCRATCHPAD] = x->now + 1 + *cycles;
     x->base->statistics->shared_accesses++;
     x->base->statistics->shared_conflict_cycles += *cycles;
