@@ -86,6 +86,7 @@ class Launching(Observing):
         check_lanes(self.machine, program)
         constants, buffers = program.bind(args)
         slots = slots_of(self, program, buffers)
+        slots += arrays_behind(self._arrays, slots) if program.takes_addresses else []
         cycles = self.deadlock_after
         if deadlock_after is not None:
             cycles = cycles_of("deadlock_after", deadlock_after)
@@ -100,7 +101,6 @@ class Launching(Observing):
             if self._tracer:
                 self._tracer.begin_launch(program, slots)
             core.deadlock_after(cycles)
-            slots += arrays_behind(self._arrays, slots) if program.takes_addresses else []
             core.launch(
                 program.name,
                 program.code,

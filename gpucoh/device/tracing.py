@@ -79,9 +79,13 @@ class Tracer:
         self._core.trace(first, last, word, *self._cycles, bits, self._records)
 
     def begin_launch(self, program: Program, slots: Sequence[Slot]) -> None:
-        """Note a launch's arrays and source, and begin the trace of an array that is chosen by name."""
+        """Note a launch's arrays and source, and begin the trace of an array that is chosen by name.
+
+        Behind the buffers come the arrays that accesses by address may reach.
+        """
+        others = [slot[3] for slot in slots[len(program.buffers) :]]
         for parameter, (address, elements, _, name, element) in zip(
-            program.buffers, slots, strict=True
+            (*program.buffers, *others), slots, strict=True
         ):
             self._arrays.setdefault(address, (name, elements * element, element))
             if self._arrays[address][0] == "array":

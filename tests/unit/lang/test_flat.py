@@ -194,3 +194,13 @@ def test_a_loop_of_extended_operations_on_a_loaded_pair_is_a_poll(gpu):
     sets.terminator = Jump(done, PLACE)
     gpu.launch_program(form.program(), (2, 1, 1), (32, 1, 1), [])
     assert gpu.stats()["stalls"]["poll"] > 1000
+
+
+def test_a_trace_follows_an_array_that_is_reached_by_address(gpu):
+    x = gpu.zeros(64, np.uint32, name="x")
+    form = Form()
+    thread = form.thread()
+    flat(form, "STORE", [*address_of(form, x, thread), thread], 0)
+    with gpu.trace("x") as trace:
+        launch(gpu, form)
+    assert trace.requests
