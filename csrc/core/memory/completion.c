@@ -53,18 +53,6 @@ deliver_load(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t 
     }
 }
 
-__attribute__((noinline)) static void
-deliver_wide_atomic(const gpc_issue_t *x, const gpc_operand_t *to, const gpc_lane_list_t *list)
-{
-    for (uint32_t k = 0; k < 2; k++) {
-        gpc_operand_t part = gpc_operand_next(x, *to, k);
-        uint32_t *registers = gpc_vector_for_write(x, &part, 0);
-        for (uint32_t n = k; n < list->count; n += 2) {
-            registers[list->lane[n]] = list->old[n];
-        }
-    }
-}
-
 static void
 deliver_atomic(const gpc_issue_t *x, const gpc_core_access_t *access, const gpc_lane_list_t *list)
 {
@@ -77,7 +65,7 @@ deliver_atomic(const gpc_issue_t *x, const gpc_core_access_t *access, const gpc_
         return;
     }
     if (list->width == 2) {
-        deliver_wide_atomic(x, to, list);
+        gpc_core_deliver_wide_atomic(x->base->cores, x->base->index, access, list);
         return;
     }
     uint32_t *registers = gpc_vector_for_write(x, to, 0);
@@ -210,7 +198,7 @@ deliver(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_core_request_
     } else if (access->access.kind == GPC_ACCESS_LOAD && request->words == msg->mask) {
         deliver_load(x, access, request->lanes, words);
     } else if (access->access.kind == GPC_ACCESS_LOAD) {
-        gpc_core_deliver_words(x, access, request->lanes, msg->mask, words);
+        gpc_core_deliver_words(x->base->cores, x->base->index, access, request->lanes, msg->mask, words);
     } else if (access->access.kind == GPC_ACCESS_ATOMIC) {
         deliver_atomic(x, access, gpc_lane_list_at(x->base->cores->lane_lists, msg->lanes));
     }

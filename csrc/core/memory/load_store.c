@@ -10,6 +10,7 @@
 
 #include "core/memory/narrow.h"
 #include "core/memory/order.h"
+#include "core/memory/pairs.h"
 #include "core/memory/together.h"
 #include "core/registers.h"
 #include "core/waking.h"
@@ -96,7 +97,7 @@ new_request(gpc_issue_t *x, const gpc_decoded_t *d, gpc_index_t access, gpc_addr
         list->next = GPC_NONE;
         list->operation = d->atomic;
         list->type = d->type;
-        list->width = d->width;
+        list->width = 1;
         list->count = 0;
     }
     msg->request = i; /* identifies it to controllers; a merged load takes over another request's index */
@@ -154,7 +155,7 @@ note_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_core_request_t *req
 
 /* The lanes' values: words of a store, operands of an atomic. */
 typedef struct {
-    const uint32_t *values[4], *replacement[2];
+    const uint32_t *values[4], *replacement;
 } hand_over_t;
 
 /* A lane's value; nothing of a load. */
@@ -172,7 +173,7 @@ add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t 
         list->lane[n] = (uint8_t) lane;
         list->word[n] = (uint8_t) word;
         list->operand[n] = from->values[0][lane];
-        list->replacement[n] = from->replacement[0][lane];
+        list->replacement[n] = from->replacement[lane];
         list->old[n] = 0;
     }
 }
@@ -181,14 +182,14 @@ add_lane(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, uint32_t 
 static void
 hand_over(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t (*room)[GPC_MAX_LANES], hand_over_t *from)
 {
+    from->replacement = NULL;
     if (d->access.kind != GPC_ACCESS_LOAD) {
         for (uint32_t k = 0; k < d->width; k++) {
             gpc_operand_t value = gpc_operand_next(x, d->b, k);
             from->values[k] = gpc_operand_lanes(x, &value, room[k]);
         }
-        for (uint32_t k = 0; d->access.kind == GPC_ACCESS_ATOMIC && k < d->width; k++) {
-            gpc_operand_t other = gpc_operand_next(x, d->c, d->c.kind == GPC_NO_OPERAND ? 0 : k);
-            from->replacement[k] = gpc_operand_lanes(x, &other, room[4 + k]);
+        if (d->access.kind == GPC_ACCESS_ATOMIC) {
+            from->replacement = gpc_operand_lanes(x, &d->c, room[4]);
         }
     }
 }
@@ -218,7 +219,7 @@ coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_ind
     }
     gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, access_index);
     gpc_msg_t *msg = gpc_msg_at(x->base->cores->messages, request->name);
-    uint32_t room[6][GPC_MAX_LANES];
+    uint32_t room[5][GPC_MAX_LANES];
     hand_over_t from;
     hand_over(x, d, room, &from);
     access->one_word = at->one_word;
@@ -267,31 +268,11 @@ take_run(const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_address_t *address
     return lanes;
 }
 
-/* Of atomics of two words. */
-__attribute__((noinline)) static void
-add_wide_atomics(gpc_lane_list_t *list, gpc_lanes_t lanes, const uint8_t *place, const hand_over_t *from)
-{
-    for (; lanes != 0; lanes &= lanes - 1) {
-        for (uint32_t k = 0, l = gpc_lowest_bit(lanes); k < 2; k++) {
-            uint32_t n = list->count++;
-            list->lane[n] = (uint8_t) l;
-            list->word[n] = (uint8_t) (place[l] + k);
-            list->operand[n] = from->values[k][l];
-            list->replacement[n] = from->replacement[k][l];
-            list->old[n] = 0;
-        }
-    }
-}
-
 /* Values of lanes whose places are known. */
 static void
 add_values(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_lanes_t lanes, const uint8_t *place,
            const hand_over_t *from)
 {
-    if (d->width > 1 && d->access.kind == GPC_ACCESS_ATOMIC) {
-        add_wide_atomics(gpc_lane_list_at(x->base->cores->lane_lists, msg->lanes), lanes, place, from);
-        return;
-    }
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t l = gpc_lowest_bit(lanes);
         if (d->narrow.bytes == 0) {
@@ -303,15 +284,6 @@ add_values(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_lan
     }
 }
 
-__attribute__((noinline)) static int
-begin_together(const gpc_issue_t *x, const coalescer_t *lines)
-{
-    for (uint32_t n = 0; n < lines->count; n++) {
-        GPC_TRY(gpc_together_begin(x, lines->requests[n], lines->messages[n]));
-    }
-    return GPC_OK;
-}
-
 /* Appends one request per distinct line to the core's queue; sets the access's number of requests and first line. */
 static int
 coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_address_t *addresses,
@@ -321,7 +293,7 @@ coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_ad
     coalescer_t lines;
     lines.count = 0;
     lines.access = access_index;
-    uint32_t room[6][GPC_MAX_LANES];
+    uint32_t room[5][GPC_MAX_LANES];
     gpc_address_t line_mask = x->base->cores->machine->line_bytes - 1u;
     hand_over_t from;
     hand_over(x, d, room, &from);
@@ -347,9 +319,6 @@ coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_ad
             gpc_narrow_finish_store(x->base->cores, lines.messages[n]);
         }
         note_words(x, d, lines.requests[n], lines.messages[n]);
-    }
-    if (gpc_is_together(x, d)) {
-        GPC_TRY(begin_together(x, &lines));
     }
     access->straight = access->one_word = false;
     access->remaining = access->to_offer = lines.count;
@@ -417,6 +386,9 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
         gpc_address_t addresses[GPC_MAX_LANES];
         GPC_TRY(gpc_core_find_addresses(x, d, lanes, addresses));
         GPC_TRY(coalesce(x, d, lanes, addresses, i));
+        if (d->width > 1) {
+            GPC_TRY(gpc_pairs_finish(x, d, access->remaining));
+        }
         GPC_TRY(gpc_core_publish(x, d, lanes, i, addresses, NULL));
     }
     x->core->queued++;

@@ -44,9 +44,12 @@ bool gpc_core_has_room(const gpc_cores_t *self, uint32_t core); /* in the load-s
 /* Makes warps that wait for room in the queue ready if there is room. */
 GPC_MUST_CHECK int gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core);
 
-/* words.c: delivers the masked words only. */
-void gpc_core_deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t lanes, gpc_mask_t mask,
-                            const uint32_t *words);
+/* words.c: the masked words of a load only; the old values of atomics of two words. */
+void gpc_core_deliver_words(gpc_cores_t *self, uint32_t core, const gpc_core_access_t *access, gpc_lanes_t lanes,
+                            gpc_mask_t mask, const uint32_t *words);
+void gpc_core_deliver_wide_atomic(gpc_cores_t *self, uint32_t core, const gpc_core_access_t *access,
+                                  const gpc_lane_list_t *list);
+
 /* completion.c */
 GPC_MUST_CHECK int gpc_core_retire_due(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
 

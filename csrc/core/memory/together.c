@@ -173,9 +173,7 @@ deliver_part(gpc_cores_t *self, uint32_t core, const gpc_msg_t *msg, const uint3
     const gpc_core_request_t *request = gpc_request_at(self->parts, core, msg->access);
     gpc_core_access_t *access = gpc_access_at(self->parts, core, request->access);
     if (access->access.kind == GPC_ACCESS_LOAD) {
-        gpc_issue_t x;
-        gpc_issue_init(&x, self, core, access->warp, at);
-        gpc_core_deliver_words(&x, access, request->lanes, msg->mask, words);
+        gpc_core_deliver_words(self, core, access, request->lanes, msg->mask, words);
     }
     access->done_at = access->done_at < at ? at : access->done_at;
 }

@@ -1,11 +1,15 @@
-/* words.c: parts of loads, which controllers over words complete apart. */
+/* words.c: rare answers to registers: parts of loads, which controllers over words complete apart, and old values of
+ * two words. */
 #include "core/memory/load_store.h"
 #include "core/registers.h"
 
+/* These make their own context of an issue: that of a caller is in no memory of the host but for a call. */
 void
-gpc_core_deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t lanes, gpc_mask_t mask,
-                       const uint32_t *words)
+gpc_core_deliver_words(gpc_cores_t *self, uint32_t core, const gpc_core_access_t *access, gpc_lanes_t lanes,
+                       gpc_mask_t mask, const uint32_t *words)
 {
+    gpc_issue_t issue, *x = &issue;
+    gpc_issue_init(x, self, core, access->warp, 0);
     const gpc_operand_t *to = &access->destination;
     for (uint32_t i = 0; i < access->width; i++) {
         if (to->kind == GPC_UNIFORM && (mask >> (access->word[0] + i) & 1) != 0) {
@@ -21,6 +25,21 @@ gpc_core_deliver_words(const gpc_issue_t *x, const gpc_core_access_t *access, gp
             if ((mask >> word & 1) != 0) {
                 registers[l] = words[word];
             }
+        }
+    }
+}
+
+void
+gpc_core_deliver_wide_atomic(gpc_cores_t *self, uint32_t core, const gpc_core_access_t *access,
+                             const gpc_lane_list_t *list)
+{
+    gpc_issue_t issue, *x = &issue;
+    gpc_issue_init(x, self, core, access->warp, 0);
+    for (uint32_t k = 0; k < 2; k++) {
+        gpc_operand_t part = gpc_operand_next(x, access->destination, k);
+        uint32_t *registers = gpc_vector_for_write(x, &part, 0);
+        for (uint32_t n = k; n < list->count; n += 2) {
+            registers[list->lane[n]] = list->old[n];
         }
     }
 }
