@@ -19,5 +19,7 @@ typedef struct {
 
 extern const gpc_extended_t gpc_extended[];
 extern const uint32_t gpc_num_extended;
+/* Whether the host has the instructions of `wide`, which compute the same. */
+bool gpc_extended_host_is_wide(void);
 
 #endif

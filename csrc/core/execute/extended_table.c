@@ -15,21 +15,22 @@
 #define KEEP_2 high[l] = (uint32_t) (result >> 32);
 
 #define DEFINE_ONE(name, d, a, b, c, expression)                                                             \
-    static inline TYPE_##d compute_##name(TYPE_##a A, TYPE_##b B, TYPE_##c C, uint32_t R)                    \
+    static inline __attribute__((always_inline)) TYPE_##d compute_##name(TYPE_##a A, TYPE_##b B, TYPE_##c C, uint32_t R, bool H)                    \
     {                                                                                                        \
         (void) A;                                                                                            \
         (void) B;                                                                                            \
         (void) C;                                                                                            \
         (void) R;                                                                                            \
+        (void) H;                                                                                            \
         return (TYPE_##d) (expression);                                                                      \
     }                                                                                                        \
     static uint64_t one_##name(uint64_t a_, uint64_t b_, uint64_t c_, uint32_t flags)                        \
     {                                                                                                        \
-        return compute_##name((TYPE_##a) a_, (TYPE_##b) b_, (TYPE_##c) c_, flags);                           \
+        return compute_##name((TYPE_##a) a_, (TYPE_##b) b_, (TYPE_##c) c_, flags, false);                           \
     }
-#define EVERY(name, d, a, b, c, flags)                                                                       \
+#define EVERY(name, d, a, b, c, flags, fuses)                                                                       \
     for (uint32_t l = 0; l < GPC_ALU_LANES; l++) {                                                           \
-        TYPE_##d result = compute_##name(WORDS_##a(0), WORDS_##b(1), WORDS_##c(2), flags);                   \
+        TYPE_##d result = compute_##name(WORDS_##a(0), WORDS_##b(1), WORDS_##c(2), flags, fuses);                   \
         low[l] = (uint32_t) result;                                                                          \
         KEEP_##d                                                                                             \
     }
@@ -38,9 +39,11 @@
     (void) high;  \
     (void) flags;
 
-/* The loops exist twice, as those of alu.c. */
+/* The loops exist twice, as those of alu.c; the second ones with fused products and sums where a row says so. */
+#define FUSES_all false
+#define FUSES_wide true
 #if defined(__x86_64__) && defined(__GNUC__)
-#define FOR_WIDE __attribute__((target("avx2")))
+#define FOR_WIDE __attribute__((target("avx2,fma")))
 #define DEFINE_BOTH(define, ...) define(all, , __VA_ARGS__) define(wide, FOR_WIDE, __VA_ARGS__)
 #define WIDE_OF(name) wide_##name
 #else
@@ -52,7 +55,7 @@
 #define DEFINE_PLAIN(host, attribute, name, d, a, b, c)                                                      \
     attribute static void host##_##name(LANES)                                                               \
     {                                                                                                        \
-        UNUSED EVERY(name, d, a, b, c, 0)                                                                    \
+        UNUSED EVERY(name, d, a, b, c, 0, FUSES_##host)                                                                    \
     }
 /* Most have none, for which the compiler makes a loop of its own. */
 #define DEFINE_FLAGGED(host, attribute, name, d, a, b, c)                                                    \
@@ -60,23 +63,23 @@
     {                                                                                                        \
         UNUSED if (flags == 0)                                                                               \
         {                                                                                                    \
-            EVERY(name, d, a, b, c, 0)                                                                       \
+            EVERY(name, d, a, b, c, 0, FUSES_##host)                                                                       \
             return;                                                                                          \
         }                                                                                                    \
-        EVERY(name, d, a, b, c, flags)                                                                       \
+        EVERY(name, d, a, b, c, flags, FUSES_##host)                                                                       \
     }
 #define DEFINE_ALU(host, attribute, name)                                                                    \
     attribute static void host##_alu_##name(uint32_t *restrict result, const uint32_t *a, const uint32_t *b, \
                                             const uint32_t *c)                                               \
     {                                                                                                        \
         for (uint32_t l = 0; l < GPC_ALU_LANES; l++) {                                                       \
-            result[l] = compute_##name(a[l], b[l], c[l], 0);                                                 \
+            result[l] = compute_##name(a[l], b[l], c[l], 0, FUSES_##host);                                                 \
         }                                                                                                    \
     }
 #define DEFINE_ALU_ONE(name)                                                                                 \
     static uint32_t one_alu_##name(uint32_t a, uint32_t b, uint32_t c)                                       \
     {                                                                                                        \
-        return compute_##name(a, b, c, 0);                                                                   \
+        return compute_##name(a, b, c, 0, false);                                                                   \
     }
 
 #define WORD(name, d, a, b, c, unit, ...)                                                                    \
@@ -110,3 +113,13 @@ const gpc_extended_t gpc_extended[] = {
 /* clang-format on */
 
 const uint32_t gpc_num_extended = GPC_COUNT_OF(gpc_extended);
+
+bool
+gpc_extended_host_is_wide(void)
+{
+#ifdef FOR_WIDE
+    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+#else
+    return false;
+#endif
+}

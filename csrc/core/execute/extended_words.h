@@ -314,16 +314,23 @@ sqrt_f64(uint64_t a, uint32_t flags)
                              : gpc_float_sqrt(&gpc_format_f64, a, flags);
 }
 
-static inline uint32_t
-fma_f32(uint32_t a, uint32_t b, uint32_t c, uint32_t flags)
+/* The host's own instruction, where it has one, gives the same bits. */
+static inline __attribute__((always_inline)) uint32_t
+fma_f32(uint32_t a, uint32_t b, uint32_t c, uint32_t flags, bool by_host)
 {
-    return to_nearest(flags) ? out_f32(gpc_math_fma(x_f32(a, flags), x_f32(b, flags), x_f32(c, flags)), flags)
-                             : (uint32_t) gpc_float_fma(&gpc_format_f32, a, b, c, flags);
+    if (!to_nearest(flags)) {
+        return (uint32_t) gpc_float_fma(&gpc_format_f32, a, b, c, flags);
+    }
+    float x = x_f32(a, flags), y = x_f32(b, flags), z = x_f32(c, flags);
+    return out_f32(by_host ? __builtin_fmaf(x, y, z) : gpc_math_fma(x, y, z), flags);
 }
 
-static inline uint64_t
-fma_f64(uint64_t a, uint64_t b, uint64_t c, uint32_t flags)
+static inline __attribute__((always_inline)) uint64_t
+fma_f64(uint64_t a, uint64_t b, uint64_t c, uint32_t flags, bool by_host)
 {
+    if (by_host && to_nearest(flags)) {
+        return out_f64(__builtin_fma(x_f64(a, flags), x_f64(b, flags), x_f64(c, flags)), flags);
+    }
     return gpc_float_fma(&gpc_format_f64, a, b, c, flags);
 }
 

@@ -94,7 +94,7 @@ decode_extended(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_la
 {
     const gpc_extended_t *row = &gpc_extended[in->immediate];
     uint32_t lanes = machine->lanes_per_warp;
-    bool wide = gpc_alu_host_is_wide();
+    bool wide = gpc_extended_host_is_wide();
     d->unit = row->unit;
     d->width = row->d;
     d->destination = decode_operand(in->destination, lanes);
