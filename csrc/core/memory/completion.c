@@ -21,7 +21,7 @@ gpc_cores_kind_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *reque
     return gpc_access_at(self->parts, core, access)->access.kind;
 }
 
-static void
+static inline __attribute__((always_inline)) void
 deliver_load(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t lanes, const uint32_t *words)
 {
     const gpc_operand_t *to = &access->destination;
@@ -53,7 +53,7 @@ deliver_load(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t 
     }
 }
 
-static void
+static inline __attribute__((always_inline)) void
 deliver_atomic(const gpc_issue_t *x, const gpc_core_access_t *access, const gpc_lane_list_t *list)
 {
     const gpc_operand_t *to = &access->destination;
@@ -120,7 +120,7 @@ retire(gpc_cores_t *self, uint32_t core_index, gpc_index_t i, gpc_cycle_t now)
 }
 
 /* Inserts into the list of due accesses, sorted by time. Latencies differ little: nearly all entries go to the end. */
-static void
+static inline __attribute__((always_inline)) void
 add_due(gpc_cores_t *self, uint32_t core_index, gpc_index_t i)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
@@ -163,7 +163,7 @@ gpc_core_retire_due(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 }
 
 /* All words of the access have arrived: its registers are ready at done_at. */
-static int
+static inline __attribute__((always_inline)) int
 finish_access(gpc_issue_t *x, gpc_index_t i)
 {
     gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, i);
@@ -188,7 +188,7 @@ fail_twice(const gpc_cores_t *self, uint32_t core_index, const gpc_msg_t *msg)
 }
 
 /* Writes the message's words to registers. Returns whether they were the last ones of the request. */
-static bool
+static inline __attribute__((always_inline)) bool
 deliver(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_core_request_t *request, const gpc_msg_t *msg,
         const uint32_t *words)
 {
@@ -208,7 +208,7 @@ deliver(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_core_request_
     return request->missing == 0;
 }
 
-static void
+static inline __attribute__((always_inline)) void
 count_served(gpc_core_statistics_t *statistics, gpc_access_kind_t kind, gpc_cycle_t received, gpc_cycle_t done_at)
 {
     if (received == GPC_NEVER) {
@@ -226,9 +226,10 @@ count_served(gpc_core_statistics_t *statistics, gpc_access_kind_t kind, gpc_cycl
     }
 }
 
-GPC_INLINED_BY_LINKER int
-gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, const uint32_t *words, gpc_cycle_t now,
-                   gpc_cycle_t delay)
+/* The message's words are missing to its request. In two places, of which one is rare: every part is inlined. */
+static inline __attribute__((always_inline)) int
+complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, const uint32_t *words, gpc_cycle_t now,
+         gpc_cycle_t delay)
 {
     const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     gpc_index_t request_index = msg->access;
@@ -237,15 +238,6 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
     gpc_core_access_t *access = gpc_access_at(self->parts, core_index, access_index);
     gpc_issue_t x;
     gpc_issue_init(&x, self, core_index, access->warp, now);
-    if (!access->live || access->remaining == 0 || (msg->mask & ~request->missing) != 0) {
-        bool completes = false;
-        int status = access->live && request->held != GPC_NONE
-                         ? gpc_together_answered(self, core_index, message, words, now + delay, &completes)
-                         : fail_twice(self, core_index, msg);
-        if (status != GPC_OK || !completes) {
-            return status;
-        }
-    }
     bool done = deliver(&x, access, request, msg, words);
     if (msg->lanes != GPC_NONE) {
         gpc_pool_give(self->lane_lists, msg->lanes);
@@ -278,4 +270,32 @@ gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, 
         GPC_TRY(finish_access(&x, access_index));
     }
     return x.core->waits_queue == 0 ? GPC_OK : gpc_core_wake_queue_waiters(self, core_index);
+}
+
+/* None of its words is missing, as of the requests of together.h. */
+__attribute__((noinline)) static int
+complete_unusual(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, const uint32_t *words, gpc_cycle_t now,
+                 gpc_cycle_t delay)
+{
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    const gpc_core_request_t *request = gpc_request_at(self->parts, core_index, msg->access);
+    bool completes = false;
+    if (!gpc_access_at(self->parts, core_index, request->access)->live || request->held == GPC_NONE) {
+        return fail_twice(self, core_index, msg);
+    }
+    GPC_TRY(gpc_together_answered(self, core_index, message, words, now + delay, &completes));
+    return completes ? complete(self, core_index, message, words, now, delay) : GPC_OK;
+}
+
+GPC_INLINED_BY_LINKER int
+gpc_cores_complete(gpc_cores_t *self, uint32_t core_index, gpc_index_t message, const uint32_t *words, gpc_cycle_t now,
+                   gpc_cycle_t delay)
+{
+    const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
+    const gpc_core_request_t *request = gpc_request_at(self->parts, core_index, msg->access);
+    const gpc_core_access_t *access = gpc_access_at(self->parts, core_index, request->access);
+    if (!access->live || access->remaining == 0 || (msg->mask & ~request->missing) != 0) {
+        return complete_unusual(self, core_index, message, words, now, delay);
+    }
+    return complete(self, core_index, message, words, now, delay);
 }

@@ -37,7 +37,7 @@ note_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_address_t 
                             .first = access->word[0]};
 }
 
-void
+GPC_INLINED_BY_LINKER void
 gpc_writers_note(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_lanes_t lanes, const gpc_msg_t *msg)
 {
     if (access->access.kind == GPC_ACCESS_STORE) {
