@@ -112,6 +112,10 @@ widths_and_modes_are_validated(void)
                      "instruction 0 (SHARED_LOAD): width must be 1, 2 or 4 words");
     CHECK_EQUAL_TEXT(refused_with(load, 0, 2),
                      "instruction 0 (SHARED_LOAD): accesses of several words need GPC_FLAG_BYTES");
+    CHECK_EQUAL_TEXT(refused_with(load, GPC_FLAG_FLAT, 1),
+                     "instruction 0 (SHARED_LOAD): an access by address is a LOAD, STORE or ATOMIC");
+    CHECK_EQUAL_TEXT(refused_with(OP(LOAD, .destination = U | 0, .a = C1), GPC_FLAG_FLAT, 1),
+                     "instruction 0 (LOAD): an access by address needs a vector register");
     gpc_instruction_t shuffle = OP(SHUFFLE, .destination = V | 0, .a = V | 4, .b = C1, .c = C2);
     CHECK_EQUAL_TEXT(refused_with(shuffle, GPC_SHUFFLE_IDX << GPC_FLAG_SHUFFLE_SHIFT, 2), "accepted");
     CHECK_EQUAL_TEXT(refused_with(shuffle, 7u << GPC_FLAG_SHUFFLE_SHIFT, 1),

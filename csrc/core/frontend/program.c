@@ -270,8 +270,12 @@ static int
 check_global(const check_t *x)
 {
     const gpc_instruction_t *at = x->at;
-    if ((at->flags & GPC_FLAG_FLAT) == 0 && at->immediate >= x->program->buffers) {
+    bool flat = (at->flags & GPC_FLAG_FLAT) != 0;
+    if (!flat && at->immediate >= x->program->buffers) {
         return refuse(x, "unknown buffer");
+    }
+    if (flat && at->opcode != GPC_OP_STORE && is_kind(at->destination, GPC_OPERAND_UNIFORM)) {
+        return refuse(x, "an access by address needs a vector register"); /* lanes may be in different memories */
     }
     return check_width(x);
 }
@@ -281,6 +285,9 @@ static int
 check_shared(const check_t *x)
 {
     const gpc_instruction_t *at = x->at;
+    if ((at->flags & GPC_FLAG_FLAT) != 0) {
+        return refuse(x, "an access by address is a LOAD, STORE or ATOMIC");
+    }
     if ((at->flags & GPC_FLAG_BYTES) == 0) {
         return at->width == 1 ? GPC_OK : refuse(x, "accesses of several words need GPC_FLAG_BYTES");
     }
