@@ -49,6 +49,9 @@ static void
 count_request(gpc_controller_t *self, uint8_t type, uint8_t traffic_class)
 {
     bool from_core = type < GPC_MSG_OWN;
+    if (!from_core && self->type->position == GPC_AT_CORE) {
+        return; /* a forward is no access of this core */
+    }
     if (from_core ? type == GPC_MSG_LOAD : traffic_class == GPC_CLASS_REQ) {
         self->statistics->loads++;
     } else if (from_core
@@ -142,6 +145,39 @@ dispatch(gpc_controller_t *self, uint8_t table, gpc_index_t message)
     return take_line(self, table, message);
 }
 
+/* The first replayed request of a network, at a core; GPC_NONE: there is none, or no core. *previous: the one
+ * before. */
+static gpc_index_t
+first_forward(const gpc_controller_t *self, gpc_index_t *previous)
+{
+    gpc_index_t i = self->type->position == GPC_AT_CORE ? self->replay->head : GPC_NONE;
+    *previous = GPC_NONE;
+    for (uint32_t n = self->replay->count; n && i != GPC_NONE; n--) {
+        const gpc_msg_t *msg = gpc_msg_at(self->messages, i);
+        if (msg->type >= GPC_MSG_OWN) {
+            return i;
+        }
+        *previous = i;
+        i = msg->next;
+    }
+    return GPC_NONE;
+}
+
+gpc_index_t
+gpc_controller_forward_to_replay(const gpc_controller_t *self)
+{
+    gpc_index_t previous;
+    return first_forward(self, &previous);
+}
+
+/* Whether a new request waits for those to replay: a forward passes those of the core. */
+__attribute__((noinline)) static bool
+waits_for_replays(const gpc_controller_t *self, const gpc_msg_t *msg)
+{
+    bool forward = self->type->position == GPC_AT_CORE && msg->type >= GPC_MSG_OWN;
+    return !forward || gpc_controller_forward_to_replay(self) != GPC_NONE;
+}
+
 int
 gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
 {
@@ -149,7 +185,7 @@ gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
     uint8_t type = msg->type, traffic_class = msg->traffic_class; /* the step may free the message */
     bool is_request = gpc_is_request(self, msg);
 
-    if (is_request && self->replay->count) {
+    if (is_request && self->replay->count && waits_for_replays(self, msg)) {
         return GPC_HELD_QUEUE;
     }
     uint8_t table = table_of(self, message);
@@ -163,13 +199,10 @@ gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
     return status;
 }
 
-int
-gpc_controller_replay(gpc_controller_t *self)
+/* Takes the request, which the caller has removed from those to replay, or puts it back as the first. */
+static int
+replay(gpc_controller_t *self, gpc_index_t message)
 {
-    gpc_index_t message = gpc_list_pop(self->replay, self->messages);
-    if (message == GPC_NONE) {
-        return GPC_OK;
-    }
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     bool waited = msg->received == 0 && msg->type < GPC_MSG_OWN;
     if (waited) {
@@ -181,6 +214,29 @@ gpc_controller_replay(gpc_controller_t *self)
         gpc_list_push_front(self->replay, self->messages, message);
     }
     return status;
+}
+
+int
+gpc_controller_replay_forward(gpc_controller_t *self)
+{
+    gpc_index_t previous, forward = first_forward(self, &previous);
+    if (forward == GPC_NONE) {
+        return GPC_HELD_QUEUE;
+    }
+    gpc_list_remove_after(self->replay, self->messages, previous, forward);
+    return replay(self, forward);
+}
+
+int
+gpc_controller_replay(gpc_controller_t *self)
+{
+    gpc_index_t message = gpc_list_pop(self->replay, self->messages);
+    if (message == GPC_NONE) {
+        return GPC_OK;
+    }
+    bool from_core = gpc_msg_at(self->messages, message)->type < GPC_MSG_OWN;
+    int status = replay(self, message);
+    return status == GPC_HELD_QUEUE && from_core ? gpc_controller_replay_forward(self) : status;
 }
 
 int

@@ -127,8 +127,12 @@ void gpc_controller_clear(gpc_controller_t *self); /* lines, transactions, lists
  * offer it again after any change at the unit; negative: an error. */
 GPC_MUST_CHECK int gpc_controller_take(gpc_controller_t *self, gpc_index_t message);
 /* Takes the first replayed request, if any: GPC_OK, GPC_HELD_QUEUE or an error. New requests wait while there are
- * any. */
+ * any. At a core, the requests of networks (forwards) wait for each other alone: they pass requests of the core, which
+ * may wait for what the forwards' senders wait for. */
 GPC_MUST_CHECK int gpc_controller_replay(gpc_controller_t *self);
+/* Takes the first replayed forward; GPC_HELD_QUEUE also if there is none. */
+GPC_MUST_CHECK int gpc_controller_replay_forward(gpc_controller_t *self);
+gpc_index_t gpc_controller_forward_to_replay(const gpc_controller_t *self); /* GPC_NONE: none */
 /* The first ready entry of the part takes a REPLAY step of the part's table. GPC_OK: it did, or waits for a
  * transaction, or there is none; GPC_HELD_QUEUE: the step is refused, and the entry remains first. */
 GPC_MUST_CHECK int gpc_part_serve_ready(gpc_part_t *part);

@@ -247,6 +247,7 @@ enum { GPC_PRIORITY_ARRIVE = 0, GPC_PRIORITY_CONTROLLER = 1, GPC_PRIORITY_CORE =
 /* queues.c. Schedules the controller at the first edge of its clock at or after `from`. */
 GPC_MUST_CHECK int gpc_gpu_schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from);
 bool gpc_gpu_may_take_request(gpc_gpu_t *gpu, gpc_node_t node); /* its outboxes and the memory queue have room */
+bool gpc_gpu_may_take_from(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network);           /* a request of that network */
 bool gpc_gpu_has_room(const void *world, const gpc_controller_t *unit, uint8_t network); /* a port */
 int gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message);              /* a port */
 /* Hooks of the fabric, the memory and the cores. */

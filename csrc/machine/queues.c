@@ -200,6 +200,34 @@ gpc_gpu_may_take_request(gpc_gpu_t *gpu, gpc_node_t node)
     return may_take_request(&at);
 }
 
+/* The same for a request of the network. At an L1 it is a forward, whose step adds to later networks only: it must not
+ * wait for room for the core's requests, which the bank may take only after what it has forwarded. */
+static inline bool
+may_take_from(const place_t *at, uint32_t network)
+{
+    return at->service->has_core ? !(at->queues->full & at->service->needs_room & ~((2u << network) - 1))
+                                 : may_take_request(at);
+}
+
+bool
+gpc_gpu_may_take_from(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network)
+{
+    const place_t at = place_of(gpu, node);
+    return may_take_from(&at, network);
+}
+
+/* Whether an L1 could take a forward. Out of line: most protocols have none that may be held. */
+__attribute__((noinline)) static bool
+can_take_forward(const place_t *at, uint32_t networks)
+{
+    gpc_index_t forward = gpc_controller_forward_to_replay(at->unit);
+    bool can = forward != GPC_NONE && may_take_from(at, gpc_msg_at(at->unit->messages, forward)->network);
+    for (; networks && !can; networks &= networks - 1) {
+        can = may_take_from(at, (uint32_t) __builtin_ctz(networks));
+    }
+    return can;
+}
+
 /* Whether an input can be taken now. An input that waits for room is retried when room becomes available. */
 static inline bool
 can_take(const place_t *at)
@@ -208,7 +236,11 @@ can_take(const place_t *at)
     if (at->queues->inbox.count || at->queues->inputs & ~requests) {
         return true;
     }
-    return (at->queues->inputs & requests || at->unit->replay->count) && may_take_request(at);
+    requests &= at->queues->inputs;
+    if (!requests && !at->unit->replay->count) {
+        return false;
+    }
+    return may_take_request(at) || (at->service->has_core && can_take_forward(at, requests));
 }
 
 /* Lets the core offer a held request again. */
@@ -226,7 +258,10 @@ after_drain(gpc_gpu_t *gpu, gpc_node_t node)
     const place_t at = place_of(gpu, node);
     GPC_TRY(*at.unit->ready ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK);
     if (at.service->has_core && at.unit->replay->count == 0) {
-        return at.queues->offer_held && !outbox_full(&at) ? retry_offer(gpu, node) : GPC_OK;
+        GPC_TRY(at.queues->offer_held && !outbox_full(&at) ? retry_offer(gpu, node) : GPC_OK);
+        if (!(at.queues->inputs & at.unit->request_networks)) {
+            return GPC_OK;
+        }
     }
     return can_take(&at) ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
 }
@@ -317,7 +352,7 @@ serve_network(const place_t *at, uint32_t network, bool *served)
     int status = fill_register(at, network);
 
     GPC_TRY(status);
-    if (*input == GPC_NONE || ((at->unit->request_networks >> network & 1) && !may_take_request(at))) {
+    if (*input == GPC_NONE || ((at->unit->request_networks >> network & 1) && !may_take_from(at, network))) {
         return GPC_OK;
     }
     status = gpc_controller_take(at->unit, *input);
@@ -345,10 +380,14 @@ serve_inbox(const place_t *at, bool *served)
 static inline int
 serve_replay(const place_t *at, bool *served)
 {
-    if (at->unit->replay->count == 0 || !may_take_request(at)) {
+    if (at->unit->replay->count == 0) {
         return GPC_OK;
     }
-    int status = gpc_controller_replay(at->unit);
+    bool any = may_take_request(at);
+    if (!any && !(at->service->has_core && can_take_forward(at, 0))) {
+        return GPC_OK;
+    }
+    int status = any ? gpc_controller_replay(at->unit) : gpc_controller_replay_forward(at->unit);
     *served = status == GPC_OK;
     return status == GPC_HELD_QUEUE ? GPC_OK : status;
 }
@@ -477,6 +516,14 @@ gpc_gpu_controller_event(gpc_gpu_t *gpu, gpc_node_t node)
     return serve(gpu, node);
 }
 
+/* Whether a step of the core may have changed what an entry or a forward waits for. */
+static inline bool
+may_retry(const gpc_controller_t *l1, const gpc_node_queues_t *queues)
+{
+    return *l1->ready || queues->inputs & l1->request_networks ||
+           (l1->replay->count && gpc_controller_forward_to_replay(l1) != GPC_NONE);
+}
+
 /* An L1's step may send on any network: all outboxes need room, as its service says. */
 int
 gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
@@ -493,7 +540,7 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
         queues->offer_held = true;
         return GPC_OFFER_HELD;
     }
-    if (status == GPC_OK && *gpu->controllers[core].ready) { /* refused entries may retry */
+    if (status == GPC_OK && may_retry(&gpu->controllers[core], queues)) {
         status = gpc_gpu_schedule_controller(gpu, (gpc_node_t) core, tick_now(gpu));
     }
     if (status == GPC_OK && queues->full) {

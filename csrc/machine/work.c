@@ -140,7 +140,7 @@ forgotten_input(gpc_gpu_t *gpu, gpc_node_t node)
         return "a request to replay";
     }
     for (uint32_t network = 0; network < gpu->num_networks; network++) {
-        bool waits = unit->request_networks >> network & 1u && (replays || !takes_requests);
+        bool waits = unit->request_networks >> network & 1u && (replays || !gpc_gpu_may_take_from(gpu, node, network));
         gpc_index_t next = gpc_network_peek(gpu->carriers[network], node, network);
         gpc_index_t first = queues->input[network] != GPC_NONE ? queues->input[network] : next;
         if (first != GPC_NONE && !waits && !has_refused(gpu, node, first)) {

@@ -217,6 +217,44 @@ a_replayed_request_that_a_unit_table_holds_stays_first(void)
 }
 
 static void
+a_forward_passes_requests_of_the_core_that_are_refused(void)
+{
+    bench_t bench;
+    begin(&bench);
+    (void) open_entry(&bench, A);
+    gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, GPC_MSG_ATOMIC, A));
+    bench.unit.parts[0].states[open_entry(&bench, B)] = E_SENT;
+    CHECK_EQUAL_I64(take(&bench, MSG_PUT, B), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.noted, B);
+    CHECK_EQUAL_U64(bench.unit.statistics->stores, 0); /* it is no store of this core */
+    gpc_index_t own = message(&bench, GPC_MSG_LOAD, B);
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, own), GPC_HELD_QUEUE);
+    gpc_free_message(&bench.unit, own);
+    bench_end(&bench);
+}
+
+static void
+a_replayed_forward_passes_requests_of_the_core_that_are_refused(void)
+{
+    bench_t bench;
+    begin(&bench);
+    bench.unit.parts[0].states[open_entry(&bench, B)] = E_SENT;
+    gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, GPC_MSG_ATOMIC, A));
+    gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, MSG_PUT, B));
+    gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, GPC_MSG_LOAD, A));
+    gpc_index_t second = message(&bench, MSG_PUT, A);
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, second), GPC_HELD_QUEUE); /* forwards keep their order */
+    gpc_free_message(&bench.unit, second);
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
+    CHECK_EQUAL_U64(bench.world.noted, B);
+    CHECK_EQUAL_U64(bench.unit.replay->count, 2);
+    CHECK_EQUAL_U64(gpc_msg_at(&bench.messages, bench.unit.replay->head)->type, GPC_MSG_ATOMIC);
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_HELD_QUEUE); /* there is no other */
+    CHECK_EQUAL_U64(bench.unit.replay->count, 2);
+    bench_end(&bench);
+}
+
+static void
 a_message_to_a_table_over_entries_finds_the_newest_entry_of_its_line(void)
 {
     bench_t bench;
@@ -518,6 +556,8 @@ int
 main(void)
 {
     RUN(a_replayed_request_that_a_unit_table_holds_stays_first);
+    RUN(a_forward_passes_requests_of_the_core_that_are_refused);
+    RUN(a_replayed_forward_passes_requests_of_the_core_that_are_refused);
     RUN(a_line_step_by_another_table_parks_its_message_on_the_line);
     RUN(a_unit_timer_reaches_its_table_although_table_0_is_over_lines);
     RUN(a_message_without_an_entry_is_a_reported_error_unless_the_table_has_a_cell_for_it);
