@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "controller/describe.h"
+#include "controller/lease.h"
 #include "controller/resolve.h"
 
 /* ---- controllers ------------------------------------------------------------------------------------------------- */
@@ -458,6 +459,7 @@ make_state(gpc_world_t *self)
     gpc_list_clear(&self->state->background);
     self->state->now = 1;
     self->state->evictions = self->what->evictions;
+    self->watched = gpc_watched_of(self->protocol);
     self->has_times = protocol_has_kind(self->protocol, GPC_FIELD_TIME);
     self->has_logical_times = protocol_has_kind(self->protocol, GPC_FIELD_LOGICAL) && !self->protocol->logical_time;
     gpc_world_note_channels(self);

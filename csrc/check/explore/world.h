@@ -83,6 +83,7 @@ typedef struct {
     gpc_machine_t machine;
     uint32_t timestamp_bits; /* 0: no rollover */
     const gpc_protocol_t *protocol;
+    gpc_watched_t watched; /* all zero: the protocol declares none */
     gpc_rule_t rule;
     int64_t options[GPC_MAX_OPTIONS];
     uint32_t num_networks, lines;
@@ -126,7 +127,8 @@ GPC_MUST_CHECK int gpc_world_moves(const gpc_world_t *self, gpc_moves_t *moves);
 void gpc_moves_free(gpc_moves_t *self);
 /* GPC_OK: the move is done; GPC_WORLD_..; negative: a violation. */
 GPC_MUST_CHECK int gpc_world_move(gpc_world_t *self, const gpc_move_t *move);
-/* The protocol's own invariants, for every line. GPC_OK, or a violation. */
+/* What the protocol declares in `watched` of single writers and of leases, and its own invariants, for every line.
+ * GPC_OK, or a violation. */
 GPC_MUST_CHECK int gpc_world_monitor(gpc_world_t *self);
 bool gpc_world_programs_done(const gpc_world_t *self); /* every operation of every thread is complete */
 bool gpc_world_quiet(const gpc_world_t *self);         /* nothing is in flight */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/copies.h"
 #include "check/explore/world.h"
 #include "controller/controller.h"
 
@@ -455,14 +456,18 @@ gpc_world_monitor(gpc_world_t *self)
     gpc_units_t units;
     int status = GPC_OK;
 
-    if (!self->protocol->monitor || self->what->unwatched) {
+    bool watches = self->watched.owners || self->watched.lease;
+    if ((!self->protocol->monitor && !watches) || self->what->unwatched) {
         return GPC_OK;
     }
     for (uint32_t line = 0; line < self->lines && status == GPC_OK; line++) {
         units = gpc_nodes_units(&self->nodes, self->controllers, self->l1s, gpc_world_address(line));
-        status = self->protocol->monitor(&units, gpc_world_address(line));
+        status = self->protocol->monitor ? self->protocol->monitor(&units, gpc_world_address(line)) : GPC_OK;
+        if (status == GPC_OK && watches) {
+            status = gpc_check_copies(&self->watched, &units, gpc_world_address(line));
+        }
     }
-    if (status == GPC_OK && has_unit_table(self->protocol)) {
+    if (status == GPC_OK && self->protocol->monitor && has_unit_table(self->protocol)) {
         units = gpc_nodes_units(&self->nodes, self->controllers, self->l1s, GPC_NEVER);
         status = self->protocol->monitor(&units, GPC_NEVER);
     }

@@ -77,7 +77,7 @@ check_bank(gpc_monitor_t *self, gpc_controller_t *bank, gpc_address_t line)
     uint8_t states[GPC_MAX_LINE_WORDS];
     gpc_mask_t words = gpc_all_words(bank);
     if (!self->watched.bank_is_whole && gpc_word_states_at(bank, line, states, &way)) {
-        words = gpc_monitor_words_among(bank, states, self->watched.bank_words);
+        words = gpc_words_among(bank, states, self->watched.bank_words);
     }
     self->counts.banks += words != 0;
     return check_words(self, bank, line, gpc_tags_words(tags, way), words, "the bank has every write");
@@ -87,27 +87,18 @@ static int
 check_lease(gpc_monitor_t *self, gpc_controller_t *l1, gpc_index_t way, gpc_address_t line)
 {
     const gpc_controller_t *bank = gpc_monitor_home(self, line);
-    gpc_cycle_t lease = self->watched.lease(l1, way), leased = self->watched.leased(bank, line);
-    gpc_index_t home;
-    uint8_t state = gpc_state_at(bank, line, 0, &home);
-    if (l1->type->owned && home != GPC_NONE && !gpc_is_among(self->watched.bank_words, state)) {
-        /* an owner, which has kept a copy, has sent the words and their lease, and the bank does not have them yet */
+    if (!gpc_bank_knows_lease(&self->watched, l1, bank, line)) {
         return GPC_OK;
     }
     self->counts.leases++;
-    if (lease <= leased) {
-        return GPC_OK;
-    }
-    return gpc_violated(l1, line, "no lease outlives the bank's",
-                        "L1 %" PRIu32 " may read its copy until cycle %" PRIu64 ", the bank knows of %" PRIu64,
-                        l1->index, lease, leased);
+    return gpc_check_lease(&self->watched, l1, bank, way, line);
 }
 
 /* Checks words and lease of an L1's copy. An owner's words are current under every promise. */
 static int
 check_copy(gpc_monitor_t *self, gpc_controller_t *l1, gpc_address_t line, const gpc_copy_t *copy)
 {
-    if (copy->way == GPC_NONE || !copy->copies || gpc_monitor_expired(self, l1, copy->way)) {
+    if (copy->way == GPC_NONE || !copy->copies || gpc_copy_expired(&self->watched, l1, copy->way)) {
         return GPC_OK;
     }
     int status = self->watched.lease ? check_lease(self, l1, copy->way, line) : GPC_OK;
@@ -146,10 +137,10 @@ launch_began(gpc_monitor_t *self)
         acquired(self, l1);
         for (gpc_index_t way = 0; way < ways && status == GPC_OK; way++) {
             gpc_address_t line = gpc_tags_present(tags, way) ? gpc_tags_line(tags, way) : GPC_NEVER;
-            if (line == GPC_NEVER || gpc_monitor_expired(self, l1, way)) {
+            if (line == GPC_NEVER || gpc_copy_expired(&self->watched, l1, way)) {
                 continue;
             }
-            gpc_copy_t copy = gpc_monitor_copy(self, l1, line);
+            gpc_copy_t copy = gpc_copy_of(&self->watched, l1, line);
             status = check_words(self, l1, line, gpc_tags_words(tags, way), copy.readable,
                                  "a copy that outlives a launch is current");
         }
@@ -157,42 +148,19 @@ launch_began(gpc_monitor_t *self)
     return status;
 }
 
-/* Reports masked words that one L1 may write and another one holds. */
-static int
-two_have_words(const gpc_monitor_t *self, gpc_address_t line, gpc_mask_t words)
-{
-    gpc_mask_t first = words & -words; /* one word suffices */
-    uint32_t copies = 0, owner = 0;
-
-    for (uint32_t core = 0; core < self->about.machine->cores; core++) {
-        gpc_copy_t copy = gpc_monitor_copy(self, self->about.l1s[core], line);
-        copies += (copy.copies & first) != 0;
-        owner = copy.owned & first ? core : owner;
-    }
-    gpc_controller_t *l1 = self->about.l1s[owner];
-    if (self->over_words) {
-        return gpc_violated(l1, line, "single writer or many readers",
-                            "L1 %" PRIu32 " may write word %d, and %" PRIu32 " L1s have copies", owner,
-                            __builtin_ctz(first), copies);
-    }
-    return gpc_violated(l1, line, "single writer or many readers",
-                        "L1 %" PRIu32 " may write the line, and %" PRIu32 " L1s have copies", owner, copies);
-}
-
 static int
 check_copies(gpc_monitor_t *self, gpc_address_t line)
 {
-    gpc_mask_t copies = GPC_NO_WORDS, shared = GPC_NO_WORDS, owned = GPC_NO_WORDS;
+    gpc_copies_t all = {0};
 
     for (uint32_t core = 0; core < self->about.machine->cores; core++) {
-        gpc_copy_t copy = gpc_monitor_copy(self, self->about.l1s[core], line);
+        gpc_copy_t copy = gpc_copy_of(&self->watched, self->about.l1s[core], line);
         GPC_TRY(check_copy(self, self->about.l1s[core], line, &copy));
-        gpc_mask_t its = gpc_monitor_keeps_old_copies(self) ? copy.owned : copy.copies;
-        shared |= copies & its;
-        copies |= its;
-        owned |= copy.owned;
+        gpc_add_copy(&self->watched, &all, &copy);
     }
-    return owned & shared ? two_have_words(self, line, owned & shared) : GPC_OK;
+    return all.owned & all.shared ? gpc_report_two_have_words(&self->watched, self->about.l1s,
+                                                              self->about.machine->cores, line, all.owned & all.shared)
+                                  : GPC_OK;
 }
 
 static int
@@ -356,7 +324,6 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
         self->watched = gpc_watched_of(about->protocol);
         self->watched.two_views &= about->rule != GPC_RULE_SC; /* under sc a store is complete before the next access */
     }
-    self->over_words = about->l1s[0]->type->tables[0]->object == GPC_OVER_WORDS;
     self->seen = calloc(GPC_SEEN_PLACES, sizeof(*self->seen));
     self->warps = calloc((size_t) about->machine->cores * about->machine->warps_per_core, sizeof(*self->warps));
     self->acquires = calloc(about->machine->cores, sizeof(*self->acquires));

@@ -4,6 +4,7 @@
 #define GPC_CHECK_MONITOR_PARTS_H
 
 #include "check/accepted.h"
+#include "check/copies.h"
 #include "check/monitor/logical.h"
 #include "check/monitor/monitor.h"
 
@@ -43,15 +44,7 @@ struct gpc_monitor {
     gpc_accepted_t accepted;     /* owned */
     gpc_logical_t logical;       /* owned; of the promise LOGICAL */
     uint64_t lives;
-    bool over_words; /* the L1s' table 0 is */
 };
-
-/* What one L1 has of a line: its way, or GPC_NONE, and words in states of gpc_watched_t. Over lines all words are
- * alike. */
-typedef struct {
-    gpc_index_t way;
-    gpc_mask_t copies, readable, owned;
-} gpc_copy_t;
 
 /* monitor_values.c: a store or atomic is performed; a store is accepted; a request is completed; at the end of a launch
  * every accepted store has been performed. */
@@ -61,11 +54,6 @@ GPC_MUST_CHECK int gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l
 GPC_MUST_CHECK int gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *request,
                                          const uint32_t *words, bool hit);
 GPC_MUST_CHECK int gpc_monitor_at_rest(gpc_monitor_t *self);
-
-/* monitor.c */
-/* The words of a line that are in one of the states. */
-gpc_mask_t gpc_monitor_words_among(const gpc_controller_t *unit, const uint8_t *word_states, uint32_t states);
-gpc_copy_t gpc_monitor_copy(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_address_t line);
 
 static inline gpc_monitored_warp_t *
 gpc_monitor_warp(const gpc_monitor_t *self, uint32_t core, uint32_t warp)
@@ -97,24 +85,10 @@ gpc_monitor_home(const gpc_monitor_t *self, gpc_address_t line)
     return &self->about.banks[line / m->interleave_bytes % m->partitions];
 }
 
-/* Whether copies may be old, until an acquire or for longer. */
-static inline bool
-gpc_monitor_keeps_old_copies(const gpc_monitor_t *self)
-{
-    return self->watched.promise == GPC_PROMISE_ACQUIRED || self->watched.promise == GPC_PROMISE_HELD;
-}
 static inline bool
 gpc_monitor_is_logical(const gpc_monitor_t *self)
 {
     return self->watched.promise == GPC_PROMISE_LOGICAL;
-}
-
-/* Whether the copy in that way may not be read any more, or there is none. */
-static inline bool
-gpc_monitor_expired(const gpc_monitor_t *self, const gpc_controller_t *l1, gpc_index_t way)
-{
-    gpc_cycle_t now = self->watched.clock ? self->watched.clock(l1) : gpc_monitor_now(l1);
-    return self->watched.lease && (way == GPC_NONE || self->watched.lease(l1, way) < now);
 }
 
 #endif

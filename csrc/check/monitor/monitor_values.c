@@ -38,8 +38,8 @@ check_others(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write
 
     for (uint32_t core = 0; core < self->about.machine->cores; core++) {
         gpc_controller_t *l1 = self->about.l1s[core];
-        gpc_copy_t copy = gpc_monitor_copy(self, l1, write->line);
-        if (l1->node == writer || !(copy.copies & write->mask) || gpc_monitor_expired(self, l1, copy.way)) {
+        gpc_copy_t copy = gpc_copy_of(&self->watched, l1, write->line);
+        if (l1->node == writer || !(copy.copies & write->mask) || gpc_copy_expired(&self->watched, l1, copy.way)) {
             continue;
         }
         if (self->watched.promise == GPC_PROMISE_FRESH) {
@@ -289,7 +289,7 @@ check_word(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uin
     gpc_address_t address = load->line + 4 * word;
     uint64_t reader = reader_of(self, load->source, load->warp), version;
     const gpc_seen_t *seen = seen_at(self, reader, address);
-    bool ordered = !gpc_monitor_keeps_old_copies(self); /* else only of programs without races */
+    bool ordered = !gpc_keeps_old_copies(&self->watched); /* else only of programs without races */
     bool knows = ordered && seen->reader == reader && seen->address == address && seen->issued < load->issued;
 
     self->counts.loads++;
@@ -361,7 +361,7 @@ static int
 check_lease_hit(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load)
 {
     gpc_index_t way = gpc_tags_find(&l1->arrays[0], load->line);
-    bool ended = gpc_monitor_expired(self, l1, way);
+    bool ended = gpc_copy_expired(&self->watched, l1, way);
 
     self->counts.lease_hits++;
     if (self->watched.warp_clock && way != GPC_NONE) {
