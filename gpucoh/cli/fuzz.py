@@ -18,6 +18,7 @@ from gpucoh.base.errors import ConfigError
 from gpucoh.cli.options import WRONG, JsonOption, SeedOption, print_json, stdout_console
 from gpucoh.device.choices import split_list
 from gpucoh.fuzz import DEFAULT_OPS, Report, all_protocols, fuzz_many
+from gpucoh.fuzz.coverage import listed
 from gpucoh.report import tables
 
 #: With --save, the tester stops testing a protocol after this many failures.
@@ -202,9 +203,7 @@ def _print_gaps(console: Console, report: Any) -> None:
         gaps = {"not entered": table.missed, "listed as unreachable, entered": table.surprises}
         for word, cells in gaps.items():
             if cells:
-                shown = ", ".join(" ".join(cell) for cell in cells[:12])
-                more = f" and {len(cells) - 12} more" if len(cells) > 12 else ""
-                text = f"{report.protocol} {report.consistency} {name}, {word}: {shown}{more}"
+                text = f"{report.protocol} {report.consistency} {name}, {word}: {listed(cells)}"
                 console.print(text, markup=False, highlight=False)
 
 

@@ -25,7 +25,8 @@ from gpucoh.device.choices import split_list
 from gpucoh.device.gpu import protocols
 from gpucoh.device.protocols import rule_name
 from gpucoh.experiments.interrupts import interruptible
-from gpucoh.verify.explorer import PROGRAM_STATES, verify
+from gpucoh.fuzz.coverage import coverage_of, listed
+from gpucoh.verify.explorer import PROGRAM_STATES, small_choice, verify
 from gpucoh.verify.library import find_all
 from gpucoh.verify.results import Verification
 
@@ -46,6 +47,16 @@ def _programs_bar(name: str, *, enabled: bool) -> Iterator[Callable[[int, int], 
 
 def _explored(name: str, **bounds: Any) -> Verification:
     return interruptible(lambda stop: verify(name, stop=stop, **bounds))
+
+
+def _never_entered(name: str, result: Verification) -> Iterator[str]:
+    """The reachable cells of each table that a complete exploration has not entered, in a line."""
+    if not result.complete or result.tests or result.violations:
+        return
+    for table, coverage in coverage_of(small_choice(name).protocol, result.consistency).items():
+        coverage.note(result.cells.get(table, ()))
+        if coverage.missed:
+            yield f"  {table}, never entered: {listed(coverage.missed)}"
 
 
 def _finish(found: Sequence[Verification]) -> None:
@@ -141,10 +152,11 @@ def register(app: typer.Typer) -> None:
 
         The explorer delivers messages in every order that the protocol's networks permit, evicts lines and lets time
         pass at any moment. It checks that every value read is one that the promised memory model allows (an oracle
-        independent of the simulator decides), that the protocol's invariants hold, that no impossible transition is
+        independent of the simulator decides), that the protocol's invariants hold (its own, at most one L1 that may
+        write a line, no lease longer than the L2's, as it declares in `watched`), that no impossible transition is
         taken, and that every state can reach completion (no deadlock, no livelock). States that differ only by a shift
-        of time or by exchanging equal cores count once. An option that is not given has the value that its
-        protocol declares for a small machine (gpucoh protocols ID).
+        of time or by exchanging equal cores count once. An option that is not given has the value that its protocol
+        declares for a small machine (gpucoh protocols ID).
 
         Litmus tests are given by name or file. They may use loads, stores, additions and fences with any orders and
         scopes, and barriers of whole blocks, over at most 4 locations, 4 threads and 4 blocks, each block on a core of
@@ -152,8 +164,9 @@ def register(app: typer.Typer) -> None:
 
         Without tests the programs are the classical shapes (MP, SB, WRC, ..) that fit, then every program of two warps
         with --ops operations each; on caches of one line, cold, warm, and with two variables on a line. The first
-        violation is printed with its shortest execution. "complete": the whole state space was explored. "bounded":
-        a limit such as --states left programs incomplete. Exit status 1: a violation was found.
+        violation is printed with its shortest execution. "complete": the whole state space was explored; cells of the
+        tables that no program entered follow. "bounded": a limit such as --states left programs incomplete. Exit status
+        1: a violation was found.
 
         Examples:
 
@@ -196,7 +209,8 @@ def register(app: typer.Typer) -> None:
                 )
             found.append(result)
             if not as_json:
-                stdout_console().print(Text(repr(result)), soft_wrap=True)
+                text = "\n".join([repr(result), *_never_entered(name, result)])
+                stdout_console().print(Text(text), soft_wrap=True)
         if as_json:
             items = [result.to_dict() for result in found]
             print_json(items[0] if protocol != "all" and len(items) == 1 else items)

@@ -7,7 +7,7 @@ declaration is wrong, and the tester reports it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +43,11 @@ class TableCoverage:
         """Add counts, in the core's form."""
         rows = np.array(counted, np.int64).reshape(-1, len(self.table.events))
         self.counts += rows[: len(self.table.states)]  # the rest has no cell in this table
+
+    def note(self, cells: Iterable[int]) -> None:
+        """Note cells that the explorer has entered, by number."""
+        entered = [cell for cell in cells if cell < self.counts.size]
+        self.counts.reshape(-1)[entered] += 1
 
     def count(self, cell: Cell) -> int:
         """The number of times one cell was entered."""
@@ -88,6 +93,12 @@ class TableCoverage:
             "surprises": [list(cell) for cell in self.surprises],
             "cells": [[*cell, self.count(cell)] for cell in self.cells],
         }  # fmt: skip
+
+
+def listed(cells: Sequence[Cell], most: int = 12) -> str:
+    """The first cells, as ``state event``, and the number of the others."""
+    shown = ", ".join(" ".join(cell) for cell in cells[:most])
+    return shown + (f" and {len(cells) - most} more" if len(cells) > most else "")
 
 
 def coverage_of(protocol: Protocol, rule: str) -> dict[str, TableCoverage]:
