@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 void
 gpc_failure_clear(gpc_failure_t *self)
@@ -24,4 +25,14 @@ gpc_fail(gpc_failure_t *self, int code, const char *format, ...)
         va_end(arguments);
     }
     return code;
+}
+
+void
+gpc_give_up(const gpc_failure_t *self)
+{
+    if (self->escape) {
+        longjmp(*self->escape, 1);
+    }
+    (void) fprintf(stderr, "gpucoh: %s\n", self->text);
+    abort();
 }

@@ -48,6 +48,7 @@ GPC_SHARED_ACTION(act_fetch_line, "fetch the line from memory")
 
 GPC_SHARED_ACTION(act_write_back, "write the line back to memory")
 {
+    GPC_NEEDS(x, way, "way");
     return gpc_write_memory(x, gpc_all_words(x->unit), gpc_line_words(x));
 }
 

@@ -150,6 +150,14 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
 }
 
 void
+gpc_controller_forget_steps(gpc_controller_t *self)
+{
+    self->step = NULL;
+    self->collects = false;
+    gpc_list_clear(&self->sent);
+}
+
+void
 gpc_controller_clear(gpc_controller_t *self)
 {
     for (uint32_t i = 0; i < GPC_MAX_ARRAYS && self->type->arrays[i].name; i++) {

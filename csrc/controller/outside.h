@@ -4,6 +4,7 @@
 #ifndef GPC_CONTROLLER_OUTSIDE_H
 #define GPC_CONTROLLER_OUTSIDE_H
 
+#define GPC_CHECKED_ACCESS /* an access to a way or MSHR that a line does not have is an error with a text */
 #include "controller/toolkit.h"
 
 /* What a library of protocols was compiled for. No two versions of gpucoh promise to be compatible, and the structs of

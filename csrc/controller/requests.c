@@ -34,6 +34,7 @@ GPC_SHARED_ACTION(act_write_line, "write the store's words into the own copy")
 
 GPC_SHARED_ACTION(act_fill, "fill the reserved way from the answer")
 {
+    GPC_NEEDS(x, way, "way");
     gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
     return GPC_OK;
 }

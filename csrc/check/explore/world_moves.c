@@ -418,10 +418,36 @@ carry_out(gpc_world_t *self, const gpc_move_t *move)
     return GPC_WORLD_CANNOT;
 }
 
+/* Steps have ended in the middle, with a failure. */
+static int
+forget_steps(gpc_world_t *self)
+{
+    for (uint32_t node = 0; node < self->nodes.count; node++) {
+        gpc_controller_forget_steps(&self->controllers[node]);
+    }
+    return self->failure.code;
+}
+
+static int
+carry_out_whole(gpc_world_t *self, const gpc_move_t *move)
+{
+    jmp_buf escape;
+    int status;
+
+    self->failure.escape = &escape;
+    if (setjmp(escape) == 0) {
+        status = carry_out(self, move);
+    } else {
+        status = forget_steps(self);
+    }
+    self->failure.escape = NULL;
+    return status;
+}
+
 int
 gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
 {
-    int status = carry_out(self, move);
+    int status = carry_out_whole(self, move);
     if (status == GPC_OK) {
         status = gpc_world_end_last(self);
     }
