@@ -26,6 +26,17 @@ COMMANDS = [
 # Of a protocol that the first one writes.
 OUTSIDE = [
     "new-protocol mine",
+    "new-protocol lease --leases",
+    "new-protocol owner --owners",
+    *(
+        f"{command}{name}.c{rest}"
+        for name in ("lease", "owner")
+        for command, rest in (
+            ("run stn -p ./", " --scale tiny --check"),
+            ("verify -p ./", " --cores 2 --lines 1 --ops 1"),
+            ("fuzz -p ./", " --ops 6000"),
+        )
+    ),
     "protocols ./mine.c",
     "run stn -p ./mine.c --scale tiny --check",
     "compare -w vec-cpy,hsp -p no-l1,./mine.c --scale tiny",

@@ -31,6 +31,12 @@ def new_protocol_command(
         bool,
         typer.Option("--leases", help="Begin with L1 copies that have leases, not without copies."),
     ] = False,
+    owners: Annotated[
+        bool,
+        typer.Option(
+            "--owners", help="Begin with L1s that own lines (MSI), which a directory calls home."
+        ),
+    ] = False,
 ) -> None:
     """Write the C file of a new protocol: a small one that runs and is explored, to be changed.
 
@@ -45,7 +51,11 @@ def new_protocol_command(
       gpucoh verify -p ./mine.c --states 200000
 
       gpucoh compare -p no-l1,tc-weak,./mine.c
+
+      gpucoh new-protocol msi --owners
     """
+    if leases and owners:
+        raise ConfigError("--leases and --owners are two beginnings: give one")
     if not _NAME.fullmatch(name):
         raise ConfigError(
             f"{quoted(name)} is no protocol's id: give small letters, digits and hyphens, a letter first"
@@ -55,7 +65,7 @@ def new_protocol_command(
     file = Path(f"{name}.c")
     try:
         with file.open("x", encoding="utf-8") as out:
-            out.write(outside.skeleton(name, leases))
+            out.write(outside.skeleton(name, "leases" if leases else "owners" if owners else ""))
     except OSError as error:
         raise ConfigError(f"{file}: {error.strerror or error}") from None
     sys.stdout.write(

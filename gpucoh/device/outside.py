@@ -85,9 +85,9 @@ def load(path: Path) -> Outside:
         return found
 
 
-def skeleton(name: str, leases: bool = False) -> str:
-    """The text of a new protocol's file: without copies in the L1s, or with leases."""
-    folder = Path(__file__).parent / ("leases" if leases else "")
+def skeleton(name: str, kind: str = "") -> str:
+    """The text of a new protocol's file: without copies in the L1s, or of the kind ``leases`` or ``owners``."""
+    folder = Path(__file__).parent / kind
     text = (folder / "NAME.c").read_text(encoding="utf-8")
     return text.replace("NAME", name)
 

@@ -82,14 +82,14 @@ def code(text):
 
 def test_the_page_s_lines_are_those_of_the_file_that_new_protocol_writes():
     copies, leases = map(code, blocks("add-a-protocol.md", "c"))
-    written = code(outside.skeleton("mine", leases=True))
+    written = code(outside.skeleton("mine", "leases"))
     without_lease = "[L1_ANSWER] = GO(L1_V, act_fill, act_complete),"
     assert [line for line in copies if not any(line in one for one in written)] == [without_lease]
     assert [line for line in leases if line not in written] == []
 
 
 def test_copies_of_the_page_s_protocol_without_an_end_violate_the_model(tmp_path):
-    text = outside.skeleton("how-to-copies", leases=True)
+    text = outside.skeleton("how-to-copies", "leases")
     assert " && !gpc_lease_ended(x)" in text
     path = tmp_path / "copies.c"
     path.write_text(text.replace(" && !gpc_lease_ended(x)", " && false"))  # no store waits
@@ -98,12 +98,58 @@ def test_copies_of_the_page_s_protocol_without_an_end_violate_the_model(tmp_path
 
 def test_the_page_s_protocol_keeps_the_model(tmp_path):
     path = tmp_path / "leases.c"
-    path.write_text(outside.skeleton("how-to-leases", leases=True))
+    path.write_text(outside.skeleton("how-to-leases", "leases"))
     for rule in ("sc", "rc"):
         found = verify(str(path), consistency=rule, cores=2, lines=1, operations=1)
         assert found.complete
         assert not found.violations
     assert gpucoh.run("stn", path, scale="tiny", check=True).correct
+
+
+@pytest.fixture
+def owners(tmp_path):
+    """Write a protocol with owners, with these replacements, and return its path."""
+
+    def write(name, *changes):
+        text = outside.skeleton(name, "owners")
+        for old, new in changes:
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        path = tmp_path / f"{name}.c"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_the_protocol_with_owners_keeps_the_model(owners):
+    path = owners("how-to-owners")
+    for rule in ("sc", "rc"):
+        found = verify(str(path), consistency=rule, cores=2, lines=1, operations=1)
+        assert found.complete
+        assert not found.violations
+    scarce = {"l1_kib": 1, "l1_mshrs": 2}
+    assert gpucoh.run("stn", path, scale="tiny", check=True, set=scarce).correct
+
+
+def test_the_explorer_finds_a_copy_beside_an_owner_that_no_value_shows(owners):
+    held = "[L1_INV] = GO({}, act_inv_ack),\n        [L1_DATA] = GO(L1_S"
+    path = owners("how-to-kept-copy", (held.format("L1_ISI"), held.format("L1_IS")))
+    found = verify(str(path), cores=2, lines=1, operations=2)
+    assert "single writer or many readers" in found.violations[0].what
+
+
+def test_an_access_to_a_way_that_is_gone_is_an_error_with_its_cell(owners):
+    path = owners(
+        "how-to-no-way", ("[L1_RECALL] = GO(L1_MI),", "[L1_RECALL] = GO(L1_MI, act_recall_data),")
+    )
+    found = verify(str(path), cores=2, lines=1, operations=2)
+    assert found.violations[0].kind == "protocol error"
+    place = "L1 . of how-to-no-way, table L1, line 0x0, state L1_MI, event L1_RECALL: the line has no way"
+    assert re.search(place, found.violations[0].what)
+    message = place.replace("0x0", "0x[0-9a-f]+")
+    with pytest.raises(gpucoh.ProtocolError, match=message):
+        gpucoh.run("bfs", path, scale="tiny", set={"l1_kib": 1})
 
 
 def test_the_page_names_files_that_exist():
