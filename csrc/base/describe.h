@@ -14,11 +14,11 @@
     X(PLAIN, "number or flag; encoded as it is")                                                    \
     X(TIME, "physical time in core cycles; encoded relative to now, all past times as one value")   \
     X(LOGICAL, "logical time, 0: none; encoded relative to the least of the state")                   \
-    X(NODE, "controller; renamed under symmetry")                                                   \
+    X(NODE, "gpc_node_t, or GPC_NO_NODE; renamed under symmetry")                                                   \
     X(NODESET, "gpc_nodeset_t; renamed under symmetry")                                             \
     X(NODES, "array of gpc_node_t, for example one per word; each renamed under symmetry")          \
-    X(REQUEST, "gpc_list_t of messages; encoded by its messages")                                   \
-    X(DATA, "words of data")                                                                        \
+    X(REQUEST, "gpc_list_t of messages, empty if all zero; encoded by its messages")                                   \
+    X(DATA, "words of data: uint32_t, or a struct of them (a line: uint32_t words[GPC_MAX_LINE_WORDS])")                                                                        \
     X(STATISTIC, "counter; not encoded")
 
 typedef enum {

@@ -20,7 +20,7 @@ gpc_perform_here(gpc_step_t *x, uint64_t version)
     return gpc_note_performed(x, gpc_writer(x), version);
 }
 
-GPC_SHARED_ACTION(act_complete_here, "complete the store or atomic, a hit")
+GPC_SHARED_ACTION(act_complete_here, "complete the store or atomic that has been performed here, as a hit")
 {
     return gpc_complete(x, x->message, gpc_line_words(x), true);
 }

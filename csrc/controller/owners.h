@@ -8,6 +8,9 @@
  *     GPC_GIVE_BACK(act_give_back, "WB with the line, wts and rts", TD_WB, td_message, td_l1_line, wts, rts)
  *     GPC_CALL_IN(act_flush, "FLUSH to the owner", TD_FLUSH)
  *
+ * The request for ownership is made by gpc_new_message, not gpc_new_request: that one moves the words' or atomics'
+ * lanes into the request, and the owner performs them itself.
+ *
  * The bank names the owner by GPC_SHARERS and act_set_owner. A recall may cross a write-back: the L1 drops a recall
  * for a line that it no longer has, and the bank takes the write-back for the answer. Recalls (class RCL) and grants
  * are on one ordered network, so that a recall never overtakes the grant and a stale one arrives before the next
@@ -15,7 +18,7 @@
  * acknowledged the write-back (mesi_l1.c, mesi_l2.c). Write-backs are on a network whose messages are no requests. To
  * evict an owned line, the bank enters a transient state that recalls it; the way's reservation is retried when that
  * ends. If the state keeps the way, no other request for the line is seen meanwhile. csrc/tests/tardis.c uses all of
- * this header.
+ * this header; `gpucoh new-protocol NAME --owners` writes a smaller protocol, with a directory.
  */
 #ifndef GPC_CONTROLLER_OWNERS_H
 #define GPC_CONTROLLER_OWNERS_H
@@ -44,8 +47,10 @@ GPC_API gpc_msg_t *gpc_new_write_back(gpc_step_t *x, uint8_t type);
 
 /* Performs the store or atomic on the owner's line, which has this version from now on (0: the protocol has none). */
 GPC_API GPC_MUST_CHECK int gpc_perform_here(gpc_step_t *x, uint64_t version);
-/* At the owner, of a store or atomic that hits; at the bank, of a line that comes home. */
+/* At the owner, of a store or atomic that hits: it only completes it, so an action that calls gpc_perform_here precedes
+ * it in the cell. gpc_perform_and_complete (protocol.h) does both, also for a pending request. */
 GPC_API_ACTION(act_complete_here);
+/* At the bank, of a line that comes home. */
 GPC_API_ACTION(act_take_back);
 
 #endif

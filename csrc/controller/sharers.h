@@ -22,7 +22,8 @@ gpc_others_share(const gpc_step_t *x)
     gpc_nodeset_t others = gpc_other_sharers(x);
     return gpc_nodeset_count(&others) > 0;
 }
-/* Sends one message of the type, which names no request, to every node of the set. */
+/* Sends one message of the type to every node of the set. Its requester is that of the current message, as with
+ * gpc_new_message; it names no request. */
 GPC_API GPC_MUST_CHECK int gpc_call_in(gpc_step_t *x, uint8_t type, const gpc_nodeset_t *set);
 
 GPC_API_ACTION(act_add_sharer);

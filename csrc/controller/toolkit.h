@@ -6,7 +6,9 @@
  *            another on it have the same effect in either order. Requests usually need order: a warp may have several
  *            stores to a line outstanding, and if one overtakes another, the line keeps the older value;
  *            `.order.same_line` is the alternative. Deadlock freedom follows from an order of networks: a message
- *            waits for messages of later networks only. Invalidations and their acknowledgements need networks of
+ *            waits for messages of later networks only. An L1 may hold forwards (a request network whose messages go to
+ *            L1s): what it does for them needs room on later networks alone, and they pass its core's requests.
+ *            Invalidations and their acknowledgements need networks of
  *            their own, and so does what a drain or a recall waits for, since a held request holds what follows it.
  * Ways       A step into a stable state ends the line's transaction: its MSHR is freed (a request still pending in it
  *            is a protocol error), and what waits for the line is retried. In the first state the way is freed too,
@@ -22,8 +24,10 @@
  *            next one in a TIME field. Keep no state in STATISTIC fields; a count that only grows belongs there or in
  *            GPC_COUNTS, as PLAIN it makes the states infinite.
  * Counts     The framework counts requests, evictions, fetches and what waits; a protocol counts hits and leases. At
- *            the L2, hits and misses sum to the loads: a load is a request of class REQ, and requests for stores have
- *            class ST.
+ *            the L2, hits and misses sum to the loads: a load is a message of class REQ on a request network, and
+ *            requests for stores have class ST, REG or ATO (those of mesi have REQ, and count as loads). The class of
+ *            any other message only divides the traffic: a forward has that of the request which it passes on,
+ *            invalidations and their acknowledgements have INV, recalls RCL.
  * Performed  gpc_note_performed marks the step at which a store or atomic takes effect (gpc_new_writer_answer calls
  *            it); the monitors compare every later load with it. An L1 that completes a store before it is performed
  *            calls gpc_note_accepted first, sends without a request (GPC_NONE), and calls gpc_note_performed, or

@@ -104,6 +104,7 @@ def resolve(protocol: str | Path) -> Choice:
     text = name_of("protocol", str(protocol) if isinstance(protocol, Path) else protocol)
     name = split_options(text)[0]
     if not outside.is_file(name):
+        outside.refuse_other_files(name)
         return choose(text, protocols())
     loaded = outside.load(Path(name))
     return replace(choose(text, {name: protocols()[loaded.id]}), outside=loaded)

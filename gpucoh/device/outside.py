@@ -65,6 +65,20 @@ def is_file(name: str) -> bool:
     return name.endswith(".c")
 
 
+def refuse_other_files(name: str) -> None:
+    """Refuse a name that is no id and names a file.
+
+    Raises
+    ------
+    ConfigError
+        If it has a separator of folders, or there is such a file.
+    """
+    if name not in binding.protocol_ids() and (
+        "/" in name or os.sep in name or Path(name).is_file()
+    ):
+        raise ConfigError(f"protocol file {quoted(name)}: the name of a protocol's file ends in .c")
+
+
 def load(path: Path) -> Outside:
     """Compile and load the protocol of a file; at once if this process has, and the file has not changed.
 

@@ -6,6 +6,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import gpucoh
@@ -136,6 +137,30 @@ def test_processes_in_another_folder_take_it(folder):
 # ---- the cache
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_dask_workers_in_another_folder_take_it(folder, monkeypatch, capsys):
+    distributed = pytest.importorskip("distributed")
+    write("dasked")
+    Path("sweep.toml").write_text(
+        'workload = "vec-cpy"\nprotocols = ["no-l1", "./dasked.c"]\nscale = "tiny"\n'
+    )
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        monkeypatch.chdir(folder)
+        assert set(client.run(os.getcwd).values()) == {str(elsewhere)}
+        scheduler = ["--scheduler", cluster.scheduler_address]
+        assert call(["sweep", "sweep.toml", "--out", "rows.parquet", *scheduler]) == 0
+    assert "2 runs, 0 wrong" in capsys.readouterr().out
+    assert sorted(pd.read_parquet("rows.parquet").protocol) == ["./dasked.c", "no-l1"]
+
+
 def test_it_is_compiled_once():
     write("once")
     gpucoh.load_protocol("once.c")
@@ -218,6 +243,20 @@ def test_two_files_with_one_id_are_refused():
         gpucoh.ConfigError, match=r"its id 'same' is that of a protocol of .*same\.c"
     ):
         gpucoh.load_protocol("copy.c")
+
+
+@pytest.mark.parametrize("name", ["./mine.c.txt", "mine.txt", "folder/mine"])
+def test_a_file_whose_name_does_not_end_in_c_is_refused(name):
+    write("mine", file="mine.txt")
+    with pytest.raises(
+        gpucoh.ConfigError, match=f"'{name}': the name of a protocol's file ends in .c$"
+    ):
+        resolve(name)
+
+
+def test_two_beginnings_are_refused(capsys):
+    assert call(["new-protocol", "mine", "--leases", "--owners"]) == 2
+    assert "--leases and --owners" in capsys.readouterr().err
 
 
 def test_a_file_that_is_not_there_is_refused():
