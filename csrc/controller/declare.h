@@ -259,9 +259,9 @@ typedef struct {
 } gpc_instant_filter_t;
 
 struct gpc_protocol {
-    /* ---- what every protocol has ---- */
+    /* ---- what every protocol has: nine members, with GPC_MESSAGES_OF as one ---- */
 
-    const char *id, *name, *paper, *family, *text;
+    const char *id, *paper, *family, *text;
     const char *model[GPC_NUM_RULES]; /* memory model under each rule; NULL: unsupported */
     gpc_rule_t standard_rule;
     const gpc_controller_type_t *controllers[5]; /* ends with NULL; at most one per position */
@@ -271,6 +271,7 @@ struct gpc_protocol {
 
     /* ---- optional: of its runs ---- */
 
+    const char *name; /* as papers write it; NULL: the id */
     /* The messages' `fields`: a described struct of uint64_t members; NULL: none. */
     gpc_describe_t message;
     gpc_other_sizes_t other_sizes;

@@ -13,7 +13,6 @@ check_names(const gpc_protocol_t *self, gpc_failure_t *failure)
     const struct {
         const char *given, *member;
     } names[] = {{self->id, ".id"},
-                 {self->name, ".name"},
                  {self->paper, ".paper"},
                  {self->family, ".family"},
                  {self->text, ".text"}};

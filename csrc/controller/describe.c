@@ -280,7 +280,7 @@ gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
 {
     gpc_text_add(out, "{");
     add_text(out, "id", protocol->id);
-    add_text(out, "name", protocol->name);
+    add_text(out, "name", protocol->name ? protocol->name : protocol->id);
     add_text(out, "paper", protocol->paper);
     add_text(out, "family", protocol->family);
     add_text(out, "text", protocol->text);

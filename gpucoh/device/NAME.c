@@ -109,7 +109,7 @@ static const gpc_controller_type_t my_l2 = {.name = "L2", .position = GPC_AT_BAN
 
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH, .bank_is_whole = true};
 static const gpc_protocol_t protocol = {
-    .id = "NAME", .name = "NAME", .paper = "none yet", .family = "mine", .text = "every access is performed at the L2",
+    .id = "NAME", .paper = "none yet", .family = "mine", .text = "every access is performed at the L2",
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"}, .standard_rule = GPC_RULE_RC, .watched = &watched,
     .controllers = {&my_l1, &my_l2}, GPC_MESSAGES_OF(MY),
     .networks = {{.name = "request", .ordered = true, .requests = true}, {.name = "answer", .ordered = true}},

@@ -1,6 +1,7 @@
 """Is the C file of a protocol outside the package taken where an id is, and what is wrong with one said in a line?"""
 
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -60,6 +61,36 @@ def test_an_l1_whose_lines_have_no_fields_is_an_l1():
     known = gpucoh.protocols()["bare"]
     assert "tags" not in known.json["controllers"][0]["metadata"]
     assert known.has_l1
+
+
+NINE = [
+    "id",
+    "paper",
+    "family",
+    "text",
+    "model",
+    "standard_rule",
+    "controllers",
+    "messages",
+    "networks",
+]
+
+
+def test_nine_members_of_a_protocol_are_not_optional():
+    declared = Path(outside.__file__).parents[2] / "csrc" / "controller" / "declare.h"
+    part = (
+        declared.read_text(encoding="utf-8")
+        .partition("---- what every protocol has")[2]
+        .partition("*/")[2]
+    )
+    part = re.sub(r"/\*.*?\*/", "", part.partition("---- optional")[0], flags=re.DOTALL)
+    names = re.findall(r"(\w+)(?:\[[^]]*\])?[,;]", part)
+    assert [name for name in names if name != "num_messages"] == NINE
+
+
+def test_a_protocol_without_a_name_has_its_id():
+    gpucoh.load_protocol(write("nameless"))
+    assert gpucoh.protocols()["nameless"].name == "nameless"
 
 
 def test_results_name_the_file_and_its_hash():

@@ -162,7 +162,7 @@ static const gpc_controller_type_t my_l2 = {.name = "L2", .position = GPC_AT_BAN
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH, .bank_is_whole = true,
     .readable = 1u << L1_V, .copies = 1u << L1_V};
 static const gpc_protocol_t protocol = {
-    .id = "NAME", .name = "NAME", .paper = "none yet", .family = "mine",
+    .id = "NAME", .paper = "none yet", .family = "mine",
     .text = "copies have leases; a store waits at the L2 until those of its line are over",
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"}, .standard_rule = GPC_RULE_RC, .watched = &watched,
     .controllers = {&my_l1, &my_l2}, GPC_MESSAGES_OF(MY), .message = my_message_described,

@@ -249,7 +249,7 @@ static const gpc_controller_type_t my_l2 = {.name = "L2", .position = GPC_AT_BAN
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_FRESH, .bank_words = 1u << L2_V,
     .readable = 1u << L1_S | 1u << L1_M, .copies = 1u << L1_S | 1u << L1_M, .owners = 1u << L1_M};
 static const gpc_protocol_t protocol = {
-    .id = "NAME", .name = "NAME", .paper = "none yet", .family = "mine",
+    .id = "NAME", .paper = "none yet", .family = "mine",
     .text = "an L1 owns the line that it writes; the L2 lists readers or the owner, and calls the line home",
     .model = {[GPC_RULE_SC] = "SC", [GPC_RULE_RC] = "RC-MCA"}, .standard_rule = GPC_RULE_RC, .watched = &watched,
     .controllers = {&my_l1, &my_l2}, GPC_MESSAGES_OF(MY),
