@@ -61,7 +61,7 @@ typedef struct {
     /* Its messages may be held, also at an L1 (forwards, HOLD_LINE), and the ordered ones behind them wait too;
      * messages of other networks are never held. Forwards and a core's requests do not wait for each other. */
     bool requests;
-    bool star;        /* on links of its own, with a clock of their own, that join every controller with every other */
+    bool star; /* on links of its own, with a clock of their own, that join every controller with every other */
     /* a broadcast crosses its source's link once, and the switch replicates it; else it is one message per
      * destination */
     bool multicast;

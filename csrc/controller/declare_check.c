@@ -12,10 +12,7 @@ check_names(const gpc_protocol_t *self, gpc_failure_t *failure)
 {
     const struct {
         const char *given, *member;
-    } names[] = {{self->id, ".id"},
-                 {self->paper, ".paper"},
-                 {self->family, ".family"},
-                 {self->text, ".text"}};
+    } names[] = {{self->id, ".id"}, {self->paper, ".paper"}, {self->family, ".family"}, {self->text, ".text"}};
     for (uint32_t i = 0; i < GPC_COUNT_OF(names); i++) {
         if (!names[i].given || !names[i].given[0]) {
             return lacks(self, failure, names[i].member);
