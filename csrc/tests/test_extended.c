@@ -195,6 +195,55 @@ words_of_an_atomic_are_performed_together(void)
     CHECK_EQUAL_U64(words[3], 9);
 }
 
+static uint64_t
+value_at(const uint32_t (*words)[GPC_ALU_LANES], uint32_t l, uint32_t count)
+{
+    return count == 0 ? 0 : words[0][l] | (count == 2 ? (uint64_t) words[1][l] << 32 : 0);
+}
+
+/* Lanes of which those loops differ from one lane's function; the wide ones only where the host has them. */
+static uint32_t
+count_different(const gpc_extended_t *row, gpc_extended_all_t all, const uint32_t (*words)[2][GPC_ALU_LANES],
+                uint32_t flags)
+{
+    const gpc_extended_lanes_t from = {{words[0][0], words[1][0], words[2][0]},
+                                       {words[0][1], words[1][1], words[2][1]}};
+    uint32_t found[2][GPC_ALU_LANES] = {{0}, {0}}, different = 0;
+    all(found[0], found[1], &from, flags);
+    for (uint32_t l = 0; l < GPC_ALU_LANES; l++) {
+        uint64_t one = row->one(value_at(words[0], l, row->a), value_at(words[1], l, row->b),
+                                value_at(words[2], l, row->c), flags);
+        different += one != value_at((const uint32_t (*)[GPC_ALU_LANES]) found, l, row->d);
+    }
+    return different;
+}
+
+/* For every word, too: the sanitizer build sees what is not defined. */
+static void
+every_row_gives_all_lanes_what_it_gives_one(void)
+{
+    static const uint32_t edges[8] = {0, 1, 31, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x7FF00000, 0x7F800000};
+    uint32_t words[3][2][GPC_ALU_LANES], seed = 1;
+    for (uint32_t i = 0; i < gpc_num_extended; i++) {
+        const gpc_extended_t *row = &gpc_extended[i];
+        uint32_t different = 0;
+        for (uint32_t flags = 0; flags < (row->takes_flags ? 16u : 1u); flags++) {
+            for (uint32_t k = 0; k < 6 * GPC_ALU_LANES; k++) {
+                seed = seed * 1664525u + 1013904223u;
+                words[k / 64][k / 32 % 2][k % 32] = seed >> 30 == 0 ? edges[seed >> 27 & 7] : seed * 2654435761u;
+            }
+            different += count_different(row, row->all, (const uint32_t (*)[2][GPC_ALU_LANES]) words, flags);
+            if (gpc_extended_host_is_wide()) {
+                different += count_different(row, row->wide, (const uint32_t (*)[2][GPC_ALU_LANES]) words, flags);
+            }
+        }
+        if (different != 0) {
+            harness_note("%s: %u lanes differ", row->name, different);
+        }
+        CHECK_EQUAL_U64(different, 0);
+    }
+}
+
 /* The host's arithmetic is to the nearest: float.c gives the same. */
 static void
 rounding_to_the_nearest_is_the_hosts(void)
@@ -230,6 +279,7 @@ main(void)
     RUN(an_address_outside_of_every_array_is_reported);
     RUN(an_offset_carries_to_the_upper_word);
     RUN(words_of_an_atomic_are_performed_together);
+    RUN(every_row_gives_all_lanes_what_it_gives_one);
     RUN(rounding_to_the_nearest_is_the_hosts);
     world_reset();
     return harness_end();
