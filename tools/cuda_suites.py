@@ -11,6 +11,7 @@ it writes under sequential consistency without caches (``no-l1``, rule ``sc``); 
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import os
 import re
 import sys
@@ -32,7 +33,7 @@ from gpucoh.machines import machine
 
 PROTOCOLS = ("no-l1", "mesi", "tc-weak", "rcc-wo", "denovo-drf", "gpu-hrf", "stc-mb", "qr")  # fmt: skip
 REFERENCE = ("no-l1", "sc")
-BUDGET, DEADLOCK_AFTER = 200_000_000, 2_000_000
+BUDGET, DEADLOCK_AFTER = 20_000_000, 2_000_000
 #: Memory that a program reads before it writes it is 0, as it is in fresh pages of a larger run.
 os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=4096")
 
@@ -313,33 +314,31 @@ def page(rows: Sequence[Row], seconds: float) -> str:
     ]
     notes = []
     for row in built:
-        by = (
-            "reference" if row.program.check is None and row.program.by == "own" else row.program.by
-        )
-        cells = [_cell(row, protocol) for protocol in PROTOCOLS]
-        lines.append(
-            f"| {row.program.suite} | {row.program.name} | {len(row.kernels)} | {by} | "
-            + " | ".join(cells)
-            + " |"
-        )
-        notes += [f"- {row.program.name}, `{p}`: {_short(why)}" for p, why in row.wrong.items()]
-        notes += [
-            f"- {row.program.name}, not translated: {_short(why)}" for why in row.refused.values()
-        ]
-    lines += [
-        "",
-        "Numbers are core cycles of all launches.",
-        "",
-        "## What is wrong, and why",
-        "",
-        *(notes or ["Nothing."]),
-    ]
-    lines += ["", "## What does not compile", ""]
-    lines += [f"- {row.program.name}: {_short(row.reason)}" for row in rows if row.reason] or [
-        "Nothing."
-    ]
+        cells = " | ".join(_cell(row, protocol) for protocol in PROTOCOLS)
+        suite, name = row.program.folder.split("/")[0], row.program.name
+        lines.append(f"| {suite} | {name} | {len(row.kernels)} | {row.program.check} | {cells} |")
+        reasons: dict[str, list[str]] = {}
+        for protocol, why in row.wrong.items():
+            reasons.setdefault(_short(why), []).append(f"`{protocol}`")
+        for why, under in reasons.items():
+            notes.append(
+                f"- {name}, {'all' if len(under) == len(PROTOCOLS) else ', '.join(under)}: {why}"
+            )
+        notes += [f"- {name}, not translated: {_short(why)}" for why in row.refused.values()]
+    lines += ["", "## What is wrong, and why", "", *(notes or ["Nothing."]), *causes(rows)]
+    missing = [f"- {row.program.name}: {_short(row.reason)}" for row in rows if row.reason]
+    lines += ["", "## What does not compile", "", *(missing or ["Nothing."])]
     print(f"{seconds:.0f} s", file=sys.stderr)
     return "\n".join(lines) + "\n"
+
+
+def causes(rows: Sequence[Row]) -> Iterator[str]:
+    """The causes that are known of programs that are wrong."""
+    wrong = [row.program.name for row in rows if row.wrong]
+    with Path(__file__).with_suffix(".toml").open("rb") as file:
+        for known in tomllib.load(file)["causes"]:
+            if any(fnmatch.fnmatch(name, known["programs"]) for name in wrong):
+                yield f"\n{known['text'].strip()}"
 
 
 def _cell(row: Row, protocol: str) -> str:
@@ -350,7 +349,8 @@ def _cell(row: Row, protocol: str) -> str:
 
 def _short(text: str) -> str:
     """A message without the folders of this machine."""
-    return re.sub(r"/[\w./+-]*/([\w.+-]+)", r"\1", text)[:300]
+    plain = re.sub(r"/[\w./+-]*/([\w.+-]+)", r"\1", text)
+    return plain if len(plain) <= 220 else f"{plain[:217]}..."
 
 
 def main() -> int:
