@@ -31,8 +31,9 @@ from gpucoh.cuda.module import Module
 from gpucoh.cuda.programs import Outcome, run_program
 from gpucoh.machines import machine
 
-PROTOCOLS = ("no-l1", "mesi", "tc-weak", "rcc-wo", "denovo-drf", "gpu-hrf", "stc-mb", "qr")  # fmt: skip
 REFERENCE = ("no-l1", "sc")
+GIVEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+PROTOCOLS: Sequence[str] = GIVEN["protocols"]
 BUDGET, DEADLOCK_AFTER = 20_000_000, 2_000_000
 #: Memory that a program reads before it writes it is 0, as it is in fresh pages of a larger run.
 os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=4096")
@@ -172,9 +173,8 @@ _LARGE, _SMALL = ("correlation", "covariance", "gemver"), ("jacobi2D", "3DConvol
 
 def programs(root: Path) -> Iterator[Program]:
     """The programs of the suites that are there."""
-    with Path(__file__).with_suffix(".toml").open("rb") as file:
-        for given in tomllib.load(file)["rodinia"]:
-            yield Program("gpu-rodinia/cuda", **given)
+    for given in GIVEN["rodinia"]:
+        yield Program("gpu-rodinia/cuda", **given)
     for name in (*_BARRIERS, *_MUTEXES, *_SEMAPHORES):
         yield Program(
             "heterosync/cuda/syncPrims/uvm", name, ["main.cu"], f"{name} 2 15 2", says="PASSED"
@@ -335,10 +335,9 @@ def page(rows: Sequence[Row], seconds: float) -> str:
 def causes(rows: Sequence[Row]) -> Iterator[str]:
     """The causes that are known of programs that are wrong."""
     wrong = [row.program.name for row in rows if row.wrong]
-    with Path(__file__).with_suffix(".toml").open("rb") as file:
-        for known in tomllib.load(file)["causes"]:
-            if any(fnmatch.fnmatch(name, known["programs"]) for name in wrong):
-                yield f"\n{known['text'].strip()}"
+    for known in GIVEN["causes"]:
+        if any(fnmatch.fnmatch(name, known["programs"]) for name in wrong):
+            yield f"\n{known['text'].strip()}"
 
 
 def _cell(row: Row, protocol: str) -> str:

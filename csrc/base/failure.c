@@ -1,6 +1,7 @@
 /* failure.c: records the first failure of an object. */
 #include "base/failure.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,9 +31,9 @@ gpc_fail(gpc_failure_t *self, int code, const char *format, ...)
 void
 gpc_give_up(const gpc_failure_t *self)
 {
+    assert(self->escape);
     if (self->escape) {
         longjmp(*self->escape, 1);
     }
-    (void) fprintf(stderr, "gpucoh: %s\n", self->text);
     abort();
 }

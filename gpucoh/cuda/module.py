@@ -201,7 +201,7 @@ class RawKernel(Launchable):
         self, grid: Any, block: Any, args: Sequence[Any], *, shared_mem: int = 0, **keywords: Any
     ) -> None:
         """Launch, as CuPy does; ``shared_mem`` is dynamic shared memory in bytes."""
-        gpu = self.gpu_of(args, grid, block)
+        gpu = self._gpu_of(args, grid, block)
         gpu.launch(self, grid=grid, block=block, args=args, shared=shared_mem or None, **keywords)
 
     @property

@@ -74,7 +74,7 @@ def refuse_other_files(name: str) -> None:
         If it has a separator of folders, or there is such a file.
     """
     if name not in binding.protocol_ids() and (
-        "/" in name or os.sep in name or Path(name).is_file()
+        "/" in name or os.sep in name or os.path.isfile(name)
     ):
         raise ConfigError(f"protocol file {quoted(name)}: the name of a protocol's file ends in .c")
 

@@ -53,13 +53,13 @@ class Launchable:
 
         @short_traceback
         def launch(*args: Any, **keywords: Any) -> None:
-            self.gpu_of(args, grid, block).launch(
+            self._gpu_of(args, grid, block).launch(
                 self, grid=grid, block=block, args=args, **keywords
             )
 
         return launch
 
-    def gpu_of(self, args: Sequence[Any], grid: Any, block: Any) -> Any:
+    def _gpu_of(self, args: Sequence[Any], grid: Any, block: Any) -> Any:
         """The GPU that the arrays among the arguments belong to."""
         gpus = {
             id(gpu): gpu

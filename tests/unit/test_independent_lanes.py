@@ -181,7 +181,7 @@ def meet_in_two_ways(out: Words):
 # ---- lanes that wait for each other
 
 
-@pytest.mark.parametrize("protocol", share(COHERENT, one_in=5))
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=12))
 @pytest.mark.parametrize(
     ("kernel", "count"), [(count_within_a_lock, 128), (ticket_lock, 128), (two_locks, 192)]
 )
@@ -190,23 +190,23 @@ def test_every_lane_takes_the_lock(kernel, count, protocol):
     assert counted[0] == count
 
 
-@pytest.mark.parametrize("protocol", share(COHERENT, one_in=5))
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=12))
 @pytest.mark.parametrize("kernel", [flag_from_the_first_branch, flag_from_the_second_branch])
 def test_a_flag_reaches_the_other_lanes(kernel, protocol):
     assert launch(kernel, protocol, (1, 32))[1].all()
 
 
-@pytest.mark.parametrize("protocol", share(COHERENT, one_in=5))
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=12))
 def test_a_queue_delivers_every_number(protocol):
     assert launch(queue, protocol, (256, 1))[1] == sum(range(1, 32, 2))
 
 
-@pytest.mark.parametrize("protocol", share(COHERENT, one_in=5))
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=12))
 def test_lanes_that_a_lock_has_parted_vote_together(protocol):
     assert (launch(meet_after_a_lock, protocol, (1, 32))[1] == -1).all()
 
 
-@pytest.mark.parametrize("protocol", share(COHERENT, one_in=5))
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=12))
 def test_lanes_meet_at_a_barrier_from_several_places(protocol):
     i = np.arange(96)
     assert (launch(barrier_after_a_lock, protocol, (1, 96), block=96)[1] == 95 - i).all()
@@ -248,7 +248,7 @@ def test_lanes_that_wait_for_each_other_in_two_ways_are_named():
 
 
 @pytest.mark.parametrize("protocol", ["tc-weak", "denovo-drf"])
-@pytest.mark.parametrize("name", share(gpucoh.workloads(), one_in=7))
+@pytest.mark.parametrize("name", share(gpucoh.workloads(), one_in=20))
 def test_a_workload_is_right_with_independent_lanes(name, protocol, monkeypatch):
     monkeypatch.setattr(Kernel, "compile", independent)
     gpucoh.run(name, protocol=protocol, scale="tiny")

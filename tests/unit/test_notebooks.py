@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = [
     "bug-museum",
+    "cuda",
     *("denovo-main-figure", "litmus-and-the-explorer", "machines-and-sweeps"),
     *(
         "own-workload-in-a-study",

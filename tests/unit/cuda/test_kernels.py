@@ -9,7 +9,7 @@ from registered import COHERENT
 from unit.cuda.oracles import NEEDS_COHERENCE, ORACLES, array, module
 
 
-@pytest.mark.parametrize(("kernel", "protocol"), share(list(ORACLES), COHERENT, one_in=12))
+@pytest.mark.parametrize(("kernel", "protocol"), share(list(ORACLES), COHERENT, one_in=18))
 def test_a_kernel_is_right_under_every_protocol_with_a_model(kernel: str, protocol: str) -> None:
     with gpucoh.GPU(machine="fermi", protocol=protocol, check=True) as gpu:
         ORACLES[kernel](gpu)

@@ -7,6 +7,7 @@ import gpucoh
 from gpucoh.lang import isa
 from gpucoh.lang.ir import Branch, Constant, Jump
 from gpucoh.lang.types import F32, I32, U32
+from products import rows, share
 from registered import ALL
 from unit.lang.forms import PLACE, Form
 from unit.lang.test_flat import address_of, flat
@@ -96,7 +97,7 @@ CHECKED = [(name, False) for name in ALL]
 CHECKED += [(name, True) for name in ("mesi", "tc-weak", "gpu-hrf", *APART)]
 
 
-@pytest.mark.parametrize(("protocol", "check"), CHECKED)
+@pytest.mark.parametrize(("protocol", "check"), rows(CHECKED, one_in=6))
 def test_compare_and_swap_of_two_words_counts_each_thread_once(protocol, check):
     """Every thread adds (1, 2^32 - 1) with a loop of CAS: no addition is lost, and no half of one is seen."""
     with gpucoh.GPU(machine="fermi", protocol=protocol, check=check) as gpu:
@@ -127,7 +128,7 @@ def test_compare_and_swap_of_two_words_counts_each_thread_once(protocol, check):
         assert x.numpy().view(np.uint64).tolist() == [7 + 192 * 0xFFFFFFFF00000001 & MASK]
 
 
-@pytest.mark.parametrize(("protocol", "check"), CHECKED)
+@pytest.mark.parametrize(("protocol", "check"), rows(CHECKED, one_in=6))
 def test_an_ordered_store_of_two_words_is_seen_whole(protocol, check):
     """Writers store (n, ~n); readers see no mixture."""
     with gpucoh.GPU(machine="fermi", protocol=protocol, check=check) as gpu:
@@ -201,7 +202,7 @@ def test_races_are_found_in_the_words_of_a_scratchpad(second):
             s.run()
 
 
-@pytest.mark.parametrize("protocol", ALL)
+@pytest.mark.parametrize("protocol", share(ALL, one_in=6))
 def test_atomics_of_many_lines_add_up(protocol):
     """The lanes of each instruction are on several lines, and several lanes on one place."""
     with gpucoh.GPU(machine="fermi", protocol=protocol) as gpu:
@@ -228,7 +229,7 @@ def test_atomics_of_many_lines_add_up(protocol):
         assert x.numpy().view(np.uint64).tolist() == wanted
 
 
-@pytest.mark.parametrize("protocol", [name for name in ALL if name != "no-coh"])
+@pytest.mark.parametrize("protocol", share([name for name in ALL if name != "no-coh"], one_in=6))
 def test_a_flag_of_two_words_passes_a_message(protocol):
     with gpucoh.GPU(machine="fermi", protocol=protocol) as gpu:
         data, flag = gpu.zeros(32, np.uint32, name="data"), gpu.zeros(2, np.uint32, name="flag")
