@@ -200,7 +200,7 @@ gpc_controller_take(gpc_controller_t *self, gpc_index_t message)
 }
 
 /* Takes the request, which the caller has removed from those to replay, or puts it back as the first. */
-static int
+static inline __attribute__((always_inline)) int /* of every request that has waited */
 replay(gpc_controller_t *self, gpc_index_t message)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);

@@ -98,16 +98,24 @@ mark_ways(const gpc_step_t *x, gpc_index_t mshr)
     }
 }
 
-/* Before the requests due for replay: those for the same line were queued behind these. */
-static int
+/* Before the requests due for replay: those for the same line were queued behind these. A step of the core is no event
+ * of its L1, which forwards need. */
+__attribute__((noinline)) static int
+replay_list(gpc_controller_t *unit, gpc_list_t *waiters)
+{
+    gpc_list_prepend(unit->replay, unit->messages, waiters);
+    return gpc_controller_forward_to_replay(unit) == GPC_NONE ? GPC_OK : unit->ports->schedule(unit->world, unit);
+}
+
+static inline int
 replay_waiters(gpc_controller_t *unit, gpc_mshr_t *entry)
 {
-    gpc_list_prepend(unit->replay, unit->messages, &entry->waiters);
+    GPC_TRY(entry->waiters.count ? replay_list(unit, &entry->waiters) : GPC_OK);
     return entry->last_entry == GPC_NONE ? GPC_OK : gpc_entries_ready(unit, entry);
 }
 
 /* Ends the transaction: replays the requests that waited for it and releases its ways. */
-static int
+static inline __attribute__((always_inline)) int /* of every transaction */
 end_transaction(gpc_step_t *x, uint8_t next)
 {
     gpc_controller_t *unit = x->unit;

@@ -205,8 +205,8 @@ gpc_gpu_may_take_request(gpc_gpu_t *gpu, gpc_node_t node)
 static inline bool
 may_take_from(const place_t *at, uint32_t network)
 {
-    return at->service->has_core ? !(at->queues->full & at->service->needs_room & ~((2u << network) - 1))
-                                 : may_take_request(at);
+    return may_take_request(at) ||
+           (at->service->has_core && !(at->queues->full & at->service->needs_room & ~((2u << network) - 1)));
 }
 
 bool
@@ -216,14 +216,16 @@ gpc_gpu_may_take_from(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network)
     return may_take_from(&at, network);
 }
 
-/* Whether an L1 could take a forward. Out of line: most protocols have none that may be held. */
+/* Whether an L1 could take a forward, to replay or from these networks. Out of line: most protocols have none that may
+ * be held; and a place whose address a call has is no longer in registers. */
 __attribute__((noinline)) static bool
-can_take_forward(const place_t *at, uint32_t networks)
+can_take_forward(gpc_gpu_t *gpu, gpc_node_t node, uint32_t networks)
 {
-    gpc_index_t forward = gpc_controller_forward_to_replay(at->unit);
-    bool can = forward != GPC_NONE && may_take_from(at, gpc_msg_at(at->unit->messages, forward)->network);
+    const place_t at = place_of(gpu, node);
+    gpc_index_t forward = gpc_controller_forward_to_replay(at.unit);
+    bool can = forward != GPC_NONE && may_take_from(&at, gpc_msg_at(&gpu->messages, forward)->network);
     for (; networks && !can; networks &= networks - 1) {
-        can = may_take_from(at, (uint32_t) __builtin_ctz(networks));
+        can = may_take_from(&at, (uint32_t) __builtin_ctz(networks));
     }
     return can;
 }
@@ -236,11 +238,11 @@ can_take(const place_t *at)
     if (at->queues->inbox.count || at->queues->inputs & ~requests) {
         return true;
     }
-    requests &= at->queues->inputs;
-    if (!requests && !at->unit->replay->count) {
+    if (!(at->queues->inputs & requests || at->unit->replay->count)) {
         return false;
     }
-    return may_take_request(at) || (at->service->has_core && can_take_forward(at, requests));
+    return may_take_request(at) ||
+           (at->service->has_core && can_take_forward(at->gpu, at->node, at->queues->inputs & requests));
 }
 
 /* Lets the core offer a held request again. */
@@ -384,7 +386,7 @@ serve_replay(const place_t *at, bool *served)
         return GPC_OK;
     }
     bool any = may_take_request(at);
-    if (!any && !(at->service->has_core && can_take_forward(at, 0))) {
+    if (!any && !(at->service->has_core && can_take_forward(at->gpu, at->node, 0))) {
         return GPC_OK;
     }
     int status = any ? gpc_controller_replay(at->unit) : gpc_controller_replay_forward(at->unit);
@@ -516,14 +518,6 @@ gpc_gpu_controller_event(gpc_gpu_t *gpu, gpc_node_t node)
     return serve(gpu, node);
 }
 
-/* Whether a step of the core may have changed what an entry or a forward waits for. */
-static inline bool
-may_retry(const gpc_controller_t *l1, const gpc_node_queues_t *queues)
-{
-    return *l1->ready || queues->inputs & l1->request_networks ||
-           (l1->replay->count && gpc_controller_forward_to_replay(l1) != GPC_NONE);
-}
-
 /* An L1's step may send on any network: all outboxes need room, as its service says. */
 int
 gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
@@ -540,7 +534,8 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
         queues->offer_held = true;
         return GPC_OFFER_HELD;
     }
-    if (status == GPC_OK && may_retry(&gpu->controllers[core], queues)) {
+    const gpc_controller_t *l1 = &gpu->controllers[core];
+    if (status == GPC_OK && (*l1->ready || queues->inputs & l1->request_networks)) { /* refused ones may retry */
         status = gpc_gpu_schedule_controller(gpu, (gpc_node_t) core, tick_now(gpu));
     }
     if (status == GPC_OK && queues->full) {

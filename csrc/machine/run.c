@@ -407,7 +407,8 @@ run_cycle(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t cycle)
     return result.has_warps ? GPC_OK : after_last_warp(gpu, core);
 }
 
-static int
+/* Out of line: its caller keeps its variables in memory, because of setjmp. */
+__attribute__((noinline)) static int
 run_events(gpc_gpu_t *gpu, uint64_t events)
 {
     gpc_event_t event;
