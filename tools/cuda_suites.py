@@ -269,9 +269,10 @@ def run(row: Row, built: Built, folder: Path) -> None:
 def outcome_of(program: Program, built: Built, protocol: str, rule: str | None) -> Outcome:
     """One run."""
     arguments = program.arguments.split()
+    budget = BUDGET * (10 if program.name in _LARGE else 1)
     return run_program(
         built, program.name, arguments, capture=True, protocol=protocol, consistency=rule, machine=machine("fermi"),
-        seed=0, check=False, budget=BUDGET, deadlock_after=DEADLOCK_AFTER,
+        seed=0, check=False, budget=budget, deadlock_after=DEADLOCK_AFTER,
     )  # fmt: skip
 
 

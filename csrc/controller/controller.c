@@ -145,31 +145,6 @@ dispatch(gpc_controller_t *self, uint8_t table, gpc_index_t message)
     return take_line(self, table, message);
 }
 
-/* The first replayed request of a network, at a core; GPC_NONE: there is none, or no core. *previous: the one
- * before. */
-static gpc_index_t
-first_forward(const gpc_controller_t *self, gpc_index_t *previous)
-{
-    gpc_index_t i = self->type->position == GPC_AT_CORE ? self->replay->head : GPC_NONE;
-    *previous = GPC_NONE;
-    for (uint32_t n = self->replay->count; n && i != GPC_NONE; n--) {
-        const gpc_msg_t *msg = gpc_msg_at(self->messages, i);
-        if (msg->type >= GPC_MSG_OWN) {
-            return i;
-        }
-        *previous = i;
-        i = msg->next;
-    }
-    return GPC_NONE;
-}
-
-gpc_index_t
-gpc_controller_forward_to_replay(const gpc_controller_t *self)
-{
-    gpc_index_t previous;
-    return first_forward(self, &previous);
-}
-
 /* Whether a new request waits for those to replay: a forward passes those of the core. */
 __attribute__((noinline)) static bool
 waits_for_replays(const gpc_controller_t *self, const gpc_msg_t *msg)
@@ -219,7 +194,7 @@ replay(gpc_controller_t *self, gpc_index_t message)
 int
 gpc_controller_replay_forward(gpc_controller_t *self)
 {
-    gpc_index_t previous, forward = first_forward(self, &previous);
+    gpc_index_t previous, forward = gpc_controller_first_forward(self, &previous);
     if (forward == GPC_NONE) {
         return GPC_HELD_QUEUE;
     }

@@ -134,7 +134,8 @@ GPC_MUST_CHECK int gpc_controller_take(gpc_controller_t *self, gpc_index_t messa
 GPC_MUST_CHECK int gpc_controller_replay(gpc_controller_t *self);
 /* Takes the first replayed forward; GPC_HELD_QUEUE also if there is none. */
 GPC_MUST_CHECK int gpc_controller_replay_forward(gpc_controller_t *self);
-gpc_index_t gpc_controller_forward_to_replay(const gpc_controller_t *self); /* GPC_NONE: none */
+gpc_index_t gpc_controller_forward_to_replay(const gpc_controller_t *self); /* GPC_NONE: none, or no core */
+gpc_index_t gpc_controller_first_forward(const gpc_controller_t *self, gpc_index_t *previous); /* and the one before */
 /* The first ready entry of the part takes a REPLAY step of the part's table. GPC_OK: it did, or waits for a
  * transaction, or there is none; GPC_HELD_QUEUE: the step is refused, and the entry remains first. */
 GPC_MUST_CHECK int gpc_part_serve_ready(gpc_part_t *part);
