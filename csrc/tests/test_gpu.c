@@ -126,7 +126,7 @@ an_aborted_launch_leaves_a_usable_gpu(void)
     uint32_t word = 0;
     gpc_buffer_t buffer = {it.address, 4096, false, "x", 0};
     uint32_t constant = 0;
-    gpc_launch_t launch = {.program = {forever, 3, 8, 1, 0, 1, 1},
+    gpc_launch_t launch = {.program = {forever, 3, 8, 1, 0, 1, 1, false},
                            .kernel = "forever",
                            .grid = {4, 1, 1},
                            .block = {64, 1, 1},
