@@ -28,7 +28,7 @@ def barrier(x: Lowering, s: Statement) -> None:
         raise x.unsupported("a reduction at a barrier")
     operands = [x.value(text, "b32")[0] for text in s.operands]
     if is_wait:
-        x.emit("BARRIER", U32, (), tuple(operands), order="ACQ_REL", scope="CTA")
+        x.emit("BARRIER", U32, (), tuple(operands), scope="CTA")
     else:
         x.emit("BARRIER_ARRIVE", U32, (), tuple(operands))
 
