@@ -285,9 +285,11 @@ def _plain_name(mangled: str) -> str:
     text = mangled.removeprefix("_Z")
     if text == mangled:
         return mangled
-    text = re.sub(r"^[NL]*", "", text)
+    nested, text = text.startswith("N"), re.sub(r"^[NL]*", "", text)
     found = ""
     while part := re.match(r"L?(\d+)", text):
         end = part.end() + int(part[1])
         found, text = text[part.end() : end], text[end:]
+        if not nested:  # what follows are parameters
+            break
     return found

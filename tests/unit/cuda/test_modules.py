@@ -235,3 +235,20 @@ def test_a_workload_may_launch_cuda_kernels() -> None:
 
     result = gpucoh.run(scaled, protocol="mesi", check=True)
     assert result.correct
+
+
+@pytest.mark.parametrize(
+    ("mangled", "plain"),
+    [
+        ("_Z6forces7par_str7dim_strP7box_str", "forces"),
+        ("_ZN4deep5inner6forcesE7par_str", "forces"),
+        ("_ZN12_GLOBAL__N_16forcesEPf", "forces"),
+        ("_ZL6forcesPf", "forces"),
+        ("forces", "forces"),
+    ],
+)
+def test_a_kernel_s_name_is_not_that_of_a_parameter_s_structure(mangled, plain):
+    source = (
+        f".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry {mangled}() {{ ret; }}\n"
+    )
+    assert gpucoh.cuda.Module(source)[plain].name == plain
