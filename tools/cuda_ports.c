@@ -4,8 +4,8 @@
  * The K-th copy to the device takes the bytes of the file in-K.bin, if there is one, and else writes given-K.bin. The
  * K-th copy to the host also writes out-K.bin. Files are in the working directory.
  *
- * PORTED_MARGIN (-DcudaMalloc=ported_malloc -DcudaFree=ported_free) is the size in bytes of a margin on both sides of an
- * allocation, for a program that reads beyond its arrays and does not use what it reads. */
+ * PORTED_MARGIN (-DcudaMalloc=ported_malloc -DcudaFree=ported_free) is the size in bytes of a margin on both sides of
+ * an allocation, for a program that reads beyond its arrays and does not use what it reads. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ cudaError_t cudaFree(void *p);
 
 static int n_to_device, n_to_host;
 
-static void keep(const char *form, int k, const void *from, size_t bytes)
+static void
+keep(const char *form, int k, const void *from, size_t bytes)
 {
     char name[40];
     snprintf(name, sizeof name, form, k);
@@ -32,7 +33,8 @@ static void keep(const char *form, int k, const void *from, size_t bytes)
     }
 }
 
-static void *replaced(int k, size_t bytes)
+static void *
+replaced(int k, size_t bytes)
 {
     char name[40];
     snprintf(name, sizeof name, "in-%d.bin", k);
@@ -49,7 +51,8 @@ static void *replaced(int k, size_t bytes)
     return data;
 }
 
-cudaError_t ported_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+cudaError_t
+ported_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     if (kind == cudaMemcpyHostToDevice) {
         int k = n_to_device++;
@@ -67,7 +70,8 @@ cudaError_t ported_copy(void *to, const void *from, size_t bytes, enum cudaMemcp
 }
 
 #ifdef PORTED_MARGIN
-cudaError_t ported_malloc(void **p, size_t bytes)
+cudaError_t
+ported_malloc(void **p, size_t bytes)
 {
     cudaError_t error = cudaMalloc(p, bytes + 2 * PORTED_MARGIN);
     if (!error)
@@ -75,7 +79,8 @@ cudaError_t ported_malloc(void **p, size_t bytes)
     return error;
 }
 
-cudaError_t ported_free(void *p)
+cudaError_t
+ported_free(void *p)
 {
     return cudaFree(p ? (char *) p - PORTED_MARGIN : NULL);
 }

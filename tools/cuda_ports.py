@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from wrap import wrapped
 
 from gpucoh.base.errors import Error
 from gpucoh.cuda.building import Built, build
@@ -392,7 +393,7 @@ def page(rows: Sequence[Row], left_out: Mapping[str, str]) -> str:
     absent += [f"**`{workload}`**: {why.strip()}" for workload, why in left_out.items()]
     if absent:
         lines += ["", "## What is not compared", "", "\n\n".join(absent)]
-    return "\n".join(lines) + "\n"
+    return wrapped("\n".join(lines) + "\n")
 
 
 def results(row: Row) -> str:

@@ -3,8 +3,10 @@
 import dataclasses
 import importlib.util
 import math
+import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +22,8 @@ def ports():
     spec = importlib.util.spec_from_file_location("cuda_ports", TOOL)
     module = importlib.util.module_from_spec(spec)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(__import__("sys").modules, "cuda_ports", module)
+        patch.setitem(sys.modules, "cuda_ports", module)
+        patch.syspath_prepend(TOOL.parent)
         spec.loader.exec_module(module)
         yield module
 
@@ -95,12 +98,15 @@ def test_cells_are_bold_where_numbers_are_apart(ports):
     assert ports.cell(math.nan, 1.0, 0.05, "{:.2f}") == "-"
 
 
-def test_a_row_has_counts_speedups_and_faults(ports):
+def test_a_row_has_counts_speedups_and_faults(ports, monkeypatch):
+    monkeypatch.setattr(ports, "toolkit", lambda: SimpleNamespace(version="13"))
     port = ports.Port.of(pair(ports, workload="nn", says="x", parameters={"records": 500}))
     for protocol in ports.PROTOCOLS:
         port.run(protocol)
     row = ports.Row(port.pair, port.side, dataclasses.replace(port.side, wrong={"mesi": "why"}))
     assert not any("**" in cell for cell in [*ports.counts(row), *ports.speedups(row)])
     assert ports.results(row) == "**not under `mesi`**"
+    for part in ("| `nn` |", "## What is not compared"):
+        assert part in ports.page([row], {"uts": "why"})
     row.theirs = ports.Side()
     assert set(ports.counts(row)) | set(ports.speedups(row)) == {"-"}
