@@ -32,7 +32,6 @@ PAGE = ROOT / "docs" / "real-bugs.md"
 OPERATIONS = 60_000  # of the random tester
 DEADLOCK_AFTER = 200_000  # core cycles
 CHECKED_UNDER = "mesi"
-SKELETONS = ("skel-", "self-inval", "tardis")  # protocols of the test library
 
 
 def read_facts() -> list[dict[str, Any]]:
@@ -102,15 +101,15 @@ def outcome(program: str, protocol: str, *, mended: bool = False, check: bool | 
 
 
 def coherent() -> list[str]:
-    """The package's protocols that promise a memory model."""
+    """The package's protocols that promise a memory model, without those of libraries and files that are loaded."""
     from gpucoh.device.gpu import protocols
+    from gpucoh.device.outside import codes
 
+    loaded = codes()
     return [
         name
         for name, known in protocols().items()
-        if known.models[known.default_rule] != "none"
-        and "!" not in name
-        and not name.startswith(SKELETONS)
+        if known.models[known.default_rule] != "none" and name not in loaded
     ]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import gpucoh
 from products import share
 from registered import COHERENT
 
@@ -63,3 +64,9 @@ def test_a_planted_bug_is_found_by_what_is_noted(mutant_gpucoh, tool, name):
 
 def test_the_page_has_the_table(tool):
     assert tool.table() in (ROOT / "docs" / "real-bugs.md").read_text()
+
+
+def test_protocols_that_are_loaded_are_not_the_package_s(tool):
+    before = tool.coherent()
+    gpucoh.load_protocol(ROOT / "examples" / "protocols" / "hlrc.c")
+    assert tool.coherent() == before == COHERENT
