@@ -107,7 +107,7 @@ MACHINES = {
 }
 
 
-@pytest.mark.parametrize("text", share(MACHINES, one_in=3))
+@pytest.mark.parametrize("text", share(MACHINES, one_in=4))
 def test_a_file_that_is_no_machine_is_refused_with_its_name(refused, tmp_path, text):
     (tmp_path / "mine.toml").write_text(text)
     report = refused(*COPY, "-m", "mine.toml")
@@ -162,7 +162,7 @@ SWEEPS = {
 }
 
 
-@pytest.mark.parametrize("text", share(SWEEPS, one_in=3))
+@pytest.mark.parametrize("text", share(SWEEPS, one_in=4))
 def test_a_file_that_is_no_sweep_is_refused_with_its_name(refused, tmp_path, text):
     (tmp_path / "s.toml").write_text(text)
     report = refused("sweep", "s.toml", "--out", "r.parquet")
@@ -204,7 +204,7 @@ def test_a_file_that_is_no_sweep_is_refused_with_its_name(refused, tmp_path, tex
             (("machines", "fermi", "--toml", "--json"), "--json and --toml contradict each other"),
             (("protocols", "mesi", "--json", "--dot"), "--json and --dot contradict each other"),
         ],
-        one_in=3,
+        one_in=4,
     ),
 )
 def test_the_nearest_or_what_is_allowed_is_reported(refused, arguments, message):
@@ -250,7 +250,7 @@ def test_lists_and_flags_may_be_given_again(capsys):
             ("fuzz", "-p", "mesi", "--save", ""),
             ("run", "bfs", "-p", "ideal", "-c", ""),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_an_empty_value_is_not_taken_for_none(refused, arguments):

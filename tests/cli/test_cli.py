@@ -103,7 +103,7 @@ GRAPHS = {
 }
 
 
-@pytest.mark.parametrize("name", share(GRAPHS, one_in=2))
+@pytest.mark.parametrize("name", share(GRAPHS, one_in=4))
 def test_a_bad_graph_file_is_reported_by_its_name(cli, tmp_path, name):
     (tmp_path / name).write_text(GRAPHS[name])
     status, out, err = cli("run", "bfs", "-p", "ideal", *TINY, "--param", f"graph={name}")
@@ -580,7 +580,7 @@ def test_the_printed_table_shows_seeds_and_spread(cli, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "given", "expected"),
-    rows([("gpucoh", None, "1"), ("gpucoh", "3", "3"), ("study.py", None, "None")], one_in=3),
+    rows([("gpucoh", None, "1"), ("gpucoh", "3", "3"), ("study.py", None, "None")], one_in=4),
 )
 def test_the_program_makes_no_threads_for_products_of_matrices(tmp_path, name, given, expected):
     """They spin for a tenth of a second when NumPy is imported. A program that imports gpucoh decides itself."""

@@ -45,7 +45,7 @@ def test_the_default_comparison_runs_without_scipy_and_pyarrow(tmp_path):
             ("scipy", ("run", "apsp", "-p", "ideal", "--scale", "tiny")),
             ("pyarrow", ("sweep", "study.toml", "--out", "study.parquet")),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_a_command_that_comes_too_early_says_so_in_one_line(tmp_path, package, arguments):

@@ -104,7 +104,7 @@ params = {iterations = 100000}
 ENDING = [(signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 
 
-@pytest.mark.parametrize(("by", "code"), rows(ENDING, one_in=2))
+@pytest.mark.parametrize(("by", "code"), rows(ENDING, one_in=4))
 def test_sigterm_and_sighup_end_a_run_at_once(tmp_path, by, code):
     run = ("run", "spm_g", "-p", "no-l1", *LONG, "--param", "iterations=100000")
     status, out, message, taken = interrupted(tmp_path, *run, by=by)
@@ -112,7 +112,7 @@ def test_sigterm_and_sighup_end_a_run_at_once(tmp_path, by, code):
     assert taken < AT_ONCE
 
 
-@pytest.mark.parametrize(("by", "code"), rows(ENDING, one_in=2))
+@pytest.mark.parametrize(("by", "code"), rows(ENDING, one_in=4))
 def test_sigterm_and_sighup_end_the_sweep_command_and_remove_its_lock(tmp_path, by, code):
     (tmp_path / "s.toml").write_text(SWEEP)
     command = ("sweep", "s.toml", "--out", "rows.parquet", "--jobs", "1")
@@ -161,7 +161,7 @@ def terminated_sweep(folder, setup, by):
     return process.returncode, out, len(pq.read_table(folder / "rows.parquet"))
 
 
-@pytest.mark.parametrize(("by", "code"), rows(ENDING, one_in=2))
+@pytest.mark.parametrize(("by", "code"), rows(ENDING, one_in=4))
 def test_sigterm_and_sighup_end_a_sweep_with_its_rows_kept_and_its_lock_removed(tmp_path, by, code):
     setup = "before = [signal.SIG_DFL] * 2"
     assert terminated_sweep(tmp_path, setup, by) == (code, "True\n", 3)
@@ -254,7 +254,7 @@ with terminable():
 FOREGROUND = "import signal, os, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
 
 
-@pytest.mark.parametrize("module", share(["numpy", "pydantic", "typer", "scipy.sparse"], one_in=2))
+@pytest.mark.parametrize("module", share(["numpy", "pydantic", "typer", "scipy.sparse"], one_in=4))
 def test_ctrl_c_during_the_start_says_nothing(tmp_path, module):
     program = [sys.executable, "-X", "importtime", "-m", "gpucoh", "run", "apsp", "-p", "mesi"]
     command = [sys.executable, "-c", FOREGROUND, *program]
@@ -296,7 +296,7 @@ except KeyboardInterrupt:
             "gpucoh.compare(['bfs'], ['ideal', 'mesi'])",
             "gpucoh.sweep([{'workload': 'bfs', 'protocol': 'ideal'}])",
         ],
-        one_in=3,
+        one_in=4,
     ),
 )
 def test_input_that_takes_long_to_make_is_not_waited_for(tmp_path, call):

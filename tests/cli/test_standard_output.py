@@ -35,20 +35,20 @@ def allow_no_byte():
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
-@pytest.mark.parametrize("arguments", share(COMMANDS, one_in=3))
+@pytest.mark.parametrize("arguments", share(COMMANDS, one_in=4))
 def test_output_that_cannot_be_written_is_one_line_and_status_2(tmp_path, arguments):
     with (tmp_path / "out").open("w") as out:
         status, message = gpucoh(arguments, allow_no_byte, stdout=out)
     assert (status, message) == (2, "gpucoh: standard output cannot be written: File too large\n")
 
 
-@pytest.mark.parametrize("arguments", share(COMMANDS, one_in=3))
+@pytest.mark.parametrize("arguments", share(COMMANDS, one_in=4))
 def test_closed_output_is_one_line_and_status_2(arguments):
     status, message = gpucoh(arguments, lambda: os.close(1))
     assert (status, message) == (2, "gpucoh: standard output is closed\n")
 
 
-@pytest.mark.parametrize("arguments", share(COMMANDS, one_in=3))
+@pytest.mark.parametrize("arguments", share(COMMANDS, one_in=4))
 def test_a_reader_that_has_gone_is_the_status_of_its_signal_and_no_word(arguments):
     reader, writer = os.pipe()
     os.close(reader)

@@ -25,7 +25,7 @@ def failed_import(folder, module, error, **environment):
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("module", share(["numpy", "scipy"], one_in=2))
+@pytest.mark.parametrize("module", share(["numpy", "scipy"], one_in=4))
 def test_a_library_that_cannot_be_mapped_is_one_line(tmp_path, module):
     """``ulimit -v`` has this effect; NumPy is imported at the start, SciPy later."""
     error = "raise ImportError('libgfortran.so.5: failed to map segment', name='_fblas')"
@@ -35,7 +35,7 @@ def test_a_library_that_cannot_be_mapped_is_one_line(tmp_path, module):
     )
 
 
-@pytest.mark.parametrize("module", share(["numpy", "scipy"], one_in=2))
+@pytest.mark.parametrize("module", share(["numpy", "scipy"], one_in=4))
 def test_a_lack_of_memory_is_one_line(tmp_path, module):
     assert failed_import(tmp_path, module, "raise MemoryError") == (2, "gpucoh: out of memory\n")
 

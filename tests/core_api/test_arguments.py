@@ -49,7 +49,7 @@ from products import rows, share
                 "clock",
             ),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_a_gpu_that_cannot_be_is_refused_by_name(changes, text):
@@ -209,7 +209,7 @@ def test_memory_is_released_once():
             {"placement": 4},
             {"kernel": None},
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_a_launch_of_the_wrong_types_is_refused(changes):
@@ -353,7 +353,7 @@ def test_an_unknown_protocol_is_not_described():
             [(0, [(1, 0, 0, 0, 0, 0, 0, 0), (1, 0, 0, 0, 0, 0, 1, 1)])],  # on a store
             [(0, [(0, 0, 0, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0, 1, 1)])],  # a load that depends
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_threads_that_cannot_be_explored_are_refused(threads):

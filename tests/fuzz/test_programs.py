@@ -36,7 +36,7 @@ def _happens_before(steps, shape):
     return before
 
 
-@pytest.mark.parametrize("number", share(range(6), one_in=3))
+@pytest.mark.parametrize("number", share(range(6), one_in=4))
 def test_conflicting_accesses_of_two_warps_are_ordered_by_flags_or_barriers(number):
     made = make_round(11, number)
     steps = made.launches[0].steps

@@ -170,7 +170,7 @@ def test_a_protocol_that_promises_nothing_fails_without_a_bad_exit_status(capsys
             (["-p", ","], "names no protocol"),
             ([], "--protocol"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_bad_input_is_one_line_and_status_2(capsys, arguments, message):

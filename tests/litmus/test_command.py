@@ -98,7 +98,7 @@ def test_an_unknown_name_says_what_is_near(cli):
             (("empty",), "holds no .litmus file"),
             (("--runs", "x"), "--runs"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_bad_input_is_one_plain_line(cli, arguments, what):
@@ -199,7 +199,7 @@ def test_list_as_json_has_what_is_asked_and_what_cannot_be_read(cli):
             (("",), "a test's name is empty"),
             (("--list", "MP", ""), "a test's name is empty"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_a_list_of_nothing_and_an_empty_name_are_refused(cli, arguments, what):
@@ -318,7 +318,7 @@ def test_an_empty_verdict_is_not_compared(suite):
             ("exists.litmus,1\nexists.litmus,0\n", "expected.csv:2: 'exists.litmus' has a verdict"),
             ('"exists.litmus', "expected.csv:1:"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_an_unreadable_line_of_expected_verdicts_ends_with_2(suite, verdicts, what):
@@ -336,7 +336,7 @@ def test_an_unreadable_line_of_expected_verdicts_ends_with_2(suite, verdicts, wh
             (("--expected", "empty"), "expected.csv: No such file"),
             (("--expected", "empty", "-p", "mesi"), "leave --protocol out"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_expected_takes_one_folder_and_no_protocol(cli, arguments, what):

@@ -100,7 +100,7 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("name", share(KNOWN, one_in=4))
+@pytest.mark.parametrize("name", share(KNOWN, one_in=8))
 def test_known_verdicts(name):
     assert tuple(allowed(name, model) for model in MODELS) == KNOWN[name]
 
@@ -108,7 +108,7 @@ def test_known_verdicts(name):
 ORDERS = [("SC", "RCsc", "RC-MCA", "RCc", "RCpc"), ("RC-MCA", "WO")]
 
 
-@pytest.mark.parametrize(("name", "order"), share(list(builtins()), ORDERS, one_in=10))
+@pytest.mark.parametrize(("name", "order"), share(list(builtins()), ORDERS, one_in=15))
 def test_nothing_is_allowed_by_sc_alone(name, order):
     """Each model allows what a stronger one allows."""
     test = builtin(name)
@@ -176,7 +176,7 @@ def test_unknown_model_is_refused():
             ("SB+cta", YES, YES),  # weak: races
             ("RMW", NO, NO),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_race_free_programs_are_promised_sequential_consistency(name, drf, hrf):
@@ -276,7 +276,7 @@ STORE = "st.release.gpu x, 1"
             (EXCHANGE, "st.weak x, 1", 1, YES),  # a lock that is never released
             (EXCHANGE, "st.weak x, 1; st.weak x, 0", 1, NO),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_an_execution_without_end_needs_last_values_that_keep_a_thread_waiting(
@@ -287,7 +287,7 @@ def test_an_execution_without_end_needs_last_values_that_keep_a_thread_waiting(
         assert Verdicts(loop(first, second, cta), model).may_hang() == (hangs or stays), model
 
 
-@pytest.mark.parametrize("name", share(list(builtins()), one_in=9))
+@pytest.mark.parametrize("name", share(list(builtins()), one_in=12))
 def test_no_built_in_test_hangs_but_the_one_that_is_meant_to(name):
     for model in MODELS:
         stays = name == "MP+spin+weak" and model in KEEPS_WEAK_COPIES
@@ -301,7 +301,7 @@ def test_where_nothing_is_promised_a_run_may_hang():
     assert not Verdicts(loop(ACQUIRE, STORE), "DRF-SC").may_hang()
 
 
-@pytest.mark.parametrize("protocol", share(ALL, one_in=6))
+@pytest.mark.parametrize("protocol", share(ALL, one_in=8))
 def test_declared_weak_outcomes_are_built_in_and_allowed(protocol):
     known = gpucoh.protocols()[protocol]
     for name in known.weak_outcomes:

@@ -69,7 +69,7 @@ def test_header_brackets_comments_and_layout_do_not_matter():
             ("membar.cta", "fence", "SC", "CTA"),
             ("membar.sys", "fence", "SC", "SYS"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_orders_and_scopes_of_every_spelling(text, op, order, scope):
@@ -88,7 +88,7 @@ def test_orders_and_scopes_of_every_spelling(text, op, order, scope):
             ("barrier.cta.sync.aligned 4", "sync", (4,)),
             ("bar.sync 5", "sync", (5,)),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_barriers_take_label_barrier_and_count(text, kind, values):

@@ -132,14 +132,14 @@ def test_threads_that_name_different_barriers_hang_the_others_do_not():
 
 
 @pytest.mark.parametrize(
-    "name", share(["MP+bar-left", "MP+bar-reg", "MP+bar-count", "MP+bar-arrive"], one_in=2)
+    "name", share(["MP+bar-left", "MP+bar-reg", "MP+bar-count", "MP+bar-arrive"], one_in=4)
 )
 def test_barriers_let_everybody_go(name):
     result = run_test(name, "tc-strong", runs=80)
     assert (result.status, result.observed, result.ok) == ("ran", False, True)
 
 
-@pytest.mark.parametrize("machine", share(sorted(gpucoh.machines()), one_in=2))
+@pytest.mark.parametrize("machine", share(sorted(gpucoh.machines()), one_in=4))
 def test_every_machine_runs_litmus_tests(machine):
     result = run_test("MP+rel+acq", "gpu-vi", machine=machine, runs=60)
     assert (result.status, result.observed, result.ok) == ("ran", False, True)

@@ -38,7 +38,7 @@ ALONE = next(claim for claim in load("tc").claims if claim.id == "tc-09")
             (1.0, 1.02, "size"),
             (1.0, 1.03, "no"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_a_ratio(value, measured, expected):
@@ -63,7 +63,7 @@ def test_a_ratio(value, measured, expected):
             ("at_least", 0.95, "size"),
             ("at_least", 0.9499, "no"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_a_direction(direction, measured, expected):

@@ -229,7 +229,7 @@ def test_a_figure_is_chosen_by_its_number_with_or_without_its_letter():
 
 
 @pytest.mark.parametrize(
-    ("figure", "claim"), rows([("10a", "tc-10"), ("10b", "tc-27"), ("7b", "tc-07b")], one_in=3)
+    ("figure", "claim"), rows([("10a", "tc-10"), ("10b", "tc-27"), ("7b", "tc-07b")], one_in=4)
 )
 def test_a_figures_mean_bars_are_those_of_the_claims(figure, claim, tmp_path):
     paper, bench = subset(claim), Bench("fermi", "tiny", jobs=2)
@@ -265,7 +265,7 @@ def test_reproduce_draws_a_figure_with_its_numbers(tmp_path, capsys):
             (("scorecard", "tc", "--seeds", "1,2", "--seed", "3"), "contradict"),
             (("scorecard", "tc", "--store", "nowhere/x.parquet"), "does not exist"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_bad_input_is_one_line_and_status_2(arguments, message, tmp_path, monkeypatch, capsys):

@@ -146,7 +146,7 @@ def test_logical_time_advances_per_cycle_of_a_core():
             ("store_latency_ratio", {"latencies": (0, 240)}, None),
             ("instruction_latency_ratio", {"latencies": (100, 240)}, 1.2),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_an_amount_of_a_run(measure, given, expected):

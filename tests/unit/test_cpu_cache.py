@@ -69,7 +69,7 @@ def test_a_kernel_that_overwrites_the_host_s_words_ends_later_by_a_probe(protoco
     assert cycles[0] + 900 < cycles[1000] <= cycles[0] + 1000
 
 
-@pytest.mark.parametrize("protocol", share(["no-l1[l2=through]", "wt", "rfo", "qr"], one_in=2))
+@pytest.mark.parametrize("protocol", share(["no-l1[l2=through]", "wt", "rfo", "qr"], one_in=4))
 def test_words_that_the_host_writes_again_are_read_from_the_cpu_again(protocol):
     gpu = gpucoh.GPU(machine="apu", protocol=protocol, check=True)
     data, out = gpu.array(np.arange(64, dtype=np.uint32)), gpu.zeros(64, np.uint32)

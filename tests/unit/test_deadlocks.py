@@ -335,7 +335,7 @@ def poll_with_ten_barriers(flag: Words):
         gpucoh.barrier()
 
 
-@pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "gpu-drf"], one_in=3))
+@pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "gpu-drf"], one_in=4))
 @pytest.mark.parametrize(("grid", "block"), [(1, 32), (1, 128), (40, 128)])
 def test_a_poll_loop_with_a_barrier_is_a_deadlock(protocol, grid, block):
     text = report(poll_and_meet, zeros(1), grid=grid, block=block, protocol=protocol, after=10_000)
@@ -343,7 +343,7 @@ def test_a_poll_loop_with_a_barrier_is_a_deadlock(protocol, grid, block):
     assert f"flag[0] = 0 in kernel 'poll_and_meet' at {__file__}:{line}" in text
 
 
-@pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "denovo-drf"], one_in=3))
+@pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "denovo-drf"], one_in=4))
 @pytest.mark.parametrize(
     ("kernel", "sizes"),
     [
@@ -437,7 +437,7 @@ def meet_until_a_wrapping_count_matches(flag: Words, rounds: gpucoh.i32):
     gpucoh.store(flag, 0, 1, order="relaxed")
 
 
-@pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "gpu-drf"], one_in=3))
+@pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "gpu-drf"], one_in=4))
 @pytest.mark.parametrize(
     ("kernel", "grid", "last"),
     [
@@ -473,7 +473,7 @@ def test_a_barrier_that_a_warp_will_end_is_no_deadlock(kernel, grid, last, proto
     ],
     ids=lambda item: getattr(item, "name", ""),
 )
-@pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "no-l1"], one_in=3))
+@pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "no-l1"], one_in=4))
 def test_a_launch_with_progress_is_no_deadlock(kernel, args, protocol):
     gpu = gpucoh.GPU(protocol=protocol, deadlock_after=16_000, budget=2**40)
     grid = {warps_that_end: 40, sleep_then_set: 2}.get(kernel, 1)

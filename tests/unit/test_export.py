@@ -28,7 +28,7 @@ def texts(function):
     return [ast.unparse(node) for node in ast.walk(function)]
 
 
-@pytest.mark.parametrize("protocol", share(exportable(), one_in=3))
+@pytest.mark.parametrize("protocol", share(exportable(), one_in=4))
 def test_every_cell_of_the_tables_is_in_the_model(protocol):
     described, model = model_of(protocol)
     for controller in described.json["controllers"]:
@@ -45,7 +45,7 @@ def test_every_cell_of_the_tables_is_in_the_model(protocol):
                 assert lines[-1].startswith("x.status = HELD")
 
 
-@pytest.mark.parametrize("protocol", share(exportable(), one_in=3))
+@pytest.mark.parametrize("protocol", share(exportable(), one_in=4))
 def test_every_field_of_the_protocol_is_in_the_model(protocol):
     described, model = model_of(protocol)
     records = model.definitions.records
@@ -79,7 +79,7 @@ def test_every_cell_and_field_of_a_part_is_in_the_model(protocol, part):
             assert item["name"] in model.definitions.records["Entry"]
 
 
-@pytest.mark.parametrize("protocol", share(exportable(), one_in=3))
+@pytest.mark.parametrize("protocol", share(exportable(), one_in=4))
 def test_a_model_bears_the_texts_of_the_actions(protocol):
     text = export(protocol, programs=["ld x | st x 1"], evictions=0).text
     described = gpucoh.protocols()[protocol]

@@ -66,7 +66,7 @@ def words(figure):
 # ---- files
 
 
-@pytest.mark.parametrize("name", share(FIGURES, one_in=3))
+@pytest.mark.parametrize("name", share(FIGURES, one_in=4))
 def test_a_pdf_has_truetype_fonts_alone(matrix, name, tmp_path):
     figure = plot(matrix, name)
     save(figure, tmp_path, name)
@@ -100,7 +100,7 @@ def test_a_narrow_figure_has_more_rows_on_one_scale(matrix):
     assert count[0] == count[1]
 
 
-@pytest.mark.parametrize("name", share(FIGURES, one_in=3))
+@pytest.mark.parametrize("name", share(FIGURES, one_in=4))
 def test_a_title_is_chosen_or_left_out(matrix, name):
     assert "scale tiny, seed 0" in plot(matrix, name).get_suptitle()
     assert plot(matrix, name, title="Mine").get_suptitle() == "Mine"
@@ -118,7 +118,7 @@ def below(axes, rotation):
     return [text.get_text() for text in sorted(bars, key=lambda text: text.xy[0])]
 
 
-@pytest.mark.parametrize("name", share(FIGURES, one_in=3))
+@pytest.mark.parametrize("name", share(FIGURES, one_in=4))
 def test_bars_carry_proper_names_in_the_order_and_with_the_labels_given(matrix, name):
     said = ["NO-L1 (RC-MCA)", "NO-COH (none)", "GPU-VI (RC-MCA)"]
     assert names(plot(matrix, name))[:3] == said
@@ -149,7 +149,7 @@ def test_groups_with_the_same_bars_name_them_once_in_the_legend(matrix):
     assert letters == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("name", share(FIGURES, one_in=3))
+@pytest.mark.parametrize("name", share(FIGURES, one_in=4))
 def test_a_figure_of_one_group_or_without_a_legend_has_names_below_the_bars(matrix, name):
     said = ["NO-L1 (RC-MCA)", "NO-COH (none)", "GPU-VI (RC-MCA)"]
     assert below(plot(matrix, name, legend=None).axes[0], 90) == said * 4
@@ -157,7 +157,7 @@ def test_a_figure_of_one_group_or_without_a_legend_has_names_below_the_bars(matr
     assert below(plot(replace(matrix, runs=runs), name).axes[0], 90) == said
 
 
-@pytest.mark.parametrize("name", share(FIGURES, one_in=3))
+@pytest.mark.parametrize("name", share(FIGURES, one_in=4))
 def test_figures_of_several_machines_have_charts_for_each(name):
     small = gpucoh.machine("fermi").replace(name="small", cores=4)
     runs = gpucoh.compare(
@@ -167,7 +167,7 @@ def test_figures_of_several_machines_have_charts_for_each(name):
     assert list(dict.fromkeys(titles)) == ["fermi", "small"]
 
 
-@pytest.mark.parametrize("name", share(FIGURES, one_in=3))
+@pytest.mark.parametrize("name", share(FIGURES, one_in=4))
 def test_figures_draw_in_the_users_axes(matrix, name):
     figure = Figure()
     left, right = figure.subplots(1, 2)
@@ -214,7 +214,7 @@ def test_every_figure_names_its_mean_and_marks_one_over_fewer_workloads(matrix, 
     assert "n of 3: workloads in mean" in words(figure)
 
 
-@pytest.mark.parametrize("name", share(["traffic", "energy"], one_in=2))
+@pytest.mark.parametrize("name", share(["traffic", "energy"], one_in=4))
 def test_a_label_interrupts_the_dashed_line(matrix, name):
     figure = plot(matrix, name, width="page")
     FigureCanvasAgg(figure).draw()
@@ -234,7 +234,7 @@ def test_the_mean_is_over_the_workloads_without_wrong_results(matrix):
     assert drawn == pytest.approx([row["speedup_harmonic"] for row in matrix.mean_rows()])
 
 
-@pytest.mark.parametrize("name", share(FIGURES, one_in=3))
+@pytest.mark.parametrize("name", share(FIGURES, one_in=4))
 def test_a_wrong_result_has_one_mark_also_in_the_legend(matrix, name):
     figure = plot(matrix, name)
     for axes in figure.axes:
@@ -301,12 +301,12 @@ def assert_no_text_overlaps(figure):
         assert box.x1 <= figure.bbox.x1, text
 
 
-@pytest.mark.parametrize(("name", "width"), share(FIGURES, ["column", "page"], one_in=2))
+@pytest.mark.parametrize(("name", "width"), share(FIGURES, ["column", "page"], one_in=4))
 def test_no_text_overlaps_another(matrix, name, width):
     assert_no_text_overlaps(plot(matrix, name, width=width))
 
 
-@pytest.mark.parametrize(("number", "width"), share([4, 6, 8], ["column", "page"], one_in=2))
+@pytest.mark.parametrize(("number", "width"), share([4, 6, 8], ["column", "page"], one_in=4))
 def test_no_text_overlaps_another_in_crowded_figures(number, width):
     protocols = list(ALL)[:number]
     bars = [Bar(protocol=name, parts={"": 1.0}) for name in protocols]
@@ -319,7 +319,7 @@ def test_no_text_overlaps_another_in_crowded_figures(number, width):
 
 
 @pytest.mark.parametrize(
-    ("parts", "width"), share([{"": 1.0}, {"REQ": 0.5, "LD": 0.4}], ["column", "page"], one_in=2)
+    ("parts", "width"), share([{"": 1.0}, {"REQ": 0.5, "LD": 0.4}], ["column", "page"], one_in=4)
 )
 def test_no_text_overlaps_another_in_the_default_comparison(parts, width):
     """Seven groups of six bars."""
@@ -337,7 +337,7 @@ def test_no_text_overlaps_another_in_the_default_comparison(parts, width):
     assert figure.get_size_inches()[0] == WIDTHS[width]
 
 
-@pytest.mark.parametrize("width", share(["column", "page"], one_in=2))
+@pytest.mark.parametrize("width", share(["column", "page"], one_in=4))
 def test_no_text_overlaps_another_in_figures_over_time_and_over_numbers(width):
     run = gpucoh.run("bh", "tc-weak", scale="tiny", every=2000)
     assert_no_text_overlaps(gpucoh.plot_intervals(run, width=width))
@@ -353,7 +353,7 @@ def test_no_text_overlaps_another_in_figures_over_time_and_over_numbers(width):
     )
 
 
-@pytest.mark.parametrize("dpi", share([100, 300], one_in=2))
+@pytest.mark.parametrize("dpi", share([100, 300], one_in=4))
 def test_no_text_overlaps_another_below_the_workloads_of_a_paper(dpi):
     """A row of names, some of which are wider than their bars; ticks whose labels differ in width."""
     paper = "snapc lulesh hpgmg bc cache-reuse fg-share vec-cpy fw mis fft nn dgemm geometric\nmean"

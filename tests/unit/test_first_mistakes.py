@@ -88,7 +88,7 @@ def test_data_that_do_not_fit_are_named(data, message):
         gpucoh.GPU().array(data)
 
 
-@pytest.mark.parametrize("duplicate", share([copy.copy, copy.deepcopy, pickle.dumps], one_in=3))
+@pytest.mark.parametrize("duplicate", share([copy.copy, copy.deepcopy, pickle.dumps], one_in=4))
 def test_a_copied_array_says_what_to_do(duplicate, capsys):
     x = gpucoh.GPU().zeros(4, np.int32)
     assert "a.numpy() is a copy on the host" in refusal(duplicate, x)

@@ -110,7 +110,7 @@ def test_a_file_is_the_product_of_its_lists(tmp_path):
             ('workload = "bfs"\nparams = {grap = 1}', "unknown parameter 'grap'"),
             ('workload = "bfs"\ncheck = "yes"', "is not true or false"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_a_bad_file_is_reported_by_its_name(tmp_path, text, message):

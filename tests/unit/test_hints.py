@@ -69,7 +69,7 @@ def test_a_subscripted_kernel_without_arrays_leads_to_launch():
 
 
 @pytest.mark.parametrize(
-    "name", share(["array", "zeros", "ones", "empty", "full", "to_device"], one_in=3)
+    "name", share(["array", "zeros", "ones", "empty", "full", "to_device"], one_in=4)
 )
 def test_memory_belongs_to_a_gpu(name):
     text = said(AttributeError, lambda: getattr(gpucoh, name)(np.zeros(4)))
@@ -93,7 +93,7 @@ def test_memory_belongs_to_a_gpu(name):
             ("uint32", "gpucoh.u32"),
             ("threadfence", "gpucoh.fence("),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_names_of_other_languages_lead_to_ours(name, meant):

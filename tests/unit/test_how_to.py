@@ -189,7 +189,7 @@ def test_the_example_s_protocol_describes_itself(mutant_gpucoh):
 
 
 @pytest.mark.parametrize(
-    "workload", share(["bfs", "stn", "dlb", "cl", "fg-share", "kmn"], one_in=2)
+    "workload", share(["bfs", "stn", "dlb", "cl", "fg-share", "kmn"], one_in=4)
 )
 def test_the_example_s_protocol_runs_workloads_with_monitors(mutant_gpucoh, workload):
     result = mutant_gpucoh.run(workload, protocol=EXAMPLE, scale="tiny", check=True)
@@ -209,7 +209,7 @@ def test_the_example_s_protocol_outlives_its_timestamps(mutant_gpucoh):
 
 
 @pytest.mark.parametrize(
-    "name", share(["MP+fences", "SB+fences", "IRIW+fences", "CoRR+merged", "lock"], one_in=2)
+    "name", share(["MP+fences", "SB+fences", "IRIW+fences", "CoRR+merged", "lock"], one_in=4)
 )
 def test_the_example_s_protocol_keeps_its_memory_model(mutant_gpucoh, name):
     from gpucoh.litmus import run_test
@@ -217,7 +217,7 @@ def test_the_example_s_protocol_keeps_its_memory_model(mutant_gpucoh, name):
     assert run_test(name, EXAMPLE, runs=100).ok
 
 
-@pytest.mark.parametrize("rule", share(["sc", "rc"], one_in=2))
+@pytest.mark.parametrize("rule", share(["sc", "rc"], one_in=4))
 def test_the_explorer_finds_no_violation_of_the_example_s_protocol(mutant_gpucoh, rule):
     from gpucoh.verify.explorer import verify
 

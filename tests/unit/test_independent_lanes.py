@@ -224,7 +224,7 @@ def test_other_programs_starve_their_lanes(kernel):
 # ---- what cannot progress
 
 
-@pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "no-l1"], one_in=3))
+@pytest.mark.parametrize("protocol", share(["tc-weak", "mesi", "no-l1"], one_in=4))
 @pytest.mark.parametrize("kernel", [wait_for_nothing, poll_and_meet])
 def test_what_cannot_progress_is_a_deadlock_with_its_line(kernel, protocol):
     with pytest.raises(gpucoh.DeadlockError) as caught:

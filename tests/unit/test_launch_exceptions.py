@@ -84,7 +84,7 @@ def raise_at(callback, raised):
     return progress
 
 
-@pytest.mark.parametrize(("raised", "callback"), share(RAISED, [1, 3], one_in=3))
+@pytest.mark.parametrize(("raised", "callback"), share(RAISED, [1, 3], one_in=4))
 def test_what_progress_raises_ends_the_launch(gpu, raised, callback):
     x = gpu.zeros(32, np.int32)
     gpu.progress = raise_at(callback, raised)
@@ -93,7 +93,7 @@ def test_what_progress_raises_ends_the_launch(gpu, raised, callback):
     check_usable(gpu, x)
 
 
-@pytest.mark.parametrize(("raised", "seconds"), share(RAISED, [0.001, 0.1], one_in=3))
+@pytest.mark.parametrize(("raised", "seconds"), share(RAISED, [0.001, 0.1], one_in=4))
 def test_what_a_signal_handler_raises_ends_the_launch(gpu, alarm, raised, seconds):
     x = gpu.zeros(32, np.int32)
 

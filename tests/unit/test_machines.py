@@ -134,7 +134,7 @@ def test_toml_may_name_a_base(tmp_path):
             ({"core_mhz": 1399, "l2_mhz": 1301}, "have the common multiple"),
             ({"l1_kib": "32 parsecs"}, "the unit is not one of B, KiB"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_what_does_not_fit_is_refused_in_one_line(changes, message):
@@ -200,7 +200,7 @@ def test_the_other_papers_machines_have_their_numbers():
 
 
 @pytest.mark.parametrize(
-    ("workload", "name"), share(["vec-cpy", "hsp", "fg-share"], PRESETS, one_in=3)
+    ("workload", "name"), share(["vec-cpy", "hsp", "fg-share"], PRESETS, one_in=4)
 )
 def test_every_machine_runs_workloads_right(name, workload):
     assert gpucoh.run(workload, protocol="ideal", machine=name, scale="tiny").correct

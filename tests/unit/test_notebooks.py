@@ -83,7 +83,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.mark.parametrize(
-    "first", share(["", "import matplotlib.pyplot", "%matplotlib inline"], one_in=3)
+    "first", share(["", "import matplotlib.pyplot", "%matplotlib inline"], one_in=4)
 )
 def test_a_figure_is_shown_once_with_and_without_pyplot(tool, tmp_path, first):
     text = (

@@ -227,7 +227,7 @@ def test_latencies_are_cumulative_shares(matrix):
             (lambda t: plot.latency(t), "counters='all'"),
             (lambda t: plot.latency(t, "lode"), "did you mean 'load'"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_what_cannot_be_drawn_is_refused(table, draw, message):

@@ -45,7 +45,7 @@ def runs(study):
             ("hsp", "qr"),
             ("dlb", "mesi"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_every_view_adds_up_to_the_run_which_stays_the_same(workload, protocol):

@@ -66,7 +66,7 @@ def test_a_file_that_holds_no_results_is_refused(tmp_path):
         (lambda rows: rows.assign(flits="x"), "'flits' holds (large_)?string, not numbers"),
         (lambda rows: rows.assign(correct=1), "'correct' holds int64, not true and false"),
         (lambda rows: rows.assign(param_words=[[5], [6]]), "'param_words' holds list<.*>, not values"),
-    ], one_in=3),
+    ], one_in=4),
 )  # fmt: skip
 def test_a_file_that_no_sweep_wrote_is_refused_and_left_alone(tmp_path, counted, change, message):
     out = tmp_path / "results.parquet"

@@ -126,7 +126,7 @@ def test_a_changed_helper_of_a_users_workload_is_other_code(tmp_path):
             ("experiments/results.py", False),
             ("suite/notes.txt", False),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_code_is_what_a_run_uses(tmp_path, file, is_other):

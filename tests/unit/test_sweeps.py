@@ -370,7 +370,7 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_half_written(tmp_path):
             (RUNS, {"resume": True}, "resume needs a result file"),
             (RUNS, {"out": "nowhere/at/all.parquet"}, "does not exist"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_a_sweep_that_cannot_be_is_refused_before_anything_runs(counted, runs, options, message):

@@ -35,7 +35,7 @@ def handed_over(protocol="mesi", **window):
     return gpu, trace
 
 
-@pytest.mark.parametrize("protocol", share(PROTOCOLS, one_in=3))
+@pytest.mark.parametrize("protocol", share(PROTOCOLS, one_in=4))
 def test_the_spans_of_a_request_tile_its_life_and_the_statistics_are_those_of_a_bare_run(protocol):
     gpu, trace = handed_over(protocol)
     requests, spans, core = trace.requests(), trace.spans(), gpu.stats().core

@@ -29,7 +29,7 @@ def test_clocks_are_read(text, expected):
 
 
 @pytest.mark.parametrize(
-    "text", share(["fast", "1.4THz", "-3", "", None, True, 1.5, "0.5kHz"], one_in=2)
+    "text", share(["fast", "1.4THz", "-3", "", None, True, 1.5, "0.5kHz"], one_in=4)
 )
 def test_what_is_no_clock_is_refused(text):
     with pytest.raises(ValueError):

@@ -75,7 +75,7 @@ def test_fermi_s_bound_is_the_response_crossbar() -> None:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "dram_model"), share(["no-l1", "ideal"], ["fixed", "fr_fcfs", "closed"], one_in=6)
+    ("protocol", "dram_model"), share(["no-l1", "ideal"], ["fixed", "fr_fcfs", "closed"], one_in=8)
 )
 def test_a_stream_of_16_mib_from_dram_reaches_95_percent(dram_model: str, protocol: str) -> None:
     machine = gpucoh.machine("fermi").replace(dram_model=dram_model)

@@ -213,7 +213,7 @@ def test_a_read_of_quickrelease_pays_a_write_cache_s_tag_at_each_level_that_lack
     assert with_tags - without == pytest.approx(tags, abs=0.5 if warm else 2)
 
 
-@pytest.mark.parametrize("stride", share([1, 2, 4, 8, 16, 32, 64], one_in=3))
+@pytest.mark.parametrize("stride", share([1, 2, 4, 8, 16, 32, 64], one_in=4))
 def test_a_warp_makes_one_request_a_distinct_line(stride: int) -> None:
     gpu = gpucoh.GPU(machine="fermi", protocol="ideal")
     data = gpu.zeros(32 * 64, np.uint32)
@@ -231,14 +231,14 @@ def scratchpad_conflict_cycles(stride: int, banks: int, rounds: int) -> int:
 
 
 @pytest.mark.parametrize(
-    ("stride", "ways"), rows([(1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (32, 32)], one_in=3)
+    ("stride", "ways"), rows([(1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (32, 32)], one_in=4)
 )
 def test_lanes_on_one_bank_take_turns(stride: int, ways: int) -> None:
     assert scratchpad_conflict_cycles(stride, 32, rounds=10) == 10 * (ways - 1)
 
 
 @pytest.mark.parametrize(
-    ("stride", "ways"), rows([(1, 2), (2, 4), (16, 32), (32, 64), (33, 2)], one_in=2)
+    ("stride", "ways"), rows([(1, 2), (2, 4), (16, 32), (32, 64), (33, 2)], one_in=4)
 )
 def test_64_lanes_on_32_banks_take_two_turns_and_more(stride: int, ways: int) -> None:
     gpu = gpucoh.GPU(machine="gcn3", protocol="ideal")
@@ -247,7 +247,7 @@ def test_64_lanes_on_32_banks_take_two_turns_and_more(stride: int, ways: int) ->
     assert gpu.stats().to_dict()["core"]["shared_conflict_cycles"] == ways - 1
 
 
-@pytest.mark.parametrize("stride", share([1, 2, 4, 8, 16, 32], one_in=3))
+@pytest.mark.parametrize("stride", share([1, 2, 4, 8, 16, 32], one_in=4))
 def test_64_lanes_make_one_request_a_distinct_line(stride: int) -> None:
     machine = gpucoh.machine("gcn3")
     gpu = gpucoh.GPU(machine=machine, protocol="ideal")

@@ -46,7 +46,7 @@ def _run(
 @pytest.mark.parametrize(
     ("protocol", "workload", "limit"),
     [
-        *share([*COHERENT, SMALLEST_DIRECTORY], WORKLOADS, list(LIMITS), one_in=50),
+        *share([*COHERENT, SMALLEST_DIRECTORY], WORKLOADS, list(LIMITS), one_in=75),
         *share(VARIATIONS, WORKLOADS, list(LIMITS), one_in=240),
     ],
 )
@@ -55,7 +55,7 @@ def test_a_coherent_protocol_does_not_deadlock(protocol: str, workload: str, lim
     assert (run.error, run.correct) == (None, True), run.where
 
 
-@pytest.mark.parametrize("protocol", share(LEASED, one_in=3))
+@pytest.mark.parametrize("protocol", share(LEASED, one_in=4))
 def test_copies_that_expire_need_no_invalidation_and_no_recall(protocol: str) -> None:
     flits: Counter[str] = Counter()
     for workload in WORKLOADS:
@@ -65,7 +65,7 @@ def test_copies_that_expire_need_no_invalidation_and_no_recall(protocol: str) ->
     assert flits["INV"] == flits["RCL"] == 0
 
 
-@pytest.mark.parametrize("protocol", share(INVALIDATION, one_in=2))
+@pytest.mark.parametrize("protocol", share(INVALIDATION, one_in=4))
 def test_invalidation_protocols_send_both(protocol: str) -> None:
     flits = _run("stn", protocol, TWO_SETS).stats.flits_by_class()
     assert flits["INV"] > 0

@@ -22,7 +22,7 @@ def _machine(bits: int) -> gpucoh.Machine:
     return gpucoh.machine("fermi").replace(timestamp_bits=bits)
 
 
-@pytest.mark.parametrize("workload", share(WORKLOADS, one_in=3))
+@pytest.mark.parametrize("workload", share(WORKLOADS, one_in=4))
 @pytest.mark.parametrize(("protocol", "bits"), NARROW)
 def test_results_are_right_across_rollovers(workload: str, protocol: str, bits: int) -> None:
     run = gpucoh.run(workload, protocol=protocol, machine=_machine(bits), scale="tiny")

@@ -21,7 +21,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize(("name", "options"), share(PROGRAMS, ["", "[inv=ack]"], one_in=2))
+@pytest.mark.parametrize(("name", "options"), share(PROGRAMS, ["", "[inv=ack]"], one_in=4))
 def test_outcomes_and_cells_are_those_of_every_order(name, options):
     text, evictions, warm, packed = PROGRAMS[name]
     program = replace(parse(text), warm=warm, packed=packed)

@@ -91,7 +91,7 @@ def told(protocol, entry, setting):
     return "\n".join(lines[:LINES])
 
 
-@pytest.mark.parametrize(("protocol", "entry", "setting"), rows(list(explorations()), one_in=6))
+@pytest.mark.parametrize(("protocol", "entry", "setting"), rows(list(explorations()), one_in=8))
 def test_outcomes_are_those_listed(protocol, entry, setting):
     fault = told(protocol, entry, setting)
     if fault:

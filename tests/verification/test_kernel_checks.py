@@ -205,7 +205,7 @@ def test_the_check_does_not_change_the_run():
     assert len(cycles) == 1
 
 
-@pytest.mark.parametrize("name", share(gpucoh.workloads(), one_in=6))
+@pytest.mark.parametrize("name", share(gpucoh.workloads(), one_in=8))
 def test_a_workload_passes_the_kernel_checks(name):
     result = gpucoh.run(name, protocol="ideal", scale="tiny", check="kernel")
     assert result.correct is not False

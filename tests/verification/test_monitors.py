@@ -34,7 +34,7 @@ def test_the_monitors_look_at_every_protocol():
 
 
 @pytest.mark.parametrize(
-    ("workload", "protocol"), share(["stn", "bh", "synthetic"], COHERENT, one_in=3)
+    ("workload", "protocol"), share(["stn", "bh", "synthetic"], COHERENT, one_in=4)
 )
 def test_a_protocol_passes_its_monitors(protocol, workload):
     result = gpucoh.run(workload, protocol=protocol, scale="tiny", check=True)
@@ -47,13 +47,13 @@ def test_a_protocol_passes_its_monitors(protocol, workload):
     assert counts["undecided"] == 0
 
 
-@pytest.mark.parametrize(("workload", "protocol"), share(["sr", "stn"], COHERENT, one_in=6))
+@pytest.mark.parametrize(("workload", "protocol"), share(["sr", "stn"], COHERENT, one_in=8))
 def test_a_protocol_passes_its_monitors_where_everything_is_scarce(protocol, workload):
     result = gpucoh.run(workload, protocol=protocol, scale="tiny", check=True, set=SCARCE)
     assert result.correct
 
 
-@pytest.mark.parametrize("protocol", share(VARIATIONS, one_in=6))
+@pytest.mark.parametrize("protocol", share(VARIATIONS, one_in=8))
 def test_options_pass_their_monitors(protocol):
     assert gpucoh.run("stn", protocol=protocol, scale="tiny", check=True).correct
 

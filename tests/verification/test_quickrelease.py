@@ -38,7 +38,7 @@ def test_two_threads_are_explored_completely(protocol):
     assert found.ok, found
 
 
-@pytest.mark.parametrize(("shape", "protocol"), share(CAUSAL, MODEL, one_in=3))
+@pytest.mark.parametrize(("shape", "protocol"), share(CAUSAL, MODEL, one_in=4))
 def test_causality_is_explored_completely_and_under_qr_the_largest_up_to_a_bound(shape, protocol):
     program, bounded = parse(CAUSAL[shape]), protocol == "qr" and shape in LARGE
     allowed, bound = allowed_outcomes(program, MODEL[protocol]), BOUND if bounded else 300_000
@@ -188,7 +188,7 @@ def test_sync_sc_makes_releases_and_acquires_sequentially_consistent():
     share(
         ["MP+fences", "SB+fences", "WRC+fences", "IRIW+fences", "CoRR", "lock"],
         ["fifo=4", "inv=ack", "sync_sc=on"],
-        one_in=6,
+        one_in=8,
     ),
 )
 def test_litmus_tests_pass_with_short_fifos_acknowledged_invs_and_sync_sc(name, options):

@@ -8,14 +8,14 @@ SKELETONS = ("skel-src", "skel-epochs", "skel-three-levels", "tardis")
 
 
 @pytest.mark.parametrize(
-    ("workload", "protocol"), share(["stn", "bfs", "dlb"], SKELETONS, one_in=3)
+    ("workload", "protocol"), share(["stn", "bfs", "dlb"], SKELETONS, one_in=4)
 )
 def test_workloads_are_right_under_monitors(mutant_gpucoh, protocol, workload):
     result = mutant_gpucoh.run(workload, protocol=protocol, scale="tiny", check=True)
     assert result.correct
 
 
-@pytest.mark.parametrize("machine", share(["mesh15", "gcn3", "apu"], one_in=3))
+@pytest.mark.parametrize("machine", share(["mesh15", "gcn3", "apu"], one_in=4))
 def test_they_run_on_every_machine(mutant_gpucoh, machine):
     for protocol in SKELETONS:
         assert mutant_gpucoh.run(

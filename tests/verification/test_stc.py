@@ -32,7 +32,7 @@ def passes(choice: str, program: Program, **more: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(("protocol", "bands"), share(FAMILY, BANDS, one_in=2))
+@pytest.mark.parametrize(("protocol", "bands"), share(FAMILY, BANDS, one_in=4))
 def test_classical_shapes_with_fences_are_complete(protocol: str, bands: str) -> None:
     for name in ("MP+F", "SB+F", "CoRR", "CoRW", "CoWR"):
         for warm in (False, True):
@@ -41,13 +41,13 @@ def test_classical_shapes_with_fences_are_complete(protocol: str, bands: str) ->
             assert found["complete"], (name, warm)
 
 
-@pytest.mark.parametrize(("protocol", "bands"), share(FAMILY, BANDS, one_in=2))
+@pytest.mark.parametrize(("protocol", "bands"), share(FAMILY, BANDS, one_in=4))
 def test_a_warm_line_of_the_reader_is_not_read_too_long(protocol: str, bands: str) -> None:
     program = replace(parse("st x 1; F; st y 1 | ld x; F; ld y; F; ld x"), evictions=False)
     assert passes(protocol + BANDS[bands], program)["complete"]
 
 
-@pytest.mark.parametrize(("protocol", "skew"), share(FAMILY, ["resume", "sync"], one_in=2))
+@pytest.mark.parametrize(("protocol", "skew"), share(FAMILY, ["resume", "sync"], one_in=4))
 def test_the_other_cures_of_the_skew_cure_it(protocol: str, skew: str) -> None:
     program = replace(SHAPES["MP+F"], warm=True, evictions=False)
     assert passes(f"{protocol}[seb=4,skew={skew}]", program)["complete"]
@@ -124,14 +124,14 @@ def test_the_model_is_that_of_the_listed_outcomes() -> None:
         assert Verdicts(builtin(name), "RC-MCA").allowed(), name
 
 
-@pytest.mark.parametrize("protocol", share(FAMILY, one_in=2))
+@pytest.mark.parametrize("protocol", share(FAMILY, one_in=4))
 def test_runs_with_short_epochs_keep_the_model(protocol: str) -> None:
     for name in FORBIDDEN:
         result = run_test(name, protocol + SHORT, runs=40)
         assert result.ok, (name, result.forbidden or result.reason)
 
 
-@pytest.mark.parametrize("protocol", share(FAMILY, one_in=2))
+@pytest.mark.parametrize("protocol", share(FAMILY, one_in=4))
 def test_runs_show_that_stores_between_markers_pass_each_other(protocol: str) -> None:
     """Weak stores to two bands are performed in the order of their epochs; loads do not wait for them."""
     for name in ("MP", "SB"):

@@ -44,7 +44,7 @@ def litmus(left="st.weak x, 1", right="ld.weak r0, x", init="x=0;"):
             ("ld.weak r0, x ; xor r0, r0, r0 ; st.weak x[r0], 2", "ld x; st x 0*r0+2"),
             ("mov r0, 2 ; mul r0, r0, 3 ; st.weak x, r0", "st x 6"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_orders_and_scopes_are_those_of_the_test(left, operation):
@@ -93,7 +93,7 @@ def test_threads_of_one_block_are_on_one_core():
             ({"init": "a=0; b=0; c=0; d=0;"}, "5 locations: the explorer supports up to 4"),
             ({"left": ";".join(["st.weak x, 1"] * 13)}, "13 operations in a thread"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_what_the_explorer_has_not_is_named(changes, reason):
@@ -136,7 +136,7 @@ def test_threads_of_a_block_with_different_barriers_are_named(left, right):
         ("0: st x 1; bar; bar | 0: bar; exit | 0: bar; bar; ld x", {(1, 1)}),
     ],
 )
-@pytest.mark.parametrize("protocol", share(["no-l1", "mesi", "tc-weak[lifetime=2]"], one_in=3))
+@pytest.mark.parametrize("protocol", share(["no-l1", "mesi", "tc-weak[lifetime=2]"], one_in=4))
 def test_barriers_and_the_ends_of_threads_and_kernels_are_explored(protocol, line, rows):
     program = parse_line(line)
     for model in ("SC", "RC-MCA", "RCc", "RCpc"):
@@ -151,7 +151,7 @@ RECEIVE = "0: ld.relaxed y; {0} | 0: ld x; {0}; ld x | 1: st x 1; F; st.relaxed 
 
 
 @pytest.mark.parametrize(
-    ("line", "protocol"), share([PUBLISH, RECEIVE], ["tc-weak", "gpu-drf", "mesi"], one_in=2)
+    ("line", "protocol"), share([PUBLISH, RECEIVE], ["tc-weak", "gpu-drf", "mesi"], one_in=4)
 )
 def test_a_barrier_beyond_the_block_releases_and_acquires_for_all_its_threads(protocol, line):
     program = parse_line(line.format("bar.acq_rel"))

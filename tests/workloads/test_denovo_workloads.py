@@ -104,7 +104,7 @@ def test_padded_and_packed_words_are_right(name: str, padded: str) -> None:
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("name", share([*GLOBAL, *TREES, "uts"], one_in=2))
+@pytest.mark.parametrize("name", share([*GLOBAL, *TREES, "uts"], one_in=4))
 def test_data_of_several_cores_show_copies_that_are_kept(name: str) -> None:
     gpu = PlainGPU(cores=2, coherent=False, updates=True)
     params = short(name) | ({"patience": 20} if name == "uts" else {})
@@ -113,7 +113,7 @@ def test_data_of_several_cores_show_copies_that_are_kept(name: str) -> None:
     assert outcome.where
 
 
-@pytest.mark.parametrize("name", share(OWN_LOCKS, one_in=2))
+@pytest.mark.parametrize("name", share(OWN_LOCKS, one_in=4))
 def test_data_of_one_core_need_its_blocks_on_that_core(name: str) -> None:
     instance = workload(name).prepare("tiny", 0, short(name))
     assert instance.run(PlainGPU(cores=2, coherent=False, updates=True)).correct
@@ -208,7 +208,7 @@ def test_boxes_know_all_boxes_around_them() -> None:
             ("lava", {"boxes": 1, "particles": 5}),
             ("lava", {"boxes": 3, "particles": 2}),
         ],
-        one_in=2,
+        one_in=4,
     ),
     ids=str,
 )
@@ -218,7 +218,7 @@ def test_sizes_that_fill_no_block_are_right(name: str, params: dict[str, object]
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("name", share([*OWN_DATA, *TREES, "uts"], one_in=3))
+@pytest.mark.parametrize("name", share([*OWN_DATA, *TREES, "uts"], one_in=4))
 def test_local_scopes_need_static_placement(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import gpucoh
 

@@ -30,7 +30,7 @@ WANTED = [
 ]
 
 
-@pytest.mark.parametrize("name", share(WANTED, one_in=3))
+@pytest.mark.parametrize("name", share(WANTED, one_in=4))
 def test_the_workload_is_there(name: str) -> None:
     assert name in workloads()
 
@@ -44,7 +44,7 @@ def test_an_unknown_workload_is_refused_with_the_nearest() -> None:
         workload("reducton")
 
 
-@pytest.mark.parametrize("name", share(workloads(), one_in=6))
+@pytest.mark.parametrize("name", share(workloads(), one_in=8))
 def test_descriptions_are_complete_and_plain_data(name: str) -> None:
     described = workload(name)
     assert set(described.group) <= set(GROUPS)
@@ -55,7 +55,7 @@ def test_descriptions_are_complete_and_plain_data(name: str) -> None:
         assert set(parameter["defaults"]) == set(SCALES)
 
 
-@pytest.mark.parametrize("name", share(workloads(), one_in=6))
+@pytest.mark.parametrize("name", share(workloads(), one_in=8))
 def test_every_default_is_an_allowed_value(name: str) -> None:
     for parameter in workload(name).parameters:
         for scale in SCALES:

@@ -126,7 +126,7 @@ class TestGraphs:
         share(
             ["z", "z.npy"],
             [graph_files.read_graph, inputs.read_image, inputs.read_points],
-            one_in=2,
+            one_in=4,
         ),
     )
     def test_a_gzip_header_before_no_stream_is_refused(
@@ -159,7 +159,7 @@ class TestGraphs:
     share(
         [graph_files.read_graph, inputs.read_image, inputs.read_points],
         ["pipe", "pipe.npy", "pipe.mtx"],
-        one_in=3,
+        one_in=4,
     ),
 )
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, reader: object, name: str) -> None:

@@ -156,7 +156,7 @@ def test_sweep_takes_them(study):
     assert table.correct.all()
 
 
-@pytest.mark.parametrize("method", share(["fork", "spawn"], one_in=2))
+@pytest.mark.parametrize("method", share(["fork", "spawn"], one_in=4))
 def test_sweep_over_processes(study, method):
     runs = [
         {"workload": given, "protocol": "ideal", "scale": "tiny", "seed": seed}
@@ -184,7 +184,7 @@ def run_script(folder, text, **environment):
     )
 
 
-@pytest.mark.parametrize("method", share(["fork", "spawn"], one_in=2))
+@pytest.mark.parametrize("method", share(["fork", "spawn"], one_in=4))
 def test_a_script_s_own_functions_run_in_processes(tmp_path, method):
     text = STUDY + textwrap.dedent(
         f"""
@@ -388,7 +388,7 @@ def test_a_file_that_cannot_be_executed_is_one_line_with_its_line(tmp_path, caps
             (False, False),
             (None, None),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_the_verdict(returned, correct):

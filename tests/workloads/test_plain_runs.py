@@ -67,7 +67,7 @@ def test_bfs_reads_a_graph_from_a_file(tmp_path: object) -> None:
     assert outcome.details["levels"] == 6
 
 
-@pytest.mark.parametrize("name", share(["hsp", "hsp-rcc"], one_in=2))
+@pytest.mark.parametrize("name", share(["hsp", "hsp-rcc"], one_in=4))
 @pytest.mark.parametrize(("rows", "columns", "steps"), [(1, 1, 1), (5, 33, 3), (40, 7, 4)])
 def test_hsp_is_right_on_grids_that_fill_no_tile(
     name: str, rows: int, columns: int, steps: int
@@ -77,14 +77,14 @@ def test_hsp_is_right_on_grids_that_fill_no_tile(
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("words", share([1, 2, 255, 2049], one_in=2))
+@pytest.mark.parametrize("words", share([1, 2, 255, 2049], one_in=4))
 def test_reduction_sums_any_number_of_words(words: int) -> None:
     outcome = workload("reduction").prepare("tiny", 0, {"words": words}).run(PlainGPU())
     assert outcome.correct, outcome.where
 
 
 @pytest.mark.parametrize(
-    ("shape", "name"), share([(1, 1, 1), (17, 5, 33), (16, 48, 16)], ["sgemm", "dgemm"], one_in=3)
+    ("shape", "name"), share([(1, 1, 1), (17, 5, 33), (16, 48, 16)], ["sgemm", "dgemm"], one_in=4)
 )
 def test_products_are_right_on_matrices_that_fill_no_tile(
     name: str, shape: tuple[int, int, int]
@@ -94,20 +94,20 @@ def test_products_are_right_on_matrices_that_fill_no_tile(
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("sigma", share([0.1, 8], one_in=2))
+@pytest.mark.parametrize("sigma", share([0.1, 8], one_in=4))
 def test_rg_is_right_on_images_that_fill_no_tile(sigma: float) -> None:
     params = {"rows": 5, "columns": 37, "sigma": sigma, "passes": 2}
     outcome = workload("rg").prepare("tiny", 0, params).run(PlainGPU())
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("count", share([1, 3000, 128 * 128 + 5], one_in=3))
+@pytest.mark.parametrize("count", share([1, 3000, 128 * 128 + 5], one_in=4))
 def test_histogram_counts_any_number_of_values(count: int) -> None:
     outcome = workload("histogram").prepare("tiny", 0, {"count": count}).run(PlainGPU())
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("words", share([1, 65, 200], one_in=3))
+@pytest.mark.parametrize("words", share([1, 65, 200], one_in=4))
 def test_sort_orders_words_that_fill_no_block(words: int) -> None:
     outcome = workload("sort").prepare("tiny", 0, {"words": words}).run(PlainGPU())
     assert outcome.correct, outcome.where
@@ -118,7 +118,7 @@ def test_sort_keeps_the_order_of_equal_bytes() -> None:
     assert sort_words(PlainGPU(), words).correct
 
 
-@pytest.mark.parametrize("side", share([4, 36], one_in=2))
+@pytest.mark.parametrize("side", share([4, 36], one_in=4))
 def test_matrixmul_is_right_on_matrices_that_fill_no_block(side: int) -> None:
     assert workload("matrixmul").prepare("tiny", 0, {"side": side}).run(PlainGPU()).correct
 
@@ -148,7 +148,7 @@ def test_kmn_reads_points_from_a_file(tmp_path: object) -> None:
 
 @pytest.mark.parametrize(
     ("generator", "launches"),
-    share(["grid", "kronecker", "uniform"], ["one_launch=on", "one_launch=off"], one_in=3),
+    share(["grid", "kronecker", "uniform"], ["one_launch=on", "one_launch=off"], one_in=4),
 )
 def test_masked_search_agrees_from_any_source(generator: str, launches: str) -> None:
     params = {"generator": generator, "levels": 6, "source": 3}
@@ -193,7 +193,7 @@ def test_fw_is_right_on_graphs_that_fill_no_tile(params: dict[str, int]) -> None
     assert outcome.correct, outcome.where
 
 
-@pytest.mark.parametrize("name", share(["bc", "bfs", "fw", "mis"], one_in=2))
+@pytest.mark.parametrize("name", share(["bc", "bfs", "fw", "mis"], one_in=4))
 def test_races_on_stale_copies_change_no_result(name: str) -> None:
     instance = workload(name).prepare("tiny", 0, {"races": "weak"})
     for updates in (False, True):
@@ -221,7 +221,7 @@ def test_the_order_of_buffers_changes_no_result(name: str) -> None:
     assert workload(name).prepare("tiny", 0, {"placement_seed": 3}).run(PlainGPU()).correct
 
 
-@pytest.mark.parametrize("outers", share([1, 2], one_in=2))
+@pytest.mark.parametrize("outers", share([1, 2], one_in=4))
 def test_snapc_launches_as_often_as_its_planes_say(outers: int) -> None:
     params = {"side": 2, "angles": 2, "groups": 2, "outers": outers, "inners": 2}
     gpu = PlainGPU(cores=2)

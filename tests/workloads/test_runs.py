@@ -32,7 +32,7 @@ SHORT_EPOCHS = "[seb=6,epochs=8,epoch=30]"
     share(
         list(workloads()),
         [p + SHORT_EPOCHS if p.startswith("stc-") else p for p in COHERENT],
-        one_in=24,
+        one_in=32,
     ),
 )
 def test_right_where_caches_are_coherent_and_small_enough_for_tests(
@@ -45,7 +45,7 @@ def test_right_where_caches_are_coherent_and_small_enough_for_tests(
 
 @pytest.mark.parametrize(
     "name",
-    share([name for name, known in workloads().items() if not known.needs_coherence], one_in=6),
+    share([name for name, known in workloads().items() if not known.needs_coherence], one_in=8),
 )
 def test_right_without_coherence_where_none_is_needed(name: str) -> None:
     outcome, _ = run(name, "no-coh")
@@ -71,7 +71,7 @@ def test_runs_end_without_coherence(name: str) -> None:
 # Not uts: the locks and heads of all its stacks share a few lines, whose copies every push and pop invalidates, so
 # that 7% of ideal's loads hit. Its cycles follow the number of tries for locks (correlation 0.99), which depends on
 # the order in which fronts find them taken: ideal has 0.90 to 1.07 of no-l1's cycles (20 seeds and latencies).
-@pytest.mark.parametrize("name", share(sorted(set(workloads()) - {"uts"}), one_in=6))
+@pytest.mark.parametrize("name", share(sorted(set(workloads()) - {"uts"}), one_in=8))
 def test_ideal_caches_cost_no_workload_cycles(name: str) -> None:
     assert run(name, "ideal")[1]["cycles"] <= 1.03 * run(name, "no-l1")[1]["cycles"]
 
@@ -87,14 +87,14 @@ def test_ideal_caches_save_cycles_of_uts_if_stacks_share_no_lines() -> None:
     assert cycles[0] < 0.95 * cycles[1]
 
 
-@pytest.mark.parametrize("name", share(["bfs", "bfs-mask", "kmn", "stn"], one_in=2))
+@pytest.mark.parametrize("name", share(["bfs", "bfs-mask", "kmn", "stn"], one_in=4))
 def test_ideal_caches_save_clearly_where_lines_are_read_again(name: str) -> None:
     assert run(name, "ideal")[1]["cycles"] < 0.8 * run(name, "no-l1")[1]["cycles"]
 
 
 @pytest.mark.parametrize(
     "name",
-    share(["bh", "cl", "dlb", "dlb-rcc", "fam_g", "slm_g", "stn", "synthetic", "vpr"], one_in=3),
+    share(["bh", "cl", "dlb", "dlb-rcc", "fam_g", "slm_g", "stn", "synthetic", "vpr"], one_in=4),
 )
 def test_inter_block_workloads_are_wrong_without_coherence(name: str) -> None:
     outcome, _ = run(name, "no-coh")

@@ -134,7 +134,7 @@ def test_flow_of_two_pixels_is_what_the_weaker_side_carries() -> None:
     assert cut.flow() == 3
 
 
-@pytest.mark.parametrize("shape", share([(2, 2), (9, 33), (3, 40)], one_in=3))
+@pytest.mark.parametrize("shape", share([(2, 2), (9, 33), (3, 40)], one_in=4))
 def test_cuts_of_any_shape_are_right(shape: tuple[int, int]) -> None:
     params = {"rows": shape[0], "columns": shape[1], "rounds": 3}
     outcome = workload("cc").prepare("tiny", 0, params).run(PlainGPU(cores=3))
@@ -275,7 +275,7 @@ def test_communicating_workloads_are_right_under_every_coherent_protocol(
 @pytest.mark.core
 @pytest.mark.parametrize(
     ("name", "protocol"),
-    share([name for name in COMMUNICATING if name != "cc"], INCOHERENT, one_in=2),
+    share([name for name in COMMUNICATING if name != "cc"], INCOHERENT, one_in=4),
 )
 def test_communicating_workloads_are_wrong_without_coherence_and_say_where(
     name: str, protocol: str

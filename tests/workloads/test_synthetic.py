@@ -46,7 +46,7 @@ def prepare(**params: object) -> Traffic:
             {"preset": "l2"},
             {"preset": "dram", "working_set": 8},
         ],
-        one_in=3,
+        one_in=4,
     ),
     ids=str,
 )

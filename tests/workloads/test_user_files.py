@@ -45,8 +45,8 @@ def picture(tmp_path: Path, request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("picture", share(PICTURES, one_in=2), indirect=True)
-@pytest.mark.parametrize("workload", share(["rg", "hsp"], one_in=2))
+@pytest.mark.parametrize("picture", share(PICTURES, one_in=4), indirect=True)
+@pytest.mark.parametrize("workload", share(["rg", "hsp"], one_in=4))
 def test_any_picture_is_taken(workload: str, picture: str) -> None:
     size = {"rows": 32, "columns": 48}
     result = gpucoh.run(workload, protocol="ideal", scale="tiny", params={"image": picture} | size)
@@ -106,7 +106,7 @@ TABLES = {
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("table", share(TABLES, one_in=2))
+@pytest.mark.parametrize("table", share(TABLES, one_in=4))
 def test_kmn_takes_any_table(tmp_path: Path, table: str) -> None:
     path = tmp_path / "points.csv"
     path.write_text(TABLES[table], encoding="utf-8", newline="")
@@ -116,7 +116,7 @@ def test_kmn_takes_any_table(tmp_path: Path, table: str) -> None:
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("dtype", share(["<f4", ">f4", "<f8", "<f2", "<i4", "|u1"], one_in=3))
+@pytest.mark.parametrize("dtype", share(["<f4", ">f4", "<f8", "<f2", "<i4", "|u1"], one_in=4))
 def test_kmn_takes_any_array_of_numbers(tmp_path: Path, dtype: str) -> None:
     points = np.arange(24).reshape(8, 3).astype(dtype)
     np.save(tmp_path / "points.npy", np.asfortranarray(points))

@@ -114,7 +114,7 @@ def calls(x: gpucoh.Buffer[gpucoh.i32]):
     ("kernel", "what"),
     rows(
         [("loops", "the loop over a tuple of 50 elements"), ("calls", "the call of 'd20'")],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_code_that_grows_without_end_is_an_error_within_seconds(module, kernel, what):

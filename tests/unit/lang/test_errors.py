@@ -74,7 +74,7 @@ UNSUPPORTED = {
 }
 
 
-@pytest.mark.parametrize("body", share(UNSUPPORTED, one_in=3))
+@pytest.mark.parametrize("body", share(UNSUPPORTED, one_in=4))
 def test_unsupported_python_is_refused_with_its_place_and_what_to_write(body):
     error = refuse(body)
     assert re.match(r"<kernel \d+>:3: kernel 'k': ", str(error)), str(error)
@@ -117,7 +117,7 @@ TYPES = {
 }
 
 
-@pytest.mark.parametrize("body", share([body for body, text in TYPES.items() if text], one_in=3))
+@pytest.mark.parametrize("body", share([body for body, text in TYPES.items() if text], one_in=4))
 def test_wrong_types_are_refused(body):
     assert TYPES[body] in str(refuse(body))
 
@@ -143,7 +143,7 @@ ARRAYS = {
 }
 
 
-@pytest.mark.parametrize("body", share(ARRAYS, one_in=2))
+@pytest.mark.parametrize("body", share(ARRAYS, one_in=4))
 def test_wrong_use_of_arrays_is_refused(body):
     assert ARRAYS[body] in str(refuse(body))
 
@@ -204,7 +204,7 @@ def strict(v: i32):
     return v
 
 
-@pytest.mark.parametrize("body", share(CALLS, one_in=3))
+@pytest.mark.parametrize("body", share(CALLS, one_in=4))
 def test_wrong_calls_are_refused(body):
     names = {"plain": test_wrong_calls_are_refused, "np": np, "builtin_any": any, "recurse": recurse, "mixed": mixed,
              "falls": falls, "strict": strict}  # fmt: skip
@@ -323,7 +323,7 @@ X = np.zeros(1, np.float32)
             ((0, 1, "a", X), "must be a number (f32)"),
             ((0, 1, 1.0, 5), "argument 'x' of kernel 'takes' must be an array of f32, got 5"),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_scalar_arguments_that_do_not_fit_are_refused(args, message):
@@ -417,7 +417,7 @@ class NoFunction:
     share(
         [kernel, device],
         [len, 3, None, functools.partial(print), adds_beyond, NoFunction],
-        one_in=3,
+        one_in=4,
     ),
 )
 def test_what_is_not_defined_with_def_is_refused(decorator, given):

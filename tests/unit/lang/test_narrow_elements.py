@@ -106,7 +106,7 @@ def byte_of_each_lane(p: Buffer[u8], first: i32, step: i32):
             (0, 64, 32, 0, 16),  # two bytes a line
             (0, 0, 32, 0, 1),
         ],
-        one_in=2,
+        one_in=4,
     ),
 )
 def test_bytes_of_a_line_are_one_request_and_whole_words_a_plain_store(
@@ -229,7 +229,7 @@ def test_an_array_of_another_size_is_refused():
 # ---- host arrays
 
 
-@pytest.mark.parametrize(("size", "dtype"), share([1, 2, 3, 4, 5, 127, 128, 129], DTYPES, one_in=6))
+@pytest.mark.parametrize(("size", "dtype"), share([1, 2, 3, 4, 5, 127, 128, 129], DTYPES, one_in=8))
 def test_host_arrays_round_trip(dtype, size):
     gpu = gpucoh.GPU()
     data = np.arange(size).astype(dtype) - np.array(3).astype(dtype)
@@ -248,7 +248,7 @@ def test_host_arrays_round_trip(dtype, size):
     share(
         DTYPES,
         [slice(1, 3), 2, (slice(None), 1), (1, slice(0, 5, 2)), [0, 2], slice(None)],
-        one_in=6,
+        one_in=8,
     ),
 )
 def test_host_writes_change_their_elements_only(dtype, key):

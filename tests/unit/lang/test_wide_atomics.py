@@ -46,10 +46,14 @@ OPERATIONS = {
 FIRST = [0x8000000100000002, 0x7FFFFFFFFFFFFFFF, bits(1.5), 5]
 
 
-@pytest.mark.parametrize("space", ["global", "shared"])
-@pytest.mark.parametrize(("operation", "type"), OPERATIONS, ids=lambda x: getattr(x, "name", x))
-def test_an_atomic_of_two_words_gives_the_old_value_and_leaves_the_new_one(operation, type, space):
+@pytest.mark.parametrize(
+    ("row", "space"),
+    share(list(OPERATIONS), ["global", "shared"], one_in=2),
+    ids=lambda x: x if isinstance(x, str) else f"{x[0]}-{x[1].name}",
+)
+def test_an_atomic_of_two_words_gives_the_old_value_and_leaves_the_new_one(row, space):
     """The lanes of two warps update four places, those of a warp in order."""
+    operation, type = row
     with gpucoh.GPU(machine="fermi", protocol="tc-strong") as gpu:
         s = Spaces(gpu, 4, 64)
         dice = np.random.default_rng(7)
@@ -97,7 +101,7 @@ CHECKED = [(name, False) for name in ALL]
 CHECKED += [(name, True) for name in ("mesi", "tc-weak", "gpu-hrf", *APART)]
 
 
-@pytest.mark.parametrize(("protocol", "check"), rows(CHECKED, one_in=6))
+@pytest.mark.parametrize(("protocol", "check"), rows(CHECKED, one_in=8))
 def test_compare_and_swap_of_two_words_counts_each_thread_once(protocol, check):
     """Every thread adds (1, 2^32 - 1) with a loop of CAS: no addition is lost, and no half of one is seen."""
     with gpucoh.GPU(machine="fermi", protocol=protocol, check=check) as gpu:
@@ -128,7 +132,7 @@ def test_compare_and_swap_of_two_words_counts_each_thread_once(protocol, check):
         assert x.numpy().view(np.uint64).tolist() == [7 + 192 * 0xFFFFFFFF00000001 & MASK]
 
 
-@pytest.mark.parametrize(("protocol", "check"), rows(CHECKED, one_in=6))
+@pytest.mark.parametrize(("protocol", "check"), rows(CHECKED, one_in=8))
 def test_an_ordered_store_of_two_words_is_seen_whole(protocol, check):
     """Writers store (n, ~n); readers see no mixture."""
     with gpucoh.GPU(machine="fermi", protocol=protocol, check=check) as gpu:
@@ -202,7 +206,7 @@ def test_races_are_found_in_the_words_of_a_scratchpad(second):
             s.run()
 
 
-@pytest.mark.parametrize("protocol", share(ALL, one_in=6))
+@pytest.mark.parametrize("protocol", share(ALL, one_in=8))
 def test_atomics_of_many_lines_add_up(protocol):
     """The lanes of each instruction are on several lines, and several lanes on one place."""
     with gpucoh.GPU(machine="fermi", protocol=protocol) as gpu:
@@ -229,7 +233,7 @@ def test_atomics_of_many_lines_add_up(protocol):
         assert x.numpy().view(np.uint64).tolist() == wanted
 
 
-@pytest.mark.parametrize("protocol", share([name for name in ALL if name != "no-coh"], one_in=6))
+@pytest.mark.parametrize("protocol", share([name for name in ALL if name != "no-coh"], one_in=8))
 def test_a_flag_of_two_words_passes_a_message(protocol):
     with gpucoh.GPU(machine="fermi", protocol=protocol) as gpu:
         data, flag = gpu.zeros(32, np.uint32, name="data"), gpu.zeros(2, np.uint32, name="flag")

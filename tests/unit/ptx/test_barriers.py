@@ -71,7 +71,7 @@ def twice(x: lang.Buffer[lang.u32], y: lang.Buffer[lang.u32]) -> None:
     y[t] = first + x[t]
 
 
-@pytest.mark.parametrize("protocol", share(COHERENT, one_in=3))
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=4))
 def test_a_barrier_costs_what_the_language_says(protocol):
     counts = []
     for kernel in (twice, gpucoh.cuda.Module(TWICE)["twice"]):
@@ -84,7 +84,7 @@ def test_a_barrier_costs_what_the_language_says(protocol):
     assert counts[0] == counts[1]
 
 
-@pytest.mark.parametrize("protocol", share(COHERENT, one_in=3))
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=4))
 def test_a_fence_behind_a_barrier_publishes_what_other_warps_wrote(protocol):
     kernel = gpucoh.cuda.Module(MESSAGE)["message"]
     with gpucoh.GPU("fermi", protocol) as gpu:
