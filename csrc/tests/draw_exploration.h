@@ -4,7 +4,7 @@
 
 #include "check/explore/explore.h"
 
-/* Protocol, program, setting, and what was found, in at most so many lines; false: the script did not run. */
+/* Protocol, program, setting, and what was found, in at most `lines` lines; false: the script did not run. */
 bool draw_exploration(const gpc_explore_t *what, const gpc_exploration_t *found, uint32_t lines);
 
 #endif

@@ -95,7 +95,7 @@ class Runtime:
     # ---- what the compiler registers
 
     def function(self, function: int, name: bytes) -> None:
-        """A kernel and the function of the host that stands for it."""
+        """A kernel and its function of the host."""
         kernel = name.decode()
         modules = [module for module in self._modules if kernel in module.kernels]
         if len(modules) != 1:
@@ -104,7 +104,7 @@ class Runtime:
         self._kernels[function] = RawKernel(modules[0], kernel)
 
     def variable(self, variable: int, name: bytes, size: int) -> None:
-        """A variable of the device and the variable of the host that stands for it."""
+        """A variable of the device and its variable of the host."""
         self._variables[variable] = name.decode(), size
 
     def managed(self, name: bytes, size: int) -> int:

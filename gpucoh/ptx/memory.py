@@ -1,6 +1,6 @@
 """Loads, stores and atomic operations, by state space; fences.
 
-A flat access takes a 64-bit address in two registers. Generic addresses of shared and local memory are told apart by
+A flat access takes a 64-bit address in two registers. Generic addresses of shared and local memory are distinguished by
 their upper word, in the core; a statement that names its state space addresses it directly.
 """
 
