@@ -24,7 +24,8 @@
     X(EXPIRE, "lease expired (generated before the step, never sent)")                                          \
     X(INSTANT, "zero-latency event at another controller (ideal protocols)")                                    \
     X(TIMER, "timer expired")                                                                                   \
-    X(REPLAY, "step of a ready entry: a queue head, a drain slot")
+    X(REPLAY, "step of a ready entry: a queue head, a drain slot")                                              \
+    X(TRIP, "a release's message to a partition and back (fence_trip), which no table takes")
 
 enum {
 #define X(name, text) GPC_MSG_##name,

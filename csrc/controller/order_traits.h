@@ -50,6 +50,8 @@ typedef struct {
     /* Only fences, sc accesses (which imply one), barriers and exits have these parts: what the release or acquire of
      * another access must order, its steps at the caches do. */
     bool fences_only;
+    /* What a release awaits goes beyond the L2 by itself (a marker, writes to memory): fence_trip adds no trip. */
+    bool release_travels;
     bool reads_scopes; /* a part distinguishes scopes */
 } gpc_order_traits_t;
 

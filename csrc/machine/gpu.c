@@ -344,6 +344,7 @@ make_pools(gpc_gpu_t *gpu)
     const gpc_machine_t *m = &gpu->machine;
     uint32_t requests = m->cores * m->requests_per_core * (splits_requests(gpu->protocol) ? 2 : 1);
     uint32_t messages = 2 * requests + m->partitions * (4 * m->l2_mshrs + 2 * m->dram_queue + 256) + 4096;
+    messages += m->fence_trip ? m->cores * m->warps_per_core : 0;
     messages += (gpu->nodes.count - m->cores - m->partitions) * (4 * m->l3_mshrs + 4096);
 
     int status = gpc_pool_init(&gpu->messages, &gpu->arena, messages, sizeof(gpc_msg_t));

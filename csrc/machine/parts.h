@@ -2,7 +2,7 @@
  * hang.c (launches without progress), host.c (memory and snapshots), cpu_cache.c (what it leaves in the CPU's cache),
  * queues.c (queues and scheduling of controllers), ports.c (the ports that controllers call, and timers), checks.c
  * (monitors and race detector), work.c (the monitor of work without an event), report.c (conservation, printed state),
- * statistics.c, storage.c (sizes and accesses of arrays and parts). */
+ * trips.c (trips of releases), statistics.c, storage.c (sizes and accesses of arrays and parts). */
 #ifndef GPC_MACHINE_PARTS_H
 #define GPC_MACHINE_PARTS_H
 
@@ -34,6 +34,7 @@ typedef struct {     /* the members that every event reads come first */
     uint8_t full;     /* bit: a network whose outbox is full */
     bool offer_held;  /* the L1 has not taken the core's oldest request, or the core must not offer it yet */
     bool ended;       /* the controller has received KERNEL_END */
+    uint16_t trips;   /* of a core: sent for releases (trips.c), modulo 65536 */
     /* Input register of each network: a message taken from its buffer and not yet handled by a step. */
     gpc_index_t input[GPC_MAX_NETWORKS];
     uint32_t places;                     /* capacity of each network's outbox */
@@ -179,6 +180,12 @@ struct gpc_gpu {
 };
 
 extern const gpc_ports_t gpc_gpu_ports;
+
+/* trips.c: the port `trip`, and the arrival of its message at a bank or back at the L1. */
+GPC_MUST_CHECK int gpc_gpu_trip(void *world, gpc_controller_t *l1, uint16_t warp);
+GPC_MUST_CHECK int gpc_gpu_trip_arrived(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message);
+/* The traffic of all trips, both ways. */
+gpc_traffic_t gpc_gpu_trip_traffic(const gpc_gpu_t *gpu);
 
 /* The next time limit is this checkpoint, the next look, or the last tick before the pause. */
 static inline void

@@ -324,4 +324,5 @@ const gpc_ports_t gpc_gpu_ports = {
     .write_memory = port_write_memory,
     .visit = port_visit,
     .newest = port_newest,
+    .trip = gpc_gpu_trip,
 };

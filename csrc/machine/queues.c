@@ -314,7 +314,7 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
     if (queues->queued[msg->network] >= queues->places) {
         queues->full |= (uint8_t) (1u << msg->network);
     }
-    bool prompt = gpu->protocol->prompt.messages >> (msg->type - GPC_MSG_OWN) & 1;
+    bool prompt = gpu->protocol->prompt.messages >> (msg->type - GPC_MSG_OWN) % 32u & 1; /* a TRIP's bit is clear */
     gpc_tick_t waits = msg->ready ? msg->ready * gpc_gpu_service(gpu, from->node)->clock.period : 0;
     msg->ready = tick_now(gpu) + waits +
                  (prompt || from->request_networks >> msg->network & 1
@@ -357,7 +357,9 @@ serve_network(const place_t *at, uint32_t network, bool *served)
     if (*input == GPC_NONE || ((at->unit->request_networks >> network & 1) && !may_take_from(at, network))) {
         return GPC_OK;
     }
-    status = gpc_controller_take(at->unit, *input);
+    status = gpc_msg_at(&at->gpu->messages, *input)->type == GPC_MSG_TRIP
+                 ? gpc_gpu_trip_arrived(at->gpu, at->node, *input)
+                 : gpc_controller_take(at->unit, *input);
     if (status == GPC_OK) {
         *input = GPC_NONE;
         *served = true;

@@ -177,6 +177,19 @@ counted_rollovers(const gpc_gpu_t *gpu)
 }
 
 static void
+add_type(gpc_text_t *out, const char *name, const gpc_traffic_t *traffic, const char *class_name)
+{
+    gpc_text_add_key(out, name);
+    gpc_text_add(out, "{");
+    gpc_text_add_count(out, "messages", traffic->messages);
+    gpc_text_add_count(out, "flits", traffic->flits);
+    gpc_text_add_count(out, "flit_hops", traffic->flit_hops);
+    gpc_text_add_key(out, "class");
+    gpc_text_add_string(out, class_name);
+    gpc_text_add(out, "}");
+}
+
+static void
 add_traffic(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
     static const char *const classes[] = {
@@ -188,14 +201,11 @@ add_traffic(const gpc_gpu_t *gpu, gpc_text_t *out)
     gpc_text_add(out, "{");
     for (uint32_t i = 0; i < gpu->protocol->num_messages; i++) {
         const gpc_traffic_t *traffic = gpc_gpu_traffic(gpu, i);
-        gpc_text_add_key(out, gpu->protocol->messages[i].name);
-        gpc_text_add(out, "{");
-        gpc_text_add_count(out, "messages", traffic->messages);
-        gpc_text_add_count(out, "flits", traffic->flits);
-        gpc_text_add_count(out, "flit_hops", traffic->flit_hops);
-        gpc_text_add_key(out, "class");
-        gpc_text_add_string(out, classes[gpu->protocol->messages[i].traffic_class]);
-        gpc_text_add(out, "}");
+        add_type(out, gpu->protocol->messages[i].name, traffic, classes[gpu->protocol->messages[i].traffic_class]);
+    }
+    if (gpu->order.trips) {
+        gpc_traffic_t trips = gpc_gpu_trip_traffic(gpu);
+        add_type(out, "FENCE_TRIP", &trips, classes[GPC_CLASS_REQ]);
     }
     gpc_text_add(out, "}");
 }

@@ -312,6 +312,8 @@ class Protocol:
         Whether its messages and lines carry timestamps of the machine's ``timestamp_bits``.
     scopes : bool
         Whether it distinguishes scopes; else an access of scope cta is as one of scope gpu.
+    release_travels : bool
+        Whether what its releases wait for goes beyond the L2 by itself: ``fence_trip`` adds nothing to them.
     weak_outcomes : tuple of str
         Litmus tests whose weak state it allows and its runs must show.
     variations : tuple of str
@@ -334,6 +336,7 @@ class Protocol:
     options: Mapping[str, Option]
     keeps_time: bool
     scopes: bool
+    release_travels: bool
     weak_outcomes: tuple[str, ...]
     variations: tuple[str, ...]
     uncovered: tuple[Uncovered, ...]
@@ -361,6 +364,7 @@ class Protocol:
             options={item["name"]: _option(item) for item in data["options"]},
             keeps_time=bool(data["keeps_time"]),
             scopes=bool(data["scopes"]),
+            release_travels=bool(data["release_travels"]),
             weak_outcomes=tuple(declared["weak_outcomes"]),
             variations=tuple(declared["variations"]),
             uncovered=tuple(_uncovered(item) for item in declared["uncovered"]),
@@ -455,6 +459,7 @@ class Protocol:
             "options": list(self.json["options"]),
             "keeps_time": self.keeps_time,
             "scopes": self.scopes,
+            "release_travels": self.release_travels,
             "declared": dict(self.json["declared"]),
             "watched": self.json["watched"],
             "controllers": {name: table.to_dict() for name, table in self.controllers.items()},

@@ -110,6 +110,11 @@ READERS = (
         ("block_fences_free", "word_order", "fence_drains"),
         _under("rc", "drf", "hrf"),
     ),
+    Reader(
+        "the protocol's releases travel by themselves",
+        ("fence_trip",),
+        lambda machine, choice, rule: not choice.protocol.release_travels,
+    ),
 )
 
 

@@ -112,6 +112,7 @@ class Machine(BaseModel):
     block_fences_free: Count = field("block_fences_free", default=0)
     word_order: Count = field("word_order", default=0)
     fence_drains: Count = field("fence_drains", default=0)
+    fence_trip: Count = field("fence_trip", default=0)
     scheduler: Scheduler = field("scheduler")
     issue_width: Count = field("issue_width")
     issue_cycles: Count = field("issue_cycles")

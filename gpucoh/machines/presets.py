@@ -63,6 +63,11 @@ _ORDER: Preset = dict.fromkeys(
     (0, "inferred: the papers have the consistency rules and protocols alone"),
 )
 
+# What a calibrated machine has and no paper states: 0 leaves the model as the papers have it.
+_CALIBRATED: Preset = {
+    "fence_trip": (0, "inferred: in the papers a release ends with what it waits for"),
+}
+
 FERMI: Preset = {
     "cores": (16, _BOTH),
     "core_mhz": (1400, _RCC + " (same configuration as TC)"),
@@ -84,6 +89,7 @@ FERMI: Preset = {
         "inferred: RCC section IV.A names global and local memory; 1: its public simulator",
     ),
     **_ORDER,
+    **_CALIBRATED,
     "scheduler": ("loose_round_robin", _RCC),
     "issue_width": (
         1,
@@ -229,6 +235,7 @@ MESH15: Preset = {
     "issue_cycles": (1, _GTX480 + ", 32 lanes over 32 SIMD lanes"),
     **_like(FERMI, _GTX480 + "; cycles at this machine's clock", _CORE_TIMING, 700),
     **_ORDER,
+    **_CALIBRATED,
     "placement": (
         "rotating",
         "inferred: as GPGPU-Sim 3, whose round robin goes on with the next launch; section 5.4.1",
@@ -291,6 +298,7 @@ _GCN_CORE: Preset = {
     "scratchpad_banks": (32, _GCN + ", local data share: 32 banks of 4 bytes"),
     "scratchpad_order": (0, "inferred: as fermi"),
     **_ORDER,
+    **_CALIBRATED,
     "scheduler": (
         "greedy_then_oldest",
         "inferred: GCN issues the oldest ready wavefront of a SIMD",

@@ -46,6 +46,7 @@ DESCRIPTION = {
     ],
     "keeps_time": True,
     "scopes": False,
+    "release_travels": False,
     "declared": {
         "weak_outcomes": ["SB", "MP"],
         "variations": ["private=off", "lifetime=3,l2=through"],

@@ -49,7 +49,8 @@ gpc_order_init(gpc_order_t *self, gpc_rule_t rule, const gpc_order_traits_t *tra
     size_t warps = (size_t) sizes->cores * sizes->warps;
     size_t barriers = (size_t) sizes->cores * sizes->blocks * GPC_NAMED_BARRIERS;
     *self = (gpc_order_t){.rule = rule,
-                          .options = rule == GPC_RULE_SC ? (gpc_order_options_t){0} : options,
+                          .options =
+                              rule == GPC_RULE_SC ? (gpc_order_options_t){.fence_trip = options.fence_trip} : options,
                           .traits = traits,
                           .l1s = l1s,
                           .cores = sizes->cores,
@@ -59,6 +60,9 @@ gpc_order_init(gpc_order_t *self, gpc_rule_t rule, const gpc_order_traits_t *tra
     self->barrier = GPC_ARENA_TAKE(arena, barriers, gpc_order_barrier_t);
     self->across_warps = self->options.word_order || self->options.fence_drains;
     self->drains = self->options.fence_drains ? GPC_ARENA_TAKE(arena, warps, uint64_t) : NULL;
+    if (options.fence_trip && !traits->release_travels && l1s && l1s[0]->ports->trip) {
+        self->trips = GPC_ARENA_TAKE(arena, warps, gpc_cycle_t);
+    }
     if (has_joined_fields(self)) {
         self->joined_size = l1s[0]->warp_fields_size;
         self->joined = gpc_arena_take(arena, barriers, self->joined_size);
@@ -77,6 +81,9 @@ gpc_order_clear(gpc_order_t *self)
     memset(self->barrier, 0, (size_t) self->cores * self->blocks * GPC_NAMED_BARRIERS * sizeof(*self->barrier));
     if (self->drains) {
         memset(self->drains, 0, (size_t) self->cores * self->warps * sizeof(*self->drains));
+    }
+    if (self->trips) {
+        memset(self->trips, 0, (size_t) self->cores * self->warps * sizeof(*self->trips));
     }
     if (self->touched) {
         for (size_t i = 0; i < (size_t) self->cores * self->warps; i++) {
@@ -270,6 +277,56 @@ note_drained(gpc_order_t *self, uint32_t core, uint32_t warp)
     }
 }
 
+/* ---- the option fence_trip --------------------------------------------------------------------------------------- */
+
+static gpc_cycle_t *
+trip_of(const gpc_order_t *self, uint32_t core, uint32_t warp)
+{
+    return &self->trips[(size_t) core * self->warps + warp];
+}
+
+/* Whether the warp's release has made its release part, and is on its trip. */
+static inline bool
+is_on_trip(const gpc_order_t *self, uint32_t core, uint32_t warp)
+{
+    return self->trips && *trip_of(self, core, warp) != 0;
+}
+
+/* After the release part: the trip begins, is under way, or has ended. */
+static int
+trip_part(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope, gpc_cycle_t *until)
+{
+    if (!self->trips || scope <= GPC_SCOPE_CU) {
+        return GPC_ORDER_VERDICT_GO;
+    }
+    gpc_cycle_t *trip = trip_of(self, core, warp);
+    gpc_controller_t *l1 = self->l1s[core];
+    if (*trip == 0) {
+        *trip = GPC_NEVER;
+        GPC_TRY(l1->ports->trip(l1->world, l1, (uint16_t) warp));
+    }
+    if (*trip > l1->ports->now(l1->world)) {
+        *until = *trip;
+        return GPC_ORDER_VERDICT_RELEASE;
+    }
+    *trip = 0;
+    return GPC_ORDER_VERDICT_GO;
+}
+
+void
+gpc_order_trip_back(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_cycle_t at)
+{
+    *trip_of(self, core, warp) = at;
+}
+
+/* The release part and the trip of a fence or access, or of a barrier's last arrival. */
+static int
+parts_of_release(gpc_order_t *self, uint32_t core, uint32_t warp, uint8_t scope, gpc_cycle_t *until)
+{
+    int verdict = is_on_trip(self, core, warp) ? GPC_ORDER_VERDICT_GO : release_part(self, core, warp, scope, until);
+    return verdict == GPC_ORDER_VERDICT_GO ? trip_part(self, core, warp, scope, until) : verdict;
+}
+
 int
 gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access, gpc_cycle_t *until)
 {
@@ -290,7 +347,8 @@ gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
     if (access->kind == GPC_ACCESS_EXIT) {
         return exit_part(self, core, warp, until);
     }
-    if (self->drains && access->scope > GPC_SCOPE_CU && !has_drained(self, core, warp)) {
+    if (self->drains && access->scope > GPC_SCOPE_CU && !is_on_trip(self, core, warp) &&
+        !has_drained(self, core, warp)) {
         return GPC_ORDER_VERDICT_RELEASE;
     }
     bool fences =
@@ -298,7 +356,7 @@ gpc_order_may_issue(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_a
     if (self->traits->fences_only && !fences) {
         return GPC_ORDER_VERDICT_GO;
     }
-    verdict = release_part(self, core, warp, access->scope, until);
+    verdict = parts_of_release(self, core, warp, access->scope, until);
     if (verdict != GPC_ORDER_VERDICT_GO) {
         return verdict;
     }
@@ -405,7 +463,7 @@ release_of_barrier(gpc_order_t *self, uint32_t core, const gpc_order_barrier_t *
     if (!parts && self->traits->barrier) {
         return verdict_of(self->traits->barrier(self->l1s[core], (uint16_t) warp, until), until);
     }
-    return release_part(self, core, warp, parts ? (uint8_t) (parts - 1) : GPC_SCOPE_CTA, until);
+    return parts_of_release(self, core, warp, parts ? (uint8_t) (parts - 1) : GPC_SCOPE_CTA, until);
 }
 
 /* What the warps that leave do after the release part. */

@@ -69,16 +69,18 @@ typedef struct {
     bool loads, strong; /* strong: its access is not weak */
 } gpc_order_touch_t;
 
-/* Additions of the machine to the rules (fields.def); all false: the protocols' papers. Without effect under sc. */
+/* Additions of the machine to the rules (fields.def); all false: the protocols' papers. Without effect under sc, but
+ * for fence_trip. */
 typedef struct {
     bool relaxed_unordered, block_fences_free, word_order, fence_drains;
+    bool fence_trip; /* under sc too: it is what the instruction does */
 } gpc_order_options_t;
 
 static inline gpc_order_options_t
 gpc_order_options(const gpc_machine_t *machine)
 {
     return (gpc_order_options_t) {machine->relaxed_unordered != 0, machine->block_fences_free != 0,
-                                  machine->word_order != 0, machine->fence_drains != 0};
+                                  machine->word_order != 0, machine->fence_drains != 0, machine->fence_trip != 0};
 }
 
 /* Sizes of the tables. */
@@ -103,6 +105,9 @@ typedef struct gpc_order {
     /* [cores * warps], in the arena: bit w: the warp's fence waits for the stores of warp w; its own bit: it has begun
      * to wait. NULL without fence_drains. */
     uint64_t *drains;
+    /* [cores * warps], in the arena: 0: no trip of the warp's release is under way; GPC_NEVER: it is; else it ends at
+     * that core cycle. NULL without fence_trip, and where the protocol's release travels by itself. */
+    gpc_cycle_t *trips;
     gpc_order_barrier_t *barrier; /* [cores * blocks * GPC_NAMED_BARRIERS], in the arena */
     uint32_t joined_size;
     uint8_t *joined; /* [barriers * joined_size]: join of the arrived warps' metadata; NULL: barriers join nothing */
@@ -142,6 +147,8 @@ gpc_order_minds_lines(const gpc_order_t *self, uint32_t core, uint32_t warp)
 void gpc_order_touch(gpc_order_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access, gpc_address_t line,
                      gpc_mask_t mask);
 void gpc_order_let_go(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_address_t line, gpc_mask_t mask);
+/* The trip of the warp's release ends at core cycle `at`; the caller wakes the warp. */
+void gpc_order_trip_back(gpc_order_t *self, uint32_t core, uint32_t warp, gpc_cycle_t at);
 /* The kind of the warp's outstanding accesses, as a verdict; GO: it has none. */
 int gpc_order_older(const gpc_order_t *self, uint32_t core, uint32_t warp);
 

@@ -127,6 +127,7 @@ const gpc_protocol_t gpc_protocol_qr = {
     .other_sizes = {.option = QR_OPTION_MASK, .value = 1, .bytes = bytes_with_word_masks},
     .order = {.before = qr_before,
               .release = qr_release,
+              .release_travels = true,
               .exit = end,
               .barrier = qr_barrier,
               .acquire = qr_acquire,

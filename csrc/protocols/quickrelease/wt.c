@@ -293,6 +293,7 @@ const gpc_protocol_t gpc_protocol_wt = {
     .message = wt_message_described,
     .networks = WT_NETWORKS,
     .order = {.release = release,
+              .release_travels = true,
               .exit = end,
               .acquire = acquire,
               .keeps_own = true,

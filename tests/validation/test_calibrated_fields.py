@@ -1,0 +1,98 @@
+"""What the fields of calibrated machines say, measured by kernels: the trip of a fence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpucoh
+from products import rows, share
+from registered import ALL, COHERENT
+
+FENCES = 16
+
+
+@gpucoh.kernel
+def fences(scope: gpucoh.i32, times: gpucoh.Buffer[gpucoh.u32]):
+    begin = gpucoh.clock()
+    for _ in range(FENCES):
+        if scope == 0:
+            gpucoh.fence("sc", "gpu")
+        elif scope == 1:
+            gpucoh.fence("acq_rel", "sys")
+        else:
+            gpucoh.fence("acq_rel", "cta")
+    times[0] = gpucoh.clock() - begin
+
+
+@gpucoh.kernel
+def passes(
+    arrived: gpucoh.Buffer[gpucoh.u32],
+    words: gpucoh.Buffer[gpucoh.u32],
+    rounds: gpucoh.i32,
+    times: gpucoh.Buffer[gpucoh.u32],
+):
+    begin = gpucoh.clock()
+    for turn in range(rounds):
+        words[gpucoh.global_id()] += gpucoh.u32(1)
+        gpucoh.barrier()
+        gpucoh.fence("sc", "gpu")
+        if gpucoh.thread_id() == 0:
+            gpucoh.atomic_add(arrived, turn, gpucoh.u32(1))
+            seen = gpucoh.load(arrived, turn, "relaxed", "gpu")
+            while seen != gpucoh.u32(gpucoh.grid_dim()):
+                seen = gpucoh.load(arrived, turn, "relaxed", "gpu")
+        gpucoh.barrier()
+    if gpucoh.thread_id() == 0:
+        times[gpucoh.block_id()] = gpucoh.clock() - begin
+
+
+def with_trip(trip: int) -> gpucoh.Machine:
+    """A machine of one clock, on which times are equal to the cycle."""
+    return gpucoh.machine("fermi").replace(l2_mhz=1400, noc_mhz=1400, fence_trip=trip)
+
+
+def trip_cycles(machine: gpucoh.Machine) -> int:
+    """The L2's round trip, less the cycles in which a load's line passes after its header."""
+    return machine.l2_round_trip - -(-(8 + machine.line_bytes) // machine.flit_bytes) + 1
+
+
+def cycles_a_fence(protocol: str, trip: int, scope: int) -> float:
+    """Core cycles of a fence with nothing outstanding, and of the loop around it."""
+    gpu = gpucoh.GPU(machine=with_trip(trip), protocol=protocol)
+    times = gpu.zeros(1, np.uint32)
+    gpu.launch(fences, grid=1, block=32, args=(scope, times))
+    return float(times[0]) / FENCES
+
+
+@pytest.mark.parametrize("protocol", rows([(name,) for name in ALL], one_in=4))
+def test_a_wide_fence_alone_costs_a_trip(protocol: str) -> None:
+    travels = gpucoh.protocols()[protocol].release_travels
+    for scope, expected in ((0, trip_cycles(with_trip(1))), (1, trip_cycles(with_trip(1))), (2, 0)):
+        more = cycles_a_fence(protocol, 1, scope) - cycles_a_fence(protocol, 0, scope)
+        assert more == (0 if travels else expected)
+
+
+@pytest.mark.parametrize("protocol", ["gpu-hrf", "no-l1", "src"])
+def test_a_pass_of_a_grid_barrier_takes_about_a_trip_longer(protocol: str) -> None:
+    rounds, blocks, found = 8, 16, []
+    for trip in (0, 1):
+        gpu = gpucoh.GPU(machine=with_trip(trip), protocol=protocol)
+        arrived, words = gpu.zeros(rounds, np.uint32), gpu.zeros(64 * blocks, np.uint32)
+        times = gpu.zeros(blocks, np.uint32)
+        gpu.launch(passes, grid=blocks, block=64, args=(arrived, words, rounds, times))
+        assert (words.numpy() == rounds).all()
+        found.append(float(times.numpy().max()) / rounds)
+    assert found[1] - found[0] == pytest.approx(trip_cycles(with_trip(1)), rel=0.1)
+
+
+#: Every field of calibrated machines, at a value that changes runs.
+FIELDS = {"fence_trip": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "workload"), share(COHERENT, ["uts", "tbex_lg", "ss_l"], one_in=16)
+)
+def test_workloads_are_right_with_all_the_fields(name: str, workload: str) -> None:
+    machine = gpucoh.machine("fermi").replace(**FIELDS)
+    assert gpucoh.run(workload, name, machine=machine, scale="tiny", check=True).correct
