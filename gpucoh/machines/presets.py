@@ -1,4 +1,4 @@
-"""The machines of the papers: each number with its source.
+"""The machines of the papers, and those of products: each number with its source.
 
 A source names the paper and table that give the number, or says ``inferred`` and why. Papers: TC is Singh et al.,
 "Cache Coherence for GPU Architectures", HPCA 2013; RCC is Ren and Lis, "Efficient Sequential Consistency in GPUs via
@@ -16,6 +16,7 @@ import math
 from typing import TypeAlias
 
 from gpucoh.machines.fields import DECLARED, core_name
+from gpucoh.machines.products import PRODUCT_DESCRIPTIONS, products
 
 Preset: TypeAlias = dict[str, tuple[float | str, str]]
 
@@ -25,6 +26,7 @@ DESCRIPTIONS: dict[str, str] = {
     "gcn3": "8 CUs of 64 lanes at 1 GHz, 64 KiB L1s, 4 L2 banks (STC)",
     "apu": "8 CUs of 64 lanes at 1 GHz, 16 KiB L1s, 4 channels of DDR3 (QuickRelease)",
     "h100-like": "fermi with a memory order that shows what GPUs showed; not the sizes of an H100",
+    **PRODUCT_DESCRIPTIONS,
 }
 
 _TC = "TC table 4"
@@ -457,4 +459,5 @@ PRESETS: dict[str, Preset] = {
     "gcn3": GCN3,
     "apu": APU,
     "h100-like": H100_LIKE,
+    **products(FERMI),
 }

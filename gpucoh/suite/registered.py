@@ -20,6 +20,7 @@ from gpucoh.suite import (  # noqa: F401
     ledger,
     matrices,
     maxflow,
+    microbenchmarks,
     multigrid,
     mutexes,
     neighbours,

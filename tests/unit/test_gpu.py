@@ -235,13 +235,8 @@ def test_the_seed_delays_the_first_blocks_of_each_launch():
 
 def test_only_the_machines_whose_papers_reuse_across_kernels_place_blocks_statically():
     placements = {name: gpucoh.machine(name).placement for name in gpucoh.machines()}
-    assert placements == {
-        "fermi": "round_robin",
-        "mesh15": "rotating",
-        "gcn3": "static",
-        "apu": "static",
-        "h100-like": "round_robin",
-    }
+    others = {name: how for name, how in placements.items() if how != "round_robin"}
+    assert others == {"mesh15": "rotating", "gcn3": "static", "apu": "static"}
 
 
 @pytest.mark.parametrize(

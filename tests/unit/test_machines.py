@@ -4,6 +4,7 @@ import pytest
 
 import gpucoh
 from gpucoh import _core
+from gpucoh.hardware.published import GPUS
 from gpucoh.machines import LARGEST_CLOCK_LCM_HZ, Machine
 from gpucoh.machines.fields import WORDS, core_name
 from gpucoh.machines.presets import PRESETS
@@ -49,9 +50,30 @@ def test_every_number_of_a_preset_has_its_source(name):
     machine = gpucoh.machine(name)
     for field in machine.numbers():
         source = machine.source(field)
-        assert (
-            "inferred" in source or "table" in source or "section" in source or "not used" in source
-        ), field
+        kinds = (
+            "inferred",
+            "table",
+            "section",
+            "not used",
+            "published.toml",
+            "sheet",
+            "white paper",
+        )
+        assert any(kind in source for kind in kinds), field
+
+
+@pytest.mark.parametrize("name", GPUS)
+def test_a_product_has_the_latencies_and_the_clock_of_its_published_chase(name):
+    gpu, machine = GPUS[name], gpucoh.machine(name)
+    levels = gpu.levels
+    assert machine.core_mhz == gpu.core_mhz
+    assert machine.cores == (38 if name == "mi300x" else gpu.cores)
+    assert machine.l1_latency == round(levels["l1"])
+    assert machine.l2_round_trip in (
+        round(levels["l2"]),
+        round((levels["l2"] + levels.get("l2_far", levels["l2"])) / 2),
+    )
+    assert machine.dram_round_trip == round(levels.get("memory_side") or levels["memory"])
 
 
 def test_a_changed_number_loses_the_papers_name():

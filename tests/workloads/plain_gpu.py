@@ -34,7 +34,7 @@ class PlainArray:
     def __init__(self, gpu: PlainGPU, data: NDArray[Any]) -> None:
         self.gpu = gpu
         self.data = np.array(data).ravel()
-        assert self.data.dtype in (np.int32, np.uint32, np.float32, np.uint8)
+        assert self.data.dtype in (np.int32, np.uint32, np.float32, np.float64, np.uint8)
         self.line = LINE_BYTES // self.data.itemsize  # elements
 
     def numpy(self) -> NDArray[Any]:
@@ -63,7 +63,7 @@ class PlainArray:
                 start = key[1] * self.line
                 copies[key] = self.data[start : start + self.line].copy()
             value = copies[key][number % self.line]
-        return value if self.data.dtype == np.float32 else int(value)
+        return value if self.data.dtype.kind == "f" else int(value)
 
     def write(self, index: int, value: Any) -> None:
         number = self.word(index)
@@ -79,8 +79,8 @@ class PlainArray:
 
 def narrow(value: Any, dtype: np.dtype[Any]) -> Any:
     """The value as a word of ``dtype``; integers wrap."""
-    if dtype == np.float32:
-        return np.float32(value)
+    if dtype.kind == "f":
+        return dtype.type(value)
     return (
         np.array([int(value) & 0xFFFFFFFF], np.uint32).astype(f"u{dtype.itemsize}").view(dtype)[0]
     )
@@ -124,7 +124,7 @@ class Scratch:
     def __getitem__(self, index: Any) -> Any:
         self._check(index)
         value = self.data[index]
-        return value if self.data.dtype == np.float32 else int(value)
+        return value if self.data.dtype.kind == "f" else int(value)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._check(index)
@@ -300,18 +300,24 @@ class PlainGPU:
 
     def intrinsics(self) -> Any:
         def dtype_of(name: str) -> Any:
-            names = {"i32": "int32", "u32": "uint32", "f32": "float32", "u8": "uint8"}
+            names = {
+                "i32": "int32",
+                "u32": "uint32",
+                "f32": "float32",
+                "f64": "float64",
+                "u8": "uint8",
+            }
             kind = np.dtype(names[name])
 
             class Conversion:
                 def __new__(cls, value: Any) -> Any:
-                    if kind == np.float32:
-                        return np.float32(value)
+                    if kind.kind == "f":
+                        return kind.type(value)
                     return int(narrow(int(value), kind))
 
             return Conversion, kind
 
-        conversions = {name: dtype_of(name) for name in ("i32", "u32", "f32", "u8")}
+        conversions = {name: dtype_of(name) for name in ("i32", "u32", "f32", "f64", "u8")}
         kinds = dict(conversions.values())
         return SimpleNamespace(
             **{name: conversion for name, (conversion, _) in conversions.items()},
@@ -325,6 +331,7 @@ class PlainGPU:
             lane_id=lambda: self.thread.number % 32,
             warp_id=lambda: self.thread.number // 32,
             core_id=lambda: self.block.core,
+            clock=lambda: 0,
             shared=lambda dtype, n: self.shared(kinds[dtype], n),
             local=lambda dtype, n: Scratch(kinds[dtype], n),
             load=lambda buffer, index, order="weak", scope="gpu": buffer[index],

@@ -1,0 +1,186 @@
+"""Machines of GPUs that one can buy, from their published pointer chases: each number with its source.
+
+Latencies are those of ``gpucoh/hardware/published.toml`` (file and commit there), which the presets are fitted on;
+docs/hardware.md compares them with what microbenchmarks measure on the presets. Sizes, clocks and bandwidths of
+memory are those of data sheets and white papers. What neither gives is inferred, and the same for all GPUs of a maker.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+Preset: TypeAlias = dict[str, tuple[float | str, str]]
+
+_CHASE = "published.toml, chase"
+_SHEET = "data sheet"
+_WHITE = "white paper"
+
+# Fields that no measurement here reaches: those of the machine fermi, and what contradicts it below.
+_MEMORY_ORDER = "inferred: from what GPUs showed of scoped tests, docs/hardware.md"
+
+_NVIDIA: Preset = {
+    "warps_per_core": (64, "white paper of the A100; fewer on A40 and L40 (48)"),
+    "lanes_per_warp": (32, "white paper of the A100"),
+    "blocks_per_core": (32, "white paper of the A100"),
+    "registers_per_core": (65536, "white paper of the A100"),
+    "scratchpad_kib": (164, "white paper of the A100"),
+    "scratchpad_latency": (29, "inferred: 28.6 cycles measured on an H100"),
+    "issue_width": (4, "white paper of the A100: 4 schedulers an SM"),
+    "issue_cycles": (1, "inferred: an instruction a cycle and scheduler"),
+    "alu_latency": (4, "inferred: dependent issue since Volta"),
+    "sfu_latency": (18, "inferred: the ALU's latency plus a few cycles"),
+    "sfu_cycles": (2, "inferred: 16 special-function units for 32 lanes and scheduler"),
+    "line_bytes": (128, "white paper of the A100"),
+    "scheduler": ("loose_round_robin", "inferred: as fermi"),
+}
+
+_AMD: Preset = {
+    "warps_per_core": (32, "inferred: 4 SIMDs of 8 wavefronts"),
+    "lanes_per_warp": (64, "white paper of CDNA 2"),
+    "blocks_per_core": (16, "inferred: as gcn3"),
+    "registers_per_core": (65536, "inferred: as gcn3; half of a CU's 512 KiB, since lanes are 64"),
+    "scratchpad_kib": (64, "white paper of CDNA 2"),
+    "scratchpad_latency": (64, "inferred: about half of the L1's"),
+    "issue_width": (4, "white paper of CDNA 2: 4 SIMDs a CU"),
+    "issue_cycles": (4, "white paper of CDNA 2: 64 lanes on 16"),
+    "alu_latency": (4, "inferred: as gcn3"),
+    "sfu_latency": (16, "inferred: as gcn3"),
+    "sfu_cycles": (16, "inferred: as gcn3"),
+    "line_bytes": (128, "white paper of CDNA 3; of CDNA 2 for the L2"),
+    "scheduler": ("greedy_then_oldest", "inferred: as gcn3"),
+}
+
+
+def _clocks(core_mhz: int, where: str) -> Preset:
+    names = ("l2_mhz", "noc_mhz")
+    return {
+        "core_mhz": (core_mhz, where),
+        **dict.fromkeys(names, (core_mhz, "inferred: the cores' clock, in whose cycles latencies are given")),
+    }  # fmt: skip
+
+
+def _l1(kib: int, ways: int, latency: int, where: str) -> Preset:
+    return {
+        "l1_kib": (kib, where),
+        "l1_ways": (ways, "inferred: at most 256 sets"),
+        "l1_latency": (latency, _CHASE + ", l1"),
+        "l1_mshrs": (512, "inferred: large enough that warps limit first"),
+    }
+
+
+def _l2(partitions: int, kib: int, ways: int, latency: int, where: str, how: str = "l2") -> Preset:
+    return {
+        "partitions": (partitions, where),
+        "l2_kib": (kib, where),
+        "l2_ways": (ways, "inferred"),
+        "l2_round_trip": (latency, f"{_CHASE}, {how}"),
+        "l2_mshrs": (512, "inferred: large enough that warps limit first"),
+        "l2_ports": (2, "inferred"),
+    }
+
+
+def _memory(latency: int, mhz: int, width: int, where: str, how: str = "memory") -> Preset:
+    return {
+        "dram_model": ("fixed", "inferred: only latency and bandwidth are published"),
+        "dram_round_trip": (latency, f"{_CHASE}, {how}"),
+        "dram_mhz": (mhz, f"inferred: with dram_bytes_per_cycle, {where}"),
+        "dram_bytes_per_cycle": (width, f"inferred: with dram_mhz, {where}"),
+        "dram_queue": (128, "inferred: covers the latency at full bandwidth"),
+    }
+
+
+def products(fermi: Preset) -> dict[str, Preset]:
+    """The presets, over the machine ``fermi`` for all that they do not name."""
+    common: Preset = {
+        name: (value, "inferred: as fermi") if "not used" not in source else (value, source)
+        for name, (value, source) in fermi.items()
+    }
+    common |= {
+        "interleave_bytes": (256, "inferred: as fermi"),
+        "noc_latency": (24, "inferred: part of the L2's latency in each direction"),
+        "flit_bytes": (64, "inferred: 64 bytes a clock and core"),
+        "vc_flits": (64, "inferred: covers the latency at full bandwidth"),
+        "load_store_queue": (16, "inferred"),
+        **dict.fromkeys(
+            ("relaxed_unordered", "block_fences_free", "word_order", "fence_drains"),
+            (1, _MEMORY_ORDER),
+        ),
+    }
+    nvidia, amd = common | _NVIDIA, common | _AMD
+    mean = "l2 and l2_far: their mean, since no field tells the halves apart"
+    hopper = "l2 and the step of far_step: their mean, since no field tells the halves apart"
+    h100 = (
+        nvidia
+        | {"cores": (132, _SHEET)}
+        | _clocks(1980, _SHEET)
+        | _l1(256, 8, 32, "white paper of the H100: with the scratchpad")
+        | _l2(64, 960, 15, 395, _SHEET + ": 60 MiB; inferred: 64 partitions", hopper)
+        | _memory(622, 1960, 32, _SHEET + ": 4.0 TB/s")
+        | {"scratchpad_kib": (228, "white paper of the H100")}
+    )
+    return {
+        "a40": nvidia
+        | {"cores": (84, _SHEET), "warps_per_core": (48, "white paper of GA102")}
+        | _clocks(1740, _CHASE + ": the clock in the file")
+        | _l1(128, 4, 33, "white paper of GA102: with the scratchpad")
+        | _l2(32, 192, 12, 250, _SHEET + ": 6 MiB; inferred: 32 partitions")
+        | _memory(547, 1360, 16, _SHEET + ": 696 GB/s"),
+        "l40": nvidia
+        | {"cores": (142, _SHEET), "warps_per_core": (48, "white paper of AD102")}
+        | _clocks(2490, _CHASE + ": the clock in the file")
+        | _l1(128, 4, 34, "white paper of AD102: with the scratchpad")
+        | _l2(64, 1536, 12, 274, _SHEET + ": 96 MiB; inferred: 64 partitions")
+        | _memory(623, 1690, 8, _SHEET + ": 864 GB/s"),
+        "a100": nvidia
+        | {"cores": (108, _SHEET)}
+        | _clocks(1410, _SHEET)
+        | _l1(192, 6, 33, "white paper of the A100: with the scratchpad")
+        | _l2(64, 640, 20, 309, _SHEET + ": 40 MiB; inferred: 64 partitions", mean)
+        | _memory(547, 1990, 16, _SHEET + ": 2039 GB/s"),
+        "h100": h100,
+        "h200": h100 | _memory(622, 2340, 32, _SHEET + ": 4.8 TB/s"),
+        "mi210": amd
+        | {"cores": (104, _SHEET)}
+        | _clocks(1700, _SHEET)
+        | _l1(16, 64, 128, "white paper of CDNA 2")
+        | _l2(32, 256, 16, 252, "white paper of CDNA 2: 8 MiB in 32 slices")
+        | _memory(588, 1600, 32, _SHEET + ": 1638 GB/s"),
+        "v100": nvidia
+        | {"cores": (80, _SHEET), "scratchpad_kib": (96, _SHEET)}
+        | _clocks(1380, _CHASE + ": the clock in the file")
+        | _l1(128, 4, 28, _SHEET + ": with the scratchpad")
+        | _l2(32, 192, 12, 212, _SHEET + ": 6 MiB; inferred: 32 partitions")
+        | _memory(426, 880, 32, _SHEET + ": 900 GB/s"),
+        "mi300x": amd
+        | {"cores": (38, "white paper of CDNA 3: one of 8 XCDs, each with an L2 of its own")}
+        | _clocks(2092, _CHASE + ": the clock in the file")
+        | _l1(32, 64, 120, "white paper of CDNA 3")
+        | _l2(16, 256, 16, 212, "white paper of CDNA 3: 4 MiB in 16 channels, of one XCD")
+        | _memory(
+            457, 1300, 32, _SHEET + ": an eighth of 5.3 TB/s", "memory_side: sets up to 256 MiB"
+        ),
+        "rx6900xt": amd
+        | {
+            "cores": (80, _SHEET),
+            "lanes_per_warp": (32, "white paper of RDNA"),
+            "issue_width": (2, "white paper of RDNA: 2 SIMDs a CU"),
+            "issue_cycles": (1, "white paper of RDNA: 32 lanes on 32"),
+        }
+        | _clocks(2560, _CHASE + ": the clock in the file")
+        | _l1(16, 4, 73, "white paper of RDNA: the L0; no field has the L1 that CUs share")
+        | _l2(16, 256, 16, 221, "white paper of RDNA 2: 4 MiB in 16 slices")
+        | _memory(424, 1000, 32, _SHEET + ": 512 GB/s", "memory_side: sets up to 128 MiB"),
+    }
+
+
+PRODUCT_DESCRIPTIONS = {
+    "a40": "84 SMs of an NVIDIA A40, latencies from its published pointer chase",
+    "l40": "142 SMs of an NVIDIA L40, latencies from its published pointer chase",
+    "a100": "108 SMs of an NVIDIA A100 80 GB, latencies from its published pointer chase",
+    "h100": "132 SMs of an NVIDIA H100 in a GH200, latencies from its published pointer chase",
+    "h200": "h100 with the memory of an H200",
+    "mi210": "104 CUs of an AMD MI210, latencies from its published pointer chase",
+    "v100": "80 SMs of an NVIDIA V100, latencies from its published pointer chase",
+    "mi300x": "38 CUs, one XCD, of an AMD MI300X, latencies from its published pointer chase",
+    "rx6900xt": "80 CUs of an AMD RX 6900 XT, latencies from its published pointer chase",
+}
