@@ -117,7 +117,8 @@ typedef struct { /* lines of the host's cache; the members that every cycle read
     uint64_t order_stalls; /* warps with an order stall (core.h) */
     uint64_t waits_queue;  /* of memory_next: warps that are ready but wait for room in the queue; not in `ready` */
     gpc_cycle_t far_at;    /* earliest wake-up of `far` */
-    gpc_cycle_t port_used; /* cycle of the last request that the L1 took; GPC_NEVER: none yet */
+    gpc_cycle_t port_next; /* the first cycle in which the L1 may take another request */
+    uint64_t port_bytes;   /* with l1_bytes_per_cycle: passed, or idle, when the last request's words have passed */
     gpc_list_t queue;      /* requests in order */
     uint32_t queued;       /* memory instructions with requests that the L1 has not taken yet */
     uint32_t in_flight;    /* line requests */

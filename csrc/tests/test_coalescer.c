@@ -65,6 +65,36 @@ scattered_lanes_make_a_request_each(void)
     CHECK_EQUAL_U64(world.seen[1].at - world.seen[0].at, 1); /* the port accepts one per cycle */
 }
 
+/* The cycles, after the first one's, in which the L1 takes requests that follow one another, scattered ones of a
+ * word each, or whole lines of lanes with 4 words each. */
+static void
+check_port(uint32_t width, bool wide_ones, const gpc_cycle_t *cycles)
+{
+    world_reset();
+    world.machine.l1_bytes_per_cycle = width;
+    gpc_instruction_t load = OP(LOAD, .destination = V | 2, .a = V | 1);
+    load.width = wide_ones ? 4 : 1;
+    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = wide_ones ? C2 : C100),
+                                   OP(MUL, .destination = V | 1, .a = V | 1, .b = wide_ones ? C2 : C1), load, OP(EXIT)),
+                              32),
+                    0);
+    for (uint32_t i = 0; i < 4; i++) {
+        CHECK_EQUAL_U64(world.seen[i].at - world.seen[0].at, cycles[i]);
+    }
+}
+
+static void
+the_port_passes_its_bytes_in_a_cycle(void)
+{
+    check_port(0, true, (const gpc_cycle_t[]){0, 1, 2, 3});
+    check_port(128, true, (const gpc_cycle_t[]){0, 1, 2, 3});
+    check_port(64, true, (const gpc_cycle_t[]){0, 2, 4, 6});
+    check_port(48, true, (const gpc_cycle_t[]){0, 2, 5, 8}); /* 128 k / 48 */
+    check_port(256, true, (const gpc_cycle_t[]){0, 0, 1, 1});
+    check_port(64, false, (const gpc_cycle_t[]){0, 1, 2, 3}); /* a word each */
+    check_port(256, false, (const gpc_cycle_t[]){0, 0, 1, 1});
+}
+
 static void
 of_lanes_that_store_to_one_word_the_highest_wins(void)
 {
@@ -436,6 +466,7 @@ main(void)
     RUN(neighbours_share_one_request);
     RUN(only_the_words_that_are_wanted_are_masked);
     RUN(scattered_lanes_make_a_request_each);
+    RUN(the_port_passes_its_bytes_in_a_cycle);
     RUN(of_lanes_that_store_to_one_word_the_highest_wins);
     RUN(atomics_go_in_lane_order_and_each_gets_its_old_value);
     RUN(an_atomic_without_a_destination_is_performed);

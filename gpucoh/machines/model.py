@@ -133,6 +133,7 @@ class Machine(BaseModel):
     l1_ways: Count = field("l1_ways")
     l1_mshrs: Count = field("l1_mshrs")
     l1_latency: Count = field("l1_latency")
+    l1_bytes_per_cycle: Bytes = field("l1_bytes_per_cycle", default=0)
     line_bytes: Bytes = field("line_bytes")
     partitions: Count = field("partitions")
     interleave_bytes: Bytes = field("interleave_bytes")

@@ -68,6 +68,7 @@ _ORDER: Preset = dict.fromkeys(
 # What a calibrated machine has and no paper states: 0 leaves the model as the papers have it.
 _CALIBRATED: Preset = {
     "fence_trip": (0, "inferred: in the papers a release ends with what it waits for"),
+    "l1_bytes_per_cycle": (0, "inferred: one request a cycle, as TC section 3.1"),
 }
 
 FERMI: Preset = {

@@ -1,4 +1,4 @@
-"""What the fields of calibrated machines say, measured by kernels: the trip of a fence."""
+"""What the fields of calibrated machines say, measured by kernels: a fence's trip, the L1's bandwidth."""
 
 from __future__ import annotations
 
@@ -86,8 +86,62 @@ def test_a_pass_of_a_grid_barrier_takes_about_a_trip_longer(protocol: str) -> No
     assert found[1] - found[0] == pytest.approx(trip_cycles(with_trip(1)), rel=0.1)
 
 
+@gpucoh.kernel
+def words_of_l1(
+    data: gpucoh.Buffer[gpucoh.u32], rounds: gpucoh.i32, sums: gpucoh.Buffer[gpucoh.u32]
+):
+    at = gpucoh.thread_id()
+    total = gpucoh.u32(0)
+    for _ in range(rounds):  # eight loads in flight, and few other instructions
+        a, b = data[at], data[at + 512]
+        c, d = data[at + 1024], data[at + 1536]
+        e, f = data[at + 2048], data[at + 2560]
+        g, h = data[at + 3072], data[at + 3584]
+        total += (a + b) + (c + d) + (e + f) + (g + h)
+    sums[gpucoh.global_id()] = total
+
+
+@gpucoh.kernel
+def wide_words_of_l1(
+    data: gpucoh.Buffer[gpucoh.u32], rounds: gpucoh.i32, sums: gpucoh.Buffer[gpucoh.u32]
+):
+    at = gpucoh.thread_id() * 4
+    total = gpucoh.u32(0)
+    for _ in range(rounds):
+        a, b, c, d = gpucoh.load4(data, at)
+        e, f, g, h = gpucoh.load4(data, at + 2048)
+        total += (a + b) + (c + d) + (e + f) + (g + h)
+    sums[gpucoh.global_id()] = total
+
+
+def l1_bytes_a_cycle(width: int, wide: bool, line_bytes: int) -> float:
+    """Bytes that one core loads from its L1 per cycle, the first misses and the kernel's ends included."""
+    machine = gpucoh.machine("fermi").replace(
+        cores=1,
+        issue_width=4,
+        alu_latency=4,
+        line_bytes=line_bytes,
+        l1_bytes_per_cycle=width,
+    )
+    gpu = gpucoh.GPU(machine=machine, protocol="gpu-hrf")
+    data, sums = gpu.array(np.arange(4096, dtype=np.uint32)), gpu.zeros(1024, np.uint32)
+    rounds, of_a_round = 128, 32
+    kernel = wide_words_of_l1 if wide else words_of_l1
+    gpu.launch(kernel, grid=2, block=512, args=(data, rounds, sums))
+    first = np.arange(512, dtype=np.uint32)
+    once = 8 * (4 * first) + 2 * 6 + 4 * 2048 if wide else 8 * first + 512 * 28
+    assert (sums.numpy() == np.tile(once * rounds, 2)).all()
+    return rounds * of_a_round * 1024 / gpu.stats().cycles
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize(("width", "line_bytes"), [(128, 128), (64, 128), (128, 64), (48, 128)])
+def test_loads_of_the_l1_pass_at_its_rate(width: int, line_bytes: int, wide: bool) -> None:
+    assert 0.85 * width <= l1_bytes_a_cycle(width, wide, line_bytes) <= width
+
+
 #: Every field of calibrated machines, at a value that changes runs.
-FIELDS = {"fence_trip": 1}
+FIELDS = {"fence_trip": 1, "l1_bytes_per_cycle": 48}
 
 
 @pytest.mark.parametrize(

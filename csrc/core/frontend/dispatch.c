@@ -18,7 +18,7 @@ clear_core(gpc_cores_t *self, uint32_t core_index)
 {
     gpc_core_t *core = &self->parts->cores[core_index];
     memset(core, 0, sizeof *core);
-    core->calendar_first = core->far_at = core->cycle_scheduled = core->port_used = GPC_NEVER;
+    core->calendar_first = core->far_at = core->cycle_scheduled = GPC_NEVER;
     core->next_block = core_index;
     core->last_warp = GPC_MAX_WARPS - 1; /* round robin begins with warp 0 */
     core->due_head = core->due_tail = GPC_NONE;

@@ -356,7 +356,7 @@ next_cycle(const gpc_cores_t *self, const gpc_core_t *core, uint32_t core_index,
         at = due->done_at < at ? due->done_at : at;
     }
     if (core->queue.count != 0 && !core->held) {
-        at = now + 1;
+        at = core->port_next < at ? core->port_next : at;
     }
     return at <= now ? now + 1 : at;
 }

@@ -1,6 +1,6 @@
 /* load_store.c: the load-store unit of a core. A warp's load, store or atomic becomes an access; the coalescer makes
  * one request per distinct line; the requests wait in the load-store queue, a FIFO that offers one per cycle to the L1
- * port.
+ * port, or as many as l1_bytes_per_cycle permits.
  *
  * The queue cannot deadlock: a warp waits for places that only older accesses occupy, and these need no further
  * place. */
@@ -411,13 +411,29 @@ put_back(const gpc_cores_t *self, gpc_core_t *core, const gpc_list_t *before, gp
     return GPC_OK;
 }
 
-int
-gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
+/* The port passes the words of one request after another, with l1_bytes_per_cycle; of a request of few words it passes
+ * as many bytes as in a cycle, or a line's: one with few words in each of many lines is not faster. */
+__attribute__((noinline)) static void
+pass_bytes(const gpc_cores_t *self, gpc_core_t *core, gpc_mask_t mask, gpc_cycle_t now)
 {
-    gpc_core_t *core = &self->parts->cores[core_index];
-    if (core->queue.count == 0 || core->held || core->port_used == now) {
-        return GPC_OK;
-    }
+    uint32_t width = self->machine->l1_bytes_per_cycle, line = self->machine->line_bytes;
+    uint32_t least = width < line ? width : line, words = gpc_count_bits(mask);
+    uint32_t bytes = 4 * words > least ? 4 * words : least;
+    uint64_t begin = now * width;
+    core->port_bytes = (core->port_bytes > begin ? core->port_bytes : begin) + bytes;
+    core->port_next = core->port_bytes / width;
+}
+
+static inline bool
+may_offer(const gpc_core_t *core, gpc_cycle_t now)
+{
+    return core->queue.count != 0 && !core->held && core->port_next <= now;
+}
+
+/* Offers the oldest request. */
+static inline __attribute__((always_inline)) int
+offer_one(gpc_cores_t *self, gpc_core_t *core, uint32_t core_index, gpc_cycle_t now)
+{
     gpc_list_t before = core->queue;
     gpc_index_t next = gpc_msg_at(self->messages, before.head)->next;
     gpc_index_t i = gpc_list_pop(&core->queue, self->messages);
@@ -430,6 +446,7 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
     /* The L1 may complete the request immediately, which frees message and access. */
     bool last = --access->to_offer == 0;
     gpc_msg_at(self->messages, i)->received = now;
+    gpc_mask_t mask = gpc_msg_at(self->messages, i)->mask;
     int status = GPC_OBSERVE(&self->tap, OFFERED, offered, core_index, gpc_msg_at(self->messages, i));
     if (status == GPC_OK) {
         status = self->hooks.offer(self->hooks.world, core_index, i);
@@ -444,13 +461,27 @@ gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
         }
         return put_back(self, core, &before, next, i);
     }
-    core->port_used = now;
+    core->port_next = now + 1;
+    if (self->machine->l1_bytes_per_cycle != 0) {
+        pass_bytes(self, core, mask, now);
+    }
     core->held = status == GPC_OFFER_LAST;
     if (last) {
         core->queued--;
         return gpc_core_wake_queue_waiters(self, core_index);
     }
     return GPC_OK;
+}
+
+int
+gpc_core_offer(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
+{
+    gpc_core_t *core = &self->parts->cores[core_index];
+    int status = GPC_OK;
+    while (may_offer(core, now) && status == GPC_OK) {
+        status = offer_one(self, core, core_index, now);
+    }
+    return status;
 }
 
 int
@@ -462,12 +493,12 @@ gpc_cores_retry(gpc_cores_t *self, uint32_t core_index, bool at_edge)
         return GPC_OK;
     }
     core->held = false;
-    if (core->in_cycle || !at_edge || core->port_used == now) {
+    if (core->in_cycle || !at_edge || core->port_next > now) {
         return gpc_core_schedule(self, core_index, now);
     }
     int status = gpc_core_offer(self, core_index, now); /* as the core in this cycle would */
     if (status == GPC_OK && core->queue.count != 0 && !core->held) {
-        status = gpc_core_schedule(self, core_index, now + 1);
+        status = gpc_core_schedule(self, core_index, core->port_next);
     }
     return status;
 }
