@@ -105,6 +105,8 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
             return gpc_gpu_outbox_event(gpu, (gpc_node_t) event->target);
         case GPC_EVENT_SEND:
             return gpc_gpu_send(gpu, &gpu->controllers[event->target], event->argument);
+        case GPC_EVENT_CROSSED:
+            return gpc_gpu_crossed(gpu, (gpc_node_t) event->target, event->argument);
         case GPC_EVENT_NETWORK_ARRIVE:
         case GPC_EVENT_NETWORK_GRANT:
         case GPC_EVENT_OTHER_ARRIVE:
@@ -435,8 +437,7 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
     return status == GPC_OK ? GPC_RUN_MORE : status;
 }
 
-/* benchmarks/instructions.py profiles this function by name: link-time optimisation must not inline it. */
-__attribute__((noinline, used)) static int
+static int
 forget_steps(gpc_gpu_t *gpu)
 {
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
@@ -462,7 +463,8 @@ run_events_whole(gpc_gpu_t *gpu, uint64_t events)
     return status;
 }
 
-int
+/* benchmarks/instructions.py profiles this function by name: link-time optimisation must not inline it. */
+__attribute__((noinline, used)) int
 gpc_gpu_run(gpc_gpu_t *gpu, uint64_t events)
 {
     if (!gpu->state->running) {
