@@ -74,6 +74,7 @@ typedef struct {
     gpc_cycle_t issued;   /* core cycle of the core's request */
     uint64_t fields[4];   /* the protocol's fields, which it describes */
     gpc_cycle_t received; /* of a core's request: by the L1; 0: it waits for the line; GPC_NEVER: another serves it */
+    uint32_t late;        /* of a core's request: core cycles of translation that its completion waits for */
     uint32_t data[GPC_MAX_LINE_WORDS];
 } gpc_msg_t;
 

@@ -12,7 +12,7 @@
 #define GPC_MAX_LANES 64u      /* lanes per warp */
 #define GPC_MAX_WARPS 64u      /* warps per core: one bit each in a uint64_t */
 #define GPC_MAX_CORES 256u
-#define GPC_MAX_BANKS 64u
+#define GPC_MAX_BANKS 128u
 #define GPC_MAX_NETWORKS 8u /* virtual networks that a protocol may declare */
 #define GPC_MAX_OPTIONS 16u /* options per protocol */
 

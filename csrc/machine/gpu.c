@@ -204,6 +204,7 @@ make_fabric(gpc_gpu_t *gpu)
                            gpc_gpu_dram_answer, gpu);
     gpu->dram.room = gpc_gpu_dram_room;
     GPC_TRY(status);
+    GPC_TRY(gpc_translation_init(&gpu->translation, m, &gpu->arena));
     return gpc_cpu_cache_init(&gpu->cpu, m, gpu->core_clock, &gpu->arena);
 }
 
@@ -232,14 +233,17 @@ make_services(gpc_gpu_t *gpu)
     }
 }
 
-/* An outbox includes the controller's pipeline: a message per stage and input of a cycle, and a few that wait for the
- * network. */
+/* An outbox includes the controller's pipeline and the way to the other half of the L2: a message per stage and input
+ * of a cycle, and a few that wait for the network. */
 static uint32_t
 outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
 {
     uint32_t declared = gpu->controllers[node].type->outbox;
     const gpc_service_t *service = gpc_gpu_service(gpu, node);
-    return (declared ? declared : GPC_OUTBOX_LIMIT) + service->pipeline_stages * service->inputs;
+    gpc_tick_t crossing = gpu->machine.l2_crossing * gpu->core_clock.period; /* of a relayed message, both ways */
+    uint32_t stages = (uint32_t) ((crossing + service->clock.period - 1) / service->clock.period);
+    return (declared ? declared : GPC_OUTBOX_LIMIT) + service->pipeline_stages * service->inputs +
+           stages * (service->inputs ? service->inputs : 1);
 }
 
 void
@@ -346,6 +350,7 @@ make_pools(gpc_gpu_t *gpu)
     uint32_t messages = 2 * requests + m->partitions * (4 * m->l2_mshrs + 2 * m->dram_queue + 256) + 4096;
     messages += m->fence_trip ? m->cores * m->warps_per_core : 0;
     messages += (gpu->nodes.count - m->cores - m->partitions) * (4 * m->l3_mshrs + 4096);
+    messages += m->l2_crossing * (m->cores + m->partitions * m->l2_ports);
 
     int status = gpc_pool_init(&gpu->messages, &gpu->arena, messages, sizeof(gpc_msg_t));
     if (status == GPC_OK) {

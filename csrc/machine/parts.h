@@ -17,6 +17,7 @@
 #include "fabric/network.h"
 #include "machine/cpu_cache.h"
 #include "machine/gpu.h"
+#include "machine/translation.h"
 
 /* Messages that may wait for the network before a controller takes no more inputs that could add to them; a
  * controller's type may declare another limit. */
@@ -163,6 +164,7 @@ struct gpc_gpu {
     gpc_network_t *carriers[GPC_MAX_NETWORKS]; /* the links of each virtual network */
     gpc_dram_t dram;
     gpc_cpu_cache_t cpu;
+    gpc_translation_t translation;
     gpc_memory_t *memory;
     gpc_controller_t *controllers; /* [nodes], L1s first, then banks; in `constants` */
     gpc_controller_t **l1s;        /* owned; [cores] */
@@ -257,6 +259,12 @@ bool gpc_gpu_may_take_request(gpc_gpu_t *gpu, gpc_node_t node); /* its outboxes 
 bool gpc_gpu_may_take_from(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network);           /* a request of that network */
 bool gpc_gpu_has_room(const void *world, const gpc_controller_t *unit, uint8_t network); /* a port */
 int gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message);              /* a port */
+int gpc_gpu_crossed(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message);               /* an event of a controller */
+/* crossing.c. How long the message is under way between the halves of the machine: by `halves`, which joins the same
+ * messages of a source. Only if l2_crossing is not 0. */
+gpc_tick_t gpc_gpu_crossing_ticks(const gpc_gpu_t *gpu, const gpc_msg_t *msg);
+uint32_t gpc_gpu_crossing_kind(const gpc_gpu_t *gpu, const gpc_msg_t *msg); /* less than GPC_CROSSING_KINDS */
+#define GPC_CROSSING_KINDS 4u
 /* Hooks of the fabric, the memory and the cores. */
 int gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network);
 int gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane);

@@ -15,6 +15,7 @@ make_copies(gpc_gpu_t *gpu, gpc_index_t message, const gpc_nodeset_t *to, gpc_li
 {
     const gpc_msg_t *pattern = gpc_msg_at(&gpu->messages, message);
     bool multicast = gpu->protocol->networks[pattern->network].multicast;
+    gpc_index_t first[GPC_CROSSING_KINDS] = {GPC_NONE, GPC_NONE, GPC_NONE, GPC_NONE}; /* those at the link together */
 
     for (uint32_t i = 0; i < GPC_NODESET_WORDS; i++) {
         for (uint64_t left = to->bits[i]; left; left &= left - 1) {
@@ -24,9 +25,11 @@ make_copies(gpc_gpu_t *gpu, gpc_index_t message, const gpc_nodeset_t *to, gpc_li
             }
             *gpc_msg_at(&gpu->messages, copy) = *pattern;
             gpc_msg_at(&gpu->messages, copy)->destination = (gpc_node_t) (i * 64 + (uint32_t) __builtin_ctzll(left));
-            if (multicast && copies->count) {
-                gpc_network_add_copy(&gpu->messages, copies->head, copy);
+            uint32_t kind = gpu->machine.l2_crossing ? gpc_gpu_crossing_kind(gpu, gpc_msg_at(&gpu->messages, copy)) : 0;
+            if (multicast && first[kind] != GPC_NONE) {
+                gpc_network_add_copy(&gpu->messages, first[kind], copy);
             }
+            first[kind] = first[kind] == GPC_NONE ? copy : first[kind];
             gpc_list_push(copies, &gpu->messages, copy);
         }
     }
@@ -185,6 +188,7 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
     gpc_cycle_t now = port_now(gpu);
     gpc_cycle_t late = now * gpu->core_clock.period != tick_now(gpu); /* between core clock edges: the next edge */
 
+    late += gpc_msg_at(&gpu->messages, message)->late;
     return gpc_cores_complete(&gpu->cores, l1->index, message, words, now,
                               (hit ? gpu->machine.l1_latency : gpu->fill_cycles) + late + extra);
 }

@@ -6,7 +6,8 @@
  * An L1 takes network inputs when they arrive and one request of its core per core cycle. In addition, ready entries of
  * a controller's parts take as many steps per cycle as the parts declare. A message leaves after the controller's
  * pipeline, requests and prompt messages at once; a prompt message passes those in the pipeline, and waits behind those
- * that wait for room in its lane of the network. Back-pressure: a controller takes no request while its outboxes or the
+ * that wait for room in its lane of the network. A message between the two halves of a machine (crossing.c) leaves for
+ * the pipeline that much later. Back-pressure: a controller takes no request while its outboxes or the
  * memory queue lack room. */
 #include "machine/parts.h"
 
@@ -302,18 +303,12 @@ gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane)
     return waiting->count ? send_waiting(gpu, node, network, waiting) : GPC_OK;
 }
 
-int
-gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
+/* The message enters its controller's pipeline. */
+static inline __attribute__((always_inline)) int /* of every message */
+enter_pipeline(gpc_gpu_t *gpu, const gpc_controller_t *from, gpc_index_t message)
 {
-    gpc_gpu_t *gpu = world;
     gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
-    gpc_node_queues_t *queues = &gpu->queues[from->node];
-    gpc_list_t *outbox = &queues->outbox[msg->network];
-
-    queues->queued[msg->network] += places_of(msg);
-    if (queues->queued[msg->network] >= queues->places) {
-        queues->full |= (uint8_t) (1u << msg->network);
-    }
+    gpc_list_t *outbox = &gpu->queues[from->node].outbox[msg->network];
     bool prompt = gpu->protocol->prompt.messages >> (msg->type - GPC_MSG_OWN) % 32u & 1; /* a TRIP's bit is clear */
     gpc_tick_t waits = msg->ready ? msg->ready * gpc_gpu_service(gpu, from->node)->clock.period : 0;
     msg->ready = tick_now(gpu) + waits +
@@ -326,6 +321,33 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
     gpc_list_push(outbox, &gpu->messages, message);
     return outbox->count > 1 ? GPC_OK /* an event for the first message is scheduled */
                              : schedule_outbox(gpu, from->node, msg->ready);
+}
+
+int
+gpc_gpu_crossed(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
+{
+    return enter_pipeline(gpu, &gpu->controllers[node], message);
+}
+
+int
+gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
+{
+    gpc_gpu_t *gpu = world;
+    const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+    gpc_node_queues_t *queues = &gpu->queues[from->node];
+
+    queues->queued[msg->network] += places_of(msg);
+    if (queues->queued[msg->network] >= queues->places) {
+        queues->full |= (uint8_t) (1u << msg->network);
+    }
+    if (gpu->machine.l2_crossing) {
+        gpc_tick_t crossing = gpc_gpu_crossing_ticks(gpu, msg);
+        if (crossing) { /* before the pipeline: the messages between two controllers stay in order */
+            return gpc_wheel_schedule(&gpu->wheel, tick_now(gpu) + crossing, GPC_EVENT_CROSSED, GPC_PRIORITY_OUTBOX,
+                                      from->node, message);
+        }
+    }
+    return enter_pipeline(gpu, from, message);
 }
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */
@@ -530,6 +552,10 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
     if (queues->full) {
         queues->offer_held = true;
         return GPC_OFFER_HELD;
+    }
+    if (gpc_translation_exists(&gpu->translation)) {
+        gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+        msg->late = gpc_translation_late(&gpu->translation, core, msg->line, gpc_gpu_hook_now(gpu));
     }
     int status = gpc_controller_take(&gpu->controllers[core], message);
     if (status == GPC_HELD_QUEUE) {

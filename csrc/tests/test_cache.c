@@ -22,6 +22,37 @@ banks_index_with_what_the_interleaving_leaves(void)
     gpc_arena_free(&arena);
 }
 
+/* Whatever the number of sets, banks and lines a piece: as many consecutive lines as the banks have ways, from any line
+ * of a bank's whole pieces on, take every way once. */
+static void
+consecutive_lines_fill_any_number_of_banks_and_sets_evenly(void)
+{
+    static const uint32_t banks[] = {1, 2, 3, 5, 80, 96, 128}, sets[] = {1, 3, 16, 48, 320};
+    for (uint32_t i = 0; i < 7 * 5 * 2; i++) {
+        enum { WAYS = 4 };
+        uint32_t piece = i % 2 ? 128 : 256, b = banks[i / 2 % 7], s = sets[i / 14], wrong = 0;
+        uint32_t lines[320] = {0};
+        gpc_arena_t arena;
+        gpc_tags_t tags;
+        gpc_arena_init(&arena, 1u << 16);
+        REQUIRE(gpc_tags_init(&tags, &arena, s, WAYS, (gpc_index_map_t){128, piece, b}, 0, false) == 0);
+        gpc_interleaving_t map = gpc_interleaving(piece, b);
+        for (gpc_address_t line = 0; line < UINT64_C(128) * b * s * WAYS; line += 128) {
+            if (gpc_bank_of(map, line) == b - 1) {
+                uint32_t set = gpc_tags_set_of(&tags, line);
+                wrong += set >= s;
+                lines[set < s ? set : 0]++;
+            }
+        }
+        bool whole = piece == 128 || s * WAYS % 2 == 0; /* a bank's lines are whole pieces */
+        for (uint32_t set = 0; set < s && whole; set++) {
+            wrong += lines[set] != WAYS;
+        }
+        CHECK_EQUAL_U64(wrong, 0);
+        gpc_arena_free(&arena);
+    }
+}
+
 static void
 a_flash_invalidation_empties_the_array_and_only_it(void)
 {
@@ -217,6 +248,7 @@ int
 main(void)
 {
     RUN(banks_index_with_what_the_interleaving_leaves);
+    RUN(consecutive_lines_fill_any_number_of_banks_and_sets_evenly);
     RUN(a_flash_invalidation_empties_the_array_and_only_it);
     RUN(lines_are_found_in_sets_of_every_number_of_ways);
     RUN(a_flashed_line_stays_lost_when_generations_wrap_around);

@@ -118,10 +118,27 @@ a_round_trip_shorter_than_the_timings_is_refused(void)
     gpc_gpu_free(it.gpu);
 }
 
+/* Partitions and sets that are no power of two, more partitions than a word has bits, and the most. */
+static void
+any_number_of_partitions_and_sets_counts_every_thread_once(void)
+{
+    static const char *const protocols[] = {"mesi", "tc-weak", "gpu-hrf"};
+    static const uint32_t partitions[] = {3, 80, 96, 128};
+    for (uint32_t i = 0; i < 12; i++) {
+        gpc_machine_t machine = machine_with(CROSSBAR, BANKS);
+        machine.partitions = partitions[i / 3];
+        machine.l1_bytes = 3 * 4 * 128;
+        machine.l2_bytes = 5 * 8 * 128;
+        machine.vc_flits = 8;
+        check_atomics(&machine, protocols[i % 3]);
+    }
+}
+
 int
 main(void)
 {
     RUN(every_topology_and_memory_counts_every_thread_once);
+    RUN(any_number_of_partitions_and_sets_counts_every_thread_once);
     RUN(tiny_buffers_and_queues_lose_nothing);
     RUN(round_trips_are_the_machines_over_every_topology);
     RUN(a_mesh_adds_its_links_in_both_directions);

@@ -54,6 +54,11 @@ _ROWS = (
 _L3 = ("memory_units", "memory_mhz", "l3_kib", "l3_ways", "l3_mshrs", "l3_latency")
 READERS = (
     Reader(
+        "the machine translates nothing (tlb_reach_kib or tlb_miss_cycles is 0)",
+        ("tlb_reach_kib", "tlb_miss_cycles"),
+        lambda machine, choice, rule: machine.tlb_reach_kib > 0 and machine.tlb_miss_cycles > 0,
+    ),
+    Reader(
         "the protocol has no L1",
         ("l1_kib", "l1_ways", "l1_latency"),
         lambda machine, choice, rule: choice.protocol.has_l1,

@@ -134,12 +134,15 @@ class Machine(BaseModel):
     l1_mshrs: Count = field("l1_mshrs")
     l1_latency: Count = field("l1_latency")
     l1_bytes_per_cycle: Bytes = field("l1_bytes_per_cycle", default=0)
+    tlb_reach_kib: Kib = field("tlb_reach_kib", default=0)
+    tlb_miss_cycles: Count = field("tlb_miss_cycles", default=0)
     line_bytes: Bytes = field("line_bytes")
     partitions: Count = field("partitions")
     interleave_bytes: Bytes = field("interleave_bytes")
     l2_kib: Kib = field("l2_kib")
     l2_ways: Count = field("l2_ways")
     l2_mshrs: Count = field("l2_mshrs")
+    l2_crossing: Count = field("l2_crossing", default=0)
     l2_ports: Count = field("l2_ports", default=1)
     l2_mhz: Mhz = field("l2_mhz")
     l2_round_trip: Count = field("l2_round_trip")
@@ -405,7 +408,7 @@ def _power_of_two(value: int) -> bool:
 
 
 def _check_cache(label: str, level: str, size_kib: float, ways: int, line_bytes: int) -> None:
-    """Check that a cache has a power of two of sets (the set index is bits of the address)."""
+    """Check that a cache has whole sets, whatever their number."""
     size = round(size_kib * 1024)
     if ways == 0:
         raise ConfigError(f"{label}: {level}_ways = 0; {level}_kib = {size_kib:g} needs at least 1")
@@ -414,10 +417,10 @@ def _check_cache(label: str, level: str, size_kib: float, ways: int, line_bytes:
             f"{label}: {level}_kib = {size_kib} is smaller than its {ways} ways of {line_bytes}-byte lines "
             f"({ways * line_bytes} bytes)"
         )
-    if size % (ways * line_bytes) or not _power_of_two(size // (ways * line_bytes)):
+    if size % (ways * line_bytes):
         raise ConfigError(
             f"{label}: {level}_kib = {size_kib} with {level}_ways = {ways} and line_bytes = {line_bytes} makes "
-            f"{size / (ways * line_bytes):g} sets; the number of sets must be a power of two"
+            f"{size / (ways * line_bytes):g} sets; they must be whole"
         )
 
 

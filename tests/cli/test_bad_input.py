@@ -49,7 +49,7 @@ def refused(capsys, tmp_path, monkeypatch):
             ("l1_kib=inf", "is not a size such as"),
             ("l1_kib=1e400", "not a whole number of bytes"),
             ("l2_kib=1e-9", "'1e-9' is not a whole number of bytes"),
-            ("l1_ways=3", "sets must be a power of two"),
+            ("l1_ways=3", "sets; they must be whole"),
             ("l2_ways=0", "l2_ways = 0 is out of range"),
             ("line_bytes=96", "line_bytes = 96 is not a power of two"),
             ("interleave_bytes=64", "interleave_bytes = 64 is less than line_bytes = 128"),

@@ -62,7 +62,7 @@ BAD = [
         "--set cores is given twice: 3 and 4",
     ),
     (("run", "bfs", "-p", "ideal", "--set", "cores=0"), "cores = 0 is out of range"),
-    (("run", "bfs", "-p", "ideal", "--set", "l1_kib=24"), "power of two"),
+    (("run", "bfs", "-p", "ideal", "--set", "l1_ways=5"), "51.2 sets; they must be whole"),
     (("run", "bfs", "-p", "ideal", "--set", "l1_kib=0.25"), "smaller than its 4 ways"),
     (("run", "bfs", "-p", "ideal", "--set", "core_mhz=0"), "core_mhz = 0"),
     (("run", "bfs", "-p", "ideal", "--set", "core_mhz=99991"), "common multiple"),

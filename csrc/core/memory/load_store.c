@@ -64,6 +64,7 @@ fill_message(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_msg_t *msg, gpc_a
     msg->ready = 0;
     msg->issued = x->now;
     memset(msg->fields, 0, sizeof msg->fields);
+    msg->late = 0;
 }
 
 static int

@@ -1,0 +1,105 @@
+/* test_crossing.c: two halves of an L2 (l2_crossing): round trips of both halves, order, and every protocol's
+ * results. */
+#include "gpu_bench.h"
+#include "machine/parts.h"
+#include "protocols/registry.h"
+
+/* Words and the constants that hold their numbers: of partition 0, in core 0's half, and of partition 4. */
+enum { WORDS = 4096, NEAR = 0, FAR = 11, L2_HIT = 340 };
+
+static gpc_machine_t
+machine_with(uint32_t crossing)
+{
+    gpc_machine_t machine = test_fermi;
+    machine.dram_model = 0;
+    machine.l2_crossing = crossing;
+    return machine;
+}
+
+static void
+check_round_trips(uint32_t crossing, uint32_t topology)
+{
+    gpc_machine_t machine = machine_with(crossing);
+    machine.topology = topology;
+    bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
+    uint32_t cold = machine.dram_round_trip;
+    CHECK_EQUAL_U64(load_of(&it, NEAR, WORDS, 1), cold);
+    CHECK_EQUAL_U64(load_of(&it, FAR, WORDS, 1), cold + crossing);
+    CHECK_EQUAL_U64(load_of(&it, NEAR, WORDS, 1), L2_HIT);
+    CHECK_EQUAL_U64(load_of(&it, FAR, WORDS, 1), L2_HIT + crossing);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+a_hit_or_miss_of_the_far_half_takes_the_crossing_more(void)
+{
+    for (uint32_t crossing = 0; crossing <= 400; crossing += 100) {
+        check_round_trips(crossing, GPC_TOPOLOGY_CROSSBAR);
+        check_round_trips(crossing, GPC_TOPOLOGY_STAR);
+    }
+}
+
+static gpc_msg_t
+message_between(uint32_t from, uint32_t to, gpc_address_t line)
+{
+    return (gpc_msg_t){.source = (gpc_node_t) from, .destination = (gpc_node_t) to, .line = line};
+}
+
+static uint64_t
+cycles_between(const gpc_gpu_t *gpu, uint32_t from, uint32_t to, gpc_address_t line)
+{
+    gpc_msg_t msg = message_between(from, to, line);
+    return gpc_gpu_crossing_ticks(gpu, &msg) / gpu->core_clock.period;
+}
+
+/* An odd number of cycles is divided, and nothing is lost. */
+static void
+requests_and_answers_share_the_crossing(void)
+{
+    gpc_machine_t machine = machine_with(101);
+    bench_t it = bench(&machine, gpc_protocol_find("mesi"), WORDS);
+    const gpc_gpu_t *gpu = it.gpu;
+    uint32_t first_bank = machine.cores, last_bank = machine.cores + machine.partitions - 1;
+    CHECK_EQUAL_U64(cycles_between(gpu, 0, first_bank, 0), 0);
+    CHECK_EQUAL_U64(cycles_between(gpu, 7, first_bank + 3, 0), 0);
+    CHECK_EQUAL_U64(cycles_between(gpu, 8, first_bank + 3, 0), 51);
+    CHECK_EQUAL_U64(cycles_between(gpu, 7, first_bank + 4, 0), 51);
+    CHECK_EQUAL_U64(cycles_between(gpu, first_bank + 4, 7, 0), 50);
+    CHECK_EQUAL_U64(cycles_between(gpu, 15, last_bank, 0), 0);
+    /* from core to core by the home of the line: partition 0 */
+    CHECK_EQUAL_U64(cycles_between(gpu, 0, 7, 0), 0);
+    CHECK_EQUAL_U64(cycles_between(gpu, 0, 15, 0), 50);
+    CHECK_EQUAL_U64(cycles_between(gpu, 15, 0, 0), 51);
+    CHECK_EQUAL_U64(cycles_between(gpu, 15, 8, 0), 101);
+    gpc_gpu_free(it.gpu);
+}
+
+/* Atomics, stores and their acknowledgements of all cores at once, with the checks of the end of a run. */
+static void
+every_protocol_stays_right_and_no_message_is_lost(void)
+{
+    enum { GRID = 40, BLOCK = 96, THREADS = GRID * BLOCK };
+    static uint32_t word;
+    gpc_machine_t machine = machine_with(220);
+    for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
+        const gpc_protocol_t *protocol = gpc_protocol_at(i);
+        if (strcmp(protocol->model[protocol->standard_rule], "none") == 0) {
+            continue;
+        }
+        bench_t it = bench(&machine, protocol, THREADS + 32);
+        CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, THREADS + 32, GRID, BLOCK), 0);
+        CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
+        CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
+        CHECK_EQUAL_U64(word, THREADS);
+        gpc_gpu_free(it.gpu);
+    }
+}
+
+int
+main(void)
+{
+    RUN(a_hit_or_miss_of_the_far_half_takes_the_crossing_more);
+    RUN(requests_and_answers_share_the_crossing);
+    RUN(every_protocol_stays_right_and_no_message_is_lost);
+    return harness_end();
+}

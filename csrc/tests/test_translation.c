@@ -1,0 +1,87 @@
+/* test_translation.c: translation of addresses by a core (tlb_reach_bytes, tlb_miss_cycles). */
+#include "gpu_bench.h"
+#include "machine/parts.h"
+#include "protocols/registry.h"
+
+enum { MISS = 75, PAGES = 4, L2_HIT = 340, WORDS = 1024, PAGE_WORDS = GPC_PAGE_BYTES / 4 };
+
+static gpc_machine_t
+machine_with(uint32_t pages, uint32_t miss_cycles)
+{
+    gpc_machine_t machine = test_fermi;
+    machine.dram_model = 0;
+    machine.tlb_reach_bytes = pages * GPC_PAGE_BYTES;
+    machine.tlb_miss_cycles = miss_cycles;
+    return machine;
+}
+
+/* Over `used` pages, round after round: those of the reach are held, one more and none is (the least recently used one
+ * goes). */
+static void
+only_pages_within_the_reach_stay_translated(void)
+{
+    for (uint32_t used = 1; used <= 2 * PAGES; used++) {
+        gpc_machine_t machine = machine_with(PAGES, MISS);
+        gpc_arena_t arena;
+        gpc_translation_t it;
+        gpc_arena_init(&arena, 1u << 16);
+        CHECK_EQUAL_I64(gpc_translation_init(&it, &machine, &arena), 0);
+        gpc_cycle_t now = 1000;
+        for (uint32_t round = 0; round < 3; round++) {
+            for (uint64_t page = 0; page < used; page++, now += 1000) {
+                uint32_t late = round == 0 || used > PAGES ? MISS : 0;
+                CHECK_EQUAL_U64(gpc_translation_late(&it, 3, page * GPC_PAGE_BYTES + 4 * round, now), late);
+            }
+        }
+        CHECK_EQUAL_U64(it.misses[3], used > PAGES ? 3 * used : used);
+        CHECK_EQUAL_U64(it.misses[2], 0);
+        gpc_arena_free(&arena);
+    }
+}
+
+static void
+what_needs_a_page_in_translation_waits_for_the_rest_of_it(void)
+{
+    gpc_machine_t machine = machine_with(PAGES, MISS);
+    gpc_arena_t arena;
+    gpc_translation_t it;
+    gpc_arena_init(&arena, 1u << 16);
+    CHECK_EQUAL_I64(gpc_translation_init(&it, &machine, &arena), 0);
+    CHECK_EQUAL_U64(gpc_translation_late(&it, 0, 0, 100), MISS);
+    CHECK_EQUAL_U64(gpc_translation_late(&it, 0, 128, 110), MISS - 10);
+    CHECK_EQUAL_U64(gpc_translation_late(&it, 0, 128, 100 + MISS), 0);
+    CHECK_EQUAL_U64(gpc_translation_late(&it, 1, 128, 200), MISS); /* another core's */
+    gpc_arena_free(&arena);
+}
+
+static void
+a_load_of_a_page_beyond_the_reach_takes_the_miss_more(void)
+{
+    gpc_machine_t machine = machine_with(1, MISS);
+    bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
+    CHECK_EQUAL_U64(load_of(&it, 0, WORDS, 1), machine.dram_round_trip + MISS);
+    CHECK_EQUAL_U64(load_of(&it, 0, WORDS, 1), L2_HIT);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+without_a_reach_or_a_cost_nothing_is_translated(void)
+{
+    for (uint32_t pages = 0; pages < 2; pages++) {
+        gpc_machine_t machine = machine_with(pages, pages ? 0 : MISS);
+        bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
+        CHECK(!gpc_translation_exists(&it.gpu->translation));
+        CHECK_EQUAL_U64(load_of(&it, 0, WORDS, 1), machine.dram_round_trip);
+        gpc_gpu_free(it.gpu);
+    }
+}
+
+int
+main(void)
+{
+    RUN(only_pages_within_the_reach_stay_translated);
+    RUN(what_needs_a_page_in_translation_waits_for_the_rest_of_it);
+    RUN(a_load_of_a_page_beyond_the_reach_takes_the_miss_more);
+    RUN(without_a_reach_or_a_cost_nothing_is_translated);
+    return harness_end();
+}
