@@ -326,7 +326,9 @@ enter_pipeline(gpc_gpu_t *gpu, const gpc_controller_t *from, gpc_index_t message
 int
 gpc_gpu_crossed(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
-    return enter_pipeline(gpu, &gpu->controllers[node], message);
+    uint8_t full = gpu->queues[node].full;
+    GPC_TRY(enter_pipeline(gpu, &gpu->controllers[node], message));
+    return gpu->queues[node].full != full ? after_drain(gpu, node) : GPC_OK; /* it has left its place already */
 }
 
 int
