@@ -81,13 +81,13 @@ class Memory:
         """
         array = self.gpu.zeros(-(-size // 4), np.uint32, name=name)
         one = Allocation(array, size)
-        if is_shared:
-            self._map(one)
-        self.add(one)
+        self.add(one, is_shared)
         return one
 
-    def add(self, one: Allocation) -> None:
+    def add(self, one: Allocation, is_shared: bool = False) -> None:
         """Note an allocation: of this memory, or of a module's variable."""
+        if is_shared:
+            self._map(one)
         at = bisect.bisect_left(self._starts, one.address)
         self._starts.insert(at, one.address)
         self._allocations.insert(at, one)
@@ -97,7 +97,8 @@ class Memory:
         found = self._libc.mmap(one.address, one.size, _PROTECTION, flags, -1, 0)
         if found in (None, _FAILED) or found != one.address:
             raise MemoryError(f"shared memory cannot be mapped at {one.address:#x}")
-        one.shadow = np.zeros(-(-one.size // 4), np.uint32)
+        one.shadow = np.empty(-(-one.size // 4), np.uint32)
+        self._show(one)
 
     def release(self, address: int) -> bool:
         """Free an allocation. Returns whether there is one at the address."""
@@ -182,8 +183,13 @@ class Memory:
         """Copy shared memory back after a launch."""
         for one in self._allocations:
             if one.shadow is not None:
-                self.gpu.core.host_read(one.address, one.shadow)
-                ctypes.memmove(one.address, one.shadow.tobytes(), one.size)
+                self._show(one)
+
+    def _show(self, one: Allocation) -> None:
+        """Copy the device's content to the host's view."""
+        assert one.shadow is not None
+        self.gpu.core.host_read(one.address, one.shadow)
+        ctypes.memmove(one.address, one.shadow.tobytes(), one.size)
 
     def _host_words(self, one: Allocation) -> NDArray[np.uint32]:
         data = ctypes.string_at(one.address, one.size)

@@ -130,7 +130,9 @@ class Module:
         data = bytearray(variable.initial.ljust(size * dtype.itemsize, b"\0"))
         for at, other in variable.addresses.items():
             offset = int.from_bytes(data[at : at + 8], "little")
-            address = self.get_global(gpu, other).address + offset
+            functions = self._parsed.addresses
+            address = functions.get(other) or self.get_global(gpu, other).address
+            address += offset
             data[at : at + 8] = address.to_bytes(8, "little")
         if variable.initial:
             array[:] = np.frombuffer(bytes(data), dtype)

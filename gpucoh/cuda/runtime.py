@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -77,7 +78,6 @@ class Runtime:
     ) -> None:
         self.gpu = gpu
         self.memory = Memory(gpu)
-        self.error: BaseException | None = None
         self._modules = modules
         self._launched, self._fail = launched, fail
         self._kernels: dict[int, RawKernel] = {}
@@ -85,12 +85,28 @@ class Runtime:
         self._symbols: dict[str, Allocation] = {}
         self._allocated = 0
         self._callbacks = [
-            ctypes.CFUNCTYPE(*types)(getattr(self, name)) for name, types in _HOST.items()
+            ctypes.CFUNCTYPE(*types)(self._ending(getattr(self, name)))
+            for name, types in _HOST.items()
         ]
         table = (ctypes.c_void_p * len(self._callbacks))(
             *(ctypes.cast(callback, ctypes.c_void_p) for callback in self._callbacks)
         )
         library.gpucoh_runtime(table)
+
+    def _ending(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        """The method; an exception ends the program, where ctypes would print it and go on."""
+
+        def call(*arguments: Any) -> Any:
+            try:
+                return method(*arguments)
+            except Error as error:
+                self._fail(str(error))
+            except Exception as error:
+                at = traceback.extract_tb(error.__traceback__)[-1]
+                where = f"{Path(at.filename).name}:{at.lineno}"
+                self._fail(f"a fault of gpucoh at {where}: {type(error).__name__}: {error}")
+
+        return call
 
     # ---- what the compiler registers
 
@@ -108,10 +124,8 @@ class Runtime:
         self._variables[variable] = name.decode(), size
 
     def managed(self, name: bytes, size: int) -> int:
-        """Room for a ``__managed__`` variable."""
-        self._fail(
-            f"variable {name.decode()}: __managed__ variables are not supported; use cudaMallocManaged"
-        )
+        """The address of a ``__managed__`` variable, for host and device."""
+        return self._symbol(name.decode(), size).address
 
     def symbol(self, variable: int) -> int:
         """The address of a variable."""
@@ -119,12 +133,13 @@ class Runtime:
             return 0
         return self._symbol(self._variables[variable][0]).address
 
-    def _symbol(self, name: str) -> Allocation:
+    def _symbol(self, name: str, shared_bytes: int = 0) -> Allocation:
+        """A module's variable; with ``shared_bytes`` one of that size that the host sees at the same address."""
         if name not in self._symbols:
             module = next(one for one in self._modules if name in one.variables)
             array = module.get_global(self.gpu, name)
-            one = Allocation(array, array.nbytes)
-            self.memory.add(one)
+            one = Allocation(array, shared_bytes or array.nbytes)
+            self.memory.add(one, is_shared=shared_bytes > 0)
             self._symbols[name] = one
         return self._symbols[name]
 
@@ -185,19 +200,13 @@ class Runtime:
             return INVALID_CONFIGURATION
         parameters = kernel.module.parameters(kernel.symbol)
         values = [ctypes.string_at(arguments[k], one.size) for k, one in enumerate(parameters)]
-        try:
-            if cooperative and not self._fits(kernel, *extents, shared):
-                return TOO_LARGE
-            self.memory.to_device()
-            self.gpu.launch(
-                kernel, grid=extents[0], block=extents[1], args=values, shared=shared or None
-            )
-            self.memory.to_host()
-        except ConfigError as error:
-            self._fail(str(error))
-        except Error as error:
-            self.error = error
-            self._fail(str(error))
+        if cooperative and not self._fits(kernel, *extents, shared):
+            return TOO_LARGE
+        self.memory.to_device()
+        self.gpu.launch(
+            kernel, grid=extents[0], block=extents[1], args=values, shared=shared or None
+        )
+        self.memory.to_host()
         self._launched(kernel.name, *extents)
         return SUCCESS
 

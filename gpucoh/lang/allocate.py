@@ -51,8 +51,8 @@ def colour(
     def place(group: tuple[Register, ...]) -> None:
         """Give consecutive numbers, those of copies of the same words if possible."""
         taken = [
-            {numbers[other] for other in interference[register] if other in numbers}
-            for register in group
+            {numbers[other] for other in interference.get(register, ()) if other in numbers}
+            for register in group  # a word that nothing assigns interferes with none
         ]
         wanted = [
             numbers[friend] - k

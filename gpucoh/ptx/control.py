@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from gpucoh.lang import ir
 from gpucoh.lang.ir import Block, Constant
+from gpucoh.lang.types import U32
 from gpucoh.ptx import parameters, printf
 from gpucoh.ptx.declarations import split_list
-from gpucoh.ptx.lowering import HANDLERS, Frame, Lowering, lowers
+from gpucoh.ptx.lowering import HANDLERS, Frame, Lowering, Words, lowers
 from gpucoh.ptx.module import Function, Label, Statement
 
 #: Lanes of a warp, which PTX assumes.
@@ -34,7 +35,6 @@ _REASONS = {
     "multimem": "memory of several GPUs is not supported",
     "mbarrier": "barriers in memory (mbarrier) are not supported",
     "cp": "asynchronous copies are not supported",
-    "brx": "branches by a table are not supported",
     "stacksave": "a stack of variable size is not supported",
     "alloca": "a stack of variable size is not supported",
     "griddepcontrol": "dependent launches are not supported",
@@ -46,6 +46,7 @@ def lower_body(x: Lowering) -> None:
     """Lower the statements of the frame's function."""
     body = x.frame.function.body
     labels = {item.name: x.new_block() for item in body if isinstance(item, Label)}
+    x.frame.labels = labels
     k = 0
     while k < len(body):
         item = body[k]
@@ -54,7 +55,7 @@ def lower_body(x: Lowering) -> None:
             k += 1
             continue
         run = _guarded_run(body, k)
-        _lower_run(x, run, labels)
+        _lower_run(x, run)
         k += len(run)
     x.statement = None
     _end(x)
@@ -81,11 +82,11 @@ def _guarded_run(body: Sequence[Statement | Label], k: int) -> list[Statement]:
     return run
 
 
-def _lower_run(x: Lowering, run: list[Statement], labels: dict[str, Block]) -> None:
+def _lower_run(x: Lowering, run: list[Statement]) -> None:
     first = run[0]
     _begin(x, first)
     if first.op == "bra":
-        _branch(x, first, labels)
+        _branch(x, first)
     elif first.guard is None:
         lower(x, first)
     else:
@@ -108,10 +109,8 @@ def lower(x: Lowering, s: Statement) -> None:
     handler(x, s)
 
 
-def _branch(x: Lowering, s: Statement, labels: dict[str, Block]) -> None:
-    target = labels.get(s.operands[0])
-    if target is None:
-        raise x.refuse(f"label '{s.operands[0]}' is not declared")
+def _branch(x: Lowering, s: Statement) -> None:
+    target = _labelled(x, s.operands[0])
     if s.guard is None:
         x.jump(target)
         return
@@ -120,6 +119,41 @@ def _branch(x: Lowering, s: Statement, labels: dict[str, Block]) -> None:
     x.branch(x.predicate(s.guard), *targets)
     x.block = after
     x.out.blocks.append(after)
+
+
+def _labelled(x: Lowering, name: str) -> Block:
+    target = x.frame.labels.get(name)
+    if target is None:
+        raise x.refuse(f"label '{name}' is not declared")
+    return target
+
+
+@lowers("brx")
+def branch_by_number(x: Lowering, s: Statement) -> None:
+    """``brx.idx number, table``: a tree of comparisons, since the core branches by conditions alone."""
+    names = x.frame.function.targets.get(s.operands[1])
+    if names is None:
+        raise x.refuse(f"'{s.operands[1]}' lists no targets")
+    number = x.value(s.operands[0], "u32")
+    _choose(x, number, [_labelled(x, name) for name in names], 0)
+
+
+def _choose(x: Lowering, number: Words, targets: list[Block], first: int) -> None:
+    """Go to the target of the number; the first one's number is ``first``."""
+    if all(target is targets[0] for target in targets):
+        x.jump(targets[0])
+        return
+    half = len(targets) // 2
+    below = x.core("LT", U32, number, (Constant(first + half),))
+    lower_half, upper_half = x.new_block(), x.new_block()
+    x.branch(below[0], lower_half, upper_half)
+    for block, part, at in (
+        (lower_half, targets[:half], first),
+        (upper_half, targets[half:], first + half),
+    ):
+        x.block = block
+        x.out.blocks.append(block)
+        _choose(x, number, part, at)
 
 
 def _end(x: Lowering) -> None:
@@ -171,19 +205,57 @@ def call(x: Lowering, s: Statement) -> None:
     if name == "__assertfail":
         printf.fail_assertion(x, arguments)
         return
+    if x.registers_of(name) is not None:
+        _call_by_pointer(x, name, operands[-1], arguments, results)
+        return
     function = x.module.functions.get(name)
     if function is None or not function.is_defined:
-        indirect = x.registers_of(name) is not None
-        raise x.refuse(
-            "a call by a pointer is not supported"
-            if indirect
-            else f"function '{name}' has no body in this module"
-        )
+        raise x.refuse(f"function '{name}' has no body in this module")
     if any(frame.function is function for frame in x.frames):
         raise x.refuse(f"function '{name}' is recursive, which is not supported")
     if len(x.frames) > _MAX_DEPTH:
         raise x.refuse(f"more than {_MAX_DEPTH} nested calls")
     _inline(x, function, arguments, results)
+
+
+def _call_by_pointer(
+    x: Lowering, name: str, table: str, arguments: list[str], results: list[str]
+) -> None:
+    """Compare with the address of each function that it may be, and inline these."""
+    pointer = x.value(name, "u64")
+    after = x.new_block()
+    for function in _callable(x, table):
+        this = Constant(x.module.addresses[function.name])
+        equal = x.core("EQ", U32, pointer[:1], (this,))
+        inside, other = x.new_block(), x.new_block()
+        x.branch(equal[0], inside, other)
+        x.block = inside
+        x.out.blocks.append(inside)
+        _inline(x, function, arguments, results)
+        x.block.terminator = ir.Jump(after, x.place)
+        x.block = other
+        x.out.blocks.append(other)
+    why = "a call by a pointer that is the address of no such function, or of one that is running"
+    printf.report(x, "ASSERT", [why], [Constant(0)])
+    x.exit()
+    x.start(after)
+
+
+def _callable(x: Lowering, table: str) -> list[Function]:
+    """The functions that a call by a pointer may reach, by its list of targets or its prototype."""
+    names = x.frame.function.targets.get(table)
+    prototype = x.frame.function.prototypes.get(table)
+    if names is None and prototype is None:
+        raise x.refuse(f"'{table}' lists no functions and is no prototype")
+    taken = [x.module.functions[one] for one in x.module.addresses if names is None or one in names]
+    running = [frame.function for frame in x.frames]
+    return [
+        one
+        for one in taken
+        if one.is_defined
+        and one not in running
+        and (prototype is None or one.shape == prototype.shape)
+    ]
 
 
 def _inline(x: Lowering, function: Function, arguments: list[str], results: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gpucoh.ptx.module import Function, Module, Variable
+from gpucoh.ptx.module import Function, Module, Statement, Variable
 
 #: Alignment of the arrays in shared memory whose size the launch gives, and of the local variables of a function.
 ALIGNMENT = 16
@@ -35,6 +35,8 @@ class Layout:
         Of variables in shared memory; those of external size begin behind the others.
     shared_bytes : int
         Of shared memory, without the part whose size the launch gives.
+    reduction_at : int
+        Of two words of shared memory for reductions at barriers.
     local_bytes : int
         Of local memory, a thread; grows as functions are inlined.
     symbols : dict
@@ -47,6 +49,7 @@ class Layout:
     needs_parameters_in_memory: bool = False
     symbols: dict[str, None] = field(default_factory=dict)
     most_warps: int = 32
+    reduction_at: int = 0
 
     def __post_init__(self) -> None:
         self.parameter_at, self.parameter_bytes = placed(self.kernel.parameters)
@@ -56,7 +59,11 @@ class Layout:
                 shared += [one for one in function.variables.values() if one.space == "shared"]
         sized = [one for one in shared if not _has_open_size(one)]
         self.shared_at, end = placed(sized)
-        self.shared_bytes = -(-end // ALIGNMENT) * ALIGNMENT if shared else 0
+        self.reduces_at_barriers = _reduces_at_barriers(self.module, self.kernel)
+        if self.reduces_at_barriers:
+            self.reduction_at = -(-end // 4) * 4
+            end = self.reduction_at + 8
+        self.shared_bytes = -(-end // ALIGNMENT) * ALIGNMENT
         self.has_dynamic_shared = len(sized) < len(shared)
         for variable in shared:
             self.shared_at.setdefault(variable.name, self.shared_bytes)
@@ -69,6 +76,15 @@ class Layout:
         if own:
             self.local_bytes = end
         return places
+
+
+def _reduces_at_barriers(module: Module, kernel: Function) -> bool:
+    return any(
+        isinstance(item, Statement) and item.op in ("bar", "barrier") and item.has("red")
+        for function in module.functions.values()
+        if function is kernel or not function.is_kernel
+        for item in function.body
+    )
 
 
 def _has_open_size(variable: Variable) -> bool:

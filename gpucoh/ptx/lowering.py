@@ -61,6 +61,7 @@ class Frame:
     #: Of a call's parameters and results, `.param` variables: their bytes as words.
     parameters: dict[str, list[Register]] = field(default_factory=dict)
     local_at: dict[str, int] = field(default_factory=dict)
+    labels: dict[str, Block] = field(default_factory=dict)
     end: Block | None = None  # where `ret` of an inlined function goes
 
 
@@ -85,6 +86,8 @@ class Lowering:
         self._variables: set[Register] = set()  # registers with several assignments
         #: The condition code's carry.
         self.carry = self.new()[0]
+        #: Of reductions at barriers: which word is next, and what it and the other one held.
+        self.reductions = self.new()[0], self.new()[0], self.new()[0]
         #: Whether addresses of local memory become generic ones, so that any access may be to it.
         self.has_local_addresses = _takes_local_addresses(module, kernel)
 
@@ -345,8 +348,8 @@ class Lowering:
                 return self.global_address(variable)
         if name in self.layout.parameter_at:
             return self.added(self.parameters_address(), self.layout.parameter_at[name])
-        if name in self.module.functions:
-            raise self.unsupported("the address of a function")
+        if name in self.module.addresses:
+            return wide_constant(self.module.addresses[name])
         raise self.refuse(f"symbol '{name}' is not declared")
 
     def global_address(self, variable: Variable) -> Words:

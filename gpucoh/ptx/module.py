@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from gpucoh.base.errors import KernelError
+
+#: Distance of two functions' addresses.
+_FUNCTION_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,15 @@ class Function:
     variables: dict[str, Variable] = field(default_factory=dict)
     body: list[Statement | Label] = field(default_factory=list)
     is_defined: bool = True
+    #: Labels of `.branchtargets` and `.calltargets` -> the names that they list.
+    targets: dict[str, list[str]] = field(default_factory=dict)
+    #: Labels of `.callprototype` -> what a function called by a pointer takes and returns.
+    prototypes: dict[str, Function] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The bytes of its parameters and of its results, which a call by a pointer has to give."""
+        return tuple(one.size for one in self.parameters), tuple(one.size for one in self.returns)
 
 
 @dataclass(eq=False)
@@ -89,6 +102,20 @@ class Module:
     def kernels(self) -> list[str]:
         """Names of the kernels, in the order of the text."""
         return [name for name, one in self.functions.items() if one.is_kernel and one.is_defined]
+
+    @cached_property
+    def addresses(self) -> dict[str, int]:
+        """The functions whose address is taken, and an address for each, which no array has."""
+        listed = (name for one in self.variables.values() for name in one.addresses.values())
+        named = (
+            operand
+            for function in self.functions.values()
+            for item in function.body
+            if isinstance(item, Statement) and item.op != "call"
+            for operand in item.operands
+        )
+        taken = [name for name in dict.fromkeys((*listed, *named)) if name in self.functions]
+        return {name: _FUNCTION_BYTES * number for number, name in enumerate(taken, 1)}
 
 
 def refuse(place: Place, message: str) -> KernelError:

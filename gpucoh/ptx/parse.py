@@ -29,6 +29,7 @@ _INSTRUCTION = re.compile(
 )
 _LOC = re.compile(r"\s*(\d+)\s+(\d+)\s+\d+(?:.*\binlined_at\s+(\d+)\s+(\d+))?")
 _FILE = re.compile(r'\s*(\d+)\s+"((?:[^"\\]|\\.)*)"')
+_TABLE = re.compile(r"\.(branchtargets|calltargets|callprototype)\b\s*(.*)$", re.DOTALL)
 _NAME = re.compile(r"[%$\w][\w$]*(?:\.\w+)?")
 
 
@@ -180,6 +181,9 @@ class _Parser:
         text = " ".join(found[0][:-1].split())
         if not text or text.startswith(".pragma"):
             return
+        if table := _TABLE.match(text):
+            self.table(table[1], table[2], function, scopes, place)
+            return
         if text.startswith("."):
             self.declare(text, function, scopes, place)
             return
@@ -215,6 +219,18 @@ class _Parser:
             function.variables[variable.name] = variable
         else:
             raise refuse(place, f"PTX directive '{text.split()[0]}' is not supported")
+
+    def table(
+        self, kind: str, rest: str, function: Function, scopes: list[_Scope], place: Place
+    ) -> None:
+        """What a branch or a call by a number or pointer may reach: the label before names it."""
+        label = function.body.pop() if function.body else None
+        if not isinstance(label, Label):
+            raise refuse(place, f"PTX: a label before .{kind} is expected")
+        if kind == "callprototype":
+            function.prototypes[label.name] = _header(rest, False, place)
+        else:
+            function.targets[label.name] = [_renamed(name, scopes) for name in split_list(rest)]
 
     def own(self, name: str, scopes: list[_Scope]) -> str:
         """The name of a declaration of the innermost block."""

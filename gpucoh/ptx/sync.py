@@ -23,14 +23,61 @@ def barrier(x: Lowering, s: Statement) -> None:
         return
     if s.has("cluster"):
         raise x.unsupported("a cluster of blocks")
+    if s.has("red"):
+        reduce_at_barrier(x, s)
+        return
     is_wait = s.has("sync")
     if not is_wait and not s.has("arrive"):
-        raise x.unsupported("a reduction at a barrier")
+        raise x.unsupported()
     operands = [x.value(text, "b32")[0] for text in s.operands]
     if is_wait:
         x.emit("BARRIER", U32, (), tuple(operands), scope="CTA")
     else:
         x.emit("BARRIER_ARRIVE", U32, (), tuple(operands))
+
+
+def begin_reductions(x: Lowering) -> None:
+    """Set the two words of :func:`reduce_at_barrier` to 0 before any thread counts."""
+    words = (Constant(x.layout.reduction_at), Constant(0), Constant(0))
+    place = x.core("OR", U32, (x.special("WARP"),), (x.special("LANE"),))
+    first = x.core("EQ", U32, place, (Constant(0),))
+    with x.when(first[0], negated=False):
+        x.emit("SHARED_STORE", U32, (), words, flags=isa.FLAG_BYTES, scope="CTA")
+    x.emit("BARRIER", U32, (), (Constant(0),), scope="CTA")
+
+
+def reduce_at_barrier(x: Lowering, s: Statement) -> None:
+    """``bar.red.op d, a, p``: a count of the threads of the block whose predicate is true.
+
+    The count is kept in two words of shared memory in turn, which are never set back: a thread may be one barrier ahead
+    of another, and then adds to the other word. The first active lane of each warp adds for all.
+    """
+    if len(s.operands) != 3:
+        raise x.unsupported("a reduction at a barrier of some warps")
+    counts_false = s.has("and")
+    predicate = x.predicate(s.operands[2])
+    if counts_false:
+        predicate = x.core("XOR", U32, (predicate,), (Constant(1),))[0]
+    turn, before, other = x.reductions
+    offset = x.core("SHL", U32, (turn,), (Constant(2),))
+    ones = x.row("POPC_B32", x.emit("BALLOT", I32, x.new(), (predicate,)))
+    active = x.emit("BALLOT", I32, x.new(), (Constant(1),))
+    below = x.core("AND", U32, active, x.value("%lanemask_lt", "b32"))
+    at = {"immediate": x.layout.reduction_at}
+    add = isa.FLAG_BYTES | isa.ATOMICS["ADD"] << isa.FLAG_ATOMIC_SHIFT
+    with x.when(x.core("EQ", U32, below, (Constant(0),))[0], negated=False):
+        x.emit("SHARED_ATOMIC", U32, (), (*offset, *ones), flags=add, scope="CTA", **at)
+    x.emit("BARRIER", U32, (), (x.value(s.operands[1], "b32")[0],), scope="CTA")
+    now = x.emit("SHARED_LOAD", U32, x.new(), offset, flags=isa.FLAG_BYTES, scope="CTA", **at)
+    count = x.core("SUB", U32, now, (before,))
+    x.move((before,), (x.copied((other,))))
+    x.move((other,), now)
+    x.move((turn,), x.core("XOR", U32, (turn,), (Constant(1),)))
+    to = x.to(s.operands[0])
+    if s.has("popc"):
+        x.move(to, count)
+    else:
+        x.core("EQ" if counts_false else "NE", U32, count, (Constant(0),), to=to)
 
 
 @lowers("shfl")

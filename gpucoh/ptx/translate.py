@@ -59,6 +59,8 @@ def translate(module: Module, name: str, shown: str | None = None) -> Translatio
         raise KernelError(f"kernel '{name}' is not in {module.name} (kernels: {known})")
     x = Lowering(module, kernel, shown or name)
     x.frame.local_at = x.layout.add_local(kernel)
+    if x.layout.reduces_at_barriers:
+        sync.begin_reductions(x)
     control.lower_body(x)
     function = control.finish(x)
     flow.remove_unreachable(function)

@@ -262,3 +262,41 @@ def wide_atomics(gpu, kernel):
     assert most.numpy()[0] == values.max()
     assert total.numpy()[0] == values.sum()
     assert int(joined.numpy()[0]) == (int(values.sum()) << 20) + 100
+
+
+@oracle("sharing")
+def block_votes(gpu, kernel):
+    rounds, n = 6, 90
+    values = randoms().integers(-100, 100, (rounds, n), np.int32)
+    counts, flags = gpu.zeros((rounds, n), np.int32), gpu.zeros((rounds, n), np.int32)
+    kernel[1, 128](array(gpu, values), counts, flags, rounds, n)
+    wanted = (values > 0).sum(axis=1)
+    np.testing.assert_array_equal(counts.numpy(), np.repeat(wanted, n).reshape(rounds, n))
+    wanted = 2 * (values > 98).any(axis=1) + (values > -98).all(axis=1)
+    assert len(set(wanted)) > 2
+    np.testing.assert_array_equal(flags.numpy(), np.repeat(wanted, n).reshape(rounds, n))
+
+
+# ---- pointers.cu
+
+
+@oracle("pointers")
+def by_table(gpu, kernel):
+    generator = randoms()
+    which, values = (
+        generator.integers(0, 3, 100, np.int32),
+        generator.integers(-99, 99, 100, np.int32),
+    )
+    place, out = np.arange(100), gpu.zeros(100, np.int32)
+    kernel[2, 64](array(gpu, which), array(gpu, values), out, 100)
+    wanted = np.stack([values + place, values * place, values - place])
+    np.testing.assert_array_equal(out.numpy(), wanted[which, place])
+
+
+@oracle("pointers")
+def by_class(gpu, kernel):
+    values = randoms().integers(0, 10, 64, np.int32)
+    side, out = np.arange(64), gpu.zeros(64, np.int32)
+    kernel[1, 64](array(gpu, values), out)
+    wanted = (side + values) * np.where(values % 2, side + values, 3 + values)
+    np.testing.assert_array_equal(out.numpy(), wanted)

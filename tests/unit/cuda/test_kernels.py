@@ -50,3 +50,11 @@ def test_a_failed_assertion_names_its_line() -> None:
     wanted = r"sharing\.cu:193: .*in\[threadIdx\.x\] < 100.*\(5,0,0\)"
     with pytest.raises(gpucoh.KernelError, match=wanted):
         module("sharing")["insist"][1, 32](array(gpu, values))
+
+
+def test_a_call_by_a_pointer_to_no_function_names_its_line() -> None:
+    gpu = gpucoh.GPU(machine="fermi", protocol="no-l1")
+    with pytest.raises(
+        gpucoh.KernelError, match=r"pointers\.cu:6\d: .*the address of no such function"
+    ):
+        module("pointers")["by_nothing"][1, 32](gpu.full(1, 5, np.int32), gpu.zeros(32, np.int32))

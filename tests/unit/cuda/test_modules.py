@@ -142,14 +142,14 @@ def test_warps_of_64_lanes_are_refused(scale) -> None:
         ("tex.2d.v4.f32.s32 {%f0, %f0, %f0, %f0}, [t, {%r0, %r0}];", "textures are not supported"),
         ("wmma.load.a.sync {%r0}, [%rd0];", "tensor cores are not supported"),
         ("mapa.u64 %rd0, %rd0, %r0;", "clusters of blocks are not supported"),
-        ("brx.idx %r0, list;", "branches by a table are not supported"),
-        ("call (%r0), %rd0, ();", "a call by a pointer is not supported"),
+        ("brx.idx %r0, list;", "'list' lists no targets"),
+        ("call (%r0), %rd0, (), none;", "'none' lists no functions and is no prototype"),
         ("call again, ();", "function 'again' has no body in this module"),
         ("frobnicate.u32 %r0, %r0;", "the instruction is not supported"),
         ("mov.u32 %r0, %r9;", "operand '%r9'|special register"),
         ("bra nowhere;", "label 'nowhere' is not declared"),
         ("addc.u16 %r0, %r0, %r0;", "the instruction is not supported"),
-        ("bar.red.popc.u32 %r0, 0, %p;", "a reduction at a barrier is not supported"),
+        ("bar.red.popc.u32 %r0, 0, 64, %p;", "a reduction at a barrier of some warps"),
     ],
 )
 def test_what_is_not_supported_is_refused_by_name_and_line(text, message) -> None:

@@ -55,7 +55,7 @@ def source(tmp_path: Path):
 
 
 @needs_nvcc
-@pytest.mark.parametrize("file", ["arithmetic", "sharing"])
+@pytest.mark.parametrize("file", ["arithmetic", "pointers", "sharing"])
 def test_kernels_compiled_here_are_right_and_as_fast_as_those_of_the_tree(file: str) -> None:
     fresh, version = gpucoh.cuda.Module(FOLDER / f"{file}.cu"), compiler.toolkit().version
     print(f"nvcc {version}")
@@ -207,6 +207,41 @@ def test_what_a_program_does_wrong_is_said_in_one_line(source, what, status, mes
     assert len(done.stderr.splitlines()) == (1 if message else 0)
     if what in (5, 6):
         assert "invalid configuration argument" in done.stdout
+
+
+@needs_nvcc
+def test_managed_variables_have_one_address_for_host_and_device(source) -> None:
+    path = source("""
+#include <cstdio>
+__managed__ int total = 5, many[64];
+__global__ void add(int by) { atomicAdd(&total, by); many[threadIdx.x] += threadIdx.x; }
+int main()
+{
+    printf("%d ", total);
+    total += 10;
+    many[5] = 100;
+    add<<<2, 32>>>(2);
+    cudaDeviceSynchronize();
+    printf("%d %d %d\\n", total, many[5] > 100, many[40]);
+}
+""")
+    done = cuda(path, "-p", "tc-weak", folder=path.parent)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("5 143 1 0\n")
+
+
+@needs_nvcc
+def test_a_kernel_that_is_refused_ends_its_program(source) -> None:
+    path = source("""
+__device__ int down(int n) { return n < 2 ? 1 : n * down(n - 1) + down(n - 2); }
+__global__ void recursive(int *p) { *p = down(*p); }
+int main() { int *p; cudaMalloc(&p, 4); recursive<<<1, 1>>>(p); cudaDeviceSynchronize(); return 0; }
+""")
+    done = cuda(path, "-p", "tc-weak", folder=path.parent)
+    assert done.returncode == 2
+    assert "program.cu:2: kernel 'recursive': " in done.stderr
+    assert "recursive, which is not supported" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 @needs_nvcc

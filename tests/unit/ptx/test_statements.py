@@ -182,6 +182,9 @@ MOVES = [
     Form("mov.u32 %d, 0x1FU;", "u32", lambda: 31),
     Form("{ mov.u32 %d, 1; bra $skip; $other: add.u32 %d, %d, 5; bra $end; $skip: add.u32 %d, %d, 2; bra $other; "
          "$end: }", "u32", lambda: 8),
+    Form("{ and.b32 %r2, %a, 3; $t: .branchtargets $x, $y, $x, $z; setp.eq.u32 %p, %r2, 2; mov.u32 %d, 9; "
+         "@!%p brx.idx %r2, $t; $y: add.u32 %d, %d, 5; bra $end; $x: mov.u32 %d, 1; bra $end; $z: mov.u32 %d, 2; "
+         "$end: }", "u32 u32", lambda a: (1, 14, 14, 2)[a % 4]),
     Form("mov.u32 %d, 7; setp.lt.s32 %p, %a, 0; @%p mov.u32 %d, 9; @%p add.u32 %d, %d, 1; @!%p sub.u32 %d, %d, 2;",
          "u32 s32", lambda a: 10 if a < 0 else 5),
     Form("setp.lt.s32 %p, %a, 0; @%p setp.lt.s32 %p, %b, 0; selp.u32 %d, 1, 0, %p;", "u32 s32 s32",

@@ -192,3 +192,18 @@ extern "C" __global__ void insist(const int *in)
 {
     assert(in[threadIdx.x] < 100);
 }
+
+// Barriers that count; threads that have ended count no more, and warps arrive at different times.
+extern "C" __global__ void block_votes(const int *in, int *counts, int *flags, int rounds, int n)
+{
+    int i = threadIdx.x;
+    if (i >= n)
+        return;
+    for (int r = 0; r < rounds; r++) {
+        int v = in[r * n + i], count = __syncthreads_count(v > 0);
+        counts[r * n + i] = count;
+        if (i / 32 == r % 3)
+            __nanosleep(500);
+        flags[r * n + i] = 2 * (__syncthreads_or(v > 98) != 0) + (__syncthreads_and(v > -98) != 0);
+    }
+}
