@@ -47,8 +47,10 @@ class Program:
     ----------
     folder : str
         Of the suite.
-    check : str
-        How it is checked, for the page.
+    files : sequence of str
+        What it writes that the reference has to equal, besides its output.
+    headers : sequence of str
+        Headers that its repository lacks and that it needs nothing of: empty ones are made.
     """
 
     folder: str
@@ -61,12 +63,14 @@ class Program:
     says: str = ""
     lacks: str = ""
     drops: str = r"(?!)"
-    runs: bool = True
+    skip: str = ""
+    files: Sequence[str] = ()
+    headers: Sequence[str] = ()
 
     @property
     def check(self) -> str:
         """How it is checked, for the page."""
-        if not self.runs:
+        if self.skip:
             return "-"
         return "NumPy" if self.oracle else "own" if self.says else "reference"
 
@@ -149,7 +153,63 @@ def check_pathfinder(text: str, folder: Path) -> str:
     return "" if cost.tolist() == rows[-1] and len(rows) == 22 else "costs differ"
 
 
-INPUTS: dict[str, Callable[[Path], None]] = {"graph": graph, "grids": grids}
+def hurricanes(folder: Path) -> None:
+    """Records of 49 bytes and the list of their files, in the form of Rodinia's nn."""
+    generator = np.random.default_rng(3)
+    lines = [
+        f"{year:4d} {month:2d} {day:2d} {hour:2d} {number:2d} {'HURRICANE':9s} {lat:5.1f} {lon:5.1f} {speed:4d} {press:4d}"
+        for year, month, day, hour, number, speed, press, lat, lon in zip(
+            *(generator.integers(*bounds, 2000) for bounds in
+              ((1950, 2005), (1, 13), (1, 29), (0, 24), (1, 29), (10, 165), (100, 900))),
+            generator.uniform(7, 70, 2000), generator.uniform(0, 358, 2000), strict=True,
+        )
+    ]  # fmt: skip
+    (folder / "hurricanes.db").write_text("\n".join(lines) + "\n")
+    (folder / "list.txt").write_text("hurricanes.db\n")
+
+
+def keys(folder: Path) -> None:
+    """Keys of a tree, and two bundles of queries."""
+    values = np.random.default_rng(4).permutation(4000)
+    (folder / "keys.txt").write_text("\n".join(map(str, [len(values), *values])) + "\n")
+    (folder / "queries.txt").write_text("j 64 30\nk 256\n")
+
+
+def image(folder: Path) -> None:
+    """Pixels of 128 by 128, where Rodinia's dwt2d looks for them."""
+    place = folder.parents[1] / "data" / "dwt2d"
+    place.mkdir(parents=True)
+    (place / "pixels.bmp").write_bytes(np.random.default_rng(5).bytes(3 * 128 * 128))
+
+
+def symbols(folder: Path) -> None:
+    """Bytes of unequal shares."""
+    shares = np.arange(256, 0, -1) / np.arange(257).sum()
+    values = np.random.default_rng(6).choice(256, 16 * 1024, p=shares)
+    (folder / "symbols.bin").write_bytes(values.astype(np.uint8).tobytes())
+
+
+def mesh(folder: Path) -> None:
+    """A grid of 16 by 12 cells in the form of Rodinia's cfd, in a far field."""
+    lines = ["192"]
+    for y in range(12):
+        for x in range(16):
+            words = ["1.0"]
+            for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+                inside = 0 <= x + dx < 16 and 0 <= y + dy < 12
+                words += [
+                    str(16 * (y + dy) + x + dx + 1 if inside else -2),
+                    str(-dx),
+                    str(-dy),
+                    "0",
+                ]
+            lines.append(" ".join(words))
+    (folder / "mesh.txt").write_text("\n".join(lines) + "\n")
+
+
+INPUTS: dict[str, Callable[[Path], None]] = {
+    one.__name__: one for one in (graph, grids, hurricanes, keys, image, symbols, mesh)
+}
 ORACLES: dict[str, Callable[[str, Path], str]] = {
     "bfs": check_bfs,
     "hotspot": check_hotspot,
@@ -220,6 +280,10 @@ def examine(program: Program, root: Path, folder: Path) -> Row:
     row = Row(program)
     sources = [path for pattern in program.sources for path in sorted(root.glob(pattern))]
     options = [option.format(suite=root) for option in program.options]
+    for name in program.headers:
+        (folder / "headers" / name).parent.mkdir(parents=True)
+        (folder / "headers" / name).touch()
+        options.append(f"-I{folder / 'headers'}")
     if "polybench" in program.folder and sources:
         options += sizes(program, sources, folder)
     try:
@@ -228,7 +292,7 @@ def examine(program: Program, root: Path, folder: Path) -> Row:
         row.reason = str(error)
         return row
     translate(row, built)
-    if program.runs and not row.refused:
+    if not program.skip and not row.refused:
         run(row, built, folder)
     return row
 
@@ -252,12 +316,12 @@ def run(row: Row, built: Built, folder: Path) -> None:
         INPUTS[program.inputs](folder)
     wanted = ""
     if program.check == "reference":
-        wanted = written(program, outcome_of(program, built, *REFERENCE))
+        wanted = written(program, outcome_of(program, built, *REFERENCE), folder)
     for protocol in PROTOCOLS:
         outcome = outcome_of(program, built, protocol, None)
         text = outcome.output.decode(errors="replace")
         why = outcome.failure or (f"exit status {outcome.status}" if outcome.status else "")
-        if not why and program.check == "reference" and written(program, outcome) != wanted:
+        if not why and program.check == "reference" and written(program, outcome, folder) != wanted:
             why = "the output differs from the reference's"
         why = why or program.verdict(text, folder)
         if why:
@@ -276,10 +340,18 @@ def outcome_of(program: Program, built: Built, protocol: str, rule: str | None) 
     )  # fmt: skip
 
 
-def written(program: Program, outcome: Outcome) -> str:
-    """The output without what differs from run to run."""
+def written(program: Program, outcome: Outcome, folder: Path) -> str:
+    """The output without what differs from run to run, and the files; these are removed."""
     lines = outcome.output.decode(errors="replace").splitlines()
-    return "\n".join(line for line in lines if not re.search(program.drops, line))
+    text = "\n".join(line for line in lines if not re.search(program.drops, line))
+    for pattern in program.files:
+        found = sorted(folder.glob(pattern))
+        if not found:
+            return f"no file {pattern}"
+        for path in found:
+            text += f"\n{path.name}: {path.read_bytes().hex()}"
+            path.unlink()
+    return text
 
 
 # ---- the page
@@ -326,6 +398,7 @@ def page(rows: Sequence[Row], seconds: float) -> str:
             notes.append(
                 f"- {name}, {'all' if len(under) == len(PROTOCOLS) else ', '.join(under)}: {why}"
             )
+        notes += [f"- {name} was not run: {row.program.skip}."] if row.program.skip else []
         notes += [f"- {name}, not translated: {_short(why)}" for why in row.refused.values()]
     lines += ["", "## What is wrong, and why", "", *(notes or ["Nothing."]), *causes(rows)]
     missing = [f"- {row.program.name}: {_short(row.reason)}" for row in rows if row.reason]
@@ -367,9 +440,10 @@ def main() -> int:
         if given.only not in program.name or not (root / program.folder).is_dir():
             continue
         with TemporaryDirectory() as work:
-            before = Path.cwd()
-            os.chdir(work)  # where programs write
-            row = examine(program, root / program.folder, Path(work))
+            before, own = Path.cwd(), Path(work) / "suite" / "program"
+            own.mkdir(parents=True)
+            os.chdir(own)  # where programs write; some read ../../data
+            row = examine(program, root / program.folder, own)
             os.chdir(before)
         rows.append(row)
         state = (

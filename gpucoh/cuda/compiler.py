@@ -225,7 +225,9 @@ def run(command: Sequence[str], name: str) -> None:
         return
     lines = (done.stdout + done.stderr).decode(errors="replace").splitlines()
     errors = (
-        [line for line in lines if re.search(r"\berror\b", line)] or lines[-1:] or ["nvcc fails"]
+        [line for line in lines if re.search(r"\berror\b|undefined reference", line)]
+        or lines[-1:]
+        or ["nvcc fails"]
     )
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     raise ConfigError(f"CUDA file {name} does not compile: {errors[0].strip()}{more}")

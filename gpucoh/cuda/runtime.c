@@ -17,9 +17,9 @@ enum { DEVICE, SHARED };
 
 /* The process that simulates, in the order of runtime.py. Errors are values of cudaError_t. */
 typedef struct {
-    void (*function)(uint64_t function, const char *name);
-    void (*variable)(uint64_t variable, const char *name, uint64_t bytes);
-    uint64_t (*managed)(const char *name, uint64_t bytes);
+    void (*function)(uint64_t file, uint64_t function, const char *name); /* files count from 1 */
+    void (*variable)(uint64_t file, uint64_t variable, const char *name, uint64_t bytes);
+    uint64_t (*managed)(uint64_t file, const char *name, uint64_t bytes);
     uint64_t (*symbol)(uint64_t variable); /* 0: unknown */
     uint64_t (*symbol_bytes)(uint64_t variable);
     uint64_t (*allocate)(uint64_t bytes, int kind); /* 0: no memory */
@@ -44,6 +44,7 @@ static struct {
     void *stream;
 } pushed[16];
 static unsigned num_pushed;
+static uint64_t num_files; /* with code for the device, which register in their order */
 
 void gpucoh_runtime(void *const *functions);
 void gpucoh_missing(const char *name);

@@ -33,9 +33,9 @@ _WORDS = ctypes.POINTER(ctypes.c_uint)
 _POINTERS = ctypes.POINTER(ctypes.c_void_p)
 #: Result and parameters of each member of host_t in runtime.c, in order.
 _HOST: dict[str, tuple[Any, ...]] = {
-    "function": (_V, _U64, _S),
-    "variable": (_V, _U64, _S, _U64),
-    "managed": (_U64, _S, _U64),
+    "function": (_V, _U64, _U64, _S),
+    "variable": (_V, _U64, _U64, _S, _U64),
+    "managed": (_U64, _U64, _S, _U64),
     "symbol": (_U64, _U64),
     "symbol_bytes": (_U64, _U64),
     "allocate": (_U64, _U64, _I),
@@ -59,7 +59,7 @@ class Runtime:
     ----------
     gpu : gpucoh.GPU
     modules : list of Module
-        Of the program's files.
+        Of the program's files with code for the device, in the order in which they were linked.
     library : ctypes.CDLL
         The compiled runtime.c.
     launched : callable
@@ -81,8 +81,8 @@ class Runtime:
         self._modules = modules
         self._launched, self._fail = launched, fail
         self._kernels: dict[int, RawKernel] = {}
-        self._variables: dict[int, tuple[str, int]] = {}
-        self._symbols: dict[str, Allocation] = {}
+        self._variables: dict[int, tuple[int, str, int]] = {}  # file, name, bytes
+        self._symbols: dict[tuple[int, str], Allocation] = {}
         self._allocated = 0
         self._callbacks = [
             ctypes.CFUNCTYPE(*types)(self._ending(getattr(self, name)))
@@ -110,42 +110,36 @@ class Runtime:
 
     # ---- what the compiler registers
 
-    def function(self, function: int, name: bytes) -> None:
-        """A kernel and its function of the host."""
-        kernel = name.decode()
-        modules = [module for module in self._modules if kernel in module.kernels]
-        if len(modules) != 1:
-            where = " and ".join(module.name for module in modules) or "no file"
-            self._fail(f"kernel {kernel} is defined in {where}: give each kernel a name of its own")
-        self._kernels[function] = RawKernel(modules[0], kernel)
+    def function(self, file: int, function: int, name: bytes) -> None:
+        """A kernel of a file, and its function of the host."""
+        self._kernels[function] = RawKernel(self._modules[file - 1], name.decode())
 
-    def variable(self, variable: int, name: bytes, size: int) -> None:
+    def variable(self, file: int, variable: int, name: bytes, size: int) -> None:
         """A variable of the device and its variable of the host."""
-        self._variables[variable] = name.decode(), size
+        self._variables[variable] = file, name.decode(), size
 
-    def managed(self, name: bytes, size: int) -> int:
+    def managed(self, file: int, name: bytes, size: int) -> int:
         """The address of a ``__managed__`` variable, for host and device."""
-        return self._symbol(name.decode(), size).address
+        return self._symbol(file, name.decode(), size).address
 
     def symbol(self, variable: int) -> int:
         """The address of a variable."""
         if variable not in self._variables:
             return 0
-        return self._symbol(self._variables[variable][0]).address
+        return self._symbol(*self._variables[variable][:2]).address
 
-    def _symbol(self, name: str, shared_bytes: int = 0) -> Allocation:
+    def _symbol(self, file: int, name: str, shared_bytes: int = 0) -> Allocation:
         """A module's variable; with ``shared_bytes`` one of that size that the host sees at the same address."""
-        if name not in self._symbols:
-            module = next(one for one in self._modules if name in one.variables)
-            array = module.get_global(self.gpu, name)
+        if (file, name) not in self._symbols:
+            array = self._modules[file - 1].get_global(self.gpu, name)
             one = Allocation(array, shared_bytes or array.nbytes)
             self.memory.add(one, is_shared=shared_bytes > 0)
-            self._symbols[name] = one
-        return self._symbols[name]
+            self._symbols[file, name] = one
+        return self._symbols[file, name]
 
     def symbol_bytes(self, variable: int) -> int:
         """The size of a variable; 0: there is none."""
-        return self._variables.get(variable, ("", 0))[1]
+        return self._variables.get(variable, (0, "", 0))[2]
 
     # ---- memory
 

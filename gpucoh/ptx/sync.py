@@ -63,12 +63,14 @@ def reduce_at_barrier(x: Lowering, s: Statement) -> None:
     ones = x.row("POPC_B32", x.emit("BALLOT", I32, x.new(), (predicate,)))
     active = x.emit("BALLOT", I32, x.new(), (Constant(1),))
     below = x.core("AND", U32, active, x.value("%lanemask_lt", "b32"))
-    at = {"immediate": x.layout.reduction_at}
+    at = x.layout.reduction_at
     add = isa.FLAG_BYTES | isa.ATOMICS["ADD"] << isa.FLAG_ATOMIC_SHIFT
     with x.when(x.core("EQ", U32, below, (Constant(0),))[0], negated=False):
-        x.emit("SHARED_ATOMIC", U32, (), (*offset, *ones), flags=add, scope="CTA", **at)
+        x.emit("SHARED_ATOMIC", U32, (), (*offset, *ones), flags=add, scope="CTA", immediate=at)
     x.emit("BARRIER", U32, (), (x.value(s.operands[1], "b32")[0],), scope="CTA")
-    now = x.emit("SHARED_LOAD", U32, x.new(), offset, flags=isa.FLAG_BYTES, scope="CTA", **at)
+    now = x.emit(
+        "SHARED_LOAD", U32, x.new(), offset, flags=isa.FLAG_BYTES, scope="CTA", immediate=at
+    )
     count = x.core("SUB", U32, now, (before,))
     x.move((before,), (x.copied((other,))))
     x.move((other,), now)

@@ -256,7 +256,15 @@ def test_several_files_make_a_program_and_a_profile_names_its_lines(tmp_path: Pa
         "int run(int n)\n{\n    int found;\n    sum<<<2, 32>>>(n);\n"
         "    cudaMemcpyFromSymbol(&found, total, sizeof found);\n    return found;\n}\n"
     )
-    done = cuda("main.cu", "kernel.cu", "-p", "no-l1", "--profile", folder=tmp_path)
+    # A file without kernels, and one with a kernel and a variable of the same names.
+    (tmp_path / "plain.cu").write_text("int none(int n) { return n; }\n")
+    (tmp_path / "other.cu").write_text(
+        "static __device__ int total = 9;\n__global__ void sum(int n) { total -= n; }\n"
+        "void other() { sum<<<1, 1>>>(0); }\n".replace("__global__", "static __global__")
+    )
+    done = cuda(
+        "main.cu", "plain.cu", "other.cu", "kernel.cu", "-p", "no-l1", "--profile", folder=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("320\n")
     assert "kernel.cu:5" in done.stdout
