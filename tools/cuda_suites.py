@@ -157,7 +157,8 @@ def hurricanes(folder: Path) -> None:
     """Records of 49 bytes and the list of their files, in the form of Rodinia's nn."""
     generator = np.random.default_rng(3)
     lines = [
-        f"{year:4d} {month:2d} {day:2d} {hour:2d} {number:2d} {'HURRICANE':9s} {lat:5.1f} {lon:5.1f} {speed:4d} {press:4d}"
+        f"{year:4d} {month:2d} {day:2d} {hour:2d} {number:2d} {'HURRICANE':9s} {lat:5.1f} {lon:5.1f} "
+        f"{speed:4d} {press:4d}"
         for year, month, day, hour, number, speed, press, lat, lon in zip(
             *(generator.integers(*bounds, 2000) for bounds in
               ((1950, 2005), (1, 13), (1, 29), (0, 24), (1, 29), (10, 165), (100, 900))),

@@ -90,6 +90,9 @@ new_program(const gpc_launch_t *launch)
         return NULL;
     }
     memcpy(self->code, launch->program.instructions, self->count * sizeof(*self->code));
+    for (uint32_t i = 0; i < self->count; i++) {
+        self->places[i].slot = self->num_buffers;
+    }
     return self;
 }
 

@@ -29,22 +29,6 @@ pc_of_request(const gpc_profile_t *self, uint32_t core, const gpc_msg_t *request
     return self->accesses[(size_t) core * self->about.cores->machine->requests_per_core + access];
 }
 
-void
-gpc_profile_offered(gpc_profile_t *self, const gpc_observation_t *event)
-{
-    const gpc_msg_t *msg = event->offered.msg;
-    uint32_t core = event->offered.core, pc = pc_of_request(self, core, msg);
-    *asked_at(self, msg->line, (gpc_node_t) core) = (gpc_asked_t){msg->line, (gpc_node_t) core, self->launches, pc};
-    *asked_at(self, msg->line, UINT16_MAX) = (gpc_asked_t){msg->line, UINT16_MAX, self->launches, pc};
-}
-
-/* Whether it is still the request as the core has offered it. */
-static bool
-is_of_core(const gpc_msg_t *msg)
-{
-    return msg->type <= GPC_MSG_ATOMIC && msg->access != GPC_NONE;
-}
-
 static uint32_t
 slot_of(const gpc_profile_t *self, gpc_address_t line)
 {
@@ -56,6 +40,25 @@ slot_of(const gpc_profile_t *self, gpc_address_t line)
         }
     }
     return self->program->num_buffers;
+}
+
+void
+gpc_profile_offered(gpc_profile_t *self, const gpc_observation_t *event)
+{
+    const gpc_msg_t *msg = event->offered.msg;
+    uint32_t core = event->offered.core, pc = pc_of_request(self, core, msg);
+    *asked_at(self, msg->line, (gpc_node_t) core) = (gpc_asked_t){msg->line, (gpc_node_t) core, self->launches, pc};
+    *asked_at(self, msg->line, UINT16_MAX) = (gpc_asked_t){msg->line, UINT16_MAX, self->launches, pc};
+    if (pc < self->program->count && (self->program->code[pc].flags & GPC_FLAG_FLAT) != 0) {
+        self->program->places[pc].slot = slot_of(self, msg->line);
+    }
+}
+
+/* Whether it is still the request as the core has offered it. */
+static bool
+is_of_core(const gpc_msg_t *msg)
+{
+    return msg->type <= GPC_MSG_ATOMIC && msg->access != GPC_NONE;
 }
 
 /* Charges the counts that the controller has added since the last time. */

@@ -58,8 +58,10 @@ slot_of(const gpc_profiled_program_t *program, uint32_t pc)
 {
     const gpc_instruction_t *in = &program->code[pc < program->count ? pc : 0];
     bool accesses = in->opcode == GPC_OP_LOAD || in->opcode == GPC_OP_STORE || in->opcode == GPC_OP_ATOMIC;
-    bool names = pc < program->count && accesses && (in->flags & GPC_FLAG_FLAT) == 0;
-    return names ? in->immediate : program->num_buffers;
+    if (pc >= program->count || !accesses) {
+        return program->num_buffers;
+    }
+    return (in->flags & GPC_FLAG_FLAT) != 0 ? program->places[pc].slot : in->immediate;
 }
 
 /* "file": -1 is no instruction. */

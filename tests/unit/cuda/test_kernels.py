@@ -58,3 +58,12 @@ def test_a_call_by_a_pointer_to_no_function_names_its_line() -> None:
         gpucoh.KernelError, match=r"pointers\.cu:6\d: .*the address of no such function"
     ):
         module("pointers")["by_nothing"][1, 32](gpu.full(1, 5, np.int32), gpu.zeros(32, np.int32))
+
+
+def test_a_profile_charges_waits_to_the_arrays_of_addresses() -> None:
+    with gpucoh.GPU(machine="fermi", protocol="mesi") as gpu, gpu.profile() as profile:
+        values = [gpu.full(1000, 1.0, name=name) for name in ("left", "right", "sum")]
+        module("arithmetic")["vector_add"][4, 256](*values, 1000)
+    table = profile().by("buffer").set_index("buffer")
+    assert (table.loc[["left", "right"], "cycles"] > 0).any()
+    assert table.loc["(none)", "stalls_scoreboard"] < table["stalls_scoreboard"].sum()
