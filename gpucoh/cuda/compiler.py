@@ -109,9 +109,8 @@ def ptx_of(source: Any, options: Sequence[str] = ()) -> tuple[str, str]:
     if isinstance(source, tuple) and len(source) == 2 and isinstance(source[0], str):
         # What numba.cuda.compile_ptx gives, or PTX and its name.
         return source[0], source[1] if isinstance(source[1], str) else "<numba>"
-    of_triton = getattr(source, "asm", None)
-    if isinstance(of_triton, dict) and "ptx" in of_triton:
-        return of_triton["ptx"], str(getattr(source, "name", "<triton>"))
+    if is_of_triton(source):
+        return source.asm["ptx"], str(getattr(source, "name", "<triton>"))
     if isinstance(source, Path) or (isinstance(source, str) and _is_path(source)):
         return _of_file(Path(source), options)
     if not isinstance(source, str):
@@ -124,6 +123,11 @@ def ptx_of(source: Any, options: Sequence[str] = ()) -> tuple[str, str]:
         path = Path(folder) / "source.cu"
         path.write_text(f'#line 1 "<cuda>"\n{source}', encoding="utf-8")
         return compile(path, options, "<cuda>"), "<cuda>"
+
+
+def is_of_triton(source: Any) -> bool:
+    """Whether it is a kernel as ``triton.compile`` returns it."""
+    return "ptx" in (getattr(source, "asm", None) or ())
 
 
 def _is_path(text: str) -> bool:

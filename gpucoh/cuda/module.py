@@ -31,6 +31,8 @@ _DTYPES = {
     "u32": "uint32", "s32": "int32", "b32": "uint32", "u64": "uint64", "s64": "int64", "b64": "uint64",
     "f32": "float32", "f64": "float64",
 }  # fmt: skip
+#: Pointers to scratch memory behind the parameters of a kernel of Triton: of the kernel and of the profiler.
+_TRITON_APPENDS = 2
 _MAX_SHARED = 1 << 20
 
 
@@ -56,6 +58,9 @@ class Module:
     @short_traceback
     def __init__(self, source: Any, options: Sequence[str] = ()) -> None:
         self.ptx, self.name = compiler.ptx_of(source, options)
+        #: Of Triton: the dynamic shared memory of a launch that names none, and pointers that it appends.
+        self.shared_bytes = int(getattr(getattr(source, "metadata", None), "shared", 0) or 0)
+        self.appended = _TRITON_APPENDS if compiler.is_of_triton(source) else 0
         self._parsed = parse(self.ptx, self.name)
         self._translations: dict[str, Translation] = {}
         self._translating = threading.RLock()
@@ -64,7 +69,7 @@ class Module:
         return f"<gpucoh.cuda.Module {self.name}: {', '.join(self.kernels) or 'no kernels'}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Module, ((self.ptx, self.name),)
+        return _rebuilt, (self.ptx, self.name, self.shared_bytes, self.appended)
 
     @property
     def variables(self) -> list[str]:
@@ -155,6 +160,12 @@ class Module:
         return self._parsed.functions[name].parameters
 
 
+def _rebuilt(ptx: str, name: str, shared_bytes: int, appended: int) -> Module:
+    module = Module((ptx, name))
+    module.shared_bytes, module.appended = shared_bytes, appended
+    return module
+
+
 class RawKernel(Launchable):
     """A CUDA kernel: ``kernel(grid, block, args)``, ``kernel[grid, block](*args)``, or by :meth:`gpucoh.GPU.launch`.
 
@@ -219,6 +230,7 @@ class RawKernel(Launchable):
                 f"lanes_per_warp = {LANES}"
             )
         program = self.translation.program
+        shared = self.module.shared_bytes if shared is None else shared
         if not shared:
             return program
         if (
@@ -242,6 +254,8 @@ class RawKernel(Launchable):
         """The words of the program's constants: parameters, and addresses of variables."""
         parameters = self.module.parameters(self.symbol)
         args = expanded(args, len(parameters))
+        if len(args) == len(parameters) - self.module.appended:
+            args = [*args, *[None] * self.module.appended]
         if len(args) != len(parameters):
             raise ConfigError(
                 f"kernel '{self.name}' takes {len(parameters)} arguments, got {len(args)}"

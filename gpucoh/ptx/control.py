@@ -27,7 +27,6 @@ _REASONS = {
     "mma": "tensor cores are not supported",
     "wgmma": "tensor cores are not supported",
     "tcgen05": "tensor cores are not supported",
-    "ldmatrix": "tensor cores are not supported",
     "stmatrix": "tensor cores are not supported",
     "movmatrix": "tensor cores are not supported",
     "mapa": "clusters of blocks are not supported",

@@ -207,6 +207,41 @@ def test_numba_s_and_triton_s_kernels_come_by_the_same_entry(gpu) -> None:
     assert gpucoh.cuda.Module(compiled).kernels == ["_Z5scalePfif", "look"]
 
 
+def test_a_kernel_of_triton_brings_its_shared_memory_and_scratch_pointers(gpu) -> None:
+    text = (
+        HEAD
+        + """.extern .shared .align 16 .b8 global_smem[];
+.visible .entry turn(.param .u64 out, .param .u64 scratch, .param .u64 profile)
+{
+.reg .b32 %r<5>; .reg .b64 %rd<3>;
+mov.u32 %r0, %tid.x;
+shl.b32 %r1, %r0, 2;
+mov.b32 %r2, global_smem;
+add.s32 %r2, %r2, %r1;
+st.shared.u32 [%r2], %r0;
+bar.sync 0;
+xor.b32 %r1, %r1, 4;
+mov.b32 %r2, global_smem;
+add.s32 %r2, %r2, %r1;
+ld.shared.u32 %r3, [%r2];
+ld.param.u64 %rd0, [out];
+mul.wide.u32 %rd1, %r0, 4;
+add.s64 %rd0, %rd0, %rd1;
+st.global.u32 [%rd0], %r3;
+ret;
+}
+"""
+    )
+    compiled = SimpleNamespace(
+        asm={"ptx": text}, name="turn", metadata=SimpleNamespace(shared=128, num_warps=1)
+    )
+    kernel = gpucoh.cuda.RawKernel(compiled, "turn")
+    for one in (kernel, pickle.loads(pickle.dumps(kernel))):
+        out = gpu.zeros(32, np.int32)
+        one[1, 32](out)
+        assert out.numpy().tolist() == [k ^ 1 for k in range(32)]
+
+
 def test_views_share_memory_and_keep_it(gpu) -> None:
     words = gpu.array(np.arange(8, dtype=np.int32))
     halves = words.view(np.uint16)
@@ -252,3 +287,40 @@ def test_a_kernel_s_name_is_not_that_of_a_parameter_s_structure(mangled, plain):
         f".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry {mangled}() {{ ret; }}\n"
     )
     assert gpucoh.cuda.Module(source)[plain].name == plain
+
+
+@pytest.mark.parametrize("trans", ["", ".trans"])
+def test_matrices_of_shared_memory_are_loaded_as_fragments(gpu, trans) -> None:
+    text = (
+        HEAD
+        + f"""
+.visible .entry fragments(.param .u64 in, .param .u64 out)
+{{
+.reg .b32 %r<9>; .reg .b64 %rd<3>;
+.shared .align 16 .b8 tile[512];
+mov.u32 %r0, %tid.x;
+ld.param.u64 %rd0, [in];
+mul.wide.u32 %rd1, %r0, 16;
+add.s64 %rd0, %rd0, %rd1;
+ld.global.v4.u32 {{%r1, %r2, %r3, %r4}}, [%rd0];
+xor.b32 %r5, %r0, 3;
+shl.b32 %r5, %r5, 4;
+mov.b32 %r6, tile;
+add.s32 %r5, %r5, %r6;
+st.shared.v4.u32 [%r5], {{%r1, %r2, %r3, %r4}};
+bar.sync 0;
+ldmatrix.sync.aligned.m8n8.x4{trans}.shared.b16 {{%r5, %r6, %r7, %r8}}, [%r5];
+ld.param.u64 %rd0, [out];
+add.s64 %rd0, %rd0, %rd1;
+st.global.v4.u32 [%rd0], {{%r5, %r6, %r7, %r8}};
+ret;
+}}
+"""
+    )
+    tile = np.random.default_rng(7).integers(0, 1 << 16, (4, 8, 8), np.uint16)
+    out = gpu.zeros(128, np.uint32)
+    words = gpu.array(tile.reshape(-1).view(np.uint32), dtype=np.uint32)
+    gpucoh.cuda.RawKernel(text, "fragments")[1, 32](words, out)
+    found = out.numpy().view(np.uint16).reshape(8, 4, 4, 2)  # lane / 4, lane % 4, matrix, element
+    wanted = tile.transpose(0, 2, 1) if trans else tile
+    np.testing.assert_array_equal(found.transpose(2, 0, 1, 3).reshape(4, 8, 8), wanted)
