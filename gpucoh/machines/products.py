@@ -105,6 +105,10 @@ def products(fermi: Preset) -> dict[str, Preset]:
             ("relaxed_unordered", "block_fences_free", "word_order", "fence_drains"),
             (1, _MEMORY_ORDER),
         ),
+        "fence_trip": (
+            1,
+            "inferred: from the barriers of A40, A100, H200 and MI210, docs/hardware.md",
+        ),
     }
     nvidia, amd = common | _NVIDIA, common | _AMD
     mean = "l2 and l2_far: their mean, since no field tells the halves apart"
