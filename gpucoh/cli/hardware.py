@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 from rich.console import Console
@@ -18,14 +19,17 @@ from gpucoh.cli.options import (
     WRONG,
     JobsOption,
     JsonOption,
-    MachineOption,
     ProtocolsOption,
     SeedOption,
     StoreOption,
     lists,
+    one_form,
     print_json,
     stdout_console,
 )
+from gpucoh.cli.timing import calibrate, judge, recognise_all, refuse
+from gpucoh.device.gpu import protocols
+from gpucoh.hardware.published import GPUS
 from gpucoh.hardware.verdicts import (
     KINDS,
     RUNS,
@@ -62,7 +66,15 @@ def register(app: typer.Typer) -> None:
                 "--family", help=f"Families of tests: {', '.join(FAMILIES)}. Default: all."
             ),
         ] = None,
-        machine_id: MachineOption = "fermi",
+        machine_id: Annotated[
+            str | None,
+            typer.Option(
+                "-m",
+                "--machine",
+                help="Preset id, or a TOML file. Default: fermi. With --timing: ids of GPUs, comma separated; default: "
+                "all that have a published barrier.",
+            ),
+        ] = None,
         states: Annotated[
             int,
             typer.Option("--states", help="Largest number of states of a program's exploration."),
@@ -77,9 +89,42 @@ def register(app: typer.Typer) -> None:
             Path | None,
             typer.Option("--out", help="Output folder for the figure. Default: no figure."),
         ] = None,
+        timing: Annotated[
+            bool,
+            typer.Option(
+                "--timing",
+                help="Compare cycles instead of outcomes: microbenchmarks on machines of published latencies.",
+            ),
+        ] = False,
+        measured: Annotated[
+            Path | None,
+            typer.Option(
+                "--measured",
+                metavar="FILE",
+                help="With --timing: judge by the GPU whose output of --cuda's program FILE has.",
+            ),
+        ] = None,
+        recognise: Annotated[
+            bool,
+            typer.Option(
+                "--self",
+                help="With --timing: name eight protocols that run on machines near -m (default: a40).",
+            ),
+        ] = False,
+        calibration: Annotated[
+            bool,
+            typer.Option(
+                "--calibration",
+                help="With --timing: compare the presets' own microbenchmarks with published ones.",
+            ),
+        ] = False,
+        cuda: Annotated[
+            bool,
+            typer.Option("--cuda", help="Print the microbenchmarks as a CUDA program, for a GPU."),
+        ] = False,
         as_json: JsonOption = False,
     ) -> None:
-        """Compare protocols with GPUs: which outcomes of 726 scoped tests each can show.
+        """Compare protocols with GPUs: which outcomes of 726 scoped tests each can show, or their timing.
 
         For each test, what PTX allows is known, and which of an A100, an H100 and a GH200 showed the weak outcome. Here
         its program is explored exhaustively, with its blocks on cores of their own and together; where more than
@@ -95,16 +140,35 @@ def register(app: typer.Typer) -> None:
           gpucoh hardware -p gpu-hrf,mesi --family wrc
 
           gpucoh hardware --store hardware.parquet --out figures
+
+          gpucoh hardware --timing -p gpu-hrf,mesi -m a40,l40
+
+          gpucoh hardware --cuda > bench.cu
         """
+        workers = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
+        one_form(
+            ("--self", recognise), ("--calibration", calibration), ("--measured", bool(measured))
+        )
+        if cuda:
+            _print_cuda()
+            return
+        if timing:
+            refuse({"-c": rule, "--family": family}, "--timing")
+            modes = Modes(recognise, calibration, measured)
+            _timing(
+                modes, protocol, machine_id, store, out, seed=seed, jobs=workers, as_json=as_json
+            )
+            return
+        given = {"--self": recognise, "--calibration": calibration, "--measured": measured}
+        refuse(given, "without --timing")
         names = lists(protocol, keeping(rule), keeping(rule))
         pairs = pairs_of(list(dict.fromkeys(names)), rule)
         chosen = of_families(lists(family, FAMILIES, FAMILIES))
-        workers = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
         with LATE_IMPORT:
             from gpucoh.hardware.study import study
 
         verdicts = study(
-            pairs, chosen, machine(machine_id), store, states=states, runs=runs, seed=seed,
+            pairs, chosen, machine(machine_id or "fermi"), store, states=states, runs=runs, seed=seed,
             jobs=workers, progress=not as_json,
         )  # fmt: skip
         found = summarise(verdicts)
@@ -117,6 +181,53 @@ def register(app: typer.Typer) -> None:
             _print(stdout_console(), found, verdicts)
         if any(_is_wrong(item) for item in found):
             raise typer.Exit(WRONG)
+
+
+class Modes(NamedTuple):
+    """What ``--timing`` does besides its judgement."""
+
+    recognise: bool
+    calibration: bool
+    measured: Path | None
+
+
+def _timing(
+    modes: Modes,
+    protocol: Sequence[str] | None,
+    machine_id: str | None,
+    store: Path | None,
+    out: Path | None,
+    *,
+    seed: int,
+    jobs: int,
+    as_json: bool,
+) -> None:
+    if modes.recognise:
+        refuse({"-p": protocol, "--out": out}, "--timing --self")
+        recognise_all(machine_id or "a40", store, seed=seed, jobs=jobs, as_json=as_json)
+        return
+    ids = lists([machine_id] if machine_id else None, (), tuple(GPUS))
+    if modes.calibration:
+        refuse({"-p": protocol, "--out": out}, "--timing --calibration")
+        calibrate(ids, store, seed=seed, jobs=jobs, as_json=as_json)
+        return
+    names = lists(protocol, (), tuple(protocols()))
+    judge(
+        list(dict.fromkeys(names)),
+        ids,
+        modes.measured,
+        store,
+        out,
+        seed=seed,
+        jobs=jobs,
+        as_json=as_json,
+    )
+
+
+def _print_cuda() -> None:
+    with LATE_IMPORT:
+        from gpucoh.hardware.measured import source
+    sys.stdout.write(source())
 
 
 def _is_wrong(item: Summary) -> bool:

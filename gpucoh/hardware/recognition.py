@@ -16,6 +16,7 @@ import numpy as np
 from gpucoh.experiments.interrupts import terminable
 from gpucoh.experiments.results import Results
 from gpucoh.hardware.judgement import distance
+from gpucoh.hardware.measured import Own
 from gpucoh.hardware.timing import BATTERY, CURVES, LEVELS, LONGEST, Point, run_points
 from gpucoh.machines import Machine
 
@@ -121,7 +122,7 @@ def recognise(
             return {key: [found[point.key] for point in points] for key, points in wanted.items()}
 
         seen = run({name: battery(name, machines[name], seeds[name]) for name in protocols})
-        wanted = {}
+        wanted: dict[tuple[str, str], list[Point]] = {}
         for name in protocols:
             chase = dict(zip(LEVELS, seen[name], strict=False))
             judge = assumed(preset, chase)
@@ -137,3 +138,26 @@ def recognise(
         )
         for name in protocols
     ]
+
+
+def nearest(
+    own: Own,
+    path: Path | None,
+    *,
+    protocols: Sequence[str] = PROTOCOLS,
+    jobs: int = 1,
+    progress: bool = False,
+) -> dict[str, float]:
+    """The distance of each protocol to a measured GPU over all curves, the nearest first."""
+    wanted = {
+        name: [Point(name, own.machine, one, 0, LONGEST) for one in BATTERY] for name in protocols
+    }
+    with terminable(), Results(path, resume=path is not None) as results:
+        every = (point for points in wanted.values() for point in points)
+        found = run_points(every, results, jobs=jobs, progress=progress)
+    seen = _curves([own.values[one.curve, one.point] for one in BATTERY])
+    out = {
+        name: distance(seen, _curves([found[point.key] for point in points]))
+        for name, points in wanted.items()
+    }
+    return dict(sorted(out.items(), key=lambda item: item[1]))

@@ -47,13 +47,14 @@ LONGEST = 100_000
 
 @dataclass(frozen=True)
 class Measure:
-    """One point of a curve: a run of a workload, whose detail ``cycles`` is its value."""
+    """One point of a curve: a run of a workload, of whose outcome's details one is its value."""
 
     curve: str
     point: str
     workload: str
     params: tuple[tuple[str, int | str], ...]
     steps: int  # those of the whole launch, for its budget
+    detail: str = "cycles"
 
 
 def _measure(curve: str, point: object, budget: int, **params: int | str) -> Measure:
@@ -72,7 +73,7 @@ _OTHERS = (
     _measure("atomics", "dependent", 65, kind="dependent", steps=64),
     _measure("atomics", "contended", 16, kind="contended", steps=16),
     *(
-        _measure("fence", f"{kind}, {stores} {lines}", 33, kind=kind, stores=stores, lines=lines, steps=32)
+        _measure("fence", f"{kind}-{stores}-{lines}", 33, kind=kind, stores=stores, lines=lines, steps=32)
         for kind, stores, lines in (
             ("nothing", 1, "warm"),
             ("fence", 0, "warm"),
@@ -133,7 +134,7 @@ class Point:
         try:
             with GPU(self.machine, self.protocol, seed=self.seed, budget=budget) as gpu:
                 outcome = instance.run(gpu)
-            cycles = outcome.details["cycles"]
+            cycles = outcome.details[self.measure.detail]
             if not outcome.correct:
                 verdict, where = "failed", outcome.where
         except BudgetError:
@@ -146,7 +147,7 @@ class Point:
         choice = resolve(self.protocol)
         return {
             "key": self.key,
-            "workload": self.measure.workload,
+            "workload": f"{self.measure.workload} {self.measure.point}",
             "protocol": self.protocol,
             "protocol_id": choice.protocol.id,
             "machine": self.machine.name,
@@ -161,8 +162,6 @@ class Point:
             "correct": verdict != "failed",
             "version": VERSION,
             "code": _code(),
-            "curve": self.measure.curve,
-            "point": self.measure.point,
             "measured": cycles,
         }
 
