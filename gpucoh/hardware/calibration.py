@@ -20,7 +20,9 @@ PROTOCOL = "gpu-hrf"
 #: Largest relative difference of a latency and of a bandwidth in a calibrated preset.
 LATENCY, BANDWIDTH = 0.05, 0.15
 
-_LEVELS = {"l1": ("l1", 4, 40), "l2": ("l2", 512, 1), "memory": ("memory", 128, 1)}
+# KiB that a core reads: an L1 of each GPU holds the first; the L2 holds the second of all cores, if it can be so large.
+_KIB = {"l1": 16, "l2": 256, "memory": 128}
+_L2_PART = 0.9
 _BUDGET = 10**8
 
 
@@ -61,13 +63,20 @@ class Row:
         }
 
 
+def _kib(gpu: Gpu, level: str) -> int:
+    built, kib = machine(gpu.id), _KIB[level]
+    while level == "l2" and kib * built.cores > _L2_PART * built.derived["l2_total_kib"]:
+        kib //= 2
+    return kib
+
+
 def _bandwidths(gpu: Gpu) -> list[Measure]:
     return [
         Measure(
             "bandwidth",
             level,
             "mb-bandwidth",
-            tuple(zip(("level", "kib", "rounds"), _LEVELS[level], strict=True)),
+            (("level", level), ("kib", _kib(gpu, level))),
             1,
             "bytes_per_cycle",
         )

@@ -44,7 +44,7 @@ def hidden(preset: Machine, rng: np.random.Generator) -> Machine:
         cores=drawn(preset.cores),
         core_mhz=clock,
         l2_mhz=clock,
-        noc_mhz=clock,
+        noc_mhz=2 * clock,
         l1_latency=drawn(preset.l1_latency),
         l2_round_trip=l2,
         dram_round_trip=max(l2 + 1, drawn(preset.dram_round_trip)),

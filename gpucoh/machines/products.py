@@ -49,19 +49,21 @@ _AMD: Preset = {
     "line_bytes": (128, "white paper of CDNA 3; of CDNA 2 for the L2"),
     "scheduler": ("greedy_then_oldest", "inferred: as gcn3"),
 }
+_WIDE: Preset = {"l2_ports": (2, "white paper of CDNA 2: 128 bytes a clock and channel")}
 
 
 def _clocks(core_mhz: int, where: str) -> Preset:
-    names = ("l2_mhz", "noc_mhz")
     return {
         "core_mhz": (core_mhz, where),
-        **dict.fromkeys(names, (core_mhz, "inferred: the cores' clock, in whose cycles latencies are given")),
-    }  # fmt: skip
+        "l2_mhz": (core_mhz, "inferred: the cores' clock, in whose cycles latencies are given"),
+        "noc_mhz": (2 * core_mhz, "inferred: two flits of a sector in a cycle of the cores"),
+    }
 
 
-def _l1(kib: int, ways: int, latency: int, where: str) -> Preset:
+def _l1(kib: int, ways: int, latency: int, width: int, where: str) -> Preset:
     return {
         "l1_kib": (kib, where),
+        "l1_bytes_per_cycle": (width, "published.toml, bandwidth, l1: 128 or 64 a cycle"),
         "l1_ways": (ways, "inferred: at most 256 sets"),
         "l1_latency": (latency, _CHASE + ", l1"),
         "l1_mshrs": (512, "inferred: large enough that warps limit first"),
@@ -75,7 +77,7 @@ def _l2(partitions: int, kib: int, ways: int, latency: int, where: str, how: str
         "l2_ways": (ways, "inferred"),
         "l2_round_trip": (latency, f"{_CHASE}, {how}"),
         "l2_mshrs": (512, "inferred: large enough that warps limit first"),
-        "l2_ports": (2, "inferred"),
+        "l2_ports": (1, "inferred: a partition gives 64 bytes a clock, white paper of the A100"),
     }
 
 
@@ -97,8 +99,8 @@ def products(fermi: Preset) -> dict[str, Preset]:
     }
     common |= {
         "interleave_bytes": (256, "inferred: as fermi"),
-        "noc_latency": (24, "inferred: part of the L2's latency in each direction"),
-        "flit_bytes": (64, "inferred: 64 bytes a clock and core"),
+        "noc_latency": (48, "inferred: 24 core cycles, part of the L2's latency in each direction"),
+        "flit_bytes": (32, "inferred: a sector of 32 bytes"),
         "vc_flits": (64, "inferred: covers the latency at full bandwidth"),
         "load_store_queue": (16, "inferred"),
         **dict.fromkeys(
@@ -117,7 +119,7 @@ def products(fermi: Preset) -> dict[str, Preset]:
         nvidia
         | {"cores": (132, _SHEET)}
         | _clocks(1980, _SHEET)
-        | _l1(256, 8, 32, "white paper of the H100: with the scratchpad")
+        | _l1(256, 8, 32, 128, "white paper of the H100: with the scratchpad")
         | _l2(64, 960, 15, 395, _SHEET + ": 60 MiB; inferred: 64 partitions", hopper)
         | _memory(622, 1960, 32, _SHEET + ": 4.0 TB/s")
         | {"scratchpad_kib": (228, "white paper of the H100")}
@@ -126,19 +128,19 @@ def products(fermi: Preset) -> dict[str, Preset]:
         "a40": nvidia
         | {"cores": (84, _SHEET), "warps_per_core": (48, "white paper of GA102")}
         | _clocks(1740, _CHASE + ": the clock in the file")
-        | _l1(128, 4, 33, "white paper of GA102: with the scratchpad")
+        | _l1(128, 4, 33, 64, "white paper of GA102: with the scratchpad")
         | _l2(32, 192, 12, 250, _SHEET + ": 6 MiB; inferred: 32 partitions")
         | _memory(547, 1360, 16, _SHEET + ": 696 GB/s"),
         "l40": nvidia
         | {"cores": (142, _SHEET), "warps_per_core": (48, "white paper of AD102")}
         | _clocks(2490, _CHASE + ": the clock in the file")
-        | _l1(128, 4, 34, "white paper of AD102: with the scratchpad")
+        | _l1(128, 4, 34, 64, "white paper of AD102: with the scratchpad")
         | _l2(64, 1536, 12, 274, _SHEET + ": 96 MiB; inferred: 64 partitions")
         | _memory(623, 1690, 8, _SHEET + ": 864 GB/s"),
         "a100": nvidia
         | {"cores": (108, _SHEET)}
         | _clocks(1410, _SHEET)
-        | _l1(192, 6, 33, "white paper of the A100: with the scratchpad")
+        | _l1(192, 6, 33, 128, "white paper of the A100: with the scratchpad")
         | _l2(64, 640, 20, 309, _SHEET + ": 40 MiB; inferred: 64 partitions", mean)
         | _memory(547, 1990, 16, _SHEET + ": 2039 GB/s"),
         "h100": h100,
@@ -146,22 +148,24 @@ def products(fermi: Preset) -> dict[str, Preset]:
         "mi210": amd
         | {"cores": (104, _SHEET)}
         | _clocks(1700, _SHEET)
-        | _l1(16, 64, 128, "white paper of CDNA 2")
+        | _l1(16, 64, 128, 64, "white paper of CDNA 2")
         | _l2(32, 256, 16, 252, "white paper of CDNA 2: 8 MiB in 32 slices")
+        | _WIDE
         | _memory(588, 1600, 32, _SHEET + ": 1638 GB/s"),
         "v100": nvidia
         | {"cores": (80, _SHEET), "scratchpad_kib": (96, _SHEET)}
         | _clocks(1380, _CHASE + ": the clock in the file")
-        | _l1(128, 4, 28, _SHEET + ": with the scratchpad")
+        | _l1(128, 4, 28, 128, _SHEET + ": with the scratchpad")
         | _l2(32, 192, 12, 212, _SHEET + ": 6 MiB; inferred: 32 partitions")
         | _memory(426, 880, 32, _SHEET + ": 900 GB/s"),
         "mi300x": amd
         | {"cores": (38, "white paper of CDNA 3: one of 8 XCDs, each with an L2 of its own")}
         | _clocks(2092, _CHASE + ": the clock in the file")
-        | _l1(32, 64, 120, "white paper of CDNA 3")
+        | _l1(32, 64, 120, 64, "white paper of CDNA 3")
         | _l2(16, 256, 16, 212, "white paper of CDNA 3: 4 MiB in 16 channels, of one XCD")
+        | _WIDE
         | _memory(
-            457, 1300, 32, _SHEET + ": an eighth of 5.3 TB/s", "memory_side: sets up to 256 MiB"
+            457, 1046, 40, _SHEET + ": an eighth of 5.3 TB/s", "memory_side: sets up to 256 MiB"
         ),
         "rx6900xt": amd
         | {
@@ -171,7 +175,7 @@ def products(fermi: Preset) -> dict[str, Preset]:
             "issue_cycles": (1, "white paper of RDNA: 32 lanes on 32"),
         }
         | _clocks(2560, _CHASE + ": the clock in the file")
-        | _l1(16, 4, 73, "white paper of RDNA: the L0; no field has the L1 that CUs share")
+        | _l1(16, 4, 73, 64, "white paper of RDNA: the L0; no field has the L1 that CUs share")
         | _l2(16, 256, 16, 221, "white paper of RDNA 2: 4 MiB in 16 slices")
         | _memory(424, 1000, 32, _SHEET + ": 512 GB/s", "memory_side: sets up to 128 MiB"),
     }

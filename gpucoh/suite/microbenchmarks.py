@@ -89,45 +89,34 @@ def read_words(
     data: lang.Buffer[lang.u32],
     out: lang.Buffer[lang.u32],
     words: lang.i32,
-    own: lang.i32,
+    span: lang.i32,
+    shift: lang.i32,
     rounds: lang.i32,
     times: lang.Buffer[lang.u32],
 ) -> None:
-    """Sum an array in accesses of 16 bytes, ``rounds`` times; block b begins at word ``own * b``."""
+    """Sum a part of an array in accesses of 16 bytes, ``rounds`` times: the block's own, or that of a block further.
+
+    A negative ``shift`` is the first part for all blocks. Two accesses are in flight, half of the part apart: a part is
+    read once if ``span`` is half of its words, and twice if it is all.
+    """
     total = lang.u32(0)
-    first = own * lang.block_id()
-    start = lang.u32(0)
-    for turn in range(rounds + 1):
+    first = 0
+    if shift >= 0:
+        first = (lang.block_id() + shift) % lang.grid_dim() * words
+    start = lang.clock()
+    for turn in range(rounds):
         if turn == 1:
             lang.barrier()
             start = lang.clock()
         i = lang.thread_id() * 4
-        while i < words:
+        while i < span:
             a, b, c, d = lang.load4(data, first + i)
-            total += a + b + c + d
+            j = i + words // 2
+            if j >= words:
+                j -= words
+            e, f, g, h = lang.load4(data, first + j)
+            total += a + b + c + d + e + f + g + h
             i += lang.block_dim() * 4
-    lang.barrier()
-    if lang.thread_id() == 0:
-        times[lang.block_id()] = lang.clock() - start
-    out[lang.global_id()] = total
-
-
-@lang.kernel
-def read_once(
-    data: lang.Buffer[lang.u32],
-    out: lang.Buffer[lang.u32],
-    words: lang.i32,
-    times: lang.Buffer[lang.u32],
-) -> None:
-    """Sum a block's own part of an array, ``words`` each, once."""
-    total = lang.u32(0)
-    first = words * lang.block_id()
-    start = lang.clock()
-    i = lang.thread_id() * 4
-    while i < words:
-        a, b, c, d = lang.load4(data, first + i)
-        total += a + b + c + d
-        i += lang.block_dim() * 4
     lang.barrier()
     if lang.thread_id() == 0:
         times[lang.block_id()] = lang.clock() - start
@@ -139,42 +128,43 @@ def bandwidth_run(
     gpu: GpuLike,
     rng: Generator,
     level: str = choice(
-        "what is read: one array again by each core (l1), by all cores (l2), or a core's own once (memory)",
+        "what is read: one part again and again (l1), another core's part (l2), or a core's own at first (memory)",
         ("l1", "l2", "memory"),
         "l1",
     ),
-    kib: int = whole("KiB that a block reads in a round", 1, 1 << 16, 2, 8, 16),
-    rounds: int = whole("rounds after the first, which is not measured", 1, 1000, 2, 20, 40),
-    block: int = whole("threads a block, one block a core", 32, 1024, 64, 1024, 1024),
+    kib: int = whole("KiB that a block reads in a round", 1, 1 << 16, 2, 16, 16),
+    rounds: int = whole("rounds of l1; the first is not measured", 2, 1000, 3, 21, 41),
+    block: int = whole("threads a block", 32, 1024, 64, 1024, 1024),
     cores: int = whole("blocks; 0: one for each core", 0, 256, 2, 0, 0),
 ) -> Outcome:
     """read bandwidth of a level, 16 bytes a thread
 
-    Random words. One launch, a block on each core.
+    Random words. A block on each core. One launch; for the L2 another one before it, in which each core reads what
+    another core reads then.
     """
     blocks = cores or gpu.machine.cores
     words = kib * 256
-    own = words if level == "memory" else 0
-    values = rng.integers(0, 1 << 16, words * (blocks if own else 1), dtype=np.uint32)
+    turns = rounds if level == "l1" else 1
+    span = words if level == "l1" else words // 2
+    values = rng.integers(0, 1 << 16, words * (1 if level == "l1" else blocks), dtype=np.uint32)
     data, times = gpu.array(values), gpu.zeros(blocks, np.uint32)
     out = gpu.zeros(blocks * block, np.uint32)
-    if own:
-        gpu.launch(read_once, grid=blocks, block=block, args=(data, out, words, times))
-    else:
-        arguments = (data, out, words, 0, rounds, times)
-        gpu.launch(read_words, grid=blocks, block=block, args=arguments)
-    rows = values.reshape(-1, words // 4, 4).sum(axis=2, dtype=np.uint32)
-    sums = np.zeros((rows.shape[0], block), np.uint32)
-    for begin in range(0, words // 4, block):
-        part = rows[:, begin : begin + block]
+    shifts = {"l1": (-1,), "l2": (0, 1), "memory": (0,)}[level]
+    for shift in shifts:
+        arguments = (data, out, words, span, shift, turns, times)
+        gpu.launch(read_words, grid=blocks, block=block, args=arguments, placement="static")
+    fours = values.reshape(-1, words // 4, 4).sum(axis=2, dtype=np.uint32)
+    pairs = (fours + np.roll(fours, -(words // 8), axis=1))[:, : span // 4]
+    sums = np.zeros((fours.shape[0], block), np.uint32)
+    for begin in range(0, span // 4, block):
+        part = pairs[:, begin : begin + block]
         sums[:, : part.shape[1]] += part
-    wanted = sums * np.uint32(1 if own else rounds + 1)
-    wanted = np.broadcast_to(wanted, (blocks, block)).reshape(-1)
+    read = (np.arange(blocks) + shifts[-1]) % blocks if level != "l1" else np.zeros(blocks, int)
+    wanted = sums[read].reshape(-1) * np.uint32(turns)
     cycles = max(1, int(times.numpy().max()))
-    moved = words * 4 * (1 if own else rounds)
-    return compare(
-        "out", out.numpy(), wanted, details={"cycles": cycles, "bytes_per_cycle": moved / cycles}
-    )
+    moved = span * 8 * max(1, turns - 1)
+    details = {"cycles": cycles, "bytes_per_cycle": moved / cycles}
+    return compare("out", out.numpy(), wanted, details=details)
 
 
 # ---- atomics
