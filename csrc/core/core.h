@@ -34,7 +34,7 @@
     X(load_store_queue, "a free place in the load-store queue, or a free request")               \
     X(barrier, "other warps of the block")                                                       \
     X(sleep, "the end of sleep()")                                                               \
-    X(unit, "a busy division or special-function unit")                                          \
+    X(unit, "a busy division, special-function or f64 unit")                                          \
     X(drain, "the warp's last accesses before its end")                                          \
     X(launch, "the launch latency, or no block to run")
 

@@ -1,4 +1,5 @@
 /* test_scheduler.c: issue cycles of warps; barriers; placement of blocks; counting of cycles. */
+#include "core/execute/extended.h"
 #include "core/state.h"
 #include "core_world.h"
 
@@ -66,6 +67,36 @@ a_busy_unit_holds_up_the_next_that_needs_it(void)
                                       OP(DIV, .destination = V | 4, .a = V | 1, .b = V | 3)),
                     world.machine.division_cycles);
     CHECK_EQUAL_U64(world.cores.statistics[0].stall_unit, world.machine.division_cycles - 1);
+}
+
+/* v[d]:v[d + 1] = v[a]:v[a + 1] * the constants 1 and 2. */
+static gpc_instruction_t
+product(uint16_t d, uint16_t a)
+{
+    gpc_instruction_t in = OP(EXTENDED, .destination = d, .a = a, .b = C1);
+    while (strcmp(gpc_extended[in.immediate].name, "MUL_F64") != 0) {
+        in.immediate++;
+    }
+    in.width = 2;
+    return in;
+}
+
+static void
+a_product_of_f64_holds_its_unit_and_comes_when_the_last_lanes_do(void)
+{
+    for (uint32_t cycles = 0; cycles < 17; cycles += 8) {
+        world_reset();
+        world.machine.f64_cycles = cycles;
+        CHECK_EQUAL_U64(cycles_until_used(product(V | 4, V | 0), product(V | 6, V | 4)),
+                        world.machine.alu_latency + (cycles ? cycles - 1 : 0));
+        world_reset();
+        world.machine.f64_cycles = cycles;
+        CHECK_EQUAL_U64(cycles_until_used(product(V | 4, V | 0), product(V | 6, V | 0)), cycles ? cycles : 1);
+        world_reset();
+        world.machine.f64_cycles = cycles;
+        CHECK_EQUAL_U64(cycles_until_used(product(V | 4, V | 0), OP(ADD, .destination = V | 6, .a = V | 1, .b = C1)),
+                        1);
+    }
 }
 
 static void
@@ -464,6 +495,7 @@ main(void)
     RUN(a_second_write_waits_for_the_first);
     RUN(divisions_and_special_functions_have_their_own_latency);
     RUN(a_busy_unit_holds_up_the_next_that_needs_it);
+    RUN(a_product_of_f64_holds_its_unit_and_comes_when_the_last_lanes_do);
     RUN(a_load_is_used_exactly_when_its_answer_counts);
     RUN(scratchpad_latency_and_bank_conflicts);
     RUN(scratchpad_accesses_wait_under_sc_if_the_machine_says_so);

@@ -30,7 +30,7 @@ class Row:
     d, a, b, c : int
         Words of the result and of each operand: 1, 2, or 0 if the row has no such operand.
     unit : str
-        What it occupies: NONE, SPECIAL or DIVISION.
+        What it occupies: NONE, SPECIAL, DIVISION or F64.
     takes_flags : bool
         Whether its instructions may round otherwise, flush subnormals or saturate.
     """

@@ -121,6 +121,7 @@ class Machine(BaseModel):
     sfu_cycles: Count = field("sfu_cycles")
     division_latency: Count = field("division_latency")
     division_cycles: Count = field("division_cycles")
+    f64_cycles: Count = field("f64_cycles", default=0)
     launch_latency: Count = field("launch_latency")
     start_skew: Count = field("start_skew", default=0)
     placement: Placement = choice(

@@ -140,8 +140,42 @@ def test_loads_of_the_l1_pass_at_its_rate(width: int, line_bytes: int, wide: boo
     assert 0.85 * width <= l1_bytes_a_cycle(width, wide, line_bytes) <= width
 
 
+@gpucoh.kernel
+def products(rounds: gpucoh.i32, seed: gpucoh.f64, found: gpucoh.Buffer[gpucoh.f64]):
+    a = seed
+    for _ in range(rounds):
+        a = a * 1.5 * 0.5 * 1.5 * 0.5 * 1.5 * 0.5 * 1.5 * 0.5
+    found[gpucoh.global_id()] = a
+
+
+def cycles_of_products(f64_cycles: int, warps: int, rounds: int) -> int:
+    """Core cycles of a block whose warps multiply eight times per round."""
+    machine = gpucoh.machine("fermi").replace(f64_cycles=f64_cycles, issue_width=4, alu_latency=4)
+    gpu = gpucoh.GPU(machine=machine, protocol="no-l1")
+    found = gpu.zeros(32 * warps, np.float64)
+    gpu.launch(products, grid=1, block=32 * warps, args=(rounds, 1.0, found))
+    assert found.numpy() == pytest.approx(0.75 ** (4 * rounds))
+    return gpu.stats().cycles
+
+
+@pytest.mark.parametrize("f64_cycles", [2, 16])
+def test_warps_share_the_unit_of_f64(f64_cycles: int) -> None:
+    more = cycles_of_products(f64_cycles, 16, 24) - cycles_of_products(f64_cycles, 16, 8)
+    assert more == pytest.approx(16 * 8 * 16 * f64_cycles, rel=0.02)  # warps, products, rounds
+
+
+def test_a_chain_of_products_takes_its_latency() -> None:
+    taken = [
+        cycles_of_products(f64_cycles, 1, 24) - cycles_of_products(f64_cycles, 1, 8)
+        for f64_cycles in (1, 16)
+    ]
+    # rounds, products; the end of a round hides some cycles
+    assert taken[1] - taken[0] == pytest.approx(16 * 8 * 15, rel=0.06)
+    assert cycles_of_products(0, 1, 8) == cycles_of_products(1, 1, 8)
+
+
 #: Every field of calibrated machines, at a value that changes runs.
-FIELDS = {"fence_trip": 1, "l1_bytes_per_cycle": 48}
+FIELDS = {"fence_trip": 1, "l1_bytes_per_cycle": 48, "f64_cycles": 3}
 
 
 @pytest.mark.parametrize(

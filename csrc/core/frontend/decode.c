@@ -66,6 +66,11 @@ decode_timing(gpc_decoded_t *d, const gpc_machine_t *machine)
             d->latency = machine->division_latency;
             d->unit_holds = machine->division_cycles;
             break;
+        case GPC_UNIT_F64: /* the last lanes begin when the first have occupied it */
+            d->latency = machine->alu_latency + (machine->f64_cycles != 0 ? machine->f64_cycles - 1 : 0);
+            d->unit_holds = machine->f64_cycles;
+            d->unit = machine->f64_cycles != 0 ? GPC_UNIT_F64 : GPC_UNIT_NONE;
+            break;
         case GPC_UNIT_SCRATCHPAD:
             d->latency = machine->scratchpad_latency;
             d->unit_holds = 1;

@@ -232,7 +232,7 @@ SIGNATURES = sorted(
 
 
 def test_the_core_has_the_rows_of_the_table():
-    units = {"NONE": 0, "SPECIAL": 1, "DIVISION": 2}
+    units = {"NONE": 0, "SPECIAL": 1, "DIVISION": 2, "F64": 4}
     assert _core.isa()["extended"] == {
         name: (r.number, r.d, r.a, r.b, r.c, units[r.unit], r.takes_flags)
         for name, r in isa.EXTENDED.items()
