@@ -227,6 +227,9 @@ make_services(gpc_gpu_t *gpu)
         service->inputs = service->has_core               ? 0
                           : kind->position == GPC_AT_BANK ? service->ports[GPC_INTERCONNECT]
                                                           : service->ports[GPC_STAR];
+        service->counts_atomics =
+            kind->position == GPC_AT_BANK && (gpu->machine.atomic_lanes || gpu->machine.atomic_cycles);
+        service->looks_at_inputs = service->counts_atomics || gpu->machine.fence_trip;
         service->fetches = kind->level == gpu->nodes.top;
         service->own_channel = kind->position == GPC_AT_BANK && gpu->machine.dram_channels == 0;
         service->needs_room = service->fetches ? (uint8_t) ~requests : UINT8_MAX;
@@ -261,6 +264,7 @@ gpc_gpu_clear_queues(gpc_gpu_t *gpu)
         queues->inputs = queues->full = 0;
         queues->wake = queues->outbox_wake = queues->taken = queues->acted = GPC_NEVER;
         queues->offer_held = false;
+        queues->slots = 0;
     }
     for (size_t i = 0; i < (size_t) gpc_gpu_nodes(gpu) * gpu->num_networks * gpu->lanes; i++) {
         gpc_list_clear(&gpu->waiting[i]);

@@ -27,7 +27,7 @@
 typedef struct {     /* the members that every event reads come first */
     gpc_tick_t wake; /* tick of its scheduled event; GPC_NEVER: none */
     gpc_tick_t outbox_wake;
-    gpc_tick_t taken; /* tick of its last input (a bank takes no more at this tick); GPC_NEVER: none yet */
+    gpc_tick_t taken; /* tick of its last input, or later: a bank takes no more up to it; GPC_NEVER: none yet */
     gpc_tick_t acted; /* tick of the last steps of its ready entries (once per cycle); GPC_NEVER: none yet */
     gpc_list_t inbox; /* fills and timers */
     uint8_t kind;     /* index of the node kind */
@@ -35,6 +35,8 @@ typedef struct {     /* the members that every event reads come first */
     uint8_t full;     /* bit: a network whose outbox is full */
     bool offer_held;  /* the L1 has not taken the core's oldest request, or the core must not offer it yet */
     bool ended;       /* the controller has received KERNEL_END */
+    uint32_t slots;   /* inputs that the atomics taken at this tick are worth beside themselves */
+    uint64_t atomics; /* atomic operations performed, with atomic_lanes or atomic_cycles */
     uint16_t trips;   /* of a core: sent for releases (trips.c), modulo 65536 */
     /* Input register of each network: a message taken from its buffer and not yet handled by a step. */
     gpc_index_t input[GPC_MAX_NETWORKS];
@@ -57,6 +59,8 @@ typedef struct {
     uint8_t needs_room;           /* bit n: a request is taken only if the outbox of network n has room */
     bool has_core;                /* takes the requests of a core */
     bool fetches;                 /* accesses memory: a request is taken only if the memory queue has room */
+    bool looks_at_inputs;         /* with fence_trip, or counts_atomics */
+    bool counts_atomics;          /* a bank, with atomic_lanes or atomic_cycles */
     bool own_channel;             /* each controller has a memory channel of its own */
 } gpc_service_t;
 

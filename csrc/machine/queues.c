@@ -26,8 +26,8 @@ gpc_gpu_schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from)
     const gpc_service_t *service = gpc_gpu_service(gpu, node);
     gpc_tick_t tick = gpc_clock_edge(service->clock, from);
 
-    if (tick == queues->taken && service->inputs) {
-        tick += service->clock.period;
+    if (tick < queues->taken + 1 && service->inputs) { /* GPC_NEVER + 1 is 0 */
+        tick = queues->taken + service->clock.period;
     }
     if (queues->wake <= tick) {
         return GPC_OK;
@@ -371,6 +371,44 @@ fill_register(const place_t *at, uint32_t network)
     return gpc_network_take(links, at->node, network, &at->queues->input[network]);
 }
 
+/* The operations of an atomic request: of atomic_lanes lanes each. */
+static uint32_t
+atomic_operations(const place_t *at, uint32_t network, const gpc_msg_t *msg)
+{
+    if (!at->service->counts_atomics || msg->lanes == GPC_NONE || !(at->unit->request_networks >> network & 1)) {
+        return 0;
+    }
+    const gpc_lane_list_t *list = gpc_lane_list_at(&at->gpu->lane_lists, msg->lanes);
+    uint32_t lanes = list->count / (list->width == 2 ? 2u : 1u), merged = at->gpu->machine.atomic_lanes;
+    return list->operation == GPC_ATOMIC_MERGE ? 0 : merged ? (lanes + merged - 1) / merged : 1;
+}
+
+/* Takes an input on a machine with trips or operations. Out of line: most have none. */
+__attribute__((noinline)) static int
+look_and_take(const place_t *at, uint32_t network, gpc_index_t message)
+{
+    const gpc_msg_t *msg = gpc_msg_at(&at->gpu->messages, message);
+    if (msg->type == GPC_MSG_TRIP) {
+        return gpc_gpu_trip_arrived(at->gpu, at->node, message);
+    }
+    uint32_t cycles = at->gpu->machine.atomic_cycles, operations = atomic_operations(at, network, msg);
+    int status = gpc_controller_take(at->unit, message);
+    if (status == GPC_OK) {
+        at->queues->atomics += operations;
+        at->queues->slots += operations && cycles ? operations * cycles - 1 : 0;
+    }
+    return status;
+}
+
+/* The atomics of this tick occupy the bank as long as the inputs do that they are worth. */
+__attribute__((noinline)) static void
+occupy(const place_t *at, uint32_t inputs)
+{
+    uint32_t ports = at->service->inputs;
+    at->queues->taken += ((inputs + at->queues->slots + ports - 1) / ports - 1) * at->service->clock.period;
+    at->queues->slots = 0;
+}
+
 static inline int
 serve_network(const place_t *at, uint32_t network, bool *served)
 {
@@ -381,9 +419,7 @@ serve_network(const place_t *at, uint32_t network, bool *served)
     if (*input == GPC_NONE || ((at->unit->request_networks >> network & 1) && !may_take_from(at, network))) {
         return GPC_OK;
     }
-    status = gpc_msg_at(&at->gpu->messages, *input)->type == GPC_MSG_TRIP
-                 ? gpc_gpu_trip_arrived(at->gpu, at->node, *input)
-                 : gpc_controller_take(at->unit, *input);
+    status = at->service->looks_at_inputs ? look_and_take(at, network, *input) : gpc_controller_take(at->unit, *input);
     if (status == GPC_OK) {
         *input = GPC_NONE;
         *served = true;
@@ -495,6 +531,9 @@ serve(gpc_gpu_t *gpu, gpc_node_t node)
     }
     GPC_TRY(status);
     at.queues->taken = served ? tick_now(gpu) : at.queues->taken;
+    if (at.service->looks_at_inputs && at.queues->slots) {
+        occupy(&at, inputs);
+    }
     if (*at.unit->ready) {
         status = serve_entries(&at, &served);
         GPC_TRY(status);
@@ -517,7 +556,8 @@ may_serve_at_once(const gpc_gpu_t *gpu, gpc_node_t node)
     const gpc_node_queues_t *queues = &gpu->queues[node];
     gpc_tick_t now = tick_now(gpu);
     const gpc_service_t *service = gpc_gpu_service(gpu, node);
-    return queues->wake > now && (!service->inputs || queues->taken != now) && gpc_clock_past(service->clock, now) == 0;
+    return queues->wake > now && (!service->inputs || now >= queues->taken + 1) &&
+           gpc_clock_past(service->clock, now) == 0;
 }
 
 /* An L1 takes an arriving message immediately; others act after all arrivals of this tick, because fills go first. */

@@ -38,6 +38,13 @@ add_sum(const gpc_gpu_t *gpu, gpc_text_t *out, const char *group, uint32_t first
 #define X(name, text) gpc_text_add_count(out, #name, sum.name);
     GPC_CONTROLLER_STATISTICS(X)
 #undef X
+    if (gpc_gpu_service(gpu, (gpc_node_t) first)->counts_atomics) {
+        uint64_t operations = 0;
+        for (uint32_t node = first; node < first + count; node++) {
+            operations += gpu->queues[node].atomics;
+        }
+        gpc_text_add_count(out, "atomic_operations", operations);
+    }
     gpc_text_add(out, "}");
 }
 
@@ -324,6 +331,7 @@ gpc_gpu_reset_statistics(gpc_gpu_t *gpu)
     }
     for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
         gpc_controller_t *unit = &gpu->controllers[node];
+        gpu->queues[node].atomics = 0;
         *unit->statistics = (gpc_controller_statistics_t){0};
         memset(unit->own_counters, 0, gpc_num_counts(unit->type->counters) * sizeof(*unit->own_counters));
         memset(unit->own_histograms, 0, gpc_num_counts(unit->type->histograms) * sizeof(*unit->own_histograms));

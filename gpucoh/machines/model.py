@@ -147,6 +147,8 @@ class Machine(BaseModel):
     l2_ports: Count = field("l2_ports", default=1)
     l2_mhz: Mhz = field("l2_mhz")
     l2_round_trip: Count = field("l2_round_trip")
+    atomic_lanes: Count = field("atomic_lanes", default=0)
+    atomic_cycles: Count = field("atomic_cycles", default=0)
     memory_units: Count = field("memory_units", default=1)
     memory_mhz: Mhz = field("memory_mhz", default=0)
     l3_kib: Kib = field("l3_kib", default=0)

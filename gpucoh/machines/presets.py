@@ -71,6 +71,8 @@ _ORDER: Preset = dict.fromkeys(
 # What a calibrated machine has and no paper states: 0 leaves the model as the papers have it.
 _CALIBRATED: Preset = {
     "fence_trip": (0, "inferred: in the papers a release ends with what it waits for"),
+    "atomic_lanes": (0, "inferred: in the papers the L2 performs a request as a whole"),
+    "atomic_cycles": (0, "inferred: TC section 3.1, one L2 cycle per read-modify-write"),
     "f64_cycles": (0, "inferred: no workload of the papers uses f64"),
     "l1_bytes_per_cycle": (0, "inferred: one request a cycle, as TC section 3.1"),
 }

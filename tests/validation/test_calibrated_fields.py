@@ -1,4 +1,4 @@
-"""What the fields of calibrated machines say, measured by kernels: a fence's trip, the L1's bandwidth."""
+"""What the fields of calibrated machines say, measured by kernels: a fence's trip; rates of the L1, f64 and atomics."""
 
 from __future__ import annotations
 
@@ -174,8 +174,48 @@ def test_a_chain_of_products_takes_its_latency() -> None:
     assert cycles_of_products(0, 1, 8) == cycles_of_products(1, 1, 8)
 
 
+@gpucoh.kernel
+def count_up(counter: gpucoh.Buffer[gpucoh.u32], rounds: gpucoh.i32):
+    for _ in range(rounds):
+        gpucoh.atomic_add(counter, 0, gpucoh.u32(1))
+
+
+def counted(lanes: int, cycles: int, grid: int, rounds: int) -> tuple[float, int]:
+    """L2 cycles of a request of 32 lanes on one word, and the number of operations."""
+    machine = gpucoh.machine("fermi").replace(
+        flit_bytes=256, atomic_lanes=lanes, atomic_cycles=cycles
+    )
+    gpu = gpucoh.GPU(machine=machine, protocol="gpu-hrf")
+    counter = gpu.zeros(1, np.uint32)
+    gpu.launch(count_up, grid=grid, block=128, args=(counter, rounds))
+    assert counter[0] == grid * 128 * rounds
+    l2_cycles = gpu.stats().cycles * machine.l2_mhz / machine.core_mhz
+    operations = gpu.stats().to_dict()["l2"]["atomic_operations"]
+    return l2_cycles / (grid * 4 * rounds), operations
+
+
+def test_lanes_are_merged_as_on_a_qv100() -> None:
+    assert counted(lanes=16, cycles=1, grid=128, rounds=10)[1] == 163_840 // 16 == 10_240
+
+
+@pytest.mark.parametrize(
+    ("lanes", "cycles", "expected"), [(16, 1, 2), (16, 4, 8), (8, 2, 8), (0, 3, 3)]
+)
+def test_operations_on_one_word_follow_at_the_rate_of_a_slice(
+    lanes: int, cycles: int, expected: int
+) -> None:
+    measured, _ = counted(lanes, cycles, grid=64, rounds=10)
+    assert expected <= measured <= expected * 1.1
+
+
 #: Every field of calibrated machines, at a value that changes runs.
-FIELDS = {"fence_trip": 1, "l1_bytes_per_cycle": 48, "f64_cycles": 3}
+FIELDS = {
+    "fence_trip": 1,
+    "l1_bytes_per_cycle": 48,
+    "f64_cycles": 3,
+    "atomic_lanes": 16,
+    "atomic_cycles": 3,
+}
 
 
 @pytest.mark.parametrize(

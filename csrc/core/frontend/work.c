@@ -51,9 +51,10 @@ due_at(const gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, const char
         *what = due->done_at < at ? "an access that is complete" : *what;
         at = due->done_at < at ? due->done_at : at;
     }
-    if (core->queue.count != 0 && !core->held) {
+    gpc_cycle_t offers = core->port_next > now ? core->port_next : now;
+    if (core->queue.count != 0 && !core->held && offers < at) {
         *what = "requests to offer to its L1";
-        at = now;
+        at = offers;
     }
     if (core->ready != 0 && at != now) {
         *what = "warps that are ready";
