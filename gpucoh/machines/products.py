@@ -31,6 +31,12 @@ _NVIDIA: Preset = {
     "sfu_latency": (18, "inferred: the ALU's latency plus a few cycles"),
     "sfu_cycles": (2, "inferred: 16 special-function units for 32 lanes and scheduler"),
     "line_bytes": (128, "white paper of the A100"),
+    "f64_cycles": (
+        1,
+        "CUDA programming guide, throughput: at least 32 an SM and cycle; white paper",
+    ),
+    "atomic_lanes": (16, "inferred: as a QV100, accel-sim/gpgpu-sim_distribution pull request 33"),
+    "atomic_cycles": (1, "inferred: an operation a slice and cycle"),
     "scheduler": ("loose_round_robin", "inferred: as fermi"),
 }
 
@@ -47,7 +53,14 @@ _AMD: Preset = {
     "sfu_latency": (16, "inferred: as gcn3"),
     "sfu_cycles": (16, "inferred: as gcn3"),
     "line_bytes": (128, "white paper of CDNA 3; of CDNA 2 for the L2"),
+    "f64_cycles": (1, "white paper of CDNA 2: 64 a CU and cycle"),
     "scheduler": ("greedy_then_oldest", "inferred: as gcn3"),
+}
+_SLOW_F64: Preset = {
+    "f64_cycles": (
+        16,
+        "CUDA programming guide, throughput: 2 an SM and cycle; white paper of GA102",
+    )
 }
 _WIDE: Preset = {"l2_ports": (2, "white paper of CDNA 2: 128 bytes a clock and channel")}
 
@@ -127,12 +140,14 @@ def products(fermi: Preset) -> dict[str, Preset]:
     return {
         "a40": nvidia
         | {"cores": (84, _SHEET), "warps_per_core": (48, "white paper of GA102")}
+        | _SLOW_F64
         | _clocks(1740, _CHASE + ": the clock in the file")
         | _l1(128, 4, 33, 64, "white paper of GA102: with the scratchpad")
         | _l2(32, 192, 12, 250, _SHEET + ": 6 MiB; inferred: 32 partitions")
         | _memory(547, 1360, 16, _SHEET + ": 696 GB/s"),
         "l40": nvidia
         | {"cores": (142, _SHEET), "warps_per_core": (48, "white paper of AD102")}
+        | _SLOW_F64
         | _clocks(2490, _CHASE + ": the clock in the file")
         | _l1(128, 4, 34, 64, "white paper of AD102: with the scratchpad")
         | _l2(64, 1536, 12, 274, _SHEET + ": 96 MiB; inferred: 64 partitions")
@@ -173,6 +188,7 @@ def products(fermi: Preset) -> dict[str, Preset]:
             "lanes_per_warp": (32, "white paper of RDNA"),
             "issue_width": (2, "white paper of RDNA: 2 SIMDs a CU"),
             "issue_cycles": (1, "white paper of RDNA: 32 lanes on 32"),
+            "f64_cycles": (8, "inferred: a sixteenth of the rate of f32, 4 a CU and cycle"),
         }
         | _clocks(2560, _CHASE + ": the clock in the file")
         | _l1(16, 4, 73, 64, "white paper of RDNA: the L0; no field has the L1 that CUs share")
