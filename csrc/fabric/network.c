@@ -21,6 +21,22 @@
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
+/* The next number from 0 to the jitter (SplitMix64). */
+static gpc_tick_t
+draw(gpc_network_t *self)
+{
+    uint64_t x = self->parts->state->drawn += UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    return (x ^ x >> 31) % (self->config.jitter + UINT64_C(1));
+}
+
+void
+gpc_network_seed(gpc_network_t *self, uint64_t seed)
+{
+    self->parts->state->drawn = seed * UINT64_C(0xD1342543DE82EF95);
+}
+
 /* A message's head enters a queue of the input at tick. */
 static int
 enter(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t queue, gpc_index_t message, gpc_tick_t tick)
@@ -29,6 +45,9 @@ enter(gpc_network_t *self, uint32_t input, uint32_t output, uint32_t queue, gpc_
     gpc_list_t *list = &self->parts->queues[queue].list;
 
     msg->ready = tick + (self->config.latency - 1) * self->config.clock.period;
+    if (self->config.jitter) {
+        msg->ready += draw(self) * self->config.clock.period;
+    }
     gpc_list_push(list, self->messages, message);
     return list->count == 1 ? gpc_network_request(self, input, output, msg) : GPC_OK;
 }

@@ -17,6 +17,7 @@
  *
  * Arbitration: an output serves virtual networks round robin, then idle inputs round robin; the selected input waits
  * for credits. An input port that becomes free serves the free outputs round robin.
+ * With jitter a message is ready up to so many cycles later; those behind it in its queue still follow it.
  * Order: FIFO per (source, destination, virtual network), because these messages take one path of FIFO queues: at a
  * node with several ports, the number of the other end selects the port.
  *
@@ -54,6 +55,7 @@ typedef struct {
     uint32_t networks; /* virtual networks */
     uint32_t vc_flits;
     uint32_t latency;  /* network cycles per hop */
+    uint32_t jitter;   /* largest additional latency of a hop, drawn for each message */
     uint32_t flit_gap; /* network cycles between two flits of a link */
     gpc_clock_t clock;
     uint32_t interleave_bytes; /* for relays: the home bank of a line */
@@ -89,6 +91,9 @@ GPC_MUST_CHECK int gpc_network_init(gpc_network_t *self, const gpc_network_confi
 void gpc_network_free(gpc_network_t *self);  /* frees the wiring, which is not in the arena */
 void gpc_network_clear(gpc_network_t *self); /* empties every buffer and returns all credits (after an abort); the
                                                 caller frees the messages */
+
+/* Jitter is drawn from this seed from now on. */
+void gpc_network_seed(gpc_network_t *self, uint64_t seed);
 
 /* Network cycles from a send on a network edge to the arrival of the last flit, unloaded. */
 uint32_t gpc_network_zero_load(const gpc_network_t *self, gpc_node_t from, gpc_node_t to, uint32_t flits);

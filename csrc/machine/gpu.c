@@ -152,6 +152,7 @@ make_links(gpc_gpu_t *gpu, gpc_links_t which)
                                    .networks = gpu->num_networks,
                                    .vc_flits = m->vc_flits,
                                    .latency = star ? m->star_latency : m->noc_latency,
+                                   .jitter = star ? 0 : m->noc_jitter,
                                    .flit_gap = star ? 0 : m->noc_flit_gap,
                                    .clock = gpu->link_clocks[which],
                                    .interleave_bytes = m->interleave_bytes};
@@ -471,6 +472,9 @@ gpc_gpu_create(const gpc_setup_t *setup, gpc_gpu_t **out)
     gpu->hang.after = GPC_DEADLOCK_AFTER;
     int status = build(gpu, setup);
     gpu->cores.seed = setup->seed;
+    for (uint32_t i = 0; status == GPC_OK && i < gpu->num_links; i++) {
+        gpc_network_seed(&gpu->links[i], setup->seed);
+    }
     return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : GPC_OK;
 }
 

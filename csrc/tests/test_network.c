@@ -54,6 +54,53 @@ a_relay_takes_both_crossings_and_the_bank_never_sees_it(void)
     check_arrival(&fermi, 3, 3, 1, 2 * 4);
 }
 
+/* Each of `count` messages of one flit in its turn; the sum of the cycles that they take, which the function checks. */
+static uint64_t
+check_jitter(uint64_t seed, uint32_t jitter, uint32_t count, uint64_t *seen)
+{
+    gpc_network_config_t config = fermi;
+    uint64_t sum = 0;
+    config.jitter = jitter;
+    begin(&config);
+    gpc_network_seed(&network, seed);
+    for (uint32_t i = 0; i < count; i++) {
+        gpc_tick_t sent = gpc_wheel_now(&wheel);
+        send(3, CORES + 2, 0, 1);
+        run_dry();
+        uint64_t cycles = (arrived_at[i] - sent) / PERIOD;
+        CHECK(cycles >= 4 && cycles <= 4 + jitter);
+        *seen |= UINT64_C(1) << (cycles - 4);
+        sum += cycles;
+    }
+    return sum;
+}
+
+static void
+jitter_adds_any_latency_up_to_its_own_by_the_seed(void)
+{
+    uint64_t seen = 0;
+    CHECK_EQUAL_U64(check_jitter(1, 0, 50, &seen), 50 * 4);
+    CHECK_EQUAL_U64(seen, 1);
+    uint64_t sum = check_jitter(1, 7, 400, &seen);
+    CHECK_EQUAL_U64(seen, 0xFF);
+    CHECK(sum > 400 * 4 + 400 * 3 && sum < 400 * 4 + 400 * 4); /* mean 3.5 */
+    CHECK_EQUAL_U64(check_jitter(1, 7, 400, &seen), sum);
+    CHECK(check_jitter(2, 7, 400, &seen) != sum);
+}
+
+static void
+jitter_keeps_the_order_of_a_source_destination_and_network(void)
+{
+    gpc_network_config_t config = fermi;
+    config.jitter = 30;
+    begin(&config);
+    for (uint32_t i = 0; i < 8; i++) {
+        send(3, CORES + 2, 0, 1);
+    }
+    run_dry(); /* checks the order */
+    CHECK_EQUAL_U64(num_arrived, 8);
+}
+
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
 static void
@@ -375,6 +422,8 @@ main(void)
     RUN(latency_1_is_one_cycle_for_one_flit);
     RUN(what_is_sent_between_edges_moves_at_the_next);
     RUN(a_relay_takes_both_crossings_and_the_bank_never_sees_it);
+    RUN(jitter_adds_any_latency_up_to_its_own_by_the_seed);
+    RUN(jitter_keeps_the_order_of_a_source_destination_and_network);
     RUN(no_more_than_the_buffers_hold_moves_when_no_receiver_takes);
     RUN(injection_has_room_for_its_flits_and_says_when_it_has_more);
     RUN(a_long_message_is_not_starved_by_short_ones);

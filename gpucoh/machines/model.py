@@ -170,6 +170,7 @@ class Machine(BaseModel):
     mesh_width: Count = field("mesh_width")
     noc_mhz: Mhz = field("noc_mhz")
     noc_latency: Count = field("noc_latency")
+    noc_jitter: Count = field("noc_jitter", default=0)
     noc_flit_gap: Count = field("noc_flit_gap", default=0)
     flit_bytes: Bytes = field("flit_bytes")
     vc_flits: Count = field("vc_flits")

@@ -75,6 +75,7 @@ _CALIBRATED: Preset = {
     "atomic_cycles": (0, "inferred: TC section 3.1, one L2 cycle per read-modify-write"),
     "f64_cycles": (0, "inferred: no workload of the papers uses f64"),
     "l1_bytes_per_cycle": (0, "inferred: one request a cycle, as TC section 3.1"),
+    "noc_jitter": (0, "inferred: in the papers' simulators a latency is the same each time"),
 }
 
 FERMI: Preset = {
