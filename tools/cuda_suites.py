@@ -347,8 +347,8 @@ def outcome_of(
     arguments = program.arguments.split()
     budget = BUDGET * (10 if program.name in _LARGE else 1)
     return run_program(
-        built, program.name, arguments, capture=True, protocol=protocol, consistency=rule, machine=machine("fermi").replace(**fields),
-        seed=0, check=False, budget=budget, deadlock_after=DEADLOCK_AFTER,
+        built, program.name, arguments, capture=True, protocol=protocol, consistency=rule,
+        machine=machine("fermi").replace(**fields), seed=0, check=False, budget=budget, deadlock_after=DEADLOCK_AFTER,
     )  # fmt: skip
 
 
