@@ -30,7 +30,7 @@ typedef struct {
     uint64_t cycles[GPC_NUM_STALLS + 1];  /* charged to its line; [GPC_CYCLES_ISSUE]: it issues */
     uint64_t awaited[GPC_NUM_STALLS + 1]; /* likewise, charged to the access that is waited for */
     gpc_traffic_counts_t caused;
-    uint32_t slot; /* of an access by address: the buffer that it accessed last, or num_buffers */
+    uint32_t slot; /* no count, and last: of an access by address the buffer that it accessed last, or num_buffers */
 } gpc_profiled_place_t;
 
 /* The launches of one program with arrays of the same names. */

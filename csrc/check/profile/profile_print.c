@@ -82,7 +82,7 @@ add_places(gpc_text_t *out, const gpc_profiled_program_t *program)
     gpc_text_add(out, "[");
     for (uint32_t pc = 0; pc <= program->count; pc++) {
         const gpc_profiled_place_t *place = &program->places[pc];
-        if (is_zero((const uint64_t *) place, sizeof(*place) / sizeof(uint64_t))) {
+        if (is_zero((const uint64_t *) place, offsetof(gpc_profiled_place_t, slot) / sizeof(uint64_t))) {
             continue;
         }
         gpc_text_add_comma(out);
