@@ -21,7 +21,8 @@ from pages import ROOT
 
 from gpucoh.hardware.curves import draw_curves
 from gpucoh.hardware.judgement import CUT_OFF, compare
-from gpucoh.hardware.timing import BLOCKS, LEVELS, Judged, of_ids
+from gpucoh.hardware.timing import BLOCKS, LEVELS, Judged, of_ids, timing
+from gpucoh.machines import machine
 
 STOPPED = f"> {CUT_OFF}x"
 
@@ -69,6 +70,27 @@ def curves(found: Sequence[Judged], protocol: str) -> str:
             levels = (f"{item.chase[level]:.0f}" for level in LEVELS)
             rows.append((f"`{protocol}`", *levels, *(f"{one:,.0f}" for one in item.barrier)))
     return table(("", *LEVELS, *map(str, BLOCKS)), rows)
+
+
+#: What the machine gained for these measurements -> the same machine without it.
+GAINED = {
+    "as the presets": {},
+    "without `fence_trip`": {"fence_trip": 0},
+    "without `f64_cycles`": {"f64_cycles": 0},
+    "without both": {"fence_trip": 0, "f64_cycles": 0},
+}
+
+
+def gained(protocol: str) -> str:
+    """A protocol's error, ratio and shape without what the machine gained: measured here, in seconds."""
+    gpus = of_ids(None)
+    rows = []
+    for name, changes in GAINED.items():
+        machines = {gpu.id: machine(gpu.id).replace(**changes) for gpu in gpus}
+        found = timing([protocol], gpus, None, machines=machines)
+        mean = sum(item.fit.error for item in found if item.fit) / len(found)
+        rows.append((name, *(_cell(item) for item in found), f"{mean:.1%}"))
+    return table(("`" + protocol + "`", *(gpu.id for gpu in gpus), "mean error"), rows)
 
 
 def calibration(data: Mapping[str, Any]) -> str:
@@ -126,6 +148,7 @@ def main() -> None:
         found = [judged(item) for item in data["judged"]]
         parts["timing"] = lambda: errors(found, data["verdicts"])
         parts["curves"] = lambda: curves(found, "gpu-hrf")
+        parts["gained"] = lambda: gained("gpu-hrf")
         figure = draw_curves(found, of_ids(list(data["gpus"])))
         figure.savefig(ROOT / "docs" / "figures" / "timing.png", dpi=150)
     if given.calibration is not None:

@@ -48,5 +48,5 @@ def draw_curves(judged: Sequence[Judged], gpus: Sequence[Gpu]) -> Figure:
         figure.supylabel("core cycles a pass")
         lines = [Line2D([], [], color="k", marker="o", ms=2.5, label="GPU")]
         lines += [Line2D([], [], color=colours[name], label=name) for name in names]
-        figure.legend(handles=lines, loc="outside lower center", ncols=3, frameon=False)
+        figure.legend(handles=lines, loc="outside upper center", ncols=3, frameon=False)
     return figure
