@@ -64,8 +64,9 @@ typedef enum {
     GPC_GROUP_WARP_SYNC,
     GPC_GROUP_SPIN, /* BRANCH or JUMP at the end of a loop that polls, of independent lanes */
     GPC_GROUP_SLEEP,
-    GPC_GROUP_REPORT,  /* ASSERT PRINT */
-    GPC_GROUP_DIVISION /* integer DIV FLOORDIV MOD of a checked kernel */
+    GPC_GROUP_REPORT,       /* ASSERT PRINT */
+    GPC_GROUP_DIVISION,     /* integer division of a checked kernel, of single words */
+    GPC_GROUP_WIDE_DIVISION /* of 64 bits */
 } gpc_group_t;
 
 typedef enum { GPC_UNIT_NONE, GPC_UNIT_SPECIAL, GPC_UNIT_DIVISION, GPC_UNIT_SCRATCHPAD, GPC_UNIT_F64, GPC_NUM_UNITS } gpc_unit_t;

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpucoh
-from gpucoh import Buffer, f32, i32, u32
+from gpucoh import Buffer, f32, i32, i64, u32, u64
 from products import share
 
 BLOCK = 64
@@ -14,7 +14,7 @@ BLOCK = 64
 
 def launch(kernel, *values, check="kernel", protocol="ideal", grid=2):
     gpu = gpucoh.GPU(protocol=protocol, check=check)
-    args = [gpu.array(v) if isinstance(v, np.ndarray) else v for v in values]
+    args = [gpu.array(v, dtype=v.dtype) if isinstance(v, np.ndarray) else v for v in values]
     gpu.launch(kernel, grid=grid, block=BLOCK, args=args)
     return [arg.numpy() for arg in args if isinstance(arg, gpucoh.Array)]
 
@@ -82,6 +82,66 @@ def test_a_remainder_by_zero_is_reported_for_active_lanes_only():
 @pytest.mark.parametrize(("kernel", "args"), [(even_quotient, (0,)), (constant_quotient, ())])
 def test_divisions_of_uniform_and_constant_operands_are_checked(kernel, args):
     assert "division by zero" in refusal(kernel, divisors(5), *args)
+
+
+@gpucoh.kernel
+def wide_quotient(x: Buffer[i64]):
+    i = gpucoh.global_id()
+    x[i] = i64(-5000000000) // x[i]
+
+
+@gpucoh.kernel
+def wide_remainder(x: Buffer[u64]):
+    i = gpucoh.global_id()
+    x[i] = (u64(1) << u64(63)) % x[i]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "dtype", "dividend"),
+    [(wide_quotient, np.int64, -5_000_000_000), (wide_remainder, np.uint64, 1 << 63)],
+)
+def test_a_division_of_64_bits_by_zero_names_thread_line_and_dividend(kernel, dtype, dividend):
+    message = refusal(kernel, divisors(70, dtype) << 32)  # their low words are 0
+    text = "//" if kernel is wide_quotient else "u64(1)"
+    assert message == (
+        f"division by zero: {place_of(kernel, text)}: thread (6,0,0) of block (1,0,0) divides {dividend} by 0"
+    )
+
+
+PTX = """
+.version 8.0
+.target sm_80
+.address_size 64
+.file 1 "divide.cu"
+.visible .entry divide(.param .u64 p)
+{{
+    .reg .b64 %rd<4>; .reg .b32 %r<4>; .reg .{type} %d, %n;
+    ld.param.u64 %rd0, [p];
+    mov.u32 %r0, %tid.x;
+    mul.wide.u32 %rd1, %r0, 8;
+    add.u64 %rd0, %rd0, %rd1;
+    ld.global.{type} %d, [%rd0];
+    mov.{type} %n, -7;
+    .loc 1 12 5
+    {op}.{type} %d, %n, %d;
+    st.global.{type} [%rd0], %d;
+    ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("op", ["div", "rem"])
+@pytest.mark.parametrize("type", ["s32", "u32", "s64", "u64"])
+def test_a_division_by_zero_of_ptx_names_its_line(op, type):
+    kernel = gpucoh.cuda.Module((PTX.format(op=op, type=type), "divide.ptx"))["divide"]
+    dividend = -7 if type[0] == "s" else 2 ** int(type[1:]) - 7
+    gpu = gpucoh.GPU(protocol="ideal", check="kernel")
+    x = gpu.array(np.full(64, 3, np.int64), dtype=np.int64)
+    x[9] = 0
+    with pytest.raises(gpucoh.SimulationError) as caught:
+        kernel(1, 64, (x,))
+    assert "divide.cu:12" in str(caught.value)
+    assert f"thread (9,0,0) of block (0,0,0) divides {dividend} by 0" in str(caught.value)
 
 
 @pytest.mark.parametrize("check", [False, "races", "protocol"])

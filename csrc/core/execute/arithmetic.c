@@ -1,5 +1,10 @@
 /* arithmetic.c: an arithmetic instruction over a warp's lanes: once if all operands are even, else for every lane. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "core/execute/execute.h"
+#include "core/execute/extended.h"
 #include "core/registers.h"
 #include "core/where.h"
 
@@ -41,20 +46,41 @@ gpc_core_issue_alu(const gpc_issue_t *x, const gpc_decoded_t *d)
     }
 }
 
+/* The operand's word in a lane. */
+static uint32_t
+word_of(const gpc_issue_t *x, const gpc_operand_t *operand, uint32_t lane)
+{
+    uint32_t room[GPC_MAX_LANES];
+    return gpc_operand_lanes(x, operand, room)[lane];
+}
+
 static int
 fail_division(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane)
 {
-    char where[GPC_WHERE_BYTES], who[120];
-    uint32_t room[GPC_MAX_LANES], dividend = gpc_operand_lanes(x, &d->a, room)[lane];
-    return gpc_fail(x->base->cores->failure, GPC_ERROR_DIVISION, "division by zero: %s: %s divides %lld by 0",
+    char where[GPC_WHERE_BYTES], who[120], dividend[24];
+    bool extended = d->opcode == GPC_OP_EXTENDED, wide = d->group == GPC_GROUP_WIDE_DIVISION;
+    bool is_signed = extended ? strrchr(gpc_extended[d->immediate].name, '_')[1] == 'S' : d->type == GPC_I32;
+    uint64_t value = word_of(x, &d->a, lane);
+    if (wide) {
+        gpc_operand_t upper = gpc_operand_next(x, d->a, 1);
+        value |= (uint64_t) word_of(x, &upper, lane) << 32;
+    } else if (is_signed) {
+        value = (uint64_t) (int64_t) (int32_t) value;
+    }
+    (void) snprintf(dividend, sizeof dividend, is_signed ? "%" PRId64 : "%" PRIu64, value);
+    return gpc_fail(x->base->cores->failure, GPC_ERROR_DIVISION, "division by zero: %s: %s divides %s by 0",
                     gpc_core_where(x->launch, x->warp->top.pc, where, sizeof where),
-                    gpc_core_who(x, lane, who, sizeof who),
-                    d->type == GPC_I32 ? (long long) (int32_t) dividend : (long long) dividend);
+                    gpc_core_who(x, lane, who, sizeof who), dividend);
 }
 
 int
 gpc_core_check_division(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
-    gpc_lanes_t zero = x->warp->top.lanes & ~gpc_core_lanes_not_zero(x, &d->b);
+    gpc_lanes_t not_zero = gpc_core_lanes_not_zero(x, &d->b);
+    if (d->group == GPC_GROUP_WIDE_DIVISION) {
+        gpc_operand_t upper = gpc_operand_next(x, d->b, 1);
+        not_zero |= gpc_core_lanes_not_zero(x, &upper);
+    }
+    gpc_lanes_t zero = x->warp->top.lanes & ~not_zero;
     return zero == 0 ? GPC_ISSUED : fail_division(x, d, gpc_lowest_bit(zero));
 }

@@ -198,12 +198,21 @@ decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *l
     }
 }
 
-/* An integer division of a checked kernel; of an extended one the result of a division by 0 is defined. */
+/* Whether an extended operation divides integers. */
+static bool
+is_integer_row(const gpc_extended_t *row)
+{
+    const char *type = strrchr(row->name, '_');
+    return row->b != 0 && type != NULL && type[1] != 'F';
+}
+
+/* An integer division of a checked kernel. */
 static void
 check_division(gpc_decoded_t *d)
 {
-    if (d->unit == GPC_UNIT_DIVISION && d->opcode != GPC_OP_EXTENDED && d->type != GPC_F32) {
-        d->group = GPC_GROUP_DIVISION;
+    bool extended = d->opcode == GPC_OP_EXTENDED;
+    if (d->unit == GPC_UNIT_DIVISION && (extended ? is_integer_row(&gpc_extended[d->immediate]) : d->type != GPC_F32)) {
+        d->group = d->group == GPC_GROUP_ALU ? GPC_GROUP_DIVISION : GPC_GROUP_WIDE_DIVISION;
     }
 }
 

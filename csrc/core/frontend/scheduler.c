@@ -214,6 +214,10 @@ execute(gpc_issue_t *x, const gpc_decoded_t *d, bool *next)
         case GPC_GROUP_ALU:
             gpc_core_issue_alu(x, d); /* its only call, so that it is inlined */
             return set_latency(x, d);
+        case GPC_GROUP_WIDE_DIVISION:
+            status = gpc_core_check_division(x, d);
+            GPC_TRY(status);
+            __attribute__((fallthrough));
         case GPC_GROUP_MOVEMENT:
             gpc_core_issue_movement(x, d);
             return set_latency(x, d);
