@@ -26,7 +26,9 @@ class Code:
     rows: list[list[int]] = field(default_factory=list)
     jumps: list[tuple[int, str]] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
+    words: list[int] = field(default_factory=list)
     constants: dict[int, int] = field(default_factory=dict)
+    wide_constants: dict[int, int] = field(default_factory=dict)
     highest: int = 0
     line: int = 0
     made: int = 0
@@ -34,7 +36,18 @@ class Code:
     def constant(self, value: int) -> int:
         """The operand for a number."""
         bits = value & 0xFFFFFFFF
-        return isa.OPERAND_CONSTANT | self.constants.setdefault(bits, len(self.constants))
+        if bits not in self.constants:
+            self.constants[bits] = len(self.words)
+            self.words.append(bits)
+        return isa.OPERAND_CONSTANT | self.constants[bits]
+
+    def wide_constant(self, value: int) -> int:
+        """The operand for a number of 64 bits: two words, the lower one first."""
+        bits = value & 0xFFFFFFFFFFFFFFFF
+        if bits not in self.wide_constants:
+            self.wide_constants[bits] = len(self.words)
+            self.words += [bits & 0xFFFFFFFF, bits >> 32]
+        return isa.OPERAND_CONSTANT | self.wide_constants[bits]
 
     def label(self, name: str) -> None:
         """Place a label at the next instruction."""
@@ -95,7 +108,7 @@ class Code:
             vector_registers=0,
             uniform_registers=self.highest,
             shared_words=shared_words,
-            constants=tuple(self.constants) or (0,),
+            constants=tuple(self.words) or (0,),
             parameters=tuple(Parameter(name, "buffer", U32) for name in BUFFERS),
             buffers=BUFFERS,
             files=((source, 1),),

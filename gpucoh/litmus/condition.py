@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from gpucoh.base.quoting import quoted
-from gpucoh.litmus.syntax import Condition, Proposition, Term, UnsupportedError, read_word
+from gpucoh.litmus.syntax import Condition, Proposition, Term, UnsupportedError, read_number
 
 _TOKEN = re.compile(
     r"\s*(/\\|\\/|==|!=|<=|>=|<|>|=|~|\(|\)|\[|\]|:|-?0[xX][0-9a-fA-F]+|-?\d+|\w+|\S)"
@@ -83,7 +83,7 @@ class _Reader:
         if re.fullmatch(r"-?(0[xX][0-9a-fA-F]+|\d+)", token):
             if self.peek() == ":":
                 return self.register(token)
-            return Term(None, read_word(token, self.line))
+            return Term(None, read_number(token, self.line))
         if re.fullmatch(r"P\d+", token) and self.peek() == ":":
             return self.register(token[1:])
         if re.fullmatch(r"[A-Za-z_]\w*", token):

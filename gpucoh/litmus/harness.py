@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpucoh.base.errors import BudgetError, DeadlockError, KernelError, SimulationError
 from gpucoh.device.arrays import Array
@@ -84,6 +85,8 @@ class Bench:
         self.memory_words = self.planner.end
         self.launches = 0
         self.initial = np.array(list(test.initial.values()), dtype=np.int64)
+        #: Numbers of the locations of 64 bits.
+        self.wide = [number for number, name in enumerate(test.initial) if name in test.wide]
         self._renew()
 
     def _renew(self) -> None:
@@ -109,6 +112,7 @@ class Bench:
         self.launches += 1
         memory = np.zeros(self.memory_words, dtype=np.uint32)
         memory[plan.addresses] = (self.initial & 0xFFFFFFFF).astype(np.uint32)
+        memory[plan.addresses[:, self.wide] + 1] = (self.initial[self.wide] >> 32).astype(np.uint32)
         table = np.zeros(self.table.size, dtype=np.uint32)
         table[: len(plan.parameters)] = plan.parameters
         self.memory[:] = memory
@@ -143,12 +147,14 @@ class Bench:
             # Memory after a failed launch is only what could be saved, not a result.
             into.runs -= int(ended.sum())
             return
-        columns = [
-            left[:, index, 1 : 1 + len(thread.registers)]
-            for index, thread in enumerate(self.test.threads)
-        ]
-        columns.append(self.memory.numpy()[plan.addresses])
-        finals = np.concatenate(columns, axis=1)[ended].astype(np.uint32).view(np.int32)
+        columns = []
+        for index, thread in enumerate(self.test.threads):
+            at = p.places(thread)
+            wide = [number for number, name in enumerate(at) if name in thread.wide]
+            columns.append(_values(left[:, index, 1:], np.array([*at.values()], int), wide))
+        memory = self.memory.numpy()[None, :]
+        columns.append(_values(memory, plan.addresses, self.wide))
+        finals = np.concatenate(columns, axis=1)[ended]
         if not len(finals):
             return
         if not finals.shape[1]:
@@ -157,6 +163,27 @@ class Bench:
         states, counts = np.unique(finals, axis=0, return_counts=True)
         for state, count in zip(states.tolist(), counts.tolist(), strict=True):
             into.states[tuple(state)] += count
+
+
+def _values(words: NDArray[np.uint32], at: NDArray[np.int64], wide: list[int]) -> NDArray[np.int64]:
+    """The signed numbers at the places, of which some columns have 64 bits.
+
+    Parameters
+    ----------
+    words : numpy.ndarray
+        uint32 (rows, words); one row for all rows of ``at``, or a row for each.
+    at : numpy.ndarray
+        int64 (columns) or (rows, columns): the first word of each number.
+    wide : list of int
+        Columns of 64 bits.
+    """
+    low = words[:, at] if at.ndim == 1 else words[0, at]
+    out = low.astype(np.uint32).view(np.int32).astype(np.int64)
+    if wide:
+        high = words[:, at[wide] + 1] if at.ndim == 1 else words[0, at[:, wide] + 1]
+        bits = high.astype(np.uint64) << np.uint64(32) | low[:, wide].astype(np.uint64)
+        out[:, wide] = bits.view(np.int64)
+    return out
 
 
 def names(test: Test) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpucoh.base.quoting import quoted
-from gpucoh.litmus.syntax import Instruction, UnsupportedError, Value, read_word
+from gpucoh.litmus.syntax import Instruction, UnsupportedError, Value, read_number
 
 ORDERS = {
     "weak": "WEAK",
@@ -18,7 +18,8 @@ ORDERS = {
 SCOPES = {"cta": "CTA", "cu": "CU", "gpu": "GPU", "sys": "SYS"}
 # The old fences equal new ones of order sc.
 MEMBAR_SCOPES = {"cta": "CTA", "gl": "GPU", "gpu": "GPU", "sys": "SYS"}
-WORD_TYPES = {"b32", "u32", "s32"}
+#: Types of values, and their bits.
+TYPES = {"b32": 32, "u32": 32, "s32": 32, "b64": 64, "u64": 64, "s64": 64}
 ATOMICS = {"add", "sub", "min", "max", "and", "or", "xor", "exch", "cas"}
 ARITHMETIC = {"add", "sub", "mul", "and", "or", "xor", "min", "max"}
 BRANCHES = {"beq": "==", "bne": "!=", "blt": "<", "bgt": ">", "ble": "<=", "bge": ">="}
@@ -48,6 +49,7 @@ NOT_MODELLED = {
 REGISTER = re.compile(r"%?r\d+|%[A-Za-z_]\w*")
 NAME = re.compile(r"[A-Za-z_]\w*")
 INDEXED = re.compile(rf"(?P<name>{NAME.pattern})\[(?P<register>{REGISTER.pattern})\]")
+OFFSET = re.compile(rf"(?P<name>{NAME.pattern})\s*\+\s*(?P<bytes>\d+)")
 NUMBER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|\d+)[uU]?")
 
 
@@ -90,22 +92,40 @@ class Cell:
         """The operand as a number or register."""
         text = self.operands[index]
         if NUMBER.fullmatch(text):
-            return read_word(text, self.line)
+            return read_number(text, self.line)
         return self.register(index)
 
-    def location(self, index: int) -> tuple[str, str | None]:
-        """The operand as a location, with or without brackets, and the register on which its address depends."""
+    @property
+    def bits(self) -> int:
+        """The width of its type; 0 without one."""
+        return next((TYPES[part] for part in self.parts if part in TYPES), 0)
+
+    @property
+    def is_unsigned(self) -> bool:
+        """Whether its type is of unsigned numbers."""
+        return bool({"u32", "u64"} & set(self.parts))
+
+    def location(self, index: int) -> tuple[str, str | None, int | None]:
+        """The operand as a location, with or without brackets.
+
+        With the register on which its address depends, and the number of the word that it names, if any.
+        """
         name = self.operands[index]
         indexed = INDEXED.fullmatch(name)
         if indexed:
-            return indexed["name"], indexed["register"].lstrip("%")
+            return indexed["name"], indexed["register"].lstrip("%"), None
         if name.startswith("[") and name.endswith("]"):
             name = name[1:-1].strip()
+        offset = OFFSET.fullmatch(name)
+        if offset:
+            if offset["bytes"] not in ("0", "4"):
+                raise self.fail("a location has a word at offset 0, and one of 64 bits at offset 4")
+            return offset["name"], None, int(offset["bytes"]) // 4
         if REGISTER.fullmatch(name):
             raise self.fail(f"{quoted(name)}: addresses in registers are not modelled")
         if not NAME.fullmatch(name):
             raise self.fail(f"{quoted(name)} is not a location")
-        return name, None
+        return name, None, None
 
     def qualifiers(
         self, parts: list[str], order: str, scope: str, kind: str
@@ -122,7 +142,7 @@ class Cell:
                 seen.add("scope")
             elif part == "volatile":
                 order, scope = "RELAXED", "SYS"
-            elif part not in WORD_TYPES and part != "global":
+            elif part not in TYPES and part != "global":
                 left.append(part)
         if order not in FITTING[kind]:
             raise self.fail(f"order {order.lower()} does not fit {kind}")
@@ -170,10 +190,20 @@ def _load(cell: Cell) -> Instruction:
         raise cell.fail(f".{left[0]} is not modelled")
     dest, source = cell.register(0), cell.operands[1]
     if NUMBER.fullmatch(source) or REGISTER.fullmatch(source):
-        return Instruction(op="move", line=cell.line, dest=dest, values=(cell.value(1),))
-    location, index = cell.location(1)
+        return Instruction(
+            op="move", line=cell.line, dest=dest, values=(cell.value(1),), bits=cell.bits
+        )
+    location, index, word = cell.location(1)
     return Instruction(
-        op="ld", line=cell.line, order=order, scope=scope, dest=dest, location=location, index=index
+        op="ld",
+        line=cell.line,
+        order=order,
+        scope=scope,
+        dest=dest,
+        location=location,
+        index=index,
+        bits=cell.bits,
+        word=word,
     )
 
 
@@ -182,7 +212,7 @@ def _store(cell: Cell) -> Instruction:
     order, scope, left = cell.qualifiers(cell.parts[1:], "WEAK", "SYS", "st")
     if left:
         raise cell.fail(f".{left[0]} is not modelled")
-    location, index = cell.location(0)
+    location, index, word = cell.location(0)
     return Instruction(
         op="st",
         line=cell.line,
@@ -190,6 +220,8 @@ def _store(cell: Cell) -> Instruction:
         scope=scope,
         location=location,
         index=index,
+        bits=cell.bits,
+        word=word,
         values=(cell.value(1),),
     )
 
@@ -200,11 +232,11 @@ def _atomic(cell: Cell) -> Instruction:
     if len(left) != 1 or left[0] not in ATOMICS or (reduces and left[0] in ("exch", "cas")):
         raise cell.fail(f"the operation is none of {', '.join(sorted(ATOMICS))}")
     function = left[0]
-    if function in ("min", "max") and "u32" in cell.parts:
+    if function in ("min", "max") and cell.is_unsigned:
         raise cell.fail("unsigned min and max are not supported")
     first = 0 if reduces else 1
     cell.count(first + (3 if function == "cas" else 2))
-    location, index = cell.location(first)
+    location, index, word = cell.location(first)
     return Instruction(
         op="atom",
         line=cell.line,
@@ -213,6 +245,8 @@ def _atomic(cell: Cell) -> Instruction:
         dest=None if reduces else cell.register(0),
         location=location,
         index=index,
+        bits=cell.bits,
+        word=word,
         function=function.upper(),
         values=tuple(cell.value(index) for index in range(first + 1, len(cell.operands))),
     )
@@ -253,15 +287,19 @@ def _barrier(cell: Cell) -> Instruction:
 
 
 def _arithmetic(cell: Cell) -> Instruction:
-    if any(part not in WORD_TYPES and part != "lo" for part in cell.parts[1:]):
-        raise cell.fail("only 32-bit integers are modelled")
+    if any(part not in TYPES and part != "lo" for part in cell.parts[1:]):
+        raise cell.fail("only integers of 32 and 64 bits are modelled")
     if cell.parts[0] == "mov":
         cell.count(2)
         return Instruction(
-            op="move", line=cell.line, dest=cell.register(0), values=(cell.value(1),)
+            op="move",
+            line=cell.line,
+            dest=cell.register(0),
+            values=(cell.value(1),),
+            bits=cell.bits,
         )
     cell.count(3)
-    if cell.parts[0] in ("min", "max") and "u32" in cell.parts:
+    if cell.parts[0] in ("min", "max") and cell.is_unsigned:
         raise cell.fail("unsigned min and max are not supported")
     return Instruction(
         op="alu",
@@ -269,6 +307,7 @@ def _arithmetic(cell: Cell) -> Instruction:
         dest=cell.register(0),
         function=cell.parts[0].upper(),
         values=(cell.value(1), cell.value(2)),
+        bits=cell.bits,
     )
 
 
@@ -288,4 +327,5 @@ def _branch(cell: Cell, labels: dict[str, int]) -> Instruction:
         function=BRANCHES[cell.parts[0]],
         values=(cell.value(0), cell.value(1)),
         target=labels[label],
+        bits=0,
     )

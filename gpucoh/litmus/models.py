@@ -107,8 +107,9 @@ class Graph:
         return len(self.edges) - 1
 
     def edge(self, start: int, end: int) -> None:
-        """Add an edge."""
-        self.edges[start] |= 1 << end
+        """Add an edge; none from a node to itself, which has several events of one access."""
+        if start != end:
+            self.edges[start] |= 1 << end
 
     def has_cycle(self) -> bool:
         """Whether the graph has a cycle."""
@@ -167,7 +168,9 @@ class Drawing:
 
     def _make_nodes(self) -> None:
         for name, event in self.candidate.accesses():
-            if event.writes:
+            if event.second:
+                self._join(name, (name[0], name[1] - 1))
+            elif event.writes:
                 nodes = [self.graph.node() for _ in self.views]
                 self.write_nodes[name] = nodes
                 if event.reads:
@@ -179,6 +182,14 @@ class Drawing:
                     self._after(self.issues[name], nodes)
             else:
                 self.read_nodes[name] = self.graph.node()  # fences and barriers too
+
+    def _join(self, name: Name, first: Name) -> None:
+        """The event and the one before it are one access."""
+        if first in self.write_nodes:
+            self.write_nodes[name] = self.write_nodes[first]
+        for nodes in (self.read_nodes, self.issues):
+            if first in nodes:
+                nodes[name] = nodes[first]
 
     def _spread(self, name: Name, event: Event, nodes: list[int]) -> None:
         """Other threads see a write after memory has it; its own thread may see a store earlier, but not an atomic."""
@@ -291,7 +302,7 @@ class Drawing:
                     self._arrive(name)
                     for other in later:
                         self._after(self.read_nodes[name], self._starts(other))
-                if event.kind not in "FB":
+                if event.kind not in "FB" and not event.second:
                     self._parts(name, event, later)
         self._meet()
 

@@ -23,7 +23,8 @@ from gpucoh.base.doors import door
 from gpucoh.base.quoting import quoted
 from gpucoh.litmus.condition import read_condition
 from gpucoh.litmus.instructions import NUMBER, REGISTER, Cell, read_instruction
-from gpucoh.litmus.syntax import Instruction, Test, Thread, UnsupportedError, read_word
+from gpucoh.litmus.syntax import Instruction, Test, Thread, UnsupportedError, fitted, read_number
+from gpucoh.litmus.widths import DECLARED, settled, settled_condition, wide_locations
 
 _HEADER = re.compile(r"\s*(?:\(\*.*?\*\)\s*)*(?:PTX|ptx)\b[ \t]*([^\n\r]*)", re.DOTALL)
 _FIRST = re.compile(r"\s*(?:\(\*.*?\*\)\s*)*(\S+)", re.DOTALL)
@@ -114,7 +115,7 @@ def parse(text: str, name: str) -> Test:
     close = source.text.find("}", brace)
     if close < 0:
         raise source.fail("the { of the initial state is not closed", brace)
-    initial, registers = _read_initial(source, brace + 1, close)
+    initial, registers, declared = _read_initial(source, brace + 1, close)
     clause = _CLAUSE.search(source.text, close)
     if clause is None:
         raise UnsupportedError("there is no exists, ~exists or forall", text.count("\n") + 1)
@@ -123,7 +124,12 @@ def parse(text: str, name: str) -> Test:
         for instruction in thread.code:
             if instruction.location is not None:
                 initial.setdefault(instruction.location, 0)
-    return _finish(source, clause, name, header[1].strip(), about, threads, initial)
+    wide = wide_locations(threads, declared)
+    threads = tuple(settled(thread, wide) for thread in threads)
+    initial = {
+        place: fitted(value, 64 if place in wide else 32) for place, value in initial.items()
+    }
+    return _finish(source, clause, name, header[1].strip(), about, threads, initial, wide)
 
 
 # ---- the initial state
@@ -131,13 +137,17 @@ def parse(text: str, name: str) -> Test:
 
 def _read_initial(
     source: _Source, start: int, end: int
-) -> tuple[dict[str, int], dict[int, dict[str, int]]]:
-    """Locations and registers with their initial values."""
+) -> tuple[dict[str, int], dict[int, dict[str, int]], dict[str, int]]:
+    """Locations and registers with their initial values, and the bits of locations that are declared."""
     values: dict[tuple[int, str], int] = {}
+    declared: dict[str, int] = {}
     at = start
     for entry in source.text[start:end].split(";"):
         if entry.strip():
-            place, number = _read_entry(source, entry.strip(), at)
+            type, rest = _declaration(entry.strip())
+            place, number = _read_entry(source, rest, at)
+            if type:
+                declared[place[1]] = DECLARED[type]
             if place in values:
                 raise source.fail(f"{quoted(entry.strip())}: a second initial value", at)
             values[place] = number
@@ -147,7 +157,15 @@ def _read_initial(
     for (thread, name), number in values.items():
         row = locations if thread < 0 else registers.setdefault(thread, {})
         row[name] = number
-    return locations, registers
+    return locations, registers, declared
+
+
+def _declaration(entry: str) -> tuple[str, str]:
+    """The type that an initial value of a location begins with, and the rest; without a value it is 0."""
+    type, _, rest = entry.partition(" ")
+    if type not in DECLARED or ":" in rest:
+        return "", entry
+    return type, rest.strip() if "=" in rest else f"{rest.strip()} = 0"
 
 
 def _read_entry(source: _Source, entry: str, at: int) -> tuple[tuple[int, str], int]:
@@ -159,7 +177,7 @@ def _read_entry(source: _Source, entry: str, at: int) -> tuple[tuple[int, str], 
         raise source.fail(f"{quoted(entry)} is not an initial value", at)
     if not NUMBER.fullmatch(right):
         raise source.fail(f"{quoted(entry)}: only numbers are initial values (no addresses)", at)
-    number = read_word(right, source.line(at))
+    number = read_number(right, source.line(at))
     register = re.fullmatch(r"P?(\d+)\s*:\s*(.+)", left)
     if register:
         if not REGISTER.fullmatch(register[2]):
@@ -257,6 +275,7 @@ def _finish(
     about: str,
     threads: tuple[Thread, ...],
     initial: dict[str, int],
+    wide: set[str],
 ) -> Test:
     listed: list[str] = []
     if clause[2] == "locations":
@@ -278,6 +297,9 @@ def _finish(
         raise source.fail("~forall is not supported", clause.start())
     quantifier = "~exists" if clause[1] else clause[2]
     condition = read_condition(quantifier, source.text[clause.end() :], source.line(clause.start()))
+    registers = {f"P{thread.id}:{register}" for thread in threads for register in thread.wide}
+    proposition = settled_condition(condition.proposition, (registers | wide).__contains__)
+    condition = replace(condition, proposition=proposition)
     shown = tuple(dict.fromkeys([*condition.proposition.names(), *listed]))
     _check_names(source, clause.start(), shown, threads, initial)
     if not shown:  # a condition that always holds: show everything
@@ -293,6 +315,7 @@ def _finish(
         initial=initial,
         condition=condition,
         shown=shown,
+        wide=frozenset(wide),
     )
 
 

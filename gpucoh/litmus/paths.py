@@ -7,11 +7,21 @@ marked. An iteration that changes neither memory nor registers can repeat foreve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from gpucoh.litmus.syntax import Instruction, Test, UnsupportedError, Value, compare, signed
+from gpucoh.litmus.syntax import (
+    Instruction,
+    Test,
+    UnsupportedError,
+    Value,
+    compare,
+    joined,
+    signed,
+    upper,
+)
 
 #: Largest numbers of iterations of one loop without and with a write.
 IDLE_ITERATIONS, WRITING_ITERATIONS = 1, 3
@@ -43,6 +53,9 @@ class Event:
         Events of the thread on whose values this write depends, by data or by branches: earlier ones, and an atomic
         itself unless it writes a value whatever it reads.
     line : int
+    second : bool
+        The upper word of an access to both words of a split location; the event before it has the lower one. To a
+        model both are one access.
     """
 
     kind: str
@@ -55,6 +68,7 @@ class Event:
     release: bool = False
     after: frozenset[int] = frozenset()
     line: int = 0
+    second: bool = False
 
     @property
     def reads(self) -> bool:
@@ -192,8 +206,9 @@ class Walker:
         self.names = self.thread.registers
         self.domains = domains
         self.out = Paths()
-        self.initial = {name: (signed(value), ()) for name, value in test.initial.items()}
-        self.made: dict[str, dict[int, Chain]] = {name: {} for name in test.locations}
+        self.split = test.split
+        self.initial = {name: (value, ()) for name, value in test.cells.items()}
+        self.made: dict[str, dict[int, Chain]] = {name: {} for name in test.cells}
 
     def walk(self) -> Paths:
         """Every path."""
@@ -253,7 +268,7 @@ class Walker:
         assert item.dest is not None
         values = [place.value(value) for value in item.values]
         result = values[0] if item.op == "move" else ARITHMETIC[item.function](*values[:2])
-        place.registers[item.dest] = signed(result)
+        place.registers[item.dest] = signed(result, item.bits)
         place.origins[item.dest] = place.origin(*item.values)
 
     def _branch(self, place: _Place, item: Instruction) -> list[_Place]:
@@ -303,62 +318,83 @@ class Walker:
             )
         acquire = item.op != "st" and order in ("ACQUIRE", "ACQ_REL", "SC")
         release = item.op != "ld" and order in ("RELEASE", "ACQ_REL", "SC")
+        cells = cells_of(item, self.split)
         if item.op == "st":
-            written = place.value(item.values[0])
-            self._make(place, item, written, place.origin(*item.values))
-            place.events.append(
-                Event("W", item.location, 0, written, order, item.scope, False, release, after,
-                      item.line)
-            )  # fmt: skip
+            written = _words(place.value(item.values[0]), len(cells))
+            for k, cell in enumerate(cells):
+                self._make(place, cell, written[k], place.origin(*item.values))
+                place.events.append(
+                    Event("W", cell, 0, written[k], order, item.scope, False, release, after,
+                          item.line, k > 0)
+                )  # fmt: skip
             return [place]
         out = []
-        own, chain = place.own[item.location]
-        values = {**self.domains[item.location], own: chain}
-        for value in sorted(values):
+        choices = []
+        for cell in cells:
+            own, chain = place.own[cell]
+            choices.append({**self.domains[cell], own: chain})
+        numbers = frozenset(range(number, number + len(cells)))
+        for values in itertools.product(*map(sorted, choices)):
             new = place.fork()
-            new.chains[number] = values[value]
-            kind, written, depends = "R", 0, frozenset[int]()
+            for k, value in enumerate(values):
+                new.chains[number + k] = choices[k][value]
+            kind, written, depends = "R", (0,) * len(cells), frozenset[int]()
+            read = joined(values)
             if item.op == "atom":
-                result = self._combine(new, item, value)
+                result = self._combine(new, item, read)
                 if result is not None:
-                    kind, written = "U", result
-                    read = frozenset[int]() if item.function == "EXCH" else frozenset([number])
-                    self._make(new, item, result, read | new.origin(*item.values))
-                    depends = after | read
-            new.events.append(
-                Event(kind, item.location, value, written, order, item.scope, acquire, release,
-                      depends, item.line)
-            )  # fmt: skip
+                    kind, written = "U", _words(result, len(cells))
+                    used = frozenset[int]() if item.function == "EXCH" else numbers
+                    for k, cell in enumerate(cells):
+                        self._make(new, cell, written[k], used | new.origin(*item.values))
+                    depends = after | used
+            new.events += [
+                Event(kind, cell, values[k], written[k], order, item.scope, acquire, release,
+                      depends, item.line, k > 0)
+                for k, cell in enumerate(cells)
+            ]  # fmt: skip
             if item.dest is not None:
-                new.registers[item.dest] = value
-                new.origins[item.dest] = frozenset([number])
+                new.registers[item.dest] = read
+                new.origins[item.dest] = numbers
             out.append(new)
         return out
 
-    def _make(
-        self, place: _Place, item: Instruction, written: int, sources: frozenset[int]
-    ) -> None:
+    def _make(self, place: _Place, cell: str, written: int, sources: frozenset[int]) -> None:
         """Note a value that a write produces, and its origin."""
-        assert item.location is not None
         longest: dict[str, int] = {}
         for source in sources:
             for name, count in place.chains[source]:
                 longest[name] = max(longest.get(name, 0), count)
-        longest[item.location] = longest.get(item.location, 0) + 1
+        longest[cell] = longest.get(cell, 0) + 1
         chain = tuple(sorted(longest.items()))
-        place.own[item.location] = (written, chain)
-        known = self.made[item.location].get(written)
+        place.own[cell] = (written, chain)
+        known = self.made[cell].get(written)
         if known is None or _length(chain) < _length(known):
-            self.made[item.location][written] = chain
+            self.made[cell][written] = chain
 
     def _combine(self, place: _Place, item: Instruction, old: int) -> int | None:
         """The value that an atomic writes over ``old``; None for a compare-and-swap that fails."""
         values = [place.value(value) for value in item.values]
         if item.function == "CAS":
-            return signed(values[1]) if old == signed(values[0]) else None
+            return signed(values[1], item.bits) if old == signed(values[0], item.bits) else None
         if item.function == "EXCH":
-            return signed(values[0])
-        return signed(ARITHMETIC[item.function](old, values[0]))
+            return signed(values[0], item.bits)
+        return signed(ARITHMETIC[item.function](old, values[0]), item.bits)
+
+
+def cells_of(item: Instruction, split: Collection[str]) -> tuple[str, ...]:
+    """What an access accesses: a location, or one or both words of a split one."""
+    location = item.location
+    assert location is not None
+    if location not in split:
+        return (location,)
+    words = (location, upper(location))
+    return words if item.word is None else (words[item.word],)
+
+
+def _words(value: int, count: int) -> tuple[int, ...]:
+    """A value as it is, or as its lower and upper word."""
+    return (value,) if count == 1 else (signed(value), signed(value >> 32))
 
 
 def _length(chain: Chain) -> int:
@@ -367,7 +403,7 @@ def _length(chain: Chain) -> int:
 
 def _most_writes(test: Test) -> dict[str, int]:
     """Location -> the largest number of its writes in an execution, within the bounds of loops."""
-    out = dict.fromkeys(test.locations, 0)
+    out = dict.fromkeys(test.cells, 0)
     for thread in test.threads:
         loops = [
             (item.target, place)
@@ -377,7 +413,8 @@ def _most_writes(test: Test) -> dict[str, int]:
         for place, item in enumerate(thread.code):
             if item.op in ("st", "atom") and item.location is not None:
                 again = any(first <= place <= last for first, last in loops)
-                out[item.location] += WRITING_ITERATIONS + 1 if again else 1
+                for cell in cells_of(item, test.split):
+                    out[cell] += WRITING_ITERATIONS + 1 if again else 1
     return out
 
 
@@ -403,14 +440,14 @@ def follow(test: Test) -> list[Paths]:
     """All paths of all threads, over the values that writes of the test can produce."""
     most = _most_writes(test)
     made: list[dict[str, dict[int, Chain]]] = [
-        {name: {} for name in test.locations} for _ in test.threads
+        {name: {} for name in test.cells} for _ in test.threads
     ]
     found: list[Paths] = []
     for _ in range(2 + sum(most.values())):
         found = []
         new = []
         for index in range(len(test.threads)):
-            foreign: dict[str, dict[int, Chain]] = {name: {} for name in test.locations}
+            foreign: dict[str, dict[int, Chain]] = {name: {} for name in test.cells}
             for other, rows in enumerate(made):
                 if other != index:
                     for name, row in rows.items():

@@ -16,7 +16,7 @@ from gpucoh.lang import isa
 from gpucoh.lang.program import Program
 from gpucoh.litmus.code import MEMORY, MOST_REGISTERS, PARAMETERS, RESULTS, Code, uniform
 from gpucoh.litmus.meetings import BARRIERS
-from gpucoh.litmus.syntax import Instruction, Test, UnsupportedError, Value
+from gpucoh.litmus.syntax import Instruction, Test, Thread, UnsupportedError, Value
 
 #: Core cycles, from the start of the launch, after which a thread that has not ended counts as hung.
 LIMIT = 1_000_000
@@ -36,6 +36,12 @@ SCRATCHPAD_WORDS = 50
 
 # Uniform registers of every role.
 _START, _T0, _T1, _T2, _T3, _DUMMY, _PARAMETERS = 0, 1, 2, 3, 4, 5, 6
+
+# Of 64 bits.
+_WIDE_COMPARE = {
+    "==": "EQ_B64", "!=": "NE_B64", "<": "LT_S64", "<=": "LE_S64", ">": "GT_S64", ">=": "GE_S64",
+}  # fmt: skip
+_WIDE_ARITHMETIC = {"MIN": "MIN_S64", "MAX": "MAX_S64"}
 
 _COMPARE = {"==": "EQ", "!=": "NE", "<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
 
@@ -90,9 +96,19 @@ def watched(test: Test) -> bool:
     return False
 
 
+def places(thread: Thread) -> dict[str, int]:
+    """The first word of each of a thread's registers, which are one after the other."""
+    out: dict[str, int] = {}
+    at = 0
+    for name in thread.registers:
+        out[name] = at
+        at += 1 + (name in thread.wide)
+    return out
+
+
 def shape_of(test: Test) -> Shape:
     """Sizes of a test's program."""
-    most = max((len(thread.registers) for thread in test.threads), default=0)
+    most = max((len(thread.registers) + len(thread.wide) for thread in test.threads), default=0)
     largest = max(len(members) for members in test.blocks.values())
     needs_watch = watched(test)
     words = ADDRESSES + max(len(test.locations), STRESS_ADDRESSES)
@@ -192,14 +208,16 @@ class Compiler:
         code, thread = self.code, self.test.threads[index]
         self.index = index
         self.registers = {
-            name: uniform(self.first + 1 + number) for number, name in enumerate(thread.registers)
+            name: uniform(self.first + 1 + place) for name, place in places(thread).items()
         }
         self.hang = f"hang{index}"
         code.line = thread.code[0].line if thread.code else 0
         code.label(f"role{index}")
         for name, value in thread.initial.items():
             if value:
-                code.emit("MOVE", self.registers[name], code.constant(value))
+                wide = name in thread.wide
+                operand = code.wide_constant(value) if wide else code.constant(value)
+                self._move(self.registers[name], operand, wide)
         code.emit("MOVE", uniform(self.first), code.constant(ENDED))
         self._warm()
         self._sleep_until(BEGIN)
@@ -260,34 +278,43 @@ class Compiler:
 
     # ---- instructions
 
-    def _operand(self, value: Value) -> int:
-        return self.registers[value] if isinstance(value, str) else self.code.constant(value)
+    def _operand(self, value: Value, wide: bool = False) -> int:
+        if isinstance(value, str):
+            return self.registers[value]
+        return self.code.wide_constant(value) if wide else self.code.constant(value)
 
-    def _instruction(self, number: int, item: Instruction, loops: list[tuple[str, str]]) -> None:
+    def _move(self, dest: int, source: int, wide: bool) -> None:
+        for word in range(1 + wide):
+            self.code.emit("MOVE", dest + word, source + word)
+
+    def _address(self, item: Instruction) -> int:
+        """The operand of an access's address."""
         code = self.code
-        address = self.addresses[item.location] if item.location else isa.OPERAND_NONE
-        operands = [self._operand(value) for value in item.values]
-        dest = uniform(_DUMMY) if item.dest is None else self.registers[item.dest]
+        if item.location is None:
+            return isa.OPERAND_NONE
+        address = self.addresses[item.location]
         if item.index is not None:
             code.emit("ADD", uniform(_T0), address, self.registers[item.index])
             address = uniform(_T0)
-        if item.op == "ld":
-            code.emit("LOAD", dest, address, immediate=MEMORY, order=item.order, scope=item.scope)
-        elif item.op == "st":
-            code.emit(
-                "STORE", a=address, b=operands[0], immediate=MEMORY, order=item.order,
-                scope=item.scope,
-            )  # fmt: skip
-        elif item.op == "atom":
-            flags = isa.ATOMICS[item.function] << isa.FLAG_ATOMIC_SHIFT
-            code.emit(
-                "ATOMIC", dest, address, *operands, immediate=MEMORY, order=item.order,
-                scope=item.scope, flags=flags,
-            )  # fmt: skip
+        if item.word:
+            code.emit("ADD", uniform(_T0), address, code.constant(item.word))
+            address = uniform(_T0)
+        return address
+
+    def _instruction(self, number: int, item: Instruction, loops: list[tuple[str, str]]) -> None:
+        code, wide = self.code, item.wide
+        operands = [self._operand(value, wide) for value in item.values]
+        dest = uniform(_T2 if wide else _DUMMY) if item.dest is None else self.registers[item.dest]
+        if item.op in ("ld", "st", "atom"):
+            self._access(item, dest, operands)
         elif item.op == "fence":
             code.emit("FENCE", order=item.order, scope=item.scope)
         elif item.op == "move":
-            code.emit("MOVE", dest, operands[0])
+            self._move(dest, operands[0], wide)
+        elif item.op == "alu" and wide:
+            self._extended(
+                _WIDE_ARITHMETIC.get(item.function, f"{item.function}_B64"), dest, operands
+            )
         elif item.op == "alu":
             code.emit(item.function, dest, *operands)
         elif item.op == "bar":
@@ -301,8 +328,26 @@ class Compiler:
             if item.op == "jump":
                 code.jump(target)
             else:
-                code.emit(_COMPARE[item.function], uniform(_T0), *operands)
+                if wide:
+                    self._extended(_WIDE_COMPARE[item.function], uniform(_T0), operands)
+                else:
+                    code.emit(_COMPARE[item.function], uniform(_T0), *operands)
                 code.branch(uniform(_T0), target)
+
+    def _access(self, item: Instruction, dest: int, operands: list[int]) -> None:
+        code, address, width = self.code, self._address(item), 1 + item.wide
+        how = {"immediate": MEMORY, "order": item.order, "scope": item.scope, "width": width}
+        if item.op == "ld":
+            code.emit("LOAD", dest, address, **how)  # type: ignore[arg-type]
+        elif item.op == "st":
+            code.emit("STORE", a=address, b=operands[0], **how)  # type: ignore[arg-type]
+        else:
+            flags = isa.ATOMICS[item.function] << isa.FLAG_ATOMIC_SHIFT
+            code.emit("ATOMIC", dest, address, *operands, flags=flags, **how)  # type: ignore[arg-type]
+
+    def _extended(self, name: str, dest: int, operands: list[int]) -> None:
+        row = isa.EXTENDED[name]
+        self.code.emit("EXTENDED", dest, *operands, immediate=row.number, width=row.d)
 
     # ---- barriers
 

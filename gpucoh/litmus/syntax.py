@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -12,7 +13,7 @@ from gpucoh.base.quoting import shortened
 
 #: A number, or the name of a register.
 Value: TypeAlias = int | str
-#: Final values: ``"P1:r0"`` for registers, ``"x"`` for locations, as signed 32-bit numbers.
+#: Final values: ``"P1:r0"`` for registers, ``"x"`` for locations, as signed numbers of their width.
 State: TypeAlias = Mapping[str, int]
 
 
@@ -32,30 +33,63 @@ class UnsupportedError(ConfigError):
         self.line = line
 
 
-def signed(value: int) -> int:
-    """A 32-bit word as a signed number."""
-    value &= 0xFFFFFFFF
-    return value - (1 << 32) if value >> 31 else value
+def signed(value: int, bits: int = 32) -> int:
+    """A word, or a number of 64 bits, as a signed number."""
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
 
 
-def read_word(text: str, line: int) -> int:
-    """A number of a file, decimal or hexadecimal, as a signed 32-bit word.
+class Number(int):
+    """A number as a file has it, before its width is known.
+
+    Attributes
+    ----------
+    text : str
+    line : int
+        Line of the file, from 1.
+    """
+
+    text: str
+    line: int
+
+
+def read_number(text: str, line: int) -> Number:
+    """A number of a file, decimal or hexadecimal; one of more than 64 bits as a larger one than those."""
+    digits = text.lower().rstrip("u")
+    # No more digits than 64 bits have: the time to read a number grows with the square of their count.
+    short = len(digits.lstrip("+-0x")) <= 20
+    number = Number(int(digits, 16 if "x" in digits else 10) if short else 1 << 64)
+    number.text, number.line = text, line
+    return number
+
+
+def fitted(number: int, bits: int) -> int:
+    """A number as a signed one of 32 or 64 bits.
 
     Raises
     ------
     UnsupportedError
-        With the line, if it has more than 32 bits.
+        With the line, if it has more bits.
     """
-    digits = text.lower().rstrip("u")
-    # No more digits than 64 bits have: the time to read a number grows with the square of their count.
-    short = len(digits.lstrip("+-0x")) <= 20
-    number = int(digits, 16 if "x" in digits else 10) if short else 1 << 64
-    if not -(1 << 31) <= number < 1 << 32:
+    if isinstance(number, Number) and not -(1 << (bits - 1)) <= number < 1 << bits:
         raise UnsupportedError(
-            f"{shortened(text)} has more than 32 bits (allowed: {-(1 << 31)} to {(1 << 32) - 1})",
-            line,
+            f"{shortened(number.text)} has more than {bits} bits "
+            f"(allowed: {-(1 << (bits - 1))} to {(1 << bits) - 1})",
+            number.line,
         )
-    return signed(number)
+    return signed(number, bits)
+
+
+def upper(location: str) -> str:
+    """The name of the upper word of a split location."""
+    return f"{location}+4"
+
+
+def joined(words: tuple[int, ...]) -> int:
+    """The signed number of a word, or of a lower and an upper one."""
+    if len(words) == 1:
+        return words[0]
+    return signed(words[1] << 32 | words[0] & 0xFFFFFFFF, 64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +116,10 @@ class Instruction:
         Operands. Of ``bar``: the barrier, then the count if there is one.
     target : int
         Of ``branch`` and ``jump``: index of the target instruction.
+    bits : int
+        Width of its values: 32 or 64.
+    word : int, optional
+        Of an access of 32 bits to a location of 64: 0 for the lower word, 1 for the upper one.
     """
 
     op: str
@@ -94,6 +132,13 @@ class Instruction:
     function: str = ""
     values: tuple[Value, ...] = ()
     target: int = -1
+    bits: int = 32
+    word: int | None = None
+
+    @property
+    def wide(self) -> bool:
+        """Whether its values have 64 bits."""
+        return self.bits == 64
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -117,6 +162,8 @@ class Thread:
     code : tuple of Instruction
     initial : dict
         Registers that do not start at 0.
+    wide : frozenset of str
+        Registers of 64 bits.
     """
 
     id: int
@@ -125,6 +172,7 @@ class Thread:
     cu: int | None = None
     code: tuple[Instruction, ...] = ()
     initial: Mapping[str, int] = field(default_factory=dict)
+    wide: frozenset[str] = frozenset()
 
     @property
     def block(self) -> tuple[int, int]:
@@ -244,6 +292,8 @@ class Test:
         Registers and locations in outcomes: those of the condition and of ``locations``.
     file : str
         The path of its file; empty for a built-in test or a text.
+    wide : frozenset of str
+        Locations of 64 bits.
     """
 
     # Stop pytest from collecting this class as tests.
@@ -257,6 +307,39 @@ class Test:
     condition: Condition
     shown: tuple[str, ...]
     file: str = ""
+    wide: frozenset[str] = frozenset()
+
+    @functools.cached_property
+    def split(self) -> frozenset[str]:
+        """The locations of 64 bits of which an access names a single word."""
+        items = (item for thread in self.threads for item in thread.code)
+        return frozenset(
+            item.location for item in items if item.location is not None and item.word is not None
+        )
+
+    @functools.cached_property
+    def cells(self) -> dict[str, int]:
+        """What memory models order: the locations, or the words of split ones, with their initial values."""
+        return self.in_cells(self.initial)
+
+    def in_cells(self, values: Mapping[str, int]) -> dict[str, int]:
+        """Values of locations as those of cells."""
+        out: dict[str, int] = {}
+        for name, value in values.items():
+            if name in self.split:
+                out |= {name: signed(value), upper(name): signed(value >> 32)}
+            else:
+                out[name] = value
+        return out
+
+    def of_cells(self, values: Mapping[str, int]) -> dict[str, int]:
+        """Values of cells as those of locations."""
+        return {
+            name: joined((values[name], values[upper(name)]))
+            if name in self.split
+            else values[name]
+            for name in self.initial
+        }
 
     @property
     def locations(self) -> tuple[str, ...]:

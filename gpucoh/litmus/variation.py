@@ -215,7 +215,14 @@ class Planner:
 
     def _layout(self, rng: np.random.Generator, layout: str, instances: int) -> NDArray[np.int64]:
         """The word of every variable of every instance."""
-        words, variables = self.machine.line_bytes // 4, len(self.test.locations)
+        size = 2 if self.test.wide else 1  # each has the place of 64 bits where one has them
+        words, variables = self.machine.line_bytes // 4 // size, len(self.test.locations)
+        return size * self._places_of(rng, layout, instances, words, variables)
+
+    def _places_of(
+        self, rng: np.random.Generator, layout: str, instances: int, words: int, variables: int
+    ) -> NDArray[np.int64]:
+        """The place of every variable in lines of `words` places."""
         i = np.arange(instances)[:, None]
         v = np.arange(variables)[None, :]
         if layout == "packed":
@@ -257,6 +264,8 @@ class Planner:
         step = int(rng.choice(STEPS) * slow)
         members = list(test.blocks.values())
         used = set(addresses.reshape(-1).tolist())
+        if test.wide:
+            used |= {word + 1 for word in used}
         variables = len(test.locations)
         for instance, place in enumerate(places):
             begin = first + int(gaps[instance])

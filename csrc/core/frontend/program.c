@@ -253,9 +253,6 @@ check_atomic(const check_t *x)
     if (x->at->width == 2 && (wraps || (x->at->type == GPC_F32 && extreme))) {
         return refuse(x, "atomics of two words are no increment or decrement, and of f64 add and exchange only");
     }
-    if (x->at->width == 2 && is_kind(x->at->destination, GPC_OPERAND_UNIFORM)) {
-        return refuse(x, "an atomic of two words needs vector registers");
-    }
     return x->at->width <= 2 ? GPC_OK : refuse(x, "atomics have one word or two");
 }
 

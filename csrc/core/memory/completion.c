@@ -60,12 +60,12 @@ deliver_atomic(const gpc_issue_t *x, const gpc_core_access_t *access, const gpc_
     if (to->kind == GPC_NO_OPERAND) {
         return;
     }
-    if (to->kind == GPC_UNIFORM) { /* of one word */
-        gpc_uniforms(x)[to->number] = list->count ? list->old[list->count - 1] : gpc_uniforms(x)[to->number];
-        return;
-    }
     if (list->width == 2) {
         gpc_core_deliver_wide_atomic(x->base->cores, x->base->index, access, list);
+        return;
+    }
+    if (to->kind == GPC_UNIFORM) {
+        gpc_uniforms(x)[to->number] = list->count ? list->old[list->count - 1] : gpc_uniforms(x)[to->number];
         return;
     }
     uint32_t *registers = gpc_vector_for_write(x, to, 0);

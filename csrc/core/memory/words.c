@@ -36,6 +36,10 @@ gpc_core_deliver_wide_atomic(gpc_cores_t *self, uint32_t core, const gpc_core_ac
     gpc_issue_t issue, *x = &issue;
     gpc_issue_init(x, self, core, access->warp, 0);
     for (uint32_t k = 0; k < 2; k++) {
+        if (access->destination.kind == GPC_UNIFORM) { /* of one lane */
+            gpc_uniforms(x)[access->destination.number + k] = list->old[k];
+            continue;
+        }
         gpc_operand_t part = gpc_operand_next(x, access->destination, k);
         uint32_t *registers = gpc_vector_for_write(x, &part, 0);
         for (uint32_t n = k; n < list->count; n += 2) {
