@@ -45,7 +45,7 @@ def explore(
     options: dict[str, int],
     cores: int,
     variables: int,
-    threads: Sequence[tuple[int, Sequence[tuple[int, int, int, int, int, bool, int, bool]]]],
+    threads: Sequence[tuple[int, Sequence[tuple[int, ...]]]],
     warm: int,
     evictions: int,
     max_states: int,
@@ -56,11 +56,13 @@ def explore(
     fields: dict[str, int] = ...,
     named: bool = False,
     every_order: bool = False,
+    wide: int = 0,
 ) -> str:
     """JSON of one exploration: see ``gpc_explore``.
 
-    ``threads`` are tuples ``(core, [(kind, order, scope, variable, value, read_only, source, adds)])``; kinds are 0 load, 1 store, 2 atomic add, 3 fence,
-    4 barrier of the core's threads, 5 end of the thread and 6 end of the kernel and begin of the next one.
+    ``threads`` are tuples ``(core, [(kind, order, scope, variable, value, read_only, source, adds)])``; an operation may
+    go on with ``(.., atomic, word, replacement)``. ``wide`` has a bit for each variable of 64 bits. Kinds are 0 load,
+    1 store, 2 atomic, 3 fence, 4 barrier of the core's threads, 5 end of the thread and 6 end of the kernel and begin of the next one.
     """
 
 @final

@@ -1,34 +1,36 @@
 /* explore.c: _core.explore(): converts the arguments of the explorer. */
 #include "python/module.h"
 
-/* One thread: (core, [(kind, order, scope, variable, value, read_only, source, adds), ...]). */
+/* One thread: (core, [(kind, order, scope, variable, value, read_only, source, adds), ...]); an operation may go on with
+ * (.., atomic, word, replacement). */
+enum { FEWEST_NUMBERS = 8, MOST_NUMBERS = 11 };
+
 static int
 get_operation(const gpc_module_state_t *state, PyObject *item, gpc_explore_op_t *out)
 {
-    uint32_t numbers[8];
+    uint64_t numbers[MOST_NUMBERS] = {0};
 
-    if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 8) {
-        gpc_raise_argument(
-            state,
-            "an operation must be a tuple (kind, order, scope, variable, value, read_only, source, adds), got %R",
-            item);
+    if (!PyTuple_Check(item) ||
+        (PyTuple_GET_SIZE(item) != FEWEST_NUMBERS && PyTuple_GET_SIZE(item) != MOST_NUMBERS)) {
+        gpc_raise_argument(state,
+                           "an operation must be a tuple (kind, order, scope, variable, value, read_only, source, "
+                           "adds[, atomic, word, replacement]), got %R",
+                           item);
         return -1;
     }
-    for (Py_ssize_t i = 0; i < 8; i++) {
-        uint64_t number = 0;
-
-        if (gpc_get_u64(state, PyTuple_GET_ITEM(item, i), "a number of an operation", i == 4 ? UINT32_MAX : UINT8_MAX,
-                        &number) != 0) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(item); i++) {
+        uint64_t largest = i == 4 || i == 10 ? UINT64_MAX : UINT8_MAX;
+        if (gpc_get_u64(state, PyTuple_GET_ITEM(item, i), "a number of an operation", largest, &numbers[i]) != 0) {
             return -1;
         }
-        numbers[i] = (uint32_t) number;
     }
     if (numbers[0] >= GPC_NUM_EXPLORE_OPERATIONS || numbers[1] >= GPC_NUM_ORDERS || numbers[2] >= GPC_NUM_SCOPES) {
         gpc_raise_argument(state, "unknown kind, order or scope of an operation: %R", item);
         return -1;
     }
     *out = (gpc_explore_op_t){(uint8_t) numbers[0], (uint8_t) numbers[1], (uint8_t) numbers[2], (uint8_t) numbers[3],
-                              numbers[4],           numbers[5] != 0,      (uint8_t) numbers[6], numbers[7] != 0};
+                              numbers[4],           numbers[5] != 0,      (uint8_t) numbers[6], numbers[7] != 0,
+                              (uint8_t) numbers[8], (uint8_t) numbers[9], numbers[10]};
     return 0;
 }
 
@@ -195,27 +197,28 @@ gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static const char *const names[] = {
         "protocol", "rule",  "options", "cores",     "variables", "threads", "warm",        "evictions", "max_states",
-        "packed",   "tight", "allowed", "unwatched", "fields",    "named",   "every_order", NULL,
+        "packed",   "tight", "allowed", "unwatched", "fields",    "named",   "every_order", "wide", NULL,
     };
     gpc_module_state_t *state = PyModule_GetState(module);
     PyObject *protocol, *rule, *options_object, *cores, *variables, *threads_object, *warm, *evictions, *max_states,
-        *allowed_object = Py_None, *fields_object = NULL, *result = NULL;
+        *allowed_object = Py_None, *fields_object = NULL, *wide = NULL, *result = NULL;
     gpc_options_argument_t options = {0}, fields = {0};
     gpc_explore_thread_t *threads = NULL;
     gpc_explore_t what = {0};
     uint32_t *allowed = NULL;
     int packed = 0, tight = 0, unwatched = 0, named = 0, every_order = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOO|ppOpOpp:explore", (char **) (uintptr_t) names,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOOOOO|ppOpOppO:explore", (char **) (uintptr_t) names,
                                      &protocol, &rule, &options_object, &cores, &variables, &threads_object, &warm,
                                      &evictions, &max_states, &packed, &tight, &allowed_object, &unwatched,
-                                     &fields_object, &named, &every_order)) {
+                                     &fields_object, &named, &every_order, &wide)) {
         return NULL;
     }
     if (gpc_get_protocol(state, protocol, &what.protocol) != 0 || gpc_get_rule(state, rule, &what.rule) != 0 ||
         gpc_get_u32(state, cores, "cores", &what.cores) != 0 ||
         gpc_get_u32(state, variables, "variables", &what.variables) != 0 ||
         gpc_get_u32(state, warm, "warm", &what.warm) != 0 ||
+        (wide != NULL && gpc_get_u32(state, wide, "wide", &what.wide) != 0) ||
         gpc_get_u32(state, evictions, "evictions", &what.evictions) != 0 ||
         gpc_get_u64(state, max_states, "max_states", UINT64_MAX, &what.max_states) != 0 ||
         gpc_get_options(state, options_object, &options) != 0) {

@@ -2,6 +2,7 @@
  *
  * $GPUCOH_DRAW is the command that runs the script; meson.build sets it for the C tests. */
 #define _DEFAULT_SOURCE /* popen */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,8 +28,8 @@ add_operation(gpc_text_t *out, const gpc_explore_op_t *op)
     static const char *const orders[] = {GPC_ORDERS(X)}, *const scopes[] = {GPC_SCOPES(X)};
 #undef X
     gpc_text_add_comma(out);
-    gpc_text_add(out, "[%u, \"%s\", \"%s\", %u, %u, %d, %u, %d]", op->kind, orders[op->order], scopes[op->scope],
-                 op->variable, op->value, op->read_only, op->source, op->adds);
+    gpc_text_add(out, "[%u, \"%s\", \"%s\", %u, %" PRIu64 ", %d, %u, %d]", op->kind, orders[op->order],
+                 scopes[op->scope], op->variable, op->value, op->read_only, op->source, op->adds);
 }
 
 static void

@@ -7,16 +7,16 @@
 enum { LOAD, STORE, ADD, FENCE };
 enum { X, Y };
 
-#define LD(variable) {LOAD, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), 0, false, 0, false}
-#define LD_READ_ONLY(variable) {LOAD, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), 0, true, 0, false}
-#define ST(variable, value) {STORE, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), (value), false, 0, false}
-#define INC(variable) {ADD, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, (variable), 1, false, 0, false}
-#define F {FENCE, GPC_ORDER_SC, GPC_SCOPE_GPU, 0, 0, false, 0, false}
-#define LD_ACQUIRE(variable) {LOAD, GPC_ORDER_ACQUIRE, GPC_SCOPE_GPU, (variable), 0, false, 0, false}
-#define ST_RELEASE(variable, value) {STORE, GPC_ORDER_RELEASE, GPC_SCOPE_GPU, (variable), (value), false, 0, false}
-#define BLOCK_BARRIER {GPC_EXPLORE_BARRIER, GPC_ORDER_WEAK, GPC_SCOPE_CTA, 0, 0, false, 0, false}
-#define THREAD_END {GPC_EXPLORE_EXIT, GPC_ORDER_WEAK, GPC_SCOPE_SYS, 0, 0, false, 0, false}
-#define NEXT_KERNEL {GPC_EXPLORE_KERNEL, GPC_ORDER_WEAK, GPC_SCOPE_SYS, 0, 0, false, 0, false}
+#define LD(variable) {LOAD, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), 0, false, 0, false, 0, 0, 0}
+#define LD_READ_ONLY(variable) {LOAD, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), 0, true, 0, false, 0, 0, 0}
+#define ST(variable, value) {STORE, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), (value), false, 0, false, 0, 0, 0}
+#define INC(variable) {ADD, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, (variable), 1, false, 0, false, 0, 0, 0}
+#define F {FENCE, GPC_ORDER_SC, GPC_SCOPE_GPU, 0, 0, false, 0, false, 0, 0, 0}
+#define LD_ACQUIRE(variable) {LOAD, GPC_ORDER_ACQUIRE, GPC_SCOPE_GPU, (variable), 0, false, 0, false, 0, 0, 0}
+#define ST_RELEASE(variable, value) {STORE, GPC_ORDER_RELEASE, GPC_SCOPE_GPU, (variable), (value), false, 0, false, 0, 0, 0}
+#define BLOCK_BARRIER {GPC_EXPLORE_BARRIER, GPC_ORDER_WEAK, GPC_SCOPE_CTA, 0, 0, false, 0, false, 0, 0, 0}
+#define THREAD_END {GPC_EXPLORE_EXIT, GPC_ORDER_WEAK, GPC_SCOPE_SYS, 0, 0, false, 0, false, 0, 0, 0}
+#define NEXT_KERNEL {GPC_EXPLORE_KERNEL, GPC_ORDER_WEAK, GPC_SCOPE_SYS, 0, 0, false, 0, false, 0, 0, 0}
 
 #define THREAD(core, ...)                                                                                              \
     {                                                                                                                  \

@@ -117,8 +117,8 @@ describe(void)
 static int
 explore(void)
 {
-    static const gpc_explore_op_t store[] = {{1, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, 0, 1, false, 0, false}};
-    static const gpc_explore_op_t load[] = {{0, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, 0, 0, false, 0, false}};
+    static const gpc_explore_op_t store[] = {{1, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, 0, 1, false, 0, false, 0, 0, 0}};
+    static const gpc_explore_op_t load[] = {{0, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, 0, 0, false, 0, false, 0, 0, 0}};
     static const gpc_explore_thread_t threads[] = {{0, 1, store}, {1, 1, load}};
     gpc_explore_t what = {.protocol = protocol,
                           .rule = GPC_RULE_DEFAULT,

@@ -35,7 +35,15 @@ from gpucoh.verify.library import (
     translate,
 )
 from gpucoh.verify.oracle import allowed_outcomes
-from gpucoh.verify.programs import KINDS, Program, dependent, every_program, fenced, without_fences
+from gpucoh.verify.programs import (
+    ATOMICS,
+    KINDS,
+    Program,
+    dependent,
+    every_program,
+    fenced,
+    without_fences,
+)
 from gpucoh.verify.results import Explored, Verification, Violation
 
 MOST_CORES, MOST_LINES, MOST_OPERATIONS = 4, 4, 4
@@ -97,6 +105,7 @@ def explore(
     """
     choice = resolve(protocol) if isinstance(protocol, str) else protocol
     orders, scopes = binding.isa()["orders"], binding.isa()["scopes"]
+    atomics = binding.isa()["atomics"]
     threads = [
         (
             thread.core,
@@ -110,6 +119,9 @@ def explore(
                     op.read_only,
                     0 if op.source is None else op.source + 1,
                     op.source is not None and op.adds,
+                    atomics[op.kind.upper()] if op.kind in ATOMICS else 0,
+                    0 if op.word is None else op.word + 1,
+                    op.replacement,
                 )
                 for op in thread.operations
             ],
@@ -136,6 +148,7 @@ def explore(
         dict(fields or {}),
         not symmetry,
         every_order,
+        sum(1 << variable for variable in program.wide),
     )
     result: dict[str, Any] = json.loads(text)
     return result
@@ -151,7 +164,7 @@ def _settings(program: Program, has_l1: bool) -> tuple[list[Program], list[Progr
     if has_l1:
         quick.append(kept)
         others.append(whole)
-        if several:
+        if several and not program.wide:
             quick.append(replace(kept, packed=True))
             others.append(replace(whole, packed=True))
     return quick, others
@@ -243,13 +256,18 @@ def _violation(choice: Choice, program: Program, found: dict[str, Any], values: 
 
 def _values_seen(program: Program, outcome: Sequence[int]) -> str:
     """``": 1: ld y = 1, ld x = 0; in the end x = 1, y = 1"``."""
-    values = iter(outcome)
+    words = iter(outcome)
+
+    def value(wide: bool) -> str:
+        low = next(words)
+        return hex(next(words) << 32 | low) if wide else str(low)
+
     parts = []
     for number, thread in enumerate(program.threads):
-        reads = [f"{op} = {next(values)}" for op in thread.operations if op.reads]
+        reads = [f"{op} = {value(op.bits == 64)}" for op in thread.operations if op.reads]
         if reads:
             parts.append(f"thread {number}: " + ", ".join(reads))
-    final = ", ".join(f"{'xyzw'[n]} = {next(values)}" for n in range(program.variables))
+    final = ", ".join(f"{'xyzw'[n]} = {value(n in program.wide)}" for n in range(program.variables))
     return ": " + "; ".join([*parts, f"in the end {final}"])
 
 

@@ -16,7 +16,6 @@ from gpucoh.litmus.syntax import Thread as LitmusThread
 from gpucoh.verify.programs import DEFAULT_SCOPE, VARIABLES, Operation, Program, Thread, parse
 
 MOST_CORES, MOST_THREADS, MOST_OPERATIONS = 4, 4, 12
-_WORD = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -37,12 +36,24 @@ class Exploration:
 
     def final(self, outcome: Sequence[int]) -> State:
         """The final state of the test that corresponds to an outcome of the program."""
+        wide = {f"P{thread.id}:{name}" for thread in self.test.threads for name in thread.wide}
+
+        def read(place: int, is_wide: bool) -> int:
+            return outcome[place] + (outcome[place + 1] << 32 if is_wide else 0)
+
         state = {
-            name: signed(value + (0 if place is None else outcome[place]))
+            name: signed(
+                value + (0 if place is None else read(place, name in wide)),
+                64 if name in wide else 32,
+            )
             for name, (place, value) in self.registers.items()
         }
-        last = outcome[len(outcome) - self.program.variables :]
-        return state | dict(zip(_locations(self.test), map(signed, last), strict=True))
+        at = len(outcome) - self.program.variables - len(self.program.wide)
+        for variable, name in enumerate(_locations(self.test)):
+            is_wide = variable in self.program.wide
+            state[name] = signed(read(at, is_wide), 64 if is_wide else 32)
+            at += 1 + is_wide
+        return state
 
 
 def _locations(test: Test) -> tuple[str, ...]:
@@ -134,12 +145,10 @@ class _Translator:
         variable = self.locations.index(item.location)
         kind, value, place = item.op, 0, None
         if item.op == "atom":
-            if item.function not in ("ADD", "SUB"):
-                name = item.function.lower()
-                raise UnsupportedError(f"the explorer has no atomic {name}, only add", item.line)
-            kind = "add"
+            kind = "add" if item.function == "SUB" else item.function.lower()
         if item.values:
             place, value = self._value(item.values[0])
+        replacement = self._replacement(item)
         adds, source = place is not None, self._origin(item.sources)
         if place is not None and source != self.reads[place]:
             raise UnsupportedError("in the explorer, a value depends on one value read", item.line)
@@ -150,17 +159,34 @@ class _Translator:
                 raise UnsupportedError("the explorer subtracts no value that was read", item.line)
             value = -value
         if kind != "st":
-            self._note_read(item.dest)
+            self._note_read(item)
         scope = DEFAULT_SCOPE if item.order == "WEAK" else item.scope  # a weak access has none
-        return Operation(kind, variable, value & _WORD, item.order, scope, False, source, adds)
+        mask = (1 << item.bits) - 1
+        return Operation(
+            kind, variable, value & mask, item.order, scope, False, source, adds, replacement & mask, item.bits,
+            item.word,
+        )  # fmt: skip
 
-    def _note_read(self, dest: str | None) -> None:
+    def _replacement(self, item: Instruction) -> int:
+        """The new value of a compare-and-swap."""
+        if item.function != "CAS":
+            return 0
+        values = [self._value(value) for value in item.values]
+        if any(place is not None for place, _ in values):
+            raise UnsupportedError(
+                "in the explorer, a compare-and-swap has numbers, not values read", item.line
+            )
+        return values[1][1]
+
+    def _note_read(self, item: Instruction) -> None:
         """The next operation reads a value into a register."""
         place = next(self.places)
+        if item.bits == 64:
+            next(self.places)
         self.reads[place] = len(self.made)
-        if dest is not None:
-            self.registers[dest] = (place, 0)
-            self.origins[dest] = len(self.made)
+        if item.dest is not None:
+            self.registers[item.dest] = (place, 0)
+            self.origins[item.dest] = len(self.made)
 
     def _value(self, value: Value) -> tuple[int | None, int]:
         return (None, value) if isinstance(value, int) else self.registers[value]
@@ -188,7 +214,7 @@ class _Translator:
             )
         else:
             result = ARITHMETIC[item.function](*numbers)
-        self.registers[item.dest] = (place, signed(result))
+        self.registers[item.dest] = (place, signed(result, item.bits))
         self.origins.pop(item.dest, None)
         if origin is not None:
             self.origins[item.dest] = origin

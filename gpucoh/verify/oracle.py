@@ -6,12 +6,13 @@ import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gpucoh.litmus.syntax import Condition, Instruction, Proposition, Test, Value
+from gpucoh.litmus.syntax import Condition, Instruction, Proposition, Test, Value, signed
 from gpucoh.litmus.syntax import Thread as LitmusThread
 from gpucoh.litmus.verdict import Verdicts
-from gpucoh.verify.programs import KERNELS, VARIABLES, Operation, Program, Thread
+from gpucoh.verify.programs import ATOMICS, KERNELS, VARIABLES, Operation, Program, Thread
 
-_OPS = {"ld": "ld", "await": "ld", "st": "st", "add": "atom", "host_ld": "ld", "host_st": "st"}
+_OPS = {"ld": "ld", "await": "ld", "st": "st", "host_ld": "ld", "host_st": "st"}
+_OPS |= dict.fromkeys(ATOMICS, "atom")
 _WORD = 0xFFFFFFFF
 #: Ends the names of registers that are not values read.
 _COMPUTED = "+"
@@ -34,7 +35,11 @@ def _code(program: Program, thread: Thread) -> tuple[Instruction, ...]:
         else:
             code += _instructions(program, operation, register)
         if operation.kind == "await":
-            differs = {"function": "!=", "values": (register, operation.value)}
+            differs = {
+                "function": "!=",
+                "values": (register, operation.value),
+                "bits": operation.bits,
+            }
             code.append(Instruction(op="branch", line=0, target=start, **differs))  # type: ignore[arg-type]
     return tuple(code)
 
@@ -84,10 +89,15 @@ def _instructions(program: Program, operation: Operation, register: str) -> list
     compute = [_alu("ADD", value, source, operation.value)]
     if not operation.adds:
         compute = [_alu("XOR", value, source, source), _alu("ADD", value, value, operation.value)]
-    return [*compute, replace(access, values=(value,))]
+    compute = [replace(item, bits=operation.bits) for item in compute]
+    return [*compute, replace(access, values=(value, *access.values[1:]))]
 
 
 def _access(operation: Operation, register: str) -> Instruction:
+    numbers = (operation.value,) if operation.writes else ()
+    if operation.kind == "cas":
+        numbers = (operation.value, operation.replacement)
+    values = tuple(signed(number, operation.bits) for number in numbers)
     return Instruction(
         op=_OPS[operation.kind],
         line=0,
@@ -95,8 +105,10 @@ def _access(operation: Operation, register: str) -> Instruction:
         scope=operation.scope,
         dest=register if operation.reads else None,
         location=VARIABLES[operation.variable],
-        function="ADD" if operation.kind == "add" else "",
-        values=(operation.value,) if operation.writes else (),
+        function=operation.kind.upper() if operation.kind in ATOMICS else "",
+        values=values,
+        bits=operation.bits,
+        word=operation.word,
     )
 
 
@@ -125,13 +137,29 @@ def as_test(program: Program) -> Test:
                 cta=0 if together else thread.core,
                 gpu=0,
                 code=_code(program, thread),
+                wide=_wide_registers(thread),
             )
             for number, thread in enumerate(program.threads)
         ),
         initial=dict.fromkeys(VARIABLES[: program.variables], 0),
         condition=Condition("exists", Proposition("and")),
         shown=(),
+        wide=frozenset(VARIABLES[variable] for variable in program.wide),
     )
+
+
+def _wide_registers(thread: Thread) -> frozenset[str]:
+    """The registers of values of 64 bits."""
+    wide = [place for place, item in enumerate(thread.operations) if item.bits == 64]
+    return frozenset(f"r{place}{end}" for place in wide for end in ("", _COMPUTED))
+
+
+def _row(values: Sequence[int], wide: Sequence[bool]) -> tuple[int, ...]:
+    """Values as words; those of 64 bits are two, the lower one first."""
+    out: list[int] = []
+    for value, is_wide in zip(values, wide, strict=True):
+        out += [value & _WORD, value >> 32 & _WORD] if is_wide else [value & _WORD]
+    return tuple(out)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -142,13 +170,17 @@ def _allowed(
     verdicts = Verdicts(test, model, [thread.core for thread in threads])
     if not verdicts.promises:
         return None
-    names = [name for thread in test.threads for name in thread.registers] + list(test.locations)
-    read = [place for place, name in enumerate(names) if not name.endswith(_COMPUTED)]
-    return tuple(sorted({tuple(row[place] & _WORD for place in read) for row in verdicts.states()}))
+    names = [(name, name in thread.wide) for thread in test.threads for name in thread.registers]
+    names += [(name, name in test.wide) for name in test.locations]
+    read = [place for place, (name, _) in enumerate(names) if not name.endswith(_COMPUTED)]
+    wide = [names[place][1] for place in read]
+    return tuple(sorted({_row([row[place] for place in read], wide) for row in verdicts.states()}))
 
 
 def allowed_outcomes(program: Program, model: str) -> tuple[tuple[int, ...], ...] | None:
     """Every outcome that the model allows: values of loads and atomics in order of threads, then the final values.
+
+    A value of 64 bits is two, its lower word first.
 
     None if the model promises the program nothing: ``none``, or a model for race-free programs if it has races.
 

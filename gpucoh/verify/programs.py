@@ -12,6 +12,9 @@ not ended), ``bar.acq_rel`` (the same with a release and an acquire part beyond 
 the two launches the host loads or stores). Without an order, loads and stores are weak, atomics
 relaxed and fences sc; without a scope, it is gpu. A value may depend on what the thread's operation N has read:
 ``st y rN``, ``st y rN+1``, ``add y rN+1``; ``st y 0*rN+1`` waits for that value, and does not contain it.
+
+Other atomics are ``exch x 1``, ``cas x 0 1`` (the expected value, then the new one), ``min``, ``max``, ``and``, ``or``
+and ``xor``. ``ld.b64 x`` and the like access a variable of 64 bits, and ``ld x+0`` and ``ld x+4`` a word of one.
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ VARIABLES = "xyzw"
 KINDS = {
     "ld": 0, "await": 0, "st": 1, "add": 2, "F": 3, "bar": 4, "exit": 5, "kernel": 6, "host_ld": 7, "host_st": 8,
 }  # fmt: skip
+#: Kinds of atomics.
+ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas")
+KINDS |= dict.fromkeys(ATOMICS, KINDS["add"])
 #: Default order of each kind of operation.
 DEFAULT_ORDERS = {
     "ld": "WEAK",
@@ -38,12 +44,13 @@ DEFAULT_ORDERS = {
     "kernel": "WEAK",
     "host_ld": "WEAK",
     "host_st": "WEAK",
-}
+} | dict.fromkeys(ATOMICS, "RELAXED")
 #: Kinds that end a launch: every thread has as many of them.
 KERNELS = ("kernel", "host_ld", "host_st")
 DEFAULT_SCOPE = "GPU"
 _SCOPES = ("CTA", "CU", "GPU", "SYS")
 _READ_ONLY = "RO"
+_WIDE = "B64"
 _VALUE = re.compile(r"(?:(?P<without>0\*)?r(?P<source>\d+))?(?:\+?(?P<number>\d+))?")
 
 
@@ -54,11 +61,12 @@ class Operation:
     Attributes
     ----------
     kind : str
-        ``ld``, ``await``, ``st``, ``add``, ``F``, ``bar``, ``exit``, ``kernel``, ``host_ld`` or ``host_st``.
+        ``ld``, ``await``, ``st``, ``F``, ``bar``, ``exit``, ``kernel``, ``host_ld``, ``host_st``, or one of
+        :data:`ATOMICS`.
     variable : int
         Number of its variable.
     value : int
-        The value stored, added or awaited.
+        The value stored, added or awaited; of ``cas`` the expected one.
     order, scope : str
         As the instruction set names them; an empty order becomes the kind's default.
     read_only : bool
@@ -67,6 +75,12 @@ class Operation:
         Of ``st`` and ``add``: the thread's operation on whose value it depends.
     adds : bool
         That value is added to ``value``; else it is only waited for.
+    replacement : int
+        The new value of ``cas``.
+    bits : int
+        32 or 64, the width of its values.
+    word : int, optional
+        Of an access of 32 bits to a variable of 64: 0 for the lower word, 1 for the upper one.
     """
 
     kind: str
@@ -77,6 +91,9 @@ class Operation:
     read_only: bool = False
     source: int | None = None
     adds: bool = True
+    replacement: int = 0
+    bits: int = 32
+    word: int | None = None
 
     def __post_init__(self) -> None:
         if not self.order:
@@ -85,12 +102,12 @@ class Operation:
     @property
     def reads(self) -> bool:
         """Whether it returns a value."""
-        return self.kind in ("ld", "await", "add", "host_ld")
+        return self.kind in ("ld", "await", "host_ld", *ATOMICS)
 
     @property
     def writes(self) -> bool:
         """Whether it changes its variable."""
-        return self.kind in ("st", "add", "host_st")
+        return self.kind in ("st", "host_st", *ATOMICS)
 
     def __str__(self) -> str:
         name = self.kind
@@ -100,10 +117,13 @@ class Operation:
             name += f".{self.scope.lower()}"
         if self.read_only:
             name += f".{_READ_ONLY.lower()}"
+        name += ".b64" if self.bits == 64 else ""
         if not self.reads and not self.writes:
             return name
         value = "" if self.kind in ("ld", "host_ld") else f" {self._value()}"
-        return f"{name} {VARIABLES[self.variable]}{value}"
+        value += f" {self.replacement}" if self.kind == "cas" else ""
+        place = "" if self.word is None else f"+{4 * self.word}"
+        return f"{name} {VARIABLES[self.variable]}{place}{value}"
 
     def _value(self) -> str:
         if self.source is None:
@@ -162,6 +182,16 @@ class Program:
         """Number of operations, with fences."""
         return sum(len(thread.operations) for thread in self.threads)
 
+    @property
+    def wide(self) -> frozenset[int]:
+        """The variables of 64 bits: those of which an operation accesses both words, or one by its number."""
+        return frozenset(
+            item.variable
+            for thread in self.threads
+            for item in thread.operations
+            if item.bits == 64 or item.word is not None
+        )
+
     def __str__(self) -> str:
         return " | ".join(map(str, self.threads))
 
@@ -179,15 +209,19 @@ def _operation(text: str) -> Operation:
     value = _VALUE.fullmatch(operands[1] if len(operands) > 1 else "0")
     if value is None:
         raise ValueError(f"{text.strip()}: a value is N, rM, rM+N or 0*rM+N")
+    variable, _, place = operands[0].partition("+") if operands else ("x", "", "")
     return Operation(
         kind,
-        VARIABLES.index(operands[0]) if operands else 0,
+        VARIABLES.index(variable),
         int(value["number"] or 0),
-        next((item for item in suffixes if item not in (*_SCOPES, _READ_ONLY)), ""),
+        next((item for item in suffixes if item not in (*_SCOPES, _READ_ONLY, _WIDE)), ""),
         next((item for item in suffixes if item in _SCOPES), DEFAULT_SCOPE),
         _READ_ONLY in suffixes,
         None if value["source"] is None else int(value["source"]),
         value["without"] is None,
+        int(operands[2]) if len(operands) > 2 else 0,
+        64 if _WIDE in suffixes else 32,
+        int(place) // 4 if place else None,
     )
 
 

@@ -14,7 +14,7 @@
  * between whose launches the host accesses the variable. Threads of a core have the same number of
  * barriers in each launch, but a thread that ends with EXIT may have fewer in the last one. */
 #define GPC_EXPLORE_OPERATIONS(X)                                                                                      \
-    X(LOAD, "load") X(STORE, "store") X(ADD, "atomic add") X(FENCE, "fence") X(BARRIER, "barrier of the core's threads") \
+    X(LOAD, "load") X(STORE, "store") X(ADD, "atomic") X(FENCE, "fence") X(BARRIER, "barrier of the core's threads") \
     X(EXIT, "end of the thread") X(KERNEL, "end of all threads, and of the launch; the next one begins") \
     X(HOST_LOAD, "the same; a load of the host between the launches") X(HOST_STORE, "the same; a store of the host")
 typedef enum {
@@ -34,10 +34,13 @@ typedef struct {
     uint8_t kind;         /* gpc_explore_kind_t */
     uint8_t order, scope; /* of an access or fence */
     uint8_t variable;
-    uint32_t value; /* store, atomic: operand; acquire load: the value that it waits for, loading again; 0: any */
+    uint64_t value; /* store, atomic: operand; acquire load: the value that it waits for, loading again; 0: any */
     bool read_only; /* weak load: of a read-only buffer; no thread writes the variable in this launch */
     uint8_t source; /* store, atomic: 1 + the older operation of the thread whose value it depends on; 0: none */
     bool adds;      /* that value is added to `value`; else only waited for, as an address is */
+    uint8_t atomic; /* atomic: gpc_atomic_t */
+    uint8_t word;   /* of a variable of 64 bits, 1 or 2: the lower or upper word alone; 0: the whole variable */
+    uint64_t replacement; /* of a compare-and-swap, whose `value` is the expected one */
 } gpc_explore_op_t;
 
 typedef struct {
@@ -55,6 +58,7 @@ typedef struct {
     const gpc_explore_thread_t *threads;
     uint32_t warm;      /* bit (core * variables + variable): that core's L1 starts with a copy */
     uint32_t evictions; /* maximum of spontaneous evictions by L1s and L2s; UINT32_MAX: any number */
+    uint32_t wide;      /* bit n: variable n has 64 bits, the two words of its line */
     bool packed;        /* two variables per line; else each variable has its own line and bank */
     bool tight;         /* one bank; L1s and L2 have room for one line and one MSHR entry */
     bool unwatched;     /* do not check the protocol's invariants, so that a planted bug shows in outcomes */
@@ -71,7 +75,7 @@ typedef struct {
 } gpc_explore_t;
 
 /* Outcomes, each once: the values that loads and atomics read, in order of threads, then the variables' final
- * values. */
+ * values; of 64 bits two values, the lower word first. */
 typedef struct {
     uint32_t *rows; /* owned; of `width` values */
     uint32_t count, capacity, width;

@@ -11,6 +11,15 @@ gpc_outcomes_free(gpc_outcomes_t *self)
     *self = (gpc_outcomes_t){0};
 }
 
+static void
+add_value(uint32_t *row, uint32_t *width, uint64_t value, bool wide)
+{
+    row[(*width)++] = (uint32_t) value;
+    if (wide) {
+        row[(*width)++] = (uint32_t) (value >> 32);
+    }
+}
+
 int
 gpc_outcome_read(gpc_world_t *world, const gpc_symmetry_t *symmetry, uint32_t *row, uint32_t *width)
 {
@@ -22,12 +31,14 @@ gpc_outcome_read(gpc_world_t *world, const gpc_symmetry_t *symmetry, uint32_t *r
         for (uint32_t op = 0; op < what->threads[t].num_ops; op++) {
             uint8_t kind = what->threads[t].ops[op].kind;
             if (kind == GPC_EXPLORE_LOAD || kind == GPC_EXPLORE_ADD || kind == GPC_EXPLORE_HOST_LOAD) {
-                row[(*width)++] = thread->read[op];
+                add_value(row, width, thread->read[op], gpc_world_has_two(world, &what->threads[t].ops[op]));
             }
         }
     }
     for (uint32_t v = 0; v < what->variables; v++) {
-        GPC_TRY(gpc_world_final(world, v, &row[(*width)++]));
+        uint64_t value = 0;
+        GPC_TRY(gpc_world_final(world, v, &value));
+        add_value(row, width, value, gpc_world_is_wide(world, v));
     }
     return GPC_OK;
 }

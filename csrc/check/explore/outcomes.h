@@ -5,7 +5,7 @@
 
 #include "check/explore/world.h"
 
-#define GPC_OUTCOME_MAX_WIDTH (GPC_WORLD_MAX_THREADS * GPC_WORLD_MAX_OPS + GPC_WORLD_MAX_VARIABLES)
+#define GPC_OUTCOME_MAX_WIDTH (2 * (GPC_WORLD_MAX_THREADS * GPC_WORLD_MAX_OPS + GPC_WORLD_MAX_VARIABLES))
 
 void gpc_outcomes_free(gpc_outcomes_t *self); /* safe on a zeroed object and twice */
 /* The outcome of a world at rest, its threads renamed by the symmetry; `row` has GPC_OUTCOME_MAX_WIDTH values. */

@@ -73,6 +73,11 @@ check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
                         "thread %u, operation %u: invalid kind %u, variable %u, order %u or scope %u", thread, number,
                         op->kind, op->variable, op->order, op->scope);
     }
+    if (op->word > 2 || (op->word && !gpc_world_is_wide(self, op->variable)) || op->atomic > GPC_ATOMIC_CAS) {
+        return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
+                        "thread %u, operation %u: invalid word %u or atomic operation %u", thread, number, op->word,
+                        op->atomic);
+    }
     if (op->kind == GPC_EXPLORE_LOAD && op->value && op->order < GPC_ORDER_ACQUIRE) {
         return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
                         "thread %u, operation %u: only an acquire load waits for a value", thread, number);
@@ -214,6 +219,9 @@ check_bounds(gpc_world_t *self)
                         what->variables, what->num_threads, GPC_WORLD_MAX_CORES, GPC_WORLD_MAX_VARIABLES,
                         GPC_WORLD_MAX_THREADS);
     }
+    if (what->wide && what->packed) {
+        return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT, "a variable of 64 bits has a line of its own");
+    }
     int status = GPC_OK;
     for (uint32_t t = 0; t < what->num_threads && status == GPC_OK; t++) {
         status = check_thread(self, t);
@@ -302,7 +310,8 @@ warm_copy(gpc_world_t *self, uint32_t core, uint32_t variable)
     msg->lanes = GPC_NONE;
     msg->access = GPC_WORLD_NO_THREAD;
     msg->line = gpc_world_address(gpc_world_line_number(self, variable));
-    msg->mask = UINT32_C(1) << gpc_world_word_of(self, variable);
+    const gpc_explore_op_t whole = {.variable = (uint8_t) variable};
+    msg->mask = gpc_world_mask_of(self, &whole);
     int status = gpc_controller_take(self->l1s[core], message);
     while (status == GPC_OK && !gpc_world_quiet(self)) {
         status = gpc_world_moves(self, &moves);
@@ -339,9 +348,22 @@ warm_copies(gpc_world_t *self)
 /* ---- symmetry: cores with equal programs and equal warm copies are interchangeable --------------------------- */
 
 static bool
+same_operation(const gpc_explore_op_t *a, const gpc_explore_op_t *b)
+{
+    return a->kind == b->kind && a->order == b->order && a->scope == b->scope && a->variable == b->variable &&
+           a->value == b->value && a->read_only == b->read_only && a->source == b->source && a->adds == b->adds &&
+           a->atomic == b->atomic && a->word == b->word && a->replacement == b->replacement;
+}
+
+static bool
 same_thread(const gpc_explore_thread_t *one, const gpc_explore_thread_t *other)
 {
-    return one->num_ops == other->num_ops && memcmp(one->ops, other->ops, one->num_ops * sizeof(*one->ops)) == 0;
+    for (uint32_t i = 0; i < one->num_ops && i < other->num_ops; i++) {
+        if (!same_operation(&one->ops[i], &other->ops[i])) {
+            return false;
+        }
+    }
+    return one->num_ops == other->num_ops;
 }
 
 /* The thread of warp `warp` on a core, or GPC_NONE. */

@@ -54,7 +54,8 @@ typedef struct {
     uint32_t outstanding;
     uint32_t waits;    /* gpc_world_wait_t: for other threads, at next_op */
     uint32_t complete; /* bit n: operation n, a load or atomic, has its value */
-    uint32_t read[GPC_WORLD_MAX_OPS];
+    uint32_t begun;    /* bit n: one word of operation n, which has two, is complete */
+    uint64_t read[GPC_WORLD_MAX_OPS];
 } gpc_world_thread_t;
 
 typedef struct {
@@ -132,7 +133,7 @@ GPC_MUST_CHECK int gpc_world_move(gpc_world_t *self, const gpc_move_t *move);
 GPC_MUST_CHECK int gpc_world_monitor(gpc_world_t *self);
 bool gpc_world_programs_done(const gpc_world_t *self); /* every operation of every thread is complete */
 bool gpc_world_quiet(const gpc_world_t *self);         /* nothing is in flight */
-GPC_MUST_CHECK int gpc_world_final(gpc_world_t *self, uint32_t variable, uint32_t *value);
+GPC_MUST_CHECK int gpc_world_final(gpc_world_t *self, uint32_t variable, uint64_t *value);
 /* When the programs are done and nothing is in flight: checks that no accepted store is lost. GPC_OK, or a
  * violation. */
 GPC_MUST_CHECK int gpc_world_check_accepted(gpc_world_t *self);
@@ -207,6 +208,37 @@ static inline uint32_t
 gpc_world_word_of(const gpc_world_t *self, uint32_t variable)
 {
     return self->what->packed ? variable % GPC_WORLD_LINE_WORDS : 0;
+}
+static inline bool
+gpc_world_is_wide(const gpc_world_t *self, uint32_t variable)
+{
+    return (self->what->wide >> variable & 1) != 0;
+}
+/* Whether the operation accesses both words of a variable of 64 bits. */
+static inline bool
+gpc_world_has_two(const gpc_world_t *self, const gpc_explore_op_t *op)
+{
+    return gpc_world_is_wide(self, op->variable) && op->word == 0;
+}
+/* The first word of its line that an operation accesses, and all of them. */
+static inline uint32_t
+gpc_world_first_word(const gpc_world_t *self, const gpc_explore_op_t *op)
+{
+    return op->word ? op->word - 1u : gpc_world_word_of(self, op->variable);
+}
+static inline gpc_mask_t
+gpc_world_mask_of(const gpc_world_t *self, const gpc_explore_op_t *op)
+{
+    return (gpc_world_has_two(self, op) ? UINT32_C(3) : UINT32_C(1)) << gpc_world_first_word(self, op);
+}
+/* Writes an operation's value to its words of the line. */
+static inline void
+gpc_world_put(const gpc_world_t *self, const gpc_explore_op_t *op, uint64_t value, uint32_t *words)
+{
+    words[gpc_world_first_word(self, op)] = (uint32_t) value;
+    if (gpc_world_has_two(self, op)) {
+        words[1] = (uint32_t) (value >> 32);
+    }
 }
 static inline gpc_address_t
 gpc_world_address(uint32_t line)

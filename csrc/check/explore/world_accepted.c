@@ -68,7 +68,7 @@ gpc_world_watch_stores(gpc_world_t *self)
     uint32_t stores = 1;
 
     for (uint32_t t = 0; t < self->what->num_threads; t++) {
-        stores += self->what->threads[t].num_ops;
+        stores += self->what->threads[t].num_ops * (self->what->wide ? 2 : 1);
     }
     self->accepted.capacity = stores;
     self->accepted.buckets = 4;

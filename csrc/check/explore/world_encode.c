@@ -72,8 +72,10 @@ encode_message(void *context, void *encoder, gpc_index_t i)
     }
     if (msg->lanes != GPC_NONE) {
         const gpc_lane_list_t *lanes = gpc_lane_list_at(&self->lane_lists, msg->lanes);
-        gpc_encode_u64(out, lanes->operand[0]);
-        gpc_encode_u64(out, lanes->old[0]);
+        for (uint32_t n = 0; n < lanes->count; n++) {
+            gpc_encode_u64(out, lanes->operand[n]);
+            gpc_encode_u64(out, lanes->old[n]);
+        }
     }
     if (msg->type == GPC_MSG_LOAD && self->protocol->explored.serves) {
         encode_served(self, from->symmetry, msg, out);
@@ -155,6 +157,9 @@ encode_thread(const gpc_world_t *self, const gpc_symmetry_t *symmetry, uint32_t 
 
     gpc_encode_u64(out, thread->next_op * 64 + thread->waits * 16 + thread->outstanding);
     gpc_encode_u64(out, thread->complete);
+    if (self->what->wide) {
+        gpc_encode_u64(out, thread->begun);
+    }
     for (uint32_t op = 0; op < thread->next_op; op++) {
         gpc_encode_u64(out, thread->read[op]);
     }

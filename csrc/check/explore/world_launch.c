@@ -160,15 +160,17 @@ gpc_world_may_begin(const gpc_world_t *self)
 /* ---- the host ---------------------------------------------------------------------------------------------------- */
 
 int
-gpc_world_final(gpc_world_t *self, uint32_t variable, uint32_t *value)
+gpc_world_final(gpc_world_t *self, uint32_t variable, uint64_t *value)
 {
     uint32_t words[GPC_WORLD_LINE_WORDS], line = gpc_world_line_number(self, variable);
-    uint32_t word = gpc_world_word_of(self, variable);
+    const gpc_explore_op_t whole = {.variable = (uint8_t) variable};
+    uint32_t word = gpc_world_first_word(self, &whole);
+    bool wide = gpc_world_is_wide(self, variable);
 
     gpc_units_t units = gpc_nodes_units(&self->nodes, self->controllers, self->l1s, gpc_world_address(line));
     memcpy(words, self->state->memory[line], sizeof(words));
-    int status = self->protocol->host_read(&units, gpc_world_address(line), UINT32_C(1) << word, words);
-    *value = words[word];
+    int status = self->protocol->host_read(&units, gpc_world_address(line), gpc_world_mask_of(self, &whole), words);
+    *value = wide ? (uint64_t) words[1] << 32 | words[0] : words[word];
     return status;
 }
 
@@ -189,11 +191,11 @@ static int
 host_store(gpc_world_t *self, const gpc_explore_op_t *op)
 {
     uint32_t line = gpc_world_line_number(self, op->variable), words[GPC_WORLD_LINE_WORDS];
-    gpc_mask_t mask = UINT32_C(1) << gpc_world_word_of(self, op->variable);
+    gpc_mask_t mask = gpc_world_mask_of(self, op);
     gpc_units_t units = gpc_nodes_units(&self->nodes, self->controllers, self->l1s, gpc_world_address(line));
     gpc_mask_t others = gpc_all_words(units.bank) & ~mask;
 
-    self->state->memory[line][gpc_world_word_of(self, op->variable)] = op->value;
+    gpc_world_put(self, op, op->value, self->state->memory[line]);
     memcpy(words, self->state->memory[line], sizeof(words));
     if (self->protocol->host_takes_line) {
         GPC_TRY(self->protocol->host_read(&units, gpc_world_address(line), others, words));

@@ -185,14 +185,14 @@ take_at(gpc_world_t *self, gpc_list_t *list, uint32_t position)
 }
 
 /* What a store or atomic writes or adds. */
-static uint32_t
+static uint64_t
 operand(const gpc_world_thread_t *thread, const gpc_explore_op_t *op)
 {
     return op->adds ? thread->read[op->source - 1] + op->value : op->value;
 }
 
 static int
-add_lanes(gpc_world_t *self, gpc_msg_t *msg, uint32_t variable)
+add_lanes(gpc_world_t *self, gpc_msg_t *msg, const gpc_explore_op_t *op)
 {
     msg->lanes = gpc_pool_take(&self->lane_lists);
     if (msg->lanes == GPC_NONE) {
@@ -200,11 +200,14 @@ add_lanes(gpc_world_t *self, gpc_msg_t *msg, uint32_t variable)
     }
     gpc_lane_list_t *lanes = gpc_lane_list_at(&self->lane_lists, msg->lanes);
     memset(lanes, 0, sizeof(*lanes));
-    lanes->operation = GPC_ATOMIC_ADD;
-    lanes->type = GPC_U32;
-    lanes->count = 1;
-    lanes->word[0] = (uint8_t) gpc_world_word_of(self, variable);
-    lanes->operand[0] = msg->data[lanes->word[0]];
+    lanes->operation = op->atomic;
+    lanes->type = GPC_I32;
+    lanes->count = lanes->width = gpc_world_has_two(self, op) ? 2 : 1;
+    for (uint32_t n = 0; n < lanes->count; n++) {
+        lanes->word[n] = (uint8_t) (gpc_world_first_word(self, op) + n);
+        lanes->operand[n] = msg->data[lanes->word[n]];
+        lanes->replacement[n] = (uint32_t) (op->replacement >> 32 * n);
+    }
     return GPC_OK;
 }
 
@@ -213,7 +216,7 @@ make_request(gpc_world_t *self, uint32_t number, gpc_index_t *message)
 {
     static const uint8_t types[] = {GPC_MSG_LOAD, GPC_MSG_STORE, GPC_MSG_ATOMIC};
     const gpc_explore_thread_t *program = &self->what->threads[number];
-    uint32_t next_op = self->state->threads[number].next_op, word;
+    uint32_t next_op = self->state->threads[number].next_op;
     const gpc_explore_op_t *op = &program->ops[next_op];
 
     *message = gpc_pool_take(&self->messages);
@@ -222,7 +225,6 @@ make_request(gpc_world_t *self, uint32_t number, gpc_index_t *message)
     }
     gpc_msg_t *msg = gpc_msg_at(&self->messages, *message);
     memset(msg, 0, sizeof(*msg));
-    word = gpc_world_word_of(self, op->variable);
     msg->type = types[op->kind];
     msg->flags = op->read_only ? GPC_MSG_FLAG_READ_ONLY : 0;
     msg->network = GPC_MAX_NETWORKS;
@@ -235,9 +237,9 @@ make_request(gpc_world_t *self, uint32_t number, gpc_index_t *message)
     msg->access = number * GPC_WORLD_MAX_OPS + next_op; /* thread and operation of the request */
     msg->line = gpc_world_address(gpc_world_line_number(self, op->variable));
     msg->issued = self->state->now;
-    msg->mask = UINT32_C(1) << word;
-    msg->data[word] = operand(&self->state->threads[number], op);
-    return op->kind == GPC_ACCESS_ATOMIC ? add_lanes(self, msg, op->variable) : GPC_OK;
+    msg->mask = gpc_world_mask_of(self, op);
+    gpc_world_put(self, op, operand(&self->state->threads[number], op), msg->data);
+    return op->kind == GPC_ACCESS_ATOMIC ? add_lanes(self, msg, op) : GPC_OK;
 }
 
 static int
@@ -283,7 +285,7 @@ may_touch(const gpc_world_t *self, uint32_t number, const gpc_explore_op_t *op, 
     return op->kind >= GPC_ACCESS_FENCE ||
            gpc_order_may_touch(&self->order, self->what->threads[number].core, self->warp_of[number], access,
                                gpc_world_address(gpc_world_line_number(self, op->variable)),
-                               UINT32_C(1) << gpc_world_word_of(self, op->variable)) == GPC_ORDER_VERDICT_GO;
+                               gpc_world_mask_of(self, op)) == GPC_ORDER_VERDICT_GO;
 }
 
 /* The result of a move for a verdict of order.c. The query itself makes a release part progress. */

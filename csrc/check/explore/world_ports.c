@@ -116,6 +116,57 @@ port_wake_warp(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at)
     return GPC_OK; /* every thread is asked at every state */
 }
 
+/* The words of a load's or atomic's value that have arrived with the message. */
+static void
+take_value(const gpc_world_t *self, gpc_world_thread_t *thread, uint32_t number, const gpc_explore_op_t *op,
+           const gpc_msg_t *msg, const uint32_t *words)
+{
+    uint32_t first = gpc_world_first_word(self, op), old[GPC_WORLD_LINE_WORDS];
+    if (msg->type == GPC_MSG_ATOMIC) {
+        const gpc_lane_list_t *lanes = gpc_lane_list_at(&self->lane_lists, msg->lanes);
+        for (uint32_t n = 0; n < lanes->count; n++) {
+            old[lanes->word[n]] = lanes->old[n];
+        }
+        words = old;
+    }
+    for (gpc_mask_t left = msg->mask & gpc_world_mask_of(self, op); left; left &= left - 1) {
+        uint32_t word = (uint32_t) __builtin_ctz(left);
+        thread->read[number] |= (uint64_t) words[word] << 32 * (word - first);
+    }
+}
+
+/* Whether the words of the message were the last ones of its operation, which may have two. */
+static bool
+is_last_part(const gpc_world_t *self, gpc_world_thread_t *thread, uint32_t number, const gpc_explore_op_t *op,
+             const gpc_msg_t *msg)
+{
+    if (gpc_world_has_two(self, op) && (msg->mask & (msg->mask - 1)) == 0) {
+        thread->begun ^= UINT32_C(1) << number;
+        return (thread->begun >> number & 1) == 0;
+    }
+    return true;
+}
+
+/* The operation is complete. */
+static int
+end_access(gpc_world_t *self, const gpc_controller_t *l1, uint32_t number, uint32_t op, bool reads)
+{
+    gpc_world_thread_t *thread = &self->state->threads[number];
+    const gpc_explore_op_t *asked = &self->what->threads[number].ops[op];
+    gpc_access_t access = {asked->kind, asked->order, asked->scope};
+
+    thread->complete |= reads ? UINT32_C(1) << op : 0;
+    if (asked->kind == GPC_EXPLORE_LOAD && asked->value && thread->read[op] != asked->value) {
+        thread->read[op] = 0; /* no younger operation has issued */
+        thread->complete &= ~(UINT32_C(1) << op);
+        thread->next_op = op;
+    }
+    thread->outstanding--;
+    gpc_order_let_go(&self->order, l1->index, self->warp_of[number],
+                     gpc_world_address(gpc_world_line_number(self, asked->variable)), gpc_world_mask_of(self, asked));
+    return gpc_order_completed(&self->order, l1->index, self->warp_of[number], &access);
+}
+
 static int
 port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words, bool hit, uint32_t extra)
 {
@@ -127,23 +178,14 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
         uint32_t number = msg->access / GPC_WORLD_MAX_OPS, op = msg->access % GPC_WORLD_MAX_OPS;
         gpc_world_thread_t *thread = &self->state->threads[number];
         const gpc_explore_op_t *asked = &self->what->threads[number].ops[op];
-        gpc_access_t access = {asked->kind, asked->order, asked->scope};
+        bool reads = msg->type != GPC_MSG_STORE;
 
-        if (msg->type == GPC_MSG_LOAD) {
-            thread->read[op] = words[gpc_world_word_of(self, asked->variable)];
-            thread->complete |= UINT32_C(1) << op;
-            if (asked->value && thread->read[op] != asked->value) { /* no younger operation has issued */
-                thread->read[op] = 0;
-                thread->complete &= ~(UINT32_C(1) << op);
-                thread->next_op = op;
-            }
-        } else if (msg->type == GPC_MSG_ATOMIC) {
-            thread->read[op] = gpc_lane_list_at(&self->lane_lists, msg->lanes)->old[0];
-            thread->complete |= UINT32_C(1) << op;
+        if (reads) {
+            take_value(self, thread, op, asked, msg, words);
         }
-        thread->outstanding--;
-        gpc_order_let_go(&self->order, l1->index, self->warp_of[number], msg->line, msg->mask);
-        GPC_TRY(gpc_order_completed(&self->order, l1->index, self->warp_of[number], &access));
+        if (is_last_part(self, thread, op, asked, msg)) {
+            GPC_TRY(end_access(self, l1, number, op, reads));
+        }
     }
     gpc_msg_at(&self->messages, message)->access = GPC_NONE; /* what still names it, names nothing */
     gpc_free_message(l1, message);

@@ -1,4 +1,5 @@
 /* world_print.c: prints a move of the explorer's world, and the changes it made, as members of a JSON object. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "check/explore/world.h"
@@ -101,7 +102,7 @@ add_reads(const gpc_world_t *self, const gpc_world_view_t *before, gpc_text_t *o
         gpc_text_add_comma(out);
         gpc_text_add(out, "[");
         for (uint32_t op = 0; op < self->what->threads[t].num_ops; op++) {
-            gpc_text_add(out, op ? ", %u" : "%u", self->state->threads[t].read[op]);
+            gpc_text_add(out, op ? ", %" PRIu64 : "%" PRIu64, self->state->threads[t].read[op]);
         }
         gpc_text_add(out, "]");
     }
