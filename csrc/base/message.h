@@ -81,7 +81,7 @@ typedef struct {
 _Static_assert(offsetof(gpc_msg_t, fields) == 64, "the header fills its cache line");
 
 /* The lanes of an atomic request, performed in this order. Of an atomic of two words a lane has two entries, that of
- * the lower word first. */
+ * the lower word first. A load or store that must not be split has an empty list of that width. */
 typedef struct {
     gpc_index_t next;
     uint8_t operation; /* gpc_atomic_t */

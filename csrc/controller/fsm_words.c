@@ -105,6 +105,31 @@ step_part(gpc_step_t *x)
     return gpc_step_finish_part(&part, status);
 }
 
+/* A message that is not split. */
+static int
+take_whole(gpc_step_t *x)
+{
+    gpc_mask_t all = x->mask, left;
+
+    for (left = all; left; left &= ~x->mask) {
+        gpc_event_id_t event = next_cell(x, left);
+        uint8_t kind = event < x->table->num_events ? gpc_fsm_plan(x->table, x->state, event)->kind : GPC_CELL_GO;
+        if (kind == GPC_CELL_HOLD_LINE || kind == GPC_CELL_HOLD_QUEUE) {
+            return gpc_fsm_step_one(x);
+        }
+    }
+    for (left = all; left;) {
+        (void) next_cell(x, left);
+        gpc_mask_t same = x->mask;
+        int status = gpc_fsm_step_one(x);
+        if (status != GPC_OK) {
+            return status;
+        }
+        left &= ~same;
+    }
+    return GPC_OK;
+}
+
 static int
 take_words(gpc_step_t *x)
 {
@@ -112,6 +137,9 @@ take_words(gpc_step_t *x)
     bool can_split = x->message != GPC_NONE && !x->kept, was_split = false;
     int held = GPC_OK;
 
+    if (can_split && x->table->whole && x->table->whole(x)) {
+        return take_whole(x);
+    }
     while (left) {
         (void) next_cell(x, left);
         gpc_mask_t same = x->mask;
@@ -152,11 +180,17 @@ int
 gpc_fsm_step_over_words(gpc_step_t *x)
 {
     gpc_controller_t *unit = x->unit;
-    gpc_mask_t all = x->mask;
     bool outermost = !unit->collects;
+    int status = GPC_OK;
 
     unit->collects = true;
-    int status = x->cause == GPC_MSG_EVICT ? evict_words(x) : take_words(x);
+    if (x->table->gather && x->message != GPC_NONE && !x->kept) {
+        status = x->table->gather(x);
+    }
+    gpc_mask_t all = x->mask;
+    if (status == GPC_OK) {
+        status = x->cause == GPC_MSG_EVICT ? evict_words(x) : take_words(x);
+    }
     x->mask = all;
     if (outermost) {
         unit->collects = false;

@@ -155,3 +155,10 @@ gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc
     }
     return resolved;
 }
+
+bool
+gpc_protocol_keeps_whole(const gpc_protocol_t *protocol)
+{
+    const gpc_controller_type_t *l1 = protocol->controllers[0];
+    return l1 && l1->tables[0]->object == GPC_OVER_WORDS && l1->tables[0]->whole;
+}

@@ -155,6 +155,7 @@ typedef struct {
     gpc_tap_t tap;                     /* where the cores report what their warps do */
     uint64_t seed;                     /* of the delays of blocks (start_skew) */
     bool words_apart;                  /* L1s own and answer words one by one (core/memory/together.h) */
+    bool words_whole;                  /* they are not to split requests for words of 64 bits, which have lane lists */
 } gpc_cores_t;
 
 /* Checks every operand, target, slot and count against isa.h. */

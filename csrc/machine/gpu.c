@@ -383,7 +383,8 @@ make_cores(gpc_gpu_t *gpu)
     GPC_TRY(status);
     status = gpc_cores_init(&gpu->cores, m, &gpu->order, &gpu->messages, &gpu->lane_lists, gpu->memory, &gpu->failure,
                             &hooks, &gpu->arena);
-    gpu->cores.words_apart = splits_requests(gpu->protocol);
+    gpu->cores.words_whole = gpc_protocol_keeps_whole(gpu->protocol);
+    gpu->cores.words_apart = splits_requests(gpu->protocol) && !gpu->cores.words_whole;
     gpc_stream_connect(&gpu->stream, &gpu->cores.tap);
     return status;
 }

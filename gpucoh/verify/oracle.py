@@ -94,7 +94,7 @@ def _instructions(program: Program, operation: Operation, register: str) -> list
 
 
 def _access(operation: Operation, register: str) -> Instruction:
-    numbers = (operation.value,) if operation.writes else ()
+    numbers: tuple[int, ...] = (operation.value,) if operation.writes else ()
     if operation.kind == "cas":
         numbers = (operation.value, operation.replacement)
     values = tuple(signed(number, operation.bits) for number in numbers)

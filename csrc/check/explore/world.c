@@ -444,7 +444,7 @@ make_pools(gpc_world_t *self, uint32_t scale)
     for (uint32_t t = 0; t < what->num_threads; t++) {
         operations += what->threads[t].num_ops;
         for (uint32_t i = 0; i < what->threads[t].num_ops; i++) {
-            atomics += what->threads[t].ops[i].kind == GPC_ACCESS_ATOMIC;
+            atomics += what->threads[t].ops[i].kind == GPC_ACCESS_ATOMIC || what->wide;
         }
     }
     GPC_TRY(gpc_pool_init(&self->messages, &self->arena, scale * (12 + 4 * operations), sizeof(gpc_msg_t)));
@@ -482,6 +482,7 @@ make_state(gpc_world_t *self)
     self->state->now = 1;
     self->state->evictions = self->what->evictions;
     self->watched = gpc_watched_of(self->protocol);
+    self->keeps_whole = gpc_protocol_keeps_whole(self->protocol);
     self->has_times = protocol_has_kind(self->protocol, GPC_FIELD_TIME);
     self->has_logical_times = protocol_has_kind(self->protocol, GPC_FIELD_LOGICAL) && !self->protocol->logical_time;
     gpc_world_note_channels(self);

@@ -91,6 +91,7 @@ typedef struct {
     gpc_nodes_t nodes;
     bool has_times;         /* the protocol has fields that are TIME */
     bool has_logical_times; /* LOGICAL, encoded by their differences */
+    bool keeps_whole;       /* L1s do not split requests for both words of a variable */
     bool has_subsets;       /* the moves of some nodes may suffice in a state: world_subset.c */
     uint8_t carries[GPC_WORLD_MAX_NODES][GPC_WORLD_MAX_NODES]; /* [source][destination]: networks, a bit each */
     bool unordered[GPC_WORLD_MAX_NODES][GPC_WORLD_MAX_NODES];  /* one of them is */

@@ -202,7 +202,8 @@ add_lanes(gpc_world_t *self, gpc_msg_t *msg, const gpc_explore_op_t *op)
     memset(lanes, 0, sizeof(*lanes));
     lanes->operation = op->atomic;
     lanes->type = GPC_I32;
-    lanes->count = lanes->width = gpc_world_has_two(self, op) ? 2 : 1;
+    lanes->width = gpc_world_has_two(self, op) ? 2 : 1;
+    lanes->count = op->kind == GPC_EXPLORE_ADD ? lanes->width : 0;
     for (uint32_t n = 0; n < lanes->count; n++) {
         lanes->word[n] = (uint8_t) (gpc_world_first_word(self, op) + n);
         lanes->operand[n] = msg->data[lanes->word[n]];
@@ -239,7 +240,8 @@ make_request(gpc_world_t *self, uint32_t number, gpc_index_t *message)
     msg->issued = self->state->now;
     msg->mask = gpc_world_mask_of(self, op);
     gpc_world_put(self, op, operand(&self->state->threads[number], op), msg->data);
-    return op->kind == GPC_ACCESS_ATOMIC ? add_lanes(self, msg, op) : GPC_OK;
+    bool whole = self->keeps_whole && gpc_world_has_two(self, op) && op->order != GPC_ORDER_WEAK;
+    return op->kind == GPC_EXPLORE_ADD || whole ? add_lanes(self, msg, op) : GPC_OK;
 }
 
 static int

@@ -28,12 +28,27 @@ add_upper_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lane_list_t *l
     list->count = (uint16_t) (2 * list->count);
 }
 
+/* An empty list says that a load or store accesses its words at once. */
+static int
+mark(const gpc_issue_t *x, gpc_msg_t *msg)
+{
+    gpc_cores_t *self = x->base->cores;
+    msg->lanes = gpc_pool_take(self->lane_lists);
+    if (msg->lanes == GPC_NONE) {
+        return gpc_fail(self->failure, GPC_ERROR_CAPACITY, "core %u: the pool of lane lists is empty", x->base->index);
+    }
+    gpc_lane_list_at(self->lane_lists, msg->lanes)->count = 0;
+    gpc_lane_list_at(self->lane_lists, msg->lanes)->width = 2;
+    return GPC_OK;
+}
+
 int
 gpc_pairs_finish(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t requests)
 {
     gpc_cores_t *self = x->base->cores;
     bool atomic = d->access.kind == GPC_ACCESS_ATOMIC, together = gpc_is_together(x, d);
-    if (!atomic && !together) {
+    bool whole = !atomic && self->words_whole && d->access.order != GPC_ORDER_WEAK;
+    if (!atomic && !together && !whole) {
         return GPC_OK;
     }
     gpc_index_t i = x->core->queue.head;
@@ -45,6 +60,9 @@ gpc_pairs_finish(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t requests
         i = msg->next;
         if (atomic) {
             add_upper_words(x, d, gpc_lane_list_at(self->lane_lists, msg->lanes));
+        }
+        if (whole) {
+            GPC_TRY(mark(x, msg));
         }
         if (together) {
             GPC_TRY(gpc_together_begin(x, gpc_request_at(self->parts, x->base->index, msg->access), msg));

@@ -56,6 +56,7 @@ GPC_MESSAGES(DENOVO, DENOVO_MESSAGES)
     X(L1_STORE, "store of a warp")                                                                                     \
     X(L1_SYNC, "synchronisation access (any order but weak; read-modify-writes)")                                      \
     X(L1_SYNC_BUFFERED, "the same, the word in the store buffer")                                                      \
+    X(L1_SYNC_APART, "the same, of 64 bits, which needs words that are not all registered, or asked for, together")    \
     X(L1_DRAIN, "registration of the store buffer's entry")                                                            \
     X(L1_ACQUIRE, "acquire part of an access or fence; begin of a kernel")                                             \
     X(L1_EVICT, "way chosen for replacement")                                                                          \
@@ -78,6 +79,7 @@ GPC_MESSAGES(DENOVO, DENOVO_MESSAGES)
     FIELD(PLAIN, uint8_t, poisoned)     /* an acquire came while a read was outstanding */                             \
     FIELD(REQUEST, gpc_list_t, reads)   /* forwarded reads that wait for a registration */                             \
     FIELD(REQUEST, gpc_list_t, taking)  /* forwarded registrations and recalls that wait, at most one a word */        \
+    FIELD(REQUEST, gpc_list_t, granted) /* grants of some words of an access of 64 bits, which wait for the others */  \
     FIELD(DATA, gpc_sb_words_t, words)      /* the write-back buffer's */
 GPC_METADATA(denovo_l1, mshr, DENOVO_L1_MSHR)
 
@@ -101,6 +103,14 @@ GPC_COUNTS(DENOVO_COUNT, DENOVO_L1_COUNTERS)
 /* One of these events; GPC_NO_EVENT for any other cause. */
 gpc_event_id_t denovo_l1_classify(const gpc_step_t *x);
 gpc_mask_t denovo_l1_alike(const gpc_step_t *x);
+/* A synchronisation access of 64 bits is not split, nor is the registration of its words, which the L2 names in one
+ * step: for all words of a line, such registrations have one order, in which the L1s keep and pass on the words. A
+ * cycle of L1s that wait for each other's words would have no first one. The L1 keeps a granted word until all are,
+ * and asks for words only if it has none of them: it gives up what is registered otherwise. */
+enum { DENOVO_FLAG_WHOLE = GPC_MSG_FLAG_OWN };
+bool denovo_l1_whole(const gpc_step_t *x);
+int denovo_l1_gather(gpc_step_t *x);
+#define DENOVO_L1_WHOLE .whole = denovo_l1_whole, .gather = denovo_l1_gather
 /* The words of the mask, or those that are not in it: of which x->word is one. */
 static inline gpc_mask_t
 denovo_same_side(const gpc_step_t *x, gpc_mask_t mask)
@@ -117,6 +127,7 @@ GPC_DECLARE_ACTION(dn_act_register);
 GPC_DECLARE_ACTION(dn_act_register_sync);
 GPC_DECLARE_ACTION(dn_act_join_syncs);
 GPC_DECLARE_ACTION(dn_act_perform);
+GPC_DECLARE_ACTION(dn_act_give_up);
 GPC_DECLARE_ACTION(dn_act_write_back);
 GPC_DECLARE_ACTION(dn_act_poison);
 GPC_DECLARE_ACTION(dn_act_complete_reads);
@@ -168,6 +179,10 @@ int denovo_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t ma
      .states = "WRP",                                                                                \
      .events = "FORWARD_READ FORWARD_TAKE",                                                          \
      .reason = "two cores race for the word, and programs of the tester have no races"},             \
+    {.table = "L1",                                                                                  \
+     .states = "R SYP",                                                                              \
+     .events = "SYNC_APART",                                                                         \
+     .reason = "programs of the tester have no accesses of 64 bits"},                                \
     {.table = "L2",                                                                                  \
      .states = "MF",                                                                                 \
      .events = "REGISTER",                                                                           \

@@ -42,6 +42,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_LOAD] = GO(L1_R, act_hit),
         [L1_STORE] = GO(L1_R, words_act_write),
         [L1_SYNC] = GO(L1_R, dn_act_perform),
+        [L1_SYNC_APART] = HOLD_QUEUE_AFTER(dn_act_give_up),
         [L1_ACQUIRE] = GO(L1_R),
         [L1_EVICT] = GO(L1_WBP, dn_act_write_back),
         [L1_EXTRA_BARRED] = GO(L1_R),
@@ -92,6 +93,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_LOAD] = HOLD_LINE,
         [L1_STORE] = HOLD_LINE,
         [L1_SYNC] = GO(L1_SYP, dn_act_join_syncs),
+        [L1_SYNC_APART] = HOLD_LINE,
         [L1_ACQUIRE] = GO(L1_SYP),
         [L1_EXTRA] = GO(L1_SYP),
         [L1_EXTRA_BARRED] = GO(L1_SYP),
@@ -145,7 +147,7 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 /* clang-format on */
 
 const gpc_table_t denovo_drf_words = {GPC_TABLE("L1", OVER_WORDS, L1, l1_table, denovo_l1_classify),
-                                      .alike = denovo_l1_alike, .data_states = 1u << L1_V | 1u << L1_R};
+                                      .alike = denovo_l1_alike, DENOVO_L1_WHOLE, .data_states = 1u << L1_V | 1u << L1_R};
 static const gpc_controller_type_t denovo_drf_l1 = {DENOVO_L1_TYPE(denovo_drf_words)};
 
 const gpc_protocol_t gpc_protocol_denovo_drf = {

@@ -8,6 +8,7 @@
  *          one. A read-modify-write with local scope is performed on the registered word, on the word in the store
  *          buffer, on the valid word, or on the word that an answer brings (even one that will not be kept: a core that
  *          polls with acquires would starve it otherwise). Global synchronisation on a delayed word registers it first.
+ *          Synchronisation of 64 bits with local scope registers its words.
  * Options  as denovo-drf.
  */
 #include "protocols/denovo/denovo.h"
@@ -22,7 +23,7 @@ GPC_FSM(L1, DENOVO_L1_STATES, HRF_L1_EVENTS)
 static gpc_event_id_t
 hrf_classify(const gpc_step_t *x)
 {
-    if (x->cause != GPC_MSG_ATOMIC || x->msg->scope > GPC_SCOPE_CU) {
+    if (x->cause != GPC_MSG_ATOMIC || x->msg->scope > GPC_SCOPE_CU || denovo_l1_whole(x)) {
         return denovo_l1_classify(x);
     }
     bool buffered = x->state != L1_V && (gpc_sb_held(x->unit, x->line) >> x->word & 1);
@@ -51,7 +52,7 @@ static const gpc_patch_t l1_patches[] = {
 
 static const gpc_table_t words = {
     GPC_PATCHED_TABLE("L1", OVER_WORDS, L1, "denovo-drf", denovo_drf_words, l1_patches, hrf_classify),
-    .alike = denovo_l1_alike, .data_states = 1u << L1_V | 1u << L1_R};
+    .alike = denovo_l1_alike, DENOVO_L1_WHOLE, .data_states = 1u << L1_V | 1u << L1_R};
 static const gpc_controller_type_t denovo_hrf_l1 = {DENOVO_L1_TYPE(words)};
 
 const gpc_protocol_t gpc_protocol_denovo_hrf = {

@@ -10,6 +10,7 @@
  *          Forwarded reads are served before the forward that takes the word. The write-back buffer has 16 lines; a
  *          word in it answers forwards until the L2 acknowledges.
  */
+#include "controller/controller.h"
 #include "protocols/denovo/denovo.h"
 
 enum { DENOVO_L1_STATES(GPC_FSM_STATE_ENUM_) };
@@ -30,9 +31,50 @@ is_coming(const gpc_step_t *x)
     return gpc_mshr_words_in(&x->unit->mshrs, x->mshr, L1_RDP + 1) != GPC_NO_WORDS;
 }
 
+bool
+denovo_l1_whole(const gpc_step_t *x)
+{
+    return x->cause <= GPC_MSG_ATOMIC && x->msg->lanes != GPC_NONE &&
+           gpc_lane_list_at(x->unit->lane_lists, x->msg->lanes)->width == 2;
+}
+
+/* The words that an outstanding registration for an access of 64 bits, which has some of these, asks for. */
+static gpc_mask_t
+asked_together(const gpc_step_t *x, gpc_mask_t words)
+{
+    const gpc_list_t *pending = gpc_step_pending(x);
+    gpc_index_t i = pending->head;
+
+    for (uint32_t n = pending->count; n; n--) {
+        const gpc_msg_t *msg = gpc_msg_at(x->unit->messages, i);
+        bool whole = msg->lanes != GPC_NONE && gpc_lane_list_at(x->unit->lane_lists, msg->lanes)->width == 2;
+        if (whole && (msg->mask & words)) {
+            return msg->mask;
+        }
+        i = msg->next;
+    }
+    return GPC_NO_WORDS;
+}
+
+static gpc_event_id_t
+classify_whole(const gpc_step_t *x)
+{
+    gpc_mask_t words = x->msg->mask;
+    if (gpc_has_word(x, gpc_sb_held(x->unit, x->line))) {
+        return L1_SYNC_BUFFERED;
+    }
+    bool apart = x->state == L1_R     ? (words & ~denovo_registered(x->unit, x->line)) != 0
+                 : x->state == L1_SYP ? (words & ~asked_together(x, words)) != 0
+                                      : false;
+    return apart ? L1_SYNC_APART : L1_SYNC;
+}
+
 static gpc_event_id_t
 classify_request(const gpc_step_t *x)
 {
+    if (denovo_l1_whole(x)) {
+        return classify_whole(x);
+    }
     bool held = gpc_has_word(x, gpc_sb_held(x->unit, x->line));
     bool local = x->unit->protocol->order.local_scopes && x->msg->scope <= GPC_SCOPE_CU;
 
@@ -171,17 +213,45 @@ GPC_SHARED_ACTION(dn_act_register, "send REGISTER; the words of the store buffer
     return ask(x, DENOVO_REGISTER);
 }
 
+/* Some words of an access of 64 bits may be valid: it has two cells. */
+static int
+keep_once(gpc_step_t *x)
+{
+    if (x->kept) {
+        return GPC_OK;
+    }
+    gpc_count_own(x, DENOVO_COUNT_sync_misses);
+    return gpc_keep_pending(x);
+}
+
 GPC_SHARED_ACTION(dn_act_register_sync, "send REGISTER_SYNC; the access becomes pending")
 {
-    gpc_count_own(x, DENOVO_COUNT_sync_misses);
-    GPC_TRY(ask(x, DENOVO_REGISTER_SYNC));
-    return gpc_keep_pending(x);
+    gpc_msg_t *msg = gpc_new_message(x, DENOVO_REGISTER_SYNC, gpc_home_of(x->unit, x->line));
+    msg->mask = x->mask;
+    msg->flags |= denovo_l1_whole(x) ? DENOVO_FLAG_WHOLE : 0;
+    GPC_TRY(gpc_send(x, msg));
+    return keep_once(x);
 }
 
 GPC_SHARED_ACTION(dn_act_join_syncs, "the access joins the pending ones")
 {
-    gpc_count_own(x, DENOVO_COUNT_sync_misses);
-    return gpc_keep_pending(x);
+    return keep_once(x);
+}
+
+/* While other words of the line are in transit, it cannot leave. */
+GPC_SHARED_ACTION(dn_act_give_up, "write back the line's registered words, as for an eviction")
+{
+    gpc_step_t its;
+    if (x->mshr != GPC_NONE) {
+        return GPC_OK;
+    }
+    gpc_step_about_line(x->unit, &its, 0, GPC_MSG_EVICT, x->line, GPC_NONE);
+    its.way = x->way;
+    its.mask = gpc_all_words(x->unit);
+    its.kept = true; /* there is no message */
+    int status = gpc_fsm_step(&its);
+    x->way = its.way;
+    return status > 0 ? GPC_OK : status;
 }
 
 GPC_SHARED_ACTION(dn_act_perform, "perform the synchronisation access on the registered words")
@@ -195,6 +265,41 @@ GPC_SHARED_ACTION(dn_act_run_syncs, "perform the pending synchronisation accesse
 {
     denovo_l1_mshr(x)->skip |= x->mask;
     return gpc_act(words_act_perform_pending, x);
+}
+
+/* Grants of parts of what an access of 64 bits asked for wait for the last one, which then has the words of all. The
+ * pending accesses are performed on them at once. */
+int
+denovo_l1_gather(gpc_step_t *x)
+{
+    gpc_mask_t words, have = x->mask;
+    gpc_index_t i;
+
+    if (x->cause != DENOVO_REGISTERED_SYNC || x->mshr == GPC_NONE || !(words = asked_together(x, x->mask))) {
+        return GPC_OK;
+    }
+    gpc_list_t *granted = &denovo_l1_mshr(x)->granted;
+    i = granted->head;
+    for (uint32_t n = granted->count; n; n--) {
+        have |= gpc_msg_at(x->unit->messages, i)->mask;
+        i = gpc_msg_at(x->unit->messages, i)->next;
+    }
+    if (words & ~have) {
+        gpc_list_push(granted, x->unit->messages, x->message);
+        x->kept = true;
+        x->mask = GPC_NO_WORDS;
+        return GPC_OK;
+    }
+    while ((i = gpc_take_words(x->unit, granted, words)) != GPC_NONE) {
+        const gpc_msg_t *part = gpc_msg_at(x->unit->messages, i);
+        gpc_merge_words(x->msg->data, part->data, part->mask);
+        gpc_free_message(x->unit, i);
+    }
+    x->mask = x->msg->mask = words;
+    gpc_merge_words(gpc_line_words(x), x->msg->data, words);
+    GPC_TRY(gpc_act(dn_act_run_syncs, x));
+    gpc_merge_words(x->msg->data, gpc_line_words(x), words);
+    return GPC_OK;
 }
 
 GPC_SHARED_ACTION(dn_act_write_back, "move the words to the write-back buffer, or hold; send WRITE_BACK; free the way")
