@@ -172,8 +172,8 @@ typedef struct gpc_table {
     /* Over words: x->word and others that classify gives the same event if they have its state; it is then not called
      * for each. NULL: it is. */
     gpc_mask_t (*alike)(const gpc_step_t *x);
-    /* Over words: whether the message is not split, since its words are accessed or named at once: if the cell of one of
-     * its words holds, it waits as a whole; else the actions of its cells have one message. NULL: no message is. */
+    /* Over words: whether the message is not split, since its words are accessed or named at once: if the cell of one
+     * of its words holds, it waits as a whole; else the actions of its cells have one message. NULL: no message is. */
     bool (*whole)(const gpc_step_t *x);
     /* Over words, before the step of a message: may keep it (x->kept, no x->mask), or add to it what was kept. NULL:
      * nothing does. */

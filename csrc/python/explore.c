@@ -1,8 +1,8 @@
 /* explore.c: _core.explore(): converts the arguments of the explorer. */
 #include "python/module.h"
 
-/* One thread: (core, [(kind, order, scope, variable, value, read_only, source, adds), ...]); an operation may go on with
- * (.., atomic, word, replacement). */
+/* One thread: (core, [(kind, order, scope, variable, value, read_only, source, adds), ...]); an operation may go on
+ * with (.., atomic, word, replacement). */
 enum { FEWEST_NUMBERS = 8, MOST_NUMBERS = 11 };
 
 static int
@@ -10,8 +10,7 @@ get_operation(const gpc_module_state_t *state, PyObject *item, gpc_explore_op_t 
 {
     uint64_t numbers[MOST_NUMBERS] = {0};
 
-    if (!PyTuple_Check(item) ||
-        (PyTuple_GET_SIZE(item) != FEWEST_NUMBERS && PyTuple_GET_SIZE(item) != MOST_NUMBERS)) {
+    if (!PyTuple_Check(item) || (PyTuple_GET_SIZE(item) != FEWEST_NUMBERS && PyTuple_GET_SIZE(item) != MOST_NUMBERS)) {
         gpc_raise_argument(state,
                            "an operation must be a tuple (kind, order, scope, variable, value, read_only, source, "
                            "adds[, atomic, word, replacement]), got %R",
@@ -197,7 +196,7 @@ gpc_python_explore(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static const char *const names[] = {
         "protocol", "rule",  "options", "cores",     "variables", "threads", "warm",        "evictions", "max_states",
-        "packed",   "tight", "allowed", "unwatched", "fields",    "named",   "every_order", "wide", NULL,
+        "packed",   "tight", "allowed", "unwatched", "fields",    "named",   "every_order", "wide",      NULL,
     };
     gpc_module_state_t *state = PyModule_GetState(module);
     PyObject *protocol, *rule, *options_object, *cores, *variables, *threads_object, *warm, *evictions, *max_states,

@@ -27,6 +27,7 @@ from gpucoh.machines.fields import core_name
 from gpucoh.verify.diagrams import draw, node_names
 from gpucoh.verify.library import (
     DEPENDENT,
+    WIDE,
     Exploration,
     built_in,
     meeting,
@@ -182,7 +183,7 @@ def programs_of(
     """
     fitting = [
         [_under(p, rule) for p in programs if p.cores <= cores and p.variables <= lines]
-        for programs in (meeting(), shapes(), built_in(DEPENDENT))
+        for programs in (meeting(), shapes(), built_in(DEPENDENT), built_in(WIDE))
     ]
     bound = list(every_program(min(cores, 2), lines, operations))
     depending = [program for program in map(dependent, bound) if program is not None]

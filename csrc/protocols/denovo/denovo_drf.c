@@ -147,7 +147,8 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 /* clang-format on */
 
 const gpc_table_t denovo_drf_words = {GPC_TABLE("L1", OVER_WORDS, L1, l1_table, denovo_l1_classify),
-                                      .alike = denovo_l1_alike, DENOVO_L1_WHOLE, .data_states = 1u << L1_V | 1u << L1_R};
+                                      .alike = denovo_l1_alike, DENOVO_L1_WHOLE,
+                                      .data_states = 1u << L1_V | 1u << L1_R};
 static const gpc_controller_type_t denovo_drf_l1 = {DENOVO_L1_TYPE(denovo_drf_words)};
 
 const gpc_protocol_t gpc_protocol_denovo_drf = {

@@ -195,7 +195,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_WORDS, L2, l2_table, l2_classify), .alike = l2_alike, .whole = l2_whole,
-                               .data_states = 1u << L2_V | 1u << L2_RCD};
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_WORDS, L2, l2_table, l2_classify), .alike = l2_alike,
+                               .whole = l2_whole, .data_states = 1u << L2_V | 1u << L2_RCD};
 
 const gpc_controller_type_t denovo_l2 = {GPC_REGISTRY_TYPE(l2), .counters = L2_COUNT_info};

@@ -95,8 +95,8 @@ static const gpc_patch_t l1_patches[] = {
 };
 
 static const gpc_table_t words = {
-    GPC_PATCHED_TABLE("L1", OVER_WORDS, L1, "denovo-drf", denovo_drf_words, l1_patches, ro_classify), .alike = ro_alike, DENOVO_L1_WHOLE,
-    .data_states = 1u << L1_V | 1u << L1_R | 1u << L1_VO};
+    GPC_PATCHED_TABLE("L1", OVER_WORDS, L1, "denovo-drf", denovo_drf_words, l1_patches, ro_classify), .alike = ro_alike,
+    DENOVO_L1_WHOLE, .data_states = 1u << L1_V | 1u << L1_R | 1u << L1_VO};
 static const gpc_controller_type_t denovo_ro_l1 = {DENOVO_L1_TYPE(words)};
 
 static const gpc_watched_t watched = {.promise = GPC_PROMISE_ACQUIRED,

@@ -56,6 +56,12 @@ PLANTED(denovo) = {
     BUG("gpu-drf!copy-survives-synchronisation", "a copy stays valid when the L2 performs synchronisation on its line",
         NULL, STAY("L1", "V", "SYNC")),
 
+    BUG("denovo-drf!words-not-given-up", "an access of 64 bits waits for a word while its L1 keeps the other one", NULL,
+        DROP("L1", "R", "SYNC_APART", "give_up")),
+    BUG("denovo-drf!words-asked-apart",
+        "an access of 64 bits joins registrations that do not ask for its words together", NULL,
+        COPY("L1", "SYP", "SYNC_APART", "SYP", "SYNC")),
+
     BUG("gpu-hrf!local-atomic-not-buffered", "a local read-modify-write leaves its words in the line only", NULL,
         REPLACE("L1", "V", "LOCAL_ATOMIC", "perform_on_copy", act_perform_on_line)),
     BUG("gpu-hrf!release-waits-for-nothing", "a global release does not flush local writes", NULL,
