@@ -178,8 +178,8 @@ named(const char *id)
 
 /* ---- the explorer ------------------------------------------------------------------------------------------------ */
 
-#define LD_(order, variable) {LOAD, GPC_ORDER_##order, GPC_SCOPE_GPU, (variable), 0, false, 0, false}
-#define ST_(order, variable, value) {STORE, GPC_ORDER_##order, GPC_SCOPE_GPU, (variable), (value), false, 0, false}
+#define LD_(order, variable) {LOAD, GPC_ORDER_##order, GPC_SCOPE_GPU, (variable), 0, false, 0, false, 0, 0, 0}
+#define ST_(order, variable, value) {STORE, GPC_ORDER_##order, GPC_SCOPE_GPU, (variable), (value), false, 0, false, 0, 0, 0}
 
 /* Two threads; at the start both L1s hold copies of both variables. */
 static gpc_explore_t

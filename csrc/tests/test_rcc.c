@@ -319,7 +319,7 @@ ticks_begin_no_epoch(void)
     end(run);
 }
 
-#define LD_RELAXED(variable) {LOAD, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, (variable), 0, false, 0, false}
+#define LD_RELAXED(variable) {LOAD, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, (variable), 0, false, 0, false, 0, 0, 0}
 static const gpc_explore_thread_t polls[] = {
     THREAD(0, LD(X), LD_RELAXED(X), LD_RELAXED(X), LD(X), LD_RELAXED(X), LD_RELAXED(X))};
 

@@ -55,8 +55,7 @@ GPC_MESSAGES(DENOVO, DENOVO_MESSAGES)
     X(L1_LOAD_BUFFERED, "load of a word in the store buffer")                                                          \
     X(L1_STORE, "store of a warp")                                                                                     \
     X(L1_SYNC, "synchronisation access (any order but weak; read-modify-writes)")                                      \
-    X(L1_SYNC_BUFFERED, "the same, the word in the store buffer")                                                      \
-    X(L1_SYNC_APART, "the same, of 64 bits, which needs words that are not all registered, or asked for, together")    \
+    X(L1_SYNC_BUFFERED, "the same, the word in the store buffer; or of 64 bits, the other word not here or asked for")   \
     X(L1_DRAIN, "registration of the store buffer's entry")                                                            \
     X(L1_ACQUIRE, "acquire part of an access or fence; begin of a kernel")                                             \
     X(L1_EVICT, "way chosen for replacement")                                                                          \
@@ -181,7 +180,7 @@ int denovo_host_read(const gpc_units_t *units, gpc_address_t line, gpc_mask_t ma
      .reason = "two cores race for the word, and programs of the tester have no races"},             \
     {.table = "L1",                                                                                  \
      .states = "R SYP",                                                                              \
-     .events = "SYNC_APART",                                                                         \
+     .events = "SYNC_BUFFERED",                                                                      \
      .reason = "programs of the tester have no accesses of 64 bits"},                                \
     {.table = "L2",                                                                                  \
      .states = "MF",                                                                                 \

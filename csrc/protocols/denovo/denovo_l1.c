@@ -10,7 +10,6 @@
  *          Forwarded reads are served before the forward that takes the word. The write-back buffer has 16 lines; a
  *          word in it answers forwards until the L2 acknowledges.
  */
-#include "controller/controller.h"
 #include "protocols/denovo/denovo.h"
 
 enum { DENOVO_L1_STATES(GPC_FSM_STATE_ENUM_) };
@@ -66,7 +65,7 @@ classify_whole(const gpc_step_t *x)
     bool apart = x->state == L1_R     ? (words & ~denovo_registered(x->unit, x->line)) != 0
                  : x->state == L1_SYP ? (words & ~asked_together(x, words)) != 0
                                       : false;
-    return apart ? L1_SYNC_APART : L1_SYNC;
+    return apart ? L1_SYNC_BUFFERED : L1_SYNC;
 }
 
 static gpc_event_id_t
@@ -241,16 +240,8 @@ GPC_SHARED_ACTION(dn_act_join_syncs, "the access joins the pending ones")
 /* While other words of the line are in transit, it cannot leave. */
 GPC_SHARED_ACTION(dn_act_give_up, "write back the line's registered words, as for an eviction")
 {
-    gpc_step_t its;
-    if (x->mshr != GPC_NONE) {
-        return GPC_OK;
-    }
-    gpc_step_about_line(x->unit, &its, 0, GPC_MSG_EVICT, x->line, GPC_NONE);
-    its.way = x->way;
-    its.mask = gpc_all_words(x->unit);
-    its.kept = true; /* there is no message */
-    int status = gpc_fsm_step(&its);
-    x->way = its.way;
+    int status = x->mshr == GPC_NONE ? gpc_controller_cause(x->unit, GPC_MSG_EVICT, x->line) : GPC_OK;
+    x->way = gpc_tags_find(&x->unit->arrays[0], x->line);
     return status > 0 ? GPC_OK : status;
 }
 

@@ -57,10 +57,10 @@ PLANTED(denovo) = {
         NULL, STAY("L1", "V", "SYNC")),
 
     BUG("denovo-drf!words-not-given-up", "an access of 64 bits waits for a word while its L1 keeps the other one", NULL,
-        DROP("L1", "R", "SYNC_APART", "give_up")),
+        DROP("L1", "R", "SYNC_BUFFERED", "give_up")),
     BUG("denovo-drf!words-asked-apart",
         "an access of 64 bits joins registrations that do not ask for its words together", NULL,
-        COPY("L1", "SYP", "SYNC_APART", "SYP", "SYNC")),
+        COPY("L1", "SYP", "SYNC_BUFFERED", "SYP", "SYNC")),
 
     BUG("gpu-hrf!local-atomic-not-buffered", "a local read-modify-write leaves its words in the line only", NULL,
         REPLACE("L1", "V", "LOCAL_ATOMIC", "perform_on_copy", act_perform_on_line)),
