@@ -206,3 +206,46 @@ def test_the_largest_word_is_minus_one(number):
 def test_a_second_initial_value_is_refused(initial):
     with pytest.raises(UnsupportedError, match=r"line [34]: '.*': a second initial value"):
         read("P0@cta 0,gpu 0 ;\n ld.weak r1, x ;", initial=initial)
+
+
+WIDE = "P0@cta 0,gpu 0 ;\n st.weak.b64 x, {} ;"
+
+
+@pytest.mark.parametrize(
+    ("number", "value"), [("0x100000000", 1 << 32), ("-1", -1), ("0xffffffffffffffff", -1)]
+)
+def test_a_type_of_64_bits_makes_its_location_wide(number, value):
+    test = read(WIDE.format(number))
+    assert test.wide == {"x"}
+    assert test.threads[0].code[0].values == (value,)
+    assert test.threads[0].code[0].wide
+
+
+def test_an_access_without_a_type_has_the_width_of_its_location():
+    test = read("P0@cta 0,gpu 0 ;\n ld.weak r1, x ;\n mov r2, r1 ;", initial="uint64_t x=5;")
+    assert test.threads[0].wide == {"r1", "r2"}
+    assert test.initial == {"x": 5}
+
+
+def test_words_of_a_wide_location_are_cells():
+    text = "P0@cta 0,gpu 0 ;\n ld.weak.b32 r1, [x+4] ;\n ld.weak.b32 r2, [x] ;"
+    test = read(text, initial="uint64_t x=0x700000009;")
+    assert [item.word for item in test.threads[0].code] == [1, 0]
+    assert test.cells == {"x": 9, "x+4": 7}
+
+
+@pytest.mark.parametrize(
+    ("cell", "initial", "message"),
+    [
+        ("st.weak.b64 x, 0x10000000000000000", "x=0;", "more than 64 bits"),
+        ("st.weak.b64 x, 1", "int32_t x=0;", "an access of 64 bits to x, which has 32"),
+        ("ld.weak.b64 r1, [x+4]", "uint64_t x;", "an access of 64 bits is aligned"),
+        ("ld.weak.b32 r1, [x+2]", "uint64_t x;", "at offset 0"),
+        ("ld.weak r1, [x+4]", "x=0;", "x has 32 bits"),
+        ("ld.weak.b32 r1, [x] ;\n add.u64 r1, r1, 1", "uint64_t x;", "'r1' has 64 bits"),
+        ("bar.cta.sync 1, r1 ;\n mov.b64 r1, 1", "x=0;", "'r1' has 64 bits"),
+    ],
+)
+def test_widths_that_contradict_each_other_are_refused(cell, initial, message):
+    with pytest.raises(UnsupportedError, match=message):
+        read(f"P0@cta 0,gpu 0 ;\n {cell} ;", initial=initial)

@@ -1,7 +1,8 @@
 /* together.h: synchronising accesses of several words under L1s that own and answer words one by one (gpc_cores_t.
- * words_apart). One such access at a time is between the L1 and its completion on a line, of all cores, so that each is
- * performed at once to all others of its width; an atomic is a synchronising load and then a store of the new words.
- * Beside accesses to the single words it is not at once, which no model that we know of promises.
+ * words_apart: protocols over words whose tables do not declare `whole`). One such access at a time is between the L1
+ * and its completion on a line, of all cores, so that each is performed at once to all others of its width; an atomic
+ * is a synchronising load and then a store of the new words. Beside accesses to the single words it is not at once,
+ * which no model that we know of promises.
  *
  * It cannot deadlock: what has begun waits for no other one, because its second part goes before the queue. */
 #ifndef GPC_CORE_MEMORY_TOGETHER_H

@@ -3,8 +3,8 @@
  *
  * Paper    Sinclair et al., MICRO 2015, sections 3 ("Hybrid Protocols") and 4: DeNovoSync0 without regions: Invalid,
  *          Valid, Registered per word; the L2's data banks are the registry.
- * Inferred the paper has no transient states in the caches; those below are what MSHRs, store buffer and write-back
- *          buffer hold. Networks are unordered.
+ * Inferred synchronisation of 64 bits (below). The paper has no transient states in the caches; those below are what
+ *          MSHRs, store buffer and write-back buffer hold. Networks are unordered.
  * Sizes    inferred: an 8-byte header, 8 bytes for a word mask, 4 bytes a word.
  */
 #ifndef GPC_PROTOCOLS_DENOVO_DENOVO_H
