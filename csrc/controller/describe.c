@@ -5,6 +5,7 @@
 
 #include "controller/lease.h"
 #include "controller/nodes.h"
+#include "controller/resolve.h"
 
 const char *
 gpc_rule_name(gpc_rule_t rule)
@@ -289,6 +290,7 @@ gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
     add_messages(out, protocol);
     add_flag(out, "keeps_time", protocol->keeps_time);
     add_flag(out, "scopes", protocol->order.local_scopes || protocol->order.reads_scopes);
+    add_flag(out, "splits_pairs", gpc_protocol_splits_pairs(protocol));
     add_flag(out, "release_travels", protocol->order.release_travels);
     add_declared(out, &protocol->declared);
     add_watched(out, protocol);

@@ -156,9 +156,21 @@ gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc
     return resolved;
 }
 
+static bool
+is_over_words(const gpc_protocol_t *protocol, bool whole)
+{
+    const gpc_controller_type_t *l1 = protocol->controllers[0];
+    return l1 && l1->tables[0]->object == GPC_OVER_WORDS && (l1->tables[0]->whole != NULL) == whole;
+}
+
+bool
+gpc_protocol_splits_pairs(const gpc_protocol_t *protocol)
+{
+    return is_over_words(protocol, false);
+}
+
 bool
 gpc_protocol_keeps_whole(const gpc_protocol_t *protocol)
 {
-    const gpc_controller_type_t *l1 = protocol->controllers[0];
-    return l1 && l1->tables[0]->object == GPC_OVER_WORDS && l1->tables[0]->whole;
+    return is_over_words(protocol, true);
 }

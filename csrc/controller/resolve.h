@@ -19,7 +19,8 @@ GPC_MUST_CHECK int gpc_protocol_refuse_analysis(const gpc_protocol_t *self, cons
                                                 gpc_failure_t *failure);
 /* The protocol as a world runs it: a copy in the arena, whose controllers have the tables that the options select, each
  * whole, and whose messages have the sizes that they select. NULL: no memory. */
-/* Whether its L1s do not split requests that have to be performed at once. */
+/* Whether its L1s are over words, and split requests that have to be performed at once or do not. */
+bool gpc_protocol_splits_pairs(const gpc_protocol_t *protocol);
 bool gpc_protocol_keeps_whole(const gpc_protocol_t *protocol);
 const gpc_protocol_t *gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc_arena_t *arena);
 /* Options: defaults, then derived, then given values; GPC_ERROR_OPTION names the invalid one. */

@@ -393,6 +393,11 @@ class Protocol:
         return any(item["arrays"] for item in cores)
 
     @property
+    def splits_pairs(self) -> bool:
+        """Whether L1s split an access of 64 bits into its words, so that cores make it one access."""
+        return bool(self.json["splits_pairs"])
+
+    @property
     def virtual_networks(self) -> int:
         """Number of virtual networks between cores and banks."""
         return sum(not network["star"] for network in self.json["networks"])

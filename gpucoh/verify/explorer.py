@@ -181,9 +181,10 @@ def programs_of(
     without. For a model that promises something to programs without races only, such programs, of two to four lines,
     come first unless ``lines`` is 1.
     """
+    wide = [] if protocol.splits_pairs else built_in(WIDE)
     fitting = [
         [_under(p, rule) for p in programs if p.cores <= cores and p.variables <= lines]
-        for programs in (meeting(), shapes(), built_in(DEPENDENT), built_in(WIDE))
+        for programs in (meeting(), shapes(), built_in(DEPENDENT), wide)
     ]
     bound = list(every_program(min(cores, 2), lines, operations))
     depending = [program for program in map(dependent, bound) if program is not None]
@@ -372,14 +373,21 @@ def _note(item: Exploration, entry: Explored, found: dict[str, Any]) -> None:
     entry.observed |= any(condition.matches(item.final(row)) for row in found["outcomes"])
 
 
-def _translated(tests: Sequence[Test], result: Verification) -> list[tuple[Exploration, Explored]]:
+def _translated(
+    tests: Sequence[Test], result: Verification, protocol: Protocol
+) -> list[tuple[Exploration, Explored]]:
     """The tests that can be explored; the result has an entry for every test."""
     found = []
     for test in tests:
         entry = Explored(test=test.name, condition=str(test.condition))
         result.tests.append(entry)
         try:
-            found.append((translate(test), entry))
+            item = translate(test)
+            if item.program.wide and protocol.splits_pairs:
+                raise UnsupportedError(
+                    "cores make one access of the words of 64 bits, which the L1s split; the explorer has no cores"
+                )
+            found.append((item, entry))
         except UnsupportedError as error:
             entry.status, entry.reason = "unsupported", str(error)
             continue
@@ -448,7 +456,7 @@ def verify(
     choice = small_choice(protocol)
     rule = choice.rule(consistency)
     result = Verification(protocol=protocol, consistency=rule, model=choice.model(rule))
-    given = _translated(tests or (), result)
+    given = _translated(tests or (), result, choice.protocol)
     if tests is None:
         programs = programs_of(choice.protocol, rule, cores, lines, operations)
     else:

@@ -273,7 +273,7 @@ def test_files_and_names_are_explored(cli):
         "explored", "explored", "unsupported",
     ]  # fmt: skip
     assert report["SB"]["observed"]
-    assert report["lock"]["reason"].startswith("line 6: the explorer has no atomic cas")
+    assert report["lock"]["reason"].startswith("line 7: the explorer has no branches")
 
 
 def test_text_tells_tests_and_limits(cli):
@@ -286,7 +286,7 @@ def test_text_tells_tests_and_limits(cli):
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        ("lock", "no test was explored: lock: line 6"),
+        ("lock", "no test was explored: lock: line 7"),
         ("none.litmus", "No such file"),
         ("SBB", "SB"),
     ],

@@ -482,6 +482,11 @@ make_state(gpc_world_t *self)
     self->state->now = 1;
     self->state->evictions = self->what->evictions;
     self->watched = gpc_watched_of(self->protocol);
+    if (self->what->wide && gpc_protocol_splits_pairs(self->protocol)) {
+        return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
+                        "protocol %s: its L1s split an access of 64 bits, and the explorer has no core that joins it",
+                        self->protocol->id);
+    }
     self->keeps_whole = gpc_protocol_keeps_whole(self->protocol);
     self->has_times = protocol_has_kind(self->protocol, GPC_FIELD_TIME);
     self->has_logical_times = protocol_has_kind(self->protocol, GPC_FIELD_LOGICAL) && !self->protocol->logical_time;
