@@ -48,6 +48,11 @@ LOCAL = [
     (2, "0: add x 1; add.cu x 1; st x 1; add.cu x 1 | 0: add.cu x 1 | 1: add x 1"),
     (0, "0: add.cu x 1 | 0: F | 0: add x 1"),
 ]
+#: Accesses of 64 bits, whose words a core asks for one by one, or owns one of.
+WIDE = [
+    (0, "0: add x+0 1; add x+4 1 | 0: add.b64 x 1 | 1: add x+4 1"),
+    (0, "0: add x+0 1; add.b64 x 1 | 1: add x+4 1; add.b64 x 1"),
+]
 READ_ONLY = [
     (0, "0: ld x; ld.ro x; ld x; F; ld.ro x | 0: F; ld.ro x; ld.relaxed x"),
     (2, "0: ld.ro x; kernel; ld x | 1: kernel; st x 1"),
@@ -61,6 +66,8 @@ def programs(name: str) -> list[tuple[bool, int, str]]:
     spread, packed = [*SPREAD], [*PACKED]
     if "hrf" in protocols()[name].models:
         spread += LOCAL
+    if name.startswith("denovo"):
+        spread += WIDE
     if name == "denovo-ro":
         spread += READ_ONLY
         packed += PACKED_READ_ONLY
