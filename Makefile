@@ -37,6 +37,7 @@ help:
 	@echo "make bench    speed of the simulator; host instructions against the stored baseline"
 	@echo "make fidelity  measure the tables of docs/fidelity/PAPER.md (PAPER=tc|rcc|denovo|stc|qr SCALE=small|paper); an interrupted run continues"
 	@echo "make notebooks  execute every notebook with small inputs and store what it shows"
+	@echo "make site     the documentation as a site in build/site/html, with its links checked, and pages opened in Chromium if there is one"
 	@echo "make check-notebooks  execute them, and compare the texts with the stored ones"
 	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
@@ -63,6 +64,7 @@ $(BUILD)/.run: $(BUILD)/.compare
 $(BUILD)/.test: $(BUILD)/.run
 $(BUILD)/.dev: $(BUILD)/.test
 $(BUILD)/.notebooks: $(BUILD)/.run
+$(BUILD)/.site: $(BUILD)/.run
 
 # The extension beside its sources, and .venv/bin/gpucoh, which runs this tree. ninja takes all processors.
 quick: $(BUILD)/.build
@@ -211,6 +213,12 @@ pages: develop
 	$(RUN) sh tools/build.sh $(QUICK) planted
 	$(BIN)/python tools/pages.py $(FOLDER)
 	$(BIN)/python tools/verification_pages.py $(FOLDER)
+
+# The documentation as a site, in build/site/html: sources, links and widths are checked; state diagrams need Graphviz (dot).
+.PHONY: site
+site: develop $(BUILD)/.site
+	$(RUN) $(BIN)/python tools/site/build.py $(BUILD)/site
+	$(BIN)/python tools/site/check.py $(BUILD)/site
 
 clean:
 	rm -rf $(BUILD) $(VENV) figures gpucoh/_core*.so

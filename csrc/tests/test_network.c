@@ -54,7 +54,8 @@ a_relay_takes_both_crossings_and_the_bank_never_sees_it(void)
     check_arrival(&fermi, 3, 3, 1, 2 * 4);
 }
 
-/* Each of `count` messages of one flit in its turn; the sum of the cycles that they take, which the function checks. */
+/* Each of `count` messages of one flit after the other; the sum of the cycles that they take, which the function
+ * checks. */
 static uint64_t
 check_jitter(uint64_t seed, uint32_t jitter, uint32_t count, uint64_t *seen)
 {

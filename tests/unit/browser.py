@@ -45,10 +45,7 @@ class Browser:
         target = self._call("Target.createTarget", {"url": page.as_uri()})["targetId"]
         attach = {"targetId": target, "flatten": True}
         self._session = self._call("Target.attachToTarget", attach)["sessionId"]
-        until = time.monotonic() + PATIENCE
-        while not self.js("location.protocol == 'file:' && document.readyState == 'complete'"):
-            assert time.monotonic() < until
-            time.sleep(0.1)
+        self._wait(page)
 
     def __enter__(self) -> Browser:
         return self
@@ -81,6 +78,23 @@ class Browser:
             self._rest += read
         message, _, self._rest = self._rest.partition(b"\0")
         return json.loads(message)
+
+    def _wait(self, page: Path) -> None:
+        until = time.monotonic() + PATIENCE
+        here = f"location.href.split('#')[0] == {json.dumps(page.as_uri())}"
+        while not self.js(f"{here} && document.readyState == 'complete'"):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
+    def open(self, page: Path) -> None:
+        """Go to another page."""
+        self._call("Page.navigate", {"url": page.as_uri()}, self._session)
+        self._wait(page)
+
+    def resize(self, width: int, height: int) -> None:
+        """Set the window's size in points."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._call("Emulation.setDeviceMetricsOverride", size, self._session)
 
     def js(self, expression: str) -> Any:
         """The value of an expression of JavaScript in the page."""

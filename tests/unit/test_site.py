@@ -1,0 +1,82 @@
+"""The site: do links of the tree's pages lead where they did, and does its check find what is broken?"""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def tool(name: str):
+    """A script of tools/site as a module."""
+    path = ROOT / "tools" / "site" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"site_{name}", path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def path_kept(monkeypatch):
+    """What the scripts put before sys.path is removed."""
+    monkeypatch.setattr(sys, "path", [str(ROOT / "tools" / "site"), str(ROOT / "tools"), *sys.path])
+
+
+@pytest.mark.usefixtures("path_kept")
+def test_links_to_what_the_site_lacks_lead_to_the_repository() -> None:
+    build = tool("build")
+    files = {path.relative_to(ROOT) for path in build.of_the_tree()}
+    text = (
+        "[a](cuda.md#speed) [b](../Makefile) [c](https://x.org/y.md) `[d](../Makefile)` "
+        "[e](../examples/cuda/kmeans.cu#L3) [f](#here) [g](nowhere.md) [h](../README.md#try-it)"
+    )
+    assert build.linked(text, Path("docs"), files) == (
+        f"[a](cuda.md#speed) [b]({build.REPOSITORY}/Makefile) [c](https://x.org/y.md) `[d](../Makefile)` "
+        f"[e]({build.REPOSITORY}/examples/cuda/kmeans.cu#L3) [f](#here) [g](nowhere.md) "
+        "[h](../index.md#try-it)"
+    )
+
+
+@pytest.mark.usefixtures("path_kept")
+def test_protocol_pages_have_every_controller_and_state() -> None:
+    reference = tool("reference")
+    page = reference.protocol("mesi")
+    for text in ("## L1", "## L2", "| IS_I |", "| FWD_GETX |", "`clean_put`", "RC-MCA"):
+        assert text in page
+    assert '"L1.IS" -> "L1.S"' in reference.graph("mesi", "L1")
+    assert "`tlb_reach_kib`" in reference.machines()
+
+
+def test_the_check_names_broken_links_and_anchors(tmp_path) -> None:
+    check = tool("check")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "index.html").write_text(
+        '<a href="sub/page.html#there">x</a><a href="sub/page.html#gone">x</a><a href="none.html">x</a>'
+        '<img src="none.png"><a href="https://x.org">x</a><a href="#own">x</a><p id="own">'
+    )
+    (tmp_path / "sub" / "page.html").write_text(
+        '<h1 id="there">x</h1><a href="../index.html">x</a>'
+    )
+    broken, outside = check.broken_links(tmp_path)
+    assert broken == [
+        "index.html: sub/page.html#gone has no such anchor",
+        "index.html: none.html",
+        "index.html: none.png",
+    ]
+    assert outside == ["https://x.org"]
+
+
+@pytest.mark.skipif(tool("check").browser.FOUND is None, reason="Chromium is not installed")
+def test_the_check_finds_a_page_that_is_too_wide(tmp_path) -> None:
+    page = '<meta name="viewport" content="width=device-width"><div style="width:{}px">x</div>'
+    (tmp_path / "html").mkdir()
+    for name, width in (("index", 300), ("wide", 800)):
+        (tmp_path / "html" / f"{name}.html").write_text(page.format(width))
+    wrong = tool("check").too_wide(tmp_path / "html", tmp_path / "screens")
+    assert len(wrong) == 1
+    assert wrong[0].startswith("wide.html is ")
+    assert wrong[0].endswith(" too wide at 390")

@@ -1,0 +1,120 @@
+"""Check the built site: ``check.py FOLDER`` (``make site``).
+
+Every link and picture within FOLDER/html must lead to a file, and its anchor to an element; links to other sites are
+listed in FOLDER/external-links.txt, and nothing is fetched. With Chromium every page is opened at two widths, and may
+not be wider than its window; FOLDER/screens gets pictures of a few. Without Chromium the step says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import unquote, urlsplit
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "unit"))
+
+import browser
+
+#: Of a phone and of a laptop, in points.
+WIDTHS = (390, 1280)
+SHOWN = (
+    "index.html",
+    "docs/tutorial.html",
+    "reference/protocols/mesi.html",
+    "docs/study.html",
+    "notebooks/quickstart.html",
+)
+
+
+class Page(HTMLParser):
+    """The links and anchors of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what the tag names."""
+        for name, value in attrs:
+            if name == "id" or (tag == "a" and name == "name"):
+                self.anchors.add(value or "")
+            elif name in ("href", "src") and value and tag != "link":
+                self.links.append(value)
+
+
+def broken_links(folder: Path) -> tuple[list[str], list[str]]:
+    """Links that lead nowhere, and those to other sites."""
+    found = {
+        path: Page(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.html"))
+    }
+    broken: list[str] = []
+    outside: set[str] = set()
+    for path, page in found.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                outside.add(link)
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if target.is_dir():
+                target /= "index.html"
+            if not target.is_file():
+                broken.append(f"{path.relative_to(folder)}: {link}")
+            elif (
+                parts.fragment
+                and target in found
+                and unquote(parts.fragment) not in found[target].anchors
+            ):
+                broken.append(f"{path.relative_to(folder)}: {link} has no such anchor")
+    return broken, sorted(link for link in outside if link.startswith("http"))
+
+
+def too_wide(folder: Path, screens: Path) -> list[str]:
+    """Pages that are wider than their window, in Chromium."""
+    wrong = []
+    screens.mkdir(exist_ok=True)
+    pages = sorted(folder.rglob("*.html"))
+    with (
+        TemporaryDirectory() as profile,
+        browser.Browser(folder / "index.html", Path(profile)) as one,
+    ):
+        for width in WIDTHS:
+            one.resize(width, 900)
+            for page in pages:
+                one.open(page)
+                excess = one.js("document.documentElement.scrollWidth - window.innerWidth")
+                name = str(page.relative_to(folder))
+                if excess > 0:
+                    wrong.append(f"{name} is {excess} points too wide at {width}")
+                if name in SHOWN:
+                    one.screenshot(screens / f"{width}-{name.replace('/', '-')}.png")
+    return wrong
+
+
+def main() -> int:
+    """Check. Exit status 1: something is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    folder: Path = parser.parse_args().folder.resolve()
+    wrong, outside = broken_links(folder / "html")
+    (folder / "external-links.txt").write_text("\n".join(outside) + "\n", encoding="utf-8")
+    print(
+        f"{len(outside)} links to other sites are in {folder / 'external-links.txt'}, not followed"
+    )
+    if browser.FOUND:
+        wrong += too_wide(folder / "html", folder / "screens")
+    else:
+        print("Chromium is not installed: no page was opened in a browser")
+    for line in wrong:
+        print(line)
+    print(f"{len(wrong)} faults in {len(list((folder / 'html').rglob('*.html')))} pages")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
