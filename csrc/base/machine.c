@@ -38,6 +38,11 @@ gpc_machine_check(const gpc_machine_t *m, gpc_failure_t *failure)
                         "least line_bytes",
                         m->line_bytes, m->interleave_bytes);
     }
+    if (m->sector_bytes && (!power_of_two(m->sector_bytes) || m->sector_bytes < 4 || m->sector_bytes > m->line_bytes)) {
+        return gpc_fail(failure, GPC_ERROR_MACHINE,
+                        "sector_bytes = %u: must be 0 or a power of two from 4 to line_bytes = %u", m->sector_bytes,
+                        m->line_bytes);
+    }
     if (m->scratchpad_banks != 0 && !power_of_two(m->scratchpad_banks)) {
         return gpc_fail(failure, GPC_ERROR_MACHINE, "scratchpad_banks = %u: must be 0 or a power of two",
                         m->scratchpad_banks);

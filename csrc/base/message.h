@@ -25,6 +25,7 @@
     X(INSTANT, "zero-latency event at another controller (ideal protocols)")                                    \
     X(TIMER, "timer expired")                                                                                   \
     X(REPLAY, "step of a ready entry: a queue head, a drain slot")                                              \
+    X(WORDS, "words that a line lacks, asked for and brought (l2_byte_masks, sector_bytes), which no table takes")       \
     X(TRIP, "a release's message to a partition and back (fence_trip), which no table takes")
 
 enum {
@@ -74,7 +75,9 @@ typedef struct {
     gpc_cycle_t issued;   /* core cycle of the core's request */
     uint64_t fields[4];   /* the protocol's fields, which it describes */
     gpc_cycle_t received; /* of a core's request: by the L1; 0: it waits for the line; GPC_NEVER: another serves it */
-    uint32_t late;        /* of a core's request: core cycles of translation that its completion waits for */
+    uint32_t late;   /* of a core's request: core cycles of translation that its completion waits for; of a bank's
+                        message: 1 while memory has not brought its words (words.c) */
+    gpc_mask_t here; /* of a message with a line: its words that it brings in time and traffic; 0: all */
     uint32_t data[GPC_MAX_LINE_WORDS];
 } gpc_msg_t;
 

@@ -103,4 +103,16 @@ gpc_count_bits(uint64_t bits)
     return (uint32_t) ((bits * UINT64_C(0x0101010101010101)) >> 56);
 }
 
+/* The words of the sectors that have these words. */
+static inline gpc_mask_t
+gpc_sectors_of(uint32_t sector_bytes, gpc_mask_t words)
+{
+    uint32_t each = sector_bytes / 4;
+    gpc_mask_t sector = each < 32 ? (UINT32_C(1) << each) - 1 : UINT32_MAX, all = 0;
+    for (; sector && words & ~all; sector = each < 32 ? sector << each : 0) {
+        all |= words & sector ? sector : 0;
+    }
+    return all;
+}
+
 #endif

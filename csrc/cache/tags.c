@@ -194,6 +194,9 @@ gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t st
     }
     self->had_lines[way / GPC_TAG_PIECE] = true;
     self->tags[way] = (gpc_tag_t){.used = ++self->state->clock, .mshr = GPC_NONE, .state = state};
+    if (self->words) {
+        self->words[way] = (gpc_tag_words_t){0, 0};
+    }
     gpc_zero(gpc_tags_fields(self, way), self->fields_size);
     if (self->word_states) {
         memset(gpc_tags_word_states(self, way), 0, self->line_words);

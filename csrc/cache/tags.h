@@ -34,6 +34,11 @@ typedef uint64_t gpc_tag_key_t;
 /* No program of the explorer writes it: who reads it has read what nothing has filled. */
 #define GPC_UNFILLED_WORD 0x0BADDA7Au
 
+/* Words of a line by time and traffic: the data are always whole. */
+typedef struct {
+    gpc_mask_t here, stored; /* fetched or stored; stored */
+} gpc_tag_words_t;
+
 typedef struct {
     uint64_t clock;
     uint64_t generation;
@@ -56,6 +61,7 @@ typedef struct { /* what most steps read comes first: one line of the host's cac
     uint8_t *marks;       /* [sets * ways], in large sets: a byte of a hash of the line that the way had last */
     bool *had_lines;      /* [sets * ways / GPC_TAG_PIECE, rounded up]: since the array was cleared */
     gpc_divider_t by_line, by_piece, by_banks, by_sets;
+    gpc_tag_words_t *words; /* [sets * ways]; NULL: lines are whole */
 } gpc_tags_t;
 _Static_assert(offsetof(gpc_tags_t, fields) == 64, "a look-up reads one line of the array's description");
 

@@ -29,7 +29,7 @@ payload_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
         return lanes_bytes(unit, msg);
     }
     if (info->whole_line) {
-        return unit->machine->line_bytes;
+        return msg->here ? 4 * gpc_count_bits(msg->here) : unit->machine->line_bytes;
     }
     return info->bytes_per_word == 0 ? 0 : info->bytes_per_word * gpc_count_bits(msg->mask);
 }
@@ -43,6 +43,14 @@ gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
 
     return other->bytes ? other->bytes(info->whole_line && msg->lanes == GPC_NONE, payload)
                         : info->fixed_bytes + payload;
+}
+
+/* The words that a request wants, or that a fetch was for; 0: unknown. A request without a mask has those of its core's
+ * in `here`. */
+static inline gpc_mask_t
+wanted_by(const gpc_msg_t *asked)
+{
+    return asked->type == GPC_MSG_FILL || asked->mask == 0 ? asked->here : asked->mask;
 }
 
 gpc_msg_t *
@@ -71,6 +79,7 @@ gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
         msg->warp = x->msg->warp;
         msg->order = x->msg->order;
         msg->scope = x->msg->scope;
+        msg->here = wanted_by(x->msg);
     }
     return msg;
 }
@@ -120,6 +129,7 @@ gpc_new_answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
     msg->requester = asked->requester;
     msg->request = asked->request;
     msg->warp = asked->warp;
+    msg->here = wanted_by(asked);
     move_lanes(msg, asked);
     if (info->whole_line || info->bytes_per_word) {
         gpc_carry(x, msg, asked->mask, gpc_line_words(x));
@@ -127,6 +137,20 @@ gpc_new_answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
         msg->mask = asked->mask;
     }
     return msg;
+}
+
+/* What the message brings of a whole line: from a bank to a core the sectors of the words that were asked for. What a
+ * core's message asks for stays. */
+__attribute__((noinline)) static gpc_mask_t
+sectors_brought(const gpc_controller_t *unit, const gpc_msg_t *msg)
+{
+    const gpc_message_info_t *info = gpc_message_info(unit, msg->type);
+    bool down = unit->type->position == GPC_AT_BANK && msg->destination < unit->machine->cores;
+    if (unit->type->position == GPC_AT_CORE && !info->whole_line) {
+        return msg->here;
+    }
+    return down && info->whole_line && msg->lanes == GPC_NONE ? gpc_sectors_of(unit->machine->sector_bytes, msg->here)
+                                                              : GPC_NO_WORDS;
 }
 
 /* Gives the message its type's place in the protocol's list and its size on the wire, and reports that it is sent. */
@@ -138,6 +162,7 @@ stamp(const gpc_controller_t *unit, gpc_index_t message, const gpc_nodeset_t *to
 
     msg->network = info->network;
     msg->traffic_class = (uint8_t) info->traffic_class;
+    msg->here = unit->machine->sector_bytes ? sectors_brought(unit, msg) : GPC_NO_WORDS;
     msg->flits = (uint16_t) gpc_quotient(unit->by_flit, gpc_message_bytes(unit, msg) + unit->by_flit.divisor - 1);
     return GPC_OBSERVE(&unit->tap, SENT, sent, unit, msg, to);
 }

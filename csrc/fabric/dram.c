@@ -97,7 +97,7 @@ gpc_dram_sleeps_on_work(const gpc_dram_t *self, const gpc_schedule_t *schedule, 
 /* ---- requests and events ----------------------------------------------------------------------------------------- */
 
 static int
-accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t message, bool writes)
+accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t message, bool writes, uint32_t bytes)
 {
     gpc_dram_channel_t *state = &self->state[channel];
     gpc_tick_t now = gpc_wheel_now(self->wheel);
@@ -106,8 +106,12 @@ accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t messa
 
     gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
     state->free = request->next;
-    *request = (gpc_dram_request_t){
-        .next = GPC_NONE, .previous = state->tail, .message = message, .writes = writes, .accepted = now};
+    *request = (gpc_dram_request_t){.next = GPC_NONE,
+                                    .previous = state->tail,
+                                    .message = message,
+                                    .bytes = (uint16_t) bytes,
+                                    .writes = writes,
+                                    .accepted = now};
     if (state->head == GPC_NONE) {
         state->head = i;
     } else {
@@ -122,21 +126,34 @@ accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t messa
 }
 
 int
-gpc_dram_read(gpc_dram_t *self, uint32_t channel, gpc_index_t message)
+gpc_dram_read_part(gpc_dram_t *self, uint32_t channel, gpc_index_t message, uint32_t bytes)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
     gpc_memory_read(self->memory, msg->line, self->config.line_bytes / 4, msg->data);
     self->statistics[channel].reads++;
-    return accept(self, channel, msg->line, message, false);
+    return accept(self, channel, msg->line, message, false, bytes);
+}
+
+int
+gpc_dram_read(gpc_dram_t *self, uint32_t channel, gpc_index_t message)
+{
+    return gpc_dram_read_part(self, channel, message, self->config.line_bytes);
+}
+
+int
+gpc_dram_write_part(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_mask_t mask, const uint32_t *words,
+                    gpc_index_t answer, uint32_t bytes)
+{
+    GPC_TRY(gpc_memory_write_masked(self->memory, line, mask, words));
+    self->statistics[channel].writes++;
+    return accept(self, channel, line, answer, true, bytes);
 }
 
 int
 gpc_dram_write(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_mask_t mask, const uint32_t *words,
                gpc_index_t answer)
 {
-    GPC_TRY(gpc_memory_write_masked(self->memory, line, mask, words));
-    self->statistics[channel].writes++;
-    return accept(self, channel, line, answer, true);
+    return gpc_dram_write_part(self, channel, line, mask, words, answer, self->config.line_bytes);
 }
 
 int

@@ -58,9 +58,15 @@ spacing_cycles(const gpc_dram_config_t *config)
 }
 
 static inline uint32_t
+columns_of(const gpc_dram_config_t *config, uint32_t bytes)
+{
+    return (bytes + config->burst_bytes - 1) / config->burst_bytes;
+}
+
+static inline uint32_t
 accesses(const gpc_dram_config_t *config)
 {
-    return (config->line_bytes + config->burst_bytes - 1) / config->burst_bytes;
+    return columns_of(config, config->line_bytes);
 }
 
 gpc_tick_t
@@ -406,11 +412,12 @@ give_columns(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice
     gpc_index_t message = request->message;
     bool writes = request->writes;
     gpc_tick_t period = config->clock.period, burst = self->burst_cycles * period;
-    gpc_tick_t spacing = self->spacing_cycles * period, next = now + self->accesses * spacing, last = next - spacing;
+    uint32_t accesses = request->bytes == config->line_bytes ? self->accesses : columns_of(config, request->bytes);
+    gpc_tick_t spacing = self->spacing_cycles * period, next = now + accesses * spacing, last = next - spacing;
 
     state->burst_first = now;
     state->burst_last = last;
-    self->statistics[channel].busy_cycles += self->accesses * self->burst_cycles;
+    self->statistics[channel].busy_cycles += accesses * self->burst_cycles;
     count_row(&self->statistics[channel], request);
     for (gpc_tick_t tick = now; tick <= last; tick += spacing) {
         notify(self, channel, writes ? GPC_DRAM_WRITE_COLUMN : GPC_DRAM_READ_COLUMN, request, tick);

@@ -16,6 +16,7 @@ struct gpc_dram_request {
     gpc_index_t bank_next; /* by age, in its bank */
     gpc_index_t message;   /* to answer; GPC_NONE for a write without an answer */
     uint32_t bank;
+    uint16_t bytes; /* of the line that it transfers */
     bool writes;
     bool needed_activate, needed_precharge;
     uint64_t row;

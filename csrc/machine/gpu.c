@@ -230,7 +230,8 @@ make_services(gpc_gpu_t *gpu)
                                                           : service->ports[GPC_STAR];
         service->counts_atomics =
             kind->position == GPC_AT_BANK && (gpu->machine.atomic_lanes || gpu->machine.atomic_cycles);
-        service->looks_at_inputs = service->counts_atomics || gpu->machine.fence_trip;
+        service->looks_at_inputs = service->counts_atomics || gpu->machine.fence_trip || gpu->machine.sector_bytes ||
+                                   gpu->machine.l2_byte_masks;
         service->fetches = kind->level == gpu->nodes.top;
         service->own_channel = kind->position == GPC_AT_BANK && gpu->machine.dram_channels == 0;
         service->needs_room = service->fetches ? (uint8_t) ~requests : UINT8_MAX;
@@ -270,6 +271,7 @@ gpc_gpu_clear_queues(gpc_gpu_t *gpu)
     for (size_t i = 0; i < (size_t) gpc_gpu_nodes(gpu) * gpu->num_networks * gpu->lanes; i++) {
         gpc_list_clear(&gpu->waiting[i]);
     }
+    gpc_gpu_clear_words(gpu);
 }
 
 static int
@@ -329,7 +331,7 @@ make_controllers(gpc_gpu_t *gpu)
         GPC_TRY(make_kind(gpu, i));
     }
     gpc_gpu_clear_queues(gpu);
-    return GPC_OK;
+    return gpc_gpu_make_words(gpu);
 }
 
 /* Over words, a request may be split into parts; tables split it into two. */
@@ -355,6 +357,7 @@ make_pools(gpc_gpu_t *gpu)
     uint32_t messages = 2 * requests + m->partitions * (4 * m->l2_mshrs + 2 * m->dram_queue + 256) + 4096;
     messages += m->fence_trip ? m->cores * m->warps_per_core : 0;
     messages += (gpu->nodes.count - m->cores - m->partitions) * (4 * m->l3_mshrs + 4096);
+    messages += m->sector_bytes || m->l2_byte_masks ? 2 * requests : 0;
     messages += m->l2_crossing * (m->cores + m->partitions * m->l2_ports);
 
     int status = gpc_pool_init(&gpu->messages, &gpu->arena, messages, sizeof(gpc_msg_t));

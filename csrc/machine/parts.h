@@ -18,6 +18,7 @@
 #include "machine/cpu_cache.h"
 #include "machine/gpu.h"
 #include "machine/translation.h"
+#include "machine/words.h"
 
 /* Messages that may wait for the network before a controller takes no more inputs that could add to them; a
  * controller's type may declare another limit. */
@@ -59,7 +60,7 @@ typedef struct {
     uint8_t needs_room;           /* bit n: a request is taken only if the outbox of network n has room */
     bool has_core;                /* takes the requests of a core */
     bool fetches;                 /* accesses memory: a request is taken only if the memory queue has room */
-    bool looks_at_inputs;         /* with fence_trip, or counts_atomics */
+    bool looks_at_inputs;         /* with fence_trip, sectors or masks, or counts_atomics */
     bool counts_atomics;          /* a bank, with atomic_lanes or atomic_cycles */
     bool own_channel;             /* each controller has a memory channel of its own */
 } gpc_service_t;
@@ -169,6 +170,7 @@ struct gpc_gpu {
     gpc_dram_t dram;
     gpc_cpu_cache_t cpu;
     gpc_translation_t translation;
+    gpc_words_t words;
     gpc_memory_t *memory;
     gpc_controller_t *controllers; /* [nodes], L1s first, then banks; in `constants` */
     gpc_controller_t **l1s;        /* owned; [cores] */
@@ -190,6 +192,32 @@ extern const gpc_ports_t gpc_gpu_ports;
 /* trips.c: the port `trip`, and the arrival of its message at a bank or back at the L1. */
 GPC_MUST_CHECK int gpc_gpu_trip(void *world, gpc_controller_t *l1, uint16_t warp);
 GPC_MUST_CHECK int gpc_gpu_trip_arrived(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message);
+/* A network of the interconnect with or without requests, else any of it; GPC_MAX_NETWORKS: there is none. */
+uint8_t gpc_gpu_network_for(const gpc_gpu_t *gpu, bool requests);
+/* words.c; all but the first only if gpu->words.on. */
+GPC_MUST_CHECK int gpc_gpu_make_words(gpc_gpu_t *gpu);
+void gpc_gpu_clear_words(gpc_gpu_t *gpu);
+/* gpc_controller_take and gpc_controller_replay, which also note which words the line then has. */
+GPC_MUST_CHECK int gpc_gpu_take_words(gpc_gpu_t *gpu, gpc_controller_t *unit, gpc_index_t message);
+GPC_MUST_CHECK int gpc_gpu_replay_words(gpc_gpu_t *gpu, gpc_controller_t *unit);
+/* Of a fetch by the bank's step: words that it needs from memory; bytes that words take, and those of a write. */
+gpc_mask_t gpc_gpu_words_to_fetch(const gpc_gpu_t *gpu, const gpc_controller_t *unit, gpc_address_t line);
+uint32_t gpc_gpu_words_bytes(const gpc_gpu_t *gpu, gpc_mask_t words);
+uint32_t gpc_gpu_words_written_bytes(const gpc_gpu_t *gpu, const gpc_controller_t *unit, gpc_address_t line,
+                                     gpc_mask_t mask);
+/* Before a bank's message leaves: one with words that the line lacks waits for memory. */
+GPC_MUST_CHECK int gpc_gpu_words_before_send(gpc_gpu_t *gpu, const gpc_controller_t *bank, gpc_index_t message);
+GPC_MUST_CHECK int gpc_gpu_words_read(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t read); /* memory has answered */
+GPC_MUST_CHECK int gpc_gpu_words_room(gpc_gpu_t *gpu, uint32_t channel);
+/* Sectors that the L1 lacks for a request that it completes, and the request's wait for them. */
+gpc_mask_t gpc_gpu_words_lacking(const gpc_gpu_t *gpu, const gpc_controller_t *l1, const gpc_msg_t *msg);
+GPC_MUST_CHECK int gpc_gpu_words_wait(gpc_gpu_t *gpu, gpc_controller_t *l1, gpc_index_t message, const uint32_t *words,
+                                      gpc_mask_t lacking);
+GPC_MUST_CHECK int gpc_gpu_words_arrived(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message); /* WORDS */
+gpc_traffic_t gpc_gpu_words_traffic(const gpc_gpu_t *gpu);
+/* ports.c: a new message outside the network; from a bank to a channel at a corner of the mesh and back. */
+gpc_index_t gpc_gpu_inner_message(gpc_gpu_t *gpu, const gpc_controller_t *unit, uint8_t type, gpc_address_t line);
+gpc_tick_t gpc_gpu_ticks_to_channel(const gpc_gpu_t *gpu, const gpc_controller_t *unit, uint32_t channel);
 /* The traffic of all trips, both ways. */
 gpc_traffic_t gpc_gpu_trip_traffic(const gpc_gpu_t *gpu);
 

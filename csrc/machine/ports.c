@@ -130,8 +130,8 @@ port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_
 }
 
 /* A new message outside the network: a fill or a timer. */
-static gpc_index_t
-inner_message(gpc_gpu_t *gpu, const gpc_controller_t *unit, uint8_t type, gpc_address_t line)
+gpc_index_t
+gpc_gpu_inner_message(gpc_gpu_t *gpu, const gpc_controller_t *unit, uint8_t type, gpc_address_t line)
 {
     gpc_index_t message = gpc_pool_take(&gpu->messages);
     if (message == GPC_NONE) {
@@ -150,7 +150,7 @@ static int
 port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, gpc_timer_t kind)
 {
     gpc_gpu_t *gpu = world;
-    gpc_index_t message = inner_message(gpu, unit, GPC_MSG_TIMER, line);
+    gpc_index_t message = gpc_gpu_inner_message(gpu, unit, GPC_MSG_TIMER, line);
     gpc_tick_t tick = at * gpu->core_clock.period;
 
     if (message == GPC_NONE) {
@@ -188,30 +188,57 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
     gpc_cycle_t now = port_now(gpu);
     gpc_cycle_t late = now * gpu->core_clock.period != tick_now(gpu); /* between core clock edges: the next edge */
 
+    if (gpu->words.sectors) {
+        gpc_mask_t lacking = gpc_gpu_words_lacking(gpu, l1, gpc_msg_at(&gpu->messages, message));
+        if (lacking) {
+            return gpc_gpu_words_wait(gpu, l1, message, words, lacking);
+        }
+    }
     late += gpc_msg_at(&gpu->messages, message)->late;
     return gpc_cores_complete(&gpu->cores, l1->index, message, words, now,
                               (hit ? gpu->machine.l1_latency : gpu->fill_cycles) + late + extra);
+}
+
+gpc_tick_t
+gpc_gpu_ticks_to_channel(const gpc_gpu_t *gpu, const gpc_controller_t *unit, uint32_t channel)
+{
+    if (!gpu->machine.dram_channels || gpc_nodes_kind(&gpu->nodes, unit->node)->position != GPC_AT_BANK) {
+        return 0;
+    }
+    return 2 * (gpc_tick_t) gpc_network_hops_to_corner(&gpu->links[GPC_INTERCONNECT], unit->node, channel) *
+           gpu->machine.noc_latency * gpu->link_clocks[GPC_INTERCONNECT].period;
+}
+
+/* Fetches what the step's request needs: sectors, or nothing for a store. Out of line: few machines have masks. */
+__attribute__((noinline)) static int
+fetch_words(gpc_gpu_t *gpu, const gpc_controller_t *unit, gpc_index_t message, uint32_t channel)
+{
+    gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+    msg->here = gpc_gpu_words_to_fetch(gpu, unit, msg->line);
+    if (msg->here) {
+        return gpc_dram_read_part(&gpu->dram, channel, message, gpc_gpu_words_bytes(gpu, msg->here));
+    }
+    gpc_tick_t at = tick_now(gpu) + msg->ready;
+    msg->ready = 0;
+    gpc_memory_read(gpu->memory, msg->line, gpu->machine.line_bytes / 4, msg->data);
+    return gpc_wheel_schedule(&gpu->wheel, at, GPC_EVENT_TIMER, GPC_PRIORITY_ARRIVE, unit->node, message);
 }
 
 static int
 port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint32_t late)
 {
     gpc_gpu_t *gpu = world;
-    gpc_index_t message = inner_message(gpu, unit, GPC_MSG_FILL, line);
+    gpc_index_t message = gpc_gpu_inner_message(gpu, unit, GPC_MSG_FILL, line);
     if (message == GPC_NONE) {
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a fetch");
     }
     gpc_msg_at(&gpu->messages, message)->mask = gpc_all_words(unit);
     uint32_t channel = gpc_gpu_channel_of(gpu, line);
-    if (gpu->machine.dram_channels &&
-        gpc_nodes_kind(&gpu->nodes, unit->node)->position == GPC_AT_BANK) { /* to the channel's corner and back */
-        gpc_msg_at(&gpu->messages, message)->ready =
-            2 * (gpc_tick_t) gpc_network_hops_to_corner(&gpu->links[GPC_INTERCONNECT], unit->node, channel) *
-            gpu->machine.noc_latency * gpu->link_clocks[GPC_INTERCONNECT].period;
-    }
     gpc_tick_t probe = gpc_cpu_cache_exists(&gpu->cpu) ? gpc_cpu_cache_read(&gpu->cpu, line, tick_now(gpu)) : 0;
-    gpc_msg_at(&gpu->messages, message)->ready += probe + late * gpc_gpu_service(gpu, unit->node)->clock.period;
-    int status = gpc_dram_read(&gpu->dram, channel, message);
+    gpc_msg_at(&gpu->messages, message)->ready =
+        gpc_gpu_ticks_to_channel(gpu, unit, channel) + probe + late * gpc_gpu_service(gpu, unit->node)->clock.period;
+    int status =
+        gpu->words.banks ? fetch_words(gpu, unit, message, channel) : gpc_dram_read(&gpu->dram, channel, message);
     if (status == GPC_OK && probe) { /* the CPU's dirty line, whose words memory has */
         status = gpc_dram_write(&gpu->dram, channel, line, 0, NULL, GPC_NONE);
     }
@@ -234,7 +261,7 @@ port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_m
     gpc_tick_t late = gpc_cpu_cache_exists(&gpu->cpu) ? gpc_cpu_cache_written(&gpu->cpu, line, tick_now(gpu)) : 0;
 
     if (note) {
-        answer = inner_message(gpu, unit, GPC_MSG_WRITTEN, line);
+        answer = gpc_gpu_inner_message(gpu, unit, GPC_MSG_WRITTEN, line);
         if (answer == GPC_NONE) {
             return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a write to memory");
         }
@@ -242,7 +269,10 @@ port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_m
         gpc_msg_at(&gpu->messages, answer)->mask = mask;
         gpc_msg_at(&gpu->messages, answer)->ready = late;
     }
-    return gpc_dram_write(&gpu->dram, gpc_gpu_channel_of(gpu, line), line, mask, words, answer);
+    uint32_t channel = gpc_gpu_channel_of(gpu, line);
+    return gpu->words.on ? gpc_dram_write_part(&gpu->dram, channel, line, mask, words, answer,
+                                               gpc_gpu_words_written_bytes(gpu, unit, line, mask))
+                         : gpc_dram_write(&gpu->dram, channel, line, mask, words, answer);
 }
 
 static int
@@ -301,6 +331,9 @@ gpc_gpu_drop_background_timers(gpc_gpu_t *gpu)
 int
 gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
+    if (gpc_msg_at(&gpu->messages, message)->type == GPC_MSG_WORDS) {
+        return gpc_gpu_words_read(gpu, node, message);
+    }
     uint64_t kind = gpc_msg_at(&gpu->messages, message)->fields[1];
     if (gpc_msg_at(&gpu->messages, message)->type == GPC_MSG_TIMER && kind != GPC_TIMER_NEEDED) {
         forget_background_timer(gpu, message);

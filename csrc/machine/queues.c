@@ -143,7 +143,7 @@ offer_to_network(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
     }
     gpc_list_t *waiting = waiting_at(gpu, node, msg->network, route.lane);
 
-    if (waiting->count == 0 && gpc_network_route_has_room(links, &route, msg)) {
+    if (waiting->count == 0 && !msg->late && gpc_network_route_has_room(links, &route, msg)) {
         return enter_network(gpu, node, &route, message);
     }
     gpc_list_push(waiting, &gpu->messages, message); /* gpc_gpu_room sends it */
@@ -287,7 +287,7 @@ send_waiting(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, gpc_list_t *wait
     do {
         const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, waiting->head);
         gpc_network_route_t route = gpc_network_route_of(gpu->carriers[network], msg);
-        if (!gpc_network_route_has_room(gpu->carriers[network], &route, msg)) {
+        if (msg->late || !gpc_network_route_has_room(gpu->carriers[network], &route, msg)) {
             break;
         }
         GPC_TRY(enter_network(gpu, node, &route, gpc_list_pop(waiting, &gpu->messages)));
@@ -342,6 +342,9 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
     if (queues->queued[msg->network] >= queues->places) {
         queues->full |= (uint8_t) (1u << msg->network);
     }
+    if (gpu->words.banks && from->node >= gpu->machine.cores) {
+        GPC_TRY(gpc_gpu_words_before_send(gpu, from, message));
+    }
     if (gpu->machine.l2_crossing) {
         gpc_tick_t crossing = gpc_gpu_crossing_ticks(gpu, msg);
         if (crossing) { /* before the pipeline: the messages between two controllers stay in order */
@@ -371,6 +374,12 @@ fill_register(const place_t *at, uint32_t network)
     return gpc_network_take(links, at->node, network, &at->queues->input[network]);
 }
 
+static inline int
+take(const place_t *at, gpc_index_t message)
+{
+    return at->gpu->words.on ? gpc_gpu_take_words(at->gpu, at->unit, message) : gpc_controller_take(at->unit, message);
+}
+
 /* The operations of an atomic request: of atomic_lanes lanes each. */
 static uint32_t
 atomic_operations(const place_t *at, uint32_t network, const gpc_msg_t *msg)
@@ -383,7 +392,7 @@ atomic_operations(const place_t *at, uint32_t network, const gpc_msg_t *msg)
     return list->operation == GPC_ATOMIC_MERGE ? 0 : merged ? (lanes + merged - 1) / merged : 1;
 }
 
-/* Takes an input on a machine with trips or operations. Out of line: most have none. */
+/* Takes an input on a machine with trips, operations or masks. Out of line: most have none. */
 __attribute__((noinline)) static int
 look_and_take(const place_t *at, uint32_t network, gpc_index_t message)
 {
@@ -391,8 +400,11 @@ look_and_take(const place_t *at, uint32_t network, gpc_index_t message)
     if (msg->type == GPC_MSG_TRIP) {
         return gpc_gpu_trip_arrived(at->gpu, at->node, message);
     }
+    if (msg->type == GPC_MSG_WORDS) {
+        return gpc_gpu_words_arrived(at->gpu, at->node, message);
+    }
     uint32_t cycles = at->gpu->machine.atomic_cycles, operations = atomic_operations(at, network, msg);
-    int status = gpc_controller_take(at->unit, message);
+    int status = take(at, message);
     if (status == GPC_OK) {
         at->queues->atomics += operations;
         at->queues->slots += operations && cycles ? operations * cycles - 1 : 0;
@@ -433,7 +445,7 @@ serve_inbox(const place_t *at, bool *served)
 {
     gpc_index_t message = gpc_list_pop(&at->queues->inbox, &at->gpu->messages);
     *served = true;
-    int status = gpc_controller_take(at->unit, message);
+    int status = take(at, message);
     if (status == GPC_HELD_QUEUE) {
         return gpc_fail(&at->gpu->failure, GPC_ERROR_PROTOCOL, "%s %u holds a fill or a timer: they must be accepted",
                         at->unit->type->name, at->unit->index);
@@ -451,7 +463,9 @@ serve_replay(const place_t *at, bool *served)
     if (!any && !(at->service->has_core && can_take_forward(at->gpu, at->node, 0))) {
         return GPC_OK;
     }
-    int status = any ? gpc_controller_replay(at->unit) : gpc_controller_replay_forward(at->unit);
+    int status = !any                ? gpc_controller_replay_forward(at->unit)
+                 : at->gpu->words.on ? gpc_gpu_replay_words(at->gpu, at->unit)
+                                     : gpc_controller_replay(at->unit);
     *served = status == GPC_OK;
     return status == GPC_HELD_QUEUE ? GPC_OK : status;
 }
@@ -599,7 +613,8 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
         gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
         msg->late = gpc_translation_late(&gpu->translation, core, msg->line, gpc_gpu_hook_now(gpu));
     }
-    int status = gpc_controller_take(&gpu->controllers[core], message);
+    int status = gpu->words.on ? gpc_gpu_take_words(gpu, &gpu->controllers[core], message)
+                               : gpc_controller_take(&gpu->controllers[core], message);
     if (status == GPC_HELD_QUEUE) {
         queues->offer_held = true;
         return GPC_OFFER_HELD;
@@ -622,6 +637,10 @@ gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message)
     gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
     gpc_node_t node = msg->destination;
     (void) channel;
+    if (msg->type == GPC_MSG_WORDS) { /* what waits for it has been through the pipeline */
+        gpc_tick_t at = tick_now(gpu) + msg->ready + gpc_gpu_service(gpu, node)->pipeline_ticks;
+        return gpc_wheel_schedule(&gpu->wheel, at, GPC_EVENT_TIMER, GPC_PRIORITY_ARRIVE, node, message);
+    }
     if (msg->ready) { /* ticks between the bank and the channel, and to the CPU's cache */
         gpc_tick_t at = tick_now(gpu) + msg->ready;
         msg->ready = 0;
@@ -640,6 +659,7 @@ gpc_gpu_dram_room(void *world, uint32_t channel)
     while (!service->fetches) {
         service++, kind++;
     }
+    GPC_TRY(gpu->words.on ? gpc_gpu_words_room(gpu, channel) : GPC_OK);
     uint32_t first = kind->first + (service->own_channel ? channel : 0);
     uint32_t end = service->own_channel ? first + 1 : kind->first + kind->count;
     int status = GPC_OK;

@@ -214,6 +214,10 @@ add_traffic(const gpc_gpu_t *gpu, gpc_text_t *out)
         gpc_traffic_t trips = gpc_gpu_trip_traffic(gpu);
         add_type(out, "FENCE_TRIP", &trips, classes[GPC_CLASS_REQ]);
     }
+    if (gpu->words.sectors) {
+        gpc_traffic_t words = gpc_gpu_words_traffic(gpu);
+        add_type(out, "LATER_SECTORS", &words, classes[GPC_CLASS_LD]);
+    }
     gpc_text_add(out, "}");
 }
 

@@ -10,8 +10,8 @@
 enum { TRIP_BYTES = 8 };
 
 /* The first network of the interconnect with or without requests; if there is none, the first of the interconnect. */
-static uint8_t
-network_for(const gpc_gpu_t *gpu, bool requests)
+uint8_t
+gpc_gpu_network_for(const gpc_gpu_t *gpu, bool requests)
 {
     const gpc_network_info_t *networks = gpu->protocol->networks;
     for (uint32_t pass = 0; pass < 2; pass++) {
@@ -30,7 +30,7 @@ send(gpc_gpu_t *gpu, gpc_node_t from, gpc_node_t to, gpc_index_t message)
     gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
     msg->source = from;
     msg->destination = to;
-    msg->network = network_for(gpu, gpc_gpu_service(gpu, from)->has_core);
+    msg->network = gpc_gpu_network_for(gpu, gpc_gpu_service(gpu, from)->has_core);
     msg->ready = 0;
     if (msg->network == GPC_MAX_NETWORKS) {
         return gpc_fail(&gpu->failure, GPC_ERROR_PROTOCOL, "fence_trip = 1: %s has no network but the star's",

@@ -188,7 +188,7 @@ is_room_forgotten(gpc_gpu_t *gpu, gpc_node_t node)
     for (uint32_t i = 0; i < gpu->num_networks * gpu->lanes; i++) {
         const gpc_list_t *waiting = &gpu->waiting[(size_t) node * gpu->num_networks * gpu->lanes + i];
         const gpc_msg_t *msg = waiting->count ? gpc_msg_at(&gpu->messages, waiting->head) : NULL;
-        if (msg && gpc_network_has_room(gpu->carriers[msg->network], msg)) {
+        if (msg && !msg->late && gpc_network_has_room(gpu->carriers[msg->network], msg)) {
             return true;
         }
     }

@@ -138,10 +138,12 @@ class Machine(BaseModel):
     tlb_reach_kib: Kib = field("tlb_reach_kib", default=0)
     tlb_miss_cycles: Count = field("tlb_miss_cycles", default=0)
     line_bytes: Bytes = field("line_bytes")
+    sector_bytes: Bytes = field("sector_bytes", default=0)
     partitions: Count = field("partitions")
     interleave_bytes: Bytes = field("interleave_bytes")
     l2_kib: Kib = field("l2_kib")
     l2_ways: Count = field("l2_ways")
+    l2_byte_masks: Count = field("l2_byte_masks", default=0)
     l2_mshrs: Count = field("l2_mshrs")
     l2_crossing: Count = field("l2_crossing", default=0)
     l2_ports: Count = field("l2_ports", default=1)
@@ -444,6 +446,12 @@ def _check_fit(label: str, m: Machine) -> None:
     if m.scratchpad_banks and not _power_of_two(m.scratchpad_banks):
         raise ConfigError(
             f"{label}: scratchpad_banks = {m.scratchpad_banks} is not 0 or a power of two"
+        )
+    if m.sector_bytes and (
+        not _power_of_two(m.sector_bytes) or not 4 <= m.sector_bytes <= m.line_bytes
+    ):
+        raise ConfigError(
+            f"{label}: sector_bytes = {m.sector_bytes} is not 0 or a power of two from 4 to line_bytes = {m.line_bytes}"
         )
     if m.interleave_bytes < m.line_bytes:
         raise ConfigError(

@@ -53,6 +53,8 @@ _BEYOND_L2: Preset = {
     "cpu_transfer_cycles": (8, "not used: no CPU cache; inferred, for studies of one"),
     "l2_ports": (1, "inferred: a port per partition and direction"),
     "l2_crossing": (0, "inferred: in the papers all partitions of the L2 are equally far"),
+    "sector_bytes": (0, "inferred: the papers have whole lines"),
+    "l2_byte_masks": (0, "inferred: the papers' L2s fetch the line of a store that misses"),
     "tlb_reach_kib": (0, "inferred: no paper has translation"),
     "tlb_miss_cycles": (0, "not used: no translation"),
     "star_mhz": (0, "inferred: the network's clock"),

@@ -1,0 +1,188 @@
+/* test_words.c: byte masks at the L2 (l2_byte_masks) and sectors (sector_bytes): what misses fetch, what answers carry,
+ * and that every protocol stays right. */
+#include "gpu_bench.h"
+#include "machine/parts.h"
+#include "protocols/registry.h"
+
+/* Sectors of two words; words 0, 1 and 2 by the constants that hold them. An answer with a sector has 1 flit, with a line
+ * of 128 bytes 5, each of 2 core cycles. */
+enum { WORDS = 4096, SECTOR = 8, L2_HIT = 340, MEMORY = 460 - 340, SHORTER = (5 - 1) * 2, EDGE = 2, PINS = 16 };
+
+static gpc_machine_t
+machine_with(uint32_t masks, uint32_t sector)
+{
+    gpc_machine_t machine = test_fermi;
+    machine.dram_model = 0;
+    machine.l2_byte_masks = masks;
+    machine.sector_bytes = sector;
+    return machine;
+}
+
+static bench_t
+bench_of(uint32_t masks, uint32_t sector, const char *protocol)
+{
+    gpc_machine_t machine = machine_with(masks, sector);
+    return bench(&machine, gpc_protocol_find(protocol), WORDS);
+}
+
+static gpc_dram_statistics_t
+memory_of(const gpc_gpu_t *gpu)
+{
+    gpc_dram_statistics_t sum = {0};
+    for (uint32_t channel = 0; channel < gpc_gpu_channels(gpu); channel++) {
+        sum.reads += gpu->dram.statistics[channel].reads;
+        sum.busy_cycles += gpu->dram.statistics[channel].busy_cycles;
+    }
+    return sum;
+}
+
+/* A load's latency, at an even clock edge; what memory brought goes through the bank at its next edge. */
+static void
+check_load(bench_t *it, uint32_t word, uint32_t latency)
+{
+    uint32_t measured = load_of(it, word, WORDS, 1);
+    if (measured < latency || measured > latency + EDGE) {
+        harness_note("word %u: %u cycles, not %u", word, measured, latency);
+    }
+    CHECK(measured >= latency && measured <= latency + EDGE);
+}
+
+static const gpc_instruction_t store_word_0[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(3)), EXIT};
+
+/* An answer with the line needs all of its words. */
+static void
+a_store_that_misses_fetches_nothing_and_a_later_read_does(void)
+{
+    bench_t it = bench_of(1, 0, "no-l1");
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_word_0, WORDS, 1, 1), 0);
+    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 0);
+    check_load(&it, 0, L2_HIT + MEMORY);
+    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 1);
+    check_load(&it, 1, L2_HIT);
+    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 1);
+    gpc_gpu_free(it.gpu);
+}
+
+/* A sector that has been stored whole is there. */
+static void
+a_read_of_stored_sectors_fetches_nothing(void)
+{
+    bench_t it = bench_of(1, 4, "no-l1");
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_word_0, WORDS, 1, 1), 0);
+    check_load(&it, 0, L2_HIT - SHORTER);
+    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 0);
+    check_load(&it, 1, L2_HIT + MEMORY - SHORTER);
+    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 1);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+without_byte_masks_a_store_that_misses_fetches_its_line(void)
+{
+    bench_t it = bench_of(0, 0, "no-l1");
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_word_0, WORDS, 1, 1), 0);
+    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 1);
+    check_load(&it, 1, L2_HIT);
+    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 1 + 2); /* and the lines of the times that it stores */
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+a_miss_fetches_and_brings_the_sector_that_it_needs(void)
+{
+    bench_t it = bench_of(0, SECTOR, "no-l1");
+    check_load(&it, 0, L2_HIT + MEMORY - SHORTER);
+    uint64_t busy = memory_of(it.gpu).busy_cycles; /* of the sector, and of the sectors of two stored times */
+    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 3);
+    CHECK_EQUAL_U64(busy, 3 * ((SECTOR + PINS - 1) / PINS));
+    check_load(&it, 1, L2_HIT - SHORTER);
+    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 3);
+    check_load(&it, 2, L2_HIT + MEMORY - SHORTER);
+    check_load(&it, 2, L2_HIT - SHORTER);
+    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 4);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+an_l1_that_lacks_a_sector_asks_the_l2_for_it(void)
+{
+    bench_t it = bench_of(0, SECTOR, "ideal");
+    uint32_t hit = it.gpu->machine.l1_latency;
+    check_load(&it, 0, L2_HIT + MEMORY - SHORTER);
+    check_load(&it, 1, hit);
+    CHECK_EQUAL_U64(gpc_gpu_words_traffic(it.gpu).messages, 0);
+    check_load(&it, 2, L2_HIT + MEMORY - SHORTER);
+    CHECK_EQUAL_U64(gpc_gpu_words_traffic(it.gpu).messages, 2);
+    check_load(&it, 2, hit);
+    check_load(&it, 3, hit);
+    CHECK_EQUAL_U64(gpc_gpu_words_traffic(it.gpu).messages, 2);
+    gpc_gpu_free(it.gpu);
+}
+
+static const gpc_instruction_t load_word_2[] = {OP(LOAD, R1, CONSTANT(2), NONE), OP(MOVE, R2, R1, NONE), EXIT};
+
+/* Every core asks for a sector that the L2 lacks: it is read once. */
+static void
+requests_join_a_read_that_is_under_way(void)
+{
+    bench_t it = bench_of(0, SECTOR, "no-l1");
+    check_load(&it, 0, L2_HIT + MEMORY - SHORTER);
+    uint64_t before = memory_of(it.gpu).reads;
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, load_word_2, WORDS, 16, 32), 0);
+    CHECK_EQUAL_U64(memory_of(it.gpu).reads, before + 1);
+    gpc_gpu_free(it.gpu);
+}
+
+/* Atomics, stores and loads of all cores at once, with a memory queue of one place, and the checks of the end of a
+ * run. */
+static void
+every_protocol_stays_right_and_nothing_waits_for_ever(void)
+{
+    enum { GRID = 40, BLOCK = 96, THREADS = GRID * BLOCK };
+    static uint32_t word;
+    for (uint32_t i = 0; i < 3 * gpc_protocol_count(); i++) {
+        const gpc_protocol_t *protocol = gpc_protocol_at(i / 3);
+        gpc_machine_t machine = machine_with(i % 3 != 1, i % 3 ? 32 : 0);
+        machine.dram_model = 1;
+        machine.dram_queue = 1;
+        machine.l2_bytes = 2 * machine.l2_ways * machine.line_bytes;
+        machine.l2_crossing = i % 3 == 2 ? 100 : 0;
+        if (strcmp(protocol->model[protocol->standard_rule], "none") == 0) {
+            continue;
+        }
+        bench_t it = bench(&machine, protocol, THREADS + 32);
+        CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, THREADS + 32, GRID, BLOCK), 0);
+        CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
+        CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
+        CHECK_EQUAL_U64(word, THREADS);
+        gpc_gpu_free(it.gpu);
+    }
+}
+
+static void
+sectors_are_the_words_of_whole_ones(void)
+{
+    CHECK_EQUAL_U64(gpc_sectors_of(32, 0), 0);
+    CHECK_EQUAL_U64(gpc_sectors_of(32, 1u << 31 | 1), 0xFF0000FF);
+    CHECK_EQUAL_U64(gpc_sectors_of(4, 0x80000005), 0x80000005);
+    CHECK_EQUAL_U64(gpc_sectors_of(64, 0x00010000), 0xFFFF0000);
+    CHECK_EQUAL_U64(gpc_sectors_of(128, 2), 0xFFFFFFFF);
+    gpc_machine_t machine = machine_with(0, 24);
+    gpc_failure_t failure;
+    gpc_failure_clear(&failure);
+    CHECK_EQUAL_I64(gpc_machine_check(&machine, &failure), GPC_ERROR_MACHINE);
+}
+
+int
+main(void)
+{
+    RUN(sectors_are_the_words_of_whole_ones);
+    RUN(a_store_that_misses_fetches_nothing_and_a_later_read_does);
+    RUN(a_read_of_stored_sectors_fetches_nothing);
+    RUN(without_byte_masks_a_store_that_misses_fetches_its_line);
+    RUN(a_miss_fetches_and_brings_the_sector_that_it_needs);
+    RUN(an_l1_that_lacks_a_sector_asks_the_l2_for_it);
+    RUN(requests_join_a_read_that_is_under_way);
+    RUN(every_protocol_stays_right_and_nothing_waits_for_ever);
+    return harness_end();
+}
