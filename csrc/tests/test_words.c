@@ -4,8 +4,8 @@
 #include "machine/parts.h"
 #include "protocols/registry.h"
 
-/* Sectors of two words; words 0, 1 and 2 by the constants that hold them. An answer with a sector has 1 flit, with a line
- * of 128 bytes 5, each of 2 core cycles. */
+/* Sectors of two words; words 0, 1 and 2 by the constants that hold them. An answer with a sector has 1 flit, with a
+ * line of 128 bytes 5, each of 2 core cycles. */
 enum { WORDS = 4096, SECTOR = 8, L2_HIT = 340, MEMORY = 460 - 340, SHORTER = (5 - 1) * 2, EDGE = 2, PINS = 16 };
 
 static gpc_machine_t
@@ -47,6 +47,7 @@ check_load(bench_t *it, uint32_t word, uint32_t latency)
     CHECK(measured >= latency && measured <= latency + EDGE);
 }
 
+static const gpc_instruction_t load_word_2[] = {OP(LOAD, R1, CONSTANT(2), NONE), OP(MOVE, R2, R1, NONE), EXIT};
 static const gpc_instruction_t store_word_0[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(3)), EXIT};
 
 /* An answer with the line needs all of its words. */
@@ -103,6 +104,20 @@ a_miss_fetches_and_brings_the_sector_that_it_needs(void)
     gpc_gpu_free(it.gpu);
 }
 
+/* Banks and rows: a column access for each burst of the sectors. */
+static void
+banks_of_memory_access_the_columns_of_a_sector(void)
+{
+    for (uint32_t sector = 0; sector <= 64; sector += 32) {
+        gpc_machine_t machine = machine_with(0, sector);
+        machine.dram_model = 1;
+        bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
+        CHECK_EQUAL_I64(RUN_PROGRAM(&it, load_word_2, WORDS, 1, 1), 0);
+        CHECK_EQUAL_U64(memory_of(it.gpu).busy_cycles, (sector ? sector : 128) / PINS);
+        gpc_gpu_free(it.gpu);
+    }
+}
+
 static void
 an_l1_that_lacks_a_sector_asks_the_l2_for_it(void)
 {
@@ -118,8 +133,6 @@ an_l1_that_lacks_a_sector_asks_the_l2_for_it(void)
     CHECK_EQUAL_U64(gpc_gpu_words_traffic(it.gpu).messages, 2);
     gpc_gpu_free(it.gpu);
 }
-
-static const gpc_instruction_t load_word_2[] = {OP(LOAD, R1, CONSTANT(2), NONE), OP(MOVE, R2, R1, NONE), EXIT};
 
 /* Every core asks for a sector that the L2 lacks: it is read once. */
 static void
@@ -181,6 +194,7 @@ main(void)
     RUN(a_read_of_stored_sectors_fetches_nothing);
     RUN(without_byte_masks_a_store_that_misses_fetches_its_line);
     RUN(a_miss_fetches_and_brings_the_sector_that_it_needs);
+    RUN(banks_of_memory_access_the_columns_of_a_sector);
     RUN(an_l1_that_lacks_a_sector_asks_the_l2_for_it);
     RUN(requests_join_a_read_that_is_under_way);
     RUN(every_protocol_stays_right_and_nothing_waits_for_ever);

@@ -54,6 +54,11 @@ _ROWS = (
 _L3 = ("memory_units", "memory_mhz", "l3_kib", "l3_ways", "l3_mshrs", "l3_latency")
 READERS = (
     Reader(
+        "the protocol's stores pass the L2 on their way to the memory side",
+        ("l2_byte_masks",),
+        lambda machine, choice, rule: not _at("memory")(machine, choice, rule),
+    ),
+    Reader(
         "the machine translates nothing (tlb_reach_kib or tlb_miss_cycles is 0)",
         ("tlb_reach_kib", "tlb_miss_cycles"),
         lambda machine, choice, rule: machine.tlb_reach_kib > 0 and machine.tlb_miss_cycles > 0,

@@ -24,13 +24,15 @@ def chase(links: gpucoh.Buffer[gpucoh.i32], first: gpucoh.i32, times: gpucoh.Buf
 HOPS = 8 * 15
 
 
-def cycles_a_hop(machine: gpucoh.Machine, protocol: str, places: np.ndarray) -> float:
-    """Core cycles of a dependent load that visits these words round after round, once all have been visited."""
+def cycles_a_hop(
+    machine: gpucoh.Machine, protocol: str, places: np.ndarray, warm: bool = True
+) -> float:
+    """Core cycles of a dependent load that visits these words; warm: once all have been visited."""
     gpu = gpucoh.GPU(machine=machine, protocol=protocol)
     links = np.zeros(places.max() + 1, np.int32)
     links[places] = np.roll(places, -1)
     array, times = gpu.array(links), gpu.zeros(2, np.uint32)
-    for _ in range(2):
+    for _ in range(2 if warm else 1):
         gpu.launch(chase, grid=1, block=1, args=(array, int(places[0]), times), placement="static")
     return float(times.numpy()[0]) / HOPS
 
@@ -84,3 +86,79 @@ def test_an_h100_s_l2_of_50_mib_in_80_slices_can_be_described() -> None:
     assert h100.derived["l2_sets"] == 320
     result = gpucoh.run("bfs", protocol="gpu-hrf", machine=h100, scale="tiny")
     assert result.correct
+
+
+@gpucoh.kernel
+def store_and_fence(data: gpucoh.Buffer[gpucoh.u32], times: gpucoh.Buffer[gpucoh.u32]):
+    begin = gpucoh.clock()
+    data[0] = gpucoh.u32(1)
+    gpucoh.fence("sc", "gpu")
+    times[0] = gpucoh.clock() - begin
+
+
+@pytest.mark.parametrize("protocol", ["gpu-hrf", "no-l1", "tc-weak", "gpu-vi"])
+def test_a_fence_after_a_cold_store_costs_no_trip_to_memory_with_byte_masks(protocol: str) -> None:
+    fermi = gpucoh.machine("fermi").replace(dram_model="fixed")
+    measured = []
+    for machine in (fermi, fermi.replace(l2_byte_masks=1)):
+        gpu = gpucoh.GPU(machine=machine, protocol=protocol)
+        data, times = gpu.zeros(LINE, np.uint32), gpu.zeros(LINE, np.uint32)
+        gpu.launch(store_and_fence, grid=1, block=1, args=(data, times))
+        measured.append(int(times.numpy()[0]))
+        assert data.numpy()[0] == 1
+    trip = fermi.dram_round_trip - fermi.l2_round_trip
+    assert measured[0] - measured[1] == pytest.approx(trip, abs=4)
+
+
+@pytest.mark.parametrize("protocol", ["ideal", "gpu-hrf", "src", "tc-weak", "mesi"])
+@pytest.mark.parametrize("sector", [0, 32, 64])
+def test_a_chase_through_the_words_of_a_line_misses_once_a_sector(
+    protocol: str, sector: int
+) -> None:
+    machine = gpucoh.machine("fermi").replace(dram_model="fixed", sector_bytes=sector)
+    shorter = (LINE * 4 - (sector or LINE * 4)) // machine.flit_bytes * 2  # flits of 2 core cycles
+    hops = (sector or LINE * 4) // 32  # of 32 bytes, in each of 30 lines of 4
+    miss = machine.dram_round_trip - shorter
+    hop = (miss + (hops - 1) * machine.l1_latency) / hops
+    places = 8 * np.arange(HOPS)
+    assert cycles_a_hop(machine, protocol, places, warm=False) == pytest.approx(hop, abs=3)
+    warm = cycles_a_hop(machine, "ideal", places)
+    assert warm == pytest.approx(machine.l1_latency, abs=1)
+
+
+@gpucoh.kernel
+def gather(data: gpucoh.Buffer[gpucoh.u32], sums: gpucoh.Buffer[gpucoh.u32]):
+    sums[gpucoh.global_id()] = data[gpucoh.global_id() * 32]
+
+
+@pytest.mark.parametrize("protocol", ["no-l1", "gpu-hrf", "src", "mesi"])
+def test_a_gather_of_a_word_a_line_moves_a_quarter_with_sectors(protocol: str) -> None:
+    fermi = gpucoh.machine("fermi").replace(l2_byte_masks=1)
+    busy, flits = [], []
+    for machine in (fermi, fermi.replace(sector_bytes=32)):
+        gpu = gpucoh.GPU(machine=machine, protocol=protocol)
+        words = np.arange(32 * 4096, dtype=np.uint32)
+        data, sums = gpu.array(words), gpu.zeros(4096, np.uint32)
+        gpu.launch(gather, grid=32, block=128, args=(data, sums))
+        assert (sums.numpy() == words[::32]).all()
+        stats = gpu.stats().to_dict()
+        busy.append(stats["dram"]["busy_cycles"])
+        flits.append(sum(kind["flits"] for kind in stats["traffic"].values()))
+    assert busy[1] <= busy[0] / 3  # the sums, too, are fetched where a protocol owns lines
+    assert flits[1] <= flits[0] / 1.5
+
+
+@pytest.mark.parametrize("protocol", sorted(gpucoh.protocols()))
+def test_every_protocol_stays_right_with_every_field(protocol: str) -> None:
+    machine = gpucoh.machine("fermi").replace(
+        l2_crossing=221,
+        tlb_reach_kib="2MiB",
+        tlb_miss_cycles=75,
+        partitions=6,
+        l1_kib=24,
+        l2_kib=12,
+        sector_bytes=32,
+        l2_byte_masks=1,
+    )
+    result = gpucoh.run("hsp", protocol=protocol, machine=machine, scale="tiny", check=True)
+    assert result.correct or protocol == "no-coh"
