@@ -79,7 +79,9 @@ gpc_new_message(gpc_step_t *x, uint8_t type, gpc_node_t destination)
         msg->warp = x->msg->warp;
         msg->order = x->msg->order;
         msg->scope = x->msg->scope;
-        msg->here = wanted_by(x->msg);
+        if (unit->sectors) {
+            msg->here = wanted_by(x->msg);
+        }
     }
     return msg;
 }
@@ -129,7 +131,9 @@ gpc_new_answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
     msg->requester = asked->requester;
     msg->request = asked->request;
     msg->warp = asked->warp;
-    msg->here = wanted_by(asked);
+    if (x->unit->sectors) {
+        msg->here = wanted_by(asked);
+    }
     move_lanes(msg, asked);
     if (info->whole_line || info->bytes_per_word) {
         gpc_carry(x, msg, asked->mask, gpc_line_words(x));
@@ -162,7 +166,9 @@ stamp(const gpc_controller_t *unit, gpc_index_t message, const gpc_nodeset_t *to
 
     msg->network = info->network;
     msg->traffic_class = (uint8_t) info->traffic_class;
-    msg->here = unit->machine->sector_bytes ? sectors_brought(unit, msg) : GPC_NO_WORDS;
+    if (unit->sectors) {
+        msg->here = sectors_brought(unit, msg);
+    }
     msg->flits = (uint16_t) gpc_quotient(unit->by_flit, gpc_message_bytes(unit, msg) + unit->by_flit.divisor - 1);
     return GPC_OBSERVE(&unit->tap, SENT, sent, unit, msg, to);
 }

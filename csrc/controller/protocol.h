@@ -62,6 +62,7 @@ struct gpc_controller { /* what every step reads comes first, by lines of the ho
     uint8_t request_networks; /* bit n: network n carries requests */
     uint8_t line_tables;      /* bit t: table t is over lines or words */
     bool collects;            /* during a step over words, which collects what it sends */
+    bool sectors;             /* lines have sectors: messages say which words they want or bring */
     bool program_fences;      /* the program has a fence, or an acquire, release or sc access */
 
     const gpc_ports_t *ports;
