@@ -150,7 +150,9 @@ answer(gpc_step_t *x, gpc_index_t request, const uint32_t *words)
 {
     const gpc_msg_t *asked = gpc_msg_at(x->unit->messages, request);
     gpc_msg_t *msg = gpc_new_message(x, asked->type == WT_GET_SECTORS ? WT_SECTORS : WT_DATA, asked->source);
-    msg->here = asked->mask;
+    if (x->unit->sectors) {
+        msg->here = asked->mask;
+    }
     msg->flags = asked->flags & GPC_MSG_FLAG_READ_ONLY;
     msg->requester = asked->requester;
     msg->request = asked->request;
