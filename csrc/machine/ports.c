@@ -194,7 +194,9 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
             return gpc_gpu_words_wait(gpu, l1, message, words, lacking);
         }
     }
-    late += gpc_msg_at(&gpu->messages, message)->late;
+    if (gpc_translation_exists(&gpu->translation)) {
+        late += gpc_msg_at(&gpu->messages, message)->late;
+    }
     return gpc_cores_complete(&gpu->cores, l1->index, message, words, now,
                               (hit ? gpu->machine.l1_latency : gpu->fill_cycles) + late + extra);
 }
@@ -328,7 +330,7 @@ gpc_gpu_drop_background_timers(gpc_gpu_t *gpu)
     gpu->state->serving = 0;
 }
 
-int
+__attribute__((noinline)) int /* the loop of events stays short */
 gpc_gpu_timer(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
     if (gpc_msg_at(&gpu->messages, message)->type == GPC_MSG_WORDS) {

@@ -323,7 +323,7 @@ enter_pipeline(gpc_gpu_t *gpu, const gpc_controller_t *from, gpc_index_t message
                              : schedule_outbox(gpu, from->node, msg->ready);
 }
 
-int
+__attribute__((noinline)) int /* the loop of events stays short */
 gpc_gpu_crossed(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
     uint8_t full = gpu->queues[node].full;
@@ -471,7 +471,7 @@ serve_replay(const place_t *at, bool *served)
 }
 
 /* Takes one input of these networks, from the highest down. */
-static inline int
+static inline __attribute__((always_inline)) int /* of every message */
 serve_networks(const place_t *at, uint32_t networks, bool *served)
 {
     int status = GPC_OK;
