@@ -47,7 +47,7 @@ gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg)
 
 /* The words that a request wants, or that a fetch was for; 0: unknown. A request without a mask has those of its core's
  * in `here`. */
-static inline gpc_mask_t
+__attribute__((noinline)) static gpc_mask_t /* only with sectors: its callers stay short */
 wanted_by(const gpc_msg_t *asked)
 {
     return asked->type == GPC_MSG_FILL || asked->mask == 0 ? asked->here : asked->mask;

@@ -171,6 +171,7 @@ struct gpc_gpu {
     gpc_cpu_cache_t cpu;
     gpc_translation_t translation;
     gpc_words_t words;
+    bool sends_late; /* l2_crossing, or banks whose lines lack words */
     gpc_memory_t *memory;
     gpc_controller_t *controllers; /* [nodes], L1s first, then banks; in `constants` */
     gpc_controller_t **l1s;        /* owned; [cores] */

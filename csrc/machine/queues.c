@@ -331,6 +331,22 @@ gpc_gpu_crossed(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
     return gpu->queues[node].full != full ? after_drain(gpu, node) : GPC_OK; /* it has left its place already */
 }
 
+/* A message that waits for words, or for its way to the other half, before the pipeline. Out of line: few machines have
+ * such. */
+__attribute__((noinline)) static int
+send_late(gpc_gpu_t *gpu, const gpc_controller_t *from, gpc_index_t message)
+{
+    if (gpu->words.banks && from->node >= gpu->machine.cores) {
+        GPC_TRY(gpc_gpu_words_before_send(gpu, from, message));
+    }
+    gpc_tick_t crossing =
+        gpu->machine.l2_crossing ? gpc_gpu_crossing_ticks(gpu, gpc_msg_at(&gpu->messages, message)) : 0;
+    /* the messages between two controllers stay in order: all cross */
+    return crossing ? gpc_wheel_schedule(&gpu->wheel, tick_now(gpu) + crossing, GPC_EVENT_CROSSED, GPC_PRIORITY_OUTBOX,
+                                         from->node, message)
+                    : enter_pipeline(gpu, from, message);
+}
+
 int
 gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
 {
@@ -342,17 +358,7 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
     if (queues->queued[msg->network] >= queues->places) {
         queues->full |= (uint8_t) (1u << msg->network);
     }
-    if (gpu->words.banks && from->node >= gpu->machine.cores) {
-        GPC_TRY(gpc_gpu_words_before_send(gpu, from, message));
-    }
-    if (gpu->machine.l2_crossing) {
-        gpc_tick_t crossing = gpc_gpu_crossing_ticks(gpu, msg);
-        if (crossing) { /* before the pipeline: the messages between two controllers stay in order */
-            return gpc_wheel_schedule(&gpu->wheel, tick_now(gpu) + crossing, GPC_EVENT_CROSSED, GPC_PRIORITY_OUTBOX,
-                                      from->node, message);
-        }
-    }
-    return enter_pipeline(gpu, from, message);
+    return gpu->sends_late ? send_late(gpu, from, message) : enter_pipeline(gpu, from, message);
 }
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */

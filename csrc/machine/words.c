@@ -390,12 +390,14 @@ gpc_gpu_make_words(gpc_gpu_t *gpu)
     gpc_words_t *words = &gpu->words;
 
     *words = (gpc_words_t){0};
+    gpu->sends_late = m->l2_crossing != 0;
     if (m->sector_bytes == 0 && !m->l2_byte_masks) {
         return GPC_OK;
     }
     words->on = true;
     words->sectors = m->sector_bytes != 0 && gpc_gpu_network_for(gpu, true) != GPC_MAX_NETWORKS;
     words->banks = gpu->services[GPC_AT_BANK].fetches;
+    gpu->sends_late = gpu->sends_late || words->banks;
     words->arriving = GPC_ARENA_TAKE(&gpu->arena, gpc_gpu_nodes(gpu), gpc_words_arriving_t);
     words->reads = GPC_ARENA_TAKE(&gpu->arena, m->partitions * GPC_WORDS_READS, gpc_words_read_t);
     words->waiting = GPC_ARENA_TAKE(&gpu->arena, m->cores, gpc_list_t);
