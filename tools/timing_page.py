@@ -107,10 +107,11 @@ def calibration(data: Mapping[str, Any]) -> str:
                 "no field" if measured is None else f"{measured:,.0f}",
                 "-" if difference is None else f"{difference:+.1%}",
                 "yes" if row["near"] else "**no**",
+                row["source"].split(" ", 2)[2],
             )
         )
     near = [f"`{name}`" for name, is_so in data["calibrated"].items() if is_so]
-    head = ("machine", "quantity", "unit", "published", "measured", "difference", "near")
+    head = ("machine", "quantity", "unit", "published", "measured", "difference", "near", "file")
     return table(head, rows) + f"\n\nCalibrated: {', '.join(near) or 'none'}."
 
 
