@@ -308,6 +308,7 @@ int main()
     printf("gpucoh-timing 1\ncard %s\ndriver %d\nclock_mhz %d\ncores %d\n", card.name, driver, clock_khz / 1000, cores);
     measure_chase("l1", 4 * 1024, 1, 512);
     measure_chase("l2", 1024 * 1024, 1, 512);
+    measure_chase("l2_far", (size_t)card.l2CacheSize / 4 * 3, 1, 512); // as l2 where the L2 has no halves
     measure_chase("memory", 4 * (size_t)card.l2CacheSize, 0, 512);
     measure_atomics(cores);
     measure_fence("nothing-1-warm", 0, 1, 0);

@@ -63,6 +63,25 @@ class Row:
         }
 
 
+def _halves(gpu: Gpu) -> list[Measure]:
+    """Chases through lines of one partition, which are near or far: one of each half."""
+    built = machine(gpu.id)
+    if not built.l2_crossing:
+        return []
+    stride = built.partitions * built.interleave_bytes
+    kib = 512 * stride // 1024
+    return [
+        Measure(
+            "halves",
+            str(offset),
+            "mb-chase",
+            (("kib", kib), ("stride", stride), ("offset", offset), ("steps", 512)),
+            1,
+        )
+        for offset in (0, stride // 2)
+    ]
+
+
 def _kib(gpu: Gpu, level: str) -> int:
     built, kib = machine(gpu.id), _KIB[level]
     while level == "l2" and kib * built.cores > _L2_PART * built.derived["l2_total_kib"]:
@@ -97,7 +116,7 @@ def calibration(
     points = {
         gpu.id: [
             Point(PROTOCOL, machine(gpu.id), one, seed, _BUDGET)
-            for one in (*CHASE, *(_bandwidths(gpu) if bandwidths else ()))
+            for one in (*CHASE, *_halves(gpu), *(_bandwidths(gpu) if bandwidths else ()))
         ]
         for gpu in gpus
     }
@@ -113,7 +132,8 @@ def calibration(
             if level == "memory" and "memory_side" in gpu.levels:
                 ours = None
             if level in ("l2", "l2_far") and "l2_far" in gpu.levels:
-                ours = None  # a machine without halves has their mean
+                halves = sorted(values[one] for one in _halves(gpu))
+                ours = halves[0 if level == "l2" else -1]
             source = gpu.sources["chase"]
             out.append(Row(gpu.id, f"latency, {level}", "cycles", cycles, ours, LATENCY, source))
         built = machine(gpu.id)

@@ -107,7 +107,8 @@ def _whole(path: Path, heads: Mapping[str, str], name: str, least: int, most: in
 def _own(path: Path, heads: Mapping[str, str], values: Mapping[tuple[str, str], float]) -> Own:
     core_mhz = _whole(path, heads, "clock_mhz", _LEAST_MHZ, _MOST_MHZ)
     cores = _whole(path, heads, "cores", 1, _MOST_CORES)
-    levels = {level: values["chase", level] for level in LEVELS}
+    names = (*LEVELS, "l2_far")
+    levels = {level: values["chase", level] for level in names if ("chase", level) in values}
     if not levels["l1"] <= levels["l2"] < levels["memory"]:
         raise ConfigError(
             f"{path}: the chase's levels do not grow: l1 {levels['l1']}, l2 {levels['l2']}, memory {levels['memory']}"
@@ -136,7 +137,8 @@ def _own(path: Path, heads: Mapping[str, str], values: Mapping[tuple[str, str], 
         noc_mhz=2 * clock,
         l1_latency=round(levels["l1"]),
         l2_round_trip=round(levels["l2"]),
+        l2_crossing=max(0, round(levels.get("l2_far", levels["l2"]) - levels["l2"])),
         dram_round_trip=round(levels["memory"]),
     )
-    kept = {key: value for key, value in values.items() if key[0] != "bandwidth"}
+    kept = {(one.curve, one.point): values[one.curve, one.point] for one in BATTERY}
     return Own(gpu, kept, heads["driver"], built)

@@ -56,7 +56,12 @@ def assumed(preset: Machine, chase: Mapping[str, float]) -> Machine:
     l1, l2, memory = (round(chase[level]) for level in LEVELS)
     if l1 > NO_HITS * l2:
         l1 = preset.l1_latency
-    return preset.replace(l1_latency=l1, l2_round_trip=l2, dram_round_trip=max(l2 + 1, memory))
+    half = preset.l2_crossing // 2  # a chase's lines are in both halves
+    return preset.replace(
+        l1_latency=l1,
+        l2_round_trip=l2 - half,
+        dram_round_trip=max(l2 + 1, memory) - half,
+    )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ Preset: TypeAlias = dict[str, tuple[float | str, str]]
 
 _CHASE = "published.toml, chase"
 _SHEET = "data sheet"
-_WHITE = "white paper"
+_HALF = "memory less half of l2_crossing, since half of its lines are in the other half"
 
 # Fields that no measurement here reaches: those of the machine fermi, and what contradicts it below.
 _MEMORY_ORDER = "inferred: from what GPUs showed of scoped tests, docs/hardware.md"
@@ -83,12 +83,16 @@ def _l1(kib: int, ways: int, latency: int, width: int, where: str) -> Preset:
     }
 
 
-def _l2(partitions: int, kib: int, ways: int, latency: int, where: str, how: str = "l2") -> Preset:
+def _l2(
+    partitions: int, kib: int, ways: int, latency: int, where: str, crossing: int = 0
+) -> Preset:
+    halves = f"{_CHASE}, l2_far less l2" if crossing else "not used: the chase shows one L2"
     return {
         "partitions": (partitions, where),
         "l2_kib": (kib, where),
         "l2_ways": (ways, "inferred"),
-        "l2_round_trip": (latency, f"{_CHASE}, {how}"),
+        "l2_round_trip": (latency, f"{_CHASE}, l2"),
+        "l2_crossing": (crossing, halves),
         "l2_mshrs": (512, "inferred: large enough that warps limit first"),
         "l2_ports": (1, "inferred: a partition gives 64 bytes a clock, white paper of the A100"),
     }
@@ -113,7 +117,10 @@ def products(fermi: Preset) -> dict[str, Preset]:
     common |= {
         "interleave_bytes": (256, "inferred: as fermi"),
         "noc_latency": (48, "inferred: 24 core cycles, part of the L2's latency in each direction"),
-        "flit_bytes": (32, "inferred: a sector of 32 bytes"),
+        "flit_bytes": (
+            34,
+            "inferred: a sector of 32 bytes and its part of the header, so that a line takes 4",
+        ),
         "vc_flits": (64, "inferred: covers the latency at full bandwidth"),
         "load_store_queue": (16, "inferred"),
         **dict.fromkeys(
@@ -126,15 +133,13 @@ def products(fermi: Preset) -> dict[str, Preset]:
         ),
     }
     nvidia, amd = common | _NVIDIA, common | _AMD
-    mean = "l2 and l2_far: their mean, since no field tells the halves apart"
-    hopper = "l2 and the step of far_step: their mean, since no field tells the halves apart"
     h100 = (
         nvidia
         | {"cores": (132, _SHEET)}
         | _clocks(1980, _SHEET)
         | _l1(256, 8, 32, 128, "white paper of the H100: with the scratchpad")
-        | _l2(64, 960, 15, 395, _SHEET + ": 60 MiB; inferred: 64 partitions", hopper)
-        | _memory(622, 1960, 32, _SHEET + ": 4.0 TB/s")
+        | _l2(96, 640, 20, 280, _SHEET + ": 60 MiB; inferred: 96 slices of 640 KiB", 230)
+        | _memory(507, 1960, 32, _SHEET + ": 4.0 TB/s", _HALF)
         | {"scratchpad_kib": (228, "white paper of the H100")}
     )
     return {
@@ -150,16 +155,16 @@ def products(fermi: Preset) -> dict[str, Preset]:
         | _SLOW_F64
         | _clocks(2490, _CHASE + ": the clock in the file")
         | _l1(128, 4, 34, 64, "white paper of AD102: with the scratchpad")
-        | _l2(64, 1536, 12, 274, _SHEET + ": 96 MiB; inferred: 64 partitions")
+        | _l2(48, 2048, 16, 274, _SHEET + ": 96 MiB; inferred: 48 slices")
         | _memory(623, 1690, 8, _SHEET + ": 864 GB/s"),
         "a100": nvidia
         | {"cores": (108, _SHEET)}
         | _clocks(1410, _SHEET)
         | _l1(192, 6, 33, 128, "white paper of the A100: with the scratchpad")
-        | _l2(64, 640, 20, 309, _SHEET + ": 40 MiB; inferred: 64 partitions", mean)
-        | _memory(547, 1990, 16, _SHEET + ": 2039 GB/s"),
+        | _l2(80, 512, 16, 206, "white paper of the A100: 40 MiB in 80 slices", 207)
+        | _memory(443, 1990, 16, _SHEET + ": 2039 GB/s", _HALF),
         "h100": h100,
-        "h200": h100 | _memory(622, 2340, 32, _SHEET + ": 4.8 TB/s"),
+        "h200": h100 | _memory(507, 2340, 32, _SHEET + ": 4.8 TB/s", _HALF),
         "mi210": amd
         | {"cores": (104, _SHEET)}
         | _clocks(1700, _SHEET)

@@ -28,11 +28,15 @@ LANES = 32
 
 @lang.kernel
 def chase(
-    next_: lang.Buffer[lang.u32], out: lang.Buffer[lang.u32], warm: lang.i32, steps: lang.i32
+    next_: lang.Buffer[lang.u32],
+    out: lang.Buffer[lang.u32],
+    first: lang.i32,
+    warm: lang.i32,
+    steps: lang.i32,
 ) -> None:
     """Follow indices, first untimed: out[0] is the cycles, out[1] the last index."""
     if lang.global_id() == 0:
-        at = lang.u32(0)
+        at = lang.u32(first)
         for _ in range(warm):
             at = next_[lang.i32(at)]
         start = lang.clock()
@@ -42,17 +46,17 @@ def chase(
         out[1] = at
 
 
-def cycle_of(rng: Generator, lines: int, stride: int) -> NDArray[np.uint32]:
-    """A random cycle through the first word of each of some places, ``stride`` words apart."""
+def cycle_of(rng: Generator, lines: int, stride: int, first: int = 0) -> NDArray[np.uint32]:
+    """A random cycle through the first word of each of some places, ``stride`` words apart from word ``first``."""
     order = np.concatenate([[0], 1 + rng.permutation(lines - 1)]).astype(np.uint32)
-    out = np.zeros(lines * stride, np.uint32)
-    out[order * stride] = np.roll(order, -1) * stride
+    out = np.zeros(first + lines * stride, np.uint32)
+    out[first + order * stride] = first + np.roll(order, -1) * stride
     return out
 
 
-def after(links: NDArray[np.uint32], steps: int) -> int:
-    """The index after some steps from 0."""
-    at = 0
+def after(links: NDArray[np.uint32], first: int, steps: int) -> int:
+    """The index after some steps from the first."""
+    at = first
     for _ in range(steps):
         at = int(links[at])
     return at
@@ -64,6 +68,7 @@ def chase_run(
     rng: Generator,
     kib: int = whole("KiB of the array, a word of each line read", 1, 1 << 20, 4, 64, 1024),
     stride: int = whole("bytes between places", 4, 1 << 20, 128),
+    offset: int = whole("bytes before the first place", 0, 1 << 20, 0),
     warm: int = whole("passes over the array before the measured steps", 0, 16, 1),
     steps: int = whole("measured steps", 1, 1 << 20, 32, 512, 4096),
 ) -> Outcome:
@@ -73,11 +78,12 @@ def chase_run(
     """
     words = stride // 4
     lines = max(2, kib * 256 // words)
-    links = cycle_of(rng, lines, words)
+    first = offset // 4
+    links = cycle_of(rng, lines, words, first)
     data, out = gpu.array(links), gpu.zeros(2, np.uint32)
-    gpu.launch(chase, grid=1, block=LANES, args=(data, out, warm * lines, steps))
+    gpu.launch(chase, grid=1, block=LANES, args=(data, out, first, warm * lines, steps))
     cycles, last = (int(one) for one in out.numpy())
-    wanted = after(links, (warm * lines + steps) % lines)
+    wanted = after(links, first, (warm * lines + steps) % lines)
     return compare("out", [last], [wanted], details={"cycles": cycles / steps, "lines": lines})
 
 

@@ -69,11 +69,10 @@ def test_a_product_has_the_latencies_and_the_clock_of_its_published_chase(name):
     assert machine.core_mhz == gpu.core_mhz
     assert machine.cores == (38 if name == "mi300x" else gpu.cores)
     assert machine.l1_latency == round(levels["l1"])
-    assert machine.l2_round_trip in (
-        round(levels["l2"]),
-        round((levels["l2"] + levels.get("l2_far", levels["l2"])) / 2),
-    )
-    assert machine.dram_round_trip == round(levels.get("memory_side") or levels["memory"])
+    assert machine.l2_round_trip == round(levels["l2"])
+    assert machine.l2_crossing == round(levels.get("l2_far", levels["l2"]) - levels["l2"])
+    memory = levels.get("memory_side") or levels["memory"]
+    assert machine.dram_round_trip == round(memory - machine.l2_crossing / 2)
 
 
 def test_a_changed_number_loses_the_papers_name():
