@@ -37,6 +37,8 @@ _NVIDIA: Preset = {
     ),
     "atomic_lanes": (16, "inferred: as a QV100, accel-sim/gpgpu-sim_distribution pull request 33"),
     "atomic_cycles": (1, "inferred: an operation a slice and cycle"),
+    "sector_bytes": (32, "white paper of the A100: sectors of 32 bytes"),
+    "l2_byte_masks": (1, "inferred: a store that misses fetches nothing"),
     "scheduler": ("loose_round_robin", "inferred: as fermi"),
 }
 
