@@ -19,7 +19,7 @@ SCOPES = {"cta": "CTA", "cu": "CU", "gpu": "GPU", "sys": "SYS"}
 # The old fences equal new ones of order sc.
 MEMBAR_SCOPES = {"cta": "CTA", "gl": "GPU", "gpu": "GPU", "sys": "SYS"}
 #: Types of values, and their bits.
-TYPES = {"b32": 32, "u32": 32, "s32": 32, "b64": 64, "u64": 64, "s64": 64}
+TYPES = {"b32": 32, "u32": 32, "s32": 32, "b64": 64, "u64": 64, "s64": 64, "f64": 64}
 ATOMICS = {"add", "sub", "min", "max", "and", "or", "xor", "exch", "cas"}
 ARITHMETIC = {"add", "sub", "mul", "and", "or", "xor", "min", "max"}
 BRANCHES = {"beq": "==", "bne": "!=", "blt": "<", "bgt": ">", "ble": "<=", "bge": ">="}
@@ -50,7 +50,8 @@ REGISTER = re.compile(r"%?r\d+|%[A-Za-z_]\w*")
 NAME = re.compile(r"[A-Za-z_]\w*")
 INDEXED = re.compile(rf"(?P<name>{NAME.pattern})\[(?P<register>{REGISTER.pattern})\]")
 OFFSET = re.compile(rf"(?P<name>{NAME.pattern})\s*\+\s*(?P<bytes>\d+)")
-NUMBER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|\d+)[uU]?")
+# PTX writes the bits of an f64 as 0d and 16 digits.
+NUMBER = re.compile(r"0[dD][0-9a-fA-F]{16}|[-+]?(0[xX][0-9a-fA-F]+|\d+)[uU]?")
 
 
 class Cell:
@@ -232,6 +233,10 @@ def _atomic(cell: Cell) -> Instruction:
     if len(left) != 1 or left[0] not in ATOMICS or (reduces and left[0] in ("exch", "cas")):
         raise cell.fail(f"the operation is none of {', '.join(sorted(ATOMICS))}")
     function = left[0]
+    if "f64" in cell.parts:
+        if function != "add":
+            raise cell.fail("the one atomic operation of .f64 is add")
+        function = "fadd"
     if function in ("min", "max") and cell.is_unsigned:
         raise cell.fail("unsigned min and max are not supported")
     first = 0 if reduces else 1
@@ -289,6 +294,8 @@ def _barrier(cell: Cell) -> Instruction:
 def _arithmetic(cell: Cell) -> Instruction:
     if any(part not in TYPES and part != "lo" for part in cell.parts[1:]):
         raise cell.fail("only integers of 32 and 64 bits are modelled")
+    if "f64" in cell.parts and cell.parts[0] != "mov":
+        raise cell.fail("of .f64 only atom.add and moves are modelled")
     if cell.parts[0] == "mov":
         cell.count(2)
         return Instruction(

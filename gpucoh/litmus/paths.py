@@ -8,6 +8,7 @@ marked. An iteration that changes neither memory nor registers can repeat foreve
 from __future__ import annotations
 
 import itertools
+import struct
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -137,6 +138,13 @@ class Paths:
         return [Path(events, ending="waits") for events in found]
 
 
+def add_f64(a: int, b: int) -> int:
+    """The bits of the sum of two f64."""
+    first, second = (struct.unpack("<d", struct.pack("<q", bits))[0] for bits in (a, b))
+    found: int = struct.unpack("<q", struct.pack("<d", first + second))[0]
+    return found
+
+
 #: Functions of ``alu`` instructions and atomics.
 ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "ADD": lambda a, b: a + b,
@@ -147,6 +155,7 @@ ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "XOR": lambda a, b: a ^ b,
     "MIN": min,
     "MAX": max,
+    "FADD": add_f64,
 }
 
 

@@ -342,8 +342,9 @@ class Compiler:
         elif item.op == "st":
             code.emit("STORE", a=address, b=operands[0], **how)  # type: ignore[arg-type]
         else:
-            flags = isa.ATOMICS[item.function] << isa.FLAG_ATOMIC_SHIFT
-            code.emit("ATOMIC", dest, address, *operands, flags=flags, **how)  # type: ignore[arg-type]
+            function, type = ("ADD", "F32") if item.function == "FADD" else (item.function, "I32")
+            how |= {"flags": isa.ATOMICS[function] << isa.FLAG_ATOMIC_SHIFT, "type": type}
+            code.emit("ATOMIC", dest, address, *operands, **how)  # type: ignore[arg-type]
 
     def _extended(self, name: str, dest: int, operands: list[int]) -> None:
         row = isa.EXTENDED[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -54,8 +55,11 @@ class Number(int):
 
 
 def read_number(text: str, line: int) -> Number:
-    """A number of a file, decimal or hexadecimal; one of more than 64 bits as a larger one than those."""
-    digits = text.lower().rstrip("u")
+    """A number of a file, decimal or hexadecimal, or the bits of an f64 (``0d3ff0000000000000``).
+
+    One of more than 64 bits is read as a larger one than those.
+    """
+    digits = re.sub(r"^0d(?=[0-9a-f]{16}$)", "0x", text.lower()).rstrip("u")
     # No more digits than 64 bits have: the time to read a number grows with the square of their count.
     short = len(digits.lstrip("+-0x")) <= 20
     number = Number(int(digits, 16 if "x" in digits else 10) if short else 1 << 64)

@@ -50,6 +50,7 @@ from gpucoh.verify.results import Explored, Verification, Violation
 MOST_CORES, MOST_LINES, MOST_OPERATIONS = 4, 4, 4
 MOST_EVICTIONS, MOST_STATES = 100, 10**9
 PROGRAM_STATES = 300_000
+_F64 = 0x80  # GPC_EXPLORE_F64 of csrc/check/explore/explore.h
 
 
 def explore(
@@ -107,6 +108,7 @@ def explore(
     choice = resolve(protocol) if isinstance(protocol, str) else protocol
     orders, scopes = binding.isa()["orders"], binding.isa()["scopes"]
     atomics = binding.isa()["atomics"]
+    atomics = {**atomics, "FADD": atomics["ADD"] | _F64}
     threads = [
         (
             thread.core,

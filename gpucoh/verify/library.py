@@ -294,7 +294,7 @@ def shape_tests() -> Mapping[str, Test]:
 BARRIERS = ("MP+bar", "MP+bar+early", "SB+bars-apart")
 DEPENDENT = ("WRC+data+early", "WRC+data+plus", "WRC+addr", "WRC+acqs+early", "WWC", "WWC+own")
 #: Accesses of 64 bits, and of one word of these.
-WIDE = ("ADD+b64", "CAS+b64+b32", "MP+b64+b32", "CoRR+b64", "CoRR+b64+rlx")
+WIDE = ("ADD+b64", "FADD+b64", "CAS+b64+b32", "MP+b64+b32", "CoRR+b64", "CoRR+b64+rlx")
 #: Threads that end before others, which no litmus test says.
 ENDING = {
     "MP+exit": "0: st x 1; st.release y 1; exit | 1: ld.acquire y; ld x; exit",

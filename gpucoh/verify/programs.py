@@ -14,7 +14,8 @@ relaxed and fences sc; without a scope, it is gpu. A value may depend on what th
 ``st y rN``, ``st y rN+1``, ``add y rN+1``; ``st y 0*rN+1`` waits for that value, and does not contain it.
 
 Other atomics are ``exch x 1``, ``cas x 0 1`` (the expected value, then the new one), ``min``, ``max``, ``and``, ``or``
-and ``xor``. ``ld.b64 x`` and the like access a variable of 64 bits, and ``ld x+0`` and ``ld x+4`` a word of one.
+and ``xor``; ``fadd.b64`` adds f64. ``ld.b64 x`` and the like access a variable of 64 bits, and ``ld x+0`` and
+``ld x+4`` a word of one.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ VARIABLES = "xyzw"
 KINDS = {
     "ld": 0, "await": 0, "st": 1, "add": 2, "F": 3, "bar": 4, "exit": 5, "kernel": 6, "host_ld": 7, "host_st": 8,
 }  # fmt: skip
-#: Kinds of atomics.
-ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas")
+#: Kinds of atomics; ``fadd`` adds f64, as bits.
+ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "fadd")
 KINDS |= dict.fromkeys(ATOMICS, KINDS["add"])
 #: Default order of each kind of operation.
 DEFAULT_ORDERS = {

@@ -30,6 +30,8 @@ gpc_explore_ends_launch(uint8_t kind)
     return kind >= GPC_EXPLORE_KERNEL;
 }
 
+#define GPC_EXPLORE_F64 0x80u
+
 typedef struct {
     uint8_t kind;         /* gpc_explore_kind_t */
     uint8_t order, scope; /* of an access or fence */
@@ -38,7 +40,7 @@ typedef struct {
     bool read_only;       /* weak load: of a read-only buffer; no thread writes the variable in this launch */
     uint8_t source;       /* store, atomic: 1 + the older operation of the thread whose value it depends on; 0: none */
     bool adds;            /* that value is added to `value`; else only waited for, as an address is */
-    uint8_t atomic;       /* atomic: gpc_atomic_t */
+    uint8_t atomic;       /* atomic: gpc_atomic_t, and GPC_EXPLORE_F64 for an addition of f64 */
     uint8_t word;         /* of a variable of 64 bits, 1 or 2: the lower or upper word alone; 0: the whole variable */
     uint64_t replacement; /* of a compare-and-swap, whose `value` is the expected one */
 } gpc_explore_op_t;

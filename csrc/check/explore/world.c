@@ -73,7 +73,8 @@ check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
                         "thread %u, operation %u: invalid kind %u, variable %u, order %u or scope %u", thread, number,
                         op->kind, op->variable, op->order, op->scope);
     }
-    if (op->word > 2 || (op->word && !gpc_world_is_wide(self, op->variable)) || op->atomic > GPC_ATOMIC_CAS) {
+    if (op->word > 2 || (op->word && !gpc_world_is_wide(self, op->variable)) ||
+        (op->atomic != (GPC_ATOMIC_ADD | GPC_EXPLORE_F64) && op->atomic > GPC_ATOMIC_CAS)) {
         return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
                         "thread %u, operation %u: invalid word %u or atomic operation %u", thread, number, op->word,
                         op->atomic);

@@ -200,8 +200,8 @@ add_lanes(gpc_world_t *self, gpc_msg_t *msg, const gpc_explore_op_t *op)
     }
     gpc_lane_list_t *lanes = gpc_lane_list_at(&self->lane_lists, msg->lanes);
     memset(lanes, 0, sizeof(*lanes));
-    lanes->operation = op->atomic;
-    lanes->type = GPC_I32;
+    lanes->operation = op->atomic & (uint8_t) ~GPC_EXPLORE_F64;
+    lanes->type = (op->atomic & GPC_EXPLORE_F64) != 0 ? GPC_F32 : GPC_I32; /* of two words: f64 */
     lanes->width = gpc_world_has_two(self, op) ? 2 : 1;
     lanes->count = op->kind == GPC_EXPLORE_ADD ? lanes->width : 0;
     for (uint32_t n = 0; n < lanes->count; n++) {
