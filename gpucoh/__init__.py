@@ -40,6 +40,7 @@ from gpucoh.device.protocols import Protocol
 from gpucoh.experiments.comparison import Comparison, compare
 from gpucoh.experiments.grids import grid
 from gpucoh.experiments.runner import run
+from gpucoh.experiments.studies import study
 from gpucoh.experiments.sweeps import sweep
 from gpucoh.lang import (
     Buffer,
@@ -251,6 +252,7 @@ __all__ = [
     "store",
     "store2",
     "store4",
+    "study",
     "sweep",
     "syncwarp",
     "tan",

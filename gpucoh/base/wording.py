@@ -21,10 +21,17 @@ def nearest(word: object, known: Iterable[str]) -> str:
     return f"; did you mean {lowered[close[0]]!r}?" if close else ""
 
 
+# Characters of the names that a message lists.
+_MOST_LISTED = 400
+
+
 def unknown(what: str, name: object, known: Iterable[str]) -> str:
     """``unknown protocol 'tc-wek'; allowed: mesi, tc-weak; did you mean 'tc-weak'?``."""
     names = list(known)
     allowed = ", ".join(names) or f"no {what}"
+    if len(allowed) > _MOST_LISTED:
+        shown = allowed[:_MOST_LISTED].rpartition(", ")[0]
+        allowed = f"{shown} .. ({len(names)} in all)"
     return f"unknown {what} {quoted(name)}; allowed: {allowed}{nearest(name, names)}"
 
 

@@ -13,7 +13,7 @@ import typer
 from gpucoh.base.clock import Clock
 from gpucoh.base.errors import ConfigError, KernelError, WorkloadError
 from gpucoh.base.files import results_folder
-from gpucoh.cli import cuda, fuzz, growth, hardware, litmus, outside, papers, sweeps, verify
+from gpucoh.cli import cuda, fuzz, growth, hardware, litmus, outside, papers, study, sweeps, verify
 from gpucoh.cli import explain as explain_commands
 from gpucoh.cli.drawing import draw
 from gpucoh.cli.explain import trace_window
@@ -451,6 +451,7 @@ def compare_command(
 
 
 sweeps.register(app)
+study.register(app)
 cuda.register(app)
 explain_commands.register(app)
 fuzz.register(app)

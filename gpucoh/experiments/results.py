@@ -261,6 +261,30 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     }
 
 
+def read_rows(path: Path) -> pd.DataFrame:
+    """The rows of a study's file as a table, without those in its journal.
+
+    Raises
+    ------
+    ConfigError
+        If the file does not exist, or is not one that a study has written.
+    """
+    try:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowException) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        missing = isinstance(error, FileNotFoundError)
+        raise ConfigError(
+            f"{path}: {'there are no rows yet' if missing else f'is not a result file: {reason}'}"
+        ) from None
+    if not {"key", "matrix", "cycles"} <= set(table.column_names):
+        raise ConfigError(
+            f"{path} is not the file of a study: it lacks the columns key, matrix or cycles"
+        )
+    frame: pd.DataFrame = table.to_pandas()
+    return frame
+
+
 def _with_whole_seeds(table: pa.Table) -> pa.Table:
     """Version 0.1.0 stored seeds of 2**63 and more as text."""
     if "seed" in table.column_names and _kind_of("key")[1](table.schema.field("seed").type):
@@ -320,7 +344,9 @@ def _what_is_wrong(table: pa.Table) -> str | None:
 
 def _kind_of(name: str) -> tuple[str, Callable[[pa.DataType], bool]]:
     """The content that a column of this name must have, and whether a type is that."""
-    if name in (*_TEXTS, "protocol_id", "protocol_sha256", WHOLE_RUN) or name.endswith("_class"):
+    if name in (*_TEXTS, "protocol_id", "protocol_sha256", "matrix", WHOLE_RUN) or name.endswith(
+        "_class"
+    ):
         return "text", _is_text
     if name.startswith(VARIED):
         return (

@@ -38,15 +38,38 @@ def carry_out(
     Error
         If this process has not the gpucoh whose digest is ``code``: the row would be stored as that code's.
     """
+    return guarded(
+        run,
+        key,
+        lambda: row_of(run.carry_out(capture=True, stop=stop), key, counters),
+        stop=stop,
+        code=code,
+    )
+
+
+def guarded(
+    run: Run,
+    key: str,
+    make: Callable[[], dict[str, Any]],
+    *,
+    stop: threading.Event | None,
+    code: str | None,
+) -> dict[str, Any]:
+    """The row that a function makes of a run; any error of the run becomes a row.
+
+    Raises
+    ------
+    Error
+        If this process has not the gpucoh whose digest is ``code``: the row would be stored as that code's.
+    """
     if code is not None and code != code_digest():
         raise Error(f"gpucoh {VERSION} of the worker has code {code_digest()}, not {code}")
     try:
-        result = run.carry_out(capture=True, stop=stop)
+        return make()
     except Exception as error:
         if stop is not None and stop.is_set():
             raise
         return {"key": key} | _failure(run, error) | _made_by(key)
-    return row_of(result, key, counters)
 
 
 def row_of(result: RunResult, key: str, counters: str = "usual") -> dict[str, Any]:

@@ -136,14 +136,66 @@ def sweep(
     """
     if isinstance(runs, str | Mapping) or not isinstance(runs, Iterable):
         raise ConfigError(f"{quoted(runs)} is not a list of runs")
+    given = [as_run(run) for run in runs]
+    every = dict(zip(keys_of(given), given, strict=True))
+    work = functools.partial(carry_out, counters=counters) if counters_of(counters) else carry_out
+    return kept(
+        every,
+        columns_of(every),
+        executor,
+        out=out,
+        resume=resume,
+        keep_old=keep_old,
+        retry=retry,
+        part=part,
+        jobs=jobs,
+        progress=progress,
+        work=work,
+        has=lambda row: _has(row, counters),
+        level=4,
+    )
+
+
+def kept(
+    every: Mapping[str, Run],
+    columns: Mapping[str, Mapping[str, Any]],
+    executor: Executor | None = None,
+    *,
+    out: str | Path | None = None,
+    resume: bool = False,
+    keep_old: bool = False,
+    retry: str | None = None,
+    part: str | None = None,
+    jobs: int | None = None,
+    progress: bool = False,
+    work: Callable[..., dict[str, Any]] = carry_out,
+    has: Callable[[Mapping[str, Any]], bool] = lambda row: True,
+    others: Callable[[Results], None] = lambda results: None,
+    level: int = 3,
+) -> pd.DataFrame:
+    """Run what a result file lacks, and keep it there: the part of a sweep that does not depend on how runs are listed.
+
+    Parameters
+    ----------
+    every : dict
+        Key -> run.
+    columns : dict
+        Key -> columns that are added to the row of each.
+    executor, out, resume, keep_old, retry, part, jobs, progress
+        As for :func:`sweep`.
+    work : callable
+        Maps a run and its key to the row; a function that processes can import.
+    has : callable
+        Whether a row of the file has the wanted statistics.
+    others : callable
+        Called with the results at the end; it may change rows that are not of ``every``.
+    level : int
+        Frames between a warning and whoever called.
+    """
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise ConfigError(f"{quoted(executor)} is not an executor: it has no method submit")
     again = retried(retry)
-    given = [as_run(run) for run in runs]
-    every = dict(zip(keys_of(given), given, strict=True))
     wanted = dict(list(every.items())[share_of(part, len(every))])
-    columns = columns_of(every)
-    work = functools.partial(carry_out, counters=counters) if counters_of(counters) else carry_out
     if executor is not None and not isinstance(executor, ThreadPoolExecutor | Workers):
         for workload in {id(run.found): run.found for run in wanted.values()}.values():
             pickle.dumps(workload)  # its error has a message here; in the executor it is a lost run
@@ -153,7 +205,7 @@ def sweep(
     continued = resume or keep_old or again
 
     def usable(row: Mapping[str, Any]) -> bool:
-        return _has(row, counters) and not (again and row["correct"] is False)
+        return has(row) and not (again and row["correct"] is False)
 
     with LATE_IMPORT:
         from gpucoh.experiments.results import Results, as_frame
@@ -163,9 +215,9 @@ def sweep(
             results.remove(key)
         found = plan(wanted, results.rows, keep_old=keep_old, usable=usable)
         for note in found.notes:
-            warnings.warn(note, Note, stacklevel=3)
-        for key, kept in found.kept.items():
-            results.change(kept, columns[key])
+            warnings.warn(note, Note, stacklevel=level)
+        for key, old in found.kept.items():
+            results.change(old, columns[key])
         add_rows(
             list(found.todo.items()),
             results,
@@ -177,6 +229,7 @@ def sweep(
             executor=executor,
             replaced=found.replaced,
         )
+        others(results)
         rows = [results.rows[found.kept.get(key, key)] for key in wanted]
     return as_frame(rows)
 

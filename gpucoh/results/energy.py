@@ -3,7 +3,7 @@
 The network model follows ORION: dynamic energy per event (buffer write and read, crossbar, arbiters, link), static
 energy from ports x virtual networks x buffer depth x time. Caches, scratchpad, DRAM and cores have an energy per event
 and a static power. The coefficients describe a 40 nm GPU of the papers' time: the model compares protocols on one
-machine; it does not predict the energy of a product.
+machine; it does not predict the energy of a product. A second set describes logic of the 7 nm class and HBM.
 
 References
 ----------
@@ -13,12 +13,13 @@ References
 .. [4] J. Leng et al., "GPUWattch: Enabling Energy Optimizations in GPGPUs", ISCA 2013.
 .. [5] M. O'Connor et al., "Fine-Grained DRAM", MICRO 2017.
 .. [6] S. Li et al., "DRAMsim3: A Cycle-Accurate, Thermal-Capable DRAM Simulator", IEEE CAL 2020.
+.. [7] N. Jouppi et al., "Ten Lessons From Three Generations Shaped Google's TPUv4i", ISCA 2021.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 PARTS = ("noc_dynamic", "noc_static", "l1", "l2", "dram", "scratchpad", "core")
@@ -141,6 +142,49 @@ COEFFICIENTS: dict[str, Coefficient] = {
         "inferred: GPUWattch's gtx480 [4] has 11 W for 16 active cores and 1.59 W for an idle one",
     ),
 }
+
+_WATTCH_7 = (
+    "inferred: the value of 2013 times 0.35, the mean of the ratios of operations in table 2 of [7]"
+)
+_SRAM_7 = "inferred: the value of 2013 times 0.42, the ratio of 32 KiB SRAMs in table 2 of [7]"
+_ROUTER_7 = "inferred: the value of 2013 times 0.42, the ratio of 32 KiB SRAMs in table 2 of [7]; a router is buffers"
+_LEAKAGE_7 = "inferred, without a source: the value of 2013 times 0.35, as the dynamic part"
+_HBM2 = "table 3 of [5], HBM2"
+
+# A GPU of about 2024: logic of the 7 nm class and HBM2 or later. Values and sources; units and texts are those above.
+_OF_2024: dict[str, tuple[float, str]] = {
+    "buffer_write": (0.025, _ROUTER_7),
+    "buffer_read": (0.021, _ROUTER_7),
+    "crossbar": (0.0031, "inferred: the value of 2013 times 0.63, the ratio of wires below"),
+    "vc_allocation": (0.35, _WATTCH_7),
+    "switch_allocation": (0.18, _WATTCH_7),
+    "link": (0.075, "150 fJ per transition, bit and mm, projected for 10 nm (table 1 of [2])"),
+    "buffer_power": (0.7, _LEAKAGE_7),
+    "cache_tags": (2.1, _SRAM_7),
+    "cache_data": (0.085, _SRAM_7),
+    "cache_power": (0.105, _LEAKAGE_7),
+    "scratchpad_data": (0.042, _SRAM_7),
+    "scratchpad_power": (0.105, _LEAKAGE_7),
+    "dram_data": (3.48, f"{_HBM2}: 1.51 + 1.17 + 0.80 within the device and at its pins"),
+    "dram_row": (909.0, f"{_HBM2}: a row of 1 KiB"),
+    "dram_power": (
+        350.0,
+        "inferred, without a source: the value of 2013 by the ratio of energies per bit",
+    ),
+    "warp_instruction": (140.0, _WATTCH_7),
+    "lane_instruction": (14.0, _WATTCH_7),
+    "core_cycle": (245.0, _WATTCH_7),
+    "core_power": (0.35, _LEAKAGE_7),
+}
+COEFFICIENTS_2024: dict[str, Coefficient] = {
+    name: replace(COEFFICIENTS[name], value=value, source=source)
+    for name, (value, source) in _OF_2024.items()
+}
+# Decade -> coefficients.
+MODELS: dict[str, Mapping[str, Coefficient]] = {"2013": COEFFICIENTS, "2024": COEFFICIENTS_2024}
+
+# In tables of studies, columns of amounts are named term_PART__COEFFICIENT.
+TERM = "term_"
 
 # Link length in mm by topology; inferred. The die of a GTX 480 is 529 mm2: a core and the crossbar's far end are about
 # half its side apart, neighbours of a 4 x 4 grid about a quarter.

@@ -83,6 +83,11 @@ class Trace:
             "or kinds=, or raise records="
         )
 
+    @property
+    def records(self) -> NDArray[Any]:
+        """The records as the core made them (:mod:`gpucoh.results.trace.records`), in order of time."""
+        return self._all
+
     def __repr__(self) -> str:
         if self._records is None:
             return f"<gpucoh.Trace {self.title}, not ended>"

@@ -1,0 +1,337 @@
+"""Does a study's store continue after anything, and do its tables count what failed, is wrong or cannot run?"""
+
+import contextlib
+import itertools
+import json
+import os
+import signal
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import gpucoh
+from gpucoh.base.errors import ConfigError
+from gpucoh.cli.program import call
+from gpucoh.experiments import tabulation
+from gpucoh.experiments.matrices import Settings
+
+STUDY = """
+title = "Small"
+bounds = ["no-coh", "ideal"]
+[paper_machines]
+Sinclair = "mesh15"
+[[matrix]]
+name = "all"
+protocols = ["mesi", "tc-weak", "no-coh", "ideal"]
+workloads = ["vec-cpy", "fg-share"]
+scale = "tiny"
+seeds = [0, 1]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(text=STUDY, name="small.toml"):
+    with open(name, "w") as file:
+        file.write(text)
+    return name
+
+
+def same(one, other):
+    """Check that all tables of two studies are equal."""
+    for name, table in tabulation.TABLES.items():
+        assert_frame_equal(table(one), table(other), obj=name)
+
+
+def test_a_study_is_run_once_and_its_tables_need_the_store_alone(folder):
+    write()
+    tables = gpucoh.study("small.toml", jobs=2)
+    assert len(tables.rows) == 20  # 2 workloads x (4 protocols + the baseline) x 2 seeds
+    again = gpucoh.study("small.toml", run=False)
+    same(tables, again)
+    before = os.stat("small.parquet").st_mtime_ns, pd.read_parquet("small.parquet").wall_s.tolist()
+    gpucoh.study("small.toml")
+    assert before[1] == pd.read_parquet("small.parquet").wall_s.tolist()  # nothing ran again
+
+
+def test_a_wrong_run_is_a_cell_that_says_so_and_enters_no_mean(folder):
+    write()
+    tables = gpucoh.study("small.toml", jobs=2)
+    cells = tables.cells.set_index(["protocol", "workload"])
+    wrong = cells.loc["no-coh", "fg-share"]
+    assert (wrong.status, wrong.good, wrong.failed) == ("wrong", 0, 2)
+    assert np.isnan(wrong.speedup)
+    means = tables.speedup().set_index("protocol")
+    assert (means.workloads["no-coh"], means.missing["no-coh"]) == (1, 1)
+    assert (means.workloads["mesi"], means.missing["mesi"]) == (2, 0)
+    assert set(tables.failures().workload) == {"fg-share"}
+
+
+def test_a_failed_run_is_a_cell_and_is_repeated_only_on_demand(folder):
+    write(STUDY + "set = {budget = 3000}\n")
+    tables = gpucoh.study("small.toml", jobs=2)
+    cells = tables.cells.set_index(["protocol", "workload"])
+    assert cells.status["mesi", "fg-share"] == "hung"
+    assert cells.status["mesi", "vec-cpy"] == "correct"
+    assert set(tables.failures().error) == {"BudgetError"}
+    assert (tables.speedup().workloads == 1).all()
+    times = pd.read_parquet("small.parquet").wall_s.tolist()
+    gpucoh.study("small.toml")
+    assert times == pd.read_parquet("small.parquet").wall_s.tolist()
+
+
+def test_what_a_protocol_cannot_do_is_a_named_gap(folder):
+    write(STUDY.replace("seeds = [0, 1]", 'consistencies = ["own", "sc"]'))
+    tables = gpucoh.study("small.toml", jobs=2)
+    gaps = tables.gaps()
+    assert list(zip(gaps.protocol, gaps.consistency, strict=True)) == [("tc-weak", "sc")]
+    assert "does not support consistency" in gaps["where"][0]
+    # A second command writes the same gaps, not more.
+    assert len(gpucoh.study("small.toml").gaps()) == 1
+    sc = tables.cells[tables.cells.matrix == "all/sc"]
+    assert set(sc[sc.status != "gap"].consistency) == {"sc"}
+
+
+def test_the_baseline_runs_under_its_own_rule_where_it_has_not_the_forced_one(folder):
+    text = STUDY.replace('["mesi", "tc-weak", "no-coh", "ideal"]', '["denovo-drf", "gpu-drf"]')
+    write(text.replace("seeds = [0, 1]", 'consistencies = ["drf"]'))
+    cells = gpucoh.study("small.toml", jobs=2).cells
+    rules = cells[cells.status != "gap"].groupby("protocol").consistency.first().to_dict()
+    assert rules == {"no-l1": "rc", "denovo-drf": "drf", "gpu-drf": "drf"}
+    assert cells[cells.status != "gap"].speedup.notna().all()
+
+
+def test_each_protocol_runs_on_its_papers_machine_and_references_on_all(folder):
+    text = STUDY.replace('"mesi", "tc-weak", "no-coh", "ideal"', '"mesi", "denovo-drf", "ideal"')
+    write(text + 'machines = ["paper"]\n')
+    rows = gpucoh.study("small.toml", jobs=2).rows
+    found = rows.groupby("protocol").machine.unique().apply(sorted).to_dict()
+    both = ["fermi", "mesh15"]
+    assert found == {"mesi": ["fermi"], "denovo-drf": ["mesh15"], "ideal": both, "no-l1": both}
+
+
+def test_a_run_of_two_matrices_runs_once(folder):
+    second = '[[matrix]]\nname = "again"\nprotocols = ["mesi"]\nworkloads = ["vec-cpy"]\nscale = "tiny"\nseeds = [1]\n'
+    write(STUDY + second)
+    tables = gpucoh.study("small.toml", jobs=2)
+    assert len(tables.rows) == 22
+    assert tables.rows.key.nunique() == 20
+
+
+def test_rows_that_the_file_no_longer_lists_leave_the_tables(folder):
+    write()
+    gpucoh.study("small.toml", jobs=2)
+    write(STUDY.replace('"tc-weak", ', ""))
+    assert "tc-weak" not in set(gpucoh.study("small.toml").rows.protocol)
+    write()
+    assert "tc-weak" in set(gpucoh.study("small.toml").rows.protocol)
+
+
+def test_a_killed_study_continues_with_the_same_tables(folder):
+    write()
+    whole = gpucoh.study("small.toml", store="whole.parquet", jobs=1)
+    child = os.fork()
+    if not child:  # dies without a word in the middle
+        with contextlib.suppress(BaseException):
+            gpucoh.study("small.toml", jobs=1)
+        os._exit(0)
+    while not (os.path.exists("small.parquet") or os.path.exists("small.parquet.journal")):
+        time.sleep(0.002)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    same(gpucoh.study("small.toml", jobs=1), whole)
+
+
+def test_a_cluster_whose_worker_is_killed_gives_the_same_tables(folder):
+    distributed = pytest.importorskip("distributed")
+    write()
+    whole = gpucoh.study("small.toml", store="whole.parquet", jobs=1)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        pids = client.run(os.getpid)
+        assert len(pids) == 2
+        killed = []
+
+        class Killing:
+            """The client's executor, which kills a worker after the fifth run that it takes."""
+
+            def __init__(self):
+                self.executor, self.taken = client.get_executor(), 0
+
+            def submit(self, *given, **more):
+                future = self.executor.submit(*given, **more)
+                self.taken += 1
+                if self.taken == 5:
+                    killed.append(next(iter(pids.values())))
+                    os.kill(killed[0], signal.SIGKILL)
+                return future
+
+        tables = gpucoh.study("small.toml", Killing())
+        assert killed
+    same(tables, whole)
+
+
+def test_a_protocols_file_is_found_from_the_studys_folder(folder):
+    from gpucoh.device.gpu import resolve  # noqa: F401 - compiled at the first use
+
+    if call(["new-protocol", "mine"]) != 0:
+        pytest.skip("no compiler")
+    os.mkdir("elsewhere")
+    write(STUDY.replace('"mesi", "tc-weak", "no-coh", "ideal"', '"./mine.c"'))
+    os.chdir("elsewhere")
+    tables = gpucoh.study("../small.toml", jobs=2)
+    assert set(tables.rows.protocol) == {"no-l1", "mine"}
+
+
+def test_pairs_are_ratios_of_the_runs_of_both(folder):
+    write(
+        '[[pair]]\nidea = "lease"\nwhat = "longer"\nwithout = "tc-strong[lifetime=100]"\nwith = "tc-strong"\n'
+        'rule = "rc"\ndiffers = ["option lifetime"]\n',
+        "pairs.toml",
+    )
+    write(
+        'pairs = "pairs.toml"\n[[matrix]]\nname = "pairs"\npairs = true\nworkloads = ["bfs", "stn"]\nscale = "tiny"\n'
+        "seeds = [0, 1]\n"
+    )
+    tables = gpucoh.study("small.toml", jobs=2)
+    (row,) = tables.pairs().to_dict("records")
+    rows = tables.rows.set_index(["workload", "seed", "protocol"]).cycles
+    ratios = [
+        [rows[w, s, "tc-strong[lifetime=100]"] / rows[w, s, "tc-strong"] for w in ("bfs", "stn")]
+        for s in (0, 1)
+    ]
+    assert row["effect"] == pytest.approx(np.exp(np.log(ratios).mean()))
+    assert row["low"] <= row["effect"] <= row["high"]
+    assert (row["workloads"], row["failed"]) == (2, 0)
+
+
+def test_scaling_has_a_row_for_each_number_of_cores(folder):
+    write(STUDY.replace("seeds = [0, 1]", "cores = [4, 16]"))
+    table = gpucoh.study("small.toml", jobs=2).scaling()
+    assert sorted(table[table.protocol == "mesi"].cores) == [4, 16]
+
+
+def test_energy_of_both_decades_is_the_models(folder):
+    write()
+    tables = gpucoh.study("small.toml", jobs=2)
+    run = gpucoh.run("vec-cpy", protocol="mesi", scale="tiny")
+    row = tables.rows[(tables.rows.protocol == "mesi") & (tables.rows.workload == "vec-cpy")]
+    total = tabulation.joules(row, "2013").sum(axis=1).iloc[0]
+    assert total == pytest.approx(run.stats.energy.total)
+    assert tabulation.joules(row, "2024").sum(axis=1).iloc[0] < total
+    assert (tables.energy("2024").total > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (STUDY.replace('"mesi"', '"messi"'), "did you mean 'mesi'"),
+        (STUDY.replace("bounds", "bound"), "unknown entry 'bound'"),
+        (STUDY.replace("seeds = [0, 1]", "seed = [0, 1]"), "unknown entry 'seed'"),
+        (STUDY.replace("seeds = [0, 1]", 'consistencies = ["rcc"]'), "rcc"),
+        (STUDY.replace('"all"', '"a/b"'), "needs a name of its own"),
+        (STUDY.replace('"vec-cpy"', '"vec-copy"'), "vec-copy"),
+        ("title = 'x'\n", "a study needs a matrix"),
+        ('energy = "1999"\n' + STUDY, "1999"),
+    ],
+)
+def test_a_mistake_in_the_file_is_one_line_before_any_run(folder, capsys, text, problem):
+    write(text)
+    assert call(["study", "small.toml"]) == 2
+    error = capsys.readouterr().err
+    assert problem in error
+    assert error.count("\n") == 1
+    assert not os.path.exists("small.parquet")
+
+
+def test_the_command_runs_shows_and_draws(folder, capsys):
+    write()
+    assert call(["study", "small.toml", "--jobs", "2"]) == 0
+    assert capsys.readouterr().out == "20 runs, 0 failed, 2 wrong, 0 gaps, in small.parquet\n"
+    assert call(["study", "small.toml", "--show", "heat", "--show", "classes"]) == 0
+    shown = capsys.readouterr().out
+    assert "wrong" in shown
+    assert "migratory" in shown
+    assert call(["study", "small.toml", "--show", "regret", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["regret"][0]["matrix"] == "all"
+    assert call(["study", "small.toml", "--figures", "drawn"]) == 0
+    assert {"heat.png", "speedup.pdf", "regret.svg", "traffic.png", "energy.png"} <= set(
+        os.listdir("drawn")
+    )
+
+
+def test_a_sample_estimates_what_is_missing_and_keeps_its_rows(folder, capsys):
+    write()
+    assert call(["study", "small.toml", "--sample", "3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["all"]["runs"], found["all"]["sample"]) == (20, 3)
+    assert len(pd.read_parquet("small.parquet")) == 3 + 2  # and two measurements of sharing
+
+
+def test_without_rows_there_is_nothing_to_show(folder, capsys):
+    write()
+    assert call(["study", "small.toml", "--show", "speedup"]) == 2
+    assert "there are no rows yet" in capsys.readouterr().err
+    write("", "empty.parquet")
+    with pytest.raises(ConfigError, match="not a result file"):
+        gpucoh.study("small.toml", run=False, store="empty.parquet")
+
+
+def synthetic(runs):
+    """Rows as a study has them: 3 seeds, 25 protocols, machines and workloads."""
+    draw = np.random.default_rng(1)
+    cells = list(
+        itertools.product(range(3), [f"p{i}" for i in range(25)], ["fermi", "apu"], range(70))
+    )[:runs]
+    table = pd.DataFrame(cells, columns=["seed", "protocol", "machine", "workload"])
+    table["workload"] = "w" + table["workload"].astype(str)
+    size = len(table)
+    names = [f"counter_{number}" for number in range(90)]
+    counts = pd.DataFrame(draw.integers(0, 10**9, (size, len(names))), columns=names)
+    counts = counts.assign(
+        key=[f"{number:024x}-{'0' * 12}" for number in range(size)],
+        protocol_id=table["protocol"],
+        error=None,
+        where="",
+        cycles=draw.integers(1000, 10**6, size),
+        flits=draw.integers(1000, 10**6, size),
+        flits_REQ=draw.integers(0, 10**5, size),
+        flits_LD=draw.integers(0, 10**5, size),
+        term_l1__cache_data=draw.random(size) * 1e9,
+        term_l2_directory__cache_data=draw.random(size) * 1e9,
+    )
+    same = {"matrix": "all", "cores": 16, "scale": "tiny", "consistency": "rc", "own_rule": 1}
+    same |= {"model": "RC", "verdict": "correct", "correct": True, "mismatches": 0}
+    return pd.concat([table, counts, pd.DataFrame(same, index=table.index)], axis=1)
+
+
+def test_tables_of_ten_thousand_runs_are_small_and_quick(tmp_path):
+    rows = synthetic(10_000)
+    assert len(rows) == 10_000
+    rows.to_parquet(tmp_path / "big.parquet")
+    assert os.stat(tmp_path / "big.parquet").st_size < 500e6
+    begun = time.process_time()
+    tables = tabulation.Tables(pd.read_parquet(tmp_path / "big.parquet"), Settings(baseline="p0"))
+    for table in tabulation.TABLES.values():
+        table(tables)
+    assert time.process_time() - begun < 10
+    cells = tables.cells
+    assert (cells[cells.seeds == 3][["low", "high"]].notna()).all(axis=None)
+    inside = cells.dropna(subset=["low"])
+    assert (inside.low <= inside.speedup * (1 + 1e-9)).all()
+    assert (inside.speedup <= inside.high * (1 + 1e-9)).all()
+
+
+def test_an_interval_of_three_seeds_reaches_from_the_smallest_to_the_largest():
+    assert tabulation.interval(np.array([[1.0, 2.0, 4.0]]))[0].tolist() == [1.0, 4.0]
