@@ -262,10 +262,7 @@ static PyMethodDef module_methods[] = {
 };
 
 static PyModuleDef_Slot module_slots[] = {
-    {Py_mod_exec, module_exec},
-#if PY_VERSION_HEX >= 0x030D0000
-    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
-#endif
+    {Py_mod_exec, module_exec}, /* no Py_mod_gil: no test has run without the GIL yet (docs/release.md) */
     {0, NULL},
 };
 
