@@ -1,8 +1,8 @@
 """Wrap the paragraphs and list items of Markdown pages at 120 columns: ``wrap.py [--check] [PAGE ...]``.
 
-Without pages: README.md, CONTRIBUTING.md, csrc/protocols/*/README.md and all of docs/ but the pages of measurements
-(docs/fidelity*), which `make fidelity` writes. CHANGELOG.md has a line for each entry. Headings, tables, code, code
-spans and generated parts (tools/generated.py) stay as they are.
+Without pages: README.md, CONTRIBUTING.md, SECURITY.md, csrc/protocols/*/README.md and all of docs/ but the pages of
+measurements (docs/fidelity*), which `make fidelity` writes. CHANGELOG.md has a line for each entry. Headings, tables,
+code, code spans and generated parts (tools/generated.py) stay as they are.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ def pages() -> list[Path]:
     measured = ROOT / "docs" / "fidelity"
     kept = [page for page in docs if measured not in (page.with_suffix(""), page.parent)]
     families = sorted((ROOT / "csrc" / "protocols").glob("*/README.md"))
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *families, *kept]
+    top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+    return [*top, *families, *kept]
 
 
 def main() -> int:

@@ -101,7 +101,8 @@ def front(source: Path) -> None:
     fidelity = sorted(
         f"docs/fidelity/{path.stem}" for path in (source / "docs/fidelity").glob("*.md")
     )
-    known = {"README", "tutorial", "glossary", *explanation}
+    project = ["stability", "citing", "release"]
+    known = {"README", "tutorial", "glossary", *explanation, *project}
     reference_pages = sorted(
         str(path.relative_to(source).with_suffix(""))
         for path in (*(source / "docs").glob("*.md"), *(source / "docs/reference").glob("*.md"))
@@ -128,7 +129,7 @@ def front(source: Path) -> None:
                 [*(f"docs/{name}" for name in explanation), *fidelity, "docs/performance"],
             ),
             contents("Study", study) if study else "",
-            contents("Project", ["docs/README", *other]),
+            contents("Project", ["docs/README", *(f"docs/{name}" for name in project), *other]),
         ]
     )
     (source / "index.md").write_text(text, encoding="utf-8")
