@@ -34,7 +34,7 @@ def _new(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def _chosen(table: pd.DataFrame, matrix: str | None, machine: str | None) -> pd.DataFrame:
-    """The rows of one matrix and machine, with its smallest number of cores.
+    """The rows of one matrix and machine; by default of those that have most rows.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def _chosen(table: pd.DataFrame, matrix: str | None, machine: str | None) -> pd.
     for name, value in (("matrix", matrix), ("machine", machine)):
         if table.empty:
             break
-        table = table[table[name] == (table[name].iloc[0] if value is None else value)]
+        table = table[table[name] == (table[name].mode().iloc[0] if value is None else value)]
     if table.empty:
         raise ConfigError(
             f"nothing to draw: no row of matrix {matrix or 'any'}, machine {machine or 'any'}"
@@ -100,14 +100,21 @@ def heat(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
                 axes.axvline(place - 0.5, color="black", linewidth=1.0)
         for one in dict.fromkeys(groups):
             places = [place for place, name in enumerate(groups) if name == one]
-            axes.text(sum(places) / len(places), -0.8, one, ha="center", va="bottom", fontsize=6)
+            axes.annotate(
+                one,
+                (sum(places) / len(places), -0.5),
+                xytext=(0, 3),
+                textcoords="offset points",
+                ha="center",
+                fontsize=6,
+            )
         bar = figure.colorbar(image, ax=axes, shrink=0.8, pad=0.01)
         ticks = [1 / _MOST, 0.5, 1, 2, _MOST]
         bar.set_ticks([float(np.log2(one)) for one in ticks], labels=[f"{one:g}" for one in ticks])
         bar.set_label(
             f"speedup over {tables.settings.baseline} (F failed, W wrong, G gap)", fontsize=6
         )
-        axes.set_title(_subject(rows), pad=14)
+        axes.set_title(_subject(rows), pad=16)
         return figure
 
 
