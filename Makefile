@@ -36,6 +36,7 @@ help:
 	@echo "make shown    every run of the five scorecards at scale tiny, a fortieth at small (SEED=... draws it)"
 	@echo "make bench    speed of the simulator; host instructions against the stored baseline"
 	@echo "make fidelity  measure the tables of docs/fidelity/PAPER.md (PAPER=tc|rcc|denovo|stc|qr SCALE=small|paper); an interrupted run continues"
+	@echo "make study    the part of the study that CI repeats, compared with its stored tables (a minute); study-run the whole, study-page its page"
 	@echo "make notebooks  execute every notebook with small inputs and store what it shows"
 	@echo "make site     the documentation as a site in build/site/html, with its links checked, and pages opened in Chromium if there is one"
 	@echo "make check-notebooks  execute them, and compare the texts with the stored ones"
@@ -223,6 +224,19 @@ site: develop $(BUILD)/.site
 clean:
 	rm -rf $(BUILD) $(VENV) figures gpucoh/_core*.so
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
+
+# The part of the study that CI repeats; its tables are compared with studies/check/. The whole study is STUDY_STORE's: after an
+# interruption the target continues; study-page writes docs/study.md from it.
+STUDY_STORE ?= build/ideas.parquet
+.PHONY: study study-run study-page
+study: develop $(BUILD)/.run
+	$(BIN)/python tools/study_check.py
+
+study-run: develop $(BUILD)/.run
+	$(BIN)/gpucoh study studies/ideas.toml --store $(STUDY_STORE) --jobs $(or $(JOBS),2)
+
+study-page: develop $(BUILD)/.run
+	$(BIN)/python tools/study_page.py $(STUDY_STORE)
 
 # Every notebook of notebooks/ with inputs of the scale tiny; the outputs are stored in it, or compared.
 .PHONY: notebooks check-notebooks

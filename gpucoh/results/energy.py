@@ -148,7 +148,7 @@ _WATTCH_7 = (
 )
 _SRAM_7 = "inferred: the value of 2013 times 0.42, the ratio of 32 KiB SRAMs in table 2 of [7]"
 _ROUTER_7 = "inferred: the value of 2013 times 0.42, the ratio of 32 KiB SRAMs in table 2 of [7]; a router is buffers"
-_LEAKAGE_7 = "inferred, without a source: the value of 2013 times 0.35, as the dynamic part"
+_LEAKAGE_7 = "inferred: the value of 2013 times 0.35, as the dynamic part; without a source"
 _HBM2 = "table 3 of [5], HBM2"
 
 # A GPU of about 2024: logic of the 7 nm class and HBM2 or later. Values and sources; units and texts are those above.
@@ -169,7 +169,7 @@ _OF_2024: dict[str, tuple[float, str]] = {
     "dram_row": (909.0, f"{_HBM2}: a row of 1 KiB"),
     "dram_power": (
         350.0,
-        "inferred, without a source: the value of 2013 by the ratio of energies per bit",
+        "inferred: the value of 2013 times 0.26, the ratio of energies per bit; without a source",
     ),
     "warp_instruction": (140.0, _WATTCH_7),
     "lane_instruction": (14.0, _WATTCH_7),

@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 
 import gpucoh
-from gpucoh.results.energy import COEFFICIENTS, LINK_MM, PARTS, estimate, terms
+from gpucoh.results.energy import (
+    COEFFICIENTS,
+    COEFFICIENTS_2024,
+    LINK_MM,
+    MODELS,
+    PARTS,
+    estimate,
+    terms,
+)
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "energy.md"
 FERMI = gpucoh.machine("fermi").numbers() | {"dram_model": "fixed"}
@@ -53,7 +61,7 @@ def sent(messages, flits, hops=1):
 
 
 def test_every_coefficient_has_a_value_a_unit_a_text_and_a_source():
-    for item in COEFFICIENTS.values():
+    for item in (*COEFFICIENTS.values(), *COEFFICIENTS_2024.values()):
         assert item.value > 0
         assert item.unit
         assert item.scale > 0
@@ -71,9 +79,29 @@ def test_the_page_tells_every_coefficient_as_it_is():
     rows = [row for row in page.splitlines() if row.startswith("| `")]
     table = [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows]
     assert table == [
-        (f"`{name}`", f"{item.value:g}", item.unit, item.text, item.source)
-        for name, item in COEFFICIENTS.items()
+        *(
+            (f"`{name}`", f"{item.value:g}", item.unit, item.text, item.source)
+            for name, item in COEFFICIENTS.items()
+        ),
+        *(
+            (f"`{name}`", f"{item.value:g}", item.unit, item.source)
+            for name, item in COEFFICIENTS_2024.items()
+        ),
     ]
+
+
+def test_both_decades_have_the_same_coefficients_in_the_same_units():
+    assert list(MODELS) == ["2013", "2024"]
+    assert COEFFICIENTS_2024.keys() == COEFFICIENTS.keys()
+    for name, item in COEFFICIENTS_2024.items():
+        assert (item.unit, item.text) == (COEFFICIENTS[name].unit, COEFFICIENTS[name].text)
+        assert 0 < item.value < COEFFICIENTS[name].value
+
+
+def test_a_bit_of_hbm_costs_what_its_source_has_in_total():
+    # O'Connor et al.: 3.92 pJ/bit with a row's energy spread over the 256 bytes read of it.
+    row = COEFFICIENTS_2024["dram_row"].value / (256 * 8)
+    assert COEFFICIENTS_2024["dram_data"].value + row == pytest.approx(3.92, rel=0.01)
 
 
 def test_nothing_counted_in_no_time_is_no_energy():

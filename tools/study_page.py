@@ -1,0 +1,343 @@
+"""Write the numbers and figures of docs/study.md from a store: ``study_page.py [STORE.parquet] [--check]``.
+
+The store is that of studies/ideas.toml (default: build/ideas.parquet; without it studies/ideas.parquet, which the tree
+has). What the tables need of it is written to studies/ideas.parquet, under 2 MB. With --check nothing is written, and
+the page is compared with what the tree's store gives.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import generated
+from generated import table
+from pages import ROOT
+
+from gpucoh.experiments.matrices import Description
+from gpucoh.experiments.tabulation import Tables
+from gpucoh.results.energy import TERM
+from gpucoh.results.sharing import PATTERNS
+
+PAGE = ROOT / "docs/study.md"
+FILE = ROOT / "studies/ideas.toml"
+KEPT = ROOT / "studies/ideas.parquet"
+FIGURES = ROOT / "docs/figures"
+LARGEST = 2_000_000  # bytes of the tree's store
+
+# The five figures: name, table, matrix, machine, what it shows.
+DRAWN = (
+    (
+        "study-heat",
+        "heat",
+        "tiny",
+        "fermi",
+        "Speedup over no L1 of every protocol on every workload, by class",
+    ),
+    (
+        "study-regret",
+        "regret",
+        "small",
+        "fermi",
+        "Mean (worst) loss against the best protocol, by class",
+    ),
+    (
+        "study-pairs",
+        "pairs",
+        "pairs",
+        "fermi",
+        "What each idea brings: cycles without it over cycles with it",
+    ),
+    ("study-scaling", "scaling", "cores", "fermi", "Speedup over no L1 with 16 to 256 cores"),
+    ("study-traffic", "traffic", "small", "fermi", "Flits by message class, relative to no L1"),
+)
+_WHAT = (
+    *("key", "matrix", "workload", "protocol", "protocol_id", "machine", "consistency", "own_rule"),
+    *("cores", "scale", "seed", "model", "correct", "verdict", "error", "where", "mismatches"),
+    *("version", "code", "cycles", "flits", "requests", "requests_lost", "wall_s"),
+)
+
+
+def compact(rows: pd.DataFrame, path: Path) -> None:
+    """Write what the tables need, small: counts as 32-bit numbers, reasons in their first 60 characters."""
+    names = [
+        str(name)
+        for name in rows
+        if name in _WHAT or str(name).startswith(("flits_", TERM, "share_"))
+    ]
+    out = rows.loc[rows["matrix"].fillna("").ne(""), names].copy()
+    out["where"] = out["where"].fillna("").str.slice(0, 60)
+    out["wall_s"] = out["wall_s"].astype("float32").round(3)
+    for name in names:
+        if name.startswith((TERM, "share_")):
+            out[name] = out[name].astype("float32")
+    # Gaps repeat for each workload and seed: one of each is enough for the table.
+    gap = out["error"].eq("Gap")
+    first = out[gap].drop_duplicates(["matrix", "machine", "cores", "protocol", "consistency"])
+    out = pd.concat([out[~gap], first]).sort_values(
+        ["matrix", "protocol", "machine", "workload", "seed"], ignore_index=True
+    )
+    out.to_parquet(path, compression="zstd", compression_level=19, index=False)
+
+
+class Page:
+    """The generated parts of the page."""
+
+    def __init__(self, tables: Tables, planned: int) -> None:
+        self.tables, self.planned = tables, planned
+        rows = tables.rows
+        self.runs = rows[rows["error"].ne("Gap")].drop_duplicates("key")
+        self.regret = tables.regret()
+        self.pairs = tables.pairs()
+
+    def design(self) -> str:
+        """How many runs, and what became of them."""
+        runs, failures = self.runs, self.tables.failures().drop_duplicates()
+        wrong = failures[failures["error"].isna()]
+        promised = wrong[wrong["model"].ne("none")]
+        hours = runs["wall_s"].sum() / 3600
+        done = len(runs) / self.planned
+        rows = []
+        for name, group in self.tables.rows.groupby(
+            self.tables.rows["matrix"].str.partition("/")[0]
+        ):
+            ran = group[group["error"].ne("Gap")]
+            rows.append(
+                (
+                    f"`{name}`",
+                    f"{len(ran):,}",
+                    *(
+                        f"{ran[one].nunique()}"
+                        for one in ("protocol", "workload", "machine", "seed")
+                    ),
+                    ", ".join(sorted(ran["scale"].unique())),
+                    f"{int((~ran['good']).sum())}",
+                    f"{len(group[group['error'].eq('Gap')].drop_duplicates(['matrix', 'machine', 'protocol']))}",
+                )
+            )
+        head = (
+            "matrix",
+            "runs",
+            "configurations",
+            "workloads",
+            "machines",
+            "seeds",
+            "scale",
+            "failed or wrong",
+            "gaps",
+        )
+        state = (
+            ""
+            if done >= 1
+            else f" **The store has {done:.0%} of the {self.planned:,} runs that the file lists: numbers are "
+            "preliminary.**"
+        )
+        return (
+            f"{len(runs):,} runs took {hours:.1f} hours of threads that shared their processors with others.{state} "
+            f"{int(failures['error'].notna().sum())} failed, {len(wrong)} are wrong, of them {len(promised)} under a "
+            f"protocol that promises a memory model.\n\n{table(head, rows)}"
+        )
+
+    def winners(self) -> str:
+        """The one table: winner by class and machine, its losses, and the next."""
+        rows = []
+        for (matrix, machine, cores, one), group in self.regret.groupby(
+            ["matrix", "machine", "cores", "class"], sort=False
+        ):
+            if matrix not in ("tiny", "small") or len(group) < 3:
+                continue
+            whole = group[group["missing"] == 0].sort_values("mean")
+            if len(whole) < 2:
+                continue
+            first, second = whole.iloc[0], whole.iloc[1]
+            safest = whole.loc[whole["worst"].idxmin()]
+            rows.append(
+                (
+                    *(one, f"{machine}, {cores} cores", matrix, str(int(whole["workloads"].max()))),
+                    f"`{first['protocol']}`",
+                    f"{first['mean']:.0%} ({first['worst']:.0%}, `{first['worst_workload']}`)",
+                    f"`{second['protocol']}` {second['mean']:.0%}",
+                    f"`{safest['protocol']}` {safest['worst']:.0%}",
+                )
+            )
+        head = (
+            "class",
+            "machine",
+            "matrix",
+            "workloads",
+            "winner",
+            "its loss, mean (worst)",
+            "next",
+            "smallest worst loss",
+        )
+        return table(head, sorted(rows))
+
+    def effects(self) -> str:
+        """What each idea brings, the largest first, in words."""
+        found = self.pairs
+        if found.empty or "effect" not in found:
+            return "No pair has run.\n"
+        found = found.dropna(subset=["effect"]).copy()
+        found["size"] = np.log(found["effect"]).abs()
+        lines = []
+        for _, row in found.sort_values("size", ascending=False).iterrows():
+            ends = (
+                ""
+                if row["low"] != row["low"]
+                else f" ({row['low']:.3f} to {row['high']:.3f} over seeds)"
+            )
+            lines.append(
+                f"- **{row['idea']}**, {row['what']}: {row['effect']:.3f}{ends}; from {row['smallest']:.2f} "
+                f"(`{row['smallest_workload']}`) to {row['largest']:.2f} (`{row['largest_workload']}`); "
+                f"{row['flits']:.2f} of the flits, {row['joules']:.2f} of the energy"
+                + (f"; {int(row['failed'])} cells failed" if row["failed"] else "")
+                + "."
+            )
+        return "\n".join(lines)
+
+    def findings(self) -> str:
+        """Sentences about the whole, each a number of the store."""
+        lines = []
+        for matrix in ("tiny", "small"):
+            part = self.regret[self.regret["matrix"] == matrix]
+            if part.empty:
+                continue
+            same = part[part["machine"] == "fermi"]
+            winners = same[same["winner"]]["protocol"].unique()
+            names = ", ".join(f"`{one}`" for one in winners)
+            lines.append(
+                f"- At scale {matrix} on `fermi`, {len(winners)} protocols win the classes of sharing: {names}."
+            )
+            overall = same.groupby("protocol").agg(
+                worst=("worst", "max"), wins=("wins", "sum"), missing=("missing", "sum")
+            )
+            overall = overall[overall["missing"] == 0]
+            if len(overall):
+                safest = overall["worst"].idxmin()
+                never = sorted(overall.index[overall["wins"] == 0])
+                lines.append(
+                    f"- The smallest worst loss there has `{safest}` ({overall.loc[safest, 'worst']:.0%}). Best on no "
+                    f"workload: {', '.join(f'`{one}`' for one in never) or 'none'}."
+                )
+        means = self.tables.speedup()
+        for matrix in ("tiny", "small"):
+            part = means[
+                (means["matrix"] == matrix)
+                & (means["machine"] == "fermi")
+                & (means["missing"] == 0)
+            ]
+            part = part[~part["protocol"].isin(self.tables.settings.bounds)].dropna(
+                subset=["speedup"]
+            )
+            if len(part):
+                best, last = part.iloc[0], part.iloc[-1]
+                lines.append(
+                    f"- Mean speedup over no L1 at scale {matrix}: from {last['speedup']:.2f} (`{last['protocol']}`) to "
+                    f"{best['speedup']:.2f} (`{best['protocol']}`)."
+                )
+        totals = [self.tables.energy(decade) for decade in ("2013", "2024")]
+        for matrix in ("small", "tiny"):
+            parts = [one[(one["matrix"] == matrix) & (one["machine"] == "fermi")] for one in totals]
+            if len(parts[0]):
+                ranks = parts[0].set_index("protocol")["total"].rank()
+                others = parts[1].set_index("protocol")["total"].rank()
+                lines.append(
+                    "- With the coefficients of 2024 instead of 2013 the order of the protocols by energy at scale "
+                    f"{matrix} has a rank correlation of {ranks.corr(others):.3f} with the first."
+                )
+                break
+        return "\n".join(lines)
+
+    def classes(self) -> str:
+        """The classes of the workloads, and how many each has."""
+        found = self.tables.classes()
+        rows = []
+        for scale, group in found.groupby("scale"):
+            for one in (*PATTERNS,):
+                names = sorted(group[group["class"] == one]["workload"])
+                if names:
+                    rows.append((one, str(scale), ", ".join(f"`{name}`" for name in names)))
+        moved = found.pivot_table(
+            index="workload", columns="scale", values="class", aggfunc="first"
+        )
+        both = moved.dropna()
+        other = sorted(both.index[both.nunique(axis=1) > 1])
+        text = (
+            f"Of {len(both)} workloads measured at both scales {len(other)} change their class: "
+            f"{', '.join(f'`{name}`' for name in other) or 'none'}."
+            if both.shape[1] > 1
+            else ""
+        )
+        return f"{table(('class', 'scale', 'workloads'), rows)}\n\n{text}".rstrip()
+
+    def figures(self) -> str:
+        """The figures."""
+        return "\n\n".join(
+            f"![{text}](figures/{name}.png)\n*{text}: matrix `{matrix}`, machine `{machine}`.*"
+            for name, _, matrix, machine, text in DRAWN
+            if (FIGURES / f"{name}.png").exists()
+        )
+
+    def parts(self) -> dict[str, object]:
+        """Name of a part -> its maker."""
+        return {
+            "design": self.design,
+            "winners": self.winners,
+            "effects": self.effects,
+            "findings": self.findings,
+            "classes": self.classes,
+            "figures": self.figures,
+        }
+
+
+def draw(tables: Tables) -> None:
+    """Draw the five figures; one without rows stays away."""
+    for name, what, matrix, machine, _ in DRAWN:
+        try:
+            figure = tables.plot(what, matrix, machine)
+        except Exception as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            continue
+        figure.savefig(FIGURES / f"{name}.png", dpi=130)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("store", nargs="?", type=Path)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument(
+        "--planned", type=int, help="runs of the file, if it is not to be counted again"
+    )
+    given = parser.parse_args()
+    described = Description(FILE)
+    default = ROOT / "build/ideas.parquet"
+    store = given.store or (default if default.exists() and not given.check else KEPT)
+    if store.resolve() != KEPT and not given.check:
+        compact(pd.read_parquet(store), KEPT)
+        print(f"{KEPT}: {KEPT.stat().st_size:,} bytes")
+        if KEPT.stat().st_size > LARGEST:
+            raise SystemExit(f"{KEPT} has {KEPT.stat().st_size:,} bytes (allowed: {LARGEST:,})")
+    tables = Tables(pd.read_parquet(KEPT), described.settings)
+    planned = given.planned or sum(
+        place != ["sharing"] for place in described.plan().places.values()
+    )
+    page = Page(tables, planned)
+    if not given.check:
+        draw(tables)
+        generated.rewrite_named(PAGE, page.parts())
+        return 0
+    text = PAGE.read_text(encoding="utf-8")
+    parts = page.parts()
+    if generated.rewritten(text, lambda name: parts[name]() if name in parts else None) != text:
+        print(f"{PAGE} differs from its store: make study-page", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
