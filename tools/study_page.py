@@ -1,7 +1,7 @@
 """Write the numbers and figures of docs/study.md from a store: ``study_page.py [STORE.parquet] [--check]``.
 
-The store is that of studies/ideas.toml (default: build/ideas.parquet; without it studies/ideas.parquet, which the tree
-has). What the tables need of it is written to studies/ideas.parquet, under 2 MB. With --check nothing is written, and
+The store is that of studies/ideas.toml (default: build/ideas.parquet; without it studies/ideas-tables.parquet, which
+the tree has). What the tables need of it is written to that file, under 2 MB. With --check nothing is written, and
 the page is compared with what the tree's store gives.
 """
 
@@ -26,7 +26,7 @@ from gpucoh.results.sharing import PATTERNS
 
 PAGE = ROOT / "docs/study.md"
 FILE = ROOT / "studies/ideas.toml"
-KEPT = ROOT / "studies/ideas.parquet"
+KEPT = ROOT / "studies/ideas-tables.parquet"
 FIGURES = ROOT / "docs/figures"
 LARGEST = 2_000_000  # bytes of the tree's store
 
@@ -237,8 +237,8 @@ class Page:
             if len(part):
                 best, last = part.iloc[0], part.iloc[-1]
                 lines.append(
-                    f"- Mean speedup over no L1 at scale {matrix}: from {last['speedup']:.2f} (`{last['protocol']}`) to "
-                    f"{best['speedup']:.2f} (`{best['protocol']}`)."
+                    f"- Mean speedup over no L1 at scale {matrix}: from {last['speedup']:.2f} "
+                    f"(`{last['protocol']}`) to {best['speedup']:.2f} (`{best['protocol']}`)."
                 )
         totals = [self.tables.energy(decade) for decade in ("2013", "2024")]
         for matrix in ("small", "tiny"):

@@ -8,6 +8,7 @@ import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from gpucoh.device.gpu import protocols, resolve
 from gpucoh.device.protocols import rule_name
 from gpucoh.experiments.keys import keys_of
 from gpucoh.experiments.pairs import Pair, read_pairs
+from gpucoh.experiments.rows import columns_of
 from gpucoh.experiments.runner import Run
 from gpucoh.machines import Machine, machine
 from gpucoh.results.energy import MODELS
@@ -76,10 +78,12 @@ class Plan:
         if place not in places:
             places.append(place)
 
+    @cached_property
     def columns(self) -> dict[str, dict[str, Any]]:
-        """Key -> the columns that place a row in the study."""
+        """Key -> the columns that place a row in the study, and those of what its runs vary."""
+        varied = columns_of(self.runs)
         return {
-            key: {"matrix": ",".join(self.places[key]), **_columns(run)}
+            key: {**varied[key], "matrix": ",".join(self.places[key]), **_columns(run)}
             for key, run in self.runs.items()
         }
 
@@ -173,12 +177,14 @@ class Description:
 
     def _add(self, found: Plan, name: str, matrix: Mapping[str, Any]) -> None:
         listed: list[tuple[str, Run]] = []
+        seeds = _list("seeds", matrix.get("seeds", [0]))
         for place, run in self._runs(name, matrix):
             reason = _why_not(run)
             if reason is None:
                 listed.append((place, run))
             else:
-                found.gaps.append(Gap(_columns(run) | {"matrix": place}, reason))
+                hole = _columns(run) | {"matrix": place}
+                found.gaps += [Gap(hole, reason)] if run.seed == seeds[0] else []
         for key, (place, run) in zip(keys_of([run for _, run in listed]), listed, strict=True):
             found.add(key, run, place)
         if self.sharing.get("measure", True):

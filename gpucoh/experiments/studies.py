@@ -17,7 +17,7 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import natural
 from gpucoh.device.gpu import resolve
 from gpucoh.experiments.matrices import Description, Plan, Settings, SharingRun, row_of_gap
-from gpucoh.experiments.rows import columns_of, guarded, row_of
+from gpucoh.experiments.rows import guarded, row_of
 from gpucoh.experiments.runner import Run
 from gpucoh.experiments.sweeps import kept
 from gpucoh.results import energy as energy_model
@@ -188,9 +188,7 @@ def run_study(
         Further arguments of :func:`gpucoh.experiments.sweeps.kept`.
     """
     wanted = plan.runs if runs is None else runs
-    own = columns_of(plan.runs)
-    places = plan.columns()
-    columns = {key: {**own[key], **places[key]} for key in wanted}
+    columns = {key: plan.columns[key] for key in wanted}
 
     def others(results: Results) -> None:
         if everything and runs is None and given.get("part") is None:
@@ -234,6 +232,7 @@ def estimate(plan: Plan, path: Path, number: int, seed: int = 0) -> dict[str, An
     """
     draw = random.Random(seed)
     done = stored_keys(path)
+    _ = plan.columns  # before the clock starts
     groups: dict[str, list[str]] = {}
     for key in plan.runs:
         if key not in done:

@@ -22,6 +22,7 @@ NAMES = [
         "quickstart",
         "rcc-main-figure",
         "stc-main-figure",
+        "study",
         "tc-main-figure",
         "why-is-it-slower",
         "write-a-kernel",

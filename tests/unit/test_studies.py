@@ -1,11 +1,13 @@
 """Does a study's store continue after anything, and do its tables count what failed, is wrong or cannot run?"""
 
 import contextlib
+import importlib
 import itertools
 import json
 import os
 import signal
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -335,3 +337,19 @@ def test_tables_of_ten_thousand_runs_are_small_and_quick(tmp_path):
 
 def test_an_interval_of_three_seeds_reaches_from_the_smallest_to_the_largest():
     assert tabulation.interval(np.array([[1.0, 2.0, 4.0]]))[0].tolist() == [1.0, 4.0]
+
+
+def test_the_trees_small_store_has_the_same_tables(folder, monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "tools"))
+    study_page = importlib.import_module("study_page")
+    write(STUDY.replace("seeds = [0, 1]", 'consistencies = ["own", "sc"]'))
+    whole = gpucoh.study("small.toml", jobs=2)
+    study_page.compact(pd.read_parquet("small.parquet"), folder / "compact.parquet")
+    small = tabulation.Tables(pd.read_parquet("compact.parquet"), whole.settings)
+    for name in ("speedup", "regret", "scaling", "traffic", "classes"):
+        first, second = (tabulation.TABLES[name](one) for one in (whole, small))
+        assert_frame_equal(first, second, obj=name, rtol=1e-6, check_dtype=False)
+    assert len(small.gaps()) == len(whole.gaps()) == 1
+    page = study_page.Page(small, len(whole.rows))
+    assert all(isinstance(make(), str) for make in page.parts().values())
+    assert f"{len(page.runs)} runs took" in page.design()
