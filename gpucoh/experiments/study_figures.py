@@ -250,9 +250,7 @@ def pairs(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
         axes.axvline(1.0, color="black", linewidth=0.6)
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:.3g}")
-        axes.set_xlabel(
-            "cycles without / with: mean and interval (thick), smallest to largest workload (thin)"
-        )
+        axes.set_xlabel("cycles without the idea / with it")
         axes.set_title(_subject(rows))
         return figure
 

@@ -269,7 +269,8 @@ class Tables:
         alone.
 
         One row per pair, matrix and machine: geometric mean over the workloads with its interval over seeds, the
-        smallest and largest workload, ratios of flits and joules (arithmetic means), and what is missing.
+        smallest and largest workload, how many workloads change, ratios of flits and joules (arithmetic means), and the
+        number of failed cells.
         """
         out = []
         rows = with_joules(self.rows[self.rows["error"].ne("Gap")], self.settings.energy)
@@ -485,6 +486,7 @@ def _effects(
                 "high": float(np.exp(ends[1])),
                 "smallest": float(by_workload.min()),
                 "smallest_workload": str(by_workload.idxmin()),
+                "changed": int((by_workload != 1).sum()),
                 "largest": float(by_workload.max()),
                 "largest_workload": str(by_workload.idxmax()),
                 "flits": float(
