@@ -141,7 +141,7 @@ def products(fermi: Preset) -> dict[str, Preset]:
         | _clocks(1980, _SHEET)
         | _l1(256, 8, 32, 128, "white paper of the H100: with the scratchpad")
         | _l2(96, 640, 20, 280, _SHEET + ": 60 MiB; inferred: 96 slices of 640 KiB", 230)
-        | _memory(507, 1960, 32, _SHEET + ": 4.0 TB/s", _HALF)
+        | _memory(507, 2620, 16, _SHEET + ": 4.0 TB/s", _HALF)
         | {"scratchpad_kib": (228, "white paper of the H100")}
     )
     return {
@@ -150,23 +150,37 @@ def products(fermi: Preset) -> dict[str, Preset]:
         | _SLOW_F64
         | _clocks(1740, _CHASE + ": the clock in the file")
         | _l1(128, 4, 33, 64, "white paper of GA102: with the scratchpad")
-        | _l2(32, 192, 12, 250, _SHEET + ": 6 MiB; inferred: 32 partitions")
-        | _memory(547, 1360, 16, _SHEET + ": 696 GB/s"),
+        | _l2(
+            24,
+            256,
+            16,
+            250,
+            _SHEET
+            + ": 6 MiB; inferred: as many slices of 64 bytes a clock as published.toml, bandwidth, l2, is near",
+        )
+        | _memory(547, 1810, 16, _SHEET + ": 696 GB/s"),
         "l40": nvidia
         | {"cores": (142, _SHEET), "warps_per_core": (48, "white paper of AD102")}
         | _SLOW_F64
         | _clocks(2490, _CHASE + ": the clock in the file")
         | _l1(128, 4, 34, 64, "white paper of AD102: with the scratchpad")
-        | _l2(48, 2048, 16, 274, _SHEET + ": 96 MiB; inferred: 48 slices")
-        | _memory(623, 1690, 8, _SHEET + ": 864 GB/s"),
+        | _l2(
+            36,
+            2720,
+            20,
+            274,
+            _SHEET
+            + ": 96 MiB; inferred: as many slices of 64 bytes a clock as published.toml, bandwidth, l2, is near",
+        )
+        | _memory(623, 1500, 16, _SHEET + ": 864 GB/s"),
         "a100": nvidia
         | {"cores": (108, _SHEET)}
         | _clocks(1410, _SHEET)
         | _l1(192, 6, 33, 128, "white paper of the A100: with the scratchpad")
         | _l2(80, 512, 16, 206, "white paper of the A100: 40 MiB in 80 slices", 207)
-        | _memory(443, 1990, 16, _SHEET + ": 2039 GB/s", _HALF),
+        | _memory(443, 1590, 16, _SHEET + ": 2039 GB/s", _HALF),
         "h100": h100,
-        "h200": h100 | _memory(507, 2340, 32, _SHEET + ": 4.8 TB/s", _HALF),
+        "h200": h100 | _memory(507, 3120, 16, _SHEET + ": 4.8 TB/s", _HALF),
         "mi210": amd
         | {"cores": (104, _SHEET)}
         | _clocks(1700, _SHEET)
