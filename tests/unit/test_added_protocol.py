@@ -163,6 +163,7 @@ def test_it_is_run_explored_and_fuzzed():
 # the looks that were chosen (other protocols take free ones).
 SELECTIONS = {
     "gpucoh/experiments/comparison.py",
+    "gpucoh/hardware/recognition.py",  # one a family, named before the first run
     "gpucoh/papers/denovo_figures.py",
     "gpucoh/papers/qr_figures.py",
     "gpucoh/papers/rcc_figures.py",
@@ -170,7 +171,9 @@ SELECTIONS = {
     "gpucoh/papers/tc_figures.py",
     "gpucoh/report/looks.py",
     "tests/unit/test_cpu_cache.py",
+    "tests/unit/test_studies.py",
     "tests/unit/test_traces.py",
+    "tests/validation/test_machine_fields.py",
     "tests/validation/test_resource_limits.py",
 }
 

@@ -125,7 +125,8 @@ def test_two_protocols_on_one_gpu_are_told_apart():
     assert mesi.barrier[0] > 10 * hrf.barrier[0]
 
 
-def test_a_run_beyond_the_cut_off_is_stopped_and_printed(tmp_path, capsys):
+def test_a_run_beyond_the_cut_off_is_stopped_and_printed(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # of a narrow terminal, which folds cells
     assert call(["hardware", "--timing", "-p", "rfo", "-m", "l40"]) == 0
     assert "> 20x" in capsys.readouterr().out
 
