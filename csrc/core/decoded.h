@@ -69,7 +69,14 @@ typedef enum {
     GPC_GROUP_WIDE_DIVISION /* of 64 bits */
 } gpc_group_t;
 
-typedef enum { GPC_UNIT_NONE, GPC_UNIT_SPECIAL, GPC_UNIT_DIVISION, GPC_UNIT_SCRATCHPAD, GPC_UNIT_F64, GPC_NUM_UNITS } gpc_unit_t;
+typedef enum {
+    GPC_UNIT_NONE,
+    GPC_UNIT_SPECIAL,
+    GPC_UNIT_DIVISION,
+    GPC_UNIT_SCRATCHPAD,
+    GPC_UNIT_F64,
+    GPC_NUM_UNITS
+} gpc_unit_t;
 
 /* By lines of the host's cache: what every issue reads; operands; what some instructions read. */
 typedef struct {

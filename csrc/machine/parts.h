@@ -193,8 +193,6 @@ extern const gpc_ports_t gpc_gpu_ports;
 /* trips.c: the port `trip`, and the arrival of its message at a bank or back at the L1. */
 GPC_MUST_CHECK int gpc_gpu_trip(void *world, gpc_controller_t *l1, uint16_t warp);
 GPC_MUST_CHECK int gpc_gpu_trip_arrived(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message);
-/* A network of the interconnect with or without requests, else any of it; GPC_MAX_NETWORKS: there is none. */
-uint8_t gpc_gpu_network_for(const gpc_gpu_t *gpu, bool requests);
 /* words.c; all but the first only if gpu->words.on. */
 GPC_MUST_CHECK int gpc_gpu_make_words(gpc_gpu_t *gpu);
 void gpc_gpu_clear_words(gpc_gpu_t *gpu);
@@ -216,9 +214,11 @@ GPC_MUST_CHECK int gpc_gpu_words_wait(gpc_gpu_t *gpu, gpc_controller_t *l1, gpc_
                                       gpc_mask_t lacking);
 GPC_MUST_CHECK int gpc_gpu_words_arrived(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message); /* WORDS */
 gpc_traffic_t gpc_gpu_words_traffic(const gpc_gpu_t *gpu);
-/* ports.c: a new message outside the network; from a bank to a channel at a corner of the mesh and back. */
+/* messages.c: a new message outside the network; from a bank to a channel at a corner of the mesh and back; a network
+ * of the interconnect with or without requests, else any of it (GPC_MAX_NETWORKS: there is none). */
 gpc_index_t gpc_gpu_inner_message(gpc_gpu_t *gpu, const gpc_controller_t *unit, uint8_t type, gpc_address_t line);
 gpc_tick_t gpc_gpu_ticks_to_channel(const gpc_gpu_t *gpu, const gpc_controller_t *unit, uint32_t channel);
+uint8_t gpc_gpu_network_for(const gpc_gpu_t *gpu, bool requests);
 /* The traffic of all trips, both ways. */
 gpc_traffic_t gpc_gpu_trip_traffic(const gpc_gpu_t *gpu);
 
@@ -315,6 +315,12 @@ gpc_gpu_schedule_cycle(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t at)
     return status;
 }
 gpc_cycle_t gpc_gpu_hook_now(void *world);
+/* The same for the files of csrc/machine: the core cycle. */
+static inline gpc_cycle_t
+gpc_gpu_cycle(const gpc_gpu_t *gpu)
+{
+    return gpc_clock_cycles(gpu->core_clock, gpc_wheel_now(&gpu->wheel));
+}
 /* Events for controllers. */
 GPC_MUST_CHECK int gpc_gpu_controller_event(gpc_gpu_t *gpu, gpc_node_t node);
 GPC_MUST_CHECK int gpc_gpu_outbox_event(gpc_gpu_t *gpu, gpc_node_t node);

@@ -129,23 +129,6 @@ port_instant(void *world, gpc_controller_t *from, gpc_address_t line, const gpc_
     return GPC_OK;
 }
 
-/* A new message outside the network: a fill or a timer. */
-gpc_index_t
-gpc_gpu_inner_message(gpc_gpu_t *gpu, const gpc_controller_t *unit, uint8_t type, gpc_address_t line)
-{
-    gpc_index_t message = gpc_pool_take(&gpu->messages);
-    if (message == GPC_NONE) {
-        return GPC_NONE;
-    }
-    gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
-    gpc_msg_clear(msg);
-    msg->next = msg->request = msg->lanes = msg->access = GPC_NONE;
-    msg->type = type;
-    msg->source = msg->destination = msg->requester = unit->node;
-    msg->line = line;
-    return message;
-}
-
 static int
 port_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t line, uint32_t tag, gpc_timer_t kind)
 {
@@ -199,16 +182,6 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
     }
     return gpc_cores_complete(&gpu->cores, l1->index, message, words, now,
                               (hit ? gpu->machine.l1_latency : gpu->fill_cycles) + late + extra);
-}
-
-gpc_tick_t
-gpc_gpu_ticks_to_channel(const gpc_gpu_t *gpu, const gpc_controller_t *unit, uint32_t channel)
-{
-    if (!gpu->machine.dram_channels || gpc_nodes_kind(&gpu->nodes, unit->node)->position != GPC_AT_BANK) {
-        return 0;
-    }
-    return 2 * (gpc_tick_t) gpc_network_hops_to_corner(&gpu->links[GPC_INTERCONNECT], unit->node, channel) *
-           gpu->machine.noc_latency * gpu->link_clocks[GPC_INTERCONNECT].period;
 }
 
 /* Fetches what the step's request needs: sectors, or nothing for a store. Out of line: few machines have masks. */

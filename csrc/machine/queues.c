@@ -617,7 +617,7 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
     }
     if (gpc_translation_exists(&gpu->translation)) {
         gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
-        msg->late = gpc_translation_late(&gpu->translation, core, msg->line, gpc_gpu_hook_now(gpu));
+        msg->late = gpc_translation_late(&gpu->translation, core, msg->line, gpc_gpu_cycle(gpu));
     }
     int status = gpu->words.on ? gpc_gpu_take_words(gpu, &gpu->controllers[core], message)
                                : gpc_controller_take(&gpu->controllers[core], message);

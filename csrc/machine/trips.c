@@ -9,21 +9,6 @@
 
 enum { TRIP_BYTES = 8 };
 
-/* The first network of the interconnect with or without requests; if there is none, the first of the interconnect. */
-uint8_t
-gpc_gpu_network_for(const gpc_gpu_t *gpu, bool requests)
-{
-    const gpc_network_info_t *networks = gpu->protocol->networks;
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < gpu->num_networks; i++) {
-            if (!networks[i].star && (networks[i].requests == requests || pass == 1)) {
-                return (uint8_t) i;
-            }
-        }
-    }
-    return GPC_MAX_NETWORKS;
-}
-
 static int
 send(gpc_gpu_t *gpu, gpc_node_t from, gpc_node_t to, gpc_index_t message)
 {
@@ -36,7 +21,8 @@ send(gpc_gpu_t *gpu, gpc_node_t from, gpc_node_t to, gpc_index_t message)
         return gpc_fail(&gpu->failure, GPC_ERROR_PROTOCOL, "fence_trip = 1: %s has no network but the star's",
                         gpu->protocol->id);
     }
-    return gpc_gpu_send(gpu, &gpu->controllers[from], message);
+    gpc_controller_t *unit = &gpu->controllers[from];
+    return unit->ports->send(unit->world, unit, message);
 }
 
 int

@@ -242,8 +242,9 @@ let_go(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t read)
     gpc_msg_t *msg = gpc_msg_at(&gpu->messages, waiting);
     gpc_pool_give(&gpu->messages, read);
     msg->late = 0;
-    gpc_network_route_t route = gpc_network_route_of(gpu->carriers[msg->network], msg);
-    return gpc_gpu_room(gpu, node, msg->network, route.lane);
+    const gpc_network_t *carrier = gpu->carriers[msg->network];
+    gpc_network_route_t route = gpc_network_route_of(carrier, msg);
+    return carrier->hooks.room(carrier->hooks.world, node, msg->network, route.lane);
 }
 
 int
@@ -284,7 +285,8 @@ send(gpc_gpu_t *gpu, gpc_node_t from, gpc_node_t to, gpc_index_t message)
     msg->flits = (uint16_t) ((bytes + gpu->machine.flit_bytes - 1) / gpu->machine.flit_bytes);
     msg->network = gpc_gpu_network_for(gpu, asks);
     msg->ready = 0;
-    return gpc_gpu_send(gpu, &gpu->controllers[from], message);
+    gpc_controller_t *unit = &gpu->controllers[from];
+    return unit->ports->send(unit->world, unit, message);
 }
 
 /* Asks the line's bank for sectors. */
@@ -331,7 +333,7 @@ static int
 bring(gpc_gpu_t *gpu, gpc_controller_t *l1, gpc_address_t line, gpc_mask_t sectors)
 {
     gpc_list_t *waiting = &gpu->words.waiting[l1->index], all = *waiting;
-    gpc_cycle_t now = gpc_gpu_hook_now(gpu);
+    gpc_cycle_t now = gpc_gpu_cycle(gpu);
     gpc_cycle_t delay = gpu->fill_cycles + (now * gpu->core_clock.period != gpc_wheel_now(&gpu->wheel));
 
     mark(l1, line, sectors, 0, false);

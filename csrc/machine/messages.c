@@ -1,0 +1,44 @@
+/* messages.c: messages of the machine itself: what they are made of, and how they go. */
+#include "machine/parts.h"
+
+/* A new message outside the network: a fill, a timer, words of memory. */
+gpc_index_t
+gpc_gpu_inner_message(gpc_gpu_t *gpu, const gpc_controller_t *unit, uint8_t type, gpc_address_t line)
+{
+    gpc_index_t message = gpc_pool_take(&gpu->messages);
+    if (message == GPC_NONE) {
+        return GPC_NONE;
+    }
+    gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+    gpc_msg_clear(msg);
+    msg->next = msg->request = msg->lanes = msg->access = GPC_NONE;
+    msg->type = type;
+    msg->source = msg->destination = msg->requester = unit->node;
+    msg->line = line;
+    return message;
+}
+
+gpc_tick_t
+gpc_gpu_ticks_to_channel(const gpc_gpu_t *gpu, const gpc_controller_t *unit, uint32_t channel)
+{
+    if (!gpu->machine.dram_channels || gpc_nodes_kind(&gpu->nodes, unit->node)->position != GPC_AT_BANK) {
+        return 0;
+    }
+    return 2 * (gpc_tick_t) gpc_network_hops_to_corner(&gpu->links[GPC_INTERCONNECT], unit->node, channel) *
+           gpu->machine.noc_latency * gpu->link_clocks[GPC_INTERCONNECT].period;
+}
+
+/* The first network of the interconnect with or without requests; if there is none, the first of the interconnect. */
+uint8_t
+gpc_gpu_network_for(const gpc_gpu_t *gpu, bool requests)
+{
+    const gpc_network_info_t *networks = gpu->protocol->networks;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < gpu->num_networks; i++) {
+            if (!networks[i].star && (networks[i].requests == requests || pass == 1)) {
+                return (uint8_t) i;
+            }
+        }
+    }
+    return GPC_MAX_NETWORKS;
+}
