@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpucoh.base.errors import KernelError, shown_file
+from gpucoh.base.parsing import parsed
 from gpucoh.base.quoting import quoted
 
 
@@ -118,8 +119,8 @@ def parse(text: str) -> ast.Module:
     left.
     """
     if not text[:1].isspace():
-        return ast.parse(text)
-    block = ast.parse("if True:\n" + text).body[0]
+        return parsed(text)
+    block = parsed("if True:\n" + text).body[0]
     assert isinstance(block, ast.If)
     return ast.increment_lineno(ast.Module(block.body, []), -1)
 

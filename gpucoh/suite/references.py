@@ -25,6 +25,7 @@ import numpy as np
 
 from gpucoh.base.errors import ConfigError, Error, WorkloadError
 from gpucoh.base.late import LATE_IMPORT
+from gpucoh.base.parsing import parsed
 from gpucoh.base.quoting import quoted
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
@@ -207,7 +208,7 @@ def files_of(function: Any) -> list[Path]:
 def _imports(path: Path, top: Path) -> Iterator[Path]:
     """The files that the import statements of a file may mean."""
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = parsed(path.read_bytes())
     except (SyntaxError, ValueError):  # executing it reports this
         return
     for node in ast.walk(tree):

@@ -257,7 +257,8 @@ def test_a_mistake_in_the_file_is_one_line_before_any_run(folder, capsys, text, 
     assert not os.path.exists("small.parquet")
 
 
-def test_the_command_runs_shows_and_draws(folder, capsys):
+def test_the_command_runs_shows_and_draws(folder, capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # of a narrow terminal, which folds cells
     write()
     assert call(["study", "small.toml", "--jobs", "2"]) == 0
     assert capsys.readouterr().out == "20 runs, 0 failed, 2 wrong, 0 gaps, in small.parquet\n"
