@@ -80,7 +80,8 @@ def too_wide(folder: Path, screens: Path) -> list[str]:
     screens.mkdir(exist_ok=True)
     pages = sorted(folder.rglob("*.html"))
     with (
-        TemporaryDirectory() as profile,
+        # Chromium's helpers may write to it for a moment after Chromium has ended.
+        TemporaryDirectory(ignore_cleanup_errors=True) as profile,
         browser.Browser(folder / "index.html", Path(profile)) as one,
     ):
         for width in WIDTHS:
