@@ -101,6 +101,8 @@ class Runtime:
                 return method(*arguments)
             except Error as error:
                 self._fail(str(error))
+            except KeyboardInterrupt:
+                self._fail("interrupted")
             except Exception as error:
                 at = traceback.extract_tb(error.__traceback__)[-1]
                 where = f"{Path(at.filename).name}:{at.lineno}"

@@ -9,7 +9,7 @@ from gpucoh.lang.ir import Block, Constant
 from gpucoh.lang.types import U32
 from gpucoh.ptx import parameters, printf
 from gpucoh.ptx.declarations import split_list
-from gpucoh.ptx.lowering import HANDLERS, Frame, Lowering, Words, lowers
+from gpucoh.ptx.lowering import HANDLERS, Frame, Lowering, Words, lowers, wide_constant
 from gpucoh.ptx.module import Function, Label, Statement
 
 #: Lanes of a warp, which PTX assumes.
@@ -134,6 +134,10 @@ def branch_by_number(x: Lowering, s: Statement) -> None:
     if names is None:
         raise x.refuse(f"'{s.operands[1]}' lists no targets")
     number = x.value(s.operands[0], "u32")
+    beyond = x.core("GE", U32, number, (Constant(len(names)),))
+    with x.when(beyond[0], negated=False):
+        printf.report(x, "ASSERT", ["a branch by a number beyond its table"], [Constant(0)])
+        x.exit()
     _choose(x, number, [_labelled(x, name) for name in names], 0)
 
 
@@ -212,8 +216,6 @@ def call(x: Lowering, s: Statement) -> None:
         raise x.refuse(f"function '{name}' has no body in this module")
     if any(frame.function is function for frame in x.frames):
         raise x.refuse(f"function '{name}' is recursive, which is not supported")
-    if len(x.frames) > _MAX_DEPTH:
-        raise x.refuse(f"more than {_MAX_DEPTH} nested calls")
     _inline(x, function, arguments, results)
 
 
@@ -224,8 +226,8 @@ def _call_by_pointer(
     pointer = x.value(name, "u64")
     after = x.new_block()
     for function in _callable(x, table):
-        this = Constant(x.module.addresses[function.name])
-        equal = x.core("EQ", U32, pointer[:1], (this,))
+        this = wide_constant(x.module.addresses[function.name])
+        equal = x.row("EQ_B64", pointer, this)
         inside, other = x.new_block(), x.new_block()
         x.branch(equal[0], inside, other)
         x.block = inside
@@ -258,6 +260,8 @@ def _callable(x: Lowering, table: str) -> list[Function]:
 
 
 def _inline(x: Lowering, function: Function, arguments: list[str], results: list[str]) -> None:
+    if len(x.frames) > _MAX_DEPTH:
+        raise x.refuse(f"more than {_MAX_DEPTH} nested calls")
     given = [parameters.declared(x, name) for name in arguments]
     taken = [parameters.declared(x, name) for name in results]
     frame = Frame(function, end=x.new_block(), local_at=x.layout.add_local(function))

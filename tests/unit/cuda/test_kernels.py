@@ -52,12 +52,15 @@ def test_a_failed_assertion_names_its_line() -> None:
         module("sharing")["insist"][1, 32](array(gpu, values))
 
 
-def test_a_call_by_a_pointer_to_no_function_names_its_line() -> None:
+@pytest.mark.parametrize("pointer", [1, 1 << 32 | 16])  # 16 is a function's address
+def test_a_call_by_a_pointer_to_no_function_names_its_line(pointer: int) -> None:
     gpu = gpucoh.GPU(machine="fermi", protocol="no-l1")
     with pytest.raises(
         gpucoh.KernelError, match=r"pointers\.cu:6\d: .*the address of no such function"
     ):
-        module("pointers")["by_nothing"][1, 32](gpu.full(1, 5, np.int32), gpu.zeros(32, np.int32))
+        module("pointers")["by_nothing"][1, 32](
+            array(gpu, np.array([pointer])), gpu.zeros(32, np.int32)
+        )
 
 
 def test_a_profile_charges_waits_to_the_arrays_of_addresses() -> None:

@@ -324,3 +324,23 @@ ret;
     found = out.numpy().view(np.uint16).reshape(8, 4, 4, 2)  # lane / 4, lane % 4, matrix, element
     wanted = tile.transpose(0, 2, 1) if trans else tile
     np.testing.assert_array_equal(found.transpose(2, 0, 1, 3).reshape(4, 8, 8), wanted)
+
+
+def test_a_branch_beyond_its_table_is_an_error(gpu) -> None:
+    text = (
+        HEAD
+        + """
+.visible .entry far(.param .u32 number)
+{
+.reg .b32 %r<2>;
+ld.param.u32 %r0, [number];
+table: .branchtargets one, two;
+brx.idx %r0, table;
+one: two: ret;
+}
+"""
+    )
+    kernel = gpucoh.cuda.RawKernel(text, "far")
+    gpu.launch(kernel, grid=1, block=32, args=(1,))
+    with pytest.raises(gpucoh.KernelError, match=r"<ptx>.*a branch by a number beyond its table"):
+        gpu.launch(kernel, grid=1, block=32, args=(2,))

@@ -57,8 +57,8 @@ extern "C" __global__ void by_class(const int *in, int *out)
 }
 
 // A pointer that is no function's: an error.
-extern "C" __global__ void by_nothing(const int *in, int *out)
+extern "C" __global__ void by_nothing(const long long *in, int *out)
 {
-    operation wrong = reinterpret_cast<operation>(in[0] * 64L);
+    operation wrong = reinterpret_cast<operation>(in[0]);
     out[threadIdx.x] = wrong(1, 2);
 }
