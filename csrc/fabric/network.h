@@ -17,7 +17,7 @@
  *
  * Arbitration: an output serves virtual networks round robin, then idle inputs round robin; the selected input waits
  * for credits. An input port that becomes free serves the free outputs round robin.
- * With jitter a message is ready up to so many cycles later; those behind it in its queue still follow it.
+ * With jitter a message is ready up to `jitter` cycles later; those behind it in its queue still follow it.
  * Order: FIFO per (source, destination, virtual network), because these messages take one path of FIFO queues: at a
  * node with several ports, the number of the other end selects the port.
  *

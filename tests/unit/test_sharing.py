@@ -37,7 +37,7 @@ def test_a_stream_of_one_pattern(pattern, requests):
 
 
 def test_a_request_counts_once_divided_among_its_words():
-    # The load of core 1 reads a word that core 0 writes and three that nobody writes.
+    # The load of core 1 reads a word that core 0 writes and three that no core writes.
     shares = sharing.shares_of(stream((0, STORE, 0, 1), (1, LOAD, 0, 15)))
     assert shares["producer-consumer"] == pytest.approx(1.25 / 2)
     assert shares["false-shared"] == pytest.approx(0.75 / 2)
