@@ -22,7 +22,10 @@ COMMANDS = [
     "compare -w vec-cpy,hsp -p no-l1,mesi --scale tiny --out figures",
     "litmus MP -p gpu-vi --runs 2",
     "scorecard --help",
+    "hardware --cuda",
 ]
+# Where there is a CUDA compiler.
+CUDA = "cuda kmeans.cu -p no-l1,tc-weak -- 500 3 2"
 # Of a protocol that the first one writes.
 OUTSIDE = [
     "new-protocol mine",
@@ -85,6 +88,11 @@ def main() -> int:
         for file in sorted(set(EXAMPLES.glob("*.c")) - set(EXAMPLES.glob("*_planted.c"))):
             shutil.copy(file, empty)
             commands += [one.replace("FILE", file.name) for one in EXAMPLE]
+        if shutil.which("nvcc"):
+            shutil.copy(ROOT / "examples" / "cuda" / "kmeans.cu", empty)
+            commands.append(CUDA)
+        else:
+            print("there is no nvcc: CUDA programs are not run")
         return int(
             not (all(map(carry_out, COMMANDS)) and all(carry_out(one, empty) for one in commands))
         )

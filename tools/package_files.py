@@ -13,8 +13,10 @@ ROOT = Path(__file__).resolve().parents[1]
 SUFFIXES = {
     ".c",
     ".csv",
+    ".cu",
     ".def",
     ".expected",
+    ".h",
     ".html",
     ".litmus",
     ".model",

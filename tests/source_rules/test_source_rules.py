@@ -197,6 +197,14 @@ def draw():
     ]
 
 
+def test_every_file_of_the_package_is_installed():
+    """A new suffix has to be listed: without it a file is in the tree and in no wheel."""
+    left = {path for path in (ROOT / "gpucoh").rglob("*") if path.is_file()}
+    left -= {ROOT / name for name in package.package_files(ROOT)}
+    made = {path for path in left if "__pycache__" in path.parts or path.suffix == ".so"}
+    assert left - made == set()
+
+
 def test_only_files_of_the_package_are_installed(tree):
     for name in ("ir.py", "ir.py~", ".#ir.py", "ir.cpython-311.pyc", "notes.txt", "_core.abi3.so"):
         (tree / "gpucoh/lang" / name).write_text("")
