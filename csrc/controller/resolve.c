@@ -156,21 +156,28 @@ gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc
     return resolved;
 }
 
-static bool
-is_over_words(const gpc_protocol_t *protocol, bool whole)
-{
-    const gpc_controller_type_t *l1 = protocol->controllers[0];
-    return l1 && l1->tables[0]->object == GPC_OVER_WORDS && (l1->tables[0]->whole != NULL) == whole;
-}
-
 bool
-gpc_protocol_splits_pairs(const gpc_protocol_t *protocol)
+gpc_protocol_splits_requests(const gpc_protocol_t *protocol)
 {
-    return is_over_words(protocol, false);
+    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[i]->tables[t]; t++) {
+            if (protocol->controllers[i]->tables[t]->object == GPC_OVER_WORDS) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 bool
 gpc_protocol_keeps_whole(const gpc_protocol_t *protocol)
 {
-    return is_over_words(protocol, true);
+    const gpc_controller_type_t *l1 = protocol->controllers[0];
+    return l1 && l1->tables[0]->object == GPC_OVER_WORDS && l1->tables[0]->whole != NULL;
+}
+
+bool
+gpc_protocol_splits_pairs(const gpc_protocol_t *protocol)
+{
+    return gpc_protocol_splits_requests(protocol) && !gpc_protocol_keeps_whole(protocol);
 }

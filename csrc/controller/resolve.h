@@ -19,10 +19,13 @@ GPC_MUST_CHECK int gpc_protocol_refuse_analysis(const gpc_protocol_t *self, cons
                                                 gpc_failure_t *failure);
 /* The protocol as a world runs it: a copy in the arena, whose controllers have the tables that the options select, each
  * whole, and whose messages have the sizes that they select. NULL: no memory. */
-/* Whether its L1s are over words, and split requests that have to be performed at once or do not. */
-bool gpc_protocol_splits_pairs(const gpc_protocol_t *protocol);
-bool gpc_protocol_keeps_whole(const gpc_protocol_t *protocol);
 const gpc_protocol_t *gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc_arena_t *arena);
+/* Whether a table is over words, so that a request may be split into two parts. */
+bool gpc_protocol_splits_requests(const gpc_protocol_t *protocol);
+/* Whether the L1s' table over words does not split requests whose words are accessed at once (gpc_table_t.whole); and
+ * whether such requests may be split. */
+bool gpc_protocol_keeps_whole(const gpc_protocol_t *protocol);
+bool gpc_protocol_splits_pairs(const gpc_protocol_t *protocol);
 /* Options: defaults, then derived, then given values; GPC_ERROR_OPTION names the invalid one. */
 GPC_MUST_CHECK int gpc_protocol_options(const gpc_protocol_t *self, const gpc_machine_t *machine,
                                         const gpc_option_value_t *given, uint32_t num_given, int64_t *options,

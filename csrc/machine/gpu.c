@@ -334,26 +334,12 @@ make_controllers(gpc_gpu_t *gpu)
     return gpc_gpu_make_words(gpu);
 }
 
-/* Over words, a request may be split into parts; tables split it into two. */
-static bool
-splits_requests(const gpc_protocol_t *protocol)
-{
-    for (uint32_t i = 0; protocol->controllers[i]; i++) {
-        for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[i]->tables[t]; t++) {
-            if (protocol->controllers[i]->tables[t]->object == GPC_OVER_WORDS) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* Sizes the pools by every finite resource that can hold a message: back-pressure occurs before a pool is exhausted. */
 static int
 make_pools(gpc_gpu_t *gpu)
 {
     const gpc_machine_t *m = &gpu->machine;
-    uint32_t requests = m->cores * m->requests_per_core * (splits_requests(gpu->protocol) ? 2 : 1);
+    uint32_t requests = m->cores * m->requests_per_core * (gpc_protocol_splits_requests(gpu->protocol) ? 2 : 1);
     uint32_t messages = 2 * requests + m->partitions * (4 * m->l2_mshrs + 2 * m->dram_queue + 256) + 4096;
     messages += m->fence_trip ? m->cores * m->warps_per_core : 0;
     messages += (gpu->nodes.count - m->cores - m->partitions) * (4 * m->l3_mshrs + 4096);
@@ -387,7 +373,7 @@ make_cores(gpc_gpu_t *gpu)
     status = gpc_cores_init(&gpu->cores, m, &gpu->order, &gpu->messages, &gpu->lane_lists, gpu->memory, &gpu->failure,
                             &hooks, &gpu->arena);
     gpu->cores.words_whole = gpc_protocol_keeps_whole(gpu->protocol);
-    gpu->cores.words_apart = splits_requests(gpu->protocol) && !gpu->cores.words_whole;
+    gpu->cores.words_apart = gpc_protocol_splits_pairs(gpu->protocol);
     gpc_stream_connect(&gpu->stream, &gpu->cores.tap);
     return status;
 }
