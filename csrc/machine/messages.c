@@ -1,5 +1,7 @@
-/* messages.c: messages of the machine itself: what they are made of, and how they go. */
+/* messages.c: the machine's own messages, which no protocol declares. */
 #include "machine/parts.h"
+
+enum { HEADER_BYTES = 8 };
 
 /* A new message outside the network: a fill, a timer, words of memory. */
 gpc_index_t
@@ -41,4 +43,18 @@ gpc_gpu_network_for(const gpc_gpu_t *gpu, bool requests)
         }
     }
     return GPC_MAX_NETWORKS;
+}
+
+int
+gpc_gpu_send_inner(gpc_gpu_t *gpu, gpc_node_t from, gpc_node_t to, gpc_index_t message, uint32_t payload_bytes)
+{
+    gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+    gpc_controller_t *unit = &gpu->controllers[from];
+    bool requests = gpc_gpu_service(gpu, from)->has_core;
+    msg->source = from;
+    msg->destination = to;
+    msg->flits = (uint16_t) ((HEADER_BYTES + payload_bytes + gpu->machine.flit_bytes - 1) / gpu->machine.flit_bytes);
+    msg->network = gpc_gpu_network_for(gpu, requests);
+    msg->ready = 0;
+    return unit->ports->send(unit->world, unit, message);
 }

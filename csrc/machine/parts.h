@@ -193,6 +193,7 @@ extern const gpc_ports_t gpc_gpu_ports;
 /* trips.c: the port `trip`, and the arrival of its message at a bank or back at the L1. */
 GPC_MUST_CHECK int gpc_gpu_trip(void *world, gpc_controller_t *l1, uint16_t warp);
 GPC_MUST_CHECK int gpc_gpu_trip_arrived(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message);
+gpc_traffic_t gpc_gpu_trip_traffic(const gpc_gpu_t *gpu); /* of all trips, both ways */
 /* words.c; all but the first only if gpu->words.on. */
 GPC_MUST_CHECK int gpc_gpu_make_words(gpc_gpu_t *gpu);
 void gpc_gpu_clear_words(gpc_gpu_t *gpu);
@@ -219,8 +220,9 @@ gpc_traffic_t gpc_gpu_words_traffic(const gpc_gpu_t *gpu);
 gpc_index_t gpc_gpu_inner_message(gpc_gpu_t *gpu, const gpc_controller_t *unit, uint8_t type, gpc_address_t line);
 gpc_tick_t gpc_gpu_ticks_to_channel(const gpc_gpu_t *gpu, const gpc_controller_t *unit, uint32_t channel);
 uint8_t gpc_gpu_network_for(const gpc_gpu_t *gpu, bool requests);
-/* The traffic of all trips, both ways. */
-gpc_traffic_t gpc_gpu_trip_traffic(const gpc_gpu_t *gpu);
+/* Sends a message of a header and that payload: from a core on the network for requests, else on the other one. */
+GPC_MUST_CHECK int gpc_gpu_send_inner(gpc_gpu_t *gpu, gpc_node_t from, gpc_node_t to, gpc_index_t message,
+                                      uint32_t payload_bytes);
 
 /* The next time limit is this checkpoint, the next look, or the last tick before the pause. */
 static inline void

@@ -7,44 +7,23 @@
  */
 #include "machine/parts.h"
 
-enum { TRIP_BYTES = 8 };
-
-static int
-send(gpc_gpu_t *gpu, gpc_node_t from, gpc_node_t to, gpc_index_t message)
-{
-    gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
-    msg->source = from;
-    msg->destination = to;
-    msg->network = gpc_gpu_network_for(gpu, gpc_gpu_service(gpu, from)->has_core);
-    msg->ready = 0;
-    if (msg->network == GPC_MAX_NETWORKS) {
-        return gpc_fail(&gpu->failure, GPC_ERROR_PROTOCOL, "fence_trip = 1: %s has no network but the star's",
-                        gpu->protocol->id);
-    }
-    gpc_controller_t *unit = &gpu->controllers[from];
-    return unit->ports->send(unit->world, unit, message);
-}
-
 int
 gpc_gpu_trip(void *world, gpc_controller_t *l1, uint16_t warp)
 {
     gpc_gpu_t *gpu = world;
     const gpc_node_kind_t *banks = gpc_nodes_at(&gpu->nodes, GPC_AT_BANK);
-    gpc_node_queues_t *queues = &gpu->queues[l1->node];
-    gpc_index_t message = gpc_pool_take(&gpu->messages);
+    if (gpc_gpu_network_for(gpu, true) == GPC_MAX_NETWORKS) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_PROTOCOL, "fence_trip = 1: %s has no network but the star's",
+                        gpu->protocol->id);
+    }
+    gpc_index_t message = gpc_gpu_inner_message(gpu, l1, GPC_MSG_TRIP, 0);
     if (message == GPC_NONE) {
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a release's trip");
     }
-    gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
-    gpc_msg_clear(msg);
-    msg->next = msg->request = msg->lanes = msg->access = GPC_NONE;
-    msg->type = GPC_MSG_TRIP;
-    msg->requester = l1->node;
-    msg->warp = warp;
-    msg->traffic_class = GPC_CLASS_REQ;
-    msg->flits = (uint16_t) ((TRIP_BYTES + gpu->machine.flit_bytes - 1) / gpu->machine.flit_bytes);
-    uint32_t bank = (l1->index + queues->trips++) % banks->count;
-    return send(gpu, l1->node, (gpc_node_t) (banks->first + bank), message);
+    gpc_msg_at(&gpu->messages, message)->warp = warp;
+    gpc_msg_at(&gpu->messages, message)->traffic_class = GPC_CLASS_REQ;
+    uint32_t bank = (l1->index + gpu->queues[l1->node].trips++) % banks->count;
+    return gpc_gpu_send_inner(gpu, l1->node, (gpc_node_t) (banks->first + bank), message, 0);
 }
 
 int
@@ -52,7 +31,7 @@ gpc_gpu_trip_arrived(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
     const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
     if (!gpc_gpu_service(gpu, node)->has_core) {
-        return send(gpu, node, msg->requester, message);
+        return gpc_gpu_send_inner(gpu, node, msg->requester, message, 0);
     }
     gpc_tick_t now = gpc_wheel_now(&gpu->wheel);
     gpc_cycle_t at = gpc_clock_cycles(gpu->core_clock, gpc_clock_edge(gpu->core_clock, now)) + gpu->fill_cycles;

@@ -271,24 +271,6 @@ gpc_gpu_words_read(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t read)
 
 /* ---- sectors of L1s ---------------------------------------------------------------------------------------------- */
 
-enum { HEADER_BYTES = 8 };
-
-static int
-send(gpc_gpu_t *gpu, gpc_node_t from, gpc_node_t to, gpc_index_t message)
-{
-    gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
-    bool asks = from < gpu->machine.cores;
-    uint32_t bytes = HEADER_BYTES + (asks ? 0 : 4 * gpc_count_bits(msg->mask));
-    msg->source = from;
-    msg->destination = to;
-    msg->traffic_class = asks ? GPC_CLASS_REQ : GPC_CLASS_LD;
-    msg->flits = (uint16_t) ((bytes + gpu->machine.flit_bytes - 1) / gpu->machine.flit_bytes);
-    msg->network = gpc_gpu_network_for(gpu, asks);
-    msg->ready = 0;
-    gpc_controller_t *unit = &gpu->controllers[from];
-    return unit->ports->send(unit->world, unit, message);
-}
-
 /* Asks the line's bank for sectors. */
 static int
 ask(gpc_gpu_t *gpu, const gpc_controller_t *l1, gpc_address_t line, gpc_mask_t sectors)
@@ -298,7 +280,8 @@ ask(gpc_gpu_t *gpu, const gpc_controller_t *l1, gpc_address_t line, gpc_mask_t s
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a sector");
     }
     gpc_msg_at(&gpu->messages, message)->mask = sectors;
-    return send(gpu, l1->node, gpc_home_of(l1, line), message);
+    gpc_msg_at(&gpu->messages, message)->traffic_class = GPC_CLASS_REQ;
+    return gpc_gpu_send_inner(gpu, l1->node, gpc_home_of(l1, line), message, 0);
 }
 
 gpc_mask_t
@@ -354,11 +337,12 @@ bring(gpc_gpu_t *gpu, gpc_controller_t *l1, gpc_address_t line, gpc_mask_t secto
 int
 gpc_gpu_words_arrived(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
-    const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+    gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
     gpc_address_t line = msg->line;
     gpc_mask_t sectors = msg->mask;
     if (!gpc_gpu_service(gpu, node)->has_core) {
-        return send(gpu, node, msg->requester, message);
+        msg->traffic_class = GPC_CLASS_LD;
+        return gpc_gpu_send_inner(gpu, node, msg->requester, message, 4 * gpc_count_bits(sectors));
     }
     gpc_pool_give(&gpu->messages, message);
     return bring(gpu, &gpu->controllers[node], line, sectors);
