@@ -212,6 +212,28 @@ bad_input_is_reported(void)
     refuse(&what, GPC_ERROR_RULE, "protocol ideal does not support consistency hrf");
 }
 
+static void
+values_of_64_bits_need_a_whole_variable_of_64_bits(void)
+{
+    static const char *const why = "operation 0: a value or addition of 64 bits needs a whole variable of 64 bits";
+    const uint64_t more = UINT64_C(1) << 32;
+    gpc_explore_op_t store = ST(X, more), swap = INC(X), f64 = INC(X), upper = ST(X, more);
+    swap.replacement = more;
+    f64.atomic = GPC_ATOMIC_ADD | GPC_EXPLORE_F64;
+    upper.word = 2;
+    const gpc_explore_op_t cases[] = {store, swap, f64, upper};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
+        const gpc_explore_thread_t threads[] = {{0, 1, &cases[i]}, THREAD(1, LD(Y))};
+        gpc_explore_t what = asked("ideal", GPC_RULE_RC, threads, 0, false);
+        gpc_exploration_t found;
+        what.wide = cases[i].word ? 1u << X : 0;
+        refuse(&what, GPC_ERROR_ARGUMENT, why);
+        what.wide = 1u << X;
+        CHECK_EQUAL_I64(gpc_explore_search(&what, &found), cases[i].word ? GPC_ERROR_ARGUMENT : GPC_OK);
+        gpc_exploration_free(&found);
+    }
+}
+
 int
 main(void)
 {
@@ -228,5 +250,6 @@ main(void)
     RUN(a_kernels_begin_drops_copies_that_are_stale);
     RUN(threads_that_could_never_meet_are_refused);
     RUN(bad_input_is_reported);
+    RUN(values_of_64_bits_need_a_whole_variable_of_64_bits);
     return harness_end();
 }

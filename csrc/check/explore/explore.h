@@ -30,7 +30,7 @@ gpc_explore_ends_launch(uint8_t kind)
     return kind >= GPC_EXPLORE_KERNEL;
 }
 
-#define GPC_EXPLORE_F64 0x80u
+#define GPC_EXPLORE_F64 0x80u /* with GPC_ATOMIC_ADD, of a variable of 64 bits */
 
 typedef struct {
     uint8_t kind;         /* gpc_explore_kind_t */

@@ -79,6 +79,12 @@ check_operation(gpc_world_t *self, uint32_t thread, uint32_t number)
                         "thread %u, operation %u: invalid word %u or atomic operation %u", thread, number, op->word,
                         op->atomic);
     }
+    if (!gpc_world_has_two(self, op) &&
+        (op->value > UINT32_MAX || op->replacement > UINT32_MAX || (op->atomic & GPC_EXPLORE_F64) != 0)) {
+        return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
+                        "thread %u, operation %u: a value or addition of 64 bits needs a whole variable of 64 bits",
+                        thread, number);
+    }
     if (op->kind == GPC_EXPLORE_LOAD && op->value && op->order < GPC_ORDER_ACQUIRE) {
         return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
                         "thread %u, operation %u: only an acquire load waits for a value", thread, number);
