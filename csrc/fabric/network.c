@@ -17,24 +17,23 @@
 #include <assert.h>
 
 #include "base/errors.h"
+#include "base/random.h"
 #include "fabric/arbiter.h"
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
-/* The next number from 0 to the jitter (SplitMix64). */
+/* The next number from 0 to the jitter. */
 static gpc_tick_t
 draw(gpc_network_t *self)
 {
-    uint64_t x = self->parts->state->drawn += UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-    return (x ^ x >> 31) % (self->config.jitter + UINT64_C(1));
+    self->parts->state->random += UINT64_C(0x9E3779B97F4A7C15);
+    return gpc_random_to(self->parts->state->random, self->config.jitter);
 }
 
 void
 gpc_network_seed(gpc_network_t *self, uint64_t seed)
 {
-    self->parts->state->drawn = seed * UINT64_C(0xD1342543DE82EF95);
+    self->parts->state->random = gpc_random_begin(seed);
 }
 
 /* A message's head enters a queue of the input at tick. */

@@ -73,7 +73,7 @@ typedef struct {
 
 typedef struct {
     uint32_t in_flight; /* messages in the network */
-    uint64_t drawn;     /* numbers of jitter so far, from the seed on */
+    uint64_t random;    /* state of the jitter's generator */
 } gpc_network_state_t;
 
 struct gpc_network_parts {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "base/stock.h"
 #include "core/execute/execute.h"
 #include "core/frontend/frontend.h"
@@ -376,15 +377,12 @@ gpc_core_warp_ended(gpc_issue_t *x)
     return launch->blocks_done == launch->blocks ? count_empty_cores(self, x->now + 1) : GPC_OK;
 }
 
-/* A number from 0 to the machine's start_skew for the n-th of the first blocks, from seed, launch and n
- * (SplitMix64). */
+/* A number from 0 to the machine's start_skew for the n-th of the first blocks, from seed, launch and n. */
 static gpc_cycle_t
 draw_skew(const gpc_cores_t *self, uint32_t n)
 {
-    uint64_t x = self->seed * UINT64_C(0xD1342543DE82EF95) + (self->parts->placing->launches << 32 | n);
-    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-    return (x ^ x >> 31) % (self->machine->start_skew + UINT64_C(1));
+    uint64_t state = gpc_random_begin(self->seed) + (self->parts->placing->launches << 32 | n);
+    return gpc_random_to(state, self->machine->start_skew);
 }
 
 static int
