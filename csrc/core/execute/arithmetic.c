@@ -1,7 +1,6 @@
 /* arithmetic.c: an arithmetic instruction over a warp's lanes: once if all operands are even, else for every lane. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/execute/execute.h"
 #include "core/execute/extended.h"
@@ -59,7 +58,7 @@ fail_division(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane)
 {
     char where[GPC_WHERE_BYTES], who[120], dividend[24];
     bool extended = d->opcode == GPC_OP_EXTENDED, wide = d->group == GPC_GROUP_WIDE_DIVISION;
-    bool is_signed = extended ? strrchr(gpc_extended[d->immediate].name, '_')[1] == 'S' : d->type == GPC_I32;
+    bool is_signed = extended ? gpc_extended_type(&gpc_extended[d->immediate]) == 'S' : d->type == GPC_I32;
     uint64_t value = word_of(x, &d->a, lane);
     if (wide) {
         gpc_operand_t upper = gpc_operand_next(x, d->a, 1);

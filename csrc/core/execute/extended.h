@@ -2,6 +2,8 @@
 #ifndef GPC_CORE_EXECUTE_EXTENDED_H
 #define GPC_CORE_EXECUTE_EXTENDED_H
 
+#include <string.h>
+
 #include "core/decoded.h"
 
 /* One lane; operands beyond those of the row are ignored. */
@@ -19,6 +21,13 @@ typedef struct {
 
 extern const gpc_extended_t gpc_extended[];
 extern const uint32_t gpc_num_extended;
+/* The type at the end of the row's name: B, S, U or F; 0: none. */
+static inline char
+gpc_extended_type(const gpc_extended_t *row)
+{
+    const char *type = strrchr(row->name, '_');
+    return type ? type[1] : '\0';
+}
 /* Whether the host has the instructions of `wide`, which compute the same. */
 bool gpc_extended_host_is_wide(void);
 

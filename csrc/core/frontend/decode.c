@@ -198,20 +198,13 @@ decode(gpc_decoded_t *d, const gpc_instruction_t *in, const gpc_core_launch_t *l
     }
 }
 
-/* Whether an extended operation divides integers. */
-static bool
-is_integer_row(const gpc_extended_t *row)
-{
-    const char *type = strrchr(row->name, '_');
-    return row->b != 0 && type != NULL && type[1] != 'F';
-}
-
 /* An integer division of a checked kernel. */
 static void
 check_division(gpc_decoded_t *d)
 {
     bool extended = d->opcode == GPC_OP_EXTENDED;
-    if (d->unit == GPC_UNIT_DIVISION && (extended ? is_integer_row(&gpc_extended[d->immediate]) : d->type != GPC_F32)) {
+    bool integers = extended ? gpc_extended_type(&gpc_extended[d->immediate]) != 'F' : d->type != GPC_F32;
+    if (d->unit == GPC_UNIT_DIVISION && integers) {
         d->group = d->group == GPC_GROUP_ALU ? GPC_GROUP_DIVISION : GPC_GROUP_WIDE_DIVISION;
     }
 }
