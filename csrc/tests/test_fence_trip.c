@@ -106,7 +106,19 @@ releases_make_the_trip_and_other_accesses_none(void)
     CHECK_EQUAL_U64(trip_of(protocol, true, barrier), trip_cycles(&machine));
 }
 
-/* Two fences of a warp go to two partitions; on a mesh they are at other distances. */
+static uint32_t arrivals[GPC_MAX_BANKS];
+
+static int
+count_arrival(void *world, gpc_node_t node, uint32_t network)
+{
+    const gpc_gpu_t *gpu = world;
+    if (node >= gpu->machine.cores) {
+        arrivals[node - gpu->machine.cores]++;
+    }
+    return gpc_gpu_arrived(world, node, network);
+}
+
+/* Of two cores, each with a fence for each partition. */
 static void
 trips_go_to_all_partitions_one_after_another(void)
 {
@@ -117,7 +129,13 @@ trips_go_to_all_partitions_one_after_another(void)
     }
     program[8] = (gpc_instruction_t) EXIT;
     bench_t it = bench(&machine, &gpc_protocol_gpu_hrf, WORDS);
+    CHECK_EQUAL_U64(machine.partitions, 8);
+    memset(arrivals, 0, sizeof(arrivals));
+    it.gpu->links[GPC_INTERCONNECT].hooks.arrived = count_arrival;
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, program, WORDS, 2, 1), 0);
+    for (uint32_t bank = 0; bank < machine.partitions; bank++) {
+        CHECK_EQUAL_U64(arrivals[bank], 2);
+    }
     CHECK_EQUAL_U64(gpc_gpu_trip_traffic(it.gpu).messages, 2 * 2 * 8);
     CHECK_EQUAL_U64(gpc_gpu_trip_traffic(it.gpu).flits, 2 * 2 * 8);
     for (uint32_t core = 0; core < 2; core++) {
