@@ -552,7 +552,7 @@ serve(gpc_gpu_t *gpu, gpc_node_t node)
     GPC_TRY(status);
     at.queues->taken = served ? tick_now(gpu) : at.queues->taken;
     if (at.service->looks_at_inputs && at.queues->slots) {
-        occupy(&at, inputs);
+        occupy(&at, inputs - !more);
     }
     if (*at.unit->ready) {
         status = serve_entries(&at, &served);

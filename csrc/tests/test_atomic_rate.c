@@ -84,10 +84,19 @@ operations_occupy_the_bank(void)
     }
 }
 
+/* Requests that arrive one per cycle, of two operations each: two ports perform them as they arrive. */
+static void
+a_port_without_an_input_performs_operations(void)
+{
+    const gpc_protocol_t *protocol = &gpc_protocol_gpu_hrf;
+    CHECK_EQUAL_U64(add_once(protocol, LANES, 16, 1, 2).cycles, add_once(protocol, LANES, 0, 1, 2).cycles);
+}
+
 int
 main(void)
 {
     RUN(lanes_are_merged_into_operations);
     RUN(operations_occupy_the_bank);
+    RUN(a_port_without_an_input_performs_operations);
     return harness_end();
 }
