@@ -133,4 +133,22 @@ static const gpc_instruction_t add_and_store[] = {
     EXIT,
 };
 
+/* Atomics, stores and their acknowledgements of all cores at once, with the checks of the end of a run. Protocols that
+ * promise nothing are left out. */
+static inline void
+check_add_and_store(const gpc_machine_t *machine, const gpc_protocol_t *protocol)
+{
+    enum { GRID = 40, BLOCK = 96, THREADS = GRID * BLOCK };
+    uint32_t word = 0;
+    if (strcmp(protocol->model[protocol->standard_rule], "none") == 0) {
+        return;
+    }
+    bench_t it = bench(machine, protocol, THREADS + 32);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, THREADS + 32, GRID, BLOCK), 0);
+    CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
+    CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
+    CHECK_EQUAL_U64(word, THREADS);
+    gpc_gpu_free(it.gpu);
+}
+
 #endif

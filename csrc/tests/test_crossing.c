@@ -74,24 +74,12 @@ requests_and_answers_share_the_crossing(void)
     gpc_gpu_free(it.gpu);
 }
 
-/* Atomics, stores and their acknowledgements of all cores at once, with the checks of the end of a run. */
 static void
 every_protocol_stays_right_and_no_message_is_lost(void)
 {
-    enum { GRID = 40, BLOCK = 96, THREADS = GRID * BLOCK };
-    static uint32_t word;
     gpc_machine_t machine = machine_with(220);
     for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
-        const gpc_protocol_t *protocol = gpc_protocol_at(i);
-        if (strcmp(protocol->model[protocol->standard_rule], "none") == 0) {
-            continue;
-        }
-        bench_t it = bench(&machine, protocol, THREADS + 32);
-        CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, THREADS + 32, GRID, BLOCK), 0);
-        CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
-        CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
-        CHECK_EQUAL_U64(word, THREADS);
-        gpc_gpu_free(it.gpu);
+        check_add_and_store(&machine, gpc_protocol_at(i));
     }
 }
 

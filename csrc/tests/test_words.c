@@ -50,42 +50,41 @@ check_load(bench_t *it, uint32_t word, uint32_t latency)
 static const gpc_instruction_t load_word_2[] = {OP(LOAD, R1, CONSTANT(2), NONE), OP(MOVE, R2, R1, NONE), EXIT};
 static const gpc_instruction_t store_word_0[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(3)), EXIT};
 
+/* After a store to word 0: lines that memory reads for the store, and by the ends of a load of word 0 and one of word
+ * 1. */
+static void
+check_after_store(uint32_t masks, uint32_t sector, const uint32_t *reads, const uint32_t *latencies)
+{
+    bench_t it = bench_of(masks, sector, "no-l1");
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_word_0, WORDS, 1, 1), 0);
+    CHECK_EQUAL_U64(memory_of(it.gpu).reads, reads[0]);
+    for (uint32_t word = 0; word < 2; word++) {
+        check_load(&it, word, latencies[word]);
+        CHECK_EQUAL_U64(memory_of(it.gpu).reads, reads[1 + word]);
+    }
+    gpc_gpu_free(it.gpu);
+}
+
 /* An answer with the line needs all of its words. */
 static void
 a_store_that_misses_fetches_nothing_and_a_later_read_does(void)
 {
-    bench_t it = bench_of(1, 0, "no-l1");
-    CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_word_0, WORDS, 1, 1), 0);
-    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 0);
-    check_load(&it, 0, L2_HIT + MEMORY);
-    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 1);
-    check_load(&it, 1, L2_HIT);
-    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 1);
-    gpc_gpu_free(it.gpu);
+    check_after_store(1, 0, (const uint32_t[]){0, 1, 1}, (const uint32_t[]){L2_HIT + MEMORY, L2_HIT});
 }
 
 /* A sector that has been stored whole is there. */
 static void
 a_read_of_stored_sectors_fetches_nothing(void)
 {
-    bench_t it = bench_of(1, 4, "no-l1");
-    CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_word_0, WORDS, 1, 1), 0);
-    check_load(&it, 0, L2_HIT - SHORTER);
-    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 0);
-    check_load(&it, 1, L2_HIT + MEMORY - SHORTER);
-    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 1);
-    gpc_gpu_free(it.gpu);
+    check_after_store(1, 4, (const uint32_t[]){0, 0, 1},
+                      (const uint32_t[]){L2_HIT - SHORTER, L2_HIT + MEMORY - SHORTER});
 }
 
+/* The first load's program also fetches the lines of the times that it stores. */
 static void
 without_byte_masks_a_store_that_misses_fetches_its_line(void)
 {
-    bench_t it = bench_of(0, 0, "no-l1");
-    CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_word_0, WORDS, 1, 1), 0);
-    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 1);
-    check_load(&it, 1, L2_HIT);
-    CHECK_EQUAL_U64(memory_of(it.gpu).reads, 1 + 2); /* and the lines of the times that it stores */
-    gpc_gpu_free(it.gpu);
+    check_after_store(0, 0, (const uint32_t[]){1, 1 + 2, 1 + 2}, (const uint32_t[]){L2_HIT, L2_HIT});
 }
 
 static void
@@ -146,29 +145,17 @@ requests_join_a_read_that_is_under_way(void)
     gpc_gpu_free(it.gpu);
 }
 
-/* Atomics, stores and loads of all cores at once, with a memory queue of one place, and the checks of the end of a
- * run. */
+/* With a memory queue of one place. */
 static void
 every_protocol_stays_right_and_nothing_waits_for_ever(void)
 {
-    enum { GRID = 40, BLOCK = 96, THREADS = GRID * BLOCK };
-    static uint32_t word;
     for (uint32_t i = 0; i < 3 * gpc_protocol_count(); i++) {
-        const gpc_protocol_t *protocol = gpc_protocol_at(i / 3);
         gpc_machine_t machine = machine_with(i % 3 != 1, i % 3 ? 32 : 0);
         machine.dram_model = 1;
         machine.dram_queue = 1;
         machine.l2_bytes = 2 * machine.l2_ways * machine.line_bytes;
         machine.l2_crossing = i % 3 == 2 ? 100 : 0;
-        if (strcmp(protocol->model[protocol->standard_rule], "none") == 0) {
-            continue;
-        }
-        bench_t it = bench(&machine, protocol, THREADS + 32);
-        CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, THREADS + 32, GRID, BLOCK), 0);
-        CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
-        CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address, 1, &word), 0);
-        CHECK_EQUAL_U64(word, THREADS);
-        gpc_gpu_free(it.gpu);
+        check_add_and_store(&machine, gpc_protocol_at(i / 3));
     }
 }
 
