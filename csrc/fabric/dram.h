@@ -84,8 +84,8 @@ uint32_t gpc_dram_room(const gpc_dram_t *self, uint32_t channel);
 GPC_MUST_CHECK int gpc_dram_read(gpc_dram_t *self, uint32_t channel, gpc_index_t message);
 GPC_MUST_CHECK int gpc_dram_write(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_mask_t mask,
                                   const uint32_t *words, gpc_index_t answer);
-/* The same, of which only so many bytes cross the pins (sectors); all words are read, and those of the mask written.
- * Model 2 transfers whole lines. */
+/* The same, but only `bytes` bytes cross the pins (sectors); all words are read, and those of the mask written. Model 2
+ * transfers whole lines. */
 GPC_MUST_CHECK int gpc_dram_read_part(gpc_dram_t *self, uint32_t channel, gpc_index_t message, uint32_t bytes);
 GPC_MUST_CHECK int gpc_dram_write_part(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_mask_t mask,
                                        const uint32_t *words, gpc_index_t answer, uint32_t bytes);
