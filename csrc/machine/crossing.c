@@ -7,7 +7,8 @@
  * Other controllers (a memory side, an epoch unit, a host) belong to no half. */
 #include "machine/parts.h"
 
-enum { FROM_CORE = 1, FROM_BANK = 2, NO_HALF = 2 };
+enum { NO_HALF = 2 };
+enum { FROM_CORE = 1, FROM_BANK = 2 }; /* bits of a kind: the ways that cross */
 
 /* 0 or 1, or NO_HALF. */
 static uint32_t

@@ -2,7 +2,8 @@
  * hang.c (launches without progress), host.c (memory and snapshots), cpu_cache.c (what it leaves in the CPU's cache),
  * queues.c (queues and scheduling of controllers), ports.c (the ports that controllers call, and timers), checks.c
  * (monitors and race detector), work.c (the monitor of work without an event), report.c (conservation, printed state),
- * trips.c (trips of releases), statistics.c, storage.c (sizes and accesses of arrays and parts). */
+ * messages.c (the machine's own messages), trips.c (trips of releases), words.c (words that lines lack), crossing.c
+ * (the halves of an L2), translation.c (pages), statistics.c, storage.c (sizes and accesses of arrays and parts). */
 #ifndef GPC_MACHINE_PARTS_H
 #define GPC_MACHINE_PARTS_H
 
@@ -295,8 +296,8 @@ bool gpc_gpu_may_take_from(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network);  
 bool gpc_gpu_has_room(const void *world, const gpc_controller_t *unit, uint8_t network); /* a port */
 int gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message);              /* a port */
 int gpc_gpu_crossed(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message);               /* an event of a controller */
-/* crossing.c. How long the message is under way between the halves of the machine: by `halves`, which joins the same
- * messages of a source. Only if l2_crossing is not 0. */
+/* crossing.c; only if l2_crossing is not 0. How long the message crosses between the halves of the machine, and which
+ * of its ways do: of one source, messages of one kind take equally long. */
 gpc_tick_t gpc_gpu_crossing_ticks(const gpc_gpu_t *gpu, const gpc_msg_t *msg);
 uint32_t gpc_gpu_crossing_kind(const gpc_gpu_t *gpu, const gpc_msg_t *msg); /* less than GPC_CROSSING_KINDS */
 #define GPC_CROSSING_KINDS 4u
@@ -316,13 +317,13 @@ gpc_gpu_schedule_cycle(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t at)
     gpu->state->events += joined; /* the event that an earlier one had made obsolete */
     return status;
 }
-gpc_cycle_t gpc_gpu_hook_now(void *world);
-/* The same for the files of csrc/machine: the core cycle. */
+/* The core cycle, and the hook of the cores for it. */
 static inline gpc_cycle_t
 gpc_gpu_cycle(const gpc_gpu_t *gpu)
 {
     return gpc_clock_cycles(gpu->core_clock, gpc_wheel_now(&gpu->wheel));
 }
+gpc_cycle_t gpc_gpu_hook_now(void *world);
 /* Events for controllers. */
 GPC_MUST_CHECK int gpc_gpu_controller_event(gpc_gpu_t *gpu, gpc_node_t node);
 GPC_MUST_CHECK int gpc_gpu_outbox_event(gpc_gpu_t *gpu, gpc_node_t node);

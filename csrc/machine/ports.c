@@ -66,8 +66,7 @@ port_send_probed(void *world, gpc_controller_t *from, gpc_index_t message)
 static gpc_cycle_t
 port_now(const void *world)
 {
-    const gpc_gpu_t *gpu = world;
-    return gpc_clock_cycles(gpu->core_clock, tick_now(gpu));
+    return gpc_gpu_cycle(world);
 }
 
 gpc_cycle_t

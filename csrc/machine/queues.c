@@ -309,7 +309,8 @@ enter_pipeline(gpc_gpu_t *gpu, const gpc_controller_t *from, gpc_index_t message
 {
     gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
     gpc_list_t *outbox = &gpu->queues[from->node].outbox[msg->network];
-    bool prompt = gpu->protocol->prompt.messages >> (msg->type - GPC_MSG_OWN) % 32u & 1; /* a TRIP's bit is clear */
+    uint32_t number = (uint32_t) msg->type - GPC_MSG_OWN; /* of the protocol's messages; else large */
+    bool prompt = number < 32 && (gpu->protocol->prompt.messages >> number & 1);
     gpc_tick_t waits = msg->ready ? msg->ready * gpc_gpu_service(gpu, from->node)->clock.period : 0;
     msg->ready = tick_now(gpu) + waits +
                  (prompt || from->request_networks >> msg->network & 1
@@ -381,9 +382,9 @@ fill_register(const place_t *at, uint32_t network)
 }
 
 static inline int
-take(const place_t *at, gpc_index_t message)
+take(gpc_gpu_t *gpu, gpc_controller_t *unit, gpc_index_t message)
 {
-    return at->gpu->words.on ? gpc_gpu_take_words(at->gpu, at->unit, message) : gpc_controller_take(at->unit, message);
+    return gpu->words.on ? gpc_gpu_take_words(gpu, unit, message) : gpc_controller_take(unit, message);
 }
 
 /* The operations of an atomic request: of atomic_lanes lanes each. */
@@ -410,7 +411,7 @@ look_and_take(const place_t *at, uint32_t network, gpc_index_t message)
         return gpc_gpu_words_arrived(at->gpu, at->node, message);
     }
     uint32_t cycles = at->gpu->machine.atomic_cycles, operations = atomic_operations(at, network, msg);
-    int status = take(at, message);
+    int status = take(at->gpu, at->unit, message);
     if (status == GPC_OK) {
         at->queues->atomics += operations;
         at->queues->slots += operations && cycles ? operations * cycles - 1 : 0;
@@ -451,7 +452,7 @@ serve_inbox(const place_t *at, bool *served)
 {
     gpc_index_t message = gpc_list_pop(&at->queues->inbox, &at->gpu->messages);
     *served = true;
-    int status = take(at, message);
+    int status = take(at->gpu, at->unit, message);
     if (status == GPC_HELD_QUEUE) {
         return gpc_fail(&at->gpu->failure, GPC_ERROR_PROTOCOL, "%s %u holds a fill or a timer: they must be accepted",
                         at->unit->type->name, at->unit->index);
@@ -619,8 +620,7 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
         gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
         msg->late = gpc_translation_late(&gpu->translation, core, msg->line, gpc_gpu_cycle(gpu));
     }
-    int status = gpu->words.on ? gpc_gpu_take_words(gpu, &gpu->controllers[core], message)
-                               : gpc_controller_take(&gpu->controllers[core], message);
+    int status = take(gpu, &gpu->controllers[core], message);
     if (status == GPC_HELD_QUEUE) {
         queues->offer_held = true;
         return GPC_OFFER_HELD;

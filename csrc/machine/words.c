@@ -123,8 +123,8 @@ gpc_gpu_replay_words(gpc_gpu_t *gpu, gpc_controller_t *unit)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t
-bytes_of(const gpc_gpu_t *gpu, gpc_mask_t words)
+uint32_t
+gpc_gpu_words_bytes(const gpc_gpu_t *gpu, gpc_mask_t words)
 {
     return 4 * gpc_count_bits(fetched_for(gpu, words));
 }
@@ -143,17 +143,11 @@ gpc_gpu_words_to_fetch(const gpc_gpu_t *gpu, const gpc_controller_t *unit, gpc_a
 }
 
 uint32_t
-gpc_gpu_words_bytes(const gpc_gpu_t *gpu, gpc_mask_t words)
-{
-    return bytes_of(gpu, words);
-}
-
-uint32_t
 gpc_gpu_words_written_bytes(const gpc_gpu_t *gpu, const gpc_controller_t *unit, gpc_address_t line, gpc_mask_t mask)
 {
     gpc_tag_words_t words;
     bool has = known(gpu, unit, line, &words) && words.stored & mask;
-    uint32_t bytes = bytes_of(gpu, has ? words.stored & mask : mask);
+    uint32_t bytes = gpc_gpu_words_bytes(gpu, has ? words.stored & mask : mask);
     return bytes ? bytes : gpu->machine.line_bytes; /* the CPU's line */
 }
 
@@ -162,7 +156,7 @@ read_memory(gpc_gpu_t *gpu, gpc_index_t read)
 {
     const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, read);
     uint32_t channel = gpc_gpu_channel_of(gpu, msg->line);
-    return gpc_dram_read_part(&gpu->dram, channel, read, bytes_of(gpu, msg->here));
+    return gpc_dram_read_part(&gpu->dram, channel, read, gpc_gpu_words_bytes(gpu, msg->here));
 }
 
 int

@@ -49,7 +49,7 @@ GPC_ACTION(act_write_lower_word, "write the store's words, of two the lower one 
 
     gpc_merge_words(before, gpc_line_words(x), gpc_all_words(x->unit));
     int status = mutant_base_act(x, "write");
-    gpc_merge_words(gpc_line_words(x), before, __builtin_popcount(words) == 2 ? words & (words - 1) : GPC_NO_WORDS);
+    gpc_merge_words(gpc_line_words(x), before, gpc_count_bits(words) == 2 ? words & (words - 1) : GPC_NO_WORDS);
     return status;
 }
 

@@ -30,11 +30,17 @@ is_coming(const gpc_step_t *x)
     return gpc_mshr_words_in(&x->unit->mshrs, x->mshr, L1_RDP + 1) != GPC_NO_WORDS;
 }
 
+/* Whether a core's request is of a synchronisation access of 64 bits. */
+static bool
+is_whole(const gpc_step_t *x, const gpc_msg_t *msg)
+{
+    return msg->lanes != GPC_NONE && gpc_lane_list_at(x->unit->lane_lists, msg->lanes)->width == 2;
+}
+
 bool
 denovo_l1_whole(const gpc_step_t *x)
 {
-    return x->cause <= GPC_MSG_ATOMIC && x->msg->lanes != GPC_NONE &&
-           gpc_lane_list_at(x->unit->lane_lists, x->msg->lanes)->width == 2;
+    return x->cause <= GPC_MSG_ATOMIC && is_whole(x, x->msg);
 }
 
 /* The words that an outstanding registration for an access of 64 bits, which has some of these, asks for. */
@@ -46,8 +52,7 @@ asked_together(const gpc_step_t *x, gpc_mask_t words)
 
     for (uint32_t n = pending->count; n; n--) {
         const gpc_msg_t *msg = gpc_msg_at(x->unit->messages, i);
-        bool whole = msg->lanes != GPC_NONE && gpc_lane_list_at(x->unit->lane_lists, msg->lanes)->width == 2;
-        if (whole && (msg->mask & words)) {
+        if (is_whole(x, msg) && (msg->mask & words)) {
             return msg->mask;
         }
         i = msg->next;
