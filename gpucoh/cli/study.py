@@ -27,7 +27,7 @@ from gpucoh.cli.options import (
 )
 from gpucoh.experiments.clusters import dask_executor
 from gpucoh.experiments.matrices import Description
-from gpucoh.experiments.studies import estimate, run_study, store_of, tables_of
+from gpucoh.experiments.studies import estimate, store_of, study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ def register(app: App) -> None:
             typer.Option(
                 "--figures",
                 metavar="FOLDER",
-                help="Run nothing; draw the figures of the store as PNG and PDF.",
+                help="Run nothing; draw the figures of the store as PNG, SVG and PDF.",
             ),
         ] = None,
         sample: Annotated[
@@ -146,26 +146,29 @@ def register(app: App) -> None:
         )
         if scheduler is not None and (jobs is not None or processes):
             raise ConfigError("--jobs and --processes contradict --scheduler: give one of them")
-        described, path = Description(file), store_of(file, store)
+        run = not show and figures is None
+        if run and machine is not None:
+            raise ConfigError("--machine needs --show or --figures: a study runs all its machines")
+        path = store_of(file, store)
         if sample is not None:
-            _print_sample(estimate(described.plan(matrix or ()), path, sample), as_json)
+            _print_sample(estimate(Description(file).plan(matrix or ()), path, sample), as_json)
             return
-        if not show and figures is None:
-            with _executor(scheduler, processes, jobs) as executor:
-                run_study(
-                    described.plan(matrix or ()),
-                    path,
-                    executor,
-                    everything=not matrix,
-                    keep_old=keep_old,
-                    retry=retry,
-                    part=part,
-                    jobs=jobs,
-                    progress=not as_json,
-                )
-        tables = tables_of(path, described.settings)
+        with _executor(scheduler, processes, jobs) if run else contextlib.nullcontext() as executor:
+            tables = study(
+                file,
+                executor,
+                store=path,
+                run=run,
+                matrices=matrix or (),
+                energy=energy,
+                keep_old=keep_old,
+                retry=retry,
+                part=part,
+                jobs=jobs,
+                progress=not as_json,
+            )
         if show:
-            _show(tables, show, matrix, machine, energy, as_json)
+            _show(tables, show, matrix, machine, as_json)
         elif figures is not None:
             _draw(tables, figures, matrix, machine)
         else:
@@ -206,7 +209,6 @@ def _show(
     names: list[str],
     matrix: list[str] | None,
     machine: str | None,
-    energy: str | None,
     as_json: bool,
 ) -> None:
     for name in names:
@@ -215,7 +217,7 @@ def _show(
     found: dict[str, Any] = {}
     console = stdout_console()
     for name in names:
-        for title, table in _tables(tables, name, matrix, machine, energy):
+        for title, table in _tables(tables, name, matrix, machine):
             if as_json:
                 found[title] = table.astype(object).where(table.notna(), None).to_dict("records")
             else:
@@ -229,7 +231,7 @@ def _show(
 
 
 def _tables(
-    tables: Tables, name: str, matrix: list[str] | None, machine: str | None, energy: str | None
+    tables: Tables, name: str, matrix: list[str] | None, machine: str | None
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """The tables that a name means, each with its title: a heat map for each matrix and machine, else one."""
     with LATE_IMPORT:
@@ -244,8 +246,7 @@ def _tables(
             if table.notna().any(axis=None):
                 yield f"heat: {one}, {on}, {cores} cores", _with_words(table, cells, one, on, cores)
         return
-    table = tables.energy(energy) if name == "energy" else TABLES[name](tables)
-    yield name, _of(table, matrix, machine)
+    yield name, _of(TABLES[name](tables), matrix, machine)
 
 
 def _with_words(

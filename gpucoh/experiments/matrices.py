@@ -119,6 +119,8 @@ class Description:
     ----------
     given : str, Path or mapping
         The file; protocols' C files and the file of pairs are relative to its folder.
+    energy : str, optional
+        Coefficients of the energy instead of the file's.
 
     Raises
     ------
@@ -126,7 +128,7 @@ class Description:
         For an unknown entry or name, or a bad value.
     """
 
-    def __init__(self, given: str | Path | Mapping[str, Any]) -> None:
+    def __init__(self, given: str | Path | Mapping[str, Any], energy: str | None = None) -> None:
         if isinstance(given, Mapping):
             self.folder, data = Path(), dict(given)
         else:
@@ -139,7 +141,7 @@ class Description:
         self.sharing = _table("sharing", data)
         self.paper_machines: Mapping[str, str] = _table("paper_machines", data)
         pairs = self.folder / data["pairs"] if "pairs" in data else None
-        energy = str(data.get("energy", "2013"))
+        energy = str(data.get("energy", "2013")) if energy is None else energy
         if energy not in MODELS:
             raise ConfigError(unknown("value of energy", energy, MODELS))
         self.settings = Settings(
@@ -353,7 +355,7 @@ def _columns(run: Run) -> dict[str, Any]:
 
 
 def row_of_gap(gap: Gap) -> dict[str, Any]:
-    """A gap as a row of the study's file: it has no statistics, and every study writes it anew."""
+    """A gap as a row of the study's file: it has no statistics, and every study writes it again."""
     name = hashlib.sha256(repr(sorted(gap.columns.items())).encode()).hexdigest()[:24]
     return {
         **gap.columns,

@@ -19,11 +19,11 @@ from gpucoh.device.gpu import resolve
 from gpucoh.experiments.matrices import Description, Plan, Settings, SharingRun, row_of_gap
 from gpucoh.experiments.rows import guarded, row_of
 from gpucoh.experiments.runner import Run
-from gpucoh.experiments.sweeps import kept
+from gpucoh.experiments.sweeps import Order, kept
 from gpucoh.results import energy as energy_model
 from gpucoh.results.energy import TERM
 from gpucoh.results.runs import RunResult
-from gpucoh.results.sharing import PATTERNS, shares_of
+from gpucoh.results.sharing import SHARES, shares_of
 
 if TYPE_CHECKING:
     from gpucoh.experiments.results import Results
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 # Requests of a run that are kept for the measurement of sharing; of more, the last ones.
 _RECORDS = 1 << 22
-
-# Pattern of sharing -> its column.
-SHARES = {name: f"share_{name.replace('-', '_')}" for name in PATTERNS}
 
 
 def study_row(
@@ -86,6 +83,7 @@ def study(
     store: str | Path | None = None,
     run: bool = True,
     matrices: Sequence[str] = (),
+    energy: str | None = None,
     keep_old: bool = False,
     retry: str | None = None,
     part: str | None = None,
@@ -106,6 +104,8 @@ def study(
         False: the tables are of the rows that the store has.
     matrices : sequence of str, optional
         Names of the matrices to run. Default: all.
+    energy : {"2013", "2024"}, optional
+        The coefficients of the energy. Default: the file's.
     keep_old, retry, part, jobs, progress
         As for :func:`gpucoh.sweep`.
 
@@ -122,7 +122,7 @@ def study(
     Error
         If the executor lost runs; the others are kept.
     """
-    described = Description(file)
+    described = Description(file, energy)
     path = store_of(file, store)
     if run:
         run_study(
@@ -185,30 +185,21 @@ def run_study(
     runs : dict, optional
         Key -> run: those of the plan to run now. Default: all.
     given
-        Further arguments of :func:`gpucoh.experiments.sweeps.kept`.
+        Further fields of the :class:`gpucoh.experiments.sweeps.Order`.
     """
+    order = Order(path, resume=True, **given)
     wanted = plan.runs if runs is None else runs
     columns = {key: plan.columns[key] for key in wanted}
 
     def others(results: Results) -> None:
-        if everything and runs is None and given.get("part") is None:
+        if everything and runs is None and order.part is None:
             for key, row in results.rows.items():
                 if key not in plan.runs and row.get("matrix"):
                     results.change(key, {"matrix": ""})
         for gap in plan.gaps:
             results.add(row_of_gap(gap))
 
-    kept(
-        wanted,
-        columns,
-        executor,
-        out=path,
-        resume=True,
-        work=study_row,
-        others=others,
-        level=5,
-        **given,
-    )
+    kept(wanted, columns, executor, order, work=study_row, others=others, level=5)
 
 
 def estimate(plan: Plan, path: Path, number: int, seed: int = 0) -> dict[str, Any]:
@@ -230,8 +221,11 @@ def estimate(plan: Plan, path: Path, number: int, seed: int = 0) -> dict[str, An
         Matrix -> the number of ``runs`` that the store lacks, the ``sample``, the sample's processor seconds, and the
         estimated ``hours`` of all that it lacks.
     """
+    with LATE_IMPORT:
+        from gpucoh.experiments.results import read_rows
+
     draw = random.Random(seed)
-    done = stored_keys(path)
+    done = set(read_rows(path)["key"]) if path.exists() else set()
     _ = plan.columns  # before the clock starts
     groups: dict[str, list[str]] = {}
     for key in plan.runs:
@@ -250,13 +244,3 @@ def estimate(plan: Plan, path: Path, number: int, seed: int = 0) -> dict[str, An
             "hours": seconds / len(chosen) * len(keys) / 3600,
         }
     return out
-
-
-def stored_keys(path: Path) -> set[str]:
-    """The keys of the rows that a store has; none if it does not exist."""
-    if not path.exists():
-        return set()
-    with LATE_IMPORT:
-        from gpucoh.experiments.results import read_rows
-
-    return set(read_rows(path)["key"])

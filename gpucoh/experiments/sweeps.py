@@ -12,7 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +65,19 @@ def as_run(given: Run | Mapping[str, Any]) -> Run:
         run = Run(**given)
     run.validate()
     return run
+
+
+@dataclass(frozen=True)
+class Order:
+    """Which runs are to do, and where their rows are kept: the arguments of :func:`sweep` of these names."""
+
+    out: str | Path | None
+    resume: bool = False
+    keep_old: bool = False
+    retry: str | None = None
+    part: str | None = None
+    jobs: int | None = None
+    progress: bool = False
 
 
 @door
@@ -143,13 +156,7 @@ def sweep(
         every,
         columns_of(every),
         executor,
-        out=out,
-        resume=resume,
-        keep_old=keep_old,
-        retry=retry,
-        part=part,
-        jobs=jobs,
-        progress=progress,
+        Order(out, resume, keep_old, retry, part, jobs, progress),
         work=work,
         has=lambda row: _has(row, counters),
         level=4,
@@ -159,21 +166,15 @@ def sweep(
 def kept(
     every: Mapping[str, Run],
     columns: Mapping[str, Mapping[str, Any]],
-    executor: Executor | None = None,
+    executor: Executor | None,
+    order: Order,
     *,
-    out: str | Path | None = None,
-    resume: bool = False,
-    keep_old: bool = False,
-    retry: str | None = None,
-    part: str | None = None,
-    jobs: int | None = None,
-    progress: bool = False,
-    work: Callable[..., dict[str, Any]] = carry_out,
+    work: Callable[..., dict[str, Any]],
     has: Callable[[Mapping[str, Any]], bool] = lambda row: True,
     others: Callable[[Results], None] = lambda results: None,
-    level: int = 3,
+    level: int,
 ) -> pd.DataFrame:
-    """Run what a result file lacks, and keep it there: the part of a sweep that does not depend on how runs are listed.
+    """Run what a result file lacks, and keep it there: what sweeps and studies share.
 
     Parameters
     ----------
@@ -181,8 +182,9 @@ def kept(
         Key -> run.
     columns : dict
         Key -> columns that are added to the row of each.
-    executor, out, resume, keep_old, retry, part, jobs, progress
+    executor : concurrent.futures.Executor or None
         As for :func:`sweep`.
+    order : Order
     work : callable
         Maps a run and its key to the row; a function that processes can import.
     has : callable
@@ -190,19 +192,19 @@ def kept(
     others : callable
         Called with the results at the end; it may change rows that are not of ``every``.
     level : int
-        Frames between a warning and whoever called.
+        Stack level of a warning: the frames up to the user's call.
     """
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise ConfigError(f"{quoted(executor)} is not an executor: it has no method submit")
-    again = retried(retry)
-    wanted = dict(list(every.items())[share_of(part, len(every))])
+    again = retried(order.retry)
+    wanted = dict(list(every.items())[share_of(order.part, len(every))])
     if executor is not None and not isinstance(executor, ThreadPoolExecutor | Workers):
         for workload in {id(run.found): run.found for run in wanted.values()}.values():
             pickle.dumps(workload)  # its error has a message here; in the executor it is a lost run
         wanted = {key: portable(run) for key, run in wanted.items()}
         work = functools.partial(work, code=code_digest())
-    number = _jobs(jobs)
-    continued = resume or keep_old or again
+    number = _jobs(order.jobs)
+    continued = order.resume or order.keep_old or again
 
     def usable(row: Mapping[str, Any]) -> bool:
         return has(row) and not (again and row["correct"] is False)
@@ -210,10 +212,11 @@ def kept(
     with LATE_IMPORT:
         from gpucoh.experiments.results import Results, as_frame
 
-    with terminable(), Results(None if out is None else Path(out), continued) as results:
+    out = None if order.out is None else Path(order.out)
+    with terminable(), Results(out, continued) as results:
         for key in [key for key, row in results.rows.items() if not is_result(row)]:
             results.remove(key)
-        found = plan(wanted, results.rows, keep_old=keep_old, usable=usable)
+        found = plan(wanted, results.rows, keep_old=order.keep_old, usable=usable)
         for note in found.notes:
             warnings.warn(note, Note, stacklevel=level)
         for key, old in found.kept.items():
@@ -222,7 +225,7 @@ def kept(
             list(found.todo.items()),
             results,
             jobs=number,
-            progress=progress,
+            progress=order.progress,
             work=work,
             columns=columns,
             kind=kind_of,

@@ -22,7 +22,7 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import unknown
 from gpucoh.experiments.matrices import SHARING, Settings
 from gpucoh.results.energy import MODELS, TERM
-from gpucoh.results.sharing import PATTERNS, class_of
+from gpucoh.results.sharing import PATTERNS, SHARES, class_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +34,6 @@ _BATCH = 50  # resamples at a time, which bounds the memory
 _SETTING = ["matrix", "machine", "cores", "scale", "workload"]
 _CELL = [*_SETTING, "protocol", "consistency"]
 _GROUP = ["matrix", "machine", "cores", "scale", "protocol", "consistency"]
-SHARES = {name: f"share_{name.replace('-', '_')}" for name in PATTERNS}
 UNMEASURED = "unmeasured"
 
 # Parts of the energy as figures group them.
@@ -324,7 +323,7 @@ class Tables:
         ----------
         name : str
         matrix, machine : str, optional
-            Which rows; by default the first matrix that has them, and its first machine.
+            Which rows; by default the matrix that has most, and its machine that has most.
 
         Raises
         ------
@@ -398,7 +397,7 @@ def _classes(rows: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 def _worst(verdicts: pd.Series[str]) -> str:
     """The verdict of a cell: that of its first run that failed or is wrong, else that of its runs."""
-    bad = [one for one in verdicts if one not in ("correct", "unchecked", "not checked")]
+    bad = [one for one in verdicts if one not in ("correct", "unchecked")]
     return str(bad[0] if bad else verdicts.iloc[0])
 
 

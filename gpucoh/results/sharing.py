@@ -28,14 +28,14 @@ from numpy.typing import NDArray
 
 PATTERNS = ("private", "read-shared", "producer-consumer", "migratory", "false-shared")
 COMMUNICATING = PATTERNS[2:]
+# Pattern -> its column in a study's rows.
+SHARES = {name: f"share_{name.replace('-', '_')}" for name in PATTERNS}
 
 # The rule that names a workload's class, in shares of requests.
-COMMUNICATES = (
-    0.05  # from this share of the three communicating patterns on, the largest of them is the class
-)
-SHARES = (
-    0.25  # otherwise: from this share of read-shared requests on, "read-shared"; below, "private"
-)
+# From this share of the three communicating patterns on, the largest of them is the class;
+COMMUNICATES = 0.05
+# otherwise "read-shared" from this share of read-shared requests on, and "private" below.
+READ_SHARED = 0.25
 
 # Bytes of a word, and records that are expanded into words at a time.
 _WORD = 4
@@ -56,7 +56,7 @@ def class_of(shares: Mapping[str, float]) -> str:
     moving = {name: shares.get(name, 0.0) for name in COMMUNICATING}
     if sum(moving.values()) >= COMMUNICATES:
         return max(moving, key=lambda name: moving[name])
-    return "read-shared" if shares.get("read-shared", 0.0) >= SHARES else "private"
+    return "read-shared" if shares.get("read-shared", 0.0) >= READ_SHARED else "private"
 
 
 def shares_of(records: NDArray[Any]) -> dict[str, float]:
