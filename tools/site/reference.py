@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 import re
 import shutil
@@ -23,7 +22,7 @@ from gpucoh.machines.presets import DESCRIPTIONS
 
 #: In the order of the contents.
 PAGES = ("reference/python", "reference/commands", "reference/machines", "reference/protocol-api")
-_EXIT = "[`gpucoh protocols ID`](../commands.md) prints the same tables."
+_SAME = "[`gpucoh protocols ID`](../commands.md) prints the same tables."
 
 
 def write(source: Path) -> None:
@@ -64,7 +63,7 @@ def protocol(name: str) -> str:
     one = gpucoh.protocols()[name].to_dict()
     lines = [
         f"# `{name}`: {one['name']}\n",
-        f"{sentence(gpucoh.protocols()[name].json['text'])} ({one['paper']}.) {_EXIT}\n",
+        f"{sentence(gpucoh.protocols()[name].json['text'])} ({one['paper']}.) {_SAME}\n",
     ]
     models = [(f"`{rule}`", model) for rule, model in one["models"].items()]
     lines += ["| rule | memory model |", "|---|---|", *(f"| {a} | {b} |" for a, b in models), ""]
@@ -236,7 +235,3 @@ def _is_error(name: str) -> bool:
 
 def _module(name: str) -> str:
     return getattr(getattr(gpucoh, name), "__module__", "") or ""
-
-
-if __name__ == "__main__":
-    print(json.dumps(list(known())))
