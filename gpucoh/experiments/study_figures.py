@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from gpucoh.base.canvas import Canvas, style
 from gpucoh.base.errors import ConfigError
@@ -26,6 +27,14 @@ _LINE = 0.16  # inches of a row of text
 _MOST = 4.0  # speedups beyond have the colour of this one
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 _MARKERS = "osD^vPX*"
+_COLOUR = "#0b3c7d"  # of means whose row has a name
+# A cell without a speedup, by its status; of others the run failed.
+_LETTERS = {"wrong": "W", "gap": "G", "correct": "N", "unchecked": "N"}
+# Ticks of an axis of ratios: the first of these of which at least four are in view.
+_TICKS = (
+    (0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0),
+    *(tuple(number / parts for number in range(1, 4 * parts)) for parts in (5, 10, 20, 50)),
+)
 
 
 def _new(width: float, height: float) -> tuple[Figure, Axes]:
@@ -33,8 +42,28 @@ def _new(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, figure.add_subplot()
 
 
-def _chosen(table: pd.DataFrame, matrix: str | None, machine: str | None) -> pd.DataFrame:
-    """The rows of one matrix and machine; by default of those that have most rows.
+def _name_rows(axes: Axes, names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), names, fontsize=6)
+    axes.set_ylim(-0.7, len(names) - 0.3)
+
+
+def _ratio_axis(axes: Axes, which: str) -> None:
+    """Make a drawn axis logarithmic, with round numbers at its ticks."""
+    getattr(axes, f"set_{which}scale")("log", base=2)
+    low, high = getattr(axes, f"get_{which}lim")()
+    for ticks in _TICKS:
+        seen = [one for one in ticks if low <= one <= high]
+        if len(seen) >= 4:
+            break
+    axis = getattr(axes, f"{which}axis")
+    axis.set_ticks(seen, labels=[f"{one:g}" for one in seen])
+    axis.set_minor_locator(NullLocator())
+
+
+def _chosen(
+    table: pd.DataFrame, matrix: str | None, machine: str | None, *, sizes: bool = False
+) -> pd.DataFrame:
+    """The rows of one matrix and machine, by default of those that have most rows; with the fewest cores, or ``sizes``.
 
     Raises
     ------
@@ -49,15 +78,16 @@ def _chosen(table: pd.DataFrame, matrix: str | None, machine: str | None) -> pd.
         raise ConfigError(
             f"nothing to draw: no row of matrix {matrix or 'any'}, machine {machine or 'any'}"
         )
-    return table
+    return table if sizes else table[table["cores"] == table["cores"].min()]
 
 
 def _subject(rows: pd.DataFrame) -> str:
-    return (
-        f"{rows['machine'].iloc[0]}, {rows['scale'].iloc[0]}"
-        if "scale" in rows
-        else str(rows["machine"].iloc[0])
-    )
+    parts = [str(rows["machine"].iloc[0])]
+    if rows["cores"].nunique() == 1:
+        parts.append(f"{rows['cores'].iloc[0]:g} cores")
+    if "scale" in rows:
+        parts.append(f"scale {rows['scale'].iloc[0]}")
+    return ", ".join(parts)
 
 
 def _colours(names: Sequence[str]) -> dict[str, Any]:
@@ -72,7 +102,7 @@ def _colours(names: Sequence[str]) -> dict[str, Any]:
 def heat(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
     """Speedup of every protocol on every workload, by class; what failed or is wrong says so."""
     rows = _chosen(tables.cells, matrix, machine)
-    table = tables.heat(rows["matrix"].iloc[0], rows["machine"].iloc[0], int(rows["cores"].min()))
+    table = tables.heat(rows["matrix"].iloc[0], rows["machine"].iloc[0], int(rows["cores"].iloc[0]))
     order = np.log(table).mean(axis=1).sort_values(ascending=False).index
     table = table.loc[order]
     status = rows.drop_duplicates(["protocol", "workload"]).set_index(["protocol", "workload"])[
@@ -91,7 +121,8 @@ def heat(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
             for x, workload in enumerate(table.columns):
                 if np.isnan(values[y, x]):
                     word = str(status.get((protocol, workload), "gap"))
-                    axes.text(x, y, word[0].upper(), ha="center", va="center", fontsize=5)
+                    letter = _LETTERS.get(word, "F")
+                    axes.text(x, y, letter, ha="center", va="center", fontsize=5)
         axes.set_xticks(range(len(table.columns)), list(table.columns), rotation=90, fontsize=6)
         axes.set_yticks(range(len(table)), list(table.index), fontsize=6)
         groups = [named[one] for one in table.columns]
@@ -110,9 +141,12 @@ def heat(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
             )
         bar = figure.colorbar(image, ax=axes, shrink=0.8, pad=0.01)
         ticks = [1 / _MOST, 0.5, 1, 2, _MOST]
-        bar.set_ticks([float(np.log2(one)) for one in ticks], labels=[f"{one:g}" for one in ticks])
+        labels = [f"{one:g}" for one in ticks]
+        labels[0], labels[-1] = f"\u2264 {labels[0]}", f"\u2265 {labels[-1]}"
+        bar.set_ticks([float(np.log2(one)) for one in ticks], labels=labels)
         bar.set_label(
-            f"speedup over {tables.settings.baseline} (F failed, W wrong, G gap)", fontsize=6
+            f"speedup over {tables.settings.baseline} (F failed, W wrong, G gap, N no baseline)",
+            fontsize=6,
         )
         axes.set_title(_subject(rows), pad=16)
         return figure
@@ -121,20 +155,17 @@ def heat(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
 def speedup(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
     """Mean speedup of every protocol with its interval."""
     rows = _chosen(tables.speedup().dropna(subset=["speedup"]), matrix, machine)
-    rows = rows[rows["cores"] == rows["cores"].min()].sort_values("speedup")
-    colours = _colours(list(rows["protocol"]))
+    rows = rows.sort_values("speedup")
     with mpl.rc_context(style()):
         figure, axes = _new(_WIDTH / 2, 0.8 + _LINE * len(rows))
         for y, (_, row) in enumerate(rows.iterrows()):
-            axes.plot(row["speedup"], y, "o", color=colours[row["protocol"]], markersize=4)
-            axes.plot(
-                [row["low"], row["high"]], [y, y], color=colours[row["protocol"]], linewidth=1.5
-            )
+            axes.plot(row["speedup"], y, "o", color=_COLOUR, markersize=4)
+            axes.plot([row["low"], row["high"]], [y, y], color=_COLOUR, linewidth=1.5)
         labels = [
             row["protocol"] + (f" (lacks {row['missing']})" if row["missing"] else "")
             for _, row in rows.iterrows()
         ]
-        axes.set_yticks(range(len(rows)), labels, fontsize=6)
+        _name_rows(axes, labels)
         axes.axvline(1.0, color="black", linewidth=0.6)
         axes.set_xlabel(f"speedup over {tables.settings.baseline}, geometric mean")
         axes.set_title(_subject(rows))
@@ -144,7 +175,6 @@ def speedup(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
 def regret(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
     """Mean loss against the best protocol, by class: a cell for each protocol."""
     rows = _chosen(tables.regret(), matrix, machine)
-    rows = rows[rows["cores"] == rows["cores"].min()]
     table = rows.pivot_table(index="protocol", columns="class", values="mean")
     worst = rows.pivot_table(index="protocol", columns="class", values="worst")
     table = table.loc[table.mean(axis=1).sort_values().index]
@@ -171,8 +201,9 @@ def regret(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
 
 def scaling(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
     """Mean speedup by number of cores, a line for each protocol."""
-    rows = _chosen(tables.scaling(), matrix, machine)
-    names = list(dict.fromkeys(rows["protocol"]))
+    rows = _chosen(tables.scaling(), matrix, machine, sizes=True)
+    # The legend has the order of the lines' ends.
+    names = list(rows.sort_values(["cores", "speedup"], ascending=False)["protocol"].unique())
     colours = _colours(names)
     with mpl.rc_context(style()):
         figure, axes = _new(_WIDTH * 0.7, 3.2)
@@ -190,8 +221,7 @@ def scaling(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
         axes.set_xticks(
             sorted(set(rows["cores"])), [f"{one:g}" for one in sorted(set(rows["cores"]))]
         )
-        axes.set_yscale("log", base=2)
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        _ratio_axis(axes, "y")
         axes.set_xlabel("cores")
         axes.set_ylabel(f"speedup over {tables.settings.baseline}")
         axes.set_title(_subject(rows))
@@ -210,8 +240,9 @@ def _stacks(rows: pd.DataFrame, names: Mapping[str, str], label: str) -> Figure:
             look: dict[str, Any] = {**kind_look(kind)}
             axes.barh(range(len(rows)), values, left=left, label=names[kind], **look)
             left += values
-        axes.set_yticks(range(len(rows)), list(rows["protocol"]), fontsize=6)
+        _name_rows(axes, list(rows["protocol"]))
         axes.axvline(1.0, color="black", linewidth=0.6)
+        axes.set_xlim(0, 1.03 * max(1.0, left.max()))
         axes.set_xlabel(label)
         axes.set_title(_subject(rows))
         figure.legend(loc="outside right center", fontsize=6)
@@ -221,14 +252,12 @@ def _stacks(rows: pd.DataFrame, names: Mapping[str, str], label: str) -> Figure:
 def traffic(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
     """Flits by message class, relative to the baseline."""
     rows = _chosen(tables.traffic(), matrix, machine)
-    rows = rows[rows["cores"] == rows["cores"].min()]
     return _stacks(rows, CLASS_NAMES, f"flits relative to {tables.settings.baseline}")
 
 
 def energy(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
     """Energy by part, relative to the baseline."""
     rows = _chosen(tables.energy(), matrix, machine)
-    rows = rows[rows["cores"] == rows["cores"].min()]
     label = f"energy ({tables.settings.energy}) relative to {tables.settings.baseline}"
     return _stacks(rows, PART_NAMES, label)
 
@@ -243,14 +272,16 @@ def pairs(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
         figure, axes = _new(_WIDTH * 0.8, 0.9 + _LINE * len(rows))
         for y, (_, row) in enumerate(rows.iterrows()):
             axes.plot([row["smallest"], row["largest"]], [y, y], color="#8a8a8a", linewidth=0.8)
-            axes.plot([row["low"], row["high"]], [y, y], color="#0b3c7d", linewidth=3)
-            axes.plot(row["effect"], y, "o", color="#0b3c7d", markersize=4)
+            axes.plot([row["low"], row["high"]], [y, y], color=_COLOUR, linewidth=3)
+            axes.plot(row["effect"], y, "o", color=_COLOUR, markersize=4)
         labels = [f"{row['idea']}: {row['what']}" for _, row in rows.iterrows()]
-        axes.set_yticks(range(len(rows)), labels, fontsize=6)
+        _name_rows(axes, labels)
         axes.axvline(1.0, color="black", linewidth=0.6)
-        axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:.3g}")
-        axes.set_xlabel("cycles without the idea / with it")
+        _ratio_axis(axes, "x")
+        axes.set_xlabel(
+            "cycles without the idea / with it: mean,\ninterval over seeds (thick),\n"
+            "smallest to largest workload (thin)"
+        )
         axes.set_title(_subject(rows))
         return figure
 

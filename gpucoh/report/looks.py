@@ -62,7 +62,7 @@ PART_NAMES = {
     "noc_static": "network, static",
     "l1": "L1",
     "l2": "L2",
-    "arrays": "directories, buffers",
+    "arrays": "directories, buffers, L3",
     "on_chip": "network and caches",
     "dram": "DRAM",
     "core": "cores, scratchpads",
