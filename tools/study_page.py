@@ -55,7 +55,7 @@ DRAWN = (
         "fermi",
         "Cycles without an idea over cycles with it: mean, interval (thick), smallest to largest workload (thin)",
     ),
-    ("study-scaling", "scaling", "cores", "fermi", "Speedup over no L1 with 16 to 256 cores"),
+    ("study-scaling", "scaling", "cores", "fermi", "Speedup over no L1 by number of cores"),
     ("study-traffic", "traffic", "small", "fermi", "Flits by message class, relative to no L1"),
 )
 _WHAT = (
@@ -120,6 +120,8 @@ class Page:
         wrong = failures[failures["error"].isna()]
         promised = wrong[wrong["model"].ne("none")]
         hours = runs["wall_s"].sum() / 3600
+        time = f"{hours:.1f} hours" if hours >= 1 else f"{hours * 60:.1f} minutes"
+        gaps = self.tables.gaps()["matrix"].str.partition("/")[0].value_counts()
         done = len(runs) / self.planned
         rows = []
         for name, group in self.tables.rows.groupby(
@@ -136,7 +138,7 @@ class Page:
                     ),
                     ", ".join(sorted(ran["scale"].unique())),
                     f"{int((~ran['good']).sum())}",
-                    f"{len(group[group['error'].eq('Gap')].drop_duplicates(['matrix', 'machine', 'protocol']))}",
+                    f"{gaps.get(name, 0)}",
                 )
             )
         head = (
@@ -157,7 +159,7 @@ class Page:
             "preliminary.**"
         )
         return (
-            f"{len(runs):,} runs took {hours:.1f} hours of threads that shared their processors with others.{state} "
+            f"{len(runs):,} runs took {time} of threads that shared their processors with others.{state} "
             f"{int(failures['error'].notna().sum())} failed, {len(wrong)} are wrong, of them {len(promised)} under a "
             f"protocol that promises a memory model.\n\n{table(head, rows)}"
         )
@@ -217,7 +219,8 @@ class Page:
             lines.append(
                 f"- **{row['idea']}**, {row['what']}: {row['effect']:.3f}{ends}; from {row['smallest']:.2f} "
                 f"(`{row['smallest_workload']}`) to {row['largest']:.2f} (`{row['largest_workload']}`); "
-                f"{row['changed']} of {row['workloads']} workloads change; {row['flits']:.2f} of the flits, "
+                f"{row['changed']} of {row['workloads']} workloads {'changes' if row['changed'] == 1 else 'change'}; "
+                f"{row['flits']:.2f} of the flits, "
                 f"{row['joules']:.2f} of the energy"
                 + (f"; {int(row['failed'])} cells failed" if row["failed"] else "")
                 + "."
@@ -245,7 +248,7 @@ class Page:
                 safest = overall["worst"].idxmin()
                 never = sorted(overall.index[overall["wins"] == 0])
                 lines.append(
-                    f"- The smallest worst loss there has `{safest}` ({overall.loc[safest, 'worst']:.0%}). Best on no "
+                    f"- `{safest}` has the smallest worst loss there ({overall.loc[safest, 'worst']:.0%}). Best on no "
                     f"workload: {', '.join(f'`{one}`' for one in never) or 'none'}."
                 )
         means = self.tables.speedup()
@@ -272,7 +275,7 @@ class Page:
                 others = parts[1].set_index("protocol")["total"].rank()
                 lines.append(
                     "- With the coefficients of 2024 instead of 2013 the order of the protocols by energy at scale "
-                    f"{matrix} has a rank correlation of {ranks.corr(others):.3f} with the first."
+                    f"{matrix} has a rank correlation of {ranks.corr(others):.3f} with that of 2013."
                 )
                 break
         return "\n".join(lines)
@@ -282,7 +285,7 @@ class Page:
         found = self.tables.classes()
         rows = []
         for scale, group in found.groupby("scale"):
-            for one in (*PATTERNS,):
+            for one in PATTERNS:
                 names = sorted(group[group["class"] == one]["workload"])
                 if names:
                     rows.append((one, str(scale), ", ".join(f"`{name}`" for name in names)))
