@@ -16,7 +16,10 @@ from gpucoh.experiments.tabulation import TABLES, Tables
 ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "studies/check"
 # Tables that follow from all runs; each is a text that a reader can compare by eye.
-CHECKED = ("cells", "scaling", "pairs", "classes", "gaps", "failures", "energy", "traffic")
+CHECKED = (
+    *("cells", "speedup", "regret", "scaling", "traffic", "energy", "pairs", "classes", "gaps"),
+    "failures",
+)
 
 
 def text_of(tables: Tables, name: str) -> str:

@@ -121,7 +121,7 @@ class Page:
         promised = wrong[wrong["model"].ne("none")]
         hours = runs["wall_s"].sum() / 3600
         time = f"{hours:.1f} hours" if hours >= 1 else f"{hours * 60:.1f} minutes"
-        gaps = self.tables.gaps()["matrix"].str.partition("/")[0].value_counts()
+        gaps = self.tables.gaps()["matrix"].str.split("/").str[0].value_counts()
         done = len(runs) / self.planned
         rows = []
         for name, group in self.tables.rows.groupby(
@@ -238,7 +238,7 @@ class Page:
             winners = same[same["winner"]]["protocol"].unique()
             names = ", ".join(f"`{one}`" for one in winners)
             lines.append(
-                f"- At scale {matrix} on `fermi`, {len(winners)} protocols win the classes of sharing: {names}."
+                f"- At scale {matrix} on `fermi`, {len(winners)} protocols win a class of sharing or tie: {names}."
             )
             overall = same.groupby("protocol").agg(
                 worst=("worst", "max"), wins=("wins", "sum"), missing=("missing", "sum")
@@ -341,9 +341,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("store", nargs="?", type=Path)
     parser.add_argument("--check", action="store_true")
-    parser.add_argument(
-        "--planned", type=int, help="runs of the file, if it is not to be counted again"
-    )
     given = parser.parse_args()
     described = Description(FILE)
     default = ROOT / "build/ideas.parquet"
@@ -354,9 +351,7 @@ def main() -> int:
         if KEPT.stat().st_size > LARGEST:
             raise SystemExit(f"{KEPT} has {KEPT.stat().st_size:,} bytes (allowed: {LARGEST:,})")
     tables = Tables(pd.read_parquet(KEPT), described.settings)
-    planned = given.planned or sum(
-        place != ["sharing"] for place in described.plan().places.values()
-    )
+    planned = sum(place != ["sharing"] for place in described.plan().places.values())
     page = Page(tables, planned)
     if not given.check:
         draw(tables)

@@ -167,12 +167,32 @@ def register(app: App) -> None:
                 jobs=jobs,
                 progress=not as_json,
             )
+        if not run:
+            _refuse_unknown(tables, matrix, machine)
         if show:
             _show(tables, show, matrix, machine, as_json)
         elif figures is not None:
             _draw(tables, figures, matrix, machine)
         else:
             _summarise(tables, path, as_json)
+
+
+def _refuse_unknown(tables: Tables, matrix: list[str] | None, machine: str | None) -> None:
+    """Refuse a matrix or machine of which the store has no row.
+
+    Raises
+    ------
+    ConfigError
+    """
+    matrices = {one.partition("/")[0] for one in tables.rows["matrix"]}
+    machines = set(tables.rows["machine"])
+    for what, names, known in (
+        ("matrix", matrix or (), matrices),
+        ("machine", () if machine is None else (machine,), machines),
+    ):
+        for name in names:
+            if name not in known:
+                raise ConfigError(unknown(f"{what} of the store", name, sorted(known)))
 
 
 @contextlib.contextmanager
@@ -257,14 +277,17 @@ def _with_words(
     here = here[(here["cores"] == cores) & here["speedup"].isna()]
     out = table.astype(object)
     for _, cell in here.iterrows():
-        out.loc[cell["protocol"], cell["workload"]] = cell["status"]
+        place = cell["protocol"], cell["workload"]
+        # The baseline has a gap under a rule that it lacks, and a speedup under its own.
+        if out.loc[place] != out.loc[place]:
+            out.loc[place] = cell["status"]
     return out.reset_index()
 
 
 def _of(table: pd.DataFrame, matrix: list[str] | None, machine: str | None) -> pd.DataFrame:
     """The rows of some matrices, with those under a forced rule (MATRIX/RULE), and of a machine."""
     if matrix and "matrix" in table:
-        table = table[table["matrix"].str.partition("/")[0].isin(matrix)]
+        table = table[table["matrix"].str.split("/").str[0].isin(matrix)]
     if machine is not None and "machine" in table:
         table = table[table["machine"] == machine]
     return table

@@ -174,6 +174,10 @@ class Description:
         for name, matrix in zip(names, self.matrices, strict=True):
             if not only or name in only:
                 _known(f"matrix {name}", matrix, _MATRIX)
+                if not isinstance(matrix.get("pairs", False), bool):
+                    raise ConfigError(
+                        f"matrix {name}: pairs = {quoted(matrix['pairs'])} is not true or false"
+                    )
                 self._add(found, name, matrix)
         return found
 
@@ -240,7 +244,16 @@ class Description:
         self, name: str, matrix: Mapping[str, Any]
     ) -> Iterator[tuple[str, str | None, str, str]]:
         """Protocol, forced rule, machine and place in the matrix."""
-        if "pairs" in matrix:
+        if matrix.get("pairs", False):
+            for entry in ("protocols", "consistencies"):
+                if entry in matrix:
+                    raise ConfigError(
+                        f"matrix {name} has {entry} and pairs = true: give one of them"
+                    )
+            if not self.settings.pairs:
+                raise ConfigError(
+                    f"matrix {name} has pairs = true: the study needs pairs = FILE.toml"
+                )
             for pair in self.settings.pairs:
                 for on in _list("machines", matrix.get("machines", ["fermi"])):
                     for text in (pair.without, pair.with_it):

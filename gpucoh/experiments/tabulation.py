@@ -163,7 +163,8 @@ class Tables:
 
         The loss is cycles over those of the cell's best protocol, less 1; bounds and protocols that promise no memory
         model are not among the best. ``mean`` (geometric) and ``worst`` loss, the ``worst_workload``, how often it
-        ``wins``, ``winner`` (smallest mean of the class among protocols that lack no workload) and ``missing``.
+        ``wins``, ``winner`` (smallest mean of the class among protocols that lack no workload; several if equal) and
+        ``missing``.
         """
         cells = self.cells
         cells = cells[~cells["protocol"].isin(self.settings.bounds) & cells["speedup"].notna()]
@@ -195,8 +196,8 @@ class Tables:
         if table.empty:
             return table
         whole = table[table["missing"] == 0]
-        first = whole.loc[whole.groupby(["matrix", "machine", "cores", "class"])["mean"].idxmin()]
-        table["winner"] = table.index.isin(first.index)
+        least = whole.groupby(["matrix", "machine", "cores", "class"])["mean"].transform("min")
+        table["winner"] = table.index.isin(whole.index[whole["mean"] == least])
         return table.sort_values(["matrix", "machine", "cores", "class", "mean"]).reset_index(
             drop=True
         )

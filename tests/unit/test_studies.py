@@ -241,6 +241,9 @@ def test_energy_of_both_decades_is_the_models(folder):
         (STUDY.replace("seeds = [0, 1]", 'consistencies = ["rcc"]'), "rcc"),
         (STUDY.replace('"all"', '"a/b"'), "needs a name of its own"),
         (STUDY.replace('"vec-cpy"', '"vec-copy"'), "vec-copy"),
+        (STUDY + "pairs = true\n", "has protocols and pairs = true"),
+        (STUDY + "pairs = 'pairs.toml'\n", "is not true or false"),
+        ("[[matrix]]\nname = 'a'\npairs = true\n", "needs pairs = FILE.toml"),
         ("title = 'x'\n", "a study needs a matrix"),
         ('energy = "1999"\n' + STUDY, "1999"),
     ],
@@ -275,6 +278,13 @@ def test_the_command_runs_shows_and_draws(folder, capsys, monkeypatch):
             stored.total.tolist()
             == gpucoh.study("small.toml", run=False).energy(decade).total.tolist()
         )
+    every = [name for table in tabulation.TABLES for name in ("--show", table)]
+    assert call(["study", "small.toml", "--matrix", "all", "-m", "fermi", *every]) == 0
+    assert "vec-cpy" in capsys.readouterr().out
+    assert call(["study", "small.toml", "--matrix", "al", "--show", "gaps"]) == 2
+    assert "unknown matrix of the store 'al'" in capsys.readouterr().err
+    assert call(["study", "small.toml", "-m", "apu", "--figures", "drawn"]) == 2
+    assert "unknown machine of the store 'apu'" in capsys.readouterr().err
     assert call(["study", "small.toml", "--machine", "fermi"]) == 2
     assert "--machine needs --show or --figures" in capsys.readouterr().err
     assert call(["study", "small.toml", "--figures", "drawn"]) == 0
@@ -343,6 +353,25 @@ def test_tables_of_ten_thousand_runs_are_small_and_quick(tmp_path):
     inside = cells.dropna(subset=["low"])
     assert (inside.low <= inside.speedup * (1 + 1e-9)).all()
     assert (inside.speedup <= inside.high * (1 + 1e-9)).all()
+
+
+def test_regret_is_the_loss_against_the_best_of_each_workload_and_equals_win_together():
+    rows = synthetic(25 * 2 * 70)
+    rows = rows[(rows.machine == "fermi") & rows.workload.isin(["w0", "w1"])]
+    cycles = {"p0": (100, 100), "p1": (50, 100), "p2": (50, 100), "p3": (100, 80), "p4": (10, 10)}
+    rows = rows[rows.protocol.isin(cycles)].copy()
+    rows["cycles"] = [cycles[row.protocol][int(row.workload[1:])] for row in rows.itertuples()]
+    settings = Settings(baseline="p0", bounds=("p4",))
+    table = tabulation.Tables(rows, settings).regret().set_index("protocol")
+    assert set(table.index) == {"p0", "p1", "p2", "p3"}
+    assert set(table.index[table.winner]) == {"p1", "p2"}
+    assert table.wins.to_dict() == {"p0": 0, "p1": 1, "p2": 1, "p3": 1}
+    assert table["mean"]["p1"] == pytest.approx(1.25**0.5 - 1)
+    assert (table.worst["p3"], table.worst_workload["p3"]) == (pytest.approx(1.0), "w0")
+    # A protocol that lacks a workload wins nothing.
+    lacking = rows[~((rows.protocol == "p1") & (rows.workload == "w1"))]
+    table = tabulation.Tables(lacking, settings).regret().set_index("protocol")
+    assert (set(table.index[table.winner]), table.missing["p1"]) == ({"p2"}, 1)
 
 
 def test_an_interval_of_three_seeds_reaches_from_the_smallest_to_the_largest():
