@@ -75,10 +75,11 @@ typedef struct {
     gpc_cycle_t issued;   /* core cycle of the core's request */
     uint64_t fields[4];   /* the protocol's fields, which it describes */
     gpc_cycle_t received; /* of a core's request: by the L1; 0: it waits for the line; GPC_NEVER: another serves it */
-    uint32_t late;        /* of a core's request: core cycles of translation that its completion waits for; of a bank's
-                        message: 1 while memory has not brought its words (words.c) */
-    /* words of the line that a message brings in time and traffic, 0: all (of a FILL with masks: none); that a request
-     * without a mask wants */
+    /* Of a core's request: core cycles of translation that its completion waits for; of a bank's message: 1 while
+     * memory has not brought its words (words.c). */
+    uint32_t late;
+    /* By time and traffic, the words of the line that a message brings; 0: all, or none of a FILL with masks. Of a
+     * request without a mask: the words that it wants. */
     gpc_mask_t here;
     uint32_t data[GPC_MAX_LINE_WORDS];
 } gpc_msg_t;

@@ -135,10 +135,11 @@ take_value(const gpc_world_t *self, gpc_world_thread_t *thread, uint32_t number,
     }
 }
 
-/* Whether the words of the message were the last ones of its operation, which may have two. */
+/* Notes that the words of the message have arrived: whether they are the last ones of its operation, which may have
+ * two. */
 static bool
-is_last_part(const gpc_world_t *self, gpc_world_thread_t *thread, uint32_t number, const gpc_explore_op_t *op,
-             const gpc_msg_t *msg)
+note_part(const gpc_world_t *self, gpc_world_thread_t *thread, uint32_t number, const gpc_explore_op_t *op,
+          const gpc_msg_t *msg)
 {
     if (gpc_world_has_two(self, op) && (msg->mask & (msg->mask - 1)) == 0) {
         thread->begun ^= UINT32_C(1) << number;
@@ -183,7 +184,7 @@ port_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uint
         if (reads) {
             take_value(self, thread, op, asked, msg, words);
         }
-        if (is_last_part(self, thread, op, asked, msg)) {
+        if (note_part(self, thread, op, asked, msg)) {
             GPC_TRY(end_access(self, l1, number, op, reads));
         }
     }
