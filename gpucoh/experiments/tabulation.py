@@ -8,27 +8,24 @@ the largest. Runs that failed or are wrong enter no mean; every mean has the num
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import unknown
+from gpucoh.experiments.intervals import interval, with_intervals
 from gpucoh.experiments.matrices import SHARING, Settings
 from gpucoh.results.energy import MODELS, TERM
 from gpucoh.results.sharing import PATTERNS, SHARES, class_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-RESAMPLES = 1000
-_BATCH = 50  # resamples at a time, which bounds the memory
 
 # What makes a cell: everything but the seed. The matrix's name contains a forced rule.
 _SETTING = ["matrix", "machine", "cores", "scale", "workload"]
@@ -97,7 +94,7 @@ class Tables:
                 rows["base_cycles"].astype(float) / rows["cycles"].astype(float)
             )
         )
-        found = _with_intervals(ratio, _CELL)
+        found = with_intervals(ratio, _CELL)
         runs = self.rows[self.rows["error"].ne("Gap")]
         counted = runs.groupby(_CELL, sort=False).agg(
             runs=("good", "size"), good=("good", "sum"), status=("verdict", _worst)
@@ -133,7 +130,7 @@ class Tables:
         )
         by_seed = by_seed.reset_index()
         most = by_seed.groupby(_GROUP)["workloads"].transform("max")
-        found = _with_intervals(by_seed[by_seed["workloads"] == most], _GROUP)
+        found = with_intervals(by_seed[by_seed["workloads"] == most], _GROUP)
         in_mean = ratio.groupby(_GROUP, sort=False)["workload"].nunique().rename("workloads")
         every = self.rows[self.rows["error"].ne("Gap")]
         listed = every.groupby(_GROUP, sort=False)["workload"].nunique().rename("listed")
@@ -400,50 +397,6 @@ def _worst(verdicts: pd.Series[str]) -> str:
     """The verdict of a cell: that of its first run that failed or is wrong, else that of its runs."""
     bad = [one for one in verdicts if one not in ("correct", "unchecked")]
     return str(bad[0] if bad else verdicts.iloc[0])
-
-
-def _with_intervals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Geometric mean of ratios over seeds, with its interval; ``log`` has the ratios' logarithms."""
-    groups = rows.groupby(list(by), sort=False)["log"]
-    out = groups.agg(["mean", "size"])
-    low, high = np.full(len(out), np.nan), np.full(len(out), np.nan)
-    values = rows["log"].to_numpy()
-    places = list(groups.indices.values())
-    order = {key: place for place, key in enumerate(out.index)}
-    rows_of = [order[key] for key in groups.indices]
-    for size in sorted({len(one) for one in places if len(one) > 1}):
-        chosen = [
-            (where, one) for where, one in zip(rows_of, places, strict=True) if len(one) == size
-        ]
-        bounds = interval(np.array([values[one] for _, one in chosen]))
-        for (where, _), ends in zip(chosen, bounds, strict=True):
-            low[where], high[where] = ends
-    return pd.DataFrame(
-        {
-            "speedup": np.exp(out["mean"]),
-            "low": np.exp(low),
-            "high": np.exp(high),
-            "seeds": out["size"],
-        },
-        index=out.index,
-    )
-
-
-def interval(values: NDArray[Any]) -> NDArray[Any]:
-    """95% intervals of the means of the rows of an array, by bootstrap; of shape (rows, 2)."""
-    with LATE_IMPORT:
-        from scipy import stats
-
-    found = stats.bootstrap(
-        (values,),
-        np.mean,
-        axis=-1,
-        n_resamples=RESAMPLES,
-        batch=_BATCH,
-        method="percentile",
-        random_state=np.random.default_rng(0),
-    ).confidence_interval
-    return np.stack([found.low, found.high], axis=-1)
 
 
 def _name(text: str) -> str:

@@ -18,6 +18,7 @@ import gpucoh
 from gpucoh.base.errors import ConfigError
 from gpucoh.cli.program import call
 from gpucoh.experiments import tabulation
+from gpucoh.experiments.intervals import interval
 from gpucoh.experiments.matrices import Settings
 
 STUDY = """
@@ -375,7 +376,7 @@ def test_regret_is_the_loss_against_the_best_of_each_workload_and_equals_win_tog
 
 
 def test_an_interval_of_three_seeds_reaches_from_the_smallest_to_the_largest():
-    assert tabulation.interval(np.array([[1.0, 2.0, 4.0]]))[0].tolist() == [1.0, 4.0]
+    assert interval(np.array([[1.0, 2.0, 4.0]]))[0].tolist() == [1.0, 4.0]
 
 
 def test_the_trees_small_store_has_the_same_tables(folder, monkeypatch):

@@ -1,0 +1,59 @@
+"""95% intervals over seeds, by bootstrap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gpucoh.base.late import LATE_IMPORT
+
+RESAMPLES = 1000
+_BATCH = 50  # resamples at a time, which bounds the memory
+
+
+def with_intervals(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Geometric mean of ratios over seeds, with its interval; ``log`` has the ratios' logarithms."""
+    groups = rows.groupby(list(by), sort=False)["log"]
+    out = groups.agg(["mean", "size"])
+    low, high = np.full(len(out), np.nan), np.full(len(out), np.nan)
+    values = rows["log"].to_numpy()
+    places = list(groups.indices.values())
+    order = {key: place for place, key in enumerate(out.index)}
+    rows_of = [order[key] for key in groups.indices]
+    for size in sorted({len(one) for one in places if len(one) > 1}):
+        chosen = [
+            (where, one) for where, one in zip(rows_of, places, strict=True) if len(one) == size
+        ]
+        bounds = interval(np.array([values[one] for _, one in chosen]))
+        for (where, _), ends in zip(chosen, bounds, strict=True):
+            low[where], high[where] = ends
+    return pd.DataFrame(
+        {
+            "speedup": np.exp(out["mean"]),
+            "low": np.exp(low),
+            "high": np.exp(high),
+            "seeds": out["size"],
+        },
+        index=out.index,
+    )
+
+
+def interval(values: NDArray[Any]) -> NDArray[Any]:
+    """95% intervals of the means of the rows of an array, by bootstrap; of shape (rows, 2)."""
+    with LATE_IMPORT:
+        from scipy import stats
+
+    found = stats.bootstrap(
+        (values,),
+        np.mean,
+        axis=-1,
+        n_resamples=RESAMPLES,
+        batch=_BATCH,
+        method="percentile",
+        random_state=np.random.default_rng(0),
+    ).confidence_interval
+    return np.stack([found.low, found.high], axis=-1)
