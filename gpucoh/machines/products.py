@@ -1,8 +1,9 @@
-"""Machines of GPUs that one can buy, from their published pointer chases: each number with its source.
+"""Machines of GPU products, from their published pointer chases: each number with its source.
 
 Latencies are those of ``gpucoh/hardware/published.toml`` (file and commit there), which the presets are fitted on;
 docs/hardware.md compares them with what microbenchmarks measure on the presets. Sizes, clocks and bandwidths of
 memory are those of data sheets and white papers. What neither gives is inferred, and the same for all GPUs of a maker.
+Pipelines have as many stages at any clock: their sources say so, since papers' machines convert such cycles.
 """
 
 from __future__ import annotations
@@ -15,26 +16,25 @@ _CHASE = "published.toml, chase"
 _SHEET = "data sheet"
 _HALF = "memory less half of l2_crossing, since half of its lines are in the other half"
 
-# Fields that no measurement here reaches: those of the machine fermi, and what contradicts it below.
+_ANY = ", in cycles at any clock"
+_GUIDE = "CUDA programming guide, compute capabilities"
+
 _MEMORY_ORDER = "inferred: from what GPUs showed of scoped tests, docs/hardware.md"
 
 _NVIDIA: Preset = {
-    "warps_per_core": (64, "white paper of the A100; fewer on A40 and L40 (48)"),
+    "warps_per_core": (64, "white paper of the A100"),
     "lanes_per_warp": (32, "white paper of the A100"),
     "blocks_per_core": (32, "white paper of the A100"),
     "registers_per_core": (65536, "white paper of the A100"),
     "scratchpad_kib": (164, "white paper of the A100"),
-    "scratchpad_latency": (29, "inferred: 28.6 cycles measured on an H100"),
+    "scratchpad_latency": (29, "inferred: 28.6 cycles measured on an H100" + _ANY),
     "issue_width": (4, "white paper of the A100: 4 schedulers an SM"),
     "issue_cycles": (1, "inferred: an instruction a cycle and scheduler"),
-    "alu_latency": (4, "inferred: dependent issue since Volta"),
-    "sfu_latency": (18, "inferred: the ALU's latency plus a few cycles"),
-    "sfu_cycles": (2, "inferred: 16 special-function units for 32 lanes and scheduler"),
+    "alu_latency": (4, "inferred: dependent issue since Volta" + _ANY),
+    "sfu_latency": (18, "inferred: the ALU's latency plus a few cycles" + _ANY),
+    "sfu_cycles": (2, "inferred: 16 special-function units an SM for 32 lanes" + _ANY),
     "line_bytes": (128, "white paper of the A100"),
-    "f64_cycles": (
-        1,
-        "CUDA programming guide, throughput: at least 32 an SM and cycle; white paper",
-    ),
+    "f64_cycles": (1, _GUIDE + " 7.0, 8.0 and 9.0: at least 32 an SM and cycle"),
     "atomic_lanes": (16, "inferred: as a QV100, accel-sim/gpgpu-sim_distribution pull request 33"),
     "atomic_cycles": (1, "inferred: an operation a slice and cycle"),
     "sector_bytes": (32, "white paper of the A100: sectors of 32 bytes"),
@@ -46,24 +46,28 @@ _AMD: Preset = {
     "warps_per_core": (32, "inferred: 4 SIMDs of 8 wavefronts"),
     "lanes_per_warp": (64, "white paper of CDNA 2"),
     "blocks_per_core": (16, "inferred: as gcn3"),
-    "registers_per_core": (65536, "inferred: as gcn3; half of a CU's 512 KiB, since lanes are 64"),
+    "registers_per_core": (
+        65536,
+        "inferred: as gcn3; a CU's 512 KiB without the half of the matrix units",
+    ),
     "scratchpad_kib": (64, "white paper of CDNA 2"),
-    "scratchpad_latency": (64, "inferred: about half of the L1's"),
+    "scratchpad_latency": (64, "inferred: about half of the L1's" + _ANY),
     "issue_width": (4, "white paper of CDNA 2: 4 SIMDs a CU"),
-    "issue_cycles": (4, "white paper of CDNA 2: 64 lanes on 16"),
-    "alu_latency": (4, "inferred: as gcn3"),
-    "sfu_latency": (16, "inferred: as gcn3"),
-    "sfu_cycles": (16, "inferred: as gcn3"),
+    "issue_cycles": (4, "white paper of CDNA 2: 64 lanes on 16" + _ANY),
+    "alu_latency": (4, "inferred: as gcn3" + _ANY),
+    "sfu_latency": (16, "inferred: as gcn3" + _ANY),
+    "sfu_cycles": (16, "inferred: as gcn3" + _ANY),
     "line_bytes": (128, "white paper of CDNA 3; of CDNA 2 for the L2"),
     "f64_cycles": (1, "white paper of CDNA 2: 64 a CU and cycle"),
     "scheduler": ("greedy_then_oldest", "inferred: as gcn3"),
 }
-_SLOW_F64: Preset = {
-    "f64_cycles": (
-        16,
-        "CUDA programming guide, throughput: 2 an SM and cycle; white paper of GA102",
-    )
+# SMs of the GPUs for graphics: fewer warps, less scratchpad, and slow doubles.
+_GRAPHICS: Preset = {
+    "warps_per_core": (48, _GUIDE + " 8.6 and 8.9"),
+    "scratchpad_kib": (100, _GUIDE + " 8.6 and 8.9"),
+    "f64_cycles": (16, _GUIDE + " 8.6 and 8.9: 2 an SM and cycle" + _ANY),
 }
+_SLICES = "; inferred: as many slices of 64 bytes a clock as published.toml, bandwidth, l2, is near"
 _WIDE: Preset = {"l2_ports": (2, "white paper of CDNA 2: 128 bytes a clock and channel")}
 
 
@@ -110,15 +114,21 @@ def _memory(latency: int, mhz: int, width: int, where: str, how: str = "memory")
     }
 
 
+def _kept(name: str, source: str) -> str:
+    """The source of a number that is fermi's."""
+    if "not used" in source:
+        return source
+    if name.startswith("dram_t_"):
+        return "not used: dram_model is fixed; fermi's number of cycles"
+    return "inferred: as fermi" + (_ANY if name.startswith("division_") else "")
+
+
 def products(fermi: Preset) -> dict[str, Preset]:
     """The presets, over the machine ``fermi`` for all that they do not name."""
-    common: Preset = {
-        name: (value, "inferred: as fermi") if "not used" not in source else (value, source)
-        for name, (value, source) in fermi.items()
-    }
+    common: Preset = {name: (value, _kept(name, source)) for name, (value, source) in fermi.items()}
     common |= {
         "interleave_bytes": (256, "inferred: as fermi"),
-        "noc_latency": (48, "inferred: 24 core cycles, part of the L2's latency in each direction"),
+        "noc_latency": (48, "inferred: 24 core cycles of the L2's latency, each way" + _ANY),
         "flit_bytes": (
             34,
             "inferred: a sector of 32 bytes and its part of the header, so that a line takes 4",
@@ -144,34 +154,20 @@ def products(fermi: Preset) -> dict[str, Preset]:
         | _memory(507, 2620, 16, _SHEET + ": 4.0 TB/s", _HALF)
         | {"scratchpad_kib": (228, "white paper of the H100")}
     )
-    return {
+    found = {
         "a40": nvidia
-        | {"cores": (84, _SHEET), "warps_per_core": (48, "white paper of GA102")}
-        | _SLOW_F64
+        | _GRAPHICS
+        | {"cores": (84, _SHEET), "blocks_per_core": (16, _GUIDE + " 8.6")}
         | _clocks(1740, _CHASE + ": the clock in the file")
         | _l1(128, 4, 33, 64, "white paper of GA102: with the scratchpad")
-        | _l2(
-            24,
-            256,
-            16,
-            250,
-            _SHEET
-            + ": 6 MiB; inferred: as many slices of 64 bytes a clock as published.toml, bandwidth, l2, is near",
-        )
+        | _l2(24, 256, 16, 250, _SHEET + ": 6 MiB" + _SLICES)
         | _memory(547, 1810, 16, _SHEET + ": 696 GB/s"),
         "l40": nvidia
-        | {"cores": (142, _SHEET), "warps_per_core": (48, "white paper of AD102")}
-        | _SLOW_F64
+        | _GRAPHICS
+        | {"cores": (142, _SHEET), "blocks_per_core": (24, _GUIDE + " 8.9")}
         | _clocks(2490, _CHASE + ": the clock in the file")
         | _l1(128, 4, 34, 64, "white paper of AD102: with the scratchpad")
-        | _l2(
-            36,
-            2720,
-            20,
-            274,
-            _SHEET
-            + ": 96 MiB; inferred: as many slices of 64 bytes a clock as published.toml, bandwidth, l2, is near",
-        )
+        | _l2(36, 2720, 20, 274, _SHEET + ": 96 MiB" + _SLICES)
         | _memory(623, 1500, 16, _SHEET + ": 864 GB/s"),
         "a100": nvidia
         | {"cores": (108, _SHEET)}
@@ -216,6 +212,13 @@ def products(fermi: Preset) -> dict[str, Preset]:
         | _l2(16, 256, 16, 221, "white paper of RDNA 2: 4 MiB in 16 slices")
         | _memory(424, 1000, 32, _SHEET + ": 512 GB/s", "memory_side: sets up to 128 MiB"),
     }
+    return {name: _named(name, preset) for name, preset in found.items()}
+
+
+def _named(name: str, preset: Preset) -> Preset:
+    """The same with the GPU whose chase a latency is from."""
+    chase = f"published.toml, {name}.chase"
+    return {field: (value, text.replace(_CHASE, chase)) for field, (value, text) in preset.items()}
 
 
 PRODUCT_DESCRIPTIONS = {

@@ -159,8 +159,8 @@ def test_it_is_run_explored_and_fuzzed():
 
 # ---- and no other file has a list of their names
 
-# Selections, not lists of all: the demo's six, the paper's claims and figures, the counts of its tables 1 and 4, and
-# the looks that were chosen (other protocols take free ones).
+# Selections, not lists of all: the demo's six, the paper's claims and figures, the counts of its tables 1 and 4, the
+# looks that were chosen (other protocols take free ones), and protocols for which a formula holds.
 SELECTIONS = {
     "gpucoh/experiments/comparison.py",
     "gpucoh/hardware/recognition.py",  # one a family, named before the first run
