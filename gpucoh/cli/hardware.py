@@ -101,14 +101,14 @@ def register(app: typer.Typer) -> None:
             typer.Option(
                 "--measured",
                 metavar="FILE",
-                help="With --timing: judge by the GPU whose output of --cuda's program FILE has.",
+                help="With --timing: judge by the GPU on which the program of --cuda printed FILE.",
             ),
         ] = None,
         recognise: Annotated[
             bool,
             typer.Option(
                 "--self",
-                help="With --timing: name eight protocols that run on machines near -m (default: a40).",
+                help="With --timing: identify eight protocols, each on a hidden machine near -m (default: a40).",
             ),
         ] = False,
         calibration: Annotated[

@@ -1,5 +1,6 @@
 // The microbenchmarks mb-* of gpucoh on a GPU: nvcc -O3 -arch=native bench.cu -o bench && ./bench > measured.txt
-// and gpucoh hardware --timing --measured measured.txt. No dependency; each line is "curve point cycles".
+// and gpucoh hardware --timing --measured measured.txt. No dependency; each line is "curve point cycles",
+// but that of a bandwidth has bytes a cycle and SM.
 // Cycles are those of the SM's clock (clock()), which clock_mhz gives where the card runs at its largest clock.
 
 #include <cstdio>
@@ -146,11 +147,10 @@ __global__ void passes(word *counters, double *target, const double *source, int
         out[blockIdx.x] = now() - start;
 }
 
-__global__ void read_words(const uint4 *data, word *out, int count, int own, int rounds, word *times)
+__global__ void read_words(const uint4 *data, word *out, int count, int rounds, word *times)
 {
     word total = 0;
     word start = 0;
-    data += (size_t)own * blockIdx.x;
     for (int turn = 0; turn <= rounds; turn++) {
         if (turn == 1) {
             __syncthreads();
@@ -290,7 +290,7 @@ static void measure_bandwidth(const char *point, int cores, int kib, int rounds)
 {
     const int block = 256;
     word *data = on_device((size_t)kib * 256), *out = on_device((size_t)cores * block), *times = on_device(cores);
-    read_words<<<cores, block>>>((const uint4 *)data, out, kib * 64, 0, rounds, times);
+    read_words<<<cores, block>>>((const uint4 *)data, out, kib * 64, rounds, times);
     line("bandwidth", point, (double)kib * 1024 * rounds / largest(times, cores));
     CHECKED(cudaFree(data));
     CHECKED(cudaFree(out));

@@ -126,10 +126,15 @@ def _own(path: Path, heads: Mapping[str, str], values: Mapping[tuple[str, str], 
             cycles=tuple(values["barrier", str(block)] for block in BLOCKS),
             source=str(path),
         ),
-        bandwidth={point: rate for (curve, point), rate in values.items() if curve == "bandwidth"},
+        bandwidth={
+            level: rate * cores * core_mhz / 1000  # printed as bytes a cycle and SM
+            for (curve, level), rate in values.items()
+            if curve == "bandwidth"
+        },
         sources={"chase": str(path), "barrier": str(path)},
     )
     clock = round(core_mhz, -1)  # clocks need a common multiple
+    crossing = max(0, round(levels.get("l2_far", levels["l2"]) - levels["l2"]))
     built = machine("h100").replace(
         cores=cores,
         core_mhz=clock,
@@ -137,8 +142,8 @@ def _own(path: Path, heads: Mapping[str, str], values: Mapping[tuple[str, str], 
         noc_mhz=2 * clock,
         l1_latency=round(levels["l1"]),
         l2_round_trip=round(levels["l2"]),
-        l2_crossing=max(0, round(levels.get("l2_far", levels["l2"]) - levels["l2"])),
-        dram_round_trip=round(levels["memory"]),
+        l2_crossing=crossing,
+        dram_round_trip=max(round(levels["l2"]) + 1, round(levels["memory"]) - crossing // 2),
     )
     kept = {(one.curve, one.point): values[one.curve, one.point] for one in BATTERY}
     return Own(gpu, kept, heads["driver"], built)

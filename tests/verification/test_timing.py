@@ -2,12 +2,13 @@
 
 import json
 import math
-import shutil
 
 import pytest
 
 import gpucoh
+from gpucoh.base.errors import ConfigError
 from gpucoh.cli import call
+from gpucoh.cuda import compiler
 from gpucoh.hardware import measured as own
 from gpucoh.hardware.calibration import calibration
 from gpucoh.hardware.judgement import AGREES, CONTRADICTS, UNDECIDED, compare, distance, of_level
@@ -18,6 +19,7 @@ from gpucoh.hardware.timing import (
     BATTERY,
     BLOCKS,
     CHASE,
+    LEVELS,
     Judged,
     Point,
     of_ids,
@@ -165,9 +167,14 @@ def test_bad_options_give_one_clear_line(words, message, capsys):
 
 
 def test_a_preset_gives_back_its_chase_and_its_table_says_where_it_does_not():
-    rows = calibration([GPUS["v100"]], None, bandwidths=False, jobs=2)
-    assert [row.quantity for row in rows] == ["latency, l1", "latency, l2", "latency, memory"]
-    assert all(row.is_near for row in rows)
+    rows = calibration([GPUS["v100"], GPUS["rx6900xt"]], None, bandwidths=False, jobs=2)
+    near = {(row.gpu, row.quantity): row.is_near for row in rows}
+    assert near == {
+        **{("v100", f"latency, {level}"): True for level in ("l1", "l2", "memory")},
+        **{("rx6900xt", f"latency, {level}"): True for level in ("l1", "l2", "memory_side")},
+        ("rx6900xt", "latency, l1_shared"): False,
+    }
+    assert [row.quantity for row in rows if row.measured is None] == ["latency, l1_shared"]
 
 
 # ---- recognition
@@ -212,17 +219,28 @@ def output(tmp_path, text):
 
 def test_invented_numbers_of_a_protocol_are_judged_as_that_protocol(output, capsys):
     read = own.read(output)
-    assert (read.gpu.name, read.machine.cores, read.gpu.bandwidth) == (
-        "Invented 1",
-        66,
-        {"l1": 127.0},
-    )
+    assert (read.gpu.name, read.machine.cores) == ("Invented 1", 66)
+    assert read.gpu.bandwidth == pytest.approx({"l1": 127 * 66 * 1.98})
     assert next(iter(nearest(read, None, protocols=("src", "gpu-hrf"), jobs=2))) == "gpu-hrf"
     words = ["hardware", "--timing", "--measured", str(output), "-p", "gpu-hrf"]
     assert call(words) == 0
     printed = capsys.readouterr().out
     assert "measured: Invented 1" in printed
     assert "agrees" in printed
+
+
+def test_a_measured_gpu_of_two_halves_has_its_own_chase_on_its_machine(output):
+    text = output.read_text()
+    near, memory = (own.read(output).values["chase", level] for level in ("l2", "memory"))
+    output.write_text(text.replace("chase l2 ", f"chase l2_far {near + 150}\nchase l2 "))
+    read = own.read(output)
+    assert read.machine.l2_crossing == 150
+    points = [Point("gpu-hrf", read.machine, one, 0, 10**5) for one in CHASE]
+    with gpucoh.experiments.results.Results(None, resume=False) as results:
+        found = run_points(points, results, jobs=2, progress=False)
+    measured = dict(zip(LEVELS, (found[point.key] for point in points), strict=True))
+    assert measured["l2"] == pytest.approx(near + 75, rel=0.03)
+    assert measured["memory"] == pytest.approx(memory, rel=0.03)
 
 
 @pytest.mark.parametrize(
@@ -248,9 +266,18 @@ def test_a_bad_file_gives_one_clear_line(old, new, message, output, capsys):
     assert error.count("\n") == 1
 
 
+def missing_compiler():
+    """Why the CUDA program cannot be compiled; empty: it can."""
+    try:
+        compiler.toolkit()
+        compiler.host_compiler()
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.skipif(bool(missing_compiler()), reason=missing_compiler())
 def test_the_cuda_program_runs_on_the_simulated_gpu_and_its_output_is_read(tmp_path, capsys):
-    if shutil.which("nvcc") is None:
-        pytest.skip("CUDA's compiler is not there")
     assert call(["hardware", "--cuda"]) == 0
     program = tmp_path / "bench.cu"
     program.write_text(capsys.readouterr().out)
