@@ -9,8 +9,6 @@ latencies and compares them with GPUs' (docs/hardware.md); ``--cuda`` writes the
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
@@ -381,39 +379,6 @@ def passes(
         out[lang.block_id()] = lang.clock() - start
 
 
-@lang.kernel
-def passes_of_pairs(
-    counters: lang.Buffer[lang.u32],
-    target: lang.Buffer[lang.f32],
-    source: lang.Buffer[lang.f32],
-    words: lang.i32,
-    warm: lang.i32,
-    count: lang.i32,
-    out: lang.Buffer[lang.u32],
-) -> None:
-    """The same with pairs of floats, which take an access of 8 bytes as a double does."""
-    start = lang.clock()
-    for turn in range(warm + count):
-        if turn == warm:
-            start = lang.clock()
-        i = lang.global_id()
-        while i < words:
-            a, b = lang.load2(source, 2 * i)
-            lang.store2(target, 2 * i, a * 0.25, b * 0.25)
-            i += lang.block_dim() * lang.grid_dim()
-        lang.barrier()
-        lang.fence("sc", "gpu")
-        if lang.thread_id() == 0:
-            lang.atomic_add(counters, turn, lang.u32(1))
-            while lang.load(counters, turn, order="relaxed", scope="gpu") != lang.u32(
-                lang.grid_dim()
-            ):
-                pass
-        lang.barrier()
-    if lang.thread_id() == 0:
-        out[lang.block_id()] = lang.clock() - start
-
-
 @workload(
     id="mb-barrier",
     group="G",
@@ -425,9 +390,6 @@ def barrier_run(
     rng: Generator,
     words: int = whole("doubles that a pass loads and stores", 32, 1 << 20, 128, 4096, 4096),
     block: int = whole("threads a block", 32, 1024, 32, 256, 256),
-    values: str = choice(
-        "what is multiplied: doubles, or pairs of floats", ("doubles", "pairs"), "doubles"
-    ),
     warm: int = whole("passes before the measured ones", 0, 1000, 1, 4, 4),
     passes_: int = whole("measured passes", 1, 4096, 2, 28, 60),
 ) -> Outcome:
@@ -436,16 +398,13 @@ def barrier_run(
     Random numbers. One launch, whose blocks must be resident.
     """
     blocks = max(1, words // block)
-    width: Any = np.float64 if values == "doubles" else np.float32
-    numbers = rng.random(words if values == "doubles" else 2 * words).astype(width)
-    source, target = gpu.zeros(numbers.size, width), gpu.zeros(numbers.size, width)
-    source[:] = numbers
+    numbers = rng.random(words)
+    source, target = gpu.array(numbers, np.float64), gpu.zeros(words, np.float64)
     counters, out = gpu.zeros(warm + passes_, np.uint32), gpu.zeros(blocks, np.uint32)
-    kernel = passes if values == "doubles" else passes_of_pairs
     arguments = (counters, target, source, words, warm, passes_, out)
-    gpu.launch(kernel, grid=blocks, block=block, args=arguments)
+    gpu.launch(passes, grid=blocks, block=block, args=arguments)
     details = {"cycles": int(out.numpy().max()) / passes_, "blocks": blocks}
     return combine(
-        compare("target", target.numpy(), numbers * width(0.25), details=details),
+        compare("target", target.numpy(), numbers * 0.25, details=details),
         compare("counters", counters.numpy(), np.full(warm + passes_, blocks)),
     )
