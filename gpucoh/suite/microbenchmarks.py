@@ -399,7 +399,8 @@ def barrier_run(
     """
     blocks = max(1, words // block)
     numbers = rng.random(words)
-    source, target = gpu.array(numbers, np.float64), gpu.zeros(words, np.float64)
+    source, target = gpu.zeros(words, np.float64), gpu.zeros(words, np.float64)
+    source[:] = numbers
     counters, out = gpu.zeros(warm + passes_, np.uint32), gpu.zeros(blocks, np.uint32)
     arguments = (counters, target, source, words, warm, passes_, out)
     gpu.launch(passes, grid=blocks, block=block, args=arguments)
