@@ -78,6 +78,9 @@ GAINED = {
     "without `fence_trip`": {"fence_trip": 0},
     "without `f64_cycles`": {"f64_cycles": 0},
     "without both": {"fence_trip": 0, "f64_cycles": 0},
+    "without the options of memory order": dict.fromkeys(
+        ("relaxed_unordered", "block_fences_free", "word_order", "fence_drains"), 0
+    ),
 }
 
 
