@@ -150,6 +150,15 @@ def register(app: typer.Typer) -> None:
             ("--self", recognise), ("--calibration", calibration), ("--measured", bool(measured))
         )
         if cuda:
+            others = {
+                "-p": protocol,
+                "-c": rule,
+                "--family": family,
+                "-m": machine_id,
+                "--store": store,
+            }
+            others |= {"--out": out, "--timing": timing, "--json": as_json, "--self": recognise}
+            refuse(others | {"--calibration": calibration, "--measured": measured}, "--cuda")
             _print_cuda()
             return
         if timing:

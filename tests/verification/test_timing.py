@@ -153,6 +153,7 @@ def test_the_figure_is_written(tmp_path):
     [
         (["--timing", "-m", "a41"], "did you mean 'a40'"),
         (["--timing", "--family", "wrc"], "--family is not an option"),
+        (["--cuda", "--timing"], "--timing is not an option of gpucoh hardware --cuda"),
         (["--self"], "--self is not an option of gpucoh hardware without --timing"),
         (["--timing", "--self", "--calibration"], "contradict each other"),
         (["--timing", "--self", "-p", "mesi"], "-p is not an option"),
