@@ -150,15 +150,10 @@ def register(app: typer.Typer) -> None:
             ("--self", recognise), ("--calibration", calibration), ("--measured", bool(measured))
         )
         if cuda:
-            others = {
-                "-p": protocol,
-                "-c": rule,
-                "--family": family,
-                "-m": machine_id,
-                "--store": store,
-            }
-            others |= {"--out": out, "--timing": timing, "--json": as_json, "--self": recognise}
-            refuse(others | {"--calibration": calibration, "--measured": measured}, "--cuda")
+            others: dict[str, object] = {"-p": protocol, "-c": rule, "--family": family}
+            others |= {"-m": machine_id, "--store": store, "--out": out, "--timing": timing}
+            others |= {"--self": recognise, "--calibration": calibration, "--measured": measured}
+            refuse(others | {"--json": as_json}, "--cuda")
             _print_cuda()
             return
         if timing:
