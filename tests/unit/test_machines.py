@@ -58,6 +58,7 @@ def test_every_number_of_a_preset_has_its_source(name):
             "published.toml",
             "sheet",
             "white paper",
+            "programming guide",
         )
         assert any(kind in source for kind in kinds), field
 
