@@ -300,7 +300,26 @@ class Page:
             if both.shape[1] > 1
             else ""
         )
+        text = f"{text}\n{self._thresholds()}".strip()
         return f"{table(('class', 'scale', 'workloads'), rows)}\n\n{text}".rstrip()
+
+    def _thresholds(self) -> str:
+        """What the thresholds of the classes decide."""
+        found = self.tables.thresholds()
+        found = found[found["matrix"].isin(["tiny", "small"])]
+        lines = []
+        for factor, word in ((0.5, "halved"), (2.0, "doubled")):
+            part = found[found["thresholds"] == factor]
+            other = part[part["other"]]
+            places = ", ".join(
+                f"{row['class']} on {row['machine']} at {row['matrix']} ({row['winners']})"
+                for _, row in other.iterrows()
+            )
+            lines.append(
+                f"With the thresholds of the classes {word}, {len(other)} of {len(part)} winners are others"
+                + (f": {places}." if places else ".")
+            )
+        return "\n".join(lines)
 
     def figures(self) -> str:
         """The figures."""

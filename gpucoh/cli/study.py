@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # Shown tables, in the order of the help.
 SHOWN = (
     *("speedup", "heat", "regret", "scaling", "traffic", "energy", "pairs", "classes", "cells"),
-    *("gaps", "failures"),
+    *("thresholds", "gaps", "failures"),
 )
 
 

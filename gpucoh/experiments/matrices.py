@@ -38,7 +38,10 @@ _MATRIX = (
     *("name", "protocols", "workloads", "without", "machines", "seeds", "cores", "consistencies"),
     *("scale", "set", "params", "workload", "pairs"),
 )
-_STUDY = ("title", "baseline", "bounds", "energy", "paper_machines", "pairs", "sharing", "matrix")
+_STUDY = (
+    *("title", "baseline", "bounds", "energy", "paper_machines", "pairs", "sharing", "workload"),
+    "matrix",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,8 +141,12 @@ class Description:
         self.matrices = data.get("matrix", [])
         if not isinstance(self.matrices, list) or not self.matrices:
             raise ConfigError("a study needs a matrix: [[matrix]] with name, protocols, workloads")
+        for matrix in self.matrices:
+            if not isinstance(matrix, Mapping):
+                raise ConfigError(f"matrix = {quoted(matrix)} is not a table: [[matrix]]")
         self.sharing = _table("sharing", data)
         self.paper_machines: Mapping[str, str] = _table("paper_machines", data)
+        self.parameters = _table("workload", data)
         pairs = self.folder / data["pairs"] if "pairs" in data else None
         energy = str(data.get("energy", "2013")) if energy is None else energy
         if energy not in MODELS:
@@ -153,6 +160,8 @@ class Description:
         )
         for name in (self.settings.baseline, *self.settings.bounds):
             resolve(name)
+        listed = {one for matrix in self.matrices for one in self._workloads(matrix)}
+        _parameters("study", self.parameters, listed)
 
     def plan(self, only: Sequence[str] = ()) -> Plan:
         """The runs of all matrices, or of some.
@@ -222,10 +231,10 @@ class Description:
         changes, params = _table("set", matrix), _table("params", matrix)
         own = _table("workload", matrix)
         chosen = self._workloads(matrix)
-        _known("matrix workload", own, [*chosen, *workloads()])
+        _parameters(f"matrix {name}", own, chosen)
         for text, rule, on, place in self._configurations(name, matrix):
             for workload, count, seed in itertools.product(chosen, cores, seeds):
-                given = {**params, **own.get(workload, {})}
+                given = {**params, **self.parameters.get(workload, {}), **own.get(workload, {})}
                 yield (
                     place,
                     Run(
@@ -391,6 +400,25 @@ def _known(what: str, given: Mapping[str, Any], allowed: Iterable[str]) -> None:
     for name in given:
         if name not in allowed:
             raise ConfigError(f"{what}: {unknown('entry', name, allowed)}")
+
+
+def _parameters(what: str, given: Mapping[str, Any], chosen: Iterable[str]) -> None:
+    """Check a table of workloads' parameters.
+
+    Raises
+    ------
+    ConfigError
+        For an entry that is no table, or that no matrix would use.
+    """
+    chosen = list(chosen)
+    for name, values in given.items():
+        if name not in chosen:
+            problem = unknown("workload", name, chosen)
+            raise ConfigError(
+                f"{what} has parameters of a workload that it does not run: {problem}"
+            )
+        if not isinstance(values, Mapping):
+            raise ConfigError(f"{what}: workload.{name} = {quoted(values)} is not a table")
 
 
 def _table(name: str, data: Mapping[str, Any]) -> dict[str, Any]:

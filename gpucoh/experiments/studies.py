@@ -112,8 +112,8 @@ def study(
     Returns
     -------
     Tables
-        ``speedup() heat() regret() scaling() traffic() energy() pairs() classes() gaps() failures()``, each a
-        DataFrame, ``plot(name)``, and ``rows``.
+        ``speedup() heat() regret() scaling() traffic() energy() pairs() classes() thresholds() gaps() failures()``
+        (each a DataFrame), ``plot(name)``, and ``rows``.
 
     Raises
     ------

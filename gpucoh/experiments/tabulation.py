@@ -48,11 +48,11 @@ class Tables:
     settings : Settings
     """
 
-    def __init__(self, rows: pd.DataFrame, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, rows: pd.DataFrame, settings: Settings, thresholds: float = 1.0) -> None:
+        self.settings, self._store = settings, rows
         self._every = _placed(rows)
         measured = self._every[self._every["matrix"] == SHARING]
-        self._classes = _classes(measured)
+        self._classes = _classes(measured, thresholds)
         study = self._every[~self._every["matrix"].isin([SHARING, ""])]
         study = study.sort_values([*_CELL, "seed"], kind="stable", ignore_index=True)
         good = study["error"].isna() & study["correct"].ne(False) & study["cycles"].notna()
@@ -300,6 +300,35 @@ class Tables:
         return out.sort_values(["scale", "class", "workload"]).reset_index(drop=True)
 
     @door
+    def thresholds(self) -> pd.DataFrame:
+        """Workloads and winners by class, matrix and machine, with the classes' thresholds as they are, halved, doubled.
+
+        Columns ``thresholds`` (the factor 1, 0.5 or 2), ``workloads``, ``winners``, and ``other``: whether these are
+        other winners than with the factor 1.
+        """
+        by = ["matrix", "machine", "cores", "class"]
+        found = []
+        for factor in (1.0, 0.5, 2.0):
+            regret = Tables(self._store, self.settings, factor).regret()
+            if regret.empty:
+                return pd.DataFrame(columns=["thresholds", *by, "workloads", "winners", "other"])
+            groups = regret.groupby(by)
+            found.append(
+                pd.DataFrame(
+                    {
+                        "thresholds": factor,
+                        "workloads": groups["workloads"].max(),
+                        "winners": regret[regret["winner"]]
+                        .groupby(by)["protocol"]
+                        .agg(lambda names: ", ".join(sorted(names))),
+                    }
+                )
+            )
+            first = found[0]["winners"].reindex(found[-1].index)
+            found[-1]["other"] = first.notna() & first.ne(found[-1]["winners"])
+        return pd.concat(found).reset_index()[["thresholds", *by, "workloads", "winners", "other"]]
+
+    @door
     def gaps(self) -> pd.DataFrame:
         """What cannot run, once for each matrix, machine, protocol and rule, with the reason."""
         rows = self.rows[self.rows["error"].eq("Gap")]
@@ -381,15 +410,15 @@ def _placed(rows: pd.DataFrame) -> pd.DataFrame:
     return out.explode("matrix", ignore_index=True)
 
 
-def _classes(rows: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Workload and scale -> class."""
+def _classes(rows: pd.DataFrame, thresholds: float) -> dict[tuple[str, str], str]:
+    """Workload and scale -> class, by the rule with its thresholds multiplied."""
     if not set(SHARES.values()) <= set(rows):
         return {}
     out = {}
     for _, row in rows.iterrows():
         shares = {name: float(row[column]) for name, column in SHARES.items()}
         if not any(value != value for value in shares.values()):
-            out[row["workload"], row["scale"]] = class_of(shares)
+            out[row["workload"], row["scale"]] = class_of(shares, thresholds)
     return out
 
 
@@ -460,6 +489,7 @@ TABLES: Mapping[str, Callable[[Tables], pd.DataFrame]] = {
     "energy": Tables.energy,
     "pairs": Tables.pairs,
     "classes": Tables.classes,
+    "thresholds": Tables.thresholds,
     "gaps": Tables.gaps,
     "failures": Tables.failures,
 }

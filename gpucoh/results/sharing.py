@@ -43,8 +43,8 @@ _CHUNK = 1 << 17
 _LOAD, _STORE, _ATOMIC = range(3)
 
 
-def class_of(shares: Mapping[str, float]) -> str:
-    """The class of a workload by the shares of its requests.
+def class_of(shares: Mapping[str, float], thresholds: float = 1.0) -> str:
+    """The class of a workload by the shares of its requests; ``thresholds`` multiplies both thresholds of the rule.
 
     Examples
     --------
@@ -54,9 +54,10 @@ def class_of(shares: Mapping[str, float]) -> str:
     ('read-shared', 'private')
     """
     moving = {name: shares.get(name, 0.0) for name in COMMUNICATING}
-    if sum(moving.values()) >= COMMUNICATES:
+    if sum(moving.values()) >= thresholds * COMMUNICATES:
         return max(moving, key=lambda name: moving[name])
-    return "read-shared" if shares.get("read-shared", 0.0) >= READ_SHARED else "private"
+    shared = shares.get("read-shared", 0.0) >= thresholds * READ_SHARED
+    return "read-shared" if shared else "private"
 
 
 def shares_of(records: NDArray[Any]) -> dict[str, float]:

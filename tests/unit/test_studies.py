@@ -19,7 +19,7 @@ from gpucoh.base.errors import ConfigError
 from gpucoh.cli.program import call
 from gpucoh.experiments import tabulation
 from gpucoh.experiments.intervals import interval
-from gpucoh.experiments.matrices import Settings
+from gpucoh.experiments.matrices import Description, Settings, SharingRun
 
 STUDY = """
 title = "Small"
@@ -216,6 +216,21 @@ def test_pairs_are_ratios_of_the_runs_of_both(folder):
     assert (row["workloads"], row["failed"]) == (2, 0)
 
 
+def test_parameters_of_the_file_reach_every_matrix_and_those_of_a_matrix_come_first(folder):
+    second = (
+        '[[matrix]]\nname = "again"\nprotocols = []\nworkloads = ["fg-share"]\nscale = "tiny"\n'
+    )
+    write(
+        "[workload.fg-share]\nturns = 3\naudits = false\n"
+        + second
+        + second.replace("again", "more")
+        + "workload = {fg-share = {turns = 5}}\n"
+    )
+    runs = Description("small.toml").plan().runs.values()
+    found = [run.params for run in runs if not isinstance(run, SharingRun)]
+    assert found == [{"turns": 3, "audits": False}, {"turns": 5, "audits": False}]
+
+
 def test_scaling_has_a_row_for_each_number_of_cores(folder):
     write(STUDY.replace("seeds = [0, 1]", "cores = [4, 16]"))
     table = gpucoh.study("small.toml", jobs=2).scaling()
@@ -247,6 +262,11 @@ def test_energy_of_both_decades_is_the_models(folder):
         ("[[matrix]]\nname = 'a'\npairs = true\n", "needs pairs = FILE.toml"),
         ("title = 'x'\n", "a study needs a matrix"),
         ('energy = "1999"\n' + STUDY, "1999"),
+        ("matrix = [1]\n", "is not a table: [[matrix]]"),
+        ("workload = {bfs = {races = 'weak'}}\n" + STUDY, "study has parameters of a workload"),
+        (STUDY + "workload = {bfs = {races = 'weak'}}\n", "matrix all has parameters of a workl"),
+        (STUDY + "workload = {fg-share = 1}\n", "workload.fg-share = 1 is not a table"),
+        (STUDY + "workload = {fg-share = {audit = 1}}\n", "audit"),
     ],
 )
 def test_a_mistake_in_the_file_is_one_line_before_any_run(folder, capsys, text, problem):
@@ -373,6 +393,34 @@ def test_regret_is_the_loss_against_the_best_of_each_workload_and_equals_win_tog
     lacking = rows[~((rows.protocol == "p1") & (rows.workload == "w1"))]
     table = tabulation.Tables(lacking, settings).regret().set_index("protocol")
     assert (set(table.index[table.winner]), table.missing["p1"]) == ({"p2"}, 1)
+
+
+def test_thresholds_say_where_another_rule_of_classes_has_another_winner():
+    rows = synthetic(25 * 2 * 70)
+    rows = rows[(rows.machine == "fermi") & rows.workload.isin(["w0", "w1", "w2"])]
+    best = {"w0": "p1", "w1": "p2", "w2": "p2"}
+    rows = rows[rows.protocol.isin(["p0", "p1", "p2"])].copy()
+    rows["cycles"] = [
+        {"w0": 50, "w1": 50, "w2": 99}[row.workload] if best[row.workload] == row.protocol else 100
+        for row in rows.itertuples()
+    ]
+    shares = [("w0", 0.2, 0.08), ("w1", 0.3, 0.01), ("w2", 0.1, 0.12)]  # read-shared, migratory
+    measured = pd.DataFrame(shares, columns=["workload", "share_read_shared", "share_migratory"])
+    others = {"share_private": 0.5, "share_producer_consumer": 0.0, "share_false_shared": 0.0}
+    measured = measured.assign(matrix="sharing", scale="tiny", requests=1, requests_lost=0)
+    measured = measured.assign(**others)
+    table = tabulation.Tables(pd.concat([rows, measured]), Settings(baseline="p0")).thresholds()
+    found = table.set_index(["thresholds", "class"])
+    assert found.winners.to_dict() == {
+        (1.0, "migratory"): "p1",  # w0, w2
+        (1.0, "read-shared"): "p2",  # w1
+        (0.5, "migratory"): "p1",
+        (0.5, "read-shared"): "p2",
+        (2.0, "migratory"): "p2",  # w2
+        (2.0, "private"): "p1, p2",  # w0, w1
+    }
+    assert found.workloads[2.0, "private"] == 2
+    assert found.other[found.other].index.tolist() == [(2.0, "migratory")]
 
 
 def test_an_interval_of_three_seeds_reaches_from_the_smallest_to_the_largest():
