@@ -145,6 +145,8 @@ class Description:
             if not isinstance(matrix, Mapping):
                 raise ConfigError(f"matrix = {quoted(matrix)} is not a table: [[matrix]]")
         self.sharing = _table("sharing", data)
+        _known("sharing", self.sharing, ("measure", "machine"))
+        _flag("sharing", self.sharing, "measure")
         self.paper_machines: Mapping[str, str] = _table("paper_machines", data)
         self.parameters = _table("workload", data)
         pairs = self.folder / data["pairs"] if "pairs" in data else None
@@ -171,7 +173,9 @@ class Description:
         ConfigError
             For an unknown name or a bad value. What a protocol cannot do is a gap.
         """
-        names = [str(matrix.get("name", "")) for matrix in self.matrices]
+        names = [matrix.get("name", "") for matrix in self.matrices]
+        if not all(isinstance(name, str) for name in names):
+            raise ConfigError(f"matrices are named {quoted(names)}: a name is text in quotes")
         for name in only:
             if name not in names:
                 raise ConfigError(unknown("matrix", name, names))
@@ -183,17 +187,20 @@ class Description:
         for name, matrix in zip(names, self.matrices, strict=True):
             if not only or name in only:
                 _known(f"matrix {name}", matrix, _MATRIX)
-                if not isinstance(matrix.get("pairs", False), bool):
-                    raise ConfigError(
-                        f"matrix {name}: pairs = {quoted(matrix['pairs'])} is not true or false"
-                    )
+                _flag(f"matrix {name}", matrix, "pairs")
                 self._add(found, name, matrix)
         return found
 
     def _add(self, found: Plan, name: str, matrix: Mapping[str, Any]) -> None:
         listed: list[tuple[str, Run]] = []
         seeds = _list("seeds", matrix.get("seeds", [0]))
-        for place, run in self._runs(name, matrix):
+        every = list(self._runs(name, matrix))
+        if not every:
+            raise ConfigError(
+                f"matrix {name} lists no run: workloads (less without), machines, consistencies and seeds each "
+                "need a value"
+            )
+        for place, run in every:
             reason = _why_not(run)
             if reason is None:
                 listed.append((place, run))
@@ -207,7 +214,6 @@ class Description:
 
     def _add_sharing(self, found: Plan, listed: Sequence[tuple[str, Run]]) -> None:
         """One measurement of each workload, scale and set of parameters, under a protocol without copies."""
-        _known("sharing", self.sharing, ("measure", "machine"))
         seen: dict[str, Run] = {}
         for _, run in listed:
             measured = SharingRun(
@@ -419,6 +425,11 @@ def _parameters(what: str, given: Mapping[str, Any], chosen: Iterable[str]) -> N
             )
         if not isinstance(values, Mapping):
             raise ConfigError(f"{what}: workload.{name} = {quoted(values)} is not a table")
+
+
+def _flag(what: str, given: Mapping[str, Any], name: str) -> None:
+    if not isinstance(given.get(name, False), bool):
+        raise ConfigError(f"{what}: {name} = {quoted(given[name])} is not true or false")
 
 
 def _table(name: str, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -301,7 +301,7 @@ class Tables:
 
     @door
     def thresholds(self) -> pd.DataFrame:
-        """Workloads and winners by class, matrix and machine, with the classes' thresholds as they are, halved, doubled.
+        """Workloads and winners by class, matrix, machine, with the classes' thresholds as they are, halved, doubled.
 
         Columns ``thresholds`` (the factor 1, 0.5 or 2), ``workloads``, ``winners``, and ``other``: whether these are
         other winners than with the factor 1.
