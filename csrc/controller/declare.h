@@ -65,6 +65,8 @@ typedef struct {
     /* a broadcast crosses its source's link once, and the switch replicates it; else it is one message per
      * destination */
     bool multicast;
+    /* L1s send on it what others make them send, and nothing for their core: its requests do not wait for room on it */
+    bool answers;
 } gpc_network_info_t;
 
 /* A tag array: of a cache, a directory or a write cache. */

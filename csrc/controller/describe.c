@@ -170,6 +170,7 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
         add_flag(out, "requests", protocol->networks[i].requests);
         add_flag(out, "star", protocol->networks[i].star);
         add_flag(out, "multicast", protocol->networks[i].multicast);
+        add_flag(out, "answers", protocol->networks[i].answers);
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]");

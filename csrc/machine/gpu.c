@@ -214,10 +214,11 @@ make_fabric(gpc_gpu_t *gpu)
 static void
 make_services(gpc_gpu_t *gpu)
 {
-    uint8_t requests = 0;
+    uint8_t requests = 0, answers = 0;
 
     for (uint32_t i = 0; i < gpu->num_networks; i++) {
         requests |= (uint8_t) (gpu->protocol->networks[i].requests << i);
+        answers |= (uint8_t) (gpu->protocol->networks[i].answers << i);
     }
     for (uint32_t i = 0; i < gpu->nodes.num_kinds; i++) {
         const gpc_node_kind_t *kind = &gpu->nodes.kinds[i];
@@ -234,7 +235,7 @@ make_services(gpc_gpu_t *gpu)
                                    gpu->machine.l2_byte_masks;
         service->fetches = kind->level == gpu->nodes.top;
         service->own_channel = kind->position == GPC_AT_BANK && gpu->machine.dram_channels == 0;
-        service->needs_room = service->fetches ? (uint8_t) ~requests : UINT8_MAX;
+        service->needs_room = service->fetches ? (uint8_t) ~requests : service->has_core ? (uint8_t) ~answers : UINT8_MAX;
     }
 }
 

@@ -605,14 +605,21 @@ gpc_gpu_controller_event(gpc_gpu_t *gpu, gpc_node_t node)
     return serve(gpu, node);
 }
 
-/* An L1's step may send on any network: all outboxes need room, as its service says. */
+/* Whether a core's request must wait: an L1's step may send on any network but those of answers. */
+static inline bool
+offers_full(const gpc_gpu_t *gpu, gpc_node_t core)
+{
+    uint8_t full = gpu->queues[core].full;
+    return full && (full & gpc_gpu_service(gpu, core)->needs_room);
+}
+
 int
 gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
 {
     gpc_gpu_t *gpu = world;
     gpc_node_queues_t *queues = &gpu->queues[core];
 
-    if (queues->full) {
+    if (offers_full(gpu, (gpc_node_t) core)) {
         queues->offer_held = true;
         return GPC_OFFER_HELD;
     }
@@ -629,7 +636,7 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
     if (status == GPC_OK && (*l1->ready || queues->inputs & l1->request_networks)) { /* refused ones may retry */
         status = gpc_gpu_schedule_controller(gpu, (gpc_node_t) core, tick_now(gpu));
     }
-    if (status == GPC_OK && queues->full) {
+    if (status == GPC_OK && offers_full(gpu, (gpc_node_t) core)) {
         queues->offer_held = true;
         return GPC_OFFER_LAST;
     }

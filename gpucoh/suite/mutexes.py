@@ -34,7 +34,7 @@ from gpucoh.suite.base import GpuLike, Outcome, combine, compare, whole
 from gpucoh.suite.buffers import Text
 from gpucoh.suite.chains import ACCESSES, BLOCK, PADDED, Chains, Chunks, pitch, shift_chain
 from gpucoh.suite.declaration import workload
-from gpucoh.suite.synchronisation import PAUSES, back_off, start_back_off
+from gpucoh.suite.synchronisation import PAUSES, STALE, back_off, patience_on, start_back_off
 
 # Words of a block's state: whether it has the lock, its ticket or slot, its polls that failed, which remain `patience`
 # once it has given up, and the two of its back-off.
@@ -195,7 +195,7 @@ KERNELS = {
 
 ONE_OF = {
     "patience": whole(
-        "failed polls after which a block gives up, since copies may stay stale",
+        f"failed polls after which a block gives up, {STALE}",
         100,
         1 << 30,
         4096,
@@ -243,7 +243,8 @@ def mutex(kind: str, letter: str) -> None:
             waits[::slots] = 1
         impatient = gpu.zeros(1, np.int32)
         words = gpu.zeros(units * apart, np.int32)
-        lock = Lock(words, gpu.array(waits), apart, slots, own.get("patience", 1))
+        patience = patience_on(cores, own.get("patience", 1))
+        lock = Lock(words, gpu.array(waits), apart, slots, patience)
         paused = own.get("pauses", "kept") == "kept"
         gpu.launch(
             KERNELS[kind if paused else "spm", letter],
@@ -254,8 +255,8 @@ def mutex(kind: str, letter: str) -> None:
         )
         sections = blocks * iterations
         return combine(
-            chains.check(chunks, sections // units, {"sections": sections}),
             compare("blocks that gave up", impatient.numpy(), [0]),
+            chains.check(chunks, sections // units, {"sections": sections}),
         )
 
 

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from gpucoh import lang
 from gpucoh.suite.base import GpuLike, Outcome, combine, compare, whole
 from gpucoh.suite.declaration import workload
+from gpucoh.suite.synchronisation import STALE, patience_on
 
 BITS = 20  # coordinates are whole numbers below 1 << BITS, plus a half: octants are exact
 EMPTY, LOCKED = -1, -2
@@ -293,7 +294,10 @@ def build_tree(
     block: int = whole("threads per block", 32, 1024, 64, 288, 288),
     blocks_per_core: int = whole("blocks per core", 1, 8, 1, 2, 2),
     patience: int = whole(
-        "tries after which a body is given up, since copies may stay stale", 100, 1 << 30, 1000
+        f"tries after which a body is given up, {STALE}",
+        100,
+        1 << 30,
+        1000,
     ),
 ) -> Outcome:
     """Barnes-Hut octree build: walk, lock a child pointer by compare-and-swap, insert"""
@@ -325,7 +329,7 @@ def build_tree(
             bodies,
             root,
             float(half),
-            patience,
+            patience_on(gpu.machine.cores, patience),
         ),
     )
     # Cell c of the check is node root - c.

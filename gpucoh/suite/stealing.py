@@ -47,6 +47,7 @@ from gpucoh import lang
 from gpucoh.suite.base import GpuLike, Outcome, combine, compare, whole
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.deques import SLOTS, WORDS, Deques, pop, steal
+from gpucoh.suite.synchronisation import STALE, patience_on
 
 LEVELS = 20  # coordinates are whole numbers below 1 << LEVELS; a cell of level LEVELS is a leaf
 CLUSTER = 100  # particles of a cluster
@@ -356,7 +357,7 @@ def stealing(id: str, papers: str, fenced: bool) -> None:
             "blocks per core; 8 of 192 threads fill 48 warps", 1, 8, 1, 8, 8
         ),
         patience: int = whole(
-            "failed dequeues after which a block gives up, since copies may stay stale",
+            f"failed dequeues after which a block gives up, {STALE}",
             100,
             1 << 30,
             400,
@@ -367,6 +368,7 @@ def stealing(id: str, papers: str, fenced: bool) -> None:
         places = clustered(rng, particles)
         seeds = rng.integers(0, 1 << 32, 1 << 12, np.uint32)
         blocks = gpu.machine.cores * blocks_per_core
+        patience = patience_on(gpu.machine.cores, patience)
         expected = reference_partition(places, leaf)
         records = np.zeros((2, particles, FIELDS), np.int32)
         records[0, :, :3], records[0, :, 3] = places.T, np.arange(particles)

@@ -56,6 +56,19 @@ def grid_barrier(joined: lang.Buffer[lang.i32], target: lang.i32) -> None:
     lang.barrier()
 
 
+# The end of the text of each parameter `patience`.
+STALE = "since copies may stay stale; beyond 16 cores times (cores / 16) squared"
+
+
+def patience_on(cores: int, patience: int) -> int:
+    """The tries after which a block or thread gives up, so that a run ends even if copies stay stale.
+
+    ``patience`` is of a machine of 16 cores. On a larger one a block waits for proportionally more turns, of which each
+    takes longer, since more blocks poll: the number grows with the square of the cores.
+    """
+    return patience * (-(-max(cores, 16) // 16)) ** 2
+
+
 @lang.record
 class Flags:
     """Those of a flag barrier, one of each for a block, and the tries after which a thread gives up."""

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from gpucoh import lang
 from gpucoh.suite.base import GpuLike, Outcome, combine, compare, real, switch, whole
 from gpucoh.suite.declaration import workload
-from gpucoh.suite.synchronisation import noise
+from gpucoh.suite.synchronisation import STALE, noise, patience_on
 
 BLOCK = 128
 FRONT = 32  # tasks that a front takes together
@@ -276,7 +276,7 @@ def tree_search(
     dealt: int = whole("tasks per core that the host deals out", 1, LOCAL, 2, 16, 16),
     padded: bool = switch("whether each stack's lock and head have lines of their own", False),
     patience: int = whole(
-        "fruitless rounds after which a front gives up, since copies may stay stale",
+        f"fruitless rounds after which a front gives up, {STALE}",
         10,
         1 << 30,
         4000,
@@ -321,7 +321,7 @@ def tree_search(
             total,
             cores,
             pitch,
-            patience,
+            patience_on(cores, patience),
         ),
     )
     values = tree.values + np.where(known, 0, depths)

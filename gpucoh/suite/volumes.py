@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from gpucoh import lang
 from gpucoh.suite.base import GpuLike, Outcome, blocks_for, compare, whole
 from gpucoh.suite.declaration import workload
-from gpucoh.suite.synchronisation import Flags, flag_barrier
+from gpucoh.suite.synchronisation import STALE, Flags, flag_barrier, patience_on
 
 WIDE, HIGH = 32, 4  # a block's tile of lps
 PITCH = WIDE + 2  # of the tile with its halo
@@ -239,7 +239,7 @@ def wave(
     blocks_per_core: int = whole("blocks per core; all must be resident", 1, 8, 1, 2, 2),
     threads: int = whole("threads per block", 32, 1 << 10, 128, 768, 768),
     patience: int = whole(
-        "polls of a flag after which a block gives up, since copies may stay stale",
+        f"polls of a flag after which a block gives up, {STALE}",
         100,
         1 << 30,
         1 << 13,
@@ -263,7 +263,11 @@ def wave(
         block=threads,
         args=(
             fields,
-            Flags(gpu.zeros(blocks, np.int32), gpu.zeros(blocks, np.int32), patience),
+            Flags(
+                gpu.zeros(blocks, np.int32),
+                gpu.zeros(blocks, np.int32),
+                patience_on(gpu.machine.cores, patience),
+            ),
             nx,
             ny,
             nz,

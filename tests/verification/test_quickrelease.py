@@ -38,6 +38,13 @@ def test_two_threads_are_explored_completely(protocol):
     assert found.ok, found
 
 
+def test_acknowledgements_of_many_banks_are_bounded_and_hold_up_no_core():
+    # On a mesh the L1s answer more slowly than banks may invalidate: unbounded, the acknowledgements filled the pool of
+    # messages; and a far L1, whose outbox of them is always full, never sent its core's release.
+    run = gpucoh.run("tb_lg", "qr", machine="mesh15", scale="tiny", check="protocol")
+    assert run.correct, run.where
+
+
 @pytest.mark.parametrize(("shape", "protocol"), share(CAUSAL, MODEL, one_in=4))
 def test_causality_is_explored_completely_and_under_qr_the_largest_up_to_a_bound(shape, protocol):
     program, bounded = parse(CAUSAL[shape]), protocol == "qr" and shape in LARGE

@@ -104,6 +104,14 @@ def test_padded_and_packed_words_are_right(name: str, padded: str) -> None:
     assert outcome.correct, outcome.where
 
 
+def test_blocks_of_a_large_machine_wait_longer_before_they_give_up():
+    params = {"blocks_per_core": 1, "iterations": 2, "patience": 100}
+    for cores, enough in ((16, False), (64, True)):
+        run = gpucoh.run("fam_g", "ideal", scale="tiny", params=params, set={"cores": cores})
+        assert run.correct is enough
+        assert enough or "gave up" in run.where
+
+
 @pytest.mark.parametrize("name", share([*GLOBAL, *TREES, "uts"], one_in=4))
 def test_data_of_several_cores_show_copies_that_are_kept(name: str) -> None:
     gpu = PlainGPU(cores=2, coherent=False, updates=True)

@@ -123,7 +123,7 @@ const gpc_protocol_t gpc_protocol_qr = {
                  {.name = "down", .ordered = true, .multicast = true},
                  {.name = "up to memory", .ordered = true, .requests = true, .star = true},
                  {.name = "down from memory", .ordered = true, .star = true},
-                 {.name = "acknowledgements", .ordered = true}},
+                 {.name = "acknowledgements", .ordered = true, .answers = true}},
     .other_sizes = {.option = QR_OPTION_MASK, .value = 1, .bytes = bytes_with_word_masks},
     .order = {.before = qr_before,
               .release = qr_release,

@@ -98,7 +98,8 @@ GPC_ACTION(act_take, "the wL2 takes the words, or hold")
 
 GPC_ACTION(act_pass_atomic, "the wL2 gives the block up, or Inv to every L1; send ATOMIC_UP")
 {
-    int status = qr_need_room(x);
+    /* one Inv is left to the S-FIFO: atomics that poll would keep its markers from it */
+    int status = qr_may_invalidate(x->unit, QR_MOST_INVS - 1) ? qr_need_room(x) : GPC_HOLD;
     if (status == GPC_OK) {
         bool dirty = qr_dirty(x->unit, x->line) != GPC_NO_WORDS;
         qr_unit(x->unit)->given_up += !dirty;

@@ -51,6 +51,13 @@ qr_written_words(const gpc_step_t *x)
     return gpc_tags_words(&x->unit->arrays[QR_WRITES], gpc_way_in(x, QR_WRITES));
 }
 
+bool
+qr_may_invalidate(const gpc_controller_t *unit, uint32_t invs)
+{
+    const qr_unit_t *fields = qr_unit(unit);
+    return (uint64_t) fields->older + fields->younger < (uint64_t) invs * unit->machine->cores;
+}
+
 static bool
 has_room(const gpc_controller_t *unit)
 {
@@ -61,7 +68,8 @@ has_room(const gpc_controller_t *unit)
             return ports->room(unit->world, unit, QR_info[QR_BLOCK - GPC_MSG_OWN].network);
         case GPC_AT_BANK:
             return ports->room(unit->world, unit, QR_info[QR_BLOCK_UP - GPC_MSG_OWN].network) &&
-                   ports->room(unit->world, unit, QR_info[QR_INV - GPC_MSG_OWN].network);
+                   ports->room(unit->world, unit, QR_info[QR_INV - GPC_MSG_OWN].network) &&
+                   qr_may_invalidate(unit, QR_MOST_INVS);
         default:
             return ports->room(unit->world, unit, QR_info[QR_RELEASED_DOWN - GPC_MSG_OWN].network);
     }
