@@ -222,7 +222,7 @@ class Page:
                 f"{row['changed']} of {row['workloads']} workloads {'changes' if row['changed'] == 1 else 'change'}; "
                 f"{row['flits']:.2f} of the flits, "
                 f"{row['joules']:.2f} of the energy"
-                + (f"; {int(row['failed'])} cells failed" if row["failed"] else "")
+                + (f"; {_counted(row['failed'], 'run')} failed" if row["failed"] else "")
                 + "."
             )
         return "\n".join(lines)
@@ -267,6 +267,7 @@ class Page:
                     f"- Mean speedup over no L1 at scale {matrix}: from {last['speedup']:.2f} "
                     f"(`{last['protocol']}`) to {best['speedup']:.2f} (`{best['protocol']}`)."
                 )
+        lines += [*self._rules(means), *self._machines(means)]
         totals = [self.tables.energy(decade) for decade in ("2013", "2024")]
         for matrix in ("small", "tiny"):
             parts = [one[(one["matrix"] == matrix) & (one["machine"] == "fermi")] for one in totals]
@@ -279,6 +280,40 @@ class Page:
                 )
                 break
         return "\n".join(lines)
+
+    def _rules(self, means: pd.DataFrame) -> list[str]:
+        """The fastest protocols where all have one rule."""
+        lines = []
+        for matrix, group in means[means["matrix"].str.startswith("rules/")].groupby("matrix"):
+            rule = str(matrix).partition("/")[2]
+            whole = group[(group["missing"] == 0) & (group["consistency"] == rule)]
+            whole = whole[~whole["protocol"].isin(self.tables.settings.bounds)].dropna(
+                subset=["speedup"]
+            )
+            best = ", ".join(
+                f"`{row['protocol']}` {row['speedup']:.2f}" for _, row in whole.head(3).iterrows()
+            )
+            if len(whole) > 1:
+                lines.append(
+                    f"- Under rule `{rule}` for all, the first of {len(whole)} by mean speedup over no L1: {best}."
+                )
+        return lines
+
+    def _machines(self, means: pd.DataFrame) -> list[str]:
+        """Speedups on fermi and on each protocol's paper's machine."""
+        bounds = (*self.tables.settings.bounds, self.tables.settings.baseline)
+        part = means[(means["matrix"] == "small") & ~means["protocol"].isin(bounds)]
+        table = part.pivot_table(index="protocol", columns="machine", values="speedup")
+        both = [
+            f"`{protocol}` {row.drop('fermi').dropna().iloc[0]:.2f} (`fermi` {row['fermi']:.2f})"
+            for protocol, row in table.iterrows()
+            if "fermi" in row and row.notna().sum() == 2
+        ]
+        return (
+            [f"- Mean speedup over no L1 on its paper's machine: {', '.join(both)}."]
+            if both
+            else []
+        )
 
     def classes(self) -> str:
         """The classes of the workloads, and how many each has."""
@@ -342,6 +377,10 @@ class Page:
             "classes": self.classes,
             "figures": self.figures,
         }
+
+
+def _counted(number: float, what: str) -> str:
+    return f"{int(number)} {what}{'' if number == 1 else 's'}"
 
 
 def draw(tables: Tables) -> None:

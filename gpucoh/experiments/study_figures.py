@@ -30,8 +30,9 @@ _MARKERS = "osD^vPX*"
 _COLOUR = "#0b3c7d"  # of means whose row has a name
 # A cell without a speedup, by its status; of others the run failed.
 _LETTERS = {"wrong": "W", "gap": "G", "correct": "N", "unchecked": "N"}
-# Ticks of an axis of ratios: the first of these of which at least four are in view.
+# Ticks of an axis of ratios: the first of these of which at least four are in view; of the first six, as it spans more.
 _TICKS = (
+    (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0),
     (0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0),
     *(tuple(number / parts for number in range(1, 4 * parts)) for parts in (5, 10, 20, 50)),
 )
@@ -53,7 +54,7 @@ def _ratio_axis(axes: Axes, which: str) -> None:
     low, high = getattr(axes, f"get_{which}lim")()
     for ticks in _TICKS:
         seen = [one for one in ticks if low <= one <= high]
-        if len(seen) >= 4:
+        if len(seen) >= (6 if ticks is _TICKS[0] else 4):
             break
     axis = getattr(axes, f"{which}axis")
     axis.set_ticks(seen, labels=[f"{one:g}" for one in seen])

@@ -124,8 +124,8 @@ gpc_mask_t qr_dirty(const gpc_controller_t *unit, gpc_address_t line);
 const uint32_t *qr_written_words(const gpc_step_t *x);
 /* Whether the S-FIFO has that number of places; if not, its first entries leave, and the request holds: GPC_HOLD. */
 GPC_MUST_CHECK int qr_need_places(gpc_controller_t *unit, uint32_t places);
-/* Level 2, inv=ack: as many Invs as this may lack acknowledgements (inferred; the paper has no acknowledgements). Without
- * a bound they pile up before a bank to which all L1s answer, on a mesh by far more than its links take. */
+/* Level 2, inv=ack: as many Invs as this may lack acknowledgements (inferred; the paper has no acknowledgements).
+ * Without a bound they pile up before a bank to which all L1s answer, on a mesh by far more than its links take. */
 #define QR_MOST_INVS 16
 /* Whether fewer than `invs` Invs lack acknowledgements. */
 bool qr_may_invalidate(const gpc_controller_t *unit, uint32_t invs);
