@@ -128,30 +128,21 @@ class Page:
             self.tables.rows["matrix"].str.partition("/")[0]
         ):
             ran = group[group["error"].ne("Gap")]
-            rows.append(
-                (
-                    f"`{name}`",
-                    f"{len(ran):,}",
-                    *(
-                        f"{ran[one].nunique()}"
-                        for one in ("protocol", "workload", "machine", "seed")
-                    ),
-                    ", ".join(sorted(ran["scale"].unique())),
-                    f"{int((~ran['good']).sum())}",
-                    f"{gaps.get(name, 0)}",
+            counts = (
+                _counted(ran[column].nunique(), what)
+                for column, what in (
+                    ("protocol", "configuration"),
+                    ("workload", "workload"),
+                    ("machine", "machine"),
+                    ("seed", "seed"),
                 )
             )
-        head = (
-            "matrix",
-            "runs",
-            "configurations",
-            "workloads",
-            "machines",
-            "seeds",
-            "scale",
-            "failed or wrong",
-            "gaps",
-        )
+            missing = gaps.get(name, 0)
+            rows.append(
+                f"- `{name}`, scale {', '.join(sorted(ran['scale'].unique()))}: {_counted(len(ran), 'run')} of "
+                f"{', '.join(counts)}; {int((~ran['good']).sum())} failed or wrong"
+                + (f"; {_counted(missing, 'gap')}." if missing else ".")
+            )
         state = (
             ""
             if done >= 1
@@ -161,7 +152,7 @@ class Page:
         return (
             f"{len(runs):,} runs took {time} of threads that shared their processors with others.{state} "
             f"{int(failures['error'].notna().sum())} failed, {len(wrong)} are wrong, of them {len(promised)} under a "
-            f"protocol that promises a memory model.\n\n{table(head, rows)}"
+            f"protocol that promises a memory model.\n\n" + "\n".join(rows)
         )
 
     def winners(self) -> str:
@@ -323,7 +314,7 @@ class Page:
             for one in PATTERNS:
                 names = sorted(group[group["class"] == one]["workload"])
                 if names:
-                    rows.append((one, str(scale), ", ".join(f"`{name}`" for name in names)))
+                    rows.append(f"- *{one}*, {scale}: {', '.join(f'`{name}`' for name in names)}.")
         moved = found.pivot_table(
             index="workload", columns="scale", values="class", aggfunc="first"
         )
@@ -336,7 +327,7 @@ class Page:
             else ""
         )
         text = f"{text}\n{self._thresholds()}".strip()
-        return f"{table(('class', 'scale', 'workloads'), rows)}\n\n{text}".rstrip()
+        return ("\n".join(rows) + f"\n\n{text}").rstrip()
 
     def _thresholds(self) -> str:
         """What the thresholds of the classes decide."""
@@ -347,11 +338,12 @@ class Page:
             part = found[found["thresholds"] == factor]
             other = part[part["other"]]
             places = ", ".join(
-                f"{row['class']} on {row['machine']} at {row['matrix']} ({row['winners']})"
+                f"{row['class']} on `{row['machine']}` at {row['matrix']} (`{row['winners'].replace(', ', '`, `')}`)"
                 for _, row in other.iterrows()
             )
             lines.append(
-                f"With the thresholds of the classes {word}, {len(other)} of {len(part)} winners are others"
+                f"With the thresholds of the classes {word}, {len(other)} of {len(part)} classes on a machine "
+                f"{'has' if len(other) == 1 else 'have'} another winner"
                 + (f": {places}." if places else ".")
             )
         return "\n".join(lines)
@@ -380,7 +372,7 @@ class Page:
 
 
 def _counted(number: float, what: str) -> str:
-    return f"{int(number)} {what}{'' if number == 1 else 's'}"
+    return f"{int(number):,} {what}{'' if number == 1 else 's'}"
 
 
 def draw(tables: Tables) -> None:
