@@ -186,12 +186,12 @@ def test_a_cluster_whose_worker_is_killed_gives_the_same_tables(folder):
 
 
 def test_a_protocols_file_is_found_from_the_studys_folder(folder):
-    assert call(["new-protocol", "mine"]) == 0
+    assert call(["new-protocol", "studied"]) == 0
     os.mkdir("elsewhere")
-    write(STUDY.replace('"mesi", "tc-weak", "no-coh", "ideal"', '"./mine.c"'))
+    write(STUDY.replace('"mesi", "tc-weak", "no-coh", "ideal"', '"./studied.c"'))
     os.chdir("elsewhere")
     tables = gpucoh.study("../small.toml", jobs=2)
-    assert set(tables.rows.protocol) == {"no-l1", "mine"}
+    assert set(tables.rows.protocol) == {"no-l1", "studied"}
 
 
 def test_pairs_are_ratios_of_the_runs_of_both(folder):
