@@ -235,8 +235,10 @@ gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg
         status = check_others(self, unit, write, write->requester, until);
     }
     if (status == GPC_OK) {
-        status = write->lanes == GPC_NONE ? perform_store(self, write, readable)
-                                          : perform_atomic(self, unit, write, readable);
+        /* an ordered store of 64 bits has lanes too, which say that its words belong together */
+        status = write->lanes == GPC_NONE || request->type == GPC_MSG_STORE
+                     ? perform_store(self, write, readable)
+                     : perform_atomic(self, unit, write, readable);
     }
     GPC_TRY(status);
     warp->visible = warp->visible > until ? warp->visible : until;
