@@ -605,12 +605,16 @@ gpc_gpu_controller_event(gpc_gpu_t *gpu, gpc_node_t node)
     return serve(gpu, node);
 }
 
-/* Whether a core's request must wait: an L1's step may send on any network but those of answers. */
+/* Whether a core's request must wait: an L1's step may send on any network but those of answers. Mostly no outbox is
+ * full. */
 static inline bool
-offers_full(const gpc_gpu_t *gpu, gpc_node_t core)
+must_wait(gpc_gpu_t *gpu, gpc_node_t core)
 {
-    uint8_t full = gpu->queues[core].full;
-    return full && (full & gpc_gpu_service(gpu, core)->needs_room);
+    if (!gpu->queues[core].full) {
+        return false;
+    }
+    const place_t at = place_of(gpu, core);
+    return outbox_full(&at);
 }
 
 int
@@ -619,7 +623,7 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
     gpc_gpu_t *gpu = world;
     gpc_node_queues_t *queues = &gpu->queues[core];
 
-    if (offers_full(gpu, (gpc_node_t) core)) {
+    if (must_wait(gpu, (gpc_node_t) core)) {
         queues->offer_held = true;
         return GPC_OFFER_HELD;
     }
@@ -636,7 +640,7 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
     if (status == GPC_OK && (*l1->ready || queues->inputs & l1->request_networks)) { /* refused ones may retry */
         status = gpc_gpu_schedule_controller(gpu, (gpc_node_t) core, tick_now(gpu));
     }
-    if (status == GPC_OK && offers_full(gpu, (gpc_node_t) core)) {
+    if (status == GPC_OK && must_wait(gpu, (gpc_node_t) core)) {
         queues->offer_held = true;
         return GPC_OFFER_LAST;
     }

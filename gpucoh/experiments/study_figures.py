@@ -48,6 +48,14 @@ def _name_rows(axes: Axes, names: Sequence[str]) -> None:
     axes.set_ylim(-0.7, len(names) - 0.3)
 
 
+def _lacking(names: pd.Series[str], missing: pd.Series[int]) -> list[str]:
+    """Names, with the number of workloads that a mean lacks."""
+    return [
+        name + (f" (lacks {number})" if number else "")
+        for name, number in zip(names, missing, strict=True)
+    ]
+
+
 def _ratio_axis(axes: Axes, which: str) -> None:
     """Make a drawn axis logarithmic, with round numbers at its ticks."""
     getattr(axes, f"set_{which}scale")("log", base=2)
@@ -162,11 +170,7 @@ def speedup(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
         for y, (_, row) in enumerate(rows.iterrows()):
             axes.plot(row["speedup"], y, "o", color=_COLOUR, markersize=4)
             axes.plot([row["low"], row["high"]], [y, y], color=_COLOUR, linewidth=1.5)
-        labels = [
-            row["protocol"] + (f" (lacks {row['missing']})" if row["missing"] else "")
-            for _, row in rows.iterrows()
-        ]
-        _name_rows(axes, labels)
+        _name_rows(axes, _lacking(rows["protocol"], rows["missing"]))
         axes.axvline(1.0, color="black", linewidth=0.6)
         axes.set_xlabel(f"speedup over {tables.settings.baseline}, geometric mean")
         axes.set_title(_subject(rows))
@@ -178,6 +182,7 @@ def regret(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
     rows = _chosen(tables.regret(), matrix, machine)
     table = rows.pivot_table(index="protocol", columns="class", values="mean")
     worst = rows.pivot_table(index="protocol", columns="class", values="worst")
+    missing = rows.pivot_table(index="protocol", columns="class", values="missing")
     table = table.loc[table.mean(axis=1).sort_values().index]
     with mpl.rc_context(style()):
         figure, axes = _new(_WIDTH * 0.7, 1.0 + _LINE * len(table))
@@ -193,10 +198,12 @@ def regret(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
             for x, one in enumerate(table.columns):
                 if table.loc[protocol, one] == table.loc[protocol, one]:
                     text = f"{table.loc[protocol, one]:.0%} ({worst.loc[protocol, one]:.0%})"
+                    lacks = int(missing.loc[protocol, one])
+                    text += f" [{lacks}]" if lacks else ""
                     axes.text(x, y, text, ha="center", va="center", fontsize=6)
         axes.set_xticks(range(len(table.columns)), list(table.columns), fontsize=6)
         axes.set_yticks(range(len(table)), list(table.index), fontsize=6)
-        axes.set_title(f"{_subject(rows)}: mean (worst) loss against the best protocol")
+        axes.set_title(f"{_subject(rows)}: mean (worst) loss [workloads that failed]")
         return figure
 
 
@@ -225,7 +232,7 @@ def scaling(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
         _ratio_axis(axes, "y")
         axes.set_xlabel("cores")
         axes.set_ylabel(f"speedup over {tables.settings.baseline}")
-        axes.set_title(_subject(rows))
+        axes.set_title(f"{_subject(rows)}, {rows['workloads'].max()} workloads")
         figure.legend(loc="outside right center", fontsize=6)
         return figure
 
@@ -241,7 +248,7 @@ def _stacks(rows: pd.DataFrame, names: Mapping[str, str], label: str) -> Figure:
             look: dict[str, Any] = {**kind_look(kind)}
             axes.barh(range(len(rows)), values, left=left, label=names[kind], **look)
             left += values
-        _name_rows(axes, list(rows["protocol"]))
+        _name_rows(axes, _lacking(rows["protocol"], rows["workloads"].max() - rows["workloads"]))
         axes.axvline(1.0, color="black", linewidth=0.6)
         axes.set_xlim(0, 1.03 * max(1.0, left.max()))
         axes.set_xlabel(label)

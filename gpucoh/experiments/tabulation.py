@@ -48,20 +48,17 @@ class Tables:
     settings : Settings
     """
 
-    def __init__(self, rows: pd.DataFrame, settings: Settings, thresholds: float = 1.0) -> None:
-        self.settings, self._store = settings, rows
+    def __init__(self, rows: pd.DataFrame, settings: Settings) -> None:
+        self.settings = settings
         self._every = _placed(rows)
-        measured = self._every[self._every["matrix"] == SHARING]
-        self._classes = _classes(measured, thresholds)
+        self._measured = self._every[self._every["matrix"] == SHARING]
+        self._classes = _classes(self._measured)
         study = self._every[~self._every["matrix"].isin([SHARING, ""])]
         study = study.sort_values([*_CELL, "seed"], kind="stable", ignore_index=True)
         good = study["error"].isna() & study["correct"].ne(False) & study["cycles"].notna()
         added = {
             "good": good.fillna(False).astype(bool),
-            "class": [
-                self._classes.get(one, UNMEASURED)
-                for one in zip(study["workload"], study["scale"], strict=True)
-            ],
+            "class": _named(study, self._classes),
         }
         self.rows = pd.concat([study, pd.DataFrame(added, index=study.index)], axis=1)
 
@@ -107,10 +104,7 @@ class Tables:
                 runs=0, good=0, failed=0, status="gap"
             )
             out = pd.concat([out, holes], ignore_index=True)
-        out["class"] = [
-            self._classes.get(one, UNMEASURED)
-            for one in zip(out["workload"], out["scale"], strict=True)
-        ]
+        out["class"] = _named(out, self._classes)
         return out
 
     @door
@@ -163,7 +157,9 @@ class Tables:
         ``wins``, ``winner`` (smallest mean of the class among protocols that lack no workload; several if equal) and
         ``missing``.
         """
-        cells = self.cells
+        return self._regret(self.cells)
+
+    def _regret(self, cells: pd.DataFrame) -> pd.DataFrame:
         cells = cells[~cells["protocol"].isin(self.settings.bounds) & cells["speedup"].notna()]
         promised = self.rows[self.rows["model"].ne("none")]["protocol"].unique()
         cells = cells[cells["protocol"].isin(promised)].copy()
@@ -284,7 +280,7 @@ class Tables:
     @door
     def classes(self) -> pd.DataFrame:
         """How the cores of each workload share data: shares of its requests by pattern, and its class."""
-        rows = self._every[self._every["matrix"] == SHARING]
+        rows = self._measured
         if rows.empty or not set(SHARES.values()) <= set(rows):
             return pd.DataFrame(
                 columns=["workload", "scale", *PATTERNS, "requests", "lost", "class"]
@@ -293,10 +289,7 @@ class Tables:
         for name, column in SHARES.items():
             out[name] = rows[column]
         out["requests"], out["lost"] = rows["requests"], rows["requests_lost"]
-        out["class"] = [
-            self._classes.get(one, UNMEASURED)
-            for one in zip(out["workload"], out["scale"], strict=True)
-        ]
+        out["class"] = _named(out, self._classes)
         return out.sort_values(["scale", "class", "workload"]).reset_index(drop=True)
 
     @door
@@ -309,7 +302,8 @@ class Tables:
         by = ["matrix", "machine", "cores", "class"]
         found = []
         for factor in (1.0, 0.5, 2.0):
-            regret = Tables(self._store, self.settings, factor).regret()
+            classes = _named(self.cells, _classes(self._measured, factor))
+            regret = self._regret(self.cells.assign(**{"class": classes}))
             if regret.empty:
                 return pd.DataFrame(columns=["thresholds", *by, "workloads", "winners", "other"])
             groups = regret.groupby(by)
@@ -410,7 +404,7 @@ def _placed(rows: pd.DataFrame) -> pd.DataFrame:
     return out.explode("matrix", ignore_index=True)
 
 
-def _classes(rows: pd.DataFrame, thresholds: float) -> dict[tuple[str, str], str]:
+def _classes(rows: pd.DataFrame, thresholds: float = 1.0) -> dict[tuple[str, str], str]:
     """Workload and scale -> class, by the rule with its thresholds multiplied."""
     if not set(SHARES.values()) <= set(rows):
         return {}
@@ -420,6 +414,13 @@ def _classes(rows: pd.DataFrame, thresholds: float) -> dict[tuple[str, str], str
         if not any(value != value for value in shares.values()):
             out[row["workload"], row["scale"]] = class_of(shares, thresholds)
     return out
+
+
+def _named(rows: pd.DataFrame, classes: Mapping[tuple[str, str], str]) -> list[str]:
+    """The class of each row's workload at its scale."""
+    return [
+        classes.get(one, UNMEASURED) for one in zip(rows["workload"], rows["scale"], strict=True)
+    ]
 
 
 def _worst(verdicts: pd.Series[str]) -> str:

@@ -57,7 +57,7 @@ def grid_barrier(joined: lang.Buffer[lang.i32], target: lang.i32) -> None:
 
 
 # The end of the text of each parameter `patience`.
-STALE = "since copies may stay stale; beyond 16 cores times (cores / 16) squared"
+STALE = "since copies may stay stale; times the square of cores / 16, rounded up"
 
 
 def patience_on(cores: int, patience: int) -> int:
