@@ -30,7 +30,7 @@ _MARKERS = "osD^vPX*"
 _COLOUR = "#0b3c7d"  # of means whose row has a name
 # A cell without a speedup, by its status; of others the run failed.
 _LETTERS = {"wrong": "W", "gap": "G", "correct": "N", "unchecked": "N"}
-# Ticks of an axis of ratios: the first of these of which at least four are in view; of the first six, as it spans more.
+# Ticks of an axis of ratios: the first of these of which at least four are in view, of the first five.
 _TICKS = (
     (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0),
     (0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0),
@@ -62,7 +62,7 @@ def _ratio_axis(axes: Axes, which: str) -> None:
     low, high = getattr(axes, f"get_{which}lim")()
     for ticks in _TICKS:
         seen = [one for one in ticks if low <= one <= high]
-        if len(seen) >= (6 if ticks is _TICKS[0] else 4):
+        if len(seen) >= (5 if ticks is _TICKS[0] else 4):
             break
     axis = getattr(axes, f"{which}axis")
     axis.set_ticks(seen, labels=[f"{one:g}" for one in seen])
