@@ -46,7 +46,7 @@ DRAWN = (
         "regret",
         "small",
         "fermi",
-        "Mean (worst) loss against the best protocol, by class",
+        "Mean (worst) loss against the best protocol, by class [number of its workloads that failed]",
     ),
     (
         "study-pairs",
