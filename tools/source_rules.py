@@ -53,6 +53,7 @@ MAY_ALLOCATE = {
 }  # fmt: skip
 
 MOST_LINES = 60  # exclusive limit for a C function
+MOST_LINES_OF_FILES = {"gpucoh/ptx": 300}  # exclusive limits for the files of a folder: one for each kind of statement
 
 # meson's object name of a source.
 SOURCE_OF_OBJECT = {
@@ -137,6 +138,15 @@ def check_function_lengths(root: Path) -> Iterator[str]:
                 if number - begin + 1 >= MOST_LINES:
                     yield f"{name}:{begin}: {function} has {number - begin + 1} lines; {MOST_LINES - 1} are allowed"
                 function = ""
+
+
+def check_file_lengths(root: Path) -> Iterator[str]:
+    """Check that the files of some folders are short."""
+    for folder, limit in MOST_LINES_OF_FILES.items():
+        for path in sorted((root / folder).glob("*.py")):
+            length = len(path.read_text(encoding="utf-8").splitlines())
+            if length >= limit:
+                yield f"{folder}/{path.name}: {length} lines; {limit - 1} are allowed here"
 
 
 def check_listed(root: Path) -> Iterator[str]:
@@ -319,6 +329,7 @@ def violations(root: Path, libraries: list[Path]) -> Iterator[str]:
     yield from check_includes(root)
     yield from check_include_circles(root)
     yield from check_function_lengths(root)
+    yield from check_file_lengths(root)
     yield from check_listed(root)
     yield from check_registry(root)
     yield from check_headers(root)

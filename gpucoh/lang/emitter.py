@@ -10,19 +10,15 @@ from typing import Any, NoReturn
 
 from gpucoh.base.quoting import quoted
 from gpucoh.lang import folding, isa
+from gpucoh.lang.builder import Builder
 from gpucoh.lang.ir import (
     COMPARISONS,
     Argument,
     Block,
-    Branch,
     Constant,
-    Exit,
-    Function,
     Instruction,
-    Jump,
     LocalArray,
     Operand,
-    Place,
     Register,
 )
 from gpucoh.lang.program import MAX_SHARED_WORDS, SHARED_LENGTH
@@ -47,16 +43,12 @@ MAX_LOCAL_WORDS = 192
 MAX_INSTRUCTIONS = 1 << 14
 
 
-class Emitter:
-    """Builds a :class:`Function`; knows types, not Python's syntax."""
+class Emitter(Builder):
+    """Builds a function of the kernel language; knows types, not Python's syntax."""
 
     def __init__(self, name: str) -> None:
-        self.function = Function(name)
+        super().__init__(name)
         self.frames: list[Frame] = []
-        self.place: Place = (0, 0)
-        self.block = Block(0)
-        self.function.blocks.append(self.block)
-        self._next_block = 1
         # What makes code several times, outermost first: unit, node, text; and how much there is.
         self._expansions: list[tuple[SourceUnit, ast.AST, str]] = []
         self._made = 0
@@ -78,37 +70,6 @@ class Emitter:
         if line is not None:
             self.place = (self.frame.file, line - 1)
 
-    def new_block(self) -> Block:
-        """A block without a place yet."""
-        self._next_block += 1
-        return Block(self._next_block - 1)
-
-    def start(self, block: Block) -> None:
-        """Continue in ``block``; the block before falls into it unless it has ended."""
-        if self.block.terminator is None:
-            self.block.terminator = Jump(block, self.place)
-        self.resume(block)
-
-    def resume(self, block: Block) -> None:
-        """Continue in ``block``, which only branches reach; the block before is not changed."""
-        self.block = block
-        self.function.blocks.append(block)
-
-    def jump(self, target: Block) -> None:
-        """End the current block; any code that follows is unreachable."""
-        if self.block.terminator is None:
-            self.block.terminator = Jump(target, self.place)
-        self._start_dead()
-
-    def exit(self) -> None:
-        """End the thread."""
-        if self.block.terminator is None:
-            self.block.terminator = Exit(self.place)
-        self._start_dead()
-
-    def _start_dead(self) -> None:
-        self.resume(self.new_block())
-
     def branch(self, condition: AnyValue, if_true: Block, if_false: Block, node: ast.AST) -> None:
         """End the current block with a branch on the truth of ``condition``."""
         if isinstance(condition, Literal):
@@ -118,8 +79,8 @@ class Emitter:
         if isinstance(operand, Constant):
             self.jump(if_true if operand.bits else if_false)
             return
-        self.block.terminator = Branch(operand, if_true, if_false, self.place)
-        self._start_dead()
+        self.split(operand, if_true, if_false)
+        self.resume(self.new_block())
 
     # ---- instructions ---------------------------------------------------------------------------
 
@@ -148,16 +109,17 @@ class Emitter:
                 f"{text} makes more than {MAX_INSTRUCTIONS} instructions: use range(...), or split the kernel",
             )
 
-    def _append(self, instruction: Instruction) -> None:
+    def append(self, instruction: Instruction) -> None:
+        """Append an instruction, and count it."""
         self.count_made()
-        self.block.instructions.append(instruction)
+        super().append(instruction)
 
     def add(self, op: str, type: Element, sources: list[Operand | None], **fields: Any) -> Value:
         """Append an instruction with a new destination. Comparisons give bool."""
         instruction = Instruction(
             op, type, self.function.new_register(), sources, self.place, **fields
         )
-        self._append(instruction)
+        self.append(instruction)
         assert instruction.dest is not None
         return Value(instruction.dest, BOOL if op in COMPARISONS else type.loaded)
 
@@ -165,7 +127,7 @@ class Emitter:
         self, op: str, type: Element, sources: list[Operand | None], **fields: Any
     ) -> None:
         """Append an instruction without destination."""
-        self._append(Instruction(op, type, None, sources, self.place, **fields))
+        self.append(Instruction(op, type, None, sources, self.place, **fields))
 
     def operate(self, op: str, type: Scalar, *operands: Value) -> Value:
         """Emit a pure operation; fold it if all sources are constants."""
@@ -189,7 +151,7 @@ class Emitter:
         ):
             last.dest = register
             return
-        self._append(Instruction("MOVE", value.type, register, [value.operand], self.place))
+        self.append(Instruction("MOVE", value.type, register, [value.operand], self.place))
 
     def temporary(self, value: Value) -> Value:
         """A copy that later assignments to the variable do not change."""

@@ -74,7 +74,7 @@ class WideEmitter(PowerEmitter):
         results = tuple(self.function.new_register() for _ in range(row.d))
         if row.d == 2:
             self.function.groups.append(results)
-        self._append(
+        self.append(
             Instruction(
                 "EXTENDED", I32, results[0], sources, self.place, immediate=row.number, flags=flags,
                 more=results[1:],
@@ -190,7 +190,7 @@ class WideEmitter(PowerEmitter):
         """Assign both words."""
         for register, word in zip(to.words, value.words, strict=True):
             assert isinstance(register, Register)
-            self._append(Instruction("MOVE", I32, register, [word], self.place))
+            self.append(Instruction("MOVE", I32, register, [word], self.place))
 
     def wide_variable(self, name: str, type: Wide, line: int) -> Variable:
         """A variable of 64 bits."""
@@ -352,7 +352,7 @@ class WideEmitter(PowerEmitter):
     ) -> None:
         """An access of two words to a buffer."""
         dest, more = (None, ()) if pair is None else (pair.low, (pair.high,))
-        self._append(
+        self.append(
             Instruction(
                 op, array.type, dest, sources, self.place, immediate=array.slot, more=more, **fields  # type: ignore[arg-type]
             )

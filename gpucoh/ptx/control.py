@@ -115,9 +115,8 @@ def _branch(x: Lowering, s: Statement) -> None:
         return
     after = x.new_block()
     targets = (after, target) if s.negated else (target, after)
-    x.branch(x.predicate(s.guard), *targets)
-    x.block = after
-    x.out.blocks.append(after)
+    x.split(x.predicate(s.guard), *targets)
+    x.resume(after)
 
 
 def _labelled(x: Lowering, name: str) -> Block:
@@ -149,13 +148,12 @@ def _choose(x: Lowering, number: Words, targets: list[Block], first: int) -> Non
     half = len(targets) // 2
     below = x.core("LT", U32, number, (Constant(first + half),))
     lower_half, upper_half = x.new_block(), x.new_block()
-    x.branch(below[0], lower_half, upper_half)
+    x.split(below[0], lower_half, upper_half)
     for block, part, at in (
         (lower_half, targets[:half], first),
         (upper_half, targets[half:], first + half),
     ):
-        x.block = block
-        x.out.blocks.append(block)
+        x.resume(block)
         _choose(x, number, part, at)
 
 
@@ -229,13 +227,11 @@ def _call_by_pointer(
         this = wide_constant(x.module.addresses[function.name])
         equal = x.row("EQ_B64", pointer, this)
         inside, other = x.new_block(), x.new_block()
-        x.branch(equal[0], inside, other)
-        x.block = inside
-        x.out.blocks.append(inside)
+        x.split(equal[0], inside, other)
+        x.resume(inside)
         _inline(x, function, arguments, results)
         x.block.terminator = ir.Jump(after, x.place)
-        x.block = other
-        x.out.blocks.append(other)
+        x.resume(other)
     why = "a call by a pointer that is the address of no such function, or of one that is running"
     printf.report(x, "ASSERT", [why], [Constant(0)])
     x.exit()
@@ -282,9 +278,9 @@ def _inline(x: Lowering, function: Function, arguments: list[str], results: list
 
 def finish(x: Lowering) -> ir.Function:
     """The function in the intermediate form, with numbered blocks."""
-    for number, block in enumerate(x.out.blocks):
+    for number, block in enumerate(x.function.blocks):
         block.number = number
-    x.out.shared_words = x.layout.shared_bytes // 4
-    x.out.lanes_needed = LANES
-    x.out.independent_lanes = True
-    return x.out
+    x.function.shared_words = x.layout.shared_bytes // 4
+    x.function.lanes_needed = LANES
+    x.function.independent_lanes = True
+    return x.function

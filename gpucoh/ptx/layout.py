@@ -89,3 +89,22 @@ def _reduces_at_barriers(module: Module, kernel: Function) -> bool:
 
 def _has_open_size(variable: Variable) -> bool:
     return variable.is_external or variable.size == 0
+
+
+def symbol_words(name: str) -> tuple[str, str]:
+    """The names, in a program's constants, of the words of a symbol's address; "" is that of the parameters."""
+    return f"&{name}", f"&{name} >> 32"
+
+
+def parameter_word(number: int) -> str:
+    """The name, in a program's constants, of a word of the kernel's parameters."""
+    return f"param[{number}]"
+
+
+def takes_local_addresses(module: Module, kernel: Function) -> bool:
+    """Whether addresses of local memory become generic ones in the kernel, or in what it may call."""
+    functions = [one for one in module.functions.values() if one is kernel or not one.is_kernel]
+    statements = (
+        item for function in functions for item in function.body if isinstance(item, Statement)
+    )
+    return any(s.op == "cvta" and s.has("local") for s in statements)

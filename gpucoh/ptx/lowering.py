@@ -2,13 +2,12 @@
 
 A value is a tuple of words, low one first: one of a type up to 32 bits, two of 64 bits. The two registers of a 64-bit
 register form a group, so that they get adjacent numbers. The handlers of the instructions are in the modules that
-:mod:`gpucoh.ptx.handlers` lists.
+:mod:`gpucoh.ptx.translate` imports.
 """
 
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,12 +15,14 @@ from typing import TypeAlias
 
 from gpucoh.base.errors import KernelError
 from gpucoh.lang import ir, isa
+from gpucoh.lang.builder import Builder
 from gpucoh.lang.ir import Argument, Block, Constant, Instruction, Operand, Register
-from gpucoh.lang.program import Report
 from gpucoh.lang.types import I32, U32, Element
-from gpucoh.ptx.layout import Layout
+from gpucoh.ptx.constants import constant_bits
+from gpucoh.ptx.layout import Layout, symbol_words, takes_local_addresses
 from gpucoh.ptx.module import Function, Module, Place, Statement, Variable, refuse
-from gpucoh.ptx.types import SIZES, words_of
+from gpucoh.ptx.specials import special_register
+from gpucoh.ptx.types import words_of
 
 Words: TypeAlias = tuple[Operand, ...]
 Registers: TypeAlias = tuple[Register, ...]
@@ -30,14 +31,6 @@ Handler: TypeAlias = "Callable[[Lowering, Statement], None]"
 #: Operation -> the function that lowers it.
 HANDLERS: dict[str, Handler] = {}
 
-_SPECIALS = {
-    f"%{name}.{axis}": f"{ours}_{axis.upper()}"
-    for name, ours in (("tid", "THREAD"), ("ctaid", "BLOCK"), ("ntid", "BLOCK_DIM"), ("nctaid", "GRID_DIM"))
-    for axis in "xyz"
-} | {"%laneid": "LANE", "%warpid": "WARP", "%smid": "CORE", "%clock": "CLOCK"}  # fmt: skip
-_FLOAT = re.compile(r"0[fF]([0-9a-fA-F]{8})$|0[dD]([0-9a-fA-F]{16})$")
-_INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?$")
-_DECIMAL = re.compile(r"[-+]?\d+\.\d*(?:[eE][-+]?\d+)?$")
 _SYMBOL = re.compile(r"([A-Za-z_$%][\w$%.@]*)(?:\s*\+\s*(-?\w+))?$")
 _ADDRESS = re.compile(r"\[\s*([^\s+\]]+)\s*(?:\+\s*(-?\w+))?\s*\]$")
 
@@ -65,21 +58,18 @@ class Frame:
     end: Block | None = None  # where `ret` of an inlined function goes
 
 
-class Lowering:
+class Lowering(Builder):
     """Turns one kernel of a module into a :class:`gpucoh.lang.ir.Function`."""
 
     def __init__(self, module: Module, kernel: Function, name: str) -> None:
+        super().__init__(name)
         self.module = module
         self.kernel = kernel
         self.layout = Layout(module, kernel)
-        self.out = ir.Function(name)
         self.files: dict[str, int] = {}
         self.frames = [Frame(kernel)]
         self.place = self.place_of(kernel.place)
         self.statement: Statement | None = None
-        self.block = self.new_block()
-        self.out.blocks.append(self.block)
-        self.reports: list[Report] = self.out.reports
         #: The operand that the only assignment of a register gives it: addresses of texts are found by it.
         self.origins: dict[Register, Operand] = {}
         self._assigned: set[Register] = set()
@@ -89,7 +79,7 @@ class Lowering:
         #: Of reductions at barriers: which word is next, and what it and the other one held.
         self.reductions = self.new()[0], self.new()[0], self.new()[0]
         #: Whether addresses of local memory become generic ones, so that any access may be to it.
-        self.has_local_addresses = _takes_local_addresses(module, kernel)
+        self.has_local_addresses = takes_local_addresses(module, kernel)
 
     # ---- errors, blocks --------------------------------------------------------------------------
 
@@ -102,7 +92,7 @@ class Lowering:
         """An error at the present statement, which is quoted."""
         place = self.statement.place if self.statement else self.kernel.place
         text = f": PTX '{self.statement.text}'" if self.statement else ""
-        return refuse(place, f"kernel '{self.out.name}'{text}: {why}")
+        return refuse(place, f"kernel '{self.function.name}'{text}: {why}")
 
     def unsupported(self, what: str = "the instruction") -> KernelError:
         """The error for what no handler lowers."""
@@ -112,41 +102,13 @@ class Lowering:
         """A source place in the intermediate form's terms."""
         return self.files.setdefault(place.file, len(self.files)), min(place.line, 0xFFFF)
 
-    def new_block(self) -> Block:
-        """A block without a place yet."""
-        return Block(0)
-
-    def start(self, block: Block) -> None:
-        """Continue in ``block``; the block before falls into it unless it has ended."""
-        if self.block.terminator is None:
-            self.block.terminator = ir.Jump(block, self.place)
-        self.block = block
-        self.out.blocks.append(block)
-
-    def jump(self, target: Block) -> None:
-        """End the block; code that follows is unreachable."""
-        self.block.terminator = ir.Jump(target, self.place)
-        self.block = self.new_block()
-        self.out.blocks.append(self.block)
-
-    def exit(self) -> None:
-        """End the thread."""
-        self.block.terminator = ir.Exit(self.place)
-        self.block = self.new_block()
-        self.out.blocks.append(self.block)
-
-    def branch(self, condition: Operand, if_true: Block, if_false: Block) -> None:
-        """End the block with a branch; the caller starts one of the targets."""
-        self.block.terminator = ir.Branch(condition, if_true, if_false, self.place)
-
     @contextmanager
     def when(self, condition: Operand, negated: bool) -> Iterator[None]:
         """Emit what follows for the threads whose condition is true, or false."""
         inside, after = self.new_block(), self.new_block()
         targets = (after, inside) if negated else (inside, after)
-        self.branch(condition, *targets)
-        self.block = inside
-        self.out.blocks.append(inside)
+        self.split(condition, *targets)
+        self.resume(inside)
         yield
         self.start(after)
 
@@ -154,9 +116,9 @@ class Lowering:
 
     def new(self, words: int = 1) -> Registers:
         """New registers; several are a group."""
-        registers = tuple(self.out.new_register() for _ in range(words))
+        registers = tuple(self.function.new_register() for _ in range(words))
         if words > 1:
-            self.out.groups.append(registers)
+            self.function.groups.append(registers)
         return registers
 
     def emit(
@@ -172,7 +134,7 @@ class Lowering:
         scope: str = "GPU",
     ) -> Registers:
         """Append an instruction. Its results are ``to``."""
-        self.block.instructions.append(
+        self.append(
             Instruction(
                 op,
                 type,
@@ -269,62 +231,16 @@ class Lowering:
         if found is not None:
             padded: Words = (*found, Constant(0))
             return padded[:words] if len(found) < words else found[:words]
-        number = self._number(text, type)
+        number = constant_bits(text, type)
         if number is not None:
             return tuple(Constant(number >> 32 * k & 0xFFFFFFFF) for k in range(words))
         if text.startswith("%") and text not in self.frame.function.variables:
-            return (*self._special(text), Constant(0))[:words]
+            return (*special_register(self, text), Constant(0))[:words]
         symbol = _SYMBOL.match(text)
         if symbol is None:
             raise self.refuse(f"operand '{text}' is not supported")
         address = self.added(self.address_of(symbol[1]), int(symbol[2] or "0", 0))
         return address[:words]
-
-    def _number(self, text: str, type: str) -> int | None:
-        """The bits of a constant of the type."""
-        if found := _FLOAT.match(text):
-            bits = int(found[1] or found[2], 16)
-            wide = found[2] is not None
-            if wide == (SIZES[type] == 8):
-                return bits
-            value = struct.unpack(
-                "<d" if wide else "<f", bits.to_bytes(8 if wide else 4, "little")
-            )[0]
-            return _float_bits(value, type)
-        if _DECIMAL.match(text):
-            return _float_bits(float(text), type)
-        if _INTEGER.match(text):
-            digits = text.rstrip("U")
-            octal = re.match(r"[-+]?0[0-7]+$", digits)
-            return int(digits, 8 if octal else 0) & ((1 << 8 * max(4, SIZES[type])) - 1)
-        return None
-
-    def _special(self, name: str) -> Words:
-        if name in _SPECIALS:
-            return (self.special(_SPECIALS[name]),)
-        if name in ("%clock64", "%globaltimer", "%clock_hi", "%globaltimer_lo", "%globaltimer_hi"):
-            return (Constant(0),) if name.endswith("_hi") else (self.special("CLOCK"),)
-        if name.startswith("%lanemask_"):
-            return self._lane_mask(name.removeprefix("%lanemask_"))
-        if name == "%nwarpid":
-            return (Constant(self.layout.most_warps),)
-        if name in ("%gridid", "%dynamic_smem_size"):
-            raise self.unsupported(f"special register {name}")
-        raise self.unsupported(f"special register {name}")
-
-    def _lane_mask(self, kind: str) -> Words:
-        equal = self.core("SHL", U32, (Constant(1),), (self.special("LANE"),))
-        below = self.core("SUB", U32, equal, (Constant(1),))
-        if kind == "eq":
-            return equal
-        if kind == "lt":
-            return below
-        until = self.core("OR", U32, below, equal)
-        if kind == "le":
-            return until
-        if kind in ("gt", "ge"):
-            return self.core("NOT", U32, until if kind == "gt" else below)
-        raise self.unsupported(f"special register %lanemask_{kind}")
 
     def added(self, address: Words, offset: int) -> Words:
         """A 64-bit value plus a constant."""
@@ -377,30 +293,6 @@ class Lowering:
         return value[0]
 
 
-def _takes_local_addresses(module: Module, kernel: Function) -> bool:
-    functions = [one for one in module.functions.values() if one is kernel or not one.is_kernel]
-    statements = (
-        item for function in functions for item in function.body if isinstance(item, Statement)
-    )
-    return any(s.op == "cvta" and s.has("local") for s in statements)
-
-
-def symbol_words(name: str) -> tuple[str, str]:
-    """The names, in a program's constants, of the words of a symbol's address; "" is that of the parameters."""
-    return f"&{name}", f"&{name} >> 32"
-
-
-def parameter_word(number: int) -> str:
-    """The name, in a program's constants, of a word of the kernel's parameters."""
-    return f"param[{number}]"
-
-
 def wide_constant(number: int) -> Words:
     """The words of a 64-bit number."""
     return Constant(number & 0xFFFFFFFF), Constant(number >> 32 & 0xFFFFFFFF)
-
-
-def _float_bits(value: float, type: str) -> int:
-    if type == "f64" or SIZES[type] == 8:
-        return int.from_bytes(struct.pack("<d", value), "little")
-    return int.from_bytes(struct.pack("<f", value), "little")

@@ -11,10 +11,10 @@ from gpucoh.lang.ir import Constant
 from gpucoh.lang.types import F32, I32, U32, Element
 from gpucoh.ptx import parameters
 from gpucoh.ptx.arithmetic import type_of
+from gpucoh.ptx.conversions import extended_to
 from gpucoh.ptx.declarations import split_list
 from gpucoh.ptx.lowering import Lowering, Registers, Words, lowers
 from gpucoh.ptx.module import Statement
-from gpucoh.ptx.moves import extended_to
 from gpucoh.ptx.types import SIZES, element_of, is_signed, words_of
 
 _SCOPES = {"cta": "CTA", "cluster": "GPU", "gpu": "GPU", "gl": "GPU", "sys": "SYS"}

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from gpucoh.lang.ir import Argument, Constant, Operand, Register
 from gpucoh.lang.types import I32, U32
-from gpucoh.ptx.lowering import Lowering, Registers, Words, parameter_word
+from gpucoh.ptx.conversions import extended_to
+from gpucoh.ptx.layout import parameter_word
+from gpucoh.ptx.lowering import Lowering, Registers, Words
 from gpucoh.ptx.module import Statement, Variable
-from gpucoh.ptx.moves import extended_to
 from gpucoh.ptx.types import SIZES, is_signed, words_of
 
 

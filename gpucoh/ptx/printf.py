@@ -12,7 +12,8 @@ from gpucoh.lang.ir import Argument, Constant, Operand
 from gpucoh.lang.program import Report
 from gpucoh.lang.types import I32, U32
 from gpucoh.ptx import parameters
-from gpucoh.ptx.lowering import Lowering, Words, symbol_words
+from gpucoh.ptx.layout import symbol_words
+from gpucoh.ptx.lowering import Lowering, Words
 
 _CONVERSION = re.compile(
     r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|z|j|t|L)?([diouxXcfFeEgGaAsp%])"
@@ -73,8 +74,8 @@ def report(x: Lowering, op: str, parts: Sequence[str], words: Sequence[Operand])
 
 
 def _append(x: Lowering, op: str, made: Report, words: Sequence[Operand]) -> None:
-    number = len(x.reports)
-    x.reports.append(made)
+    number = len(x.function.reports)
+    x.function.reports.append(made)
     for word in words:
         x.emit(op, I32, (), (word,), immediate=number)
 

@@ -10,15 +10,35 @@ from gpucoh.lang.assemble import Assembler
 from gpucoh.lang.ir import Block, Constant, Function, Instruction, Jump
 from gpucoh.lang.program import Parameter, Program
 from gpucoh.lang.types import U32
-from gpucoh.ptx import arithmetic, bits, control, matrices, memory, moves, sync
-from gpucoh.ptx.layout import Layout
-from gpucoh.ptx.lowering import Lowering, parameter_word, symbol_words
+from gpucoh.ptx import (
+    arithmetic,
+    bits,
+    comparisons,
+    control,
+    conversions,
+    matrices,
+    memory,
+    moves,
+    sync,
+)
+from gpucoh.ptx.layout import Layout, parameter_word, symbol_words
+from gpucoh.ptx.lowering import Lowering
 from gpucoh.ptx.module import Module
 
 __all__ = ["Translation", "translate"]
 
 #: Whose import registers the handlers of instructions.
-_HANDLERS = (arithmetic, bits, control, matrices, memory, moves, sync)
+_HANDLERS = (
+    arithmetic,
+    bits,
+    comparisons,
+    control,
+    conversions,
+    matrices,
+    memory,
+    moves,
+    sync,
+)
 
 
 @dataclass(frozen=True)

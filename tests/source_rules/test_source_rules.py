@@ -71,6 +71,15 @@ def test_a_circle_of_includes_is_found(tree):
     assert len(list(rules.check_include_circles(tree))) == 1
 
 
+def test_a_long_file_of_the_translation_is_found(tree):
+    (tree / "gpucoh/ptx").mkdir()
+    for name, lines in (("moves", 299), ("memory", 300)):
+        (tree / f"gpucoh/ptx/{name}.py").write_text("\n" * lines)
+    assert list(rules.check_file_lengths(tree)) == [
+        "gpucoh/ptx/memory.py: 300 lines; 299 are allowed here"
+    ]
+
+
 @pytest.mark.parametrize(("lines", "found"), [(59, 0), (60, 1)])
 def test_a_function_of_sixty_lines_is_found(tree, lines, found):
     body = "    i++;\n" * (lines - 3)

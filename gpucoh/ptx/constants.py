@@ -1,0 +1,36 @@
+"""Numbers as PTX writes them: bits of floats in hexadecimal, decimals, integers of four bases."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+from gpucoh.ptx.types import SIZES
+
+_FLOAT = re.compile(r"0[fF]([0-9a-fA-F]{8})$|0[dD]([0-9a-fA-F]{16})$")
+_INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?$")
+_DECIMAL = re.compile(r"[-+]?\d+\.\d*(?:[eE][-+]?\d+)?$")
+
+
+def constant_bits(text: str, type: str) -> int | None:
+    """The bits of a number as PTX writes it, of the type; None: ``text`` is no number."""
+    if found := _FLOAT.match(text):
+        bits = int(found[1] or found[2], 16)
+        wide = found[2] is not None
+        if wide == (SIZES[type] == 8):
+            return bits
+        value = struct.unpack("<d" if wide else "<f", bits.to_bytes(8 if wide else 4, "little"))[0]
+        return _float_bits(value, type)
+    if _DECIMAL.match(text):
+        return _float_bits(float(text), type)
+    if _INTEGER.match(text):
+        digits = text.rstrip("U")
+        octal = re.match(r"[-+]?0[0-7]+$", digits)
+        return int(digits, 8 if octal else 0) & ((1 << 8 * max(4, SIZES[type])) - 1)
+    return None
+
+
+def _float_bits(value: float, type: str) -> int:
+    if type == "f64" or SIZES[type] == 8:
+        return int.from_bytes(struct.pack("<d", value), "little")
+    return int.from_bytes(struct.pack("<f", value), "little")

@@ -1,0 +1,45 @@
+"""Special registers of PTX: a thread's place, lane masks, clocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpucoh.lang.ir import Constant
+from gpucoh.lang.types import U32
+
+if TYPE_CHECKING:
+    from gpucoh.ptx.lowering import Lowering, Words
+
+_SPECIALS = {
+    f"%{name}.{axis}": f"{ours}_{axis.upper()}"
+    for name, ours in (("tid", "THREAD"), ("ctaid", "BLOCK"), ("ntid", "BLOCK_DIM"), ("nctaid", "GRID_DIM"))
+    for axis in "xyz"
+} | {"%laneid": "LANE", "%warpid": "WARP", "%smid": "CORE", "%clock": "CLOCK"}  # fmt: skip
+
+
+def special_register(x: Lowering, name: str) -> Words:
+    """The words of a special register, read here."""
+    if name in _SPECIALS:
+        return (x.special(_SPECIALS[name]),)
+    if name in ("%clock64", "%globaltimer", "%clock_hi", "%globaltimer_lo", "%globaltimer_hi"):
+        return (Constant(0),) if name.endswith("_hi") else (x.special("CLOCK"),)
+    if name.startswith("%lanemask_"):
+        return _lane_mask(x, name.removeprefix("%lanemask_"))
+    if name == "%nwarpid":
+        return (Constant(x.layout.most_warps),)
+    raise x.unsupported(f"special register {name}")
+
+
+def _lane_mask(x: Lowering, kind: str) -> Words:
+    equal = x.core("SHL", U32, (Constant(1),), (x.special("LANE"),))
+    below = x.core("SUB", U32, equal, (Constant(1),))
+    if kind == "eq":
+        return equal
+    if kind == "lt":
+        return below
+    until = x.core("OR", U32, below, equal)
+    if kind == "le":
+        return until
+    if kind in ("gt", "ge"):
+        return x.core("NOT", U32, until if kind == "gt" else below)
+    raise x.unsupported(f"special register %lanemask_{kind}")
