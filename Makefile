@@ -137,6 +137,7 @@ PROOF_STATES ?= 1000000
 PROOFS = proof-verify proof-long proof-sc proof-litmus proof-variants proof-planted proof-cells proof-fuzz proof-products
 .PHONY: proof $(PROOFS)
 proof: develop $(BUILD)/.test
+	$(RUN) sh tools/build.sh $(QUICK) planted
 	$(MAKE) --no-print-directory -j2 --output-sync=target $(PROOFS)
 proof-verify:
 	$(BIN)/gpucoh verify -p all --states $(PROOF_STATES)
@@ -174,6 +175,7 @@ proof-full: develop
 # Every combination of protocols with workloads, options and seeds, and every row of a table, that make test leaves out (tests/products.py).
 .PHONY: products
 products: develop $(BUILD)/.test
+	$(RUN) sh tools/build.sh $(QUICK) planted
 	PRODUCTS=all $(BIN)/pytest -q -n 2 -m product
 
 # With link-time optimisation, like every stored figure of speed.
