@@ -71,14 +71,12 @@ def adjust_weights(
     ty = lang.thread_id(1)
     row = lang.block_id(0) * HIDDEN + ty + 1
     at = row * PITCH + tx
-    change = RATE * delta[tx] * inputs[row] + MOMENTUM * old[at]
-    weights[at] = weights[at] + change
-    old[at] = change
+    weights[at] += RATE * delta[tx] * inputs[row] + MOMENTUM * old[at]
+    old[at] = RATE * delta[tx] * inputs[row] + MOMENTUM * old[at]
     lang.barrier()
     if ty == 0 and lang.block_id(0) == 0:
-        change = RATE * delta[tx] + MOMENTUM * old[tx]
-        weights[tx] = weights[tx] + change
-        old[tx] = change
+        weights[tx] += RATE * delta[tx] + MOMENTUM * old[tx]
+        old[tx] = RATE * delta[tx] + MOMENTUM * old[tx]
 
 
 def reference_forward(
