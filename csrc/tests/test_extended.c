@@ -143,7 +143,7 @@ an_address_outside_of_every_array_is_reported(void)
     CHECK_EQUAL_TEXT(
         world.failure.text,
         "kernel 'f': load of 4 bytes at address 0x40000, which is in no array; nearest: 'x' of 262144 bytes "
-        "at 0x0, 4 bytes behind it: thread (0,0,0) of block (0,0,0)");
+        "at 0x0, 0 bytes behind its end: thread (0,0,0) of block (0,0,0)");
     CHECK(fails_at(0, 5));
 }
 

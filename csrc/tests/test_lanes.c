@@ -408,9 +408,33 @@ masks_that_never_match_are_reported(void)
     CHECK(fails_at(0, 3));
 }
 
+/* Two places of one mask: the result of an operation would be of a part of its lanes. */
+static void
+lanes_of_an_operation_meet_at_one_place(void)
+{
+    for (uint32_t first = 0; first < 2; first++) {
+        for (uint32_t second = 0; second < 2; second++) {
+            world_reset();
+            CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16), IF(1, 5, 6),
+                                     OP(WARP_SYNC, .a = ALL, .immediate = first, .line = 3), TO(6),
+                                     OP(WARP_SYNC, .a = ALL, .immediate = second, .line = 5), OP(EXIT)),
+                                32),
+                            first + second == 0 ? 0 : GPC_ERROR_BARRIER);
+            if (first + second != 0) {
+                CHECK(strstr(world.failure.text,
+                             "have one mask: lanes of one vote, shuffle, match or reduction must meet at one place") !=
+                      NULL);
+            }
+        }
+    }
+}
+
 static void
 a_warp_sync_needs_independent_lanes(void)
 {
+    world_reset();
+    CHECK_EQUAL_I64(world_try(CODE(OP(WARP_SYNC, .a = ALL, .immediate = 2), OP(EXIT)), 32), GPC_ERROR_PROGRAM);
+    CHECK_EQUAL_TEXT(world.failure.text, "instruction 0 (WARP_SYNC): the immediate of a WARP_SYNC must be 0 or 1");
     world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(WARP_SYNC, .a = ALL), OP(EXIT)), 32), GPC_ERROR_PROGRAM);
     CHECK_EQUAL_TEXT(world.failure.text, "instruction 0 (WARP_SYNC): the program's lanes are not independent");
@@ -692,6 +716,7 @@ main(void)
     RUN(lanes_that_poll_at_one_place_poll_together);
     RUN(regions_in_which_lanes_meet_leave_no_joins);
     RUN(masks_that_never_match_are_reported);
+    RUN(lanes_of_an_operation_meet_at_one_place);
     RUN(a_warp_sync_needs_independent_lanes);
     RUN(lanes_arrive_at_a_barrier_from_several_places);
     RUN(a_barrier_counts_lanes_that_have_not_ended);

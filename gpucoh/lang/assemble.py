@@ -72,6 +72,7 @@ class Assembler:
         self.constants: dict[int | str, int] = {}  # the first place of each in the bank
         self.output: list[Encoded] = []
         self.starts: dict[Block, int] = {}
+        self.place: Place = (0, 0)  # of the instruction that is being encoded
 
     def assemble(self) -> Program:
         """The program."""
@@ -166,6 +167,12 @@ class Assembler:
         at = self.constants.get(keys[0], len(self.bank))
         if tuple(self.bank[at : at + len(keys)]) != keys:
             at = len(self.bank)
+            if at + len(keys) > isa.OPERAND_NUMBER:
+                raise self._fail(
+                    self.place,
+                    f"more than {isa.OPERAND_NUMBER} constants and words of parameters: put tables into a buffer, "
+                    "or split the kernel",
+                )
             for key in keys:
                 self.constants.setdefault(key, len(self.bank))
                 self.bank.append(key)
@@ -194,6 +201,7 @@ class Assembler:
             self.output.append(Encoded("EXIT", (0, 0)))
 
     def _emit(self, instruction: Instruction) -> None:
+        self.place = instruction.place
         if instruction.array is not None and isinstance(instruction.sources[0], Constant):
             self._emit_fixed_local(instruction)
             return

@@ -8,7 +8,7 @@ from gpucoh.lang.types import I32, U32, Element
 from gpucoh.ptx import carries
 from gpucoh.ptx.lowering import Lowering, Registers, Words, lowers
 from gpucoh.ptx.module import Statement
-from gpucoh.ptx.types import FLOATS, PACKED, SIZES, is_signed, mnemonic
+from gpucoh.ptx.types import FLOATS, PACKED, PAIRS, SIZES, is_signed, mnemonic
 
 _ROUNDINGS = {
     "rn": "RN", "rz": "RZ", "rm": "RM", "rp": "RP", "rni": "RN", "rzi": "RZ", "rmi": "RM", "rpi": "RP", "rna": "RN",
@@ -118,8 +118,6 @@ def plain(x: Lowering, s: Statement) -> None:
 def _floating_plain(
     x: Lowering, s: Statement, type: str, operands: list[Words], to: Registers
 ) -> None:
-    if s.has("xorsign") or (s.has("NaN") and s.op in ("min", "max")):
-        raise x.unsupported("the modifier .NaN or .xorsign")
     name = s.op.upper()
     if s.op == "div" and (s.has("approx") or s.has("full")):
         name = "DIVA"
@@ -139,10 +137,20 @@ def integer(
         x.row(wide if "_" in wide else f"{wide}_{mnemonic(type)}", *operands, to=to)
     elif op in ("div", "rem"):
         x.row(f"{wide}_{'S32' if is_signed(type) else 'U32'}", *operands, to=to)
-    elif type in ("u16x2", "s16x2"):
-        raise x.unsupported()
+    elif type in PAIRS:
+        _pair(x, word, type, operands, to)
     else:
         x.core(word, core_type(type), *operands, to=to)
+
+
+def _pair(x: Lowering, op: str, type: str, operands: list[Words], to: Registers) -> None:
+    """An operation on each half of a word."""
+    half = type.removesuffix("x2")
+    if op not in ("ADD", "SUB", "MIN", "MAX", "NEG"):
+        raise x.unsupported()
+    pairs = [[narrowed(x, part, half) for part in halves(x, value)] for value in operands]
+    low, high = (x.core(op, core_type(half), *(pair[k] for pair in pairs)) for k in (0, 1))
+    packed(x, narrowed(x, low, "u16"), high, to)
 
 
 @lowers("mul", "mul24")
@@ -193,8 +201,6 @@ def multiply_add(x: Lowering, s: Statement) -> None:
         return
     to = x.to(s.operands[0])
     if type in FLOATS or type in PACKED:
-        if s.has("relu"):
-            raise x.unsupported("the modifier .relu")
         values = [x.value(text, type) for text in s.operands[1:]]
         floating(x, "FMA", type, values, to, flags_of(s, type))
         return
@@ -244,6 +250,20 @@ def dot_product(x: Lowering, s: Statement) -> None:
     signs = "".join(modifier[0].upper() for modifier in s.modifiers if modifier in ("s32", "u32"))
     values = [x.value(text, "b32") for text in s.operands[1:]]
     x.row(f"DP4A_{signs}", *values, to=x.to(s.operands[0]))
+
+
+@lowers("dp2a")
+def dot_product_of_two(x: Lowering, s: Statement) -> None:
+    """``d = c +`` the dot product of two halves of ``a`` and two bytes of ``b``."""
+    first, second = (modifier[0].upper() for modifier in s.modifiers if modifier in ("s32", "u32"))
+    a, b, c = (x.value(text, "b32") for text in s.operands[1:])
+    total = c
+    for k in (0, 1):
+        byte = k + (2 if s.has("hi") else 0)
+        one = x.row(f"BFE_{first}32", a, (Constant(16 * k),), (Constant(16),))
+        other = x.row(f"BFE_{second}32", b, (Constant(8 * byte),), (Constant(8),))
+        total = x.row("MAD_B32", one, other, total)
+    x.move(x.to(s.operands[0]), total)
 
 
 @lowers("rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh", "copysign")

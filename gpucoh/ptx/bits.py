@@ -141,7 +141,30 @@ def insert_field(x: Lowering, s: Statement) -> None:
     x.row(f"BFI_B{8 * SIZES[type]}", *values, where, to=x.to(s.operands[0]))
 
 
-@lowers("bmsk", "szext", "fns", "lop", "vadd", "vmin", "vmax", "vsub", "vabsdiff")
+def _bits_of(x: Lowering, s: Statement, text: str) -> Words:
+    """A position or a length; of the mode ``.wrap`` modulo 32."""
+    value = x.value(text, "b32")
+    return x.core("AND", U32, value, (Constant(31),)) if s.has("wrap") else value
+
+
+@lowers("bmsk")
+def bit_mask(x: Lowering, s: Statement) -> None:
+    """A run of ones, by position and length."""
+    position, length = (_bits_of(x, s, text) for text in s.operands[1:3])
+    ones = x.core("SUB", U32, x.core("SHL", U32, (Constant(1),), length), (Constant(1),))
+    x.core("SHL", U32, ones, position, to=x.to(s.operands[0]))
+
+
+@lowers("szext")
+def extend(x: Lowering, s: Statement) -> None:
+    """The lower bits of a word, extended by their sign or zeros."""
+    value, length = x.value(s.operands[1], "b32"), _bits_of(x, s, s.operands[2])
+    beyond = x.core("MIN", U32, length, (Constant(32),))
+    row = f"BFE_{mnemonic(type_of(x, s))}"
+    x.row(row, value, (Constant(0),), beyond, to=x.to(s.operands[0]))
+
+
+@lowers("fns", "lop", "vadd", "vmin", "vmax", "vsub", "vabsdiff")
 def refused(x: Lowering, s: Statement) -> None:
     """Operations that no program of the corpus uses."""
     raise x.unsupported()

@@ -30,6 +30,9 @@ _FLOAT_RELATIONS = (
     "num",
     "nan",
 )
+#: What `set` gives of each type where the relation holds.
+_TRUE = {"u32": 0xFFFFFFFF, "s32": 0xFFFFFFFF, "f32": 0x3F800000, "u16": 0xFFFF, "s16": 0xFFFF, "f16": 0x3C00,
+         "bf16": 0x3F80}  # fmt: skip
 _JOINS = ("and", "or", "xor")
 
 
@@ -86,12 +89,12 @@ def set_predicate(x: Lowering, s: Statement) -> None:
 def set_value(x: Lowering, s: Statement) -> None:
     """1.0 or all ones where the relation holds, else 0."""
     types = [modifier for modifier in s.modifiers if modifier in SIZES]
-    if len(types) != 2 or SIZES[types[0]] != 4 or types[0] in PACKED:
+    if types[0] not in _TRUE or types[1] in PACKED:
         raise x.unsupported()
     found = _compared(
         x, s.modifiers[0], types[1], s.operands[1], s.operands[2], flags_of(s, types[1])
     )
-    one = Constant(0x3F800000 if types[0] == "f32" else 0xFFFFFFFF)
+    one = Constant(_TRUE[types[0]])
     x.core("SELECT", U32, _joined(x, s, found, 3), (one,), (Constant(0),), to=x.to(s.operands[0]))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 
+from gpucoh.lang.ir import Constant
 from gpucoh.ptx.types import SIZES
 
 _FLOAT = re.compile(r"0[fF]([0-9a-fA-F]{8})$|0[dD]([0-9a-fA-F]{16})$")
@@ -34,3 +35,8 @@ def _float_bits(value: float, type: str) -> int:
     if type == "f64" or SIZES[type] == 8:
         return int.from_bytes(struct.pack("<d", value), "little")
     return int.from_bytes(struct.pack("<f", value), "little")
+
+
+def wide_constant(number: int) -> tuple[Constant, Constant]:
+    """The words of a 64-bit number."""
+    return Constant(number & 0xFFFFFFFF), Constant(number >> 32 & 0xFFFFFFFF)

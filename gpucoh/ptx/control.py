@@ -8,8 +8,10 @@ from gpucoh.lang import ir
 from gpucoh.lang.ir import Block, Constant
 from gpucoh.lang.types import U32
 from gpucoh.ptx import parameters, printf
+from gpucoh.ptx.constants import wide_constant
 from gpucoh.ptx.declarations import split_list
-from gpucoh.ptx.lowering import HANDLERS, Frame, Lowering, Words, lowers, wide_constant
+from gpucoh.ptx.forms import refused_part
+from gpucoh.ptx.lowering import HANDLERS, Frame, Lowering, Words, lowers
 from gpucoh.ptx.module import Function, Label, Statement
 
 #: Lanes of a warp, which PTX assumes.
@@ -105,6 +107,8 @@ def lower(x: Lowering, s: Statement) -> None:
     handler = HANDLERS.get(s.op)
     if handler is None:
         raise x.refuse(_REASONS.get(s.op, "the instruction is not supported"))
+    if part := refused_part(s.op, s.modifiers, len(s.operands)):
+        raise x.unsupported(part)
     handler(x, s)
 
 
@@ -210,6 +214,10 @@ def call(x: Lowering, s: Statement) -> None:
         _call_by_pointer(x, name, operands[-1], arguments, results)
         return
     function = x.module.functions.get(name)
+    if name.startswith(("cudaLaunchDevice", "cudaGetParameterBuffer", "cudaCGGetIntrinsicHandle")):
+        raise x.refuse(f"function '{name}': dynamic parallelism is not supported")
+    if name in ("malloc", "free"):
+        raise x.refuse(f"function '{name}': memory that a kernel allocates is not supported")
     if function is None or not function.is_defined:
         raise x.refuse(f"function '{name}' has no body in this module")
     if any(frame.function is function for frame in x.frames):

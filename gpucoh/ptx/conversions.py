@@ -15,14 +15,6 @@ from gpucoh.ptx.types import FLOATS, HALVES, PACKED, SIZES, is_signed, mnemonic
 def convert(x: Lowering, s: Statement) -> None:
     """``cvt.to.from``."""
     types = [modifier for modifier in s.modifiers if modifier in SIZES]
-    if (
-        s.has("pack")
-        or s.has("relu")
-        or any(m in ("tf32", "e4m3x2", "e5m2x2") for m in s.modifiers)
-    ):
-        raise x.unsupported()
-    if len(types) != 2:
-        raise x.unsupported()
     to, source = types
     registers = x.to(s.operands[0])
     if to in PACKED:  # two f32: the first is the upper half
@@ -49,7 +41,11 @@ def _between_floats(
     flags = flags_of(s, "f32" if "f32" in (to, source) else to)
     if to == source:
         is_whole = s.one_of(("rni", "rzi", "rmi", "rpi")) is not None
-        if is_whole:
+        if is_whole and to in HALVES:
+            wide = x.row(f"F32_{mnemonic(to)}", value)
+            rounded = x.row("ROUND_F32", wide, flags=flags & isa.FLAG_ROUND_MASK)
+            x.row(f"{mnemonic(to)}_F32", rounded, to=registers, flags=flags & isa.FLAG_SAT)
+        elif is_whole:
             x.row(f"ROUND_{mnemonic(to)}", value, to=registers, flags=flags)
         elif flags & (isa.FLAG_FTZ | isa.FLAG_SAT):
             x.row(f"ADD_{mnemonic(to)}", value, _minus_zero(to), to=registers, flags=flags)
@@ -86,6 +82,9 @@ def _to_integer(
     word = x.row(f"{sign}32_{mnemonic(source)}", value, flags=flags)
     if SIZES[to] < 4:
         word = _clamped(x, word, to, is_signed(to))
+    if SIZES[to] < 4 and source == "f64" and not is_signed(to):  # NaN is the middle of the type
+        number = x.row("NUM_F64", value, value)
+        word = x.core("SELECT", U32, number, word, (Constant(1 << 8 * SIZES[to] - 1),))
     extended_to(x, to, word, registers)
 
 
@@ -95,10 +94,11 @@ def _to_float(
     sign = "S" if is_signed(source) else "U"
     flags = flags_of(s, to)
     width = 64 if SIZES[source] == 8 else 32
-    if to in HALVES:  # 32-bit integers round once through f64; wider ones would round twice
-        if width == 64:
+    if to in HALVES:  # f64 has every integer that is finite in f16, so that they round once
+        if f"{mnemonic(to)}_F64" not in isa.EXTENDED:
             raise x.unsupported()
-        x.row(f"{mnemonic(to)}_F64", x.row(f"F64_{sign}32", value), to=registers, flags=flags)
+        wide = x.row(f"F64_{sign}{width}", value)
+        x.row(f"{mnemonic(to)}_F64", wide, to=registers, flags=flags)
         return
     x.row(f"{mnemonic(to)}_{sign}{width}", value, to=registers, flags=flags)
 
@@ -135,6 +135,8 @@ def _saturated(x: Lowering, to: str, source: str, value: Words) -> Words:
         raise x.unsupported("a saturating conversion of 64 bits")
     if SIZES[to] < 4:
         return _clamped(x, value, to, is_signed(source))
+    if SIZES[to] == 8 and is_signed(source) and not is_signed(to):
+        return x.core("MAX", I32, value, (Constant(0),))
     if SIZES[to] == 4 and is_signed(source) != is_signed(to):
         limit = (Constant(0),) if is_signed(source) else (Constant(0x7FFFFFFF),)
         return (

@@ -70,6 +70,8 @@ def variable_of(text: str, place: Place) -> Variable:
         lanes, rest = int(vector[1]), rest[vector.end() :]
     # The alignment of a pointer's target may follow the type: `.param .u64 .ptr .global .align 4 name`.
     parts = _VARIABLE.match(rest)
+    if parts is not None and parts[1] in ("texref", "surfref", "samplerref"):
+        raise refuse(place, f"'{parts[2]}': textures are not supported")
     if parts is None or parts[1] not in SIZES:
         raise refuse(place, f"PTX: the type of '{' '.join(text.split())[:60]}' is not supported")
     type, name, extents, initial = parts.groups()

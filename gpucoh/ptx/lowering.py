@@ -18,7 +18,7 @@ from gpucoh.lang import ir, isa
 from gpucoh.lang.builder import Builder
 from gpucoh.lang.ir import Argument, Block, Constant, Instruction, Operand, Register
 from gpucoh.lang.types import I32, U32, Element
-from gpucoh.ptx.constants import constant_bits
+from gpucoh.ptx.constants import constant_bits, wide_constant
 from gpucoh.ptx.layout import Layout, symbol_words, takes_local_addresses
 from gpucoh.ptx.module import Function, Module, Place, Statement, Variable, refuse
 from gpucoh.ptx.specials import special_register
@@ -160,8 +160,10 @@ class Lowering(Builder):
     def row(
         self, name: str, *operands: Words, to: Registers | None = None, flags: int = 0
     ) -> Registers:
-        """Append an operation of extended.def; an operand without its upper word is extended by zeros."""
-        row = isa.EXTENDED[name]
+        """Append an operation of extended.def; operands are extended by zeros."""
+        row = isa.EXTENDED.get(name)
+        if row is None or len(operands) != len(row.words):
+            raise self.unsupported()
         sources: list[Operand] = []
         for operand, words in zip(operands, (row.a, row.b, row.c), strict=False):
             sources += (*operand, Constant(0))[:words]
@@ -233,14 +235,14 @@ class Lowering(Builder):
             return padded[:words] if len(found) < words else found[:words]
         number = constant_bits(text, type)
         if number is not None:
+            number = int(number != 0) if type == "pred" else number  # -1 is true as 1 is
             return tuple(Constant(number >> 32 * k & 0xFFFFFFFF) for k in range(words))
         if text.startswith("%") and text not in self.frame.function.variables:
             return (*special_register(self, text), Constant(0))[:words]
         symbol = _SYMBOL.match(text)
         if symbol is None:
             raise self.refuse(f"operand '{text}' is not supported")
-        address = self.added(self.address_of(symbol[1]), int(symbol[2] or "0", 0))
-        return address[:words]
+        return self.added(self.address_of(symbol[1]), int(symbol[2] or "0", 0))[:words]
 
     def added(self, address: Words, offset: int) -> Words:
         """A 64-bit value plus a constant."""
@@ -291,8 +293,3 @@ class Lowering(Builder):
         if text.startswith("!"):
             value = self.core("XOR", U32, value, (Constant(1),))
         return value[0]
-
-
-def wide_constant(number: int) -> Words:
-    """The words of a 64-bit number."""
-    return Constant(number & 0xFFFFFFFF), Constant(number >> 32 & 0xFFFFFFFF)

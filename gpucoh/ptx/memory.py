@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from gpucoh.lang import isa
 from gpucoh.lang.ir import Constant
-from gpucoh.lang.types import F32, I32, U32, Element
+from gpucoh.lang.types import U32, Element
 from gpucoh.ptx import parameters
 from gpucoh.ptx.arithmetic import type_of
 from gpucoh.ptx.conversions import extended_to
 from gpucoh.ptx.declarations import split_list
 from gpucoh.ptx.lowering import Lowering, Registers, Words, lowers
 from gpucoh.ptx.module import Statement
-from gpucoh.ptx.types import SIZES, element_of, is_signed, words_of
+from gpucoh.ptx.types import SIZES, element_of, words_of
 
 _SCOPES = {"cta": "CTA", "cluster": "GPU", "gpu": "GPU", "gl": "GPU", "sys": "SYS"}
 _ORDERS = {
@@ -26,7 +26,6 @@ _ORDERS = {
     "sc": "SC",
 }
 _SPACES = ("global", "shared", "local", "param", "const")
-_ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 
 
 def space_of(s: Statement) -> str | None:
@@ -107,14 +106,27 @@ class Place:
         order: tuple[str, str],
         flags: int = 0,
     ) -> None:
+        offset += self.offset
+        address, kind = self.address, self.flags
+        is_plain = order[0] == "WEAK" or (op == "SHARED_ATOMIC" and order[0] == "RELAXED")
+        if (
+            self.is_shared and not is_plain
+        ):  # the core keeps the order of an access by a generic address
+            low = self.x.core("ADD", U32, address, (Constant(offset & 0xFFFFFFFF),))
+            op, address, offset, kind = (
+                op.removeprefix("SHARED_"),
+                (low[0], Constant(isa.SHARED_WINDOW)),
+                0,
+                isa.FLAG_FLAT,
+            )
         self.x.emit(
             op,
             element,
             to,
-            (*self.address, *words),
-            immediate=self.offset + offset,
-            flags=self.flags | flags,
-            order="WEAK" if self.is_shared else order[0],
+            (*address, *words),
+            immediate=offset,
+            flags=kind | flags,
+            order="WEAK" if self.is_shared and is_plain else order[0],
             scope=order[1],
         )
 
@@ -140,7 +152,7 @@ def load(x: Lowering, s: Statement) -> None:
     if space == "param" and x.registers_of(x.address(s.operands[1])[0]) is None:
         parameters.load(x, s, type, names)
         return
-    order = order_of(x, s)
+    order = order_of(x, s) if space != "local" else ("WEAK", "GPU")  # no other thread reads it
     place = Place(x, s.operands[1], space)
     if SIZES[type] < 4:
         _load_narrow(x, place, type, names, order)
@@ -193,7 +205,7 @@ def store(x: Lowering, s: Statement) -> None:
     if space == "param":
         parameters.store(x, s, type, names)
         return
-    order = order_of(x, s)
+    order = order_of(x, s) if space != "local" else ("WEAK", "GPU")  # no other thread reads it
     place = Place(x, s.operands[0], space)
     if SIZES[type] < 4:
         for k, name in enumerate(names):
@@ -207,24 +219,6 @@ def store(x: Lowering, s: Statement) -> None:
     values = [word for name in names for word in x.value(name, type)]
     for k in range(pieces):
         place.store(U32, tuple(values[k * words : (k + 1) * words]), 4 * words * k, order)
-
-
-@lowers("atom", "red")
-def atomic(x: Lowering, s: Statement) -> None:
-    """``atom.space.op.type d, [a], b, c``; ``red`` has no result."""
-    type = type_of(x, s)
-    operands = s.operands if s.op == "atom" else ["_", *s.operands]
-    operation = s.one_of(_ATOMICS)
-    if operation is None or SIZES[type] not in (4, 8) or lanes_of(s) > 1 or type.endswith("x2"):
-        raise x.unsupported()
-    if type[0] == "f" and operation != "add":
-        raise x.unsupported()
-    order = order_of(x, s, "RELAXED")
-    place = Place(x, operands[1], space_of(s))
-    words = tuple(word for text in operands[2:] for word in x.value(text, type))
-    element: Element = F32 if type[0] == "f" else I32 if is_signed(type) else U32
-    to: Registers = () if operands[0] == "_" else x.to(operands[0])
-    place.atomic(element, to, words, operation.upper(), order)
 
 
 @lowers("membar", "fence")

@@ -77,6 +77,7 @@ class Function:
     variables: dict[str, Variable] = field(default_factory=dict)
     body: list[Statement | Label] = field(default_factory=list)
     is_defined: bool = True
+    has_clusters: bool = False
     #: Labels of `.branchtargets` and `.calltargets` -> the names that they list.
     targets: dict[str, list[str]] = field(default_factory=dict)
     #: Labels of `.callprototype` -> what a function called by a pointer takes and returns.

@@ -259,6 +259,7 @@ def _header(text: str, is_kernel: bool, place: Place) -> Function:
         raise refuse(place, f"PTX: '{' '.join(text.split())[:60]}' is not the head of a function")
     returns, name, parameters = found.groups()
     function = Function(name, is_kernel, place)
+    function.has_clusters = re.search(r"\.(reqnctapercluster|explicitcluster)\b", text) is not None
     function.returns = [variable_of(one, place) for one in _items(returns)]
     function.parameters = [variable_of(one, place) for one in _items(parameters)]
     return function

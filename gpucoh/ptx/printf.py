@@ -55,12 +55,14 @@ class Printf(Report):
 
 def _formatted(format: str, words: Sequence[int]) -> str:
     kind = format[-1]
+    width = 32 * len(words) >> format.count("h")  # of h and hh, which pass an int
     bits = sum(word << 32 * k for k, word in enumerate(words))
     if kind in _FLOATS:
         number: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
         return format % number
-    if kind in "di" and bits >> (32 * len(words) - 1):
-        bits -= 1 << 32 * len(words)
+    bits &= (1 << width) - 1
+    if kind in "di" and bits >> (width - 1):
+        bits -= 1 << width
     if kind == "c":
         return format % chr(bits & 0xFF)
     if kind == "p":
@@ -104,7 +106,7 @@ def lower(x: Lowering, arguments: list[str], results: list[str]) -> None:
         words += load_words(x, values, at, count)
         at += 4 * count
         shape = f"%{flags}{width or ''}" + (f".{precision}" if precision is not None else "")
-        conversions.append((shape + kind, count))
+        conversions.append((shape + (length or "").strip("lzjtL") + kind, count))
         parts.append("")
     if format[end:]:
         parts.append(format[end:])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gpucoh.lang.ir import Constant
 from gpucoh.lang.types import U32
+from gpucoh.ptx.module import Variable
 
 if TYPE_CHECKING:
     from gpucoh.ptx.lowering import Lowering, Words
@@ -27,7 +28,16 @@ def special_register(x: Lowering, name: str) -> Words:
         return _lane_mask(x, name.removeprefix("%lanemask_"))
     if name == "%nwarpid":
         return (Constant(x.layout.most_warps),)
+    if name in ("%envreg1", "%envreg2"):
+        return (_workspace(x)[name == "%envreg1"],)
     raise x.unsupported(f"special register {name}")
+
+
+def _workspace(x: Lowering) -> Words:
+    """The address of two words in which the blocks of a cooperative launch count arrivals (CUDA's driver_abi.h)."""
+    x.function.needs_all_blocks = True
+    made = Variable("global", "grid workspace", "b64", 8, 8, (8).to_bytes(8, "little"))
+    return x.global_address(x.module.variables.setdefault(made.name, made))
 
 
 def _lane_mask(x: Lowering, kind: str) -> Words:

@@ -12,6 +12,7 @@ from gpucoh.lang.program import Parameter, Program
 from gpucoh.lang.types import U32
 from gpucoh.ptx import (
     arithmetic,
+    atomics,
     bits,
     comparisons,
     control,
@@ -30,6 +31,7 @@ __all__ = ["Translation", "translate"]
 #: Whose import registers the handlers of instructions.
 _HANDLERS = (
     arithmetic,
+    atomics,
     bits,
     comparisons,
     control,
@@ -78,6 +80,8 @@ def translate(module: Module, name: str, shown: str | None = None) -> Translatio
         known = ", ".join(module.kernels) or "none"
         raise KernelError(f"kernel '{name}' is not in {module.name} (kernels: {known})")
     x = Lowering(module, kernel, shown or name)
+    if kernel.has_clusters:
+        raise x.unsupported("a cluster of blocks")
     x.frame.local_at = x.layout.add_local(kernel)
     if x.layout.reduces_at_barriers:
         sync.begin_reductions(x)

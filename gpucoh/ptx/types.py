@@ -21,6 +21,8 @@ SIZES = {
     "f32": 4,
     "f16x2": 4,
     "bf16x2": 4,
+    "u16x2": 4,
+    "s16x2": 4,
     "b64": 8,
     "u64": 8,
     "s64": 8,
@@ -29,6 +31,7 @@ SIZES = {
 }
 HALVES = frozenset({"f16", "bf16"})
 PACKED = frozenset({"f16x2", "bf16x2"})
+PAIRS = frozenset({"u16x2", "s16x2"})
 FLOATS = frozenset({"f32", "f64"}) | HALVES
 
 _NARROW: dict[str, Element] = {

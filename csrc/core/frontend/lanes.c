@@ -352,6 +352,42 @@ gpc_lanes_ended(gpc_issue_t *x)
     }
 }
 
+/* The lanes that wait with the mask of an active lane, but elsewhere, where one of both places is an operation's. */
+static gpc_lanes_t
+lanes_elsewhere(const entries_t *e)
+{
+    const gpc_decoded_t *code = e->x->launch->code;
+    const gpc_stack_entry_t *top = &e->x->warp->top;
+    gpc_lanes_t found = 0;
+    for (gpc_lanes_t left = top->lanes; left != 0; left &= left - 1) {
+        found |= with_mask_of(e->split, gpc_lowest_bit(left)) & ~top->lanes;
+    }
+    for (gpc_lanes_t left = found; left != 0; left &= left - 1) {
+        uint32_t lane = gpc_lowest_bit(left), pc = pc_of_lane(e, lane);
+        if (pc == top->pc || (code[pc].immediate == 0 && code[top->pc].immediate == 0)) {
+            found &= ~((gpc_lanes_t) 1 << lane);
+        }
+    }
+    return found;
+}
+
+static int
+fail_apart(const entries_t *e, gpc_lanes_t elsewhere)
+{
+    char where[GPC_WHERE_BYTES];
+    gpc_text_t text;
+    gpc_text_init(&text);
+    add_lanes(elsewhere, &text);
+    gpc_text_add(&text, " in %s and ",
+                 gpc_core_where(e->x->launch, pc_of_lane(e, gpc_lowest_bit(elsewhere)), where, sizeof where));
+    add_lanes(e->x->warp->top.lanes, &text);
+    gpc_text_add(&text, " in %s have one mask: lanes of one vote, shuffle, match or reduction must meet at one place",
+                 gpc_core_where(e->x->launch, e->x->warp->top.pc, where, sizeof where));
+    int status = fail(e->x, &text);
+    gpc_text_free(&text);
+    return status;
+}
+
 static int
 issue_sync(gpc_issue_t *x, const gpc_decoded_t *d)
 {
@@ -370,7 +406,10 @@ issue_sync(gpc_issue_t *x, const gpc_decoded_t *d)
         return GPC_ISSUED;
     }
     entries_t e = take_entries(x);
-    gpc_lanes_t complete = complete_lanes(x, split);
+    gpc_lanes_t elsewhere = lanes_elsewhere(&e), complete = complete_lanes(x, split);
+    if (elsewhere != 0) {
+        return fail_apart(&e, elsewhere);
+    }
     if ((complete & top.lanes) == 0) {
         return let_others_run(&e);
     }

@@ -384,6 +384,9 @@ check_by_opcode(const check_t *x)
         case GPC_OP_LANES:
             return at->immediate < x->program->constants ? GPC_OK : refuse(x, "unknown constant");
         case GPC_OP_WARP_SYNC:
+            if (at->immediate > 1) {
+                return refuse(x, "the immediate of a WARP_SYNC must be 0 or 1");
+            }
             return x->program->independent_lanes ? GPC_OK : refuse(x, "the program's lanes are not independent");
         case GPC_OP_BARRIER:
         case GPC_OP_BARRIER_ARRIVE:

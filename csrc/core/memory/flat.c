@@ -60,22 +60,30 @@ distance_to(const gpc_range_t *range, gpc_address_t address, uint32_t bytes)
     return address + bytes > range->end ? address + bytes - range->end : 0;
 }
 
-/* "; nearest: 'x' of 400 bytes at 0x10000, 16 bytes before": text of the array next to an address. */
+/* "which is in no array; nearest: 'x' of 400 bytes at 0x10000, 16 bytes before it": where an access is that is not in
+ * one array. */
 static const char *
 name_nearest(const gpc_core_launch_t *launch, gpc_address_t address, uint32_t bytes, char *text, size_t size)
 {
     const gpc_range_t *range = range_below(launch, address), *after = range == NULL ? launch->ranges : range + 1;
     if (launch->num_ranges == 0) {
-        return "; there are no arrays";
+        return "which is in no array; there are no arrays";
     }
     if (range == NULL || (after < launch->ranges + launch->num_ranges &&
                           distance_to(after, address, bytes) < distance_to(range, address, bytes))) {
         range = after;
     }
     const char *name = range->buffer == GPC_NONE ? "an array" : launch->launch.buffers[range->buffer].name;
-    snprintf(text, size, "; nearest: '%s' of %" PRIu64 " bytes at 0x%" PRIx64 ", %" PRIu64 " bytes %s it", name,
-             range->end - range->begin, range->begin, distance_to(range, address, bytes),
-             address < range->begin ? "before" : "behind");
+    bool before = address < range->begin, begins_inside = !before && address < range->end;
+    snprintf(text, size, "%s; nearest: '%s' of %" PRIu64 " bytes at 0x%" PRIx64 ", %" PRIu64 " bytes %s",
+             begins_inside ? "which ends in no array" : "which is in no array", name, range->end - range->begin,
+             range->begin,
+             before          ? range->begin - address
+             : begins_inside ? range->end - address
+                             : address - range->end,
+             before          ? "before it"
+             : begins_inside ? "before its end"
+                             : "behind its end");
     return text;
 }
 
@@ -85,7 +93,7 @@ fail_flat(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, gpc_addre
     uint32_t size = d->width * gpc_element_bytes(d->narrow.bytes);
     const char *kernel = gpc_core_fails_at(x->base->cores->failure, x->launch, x->warp->top.pc);
     static const char *const what[] = {[GPC_ACCESS_LOAD] = "load", [GPC_ACCESS_STORE] = "store"};
-    char who[120], nearest[160];
+    char who[120], nearest[200];
     gpc_core_who(x, lane, who, sizeof who);
     if (address % size != 0) {
         return gpc_fail(x->base->cores->failure, GPC_ERROR_ADDRESS,
@@ -93,7 +101,7 @@ fail_flat(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t lane, gpc_addre
                         who);
     }
     return gpc_fail(x->base->cores->failure, GPC_ERROR_BOUNDS,
-                    "kernel '%s': %s of %u bytes at address 0x%" PRIx64 ", which is in no array%s: %s", kernel,
+                    "kernel '%s': %s of %u bytes at address 0x%" PRIx64 ", %s: %s", kernel,
                     d->access.kind <= GPC_ACCESS_STORE ? what[d->access.kind] : "atomic", size, address,
                     name_nearest(x->launch, address, size, nearest, sizeof nearest), who);
 }

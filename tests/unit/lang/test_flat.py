@@ -112,10 +112,11 @@ def test_a_wild_pointer_is_an_error_with_thread_line_and_nearest_array(gpu):
         "at 0x10000, 65344 bytes before it: thread (0,0,0) of block (0,0,0)"
     )
     assert "store of 8 bytes at address 0x10190" in (text := wild(gpu, 0x10190, "STORE", 2))
-    assert "nearest: 'x' of 400 bytes at 0x10000, 8 bytes behind it" in text
+    assert "nearest: 'x' of 400 bytes at 0x10000, 0 bytes behind its end" in text
     assert "'y' of 10 bytes" in (text := wild(gpu, y.address + 10, type=I8))
-    assert "1 bytes behind it" in text
-    assert "'y' of 10 bytes" in wild(gpu, y.address + 8)
+    assert "0 bytes behind its end" in text
+    assert "which ends in no array; nearest: 'y' of 10 bytes" in (text := wild(gpu, y.address + 8))
+    assert "2 bytes before its end" in text
     assert "'y' of 10 bytes" in wild(gpu, 1 << 40)
     assert "is not aligned to 4 bytes" in wild(gpu, x.address + 2)
 
@@ -131,7 +132,7 @@ def test_the_lane_that_leaves_an_array_is_named(gpu):
     x = gpu.array(np.arange(40, dtype=np.uint32), name="x")
     form = Form()
     flat(form, "LOAD", address_of(form, x, form.thread()))
-    with pytest.raises(gpucoh.KernelError, match=r"4 bytes behind it: thread \(40,0,0\) of block"):
+    with pytest.raises(gpucoh.KernelError, match=r"0 bytes behind its end: thread \(40,0,0\) of block"):
         launch(gpu, form, 64)
 
 

@@ -13,6 +13,16 @@ def div(a: int, b: int) -> int:
     return 0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
+def s16(word: int) -> int:
+    """The lower half of a word, with its sign."""
+    return ((word & 0xFFFF) ^ 0x8000) - 0x8000
+
+
+def s8(word: int) -> int:
+    """The lowest byte of a word, with its sign."""
+    return ((word & 0xFF) ^ 0x80) - 0x80
+
+
 INTEGERS = [
     Form(f"{op}.{t} %d, %a, %b;", f"{t} {t} {t}", compute)
     for t in ("s32", "u32", "s64", "u64", "s16", "u16")
@@ -50,6 +60,9 @@ PRODUCTS = [
     Form("sad.s32 %d, %a, %b, %c;", "s32 s32 s32 s32", lambda a, b, c: abs(a - b) + c),
     Form("sad.u64 %d, %a, %b, %c;", "u64 u64 u64 u64", lambda a, b, c: abs(a - b) + c),
     Form("add.sat.s32 %d, %a, %b;", "s32 s32 s32", lambda a, b: max(-(2**31), min(2**31 - 1, a + b))),
+    Form("add.u16x2 %d, %a, %b;", "u32 u32 u32", lambda a, b: (a + b & 0xFFFF) | (a >> 16) + (b >> 16) << 16),
+    Form("max.s16x2 %d, %a, %b;", "u32 u32 u32",
+         lambda a, b: max(s16(a), s16(b)) & 0xFFFF | max(s16(a >> 16), s16(b >> 16)) << 16),
 ]  # fmt: skip
 CARRIES = [
     Form("add.cc.u32 %r2, %a, %b; addc.u32 %d, %c, 5;", "u32 u32 u32 u32", lambda a, b, c: c + 5 + (a + b >> 32)),
@@ -69,6 +82,8 @@ BITS = [
     Form("not.b32 %d, %a;", "b32 b32", lambda a: ~a),
     Form("cnot.b32 %d, %a;", "b32 b32", lambda a: a == 0),
     Form("not.pred %d, %a;", "pred pred", lambda a: not a),
+    Form("mov.pred %p, -1; not.pred %d, %p;", "pred", lambda: False),
+    Form("mov.pred %p, -1; selp.b32 %r2, 5, 7, %p; setp.eq.u32 %d, %r2, 5;", "pred", lambda: True),
     Form("xor.pred %d, %a, %b;", "pred pred pred", lambda a, b: a ^ b),
     Form("lop3.b32 %d, %a, %b, %c, 0xE8;", "b32 b32 b32 b32", lambda a, b, c: a & b | a & c | b & c),
     Form("lop3.b32 %d, %a, %b, %c, 0x1A;", "b32 b32 b32 b32", lambda a, b, c: (a & b | c) ^ a),
@@ -97,6 +112,14 @@ BITS = [
          lambda a, b: a & 0xFF | (b & 0xFF) << 8 | (a >> 8 & 0xFF) << 16 | (b >> 8 & 0xFF) << 24),
     Form("dp4a.u32.u32 %d, %a, %b, %c;", "u32 u32 u32 u32",
          lambda a, b, c: c + sum((a >> k & 0xFF) * (b >> k & 0xFF) for k in (0, 8, 16, 24))),
+    Form("dp2a.lo.s32.s32 %d, %a, %b, %c;", "s32 u32 u32 s32",
+         lambda a, b, c: c + s16(a) * s8(b) + s16(a >> 16) * s8(b >> 8)),
+    Form("dp2a.hi.u32.s32 %d, %a, %b, %c;", "s32 u32 u32 s32",
+         lambda a, b, c: c + (a & 0xFFFF) * s8(b >> 16) + (a >> 16) * s8(b >> 24)),
+    Form("and.b32 %r2, %a, 63; bmsk.clamp.b32 %d, 4, %r2;", "b32 b32", lambda a: (1 << min(a & 63, 32)) - 1 << 4),
+    Form("bmsk.wrap.b32 %d, 36, 40;", "b32", lambda: 0xFF0),
+    Form("szext.clamp.s32 %d, %a, 8;", "s32 u32", s8),
+    Form("szext.wrap.u32 %d, %a, 44;", "u32 u32", lambda a: a & 0xFFF),
     Form("neg.s64 %d, %a;", "s64 s64", lambda a: -a),
     Form("abs.s32 %d, %a;", "s32 s32", abs),
     Form("abs.s64 %d, %a;", "s64 s64", abs),
@@ -118,6 +141,7 @@ COMPARISONS = [
     Form("setp.lt.s32 %p|%d, %a, %b;", "pred s32 s32", lambda a, b: not a < b),
     Form("set.lt.u32.s32 %d, %a, %b;", "u32 s32 s32", lambda a, b: M32 * (a < b)),
     Form("set.ge.f32.s32 %d, %a, %b;", "f32 s32 s32", lambda a, b: float(a >= b)),
+    Form("{ .reg .b16 %g; cvt.rn.f16.f32 %g, %a; set.eq.f16.f16 %d, %g, %g; }", "f16 f32", lambda a: 0x3C00),
     Form("selp.b64 %d, %a, %b, %c;", "b64 b64 b64 pred", lambda a, b, c: a if c else b),
     Form("selp.f32 %d, %a, 2.0, !%b;", "f32 f32 pred", lambda a, b: 2.0 if b else a),
     Form("slct.u32.s32 %d, %a, %b, %c;", "u32 u32 u32 s32", lambda a, b, c: a if c >= 0 else b),
@@ -133,6 +157,15 @@ CONVERSIONS = [
     Form("cvt.s8.s32 %r2, %a; mov.b32 %d, %r2;", "s32 s32", lambda a: ((a & 0xFF) ^ 0x80) - 0x80),
     Form("cvt.sat.u8.s32 %r2, %a; mov.b32 %d, %r2;", "u32 s32", lambda a: max(0, min(255, a))),
     Form("cvt.sat.s16.s32 %d, %a;", "s16 s32", lambda a: max(-32768, min(32767, a))),
+    Form("cvt.sat.u64.s32 %d, %a;", "u64 s32", lambda a: max(0, a)),
+    Form("cvt.sat.u64.s8 %d, %a;", "u64 s8", lambda a: max(0, a)),
+    Form("cvt.rni.u16.f64 %d, 0d7FF8000000000000;", "u16", lambda: 0x8000),
+    Form("cvt.rni.s16.f64 %d, 0d7FF8000000000000;", "s16", lambda: 0x8000),
+    Form("cvt.rni.u16.f32 %d, 0f7FC00000;", "u16", lambda: 0),
+    Form("{ .reg .b16 %h; cvt.rn.f16.f32 %h, %a; cvt.rmi.f16.f16 %h, %h; cvt.f32.f16 %d, %h; }", "f32 f32",
+         lambda a: float(np.floor(np.float16(a)))),
+    Form("shr.s64 %rd2, %a, 44; cvt.rn.f16.s64 %d, %rd2;", "f16 s64",
+         lambda a: int(np.float16(np.float64(a >> 44)).view(np.uint16))),
     Form("cvt.rn.f32.s32 %d, %a;", "f32 s32", float),
     Form("cvt.rn.f32.u64 %d, %a;", "f32 u64", np.float32),
     Form("cvt.rn.f64.s64 %d, %a;", "f64 s64", float),
