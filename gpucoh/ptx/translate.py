@@ -114,7 +114,7 @@ def assign_at_entry(function: Function) -> None:
         return
     entry = Block(-1)
     first = function.blocks[0]
-    place = (0, 0)
+    place = first.instructions[0].place if first.instructions else (0, 0)
     entry.instructions = [
         Instruction("MOVE", U32, register, [Constant(0)], place) for register in unassigned
     ]
