@@ -14,6 +14,7 @@ import argparse
 import fnmatch
 import os
 import re
+import struct
 import sys
 import time
 import tomllib
@@ -193,6 +194,35 @@ def symbols(folder: Path) -> None:
     (folder / "symbols.bin").write_bytes(values.astype(np.uint8).tobytes())
 
 
+def film(folder: Path) -> None:
+    """Two frames of 512 by 600 pixels as AVI without compression: smooth noise, which moves by a pixel."""
+
+    def chunk(name: bytes, *parts: bytes) -> bytes:
+        data = b"".join(parts)
+        return name + struct.pack("<I", len(data)) + data
+
+    width, height, frames = 512, 600, 2
+    noise = np.random.default_rng(8).random((height + 16, width + 16 + frames))
+    for axis in (0, 1):
+        noise = sum(np.roll(noise, k, axis) for k in range(8)) / 8
+    pixels = (255 * (noise - noise.min()) / np.ptp(noise)).astype(np.uint8)
+    shots = [pixels[:height, k : width + k].tobytes() for k in range(frames)]
+    size = len(shots[0])
+    head = struct.pack("<14I", 40_000, size, 0, 16, frames, 0, 1, size, width, height, 0, 0, 0, 0)
+    stream = b"vidsDIB " + struct.pack("<12I", 0, 0, 0, 1, 25, 0, frames, size, 0, 0, 0, 0)
+    shape = struct.pack("<3I2H6I", 40, width, height, 1, 8, 0, size, 0, 0, 0, 0)
+    streams = chunk(b"LIST", b"strl", chunk(b"strh", stream), chunk(b"strf", shape))
+    index = b"".join(b"00db" + struct.pack("<3I", 16, 4 + k * (size + 8), size) for k in range(frames))
+    film = chunk(
+        b"RIFF",
+        b"AVI ",
+        chunk(b"LIST", b"hdrl", chunk(b"avih", head), streams),
+        chunk(b"LIST", b"movi", *(chunk(b"00db", shot) for shot in shots)),
+        chunk(b"idx1", index),
+    )
+    (folder / "film.avi").write_bytes(film)
+
+
 def mesh(folder: Path) -> None:
     """A grid of 16 by 12 cells in the form of Rodinia's cfd, in a far field."""
     lines = ["192"]
@@ -212,7 +242,7 @@ def mesh(folder: Path) -> None:
 
 
 INPUTS: dict[str, Callable[[Path], None]] = {
-    one.__name__: one for one in (graph, grids, hurricanes, keys, image, symbols, mesh)
+    one.__name__: one for one in (graph, grids, hurricanes, keys, image, symbols, mesh, film)
 }
 ORACLES: dict[str, Callable[[str, Path], str]] = {
     "bfs": check_bfs,
