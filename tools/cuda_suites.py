@@ -212,7 +212,9 @@ def film(folder: Path) -> None:
     stream = b"vidsDIB " + struct.pack("<12I", 0, 0, 0, 1, 25, 0, frames, size, 0, 0, 0, 0)
     shape = struct.pack("<3I2H6I", 40, width, height, 1, 8, 0, size, 0, 0, 0, 0)
     streams = chunk(b"LIST", b"strl", chunk(b"strh", stream), chunk(b"strf", shape))
-    index = b"".join(b"00db" + struct.pack("<3I", 16, 4 + k * (size + 8), size) for k in range(frames))
+    index = b"".join(
+        b"00db" + struct.pack("<3I", 16, 4 + k * (size + 8), size) for k in range(frames)
+    )
     film = chunk(
         b"RIFF",
         b"AVI ",

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gpucoh.lang.ir import Constant
 from gpucoh.lang.types import U32
+from gpucoh.ptx.emission import Emission, Words
 from gpucoh.ptx.module import Variable
-
-if TYPE_CHECKING:
-    from gpucoh.ptx.lowering import Lowering, Words
 
 _SPECIALS = {
     f"%{name}.{axis}": f"{ours}_{axis.upper()}"
@@ -18,7 +14,7 @@ _SPECIALS = {
 } | {"%laneid": "LANE", "%warpid": "WARP", "%smid": "CORE", "%clock": "CLOCK"}  # fmt: skip
 
 
-def special_register(x: Lowering, name: str) -> Words:
+def special_register(x: Emission, name: str) -> Words:
     """The words of a special register, read here."""
     if name in _SPECIALS:
         return (x.special(_SPECIALS[name]),)
@@ -33,14 +29,14 @@ def special_register(x: Lowering, name: str) -> Words:
     raise x.unsupported(f"special register {name}")
 
 
-def _workspace(x: Lowering) -> Words:
+def _workspace(x: Emission) -> Words:
     """The address of two words in which the blocks of a cooperative launch count arrivals (CUDA's driver_abi.h)."""
     x.function.needs_all_blocks = True
     made = Variable("global", "grid workspace", "b64", 8, 8, (8).to_bytes(8, "little"))
     return x.global_address(x.module.variables.setdefault(made.name, made))
 
 
-def _lane_mask(x: Lowering, kind: str) -> Words:
+def _lane_mask(x: Emission, kind: str) -> Words:
     equal = x.core("SHL", U32, (Constant(1),), (x.special("LANE"),))
     below = x.core("SUB", U32, equal, (Constant(1),))
     if kind == "eq":

@@ -132,7 +132,9 @@ def test_the_lane_that_leaves_an_array_is_named(gpu):
     x = gpu.array(np.arange(40, dtype=np.uint32), name="x")
     form = Form()
     flat(form, "LOAD", address_of(form, x, form.thread()))
-    with pytest.raises(gpucoh.KernelError, match=r"0 bytes behind its end: thread \(40,0,0\) of block"):
+    with pytest.raises(
+        gpucoh.KernelError, match=r"0 bytes behind its end: thread \(40,0,0\) of block"
+    ):
         launch(gpu, form, 64)
 
 
