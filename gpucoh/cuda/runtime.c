@@ -97,11 +97,33 @@ copy(void *to, const void *from, size_t bytes)
     return bytes == 0 ? cudaSuccess : note(host.copy(ADDRESS(to), ADDRESS(from), bytes));
 }
 
-static cudaError_t
-copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height)
+/* Whether a copy has the direction that its kind says; where memory is shared, every kind has. */
+static bool
+has_kind(const void *to, const void *from, enum cudaMemcpyKind kind)
 {
+    int target = host.is_shared(ADDRESS(to)), source = host.is_shared(ADDRESS(from)); /* 0: device, -1: host */
+    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    return kind == cudaMemcpyDefault ||
+           (target != (to_device ? -1 : 0) && source != (from_device ? -1 : 0));
+}
+
+static cudaError_t
+copy_kind(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    return bytes == 0 || has_kind(to, from, kind) ? copy(to, from, bytes) : note(cudaErrorInvalidValue);
+}
+
+static cudaError_t
+copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+          enum cudaMemcpyKind kind)
+{
+    if (height > 1 && (width > to_pitch || width > from_pitch)) {
+        return note(cudaErrorInvalidPitchValue);
+    }
     for (size_t row = 0; row < height; row++) {
-        cudaError_t error = copy((char *) to + row * to_pitch, (const char *) from + row * from_pitch, width);
+        cudaError_t error =
+            copy_kind((char *) to + row * to_pitch, (const char *) from + row * from_pitch, width, kind);
         if (error != cudaSuccess) {
             return error;
         }

@@ -122,7 +122,9 @@ class Runtime:
 
     def managed(self, file: int, name: bytes, size: int) -> int:
         """The address of a ``__managed__`` variable, for host and device."""
-        return self._symbol(file, name.decode(), size).address
+        address = self._symbol(file, name.decode(), size).address
+        self.variable(file, address, name, size)  # the host names it by its content's address
+        return address
 
     def symbol(self, variable: int) -> int:
         """The address of a variable."""
@@ -212,6 +214,8 @@ class Runtime:
         threads = block[0] * block[1] * block[2]
         if 0 in grid or 0 in block:
             return f"grid {grid} or block {block} has an extent of 0"
+        if block[2] > 64 or grid[1] > 65535 or grid[2] > 65535:
+            return f"grid {grid} or block {block} (allowed: up to 65535 blocks in y and z, 64 threads in z)"
         if threads > most:
             return f"block {block} has {threads} threads (allowed: up to {most})"
         words = kernel.program(self.gpu.machine.lanes_per_warp, shared).shared_words
