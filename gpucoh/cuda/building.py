@@ -62,9 +62,19 @@ def build(sources: Sequence[Path], options: Sequence[str] = ()) -> Built:
         str(compiler.COMPATIBILITY),
         *options,
     ]
-    identity = [kit.version, *command, *(str(source.absolute()) for source in sources)]
+    identity = [
+        kit.version,
+        *compiler.surroundings(),
+        *command,
+        *(str(source.absolute()) for source in sources),
+    ]
     folder = cache_folder() / hashlib.sha256("\0".join(identity).encode()).hexdigest()[:32]
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"the cache {quoted(str(cache_folder()))} cannot be written: {error.strerror} (XDG_CACHE_HOME names another)"
+        ) from None
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not _is_current(folder):
@@ -133,7 +143,8 @@ def _link(
 ) -> None:
     """A shared library; CUDA functions that the runtime lacks name themselves when they are called."""
     libraries = [one for one in options if one.startswith(("-l", "-L"))]
-    base = [host, "-shared", "-fPIC", *map(str, objects)]
+    # As in an executable, the program's own functions and variables come before those of the process.
+    base = [host, "-shared", "-fPIC", "-Wl,-Bsymbolic", *map(str, objects)]
     first = place / "first.so"
     run([*base, "-o", str(first), *libraries], "program")
     stubs = place / "missing.c"

@@ -155,10 +155,23 @@ def compile(path: Path, options: Sequence[str], name: str) -> str:
         str(COMPATIBILITY),
         *options,
     ]
-    identity = [found.version, *command, name, path.read_text(encoding="utf-8", errors="replace")]
+    text = path.read_text(encoding="utf-8", errors="replace")
+    identity = [found.version, *surroundings(), *command, name, text]
     key = hashlib.sha256("\0".join(identity).encode()).hexdigest()[:32]
     entry = cache_folder() / f"{key}.ptx"
     return _cached(entry) or _compiled(path, command, name, entry)
+
+
+def surroundings() -> list[str]:
+    """What a compilation depends on besides options and files: the folder of relative paths, variables."""
+    names = (
+        "NVCC_PREPEND_FLAGS",
+        "NVCC_APPEND_FLAGS",
+        "CPATH",
+        "CPLUS_INCLUDE_PATH",
+        "C_INCLUDE_PATH",
+    )
+    return [str(Path.cwd()), *(f"{name}={os.environ.get(name, '')}" for name in names)]
 
 
 def cache_folder() -> Path:
@@ -205,7 +218,9 @@ def _compiled(path: Path, command: Sequence[str], name: str, entry: Path) -> str
 def dependencies(rule: Path) -> list[Path]:
     """The files of a dependency rule of a compiler."""
     text = rule.read_text(encoding="utf-8", errors="replace").replace("\\\n", " ")
-    files = [Path(name) for name in text.partition(":")[2].split()]
+    # A space or # of a name is escaped by a backslash, and $ is doubled.
+    words = re.findall(r"(?:\\.|[^\s\\])+", text.partition(": ")[2])
+    files = [Path(re.sub(r"\\(.)", r"\1", word).replace("$$", "$")) for word in words]
     return [file for file in files if file.is_file()]
 
 
@@ -230,7 +245,7 @@ def run(command: Sequence[str], name: str) -> None:
     lines = (done.stdout + done.stderr).decode(errors="replace").splitlines()
     errors = (
         [line for line in lines if re.search(r"\berror\b|undefined reference", line)]
-        or lines[-1:]
+        or [line for line in lines if line.strip()][-1:]
         or ["nvcc fails"]
     )
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
