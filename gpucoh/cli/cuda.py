@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +14,7 @@ import typer
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import results_folder
+from gpucoh.base.wording import natural
 from gpucoh.cli.drawing import draw
 from gpucoh.cli.options import (
     BAD_INPUT,
@@ -33,10 +35,11 @@ from gpucoh.cli.options import (
 )
 from gpucoh.cuda.building import Built, build
 from gpucoh.cuda.programs import Outcome, run_program
-from gpucoh.device.gpu import absolute, protocols
+from gpucoh.device.gpu import GPU, absolute, protocols
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.experiments.runner import machine_and_limits
 from gpucoh.report import profiles, tables
+from gpucoh.results.trace.trace import timeline_path
 
 
 class ProgramCommand(Command):
@@ -134,6 +137,10 @@ def cuda_command(
     chosen = [absolute(one) for one in lists(protocol, ["tc-weak"], list(protocols()))]
     if len(chosen) > 1 and (profile or trace):
         raise ConfigError("--profile and --trace are of a run under one protocol")
+    if trace is not None:
+        trace = timeline_path(trace).absolute()  # a program may change its folder
+    for one in chosen:  # bad values are refused before anything is compiled
+        GPU(setting["machine"], one, consistency, seed, check).close()
     built = build(sources, [*flags, *(options or ())])
     program = _Program(built, sources[0].name, context.meta["program"], setting)
     if len(chosen) > 1:
@@ -197,16 +204,32 @@ def _print(outcome: Outcome, check: bool, as_json: bool) -> None:
 def _compare(
     program: _Program, chosen: list[str], jobs: int | None, out: Path | None, as_json: bool
 ) -> None:
+    number = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
     folder = out if out is not None or as_json else Path("figures")
+    # Every protocol's run reads the same input.
+    given = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
     with contextlib.nullcontext() if folder is None else results_folder(folder):
-        with ThreadPoolExecutor(jobs or 2) as pool:
-            outcomes = list(pool.map(lambda one: program.run(one, True), chosen))
+        with ThreadPoolExecutor(number) as pool:
+            outcomes = list(pool.map(lambda one: program.run(one, True, given=given), chosen))
         found = [one.result for one in outcomes if one.result is not None]
         if not found:
             raise ConfigError(outcomes[0].failure)
         comparison = Comparison(tuple(found), found[0].protocol)
         if as_json:
-            print_json(comparison.to_dict())
+            ends = [
+                {
+                    "protocol": protocol,
+                    "exit_status": one.status,
+                    "failure": one.failure,
+                    "output": one.output.decode(errors="replace"),
+                }
+                for protocol, one in zip(chosen, outcomes, strict=True)
+            ]
+            print_json(comparison.to_dict() | {"programs": ends})
+            if folder is not None:
+                draw(comparison, folder)
+            if any(one.failure or one.status for one in outcomes):
+                raise typer.Exit(WRONG)
             return
         sys.stdout.write(outcomes[0].output.decode(errors="replace"))
         for line in _differences(chosen, outcomes):

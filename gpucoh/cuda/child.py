@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from gpucoh.cuda.module import Module
-from gpucoh.cuda.programs import Failure, Launch, Order
+from gpucoh.cuda.programs import Failure, Launch, Order, Started
 from gpucoh.cuda.runtime import Runtime
 from gpucoh.device import unread
 from gpucoh.device.gpu import GPU, VERSION
@@ -128,8 +128,9 @@ def main(place: str) -> NoReturn:
     program = ctypes.CDLL(str(order.library), mode=os.RTLD_LAZY)
     if not hasattr(program, "main"):
         child.fail("the program has no function main")
-    words = [order.name.encode(), *(argument.encode() for argument in order.arguments)]
+    words = [os.fsencode(word) for word in (order.name, *order.arguments)]
     argv = (ctypes.c_char_p * (len(words) + 1))(*words, None)
+    child.write(Started())
     status = program.main(len(words), argv)
     child.libc.exit(status)
     raise AssertionError(device)  # exit does not return

@@ -59,6 +59,11 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Started:
+    """The program's main begins."""
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What a program did.
 
@@ -83,7 +88,13 @@ class Outcome:
 
 
 def run_program(
-    built: Built, name: str, arguments: Sequence[str], *, capture: bool = False, **setting: Any
+    built: Built,
+    name: str,
+    arguments: Sequence[str],
+    *,
+    capture: bool = False,
+    given: bytes | None = None,
+    **setting: Any,
 ) -> Outcome:
     """Run a program to its end.
 
@@ -95,6 +106,8 @@ def run_program(
     arguments : sequence of str
     capture : bool, default False
         Keep standard output instead of passing it on.
+    given : bytes, optional
+        What it reads from standard input. Default: this process's.
     setting
         The other fields of :class:`Order`.
     """
@@ -114,10 +127,11 @@ def run_program(
         sys.stdout.flush()
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "gpucoh.cuda.child", str(place)],
+            stdin=None if given is None else subprocess.PIPE,
             stdout=subprocess.PIPE if capture else None,
         )
         try:
-            output = process.communicate()[0] or b""
+            output = process.communicate(given)[0] or b""
         except BaseException:
             process.kill()
             process.wait()
@@ -141,7 +155,7 @@ def _outcome(code: int, records: Sequence[Any], output: bytes) -> Outcome:
     if code < 0:
         failure = failure or f"the program was ended by {signal.Signals(-code).name}"
         code = 128 - code
-    elif not results:
+    elif not results and not any(isinstance(one, Started) for one in records):
         raise SimulationError(
             f"the process of the program ended with status {code} before its main"
         )
