@@ -153,9 +153,8 @@ def main(place: str) -> NoReturn:
     words = [os.fsencode(word) for word in (order.name, *order.arguments)]
     argv = (ctypes.c_char_p * (len(words) + 1))(*words, None)
     child.write(Started(child.result(0)))
-    status = program.main(len(words), argv)
-    child.libc.exit(status)
-    raise AssertionError(device)  # exit does not return
+    runtime.gpucoh_main(program.main, len(words), argv)
+    raise AssertionError(device)  # gpucoh_main does not return
 
 
 def _show(message: Any, *place: Any, **more: Any) -> None:

@@ -3,12 +3,15 @@
  *
  * Device and host have one address space: the simulated memory begins at an address where the process has none, and
  * memory that both use is at the same address in both. */
+#define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define ADDRESS(p) ((uint64_t) (uintptr_t) (p))
 #define POINTER(a) ((void *) (uintptr_t) (a))
@@ -54,6 +57,7 @@ static uint64_t num_files; /* with code for the device, which register in their 
 void gpucoh_runtime(void *const *functions);
 void gpucoh_missing(const char *name);
 void gpucoh_end(int status);
+void gpucoh_main(int (*program)(int, char **, char **), int argc, char **argv);
 
 void
 gpucoh_runtime(void *const *functions)
@@ -73,6 +77,18 @@ void
 gpucoh_end(int status)
 {
     host.end(status);
+}
+
+/* Call the program's main, and exit. A protected part of the stack precedes the frames of the simulator, so that a
+ * program that overwrites the stack ends there: in damaged frames the process may run for ever. */
+void
+gpucoh_main(int (*program)(int, char **, char **), int argc, char **argv)
+{
+    enum { GUARD = 1 << 16 }; /* a multiple of every page size */
+    volatile char room[4 * GUARD];
+    uint64_t guard = (ADDRESS(room) + 3 * GUARD - 1) / GUARD * GUARD;
+    (void) mprotect(POINTER(guard), GUARD, PROT_NONE);
+    exit(program(argc, argv, environ));
 }
 
 static cudaError_t

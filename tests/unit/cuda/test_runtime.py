@@ -79,7 +79,7 @@ int main(int argc, char **argv)
     if (strcmp(what, "register") == 0) registers();
     if (strcmp(what, "SIGABRT") == 0) abort();
     if (strcmp(what, "SIGINT") == 0) raise(SIGINT);
-    if (strcmp(what, "SIGSEGV") == 0) memset(&what, 'x', 4096);
+    if (strcmp(what, "SIGSEGV") == 0) memset(&what, 'x', 1 << 17);
     if (strcmp(what, "_Exit") == 0) _Exit(3);
     if (strcmp(what, "quick_exit") == 0) quick_exit(3);
     if (strcmp(what, "exec") == 0) execlp("true", "true", NULL);
