@@ -233,7 +233,8 @@ def _compare(
         for outcome in outcomes:
             for line in outcome.messages.decode(errors="replace").splitlines():
                 sys.stderr.write(f"{outcome.result.protocol}: {line}\n")
-        results = tuple(_judged(one, outcomes[0]) for one in outcomes)
+        right = next((one for one in outcomes if not one.reason), outcomes[0])
+        results = tuple(_judged(one, right) for one in outcomes)
         comparison = Comparison(results, results[0].protocol)
         if as_json:
             ends = [{"protocol": one.result.protocol} | _end(one) for one in outcomes]
@@ -252,7 +253,7 @@ def _compare(
 
 
 def _judged(outcome: Outcome, first: Outcome) -> RunResult:
-    """A result, which is not called correct if the program wrote something else than under the first protocol."""
+    """A result, not called correct if the program wrote something else than in the first run that did not fail."""
     own, other = (_lines(one) for one in (outcome, first))
     if outcome.reason or own == other:
         return outcome.result

@@ -34,6 +34,8 @@ _CUDA_NAME = re.compile(
 )
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`']?(.+?)'?$")
 _LINKED = (".o", ".a", ".so")
+# Libraries whose functions the runtime has.
+_REPLACED = ("-lcuda", "-lcudart", "-lcudart_static", "-lcudadevrt")
 _SEPARATE = re.compile(
     r"-?-(rdc|relocatable-device-code)(=true)?|-?-(dc|dlink|device-c|device-link)"
 )
@@ -77,7 +79,7 @@ def build(sources: Sequence[Path], options: Sequence[str] = ()) -> Built:
         *(one for one in options if not _is_linked(one)),
     ]
     linked = [str(source) for source in sources if source.suffix in _LINKED]
-    linked += [one for one in options if _is_linked(one)]
+    linked += [one for one in options if _is_linked(one) and one not in _REPLACED]
     sources = [source for source in sources if source.suffix not in _LINKED]
     identity = [kit.version, *compiler.surroundings(), *command, *linked, *_libraries(linked)]
     for source in sources:

@@ -145,9 +145,15 @@ def main(place: str) -> NoReturn:
     )
     child.libc.on_exit(handler, None)
     runtime = ctypes.CDLL(str(order.runtime), mode=os.RTLD_GLOBAL | os.RTLD_NOW)
-    modules = [Module((path.read_text(encoding="utf-8"), name)) for path, name in order.ptx]
+    try:
+        modules = [Module((path.read_text(encoding="utf-8"), name)) for path, name in order.ptx]
+    except Error as error:
+        child.fail(str(error), type(error).__name__)
     device = Runtime(child.gpu, modules, runtime, child.launched, child.fail, child.finish)
-    program = ctypes.CDLL(str(order.library), mode=os.RTLD_LAZY)
+    try:
+        program = ctypes.CDLL(str(order.library), mode=os.RTLD_LAZY)
+    except OSError as error:  # a library that it needs
+        child.fail(f"the program cannot be loaded: {error}", "ProgramError")
     if not hasattr(program, "main"):
         child.fail("the program has no function main", "ProgramError")
     words = [os.fsencode(word) for word in (order.name, *order.arguments)]

@@ -142,4 +142,11 @@ def test_undefined_functions_and_changed_libraries_of_a_program(tmp_path: Path) 
         os.replace(
             tmp_path / "help.o", tmp_path / "libhelp.a"
         )  # a linker takes an object by this name
-        assert cuda("main.cu", "--nvcc=-L.", "--nvcc=-lhelp", folder=tmp_path).returncode == status
+        words = ["--nvcc=-L.", "--nvcc=-lhelp", "--nvcc=-lcudart"]
+        assert cuda("main.cu", *words, folder=tmp_path).returncode == status
+    subprocess.run(
+        [*host, "-shared", "-fPIC", "help.cpp", "-o", "libgone.so"], cwd=tmp_path, check=True
+    )
+    done = cuda("main.cu", "--nvcc=-L.", "--nvcc=-lgone", folder=tmp_path)
+    assert done.returncode == 2
+    assert "the program cannot be loaded: libgone.so" in done.stderr.splitlines()[-1]
