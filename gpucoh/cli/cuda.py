@@ -153,12 +153,13 @@ def cuda_command(
         trace = timeline_path(trace).absolute()  # a program may change its folder
         if not os.access(trace.parent, os.W_OK) or trace.is_dir():
             raise ConfigError(f"--trace {trace}: the file cannot be written")
+    number = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
     for one in chosen:  # bad values are refused before anything is compiled
         GPU(setting["machine"], one, consistency, seed, check).close()
     built = build(sources, [*flags, *(options or ())])
     program = _Program(built, sources[0].name, context.meta["program"], setting)
     if len(chosen) > 1:
-        _compare(program, chosen, jobs, out, as_json)
+        _compare(program, chosen, number, out, as_json)
         return
     capture: Capture = "output" if as_json else ""
     outcome = program.run(chosen[0], capture, profile=profile, trace=trace)
@@ -221,14 +222,13 @@ def _end(outcome: Outcome) -> dict[str, Any]:
 
 
 def _compare(
-    program: _Program, chosen: list[str], jobs: int | None, out: Path | None, as_json: bool
+    program: _Program, chosen: list[str], jobs: int, out: Path | None, as_json: bool
 ) -> None:
-    number = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
     folder = out if out is not None or as_json else Path("figures")
     # Every protocol's run reads the same input.
     given = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
     with contextlib.nullcontext() if folder is None else results_folder(folder):
-        with ThreadPoolExecutor(number) as pool:
+        with ThreadPoolExecutor(jobs) as pool:
             outcomes = list(pool.map(lambda one: program.run(one, "all", given=given), chosen))
         for outcome in outcomes:
             for line in outcome.messages.decode(errors="replace").splitlines():
