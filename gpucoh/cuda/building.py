@@ -175,10 +175,10 @@ def _linked(
                 f"undefined: {unknown[0]}, which no file of the program defines{more}"
             )
         if not undefined:
-            compiler.refused("program", failed)
+            compiler.refused("", failed)
         names = sorted(set(undefined))
     library = place / "program.so"
-    run([*base, _stubs(names, host, place), "-o", str(library), *linked], "program")
+    run([*base, _stubs(names, host, place), "-o", str(library), *linked], "")
     return library
 
 
@@ -197,7 +197,7 @@ def _stubs(names: Sequence[str], host: Sequence[str], place: Path) -> str:
     source.write_text("\n".join([*text, ""]), encoding="utf-8")
     run(
         [*host, "-x", "c", "-c", "-fPIC", "-w", "-fno-builtin", str(source), "-o", str(made)],
-        "program",
+        "",
     )
     return str(made)
 

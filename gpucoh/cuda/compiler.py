@@ -300,7 +300,8 @@ def attempt(command: Sequence[str]) -> list[str]:
 
 
 def refused(name: str, lines: Sequence[str]) -> NoReturn:
-    """Raise the first error of those that a compiler wrote."""
+    """Raise the first error of those that a compiler wrote of a file, or without a name of the whole program."""
     errors = [line for line in lines if _ERROR.search(line)] or list(lines[-1:])
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    raise ConfigError(f"CUDA file {name} does not compile: {errors[0].strip()}{more}")
+    what = f"CUDA file {name} does not compile" if name else "the program cannot be linked"
+    raise ConfigError(f"{what}: {errors[0].strip()}{more}")

@@ -86,6 +86,8 @@ def test_the_first_error_of_a_compiler_is_told_from_its_last_line() -> None:
     ):
         with pytest.raises(gpucoh.ConfigError, match=reason):
             compiler.refused("a.cu", lines)
+    with pytest.raises(gpucoh.ConfigError, match="the program cannot be linked: multiple"):
+        compiler.refused("", ["multiple definition of `main'"])
 
 
 @pytest.mark.parametrize(
