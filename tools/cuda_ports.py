@@ -255,12 +255,12 @@ class Original:
         for old in Path().glob("out-*.bin"):
             old.unlink()
         outcome = run_program(
-            self.built, self.pair.original, self.arguments, capture=True, protocol=protocol, consistency=None,
+            self.built, self.pair.original, self.arguments, capture="output", protocol=protocol, consistency=None,
             machine=machine(MACHINE), seed=SEED, check=False, budget=BUDGET, deadlock_after=DEADLOCK_AFTER,
         )  # fmt: skip
-        if outcome.result is not None and not outcome.failure:
+        if not outcome.failure:
             self.side.stats[protocol] = outcome.result.stats
-        why = outcome.failure or (f"exit status {outcome.status}" if outcome.status else "")
+        why = outcome.reason
         text = outcome.output.decode(errors="replace")
         if not why and self.pair.says and self.pair.says not in text:
             why = f"the output lacks '{self.pair.says}'"

@@ -362,14 +362,13 @@ def run(row: Row, built: Built, folder: Path) -> None:
             row.starved.add(protocol)
             outcome = outcome_of(program, built, protocol, None, noc_jitter=JITTER)
         text = outcome.output.decode(errors="replace")
-        why = outcome.failure or (f"exit status {outcome.status}" if outcome.status else "")
+        why = outcome.reason
         if not why and program.check == "reference" and written(program, outcome, folder) != wanted:
             why = "the output differs from the reference's"
         why = why or program.verdict(text, folder)
         if why:
             row.wrong[protocol] = why
-        if outcome.result is not None:
-            row.cycles[protocol] = outcome.result.cycles
+        row.cycles[protocol] = outcome.result.cycles
 
 
 def outcome_of(
@@ -379,7 +378,7 @@ def outcome_of(
     arguments = program.arguments.split()
     budget = BUDGET * (10 if program.name in _LARGE else 1)
     return run_program(
-        built, program.name, arguments, capture=True, protocol=protocol, consistency=rule,
+        built, program.name, arguments, capture="output", protocol=protocol, consistency=rule,
         machine=machine("fermi").replace(**fields), seed=0, check=False, budget=budget, deadlock_after=DEADLOCK_AFTER,
     )  # fmt: skip
 

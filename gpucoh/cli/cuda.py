@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import os
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +16,7 @@ import typer
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import results_folder
+from gpucoh.base.wording import natural
 from gpucoh.cli.drawing import draw
 from gpucoh.cli.options import (
     BAD_INPUT,
@@ -32,11 +36,19 @@ from gpucoh.cli.options import (
     stdout_console,
 )
 from gpucoh.cuda.building import Built, build
-from gpucoh.cuda.programs import Outcome, run_program
-from gpucoh.device.gpu import absolute, protocols
+from gpucoh.cuda.programs import Capture, Outcome, run_program
+from gpucoh.device.gpu import GPU, absolute, protocols
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.experiments.runner import machine_and_limits
 from gpucoh.report import profiles, tables
+from gpucoh.results.runs import RunResult
+from gpucoh.results.trace.trace import timeline_path
+
+# Times and rates that programs print: they differ between protocols that give the same answer.
+_MEASURED = re.compile(
+    r"\d[\d.,]*(e[-+]?\d+)?(?=\s*([num\u00b5]?s|(milli|micro|nano)?sec(ond)?s?|cycles|[KMGT]?i?B/s|[KMGT]?FLOPS?)\b)",
+    re.IGNORECASE,
+)
 
 
 class ProgramCommand(Command):
@@ -118,7 +130,8 @@ def cuda_command(
     CUDA's compiler (pip install 'gpucoh\\[cuda]', or CUDA_HOME) and a C++ compiler are needed, a GPU is not. The
     program's calls of CUDA's runtime go to the simulator; one that it lacks ends the program and is named.
 
-    Exit status: that of the program; 2 also if it does not compile, or the simulation ends it.
+    Exit status: that of the program; 2, with a line that begins with gpucoh:, also if it does not compile, or the
+    simulation or a signal ends it. Of a comparison: 1 if a run fails.
 
     Examples:
 
@@ -134,14 +147,24 @@ def cuda_command(
     chosen = [absolute(one) for one in lists(protocol, ["tc-weak"], list(protocols()))]
     if len(chosen) > 1 and (profile or trace):
         raise ConfigError("--profile and --trace are of a run under one protocol")
+    if out is not None and len(chosen) == 1:
+        raise ConfigError("--out is of a comparison: give several protocols (-p a,b)")
+    if trace is not None:
+        trace = timeline_path(trace).absolute()  # a program may change its folder
+        if not os.access(trace.parent, os.W_OK) or trace.is_dir():
+            raise ConfigError(f"--trace {trace}: the file cannot be written")
+    number = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
+    for one in chosen:  # bad values are refused before anything is compiled
+        GPU(setting["machine"], one, consistency, seed, check).close()
     built = build(sources, [*flags, *(options or ())])
     program = _Program(built, sources[0].name, context.meta["program"], setting)
     if len(chosen) > 1:
-        _compare(program, chosen, jobs, out, as_json)
+        _compare(program, chosen, number, out, as_json)
         return
-    outcome = program.run(chosen[0], as_json, profile=profile, trace=trace)
+    capture: Capture = "output" if as_json else ""
+    outcome = program.run(chosen[0], capture, profile=profile, trace=trace)
     _print(outcome, check, as_json)
-    if outcome.failure:
+    if outcome.status is None:
         sys.stderr.write(f"gpucoh: {outcome.failure}\n")
         raise typer.Exit(BAD_INPUT)
     raise typer.Exit(outcome.status)
@@ -163,7 +186,7 @@ class _Program:
     ) -> None:
         self.built, self.name, self.arguments, self.setting = built, name, arguments, setting
 
-    def run(self, protocol: str, capture: bool, **more: Any) -> Outcome:
+    def run(self, protocol: str, capture: Capture, **more: Any) -> Outcome:
         """Run it under a protocol."""
         return run_program(
             self.built,
@@ -179,59 +202,65 @@ class _Program:
 def _print(outcome: Outcome, check: bool, as_json: bool) -> None:
     result = outcome.result
     if as_json:
-        data = {} if result is None else result.to_dict()
-        output = outcome.output.decode(errors="replace")
-        print_json(
-            data | {"exit_status": outcome.status, "failure": outcome.failure, "output": output}
-        )
-    elif result is not None:
-        console = stdout_console()
-        console.print()
-        tables.print_run(console, result, check)
-        if result.series:
-            tables.print_kernels(console, result.series)
-        if result.profiled:
-            profiles.print_profile(console, result.profile)
+        print_json(result.to_dict() | _end(outcome))
+        return
+    console = stdout_console()
+    console.print()
+    tables.print_run(console, result, check)
+    if result.series:
+        tables.print_kernels(console, result.series)
+    if result.profiled:
+        profiles.print_profile(console, result.profile)
+
+
+def _end(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "exit_status": outcome.status,
+        "failure": outcome.failure,
+        "output": outcome.output.decode(errors="replace"),
+    }
 
 
 def _compare(
-    program: _Program, chosen: list[str], jobs: int | None, out: Path | None, as_json: bool
+    program: _Program, chosen: list[str], jobs: int, out: Path | None, as_json: bool
 ) -> None:
     folder = out if out is not None or as_json else Path("figures")
+    # Every protocol's run reads the same input.
+    given = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
     with contextlib.nullcontext() if folder is None else results_folder(folder):
-        with ThreadPoolExecutor(jobs or 2) as pool:
-            outcomes = list(pool.map(lambda one: program.run(one, True), chosen))
-        found = [one.result for one in outcomes if one.result is not None]
-        if not found:
-            raise ConfigError(outcomes[0].failure)
-        comparison = Comparison(tuple(found), found[0].protocol)
+        with ThreadPoolExecutor(jobs) as pool:
+            outcomes = list(pool.map(lambda one: program.run(one, "all", given=given), chosen))
+        for outcome in outcomes:
+            for line in outcome.messages.decode(errors="replace").splitlines():
+                sys.stderr.write(f"{outcome.result.protocol}: {line}\n")
+        right = next((one for one in outcomes if not one.reason), outcomes[0])
+        results = tuple(_judged(one, right) for one in outcomes)
+        comparison = Comparison(results, results[0].protocol)
         if as_json:
-            print_json(comparison.to_dict())
-            return
-        sys.stdout.write(outcomes[0].output.decode(errors="replace"))
-        for line in _differences(chosen, outcomes):
-            sys.stdout.write(f"{line}\n")
-        tables.print_comparison(stdout_console(), comparison)
+            ends = [{"protocol": one.result.protocol} | _end(one) for one in outcomes]
+            print_json(comparison.to_dict() | {"programs": ends})
+        else:
+            sys.stdout.write(outcomes[0].output.decode(errors="replace"))
+            tables.print_comparison(stdout_console(), comparison)
+            for run in results:
+                if run.verdict == "differs":
+                    sys.stdout.write(f"\n{run.workload} under {run.protocol}: {run.where}\n")
         files = draw(comparison, folder) if folder is not None else []
-    if files:
+    if files and not as_json:
         sys.stdout.write("\nwrote " + ", ".join(str(path) for path in files) + "\n")
-    if any(one.failure or one.status for one in outcomes):
+    if comparison.failures:
         raise typer.Exit(WRONG)
 
 
-def _differences(chosen: list[str], outcomes: list[Outcome]) -> list[str]:
-    """A line for each protocol under which the program failed, or wrote something else than under the first."""
-    first = outcomes[0].output.decode(errors="replace").splitlines()
-    lines = []
-    for protocol, outcome in zip(chosen, outcomes, strict=True):
-        own = outcome.output.decode(errors="replace").splitlines()
-        if outcome.failure or outcome.status:
-            lines.append(f"{protocol}: {outcome.failure or f'exit status {outcome.status}'}")
-        elif own != first:
-            changed = next(
-                (line for line in difflib.ndiff(first, own) if line.startswith("+ ")), "+ (less)"
-            )
-            lines.append(
-                f"{protocol}: the output differs from that under {chosen[0]}: {changed[2:]}"
-            )
-    return lines
+def _judged(outcome: Outcome, first: Outcome) -> RunResult:
+    """A result, not called correct if the program wrote something else than in the first run that did not fail."""
+    own, other = (_lines(one) for one in (outcome, first))
+    if outcome.reason or own == other:
+        return outcome.result
+    changed = (line[2:] for line in difflib.ndiff(other, own) if line.startswith("+ "))
+    where = f"the output differs from that under {first.result.protocol}: {next(changed, 'lines are missing')}"
+    return replace(outcome.result, correct=None, where=where)
+
+
+def _lines(outcome: Outcome) -> list[str]:
+    return _MEASURED.sub("#", outcome.output.decode(errors="replace")).splitlines()

@@ -11,6 +11,6 @@
 >>> axpy[8, 128](np.float32(2), x, y, 1000)                          # doctest: +SKIP
 """
 
-from gpucoh.cuda.module import Module, RawKernel
+from gpucoh.cuda.module import Module, RawKernel, RawModule
 
-__all__ = ["Module", "RawKernel"]
+__all__ = ["Module", "RawKernel", "RawModule"]

@@ -45,6 +45,8 @@ def bytes_of(gpu: object, kernel: str, number: int, parameter: Variable, value: 
         if len(data) != parameter.size:
             what = "bytes" if isinstance(value, bytes) else str(value.dtype)
             raise ConfigError(f"{where} has {parameter.size} bytes, got {len(data)} ({what})")
+        if not isinstance(value, bytes):
+            _check_kind(where, parameter, value)
         return data
     if isinstance(value, bool | int):
         return _integer(where, parameter, int(value))
@@ -87,6 +89,17 @@ def _address(gpu: object, where: str, parameter: Variable, array: Array) -> byte
     if parameter.size != 8:
         raise ConfigError(f"{where} is no pointer, got an array of {array.dtype}")
     return array.address.to_bytes(8, "little")
+
+
+def _check_kind(where: str, parameter: Variable, value: Any) -> None:
+    """Refuse bits of another kind of number; ``b32`` and ``b64`` are of any kind."""
+    kind = value.dtype.kind
+    if parameter.type[0] == "f" and kind not in "fV":
+        raise ConfigError(
+            f"{where}: {quoted(value)} is {value.dtype}: give numpy.float{8 * parameter.size}(..)"
+        )
+    if parameter.type[0] in "us" and kind not in "iubV":
+        raise ConfigError(f"{where}: {quoted(value)} is {value.dtype}: give an integer")
 
 
 def _integer(where: str, parameter: Variable, value: int) -> bytes:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
-import hashlib
-import json
+import os
 import re
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +13,32 @@ from tempfile import TemporaryDirectory
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.cuda import compiler
-from gpucoh.cuda.compiler import cache_folder, host_compiler, run, toolkit
-from gpucoh.cuda.runtime import FUNCTIONS
+from gpucoh.cuda.compiler import (
+    cache_folder,
+    for_host,
+    hash_of,
+    host_compiler,
+    included,
+    key_of,
+    run,
+    toolkit,
+)
 
 __all__ = ["Built", "build"]
 
 _HERE = Path(__file__).parent
 _CODE = ("-gencode=arch=compute_75,code=compute_75", "-std=c++17", "-lineinfo", "-w")
-_CUDA_NAME = re.compile(r"(?:__)?cu[a-z]*[A-Z]\w*")
+# Functions of CUDA's libraries, which name themselves when they are called.
+_CUDA_NAME = re.compile(
+    r"(?:__cuda|cu(?:da|blas\w*?|rand|fft|sparse|solver|dnn|tensor|pti)?)[A-Z]\w*"
+)
+_UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`']?(.+?)'?$")
+_LINKED = (".o", ".a", ".so")
+# Libraries whose functions the runtime has.
+_REPLACED = ("-lcuda", "-lcudart", "-lcudart_static", "-lcudadevrt")
+_SEPARATE = re.compile(
+    r"-?-(rdc|relocatable-device-code)(=true)?|-?-(dc|dlink|device-c|device-link)"
+)
 
 
 @dataclass(frozen=True)
@@ -53,121 +68,151 @@ def build(sources: Sequence[Path], options: Sequence[str] = ()) -> Built:
     for source in sources:
         if not source.is_file():
             raise ConfigError(f"CUDA file {quoted(str(source))}: no such file")
-    kit, host = toolkit(), host_compiler()[0]
+    _check(sources, options)
+    kit, host = toolkit(), host_compiler()
     command = [
         str(kit.nvcc),
         *_CODE,
-        f"-ccbin={host}",
+        *for_host(host),
         "-include",
         str(compiler.COMPATIBILITY),
-        *options,
+        *(one for one in options if not _is_linked(one)),
     ]
-    identity = [kit.version, *command, *(str(source.absolute()) for source in sources)]
-    folder = cache_folder() / hashlib.sha256("\0".join(identity).encode()).hexdigest()[:32]
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
+    linked = [str(source) for source in sources if source.suffix in _LINKED]
+    linked += [one for one in options if _is_linked(one) and one not in _REPLACED]
+    sources = [source for source in sources if source.suffix not in _LINKED]
+    identity = [kit.version, *compiler.surroundings(), *command, *linked, *_libraries(linked)]
+    for source in sources:
+        identity += [str(source.absolute()), hash_of(source)]
+        identity += included(command, source, str(source))
+    folder = cache_folder() / key_of([*identity, Path(__file__).read_text(encoding="utf-8")])
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "lock").open("w")
+    except OSError as error:
+        raise ConfigError(
+            f"the cache {quoted(str(cache_folder()))} cannot be written: {error.strerror} "
+            "(XDG_CACHE_HOME names another)"
+        ) from None
+    with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not _is_current(folder):
-            _build(sources, command, host, folder, options)
+        runtime = _runtime(kit, host)
+        if not (folder / "program.so").is_file():
+            _build(sources, command, linked, host, folder, runtime)
     ptx = [(folder / f"{k}.ptx", str(source)) for k, source in enumerate(sources)]
     return Built(
-        folder / "program.so",
-        tuple((path, name) for path, name in ptx if path.is_file()),
-        _runtime(kit, host),
+        folder / "program.so", tuple((path, name) for path, name in ptx if path.is_file()), runtime
     )
 
 
-def _is_current(folder: Path) -> bool:
-    """Whether every file that the program was made of is the same."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        known = json.loads((folder / "files.json").read_text(encoding="utf-8"))
-        return (folder / "program.so").is_file() and all(
-            hashlib.sha256(Path(name).read_bytes()).hexdigest() == code
-            for name, code in known.items()
-        )
-    return False
+def _check(sources: Sequence[Path], options: Sequence[str]) -> None:
+    for number, source in enumerate(sources):
+        if any(source.samefile(other) for other in sources[:number]):
+            raise ConfigError(f"{source} is given twice: multiple definition of its functions")
+    for one in options:
+        if _SEPARATE.fullmatch(one):
+            raise ConfigError(
+                f"--nvcc={one}: separate compilation of device code is not supported: include the device functions "
+                "that files share from a header"
+            )
+
+
+def _is_linked(option: str) -> bool:
+    """Whether an option of the CUDA compiler names a library, its folder, or an object file."""
+    if option.startswith("-"):
+        return option.startswith(("-l", "-L")) and option != "-lineinfo"
+    return option.endswith(_LINKED)
+
+
+def _libraries(linked: Sequence[str]) -> list[str]:
+    """The files that may be linked, with their hashes: another one that appears before them counts too."""
+    folders = [Path(one[2:]) for one in linked if one.startswith("-L") and one[2:]]
+    folders += [Path(one) for one in os.environ.get("LIBRARY_PATH", "").split(":") if one]
+    files = [Path(one) for one in linked if not one.startswith("-")]
+    for name in (one[2:] for one in linked if one.startswith("-l")):
+        names = [name[1:]] if name.startswith(":") else [f"lib{name}.so", f"lib{name}.a"]
+        files += [folder / file for folder in folders for file in names]
+    return [f"{file}={hash_of(file)}" for file in files if file.is_file()]
 
 
 def _build(
     sources: Sequence[Path],
     command: Sequence[str],
-    host: str,
+    linked: Sequence[str],
+    host: Sequence[str],
     folder: Path,
-    options: Sequence[str],
+    runtime: Path,
 ) -> None:
-    (folder / "files.json").unlink(missing_ok=True)
-    files: set[Path] = set()
     with TemporaryDirectory(dir=folder) as work:
         place = Path(work)
         objects = []
         for k, source in enumerate(sources):
-            made, rule = place / f"{k}.o", place / f"{k}.d"
-            keep = place / f"keep{k}"
+            made, keep = place / f"{k}.o", place / f"keep{k}"
             keep.mkdir()
-            flags = [
-                "-c",
-                "-Xcompiler",
-                "-fPIC",
-                "-MD",
-                "-MF",
-                str(rule),
-                "--keep",
-                f"--keep-dir={keep}",
-            ]
+            flags = ["-c", "-Xcompiler", "-fPIC", "--keep", f"--keep-dir={keep}"]
             run([*command, *flags, str(source), "-o", str(made)], str(source))
             objects.append(made)
-            files |= {source, *compiler.dependencies(rule)}
             for found in keep.glob("*.ptx"):
                 found.replace(folder / f"{k}.ptx")
-        _link(objects, host, folder / "program.so", place, options)
-    known = {
-        str(file.absolute()): hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in files
-        if file.is_file()
-    }
-    (folder / "files.json").write_text(json.dumps(known), encoding="utf-8")
+        whole = _linked(objects, linked, host, place, runtime)
+        whole.replace(folder / "program.so")
 
 
-def _link(
-    objects: Sequence[Path], host: str, library: Path, place: Path, options: Sequence[str]
-) -> None:
+def _linked(
+    objects: Sequence[Path], linked: Sequence[str], host: Sequence[str], place: Path, runtime: Path
+) -> Path:
     """A shared library; CUDA functions that the runtime lacks name themselves when they are called."""
-    libraries = [one for one in options if one.startswith(("-l", "-L"))]
-    base = [host, "-shared", "-fPIC", *map(str, objects)]
-    first = place / "first.so"
-    run([*base, "-o", str(first), *libraries], "program")
-    stubs = place / "missing.c"
-    names = sorted(_undefined(first) - set(FUNCTIONS))
-    lines = [f'void {name}(void) {{ gpucoh_missing("{name}"); }}' for name in names]
-    stubs.write_text(
-        "\n".join(["void gpucoh_missing(const char *);", *lines, ""]), encoding="utf-8"
+    # As in an executable, the program's own functions and variables come before those of the process.
+    base = [*host, "-shared", "-fPIC", "-Wl,-Bsymbolic", *map(str, objects)]
+    names: list[str] = []
+    first = [*base, _stubs(names, host, place), "-o", str(place / "first.so"), *linked]
+    if failed := compiler.attempt([*first, str(runtime), "-Wl,-z,defs"]):
+        undefined = [found[1] for line in failed if (found := _UNDEFINED.search(line))]
+        unknown = [name for name in undefined if not _CUDA_NAME.fullmatch(name)]
+        if unknown:
+            more = f" (and {len(set(unknown)) - 1} more)" if len(set(unknown)) > 1 else ""
+            raise ConfigError(
+                f"undefined: {unknown[0]}, which no file of the program defines{more}"
+            )
+        if not undefined:
+            compiler.refused("", failed)
+        names = sorted(set(undefined))
+    library = place / "program.so"
+    run([*base, _stubs(names, host, place), "-o", str(library), *linked], "")
+    return library
+
+
+def _stubs(names: Sequence[str], host: Sequence[str], place: Path) -> str:
+    """The object file of functions that name themselves, and of those that end the process at once."""
+    text = [
+        "void gpucoh_missing(const char *);",
+        "void gpucoh_end(int);",
+        *(
+            f'__attribute__((weak, visibility("hidden"))) void {name}(int status) {{ gpucoh_end(status); }}'
+            for name in ("_exit", "_Exit", "quick_exit")
+        ),
+        *(f'void {name}(void) {{ gpucoh_missing("{name}"); }}' for name in names),
+    ]
+    source, made = place / "stubs.c", place / "stubs.o"
+    source.write_text("\n".join([*text, ""]), encoding="utf-8")
+    run(
+        [*host, "-x", "c", "-c", "-fPIC", "-w", "-fno-builtin", str(source), "-o", str(made)],
+        "",
     )
-    made = place / "missing.o"
-    run([host, "-x", "c", "-c", "-fPIC", "-w", str(stubs), "-o", str(made)], "program")
-    run([*base, str(made), "-o", str(library), *libraries], "program")
+    return str(made)
 
 
-def _undefined(library: Path) -> set[str]:
-    """The names of CUDA's libraries that the program calls."""
-    listed = subprocess.run(
-        ["nm", "-D", "--undefined-only", str(library)], capture_output=True, text=True, check=False
-    )
-    names = (line.split()[-1].split("@")[0] for line in listed.stdout.splitlines() if line.strip())
-    return {name for name in names if _CUDA_NAME.fullmatch(name)}
-
-
-def _runtime(kit: compiler.Toolkit, host: str) -> Path:
+def _runtime(kit: compiler.Toolkit, host: Sequence[str]) -> Path:
     """The compiled runtime.c."""
-    sources = [_HERE / "runtime.c", _HERE / "runtime.def"]
-    identity = [kit.version, host, *(source.read_text(encoding="utf-8") for source in sources)]
-    key = hashlib.sha256("\0".join(identity).encode()).hexdigest()[:32]
-    library = cache_folder() / f"runtime-{key}.so"
+    sources = [_HERE / name for name in ("runtime.c", "runtime.def", "errors.def")]
+    identity = [kit.version, *host, *(source.read_text(encoding="utf-8") for source in sources)]
+    library = cache_folder() / f"runtime-{key_of(identity)}.so"
     if not library.is_file():
         with TemporaryDirectory(dir=library.parent) as work:
             part = Path(work) / library.name
             flags = ["-x", "c", "-O1", "-shared", "-cudart", "none", "-w", "-Xcompiler", "-fPIC"]
             run(
-                [str(kit.nvcc), f"-ccbin={host}", *flags, str(sources[0]), "-o", str(part)],
+                [str(kit.nvcc), *for_host(host), *flags, str(sources[0]), "-o", str(part)],
                 "runtime.c",
             )
             part.replace(library)

@@ -1,7 +1,7 @@
 """The process of a whole CUDA program: it simulates the device, and runs the program's ``main``.
 
 ``python -m gpucoh.cuda.child ORDER``: ORDER is a pickled :class:`gpucoh.cuda.programs.Order`. What the program did is
-pickled to the order's results, record by record, so that a crash loses nothing of the launches before it.
+pickled to the order's results, record by record, so that a crash loses no statistics of the launches before it.
 """
 
 from __future__ import annotations
@@ -10,19 +10,22 @@ import contextlib
 import ctypes
 import os
 import pickle
+import signal
 import sys
 import time
 import warnings
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from gpucoh.base.errors import Error
 from gpucoh.cuda.module import Module
-from gpucoh.cuda.programs import Failure, Launch, Order
+from gpucoh.cuda.programs import Failure, Launch, Order, Started
 from gpucoh.cuda.runtime import Runtime
 from gpucoh.device import unread
 from gpucoh.device.gpu import GPU, VERSION
 from gpucoh.device.recording import LARGEST_INTERVAL
 from gpucoh.results.runs import RunResult
+from gpucoh.results.series import Series
 
 _EXIT_FAILED = 2
 
@@ -42,6 +45,8 @@ class Child:
             budget=order.budget,
             deadlock_after=order.deadlock_after,
         )
+        self._pid = os.getpid()
+        self._failure: Failure | None = None
         self._begin = time.perf_counter()
         self._observers = contextlib.ExitStack()
         self._recorder = self._observers.enter_context(self.gpu.record(LARGEST_INTERVAL))
@@ -53,35 +58,51 @@ class Child:
 
     def write(self, record: object) -> None:
         """Write a record for the process that waits."""
-        pickle.dump(record, self.records)
-        self.records.flush()
+        if os.getpid() == self._pid:  # not of a process that the program forked
+            pickle.dump(record, self.records)
+            self.records.flush()
 
     def launched(
         self, kernel: str, grid: tuple[int, int, int], block: tuple[int, int, int]
     ) -> None:
         """Record a launch."""
-        self.write(Launch(kernel, grid, block))
+        self.write(
+            Launch(kernel, grid, block, self.gpu.stats().of_a_run(), dict(self.gpu.occupancy))
+        )
 
-    def fail(self, text: str) -> NoReturn:
+    def fail(self, text: str, kind: str) -> NoReturn:
         """End the program with an error of the simulation or of a call."""
         self.libc.fflush(None)
-        self.write(Failure(text))
+        self._failure = Failure(text, kind)
+        self.write(self._failure)
         self.finish(_EXIT_FAILED)
+
+    def exit(self, status: int) -> NoReturn:
+        """End the process as ``exit`` does, which writes what files hold."""
+        self.libc.fflush(None)
+        self.finish(status)
 
     def finish(self, status: int) -> NoReturn:
         """Write the result, and end the process at once."""
-        self.libc.fflush(None)
+        status &= 0xFF
+        if os.getpid() != self._pid:  # a process that the program forked
+            os._exit(status)
         self._observers.close()
         profile = self._profiled() if self._profiled else None
-        self.write(self.result(status, profile))
         if self._trace is not None:
-            self._trace.save(Path(str(self.order.trace)))
+            try:
+                self._trace.save(Path(str(self.order.trace)))
+            except Error as error:
+                self._failure = self._failure or Failure(str(error), type(error).__name__)
+                self.write(self._failure)
+        self.write(self.result(status, profile, self._recorder.series))
         self.records.close()
-        os._exit(status & 0xFF)
+        os._exit(status)
 
-    def result(self, status: int, profile: Any) -> RunResult:
+    def result(self, status: int, profile: Any = None, series: Series | None = None) -> RunResult:
         """The run in the form of every other."""
-        gpu = self.gpu
+        gpu, failure = self.gpu, self._failure
+        where = failure.text if failure else f"exit status {status}" if status else ""
         return RunResult(
             workload=self.order.name,
             protocol=gpu.protocol,
@@ -90,10 +111,10 @@ class Child:
             model=gpu.model,
             scale="program",
             seed=self.order.seed,
-            correct=status == 0,
+            correct=not where,
             mismatches=0,
-            where="" if status == 0 else f"exit status {status}",
-            error="",
+            where=where,
+            error=failure.kind if failure else "ProgramError" if status else None,
             wall_s=time.perf_counter() - self._begin,
             seconds=dict(gpu.clock.seconds),
             stats=gpu.stats().of_a_run(),
@@ -107,32 +128,39 @@ class Child:
             version=VERSION,
             notes=unread.notes(self.order.changed, gpu.machine, gpu.choice, gpu.consistency),
             profiled=profile,
-            series=self._recorder.series,
+            series=series,
         )
 
 
 def main(place: str) -> NoReturn:
     """Run the program of an order."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # of the program, which may raise or handle it
     warnings.showwarning = _show
     with open(place, "rb") as file:
         order: Order = pickle.load(file)
     child = Child(order, open(order.results, "wb"))  # noqa: SIM115 - finish closes it
     # Handlers of exit() run in reverse order: this one last, after the program's own.
     handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(
-        lambda status, _: child.finish(status)
+        lambda status, _: child.exit(status)
     )
     child.libc.on_exit(handler, None)
     runtime = ctypes.CDLL(str(order.runtime), mode=os.RTLD_GLOBAL | os.RTLD_NOW)
-    modules = [Module((path.read_text(encoding="utf-8"), name)) for path, name in order.ptx]
-    device = Runtime(child.gpu, modules, runtime, child.launched, child.fail)
-    program = ctypes.CDLL(str(order.library), mode=os.RTLD_LAZY)
+    try:
+        modules = [Module((path.read_text(encoding="utf-8"), name)) for path, name in order.ptx]
+    except Error as error:
+        child.fail(str(error), type(error).__name__)
+    device = Runtime(child.gpu, modules, runtime, child.launched, child.fail, child.finish)
+    try:
+        program = ctypes.CDLL(str(order.library), mode=os.RTLD_LAZY)
+    except OSError as error:  # a library that it needs
+        child.fail(f"the program cannot be loaded: {error}", "ProgramError")
     if not hasattr(program, "main"):
-        child.fail("the program has no function main")
-    words = [order.name.encode(), *(argument.encode() for argument in order.arguments)]
+        child.fail("the program has no function main", "ProgramError")
+    words = [os.fsencode(word) for word in (order.name, *order.arguments)]
     argv = (ctypes.c_char_p * (len(words) + 1))(*words, None)
-    status = program.main(len(words), argv)
-    child.libc.exit(status)
-    raise AssertionError(device)  # exit does not return
+    child.write(Started(child.result(0)))
+    runtime.gpucoh_main(program.main, len(words), argv)
+    raise AssertionError(device)  # gpucoh_main does not return
 
 
 def _show(message: Any, *place: Any, **more: Any) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
-import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NoReturn
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
@@ -24,7 +24,10 @@ __all__ = ["Toolkit", "ptx_of", "toolkit"]
 #: The architecture of the PTX: the oldest that CUDA 13 has. `compat.h` has names that CUDA 13 dropped.
 FLAGS = ("-arch=sm_75", "-std=c++17", "-lineinfo", "-w")
 COMPATIBILITY = Path(__file__).with_name("compat.h")
+_ERROR = re.compile(r"^(?!collect2:).*(\berror\b|multiple definition|undefined reference)")
 _PTX = re.compile(r"^\s*\.version\s+\d", re.MULTILINE)
+# Programs that precede a compiler in CXX.
+_LAUNCHERS = {"ccache", "distcc", "icecc", "sccache"}
 _INSTALL = "pip install 'gpucoh[cuda]' installs one, and CUDA_HOME names another"
 
 
@@ -47,7 +50,10 @@ class Toolkit:
 
 @functools.cache
 def _version(nvcc: Path) -> str:
-    asked = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False)
+    try:
+        asked = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False)
+    except OSError as error:
+        not_executable(nvcc, error)
     found = re.search(r"\bV(\d[\d.]*)", asked.stdout)
     return found[1] if found else "unknown"
 
@@ -70,8 +76,11 @@ def toolkit() -> Toolkit:
 def _homes() -> Iterator[Path]:
     named = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
     if named:
-        if not (Path(named) / "bin" / "nvcc").is_file():
+        nvcc = Path(named) / "bin" / "nvcc"
+        if not nvcc.is_file():
             raise ConfigError(f"CUDA_HOME = {named} has no bin/nvcc")
+        if not os.access(nvcc, os.X_OK):
+            raise ConfigError(f"{nvcc} cannot be executed: Permission denied")
         yield Path(named)
     packages = importlib.util.find_spec("nvidia")
     for folder in (packages and packages.submodule_search_locations) or ():
@@ -80,22 +89,40 @@ def _homes() -> Iterator[Path]:
         yield Path(on_path).resolve().parents[1]
 
 
+def not_executable(command: str | Path, error: OSError) -> NoReturn:
+    """Raise the error of a command that cannot be started, as one of this package."""
+    raise ConfigError(f"{command} cannot be executed: {error.strerror or error}") from None
+
+
 def host_compiler() -> list[str]:
-    """The C++ compiler that CUDA's compiler uses for the host's part: CXX, or what is at hand.
+    """The C++ compiler that CUDA's compiler uses for the host's part, and its options: CXX, or what is at hand.
 
     Raises
     ------
     ConfigError
         If there is none.
     """
-    named = os.environ.get("CXX")
-    for name in (named.split()[0],) if named else ("g++", "clang++", "c++"):
+    named = os.environ.get("CXX", "")
+    try:
+        words = shlex.split(named)
+    except ValueError as error:
+        raise ConfigError(f"CXX={named}: {error}") from None
+    while (
+        len(words) > 1 and Path(words[0]).name in _LAUNCHERS
+    ):  # CUDA's compiler takes a compiler alone
+        del words[0]
+    for name in words[:1] or ("g++", "clang++", "c++"):
         if found := shutil.which(name):
-            return [found]
-    missing = f"CXX={named}" if named else "g++, clang++, c++"
+            return [found, *words[1:]]
+    missing = f"CXX={named}" if words else "g++, clang++, c++"
     raise ConfigError(
         f"there is no C++ compiler ({missing}), which CUDA's compiler needs: install g++"
     )
+
+
+def for_host(host: Sequence[str]) -> list[str]:
+    """The options of CUDA's compiler that name a host compiler with its options."""
+    return [f"-ccbin={host[0]}", *(word for one in host[1:] for word in ("-Xcompiler", one))]
 
 
 def ptx_of(source: Any, options: Sequence[str] = ()) -> tuple[str, str]:
@@ -150,15 +177,55 @@ def compile(path: Path, options: Sequence[str], name: str) -> str:
     command = [
         str(found.nvcc),
         *FLAGS,
-        f"-ccbin={host_compiler()[0]}",
+        *for_host(host_compiler()),
         "-include",
         str(COMPATIBILITY),
         *options,
     ]
-    identity = [found.version, *command, name, path.read_text(encoding="utf-8", errors="replace")]
-    key = hashlib.sha256("\0".join(identity).encode()).hexdigest()[:32]
-    entry = cache_folder() / f"{key}.ptx"
+    text = path.read_text(encoding="utf-8", errors="replace")
+    identity = [found.version, *surroundings(), *command, name, text]
+    if any("include" in one for one in (text, *options, *_variables())):
+        # Which headers it reads depends on the files that there are: a new one may precede another.
+        identity += included(command, path, name)
+    entry = cache_folder() / f"{key_of(identity)}.ptx"
     return _cached(entry) or _compiled(path, command, name, entry)
+
+
+def included(command: Sequence[str], source: Path, name: str) -> list[str]:
+    """The files that a source includes now, each with its hash.
+
+    Raises
+    ------
+    ConfigError
+        If the preprocessor refuses the source.
+    """
+    with TemporaryDirectory() as folder:
+        rule = Path(folder) / "rule.d"
+        run([*command, "-M", "-MF", str(rule), str(source)], name)
+        files = dependencies(rule)
+    return [f"{file}={hash_of(file)}" for file in files if file != source]
+
+
+def key_of(identity: Sequence[str]) -> str:
+    """The name of an entry of the cache."""
+    return hashlib.sha256("\0".join(identity).encode(errors="surrogateescape")).hexdigest()[:32]
+
+
+def _variables() -> list[str]:
+    names = (
+        "NVCC_PREPEND_FLAGS",
+        "NVCC_APPEND_FLAGS",
+        "CPATH",
+        "CPLUS_INCLUDE_PATH",
+        "C_INCLUDE_PATH",
+        "LIBRARY_PATH",
+    )
+    return [f"{name}={os.environ.get(name, '')}" for name in names]
+
+
+def surroundings() -> list[str]:
+    """What a compilation depends on besides options and files: the folder of relative paths, variables."""
+    return [str(Path.cwd()), *_variables()]
 
 
 def cache_folder() -> Path:
@@ -168,35 +235,31 @@ def cache_folder() -> Path:
 
 
 def _cached(entry: Path) -> str | None:
-    """The entry, if the headers that it was made of are the same."""
+    """The entry, if it is whole."""
     try:
-        known = json.loads(entry.with_suffix(".json").read_text(encoding="utf-8"))
         text = entry.read_text(encoding="utf-8")
-        same = all(_hash(Path(header)) == code for header, code in known["headers"].items())
-        return (
-            text if same and known["sha256"] == hashlib.sha256(text.encode()).hexdigest() else None
-        )
-    except (OSError, ValueError, KeyError, AttributeError):
+        code, _, ptx = text.partition("\n")
+    except (OSError, ValueError):
         return None
+    return ptx if code == hashlib.sha256(ptx.encode()).hexdigest() else None
 
 
-def _hash(path: Path) -> str:
+def hash_of(path: Path) -> str:
+    """The hash of a file's content."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _compiled(path: Path, command: Sequence[str], name: str, entry: Path) -> str:
     with TemporaryDirectory() as folder:
-        out, rule = Path(folder) / "out.ptx", Path(folder) / "out.d"
-        run([*command, "-ptx", "-MD", "-MF", str(rule), str(path), "-o", str(out)], name)
-        text = out.read_text(encoding="utf-8")
-        headers = _headers(rule, path) if rule.is_file() else {}
-    known = {"sha256": hashlib.sha256(text.encode()).hexdigest(), "headers": headers}
+        out = Path(folder) / "out.ptx"
+        run([*command, "-ptx", str(path), "-o", str(out)], name)
+        text = out.read_text(encoding="utf-8").replace(f'"{Path.cwd()}/<cuda>"', '"<cuda>"')
     try:
         entry.parent.mkdir(parents=True, exist_ok=True)
-        for file, content in ((entry, text), (entry.with_suffix(".json"), json.dumps(known))):
-            part = file.with_name(f"{file.name}.{os.getpid()}")
-            part.write_text(content, encoding="utf-8")
-            part.replace(file)
+        part = entry.with_name(f"{entry.name}.{os.getpid()}")
+        code = hashlib.sha256(text.encode()).hexdigest()
+        part.write_text(f"{code}\n{text}", encoding="utf-8")
+        part.replace(entry)
     except OSError:
         pass  # a cache that cannot be written only costs time
     return text
@@ -205,33 +268,40 @@ def _compiled(path: Path, command: Sequence[str], name: str, entry: Path) -> str
 def dependencies(rule: Path) -> list[Path]:
     """The files of a dependency rule of a compiler."""
     text = rule.read_text(encoding="utf-8", errors="replace").replace("\\\n", " ")
-    files = [Path(name) for name in text.partition(":")[2].split()]
+    # A space or # of a name is escaped by a backslash, and $ is doubled.
+    words = re.findall(r"(?:\\.|[^\s\\])+", text.partition(": ")[2])
+    files = [Path(re.sub(r"\\(.)", r"\1", word).replace("$$", "$")) for word in words]
     return [file for file in files if file.is_file()]
 
 
-def _headers(rule: Path, source: Path) -> dict[str, str]:
-    """The files of a dependency rule but the source, with their hashes."""
-    return {str(file): _hash(file) for file in dependencies(rule) if file != source}
-
-
 def run(command: Sequence[str], name: str) -> None:
-    """Run CUDA's compiler.
+    """Run a compiler.
 
     Raises
     ------
     ConfigError
         With the first error that it reports.
     """
-    done = subprocess.run(
-        command, capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"}
-    )
+    if failed := attempt(command):
+        refused(name, failed)
+
+
+def attempt(command: Sequence[str]) -> list[str]:
+    """Run a compiler; what it writes if it fails, in lines, at least one."""
+    environment = {**os.environ, "LC_ALL": "C"}
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, env=environment)
+    except OSError as error:
+        not_executable(command[0], error)
     if done.returncode == 0:
-        return
+        return []
     lines = (done.stdout + done.stderr).decode(errors="replace").splitlines()
-    errors = (
-        [line for line in lines if re.search(r"\berror\b|undefined reference", line)]
-        or lines[-1:]
-        or ["nvcc fails"]
-    )
+    return [line for line in lines if line.strip()] or [f"{Path(command[0]).name} fails"]
+
+
+def refused(name: str, lines: Sequence[str]) -> NoReturn:
+    """Raise the first error of those that a compiler wrote of a file, or without a name of the whole program."""
+    errors = [line for line in lines if _ERROR.search(line)] or list(lines[-1:])
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    raise ConfigError(f"CUDA file {name} does not compile: {errors[0].strip()}{more}")
+    what = f"CUDA file {name} does not compile" if name else "the program cannot be linked"
+    raise ConfigError(f"{what}: {errors[0].strip()}{more}")

@@ -2,7 +2,8 @@
 
 Simulated memory begins at :data:`BASE`, where the process has nothing mapped, so that an address says whose it is.
 Memory that host and device share (managed, pinned, mapped) is mapped in the process at its simulated address, and
-copied at launches, so that pointers within it hold for both.
+copied at launches, so that pointers within it hold for both. Memory of the host that a program registers is copied the
+same way, but stays where it is: kernels see it at a simulated address of its own.
 """
 
 from __future__ import annotations
@@ -29,11 +30,15 @@ class OutOfBounds(Exception):
 
 @dataclass(eq=False)
 class Allocation:
-    """A range of simulated memory: the array that owns it, and its content as of the last copy if it is shared."""
+    """A range of simulated memory: the array that owns it, and its content as of the last copy if it is shared.
+
+    ``registered`` is the address of the host's memory, if that is not the simulated one.
+    """
 
     array: Any
     size: int
     shadow: NDArray[np.uint32] | None = None
+    registered: int = 0
 
     @property
     def address(self) -> int:
@@ -44,6 +49,11 @@ class Allocation:
     def end(self) -> int:
         """The byte behind it."""
         return self.address + self.size
+
+    @property
+    def host(self) -> int:
+        """The first byte of the host's view, if it is shared."""
+        return self.registered or self.address
 
 
 class Memory:
@@ -107,10 +117,40 @@ class Memory:
             return False
         at = bisect.bisect_left(self._starts, address)
         del self._starts[at], self._allocations[at]
-        if one.shadow is not None:
+        if one.shadow is not None and not one.registered:
             self._libc.munmap(one.address, one.size)
         one.array.free()
         return True
+
+    def enlist(self, address: int, size: int) -> bool:
+        """Share memory of the host. Returns False if a part of it is shared already.
+
+        Raises
+        ------
+        ConfigError
+            If simulated memory is exhausted.
+        """
+        if any(
+            one.shadow is not None and one.host < address + size and address < one.host + one.size
+            for one in self._allocations
+        ):
+            return False
+        array = self.gpu.zeros(-(-size // 4), np.uint32, name=f"registered memory {address:#x}")
+        shadow = np.zeros(-(-size // 4), np.uint32)
+        self.add(Allocation(array, size, shadow, registered=address))
+        return True
+
+    def delist(self, address: int) -> bool:
+        """Share registered memory no longer. Returns whether it was registered."""
+        found = [one for one in self._allocations if one.registered == address]
+        return bool(found and address) and self.release(found[0].address)
+
+    def device_address(self, address: int) -> int:
+        """Where kernels see memory that the host names; 0: nowhere."""
+        for one in self._allocations:
+            if one.registered and one.registered <= address < one.registered + one.size:
+                return one.address + address - one.registered
+        return address if self.find(address) else 0
 
     def find(self, address: int) -> Allocation | None:
         """The allocation with the byte at an address."""
@@ -150,7 +190,7 @@ class Memory:
 
     def _read(self, one: Allocation | None, address: int, size: int) -> bytes:
         if one is None or one.shadow is not None:
-            return ctypes.string_at(address, size)
+            return ctypes.string_at(_host_address(one, address), size)
         first, words = _words(address, size)
         out = np.empty(words, np.uint32)
         self.gpu.core.host_read(first, out)
@@ -158,7 +198,7 @@ class Memory:
 
     def _write(self, one: Allocation | None, address: int, data: bytes) -> None:
         if one is None or one.shadow is not None:
-            ctypes.memmove(address, data, len(data))
+            ctypes.memmove(_host_address(one, address), data, len(data))
             return
         first, words = _words(address, len(data))
         new = np.empty(words, np.uint32)
@@ -189,11 +229,16 @@ class Memory:
         """Copy the device's content to the host's view."""
         assert one.shadow is not None
         self.gpu.core.host_read(one.address, one.shadow)
-        ctypes.memmove(one.address, one.shadow.tobytes(), one.size)
+        ctypes.memmove(one.host, one.shadow.tobytes(), one.size)
 
     def _host_words(self, one: Allocation) -> NDArray[np.uint32]:
-        data = ctypes.string_at(one.address, one.size)
+        data = ctypes.string_at(one.host, one.size)
         return np.frombuffer(data + bytes(-len(data) % 4), np.uint32)
+
+
+def _host_address(one: Allocation | None, address: int) -> int:
+    """The host's view of an address, of its own memory or of what it shares."""
+    return address if one is None else one.host + address - one.address
 
 
 def _words(address: int, size: int) -> tuple[int, int]:

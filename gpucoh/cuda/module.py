@@ -24,7 +24,7 @@ from gpucoh.ptx.module import Variable
 from gpucoh.ptx.parse import parse
 from gpucoh.ptx.translate import Translation, translate
 
-__all__ = ["Module", "RawKernel"]
+__all__ = ["Module", "RawKernel", "RawModule"]
 
 _DTYPES = {
     "u8": "uint8", "s8": "int8", "b8": "uint8", "u16": "uint16", "s16": "int16", "b16": "uint16",
@@ -164,6 +164,10 @@ def _rebuilt(ptx: str, name: str, shared_bytes: int, appended: int) -> Module:
     module = Module((ptx, name))
     module.shared_bytes, module.appended = shared_bytes, appended
     return module
+
+
+#: CuPy's name.
+RawModule = Module
 
 
 class RawKernel(Launchable):

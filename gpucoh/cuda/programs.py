@@ -7,17 +7,24 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 from gpucoh.base.errors import SimulationError
 from gpucoh.cuda.building import Built
+from gpucoh.device.recording import LARGEST_INTERVAL, launch_row
 from gpucoh.results.runs import RunResult
+from gpucoh.results.series import Series, counter_row
+from gpucoh.results.stats import Stats
 
-__all__ = ["Launch", "Order", "Outcome", "run_program"]
+__all__ = ["Capture", "Launch", "Order", "Outcome", "run_program"]
+
+#: What of a program's output is kept.
+Capture = Literal["", "output", "all"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,18 +51,28 @@ class Order:
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch of a program that has ended; its statistics are in the result's ``launches``."""
+    """One launch of a program that has ended, with the statistics of the program up to its end."""
 
     kernel: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
+    stats: Stats
+    occupancy: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An error of the simulation, or of a call that the runtime lacks."""
+    """An error of the simulation, or of a call that the runtime lacks; its kind is an exception's name."""
 
     text: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Started:
+    """The program's main begins."""
+
+    result: RunResult
 
 
 @dataclass(frozen=True)
@@ -64,26 +81,38 @@ class Outcome:
 
     Attributes
     ----------
-    status : int
-        Its exit status; 128 + the signal's number if a signal ended it.
+    status : int or None
+        Its exit status; None if an error of the simulation, a call or a signal ended it.
     failure : str
         The error that ended it; empty if it ended by itself.
     launches : tuple of Launch
-    result : RunResult or None
-        All launches together; None if the process crashed.
-    output : bytes
-        What it wrote to standard output, if that was captured.
+    result : RunResult
+        All launches together. Of a process that crashed: those that had ended, without profile and intervals.
+    output, messages : bytes
+        What it wrote to standard output and to standard error, if that was captured.
     """
 
-    status: int
+    status: int | None
     failure: str
     launches: tuple[Launch, ...]
-    result: RunResult | None
+    result: RunResult
     output: bytes = b""
+    messages: bytes = b""
+
+    @property
+    def reason(self) -> str:
+        """Why the program failed; empty: it did not."""
+        return self.failure or (f"exit status {self.status}" if self.status else "")
 
 
 def run_program(
-    built: Built, name: str, arguments: Sequence[str], *, capture: bool = False, **setting: Any
+    built: Built,
+    name: str,
+    arguments: Sequence[str],
+    *,
+    capture: Capture = "",
+    given: bytes | None = None,
+    **setting: Any,
 ) -> Outcome:
     """Run a program to its end.
 
@@ -93,8 +122,10 @@ def run_program(
     name : str
         ``argv[0]``, and what results call the program.
     arguments : sequence of str
-    capture : bool, default False
-        Keep standard output instead of passing it on.
+    capture : {"", "output", "all"}
+        Keep standard output, or standard error too, instead of passing them on.
+    given : bytes, optional
+        What it reads from standard input. Default: this process's.
     setting
         The other fields of :class:`Order`.
     """
@@ -112,17 +143,22 @@ def run_program(
         place = Path(folder) / "order"
         place.write_bytes(pickle.dumps(order))
         sys.stdout.flush()
+        begin = time.perf_counter()
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "gpucoh.cuda.child", str(place)],
+            stdin=None if given is None else subprocess.PIPE,
             stdout=subprocess.PIPE if capture else None,
+            stderr=subprocess.PIPE if capture == "all" else None,
         )
         try:
-            output = process.communicate()[0] or b""
+            output, messages = process.communicate(given)
         except BaseException:
             process.kill()
             process.wait()
             raise
-        return _outcome(process.returncode, _records(results), output)
+        wall_s = time.perf_counter() - begin
+        found = _outcome(process.returncode, _records(results), wall_s)
+        return replace(found, output=output or b"", messages=messages or b"")
 
 
 def _records(place: Path) -> list[Any]:
@@ -133,16 +169,55 @@ def _records(place: Path) -> list[Any]:
     return found
 
 
-def _outcome(code: int, records: Sequence[Any], output: bytes) -> Outcome:
+def _outcome(code: int, records: Sequence[Any], wall_s: float) -> Outcome:
     launches = tuple(one for one in records if isinstance(one, Launch))
-    failures = [one.text for one in records if isinstance(one, Failure)]
+    started = [one.result for one in records if isinstance(one, Started)]
+    failures = [one for one in records if isinstance(one, Failure)]
     results = [one for one in records if isinstance(one, RunResult)]
-    failure = failures[0] if failures else ""
-    if code < 0:
-        failure = failure or f"the program was ended by {signal.Signals(-code).name}"
-        code = 128 - code
-    elif not results:
+    if results:
+        failure = failures[0].text if failures else ""
+        return Outcome(None if failure else code, failure, launches, results[-1])
+    if not started:
         raise SimulationError(
             f"the process of the program ended with status {code} before its main"
         )
-    return Outcome(code, failure, launches, results[0] if results else None, output)
+    # A crash, or a program that replaced its process; records of launches are written as they end.
+    if failures:
+        failure, kind = failures[0].text, failures[0].kind
+    elif code < 0:
+        failure, kind = f"the program was ended by {_signal(-code)}", "ProgramError"
+    else:
+        failure = f"the process ended with status {code} without a call of exit, as one that executes another program"
+        kind = "ProgramError"
+    return Outcome(None, failure, launches, _rescued(started[0], launches, failure, kind, wall_s))
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # of real time
+        return f"signal {number}"
+
+
+def _rescued(
+    first: RunResult, launches: Sequence[Launch], failure: str, kind: str, wall_s: float
+) -> RunResult:
+    """The result of the launches that ended before a crash."""
+    rows, before = [], first.stats
+    for number, one in enumerate(launches):
+        rows.append(
+            launch_row(number, one.kernel, one.grid, one.block)
+            | {"begin": before["cycles"]}
+            | counter_row(one.stats - before)
+        )
+        before = one.stats
+    return replace(
+        first,
+        correct=False,
+        where=failure,
+        error=kind,
+        wall_s=wall_s,
+        stats=before,
+        occupancy=launches[-1].occupancy if launches else {},
+        series=Series(LARGEST_INTERVAL, (), tuple(rows), ()),
+    )

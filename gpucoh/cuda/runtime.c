@@ -3,12 +3,15 @@
  *
  * Device and host have one address space: the simulated memory begins at an address where the process has none, and
  * memory that both use is at the same address in both. */
+#define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define ADDRESS(p) ((uint64_t) (uintptr_t) (p))
 #define POINTER(a) ((void *) (uintptr_t) (a))
@@ -33,7 +36,12 @@ typedef struct {
     int (*occupancy)(uint64_t function, int threads, uint64_t shared);
     double (*milliseconds)(void);
     int64_t (*property)(const char *name);
-    void (*missing)(const char *name); /* does not return */
+    void (*missing)(const char *name);     /* does not return */
+    void (*unknown_attribute)(int number); /* of the device */
+    void (*end)(int status);               /* does not return */
+    int (*enlist)(uint64_t address, uint64_t bytes);
+    int (*delist)(uint64_t address);
+    uint64_t (*device_address)(uint64_t address); /* 0: of host memory that is not shared */
 } host_t;
 
 static host_t host;
@@ -48,6 +56,8 @@ static uint64_t num_files; /* with code for the device, which register in their 
 
 void gpucoh_runtime(void *const *functions);
 void gpucoh_missing(const char *name);
+void gpucoh_end(int status);
+void gpucoh_main(int (*program)(int, char **, char **), int argc, char **argv);
 
 void
 gpucoh_runtime(void *const *functions)
@@ -60,6 +70,25 @@ void
 gpucoh_missing(const char *name)
 {
     host.missing(name);
+}
+
+/* What _exit, _Exit and quick_exit do. */
+void
+gpucoh_end(int status)
+{
+    host.end(status);
+}
+
+/* Call the program's main, and exit. A protected part of the stack precedes the frames of the simulator, so that a
+ * program that overwrites the stack ends there: in damaged frames the process may run for ever. */
+void
+gpucoh_main(int (*program)(int, char **, char **), int argc, char **argv)
+{
+    enum { GUARD = 1 << 16 }; /* a multiple of every page size */
+    volatile char room[4 * GUARD];
+    uint64_t guard = (ADDRESS(room) + 3 * GUARD - 1) / GUARD * GUARD;
+    (void) mprotect(POINTER(guard), GUARD, PROT_NONE);
+    exit(program(argc, argv, environ));
 }
 
 static cudaError_t
@@ -97,11 +126,33 @@ copy(void *to, const void *from, size_t bytes)
     return bytes == 0 ? cudaSuccess : note(host.copy(ADDRESS(to), ADDRESS(from), bytes));
 }
 
-static cudaError_t
-copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height)
+/* Whether a copy has the direction that its kind says; where memory is shared, every kind has. */
+static bool
+has_kind(const void *to, const void *from, enum cudaMemcpyKind kind)
 {
+    int target = host.is_shared(ADDRESS(to)), source = host.is_shared(ADDRESS(from)); /* 0: device, -1: host */
+    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    return kind == cudaMemcpyDefault ||
+           (target != (to_device ? -1 : 0) && source != (from_device ? -1 : 0));
+}
+
+static cudaError_t
+copy_kind(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    return bytes == 0 || has_kind(to, from, kind) ? copy(to, from, bytes) : note(cudaErrorInvalidValue);
+}
+
+static cudaError_t
+copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+          enum cudaMemcpyKind kind)
+{
+    if (height > 1 && (width > to_pitch || width > from_pitch)) {
+        return note(cudaErrorInvalidPitchValue);
+    }
     for (size_t row = 0; row < height; row++) {
-        cudaError_t error = copy((char *) to + row * to_pitch, (const char *) from + row * from_pitch, width);
+        cudaError_t error =
+            copy_kind((char *) to + row * to_pitch, (const char *) from + row * from_pitch, width, kind);
         if (error != cudaSuccess) {
             return error;
         }
@@ -115,6 +166,10 @@ copy_symbol(const void *symbol, size_t offset, void *other, size_t bytes, bool t
     uint64_t at = host.symbol(ADDRESS(symbol));
     if (at == 0) {
         return note(cudaErrorInvalidSymbol);
+    }
+    uint64_t size = host.symbol_bytes(ADDRESS(symbol));
+    if (offset > size || bytes > size - offset) {
+        return note(cudaErrorInvalidValue);
     }
     void *inside = POINTER(at + offset);
     return to_symbol ? copy(inside, other, bytes) : copy(other, inside, bytes);
@@ -136,6 +191,19 @@ fill_rows(void *p, size_t pitch, int value, size_t width, size_t height)
         }
     }
     return cudaSuccess;
+}
+
+static cudaError_t
+enlist(void *p, size_t bytes)
+{
+    return p == NULL || bytes == 0 ? note(cudaErrorInvalidValue) : note(host.enlist(ADDRESS(p), bytes));
+}
+
+static cudaError_t
+device_pointer(void **d, void *h)
+{
+    *d = POINTER(host.device_address(ADDRESS(h)));
+    return *d != NULL ? cudaSuccess : note(cudaErrorInvalidValue);
 }
 
 static cudaError_t
@@ -204,31 +272,23 @@ function_attributes(struct cudaFuncAttributes *a, const void *f)
 
 /* ---- errors, devices, events ------------------------------------------------------------------------------------- */
 
+static const struct {
+    int number;
+    const char *name, *text;
+} errors[] = {
+#define ERROR(number, name, text) {number, #name, text},
+#include "errors.def"
+};
+
 static const char *
-error_text(cudaError_t error)
+error_text(cudaError_t error, bool is_name)
 {
-    switch (error) {
-        case cudaSuccess:
-            return "no error";
-        case cudaErrorInvalidValue:
-            return "invalid argument";
-        case cudaErrorMemoryAllocation:
-            return "out of memory";
-        case cudaErrorInvalidConfiguration:
-            return "invalid configuration argument";
-        case cudaErrorInvalidSymbol:
-            return "invalid device symbol";
-        case cudaErrorInvalidDevice:
-            return "invalid device ordinal";
-        case cudaErrorInvalidDeviceFunction:
-            return "invalid device function";
-        case cudaErrorIllegalAddress:
-            return "an illegal memory access was encountered";
-        case cudaErrorLaunchFailure:
-            return "unspecified launch failure";
-        default:
-            return "unknown error";
+    for (size_t k = 0; k < sizeof errors / sizeof *errors; k++) {
+        if (errors[k].number == (int) error) {
+            return is_name ? errors[k].name : errors[k].text;
+        }
     }
+    return "unrecognized error code";
 }
 
 static cudaError_t
@@ -246,17 +306,18 @@ properties(struct cudaDeviceProp *p, int device)
     p->maxThreadsPerBlock = (int) host.property("maxThreadsPerBlock");
     p->maxThreadsPerMultiProcessor = (int) host.property("maxThreadsPerMultiProcessor");
     p->maxThreadsDim[0] = p->maxThreadsDim[1] = p->maxThreadsPerBlock;
-    p->maxThreadsDim[2] = 64;
-    p->maxGridSize[0] = INT32_MAX;
-    p->maxGridSize[1] = p->maxGridSize[2] = 65535;
-    p->totalConstMem = 65536;
+    p->maxThreadsDim[2] = (int) host.property("maxBlockDimZ");
+    p->maxGridSize[0] = (int) host.property("maxGridDimX");
+    p->maxGridSize[1] = p->maxGridSize[2] = (int) host.property("maxGridDimY");
+    p->totalConstMem = (size_t) host.property("totalConstMem");
+    p->memPitch = (size_t) host.property("maxPitch");
     p->major = 7;
     p->minor = 5;
     p->multiProcessorCount = (int) host.property("multiProcessorCount");
     p->l2CacheSize = (int) host.property("l2CacheSize");
     p->canMapHostMemory = p->unifiedAddressing = p->managedMemory = p->concurrentManagedAccess = 1;
     p->maxBlocksPerMultiProcessor = (int) host.property("maxBlocksPerMultiProcessor");
-    p->cooperativeLaunch = 1;
+    p->cooperativeLaunch = p->hostRegisterSupported = 1;
     return cudaSuccess;
 }
 
@@ -267,36 +328,120 @@ attribute(int *value, enum cudaDeviceAttr which, int device)
         enum cudaDeviceAttr which;
         const char *name;
     } known[] = {{cudaDevAttrMaxThreadsPerBlock, "maxThreadsPerBlock"},
+                 {cudaDevAttrMaxBlockDimX, "maxThreadsPerBlock"},
+                 {cudaDevAttrMaxBlockDimY, "maxThreadsPerBlock"},
+                 {cudaDevAttrMaxBlockDimZ, "maxBlockDimZ"},
+                 {cudaDevAttrMaxGridDimX, "maxGridDimX"},
+                 {cudaDevAttrMaxGridDimY, "maxGridDimY"},
+                 {cudaDevAttrMaxGridDimZ, "maxGridDimY"},
                  {cudaDevAttrMaxSharedMemoryPerBlock, "sharedMemPerBlock"},
+                 {cudaDevAttrMaxSharedMemoryPerBlockOptin, "sharedMemPerBlock"},
+                 {cudaDevAttrMaxSharedMemoryPerMultiprocessor, "sharedMemPerBlock"},
+                 {cudaDevAttrReservedSharedMemoryPerBlock, "zero"},
+                 {cudaDevAttrTotalConstantMemory, "totalConstMem"},
                  {cudaDevAttrWarpSize, "warpSize"},
+                 {cudaDevAttrMaxPitch, "maxPitch"},
                  {cudaDevAttrMaxRegistersPerBlock, "regsPerBlock"},
+                 {cudaDevAttrMaxRegistersPerMultiprocessor, "regsPerBlock"},
                  {cudaDevAttrClockRate, "clockRate"},
+                 {cudaDevAttrMemoryClockRate, "memoryClockRate"},
                  {cudaDevAttrMultiProcessorCount, "multiProcessorCount"},
                  {cudaDevAttrL2CacheSize, "l2CacheSize"},
                  {cudaDevAttrMaxThreadsPerMultiProcessor, "maxThreadsPerMultiProcessor"},
+                 {cudaDevAttrMaxBlocksPerMultiprocessor, "maxBlocksPerMultiProcessor"},
+                 {cudaDevAttrComputeCapabilityMajor, "major"},
+                 {cudaDevAttrComputeCapabilityMinor, "minor"},
+                 {cudaDevAttrGpuOverlap, "one"},
+                 {cudaDevAttrCanMapHostMemory, "one"},
                  {cudaDevAttrCooperativeLaunch, "one"},
                  {cudaDevAttrUnifiedAddressing, "one"},
                  {cudaDevAttrManagedMemory, "one"},
                  {cudaDevAttrConcurrentManagedAccess, "one"},
-                 {cudaDevAttrComputeCapabilityMajor, "major"},
-                 {cudaDevAttrComputeCapabilityMinor, "minor"}};
+                 {cudaDevAttrHostRegisterSupported, "one"},
+                 {cudaDevAttrGlobalL1CacheSupported, "one"},
+                 {cudaDevAttrLocalL1CacheSupported, "one"},
+                 {cudaDevAttrIntegrated, "zero"},
+                 {cudaDevAttrKernelExecTimeout, "zero"},
+                 {cudaDevAttrComputeMode, "zero"},
+                 {cudaDevAttrConcurrentKernels, "zero"},
+                 {cudaDevAttrEccEnabled, "zero"},
+                 {cudaDevAttrPciBusId, "zero"},
+                 {cudaDevAttrPciDeviceId, "zero"},
+                 {cudaDevAttrPciDomainId, "zero"},
+                 {cudaDevAttrTccDriver, "zero"},
+                 {cudaDevAttrAsyncEngineCount, "zero"},
+                 {cudaDevAttrStreamPrioritiesSupported, "zero"},
+                 {cudaDevAttrIsMultiGpuBoard, "zero"},
+                 {cudaDevAttrHostNativeAtomicSupported, "zero"},
+                 {cudaDevAttrPageableMemoryAccess, "zero"},
+                 {cudaDevAttrCanUseHostPointerForRegisteredMem, "zero"},
+                 {cudaDevAttrComputePreemptionSupported, "zero"},
+                 {cudaDevAttrDirectManagedMemAccessFromHost, "zero"},
+                 {cudaDevAttrPageableMemoryAccessUsesHostPageTables, "zero"},
+                 {cudaDevAttrClusterLaunch, "zero"},
+                 {cudaDevAttrMemoryPoolsSupported, "zero"}};
     if (device != 0) {
         return note(cudaErrorInvalidDevice);
     }
-    *value = 0;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         if (known[k].which == which) {
             *value = (int) host.property(known[k].name);
+            return cudaSuccess;
         }
     }
-    return cudaSuccess;
+    host.unknown_attribute(which);
+    return note(cudaErrorInvalidValue);
 }
+
+/* What a cudaEvent_t points to. */
+typedef struct {
+    bool is_recorded;
+    double milliseconds;
+} event_t;
 
 static cudaError_t
 event_new(cudaEvent_t *e)
 {
-    *e = calloc(1, sizeof(double));
+    *e = calloc(1, sizeof(event_t));
     return *e != NULL ? cudaSuccess : note(cudaErrorMemoryAllocation);
+}
+
+static cudaError_t
+event_record(cudaEvent_t e)
+{
+    event_t *event = (event_t *) e;
+    if (event == NULL) {
+        return note(cudaErrorInvalidResourceHandle);
+    }
+    *event = (event_t){true, host.milliseconds()};
+    return cudaSuccess;
+}
+
+static cudaError_t
+event_wait(cudaEvent_t e)
+{
+    return e != NULL ? failed_launch : note(cudaErrorInvalidResourceHandle);
+}
+
+static cudaError_t
+event_elapsed(float *ms, cudaEvent_t from, cudaEvent_t to)
+{
+    const event_t *first = (const event_t *) from, *last = (const event_t *) to;
+    if (first == NULL || last == NULL || !first->is_recorded || !last->is_recorded) {
+        return note(cudaErrorInvalidResourceHandle);
+    }
+    *ms = (float) (last->milliseconds - first->milliseconds);
+    return cudaSuccess;
+}
+
+static cudaError_t
+event_free(cudaEvent_t e)
+{
+    if (e == NULL) {
+        return note(cudaErrorInvalidResourceHandle);
+    }
+    free(e);
+    return cudaSuccess;
 }
 
 /* ---- the functions ----------------------------------------------------------------------------------------------- */

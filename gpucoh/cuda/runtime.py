@@ -1,9 +1,8 @@
-"""CUDA's runtime for whole programs: what the functions of runtime.def ask of the simulator."""
+"""CUDA's runtime for whole programs: what the functions of runtime.def request of the simulator."""
 
 from __future__ import annotations
 
 import ctypes
-import re
 import traceback
 import warnings
 from collections.abc import Callable
@@ -15,18 +14,11 @@ from gpucoh.cuda.memory import Allocation, Memory, OutOfBounds
 from gpucoh.cuda.module import Module, RawKernel
 from gpucoh.device.launches import check_resident, occupancy
 
-__all__ = ["FUNCTIONS", "Runtime"]
+__all__ = ["Runtime"]
 
-#: The functions of CUDA's runtime that programs may call.
-FUNCTIONS: tuple[str, ...] = tuple(
-    re.findall(
-        r"^CUDA\([^,]+, (\w+),",
-        Path(__file__).with_name("runtime.def").read_text(encoding="utf-8"),
-        re.MULTILINE,
-    )
-)
 SUCCESS, INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONFIGURATION = 0, 1, 2, 9
-INVALID_SYMBOL, INVALID_FUNCTION, LAUNCH_FAILURE, TOO_LARGE = 13, 98, 719, 720
+INVALID_FUNCTION, ALREADY_REGISTERED, NOT_REGISTERED, TOO_LARGE = 98, 712, 713, 720
+_MAX_BLOCK_Z, _MAX_GRID_X, _MAX_GRID_Y = 64, 2**31 - 1, 65535
 
 _V, _U64, _I, _S = None, ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p
 _WORDS = ctypes.POINTER(ctypes.c_uint)
@@ -49,6 +41,11 @@ _HOST: dict[str, tuple[Any, ...]] = {
     "milliseconds": (ctypes.c_double,),
     "property": (ctypes.c_int64, _S),
     "missing": (_V, _S),
+    "unknown_attribute": (_V, _I),
+    "end": (_V, _I),
+    "enlist": (_I, _U64, _U64),
+    "delist": (_I, _U64),
+    "device_address": (_U64, _U64),
 }
 
 
@@ -65,7 +62,9 @@ class Runtime:
     launched : callable
         Called after each launch with the kernel's name, grid and block.
     fail : callable
-        Called with an error that ends the program; it does not return.
+        Called with an error that ends the program, and its kind; it does not return.
+    end : callable
+        Called with the exit status of a program that ends at once; it does not return.
     """
 
     def __init__(
@@ -74,12 +73,13 @@ class Runtime:
         modules: list[Module],
         library: ctypes.CDLL,
         launched: Callable[[str, tuple[int, int, int], tuple[int, int, int]], None],
-        fail: Callable[[str], NoReturn],
+        fail: Callable[[str, str], NoReturn],
+        end: Callable[[int], NoReturn],
     ) -> None:
         self.gpu = gpu
         self.memory = Memory(gpu)
         self._modules = modules
-        self._launched, self._fail = launched, fail
+        self._launched, self._fail, self.end = launched, fail, end
         self._kernels: dict[int, RawKernel] = {}
         self._variables: dict[int, tuple[int, str, int]] = {}  # file, name, bytes
         self._symbols: dict[tuple[int, str], Allocation] = {}
@@ -100,13 +100,12 @@ class Runtime:
             try:
                 return method(*arguments)
             except Error as error:
-                self._fail(str(error))
-            except KeyboardInterrupt:
-                self._fail("interrupted")
+                self._fail(str(error), type(error).__name__)
             except Exception as error:
                 at = traceback.extract_tb(error.__traceback__)[-1]
                 where = f"{Path(at.filename).name}:{at.lineno}"
-                self._fail(f"a fault of gpucoh at {where}: {type(error).__name__}: {error}")
+                kind = type(error).__name__
+                self._fail(f"a fault of gpucoh at {where}: {kind}: {error}", "SimulationError")
 
         return call
 
@@ -122,7 +121,9 @@ class Runtime:
 
     def managed(self, file: int, name: bytes, size: int) -> int:
         """The address of a ``__managed__`` variable, for host and device."""
-        return self._symbol(file, name.decode(), size).address
+        address = self._symbol(file, name.decode(), size).address
+        self.variable(file, address, name, size)  # the host names it by its content's address
+        return address
 
     def symbol(self, variable: int) -> int:
         """The address of a variable."""
@@ -162,6 +163,21 @@ class Runtime:
         one = self.memory.find(address)
         return -1 if one is None else int(one.shadow is not None)
 
+    def enlist(self, address: int, size: int) -> int:
+        """Register memory of the host."""
+        try:
+            return SUCCESS if self.memory.enlist(address, size) else ALREADY_REGISTERED
+        except ConfigError:
+            return OUT_OF_MEMORY
+
+    def delist(self, address: int) -> int:
+        """Register memory of the host no longer."""
+        return SUCCESS if self.memory.delist(address) else NOT_REGISTERED
+
+    def device_address(self, address: int) -> int:
+        """The address for kernels of memory of the host; 0: there is none."""
+        return self.memory.device_address(address)
+
     def allocated(self) -> int:
         """Bytes of the device in use."""
         return self.memory.in_use
@@ -178,7 +194,7 @@ class Runtime:
         try:
             act()
         except OutOfBounds as error:
-            self._fail(f"{what}: {error}")
+            self._fail(f"{what}: {error}", "ProgramError")
         return SUCCESS
 
     # ---- launches
@@ -212,6 +228,11 @@ class Runtime:
         threads = block[0] * block[1] * block[2]
         if 0 in grid or 0 in block:
             return f"grid {grid} or block {block} has an extent of 0"
+        if block[2] > _MAX_BLOCK_Z or max(grid[1:]) > _MAX_GRID_Y or grid[0] > _MAX_GRID_X:
+            return (
+                f"grid {grid} or block {block} (allowed: up to {_MAX_GRID_X} blocks in x, {_MAX_GRID_Y} in y and z, "
+                f"{_MAX_BLOCK_Z} threads in z)"
+            )
         if threads > most:
             return f"block {block} has {threads} threads (allowed: up to {most})"
         words = kernel.program(self.gpu.machine.lanes_per_warp, shared).shared_words
@@ -260,10 +281,25 @@ class Runtime:
             "clockRate": int(machine.core_mhz * 1000),
             "major": 7,
             "minor": 5,
+            "memoryClockRate": int(machine.dram_mhz * 1000),
+            "maxBlockDimZ": _MAX_BLOCK_Z,
+            "maxGridDimX": _MAX_GRID_X,
+            "maxGridDimY": _MAX_GRID_Y,
+            "totalConstMem": 65536,
+            "maxPitch": 2**31 - 1,
             "one": 1,
+            "zero": 0,
         }
-        return int(known.get(name.decode(), 0))
+        return int(known[name.decode()])
 
     def missing(self, name: bytes) -> None:
         """A call of a function that is not in runtime.def."""
-        self._fail(f"the program calls {name.decode()}, which gpucoh's CUDA runtime does not have")
+        self._fail(
+            f"the program calls {name.decode()}, which gpucoh's CUDA runtime does not have",
+            "ProgramError",
+        )
+
+    def unknown_attribute(self, number: int) -> None:
+        """A query of an attribute that the machine does not have."""
+        text = f"cudaDeviceGetAttribute: attribute {number} is not known, cudaErrorInvalidValue"
+        warnings.warn(text, Note, stacklevel=2)

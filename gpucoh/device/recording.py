@@ -57,8 +57,7 @@ class Recorder:
         self, kernel: str, grid: tuple[int, int, int], block: tuple[int, int, int]
     ) -> None:
         """Note which launch begins."""
-        place = {"kernel": kernel, "grid": _extent(grid), "block": _extent(block)}
-        self._launch = {"launch": len(self._launches)} | place
+        self._launch = launch_row(len(self._launches), kernel, grid, block)
 
     def end_launch(self) -> None:
         """Note the statistics at the end of a launch."""
@@ -114,6 +113,14 @@ class Recorder:
     def cores(self) -> pd.DataFrame:
         """One row for each core, as :attr:`gpucoh.RunResult.cores`."""
         return self.series.cores
+
+
+def launch_row(
+    number: int, kernel: str, grid: tuple[int, int, int], block: tuple[int, int, int]
+) -> Row:
+    """What a launch's row begins with."""
+    place = {"kernel": kernel, "grid": _extent(grid), "block": _extent(block)}
+    return {"launch": number} | place
 
 
 def _extent(extent: tuple[int, int, int]) -> str:

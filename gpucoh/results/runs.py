@@ -145,10 +145,11 @@ class RunResult:
 
     @property
     def verdict(self) -> str:
-        """``correct``, ``wrong``, the error's kind, or ``unchecked``."""
+        """``correct``, ``wrong``, the error's kind, ``unchecked``, or ``differs`` (output from the baseline's)."""
         if self.error:
             return {"DeadlockError": "deadlock", "BudgetError": "hung"}.get(self.error, "failed")
-        return {True: "correct", False: "wrong", None: "unchecked"}[self.correct]
+        unchecked = "differs" if self.where else "unchecked"
+        return {True: "correct", False: "wrong", None: unchecked}[self.correct]
 
     @property
     def counts_as_failure(self) -> bool:

@@ -63,6 +63,8 @@ def test_a_kernel_is_launched_in_the_ways_of_cupy_numba_and_gpucoh(gpu, scale) -
     assert x.numpy().tolist() == [3.0] * 16 + [6.0] * 16
     assert scale.name == "scale"
     assert scale.symbol == "_Z5scalePfif"
+    of = gpucoh.cuda.RawModule(SCALE)
+    assert of.get_function("scale").name == "scale"
 
 
 def test_a_kernel_and_its_module_can_be_sent_to_another_process(gpu, scale) -> None:
@@ -105,6 +107,8 @@ def test_variables_made_after_a_snapshot_are_made_again(gpu, scale) -> None:
         ((2.5, 1.0), r"argument 2 of kernel 'scale' \(u32\): 2.5 is a floating-point number"),
         ((2**40, 1.0), r"argument 2 .*1099511627776 does not fit 32 bits"),
         ((np.int64(3), 1.0), r"argument 2 .* has 4 bytes, got 8 \(int64\)"),
+        ((np.float32(3), 1.0), r"argument 2 .*3.0.* is float32: give an integer"),
+        ((3, np.int32(1)), r"argument 3 .*1.* is int32: give numpy.float32"),
         ((np.zeros(3), 1.0), r"argument 2 .* is a NumPy array: copy it to the GPU"),
         (("x", 1.0), r"argument 2 .*'x' is neither a number"),
         ((3, gpucoh), r"argument 3 .* is neither a number"),
