@@ -37,8 +37,6 @@ BASELINE, COUNTED = "no-l1", "mesi"
 PROTOCOLS = (BASELINE, COUNTED, "tc-weak", "denovo-drf", "gpu-hrf")
 MACHINE, SCALE, SEED = "fermi", "small", 0
 BUDGET, DEADLOCK_AFTER = 50_000_000, 2_000_000
-#: Memory that a program reads before it writes it is 0, as it is in fresh pages of a larger run.
-os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=4096")
 #: Counts that differ by more than this share, and speedups by more than this number, are printed in bold.
 CLOSE_COUNT, CLOSE_SPEEDUP = 0.05, 0.05
 TABLE, COPIES = Path(__file__).with_suffix(".toml"), Path(__file__).with_suffix(".c")

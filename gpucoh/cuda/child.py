@@ -55,6 +55,7 @@ class Child:
         )
         self._trace = self._observers.enter_context(self.gpu.trace()) if order.trace else None
         self.libc = ctypes.CDLL(None)
+        self.device: Runtime | None = None
 
     def write(self, record: object) -> None:
         """Write a record for the process that waits."""
@@ -99,6 +100,16 @@ class Child:
         self.records.close()
         os._exit(status)
 
+    def _copied(self) -> dict[str, str | int]:
+        """What the program has copied to the host: runs that compute the same have equal hashes."""
+        memory = self.device.memory if self.device else None
+        if memory is None or not memory.copied_bytes:
+            return {}
+        return {
+            "copied to host": memory.copied_bytes,
+            "copied sha256": memory.copied.hexdigest()[:16],
+        }
+
     def result(self, status: int, profile: Any = None, series: Series | None = None) -> RunResult:
         """The run in the form of every other."""
         gpu, failure = self.gpu, self._failure
@@ -121,7 +132,7 @@ class Child:
             params={},
             configuration=gpu.machine.numbers(),
             changes=gpu.machine.changes,
-            details={},
+            details=self._copied(),
             occupancy=gpu.occupancy,
             options=gpu.choice.values(),
             protocol_sha256=gpu.choice.outside.sha256 if gpu.choice.outside else None,
@@ -149,7 +160,7 @@ def main(place: str) -> NoReturn:
         modules = [Module((path.read_text(encoding="utf-8"), name)) for path, name in order.ptx]
     except Error as error:
         child.fail(str(error), type(error).__name__)
-    device = Runtime(child.gpu, modules, runtime, child.launched, child.fail, child.finish)
+    child.device = Runtime(child.gpu, modules, runtime, child.launched, child.fail, child.finish)
     try:
         program = ctypes.CDLL(str(order.library), mode=os.RTLD_LAZY)
     except OSError as error:  # a library that it needs
@@ -160,7 +171,7 @@ def main(place: str) -> NoReturn:
     argv = (ctypes.c_char_p * (len(words) + 1))(*words, None)
     child.write(Started(child.result(0)))
     runtime.gpucoh_main(program.main, len(words), argv)
-    raise AssertionError(device)  # gpucoh_main does not return
+    raise AssertionError("gpucoh_main has returned")  # gpucoh_main does not return
 
 
 def _show(message: Any, *place: Any, **more: Any) -> None:

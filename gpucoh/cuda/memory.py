@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import bisect
 import ctypes
+import hashlib
 import mmap
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,8 @@ class Memory:
     def __init__(self, gpu: Any) -> None:
         self.gpu = gpu
         self.gpu.core.allocate_from(BASE)
+        #: Of the bytes that the program has copied from the device to the host, and their number.
+        self.copied, self.copied_bytes = hashlib.sha256(), 0
         self._starts: list[int] = []
         self._allocations: list[Allocation] = []
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -182,7 +185,12 @@ class Memory:
         OutOfBounds
             If a range of device memory is not within one allocation.
         """
-        self._write(self._range(to, size), to, self._read(self._range(source, size), source, size))
+        begin, end = self._range(source, size), self._range(to, size)
+        data = self._read(begin, source, size)
+        if begin is not None and begin.shadow is None and (end is None or end.shadow is not None):
+            self.copied.update(data)
+            self.copied_bytes += size
+        self._write(end, to, data)
 
     def fill(self, address: int, value: int, size: int) -> None:
         """Set bytes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import signal
 import subprocess
@@ -25,6 +26,11 @@ __all__ = ["Capture", "Launch", "Order", "Outcome", "run_program"]
 
 #: What of a program's output is kept.
 Capture = Literal["", "output", "all"]
+
+
+#: glibc clears what it allocates, unless the environment says otherwise: a program that reads memory before it writes
+#: it gets zeros, as from the fresh pages of a process of its own, not what the simulator left there.
+CLEAN_HEAP = "glibc.malloc.perturb=255:glibc.malloc.tcache_count=0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +155,7 @@ def run_program(
             stdin=None if given is None else subprocess.PIPE,
             stdout=subprocess.PIPE if capture else None,
             stderr=subprocess.PIPE if capture == "all" else None,
+            env={"GLIBC_TUNABLES": CLEAN_HEAP, **os.environ},
         )
         try:
             output, messages = process.communicate(given)

@@ -271,3 +271,39 @@ def test_options_are_refused_before_anything_is_compiled(tmp_path: Path) -> None
         assert done.returncode == 2
         assert message in done.stderr
         assert len(done.stderr.splitlines()) == 1
+
+
+COPIES = r"""
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+__global__ void scale(int *x, int by) { x[threadIdx.x] *= by; }
+int main(int count, char **words)
+{
+    int host[64], *x, unwritten = 0;
+    for (int size = 16; size < 400000; size *= 3) {
+        char *block = (char *) malloc(size);
+        for (int k = 0; k < size; k++) unwritten += block[k] != 0;
+    }
+    for (int i = 0; i < 64; i++) host[i] = i;
+    cudaMalloc(&x, sizeof host);
+    cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
+    scale<<<1, 64>>>(x, atoi(words[1]));
+    cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
+    printf("%d bytes are not 0\n", unwritten);
+    return 0;
+}
+"""
+
+
+@needs_nvcc
+def test_a_program_s_heap_is_zeros_and_what_it_copies_back_has_a_hash(tmp_path: Path) -> None:
+    file = tmp_path / "copies.cu"
+    file.write_text(COPIES)
+    found = []
+    for protocol, factor in (("no-l1", 3), ("tc-weak", 3), ("no-l1", 4)):
+        run = cuda(file, "-p", protocol, "--json", "--", factor)
+        assert "0 bytes are not 0" in run.stdout + run.stderr
+        found.append(json.loads(run.stdout[run.stdout.index("{") :])["details"])
+    assert found[0]["copied to host"] == 256
+    assert found[0] == found[1] != found[2]
