@@ -470,10 +470,10 @@ def page(rows: Sequence[Row], seconds: float) -> str:
 
 
 def causes(rows: Sequence[Row]) -> Iterator[str]:
-    """The causes that are known of programs that are wrong."""
-    wrong = [row.program.name for row in rows if row.wrong or row.starved]
+    """The causes that are known of programs that are wrong; of others, what the table does not show."""
     for known in GIVEN["causes"]:
-        if any(fnmatch.fnmatch(name, known["programs"]) for name in wrong):
+        wanted = [row for row in rows if row.wrong or row.starved or known.get("always")]
+        if any(fnmatch.fnmatch(row.program.name, known["programs"]) for row in wanted):
             yield f"\n{known['text'].strip()}"
 
 
