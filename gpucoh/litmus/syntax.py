@@ -313,6 +313,10 @@ class Test:
     file: str = ""
     wide: frozenset[str] = frozenset()
 
+    def __dir__(self) -> list[str]:
+        """What users may call."""
+        return sorted({*super().__dir__()} - {"in_cells", "of_cells"})
+
     @functools.cached_property
     def split(self) -> frozenset[str]:
         """The locations of 64 bits of which an access names a single word."""

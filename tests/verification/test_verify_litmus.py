@@ -60,7 +60,6 @@ def test_threads_of_one_block_are_on_one_core():
     ("changes", "reason"),
     rows(
         [
-            ({"left": "atom.relaxed.gpu.exch r0, x, 1"}, "line 4: the explorer has no atomic exch"),
             ({"left": "LC00: beq r0, 0, LC00"}, "line 4: the explorer has no branches"),
             ({"left": "bar.cta.arrive 1, 1, 1"}, "line 4: the explorer has no barriers without"),
             (

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import gpucoh
+from products import share
+from registered import COHERENT
 
 HEAD = """
 .version 8.5
@@ -142,7 +144,7 @@ ORDERED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("protocol", ["rcc-sc", "rcc-wo", "tc-weak", "gpu-hrf", "denovo-drf", "qr"])
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=4))
 @pytest.mark.parametrize("how", ORDERED)
 def test_ordered_accesses_to_shared_memory_order_those_to_global_memory(how, protocol):
     release, acquire = ORDERED[how]
