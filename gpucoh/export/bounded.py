@@ -440,6 +440,7 @@ def _check(programs: Sequence[Program], definitions: Definitions) -> None:
         for thread in program.threads:
             for op in thread.operations:
                 usual = op.scope == "GPU" and not op.read_only and op.source is None
+                usual = usual and op.bits == 32 and op.word is None
                 if op.kind not in _KINDS or op.order not in orders or not usual:
                     raise ConfigError(f"program {program}: {op}: must be ld x, st x N or add x N")
 

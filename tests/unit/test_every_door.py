@@ -85,7 +85,7 @@ WITH: dict[str, Callable[[], dict[str, Any]]] = {
 # Made by other functions, types of the language, and what has no arguments to check.
 NOT_CALLED = {
     *("Array", "Buffer", "Comparison", "Explanation", "Kernel", "Profile", "Protocol", "RunResult"),
-    *("Snapshot", "Stats", "Trace", "Workload", "plot", "__version__"),
+    *("Snapshot", "Stats", "Trace", "Workload", "cuda", "plot", "__version__"),
     *("f32", "i8", "i16", "i32", "u8", "u16", "u32"),
     *("litmus.Outcome", "litmus.Result", "litmus.Test"),
     *("trace.fill", "gpu.close"),  # the package fills a trace; a closed GPU answers nothing more

@@ -15,8 +15,9 @@ from products import share
 
 #: Metadata that only decide which way or message is served first, or count: no part of a state of one line.
 NOT_MODELLED = {"STATISTIC"}
-#: Fields of options that are off in the model, which refuses other values, and of order points, which no program has.
-OFF = {"rcc-sc": {"polls", "weak_polls"}, "src": {"passed"}}
+#: Fields of options that are off in the model, which refuses other values, and of order points and accesses of 64 bits,
+#: which no program of a model has.
+OFF = {"rcc-sc": {"polls", "weak_polls"}, "src": {"passed"}, "denovo-drf": {"granted"}}
 
 
 def model_of(protocol):
@@ -109,6 +110,8 @@ def test_a_model_says_what_gpucoh_counts():
         ({"programs": ["ld y | ld x"]}, "must use one variable"),
         ({"programs": ["ld x"]}, "one thread on each of 2 cores"),
         ({"programs": ["ld.acquire x | st x 1"]}, "must be ld x, st x N or add x N"),
+        ({"programs": ["st.b64 x 1 | ld.b64 x"]}, "must be ld x, st x N or add x N"),
+        ({"programs": ["st x+0 1 | ld x"]}, "must be ld x, st x N or add x N"),
         ({"programs": ["load x | st x 1"]}, "no program"),
         ({"evictions": 9}, "must be from 0 to 3"),
     ],
