@@ -53,9 +53,8 @@ MAY_ALLOCATE = {
 }  # fmt: skip
 
 MOST_LINES = 60  # exclusive limit for a C function
-MOST_LINES_OF_FILES = {
-    "gpucoh/ptx": 300
-}  # exclusive limits for the files of a folder: one for each kind of statement
+# Exclusive limits for the files of a folder: one for each kind of statement.
+MOST_LINES_OF_FILES = {"gpucoh/ptx": 300}
 
 # meson's object name of a source.
 SOURCE_OF_OBJECT = {

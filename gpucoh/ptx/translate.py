@@ -10,7 +10,7 @@ from gpucoh.lang.assemble import Assembler
 from gpucoh.lang.ir import Block, Constant, Function, Instruction, Jump
 from gpucoh.lang.program import Parameter, Program
 from gpucoh.lang.types import U32
-from gpucoh.ptx import (
+from gpucoh.ptx import (  # noqa: F401 - each registers the handlers of its statements
     arithmetic,
     atomics,
     bits,
@@ -27,20 +27,6 @@ from gpucoh.ptx.lowering import Lowering
 from gpucoh.ptx.module import Module
 
 __all__ = ["Translation", "translate"]
-
-#: Whose import registers the handlers of instructions.
-_HANDLERS = (
-    arithmetic,
-    atomics,
-    bits,
-    comparisons,
-    control,
-    conversions,
-    matrices,
-    memory,
-    moves,
-    sync,
-)
 
 
 @dataclass(frozen=True)
