@@ -227,13 +227,12 @@ clean:
 	rm -rf $(BUILD) $(VENV) figures gpucoh/_core*.so
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
-# The part of the study that CI repeats; its tables are compared with studies/check/, and docs/study.md with its store. The
-# whole study is STUDY_STORE's: after an interruption study-run continues; study-page writes docs/study.md from it.
+# The part of the study that CI repeats; its tables are compared with studies/check/. The whole study is STUDY_STORE's: after
+# an interruption study-run continues; study-page writes docs/study.md from it.
 STUDY_STORE ?= build/ideas.parquet
 .PHONY: study study-run study-page
 study: develop $(BUILD)/.run
 	$(BIN)/python tools/study_check.py
-	$(BIN)/python tools/study_page.py --check
 
 study-run: develop $(BUILD)/.run
 	$(BIN)/gpucoh study studies/ideas.toml --store $(STUDY_STORE) --jobs $(or $(JOBS),2)

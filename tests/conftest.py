@@ -14,6 +14,7 @@ import matplotlib
 import pytest
 from hypothesis import settings
 
+import limits
 from costs import Costs
 
 matplotlib.use("Agg")
@@ -28,6 +29,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    config.pluginmanager.register(limits)
     if config.getoption("--costs"):
         config.pluginmanager.register(Costs(config.getoption("--costs")))
 

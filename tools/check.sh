@@ -31,6 +31,7 @@ step 'mypy --strict' mypy
 step 'pyright and mypy on the examples' python tools/typed_examples.py "$build/typed"
 step 'imports of the package' lint-imports --no-cache --no-logo
 step 'clang-format' clang_format
+step 'pages against their stores' python tools/stored_pages.py
 for compiler in gcc clang; do
     if command -v "$compiler" >/dev/null; then
         step "warnings as errors, $compiler" warnings "$compiler"

@@ -1,14 +1,17 @@
 """Generated parts of documentation pages: the text between ``<!-- NAME -->`` and ``<!-- end -->``.
 
-The text around such a part is written by hand. `tools/verification_pages.py` and `tools/fidelity.py`
-write the parts whose names they know.
+The text around such a part is written by hand. Each tool that writes
+parts knows their names; `tools/stored_pages.py` compares those whose store is in the tree.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+#: Makes the text of a part.
+Maker = Callable[[], str]
 
 PART = re.compile(r"(<!-- ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
@@ -44,7 +47,7 @@ def rewrite(page: Path, make: Callable[[str], str | None]) -> None:
     page.write_text(rewritten(text, make), encoding="utf-8")
 
 
-def rewrite_named(page: Path, parts: dict[str, Callable[[], str]]) -> None:
+def rewrite_named(page: Path, parts: Mapping[str, Maker]) -> None:
     """Write the named parts of a page.
 
     Raises

@@ -124,6 +124,11 @@ def assembled(paper: Paper, scales: Mapping[str, tuple[list[str], Cells]]) -> st
     return "\n".join([*_column_counts(paper, scales), "", table(head, rows)])
 
 
+def reassembled(paper: Paper, before: str) -> str:
+    """A page's table again, with counts and causes that follow from its cells."""
+    return assembled(paper, _kept(before))
+
+
 def _described(claim: Claim) -> list[str]:
     of = f"{words(claim.measure)}: {subject(claim)}".removesuffix(": ")
     claimed = claim.value if claim.value is not None else claim.direction

@@ -242,6 +242,7 @@ def test_a_graph_from_a_file_is_used(cli, tmp_path):
 # ---- compare
 
 
+@pytest.mark.long
 def test_compare_draws_figures_and_marks_what_is_wrong(cli, tmp_path):
     status, out, _ = cli(
         "compare", *TINY, "-w", "vec-cpy,fg-share", "-p", "no-l1", "-p", "no-coh,ideal", "--jobs", 2
@@ -402,6 +403,7 @@ def test_help_shows_an_option_in_brackets(cli):
 # ---- as a process
 
 
+@pytest.mark.long
 def test_the_command_and_imports_are_those_of_this_tree(tmp_path):
     """`make develop` removes an installed copy, which would hide the tree."""
     root = Path(__file__).parents[2]

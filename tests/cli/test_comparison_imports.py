@@ -48,6 +48,7 @@ def test_the_default_comparison_runs_without_scipy_and_pyarrow(tmp_path):
         one_in=4,
     ),
 )
+@pytest.mark.long
 def test_a_command_that_comes_too_early_says_so_in_one_line(tmp_path, package, arguments):
     (tmp_path / "study.toml").write_text('workload = "vec-cpy"\nscale = "tiny"\n')
     done = run_without(tmp_path, *arguments)

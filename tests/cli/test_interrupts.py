@@ -105,6 +105,7 @@ ENDING = [(signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 
 
 @pytest.mark.parametrize(("by", "code"), rows(ENDING, one_in=4))
+@pytest.mark.long
 def test_sigterm_and_sighup_end_a_run_at_once(tmp_path, by, code):
     run = ("run", "spm_g", "-p", "no-l1", *LONG, "--param", "iterations=100000")
     status, out, message, taken = interrupted(tmp_path, *run, by=by)
@@ -113,6 +114,7 @@ def test_sigterm_and_sighup_end_a_run_at_once(tmp_path, by, code):
 
 
 @pytest.mark.parametrize(("by", "code"), rows(ENDING, one_in=4))
+@pytest.mark.long
 def test_sigterm_and_sighup_end_the_sweep_command_and_remove_its_lock(tmp_path, by, code):
     (tmp_path / "s.toml").write_text(SWEEP)
     command = ("sweep", "s.toml", "--out", "rows.parquet", "--jobs", "1")
@@ -162,11 +164,13 @@ def terminated_sweep(folder, setup, by):
 
 
 @pytest.mark.parametrize(("by", "code"), rows(ENDING, one_in=4))
+@pytest.mark.long
 def test_sigterm_and_sighup_end_a_sweep_with_its_rows_kept_and_its_lock_removed(tmp_path, by, code):
     setup = "before = [signal.SIG_DFL] * 2"
     assert terminated_sweep(tmp_path, setup, by) == (code, "True\n", 3)
 
 
+@pytest.mark.long
 def test_a_program_keeps_its_own_handler_of_sigterm(tmp_path):
     setup = (
         "own = lambda *_: sys.exit(7); signal.signal(signal.SIGTERM, own)\n"
@@ -184,6 +188,7 @@ def test_what_nohup_started_goes_on_after_sighup():
         signal.signal(signal.SIGHUP, before)
 
 
+@pytest.mark.long
 def test_a_terminal_that_is_closed_ends_a_sweep_with_its_rows_kept(tmp_path):
     """The progress bar and the report are written to the terminal, which is gone."""
     (tmp_path / "s.toml").write_text(
@@ -255,6 +260,7 @@ FOREGROUND = "import signal, os, sys; signal.signal(signal.SIGINT, signal.SIG_DF
 
 
 @pytest.mark.parametrize("module", share(["numpy", "pydantic", "typer", "scipy.sparse"], one_in=4))
+@pytest.mark.long
 def test_ctrl_c_during_the_start_says_nothing(tmp_path, module):
     program = [sys.executable, "-X", "importtime", "-m", "gpucoh", "run", "apsp", "-p", "mesi"]
     command = [sys.executable, "-c", FOREGROUND, *program]

@@ -170,6 +170,7 @@ class Hostile(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize("protocol", share(COHERENT, one_in=8))
+@pytest.mark.long
 def test_any_sequence_of_calls(protocol):
     machine = type(f"Hostile_{protocol}", (Hostile,), {"protocol": protocol})
     case = machine.TestCase

@@ -118,6 +118,7 @@ def test_html_is_escaped():
     assert "&lt;b&gt;[0] is 1.0" in run._repr_html_()
 
 
+@pytest.mark.long
 def test_a_figure_is_an_image_without_pyplot():
     text = (
         "import sys, gpucoh\n"

@@ -29,6 +29,7 @@ def modules():
     return ["gpucoh", *(name for name in below if not name.endswith((".__main__", "._core")))]
 
 
+@pytest.mark.long
 def test_examples_in_docstrings_are_right():
     report = {name: doctest.testmod(importlib.import_module(name)) for name in modules()}
     assert {name: found for name, found in report.items() if found.failed} == {}

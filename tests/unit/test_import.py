@@ -45,6 +45,7 @@ def imported(tmp_path_factory):
     return once
 
 
+@pytest.mark.long
 def test_importing_gpucoh_leaves_large_packages_out(imported):
     _, _, modules = imported()
     assert [name for name in LATE if name in modules] == []

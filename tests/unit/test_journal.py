@@ -60,6 +60,7 @@ gpucoh.sweep(runs, out="r.parquet", jobs=1)
 """
 
 
+@pytest.mark.long
 def test_a_kill_loses_no_finished_row(tmp_path, counted):
     """The first is in the file, which can be read at any time, the others are in the journal."""
     program = SLOW.replace("RUNS", repr(RUNS))

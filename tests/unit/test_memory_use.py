@@ -37,6 +37,7 @@ def no_collector():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 @pytest.mark.parametrize("part", share(["launch", "run"], one_in=4))
+@pytest.mark.long
 def test_200_gpus_stay_below_150_mb(part):
     command = [sys.executable, str(BENCHMARK), "--json", "--part", part, "--number", "200"]
     found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)

@@ -169,6 +169,7 @@ def test_processes_in_another_folder_take_it(folder):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.long
 def test_dask_workers_in_another_folder_take_it(folder, monkeypatch, capsys):
     distributed = pytest.importorskip("distributed")
     write("dasked")
@@ -216,6 +217,7 @@ def test_a_damaged_entry_is_built_again():
         assert library.read_bytes() == whole
 
 
+@pytest.mark.long
 def test_two_processes_build_one(folder):
     write("both")
     script = "import gpucoh; print(gpucoh.load_protocol('both.c'))"

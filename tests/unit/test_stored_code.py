@@ -87,6 +87,7 @@ def counts(gpu, rng):
 """
 
 
+@pytest.mark.long
 def test_a_changed_helper_of_a_users_workload_is_other_code(tmp_path):
     (tmp_path / "study.py").write_text(STUDY)
     (tmp_path / "steps.py").write_text("from parts import deep\nnumber = deep.number\n")

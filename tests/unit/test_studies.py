@@ -53,6 +53,7 @@ def same(one, other):
         assert_frame_equal(table(one), table(other), obj=name)
 
 
+@pytest.mark.long
 def test_a_study_is_run_once_and_its_tables_need_the_store_alone(folder):
     write()
     tables = gpucoh.study("small.toml", jobs=2)
@@ -152,6 +153,7 @@ def test_a_killed_study_continues_with_the_same_tables(folder):
     same(gpucoh.study("small.toml", jobs=1), whole)
 
 
+@pytest.mark.long
 def test_a_cluster_whose_worker_is_killed_gives_the_same_tables(folder):
     distributed = pytest.importorskip("distributed")
     write()
@@ -282,6 +284,7 @@ def test_a_mistake_in_the_file_is_one_line_before_any_run(folder, capsys, text, 
     assert not os.path.exists("small.parquet")
 
 
+@pytest.mark.long
 def test_the_command_runs_shows_and_draws(folder, capsys, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)  # of a narrow terminal, which folds cells
     write()

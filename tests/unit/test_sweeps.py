@@ -162,6 +162,7 @@ def test_numbers_of_numpy_are_numbers_elsewhere():
         gpucoh.GPU(budget=np.float64(1.5))
 
 
+@pytest.mark.long
 def test_a_script_that_lacks_a_main_guard_is_named(tmp_path):
     (tmp_path / "study.py").write_text(
         "import gpucoh\nfrom concurrent.futures import ProcessPoolExecutor\n"
@@ -175,6 +176,7 @@ def test_a_script_that_lacks_a_main_guard_is_named(tmp_path):
     assert "under if __name__ == '__main__'" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.long
 def test_processes_give_what_threads_give():
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         processes = gpucoh.sweep(RUNS[:2], pool)
@@ -317,6 +319,7 @@ def test_rows_with_different_columns_and_types_make_one_table():
     assert frame.c.dropna().tolist() == [True]
 
 
+@pytest.mark.long
 def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_half_written(tmp_path):
     """The command is interrupted in the long run that follows three short ones, and then goes on."""
     (tmp_path / "s.toml").write_text(

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 # Every late import first needed at once, in a fresh interpreter: without their lock a thread finds a package half made.
 PROGRAM = """
 import sys
@@ -32,6 +34,7 @@ with ThreadPoolExecutor(8) as pool:
 """
 
 
+@pytest.mark.long
 def test_eight_threads_may_be_the_first_to_need_large_packages():
     done = subprocess.run(
         [sys.executable, "-P", "-c", PROGRAM], capture_output=True, text=True, check=False

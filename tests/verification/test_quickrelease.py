@@ -38,6 +38,7 @@ def test_two_threads_are_explored_completely(protocol):
     assert found.ok, found
 
 
+@pytest.mark.long
 def test_acknowledgements_of_many_banks_are_bounded_and_hold_up_no_core():
     # On a mesh the L1s answer more slowly than banks may invalidate: unbounded, the acknowledgements filled the pool of
     # messages; and a far L1, whose outbox of them is always full, never sent its core's release.
@@ -74,6 +75,7 @@ def cells_not_entered(choice, controller, entered):
     }
 
 
+@pytest.mark.long
 def test_every_cell_of_rfo_with_a_tracked_l2_is_entered_and_no_program_is_wrong():
     """Also those for a line that the L2 has evicted while L1s share it, and for victims that cross with requests."""
     programs = [  # evictions, whether caches begin warm, the text

@@ -127,6 +127,7 @@ def test_two_protocols_on_one_gpu_are_told_apart():
     assert mesi.barrier[0] > 10 * hrf.barrier[0]
 
 
+@pytest.mark.long
 def test_a_run_beyond_the_cut_off_is_stopped_and_printed(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)  # of a narrow terminal, which folds cells
     assert call(["hardware", "--timing", "-p", "rfo", "-m", "l40"]) == 0
@@ -191,6 +192,7 @@ def test_a_hidden_machine_is_within_a_fifth_of_its_preset():
             assert 0.79 < getattr(drawn, name) / getattr(preset, name) < 1.21
 
 
+@pytest.mark.long
 def test_protocols_are_named_on_hidden_machines():
     chosen = ("gpu-hrf", "rcc-wo")
     found = recognise(SMALL, None, protocols=chosen, jobs=2)
@@ -218,6 +220,7 @@ def output(tmp_path, text):
     return file
 
 
+@pytest.mark.long
 def test_invented_numbers_of_a_protocol_are_judged_as_that_protocol(output, capsys):
     read = own.read(output)
     assert (read.gpu.name, read.machine.cores) == ("Invented 1", 66)
@@ -278,6 +281,7 @@ def missing_compiler():
 
 
 @pytest.mark.skipif(bool(missing_compiler()), reason=missing_compiler())
+@pytest.mark.long
 def test_the_cuda_program_runs_on_the_simulated_gpu_and_its_output_is_read(tmp_path, capsys):
     assert call(["hardware", "--cuda"]) == 0
     program = tmp_path / "bench.cu"

@@ -185,6 +185,7 @@ def run_script(folder, text, **environment):
 
 
 @pytest.mark.parametrize("method", share(["fork", "spawn"], one_in=4))
+@pytest.mark.long
 def test_a_script_s_own_functions_run_in_processes(tmp_path, method):
     text = STUDY + textwrap.dedent(
         f"""
@@ -200,6 +201,7 @@ def test_a_script_s_own_functions_run_in_processes(tmp_path, method):
     assert (done.stdout, done.stderr) == ("correct\n", "")
 
 
+@pytest.mark.long
 def test_functions_without_a_file_travel_by_value(tmp_path):
     pytest.importorskip("cloudpickle")
     # As in a notebook: __main__ without a file, sources in linecache alone.
@@ -251,6 +253,7 @@ def test_sweep_over_a_dask_client(study):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.long
 def test_gpucoh_sweep_runs_on_a_dask_scheduler(study, tmp_path, capsys):
     distributed = pytest.importorskip("distributed")
     file, out = tmp_path / "sweep.toml", tmp_path / "out.parquet"

@@ -279,6 +279,7 @@ def compare(source: str, seed: int, lanes: int, block: int = 48) -> None:
 
 @given(st.randoms(use_true_random=False), st.integers(0, 2**16), st.sampled_from([32, 64]))
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.long
 def test_random_kernels_do_what_their_source_says(r, seed, lanes):
     compare(Generator(r).kernel(), seed, lanes)
 

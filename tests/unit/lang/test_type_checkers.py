@@ -41,6 +41,7 @@ with gpucoh.GPU() as gpu:
 
 
 @pytest.mark.timeout(600)  # without a cache mypy reads the stubs of all dependencies
+@pytest.mark.long
 def test_mypy_accepts_a_users_kernels_and_finds_a_wrong_element(tmp_path, request):
     pytest.importorskip("mypy")
     (tmp_path / "right.py").write_text(USER)

@@ -47,6 +47,7 @@ def test_what_stands_outside_of_a_body_is_refused_too(declared, head, message):
         gpucoh.cuda.RawKernel(source, "k").disassemble()
 
 
+@pytest.mark.long
 def test_a_kernel_of_too_many_constants_is_refused_with_its_line():
     body = "\n".join(f"mad.lo.u32 %r0, %r0, %r0, {100000 + 3 * k};" for k in range(16400))
     source = f"{HEAD}.visible .entry k(.param .u64 a)\n{{\n{REGISTERS}\n{body}\n"

@@ -1,0 +1,56 @@
+"""Compare pages with the stores in this tree that they are written from: `make check`.
+
+A store is a file of rows, a file of facts, or another page: counts and causes of a fidelity page follow from the cells
+of its table, and the overview from the pages. Parts whose store is not in the tree (`make fidelity`, `gpucoh growth`,
+`gpucoh hardware`) are not compared; tests compare those that follow from the code. Exit status 1: a page differs.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import fidelity
+import generated
+import real_bugs
+import study_page
+from generated import Maker
+from pages import ROOT
+
+from gpucoh.papers import load
+from gpucoh.papers.verdicts import reassembled
+
+
+def stored() -> Iterator[tuple[Path, Mapping[str, Maker], str]]:
+    """Page, its parts by name, and the command that writes them."""
+    for paper in fidelity.NAMES:
+        page, part = fidelity.PAGES / f"{paper}.md", f"verdicts {paper}"
+        before = generated.part_of(page, part)
+        parts = {part: functools.partial(reassembled, load(paper), before)}
+        yield page, parts, f"make fidelity PAPER={paper}"
+    overview = {"verdicts of all papers": functools.partial(fidelity.summary, fidelity.PAGES)}
+    yield fidelity.OVERVIEW, overview, "make fidelity"
+    yield real_bugs.PAGE, {"real bugs": real_bugs.table}, "python tools/real_bugs.py --docs"
+    yield study_page.PAGE, study_page.tree().parts(), "make study-page"
+
+
+def differing() -> Iterator[str]:
+    """A line for each part that differs from its store."""
+    for page, parts, command in stored():
+        for name, make in parts.items():
+            if generated.part_of(page, name) != f"{make()}\n":
+                yield f"{page.relative_to(ROOT)}: `{name}` differs from its store: {command}"
+
+
+def main() -> int:
+    """Print what differs."""
+    found = list(differing())
+    print("\n".join(found), end="\n" if found else "", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
