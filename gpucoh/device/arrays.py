@@ -13,8 +13,7 @@ from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.quoting import quoted, shortened
 from gpucoh.lang.types import Buffer2, Buffer3, ReadOnly2, ReadOnly3
 
-_NARROW = ("int32", "uint32", "float32", "int8", "uint8", "int16", "uint16")
-DTYPES = tuple(map(np.dtype, (*_NARROW, "int64", "uint64", "float64")))
+DTYPES = tuple(map(np.dtype, ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]))
 ALLOWED = ", ".join(dtype.name for dtype in DTYPES)
 LARGEST_ELEMENTS = 2**32
 _SERIALS = itertools.count()
@@ -111,26 +110,15 @@ def _misfit(given: NDArray[Any], fits: NDArray[np.bool_], dtype: np.dtype[Any]) 
     return f"the value {given[place]}{where} does not fit an array of {dtype}"
 
 
-def dtype_meant(data: Any, given: NDArray[Any]) -> np.dtype[Any] | None:
-    """The dtype to which data of another one are converted that is not given; None: as it is, or refused.
+def dtype_meant(data: Any, given: NDArray[Any]) -> np.dtype[Any]:
+    """The dtype of an array that is made of data without naming one: their own, if they have one.
 
-    NumPy's widest types are those of data without a type of their own: int64 of whole numbers, bool of conditions.
-    float64 is one only in lists, for in an array it would lose digits: it is kept where a dtype says so.
-
-    Raises
-    ------
-    ConfigError
-        If it is a float64 array.
+    Lists of Python numbers have none: NumPy makes them as wide as it can, the simulated GPU's unit is 32 bits wide. Nor
+    has bool, which NumPy gives to conditions.
     """
-    wide = {"int64": "int32", "bool": "int32", "uint64": "uint32"}.get(given.dtype.name)
-    if wide is None and given.dtype == np.float64 and not isinstance(data, np.ndarray | np.generic):
-        wide = "float32"
-    if wide is None and given.dtype == np.float64:
-        raise ConfigError(
-            f"dtype float64 is not one of {', '.join(_NARROW)}; convert with .astype(np.float32), "
-            "or give dtype=np.float64"
-        )
-    return None if wide is None else np.dtype(wide)
+    own = hasattr(data, "dtype")
+    wide = {"bool": "int32"} if own else {"int64": "int32", "bool": "int32", "float64": "float32"}
+    return dtype_of(wide.get(given.dtype.name, given.dtype))
 
 
 def values_of(data: Any) -> NDArray[Any]:

@@ -261,11 +261,11 @@ class GPU(Launching):
         Parameters
         ----------
         data : array_like
-            int32, uint32, float32, int8, uint8, int16 or uint16, any shape with at least one element. int64 and bool
-            become int32, uint64 becomes uint32; lists of Python numbers become int32 or, with a fraction, float32,
-            rounded to nearest. A float64 array is refused, since it would lose digits: give a dtype.
+            Any shape with at least one element. The array has the type of the data: int8, uint8, int16, uint16, int32,
+            uint32, int64, uint64, float32 or float64. bool becomes int32; lists of Python numbers become int32 or, with
+            a fraction, float32, rounded to nearest.
         dtype : optional
-            Convert to this type first, also to int64, uint64 or float64; conversion to integers truncates.
+            Convert to this type first; conversion to integers truncates.
         name : str, optional
             What messages and profiles call the array; by default as the kernel's parameter.
 
@@ -275,11 +275,8 @@ class GPU(Launching):
             If dtype, shape or name is not allowed, or a value is out of the dtype's range.
         """
         given = values_of(data)
-        if dtype is not None:
-            given = converted(given, dtype_of(dtype))
-        elif (meant := dtype_meant(data, given)) is not None:
-            given = converted(given, meant)
-        out = self._allocate(shape_of(given.shape or (1,)), dtype_of(given.dtype), name)
+        given = converted(given, dtype_meant(data, given) if dtype is None else dtype_of(dtype))
+        out = self._allocate(shape_of(given.shape or (1,)), given.dtype, name)
         out[:] = given
         return out
 

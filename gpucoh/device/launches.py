@@ -52,8 +52,10 @@ def slots_of(
         except ConfigError as error:
             raise ConfigError(f"{where}: {error}") from None
         if array.dtype != parameter.type.numpy:
+            wanted_type = parameter.type.numpy.name
             raise ConfigError(
-                f"{where} must be an array of {parameter.type.numpy.name}, got one of {array.dtype.name}"
+                f"{where} must be an array of {wanted_type}, got one of {array.dtype.name}: "
+                f"gpu.array(data, dtype=np.{wanted_type}) converts"
             )
         called = array.name or name
         slots.append(_slot(array, parameter.readonly, called))

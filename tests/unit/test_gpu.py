@@ -99,8 +99,8 @@ def test_parts_are_written_as_numpy_writes_them(gpu, key):
     ("value", "message"),
     [
         (
-            np.zeros(4, np.float64),
-            r"float64 is not one of int32, uint32, float32, .*uint16; convert with .astype\(np.float32\)",
+            np.zeros(4, np.float16),
+            r"float16 is not one of int8, .* float32, float64; convert with .astype\(np.float32\)",
         ),
         (np.zeros(4, np.complex64), r"complex64 is not one of"),
         (np.array(["a"]), "is not one of"),

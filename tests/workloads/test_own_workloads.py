@@ -551,13 +551,13 @@ def test_an_error_in_the_function_names_the_user_s_line(study, capsys):
 
 
 def test_an_error_of_ours_in_the_function_names_the_user_s_line():
-    def doubles(gpu, rng):
-        gpu.array(np.zeros(3))
+    def halves(gpu, rng):
+        gpu.array(np.zeros(3, np.float16))
 
     with pytest.raises(gpucoh.ConfigError) as caught:
-        gpucoh.run(doubles, protocol="ideal", scale="tiny")
+        gpucoh.run(halves, protocol="ideal", scale="tiny")
     assert str(caught.value).startswith(f"{__file__}:")
-    assert ": workload 'doubles': dtype float64 is not one of" in str(caught.value)
+    assert ": workload 'halves': dtype float16 is not one of" in str(caught.value)
 
 
 def test_an_error_in_the_function_is_a_run_of_a_comparison(study):
