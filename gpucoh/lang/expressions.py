@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpucoh.base.wording import unknown
-from gpucoh.lang import intrinsics
+from gpucoh.lang import intrinsics, operations
 from gpucoh.lang.hints import hint, nearest
 from gpucoh.lang.ir import Block, Constant, Jump, LocalArray
 from gpucoh.lang.types import BOOL, F32, I32, MissingType, Scalar, Wide, missing_type
@@ -64,32 +64,23 @@ LITERAL_COMPARE: dict[str, Callable[[float, float], bool]] = {
     "GE": operator.ge,
 }
 #: Calls without memory access, which may be evaluated even if Python would not: they need no branch.
+_PLACES = [
+    "thread_id",
+    "block_id",
+    "block_dim",
+    "grid_dim",
+    "global_id",
+    "lane_id",
+    "warp_id",
+    "core_id",
+    "warp_size",
+]
 PLAIN_CALLS = frozenset(
-    {
-        getattr(intrinsics, name)
-        for name in [
-            "thread_id",
-            "block_id",
-            "block_dim",
-            "grid_dim",
-            "global_id",
-            "lane_id",
-            "warp_id",
-            "core_id",
-            "warp_size",
-            "min",
-            "max",
-            "abs",
-            "sqrt",
-            "exp",
-            "log",
-            "sin",
-            "cos",
-            "floor",
-            "popcount",
-            "clz",
-            "ffs",
-        ]
+    {getattr(intrinsics, name) for name in (*_PLACES, "min", "max", "abs", "bitcast")}
+    | {
+        getattr(operations, name)
+        for name, row in operations.OPERATIONS.items()
+        if not row.over_warp
     }
     | {builtins.min, builtins.max, builtins.abs, builtins.len}
 )

@@ -116,41 +116,20 @@ class FunctionLowerer(ReportLowerer):
             type, words = self.unify(given, node, f"{name}()")
         if row.takes[0] == "int" and any(word.type not in (I32, U32) for word in words):
             self.fail(node, f"{what} must be i32 or u32, not {words[0].type.name}: use i32(...)")
-        if not row.opcode:
-            expansion: Callable[..., AnyValue] = self._expanded[name]
-            return expansion(self, *words)
+        if name == "ffs":
+            return self._ffs(*words)
+        if row.opcode in isa.EXTENDED:
+            return self.narrow(row.opcode, I32, *words)
         if row.opcode in PURE:
             return self.operate(row.opcode, type, *words)
         return self.add(row.opcode, type, [word.operand for word in words], flags=row.flags)
 
-    def _clz(self, word: Value) -> AnyValue:
-        word = Value(word.operand, U32)
-        for shift in (1, 2, 4, 8, 16):  # ones from the highest one bit down
-            shifted = self.operate("SHR", U32, word, Value(Constant(shift), U32))
-            word = self.operate("OR", U32, word, shifted)
-        return self._ones(self.operate("NOT", U32, word))
-
     def _ffs(self, word: Value) -> AnyValue:
-        below = self.operate("SUB", U32, word, Value(Constant(1), U32))
-        count = self._ones(self.operate("XOR", U32, word, below))  # ones up to the lowest one bit
-        return self.select(word, count, Value(Constant(0), I32))
-
-    def _ones(self, word: Value) -> Value:
-        """The number of one bits: of pairs of bits, of fours, of bytes, then of all bytes by a multiplication."""
-
-        def constant(bits: int) -> Value:
-            return Value(Constant(bits), U32)
-
-        def part(of: Value, shift: int, mask: int) -> Value:
-            shifted = self.operate("SHR", U32, of, constant(shift)) if shift else of
-            return self.operate("AND", U32, shifted, constant(mask))
-
-        pairs = self.operate("SUB", U32, word, part(word, 1, 0x55555555))
-        fours = self.operate("ADD", U32, part(pairs, 0, 0x33333333), part(pairs, 2, 0x33333333))
-        high = self.operate("SHR", U32, fours, constant(4))
-        bytes = part(self.operate("ADD", U32, fours, high), 0, 0x0F0F0F0F)
-        total = self.operate("MUL", U32, bytes, constant(0x01010101))
-        return Value(self.operate("SHR", U32, total, constant(24)).operand, I32)
+        """32 less the zeros above the lowest one bit, of which 0 has 32."""
+        negative = self.operate("SUB", U32, Value(Constant(0), U32), word)
+        lowest = self.operate("AND", U32, word, negative)
+        zeros = self.narrow("CLZ_B32", I32, lowest)
+        return self.operate("SUB", I32, Value(Constant(32), I32), zeros)
 
     def extreme(self, name: str, nodes: list[ast.expr], node: ast.Call) -> AnyValue:
         """``min`` and ``max`` of two or more values."""
@@ -192,9 +171,4 @@ class FunctionLowerer(ReportLowerer):
         "syncwarp": _syncwarp,
         "bitcast": _bitcast,
         "match_any": _match_any,
-    }
-    _expanded: ClassVar[dict[str, Callable[..., AnyValue]]] = {
-        "popcount": _ones,
-        "clz": _clz,
-        "ffs": _ffs,
     }

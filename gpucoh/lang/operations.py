@@ -60,7 +60,7 @@ class Operation:
     gives : str
         Type of the result: a type's name, or ``same`` as the operands'.
     opcode : str
-        Its operation of operations.def; empty: an expansion of :mod:`gpucoh.lang.calls`.
+        Its operation of operations.def, or row of extended.def; empty: an expansion of :mod:`gpucoh.lang.functions`.
     flags : int
         Flags of the instruction.
     """
@@ -69,6 +69,11 @@ class Operation:
     gives: str
     opcode: str
     flags: int
+
+    @property
+    def over_warp(self) -> bool:
+        """Whether the value depends on the warp's active threads."""
+        return self.opcode == "REDUCE"
 
 
 #: Every intrinsic of values alone, by name; its function below has the parameters and the text.
@@ -92,13 +97,13 @@ def refuse(name: str) -> NoReturn:
     raise KernelError(f"{name}() works only inside @gpucoh.kernel or @gpucoh.device functions")
 
 
-@_row("int", "i32")
+@_row("int", "i32", "POPC_B32")
 def popcount(x: int) -> int:
     """Number of one bits of an i32 or u32, i32."""
     refuse("popcount")
 
 
-@_row("int", "i32")
+@_row("int", "i32", "CLZ_B32")
 def clz(x: int) -> int:
     """Number of zero bits above the highest one bit of an i32 or u32, i32; 32 for 0."""
     refuse("clz")

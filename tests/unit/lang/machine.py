@@ -450,6 +450,8 @@ def arithmetic(op: Op, s: list[np.ndarray]) -> np.ndarray:
         return s[0]
     if name == "SELECT":
         return np.where(s[0] != 0, s[1], s[2])
+    if name == "EXTENDED":
+        return np.array([COUNTS[op.immediate](int(word)) for word in s[0]], U32)
     v = [x.view(VIEW[op.type]) for x in s]
     if name == "CONVERT":
         return convert(v[0], op.type, op.flags & isa.FLAG_TO_MASK)
@@ -485,6 +487,11 @@ def arithmetic(op: Op, s: list[np.ndarray]) -> np.ndarray:
     return simple[name](*v)
 
 
+#: Rows of extended.def that kernels of words use.
+COUNTS = {
+    isa.EXTENDED["POPC_B32"].number: int.bit_count,
+    isa.EXTENDED["CLZ_B32"].number: lambda word: 32 - word.bit_length(),
+}
 #: Functions that the machine computes in double precision.
 DOUBLE = {
     "EXP": np.exp, "LOG": np.log, "SIN": np.sin, "COS": np.cos, "TAN": np.tan, "TANH": np.tanh,

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from gpucoh.lang import Buffer, device, f32, i32, isa, kernel
+from gpucoh.lang import Buffer, clz, device, f32, i32, isa, kernel, operations, popcount
 from gpucoh.lang import intrinsics as g
 from gpucoh.lang.intrinsics import global_id, lane_id, load
 from unit.lang import machine
+from unit.lang.plain import kernel_from_source
 
 WIDTH = 4
 TAPS = (1, -2, 5)
@@ -136,6 +137,32 @@ def test_an_endless_loop_still_has_a_join():
     assert all(op.join < program.instructions for op in machine.decode(program))
     with pytest.raises(machine.MachineError, match="budget"):
         machine.run(k, 1, 32, (out(32),), budget=500)
+
+
+PLAIN = {name: row for name, row in operations.OPERATIONS.items() if not row.over_warp}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_an_operation_in_a_conditional_expression_needs_no_branch(name):
+    given = ", ".join("a" if type == "f32" else "b" for type in PLAIN[name].takes)
+    text = f"""
+@kernel
+def k(x: Buffer[f32], n: Buffer[i32]):
+    a, b = x[lane_id()], n[lane_id()]
+    x[lane_id()] = f32({name}({given})) if a > 0.0 else 1.0
+"""
+    names = [op.name for op in machine.decode(kernel_from_source(text, "k").compile(32))]
+    assert "SELECT" in names
+    assert "BRANCH" not in names
+
+
+def test_bits_are_counted_by_one_instruction():
+    @kernel
+    def k(n: Buffer[i32]):
+        n[0] = popcount(n[0]) + clz(n[1])
+
+    assert [op.name for op in machine.decode(k.compile(32))].count("EXTENDED") == 2
+    assert k.compile(32).instructions < 12
 
 
 def test_values_of_the_warp_live_in_uniform_registers():
