@@ -20,6 +20,7 @@ import numpy as np
 
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.quoting import quoted, shortened
+from gpucoh.base.wording import unknown_argument
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -109,9 +110,41 @@ def reading(what: str) -> Iterator[None]:
         raise ConfigError(f"{what} ({reason})") from None
 
 
+def _misuse(function: Callable[..., Any], error: TypeError, named: Mapping[str, Any]) -> str:
+    """What is wrong with the arguments of a call."""
+    known = [
+        name
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name != "self"
+        and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    ]
+    for name, value in named.items():
+        if name not in known:
+            return f"{function.__qualname__}(): {unknown_argument(name, value, known)}"
+    return str(error)
+
+
+def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Decorate a function that users call: arguments that it lacks or does not have are errors as others are, and
+    errors leave it without the frames of this package.
+    """
+
+    @functools.wraps(function)
+    def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if (
+                error.__traceback__ and error.__traceback__.tb_next is None
+            ):  # it was not called at all
+                raise ConfigError(_misuse(function, error, kwargs)) from None
+            raise
+
+    return short_traceback(call)
+
+
 def door(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Decorate a function that users call: it checks the types of its arguments, and errors leave it without the frames
-    of this package.
+    """Decorate a function that users call as :func:`public` does, which also checks the types of its arguments.
 
     Raises
     ------
@@ -132,11 +165,13 @@ def door(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resul
             allowed = " or ".join(dict.fromkeys(words for _, words in kinds[name]))
             raise ConfigError(f"{name} = {quoted(value)} is not {allowed}")
 
+    inner = public(function)
+
     @functools.wraps(function)
     def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
         given = itertools.zip_longest(names[: len(args)], args, fillvalue=more[0])
         for name, value in (*given, *kwargs.items()):
             check(name, value)
-        return function(*args, **kwargs)
+        return inner(*args, **kwargs)
 
     return short_traceback(call)

@@ -35,6 +35,18 @@ def unknown(what: str, name: object, known: Iterable[str]) -> str:
     return f"unknown {what} {quoted(name)}; allowed: {allowed}{nearest(name, names)}"
 
 
+#: Fields of machines, which `set` changes; gpucoh.machines fills it.
+MACHINE_FIELDS: set[str] = set()
+
+
+def unknown_argument(name: str, value: object, known: Iterable[str], what: str = "argument") -> str:
+    """As :func:`unknown`, and for a machine's field how to change it."""
+    names = list(known)
+    if name in MACHINE_FIELDS and "set" in names:
+        return f'{name} is a machine field: write set={{"{name}": {quoted(value)}}}'
+    return unknown(what, name, names)
+
+
 def out_of_range(name: str, value: object, allowed: str) -> str:
     """``cores = 0 is out of range: 1 to 256``."""
     return f"{name} = {quoted(value)} is out of range: {allowed}"

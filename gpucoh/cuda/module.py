@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gpucoh.base.errors import ConfigError, KernelError, short_traceback
+from gpucoh.base.doors import public
+from gpucoh.base.errors import ConfigError, KernelError
 from gpucoh.base.quoting import quoted
 from gpucoh.cuda import compiler
 from gpucoh.cuda.arguments import bytes_of, expanded
@@ -55,7 +56,7 @@ class Module:
         If the PTX cannot be parsed.
     """
 
-    @short_traceback
+    @public
     def __init__(self, source: Any, options: Sequence[str] = ()) -> None:
         self.ptx, self.name = compiler.ptx_of(source, options)
         #: Of Triton: the dynamic shared memory of a launch that names none, and pointers that it appends.
@@ -83,14 +84,14 @@ class Module:
         """Names of the kernels, as C++ mangles them."""
         return self._parsed.kernels
 
-    @short_traceback
+    @public
     def get_function(self, name: str) -> RawKernel:
         """A kernel by its name; C++ mangling may be left out where it is the only one of that name."""
         return RawKernel(self, name)
 
     __getitem__ = get_function
 
-    @short_traceback
+    @public
     def get_global(self, gpu: Any, name: str, dtype: Any = None) -> Array:
         """The array of a ``__device__`` or ``__constant__`` variable on a GPU; made at the first use of the variable.
 
@@ -197,7 +198,7 @@ class RawKernel(Launchable):
         If the module has no such kernel.
     """
 
-    @short_traceback
+    @public
     def __init__(self, code: Any, name: str, options: Sequence[str] = ()) -> None:
         self.module = code if isinstance(code, Module) else Module(code, options)
         found = matching(name, self.module.kernels)
@@ -213,7 +214,7 @@ class RawKernel(Launchable):
     def __repr__(self) -> str:
         return f"<gpucoh.cuda.RawKernel {self.name} of {self.module.name}>"
 
-    @short_traceback
+    @public
     def __call__(
         self, grid: Any, block: Any, args: Sequence[Any], *, shared_mem: int = 0, **keywords: Any
     ) -> None:
@@ -280,7 +281,7 @@ class RawKernel(Launchable):
             values += [address & 0xFFFFFFFF, address >> 32]
         return values
 
-    @short_traceback
+    @public
     def disassemble(self) -> str:
         """The machine code as text."""
         return disassemble(self.translation.program)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, SupportsIndex
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.doors import public
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted, shortened
 from gpucoh.lang.types import Buffer2, Buffer3, ReadOnly2, ReadOnly3
 
@@ -265,7 +266,7 @@ class Array(_Argument):
         """Whether it has memory: it has not been freed, nor was it made after a snapshot that was restored."""
         return not self._freed if self._base is None else self._base.is_allocated
 
-    @short_traceback
+    @public
     def view(self, dtype: Any) -> Array:
         """The same memory as an array of one dimension of another dtype; it keeps this array alive.
 
@@ -295,7 +296,7 @@ class Array(_Argument):
         if not self.is_allocated:
             raise ConfigError(f"the {self.dtype} array of shape {self.shape} has been freed")
 
-    @short_traceback
+    @public
     def numpy(self) -> NDArray[Any]:
         """Copy the content to the host.
 
@@ -318,21 +319,21 @@ class Array(_Argument):
         self._gpu.core.host_read(self.address, words)
         return words.view(self.dtype)[: self.size].reshape(self.shape)
 
-    @short_traceback
+    @public
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("an array in simulated memory cannot be converted without a copy")
         out = self.numpy()
         return out if dtype is None else out.astype(dtype)
 
-    @short_traceback
+    @public
     def __getitem__(self, key: Any) -> Any:
         part = _selected(self.numpy(), key)
         if isinstance(part, np.ndarray):
             part.flags.writeable = False
         return part
 
-    @short_traceback
+    @public
     def __setitem__(self, key: Any, value: Any) -> None:
         self.check()
         if isinstance(value, Array):
@@ -377,7 +378,7 @@ class Array(_Argument):
             )
         return converted(given, self.dtype)
 
-    @short_traceback
+    @public
     def free(self) -> None:
         """Free the memory; later use of the array, or of its views, is an error."""
         if self._base is not None:

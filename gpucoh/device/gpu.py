@@ -16,10 +16,11 @@ from typing import Any, Never, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.doors import public
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import path_of
 from gpucoh.base.quoting import quoted
-from gpucoh.base.wording import name_of, named_values, natural, unknown
+from gpucoh.base.wording import name_of, named_values, natural, unknown, unknown_argument
 from gpucoh.device import binding, outside
 from gpucoh.device.arrays import (
     Array,
@@ -174,7 +175,7 @@ class GPU(Launching):
     array([2, 3], dtype=int32)
     """
 
-    @short_traceback
+    @public
     def __init__(
         self,
         machine: str | Path | Machine = "fermi",
@@ -190,7 +191,8 @@ class GPU(Launching):
     ) -> None:
         super().__init__()
         for name in others:
-            raise ConfigError(_how_to_set(name, others[name]))
+            known = [*inspect.signature(GPU).parameters][:-1]
+            raise ConfigError(unknown_argument(name, others[name], known))
         changes = {} if set is None else named_values("set", set)
         budget = changes.pop("budget", budget)
         deadlock_after = changes.pop("deadlock_after", deadlock_after)
@@ -229,7 +231,7 @@ class GPU(Launching):
         self._core = None
         self._dropped.clear()
 
-    @short_traceback
+    @public
     def __enter__(self) -> Self:
         _ = self.core  # a closed GPU is refused
         return self
@@ -252,7 +254,7 @@ class GPU(Launching):
 
     # ---- memory
 
-    @short_traceback
+    @public
     def array(
         self, data: ArrayLike | Array, dtype: Any = None, *, name: str | None = None
     ) -> Array:
@@ -280,7 +282,7 @@ class GPU(Launching):
         out[:] = given
         return out
 
-    @short_traceback
+    @public
     def zeros(
         self, shape: int | tuple[int, ...], dtype: Any = np.float32, *, name: str | None = None
     ) -> Array:
@@ -293,7 +295,7 @@ class GPU(Launching):
         """
         return self._allocate(shape_of(shape), dtype_of(dtype), name)
 
-    @short_traceback
+    @public
     def full(
         self,
         shape: int | tuple[int, ...],
@@ -341,7 +343,7 @@ class GPU(Launching):
 
     # ---- launches
 
-    @short_traceback
+    @public
     def launch(
         self,
         kernel: Launchable,
@@ -431,7 +433,7 @@ class GPU(Launching):
 
     # ---- checks and snapshots
 
-    @short_traceback
+    @public
     def verify(self) -> None:
         """Check the state of every component; between launches also that no message or request is left over.
 
@@ -442,14 +444,14 @@ class GPU(Launching):
         """
         self.core.verify()
 
-    @short_traceback
+    @public
     def snapshot(self) -> Snapshot:
         """A copy of the whole state, between launches."""
         self._release_dropped()
         valid = frozenset(array.serial for array in self._arrays if not array._freed)
         return Snapshot(self.core.snapshot(), valid)
 
-    @short_traceback
+    @public
     def restore(self, snapshot: Snapshot) -> None:
         """Return to a snapshot; later arrays become invalid, arrays freed since then become valid.
 
@@ -467,17 +469,6 @@ class GPU(Launching):
         self.core.restore(snapshot._core)
         for array in self._arrays:
             array._freed = array.serial not in snapshot._arrays
-
-
-def _how_to_set(name: str, value: object) -> str:
-    """The message for an argument that a GPU does not have."""
-    if name in Machine.model_fields:
-        given = quoted(value)
-        return (
-            f'{name} is a machine field, not an argument of a GPU: write set={{"{name}": {given}}}'
-        )
-    known = [*inspect.signature(GPU).parameters][:-1]
-    return unknown("argument", name, known)
 
 
 def _checks(check: Any, protocol: str, model: str) -> int:

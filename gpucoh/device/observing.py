@@ -7,7 +7,8 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator
 
-from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.doors import public
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.wording import natural
 from gpucoh.device import binding
 from gpucoh.device.arrays import Array
@@ -86,7 +87,7 @@ class Observing:
             found.append(collected(json.loads(core.print_profile())))
             core.profile(False)
 
-    @short_traceback
+    @public
     def stats(self) -> Stats:
         """Every counter since construction or the last :meth:`reset_stats`."""
         counted = json.loads(self.core.statistics())
@@ -99,7 +100,7 @@ class Observing:
         )
         return Stats(counted | {"energy": joules}, self._serial)
 
-    @short_traceback
+    @public
     def reset_stats(self) -> None:
         """Set all counters to zero."""
         self.core.reset_statistics()

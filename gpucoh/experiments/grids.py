@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.doors import public
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import path_of, read_toml
 from gpucoh.base.quoting import quoted
-from gpucoh.base.wording import name_of, unknown
+from gpucoh.base.wording import name_of, unknown_argument
 from gpucoh.device.choices import split_options
 from gpucoh.experiments.runner import Run
 from gpucoh.experiments.sweeps import as_run
@@ -33,7 +34,7 @@ _TABLES = ("set", "params", "options")
 _MOST_RUNS = 10**6
 
 
-@short_traceback
+@public
 def grid(**entries: Any) -> list[dict[str, Any]]:
     """The runs of a sweep: every combination of the values given.
 
@@ -86,7 +87,8 @@ def grid(**entries: Any) -> list[dict[str, Any]]:
                 for key, item in value.items()
             }
         elif name != "check":
-            raise ConfigError(unknown("entry", name, [*_LISTS, *_TABLES, "check"]))
+            known = [*_LISTS, *_TABLES, "check"]
+            raise ConfigError(unknown_argument(name, value, known, "entry"))
     _refuse_misplaced(axes, tables)
     if "workload" not in axes:
         raise ConfigError("the entry workloads is missing")
@@ -162,7 +164,7 @@ def _product(table: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(table, values, strict=True)) for values in itertools.product(*table.values())]
 
 
-@short_traceback
+@public
 def read_sweep(path: str | Path) -> list[Run]:
     """The runs that a TOML file describes: the product of its lists.
 

@@ -20,7 +20,7 @@ from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError, Error, Note
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
-from gpucoh.base.wording import natural, unknown
+from gpucoh.base.wording import natural, unknown_argument
 from gpucoh.experiments.interrupts import Workers, terminable
 from gpucoh.experiments.keys import code_digest, keys_of
 from gpucoh.experiments.rows import (
@@ -59,7 +59,7 @@ def as_run(given: Run | Mapping[str, Any]) -> Run:
         known = [item.name for item in fields(Run)]
         for name in given:
             if name not in known:
-                raise ConfigError(f"a run: {unknown('field', name, known)}")
+                raise ConfigError(f"a run: {unknown_argument(name, given[name], known, 'field')}")
         if "workload" not in given:
             raise ConfigError(f"a run needs the field workload: {quoted(dict(given))}")
         run = Run(**given)

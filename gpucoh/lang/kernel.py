@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, ParamSpec, Self, TypeVar, cast
 
-from gpucoh.base.doors import door
-from gpucoh.base.errors import ConfigError, KernelError, short_traceback
+from gpucoh.base.doors import door, public
+from gpucoh.base.errors import ConfigError, KernelError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.lang import optimise, schedule
@@ -118,7 +118,7 @@ class Kernel(Definition, Launchable):
         return self._unit.lines
 
     @cached_property
-    @short_traceback
+    @public
     def signature(self) -> tuple[Parameter, ...]:
         """The parameters, in order.
 
@@ -220,7 +220,7 @@ class Device(Definition):
     def __repr__(self) -> str:
         return f"<gpucoh.device {self.name}>"
 
-    @short_traceback
+    @public
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Raise: only kernels call device functions."""
         raise KernelError(f"device function '{self.name}' can be called only inside @gpucoh.kernel")
@@ -231,13 +231,13 @@ class Device(Definition):
         return SourceUnit(self.function, "device function", self._file)
 
 
-@short_traceback
+@public
 def kernel(function: Callable[..., Any]) -> Kernel:
     """Make a kernel of a Python function with parameters annotated ``i32 u32 f32`` or ``Buffer[...]``."""
     return Kernel(function)
 
 
-@short_traceback
+@public
 def device(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Make a function that kernels can call. It is inlined; a type checker sees the plain function."""
     return cast(Callable[_P, _R], Device(function))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.doors import public
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.lang.program import Program
 from gpucoh.lang.records import values_of
@@ -38,7 +39,7 @@ class Launchable:
         """Bytes of memory that each thread has for itself, in addition to its registers."""
         return 0
 
-    @short_traceback
+    @public
     def __getitem__(self, extents: Any) -> Callable[..., None]:
         """A launch, ``kernel[grid, block](*args)``, on the GPU of the arrays among the arguments.
 
@@ -51,7 +52,7 @@ class Launchable:
             )
         grid, block = extents
 
-        @short_traceback
+        @public
         def launch(*args: Any, **keywords: Any) -> None:
             self._gpu_of(args, grid, block).launch(
                 self, grid=grid, block=block, args=args, **keywords

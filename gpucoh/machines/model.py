@@ -16,12 +16,12 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gpucoh.base import markup
-from gpucoh.base.doors import door
-from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.doors import door, public
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import path_of, read_toml, whole_file
 from gpucoh.base.quoting import quoted
 from gpucoh.base.units import format_kib
-from gpucoh.base.wording import nearest, unknown
+from gpucoh.base.wording import MACHINE_FIELDS, nearest, unknown
 from gpucoh.machines.fields import (
     WORDS,
     Bytes,
@@ -200,7 +200,7 @@ class Machine(BaseModel):
     dram_t_rtpl: Count = field("dram_t_rtpl")
     timestamp_bits: Count = field("timestamp_bits")
 
-    @short_traceback
+    @public
     def __init__(self, **values: Any) -> None:
         label = f"machine {quoted(values.get('name', 'custom'))}"
         _refuse_unknown(label, values, type(self).model_fields)
@@ -230,7 +230,7 @@ class Machine(BaseModel):
         columns = ("field", "value", "unit", "description", "source")
         return markup.table(columns, self.rows(), repr(self).strip("<>"))
 
-    @short_traceback
+    @public
     def replace(self, **changes: Any) -> Machine:
         """The same machine with some fields changed.
 
@@ -490,7 +490,10 @@ def _check_fit(label: str, m: Machine) -> None:
         )
 
 
-@short_traceback
+MACHINE_FIELDS.update(Machine.model_fields)
+
+
+@public
 def machine(name: str | Machine | Path = "fermi") -> Machine:
     """Find a machine by its preset's id, or read it from a TOML file if the name ends in ``.toml``.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias, overload
 
-from gpucoh.base.errors import short_traceback
+from gpucoh.base.doors import public
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.suite.base import (
     GROUPS,
@@ -52,7 +52,7 @@ def workload(
 ) -> Callable[[Callable[..., Any]], Workload]: ...
 
 
-@short_traceback
+@public
 def workload(
     name: str | Callable[..., Any] | None = None,
     *,

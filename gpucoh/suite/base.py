@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
-from gpucoh.base.errors import ConfigError, short_traceback
+from gpucoh.base.doors import public
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.base.units import parse_whole
 from gpucoh.base.wording import name_of, natural, unknown
@@ -354,7 +355,7 @@ class Workload:
             )
         return self.function(*args, **kwargs)
 
-    @short_traceback
+    @public
     def prepare(
         self, scale: str = "small", seed: int = 0, params: Mapping[str, object] | None = None
     ) -> Instance:
@@ -376,7 +377,7 @@ class Workload:
         """
         return self.make(self.setting(scale, seed, params))
 
-    @short_traceback
+    @public
     def setting(
         self, scale: str = "small", seed: int = 0, params: Mapping[str, object] | None = None
     ) -> Setting:

@@ -156,3 +156,53 @@ def test_a_file_may_be_left_out_of_scales():
         return {"x": (x, np.zeros(n, np.int32))}
 
     assert gpucoh.run(own, "ideal", scale="tiny").correct
+
+
+# ---- arguments that a function does not have
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: gpucoh.run("stn", intervals=5),
+            r"run\(\): unknown argument 'intervals'; allowed: workload, .* every",
+        ),
+        (
+            lambda: gpucoh.explain(gpucoh.run("stn", scale="tiny")),
+            r"explain\(\) missing 1 required positional argument: 'b'",
+        ),
+        (
+            lambda: gpucoh.GPU().launch(first, stream=1),
+            r"GPU\.launch\(\): unknown argument 'stream'; allowed: kernel",
+        ),
+        (
+            lambda: gpucoh.run("stn", cores=4),
+            r'run\(\): cores is a machine field: write set=\{"cores": 4\}',
+        ),
+        (lambda: gpucoh.GPU(cores=4), r'cores is a machine field: write set=\{"cores": 4\}'),
+        (
+            lambda: gpucoh.compare(["stn"], ["mesi"], cores=4),
+            r'compare\(\): cores is .* set=\{"cores": 4\}',
+        ),
+        (
+            lambda: gpucoh.grid(workload="stn", cores=[4]),
+            r'cores is a machine field: write set=\{"cores": \[4\]\}',
+        ),
+        (
+            lambda: gpucoh.sweep([{"workload": "stn", "cores": 4}]),
+            r'a run: cores is .* set=\{"cores": 4\}',
+        ),
+    ],
+)
+def test_arguments_that_a_function_lacks_are_named(call, message):
+    with pytest.raises(gpucoh.ConfigError, match=message):
+        call()
+
+
+def test_an_error_of_type_inside_a_call_stays_one():
+    def wrong(gpu, rng):
+        return len(1)
+
+    with pytest.raises(gpucoh.WorkloadError, match="TypeError"):
+        gpucoh.run(wrong, protocol="ideal", scale="tiny")
