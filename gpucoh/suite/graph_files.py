@@ -7,6 +7,7 @@ A graph is never guessed: where a text fits a format other than the one that it 
 from __future__ import annotations
 
 import io
+import math
 import re
 import tarfile
 import warnings
@@ -190,7 +191,19 @@ def _matrix_market(path: str, data: bytes, directed: bool) -> Graph:
         )
     if rows == 0:
         raise ConfigError(f"graph {path}: has no vertices; allowed: at least 1")
+    if not np.isfinite(entries.data).all():
+        raise ConfigError(f"graph {path}: {_not_finite(data)}; allowed: finite numbers")
     return graph_from_edges(entries.row, entries.col, rows, directed=directed, name=Path(path).name)
+
+
+def _not_finite(data: bytes) -> str:
+    """The first line with a weight that is no finite number."""
+    for at, line in enumerate(data.splitlines(), 1):
+        words = [] if line.lstrip().startswith(b"%") else line.split()
+        for word in words:
+            if not math.isfinite(float(word.replace(b"D", b"E").replace(b"d", b"e"))):
+                return f"line {at} has the weight {quoted(word.decode())}"
+    return "a weight is no number"
 
 
 def _late_comment(data: bytes) -> str:
@@ -225,7 +238,7 @@ def _edge_list(text: _Text, directed: bool, sure: bool) -> Graph:
             for field in fields[2:]:
                 as_number(field)
         except (ValueError, IndexError):
-            allowed = "two vertex numbers from 0, optionally more numbers, or a # comment"
+            allowed = "two vertex numbers from 0, optionally more finite numbers, or a # comment"
             raise text.fail(at, allowed) from None
         width, first = width or len(fields), first or at
         if len(fields) != width and not sure:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import math
 import warnings
 import zlib
 from dataclasses import dataclass
@@ -141,10 +142,10 @@ def read_bytes(path: str, what: str) -> bytes:
 
 
 def as_number(text: str) -> float:
-    """A number as files spell it; Python's parser also accepts ``1_0`` and the digits of every script."""
-    if "_" in text or not text.isascii():
+    """A number as files spell it; Python's parser also accepts ``1_0``, the digits of every script, NaN and infinity."""
+    if "_" in text or not text.isascii() or not math.isfinite(number := float(text)):
         raise ValueError(text)
-    return float(text)
+    return number
 
 
 def as_whole(text: str) -> int:
@@ -296,7 +297,7 @@ def read_points(path: str) -> NDArray[np.float32]:
 
 def _is_number(cell: str) -> bool:
     try:
-        as_number(cell)
+        float(cell)  # NaN is one here: a line of it is no heading
     except ValueError:
         return False
     return True
@@ -322,7 +323,7 @@ def _read_table(path: str) -> NDArray[Any]:
         except ValueError:
             shown = ",".join(cells)[:40]
             raise ConfigError(
-                f"points {path}: line {number} is {quoted(shown)}; allowed: numbers separated by commas, "
+                f"points {path}: line {number} is {quoted(shown)}; allowed: finite numbers separated by commas, "
                 "optionally after one line of headings"
             ) from None
         if rows and len(row) != len(rows[0]):

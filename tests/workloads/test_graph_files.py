@@ -150,6 +150,11 @@ REFUSED = {
     "g.gr": (GALOIS, "a Galois binary graph"),
     "g.sg": (GAP, "a GAP serialised graph"),
     "g.txt": ("AdjacencyGraph\n1\n0\n0\n", "a Ligra adjacency graph"),
+    "nan.el": ("0 1 1.5\n1 2 nan\n", "line 2 is '1 2 nan'"),
+    "nan.mtx": (
+        "%%MatrixMarket matrix coordinate real general\n% inf\n2 2 2\n1 2 1\n2 1 inf\n",
+        "line 5 has the weight 'inf'; allowed: finite numbers",
+    ),
     "one.txt": (MATRIX[1:], "one % where line 1 must begin with %%MatrixMarket"),
     "blank.txt": ("% " + MATRIX[2:], "one % where line 1 must begin with %%MatrixMarket"),
     "wide.el": ("0 1\n".encode("utf-16"), "text in UTF-16"),

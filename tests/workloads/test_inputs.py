@@ -250,7 +250,8 @@ class TestPoints:
             ("1,2\n3\n", "line 2 has 1 numbers"),
             ("1,2\nfoo,3\n", "line 2 is 'foo,3'"),
             ("x,y\n", "no point"),
-            ("1,inf\n", "not finite"),
+            ("1,inf\n", "line 1 is '1,inf'; allowed: finite numbers"),
+            ("nan,nan\n1,2\n", "line 1 is 'nan,nan'"),
             ("1,1e60\n", "not finite"),
         ],
     )
