@@ -29,7 +29,11 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], caption: str
     """A table with a header line; numbers are right-aligned, everything else left-aligned."""
     head = "".join(f'<th style="text-align:left">{html.escape(name)}</th>' for name in columns)
     body = "".join(f"<tr>{''.join(map(_td, row))}</tr>" for row in rows)
-    title = f'<caption style="text-align:left">{html.escape(caption)}</caption>' if caption else ""
+    title = (
+        f'<caption style="text-align:left; white-space:nowrap">{html.escape(caption)}</caption>'
+        if caption
+        else ""
+    )
     header = f"<thead><tr>{head}</tr></thead>" if any(columns) else ""
     return Html(f"<table>{title}{header}<tbody>{body}</tbody></table>")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, SupportsIndex
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from gpucoh.base import markup
 from gpucoh.base.doors import public
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted, shortened
@@ -18,6 +19,7 @@ DTYPES = tuple(map(np.dtype, ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f
 ALLOWED = ", ".join(dtype.name for dtype in DTYPES)
 LARGEST_ELEMENTS = 2**32
 _SERIALS = itertools.count()
+_SHOWN = 8  # rows and columns of an array that a notebook shows
 
 
 class HostMemory(Protocol):
@@ -260,6 +262,19 @@ class Array(_Argument):
     def __repr__(self) -> str:
         freed = ", freed" if self._freed else ""
         return f"<gpucoh.Array {self.dtype} {self.shape} at {self.address:#x}{freed}>"
+
+    def _repr_html_(self) -> str:
+        """The first rows and columns, of an array of more dimensions those of its first plane."""
+        place = (*(0,) * (len(self.shape) - 2), *(slice(_SHOWN),) * min(2, len(self.shape)))
+        try:
+            shown = np.atleast_2d(self[place])
+        except ConfigError:  # freed, or of a closed GPU
+            shown = np.empty((0, 0), self.dtype)
+        dots = ("..",) if self.shape[-1] > _SHOWN else ()
+        rows = [(*line, *dots) for line in shown.tolist()]
+        if self.size > shown.shape[0] * self.shape[-1]:
+            rows.append(("..",))
+        return markup.table((), rows, repr(self).strip("<>"))
 
     @property
     def is_allocated(self) -> bool:

@@ -16,6 +16,7 @@ from typing import Any, Never, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gpucoh.base import markup
 from gpucoh.base.doors import public
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import path_of
@@ -251,6 +252,17 @@ class GPU(Launching):
     def __repr__(self) -> str:
         closed = " closed" if self._core is None else ""
         return f"<gpucoh.GPU {self.machine.name} {self.protocol} {self.consistency}{closed}>"
+
+    def _repr_html_(self) -> str:
+        promised = "no memory model" if self.model == "none" else self.model
+        rows = [("machine", str(self.machine).strip("<>")), ("protocol", self.choice.text)]
+        rows += [("consistency rule", self.consistency), ("promised", promised)]
+        arrays = sorted(
+            (item for item in self._arrays if not item._freed), key=lambda item: item.address
+        )
+        columns = ("array", "type", "shape", "bytes", "address")
+        listed = [(a.name or "", a.dtype, a.shape, a.nbytes, f"{a.address:#x}") for a in arrays]
+        return markup.table(("", ""), rows, repr(self).strip("<>")) + markup.table(columns, listed)
 
     # ---- memory
 

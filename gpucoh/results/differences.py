@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from gpucoh.base import markup
 from gpucoh.base.doors import door
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.results.measured import CONTENTION, Measured, Wait, measured, rows_of, source_of
@@ -70,6 +72,13 @@ class Explanation:
         return "\n".join(self.lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        columns = tuple(dict.fromkeys(name for row in self.rows for name in row))
+        table = markup.table(
+            columns, [tuple(row.get(name) for name in columns) for row in self.rows]
+        )
+        return f"<pre>{html.escape(str(self))}</pre>" + markup.section("table", table)
 
 
 @door

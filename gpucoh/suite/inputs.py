@@ -142,7 +142,7 @@ def read_bytes(path: str, what: str) -> bytes:
 
 
 def as_number(text: str) -> float:
-    """A number as files spell it; Python's parser also accepts ``1_0``, the digits of every script, NaN and infinity."""
+    """A finite number as files spell it; Python's parser also accepts ``1_0``, NaN and the digits of every script."""
     if "_" in text or not text.isascii() or not math.isfinite(number := float(text)):
         raise ValueError(text)
     return number

@@ -102,6 +102,24 @@ def test_notebooks_show_tables(matrix, result):
     assert "Buffer[gpucoh.f32" in html_text(scale)
 
 
+def test_a_gpu_and_its_arrays_are_tables_in_notebooks():
+    gpu = gpucoh.GPU(protocol="tc-weak[lifetime=400]")
+    table = gpu.array(np.arange(100).reshape(10, 10), name="x<1>")
+    assert "tc-weak[lifetime=400]" in html_text(gpu)
+    assert "x<1>" in html_text(gpu)
+    assert html_text(table).endswith("74 75 76 77 .. ..")
+    assert html_text(gpu.zeros(3)).endswith("0 0 0")
+    gpu.close()
+    assert html_text(table).endswith("..")
+
+
+def test_an_explanation_is_its_text_and_a_folded_table_in_notebooks():
+    runs = [gpucoh.run("st", name, scale="tiny", profile=True) for name in ("no-l1", "ideal")]
+    text = html_text(gpucoh.explain(*runs))
+    assert text.startswith("st: no-l1 takes")
+    assert "wait_cycles" in text
+
+
 @pytest.mark.parametrize("name", share(gpucoh.protocols(), one_in=8))
 def test_notebooks_show_a_protocol_s_tables(name):
     protocol = gpucoh.protocols()[name]
