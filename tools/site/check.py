@@ -2,7 +2,8 @@
 
 Every link and picture within FOLDER/html must lead to a file, and its anchor to an element; links to other sites are
 listed in FOLDER/external-links.txt, and nothing is fetched. With Chromium every page is opened at two widths, and may
-not be wider than its window; FOLDER/screens gets pictures of a few. Without Chromium the step says so.
+not be wider than its window; its pictures must fit their column and be links to the whole ones. FOLDER/screens gets
+pictures of a few pages. Without Chromium the step says so.
 """
 
 from __future__ import annotations
@@ -27,6 +28,16 @@ SHOWN = (
     "docs/study.html",
     "notebooks/quickstart.html",
 )
+
+
+#: The pictures of a page that are cut, or are no links, by their texts.
+CUT = """
+    const right = one => one.getBoundingClientRect().right
+    const column = document.querySelector("article")
+    const cut = one => !one.closest("a") || right(one) > right(column) + 1
+    const pictures = [...column.querySelectorAll("img:not(.toggler)")]
+    return pictures.filter(cut).map(one => one.alt || one.src).join(", ")
+"""
 
 
 class Page(HTMLParser):
@@ -75,7 +86,7 @@ def broken_links(folder: Path) -> tuple[list[str], list[str]]:
 
 
 def too_wide(folder: Path, screens: Path) -> list[str]:
-    """Pages that are wider than their window, in Chromium."""
+    """Pages or pictures that are wider than their window, in Chromium."""
     wrong = []
     screens.mkdir(exist_ok=True)
     pages = sorted(folder.rglob("*.html"))
@@ -92,6 +103,8 @@ def too_wide(folder: Path, screens: Path) -> list[str]:
                 name = str(page.relative_to(folder))
                 if excess > 0:
                     wrong.append(f"{name} is {excess} points too wide at {width}")
+                if cut := one.js(f"(() => {{{CUT}}})()"):
+                    wrong.append(f"{name}: pictures are cut or no links at {width}: {cut}")
                 if name in SHOWN:
                     one.screenshot(screens / f"{width}-{name.replace('/', '-')}.png")
     return wrong

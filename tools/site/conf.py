@@ -1,5 +1,7 @@
 """Sphinx's configuration of the site; tools/site/build.py makes the source folder that it reads."""
 
+import re
+
 import gpucoh
 
 project = "gpucoh"
@@ -36,3 +38,21 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {"source_repository": "https://github.com/gpucoh/gpucoh/"}
+
+
+def link_pictures(app, page, template, context, doctree):
+    """Every picture fits its column, and is a link to the whole one, for narrow windows."""
+    picture = r'(<a [^>]*>\s*)?(<img [^>]*src="([^"]+)"[^>]*>)'
+
+    def linked(found):
+        link, image, file = found.groups()
+        return found[0] if link else f'<a class="picture" href="{file}">{image}</a>'
+
+    if "body" in context:
+        context["body"] = re.sub(picture, linked, context["body"])
+
+
+def setup(app):
+    """Called by Sphinx."""
+    app.connect("html-page-context", link_pictures)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -36,7 +36,7 @@ def write(source: Path) -> None:
         "protocols": protocol_index(folder),
     }
     for name in known():
-        texts[f"protocols/{name}"] = protocol(name)
+        texts[f"protocols/{name}"] = protocol(folder / "protocols", name)
     for name, text in texts.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
 
@@ -58,7 +58,7 @@ def protocol_index(folder: Path) -> str:
     return f"{text}\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
 
 
-def protocol(name: str) -> str:
+def protocol(folder: Path, name: str) -> str:
     """One protocol: rules, options, messages, the states, table and diagram of each controller."""
     one = gpucoh.protocols()[name].to_dict()
     lines = [
@@ -74,7 +74,7 @@ def protocol(name: str) -> str:
         ]
         lines += ["## Options\n", table(("option", "default", "allowed", "meaning"), rows), ""]
     for title, unit in one["controllers"].items():
-        lines += [f"## {title}\n", diagram(name, title), ""]
+        lines += [f"## {title}\n", diagram(folder, name, title), ""]
         cells = [[escape(cell) for cell in row] for row in unit["table"]]
         lines += [table(("state", "event", "actions", "next state"), cells), ""]
     return "\n".join(lines)
@@ -104,17 +104,15 @@ def escape(text: Any) -> str:
     return str(text).replace("|", "\\|") or " "
 
 
-def diagram(name: str, title: str) -> str:
-    """The states of a controller as a drawing; a note where Graphviz is not installed."""
+def diagram(folder: Path, name: str, title: str) -> str:
+    """The states of a controller as a picture beside the page; a note where Graphviz is not installed."""
     dot = shutil.which("dot")
     if dot is None:
         return f"*A drawing needs Graphviz: `gpucoh protocols {name} --dot`.*"
-    text = graph(name, title)
-    made = subprocess.run([dot, "-Tsvg"], input=text, capture_output=True, text=True, check=True)
-    svg = made.stdout[made.stdout.index("<svg") :]
-    label = f"States of {title} of {name}"
-    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
-    return f'```{{raw}} html\n<div class="diagram">{svg}</div>\n```'
+    picture = folder / f"{name}-{title}.svg"
+    command = [dot, "-Tsvg", "-o", str(picture)]
+    subprocess.run(command, input=graph(name, title), text=True, check=True)
+    return f"![States of {title} of {name}]({picture.name})"
 
 
 _GRAPHS: dict[str, dict[str, str]] = {}
