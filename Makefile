@@ -114,7 +114,7 @@ package: $(BUILD)/.run
 	$(RUN) $(BIN)/python -c 'import mesonpy; mesonpy.build_sdist("$(BUILD)/dist")'
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(BUILD)/dist $(BUILD)/dist/*.tar.gz
 	$(PYTHON) -m venv $(BUILD)/clean
-	$(BUILD)/clean/bin/python -m pip install --quiet --disable-pip-version-check $(BUILD)/dist/*.whl
+	$(BUILD)/clean/bin/python -m pip install --quiet --disable-pip-version-check "$$(echo $(BUILD)/dist/*.whl)[scipy]"
 	cd $(BUILD)/clean && bin/python $(CURDIR)/tools/installed.py
 
 # build/pgo/dist has the wheel; a profile-guided build is for releases, since it takes twice as long.

@@ -1,25 +1,27 @@
 """Print the requirements of a part of gpucoh, one per line, from pyproject.toml.
 
-build: what compiles the core; compare: what `gpucoh compare` imports; run: both, and the others; test, dev ..: extras.
+build: what compiles the core; compare: what `gpucoh compare` imports; run: both, the others and SciPy; test, dev ..:
+extras.
 """
 
 import sys
 import tomllib
 from pathlib import Path
 
-# Large packages that the comparison of `make demo` does without.
-LATER = ("pyarrow", "scipy")
+# A large package that the comparison of `make demo` does without.
+LATER = "pyarrow"
 
 
 def main() -> int:
     described = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
     build = described["build-system"]["requires"]
     run = described["project"]["dependencies"]
+    extras = described["project"]["optional-dependencies"]
     parts = {
         "build": build + [text for text in run if text.startswith("numpy")],
         "compare": [text for text in run if not text.startswith(LATER)],
-        "run": build + run,
-        **described["project"]["optional-dependencies"],
+        "run": build + run + extras["scipy"],
+        **extras,
     }
     if len(sys.argv) != 2 or sys.argv[1] not in parts:
         print(f"usage: requirements.py {'|'.join(parts)}", file=sys.stderr)

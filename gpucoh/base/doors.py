@@ -20,12 +20,15 @@ import numpy as np
 
 from gpucoh.base.errors import ConfigError, short_traceback
 from gpucoh.base.quoting import quoted, shortened
+from gpucoh.base.starting import not_loaded
 from gpucoh.base.wording import unknown_argument
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 #: Whether a value is of a kind, and the kind in words.
 _Kind: TypeAlias = tuple[Callable[[Any], bool], str]
+#: Packages without which most of gpucoh works: pip installs them as extras.
+EXTRAS = {"cloudpickle", "distributed", "scipy"}
 _UNCHECKED = (Any, object, inspect.Parameter.empty)
 
 
@@ -138,6 +141,10 @@ def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Res
                 error.__traceback__ and error.__traceback__.tb_next is None
             ):  # it was not called at all
                 raise ConfigError(_misuse(function, error, kwargs)) from None
+            raise
+        except ModuleNotFoundError as error:
+            if str(error.name).partition(".")[0] in EXTRAS:
+                raise ConfigError(not_loaded(error)) from None
             raise
 
     return short_traceback(call)

@@ -43,9 +43,7 @@ def not_loaded(error: BaseException) -> str:
     name = getattr(error, "name", None) or "the program"
     if isinstance(error, ModuleNotFoundError):
         package = name.partition(".")[0]
-        return (
-            f"{package} is not installed: pip install {package}, or wait for the end of make demo"
-        )
+        return f"{package} is not installed: pip install {package}"
     return f"{name} cannot be loaded: {' '.join(str(error).split())}"
 
 

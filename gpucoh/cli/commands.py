@@ -33,11 +33,14 @@ from gpucoh.cli.options import (
     SetOption,
     StoreOption,
     lists,
+    machine_names,
     one_form,
     pairs,
     print_json,
+    protocol_ids,
     seeds,
     stdout_console,
+    workload_ids,
 )
 from gpucoh.device.gpu import VERSION, protocols, resolve
 from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
@@ -52,7 +55,7 @@ from gpucoh.suite import find, workloads
 app = App(
     name="gpucoh",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="""A GPU simulator that shows what cache coherence protocols do.
@@ -77,7 +80,10 @@ Workloads are real algorithms on real input; every run checks its result, so an 
 @app.command("protocols")
 def protocols_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Protocol id. Default: list all.")
+        str | None,
+        typer.Argument(
+            metavar="[ID]", help="Protocol id. Default: list all.", autocompletion=protocol_ids
+        ),
     ] = None,
     as_json: JsonOption = False,
     dot: Annotated[
@@ -136,7 +142,11 @@ def protocols_command(
 def machines_command(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="Machine id or TOML file. Default: list all."),
+        typer.Argument(
+            metavar="[ID]",
+            autocompletion=machine_names,
+            help="Machine id or TOML file. Default: list all.",
+        ),
     ] = None,
     as_json: JsonOption = False,
     toml: Annotated[
@@ -184,6 +194,7 @@ def workloads_command(
         str | None,
         typer.Argument(
             metavar="[ID]",
+            autocompletion=workload_ids,
             help="Workload id, or FILE.py:NAME for one of your own. Default: list all.",
         ),
     ] = None,
@@ -213,6 +224,7 @@ def run_command(
         str,
         typer.Argument(
             metavar="WORKLOAD",
+            autocompletion=workload_ids,
             help="Workload id (gpucoh workloads lists them), or FILE.py:NAME for one of your own.",
         ),
     ],
@@ -221,6 +233,7 @@ def run_command(
         typer.Option(
             "-p",
             "--protocol",
+            autocompletion=protocol_ids,
             help=r"Protocol id, with options in brackets, e.g. tc-weak\[lifetime=800]. Default: no-l1, said on "
             "standard error.",
         ),
@@ -354,6 +367,7 @@ def compare_command(
         typer.Option(
             "-w",
             "--workload",
+            autocompletion=workload_ids,
             help="Workload ids or FILE.py:NAME, comma separated or repeated; all: every built-in one.",
         ),
     ] = None,
@@ -362,6 +376,7 @@ def compare_command(
         typer.Option(
             "-p",
             "--protocol",
+            autocompletion=protocol_ids,
             help="Protocol ids, comma separated or repeated; all: every protocol.",
         ),
     ] = None,

@@ -33,6 +33,7 @@ from gpucoh.cli.options import (
     lists,
     pairs,
     print_json,
+    protocol_ids,
     stdout_console,
 )
 from gpucoh.cuda.building import Built, build
@@ -79,6 +80,7 @@ def cuda_command(
         typer.Option(
             "-p",
             "--protocol",
+            autocompletion=protocol_ids,
             help="Protocol id; several, comma separated or repeated, are compared; all: every protocol. "
             "Default: tc-weak.",
         ),

@@ -22,6 +22,7 @@ from gpucoh.cli.options import (
     lists,
     pairs,
     print_json,
+    protocol_ids,
     seeds,
     stdout_console,
 )
@@ -57,6 +58,7 @@ def register(app: App) -> None:
             typer.Option(
                 "-p",
                 "--protocol",
+                autocompletion=protocol_ids,
                 help="Run WORKLOAD under each of these protocols; comma separated or repeated.",
             ),
         ] = None,

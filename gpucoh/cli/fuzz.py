@@ -15,7 +15,14 @@ from rich.text import Text
 from tqdm import tqdm
 
 from gpucoh.base.errors import ConfigError
-from gpucoh.cli.options import WRONG, JsonOption, SeedOption, print_json, stdout_console
+from gpucoh.cli.options import (
+    WRONG,
+    JsonOption,
+    SeedOption,
+    print_json,
+    protocol_ids,
+    stdout_console,
+)
 from gpucoh.device.choices import split_list
 from gpucoh.fuzz import DEFAULT_OPS, Report, all_protocols, fuzz_many
 from gpucoh.fuzz.coverage import listed
@@ -37,6 +44,7 @@ def register(app: typer.Typer) -> None:
             typer.Option(
                 "-p",
                 "--protocol",
+                autocompletion=protocol_ids,
                 help="Protocol ids, comma separated or repeated; all: every protocol.",
             ),
         ],

@@ -26,6 +26,7 @@ from gpucoh.cli.options import (
     RuleOption,
     SeedOption,
     print_json,
+    protocol_ids,
     stdout_console,
 )
 from gpucoh.cli.suites import check_expected
@@ -62,6 +63,7 @@ def register(app: typer.Typer) -> None:
             typer.Option(
                 "-p",
                 "--protocol",
+                autocompletion=protocol_ids,
                 help=f"Protocol ids, comma separated or repeated; all: every protocol. Default: {DEFAULT_PROTOCOL}.",
             ),
         ] = None,

@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any, TextIO
@@ -21,10 +21,40 @@ from typer.core import TyperCommand
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.device.choices import split_list
+from gpucoh.device.gpu import protocols
+from gpucoh.machines import machines
+from gpucoh.suite import workloads
 
 OK, WRONG, BAD_INPUT = 0, 1, 2  # exit statuses
 
-MachineOption = Annotated[str, typer.Option("-m", "--machine", help="Preset id, or a TOML file.")]
+
+def _completed(incomplete: str, names: Iterable[str]) -> list[str]:
+    """What a word of a command line may become, of a comma list its last item."""
+    before = incomplete[: incomplete.rfind(",") + 1]
+    return [before + name for name in names if (before + name).startswith(incomplete)]
+
+
+def protocol_ids(incomplete: str) -> list[str]:
+    """Complete protocol ids."""
+    return _completed(incomplete, protocols())
+
+
+def machine_names(incomplete: str) -> list[str]:
+    """Complete machine ids."""
+    return _completed(incomplete, machines())
+
+
+def workload_ids(incomplete: str) -> list[str]:
+    """Complete workload ids."""
+    return _completed(incomplete, workloads())
+
+
+MachineOption = Annotated[
+    str,
+    typer.Option(
+        "-m", "--machine", autocompletion=machine_names, help="Preset id, or a TOML file."
+    ),
+]
 RuleOption = Annotated[
     str | None,
     typer.Option(
@@ -38,6 +68,7 @@ ProtocolsOption = Annotated[
     typer.Option(
         "-p",
         "--protocol",
+        autocompletion=protocol_ids,
         help="Protocol ids, comma separated or repeated. Default: all that support the rule.",
     ),
 ]

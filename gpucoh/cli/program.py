@@ -88,6 +88,8 @@ def _carry_out(arguments: list[str]) -> int:
     """Run a command line, print errors on standard error; the caller handles errors of standard output."""
     command = typer.main.get_command(app)
     try:
+        if "_GPUCOH_COMPLETE" in os.environ:  # a shell asks for completions, and gets them
+            command.main(arguments, "gpucoh")
         # Not command.main: on a closed pipe it ends the process with status 1, which means a wrong result.
         with _notes(), command.make_context("gpucoh", arguments) as context:
             command.invoke(context)
@@ -97,6 +99,8 @@ def _carry_out(arguments: list[str]) -> int:
         # rich, too, ends the process with status 1 on a closed pipe.
         if isinstance(error.__context__, BrokenPipeError):
             raise error.__context__ from None
+        if isinstance(error.code, int) and "_GPUCOH_COMPLETE" in os.environ:
+            return error.code
         raise
     except Error as error:
         return _fail(str(error))

@@ -21,6 +21,7 @@ from gpucoh.cli.options import (
     App,
     JobsOption,
     JsonOption,
+    machine_names,
     one_form,
     print_json,
     stdout_console,
@@ -85,7 +86,12 @@ def register(app: App) -> None:
         ] = None,
         machine: Annotated[
             str | None,
-            typer.Option("-m", "--machine", help="Show only this machine. Default: all."),
+            typer.Option(
+                "-m",
+                "--machine",
+                autocompletion=machine_names,
+                help="Show only this machine. Default: all.",
+            ),
         ] = None,
         energy: Annotated[
             str | None,

@@ -19,6 +19,7 @@ from gpucoh.cli.options import (
     JsonOption,
     pairs,
     print_json,
+    protocol_ids,
     stdout_console,
 )
 from gpucoh.device.choices import split_list
@@ -96,6 +97,7 @@ def register(app: typer.Typer) -> None:
             typer.Option(
                 "-p",
                 "--protocol",
+                autocompletion=protocol_ids,
                 help="Protocol ids with options in brackets, comma separated; all: every protocol that supports "
                 "the consistency rule.",
             ),

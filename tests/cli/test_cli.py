@@ -596,3 +596,21 @@ def test_the_program_makes_no_threads_for_products_of_matrices(tmp_path, name, g
         [sys.executable, tmp_path / name], env=environment, capture_output=True, text=True
     )
     assert (found.stdout.strip(), found.stderr) == (expected, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("gpucoh scor", {"scorecard"}),
+        ("gpucoh run stn -p tc", {"tc-strong", "tc-weak"}),
+        ("gpucoh compare -p mesi,tc-w", {"mesi,tc-weak"}),
+        ("gpucoh run stn -m a10", {"a100"}),
+        ("gpucoh run ves", set()),
+    ],
+)
+def test_the_shell_completes_commands_and_ids(words, completed, monkeypatch, capsys):
+    monkeypatch.setenv("_GPUCOH_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    assert call([]) == 0
+    assert set(capsys.readouterr().out.split()) == completed
