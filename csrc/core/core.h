@@ -199,7 +199,9 @@ GPC_MUST_CHECK int gpc_cores_wake_warp(gpc_cores_t *self, uint32_t core, uint32_
 gpc_index_t gpc_cores_access_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request);
 /* That access's kind; a store to parts of words is an ATOMIC request. */
 gpc_access_kind_t gpc_cores_kind_of(const gpc_cores_t *self, uint32_t core, const gpc_msg_t *request);
-bool gpc_cores_finished(const gpc_cores_t *self); /* every block has ended */
+bool gpc_cores_finished(const gpc_cores_t *self);                       /* every block has ended */
+uint64_t gpc_core_passed_bytes(const gpc_cores_t *self, uint32_t core); /* by the L1's port, with l1_bytes_per_cycle */
+void gpc_core_reset_passed_bytes(gpc_cores_t *self, uint32_t core);
 /* Whether the core has no block and will get none. */
 bool gpc_cores_ran_dry(const gpc_cores_t *self, uint32_t core);
 /* The launch has lasted `cycles` longer than its last block. */

@@ -133,6 +133,7 @@ typedef struct { /* lines of the host's cache; the members that every cycle read
     bool in_cycle;
 
     gpc_cycle_t ports_free_at; /* the latest of port_free */
+    uint64_t passed_bytes;     /* with l1_bytes_per_cycle: a statistic */
     gpc_cycle_t port_free[4];
     gpc_cycle_t unit_free[GPC_NUM_UNITS];
     uint64_t far; /* warps that wake later than the calendar reaches */

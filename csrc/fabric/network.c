@@ -240,6 +240,7 @@ grant(gpc_network_t *self, uint32_t output, const gpc_choice_t *choice, gpc_tick
 
     state->credits[network] -= flits;
     state->busy_until = now + gpc_network_stream(self, msg);
+    state->busy += state->busy_until - now;
     state->next_network = network + 1 < self->config.networks ? network + 1 : 0;
     state->next_input[network] = bit + 1 < wiring->num_inputs ? bit + 1 : 0;
     if (state->wake == now) {

@@ -134,6 +134,10 @@ gpc_network_of_event(const gpc_event_t *event)
 {
     return event->target >> GPC_NETWORK_TARGET_BITS;
 }
+/* Output ports, and the ticks in which each has passed flits since the last reset. */
+uint32_t gpc_network_num_outputs(const gpc_network_t *self);
+gpc_tick_t gpc_network_busy(const gpc_network_t *self, uint32_t output);
+void gpc_network_reset_busy(gpc_network_t *self);
 /* Whether every buffer is empty and every credit is returned. */
 bool gpc_network_idle(const gpc_network_t *self);
 /* Whether the network holds a message that nothing moves: no event is scheduled for it, and it waits neither for

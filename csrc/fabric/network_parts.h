@@ -53,6 +53,7 @@ typedef struct {
 
 typedef struct {
     gpc_tick_t busy_until;
+    gpc_tick_t busy;                       /* ticks of all its streams: a statistic */
     gpc_tick_t wake;                       /* tick of the scheduled grant event, GPC_NEVER when there is none */
     uint32_t next_network;                 /* first virtual network in round-robin order */
     uint32_t waiting;                      /* requests, all virtual networks */

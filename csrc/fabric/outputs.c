@@ -54,3 +54,23 @@ gpc_network_return_credits(gpc_network_t *self, uint32_t output, uint32_t networ
     state->blocked &= ~(1u << network);
     return state->waiting ? gpc_network_schedule_grant(self, output, tick) : GPC_OK;
 }
+
+uint32_t
+gpc_network_num_outputs(const gpc_network_t *self)
+{
+    return self->parts->num_outputs;
+}
+
+gpc_tick_t
+gpc_network_busy(const gpc_network_t *self, uint32_t output)
+{
+    return self->parts->output_states[output].busy;
+}
+
+void
+gpc_network_reset_busy(gpc_network_t *self)
+{
+    for (uint32_t output = 0; output < self->parts->num_outputs; output++) {
+        self->parts->output_states[output].busy = 0;
+    }
+}

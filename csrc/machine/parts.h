@@ -39,6 +39,7 @@ typedef struct {     /* the members that every event reads come first */
     bool ended;       /* the controller has received KERNEL_END */
     uint32_t slots;   /* inputs that the atomics taken at this tick are worth beside themselves */
     uint64_t atomics; /* atomic operations performed, with atomic_lanes or atomic_cycles */
+    uint64_t used;    /* inputs taken, and slots: a statistic */
     uint16_t trips;   /* of a core: sent for releases (trips.c), modulo 65536 */
     /* Input register of each network: a message taken from its buffer and not yet handled by a step. */
     gpc_index_t input[GPC_MAX_NETWORKS];
@@ -337,6 +338,9 @@ void gpc_gpu_clear_queues(gpc_gpu_t *gpu); /* gpu.c */
 void gpc_gpu_add_line_state(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_check_conservation(gpc_gpu_t *gpu);
 
+/* busy.c: the group "busy" of the statistics, and its reset. */
+void gpc_gpu_add_busy(const gpc_gpu_t *gpu, gpc_text_t *out);
+void gpc_gpu_reset_busy(gpc_gpu_t *gpu);
 void gpc_gpu_add_storage(const gpc_gpu_t *gpu, gpc_text_t *out); /* the group "storage" of the statistics */
 
 /* hang.c. The time limit of a launch is reached: sets the next one; DEADLOCK or BUDGET, without a text, end the

@@ -425,6 +425,7 @@ occupy(const place_t *at, uint32_t inputs)
 {
     uint32_t ports = at->service->inputs;
     at->queues->taken += ((inputs + at->queues->slots + ports - 1) / ports - 1) * at->service->clock.period;
+    at->queues->used += at->queues->slots;
     at->queues->slots = 0;
 }
 
@@ -552,6 +553,7 @@ serve(gpc_gpu_t *gpu, gpc_node_t node)
     }
     GPC_TRY(status);
     at.queues->taken = served ? tick_now(gpu) : at.queues->taken;
+    at.queues->used += inputs - !more;
     if (at.service->looks_at_inputs && at.queues->slots) {
         occupy(&at, inputs - !more);
     }

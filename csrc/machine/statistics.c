@@ -301,6 +301,7 @@ gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out)
     add_own_counters(gpu, out);
     gpc_gpu_add_storage(gpu, out);
     add_dram(gpu, out);
+    gpc_gpu_add_busy(gpu, out);
     add_cpu_cache(gpu, out);
     add_transitions(gpu, out);
     gpc_gpu_add_checks(gpu, out);
@@ -330,6 +331,7 @@ gpc_gpu_reset_statistics(gpc_gpu_t *gpu)
     memset(gpu->cores.statistics, 0, gpu->machine.cores * sizeof(*gpu->cores.statistics));
     memset(gpu->dram.statistics, 0, gpc_gpu_channels(gpu) * sizeof(*gpu->dram.statistics));
     gpc_cpu_cache_reset_statistics(&gpu->cpu);
+    gpc_gpu_reset_busy(gpu);
     for (uint32_t i = 0; i < gpu->num_links; i++) {
         memset(gpu->links[i].traffic, 0, 256 * sizeof(*gpu->links[i].traffic));
     }

@@ -344,9 +344,14 @@ def _what_is_wrong(table: pa.Table) -> str | None:
 
 def _kind_of(name: str) -> tuple[str, Callable[[pa.DataType], bool]]:
     """The content that a column of this name must have, and whether a type is that."""
-    if name in (*_TEXTS, "protocol_id", "protocol_sha256", "matrix", WHOLE_RUN) or name.endswith(
-        "_class"
-    ):
+    if name in (
+        *_TEXTS,
+        "busiest",
+        "protocol_id",
+        "protocol_sha256",
+        "matrix",
+        WHOLE_RUN,
+    ) or name.endswith("_class"):
         return "text", _is_text
     if name.startswith(VARIED):
         return (

@@ -106,6 +106,12 @@ def print_run(console: Console, run: RunResult, check: bool = False) -> None:
         ("flits sent", f"{stats.flits():,}"),
         ("DRAM", f"{stats.dram['reads']:,} reads, {stats.dram['writes']:,} writes"),
     ]
+    if busiest := stats.busiest:
+        units = len(stats["busy"][busiest["part"]])
+        unit = f"unit {busiest['unit']} of {units}"
+        rows.append(
+            ("busiest part", f"{busiest['part']}, {busiest['share']:.0%} of the cycles ({unit})")
+        )
     rows.append(("energy", _energy(stats.energy)))
     for kernel, fit in run.occupancy.items():
         rows.append(

@@ -55,8 +55,11 @@ def statistics(stats: Stats, counters: str = "usual") -> dict[str, Any]:
     row |= {f"flits_{name}": flits for name, flits in stats.flits_by_class().items()}
     for name, prefix in _GROUPS.items():
         row |= dict(_leaves(stats.get(name) or {}, prefix))
+    busiest = stats.busiest or {}
+    row |= {"busiest": busiest.get("part"), "busiest_share": busiest.get("share")}
     if every:
-        others = {name: value for name, value in stats.items() if name not in (*_TOTALS, *_GROUPS)}
+        left_out = (*_TOTALS, *_GROUPS, "busy")  # of the units of a part the busiest counts
+        others = {name: value for name, value in stats.items() if name not in left_out}
         row |= dict(_leaves(others, ""))
     return row
 

@@ -55,11 +55,12 @@ _GROUPS = (
     "histograms",
     "counters",
     "storage",
+    "busy",
     "transitions",
     "check",
 )
-# Of protocols with such controllers, machines with a CPU cache, and runs that check.
-_OPTIONAL = ("l3", "global", "host", "cpu", "check")
+# Of protocols with such controllers, versions that count it, machines with a CPU cache, and runs that check.
+_OPTIONAL = ("l3", "global", "host", "busy", "cpu", "check")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -293,6 +294,10 @@ class RunResult:
             ("scale, seed", f"{self.scale}, {self.seed}"),
         ]
         rows += [(f"parameter {name}", value) for name, value in self.params.items()]
+        if busiest := self.stats.busiest:
+            rows.append(
+                ("busiest part", f"{busiest['part']}, {busiest['share']:.0%} of the cycles")
+            )
         rows.append(("wall clock", f"{self.wall_s:.2f} s"))
         rows += [("note", note) for note in self.notes]
         if self.protocol_sha256 is not None:
@@ -354,6 +359,7 @@ class RunResult:
             if group is None and name in _OPTIONAL:
                 continue
             out[name] = group.to_dict() if isinstance(group, Group) else group
+        out["busiest"] = self.stats.busiest
         if self.protocol_sha256 is not None:
             out["protocol_sha256"] = self.protocol_sha256
         out |= {

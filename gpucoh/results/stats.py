@@ -209,6 +209,19 @@ class Dram(Group[int]):
         )
 
 
+class Busy(Group[list[int]]):
+    """Core cycles in which each unit of a part of the machine was busy; :attr:`Stats.busiest` is the most of them."""
+
+    __slots__ = ()
+
+    issue: list[int]
+    l1: list[int]
+    l2: list[int]
+    memory: list[int]
+    network: list[int]
+    dram: list[int]
+
+
 class Cpu(Group[int]):
     """Counters of the CPU cache that the machine's ``cpu_kib`` gives it."""
 
@@ -447,6 +460,7 @@ class Stats(Group[Any]):
         "core": Core,
         "stalls": Stalls,
         "dram": Dram,
+        "busy": Busy,
         "cpu": Cpu,
         "energy": Energy,
         "histograms": Histograms,
@@ -469,6 +483,7 @@ class Stats(Group[Any]):
     core: Core
     stalls: Stalls
     dram: Dram
+    busy: Busy
     cpu: Cpu
     energy: Energy
     histograms: Histograms
@@ -522,6 +537,22 @@ class Stats(Group[Any]):
             if isinstance(value, Group)
         )
         return markup.table(("", ""), rows) + "".join(groups)
+
+    @property
+    def busiest(self) -> dict[str, Any] | None:
+        """The part of the machine that limits the run first: ``part``, the ``share`` of the run's core cycles in which
+        the busiest ``unit`` of that part was busy, and that unit's number. None without cycles or these counters.
+
+        Parts: ``issue`` (issue slots of cores), ``l1``, ``network`` (its ports), ``l2`` (banks), ``memory`` (units at the
+        memory side), ``dram`` (channels: the data bus, or the banks). A share near 1 says that more of the other parts
+        makes no difference; a small one everywhere, that the run waits for latencies.
+        """
+        busy: Mapping[str, list[int]] = self.get("busy") or {}
+        most = [(max(units), part, units) for part, units in busy.items() if units]
+        if not most or not self.get("cycles"):
+            return None
+        cycles, part, units = max(most, key=lambda one: one[0])
+        return {"part": part, "share": cycles / self.cycles, "unit": units.index(cycles)}
 
     def flits(self) -> int:
         """The number of flits sent."""

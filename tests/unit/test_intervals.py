@@ -37,7 +37,7 @@ def test_rows_sum_to_the_run_and_recording_changes_nothing(workload, protocol, m
     assert plain(run, "series") == plain(bare)
 
     whole = run.table.iloc[0]
-    counters = list(counter_row(run.stats))
+    counters = [name for name in counter_row(run.stats) if not name.startswith("busiest")]
     for rows in (run.intervals, run.launches):
         assert set(counters) <= set(rows.columns)
     for rows in (run.intervals, run.launches, run.cores):

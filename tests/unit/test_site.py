@@ -42,9 +42,9 @@ def test_links_to_what_the_site_lacks_lead_to_the_repository() -> None:
 
 
 @pytest.mark.usefixtures("path_kept")
-def test_protocol_pages_have_every_controller_and_state() -> None:
+def test_protocol_pages_have_every_controller_and_state(tmp_path) -> None:
     reference = tool("reference")
-    page = reference.protocol("mesi")
+    page = reference.protocol(tmp_path, "mesi")
     for text in ("## L1", "## L2", "| IS_I |", "| FWD_GETX |", "`clean_put`", "RC-MCA"):
         assert text in page
     assert '"L1.IS" -> "L1.S"' in reference.graph("mesi", "L1")

@@ -33,7 +33,7 @@ SHOWN = (
 #: The pictures of a page that are cut, or are no links, by their texts.
 CUT = """
     const right = one => one.getBoundingClientRect().right
-    const column = document.querySelector("article")
+    const column = document.querySelector("article") ?? document.body
     const cut = one => !one.closest("a") || right(one) > right(column) + 1
     const pictures = [...column.querySelectorAll("img:not(.toggler)")]
     return pictures.filter(cut).map(one => one.alt || one.src).join(", ")

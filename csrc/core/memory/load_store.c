@@ -421,6 +421,7 @@ pass_bytes(const gpc_cores_t *self, gpc_core_t *core, gpc_mask_t mask, gpc_cycle
     uint32_t least = width < line ? width : line, words = gpc_count_bits(mask);
     uint32_t bytes = 4 * words > least ? 4 * words : least;
     uint64_t begin = now * width;
+    core->passed_bytes += bytes;
     core->port_bytes = (core->port_bytes > begin ? core->port_bytes : begin) + bytes;
     core->port_next = core->port_bytes / width;
 }
@@ -502,4 +503,16 @@ gpc_cores_retry(gpc_cores_t *self, uint32_t core_index, bool at_edge)
         status = gpc_core_schedule(self, core_index, core->port_next);
     }
     return status;
+}
+
+uint64_t
+gpc_core_passed_bytes(const gpc_cores_t *self, uint32_t core)
+{
+    return self->parts->cores[core].passed_bytes;
+}
+
+void
+gpc_core_reset_passed_bytes(gpc_cores_t *self, uint32_t core)
+{
+    self->parts->cores[core].passed_bytes = 0;
 }
