@@ -543,9 +543,9 @@ class Stats(Group[Any]):
         """The part of the machine that limits the run first: ``part``, the ``share`` of the run's core cycles in which
         the busiest ``unit`` of that part was busy, and that unit's number. None without cycles or these counters.
 
-        Parts: ``issue`` (issue slots of cores), ``l1``, ``network`` (its ports), ``l2`` (banks), ``memory`` (units at the
-        memory side), ``dram`` (channels: the data bus, or the banks). A share near 1 says that more of the other parts
-        makes no difference; a small one everywhere, that the run waits for latencies.
+        Parts: ``issue`` (issue slots of cores), ``l1``, ``network`` (its ports), ``l2`` (banks), ``memory`` (units at
+        the memory side), ``dram`` (channels: the data bus, or the banks). A share near 1 says that more of the other
+        parts makes no difference; a small one, that the run waits for latencies.
         """
         busy: Mapping[str, list[int]] = self.get("busy") or {}
         most = [(max(units), part, units) for part, units in busy.items() if units]
