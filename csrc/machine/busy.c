@@ -1,9 +1,9 @@
 /* busy.c: how long each unit of the machine was busy, in core cycles: the group "busy" of the statistics.
  *
- * A unit that is busy for the whole run is a limit of it: an issue port per instruction and issue_cycles; an L1 or a bank
- * per input that it takes, of as many a cycle as it has ports, an L1 also per request of its core; a port of a network
- * per flit; a memory channel by its data bus, or by its banks, each of which opens a row every dram_t_rc cycles (closed:
- * serves a request every dram_bank_cycles), whichever is longer. */
+ * A unit that is busy for the whole run is a limit of it: an issue port per instruction and issue_cycles; an L1 or a
+ * bank per input that it takes, of as many a cycle as it has ports, an L1 also per request of its core; a port of a
+ * network per flit; a memory channel by its data bus, or by its banks, each of which opens a row every dram_t_rc cycles
+ * (closed: serves a request every dram_bank_cycles), whichever is longer. */
 #include "machine/parts.h"
 
 static void
