@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -78,14 +78,16 @@ def build(sources: Sequence[Path], options: Sequence[str] = ()) -> Built:
     ]
     linked = [str(source) for source in sources if source.suffix in _LINKED]
     linked += [one for one in options if _is_linked(one) and one not in _REPLACED]
+    linked += _of_compiler(options)
     sources = [source for source in sources if source.suffix not in _LINKED]
     identity = [kit.version, *compiler.surroundings(), *command, *linked, *_libraries(linked)]
     for source in sources:
         identity += [str(source.absolute()), hash_of(source)]
         identity += included(command, source, str(source))
-    key = key_of([*identity, Path(__file__).read_text(encoding="utf-8")])
     try:
-        folder, runtime = cache_folder("cuda", key), _runtime(kit, host)
+        runtime = _runtime(kit, host)  # a program has stubs of what this one lacks
+        identity += [runtime.name, Path(__file__).read_text(encoding="utf-8")]
+        folder = cache_folder("cuda", key_of(identity))
         built(
             folder / "program.sha256",
             lambda: _build(sources, command, linked, host, folder, runtime),
@@ -117,6 +119,14 @@ def _is_linked(option: str) -> bool:
     if option.startswith("-"):
         return option.startswith(("-l", "-L")) and option != "-lineinfo"
     return option.endswith(_LINKED)
+
+
+def _of_compiler(options: Sequence[str]) -> Iterator[str]:
+    """The options of the host's compiler, which links too: ``-Xcompiler -fopenmp`` brings a library."""
+    for one, after in zip(options, (*options[1:], ""), strict=False):
+        name, _, value = one.partition("=")
+        if name in ("-Xcompiler", "--compiler-options"):
+            yield from (value or after).split(",")
 
 
 def _libraries(linked: Sequence[str]) -> list[str]:

@@ -88,6 +88,8 @@ class Child:
         status &= 0xFF
         if os.getpid() != self._pid:  # a process that the program forked
             os._exit(status)
+        if self.device is not None:
+            self.device.lock.acquire()  # a launch of another thread ends before; none begins
         self._observers.close()
         profile = self._profiled() if self._profiled else None
         if self._trace is not None:
@@ -107,7 +109,7 @@ class Child:
             return {}
         return {
             "copied to host": memory.copied_bytes,
-            "copied sha256": memory.copied.hexdigest()[:16],
+            "copied sha256": memory.copied_hash[:16],
         }
 
     def result(self, status: int, profile: Any = None, series: Series | None = None) -> RunResult:
