@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from gpucoh.base.caches import built, cache_folder, hash_of
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.cuda import compiler
 from gpucoh.cuda.compiler import (
-    cache_folder,
     for_host,
-    hash_of,
     host_compiler,
     included,
     key_of,
@@ -80,25 +78,24 @@ def build(sources: Sequence[Path], options: Sequence[str] = ()) -> Built:
     ]
     linked = [str(source) for source in sources if source.suffix in _LINKED]
     linked += [one for one in options if _is_linked(one) and one not in _REPLACED]
+    linked += _of_compiler(options)
     sources = [source for source in sources if source.suffix not in _LINKED]
     identity = [kit.version, *compiler.surroundings(), *command, *linked, *_libraries(linked)]
     for source in sources:
         identity += [str(source.absolute()), hash_of(source)]
         identity += included(command, source, str(source))
-    folder = cache_folder() / key_of([*identity, Path(__file__).read_text(encoding="utf-8")])
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / "lock").open("w")
+        runtime = _runtime(kit, host)  # a program has stubs of what this one lacks
+        identity += [runtime.name, Path(__file__).read_text(encoding="utf-8")]
+        folder = cache_folder("cuda", key_of(identity))
+        built(
+            folder / "program.sha256",
+            lambda: _build(sources, command, linked, host, folder, runtime),
+        )
     except OSError as error:
         raise ConfigError(
-            f"the cache {quoted(str(cache_folder()))} cannot be written: {error.strerror} "
-            "(XDG_CACHE_HOME names another)"
+            f"the cache {error.filename}: {error.strerror or error}; XDG_CACHE_HOME names another folder"
         ) from None
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        runtime = _runtime(kit, host)
-        if not (folder / "program.so").is_file():
-            _build(sources, command, linked, host, folder, runtime)
     ptx = [(folder / f"{k}.ptx", str(source)) for k, source in enumerate(sources)]
     return Built(
         folder / "program.so", tuple((path, name) for path, name in ptx if path.is_file()), runtime
@@ -124,6 +121,14 @@ def _is_linked(option: str) -> bool:
     return option.endswith(_LINKED)
 
 
+def _of_compiler(options: Sequence[str]) -> Iterator[str]:
+    """The options of the host's compiler, which links too: ``-Xcompiler -fopenmp`` brings a library."""
+    for one, after in zip(options, (*options[1:], ""), strict=False):
+        name, _, value = one.partition("=")
+        if name in ("-Xcompiler", "--compiler-options"):
+            yield from (value or after).split(",")
+
+
 def _libraries(linked: Sequence[str]) -> list[str]:
     """The files that may be linked, with their hashes: another one that appears before them counts too."""
     folders = [Path(one[2:]) for one in linked if one.startswith("-L") and one[2:]]
@@ -142,20 +147,24 @@ def _build(
     host: Sequence[str],
     folder: Path,
     runtime: Path,
-) -> None:
+) -> list[Path]:
+    """Compile a program to the folder, and return its files: the library, and the PTX of files that have any."""
+    made = []
     with TemporaryDirectory(dir=folder) as work:
         place = Path(work)
         objects = []
         for k, source in enumerate(sources):
-            made, keep = place / f"{k}.o", place / f"keep{k}"
+            code, keep = place / f"{k}.o", place / f"keep{k}"
             keep.mkdir()
             flags = ["-c", "-Xcompiler", "-fPIC", "--keep", f"--keep-dir={keep}"]
-            run([*command, *flags, str(source), "-o", str(made)], str(source))
-            objects.append(made)
+            run([*command, *flags, str(source), "-o", str(code)], str(source))
+            objects.append(code)
+            (folder / f"{k}.ptx").unlink(missing_ok=True)
             for found in keep.glob("*.ptx"):
-                found.replace(folder / f"{k}.ptx")
+                made.append(found.replace(folder / f"{k}.ptx"))
         whole = _linked(objects, linked, host, place, runtime)
-        whole.replace(folder / "program.so")
+        made.append(whole.replace(folder / "program.so"))
+    return made
 
 
 def _linked(
@@ -206,8 +215,9 @@ def _runtime(kit: compiler.Toolkit, host: Sequence[str]) -> Path:
     """The compiled runtime.c."""
     sources = [_HERE / name for name in ("runtime.c", "runtime.def", "errors.def")]
     identity = [kit.version, *host, *(source.read_text(encoding="utf-8") for source in sources)]
-    library = cache_folder() / f"runtime-{key_of(identity)}.so"
-    if not library.is_file():
+    library = cache_folder("cuda") / f"runtime-{key_of(identity)}.so"
+
+    def make() -> list[Path]:
         with TemporaryDirectory(dir=library.parent) as work:
             part = Path(work) / library.name
             flags = ["-x", "c", "-O1", "-shared", "-cudart", "none", "-w", "-Xcompiler", "-fPIC"]
@@ -215,5 +225,7 @@ def _runtime(kit: compiler.Toolkit, host: Sequence[str]) -> Path:
                 [str(kit.nvcc), *for_host(host), *flags, str(sources[0]), "-o", str(part)],
                 "runtime.c",
             )
-            part.replace(library)
+            return [part.replace(library)]
+
+    built(library.with_suffix(".sha256"), make)
     return library

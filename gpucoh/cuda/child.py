@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import io
 import os
 import pickle
 import signal
@@ -15,7 +16,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 from gpucoh.base.errors import Error
 from gpucoh.cuda.module import Module
@@ -33,9 +34,8 @@ _EXIT_FAILED = 2
 class Child:
     """A program and its simulated GPU."""
 
-    def __init__(self, order: Order, records: IO[bytes]) -> None:
+    def __init__(self, order: Order) -> None:
         self.order = order
-        self.records = records
         self.gpu = GPU(
             order.machine,
             order.protocol,
@@ -60,8 +60,9 @@ class Child:
     def write(self, record: object) -> None:
         """Write a record for the process that waits."""
         if os.getpid() == self._pid:  # not of a process that the program forked
-            pickle.dump(record, self.records)
-            self.records.flush()
+            # Opened for each: a program may close every file, and open its own under the same number.
+            with self.order.results.open("ab") as file:
+                pickle.dump(record, file)
 
     def launched(
         self, kernel: str, grid: tuple[int, int, int], block: tuple[int, int, int]
@@ -88,6 +89,8 @@ class Child:
         status &= 0xFF
         if os.getpid() != self._pid:  # a process that the program forked
             os._exit(status)
+        if self.device is not None:
+            self.device.lock.acquire()  # a launch of another thread ends before; none begins
         self._observers.close()
         profile = self._profiled() if self._profiled else None
         if self._trace is not None:
@@ -97,7 +100,6 @@ class Child:
                 self._failure = self._failure or Failure(str(error), type(error).__name__)
                 self.write(self._failure)
         self.write(self.result(status, profile, self._recorder.series))
-        self.records.close()
         os._exit(status)
 
     def _copied(self) -> dict[str, str | int]:
@@ -107,7 +109,7 @@ class Child:
             return {}
         return {
             "copied to host": memory.copied_bytes,
-            "copied sha256": memory.copied.hexdigest()[:16],
+            "copied sha256": memory.copied_hash[:16],
         }
 
     def result(self, status: int, profile: Any = None, series: Series | None = None) -> RunResult:
@@ -149,7 +151,8 @@ def main(place: str) -> NoReturn:
     warnings.showwarning = _show
     with open(place, "rb") as file:
         order: Order = pickle.load(file)
-    child = Child(order, open(order.results, "wb"))  # noqa: SIM115 - finish closes it
+    child = Child(order)
+    sys.stdout = _Output(child.libc)
     # Handlers of exit() run in reverse order: this one last, after the program's own.
     handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(
         lambda status, _: child.exit(status)
@@ -174,9 +177,23 @@ def main(place: str) -> NoReturn:
     raise AssertionError("gpucoh_main has returned")  # gpucoh_main does not return
 
 
+class _Output(io.TextIOBase):
+    """What kernels print goes to the standard output of C, in order with what the program prints."""
+
+    def __init__(self, libc: ctypes.CDLL) -> None:
+        self._libc = libc
+
+    def write(self, text: str) -> int:
+        data = text.encode("utf-8", "surrogateescape")
+        place = ctypes.c_void_p.in_dll(self._libc, "stdout")
+        self._libc.fwrite(data, ctypes.c_size_t(1), ctypes.c_size_t(len(data)), place)
+        return len(text)
+
+
 def _show(message: Any, *place: Any, **more: Any) -> None:
     """A note as one line on standard error."""
-    sys.stderr.write(f"gpucoh: {message}\n")
+    with contextlib.suppress(OSError):  # the program has closed it
+        os.write(2, f"gpucoh: {message}\n".encode(errors="surrogateescape"))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib.util
@@ -16,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
+from gpucoh.base.caches import cache_folder, hash_of
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 
@@ -187,7 +189,10 @@ def compile(path: Path, options: Sequence[str], name: str) -> str:
     if any("include" in one for one in (text, *options, *_variables())):
         # Which headers it reads depends on the files that there are: a new one may precede another.
         identity += included(command, path, name)
-    entry = cache_folder() / f"{key_of(identity)}.ptx"
+    try:
+        entry = cache_folder("cuda") / f"{key_of(identity)}.ptx"
+    except OSError:  # a cache that cannot be written only costs time
+        return _compiled(path, command, name, None)
     return _cached(entry) or _compiled(path, command, name, entry)
 
 
@@ -228,12 +233,6 @@ def surroundings() -> list[str]:
     return [str(Path.cwd()), *_variables()]
 
 
-def cache_folder() -> Path:
-    """The user's cache of compiled CUDA sources."""
-    given = os.environ.get("XDG_CACHE_HOME")
-    return (Path(given) if given else Path.home() / ".cache") / "gpucoh" / "cuda"
-
-
 def _cached(entry: Path) -> str | None:
     """The entry, if it is whole."""
     try:
@@ -244,24 +243,17 @@ def _cached(entry: Path) -> str | None:
     return ptx if code == hashlib.sha256(ptx.encode()).hexdigest() else None
 
 
-def hash_of(path: Path) -> str:
-    """The hash of a file's content."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _compiled(path: Path, command: Sequence[str], name: str, entry: Path) -> str:
+def _compiled(path: Path, command: Sequence[str], name: str, entry: Path | None) -> str:
     with TemporaryDirectory() as folder:
         out = Path(folder) / "out.ptx"
         run([*command, "-ptx", str(path), "-o", str(out)], name)
         text = out.read_text(encoding="utf-8").replace(f'"{Path.cwd()}/<cuda>"', '"<cuda>"')
-    try:
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        part = entry.with_name(f"{entry.name}.{os.getpid()}")
-        code = hashlib.sha256(text.encode()).hexdigest()
-        part.write_text(f"{code}\n{text}", encoding="utf-8")
-        part.replace(entry)
-    except OSError:
-        pass  # a cache that cannot be written only costs time
+    with contextlib.suppress(OSError):
+        if entry is not None:
+            part = entry.with_name(f"{entry.name}.{os.getpid()}")
+            code = hashlib.sha256(text.encode()).hexdigest()
+            part.write_text(f"{code}\n{text}", encoding="utf-8")
+            part.replace(entry)
     return text
 
 

@@ -12,6 +12,7 @@ import bisect
 import ctypes
 import hashlib
 import mmap
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,8 +64,9 @@ class Memory:
     def __init__(self, gpu: Any) -> None:
         self.gpu = gpu
         self.gpu.core.allocate_from(BASE)
-        #: Of the bytes that the program has copied from the device to the host, and their number.
-        self.copied, self.copied_bytes = hashlib.sha256(), 0
+        #: How many bytes the program has copied from the device to the host.
+        self.copied_bytes = 0
+        self._copied, self._copied_sum, self._copiers = hashlib.sha256(), 0, set[int]()
         self._starts: list[int] = []
         self._allocations: list[Allocation] = []
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -110,7 +112,7 @@ class Memory:
         found = self._libc.mmap(one.address, one.size, _PROTECTION, flags, -1, 0)
         if found in (None, _FAILED) or found != one.address:
             raise MemoryError(f"shared memory cannot be mapped at {one.address:#x}")
-        one.shadow = np.empty(-(-one.size // 4), np.uint32)
+        one.shadow = np.zeros(-(-one.size // 4), np.uint32)
         self._show(one)
 
     def release(self, address: int) -> bool:
@@ -188,9 +190,20 @@ class Memory:
         begin, end = self._range(source, size), self._range(to, size)
         data = self._read(begin, source, size)
         if begin is not None and begin.shadow is None and (end is None or end.shadow is not None):
-            self.copied.update(data)
-            self.copied_bytes += size
+            self._note_copied(data)
         self._write(end, to, data)
+
+    def _note_copied(self, data: bytes) -> None:
+        digest = hashlib.sha256(data).digest()
+        self.copied_bytes += len(data)
+        self._copied.update(digest)
+        self._copied_sum = (self._copied_sum + int.from_bytes(digest)) % (1 << 256)
+        self._copiers.add(threading.get_ident())
+
+    @property
+    def copied_hash(self) -> str:
+        """The hash of what was copied; if several threads did, in any order."""
+        return self._copied.hexdigest() if len(self._copiers) < 2 else f"{self._copied_sum:064x}"
 
     def fill(self, address: int, value: int, size: int) -> None:
         """Set bytes."""
@@ -234,10 +247,15 @@ class Memory:
                 self._show(one)
 
     def _show(self, one: Allocation) -> None:
-        """Copy the device's content to the host's view."""
+        """Copy what the device has changed to the host's view: threads of the host may be writing other bytes."""
         assert one.shadow is not None
-        self.gpu.core.host_read(one.address, one.shadow)
-        ctypes.memmove(one.host, one.shadow.tobytes(), one.size)
+        now = np.empty_like(one.shadow)
+        self.gpu.core.host_read(one.address, now)
+        found, before = (words.view(np.uint8)[: one.size] for words in (now, one.shadow))
+        places = np.flatnonzero(found != before)
+        view = np.ctypeslib.as_array((ctypes.c_uint8 * one.size).from_address(one.host))
+        view[places] = found[places]
+        one.shadow[:] = now
 
     def _host_words(self, one: Allocation) -> NDArray[np.uint32]:
         data = ctypes.string_at(one.host, one.size)

@@ -20,7 +20,7 @@ from gpucoh.device.arrays import Array
 from gpucoh.lang.assemble import disassemble
 from gpucoh.lang.launchable import Launchable
 from gpucoh.lang.program import Program
-from gpucoh.ptx.control import LANES
+from gpucoh.ptx.constants import WARP_SZ
 from gpucoh.ptx.module import Variable
 from gpucoh.ptx.parse import parse
 from gpucoh.ptx.translate import Translation, translate
@@ -229,10 +229,10 @@ class RawKernel(Launchable):
 
     def program(self, lanes: int, shared: int | None) -> Program:
         """Machine code, with ``shared`` bytes of dynamic shared memory."""
-        if lanes != LANES:
+        if lanes != WARP_SZ:
             raise ConfigError(
-                f"kernel '{self.name}' is PTX, whose warps have {LANES} lanes, and the machine's have {lanes}: set "
-                f"lanes_per_warp = {LANES}"
+                f"kernel '{self.name}' is PTX, whose warps have {WARP_SZ} lanes, and the machine's have {lanes}: set "
+                f"lanes_per_warp = {WARP_SZ}"
             )
         program = self.translation.program
         shared = self.module.shared_bytes if shared is None else shared
@@ -246,7 +246,8 @@ class RawKernel(Launchable):
             raise ConfigError(
                 f"shared = {quoted(shared)} is not a number of bytes (allowed: 0 to {_MAX_SHARED})"
             )
-        return replace(program, shared_words=program.shared_words + -(-int(shared) // 4))
+        words = program.shared_words + -(-int(shared) // 4)
+        return replace(program, shared_words=words, dynamic_shared=int(shared))
 
     @property
     def local_bytes(self) -> int:

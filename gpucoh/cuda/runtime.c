@@ -2,7 +2,9 @@
  * runtime.def. Compiled by the user's compiler with CUDA's headers, when a program is first run.
  *
  * Device and host have one address space: the simulated memory begins at an address where the process has none, and
- * memory that both use is at the same address in both. */
+ * memory that both use is at the same address in both.
+ *
+ * Any thread may call: the host's functions wait for each other, and what is here is each thread's own. */
 #define _GNU_SOURCE
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
@@ -45,13 +47,13 @@ typedef struct {
 } host_t;
 
 static host_t host;
-static cudaError_t last_error, failed_launch;
-static struct {
+static _Thread_local cudaError_t last_error;
+static _Thread_local struct {
     dim3 grid, block;
     size_t shared;
     void *stream;
 } pushed[16];
-static unsigned num_pushed;
+static _Thread_local unsigned num_pushed;
 static uint64_t num_files; /* with code for the device, which register in their order */
 
 void gpucoh_runtime(void *const *functions);
@@ -133,8 +135,7 @@ has_kind(const void *to, const void *from, enum cudaMemcpyKind kind)
     int target = host.is_shared(ADDRESS(to)), source = host.is_shared(ADDRESS(from)); /* 0: device, -1: host */
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    return kind == cudaMemcpyDefault ||
-           (target != (to_device ? -1 : 0) && source != (from_device ? -1 : 0));
+    return kind == cudaMemcpyDefault || (target != (to_device ? -1 : 0) && source != (from_device ? -1 : 0));
 }
 
 static cudaError_t
@@ -249,15 +250,8 @@ pop(dim3 *grid, dim3 *block, size_t *shared, void *stream)
 static cudaError_t
 launch(const void *f, dim3 grid, dim3 block, void **arguments, size_t shared, bool cooperative)
 {
-    if (failed_launch != cudaSuccess) {
-        return note(failed_launch);
-    }
     unsigned grid3[3] = {grid.x, grid.y, grid.z}, block3[3] = {block.x, block.y, block.z};
-    int error = host.launch(ADDRESS(f), grid3, block3, arguments, shared, cooperative);
-    if (error == cudaErrorLaunchFailure || error == cudaErrorIllegalAddress) {
-        failed_launch = (cudaError_t) error; /* as on a GPU, the context is lost */
-    }
-    return note(error);
+    return note(host.launch(ADDRESS(f), grid3, block3, arguments, shared, cooperative));
 }
 
 static cudaError_t
@@ -420,7 +414,7 @@ event_record(cudaEvent_t e)
 static cudaError_t
 event_wait(cudaEvent_t e)
 {
-    return e != NULL ? failed_launch : note(cudaErrorInvalidResourceHandle);
+    return e != NULL ? cudaSuccess : note(cudaErrorInvalidResourceHandle);
 }
 
 static cudaError_t
@@ -452,4 +446,11 @@ event_free(cudaEvent_t e)
     {                                        \
         body                                 \
     }
+#include "runtime.def"
+
+/* The same under the names that programs of a default stream for each thread call. */
+#undef CUDA
+#define CUDA(result, name, parameters, body)                                  \
+    extern __typeof__(name) name##_ptds __attribute__((alias(#name)));        \
+    extern __typeof__(name) name##_ptsz __attribute__((alias(#name)));
 #include "runtime.def"

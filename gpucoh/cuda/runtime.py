@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import traceback
 import warnings
 from collections.abc import Callable
@@ -65,6 +66,11 @@ class Runtime:
         Called with an error that ends the program, and its kind; it does not return.
     end : callable
         Called with the exit status of a program that ends at once; it does not return.
+
+    Attributes
+    ----------
+    lock : threading.RLock
+        Of the calls: those of the program's threads wait for each other.
     """
 
     def __init__(
@@ -77,6 +83,7 @@ class Runtime:
         end: Callable[[int], NoReturn],
     ) -> None:
         self.gpu = gpu
+        self.lock = threading.RLock()
         self.memory = Memory(gpu)
         self._modules = modules
         self._launched, self._fail, self.end = launched, fail, end
@@ -97,15 +104,16 @@ class Runtime:
         """The method; an exception ends the program, where ctypes would print it and go on."""
 
         def call(*arguments: Any) -> Any:
-            try:
-                return method(*arguments)
-            except Error as error:
-                self._fail(str(error), type(error).__name__)
-            except Exception as error:
-                at = traceback.extract_tb(error.__traceback__)[-1]
-                where = f"{Path(at.filename).name}:{at.lineno}"
-                kind = type(error).__name__
-                self._fail(f"a fault of gpucoh at {where}: {kind}: {error}", "SimulationError")
+            with self.lock:
+                try:
+                    return method(*arguments)
+                except Error as error:
+                    self._fail(str(error), type(error).__name__)
+                except Exception as error:
+                    at = traceback.extract_tb(error.__traceback__)[-1]
+                    where = f"{Path(at.filename).name}:{at.lineno}"
+                    kind = type(error).__name__
+                    self._fail(f"a fault of gpucoh at {where}: {kind}: {error}", "SimulationError")
 
         return call
 

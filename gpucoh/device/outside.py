@@ -5,8 +5,6 @@ Such a file is a program with the rights of the user.
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import functools
 import hashlib
 import os
@@ -20,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from gpucoh.base.caches import built, cache_folder, hash_of
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.device import binding
@@ -110,7 +109,7 @@ def add_library(path: Path) -> list[str]:
     """Add the protocols of a compiled library, and return their ids."""
     with _loading:
         ids = binding.add_protocols(str(path))
-        _libraries.update(dict.fromkeys(ids, _hash(path)))
+        _libraries.update(dict.fromkeys(ids, hash_of(path)))
         return ids
 
 
@@ -142,7 +141,7 @@ def _load(path: Path, place: Path) -> Outside:
     except ConfigError as error:
         text = str(error).removeprefix(f"{library}: ")
         raise ConfigError(f"protocol file {path}: {text}") from None
-    return Outside(ids[0], place, hashlib.sha256(path.read_bytes()).hexdigest(), code)
+    return Outside(ids[0], place, hash_of(path), code)
 
 
 def _check_ids(ids: Sequence[str], place: Path) -> None:
@@ -222,45 +221,23 @@ def _output(path: Path, command: Sequence[str]) -> bytes:
 # ---- the cache
 
 
-def _folder() -> Path:
-    """The user's cache of compiled protocols."""
-    given = os.environ.get("XDG_CACHE_HOME")
-    return (Path(given) if given else Path.home() / ".cache") / "gpucoh" / "protocols"
-
-
 def _built(path: Path, command: Sequence[str], code: str) -> Path:
-    """The library of a file from the cache; compiled if the cache has none, or a damaged one. One process at a time."""
-    library = _folder() / f"{code[:32]}.so"
+    """The library of a file from the cache; compiled if the cache has none, or a damaged one."""
+    library = Path(f"{code[:32]}.so")
     try:
-        library.parent.mkdir(parents=True, exist_ok=True)
-        with library.with_suffix(".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not _is_whole(library):
-                _compile(path, command, library)
+        library = cache_folder("protocols") / library
+        built(library.with_suffix(".sha256"), lambda: [_compiled(path, command, library)])
     except OSError as error:
         raise ConfigError(
-            f"protocol file {path}: the cache {library.parent}: {error.strerror or error}; "
+            f"protocol file {path}: the cache {error.filename}: {error.strerror or error}; "
             "XDG_CACHE_HOME names another folder"
         ) from None
     return library
 
 
-def _is_whole(library: Path) -> bool:
-    with contextlib.suppress(OSError):
-        return _hash(library) == library.with_suffix(".sha256").read_text(
-            encoding="ascii", errors="replace"
-        )
-    return False
-
-
-def _hash(library: Path) -> str:
-    return hashlib.sha256(library.read_bytes()).hexdigest()
-
-
-def _compile(path: Path, command: Sequence[str], library: Path) -> None:
+def _compiled(path: Path, command: Sequence[str], library: Path) -> Path:
     with TemporaryDirectory(dir=library.parent) as folder:
         part = Path(folder) / library.name
         _output(path, [*command, str(path), "-o", str(part)])
-        library.with_suffix(".sha256").unlink(missing_ok=True)
         part.replace(library)
-        library.with_suffix(".sha256").write_text(_hash(library), encoding="ascii")
+    return library

@@ -49,7 +49,7 @@ def logic_of_three(x: Lowering, s: Statement) -> None:
     to = x.to(s.operands[0])
     values = [x.value(text, "b32") for text in s.operands[1:4]]
     opposites: list[Words] = [x.core("NOT", U32, value) for value in values]
-    table = int(s.operands[4], 0)
+    table = x.integer(s.operands[4])
     found: Words = (Constant(0),)
     for row in range(8):
         if table >> row & 1:

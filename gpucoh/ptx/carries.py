@@ -1,6 +1,7 @@
 """Extended-precision arithmetic: sums, differences and products with a carry (PTX ISA, section 9.7.2).
 
-The condition code's carry is a register, which `.cc` writes, and `addc`, `subc` and `madc` read.
+The condition code's carry is a register, which `.cc` writes, and `addc`, `subc` and `madc` read. A difference is a sum
+with the complement, a + ~b + 1, as on a GPU: its carry is 1 where nothing is borrowed. Compilers read it by `addc` too.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from gpucoh.ptx.lowering import Lowering, Registers, Words, lowers
 from gpucoh.ptx.module import Statement
 from gpucoh.ptx.types import SIZES, is_signed
 
-_ZERO = Constant(0)
+_ZERO, _ONE = Constant(0), Constant(1)
 
 
 def extended(x: Lowering, s: Statement, type: str) -> None:
@@ -20,9 +21,11 @@ def extended(x: Lowering, s: Statement, type: str) -> None:
     values = [x.value(text, type) for text in s.operands[1:]]
     if base == "mad":
         values = [_product(x, s, type, values[:2]), values[2]]
-    terms = values + ([(x.carry, _ZERO)[: len(values[0])]] if base != s.op else [])
+    if base != s.op:
+        read: Words = x.core("XOR", U32, (x.carry,), (_ONE,)) if base == "sub" else (x.carry,)
+        values.append((*read, _ZERO)[: len(values[0])])
     to = x.to(s.operands[0])
-    found, carry = (_difference if base == "sub" else _sum)(x, terms)
+    found, carry = (_difference if base == "sub" else _sum)(x, values)
     x.move(to, x.copied(found))
     if s.has("cc"):
         x.move((x.carry,), carry)
@@ -52,18 +55,19 @@ def _sum(x: Lowering, terms: list[Words]) -> tuple[Words, Words]:
 
 
 def _difference(x: Lowering, terms: list[Words]) -> tuple[Words, Words]:
-    """The first term without the others, and the borrow."""
-    if len(terms[0]) == 1:
-        rest: Words = (*terms[0], _ZERO)
+    """The first term without the others, and 1 unless they borrow."""
+    rest = terms[0]
+    if len(rest) == 1:
+        rest = (*rest, _ZERO)
         for term in terms[1:]:
             rest = x.row("SUB_B64", rest, term[:1])
-        return rest[:1], x.core("AND", U32, rest[1:], (Constant(1),))
-    rest = terms[0]
-    borrow: Words = (_ZERO,)
+        return rest[:1], x.core("ADD", U32, rest[1:], (_ONE,))
+    carry: Words = ()
     for term in terms[1:]:
-        borrow = x.core("OR", U32, borrow, x.row("LT_U64", rest, term))
+        kept = x.row("GE_U64", rest, term)
+        carry = x.core("AND", U32, carry, kept) if carry else kept
         rest = x.row("SUB_B64", rest, term)
-    return rest, borrow
+    return rest, carry
 
 
 @lowers("addc", "subc", "madc")

@@ -1,4 +1,4 @@
-"""Numbers as PTX writes them: bits of floats in hexadecimal, decimals, integers of four bases."""
+"""Numbers as PTX writes them: bits of floats in hexadecimal, decimals, integers of four bases, ``WARP_SZ``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import struct
 from gpucoh.lang.ir import Constant
 from gpucoh.ptx.types import SIZES
 
+#: Lanes of a warp: the value of PTX's only predefined constant.
+WARP_SZ = 32
 _FLOAT = re.compile(r"0[fF]([0-9a-fA-F]{8})$|0[dD]([0-9a-fA-F]{16})$")
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?$")
 _DECIMAL = re.compile(r"[-+]?\d+\.\d*(?:[eE][-+]?\d+)?$")
@@ -24,11 +26,18 @@ def constant_bits(text: str, type: str) -> int | None:
         return _float_bits(value, type)
     if _DECIMAL.match(text):
         return _float_bits(float(text), type)
-    if _INTEGER.match(text):
-        digits = text.rstrip("U")
-        octal = re.match(r"[-+]?0[0-7]+$", digits)
-        return int(digits, 8 if octal else 0) & ((1 << 8 * max(4, SIZES[type])) - 1)
-    return None
+    number = integer_of(text)
+    return None if number is None else number & ((1 << 8 * max(4, SIZES[type])) - 1)
+
+
+def integer_of(text: str) -> int | None:
+    """An integer as PTX writes it; None: ``text`` is none."""
+    if text == "WARP_SZ":
+        return WARP_SZ
+    if not _INTEGER.match(text):
+        return None
+    digits = text.rstrip("U")
+    return int(digits, 8 if re.match(r"[-+]?0[0-7]+$", digits) else 0)
 
 
 def _float_bits(value: float, type: str) -> int:

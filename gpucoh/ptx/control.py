@@ -8,14 +8,13 @@ from gpucoh.lang import ir
 from gpucoh.lang.ir import Block, Constant
 from gpucoh.lang.types import U32
 from gpucoh.ptx import parameters, printf
-from gpucoh.ptx.constants import wide_constant
+from gpucoh.ptx.constants import WARP_SZ, wide_constant
 from gpucoh.ptx.declarations import split_list
 from gpucoh.ptx.forms import refused_part
 from gpucoh.ptx.lowering import HANDLERS, Frame, Lowering, Words, lowers
 from gpucoh.ptx.module import Function, Label, Statement
 
 #: Lanes of a warp, which PTX assumes.
-LANES = 32
 _MAX_DEPTH = 16  # of inlined calls
 _REASONS = {
     "tex": "textures are not supported",
@@ -289,6 +288,6 @@ def finish(x: Lowering) -> ir.Function:
     for number, block in enumerate(x.function.blocks):
         block.number = number
     x.function.shared_words = x.layout.shared_bytes // 4
-    x.function.lanes_needed = LANES
+    x.function.lanes_needed = WARP_SZ
     x.function.independent_lanes = True
     return x.function

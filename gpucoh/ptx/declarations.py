@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
+from gpucoh.ptx.constants import integer_of
 from gpucoh.ptx.module import Place, Variable, refuse
 from gpucoh.ptx.types import SIZES
 
@@ -75,7 +76,12 @@ def variable_of(text: str, place: Place) -> Variable:
     if parts is None or parts[1] not in SIZES:
         raise refuse(place, f"PTX: the type of '{' '.join(text.split())[:60]}' is not supported")
     type, name, extents, initial = parts.groups()
-    sizes = [int(extent or "0", 0) for extent in re.findall(r"\[([^\]]*)\]", extents)]
+    sizes = []
+    for extent in re.findall(r"\[([^\]]*)\]", extents):
+        number = integer_of(extent.strip() or "0")
+        if number is None:
+            raise refuse(place, f"PTX: the extent '{extent[:40]}' of '{name}' is not supported")
+        sizes.append(number)
     size = SIZES[type] * lanes
     variable = Variable(
         found["space"],
@@ -110,7 +116,5 @@ def _number(text: str, size: int) -> int | None:
     """The bits of a number; None: an address."""
     if re.match(r"0[fFdD][0-9a-fA-F]+$", text):
         return int(text[2:], 16)
-    try:
-        return int(text.rstrip("U"), 0) & ((1 << 8 * size) - 1)
-    except ValueError:
-        return None
+    number = integer_of(text)
+    return None if number is None else number & ((1 << 8 * size) - 1)

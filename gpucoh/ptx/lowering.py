@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from gpucoh.lang.ir import Argument, Constant, Operand
 from gpucoh.lang.types import U32
-from gpucoh.ptx.constants import constant_bits, wide_constant
+from gpucoh.ptx.constants import constant_bits, integer_of, wide_constant
 from gpucoh.ptx.emission import Emission, Frame, Registers, Words
 from gpucoh.ptx.layout import symbol_words
 from gpucoh.ptx.module import Statement
@@ -82,7 +82,14 @@ class Lowering(Emission):
         symbol = _SYMBOL.match(text)
         if symbol is None:
             raise self.refuse(f"operand '{text}' is not supported")
-        return self.added(self.address_of(symbol[1]), int(symbol[2] or "0", 0))[:words]
+        return self.added(self.address_of(symbol[1]), self.integer(symbol[2] or "0"))[:words]
+
+    def integer(self, text: str) -> int:
+        """An integer that the program's text must have here."""
+        number = integer_of(text)
+        if number is None:
+            raise self.refuse(f"'{text}' is not an integer")
+        return number
 
     def added(self, address: Words, offset: int) -> Words:
         """A 64-bit value plus a constant."""
@@ -120,7 +127,7 @@ class Lowering(Emission):
         found = _ADDRESS.match(text)
         if found is None:
             raise self.refuse(f"address '{text}' is not supported")
-        return found[1], int(found[2] or "0", 0)
+        return found[1], self.integer(found[2] or "0")
 
     def predicate(self, text: str) -> Operand:
         """A predicate operand, ``%p`` or ``!%p``."""

@@ -1,25 +1,39 @@
-"""Special registers of PTX: a thread's place, lane masks, clocks."""
+"""Special registers of PTX (PTX ISA, section 10): a thread's place, lane masks, clocks."""
 
 from __future__ import annotations
 
-from gpucoh.lang.ir import Constant
+from gpucoh.lang.ir import Argument, Constant
+from gpucoh.lang.program import SHARED_LENGTH
 from gpucoh.lang.types import U32
 from gpucoh.ptx.emission import Emission, Words
 from gpucoh.ptx.module import Variable
 
-_SPECIALS = {
-    f"%{name}.{axis}": f"{ours}_{axis.upper()}"
-    for name, ours in (("tid", "THREAD"), ("ctaid", "BLOCK"), ("ntid", "BLOCK_DIM"), ("nctaid", "GRID_DIM"))
-    for axis in "xyz"
-} | {"%laneid": "LANE", "%warpid": "WARP", "%smid": "CORE", "%clock": "CLOCK"}  # fmt: skip
+# A launch without clusters has one around each block.
+_VECTORS = (
+    ("tid", "THREAD"), ("ctaid", "BLOCK"), ("ntid", "BLOCK_DIM"), ("nctaid", "GRID_DIM"),
+    ("clusterid", "BLOCK"), ("nclusterid", "GRID_DIM"),
+)  # fmt: skip
+_SPECIALS = {f"%{name}.{axis}": f"{ours}_{axis.upper()}" for name, ours in _VECTORS for axis in "xyz"} | {
+    "%laneid": "LANE", "%warpid": "WARP", "%smid": "CORE",
+    "%clock": "CLOCK", "%clock64": "CLOCK", "%globaltimer": "CLOCK", "%globaltimer_lo": "CLOCK",
+}  # fmt: skip
+_CONSTANTS = {
+    **{f"%{name}.w": 0 for name, _ in _VECTORS},
+    **{f"%cluster_ctaid.{axis}": 0 for axis in "xyzw"},
+    **{f"%cluster_nctaid.{axis}": int(axis != "w") for axis in "xyzw"},
+    "%cluster_ctarank": 0, "%cluster_nctarank": 1, "%is_explicit_cluster": 0,
+    "%clock_hi": 0, "%globaltimer_hi": 0, "%current_graph_exec": 0,
+}  # fmt: skip
 
 
 def special_register(x: Emission, name: str) -> Words:
     """The words of a special register, read here."""
     if name in _SPECIALS:
         return (x.special(_SPECIALS[name]),)
-    if name in ("%clock64", "%globaltimer", "%clock_hi", "%globaltimer_lo", "%globaltimer_hi"):
-        return (Constant(0),) if name.endswith("_hi") else (x.special("CLOCK"),)
+    if name in _CONSTANTS:
+        return (Constant(_CONSTANTS[name]),)
+    if name == "%dynamic_smem_size":
+        return (Argument(SHARED_LENGTH),)
     if name.startswith("%lanemask_"):
         return _lane_mask(x, name.removeprefix("%lanemask_"))
     if name == "%nwarpid":

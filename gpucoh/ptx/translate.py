@@ -22,6 +22,7 @@ from gpucoh.ptx import (  # noqa: F401 - each registers the handlers of its stat
     moves,
     sync,
 )
+from gpucoh.ptx.constants import WARP_SZ
 from gpucoh.ptx.layout import Layout, parameter_word, symbol_words
 from gpucoh.ptx.lowering import Lowering
 from gpucoh.ptx.module import Module
@@ -85,7 +86,7 @@ def translate(module: Module, name: str, shown: str | None = None) -> Translatio
         names += symbol_words("")
     parameters = [Parameter(word, "scalar", U32) for word in names]
     units = [_Source(file) for file in x.files]
-    program = Assembler(function, units, parameters, control.LANES).assemble()  # type: ignore[arg-type]
+    program = Assembler(function, units, parameters, WARP_SZ).assemble()  # type: ignore[arg-type]
     return Translation(program, layout)
 
 

@@ -318,6 +318,14 @@ def test_a_cache_that_cannot_be_written_is_said(folder, monkeypatch):
         gpucoh.load_protocol("full.c")
 
 
+def test_a_cache_that_others_may_write_is_refused(folder):
+    (folder / "cache").mkdir(0o700)
+    (folder / "cache" / "gpucoh").mkdir()
+    (folder / "cache" / "gpucoh").chmod(0o775)
+    with pytest.raises(gpucoh.ConfigError, match=r"^the cache folder .*/cache/gpucoh is writable"):
+        gpucoh.load_protocol(write("safe"))
+
+
 def test_its_options_are_checked():
     write("plain")
     with pytest.raises(gpucoh.ConfigError, match="unknown option 'lease'"):

@@ -131,6 +131,37 @@ def test_the_name_of_a_text_is_no_path() -> None:
 
 
 @needs_nvcc
+def test_damaged_programs_and_runtimes_are_built_again(tmp_path: Path) -> None:
+    (tmp_path / "main.cu").write_text("""
+__global__ void f(int *x) { *x = 5; }
+int main()
+{
+    int *x, y;
+    cudaMalloc(&x, 4);
+    f<<<1, 1>>>(x);
+    cudaMemcpy(&y, x, 4, cudaMemcpyDefault);
+    return y;
+}
+""")
+    assert cuda("main.cu", folder=tmp_path).returncode == 5
+    folder = tmp_path / "cache" / "gpucoh" / "cuda"
+    (program,), (runtime,) = folder.glob("*/program.so"), folder.glob("runtime-*.so")
+    whole = [file.read_bytes() for file in (program, runtime)]
+    program.write_bytes(whole[0][:5000] + bytes([whole[0][5000] ^ 1]) + whole[0][5001:])
+    runtime.write_bytes(whole[1][:-100])
+    program.with_name("0.ptx").unlink()
+    done = cuda("main.cu", folder=tmp_path)
+    assert done.returncode == 5, done.stderr
+    assert [len(file.read_bytes()) for file in (program, runtime)] == [len(one) for one in whole]
+    folder.chmod(0o777)
+    done = cuda("main.cu", folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"gpucoh: the cache folder {folder} is writable by others")
+    with pytest.raises(gpucoh.ConfigError, match="is writable by others"):
+        gpucoh.cuda.Module(KERNEL, ["-DFACTOR=9"])
+
+
+@needs_nvcc
 def test_undefined_functions_and_changed_libraries_of_a_program(tmp_path: Path) -> None:
     (tmp_path / "main.cu").write_text("int help(int); int main() { return help(2); }\n")
     done = cuda("main.cu", folder=tmp_path)

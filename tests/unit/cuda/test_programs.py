@@ -49,6 +49,36 @@ def test_kernels_compiled_here_are_right_and_as_fast_as_those_of_the_tree(file: 
 
 
 @needs_nvcc
+@pytest.mark.parametrize("type", ["unsigned __int128", "__int128"])
+def test_divisions_of_128_bits_are_exact(type: str) -> None:
+    divide = gpucoh.cuda.RawKernel(
+        f"""typedef {type} wide;
+extern "C" __global__ void divide(const wide *a, const wide *b, wide *q, wide *r)
+{{
+    q[threadIdx.x] = a[threadIdx.x] / b[threadIdx.x];
+    r[threadIdx.x] = a[threadIdx.x] % b[threadIdx.x];
+}}""",
+        "divide",
+    )
+    draw = np.random.default_rng(22)
+    shifts = draw.integers(1, 128, (2, 64)).tolist()
+    a, b = ([int.from_bytes(draw.bytes(16)) >> n for n in row] for row in shifts)
+    a[0], b = 10, [3, *(one or 7 for one in b[1:])]
+    if type == "__int128":
+        a, b = ([-one if draw.integers(2) else one for one in values] for values in (a, b))
+    words = [b"".join((one % 2**128).to_bytes(16, "little") for one in values) for values in (a, b)]
+    with gpucoh.GPU(machine="fermi", protocol="mesi") as gpu:
+        given = [gpu.array(np.frombuffer(one, np.uint64), dtype=np.uint64) for one in words]
+        quotients, rests = gpu.zeros(128, np.uint64), gpu.zeros(128, np.uint64)
+        divide[1, 64](*given, quotients, rests)
+        found = [quotients.numpy().tolist(), rests.numpy().tolist()]
+    for k, (over, under) in enumerate(zip(a, b, strict=True)):
+        quotient = abs(over) // abs(under) * (1 if (over < 0) == (under < 0) else -1)
+        wanted = [one % 2**128 for one in (quotient, over - quotient * under)]
+        assert [one[2 * k] | one[2 * k + 1] << 64 for one in found] == wanted, (over, under)
+
+
+@needs_nvcc
 def test_an_error_of_the_compiler_is_one_line_at_the_user_s_line(source) -> None:
     wrong = "__global__ void f(int *x)\n{\n    *x = y;\n}\n"
     with pytest.raises(

@@ -24,6 +24,7 @@ PROGRAM = r"""
 #include <unistd.h>
 #include <cuda_runtime.h>
 __device__ int four[4];
+__global__ void speak(int n) { printf("kernel %d\n", n); }
 __global__ void add(int *p, int n) { for (int i = 0; i < n; i++) p[i] += 1; }
 static void say(const char *what, cudaError_t e) { printf("%s: %s\n", what, cudaGetErrorName(e)); }
 static void errors()
@@ -85,7 +86,20 @@ int main(int argc, char **argv)
     if (strcmp(what, "exec") == 0) execlp("true", "true", NULL);
     if (strcmp(what, "256") == 0) return 256;
     if (strcmp(what, "2") == 0) return 2;
+    if (strcmp(what, "closes") == 0) {
+        for (int file = 3; file < 256; file++) close(file);
+        FILE *own = fopen("own", "w+");
+        add<<<1, 1>>>(p, 4);
+        close(2);
+        add<<<0, 1>>>(p, 4);
+        return cudaGetLastError() != cudaErrorInvalidConfiguration || fgetc(own) != EOF;
+    }
     if (strcmp(what, "fault") == 0) add<<<1, 1>>>((int *) 8, 1);
+    for (int n = 0; strcmp(what, "speak") == 0 && n < 2; n++) {
+        printf("before %d\n", n);
+        speak<<<1, 1>>>(n);
+        cudaDeviceSynchronize();
+    }
     if (strcmp(what, "speed") == 0) {
         cudaEvent_t a, b;
         float ms;
@@ -159,6 +173,7 @@ def test_kernels_write_registered_memory(program: Path) -> None:
         ("256", 0, 0, ""),
         ("2", 2, 2, ""),
         ("fork", 0, 0, ""),
+        ("closes", 0, 0, ""),
         (b"caf\xe9\xff", 1, 1, ""),
     ],
 )
@@ -176,6 +191,14 @@ def test_statistics_are_kept_however_a_program_ends(
     assert found["correct"] is (status == 0)
     assert bool(done.stderr) == bool(failure)
     assert done.stderr.startswith("gpucoh: " if failure else "")
+
+
+@needs_nvcc
+def test_what_kernels_print_is_in_order_with_what_the_program_prints(program, monkeypatch) -> None:
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    done = cuda(program, "--", "speak", folder=program.parent)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[:4] == ["before 0", "kernel 0", "before 1", "kernel 1"]
 
 
 @needs_nvcc

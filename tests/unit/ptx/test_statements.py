@@ -70,7 +70,7 @@ CARRIES = [
     Form("add.cc.u64 %rd2, %a, %b; addc.cc.u64 %rd2, %c, %c; addc.u32 %d, 0, 0;", "u32 u64 u64 u64",
          lambda a, b, c: c + c + (a + b >> 64) >> 64),
     Form("sub.cc.u64 %rd2, %a, %b; subc.cc.u64 %rd2, %b, %c; addc.u32 %d, 0, 0;", "u32 u64 u64 u64",
-         lambda a, b, c: b - c - (a < b) < 0),
+         lambda a, b, c: b - c - (a < b) >= 0),
     Form("mad.lo.cc.u32 %r2, %a, %b, %c; madc.hi.u32 %d, %a, %b, 7;", "u32 u32 u32 u32",
          lambda a, b, c: (a * b >> 32) + 7 + ((a * b & M32) + c >> 32)),
 ]  # fmt: skip
