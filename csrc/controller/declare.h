@@ -266,7 +266,7 @@ struct gpc_protocol {
     const char *id, *paper, *family, *text;
     const char *model[GPC_NUM_RULES]; /* memory model under each rule; NULL: unsupported */
     gpc_rule_t standard_rule;
-    const gpc_controller_type_t *controllers[5]; /* ends with NULL; at most one per position */
+    const gpc_controller_type_t *controllers[GPC_NUM_POSITIONS]; /* at most one per position; the rest are NULL */
     const gpc_message_info_t *messages;
     uint32_t num_messages;
     gpc_network_info_t networks[GPC_MAX_NETWORKS]; /* ends with a null name */
@@ -315,5 +315,16 @@ struct gpc_protocol {
     gpc_explored_t explored;
     gpc_declared_t declared;
 };
+
+/* A protocol with a controller at every position has no NULL behind them. */
+static inline uint32_t
+gpc_num_controllers(const gpc_protocol_t *protocol)
+{
+    uint32_t count = 0;
+    while (count < GPC_COUNT_OF(protocol->controllers) && protocol->controllers[count]) {
+        count++;
+    }
+    return count;
+}
 
 #endif

@@ -271,7 +271,7 @@ add_controllers(gpc_text_t *out, const gpc_protocol_t *protocol)
 {
     gpc_text_add_key(out, "controllers");
     gpc_text_add(out, "[");
-    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(protocol); i++) {
         add_controller(out, protocol, protocol->controllers[i]);
     }
     gpc_text_add(out, "]");

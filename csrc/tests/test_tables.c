@@ -24,7 +24,7 @@ for_every_table(void (*check)(const gpc_controller_type_t *type, uint32_t table)
 {
     const gpc_protocol_t *protocol;
     for (uint32_t p = 0; (protocol = protocol_at(p)); p++) {
-        for (uint32_t c = 0; protocol->controllers[c]; c++) {
+        for (uint32_t c = 0; c < gpc_num_controllers(protocol); c++) {
             for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[c]->tables[t]; t++) {
                 check(protocol->controllers[c], t);
             }
@@ -49,7 +49,7 @@ have_same_rows_and_columns(const gpc_table_t *a, const gpc_table_t *b)
 static bool
 has_table(const gpc_protocol_t *protocol, const gpc_table_t *table)
 {
-    for (uint32_t c = 0; protocol && protocol->controllers[c]; c++) {
+    for (uint32_t c = 0; protocol && c < gpc_num_controllers(protocol); c++) {
         for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[c]->tables[t]; t++) {
             if (protocol->controllers[c]->tables[t] == table) {
                 return true;
@@ -75,7 +75,7 @@ every_table_and_variant_is_whole(void)
 {
     const gpc_protocol_t *protocol;
     for (uint32_t p = 0; (protocol = protocol_at(p)); p++) {
-        for (uint32_t c = 0; protocol->controllers[c]; c++) {
+        for (uint32_t c = 0; c < gpc_num_controllers(protocol); c++) {
             const gpc_controller_type_t *type = protocol->controllers[c];
             for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
                 expect_whole(type->tables[t]);
@@ -116,7 +116,7 @@ expect_all_plans(const gpc_protocol_t *protocol, const int64_t *options)
     const gpc_protocol_t *resolved = gpc_protocol_resolve(protocol, options, &arena);
     bool other = protocol->instead.by && options[protocol->instead.option] == protocol->instead.value;
     protocol = other ? protocol->instead.by : protocol;
-    for (uint32_t c = 0; resolved && protocol->controllers[c]; c++) {
+    for (uint32_t c = 0; resolved && c < gpc_num_controllers(protocol); c++) {
         const gpc_controller_type_t *type = protocol->controllers[c];
         for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
             const gpc_table_t *declared = type->tables[t], *whole = resolved->controllers[c]->tables[t];
@@ -156,7 +156,7 @@ every_plan_is_its_declared_cell(void)
             options[i] = protocol->options[i].standard;
         }
         expect_all_plans(protocol, options);
-        for (uint32_t c = 0; protocol->controllers[c]; c++) {
+        for (uint32_t c = 0; c < gpc_num_controllers(protocol); c++) {
             const gpc_variant_t *variants = protocol->controllers[c]->variants;
             for (uint32_t v = 0; v < GPC_MAX_VARIANTS && variants[v].by; v++) {
                 int64_t standard = options[variants[v].option];
@@ -296,7 +296,7 @@ is_named(const char *full, const char *word, size_t length)
 static const gpc_table_t *
 table_named(const gpc_protocol_t *protocol, const char *name)
 {
-    for (uint32_t c = 0; protocol->controllers[c]; c++) {
+    for (uint32_t c = 0; c < gpc_num_controllers(protocol); c++) {
         for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[c]->tables[t]; t++) {
             if (strcmp(protocol->controllers[c]->tables[t]->name, name) == 0) {
                 return protocol->controllers[c]->tables[t];

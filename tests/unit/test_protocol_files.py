@@ -63,6 +63,27 @@ def test_an_l1_whose_lines_have_no_fields_is_an_l1():
     assert known.has_l1
 
 
+def test_a_file_has_a_controller_at_every_position():
+    beyond = "".join(
+        f'static const gpc_controller_type_t at_{place.lower()} = {{.name = "{place}", .position = GPC_AT_{place}, '
+        '.tables = {&l2}, .arrays = {{.name = "tags", .line = gpc_writer_line_described, .geometry = one_way}}};\n'
+        for place in ("MEMORY", "GLOBAL", "HOST")
+    )
+    geometry = (
+        "static void one_way(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways)"
+        "{ (void) machine, (void) options, *sets = *ways = 1; }\n"
+    )
+    path = write(
+        "five",
+        ("/* ---- the protocol */", geometry + beyond),
+        ("{&my_l1, &my_l2}", "{&my_l1, &my_l2, &at_memory, &at_global, &at_host}"),
+    )
+    units = {"memory_units": 1, "global_units": 1, "host_units": 1}
+    result = gpucoh.run("vec-cpy", path, scale="tiny", check=True, set=units)
+    assert result.correct
+    assert sum(result.stats["transitions"]["L2"]) > 0  # one table, at four positions
+
+
 NINE = [
     "id",
     "paper",
@@ -253,6 +274,8 @@ def test_an_error_of_the_compiler_names_the_line_of_the_file():
         ([('.id = "bad"', '.id = "mesi"')], "its id 'mesi' is that of a protocol of gpucoh: choose another"),
         ([('.id = "bad"', '.id = "No id"')], "the .id of a protocol is small letters, digits and hyphens"),
         ([('.paper = "none yet", ', "")], "protocol bad lacks .paper"),
+        ([('.name = "L2"', '.name = "L1"')], "protocol bad: two controllers are called L1"),
+        ([('GPC_TABLE("L2"', 'GPC_TABLE("L1"')], "bad: two tables are called L1"),
         ([("        [L1_ANSWER] = GO(L1_I, act_complete),\n", "")], "bad: L1: no transition leaves state L1_B"),
         (
             [('    .arrays = {{.name = "tags", .has_data = true}}, .mshr', "    .mshr")],

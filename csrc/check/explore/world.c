@@ -286,7 +286,7 @@ static bool
 protocol_has_kind(const gpc_protocol_t *protocol, gpc_field_kind_t kind)
 {
     bool has = has_kind(protocol->message, kind);
-    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(protocol); i++) {
         const gpc_controller_type_t *type = protocol->controllers[i];
         for (uint32_t array = 0; array < GPC_MAX_ARRAYS && type->arrays[array].name; array++) {
             has |= has_kind(type->arrays[array].line, kind);
