@@ -31,9 +31,10 @@ OUTSIDE = [
     "new-protocol mine",
     "new-protocol lease --leases",
     "new-protocol owner --owners",
+    "new-protocol acquirer --acquires",
     *(
         f"{command}{name}.c{rest}"
-        for name in ("lease", "owner")
+        for name in ("lease", "owner", "acquirer")
         for command, rest in (
             ("run stn -p ./", " --scale tiny --check"),
             ("verify -p ./", " --cores 2 --lines 1 --ops 1"),

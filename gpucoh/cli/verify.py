@@ -22,10 +22,10 @@ from gpucoh.cli.options import (
     stdout_console,
 )
 from gpucoh.device.choices import split_list
+from gpucoh.device.coverage import coverage_of, listed
 from gpucoh.device.gpu import protocols
 from gpucoh.device.protocols import rule_name
 from gpucoh.experiments.interrupts import interruptible
-from gpucoh.fuzz.coverage import coverage_of, listed
 from gpucoh.verify.explorer import PROGRAM_STATES, small_choice, verify
 from gpucoh.verify.library import find_all
 from gpucoh.verify.results import Verification

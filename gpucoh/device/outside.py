@@ -100,7 +100,7 @@ def load(path: Path) -> Outside:
 
 
 def skeleton(name: str, kind: str = "") -> str:
-    """The text of a new protocol's file: without copies in the L1s, or of the kind ``leases`` or ``owners``."""
+    """The text of a new protocol's file: without copies in the L1s, or ``leases``, ``owners`` or ``acquires``."""
     folder = Path(__file__).parent / kind
     text = (folder / "NAME.c").read_text(encoding="utf-8")
     return text.replace("NAME", name)
