@@ -158,6 +158,10 @@ typedef struct {
     gpc_describe_t mshr, unit, warp, core;         /* metadata; NULL: none */
     const gpc_count_info_t *counters, *histograms; /* declared with GPC_COUNTS; NULL: none */
     const gpc_count_info_t *rollovers;             /* of logical timestamps: one of `counters`; NULL: none */
+    /* At a core, where L1s are of several kinds: the kind of this one, from machine, options and its index. The
+     * explorer runs programs in every assignment of kinds to their cores, and takes L1s for alike that have one kind.
+     * NULL: all are alike, so no table, action or field depends on the number of a core. */
+    uint32_t (*role)(const gpc_controller_t *unit);
     gpc_sharers_info_t sharers;
     gpc_lease_info_t lease;
     gpc_place_t version; /* beside a line of array 0 (versions.h) */

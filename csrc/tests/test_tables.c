@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/explore/explore.h"
 #include "controller/controller.h"
 #include "controller/resolve.h"
 #include "json.h"
@@ -335,6 +336,34 @@ expect_declared(const gpc_protocol_t *protocol, const char *text)
 }
 
 static void
+expect_causes(const gpc_protocol_t *protocol, const char *text)
+{
+    gpc_failure_t failure = {0};
+    CHECK_EQUAL_I64(gpc_explore_check_causes(protocol, &failure), text ? GPC_ERROR_PROTOCOL : 0);
+    CHECK_EQUAL_TEXT(failure.text, text ? text : "");
+}
+
+/* wt's L1 takes both by classify. */
+static void
+a_cause_that_never_comes_is_refused(void)
+{
+    gpc_protocol_t protocol = *gpc_protocol_find("wt");
+    gpc_controller_type_t l1 = *protocol.controllers[0];
+
+    for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
+        expect_causes(protocol_at(p), NULL);
+    }
+    protocol.controllers[0] = &l1;
+    l1.begins = 0;
+    expect_causes(&protocol, "wt: table L1 has an event for GPC_MSG_KERNEL_BEGIN, which never comes: the type lacks "
+                             "its bit in .begins");
+    l1 = *gpc_protocol_find("wt")->controllers[0];
+    protocol.order = (gpc_order_traits_t){.keeps_own = true};
+    expect_causes(&protocol,
+                  "wt: table L1 has an event for GPC_MSG_ACQUIRE, which never comes: the type lacks .order.acquire");
+}
+
+static void
 registered_protocols_declare_what_every_protocol_has(void)
 {
     for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
@@ -579,6 +608,7 @@ main(void)
     RUN(every_plan_is_its_declared_cell);
     RUN(a_patched_table_has_its_bases_cells_but_for_the_patches);
     RUN(a_wrong_patch_is_found);
+    RUN(a_cause_that_never_comes_is_refused);
     RUN(registered_protocols_declare_what_every_protocol_has);
     RUN(registered_protocols_have_ids_of_their_own);
     RUN(a_protocol_that_lacks_a_member_is_refused);

@@ -35,10 +35,15 @@ cells_of(const gpc_table_t *table)
 }
 
 int
-gpc_exploration_note_cells(gpc_exploration_t *self, const gpc_world_t *world)
+gpc_exploration_note(gpc_exploration_t *self, const gpc_world_t *world)
 {
     const gpc_table_t *table;
     uint32_t room = 0, used = 0;
+
+    self->num_cores = world->machine.cores;
+    for (uint32_t core = 0; core < self->num_cores; core++) {
+        self->roles[core] = gpc_world_role(world, core);
+    }
 
     for (uint32_t n = 0; (table = gpc_protocol_table(world->protocol, n)) != NULL; n++) {
         room += cells_of(table);
@@ -94,7 +99,11 @@ gpc_exploration_print(const gpc_exploration_t *self, gpc_text_t *out)
     for (uint32_t i = 0; i < self->num_tables; i++) {
         print_cells(&self->tables[i], out);
     }
-    gpc_text_add(out, "}, \"violations\": [");
+    gpc_text_add(out, "}, \"roles\": [");
+    for (uint32_t core = 0; core < self->num_cores; core++) {
+        gpc_text_add(out, core ? ", %u" : "%u", self->roles[core]);
+    }
+    gpc_text_add(out, "], \"violations\": [");
     if (self->violation) {
         print_violation(self, out);
     }
