@@ -17,6 +17,7 @@ from typing import Any
 from gpucoh.base.errors import ConfigError, SimulationError
 from gpucoh.device import binding
 from gpucoh.device.choices import Choice
+from gpucoh.device.coverage import coverage_of
 from gpucoh.device.gpu import resolve
 from gpucoh.device.protocols import Protocol
 from gpucoh.litmus.models import RACE_FREE
@@ -24,6 +25,7 @@ from gpucoh.litmus.syntax import Test, UnsupportedError
 from gpucoh.litmus.verdict import UndecidedError, Verdicts
 from gpucoh.machines import machine
 from gpucoh.machines.fields import core_name
+from gpucoh.verify.corners import corners
 from gpucoh.verify.diagrams import draw, node_names
 from gpucoh.verify.library import (
     DEPENDENT,
@@ -183,7 +185,8 @@ def programs_of(
     Under the consistency rule ``sc`` no program has fences; otherwise every program of the bound runs without and with
     fences between its operations. Both run on the quick settings first: tight; cold with spontaneous evictions; warm
     without. For a model that promises something to programs without races only, such programs, of two to four lines,
-    come first unless ``lines`` is 1.
+    come first unless ``lines`` is 1. With one line, and more than one operation, those of :mod:`gpucoh.verify.corners`
+    come first.
     """
     wide = [] if protocol.splits_pairs else built_in(WIDE)
     fitting = [
@@ -196,7 +199,10 @@ def programs_of(
         bound += depending + [fenced(program) for program in bound]
     promised = race_free() if protocol.models[rule] in RACE_FREE else []
     first = [p for p in promised if p.cores <= cores and lines > 1]
-    return _in_settings([first, *fitting, bound], protocol.has_l1)
+    small = corners(bool(promised)) if lines == 1 and operations > 1 else ()
+    every = [_under(p, rule) for p in small if p.cores <= cores]
+    every += _in_settings([first, *fitting, bound], protocol.has_l1)
+    return list({(program.threads, program.setting): program for program in every}.values())
 
 
 def _in_settings(sets: Sequence[Sequence[Program]], has_l1: bool) -> list[Program]:
@@ -361,6 +367,8 @@ class _Verifier:
         result.depth = max(result.depth, found["depth"])
         for table, cells in found["cells"].items():
             result.cells.setdefault(table, set()).update(cells)
+            if table in result.tables:
+                result.tables[table].note(cells)
         for item, entry in self.tests:
             if _under(item.program, result.consistency).threads == program.threads:
                 _note(item, entry, found)
@@ -515,7 +523,12 @@ def verify(
     _check_bounds(cores, lines, operations, evictions, max_states, program_states)
     choice = small_choice(protocol)
     rule = choice.rule(consistency)
-    result = Verification(protocol=protocol, consistency=rule, model=choice.model(rule))
+    result = Verification(
+        protocol=protocol,
+        consistency=rule,
+        model=choice.model(rule),
+        tables={} if tests is not None else coverage_of(choice.selected, rule),
+    )
     given = _translated(tests or (), result, choice.protocol)
     if tests is None:
         programs = programs_of(choice.protocol, rule, cores, lines, operations)
