@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -265,6 +266,26 @@ def test_an_error_of_the_compiler_names_the_line_of_the_file():
     assert said.startswith(f"protocol file wrong.c does not compile: wrong.c:{line}:")
     said = one_line("cell", ("[L2_F] = {", "[L2_F] = {[L2_FILL] = GO(L2_I), "))
     assert "does not compile" in said  # a cell that is written twice
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("cells", ["WAITS, [L1_LOAD] = GO(L1_I)", "[L1_LOAD] = GO(L1_I), WAITS"])
+def test_a_cell_that_a_macro_writes_twice_is_reported_where_it_is_written(
+    monkeypatch, compiler, cells
+):
+    if not shutil.which(compiler):
+        pytest.skip(f"there is no {compiler}")
+    monkeypatch.setenv("CC", compiler)
+    begin = "static const gpc_cell_t l1_table"
+    said = one_line(
+        "again",
+        (begin, f"#define WAITS [L1_LOAD] = HOLD_LINE, \\\n    [L1_WRITE] = HOLD_LINE\n{begin}"),
+        ("        [L1_LOAD] = HOLD_LINE,\n        [L1_WRITE] = HOLD_LINE,\n", f"{cells},\n"),
+    )
+    lines = Path("again.c").read_text().splitlines()
+    assert said.startswith(
+        f"protocol file again.c does not compile: again.c:{lines.index(f'{cells},') + 1}:"
+    )
 
 
 @pytest.mark.parametrize(
