@@ -78,7 +78,7 @@ def main() -> int:
     wanted = package_files(ROOT)
     for part in ("base", "cache", "controller"):
         wanted += [name.replace("csrc", "gpucoh/include", 1) for name in headers(f"csrc/{part}")]
-    wanted.append("gpucoh/include/protocol-api.md")
+    wanted += ["gpucoh/include/protocol-api.md", "gpucoh/include/machines/fields.def"]
     missing = [name for name in wanted if not (folder.parent / name).is_file()]
     if missing:
         print(f"not installed: {', '.join(missing)}")

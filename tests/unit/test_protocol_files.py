@@ -29,9 +29,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def write(name, *changes, file=None):
+def write(name, *changes, file=None, kind=""):
     """A new protocol's file, with changes of its text."""
-    text = outside.skeleton(name)
+    text = outside.skeleton(name, kind)
     for before, after in changes:
         assert before in text
         text = text.replace(before, after)
@@ -42,6 +42,51 @@ def write(name, *changes, file=None):
 
 def cached(pattern):
     return sorted(Path("cache").rglob(pattern))
+
+
+# ---- the headers, as they are installed
+
+CSRC = Path(outside.__file__).parents[2] / "csrc"
+HEADERS = sorted(
+    str(path.relative_to(CSRC))
+    for part in ("base", "cache", "controller")
+    for path in (CSRC / part).glob("*.h")
+)
+
+
+@pytest.fixture
+def include(folder):
+    """A folder as gpucoh/include of the installed package: nothing else is needed."""
+    made = folder / "include"
+    made.mkdir()
+    for part in ("base", "cache", "controller"):
+        (made / part).symlink_to(CSRC / part)
+    (made / "machines").mkdir()
+    shutil.copy(CSRC.parent / "gpucoh" / "machines" / "fields.def", made / "machines")
+    return made
+
+
+def check_syntax(compiler, include, files):
+    if not shutil.which(compiler):
+        pytest.skip(f"there is no {compiler}")
+    flags = ["-fsyntax-only", "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{include}"]
+    subprocess.run([compiler, *flags, *files], check=True)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_an_editor_needs_the_headers_alone(include, compiler):
+    files = [write(f"edited-{kind}", kind=kind) for kind in ("leases", "owners", "acquires")]
+    check_syntax(compiler, include, files)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_each_header_compiles_alone(include, compiler):
+    assert "controller/outside.h" in HEADERS
+    files = [Path(header.replace("/", "_")).with_suffix(".c") for header in HEADERS]
+    for file, header in zip(files, HEADERS, strict=True):
+        file.write_text(f'#include "{header}"\n', encoding="utf-8")
+    check_syntax(compiler, include, files)
 
 
 # ---- what takes one
