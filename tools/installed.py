@@ -31,9 +31,10 @@ OUTSIDE = [
     "new-protocol mine",
     "new-protocol lease --leases",
     "new-protocol owner --owners",
+    "new-protocol acquirer --acquires",
     *(
         f"{command}{name}.c{rest}"
-        for name in ("lease", "owner")
+        for name in ("lease", "owner", "acquirer")
         for command, rest in (
             ("run stn -p ./", " --scale tiny --check"),
             ("verify -p ./", " --cores 2 --lines 1 --ops 1"),
@@ -77,7 +78,7 @@ def main() -> int:
     wanted = package_files(ROOT)
     for part in ("base", "cache", "controller"):
         wanted += [name.replace("csrc", "gpucoh/include", 1) for name in headers(f"csrc/{part}")]
-    wanted.append("gpucoh/include/protocol-api.md")
+    wanted += ["gpucoh/include/protocol-api.md", "gpucoh/include/machines/fields.def"]
     missing = [name for name in wanted if not (folder.parent / name).is_file()]
     if missing:
         print(f"not installed: {', '.join(missing)}")

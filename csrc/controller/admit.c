@@ -30,6 +30,24 @@ check_table(const gpc_protocol_t *self, const gpc_table_t *table, gpc_failure_t 
     return status;
 }
 
+/* Counts of cells are by table: several controllers may have the same one, and no two share a name. */
+static int
+check_table_name(const gpc_protocol_t *self, const gpc_table_t *table, gpc_failure_t *failure)
+{
+    if (!table->name) {
+        return gpc_fail(failure, GPC_ERROR_PROTOCOL, "%s: a table lacks .name", self->id);
+    }
+    for (uint32_t i = 0; i < gpc_num_controllers(self); i++) {
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && self->controllers[i]->tables[t]; t++) {
+            const gpc_table_t *other = self->controllers[i]->tables[t];
+            if (other != table && other->name && strcmp(other->name, table->name) == 0) {
+                return gpc_fail(failure, GPC_ERROR_PROTOCOL, "%s: two tables are called %s", self->id, table->name);
+            }
+        }
+    }
+    return GPC_OK;
+}
+
 static int
 check_tables(const gpc_protocol_t *self, const gpc_controller_type_t *type, gpc_failure_t *failure)
 {
@@ -39,6 +57,7 @@ check_tables(const gpc_protocol_t *self, const gpc_controller_type_t *type, gpc_
     }
     for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
         GPC_TRY(check_table(self, type->tables[t], failure));
+        GPC_TRY(check_table_name(self, type->tables[t], failure));
     }
     for (uint32_t v = 0; v < GPC_MAX_VARIANTS && type->variants[v].by; v++) {
         GPC_TRY(check_table(self, type->variants[v].by, failure));
@@ -53,7 +72,7 @@ gpc_protocol_admit(const gpc_protocol_t *self, gpc_failure_t *failure)
         return gpc_fail(failure, GPC_ERROR_PROTOCOL, "the .id of a protocol is small letters, digits and hyphens");
     }
     GPC_TRY(gpc_protocol_check_declared(self, failure));
-    for (uint32_t i = 0; i < GPC_COUNT_OF(self->controllers) && self->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(self); i++) {
         GPC_TRY(check_tables(self, self->controllers[i], failure));
     }
     GPC_TRY(gpc_protocol_check_time(self, failure));

@@ -158,6 +158,10 @@ typedef struct {
     gpc_describe_t mshr, unit, warp, core;         /* metadata; NULL: none */
     const gpc_count_info_t *counters, *histograms; /* declared with GPC_COUNTS; NULL: none */
     const gpc_count_info_t *rollovers;             /* of logical timestamps: one of `counters`; NULL: none */
+    /* At a core, where L1s are of several kinds: the kind of this one, from machine, options and its index. The
+     * explorer runs programs in every assignment of kinds to their cores, and takes L1s for alike that have one kind.
+     * NULL: all are alike, so no table, action or field depends on the number of a core. */
+    uint32_t (*role)(const gpc_controller_t *unit);
     gpc_sharers_info_t sharers;
     gpc_lease_info_t lease;
     gpc_place_t version; /* beside a line of array 0 (versions.h) */
@@ -266,7 +270,7 @@ struct gpc_protocol {
     const char *id, *paper, *family, *text;
     const char *model[GPC_NUM_RULES]; /* memory model under each rule; NULL: unsupported */
     gpc_rule_t standard_rule;
-    const gpc_controller_type_t *controllers[5]; /* ends with NULL; at most one per position */
+    const gpc_controller_type_t *controllers[GPC_NUM_POSITIONS]; /* at most one per position; the rest are NULL */
     const gpc_message_info_t *messages;
     uint32_t num_messages;
     gpc_network_info_t networks[GPC_MAX_NETWORKS]; /* ends with a null name */
@@ -315,5 +319,16 @@ struct gpc_protocol {
     gpc_explored_t explored;
     gpc_declared_t declared;
 };
+
+/* A protocol with a controller at every position has no NULL behind them. */
+static inline uint32_t
+gpc_num_controllers(const gpc_protocol_t *protocol)
+{
+    uint32_t count = 0;
+    while (count < GPC_COUNT_OF(protocol->controllers) && protocol->controllers[count]) {
+        count++;
+    }
+    return count;
+}
 
 #endif

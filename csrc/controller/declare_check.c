@@ -1,4 +1,6 @@
 /* declare_check.c: checks that a protocol declares what every protocol has. */
+#include <string.h>
+
 #include "controller/resolve.h"
 
 static int
@@ -25,7 +27,7 @@ static int
 check_controllers(const gpc_protocol_t *self, gpc_failure_t *failure)
 {
     uint32_t positions = 0; /* bit p: there is a controller at p */
-    for (uint32_t i = 0; i < GPC_COUNT_OF(self->controllers) && self->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(self); i++) {
         const gpc_controller_type_t *type = self->controllers[i];
         if (!type->name || !type->tables[0]) {
             return gpc_fail(failure, GPC_ERROR_PROTOCOL, "protocol %s: controller %s lacks .name or .tables", self->id,
@@ -34,6 +36,12 @@ check_controllers(const gpc_protocol_t *self, gpc_failure_t *failure)
         if (positions >> type->position & 1) {
             return gpc_fail(failure, GPC_ERROR_PROTOCOL, "protocol %s: controller %s is the second at its .position",
                             self->id, type->name);
+        }
+        for (uint32_t other = 0; other < i; other++) {
+            if (strcmp(self->controllers[other]->name, type->name) == 0) {
+                return gpc_fail(failure, GPC_ERROR_PROTOCOL, "protocol %s: two controllers are called %s", self->id,
+                                type->name);
+            }
         }
         positions |= 1u << type->position;
     }

@@ -271,10 +271,20 @@ add_controllers(gpc_text_t *out, const gpc_protocol_t *protocol)
 {
     gpc_text_add_key(out, "controllers");
     gpc_text_add(out, "[");
-    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(protocol); i++) {
         add_controller(out, protocol, protocol->controllers[i]);
     }
     gpc_text_add(out, "]");
+}
+
+static bool
+has_roles(const gpc_protocol_t *protocol)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < gpc_num_controllers(protocol); i++) {
+        has |= protocol->controllers[i]->role != NULL;
+    }
+    return has;
 }
 
 void
@@ -293,6 +303,7 @@ gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
     add_flag(out, "scopes", protocol->order.local_scopes || protocol->order.reads_scopes);
     add_flag(out, "splits_pairs", gpc_protocol_splits_pairs(protocol));
     add_flag(out, "release_travels", protocol->order.release_travels);
+    add_flag(out, "roles", has_roles(protocol));
     add_declared(out, &protocol->declared);
     add_watched(out, protocol);
     add_controllers(out, protocol);

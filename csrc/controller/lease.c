@@ -57,7 +57,7 @@ gpc_watched_of(const gpc_protocol_t *protocol)
 {
     gpc_watched_t watched = protocol->watched ? *protocol->watched : (gpc_watched_t){0};
 
-    for (uint32_t i = 0; protocol->watched && protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; protocol->watched && i < gpc_num_controllers(protocol); i++) {
         const gpc_controller_type_t *type = protocol->controllers[i];
         if (type->position == GPC_AT_CORE && type->lease.line && !watched.lease) {
             watched.lease = gpc_lease_at;

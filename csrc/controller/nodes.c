@@ -34,7 +34,7 @@ field_at(const gpc_machine_t *machine, size_t offset)
 static const gpc_controller_type_t *
 type_at(const gpc_protocol_t *protocol, gpc_position_t position)
 {
-    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(protocol); i++) {
         if (protocol->controllers[i]->position == position) {
             return protocol->controllers[i];
         }

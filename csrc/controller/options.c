@@ -89,7 +89,7 @@ int
 gpc_protocol_check_time(const gpc_protocol_t *self, gpc_failure_t *failure)
 {
     const gpc_field_t *found = find_time(self->message);
-    for (uint32_t i = 0; self->controllers[i] && !found; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(self) && !found; i++) {
         found = find_time_of(self->controllers[i]);
     }
     if (found && !self->keeps_time) {
@@ -122,7 +122,7 @@ int
 gpc_protocol_check_join(const gpc_protocol_t *self, gpc_failure_t *failure)
 {
     const gpc_field_t *found = NULL;
-    for (uint32_t i = 0; self->controllers[i] && !found; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(self) && !found; i++) {
         found = find_unjoined(self, self->controllers[i]);
     }
     if (found) {

@@ -7,6 +7,11 @@
 #define GPC_CHECKED_ACCESS /* an access to a way or MSHR that a line does not have is an error with a text */
 #include "controller/toolkit.h"
 
+/* gpucoh's compilations define it; an editor need not. */
+#ifndef GPC_VERSION
+#define GPC_VERSION "unknown"
+#endif
+
 /* What a library of protocols was compiled for. No two versions of gpucoh promise to be compatible, and the structs of
  * one may differ from those of an extension that has not been built again. */
 typedef struct {

@@ -142,7 +142,7 @@ gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc
     if (protocol->order.store_option && options[protocol->order.store_option - 1]) {
         resolved->order.stores_block = true;
     }
-    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(protocol); i++) {
         gpc_controller_type_t *type = GPC_ARENA_TAKE(arena, 1, gpc_controller_type_t);
         if (!type) {
             return NULL;
@@ -156,14 +156,41 @@ gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc
     return resolved;
 }
 
+/* Whether a controller before the one at `controller` has a table of this name. */
+static bool
+is_listed_before(const gpc_protocol_t *protocol, uint32_t controller, const char *name)
+{
+    for (uint32_t i = 0; i < controller; i++) {
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[i]->tables[t]; t++) {
+            if (strcmp(protocol->controllers[i]->tables[t]->name, name) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+const gpc_table_t *
+gpc_protocol_table(const gpc_protocol_t *protocol, uint32_t number)
+{
+    for (uint32_t i = 0; i < gpc_num_controllers(protocol); i++) {
+        for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[i]->tables[t]; t++) {
+            const gpc_table_t *table = protocol->controllers[i]->tables[t];
+            if (!is_listed_before(protocol, i, table->name) && number-- == 0) {
+                return table;
+            }
+        }
+    }
+    return NULL;
+}
+
 bool
 gpc_protocol_splits_requests(const gpc_protocol_t *protocol)
 {
-    for (uint32_t i = 0; protocol->controllers[i]; i++) {
-        for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[i]->tables[t]; t++) {
-            if (protocol->controllers[i]->tables[t]->object == GPC_OVER_WORDS) {
-                return true;
-            }
+    const gpc_table_t *table;
+    for (uint32_t n = 0; (table = gpc_protocol_table(protocol, n)) != NULL; n++) {
+        if (table->object == GPC_OVER_WORDS) {
+            return true;
         }
     }
     return false;

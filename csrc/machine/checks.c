@@ -16,7 +16,7 @@ check_calls(void *machine, const gpc_observation_t *ended)
     if (!gpc_watched_of(gpu->protocol).lease) {
         return GPC_OK;
     }
-    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(gpu->protocol); i++) {
         owned |= gpu->protocol->controllers[i]->owned != 0;
     }
     for (uint32_t i = 0; i < gpu->protocol->num_messages; i++) {

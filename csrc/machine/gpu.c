@@ -411,7 +411,7 @@ choose_protocol(gpc_gpu_t *gpu, const gpc_setup_t *setup)
         return GPC_ERROR_MEMORY;
     }
     count_networks(gpu);
-    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(gpu->protocol); i++) {
         gpu->ends |= gpu->protocol->controllers[i]->ends != 0;
     }
     GPC_TRY(gpc_nodes_list(&gpu->nodes, gpu->protocol, &gpu->machine, &gpu->failure));

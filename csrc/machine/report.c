@@ -143,7 +143,7 @@ gpc_gpu_trace_names(const gpc_gpu_t *gpu, gpc_text_t *out)
     add_names(out, "messages", gpu->protocol->messages, sizeof *gpu->protocol->messages, gpu->protocol->num_messages);
     gpc_text_add_key(out, "tables");
     gpc_text_add(out, "{");
-    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(gpu->protocol); i++) {
         const gpc_controller_type_t *type = gpu->protocol->controllers[i];
         gpc_text_add_key(out, type->name);
         gpc_text_add(out, "[");

@@ -1,6 +1,8 @@
 /* statistics.c: statistics of a GPU as JSON, and their reset. */
 #include <string.h>
 
+#include "controller/controller.h"
+#include "controller/resolve.h"
 #include "machine/parts.h"
 
 static gpc_core_statistics_t
@@ -136,7 +138,7 @@ add_histograms(const gpc_gpu_t *gpu, gpc_text_t *out, const gpc_core_statistics_
     GPC_CORE_HISTOGRAMS(X)
 #undef X
     gpc_text_add(out, "}");
-    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(gpu->protocol); i++) {
         const gpc_controller_type_t *type = gpu->protocol->controllers[i];
         gpc_text_add_key(out, type->name);
         gpc_text_add(out, "{");
@@ -154,7 +156,7 @@ add_own_counters(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
     gpc_text_add_key(out, "counters");
     gpc_text_add(out, "{");
-    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(gpu->protocol); i++) {
         const gpc_controller_type_t *type = gpu->protocol->controllers[i];
         gpc_text_add_key(out, type->name);
         gpc_text_add(out, "{");
@@ -252,30 +254,25 @@ add_cpu_cache(const gpc_gpu_t *gpu, gpc_text_t *out)
     }
 }
 
-/* Coverage: how often each cell was entered, by controller type and table. */
+/* Coverage: how often each cell was entered, by table. */
 static void
 add_transitions(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
     gpc_text_add_key(out, "transitions");
     gpc_text_add(out, "{");
-    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
-        const gpc_controller_type_t *type = gpu->protocol->controllers[i];
-        for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
-            const gpc_table_t *table = type->tables[t];
-            gpc_text_add_key(out, table->name);
-            gpc_text_add(out, "[");
-            for (uint32_t cell = 0; cell < (uint32_t) table->num_states * table->num_events; cell++) {
-                uint64_t entered = 0;
-                for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-                    if (gpc_is_of_type(&gpu->controllers[node], type)) {
-                        entered += gpu->controllers[node].counts[t][cell];
-                    }
-                }
-                gpc_text_add_comma(out);
-                gpc_text_add_number(out, entered);
+    const gpc_table_t *table;
+    for (uint32_t n = 0; (table = gpc_protocol_table(gpu->protocol, n)) != NULL; n++) {
+        gpc_text_add_key(out, table->name);
+        gpc_text_add(out, "[");
+        for (uint32_t cell = 0; cell < (uint32_t) table->num_states * table->num_events; cell++) {
+            uint64_t entered = 0;
+            for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+                entered += gpc_controller_entries(&gpu->controllers[node], table->name, cell);
             }
-            gpc_text_add(out, "]");
+            gpc_text_add_comma(out);
+            gpc_text_add_number(out, entered);
         }
+        gpc_text_add(out, "]");
     }
     gpc_text_add(out, "}");
 }

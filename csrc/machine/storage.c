@@ -139,7 +139,7 @@ gpc_gpu_add_storage(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
     gpc_text_add_key(out, "storage");
     gpc_text_add(out, "{");
-    for (uint32_t i = 0; gpu->protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(gpu->protocol); i++) {
         const gpc_controller_type_t *type = gpu->protocol->controllers[i];
         const gpc_controller_t *unit = first_of(gpu, type);
         uint32_t first = type->position == GPC_AT_CORE || type->position == GPC_AT_BANK ? 1 : 0;

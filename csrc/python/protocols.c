@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#include "check/explore/explore.h"
 #include "controller/admit.h"
 #include "controller/describe.h"
 #include "controller/outside.h"
@@ -180,6 +181,9 @@ read_library(PyObject *module, PyObject *object, bool adds)
     PyObject *ids = PyList_New(0);
     for (uint32_t i = 0; ids != NULL && protocols[i] != NULL; i++) {
         int code = gpc_protocol_admit(protocols[i], &failure);
+        if (code == 0 && !adds) {
+            code = gpc_explore_check_causes(protocols[i], &failure);
+        }
         if (code != 0) {
             gpc_raise(state, code == GPC_ERROR_MEMORY ? code : GPC_ERROR_ARGUMENT, failure.text);
         }

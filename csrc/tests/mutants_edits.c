@@ -60,7 +60,7 @@ event_number(const mutant_t *self, const gpc_table_t *table, const char *name)
 static gpc_table_t *
 table_named(mutant_t *self, const char *name, gpc_patch_t **patches)
 {
-    for (uint32_t i = 0; i < MOST_CONTROLLERS; i++) {
+    for (uint32_t i = 0; i < GPC_NUM_POSITIONS; i++) {
         for (uint32_t t = 0; t < GPC_MAX_TABLES && self->tables[i][t].name; t++) {
             if (strcmp(self->tables[i][t].name, name) == 0) {
                 *patches = self->patches[i][t];
@@ -256,7 +256,7 @@ choose(mutant_t *self, const mutant_edit_t *edit)
 
     option->standard = value;
     choose_instead(self, number, value);
-    for (uint32_t i = 0; self->base->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(self->base); i++) {
         for (uint32_t v = 0; v < GPC_MAX_VARIANTS && self->types[i].variants[v].by; v++) {
             gpc_variant_t *variant = &self->types[i].variants[v];
             if (variant->option == number && variant->value == value) {

@@ -46,7 +46,7 @@ mutant_copy_base(mutant_t *self, const gpc_protocol_t *base)
 {
     self->base = base;
     self->protocol = *base;
-    for (uint32_t i = 0; base->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(base); i++) {
         self->types[i] = *base->controllers[i];
         self->protocol.controllers[i] = &self->types[i];
         for (uint32_t t = 0; t < GPC_MAX_TABLES && self->types[i].tables[t]; t++) {

@@ -5,15 +5,15 @@
 
 #include "tests/mutants.h"
 
-enum { MOST_CONTROLLERS = 5, MOST_PATCHES = 32 };
+enum { MOST_PATCHES = 32 };
 
 typedef struct {
     gpc_protocol_t protocol;
     const gpc_protocol_t *base;
     const mutant_info_t *info; /* NULL: the protocol `added` */
-    gpc_controller_type_t types[MOST_CONTROLLERS];
-    gpc_table_t tables[MOST_CONTROLLERS][GPC_MAX_TABLES];
-    gpc_patch_t patches[MOST_CONTROLLERS][GPC_MAX_TABLES][MOST_PATCHES];
+    gpc_controller_type_t types[GPC_NUM_POSITIONS];
+    gpc_table_t tables[GPC_NUM_POSITIONS][GPC_MAX_TABLES];
+    gpc_patch_t patches[GPC_NUM_POSITIONS][GPC_MAX_TABLES][MOST_PATCHES];
 } mutant_t;
 
 /* ---- mutants.c --------------------------------------------------------------------------------------------------- */

@@ -48,7 +48,7 @@ static void
 check_protocol(const gpc_protocol_t *protocol)
 {
     CHECK(protocol->num_messages + GPC_MSG_OWN <= GPC_MAX_CAUSES);
-    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(protocol); i++) {
         bench_t it;
         begin(&it, protocol, i);
         for (uint8_t t = 0; t < GPC_MAX_TABLES && it.unit.type->tables[t]; t++) {

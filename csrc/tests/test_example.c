@@ -27,7 +27,7 @@ expect(const gpc_explore_thread_t *threads, uint32_t num_threads, gpc_rule_t rul
 static void
 the_tables_are_well_formed(void)
 {
-    for (uint32_t i = 0; gpc_protocol_self_inval.controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(&gpc_protocol_self_inval); i++) {
         gpc_text_t wrong;
         gpc_text_init(&wrong);
         CHECK_EQUAL_I64(gpc_fsm_check(gpc_protocol_self_inval.controllers[i]->tables[0], &wrong), 0);

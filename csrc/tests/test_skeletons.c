@@ -1,5 +1,7 @@
 /* test_skeletons.c: do controllers at the memory side and for the whole machine work in the machine and in the
  * explorer? By the skeletons (skeletons.h), each with the smallest change that breaks it. */
+#include "controller/admit.h"
+#include "controller/describe.h"
 #include "explorations.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
@@ -9,8 +11,15 @@
 
 enum { WORDS = 1024 };
 
-static gpc_protocol_t forgets_l3, at_host;
-static gpc_controller_type_t host_l3;
+static gpc_protocol_t forgets_l3, at_host, everywhere;
+static gpc_controller_type_t host_l3, global_l3;
+
+static void
+one_way(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways)
+{
+    (void) machine, (void) options;
+    *sets = *ways = 1;
+}
 
 static void
 register_skeletons(void)
@@ -27,6 +36,16 @@ register_skeletons(void)
     host_l3.position = GPC_AT_HOST;
     at_host.controllers[2] = &host_l3;
     register_own(&at_host);
+    everywhere = gpc_protocol_skel_three_levels;
+    everywhere.id = "everywhere"; /* a controller at each position, and so no NULL behind them */
+    global_l3 = *everywhere.controllers[2];
+    global_l3.position = GPC_AT_GLOBAL;
+    global_l3.name = "L3 of all";
+    global_l3.arrays[0].geometry = host_l3.arrays[0].geometry = one_way;
+    host_l3.name = "L3 of the host";
+    everywhere.controllers[3] = &global_l3;
+    everywhere.controllers[4] = &host_l3;
+    register_own(&everywhere);
 }
 
 static gpc_machine_t
@@ -159,6 +178,29 @@ host_writes_reach_the_copy_at_the_memory_side(void)
     }
 }
 
+/* Every list of controllers and tables ends where the array does. */
+static void
+a_protocol_at_every_position_runs_and_is_described(void)
+{
+    gpc_machine_t machine = small_machine();
+    gpc_failure_t failure;
+    gpc_text_t text;
+
+    machine.host_units = 1;
+    CHECK_EQUAL_U64(gpc_num_controllers(&everywhere), GPC_NUM_POSITIONS);
+    CHECK_EQUAL_I64(gpc_protocol_admit(&everywhere, &failure), 0);
+    bench_t it = bench(&machine, named("everywhere"), WORDS);
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_and_fence, WORDS, 1, 1), GPC_RUN_DONE);
+    CHECK_EQUAL_U64(word_at(&it, 0), 3);
+    gpc_text_init(&text);
+    gpc_describe_whole_protocol(&text, &everywhere);
+    CHECK_EQUAL_I64(gpc_gpu_statistics(it.gpu, &text), 0);
+    CHECK_EQUAL_I64(gpc_gpu_trace_names(it.gpu, &text), 0);
+    CHECK(strstr(text.bytes, "L3 of the host") != NULL);
+    gpc_text_free(&text);
+    gpc_gpu_free(it.gpu);
+}
+
 static bench_t
 epochs_bench(const gpc_machine_t *machine, const gpc_option_value_t *option)
 {
@@ -263,7 +305,7 @@ asked(const char *protocol, const gpc_explore_thread_t *threads, const gpc_optio
 static void
 the_explorer_has_every_position(void)
 {
-    static const char *const protocols[] = {"skel-src", "skel-epochs", "skel-three-levels"};
+    static const char *const protocols[] = {"skel-src", "skel-epochs", "skel-three-levels", "everywhere"};
     gpc_explore_t what;
     for (uint32_t i = 0; i < GPC_COUNT_OF(protocols); i++) {
         what = asked(protocols[i], mp_fences, NULL);
@@ -301,6 +343,7 @@ main(void)
     RUN(the_round_trip_to_memory_includes_the_star);
     RUN(a_round_trip_that_is_too_short_for_the_star_is_an_error);
     RUN(host_writes_reach_the_copy_at_the_memory_side);
+    RUN(a_protocol_at_every_position_runs_and_is_described);
     RUN(a_serving_timer_is_progress_and_a_background_timer_is_not);
     RUN(a_serving_timer_keeps_no_finished_launch_running_and_ticks_in_the_next);
     RUN(the_unit_runs_by_its_own_clock);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/explore/explore.h"
 #include "controller/controller.h"
 #include "controller/resolve.h"
 #include "json.h"
@@ -24,7 +25,7 @@ for_every_table(void (*check)(const gpc_controller_type_t *type, uint32_t table)
 {
     const gpc_protocol_t *protocol;
     for (uint32_t p = 0; (protocol = protocol_at(p)); p++) {
-        for (uint32_t c = 0; protocol->controllers[c]; c++) {
+        for (uint32_t c = 0; c < gpc_num_controllers(protocol); c++) {
             for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[c]->tables[t]; t++) {
                 check(protocol->controllers[c], t);
             }
@@ -49,7 +50,7 @@ have_same_rows_and_columns(const gpc_table_t *a, const gpc_table_t *b)
 static bool
 has_table(const gpc_protocol_t *protocol, const gpc_table_t *table)
 {
-    for (uint32_t c = 0; protocol && protocol->controllers[c]; c++) {
+    for (uint32_t c = 0; protocol && c < gpc_num_controllers(protocol); c++) {
         for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[c]->tables[t]; t++) {
             if (protocol->controllers[c]->tables[t] == table) {
                 return true;
@@ -75,7 +76,7 @@ every_table_and_variant_is_whole(void)
 {
     const gpc_protocol_t *protocol;
     for (uint32_t p = 0; (protocol = protocol_at(p)); p++) {
-        for (uint32_t c = 0; protocol->controllers[c]; c++) {
+        for (uint32_t c = 0; c < gpc_num_controllers(protocol); c++) {
             const gpc_controller_type_t *type = protocol->controllers[c];
             for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
                 expect_whole(type->tables[t]);
@@ -116,7 +117,7 @@ expect_all_plans(const gpc_protocol_t *protocol, const int64_t *options)
     const gpc_protocol_t *resolved = gpc_protocol_resolve(protocol, options, &arena);
     bool other = protocol->instead.by && options[protocol->instead.option] == protocol->instead.value;
     protocol = other ? protocol->instead.by : protocol;
-    for (uint32_t c = 0; resolved && protocol->controllers[c]; c++) {
+    for (uint32_t c = 0; resolved && c < gpc_num_controllers(protocol); c++) {
         const gpc_controller_type_t *type = protocol->controllers[c];
         for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
             const gpc_table_t *declared = type->tables[t], *whole = resolved->controllers[c]->tables[t];
@@ -156,7 +157,7 @@ every_plan_is_its_declared_cell(void)
             options[i] = protocol->options[i].standard;
         }
         expect_all_plans(protocol, options);
-        for (uint32_t c = 0; protocol->controllers[c]; c++) {
+        for (uint32_t c = 0; c < gpc_num_controllers(protocol); c++) {
             const gpc_variant_t *variants = protocol->controllers[c]->variants;
             for (uint32_t v = 0; v < GPC_MAX_VARIANTS && variants[v].by; v++) {
                 int64_t standard = options[variants[v].option];
@@ -296,7 +297,7 @@ is_named(const char *full, const char *word, size_t length)
 static const gpc_table_t *
 table_named(const gpc_protocol_t *protocol, const char *name)
 {
-    for (uint32_t c = 0; protocol->controllers[c]; c++) {
+    for (uint32_t c = 0; c < gpc_num_controllers(protocol); c++) {
         for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[c]->tables[t]; t++) {
             if (strcmp(protocol->controllers[c]->tables[t]->name, name) == 0) {
                 return protocol->controllers[c]->tables[t];
@@ -332,6 +333,34 @@ expect_declared(const gpc_protocol_t *protocol, const char *text)
     gpc_failure_t failure = {0};
     CHECK_EQUAL_I64(gpc_protocol_check_declared(protocol, &failure), text ? GPC_ERROR_PROTOCOL : 0);
     CHECK_EQUAL_TEXT(failure.text, text ? text : "");
+}
+
+static void
+expect_causes(const gpc_protocol_t *protocol, const char *text)
+{
+    gpc_failure_t failure = {0};
+    CHECK_EQUAL_I64(gpc_explore_check_causes(protocol, &failure), text ? GPC_ERROR_PROTOCOL : 0);
+    CHECK_EQUAL_TEXT(failure.text, text ? text : "");
+}
+
+/* wt's L1 takes both by classify. */
+static void
+a_cause_that_never_comes_is_refused(void)
+{
+    gpc_protocol_t protocol = *gpc_protocol_find("wt");
+    gpc_controller_type_t l1 = *protocol.controllers[0];
+
+    for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
+        expect_causes(protocol_at(p), NULL);
+    }
+    protocol.controllers[0] = &l1;
+    l1.begins = 0;
+    expect_causes(&protocol, "wt: table L1 has an event for GPC_MSG_KERNEL_BEGIN, which never comes: the type lacks "
+                             "its bit in .begins");
+    l1 = *gpc_protocol_find("wt")->controllers[0];
+    protocol.order = (gpc_order_traits_t){.keeps_own = true};
+    expect_causes(&protocol,
+                  "wt: table L1 has an event for GPC_MSG_ACQUIRE, which never comes: the type lacks .order.acquire");
 }
 
 static void
@@ -579,6 +608,7 @@ main(void)
     RUN(every_plan_is_its_declared_cell);
     RUN(a_patched_table_has_its_bases_cells_but_for_the_patches);
     RUN(a_wrong_patch_is_found);
+    RUN(a_cause_that_never_comes_is_refused);
     RUN(registered_protocols_declare_what_every_protocol_has);
     RUN(registered_protocols_have_ids_of_their_own);
     RUN(a_protocol_that_lacks_a_member_is_refused);

@@ -24,8 +24,8 @@ from gpucoh.cli.options import (
     stdout_console,
 )
 from gpucoh.device.choices import split_list
+from gpucoh.device.coverage import listed
 from gpucoh.fuzz import DEFAULT_OPS, Report, all_protocols, fuzz_many
-from gpucoh.fuzz.coverage import listed
 from gpucoh.report import tables
 
 #: With --save, the tester stops testing a protocol after this many failures.

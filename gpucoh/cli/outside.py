@@ -37,6 +37,13 @@ def new_protocol_command(
             "--owners", help="Begin with L1s that own lines (MSI), which a directory calls home."
         ),
     ] = False,
+    acquires: Annotated[
+        bool,
+        typer.Option(
+            "--acquires",
+            help="Begin with L1 copies that acquires drop, for programs without data races.",
+        ),
+    ] = False,
 ) -> None:
     """Write the C file of a new protocol: a small one that runs and is explored, to be changed.
 
@@ -53,9 +60,14 @@ def new_protocol_command(
       gpucoh compare -p no-l1,tc-weak,./mine.c
 
       gpucoh new-protocol msi --owners
+
+      gpucoh new-protocol plain --acquires
     """
-    if leases and owners:
-        raise ConfigError("--leases and --owners are two beginnings: give one")
+    given = {"leases": leases, "owners": owners, "acquires": acquires}
+    kinds = [kind for kind, is_given in given.items() if is_given]
+    if len(kinds) > 1:
+        options = " and ".join(f"--{kind}" for kind in kinds)
+        raise ConfigError(f"{options} are {len(kinds)} beginnings: give one")
     if not _NAME.fullmatch(name):
         raise ConfigError(
             f"{quoted(name)} is no protocol's id: give small letters, digits and hyphens, a letter first"
@@ -65,7 +77,7 @@ def new_protocol_command(
     file = Path(f"{name}.c")
     try:
         with file.open("x", encoding="utf-8") as out:
-            out.write(outside.skeleton(name, "leases" if leases else "owners" if owners else ""))
+            out.write(outside.skeleton(name, *kinds))
     except OSError as error:
         raise ConfigError(f"{file}: {error.strerror or error}") from None
     sys.stdout.write(

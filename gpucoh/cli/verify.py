@@ -26,8 +26,7 @@ from gpucoh.device.choices import split_list
 from gpucoh.device.gpu import protocols
 from gpucoh.device.protocols import rule_name
 from gpucoh.experiments.interrupts import interruptible
-from gpucoh.fuzz.coverage import coverage_of, listed
-from gpucoh.verify.explorer import PROGRAM_STATES, small_choice, verify
+from gpucoh.verify.explorer import PROGRAM_STATES, verify
 from gpucoh.verify.library import find_all
 from gpucoh.verify.results import Verification
 
@@ -48,16 +47,6 @@ def _programs_bar(name: str, *, enabled: bool) -> Iterator[Callable[[int, int], 
 
 def _explored(name: str, **bounds: Any) -> Verification:
     return interruptible(lambda stop: verify(name, stop=stop, **bounds))
-
-
-def _never_entered(name: str, result: Verification) -> Iterator[str]:
-    """The reachable cells of each table that a complete exploration has not entered, in a line."""
-    if not result.complete or result.tests or result.violations:
-        return
-    for table, coverage in coverage_of(small_choice(name).protocol, result.consistency).items():
-        coverage.note(result.cells.get(table, ()))
-        if coverage.missed:
-            yield f"  {table}, never entered: {listed(coverage.missed)}"
 
 
 def _finish(found: Sequence[Verification]) -> None:
@@ -165,14 +154,22 @@ def register(app: typer.Typer) -> None:
         its own. The command prints whether the state that a test's condition describes can be observed at all.
 
         Without tests the programs are the classical shapes (MP, SB, WRC, ..) that fit, then every program of two warps
-        with --ops operations each; on caches of one line, cold, warm, and with two variables on a line. The first
-        violation is printed with its shortest execution. "complete": the whole state space was explored; cells of the
-        tables that no program entered follow. "bounded": a limit such as --states left programs incomplete. Exit status
-        1: a violation was found.
+        with --ops operations each; on caches of one line, cold, warm, and with two variables on a line. With --lines 1
+        (and --ops 2 or more), for a protocol under construction, programs come first in which two warps of a core and
+        one of another meet at a line: they enter the cells of outstanding requests. The first violation is printed with
+        its shortest execution.
+        "complete": every program was explored completely, and every cell of the tables was entered, or the line says
+        how many were not, and they follow. "bounded": a limit such as --states left programs incomplete. Exit status 1:
+        a violation was found.
+
+        L1s are taken for alike, unless their type declares `role`: a program then runs in every assignment of roles to
+        its cores. A protocol whose L1s depend on the number of their core without declaring it is refused.
 
         Examples:
 
           gpucoh verify -p gpu-vi
+
+          gpucoh verify -p ./mine.c --lines 1
 
           gpucoh verify -p mesi -c sc --cores 2 --lines 1 --ops 3
 
@@ -211,8 +208,7 @@ def register(app: typer.Typer) -> None:
                 )
             found.append(result)
             if not as_json:
-                text = "\n".join([repr(result), *_never_entered(name, result)])
-                stdout_console().print(Text(text), soft_wrap=True)
+                stdout_console().print(Text(repr(result)), soft_wrap=True)
         if as_json:
             items = [result.to_dict() for result in found]
             print_json(items[0] if protocol != "all" and len(items) == 1 else items)

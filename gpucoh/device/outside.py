@@ -99,7 +99,7 @@ def load(path: Path) -> Outside:
 
 
 def skeleton(name: str, kind: str = "") -> str:
-    """The text of a new protocol's file: without copies in the L1s, or of the kind ``leases`` or ``owners``."""
+    """The text of a new protocol's file: without copies in the L1s, or ``leases``, ``owners`` or ``acquires``."""
     folder = Path(__file__).parent / kind
     text = (folder / "NAME.c").read_text(encoding="utf-8")
     return text.replace("NAME", name)
@@ -205,7 +205,7 @@ def _output(path: Path, command: Sequence[str]) -> bytes:
     Raises
     ------
     ConfigError
-        With the first error that it reports, at the line of the user's file.
+        With the first error that it reports, at the line of the user's file, also if it is in a macro of a header.
     """
     done = subprocess.run(
         command, capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"}
@@ -213,9 +213,23 @@ def _output(path: Path, command: Sequence[str]) -> bytes:
     if done.returncode == 0:
         return done.stdout
     lines = done.stderr.decode(errors="replace").splitlines()
-    errors = [line for line in lines if "error:" in line] or lines[-1:] or ["the compiler fails"]
-    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    raise ConfigError(f"protocol file {path} does not compile: {errors[0].strip()}{more}")
+    places = [place for place, line in enumerate(lines) if "error:" in line]
+    first = _where_expanded(lines[places[0] :]) if places else (lines or ["the compiler fails"])[-1]
+    more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
+    raise ConfigError(f"protocol file {path} does not compile: {first.strip()}{more}")
+
+
+def _where_expanded(lines: Sequence[str]) -> str:
+    """The error of the first line; if it is in a macro, at the place where the outermost one is expanded."""
+    location, _, message = lines[0].partition(" error:")
+    for line in lines[1:]:
+        if line[:1].isspace():  # the source line, which gcc quotes
+            continue
+        place, found, _ = line.partition(" note: in expansion of macro")
+        if not found:
+            break
+        location = place
+    return f"{location} error:{message}"
 
 
 # ---- the cache

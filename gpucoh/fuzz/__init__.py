@@ -22,7 +22,7 @@ instructions of a wait and a release; lanes; caches, MSHRs, buffers, latencies, 
 options. Warps are scheduled round robin, since greedy scheduling lets polling warps starve the warp they wait for.
 
 :mod:`gpucoh.fuzz.shrinking` shrinks a failure, which is reported with the trace of its line. Coverage counts the cells
-of the tables that were entered (:mod:`gpucoh.fuzz.coverage`).
+of the tables that were entered (:mod:`gpucoh.device.coverage`).
 """
 
 from gpucoh.fuzz.campaigns import DEFAULT_OPS, all_protocols, fuzz, fuzz_many

@@ -14,10 +14,10 @@ from typing import Any
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.wording import natural, out_of_range
 from gpucoh.device.choices import Choice
+from gpucoh.device.coverage import coverage_of
 from gpucoh.device.gpu import protocols, resolve
 from gpucoh.device.protocols import Protocol, rule_name
 from gpucoh.fuzz.cases import Case, Layout, Shape, Weaver
-from gpucoh.fuzz.coverage import coverage_of
 from gpucoh.fuzz.generation import (
     Dice,
     buildable,

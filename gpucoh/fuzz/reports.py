@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gpucoh.device.coverage import TableCoverage
 from gpucoh.fuzz.cases import Case, Op, Weaver, Woven
-from gpucoh.fuzz.coverage import TableCoverage
 from gpucoh.fuzz.shrinking import Shrinker
 from gpucoh.fuzz.tester import Failure, Setup, prepare_all, trace_cases
 

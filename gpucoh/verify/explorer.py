@@ -17,6 +17,7 @@ from typing import Any
 from gpucoh.base.errors import ConfigError, SimulationError
 from gpucoh.device import binding
 from gpucoh.device.choices import Choice
+from gpucoh.device.coverage import coverage_of
 from gpucoh.device.gpu import resolve
 from gpucoh.device.protocols import Protocol
 from gpucoh.litmus.models import RACE_FREE
@@ -24,6 +25,7 @@ from gpucoh.litmus.syntax import Test, UnsupportedError
 from gpucoh.litmus.verdict import UndecidedError, Verdicts
 from gpucoh.machines import machine
 from gpucoh.machines.fields import core_name
+from gpucoh.verify.corners import corners
 from gpucoh.verify.diagrams import draw, node_names
 from gpucoh.verify.library import (
     DEPENDENT,
@@ -43,9 +45,11 @@ from gpucoh.verify.programs import (
     dependent,
     every_program,
     fenced,
+    parse,
     without_fences,
 )
 from gpucoh.verify.results import Explored, Verification, Violation
+from gpucoh.verify.roles import LEAST_COMPARED, MOST_COMPARED, assignments, check_alike, turned
 
 MOST_CORES, MOST_LINES, MOST_OPERATIONS = 4, 4, 4
 MOST_EVICTIONS, MOST_STATES = 100, 10**9
@@ -181,7 +185,8 @@ def programs_of(
     Under the consistency rule ``sc`` no program has fences; otherwise every program of the bound runs without and with
     fences between its operations. Both run on the quick settings first: tight; cold with spontaneous evictions; warm
     without. For a model that promises something to programs without races only, such programs, of two to four lines,
-    come first unless ``lines`` is 1.
+    come first unless ``lines`` is 1. With one line, and more than one operation, those of :mod:`gpucoh.verify.corners`
+    come first.
     """
     wide = [] if protocol.splits_pairs else built_in(WIDE)
     fitting = [
@@ -194,7 +199,10 @@ def programs_of(
         bound += depending + [fenced(program) for program in bound]
     promised = race_free() if protocol.models[rule] in RACE_FREE else []
     first = [p for p in promised if p.cores <= cores and lines > 1]
-    return _in_settings([first, *fitting, bound], protocol.has_l1)
+    small = corners(bool(promised)) if lines == 1 and operations > 1 else ()
+    every = [_under(p, rule) for p in small if p.cores <= cores]
+    every += _in_settings([first, *fitting, bound], protocol.has_l1)
+    return list({(program.threads, program.setting): program for program in every}.values())
 
 
 def _in_settings(sets: Sequence[Sequence[Program]], has_l1: bool) -> list[Program]:
@@ -304,44 +312,102 @@ class _Verifier:
     ) -> None:
         self.choice, self.result, self.tests = choice, result, tests
         self.max_states, self.fields, self.every_order = max_states, fields, every_order
+        self.roles: dict[int, tuple[int, ...]] = {}
+        self.compared = 0  # states of explorations that check that L1s are alike
 
-    def run(self, program: Program, evictions: int, program_states: int, invariants: bool) -> None:
-        """Explore one program and note its results."""
-        result, left = self.result, self.max_states - self.result.states
+    def run(
+        self, program: Program, cores: int, evictions: int, program_states: int, invariants: bool
+    ) -> None:
+        """Explore one program in every assignment of roles to its cores, and note its results."""
+        result = self.result
         try:
             allowed = allowed_outcomes(program, result.model)
         except UndecidedError:
             allowed = None
             result.note_limit("too many candidate executions: values are not checked", program)
-        found = explore(
-            self.choice,
-            program,
-            consistency=result.consistency,
-            evictions=evictions,
-            max_states=min(program_states, left),
-            allowed=allowed,
-            invariants=invariants,
-            fields=self.fields,
-            every_order=self.every_order,
-        )
+        roles = self._roles(max(cores, program.cores))
         result.explored += 1
+        complete = True
+        for one in assignments(program, roles):
+            left = self.max_states - result.states
+            if left <= 0:
+                self.no_states_left(program)
+                complete = False
+                break
+            found = explore(
+                self.choice,
+                one,
+                consistency=result.consistency,
+                evictions=evictions,
+                max_states=min(program_states, left),
+                allowed=allowed,
+                invariants=invariants,
+                fields=self.fields,
+                every_order=self.every_order,
+            )
+            complete &= found["complete"]
+            for limit in found["limits"]:
+                if left < program_states and limit == f"more than {left} states":
+                    self.no_states_left(program)
+                else:
+                    result.note_limit(limit, program)
+            self._note(program, found)
+            self._check_alike(one, found, evictions)
+            if found["violations"]:
+                self._violated(one, found)
+                break
+        result.complete &= complete
+        result.completed += complete
+
+    def _note(self, program: Program, found: dict[str, Any]) -> None:
+        """Add the exploration of a program, in one assignment, to the results."""
+        result = self.result
         result.states += found["states"]
         result.transitions += found["transitions"]
         result.depth = max(result.depth, found["depth"])
-        result.complete &= found["complete"]
-        result.completed += found["complete"]
-        for limit in found["limits"]:
-            if left < program_states and limit == f"more than {left} states":
-                self.no_states_left(program)
-            else:
-                result.note_limit(limit, program)
         for table, cells in found["cells"].items():
             result.cells.setdefault(table, set()).update(cells)
+            if table in result.tables:
+                result.tables[table].note(cells)
         for item, entry in self.tests:
             if _under(item.program, result.consistency).threads == program.threads:
                 _note(item, entry, found)
-        if found["violations"]:
-            self._violated(program, found)
+
+    def _roles(self, cores: int) -> tuple[int, ...]:
+        """The roles of the L1s of a machine."""
+        if not self.choice.protocol.json["roles"]:
+            return (0,) * cores
+        if cores not in self.roles:
+            idle = replace(parse("ld x"), least_cores=cores)
+            self.roles[cores] = tuple(self._explored(idle, 0)["roles"])
+        return self.roles[cores]
+
+    def _explored(self, program: Program, evictions: int) -> dict[str, Any]:
+        """Every execution of a program, each with its own name."""
+        return explore(
+            self.choice,
+            program,
+            consistency=self.result.consistency,
+            evictions=evictions,
+            max_states=4 * MOST_COMPARED,
+            invariants=False,
+            fields=self.fields,
+            symmetry=False,
+            every_order=True,
+        )
+
+    def _check_alike(self, program: Program, found: dict[str, Any], evictions: int) -> None:
+        """Check that a small program has the same executions on other cores of the same roles, for a few states in a
+        hundred. Warm copies are fetched in the order of cores, which leases of logical time show.
+        """
+        other = turned(program, found["roles"])
+        within = self.compared + 2 * found["states"] <= LEAST_COMPARED + self.result.states // 64
+        if other is None or program.warm or found["states"] > MOST_COMPARED or not within:
+            return
+        both = [self._explored(item, evictions) for item in (program, other)]
+        self.compared += sum(item["states"] for item in both)
+        if all(item["complete"] for item in both):
+            check_alike(self.result.protocol, program, *both)
 
     def no_states_left(self, program: Program) -> None:
         """Note that the limit on the states of all programs is reached."""
@@ -457,7 +523,12 @@ def verify(
     _check_bounds(cores, lines, operations, evictions, max_states, program_states)
     choice = small_choice(protocol)
     rule = choice.rule(consistency)
-    result = Verification(protocol=protocol, consistency=rule, model=choice.model(rule))
+    result = Verification(
+        protocol=protocol,
+        consistency=rule,
+        model=choice.model(rule),
+        tables={} if tests is not None else coverage_of(choice.selected, rule),
+    )
     given = _translated(tests or (), result, choice.protocol)
     if tests is None:
         programs = programs_of(choice.protocol, rule, cores, lines, operations)
@@ -472,7 +543,7 @@ def verify(
             break
         if stop is not None and stop.is_set():
             raise SimulationError("stopped")
-        verifier.run(program, evictions, program_states, invariants)
+        verifier.run(program, cores, evictions, program_states, invariants)
         if progress:
             progress(result.explored, result.programs)
         if result.violations:

@@ -163,6 +163,8 @@ class Program:
         L1s and the one L2 bank hold one line and one MSHR; else enough for all.
     evictions : bool
         Lines may be evicted spontaneously, besides evictions for lack of space.
+    least_cores : int
+        Number of cores of the machine, if no thread needs more.
     """
 
     name: str
@@ -172,11 +174,17 @@ class Program:
     packed: bool = False
     tight: bool = False
     evictions: bool = True
+    least_cores: int = 0
+
+    @property
+    def used_cores(self) -> int:
+        """Number of cores up to the last one that has a thread."""
+        return 1 + max(thread.core for thread in self.threads)
 
     @property
     def cores(self) -> int:
-        """Number of cores needed."""
-        return 1 + max(thread.core for thread in self.threads)
+        """Number of cores of the machine."""
+        return max(self.used_cores, self.least_cores)
 
     @property
     def size(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from gpucoh.device.coverage import Cell, TableCoverage, listed
 from gpucoh.verify.programs import Program
 
 
@@ -141,6 +142,8 @@ class Verification:
         Results of the given litmus tests, in order.
     cells : dict
         Table -> numbers of the entered cells.
+    tables : dict
+        Table -> its cells and those that programs have entered; empty for given litmus tests.
     """
 
     protocol: str
@@ -157,6 +160,12 @@ class Verification:
     limits: list[Limit] = field(default_factory=list)
     tests: list[Explored] = field(default_factory=list)
     cells: dict[str, set[int]] = field(default_factory=dict)
+    tables: dict[str, TableCoverage] = field(default_factory=dict)
+
+    @property
+    def never_entered(self) -> dict[str, list[Cell]]:
+        """Table -> the cells that some program can enter and none of these has; tables without such cells left out."""
+        return {name: table.missed for name, table in self.tables.items() if table.missed}
 
     @property
     def ok(self) -> bool:
@@ -165,19 +174,41 @@ class Verification:
 
     def __repr__(self) -> str:
         """As ``gpucoh verify`` prints it."""
-        verdict = "complete" if self.complete else "bounded" if self.ok else "VIOLATED"
-        programs = f"{self.completed:,} of {self.programs:,} programs"
-        if verdict == "bounded":
-            programs += f" ({100 * self.completed // self.programs}%)"
         counts = f"{self.states:,} states, {self.transitions:,} transitions, depth {self.depth}"
-        model = f"{self.protocol}  {self.consistency}, {self.model}"
-        lines = [f"{model}: {verdict}: {programs}; {counts}"]
+        lines = [
+            f"{self.protocol}  {self.consistency}, {self.model}: {self._verdict()}: {self._extent()}; {counts}"
+        ]
         for limit in self.limits:
             more = f" and {limit.programs - 1:,} more" if limit.programs > 1 else ""
             lines.append(f"  limit: {limit.what}: {limit.first}{more}")
         lines += [f"  {test}" for test in self.tests]
+        if self.complete:
+            never = self.never_entered.items()
+            lines += [f"  {name}, never entered: {listed(cells)}" for name, cells in never]
         lines += [f"\n{item}" for item in self.violations]
         return "\n".join(lines)
+
+    def _verdict(self) -> str:
+        if not self.complete:
+            return "bounded" if self.ok else "VIOLATED"
+        missed = sum(map(len, self.never_entered.values()))
+        return (
+            f"complete for these programs, {missed} of {self._cells()} cells never entered"
+            if missed
+            else "complete"
+        )
+
+    def _extent(self) -> str:
+        extent = f"{self.completed:,} of {self.programs:,} programs"
+        if not self.complete and self.ok:
+            extent += f" ({100 * self.completed // self.programs}%)"
+            if self.tables:
+                missed = sum(map(len, self.never_entered.values()))
+                extent += f", {self._cells() - missed} of {self._cells()} cells entered"
+        return extent
+
+    def _cells(self) -> int:
+        return sum(len(table.reachable) for table in self.tables.values())
 
     def note_limit(self, what: str, program: Program) -> None:
         """Note a limit that a program has reached; the result is bounded."""
@@ -204,5 +235,13 @@ class Verification:
             "programs": self.programs,
             "violations": [item.to_dict() for item in self.violations],
             "limits": [asdict(item) for item in self.limits],
+            "cells": {
+                name: {
+                    "entered": len(table.visited),
+                    "reachable": len(table.reachable),
+                    "never_entered": [" ".join(cell) for cell in table.missed],
+                }
+                for name, table in self.tables.items()
+            },
             **({"tests": [item.to_dict() for item in self.tests]} if self.tests else {}),
         }

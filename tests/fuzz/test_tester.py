@@ -10,8 +10,8 @@ import pytest
 
 import gpucoh
 from gpucoh.cli import call
+from gpucoh.device.coverage import coverage_of
 from gpucoh.fuzz import fuzz, fuzz_many
-from gpucoh.fuzz.coverage import coverage_of
 from products import rows, share
 
 # Planted bugs (csrc/protocols/*/planted.c) that this tester finds soon; `make pages` lists what finds the others.

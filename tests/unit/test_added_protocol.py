@@ -30,7 +30,7 @@ import mutants
 mutants.add()
 import gpucoh, monitors, registered, weak_outcomes
 from gpucoh.fuzz.campaigns import option_ranges
-from gpucoh.fuzz.coverage import coverage_of
+from gpucoh.device.coverage import coverage_of
 from gpucoh.report.looks import protocol_looks
 from gpucoh.verify.explorer import small_choice
 

@@ -132,6 +132,16 @@ def test_the_protocol_with_owners_keeps_the_model(owners):
     assert gpucoh.run("stn", path, scale="tiny", check=True, set=scarce).correct
 
 
+def test_the_protocol_whose_acquires_drop_copies_keeps_the_model(tmp_path):
+    path = tmp_path / "acquires.c"
+    path.write_text(outside.skeleton("how-to-acquires", "acquires"))
+    found = verify(str(path), cores=2, lines=1, operations=1)
+    assert found.complete
+    assert not found.violations
+    scarce = {"l1_kib": 1, "l1_mshrs": 2}
+    assert gpucoh.run("stn", path, scale="tiny", check=True, set=scarce).correct
+
+
 def test_the_explorer_finds_a_copy_beside_an_owner_that_no_value_shows(owners):
     held = "[L1_INV] = GO({}, act_inv_ack),\n        [L1_DATA] = GO(L1_S"
     path = owners("how-to-kept-copy", (held.format("L1_ISI"), held.format("L1_IS")))

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -28,9 +29,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def write(name, *changes, file=None):
+def write(name, *changes, file=None, kind=""):
     """A new protocol's file, with changes of its text."""
-    text = outside.skeleton(name)
+    text = outside.skeleton(name, kind)
     for before, after in changes:
         assert before in text
         text = text.replace(before, after)
@@ -41,6 +42,51 @@ def write(name, *changes, file=None):
 
 def cached(pattern):
     return sorted(Path("cache").rglob(pattern))
+
+
+# ---- the headers, as they are installed
+
+CSRC = Path(outside.__file__).parents[2] / "csrc"
+HEADERS = sorted(
+    str(path.relative_to(CSRC))
+    for part in ("base", "cache", "controller")
+    for path in (CSRC / part).glob("*.h")
+)
+
+
+@pytest.fixture
+def include(folder):
+    """A folder as gpucoh/include of the installed package: nothing else is needed."""
+    made = folder / "include"
+    made.mkdir()
+    for part in ("base", "cache", "controller"):
+        (made / part).symlink_to(CSRC / part)
+    (made / "machines").mkdir()
+    shutil.copy(CSRC.parent / "gpucoh" / "machines" / "fields.def", made / "machines")
+    return made
+
+
+def check_syntax(compiler, include, files):
+    if not shutil.which(compiler):
+        pytest.skip(f"there is no {compiler}")
+    flags = ["-fsyntax-only", "-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{include}"]
+    subprocess.run([compiler, *flags, *files], check=True)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_an_editor_needs_the_headers_alone(include, compiler):
+    files = [write(f"edited-{kind}", kind=kind) for kind in ("leases", "owners", "acquires")]
+    check_syntax(compiler, include, files)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_each_header_compiles_alone(include, compiler):
+    assert "controller/outside.h" in HEADERS
+    files = [Path(header.replace("/", "_")).with_suffix(".c") for header in HEADERS]
+    for file, header in zip(files, HEADERS, strict=True):
+        file.write_text(f'#include "{header}"\n', encoding="utf-8")
+    check_syntax(compiler, include, files)
 
 
 # ---- what takes one
@@ -61,6 +107,27 @@ def test_an_l1_whose_lines_have_no_fields_is_an_l1():
     known = gpucoh.protocols()["bare"]
     assert "tags" not in known.json["controllers"][0]["metadata"]
     assert known.has_l1
+
+
+def test_a_file_has_a_controller_at_every_position():
+    beyond = "".join(
+        f'static const gpc_controller_type_t at_{place.lower()} = {{.name = "{place}", .position = GPC_AT_{place}, '
+        '.tables = {&l2}, .arrays = {{.name = "tags", .line = gpc_writer_line_described, .geometry = one_way}}};\n'
+        for place in ("MEMORY", "GLOBAL", "HOST")
+    )
+    geometry = (
+        "static void one_way(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways)"
+        "{ (void) machine, (void) options, *sets = *ways = 1; }\n"
+    )
+    path = write(
+        "five",
+        ("/* ---- the protocol */", geometry + beyond),
+        ("{&my_l1, &my_l2}", "{&my_l1, &my_l2, &at_memory, &at_global, &at_host}"),
+    )
+    units = {"memory_units": 1, "global_units": 1, "host_units": 1}
+    result = gpucoh.run("vec-cpy", path, scale="tiny", check=True, set=units)
+    assert result.correct
+    assert sum(result.stats["transitions"]["L2"]) > 0  # one table, at four positions
 
 
 NINE = [
@@ -248,6 +315,26 @@ def test_an_error_of_the_compiler_names_the_line_of_the_file():
     assert "does not compile" in said  # a cell that is written twice
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("cells", ["WAITS, [L1_LOAD] = GO(L1_I)", "[L1_LOAD] = GO(L1_I), WAITS"])
+def test_a_cell_that_a_macro_writes_twice_is_reported_where_it_is_written(
+    monkeypatch, compiler, cells
+):
+    if not shutil.which(compiler):
+        pytest.skip(f"there is no {compiler}")
+    monkeypatch.setenv("CC", compiler)
+    begin = "static const gpc_cell_t l1_table"
+    said = one_line(
+        "again",
+        (begin, f"#define WAITS [L1_LOAD] = HOLD_LINE, \\\n    [L1_WRITE] = HOLD_LINE\n{begin}"),
+        ("        [L1_LOAD] = HOLD_LINE,\n        [L1_WRITE] = HOLD_LINE,\n", f"{cells},\n"),
+    )
+    lines = Path("again.c").read_text().splitlines()
+    assert said.startswith(
+        f"protocol file again.c does not compile: again.c:{lines.index(f'{cells},') + 1}:"
+    )
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -255,6 +342,8 @@ def test_an_error_of_the_compiler_names_the_line_of_the_file():
         ([('.id = "bad"', '.id = "mesi"')], "its id 'mesi' is that of a protocol of gpucoh: choose another"),
         ([('.id = "bad"', '.id = "No id"')], "the .id of a protocol is small letters, digits and hyphens"),
         ([('.paper = "none yet", ', "")], "protocol bad lacks .paper"),
+        ([('.name = "L2"', '.name = "L1"')], "protocol bad: two controllers are called L1"),
+        ([('GPC_TABLE("L2"', 'GPC_TABLE("L1"')], "bad: two tables are called L1"),
         ([("        [L1_ANSWER] = GO(L1_I, act_complete),\n", "")], "bad: L1: no transition leaves state L1_B"),
         (
             [('    .arrays = {{.name = "tags", .has_data = true}}, .mshr', "    .mshr")],
@@ -289,7 +378,9 @@ def test_a_file_whose_name_does_not_end_in_c_is_refused(name):
 
 def test_two_beginnings_are_refused(capsys):
     assert call(["new-protocol", "mine", "--leases", "--owners"]) == 2
-    assert "--leases and --owners" in capsys.readouterr().err
+    assert "--leases and --owners are 2 beginnings: give one" in capsys.readouterr().err
+    assert call(["new-protocol", "mine", "--owners", "--acquires"]) == 2
+    assert "--owners and --acquires" in capsys.readouterr().err
 
 
 def test_a_file_that_is_not_there_is_refused():

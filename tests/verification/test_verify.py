@@ -211,7 +211,7 @@ def cli(mutant_gpucoh, capsys):
 def test_a_bounded_result_says_how_many_programs_are_complete(cli):
     _, out, _ = cli("-p", "no-l1", "--states", "20000")
     completed, programs, share = re.search(
-        r": bounded: ([\d,]+) of ([\d,]+) programs \((\d+)%\);", out
+        r": bounded: ([\d,]+) of ([\d,]+) programs \((\d+)%\), \d+ of 21 cells entered;", out
     ).groups()
     completed, programs = (int(number.replace(",", "")) for number in (completed, programs))
     assert int(share) == 100 * completed // programs > 0

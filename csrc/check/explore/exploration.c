@@ -3,6 +3,8 @@
 
 #include "check/explore/exploration.h"
 #include "check/explore/outcomes.h"
+#include "controller/controller.h"
+#include "controller/resolve.h"
 
 void
 gpc_exploration_free(gpc_exploration_t *self)
@@ -16,11 +18,10 @@ gpc_exploration_free(gpc_exploration_t *self)
 }
 
 static bool
-was_entered(const gpc_world_t *world, const gpc_controller_type_t *type, uint32_t table, uint32_t cell)
+was_entered(const gpc_world_t *world, const gpc_table_t *table, uint32_t cell)
 {
     for (uint32_t node = 0; node < world->nodes.count; node++) {
-        const gpc_controller_t *unit = &world->controllers[node];
-        if (gpc_is_of_type(unit, type) && unit->counts[table][cell]) {
+        if (gpc_controller_entries(&world->controllers[node], table->name, cell)) {
             return true;
         }
     }
@@ -33,40 +34,32 @@ cells_of(const gpc_table_t *table)
     return (uint32_t) table->num_states * table->num_events;
 }
 
-/* The cells of one table, which `cells` has room for. */
-static void
-note_table(gpc_exploration_t *self, const gpc_world_t *world, uint32_t type, uint32_t table, uint32_t *cells)
-{
-    const gpc_controller_type_t *of = world->protocol->controllers[type];
-    gpc_exploration_table_t *found = &self->tables[self->num_tables++];
-
-    *found = (gpc_exploration_table_t){.name = of->tables[table]->name, .cells = cells};
-    for (uint32_t cell = 0; cell < cells_of(of->tables[table]); cell++) {
-        if (was_entered(world, of, table, cell)) {
-            cells[found->count++] = cell;
-        }
-    }
-}
-
 int
-gpc_exploration_note_cells(gpc_exploration_t *self, const gpc_world_t *world)
+gpc_exploration_note(gpc_exploration_t *self, const gpc_world_t *world)
 {
-    const gpc_controller_type_t *const *types = world->protocol->controllers;
+    const gpc_table_t *table;
     uint32_t room = 0, used = 0;
 
-    for (uint32_t i = 0; types[i]; i++) {
-        for (uint32_t table = 0; table < GPC_MAX_TABLES && types[i]->tables[table]; table++) {
-            room += cells_of(types[i]->tables[table]);
-        }
+    self->num_cores = world->machine.cores;
+    for (uint32_t core = 0; core < self->num_cores; core++) {
+        self->roles[core] = gpc_world_role(world, core);
+    }
+
+    for (uint32_t n = 0; (table = gpc_protocol_table(world->protocol, n)) != NULL; n++) {
+        room += cells_of(table);
     }
     self->cells = calloc(room, sizeof(*self->cells));
     if (!self->cells) {
         return GPC_ERROR_MEMORY;
     }
-    for (uint32_t i = 0; types[i]; i++) {
-        for (uint32_t table = 0; table < GPC_MAX_TABLES && types[i]->tables[table]; table++) {
-            note_table(self, world, i, table, self->cells + used);
-            used += self->tables[self->num_tables - 1].count;
+    for (uint32_t n = 0; (table = gpc_protocol_table(world->protocol, n)) != NULL; n++) {
+        gpc_exploration_table_t *found = &self->tables[self->num_tables++];
+        *found = (gpc_exploration_table_t){.name = table->name, .cells = self->cells + used};
+        for (uint32_t cell = 0; cell < cells_of(table); cell++) {
+            if (was_entered(world, table, cell)) {
+                self->cells[used++] = cell;
+                found->count++;
+            }
         }
     }
     return GPC_OK;
@@ -106,7 +99,11 @@ gpc_exploration_print(const gpc_exploration_t *self, gpc_text_t *out)
     for (uint32_t i = 0; i < self->num_tables; i++) {
         print_cells(&self->tables[i], out);
     }
-    gpc_text_add(out, "}, \"violations\": [");
+    gpc_text_add(out, "}, \"roles\": [");
+    for (uint32_t core = 0; core < self->num_cores; core++) {
+        gpc_text_add(out, core ? ", %u" : "%u", self->roles[core]);
+    }
+    gpc_text_add(out, "], \"violations\": [");
     if (self->violation) {
         print_violation(self, out);
     }

@@ -4,7 +4,7 @@
 
 #include "check/explore/world.h"
 
-/* The cells that controllers of the world have entered. 0 or GPC_ERROR_MEMORY. */
-GPC_MUST_CHECK int gpc_exploration_note_cells(gpc_exploration_t *self, const gpc_world_t *world);
+/* The cells that controllers of the world have entered, and the roles of its cores. 0 or GPC_ERROR_MEMORY. */
+GPC_MUST_CHECK int gpc_exploration_note(gpc_exploration_t *self, const gpc_world_t *world);
 
 #endif

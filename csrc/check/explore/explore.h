@@ -30,6 +30,7 @@ gpc_explore_ends_launch(uint8_t kind)
     return kind >= GPC_EXPLORE_KERNEL;
 }
 
+#define GPC_EXPLORE_MAX_CORES 4u
 #define GPC_EXPLORE_F64 0x80u /* with GPC_ATOMIC_ADD, of a variable of 64 bits */
 
 typedef struct {
@@ -100,6 +101,8 @@ typedef struct {
     gpc_outcomes_t outcomes;
     gpc_exploration_table_t tables[GPC_NUM_POSITIONS * GPC_MAX_TABLES];
     uint32_t num_tables;
+    uint32_t roles[GPC_EXPLORE_MAX_CORES]; /* of the cores: gpc_controller_type_t.role */
+    uint32_t num_cores;
     uint32_t *cells;       /* owned: of all tables */
     const char *violation; /* kind of the only violation, by a shortest path; NULL: none */
     gpc_text_t what;       /* description of the violation */
@@ -110,11 +113,15 @@ typedef struct {
     gpc_failure_t failure; /* of a search that failed */
 } gpc_exploration_t;
 
+/* GPC_ERROR_PROTOCOL, with the table's name, if the protocol has an event for the begin or end of a launch or for an
+ * acquire, and nothing brings these. */
+GPC_MUST_CHECK int gpc_explore_check_causes(const gpc_protocol_t *protocol, gpc_failure_t *failure);
 /* The caller frees the result in any case. 0, or an error, which `failure` describes. */
 GPC_MUST_CHECK int gpc_explore_search(const gpc_explore_t *what, gpc_exploration_t *out);
 void gpc_exploration_free(gpc_exploration_t *self); /* safe on a zeroed object and twice */
 /* JSON: {states, transitions, depth, complete, outcomes: [[value, ..], ..], cells: {table: [number of each of its cells
- * that was entered]}, violations: [{kind, what, nodes, trace}], at most one, limits: [why, ..]}. */
+ * that was entered]}, roles: [of each core], violations: [{kind, what, nodes, trace}], at most one, limits: [why,
+ * ..]}. */
 void gpc_exploration_print(const gpc_exploration_t *self, gpc_text_t *out);
 /* Both, as JSON; on failure, the error as plain text. */
 GPC_MUST_CHECK int gpc_explore(const gpc_explore_t *what, gpc_text_t *out);

@@ -388,7 +388,7 @@ note_result(const explorer_t *self)
 
     found->states = self->states.count;
     found->complete = !is_violated(self) && !is_bounded(self);
-    GPC_TRY(gpc_exploration_note_cells(found, &self->world));
+    GPC_TRY(gpc_exploration_note(found, &self->world));
     return found->what.failed || found->trace.failed || found->limit.failed ? GPC_ERROR_MEMORY : GPC_OK;
 }
 

@@ -218,12 +218,12 @@ static int
 check_bounds(gpc_world_t *self)
 {
     const gpc_explore_t *what = self->what;
-    if (what->cores < 1 || what->cores > GPC_WORLD_MAX_CORES || what->variables < 1 ||
+    if (what->cores < 1 || what->cores > GPC_EXPLORE_MAX_CORES || what->variables < 1 ||
         what->variables > GPC_WORLD_MAX_VARIABLES || what->num_threads < 1 ||
         what->num_threads > GPC_WORLD_MAX_THREADS) {
         return gpc_fail(&self->failure, GPC_ERROR_ARGUMENT,
                         "%u cores, %u variables, %u threads: must be 1 to %u, 1 to %u, 1 to %u", what->cores,
-                        what->variables, what->num_threads, GPC_WORLD_MAX_CORES, GPC_WORLD_MAX_VARIABLES,
+                        what->variables, what->num_threads, GPC_EXPLORE_MAX_CORES, GPC_WORLD_MAX_VARIABLES,
                         GPC_WORLD_MAX_THREADS);
     }
     if (what->wide && what->packed) {
@@ -286,7 +286,7 @@ static bool
 protocol_has_kind(const gpc_protocol_t *protocol, gpc_field_kind_t kind)
 {
     bool has = has_kind(protocol->message, kind);
-    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(protocol); i++) {
         const gpc_controller_type_t *type = protocol->controllers[i];
         for (uint32_t array = 0; array < GPC_MAX_ARRAYS && type->arrays[array].name; array++) {
             has |= has_kind(type->arrays[array].line, kind);
@@ -352,7 +352,7 @@ warm_copies(gpc_world_t *self)
     return GPC_OK;
 }
 
-/* ---- symmetry: cores with equal programs and equal warm copies are interchangeable --------------------------- */
+/* ---- symmetry: cores with equal roles, programs and warm copies are interchangeable -------------------------- */
 
 static bool
 same_operation(const gpc_explore_op_t *a, const gpc_explore_op_t *b)
@@ -391,7 +391,8 @@ same_core(const gpc_world_t *self, uint32_t one, uint32_t other)
     const gpc_explore_t *what = self->what;
     uint32_t mask = (UINT32_C(1) << what->variables) - 1;
 
-    if ((what->warm >> (one * what->variables) & mask) != (what->warm >> (other * what->variables) & mask)) {
+    if (gpc_world_role(self, one) != gpc_world_role(self, other) ||
+        (what->warm >> (one * what->variables) & mask) != (what->warm >> (other * what->variables) & mask)) {
         return false;
     }
     for (uint32_t warp = 0; warp < GPC_WORLD_MAX_THREADS; warp++) {
@@ -504,7 +505,7 @@ make_state(gpc_world_t *self)
 int
 gpc_world_init(gpc_world_t *self, const gpc_explore_t *what, uint32_t scale)
 {
-    uint8_t name_of_core[GPC_WORLD_MAX_CORES];
+    uint8_t name_of_core[GPC_EXPLORE_MAX_CORES];
 
     memset(self, 0, sizeof(*self));
     gpc_failure_clear(&self->failure);

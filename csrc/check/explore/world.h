@@ -10,14 +10,13 @@
 #include "controller/protocol.h"
 #include "core/memory/order.h"
 
-#define GPC_WORLD_MAX_CORES 4u
 #define GPC_WORLD_MAX_THREADS 4u
 #define GPC_WORLD_MAX_OPS 12u
 #define GPC_WORLD_MAX_VARIABLES 4u
 #define GPC_WORLD_LINE_WORDS 2u
 #define GPC_WORLD_LINE_BYTES (4 * GPC_WORLD_LINE_WORDS)
 /* Each line has a bank of its own; one node at every other position. */
-#define GPC_WORLD_MAX_NODES (GPC_WORLD_MAX_CORES + GPC_WORLD_MAX_VARIABLES + GPC_NUM_POSITIONS - 2)
+#define GPC_WORLD_MAX_NODES (GPC_EXPLORE_MAX_CORES + GPC_WORLD_MAX_VARIABLES + GPC_NUM_POSITIONS - 2)
 
 typedef enum {
     GPC_MOVE_ISSUE,
@@ -105,7 +104,7 @@ typedef struct {
     gpc_list_t *channels; /* [nodes.count][nodes.count][num_networks] */
     gpc_pool_t messages, lane_lists;
     gpc_controller_t controllers[GPC_WORLD_MAX_NODES];
-    gpc_controller_t *l1s[GPC_WORLD_MAX_CORES];
+    gpc_controller_t *l1s[GPC_EXPLORE_MAX_CORES];
     gpc_order_t order;
     gpc_stream_t stream;
     gpc_accepted_t accepted;
@@ -198,6 +197,13 @@ static inline gpc_list_t *
 gpc_world_channel(const gpc_world_t *self, uint32_t source, uint32_t destination, uint32_t network)
 {
     return &self->channels[(source * self->nodes.count + destination) * self->num_networks + network];
+}
+/* The kind of a core's L1: those of one kind are alike. */
+static inline uint32_t
+gpc_world_role(const gpc_world_t *self, uint32_t core)
+{
+    const gpc_controller_t *l1 = self->l1s[core];
+    return l1->type->role ? l1->type->role(l1) : 0;
 }
 /* The line of a variable; packed variables are two per line. */
 static inline uint32_t

@@ -469,7 +469,7 @@ gpc_world_move(gpc_world_t *self, const gpc_move_t *move)
 static bool
 has_unit_table(const gpc_protocol_t *protocol)
 {
-    for (uint32_t i = 0; protocol->controllers[i]; i++) {
+    for (uint32_t i = 0; i < gpc_num_controllers(protocol); i++) {
         const gpc_controller_type_t *type = protocol->controllers[i];
         for (uint32_t t = 0; t < GPC_MAX_TABLES && type->tables[t]; t++) {
             if (type->tables[t]->object == GPC_OVER_UNIT) {
