@@ -42,6 +42,7 @@ help:
 	@echo "make check-notebooks  execute them, and compare the texts with the stored ones"
 	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
+	@echo "make rule-mutants  rules of the protocols' tables broken one at a time: what finds each (SEED=, N=, HOURS=, PROTOCOL=)"
 	@echo "make pgo      a wheel whose core is compiled by GCC's profile of the suite's workloads"
 	@echo "make develop  make quick, with all packages that gpucoh imports; .venv/bin/gpucoh then runs this tree"
 	@echo "make format   format C and Python sources, wrap comments and pages"
@@ -208,6 +209,14 @@ fuzz: SEED := $(or $(SEED),$(shell date +%s))
 fuzz: develop
 	@echo "seed $(SEED)"
 	$(BIN)/gpucoh fuzz -p all --seconds $(SECONDS) --seed $(SEED) --save $(BUILD)/fuzz-failures.jsonl
+
+# Rules of the tables broken one at a time, N drawn by SEED from all protocols or PROTOCOL, for at most HOURS of processor
+# time; outside CI. An interrupted run continues: results are in build/rule-mutants/.
+N ?= 132
+HOURS ?= 8
+.PHONY: rule-mutants
+rule-mutants: test-built $(BUILD)/.test
+	$(BIN)/python tools/rule_mutants.py --seed $(or $(SEED),1) --number $(N) --hours $(HOURS) $(if $(PROTOCOL),--protocol $(PROTOCOL))
 
 # Pages that follow from the tree: half of the time is the states of every protocol and rule.
 FOLDER ?= $(BUILD)/pages

@@ -16,7 +16,7 @@ from gpucoh.fuzz.cases import HOST, Case, Episode, Layout, Meeting, Shape, Weave
 from gpucoh.machines import Machine
 
 #: Budget of a launch in core cycles: per memory instruction, and the constant part.
-CYCLES_AN_INSTRUCTION, CYCLES_ANYWAY = 4_000, 100_000
+CYCLES_AN_INSTRUCTION, CYCLES_ANYWAY = 12_000, 100_000
 CHUNK_EVENTS = 400_000
 #: Largest number of trace records, and how many lines of a trace are reported.
 MOST_RECORDS, FIRST_LINES, LAST_LINES = 1 << 16, 100, 200

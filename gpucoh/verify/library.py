@@ -339,6 +339,7 @@ RACE_FREE_PROGRAMS = {
     "MP+await+words": "0: st x 1; st.release z 1; st x 3 | 1: st y 2; await z 1; ld y",
     "WRC+await": "0: st x 1; st.release y 1 | 1: await y 1; st.release z 1 | 2: await z 1; ld x",
     "MP+await+extra": "0: st x 1; st.release z 1 | 1: st y 2; st.release w 1 | 2: await z 1; await w 1; ld y; ld x",
+    "own+neighbour": "0: F; ld x; st.relaxed y 1; ld y",
     "kernels": "0: st x 1; kernel; ld y; kernel; st x 3; kernel | 1: st y 2; kernel; ld x; kernel; ld y; kernel; ld x",
     "RO+kernels": "0: ld.ro x; kernel; kernel; ld x | 1: kernel; st x 1; kernel",
     "RO+await+line": "0: st.release w 1; st y 1; st.release z 1 | 1: await w 1; ld.ro x; await z 1; ld y",

@@ -211,3 +211,7 @@ def test_a_trace_tells_steps_and_messages_of_its_line_only_while_it_is_on():
     assert any(" 22 " in line for line in lines), "34, in hexadecimal, was stored to the word"
     gpu.launch(store, grid=2, block=128, args=(x,))
     assert trace.life() == lines
+
+
+def test_a_launch_that_waits_for_many_epochs_is_no_failure():
+    assert not fuzz("stc-nv", ops=4000, seed=3).failures  # 7,000 cycles per memory instruction

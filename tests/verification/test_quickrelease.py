@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import gpucoh
@@ -227,3 +228,34 @@ def test_copies_are_dropped_for_invs_only(workload):
     assert levels["qr"]["hits_across_acquires"] > 0 == levels["wt"]["hits_across_acquires"]
     assert levels["qr"]["self_invalidations"] == 0 < levels["wt"]["self_invalidations"]
     assert levels["qr"]["invalidations"] == levels["qr"]["invalidations_hit"]
+
+
+@gpucoh.kernel
+def swap_store(x: gpucoh.Buffer[gpucoh.i32], out: gpucoh.Buffer[gpucoh.i32]):
+    gpucoh.atomic_exch(x, 0, 5)
+    x[0] = 7
+    out[0] = x[1]  # flushes the store while the swap is on its way
+    gpucoh.fence()
+    out[1] = x[1]
+
+
+@gpucoh.kernel
+def compare_beside_store(x: gpucoh.Buffer[gpucoh.i32], out: gpucoh.Buffer[gpucoh.i32]):
+    if gpucoh.block_id() == 0:
+        gpucoh.atomic_cas(x, 0, 2, 3)
+        gpucoh.sleep(3000)
+        out[0] = x[1]
+    else:
+        gpucoh.sleep(20)
+        gpucoh.store(x, 0, 7, order="relaxed")
+
+
+@pytest.mark.parametrize(("kernel", "blocks"), [(swap_store, 1), (compare_beside_store, 2)])
+def test_a_store_that_overtakes_an_atomic_on_its_way_to_the_memory_side_is_the_later_one(
+    kernel, blocks
+):
+    gpu = gpucoh.GPU(protocol="qr", check="protocol")
+    x, out = gpu.array(np.ones(32, np.int32)), gpu.zeros(32, np.int32)
+    for _ in range(2):  # the copies outlive the first launch
+        gpu.launch(kernel, grid=blocks, block=1, args=(x, out))
+    assert x.numpy()[0] == 7

@@ -95,6 +95,7 @@ def front(source: Path) -> None:
         "checking",
         "verification",
         "verification/growth",
+        "verification/rule-mutants",
         "real-bugs",
         "fidelity",
     ]

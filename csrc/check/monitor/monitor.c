@@ -18,6 +18,7 @@ gpc_monitor_forget_memory(gpc_monitor_t *self)
     memset(self->seen, 0, GPC_SEEN_PLACES * sizeof(*self->seen));
     memset(self->performed, 0, self->about.messages->capacity * sizeof(*self->performed));
     gpc_accepted_clear(&self->accepted);
+    gpc_monitor_forget_cells(self);
     if (gpc_monitor_is_logical(self)) {
         gpc_logical_forget(&self->logical);
     }
@@ -268,10 +269,11 @@ met(gpc_monitor_t *self, uint32_t core, uint64_t warps)
 /* ---- the stream -------------------------------------------------------------------------------------------------- */
 
 static int
-on_event(void *monitor, const gpc_observation_t *event)
+check(gpc_monitor_t *self, const gpc_observation_t *event)
 {
-    gpc_monitor_t *self = monitor;
     switch (event->kind) {
+        case GPC_ON_CELL:
+            return gpc_monitor_cell(self, event->cell.step, event->cell.cell, event->cell.event);
         case GPC_ON_STEPPED:
             return stepped(self, event->stepped.unit, event->stepped.line);
         case GPC_ON_FLASHED:
@@ -304,9 +306,19 @@ on_event(void *monitor, const gpc_observation_t *event)
     }
 }
 
-static const uint32_t observed = GPC_KIND(STEPPED) | GPC_KIND(FLASHED) | GPC_KIND(ACCEPTED) | GPC_KIND(PERFORMED) |
-                                 GPC_KIND(COMPLETED) | GPC_KIND(BEGAN) | GPC_KIND(ENDED) | GPC_KIND(BLOCK) |
-                                 GPC_KIND(ORDERED) | GPC_KIND(FINISHED) | GPC_KIND(ARRIVED);
+static int
+on_event(void *monitor, const gpc_observation_t *event)
+{
+    int status = check(monitor, event);
+    if (status == GPC_ERROR_INVARIANT) {
+        gpc_monitor_name_cell(monitor);
+    }
+    return status;
+}
+
+static const uint32_t observed = GPC_KIND(CELL) | GPC_KIND(STEPPED) | GPC_KIND(FLASHED) | GPC_KIND(ACCEPTED) |
+                                 GPC_KIND(PERFORMED) | GPC_KIND(COMPLETED) | GPC_KIND(BEGAN) | GPC_KIND(ENDED) |
+                                 GPC_KIND(BLOCK) | GPC_KIND(ORDERED) | GPC_KIND(FINISHED) | GPC_KIND(ARRIVED);
 
 /* ---- construction ------------------------------------------------------------------------------------------------ */
 
@@ -335,6 +347,9 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     self->accepted.bucket = malloc(self->accepted.buckets * sizeof(*self->accepted.bucket));
     self->accepted.state = malloc(sizeof(*self->accepted.state));
     int status = gpc_shadow_init(&self->shadow);
+    if (status == GPC_OK) {
+        status = gpc_monitor_init_cells(self);
+    }
     if (status == GPC_OK && gpc_monitor_is_logical(self)) {
         status = gpc_logical_init(&self->logical, &self->watched, about->machine, about->messages->capacity);
     }
@@ -354,6 +369,7 @@ gpc_monitor_free(gpc_monitor_t *self)
         gpc_unsubscribe(&self->subscriber);
         gpc_shadow_free(&self->shadow);
         gpc_logical_free(&self->logical);
+        gpc_monitor_free_cells(self);
         free(self->seen);
         free(self->warps);
         free(self->acquires);

@@ -24,6 +24,22 @@ typedef struct {
     gpc_cycle_t at[GPC_ACQUIRES];
 } gpc_acquires_t;
 
+/* The last cell of a table that a controller has begun to execute for a line; unit NULL: none yet. */
+typedef struct {
+    const gpc_controller_t *unit;
+    const gpc_table_t *table;
+    gpc_cycle_t cycle;
+    uint8_t state, event;
+} gpc_last_cell_t;
+
+/* Of a protocol whose atomics are performed beyond the banks, which order stores (gpc_watched_t.atomics_apart): numbers
+ * in the order of the banks. */
+typedef struct {
+    uint64_t count;
+    uint64_t *passed;   /* owned; [messages]: by the core's request, of its atomic, since a bank has passed it on */
+    gpc_pages_t stores; /* by word, of the last store performed */
+} gpc_bank_order_t;
+
 typedef struct {
     gpc_cycle_t visible; /* cycle after which its writes are globally visible */
     uint64_t life;       /* changes when a block begins on the warp */
@@ -43,6 +59,8 @@ struct gpc_monitor {
     gpc_mask_t *performed;       /* owned; [messages]: by the core's request, words whose write waits for its answer */
     gpc_accepted_t accepted;     /* owned */
     gpc_logical_t logical;       /* owned; of the promise LOGICAL */
+    gpc_pages_t cells;           /* gpc_last_cell_t by line */
+    gpc_bank_order_t order;
     uint64_t lives;
 };
 
@@ -54,6 +72,16 @@ GPC_MUST_CHECK int gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l
 GPC_MUST_CHECK int gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *request,
                                          const uint32_t *words, bool hit);
 GPC_MUST_CHECK int gpc_monitor_at_rest(gpc_monitor_t *self);
+
+/* monitor_cells.c: a controller begins to execute a cell; its violation is completed by the line's last cell. */
+GPC_MUST_CHECK int gpc_monitor_init_cells(gpc_monitor_t *self);
+void gpc_monitor_free_cells(gpc_monitor_t *self);
+void gpc_monitor_forget_cells(gpc_monitor_t *self);
+GPC_MUST_CHECK int gpc_monitor_cell(gpc_monitor_t *self, const gpc_step_t *x, const gpc_cell_t *cell, uint8_t event);
+void gpc_monitor_name_cell(gpc_monitor_t *self);
+/* The bank performs a store to the word; whether one was performed since the banks have passed the atomic on. */
+GPC_MUST_CHECK int gpc_monitor_note_stored(gpc_monitor_t *self, gpc_address_t address);
+bool gpc_monitor_is_overtaken(const gpc_monitor_t *self, const gpc_msg_t *atomic, gpc_address_t address);
 
 static inline gpc_monitored_warp_t *
 gpc_monitor_warp(const gpc_monitor_t *self, uint32_t core, uint32_t warp)

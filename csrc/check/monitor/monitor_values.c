@@ -67,6 +67,7 @@ perform_store(gpc_monitor_t *self, const gpc_msg_t *write, gpc_cycle_t until)
 {
     for (gpc_mask_t left = write->mask; left; left &= left - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(left);
+        GPC_TRY(gpc_monitor_note_stored(self, write->line + 4 * word));
         GPC_TRY(gpc_shadow_write(&self->shadow, write->line + 4 * word, write->data[word], until));
     }
     return GPC_OK;
@@ -103,7 +104,12 @@ perform_atomic(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *wri
     }
     for (; touched; touched &= touched - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(touched);
-        GPC_TRY(gpc_shadow_write(&self->shadow, write->line + 4 * word, words[word], until));
+        gpc_address_t address = write->line + 4 * word;
+        uint32_t present = gpc_shadow_value(&self->shadow, address);
+        GPC_TRY(gpc_shadow_write(&self->shadow, address, words[word], until));
+        if (gpc_monitor_is_overtaken(self, write, address)) { /* that store comes after the atomic */
+            GPC_TRY(gpc_shadow_write(&self->shadow, address, present, until));
+        }
     }
     return GPC_OK;
 }
@@ -171,6 +177,7 @@ perform_through(gpc_monitor_t *self, gpc_index_t last, gpc_cycle_t until, gpc_cy
 
     for (;; i = gpc_accepted_next(&self->accepted, i)) {
         const gpc_accepted_store_t *store = &stores[i];
+        GPC_TRY(gpc_monitor_note_stored(self, store->address));
         GPC_TRY(gpc_shadow_write(&self->shadow, store->address, store->value, readable));
         note_seen(self, store->reader, store->address, store->issued,
                   gpc_shadow_version(&self->shadow, store->address));

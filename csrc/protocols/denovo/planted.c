@@ -62,6 +62,10 @@ PLANTED(denovo) = {
         "an access of 64 bits joins registrations that do not ask for its words together", NULL,
         COPY("L1", "SYP", "SYNC_BUFFERED", "SYP", "SYNC")),
 
+    BUG("denovo-drf!synchronised-words-overwritten",
+        "an answer in flight may install the old value of a word that synchronisation has written since", NULL,
+        REPLACE("L1", "SYP", "REGISTERED REGISTERED_TAKEN", "run_syncs", words_act_perform_pending)),
+
     BUG("gpu-hrf!local-atomic-not-buffered", "a local read-modify-write leaves its words in the line only", NULL,
         REPLACE("L1", "V", "LOCAL_ATOMIC", "perform_on_copy", act_perform_on_line)),
     BUG("gpu-hrf!release-waits-for-nothing", "a global release does not flush local writes", NULL,
@@ -74,6 +78,10 @@ PLANTED(denovo) = {
         DROP("L1", "IV", "STORE", "skip")),
     BUG("gpu-hrf!copy-survives-synchronisation",
         "a copy stays valid when the L2 performs global synchronisation on its line", NULL, STAY("L1", "V", "SYNC")),
+
+    BUG("gpu-hrf!synchronisation-passes-local-atomic",
+        "the L2 performs global synchronisation on a word that a local read-modify-write waits for", NULL,
+        COPY("L1", "IV IVX", "SYNC_AFTER_ATOMIC", "IV", "SYNC")),
 
     BUG("denovo-drf!fill-survives-acquire", "a word that was requested before an acquire is kept",
         "section 3: an acquire invalidates valid words, of reads in flight it says nothing",

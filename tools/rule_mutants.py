@@ -1,0 +1,354 @@
+"""Break rules of the protocols' tables, one at a time, and see which check finds each.
+
+    python tools/rule_mutants.py --list                  every place, by key
+    python tools/rule_mutants.py --number 150 --seed 1   draw, build, check; an interrupted run continues
+    python tools/rule_mutants.py --seed 1 --page         write the results to docs/verification/rule-mutants.md
+
+A rule is broken by dropping an action from a cell (or a call of one from another), or by negating a guard
+(``tools/rule_places.py``). Rules are drawn by seed, from each protocol in turn. All that are drawn are in one
+extension, whose variable ``gpc_rule_mutant`` chooses one; every rule has a process of its own. Checks run from the
+cheapest to the dearest (``tools/rule_checks.py``), up to the first that finds the rule. ``tools/rule_mutants.toml``
+names what is no rule, and gives the reason where a broken rule is equivalent or is not found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import rule_checks
+import rule_places
+from rule_places import FOLDER, PROTOCOLS, ROOT, Place
+from wrap import wrapped
+
+QUICK = ROOT / "build" / "quick"
+NOTES = Path(__file__).with_suffix(".toml")
+PAGE = ROOT / "docs" / "verification" / "rule-mutants.md"
+FLAGS = ["-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-w"]
+CPU_SECONDS = 60  # of one check, before it counts as without end
+
+
+def notes() -> dict[str, list[dict[str, str]]]:
+    """The sections of the data file."""
+    found: dict[str, list[dict[str, str]]] = tomllib.loads(NOTES.read_text(encoding="utf-8"))
+    return found
+
+
+def places() -> list[Place]:
+    """Every place that is a rule."""
+    out = [re.compile(item["keys"]) for item in notes()["excluded"]]
+    found = rule_places.enumerate_places()
+    return [place for place in found if not any(one.search(place.key) for one in out)]
+
+
+# ---- which protocols a file is of
+
+
+def objects() -> dict[str, Path]:
+    """The compiled file of each source of the protocols, by its name below ``csrc/protocols``."""
+    folder = QUICK / "libgpucoh_core.a.p"
+    names = [str(file.relative_to(PROTOCOLS)) for file in PROTOCOLS.glob("*/*.c")]
+    found = {name: folder / f"csrc_protocols_{name.replace('/', '_')}.o" for name in names}
+    return {name: path for name, path in found.items() if path.exists()}
+
+
+def symbols(path: Path) -> tuple[set[str], set[str]]:
+    """The symbols that an object defines, and those that it wants."""
+    text = subprocess.run(["nm", "-g", str(path)], capture_output=True, text=True, check=True)
+    rows = [line.split()[-2:] for line in text.stdout.splitlines()]
+    return {name for kind, name in rows if kind != "U"}, {
+        name for kind, name in rows if kind == "U"
+    }
+
+
+def protocols_of_files() -> dict[str, list[str]]:
+    """The protocols that each file is linked into; no-coh promises nothing."""
+    known = {name: symbols(path) for name, path in objects().items()}
+    definer = {symbol: name for name, (defined, _) in known.items() for symbol in defined}
+    listed = re.findall(r"^GPC_PROTOCOL\((\w+),", (PROTOCOLS / "registry.def").read_text(), re.M)
+    out: dict[str, list[str]] = {}
+    for symbol in listed:
+        reached, left = set(), {definer[f"gpc_protocol_{symbol}"]} - {"baseline/no_coherence.c"}
+        while left:
+            name = left.pop()
+            reached.add(name)
+            left |= {definer[one] for one in known[name][1] if one in definer} - reached
+        for name in reached:
+            out.setdefault(name, []).append(symbol.replace("_", "-"))
+    return out
+
+
+def draw(
+    found: Sequence[Place], users: dict[str, list[str]], seed: int, number: int, only: str | None
+) -> list[tuple[Place, str]]:
+    """``number`` places, from each protocol in turn, with the protocol that each was drawn for."""
+    dice = random.Random(seed)
+    bags: dict[str, list[Place]] = {}
+    for place in found:
+        for protocol in users.get(place.file, []):
+            bags.setdefault(protocol, []).append(place)
+    for bag in bags.values():
+        dice.shuffle(bag)
+    bags = {name: bag for name, bag in bags.items() if only in (None, name)}
+    out: dict[str, tuple[Place, str]] = {}
+    while len(out) < number and any(bags.values()):
+        for protocol, bag in bags.items():
+            while bag and bag[-1].key in out:
+                bag.pop()
+            if bag and len(out) < number:
+                place = bag.pop()
+                out[place.key] = place, protocol
+    return list(out.values())
+
+
+# ---- the extension in which a number chooses the broken rule
+
+
+def compiled(source: Path, out: Path) -> Path:
+    """Compile one file."""
+    compiler = os.environ.get("CC", "cc").split()
+    include = [f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'gpucoh'}", "-include", str(FOLDER / "rule.h")]
+    subprocess.run([*compiler, *FLAGS, *include, "-c", str(source), "-o", str(out)], check=True)
+    return out
+
+
+def build(drawn: Sequence[Place]) -> None:
+    """Build the package with all that were drawn, and the C tests."""
+    shutil.rmtree(FOLDER / "package", ignore_errors=True)
+    (FOLDER / "package" / "gpucoh").mkdir(parents=True)
+    (FOLDER / "rule.h").write_text(rule_places.HEADER, encoding="utf-8")
+    (FOLDER / "state.c").write_text(rule_places.STATE, encoding="utf-8")
+    linked = {path: path for path in sorted((QUICK / "libgpucoh_core.a.p").glob("*.o"))}
+    for name, path in objects().items():
+        numbers = {number: place for number, place in enumerate(drawn, 1) if place.file == name}
+        if numbers:
+            text = (PROTOCOLS / name).read_text(encoding="utf-8")
+            source = FOLDER / name.replace("/", "_")
+            source.write_text(rule_places.mutated(text, numbers), encoding="utf-8")
+            linked[path] = compiled(source, source.with_suffix(".o"))
+    state = compiled(FOLDER / "state.c", FOLDER / "state.o")
+    extension = next(QUICK.glob("_core*.so"))
+    binding = sorted(Path(f"{extension}.p").glob("*.o"))
+    compiler = os.environ.get("CC", "cc").split()
+    parts = [str(one) for one in (*linked.values(), state)]
+    package = FOLDER / "package" / "gpucoh"
+    for item in (ROOT / "gpucoh").iterdir():
+        if not item.name.startswith("_core") or item.suffix == ".pyi":
+            (package / item.name).symlink_to(item)
+    out = str(package / extension.name)
+    subprocess.run([*compiler, "-shared", *map(str, binding), *parts, "-lm", "-o", out], check=True)
+    draws = QUICK / "libdraw_exploration.a.p" / "csrc_tests_draw_exploration.c.o"
+    for test in sorted({one for tests in rule_checks.C_TESTS.values() for one in tests}):
+        made = QUICK / f"test_{test}.p" / f"csrc_tests_test_{test}.c.o"
+        command = [*compiler, str(made), str(draws), *parts, "-lm", "-o", str(FOLDER / test)]
+        subprocess.run(command, check=True)
+
+
+# ---- one broken rule
+
+
+def child(number: int, place: Place, protocols: Sequence[str], out: int) -> None:
+    """Break the rule and check it; every step is a line of JSON. Does not return."""
+    import gpucoh._core as core
+
+    library = ctypes.CDLL(core.__file__)
+    reached = ctypes.c_int.in_dll(library, "gpc_rule_reached")
+    ctypes.c_int.in_dll(library, "gpc_rule_mutant").value = number
+    os.environ["GPC_RULE_MUTANT"] = str(number)
+
+    def tell(**facts: Any) -> None:
+        os.write(out, json.dumps(facts | {"reached": bool(reached.value)}).encode() + b"\n")
+
+    family = place.file.split("/")[0]
+    for check, protocol, run in rule_checks.checks(family, protocols, reached):
+        signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
+        tell(check=check, protocol=protocol)
+        try:
+            found = run()
+        except BaseException as error:  # a fault of this tool: no finding
+            tell(fault=f"{type(error).__name__}: {error}")
+            break
+        tell(**{"check": check, "protocol": protocol, "found": str(found)[:300]} if found else {})
+        if found and not rule_checks.is_chance(found):  # a check that always finds it may follow
+            break
+    os._exit(0)
+
+
+def examine(number: int, place: Place, protocol: str, users: Sequence[str]) -> dict[str, Any]:
+    """What finds the broken rule, in a process of its own."""
+    order = [protocol, *(one for one in users if one != protocol)]
+    read, write = os.pipe()
+    process = os.fork()
+    if process == 0:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        os.close(read)
+        child(number, place, order, write)
+    os.close(write)
+    with os.fdopen(read) as lines:
+        told = [json.loads(line) for line in lines]
+    _, status, used = os.wait4(process, 0)
+    if told and "fault" in told[-1]:
+        raise SystemExit(f"{place.key}: {told[-1]['fault']}")
+    begun = [one for one in told if "check" in one]
+    last = begun[-1] if begun else {"check": "load", "protocol": protocol}
+    row = {"key": place.key, "file": place.file, "line": place.line, "protocol": protocol}
+    found = next((one for one in reversed(told) if "found" in one), None)
+    if found:
+        row |= {"check": found["check"], "under": found["protocol"], "how": found["found"]}
+    elif status:
+        name = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else "exit"
+        how = "does not end" if name == "SIGPROF" else name
+        row |= {"check": last["check"], "under": last["protocol"], "how": how}
+    reached = any(one["reached"] for one in told) or bool(row.get("check"))
+    return row | {"reached": reached, "seconds": round(used.ru_utime + used.ru_stime, 2)}
+
+
+def results(seed: int) -> Path:
+    """The file of a seed's results, a line each."""
+    return FOLDER / f"seed-{seed}.jsonl"
+
+
+def read_results(seed: int) -> dict[str, dict[str, Any]]:
+    """The results of a seed, by key; the last of equal keys counts."""
+    file = results(seed)
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return {row["key"]: row for row in map(json.loads, lines)}
+
+
+def run(drawn: Sequence[tuple[Place, str]], users: dict[str, list[str]], seed: int, hours: float) -> None:  # fmt: skip
+    """Examine all that have no result yet, up to the processor time."""
+    known, spent = read_results(seed), 0.0
+    build([place for place, _ in drawn])
+    sys.path.insert(0, str(FOLDER / "package"))
+    rule_checks.warm()
+    for number, (place, protocol) in enumerate(drawn, 1):
+        if place.key in known or spent > 3600 * hours:
+            continue
+        row = examine(number, place, protocol, users[place.file])
+        spent += row["seconds"]
+        with results(seed).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        found = (
+            f"{row['check']}, {row['under']}: {row['how'][:90]}" if "check" in row else "NOT FOUND"
+        )
+        print(f"{number:>4} {row['seconds']:>6.1f} s  {place.key}\n{'':14}{found}", flush=True)
+
+
+# ---- the page
+
+
+def reasons() -> dict[str, tuple[str, str]]:
+    """Of each key of the data file: equivalent or survivor, and why."""
+    sections = ("equivalent", "survivor")
+    return {item["key"]: (one, item["reason"]) for one in sections for item in notes().get(one, [])}
+
+
+def table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The counts of each protocol, as lines of Markdown."""
+    told = reasons()
+    heads = list(
+        dict.fromkeys(
+            one for one in rule_checks.NAMES if any(row.get("check") == one for row in rows)
+        )
+    )
+    yield "| " + " | ".join(["protocol", "drawn", *heads, "equivalent", "not found"]) + " |"
+    yield "|---" * (len(heads) + 4) + "|"
+    for name in [*dict.fromkeys(row["protocol"] for row in rows), "all"]:
+        own = [row for row in rows if name in ("all", row["protocol"])]
+        counts = Counter(row.get("check", told.get(row["key"], ("", ""))[0]) for row in own)
+        missed = counts["survivor"] + counts[""]
+        cells = [
+            str(len(own)),
+            *(str(counts[one] or "") for one in heads),
+            str(counts["equivalent"] or ""),
+            str(missed or ""),
+        ]
+        yield f"| `{name}` | " + " | ".join(cells) + " |"
+
+
+def score(rows: Sequence[dict[str, Any]]) -> tuple[int, int]:
+    """How many were found, of how many that are not equivalent."""
+    told = reasons()
+    alike = sum(
+        "check" not in row and told.get(row["key"], ("",))[0] == "equivalent" for row in rows
+    )
+    return sum("check" in row for row in rows), len(rows) - alike
+
+
+def page(rows: Sequence[dict[str, Any]], seed: int) -> str:
+    """The page of the results."""
+    found, number = score(rows)
+    told, minutes = reasons(), sum(row["seconds"] for row in rows) / 60
+    text = f"""# Broken rules
+
+`make rule-mutants SEED={seed} N={len(rows)}` breaks {len(rows)} of the {len(places()):,} rules of the protocols'
+tables, one at a time, drawn by seed from each protocol in turn: it drops an action from a cell, or negates a guard.
+Checks run from the cheapest to the dearest, up to the first that finds the rule. All took {minutes:.0f} processor
+minutes. **{found} of the {number} that are not equivalent are found ({100 * found / number:.1f}%).** A column counts
+those that a check was the first to find. `tools/rule_mutants.toml` has the reasons below, and says what counts as no
+rule.
+
+"""
+    lines = [*table(rows), ""]
+    chance = [row for row in rows if rule_checks.is_chance(row.get("how", ""))]
+    unfound = [row for row in rows if "check" not in row]
+    sections = [
+        (title, [row for row in unfound if told.get(row["key"], ("survivor",))[0] == kind])
+        for title, kind in (("Equivalent", "equivalent"), ("Not found", "survivor"))
+    ]
+    for title, listed in [*sections, ("Found by one seed of five only", chance)]:
+        why = [(row["key"], told.get(row["key"], ("", "not explained yet"))[1]) for row in listed]
+        lines += (
+            [f"## {title}", "", *(f"- `{key}`: {reason}." for key, reason in why), ""]
+            if why
+            else []
+        )
+    return wrapped(text + "\n".join(lines))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--list", action="store_true", help="print every place")
+    parser.add_argument("--page", action="store_true", help="write the page of the results")
+    parser.add_argument("--seed", type=int, default=1, help="draws the rules (1)")
+    parser.add_argument("--number", type=int, default=150, help="of rules (150)")
+    parser.add_argument("--hours", type=float, default=8.0, help="of processor time, at most (8)")
+    parser.add_argument("--protocol", help="rules of this one alone")
+    chosen = parser.parse_args()
+    found = places()
+    if chosen.list:
+        print(*(f"{place.file}:{place.line} {place.key}" for place in found), sep="\n")
+        return 0
+    if not chosen.page:
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        users = protocols_of_files()
+        drawn = draw(found, users, chosen.seed, chosen.number, chosen.protocol)
+        run(drawn, users, chosen.seed, chosen.hours)
+    rows = list(read_results(chosen.seed).values())
+    told = reasons()
+    unexplained = [row["key"] for row in rows if "check" not in row and row["key"] not in told]
+    print(*table(rows), "", *(f"not found: {key}" for key in unexplained), sep="\n")
+    print("{} of {} that are not equivalent are found".format(*score(rows)))
+    if chosen.page:
+        PAGE.write_text(page(rows, chosen.seed), encoding="utf-8")
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
