@@ -322,7 +322,9 @@ def _forget() -> None:
     global _lock
     _lock = threading.Lock()
     while _idle:
-        _idle.pop()._close()
+        process = _idle.pop()
+        process._process.returncode = 0  # it is no child of this process
+        process._close()
 
 
 os.register_at_fork(after_in_child=_forget)

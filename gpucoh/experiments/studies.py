@@ -243,7 +243,7 @@ def estimate(plan: Plan, path: Path, number: int, seed: int = 0) -> dict[str, An
     for name, keys in groups.items():
         chosen = sorted(draw.sample(keys, min(len(keys), natural("sample", number, smallest=1))))
         run_study(plan, path, runs={key: plan.runs[key] for key in chosen}, jobs=1)
-        rows = read_rows(path).set_index("key").loc[chosen]
+        rows = read_rows(path).set_index("key").reindex(chosen, columns=["cpu_s", "wall_s"])
         # The process of a run that crashed or exceeded a limit leaves no processor time.
         seconds = float(rows["cpu_s"].fillna(rows["wall_s"]).sum())
         out[name] = {

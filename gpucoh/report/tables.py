@@ -120,7 +120,6 @@ def print_run(console: Console, run: RunResult, check: bool = False) -> None:
     if check:
         rows.append(("checked", checked(stats.check, run.model)))
     rows.append(("wall clock", f"{run.wall_s:.2f} s"))
-    rows += [] if run.cpu_s is None else [("processor time", f"{run.cpu_s:.2f} s")]
     rows += [("note", Text(note)) for note in run.notes]
     grid = Table.grid(padding=(0, 2, 0, 0))
     for name, value in rows:

@@ -299,7 +299,6 @@ class RunResult:
         ]
         rows += [(f"parameter {name}", value) for name, value in self.params.items()]
         rows.append(("wall clock", f"{self.wall_s:.2f} s"))
-        rows += [] if self.cpu_s is None else [("processor time", f"{self.cpu_s:.2f} s")]
         rows += [("note", note) for note in self.notes]
         if self.protocol_sha256 is not None:
             rows.append(("protocol file", f"sha256 {self.protocol_sha256}"))
@@ -391,7 +390,7 @@ class RunResult:
         counted = [name for name in (*_COUNTS, *_GROUPS) if name in data]
         return cls(
             **{name: data[name] for name in (*_WHAT, *_VERDICT) if name != "cpu_s"},
-            cpu_s=data.get("cpu_s"),  # versions before 0.6 have none
+            cpu_s=data.get("cpu_s"),  # of an older version: none
             stats=Stats({name: data[name] for name in counted}),
             params=data["params"],
             configuration=data["configuration"],
