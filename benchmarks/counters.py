@@ -19,7 +19,7 @@ from tqdm import tqdm
 import gpucoh
 
 RUNS = Path(__file__).parent / "counters.toml"
-HOST = ("wall_s", "version")  # what a host or a build says of itself
+HOST = ("wall_s", "cpu_s", "version")  # what a host or a build says of itself
 SHOWN = 3
 
 

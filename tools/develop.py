@@ -22,7 +22,8 @@ import sys
 
 from gpucoh.cli import main
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
 """
 
 

@@ -1,7 +1,8 @@
 """Check an installed gpucoh with the Python that has it: ``installed.py``. `make package` runs it.
 
 Every file of the package is installed, none is imported from the source tree, and the program runs. In an empty folder
-its commands take C files of protocols, a new one and the examples, which are compiled with the installed headers.
+its commands take C files of protocols, a new one and the examples, which are compiled with the installed headers. The
+lines of ``tools/command_lines.py`` use every option of the commands with many runs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import command_lines
 from package_files import ROOT, headers, package_files
 
 import gpucoh
@@ -94,9 +96,8 @@ def main() -> int:
             commands.append(CUDA)
         else:
             print("there is no nvcc: CUDA programs are not run")
-        return int(
-            not (all(map(carry_out, COMMANDS)) and all(carry_out(one, empty) for one in commands))
-        )
+        fine = all(map(carry_out, COMMANDS)) and all(carry_out(one, empty) for one in commands)
+    return int(not fine) or command_lines.main([])
 
 
 def carry_out(command: str, folder: str | None = None) -> bool:

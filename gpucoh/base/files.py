@@ -6,11 +6,12 @@ import contextlib
 import os
 import stat
 import tomllib
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gpucoh.base.errors import ConfigError
+from gpucoh.base.errors import ConfigError, Note
 from gpucoh.base.quoting import quoted
 
 
@@ -60,6 +61,8 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
 def results_folder(folder: Path) -> Iterator[Path]:
     """Make a folder for results before the runs begin; on failure remove it again if it is empty.
 
+    At the end a note names the figures and tables of the folder that were replaced.
+
     Parameters
     ----------
     folder : Path
@@ -75,6 +78,7 @@ def results_folder(folder: Path) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"--out {folder}: {error.strerror or error}") from None
+    before = _figures(folder)
     try:
         yield folder
     except BaseException:
@@ -82,6 +86,20 @@ def results_folder(folder: Path) -> Iterator[Path]:
             for place in made:
                 place.rmdir()
         raise
+    after = _figures(folder)
+    replaced = [name for name, state in before.items() if after.get(name) != state]
+    if replaced:
+        warnings.warn(f"replaced in {folder}: {', '.join(replaced)}", Note, stacklevel=3)
+
+
+def _figures(folder: Path) -> dict[str, tuple[int, int]]:
+    """The figures and tables of a folder, with what changes when one is written again."""
+    found = {}
+    with contextlib.suppress(OSError):  # whoever writes reports it
+        for path in sorted(folder.iterdir()):
+            if path.suffix in (".png", ".svg", ".pdf", ".csv"):
+                found[path.name] = path.stat().st_ino, path.stat().st_mtime_ns
+    return found
 
 
 def written_place(path: Path) -> Path:

@@ -25,8 +25,11 @@ from gpucoh.cli.options import (
     CheckOption,
     JobsOption,
     JsonOption,
+    LimitGibOption,
+    LimitSOption,
     MachineOption,
     ParamOption,
+    ProcessesOption,
     RuleOption,
     ScaleOption,
     SeedOption,
@@ -402,6 +405,9 @@ def compare_command(
         typer.Option("--seeds", help="Number of seeds, from --seed on, or a list of them (0,1,2)."),
     ] = None,
     jobs: JobsOption = None,
+    processes: ProcessesOption = False,
+    limit_s: LimitSOption = None,
+    limit_gib: LimitGibOption = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Folder for figures and table. Default: ./figures."),
@@ -446,6 +452,9 @@ def compare_command(
             params=pairs("--param", params),
             check=check,
             store=store,
+            limit_s=limit_s,
+            limit_gib=limit_gib,
+            processes=processes,
         )
         if as_json:
             print_json(comparison.to_dict())

@@ -16,6 +16,7 @@ import typer
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import results_folder
+from gpucoh.base.processes import NO_LIMITS, Limits, limits_of
 from gpucoh.base.wording import natural
 from gpucoh.cli.drawing import draw
 from gpucoh.cli.options import (
@@ -26,6 +27,8 @@ from gpucoh.cli.options import (
     Command,
     JobsOption,
     JsonOption,
+    LimitGibOption,
+    LimitSOption,
     MachineOption,
     RuleOption,
     SeedOption,
@@ -104,6 +107,8 @@ def cuda_command(
         ),
     ] = None,
     jobs: JobsOption = None,
+    limit_s: LimitSOption = None,
+    limit_gib: LimitGibOption = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -133,7 +138,8 @@ def cuda_command(
     program's calls of CUDA's runtime go to the simulator; one that it lacks ends the program and is named.
 
     Exit status: that of the program; 2, with a line that begins with gpucoh:, also if it does not compile, or the
-    simulation or a signal ends it. Of a comparison: 1 if a run fails.
+    simulation or a signal ends it. Of a comparison: 1 if a run fails. Without a comparison a run has no limits unless
+    they are given.
 
     Examples:
 
@@ -155,11 +161,14 @@ def cuda_command(
         trace = timeline_path(trace).absolute()  # a program may change its folder
         if not os.access(trace.parent, os.W_OK) or trace.is_dir():
             raise ConfigError(f"--trace {trace}: the file cannot be written")
+    limits = limits_of(limit_s, limit_gib, NO_LIMITS if len(chosen) == 1 else Limits())
     number = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
     for one in chosen:  # bad values are refused before anything is compiled
         GPU(setting["machine"], one, consistency, seed, check).close()
     built = build(sources, [*flags, *(options or ())])
-    program = _Program(built, sources[0].name, context.meta["program"], setting)
+    program = _Program(
+        built, sources[0].name, context.meta["program"], setting | {"limits": limits}
+    )
     if len(chosen) > 1:
         _compare(program, chosen, number, out, as_json)
         return

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gpucoh.base.errors import ConfigError
+from gpucoh.base.errors import ConfigError, SimulationError
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural
 from gpucoh.cli.options import (
@@ -34,7 +34,7 @@ from gpucoh.experiments.interrupts import interruptible
 from gpucoh.experiments.runner import Run
 from gpucoh.machines import machine, machines
 from gpucoh.results.differences import Explanation, explain
-from gpucoh.results.runs import RunResult
+from gpucoh.results.runs import RunResult, is_ended
 from gpucoh.results.trace.trace import timeline_path
 from gpucoh.suite import workloads
 
@@ -209,6 +209,8 @@ def _of_runs(wanted: list[dict[str, Any]], jobs: int | None, *, progress: bool) 
     number = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
     results = carry_out(runs, jobs=number, progress=progress, profile=True)
     for result in results:
+        if is_ended(result.error):
+            raise SimulationError(result.where)
         if result.error in ("KernelError", "WorkloadError") and not result.cycles:
             raise ConfigError(f"{result.workload} under {result.protocol}: {result.where}")
     return explain(*results)

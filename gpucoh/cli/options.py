@@ -19,6 +19,7 @@ from rich.console import Console
 from typer.core import TyperCommand
 
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.processes import DEFAULT_LIMIT_GIB, DEFAULT_LIMIT_S
 from gpucoh.base.quoting import quoted
 from gpucoh.device.choices import split_list
 from gpucoh.device.gpu import protocols
@@ -99,6 +100,31 @@ ParamOption = Annotated[
 ]
 JobsOption = Annotated[
     int | None, typer.Option("--jobs", "-j", help="Parallel runs. Default: one per processor.")
+]
+LimitSOption = Annotated[
+    float | None,
+    typer.Option(
+        "--limit-s",
+        metavar="SECONDS",
+        help="End a run of a protocol's C file, a workload's Python file or a CUDA program after this time by the "
+        f"clock; inf: never. Default: {DEFAULT_LIMIT_S:g}.",
+    ),
+]
+LimitGibOption = Annotated[
+    float | None,
+    typer.Option(
+        "--limit-gib",
+        metavar="GIB",
+        help="End such a run if its process has more memory; inf: never. "
+        f"Default: {DEFAULT_LIMIT_GIB:g}.",
+    ),
+]
+ProcessesOption = Annotated[
+    bool,
+    typer.Option(
+        "--processes",
+        help="Give every run a process, not only those of users' files, whose crash ends them alone.",
+    ),
 ]
 StoreOption = Annotated[
     Path | None,

@@ -18,6 +18,7 @@ import typer
 
 from gpucoh.base.errors import Error, Note
 from gpucoh.base.starting import HUNG_UP, INTERRUPTED, TERMINATED, not_loaded, ready
+from gpucoh.cli.apart import in_a_child
 from gpucoh.cli.commands import app
 from gpucoh.cli.options import BAD_INPUT, OK
 from gpucoh.experiments.interrupts import Terminated, terminable
@@ -104,10 +105,10 @@ def _carry_out(arguments: list[str]) -> int:
         raise
     except Error as error:
         return _fail(str(error))
-    except Terminated as ended:
-        return ended.status
-    except (KeyboardInterrupt, typer.Abort):
-        return INTERRUPTED
+    except (KeyboardInterrupt, typer.Abort) as ended:
+        for note in getattr(ended, "__notes__", ()):
+            _say(note)
+        return ended.status if isinstance(ended, Terminated) else INTERRUPTED
     except MemoryError:
         return _fail("out of memory")
     except ImportError as error:
@@ -129,8 +130,12 @@ def main() -> NoReturn:
     """Run the ``gpucoh`` program."""
     try:
         ready()
-        with terminable():
-            status = call()
+        done = in_a_child(sys.argv[1:])
+        if done is None:
+            with terminable():
+                status = call()
+        else:
+            status = done
     except KeyboardInterrupt:
         status = INTERRUPTED
     if status in (INTERRUPTED, TERMINATED, HUNG_UP):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,12 +14,15 @@ import typer
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import results_folder
 from gpucoh.base.late import LATE_IMPORT
-from gpucoh.base.wording import natural, unknown
+from gpucoh.base.wording import unknown
 from gpucoh.cli.options import (
     WRONG,
     App,
     JobsOption,
     JsonOption,
+    LimitGibOption,
+    LimitSOption,
+    ProcessesOption,
     machine_names,
     one_form,
     print_json,
@@ -29,6 +31,7 @@ from gpucoh.cli.options import (
 from gpucoh.experiments.clusters import dask_executor
 from gpucoh.experiments.matrices import Description
 from gpucoh.experiments.studies import estimate, store_of, study
+from gpucoh.results.runs import is_ended
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,9 +103,9 @@ def register(app: App) -> None:
             ),
         ] = None,
         jobs: JobsOption = None,
-        processes: Annotated[
-            bool, typer.Option("--processes", help="Run in processes instead of threads.")
-        ] = False,
+        processes: ProcessesOption = False,
+        limit_s: LimitSOption = None,
+        limit_gib: LimitGibOption = None,
         scheduler: Annotated[
             str | None,
             typer.Option(
@@ -131,7 +134,7 @@ def register(app: App) -> None:
 
         The store continues after anything: finished runs are on disk at once, and the same command runs the rest. Runs
         that fail or are wrong are cells that say so, and enter no mean. Exit status 1: a run is wrong although its
-        protocol promises a memory model.
+        protocol promises a memory model, or its process crashed or exceeded a limit.
 
         Examples:
 
@@ -157,9 +160,10 @@ def register(app: App) -> None:
             raise ConfigError("--machine needs --show or --figures: a study runs all its machines")
         path = store_of(file, store)
         if sample is not None:
-            _print_sample(estimate(Description(file).plan(matrix or ()), path, sample), as_json)
+            plan = Description(file, limit_s=limit_s, limit_gib=limit_gib).plan(matrix or ())
+            _print_sample(estimate(plan, path, sample), as_json)
             return
-        with _executor(scheduler, processes, jobs) if run else contextlib.nullcontext() as executor:
+        with _executor(scheduler if run else None) as executor:
             tables = study(
                 file,
                 executor,
@@ -172,6 +176,9 @@ def register(app: App) -> None:
                 part=part,
                 jobs=jobs,
                 progress=not as_json,
+                processes=processes,
+                limit_s=limit_s,
+                limit_gib=limit_gib,
             )
         if not run:
             _refuse_unknown(tables, matrix, machine)
@@ -202,18 +209,12 @@ def _refuse_unknown(tables: Tables, matrix: list[str] | None, machine: str | Non
 
 
 @contextlib.contextmanager
-def _executor(
-    scheduler: str | None, processes: bool, jobs: int | None
-) -> Iterator[Executor | None]:
-    if scheduler is not None:
-        with dask_executor(scheduler) as executor:
-            yield executor
-    elif processes:
-        count = None if jobs is None else natural("jobs", jobs, smallest=1)
-        with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
-            yield pool
-    else:
+def _executor(scheduler: str | None) -> Iterator[Executor | None]:
+    if scheduler is None:
         yield None
+        return
+    with dask_executor(scheduler) as executor:
+        yield executor
 
 
 def _print_sample(found: dict[str, Any], as_json: bool) -> None:
@@ -317,11 +318,14 @@ def _draw(tables: Tables, folder: Path, matrix: list[str] | None, machine: str |
 
 
 def _summarise(tables: Tables, path: Path, as_json: bool) -> None:
-    """Print the number of runs, of wrong and failed ones and of gaps, and the first wrong one."""
+    """Print the number of runs, of wrong and failed ones and of gaps, the first wrong one, and the first whose process
+    ended.
+    """
     failures, gaps = tables.failures(), tables.gaps()
     runs = tables.rows[tables.rows["error"].ne("Gap")]
     wrong = failures[failures["error"].isna()]
     promised = wrong[wrong["model"].ne("none")]
+    ended = failures[failures["error"].map(is_ended)]
     counts = {
         "runs": int(runs["key"].nunique()),
         "failed": int(failures["error"].notna().sum()),
@@ -341,5 +345,7 @@ def _summarise(tables: Tables, path: Path, as_json: bool) -> None:
             sys.stdout.write(
                 f"first wrong: {row['workload']} under {row['protocol']}: {row['where']}\n"
             )
-    if len(promised):
+        for _, row in ended.head(1).iterrows():
+            sys.stdout.write(f"first error: {row['where']}\n")
+    if len(promised) or len(ended):
         raise typer.Exit(WRONG)

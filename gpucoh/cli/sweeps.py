@@ -11,11 +11,21 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from gpucoh.base.errors import ConfigError, Error
-from gpucoh.cli.options import WRONG, App, JobsOption, JsonOption, print_json
+from gpucoh.cli.options import (
+    WRONG,
+    App,
+    JobsOption,
+    JsonOption,
+    LimitGibOption,
+    LimitSOption,
+    ProcessesOption,
+    print_json,
+)
 from gpucoh.experiments.clusters import dask_executor
 from gpucoh.experiments.grids import read_sweep
 from gpucoh.experiments.rows import is_result
 from gpucoh.experiments.sweeps import sweep
+from gpucoh.results.runs import is_ended
 
 
 def register(app: App) -> None:
@@ -28,6 +38,9 @@ def register(app: App) -> None:
         ],
         out: Annotated[Path, typer.Option("--out", help="Parquet file for the results.")],
         jobs: JobsOption = None,
+        processes: ProcessesOption = False,
+        limit_s: LimitSOption = None,
+        limit_gib: LimitGibOption = None,
         scheduler: Annotated[
             str | None,
             typer.Option(
@@ -71,8 +84,8 @@ def register(app: App) -> None:
         """Run every combination of the values listed in a TOML file; store the results in a Parquet file.
 
         The file holds the lists workloads, protocols, machines, consistencies, scales, seeds, and the tables set,
-        params and options, whose values may be lists; at most 1,000,000 combinations. A workload FILE.py:NAME
-        executes that file.
+        params and options, whose values may be lists; at most 1,000,000 combinations; limit_s and limit_gib. A workload
+        FILE.py:NAME executes that file.
 
         A finished run is on disk at once. Ctrl-C, SIGTERM and SIGHUP keep the finished runs; --resume continues. --json
         prints the rows: {"out": file, "runs": [{column: value}]}. Exit status 1: a run failed, or is wrong although its
@@ -88,8 +101,9 @@ def register(app: App) -> None:
 
           with: workloads = ["bfs"]  protocols = ["no-l1", "ideal"]  seeds = [0, 1]  set = {l1_kib = [16, 32, 64]}
         """
-        if scheduler is not None and jobs is not None:
-            raise ConfigError("--jobs and --scheduler contradict each other: give one of them")
+        if scheduler is not None and (jobs is not None or processes):
+            given = "--jobs" if jobs is not None else "--processes"
+            raise ConfigError(f"{given} and --scheduler contradict each other: give one of them")
         runs = read_sweep(file)
         with (
             contextlib.nullcontext() if scheduler is None else dask_executor(scheduler) as executor
@@ -104,6 +118,9 @@ def register(app: App) -> None:
                 part=part,
                 jobs=jobs,
                 progress=not as_json,
+                limit_s=limit_s,
+                limit_gib=limit_gib,
+                processes=processes,
             )
         rows: list[Any] = table.astype(object).where(table.notna(), None).to_dict("records")
         if as_json:
@@ -121,7 +138,7 @@ def _counts(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _counts_as_failure(row: Mapping[str, Any]) -> bool:
-    return row["correct"] is False and row["model"] != "none"
+    return is_ended(row["error"]) or (row["correct"] is False and row["model"] != "none")
 
 
 def _end(rows: Sequence[Mapping[str, Any]], to: TextIO) -> None:

@@ -1,7 +1,7 @@
 """The process of a whole CUDA program: it simulates the device, and runs the program's ``main``.
 
-``python -m gpucoh.cuda.child ORDER``: ORDER is a pickled :class:`gpucoh.cuda.programs.Order`. What the program did is
-pickled to the order's results, record by record, so that a crash loses no statistics of the launches before it.
+``python -m gpucoh.cuda.child ORDER LIFELINE``: ORDER is a pickled :class:`gpucoh.cuda.programs.Order`. What the program
+did is pickled to the order's results, record by record, so that a crash loses no statistics of the launches before it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from gpucoh.base.errors import Error
+from gpucoh.base.processes import end_with, leave_no_core
 from gpucoh.cuda.module import Module
 from gpucoh.cuda.programs import Failure, Launch, Order, Started
 from gpucoh.cuda.runtime import Runtime
@@ -47,7 +48,7 @@ class Child:
         )
         self._pid = os.getpid()
         self._failure: Failure | None = None
-        self._begin = time.perf_counter()
+        self._begin, self._used = time.perf_counter(), time.process_time()
         self._observers = contextlib.ExitStack()
         self._recorder = self._observers.enter_context(self.gpu.record(LARGEST_INTERVAL))
         self._profiled = (
@@ -129,6 +130,7 @@ class Child:
             where=where,
             error=failure.kind if failure else "ProgramError" if status else None,
             wall_s=time.perf_counter() - self._begin,
+            cpu_s=time.process_time() - self._used,
             seconds=dict(gpu.clock.seconds),
             stats=gpu.stats().of_a_run(),
             params={},
@@ -145,8 +147,10 @@ class Child:
         )
 
 
-def main(place: str) -> NoReturn:
-    """Run the program of an order."""
+def main(place: str, lifeline: str) -> NoReturn:
+    """Run the program of an order; the process ends when the other end of the pipe ``lifeline`` is closed."""
+    end_with(int(lifeline))
+    leave_no_core()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # of the program, which may raise or handle it
     warnings.showwarning = _show
     with open(place, "rb") as file:
@@ -197,4 +201,4 @@ def _show(message: Any, *place: Any, **more: Any) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from gpucoh.base.errors import SimulationError
+from gpucoh.base.processes import NO_LIMITS, Limits, kind_of_end, signal_name
 from gpucoh.cuda.building import Built
 from gpucoh.device.recording import LARGEST_INTERVAL, launch_row
 from gpucoh.results.runs import RunResult
@@ -31,6 +31,9 @@ Capture = Literal["", "output", "all"]
 #: glibc clears what it allocates, unless the environment says otherwise: a program that reads memory before it writes
 #: it gets zeros, as from the fresh pages of a process of its own, not what the simulator left there.
 CLEAN_HEAP = "glibc.malloc.perturb=255:glibc.malloc.tcache_count=0"
+
+# Seconds between looks at time and memory.
+_TICK_S = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +121,7 @@ def run_program(
     *,
     capture: Capture = "",
     given: bytes | None = None,
+    limits: Limits = NO_LIMITS,
     **setting: Any,
 ) -> Outcome:
     """Run a program to its end.
@@ -132,6 +136,8 @@ def run_program(
         Keep standard output, or standard error too, instead of passing them on.
     given : bytes, optional
         What it reads from standard input. Default: this process's.
+    limits : Limits
+        A program that exceeds one is ended.
     setting
         The other fields of :class:`Order`.
     """
@@ -149,23 +155,43 @@ def run_program(
         place = Path(folder) / "order"
         place.write_bytes(pickle.dumps(order))
         sys.stdout.flush()
+        lifeline, ours = os.pipe()
         begin = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "gpucoh.cuda.child", str(place)],
+            [sys.executable, "-P", "-m", "gpucoh.cuda.child", str(place), str(lifeline)],
             stdin=None if given is None else subprocess.PIPE,
             stdout=subprocess.PIPE if capture else None,
             stderr=subprocess.PIPE if capture == "all" else None,
             env={"GLIBC_TUNABLES": CLEAN_HEAP, **os.environ},
+            pass_fds=(lifeline,),
         )
+        os.close(lifeline)
         try:
-            output, messages = process.communicate(given)
+            output, messages, exceeded = _communicated(process, given, limits, begin)
         except BaseException:
             process.kill()
             process.wait()
             raise
+        finally:
+            os.close(ours)
         wall_s = time.perf_counter() - begin
-        found = _outcome(process.returncode, _records(results), wall_s)
+        found = _outcome(process.returncode, _records(results), wall_s, exceeded)
         return replace(found, output=output or b"", messages=messages or b"")
+
+
+def _communicated(
+    process: subprocess.Popen[bytes], given: bytes | None, limits: Limits, begin: float
+) -> tuple[bytes | None, bytes | None, tuple[str, str] | None]:
+    """What a process writes until its end, and the limit that it exceeded."""
+    tick = None if limits == NO_LIMITS else _TICK_S
+    while True:
+        try:
+            return *process.communicate(given, timeout=tick), None
+        except subprocess.TimeoutExpired:
+            given = None  # it has begun to read it
+        if exceeded := limits.exceeded(process.pid, time.perf_counter() - begin):
+            process.kill()
+            return *process.communicate(), exceeded
 
 
 def _records(place: Path) -> list[Any]:
@@ -176,7 +202,9 @@ def _records(place: Path) -> list[Any]:
     return found
 
 
-def _outcome(code: int, records: Sequence[Any], wall_s: float) -> Outcome:
+def _outcome(
+    code: int, records: Sequence[Any], wall_s: float, exceeded: tuple[str, str] | None
+) -> Outcome:
     launches = tuple(one for one in records if isinstance(one, Launch))
     started = [one.result for one in records if isinstance(one, Started)]
     failures = [one for one in records if isinstance(one, Failure)]
@@ -191,19 +219,14 @@ def _outcome(code: int, records: Sequence[Any], wall_s: float) -> Outcome:
     # A crash, or a program that replaced its process; records of launches are written as they end.
     if failures:
         failure, kind = failures[0].text, failures[0].kind
+    elif exceeded:
+        kind, failure = exceeded
     elif code < 0:
-        failure, kind = f"the program was ended by {_signal(-code)}", "ProgramError"
+        failure, kind = f"the program was ended by {signal_name(-code)}", kind_of_end(-code)
     else:
         failure = f"the process ended with status {code} without a call of exit, as one that executes another program"
         kind = "ProgramError"
     return Outcome(None, failure, launches, _rescued(started[0], launches, failure, kind, wall_s))
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # of real time
-        return f"signal {number}"
 
 
 def _rescued(
@@ -224,6 +247,7 @@ def _rescued(
         where=failure,
         error=kind,
         wall_s=wall_s,
+        cpu_s=None,
         stats=before,
         occupancy=launches[-1].occupancy if launches else {},
         series=Series(LARGEST_INTERVAL, (), tuple(rows), ()),

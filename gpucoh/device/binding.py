@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ try:
     )
 
     use_exceptions(errors)
+    PATH = str(sys.modules[GPU.__module__].__file__)
 except ImportError as error:
     VERSION = "not built"
     _reason = error
@@ -39,6 +41,7 @@ except ImportError as error:
 
 __all__ = [
     "GPU",
+    "PATH",
     "VERSION",
     "Snapshot",
     "add_protocols",

@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 
 from gpucoh.base.caches import built, cache_folder, hash_of
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.processes import signal_name
 from gpucoh.base.quoting import quoted
 from gpucoh.device import binding
 
@@ -30,6 +31,20 @@ _HEADERS = next(
 )
 # As the package's own protocols are compiled; a cell of a table that is written twice is an error.
 _FLAGS = ("-std=c11", "-O3", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno")
+# Loads a library of protocols with the core alone, and describes what it has.
+_TRIAL = """
+import importlib.util
+import resource
+import sys
+
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+found = importlib.util.spec_from_file_location("gpucoh._core", sys.argv[1])
+core = importlib.util.module_from_spec(found)
+found.loader.exec_module(core)
+for name in core.add_protocols(sys.argv[2]):
+    core.describe_protocol(name)
+"""
+_TRIAL_S = 60.0
 _TWICE = {"gcc": "-Werror=override-init", "clang": "-Werror=initializer-overrides"}
 
 
@@ -94,8 +109,14 @@ def load(path: Path) -> Outside:
         if known and known[0] == stamp:
             return known[1]
         found = _load(path, place)
+        _loaded.pop(place, None)  # the last one is that of its id
         _loaded[place] = stamp, found
         return found
+
+
+def loaded(name: str) -> Outside | None:
+    """The protocol of a C file that this process has loaded, by its id."""
+    return next((one for _, one in reversed(list(_loaded.values())) if one.id == name), None)
 
 
 def skeleton(name: str, kind: str = "") -> str:
@@ -253,5 +274,26 @@ def _compiled(path: Path, command: Sequence[str], library: Path) -> Path:
     with TemporaryDirectory(dir=library.parent) as folder:
         part = Path(folder) / library.name
         _output(path, [*command, str(path), "-o", str(part)])
+        _try(path, part)
         part.replace(library)
     return library
+
+
+def _try(path: Path, library: Path) -> None:
+    """Load a library in another process first: what it executes when it is loaded may crash.
+
+    Other errors are those of this process, when it loads the library.
+    """
+    command = [sys.executable, "-c", _TRIAL, binding.PATH, str(library)]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_TRIAL_S
+        )
+    except subprocess.TimeoutExpired:
+        raise ConfigError(
+            f"protocol file {path}: loading its code takes longer than {_TRIAL_S:g} seconds"
+        ) from None
+    if done.returncode < 0:
+        raise ConfigError(
+            f"protocol file {path}: {signal_name(-done.returncode)} ends the process that loads its code"
+        )

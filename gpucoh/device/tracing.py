@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import json
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypeAlias
@@ -53,7 +54,6 @@ class Tracer:
         self._records = natural("records", records, _MOST_RECORDS, smallest=1)
         self._arrays: dict[int, tuple[str, int, int]] = {}
         self._launches: list[tuple[int, Program]] = []
-        self._places: dict[tuple[int, int], str] = {}
         if isinstance(array, Array):
             array.check()
             self._arrays[array.address] = ("array", array.nbytes, array.dtype.itemsize)
@@ -124,19 +124,29 @@ class Tracer:
                 self._line_bytes,
                 arrays,
             ),
-            self._source,
+            Sources(self._launches),
             self._kinds,
         )
 
-    def _source(self, pc: int, cycle: int) -> str:
-        """File name and line of an instruction in the launch that runs at a cycle."""
-        number = max((i for i, (at, _) in enumerate(self._launches) if at <= cycle), default=-1)
-        if number < 0 or pc >= len(self._launches[number][1].code) // isa.PACKING.size:
-            return ""
-        if (number, pc) not in self._places:
-            program = self._launches[number][1]
-            self._places[number, pc] = "{}:{}".format(*program.source_of(pc))
-        return self._places[number, pc]
+
+class Sources:
+    """File name and line of an instruction in the launch that runs at a cycle; without the GPU, so that a trace can be
+    pickled.
+    """
+
+    def __init__(self, launches: Sequence[tuple[int, Program]]) -> None:
+        texts: dict[int, list[str]] = {}
+        for _, program in launches:
+            if id(program) not in texts:
+                numbers = range(len(program.code) // isa.PACKING.size)
+                texts[id(program)] = ["{}:{}".format(*program.source_of(pc)) for pc in numbers]
+        self._begins = [at for at, _ in launches]
+        self._texts = [texts[id(program)] for _, program in launches]
+
+    def __call__(self, pc: int, cycle: int) -> str:
+        """The place; empty if there is none."""
+        number = bisect.bisect_right(self._begins, cycle) - 1
+        return self._texts[number][pc] if number >= 0 and pc < len(self._texts[number]) else ""
 
 
 def _window(cycles: tuple[int, int] | None) -> tuple[int, int]:

@@ -149,9 +149,15 @@ class Comparison(Matrix):
 
 
 def carry_out(
-    runs: Sequence[Run], *, jobs: int, progress: bool = False, profile: bool = False
+    runs: Sequence[Run],
+    *,
+    jobs: int,
+    progress: bool = False,
+    profile: bool = False,
+    processes: bool = False,
 ) -> list[RunResult]:
-    """Run runs in threads; the core releases Python's global lock.
+    """Run runs in threads; the core releases Python's global lock. Those of users' code have processes of their own,
+    with ``processes`` all.
 
     Ctrl-C ends them all within a moment and is raised again.
     """
@@ -161,7 +167,7 @@ def carry_out(
     schedule = Schedule(
         range(len(runs)),
         lambda number: pool.submit(
-            runs[number].carry_out, capture=True, stop=stop, profile=profile
+            runs[number].carry_out_apart, stop=stop, always=processes, profile=profile
         ),
         workers=jobs,
         kind=lambda number: kind_of(runs[number]),
@@ -199,6 +205,9 @@ def compare(
     counters: str = "usual",
     machines: Sequence[str | Path | Machine] | None = None,
     store: str | Path | None = None,
+    limit_s: float | None = None,
+    limit_gib: float | None = None,
+    processes: bool = False,
 ) -> Comparison:
     """Run every workload under every protocol.
 
@@ -228,6 +237,11 @@ def compare(
         same machine, means are by machine, and figures have a chart for each.
     store : str or Path, optional
         Parquet file that keeps the runs as they finish, and from which finished ones of the same code are read.
+    limit_s, limit_gib : float, optional
+        End a run of a protocol's C file or of a workload ``"my_file.py:name"``, which has a process of its own, after
+        these seconds by the clock (default 3600), or if it has more GiB of memory (default 4); ``inf``: no limit.
+    processes : bool, default False
+        Give every run a process, not only those.
 
     Returns
     -------
@@ -257,6 +271,8 @@ def compare(
             params=params,
             check=check,
             set=set,
+            limit_s=limit_s,
+            limit_gib=limit_gib,
         )
         for on in _machines(machine, machines)
         for found in chosen
@@ -267,12 +283,16 @@ def compare(
         run.validate()
     if store is None:
         return Comparison(
-            tuple(carry_out(runs, jobs=number, progress=progress)), baseline, counters
+            tuple(carry_out(runs, jobs=number, progress=progress, processes=processes)),
+            baseline,
+            counters,
         )
     with LATE_IMPORT:
         from gpucoh.experiments.stored import stored_runs
 
-    found = stored_runs(runs, path_of("store", store), jobs=number, progress=progress)
+    found = stored_runs(
+        runs, path_of("store", store), jobs=number, progress=progress, processes=processes
+    )
     return Comparison(tuple(found), baseline, counters)
 
 

@@ -31,6 +31,8 @@ _LISTS = {
 }
 _SINGULAR = {one: many for many, one in _LISTS.items()}
 _TABLES = ("set", "params", "options")
+# One value for all runs.
+_SAME = ("check", "limit_s", "limit_gib")
 _MOST_RUNS = 10**6
 
 
@@ -48,6 +50,8 @@ def grid(**entries: Any) -> list[dict[str, Any]]:
         ``set={"cores": [8, 16]}``, ``options={"lifetime": [200, 800]}`` for ``tc-strong[lifetime=200]`` ..
     check : bool or str
         As in :func:`gpucoh.run`, for all.
+    limit_s, limit_gib : float
+        As in :func:`gpucoh.sweep`, for all.
 
     Returns
     -------
@@ -86,14 +90,14 @@ def grid(**entries: Any) -> list[dict[str, Any]]:
                 name_of(f"{name}:", key): _values(f"{name}.{key}", item)
                 for key, item in value.items()
             }
-        elif name != "check":
-            known = [*_LISTS, *_TABLES, "check"]
+        elif name not in _SAME:
+            known = [*_LISTS, *_TABLES, *_SAME]
             raise ConfigError(unknown_argument(name, value, known, "entry"))
     _refuse_misplaced(axes, tables)
     if "workload" not in axes:
         raise ConfigError("the entry workloads is missing")
     _refuse_too_many(axes, tables)
-    same = {"check": entries["check"]} if "check" in entries else {}
+    same = {name: entries[name] for name in _SAME if name in entries}
     options = tables.pop("options", {})
     return [
         _with_options(one, chosen) | dict(zip(tables, changes, strict=True)) | same
@@ -170,7 +174,7 @@ def read_sweep(path: str | Path) -> list[Run]:
 
     ``workloads protocols machines consistencies scales seeds`` are lists or single values (under the singular name,
     too); the tables ``set``, ``params`` and ``options`` give machine fields, workload parameters and protocol options,
-    each a value or a list; ``check`` is true or false.
+    each a value or a list; ``check`` is true or false; ``limit_s`` and ``limit_gib`` are numbers.
 
     Raises
     ------

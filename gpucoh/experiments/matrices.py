@@ -14,6 +14,7 @@ from typing import Any
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import path_of, read_toml
+from gpucoh.base.processes import limit_of
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, unknown
 from gpucoh.device.choices import split_options
@@ -40,7 +41,7 @@ _MATRIX = (
 )
 _STUDY = (
     *("title", "baseline", "bounds", "energy", "paper_machines", "pairs", "sharing", "workload"),
-    "matrix",
+    *("matrix", "limit_s", "limit_gib"),
 )
 
 
@@ -124,6 +125,8 @@ class Description:
         The file; protocols' C files and the file of pairs are relative to its folder.
     energy : str, optional
         Coefficients of the energy instead of the file's.
+    limit_s, limit_gib : float, optional
+        Limits of runs of users' code instead of the file's.
 
     Raises
     ------
@@ -131,7 +134,14 @@ class Description:
         For an unknown entry or name, or a bad value.
     """
 
-    def __init__(self, given: str | Path | Mapping[str, Any], energy: str | None = None) -> None:
+    def __init__(
+        self,
+        given: str | Path | Mapping[str, Any],
+        energy: str | None = None,
+        *,
+        limit_s: float | None = None,
+        limit_gib: float | None = None,
+    ) -> None:
         if isinstance(given, Mapping):
             self.folder, data = Path(), dict(given)
         else:
@@ -144,6 +154,11 @@ class Description:
         for matrix in self.matrices:
             if not isinstance(matrix, Mapping):
                 raise ConfigError(f"matrix = {quoted(matrix)} is not a table: [[matrix]]")
+        limits = {"limit_s": limit_s, "limit_gib": limit_gib}
+        self.limits: dict[str, Any] = {
+            name: limit_of(name, data.get(name) if value is None else value)
+            for name, value in limits.items()
+        }
         self.sharing = _table("sharing", data)
         _known("sharing", self.sharing, ("measure", "machine"))
         _flag("sharing", self.sharing, "measure")
@@ -222,6 +237,7 @@ class Description:
                 machine=self.sharing.get("machine", "fermi"),
                 scale=run.scale,
                 params=run.params,
+                **self.limits,
             )
             seen.setdefault(f"{run.found.id} {run.scale} {run.params}", measured)
         for key, run in zip(keys_of(list(seen.values())), seen.values(), strict=True):
@@ -252,6 +268,7 @@ class Description:
                         seed=seed,
                         params=given or None,
                         set=changes | ({} if count is None else {"cores": count}) or None,
+                        **self.limits,
                     ),
                 )
 
@@ -342,16 +359,30 @@ def _why_not(run: Run) -> str | None:
     run.found.setting(run.scale, run.seed, run.params)
     resolve(run.protocol)
     return _refused(
-        run.protocol, run.machine, run.consistency, tuple(sorted((run.set or {}).items()))
+        run.protocol,
+        run.machine,
+        run.consistency,
+        tuple(sorted((run.set or {}).items())),
+        (run.limit_s, run.limit_gib),
     )
 
 
 @functools.lru_cache(4096)
 def _refused(
-    protocol: str, on: str | Path | Machine, rule: str | None, changes: tuple[tuple[str, Any], ...]
+    protocol: str,
+    on: str | Path | Machine,
+    rule: str | None,
+    changes: tuple[tuple[str, Any], ...],
+    limits: tuple[float | None, float | None],
 ) -> str | None:
     run = Run(
-        workload="vec-cpy", protocol=protocol, machine=on, consistency=rule, set=dict(changes)
+        workload="vec-cpy",
+        protocol=protocol,
+        machine=on,
+        consistency=rule,
+        set=dict(changes),
+        limit_s=limits[0],
+        limit_gib=limits[1],
     )
     run.machine_and_budget()
     known = {one for item in protocols() for one in resolve(item).protocol.models}

@@ -113,19 +113,26 @@ class Results:
     ConfigError
         If the file exists without ``resume``, is not a result file, cannot be written, or another sweep is writing
         it.
+
+    Attributes
+    ----------
+    rows : dict
+        Key -> row.
+    path : Path or None
+        The file.
     """
 
     def __init__(self, path: Path | None, resume: bool) -> None:
         if resume and path is None:
             raise ConfigError("resume needs a result file: give out")
         self.rows: dict[str, dict[str, Any]] = {}
-        self._path: Path | None = None
+        self.path: Path | None = None
         self._unsaved = 0
         self._next_save = -math.inf
         self._lock: tuple[Path, int] | None = None
         if path is None:
             return
-        self._path = path = self._place(path)
+        self.path = path = self._place(path)
         self._journal = Journal(path)
         self._lock = _lock(path)
         try:
@@ -166,14 +173,14 @@ class Results:
         try:
             self.save()
         finally:
-            if self._path is not None:
+            if self.path is not None:
                 self._journal.close()
             self._unlock()
 
     def add(self, row: dict[str, Any], replaced: Sequence[str] = ()) -> None:
         """Add one row, identified by its ``key``, to rows and journal; remove the rows that it replaces."""
         self._take(row, replaced)
-        if self._path is None:
+        if self.path is None:
             return
         self._journal.append(row, replaced)
         if time.monotonic() >= self._next_save:
@@ -192,7 +199,7 @@ class Results:
 
     def sync(self) -> None:
         """Called while runs are in progress: rows that have waited for seconds are written to the disk."""
-        if self._path is not None:
+        if self.path is not None:
             self._journal.sync()
 
     def change(self, key: str, columns: Mapping[str, Any]) -> None:
@@ -209,9 +216,9 @@ class Results:
         ConfigError
             If the file cannot be written; the old file is unchanged.
         """
-        if self._path is None or not self._unsaved:
+        if self.path is None or not self._unsaved:
             return
-        part = self._path.with_name(f".{self._path.name}.part")
+        part = self.path.with_name(f".{self.path.name}.part")
         begun = time.monotonic()
         self._next_save = begun + FLUSH_SECONDS
         try:
@@ -220,11 +227,9 @@ class Results:
             pq.write_table(table.replace_schema_metadata(kept), part, write_page_checksum=True)
             with part.open("rb") as file:
                 os.fsync(file.fileno())
-            os.replace(part, self._path)
+            os.replace(part, self.path)
         except OSError as error:
-            raise ConfigError(
-                f"{self._path} cannot be written: {error.strerror or error}"
-            ) from None
+            raise ConfigError(f"{self.path} cannot be written: {error.strerror or error}") from None
         finally:
             part.unlink(missing_ok=True)
         self._journal.remove()

@@ -16,7 +16,7 @@ from gpucoh.experiments.keys import code_digest, parts_of
 from gpucoh.experiments.runner import Run
 from gpucoh.machines import machine
 from gpucoh.results.columns import varied
-from gpucoh.results.runs import RunResult
+from gpucoh.results.runs import RunResult, is_ended
 
 # What a sweep may repeat beside the runs that could not begin.
 RETRIES = ("failed",)
@@ -28,10 +28,12 @@ def carry_out(
     stop: threading.Event | None = None,
     counters: str = "usual",
     code: str | None = None,
+    always: bool = False,
 ) -> dict[str, Any]:
     """One run as a flat row; a module-level function, so that processes and clusters can import it.
 
-    The row reports any error of the run: a failed run does not stop the others.
+    The row reports any error of the run: a failed run does not stop the others. ``always``: in a process of its own
+    even if the run executes no code of users.
 
     Raises
     ------
@@ -41,7 +43,7 @@ def carry_out(
     return guarded(
         run,
         key,
-        lambda: row_of(run.carry_out(capture=True, stop=stop), key, counters),
+        lambda: row_of(run.carry_out_apart(stop=stop, always=always), key, counters),
         stop=stop,
         code=code,
     )
@@ -121,9 +123,10 @@ def portable(run: Run) -> Run:
 def is_result(row: Mapping[str, Any]) -> bool:
     """Whether a row says something about its run.
 
-    A missing file, a lack of memory or another failure of the environment says nothing: the row has no statistics.
+    A missing file, a lack of memory or another failure of the environment says nothing: the row has no statistics, and
+    no process of the run has ended.
     """
-    return row["error"] is None or row.get("cycles") is not None
+    return row["error"] is None or row.get("cycles") is not None or is_ended(row["error"])
 
 
 def columns_of(wanted: Mapping[str, Run]) -> dict[str, dict[str, Any]]:

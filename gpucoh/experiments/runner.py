@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import inspect
+import pickle
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,10 +23,11 @@ from gpucoh.base.errors import (
     SimulationError,
     WorkloadError,
 )
+from gpucoh.base.processes import NO_LIMITS, Limits, limit_of, limits_of
 from gpucoh.base.quoting import quoted
 from gpucoh.base.units import parse_whole
 from gpucoh.base.wording import named_values, natural, unknown
-from gpucoh.device import unread
+from gpucoh.device import outside, unread
 from gpucoh.device.choices import changed
 from gpucoh.device.gpu import (
     DEFAULT_BUDGET,
@@ -34,14 +37,20 @@ from gpucoh.device.gpu import (
     VERSION,
     resolve,
 )
+from gpucoh.device.outside import Outside
+from gpucoh.experiments import isolation
 from gpucoh.experiments.inputs import INPUTS
 from gpucoh.experiments.interrupts import interruptible
+from gpucoh.experiments.isolation import Ended
 from gpucoh.machines import Machine, machine
 from gpucoh.report.bars import blocks_bar
 from gpucoh.results.columns import Setup
 from gpucoh.results.runs import RunResult
 from gpucoh.results.trace.trace import Trace
-from gpucoh.suite import Given, Workload, find
+from gpucoh.suite import Given, Workload, find, workloads
+from gpucoh.suite.references import files_of, is_of_a_file, place_of
+
+Result = TypeVar("Result")
 
 # Limits of a launch, in core cycles, that `set` may contain beside machine fields, with their defaults.
 _LIMITS = {"budget": DEFAULT_BUDGET, "deadlock_after": DEFAULT_DEADLOCK_AFTER}
@@ -83,6 +92,9 @@ def _limit(name: str, changes: Mapping[str, object]) -> int:
 class Run:
     """The description of a run: the arguments of :func:`run`, checked on construction.
 
+    ``limit_s`` and ``limit_gib`` end a run of users' code that :meth:`carry_out_apart` carries out: seconds by the
+    clock, and GiB of memory. None: :data:`gpucoh.base.processes.DEFAULT_LIMIT_S` and ``DEFAULT_LIMIT_GIB``.
+
     Raises
     ------
     ConfigError
@@ -98,6 +110,8 @@ class Run:
     params: Mapping[str, object] | None = None
     check: bool | str = False
     set: Mapping[str, object] | None = None
+    limit_s: float | None = None
+    limit_gib: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.workload, str) or ":" in self.workload:
@@ -108,6 +122,8 @@ class Run:
         for what in ("params", "set"):
             if (given := getattr(self, what)) is not None:
                 named_values(what, given)
+        for what in ("limit_s", "limit_gib"):
+            object.__setattr__(self, what, limit_of(what, getattr(self, what)))
         check: object = self.check
         if isinstance(check, np.bool_):
             object.__setattr__(self, "check", bool(check))
@@ -131,7 +147,13 @@ class Run:
         resolve(self.protocol).rule(self.consistency)
         built, budget = self.machine_and_budget()
         natural("seed", self.seed, LARGEST_SEED)
-        _fits(built, self.protocol, self.consistency, self.check, budget, self.deadlock_after)
+        given = built, self.protocol, self.consistency, self.check, budget, self.deadlock_after
+        loaded = _loaded(self.protocol)
+        if loaded is None:
+            _fits(*given)
+            return
+        with contextlib.suppress(Ended):  # each of its runs is then a row that says so
+            _fits_apart(loaded, self.limits, *given)
 
     def machine_and_budget(self) -> tuple[Machine, int]:
         """The machine with the changes of ``set``, and the cycle budget, which ``set`` may contain."""
@@ -154,6 +176,113 @@ class Run:
             changed=dict.fromkeys([*(self.set or {}), *(() if own else built.changes)]),
             own=own,
             params=self.found.setting(self.scale, self.seed, self.params).params,
+        )
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of a run of users' code."""
+        return limits_of(self.limit_s, self.limit_gib)
+
+    def _foreign(self) -> tuple[list[Path], str]:
+        """The users' files whose code the run executes, and a hash of that code.
+
+        No files: it executes none, or a function that another process cannot import, of a notebook or a running script.
+        """
+        loaded = _loaded(self.protocol)
+        files, code = ([loaded.path], loaded.code) if loaded else ([], "")
+        function = self.found.function
+        if function is None or self.found.built_in:
+            return files, code
+        if is_of_a_file(function):
+            digest = hashlib.sha256(f"{code}{self.found.code}".encode())
+            for path in files_of(function):
+                digest.update(path.read_bytes())
+            return [*files, Path(place_of(function)[0])], digest.hexdigest()
+        movable = function.__module__ != "__main__" and _is_portable(self.found)
+        return (files, code) if movable else ([], "")
+
+    @property
+    def _named(self) -> Given:
+        """The workload, one of the suite by its id."""
+        return self.found.id if workloads().get(self.found.id) is self.found else self.found
+
+    def carry_out_apart(
+        self,
+        *,
+        stop: threading.Event | None = None,
+        always: bool = False,
+        **given: Any,
+    ) -> RunResult:
+        """:meth:`carry_out` with ``capture``, in a process of its own if the run executes code of a user's file.
+
+        Parameters
+        ----------
+        stop : threading.Event, optional
+            As for :meth:`carry_out`.
+        always : bool, default False
+            In a process of its own in any case.
+        given
+            ``every``, ``profile`` and ``trace``, as for :meth:`carry_out`.
+
+        Returns
+        -------
+        RunResult
+            That of :meth:`carry_out`. If the process crashes, is ended by a signal or exceeds a limit: one without
+            statistics, whose error begins with ``crashed``, ``signal`` or ``limit``.
+        """
+        files, code = self._foreign()
+        if not files and not always:
+            return self.carry_out(capture=True, stop=stop, **given)
+        begin = time.perf_counter()
+        try:
+            result: RunResult = isolation.call(
+                code,
+                _of_protocol,
+                _loaded(self.protocol),
+                Run.carry_out,
+                replace(self, workload=self._named),  # inputs of the suite's own are kept by object
+                capture=True,
+                limits=self.limits if files else NO_LIMITS,
+                stop=stop,
+                again=lambda result: result.error is None and result.correct is not False,
+                **given,
+            )
+            return result
+        except Ended as ended:
+            return self.ended(ended.kind, str(ended), time.perf_counter() - begin)
+
+    def ended(self, error: str, text: str, wall_s: float = 0.0) -> RunResult:
+        """The result of a run whose process has ended: its text names the run and the users' files, its statistics are
+        zeros.
+        """
+        files = ", ".join(map(str, self._foreign()[0]))
+        where = f"{self.found.id} under {self.protocol}, seed {self.seed}: {text}"
+        where += f" ({files})" if files else ""
+        built, _ = self.machine_and_budget()
+        choice = resolve(self.protocol)
+        rule = choice.rule(self.consistency)
+        with GPU() as gpu:  # no code of the run's protocol
+            nothing = gpu.stats().of_a_run()
+        return RunResult(
+            workload=self.found.id,
+            protocol=choice.text,
+            machine=built.name,
+            consistency=rule,
+            model=choice.model(rule),
+            scale=self.scale,
+            seed=self.seed,
+            correct=False,
+            mismatches=0,
+            where=where,
+            error=error,
+            wall_s=wall_s,
+            stats=nothing,
+            params=dict(self.found.setting(self.scale, self.seed, self.params).params),
+            configuration=built.numbers(),
+            changes=built.changes,
+            options=choice.values(),
+            protocol_sha256=choice.outside.sha256 if choice.outside else None,
+            version=VERSION,
         )
 
     def build(self) -> tuple[GPU, Workload]:
@@ -222,7 +351,7 @@ class Run:
         with gpu.clock.phase("input"):
             instance = INPUTS.get(found, self.scale, self.seed, self.params)
         setting = found.setting(self.scale, self.seed, self.params)
-        start = time.perf_counter()
+        start, used = time.perf_counter(), time.thread_time()
         correct: bool | None = False
         mismatches, where, error, details = 0, "", None, {}
         notes = unread.notes(self.set or (), gpu.machine, gpu.choice, gpu.consistency)
@@ -249,6 +378,7 @@ class Run:
             where=where,
             error=error,
             wall_s=time.perf_counter() - start,
+            cpu_s=time.thread_time() - used,
             seconds=dict(gpu.clock.seconds),
             stats=gpu.stats().of_a_run(),
             params=dict(setting.params),
@@ -289,6 +419,42 @@ def _fits(
     GPU(built, protocol, consistency, check=check, budget=budget, deadlock_after=deadlock_after)
 
 
+@functools.lru_cache(1024)
+def _fits_apart(loaded: Outside, limits: Limits, *given: Any) -> None:
+    """:func:`_fits` in a process of its own: building a GPU executes code of its protocol."""
+    isolation.call(loaded.code, _of_protocol, loaded, _fits, *given, limits=limits)
+
+
+def _loaded(protocol: str) -> Outside | None:
+    """The C file of a protocol, which may be given by the id that it has since it was loaded."""
+    choice = resolve(protocol)
+    return choice.outside or outside.loaded(choice.protocol.id)
+
+
+def _of_protocol(
+    loaded: Outside | None, function: Callable[..., Result], *arguments: Any, **named: Any
+) -> Result:
+    """Load the file of a protocol, and call a function.
+
+    Raises
+    ------
+    ConfigError
+        If the file has changed: a row would say that the former code has run it.
+    """
+    if loaded is not None and outside.load(loaded.path).code != loaded.code:
+        raise ConfigError(f"protocol file {loaded.path} has changed since the runs were described")
+    return function(*arguments, **named)
+
+
+def _is_portable(workload: Workload) -> bool:
+    """Whether another process can have a workload."""
+    try:
+        pickle.dumps(workload)
+    except ConfigError:
+        return False
+    return True
+
+
 @door
 def run(
     workload: Given,
@@ -323,7 +489,7 @@ def run(
     scale : {"tiny", "small", "paper"}
         Input size.
     seed : int
-        Random seed of input and machine. Equal seeds give equal results except for ``wall_s``.
+        Random seed of input and machine. Equal seeds give equal results except for ``wall_s`` and ``cpu_s``.
     params : dict, optional
         The workload's parameters.
     check : bool or {"protocol", "races", "kernel"}

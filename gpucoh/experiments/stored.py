@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import threading
 import warnings
@@ -19,13 +20,20 @@ from gpucoh.experiments.sweeps import add_rows
 from gpucoh.results.runs import RunResult
 
 
-def _carry_out_whole(run: Run, key: str, stop: threading.Event | None = None) -> dict[str, Any]:
-    result = run.carry_out(capture=True, stop=stop)
+def _carry_out_whole(
+    run: Run, key: str, stop: threading.Event | None = None, always: bool = False
+) -> dict[str, Any]:
+    result = run.carry_out_apart(stop=stop, always=always)
     return row_of(result, key) | {WHOLE_RUN: json.dumps(result.to_dict())}
 
 
 def stored_runs(
-    runs: Sequence[Run], path: Path | None, *, jobs: int, progress: bool = False
+    runs: Sequence[Run],
+    path: Path | None,
+    *,
+    jobs: int,
+    progress: bool = False,
+    processes: bool = False,
 ) -> list[RunResult]:
     """Read the runs that a file has, run the others, and add them to the file as they finish.
 
@@ -39,6 +47,8 @@ def stored_runs(
         Number of threads.
     progress : bool
         Show a progress bar on a terminal or in a notebook.
+    processes : bool
+        Give every run a process of its own, not only those of users' code.
 
     Returns
     -------
@@ -67,7 +77,9 @@ def stored_runs(
             results,
             jobs=jobs,
             progress=progress,
-            work=_carry_out_whole,
+            work=functools.partial(_carry_out_whole, always=True)
+            if processes
+            else _carry_out_whole,
             columns=columns_of(wanted),
             kind=kind_of,
             replaced=found.replaced,

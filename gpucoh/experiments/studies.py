@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -34,7 +33,11 @@ _RECORDS = 1 << 22
 
 
 def study_row(
-    run: Run, key: str, stop: threading.Event | None = None, code: str | None = None
+    run: Run,
+    key: str,
+    stop: threading.Event | None = None,
+    code: str | None = None,
+    always: bool = False,
 ) -> dict[str, Any]:
     """One run as a row: the usual columns, the amounts of the energy model, or how its cores share data.
 
@@ -43,11 +46,10 @@ def study_row(
 
     def make() -> dict[str, Any]:
         if isinstance(run, SharingRun):
-            result = run.carry_out(
-                capture=True, stop=stop, trace={"kinds": ["misses"], "records": _RECORDS}
-            )
+            trace = {"kinds": ["misses"], "records": _RECORDS}
+            result = run.carry_out_apart(stop=stop, always=always, trace=trace)
             return row_of(result, key) | _sharing(result)
-        result = run.carry_out(capture=True, stop=stop)
+        result = run.carry_out_apart(stop=stop, always=always)
         return row_of(result, key) | ({} if result.error else amounts(result, run.protocol))
 
     return guarded(run, key, make, stop=stop, code=code)
@@ -89,6 +91,9 @@ def study(
     part: str | None = None,
     jobs: int | None = None,
     progress: bool = False,
+    processes: bool = False,
+    limit_s: float | None = None,
+    limit_gib: float | None = None,
 ) -> Tables:
     """Run what is missing of a study, and give its tables and figures.
 
@@ -97,7 +102,7 @@ def study(
     file : str, Path or dict
         The TOML file, or its content.
     executor : concurrent.futures.Executor, optional
-        Threads by default; processes, or a Dask client's ``get_executor()``.
+        Threads by default; or a Dask client's ``get_executor()``, as for :func:`gpucoh.sweep`.
     store : str or Path, optional
         Parquet file of the rows, which continues. Default: that of the TOML file's name with the suffix ``.parquet``.
     run : bool, default True
@@ -106,8 +111,10 @@ def study(
         Names of the matrices to run. Default: all.
     energy : {"2013", "2024"}, optional
         The coefficients of the energy. Default: the file's.
-    keep_old, retry, part, jobs, progress
+    keep_old, retry, part, jobs, progress, processes
         As for :func:`gpucoh.sweep`.
+    limit_s, limit_gib : float, optional
+        As for :func:`gpucoh.sweep`. Default: the file's.
 
     Returns
     -------
@@ -122,7 +129,7 @@ def study(
     Error
         If the executor lost runs; the others are kept.
     """
-    described = Description(file, energy)
+    described = Description(file, energy, limit_s=limit_s, limit_gib=limit_gib)
     path = store_of(file, store)
     if run:
         run_study(
@@ -135,6 +142,7 @@ def study(
             part=part,
             jobs=jobs,
             progress=progress,
+            processes=processes,
         )
     return tables_of(path, described.settings)
 
@@ -234,9 +242,10 @@ def estimate(plan: Plan, path: Path, number: int, seed: int = 0) -> dict[str, An
     out: dict[str, Any] = {}
     for name, keys in groups.items():
         chosen = sorted(draw.sample(keys, min(len(keys), natural("sample", number, smallest=1))))
-        begun = time.process_time()
         run_study(plan, path, runs={key: plan.runs[key] for key in chosen}, jobs=1)
-        seconds = time.process_time() - begun
+        rows = read_rows(path).set_index("key").reindex(chosen, columns=["cpu_s", "wall_s"])
+        # The process of a run that crashed or exceeded a limit leaves no processor time.
+        seconds = float(rows["cpu_s"].fillna(rows["wall_s"]).sum())
         out[name] = {
             "runs": len(keys),
             "sample": len(chosen),

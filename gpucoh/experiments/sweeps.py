@@ -5,16 +5,19 @@ A sweep is a list of :class:`gpucoh.experiments.runner.Run`; :mod:`gpucoh.experi
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import pickle
+import signal
 import threading
+import time
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError, Error, Note
@@ -30,17 +33,23 @@ from gpucoh.experiments.rows import (
     plan,
     portable,
     retried,
+    row_of,
     share_of,
 )
 from gpucoh.experiments.runner import Run, kind_of
 from gpucoh.experiments.schedule import Schedule
 from gpucoh.report.bars import runs_bar
 from gpucoh.results.columns import counters_of
+from gpucoh.results.runs import is_ended
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gpucoh.experiments.results import Results
+
+
+# For the end of the processes of a pool of which one has died.
+_PATIENCE_S = 5.0
 
 
 def as_run(given: Run | Mapping[str, Any]) -> Run:
@@ -78,6 +87,7 @@ class Order:
     part: str | None = None
     jobs: int | None = None
     progress: bool = False
+    processes: bool = False
 
 
 @door
@@ -93,6 +103,9 @@ def sweep(
     jobs: int | None = None,
     progress: bool = False,
     counters: str = "usual",
+    limit_s: float | None = None,
+    limit_gib: float | None = None,
+    processes: bool = False,
 ) -> pd.DataFrame:
     """Run many runs.
 
@@ -127,6 +140,12 @@ def sweep(
     counters : {"usual", "all"}
         ``"all"`` adds every other statistic as a column (``core_load_latency_cycles`` ..); rows of ``out`` without
         them are run again.
+    limit_s, limit_gib : float, optional
+        End a run of a protocol's C file or of a workload ``"my_file.py:name"``, which has a process of its own under
+        every executor, after these seconds by the clock (default 3600), or if it has more GiB of memory (default 4);
+        ``inf``: no limit. In place of the entries of these names of the runs.
+    processes : bool, default False
+        Give every run a process, not only those. Not with an executor.
 
     Returns
     -------
@@ -149,14 +168,15 @@ def sweep(
     """
     if isinstance(runs, str | Mapping) or not isinstance(runs, Iterable):
         raise ConfigError(f"{quoted(runs)} is not a list of runs")
-    given = [as_run(run) for run in runs]
+    limits = given_limits(limit_s, limit_gib)
+    given = [replace(one, **limits) if limits else one for one in map(as_run, runs)]
     every = dict(zip(keys_of(given), given, strict=True))
     work = functools.partial(carry_out, counters=counters) if counters_of(counters) else carry_out
     return kept(
         every,
         columns_of(every),
         executor,
-        Order(out, resume, keep_old, retry, part, jobs, progress),
+        Order(out, resume, keep_old, retry, part, jobs, progress, processes),
         work=work,
         has=lambda row: _has(row, counters),
         level=4,
@@ -196,6 +216,8 @@ def kept(
     """
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise ConfigError(f"{quoted(executor)} is not an executor: it has no method submit")
+    if executor is not None and order.processes:
+        raise ConfigError("processes = True contradicts an executor: give one of them")
     again = retried(order.retry)
     wanted = dict(list(every.items())[share_of(order.part, len(every))])
     if executor is not None and not isinstance(executor, ThreadPoolExecutor | Workers):
@@ -203,6 +225,7 @@ def kept(
             pickle.dumps(workload)  # its error has a message here; in the executor it is a lost run
         wanted = {key: portable(run) for key, run in wanted.items()}
         work = functools.partial(work, code=code_digest())
+    apart = functools.partial(work, always=True)
     number = _jobs(order.jobs)
     continued = order.resume or order.keep_old or again
 
@@ -226,20 +249,28 @@ def kept(
             results,
             jobs=number,
             progress=order.progress,
-            work=work,
+            work=apart if order.processes else work,
             columns=columns,
             kind=kind_of,
             executor=executor,
             replaced=found.replaced,
+            apart=apart,
+            more="the same command continues" if continued else "continue with resume",
         )
         others(results)
         rows = [results.rows[found.kept.get(key, key)] for key in wanted]
     return as_frame(rows)
 
 
+def given_limits(limit_s: float | None, limit_gib: float | None) -> dict[str, Any]:
+    """The fields of a run that limits in place of its own change."""
+    limits = {"limit_s": limit_s, "limit_gib": limit_gib}
+    return {name: value for name, value in limits.items() if value is not None}
+
+
 def _has(row: Mapping[str, Any], counters: str) -> bool:
-    """Whether a row of a file has the wanted statistics."""
-    return counters == "usual" or row.get("launches") is not None
+    """Whether a row of a file has the wanted statistics, or none because the process of its run ended."""
+    return counters == "usual" or row.get("launches") is not None or is_ended(row["error"])
 
 
 def add_rows(
@@ -253,8 +284,11 @@ def add_rows(
     kind: Callable[[Any], Hashable] = lambda _: None,
     executor: Executor | None = None,
     replaced: Mapping[str, Sequence[str]] | None = None,
+    apart: Callable[..., dict[str, Any]] | None = None,
+    more: str = "the same command continues",
 ) -> None:
-    """Run runs and add the row of each as it finishes; finished rows are kept whatever ends this.
+    """Run runs and add the row of each as it finishes; finished rows are kept whatever ends this, and Ctrl-C has a note
+    that says so.
 
     Parameters
     ----------
@@ -275,19 +309,72 @@ def add_rows(
     executor : concurrent.futures.Executor, optional
     replaced : dict, optional
         Key -> keys of the rows that its row replaces.
+    apart : callable, optional
+        As ``work``, in a process of its own: for the runs that a pool of processes has not finished when one of them
+        was killed.
+    more : str
+        How to continue after Ctrl-C.
     """
 
     def add(row: dict[str, Any]) -> None:
         key = row["key"]
         results.add({**row, **columns[key]}, (replaced or {}).get(key, ()))
 
+    with (
+        _noted(results, [key for key, _ in todo], more),
+        runs_bar(len(todo), enabled=progress) as report,
+    ):
+        collect = functools.partial(_collect, add=add, sync=results.sync, report=report)
+        carried_out = functools.partial(_carry_out, kind=kind, collect=collect, add=add)
+        lost = carried_out(todo, work, executor, jobs)
+        if lost and apart and _was_killed(executor):
+            again = [one for one, _ in lost]
+            lost = carried_out(again, apart, None, getattr(executor, "_max_workers", jobs))
+    if lost:
+        raise _losses(lost, len(todo))
+
+
+@contextlib.contextmanager
+def _noted(results: Results, keys: Sequence[str], more: str) -> Iterator[None]:
+    """Add to Ctrl-C what is kept, and how to continue."""
+    try:
+        yield
+    except KeyboardInterrupt as ended:
+        kept = sum(key in results.rows for key in keys)
+        if results.path is not None:
+            ended.add_note(
+                f"interrupted: {kept} of {len(keys)} runs have ended and are kept in {results.path}; {more}"
+                if kept
+                else f"interrupted before the first of {len(keys)} runs has ended"
+            )
+        raise
+
+
+_Todo: TypeAlias = Sequence[tuple[str, Any]]
+_Work: TypeAlias = Callable[..., dict[str, Any]]
+_Schedule: TypeAlias = Schedule[tuple[str, Any], dict[str, Any]]
+# Runs that an executor lost, each with the reason.
+_Lost: TypeAlias = list[tuple[tuple[str, Any], Exception]]
+
+
+def _carry_out(
+    todo: _Todo,
+    work: _Work,
+    executor: Executor | None,
+    jobs: int,
+    kind: Callable[[Any], Hashable],
+    collect: Callable[[_Schedule], _Lost],
+    add: Callable[[dict[str, Any]], None],
+) -> _Lost:
+    """Run runs in an executor, or in threads; return those that it lost."""
     stop = threading.Event()
-    own = executor is None
-    pool = Workers(jobs) if executor is None else executor
-    stops = (stop,) if own else ()  # only threads of this process can stop in the middle of a run
+    own = Workers(jobs) if executor is None else None
+    pool = executor or own
+    assert pool is not None
+    stops = () if own is None else (stop,)  # only threads of this process can stop a run
     # Executors of the standard library have this attribute; of a cluster, workers come and go.
     workers = jobs if own else getattr(executor, "_max_workers", None)
-    schedule = Schedule(
+    schedule: _Schedule = Schedule(
         todo,
         lambda one: pool.submit(work, one[1], one[0], *stops),
         workers=workers if isinstance(workers, int) else None,
@@ -295,7 +382,7 @@ def add_rows(
         seconds=lambda row: row.get("wall_s") or 0.0,
     )
     try:
-        _collect(schedule, len(todo), add, results.sync, progress)
+        return collect(schedule)
     except BaseException:
         stop.set()
         for future in schedule.futures:
@@ -305,8 +392,8 @@ def add_rows(
                 add(future.result())
         raise
     finally:
-        if own:
-            pool.shutdown(wait=False)
+        if own is not None:
+            own.shutdown(wait=False)
 
 
 def _jobs(jobs: int | None) -> int:
@@ -314,39 +401,58 @@ def _jobs(jobs: int | None) -> int:
 
 
 def _collect(
-    schedule: Schedule[tuple[str, Any], dict[str, Any]],
-    number: int,
+    schedule: _Schedule,
     add: Callable[[dict[str, Any]], None],
     sync: Callable[[], None],
-    progress: bool,
-) -> None:
-    """Collect results as runs finish.
+    report: Callable[[str], None],
+) -> _Lost:
+    """Collect results as runs finish; return the runs that the executor lost.
 
-    A future with an exception is a run that the executor lost. It says nothing about the run, so it is not recorded,
-    and resume runs it again.
+    A future with an exception is such a run. It says nothing about the run, so it is not recorded, and resume runs it
+    again, unless Dask has given it up, since several workers died that ran it.
     """
-    lost = []
-    with runs_bar(number, enabled=progress) as report:
-        while schedule:
-            sync()
-            for _, future in schedule.ended():
-                error = future.exception()
-                if error is None:
-                    row = future.result()
-                    add(row)
-                    report(f"{row['workload']} {row['protocol']}")
-                elif isinstance(error, Exception):
-                    lost.append(error)
-                else:
-                    raise error
-    if lost:
-        reason = " ".join(str(lost[0]).split())
-        if isinstance(lost[0], BrokenExecutor) and len(lost) == number:  # not even one began
-            reason += (
-                " In a script, start processes under if __name__ == '__main__': "
-                "each new process runs the script again"
-            )
-        raise Error(
-            f"{len(lost)} of {number} runs were lost ({type(lost[0]).__name__}: {reason}); the others are kept: "
-            "continue with resume"
+    lost: _Lost = []
+    while schedule:
+        sync()
+        for one, future in schedule.ended():
+            error = future.exception()
+            if error is None:
+                row = future.result()
+            elif type(error).__name__ == "KilledWorker":
+                row = row_of(one[1].ended("signal: KilledWorker", str(error)), one[0])
+            elif isinstance(error, Exception):
+                lost.append((one, error))
+                continue
+            else:
+                raise error
+            add(row)
+            report(f"{row['workload']} {row['protocol']}")
+    return lost
+
+
+def _was_killed(executor: Executor | None) -> bool:
+    """Whether a signal has ended a process of a pool, which then refuses all runs."""
+    processes = list((getattr(executor, "_processes", None) or {}).values())
+    end = time.monotonic() + _PATIENCE_S
+    while None in (codes := [process.exitcode for process in processes]):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)  # the pool's thread waits for them
+    return any(
+        code < 0 and code != -signal.SIGTERM for code in codes
+    )  # the pool ends the others by SIGTERM
+
+
+def _losses(lost: _Lost, number: int) -> Error:
+    """The error that reports lost runs."""
+    first = lost[0][1]
+    reason = " ".join(str(first).split())
+    if isinstance(first, BrokenExecutor) and len(lost) == number:  # not even one began
+        reason += (
+            " In a script, start processes under if __name__ == '__main__': "
+            "each new process runs the script again"
         )
+    return Error(
+        f"{len(lost)} of {number} runs were lost ({type(first).__name__}: {reason}); the others are kept: "
+        "continue with resume"
+    )

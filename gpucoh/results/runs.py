@@ -38,8 +38,10 @@ _COUNTS = (
     *("cycles", "instructions", "thread_instructions", "memory_instructions", "rollovers"),
     *("launches", "events"),
 )
+# How the error of a run begins whose process has ended before it had a result.
+_ENDED = ("crashed: ", "limit: ", "signal: ")
 _WHAT = ("workload", "protocol", "machine", "consistency", "model", "scale", "seed")
-_VERDICT = ("correct", "mismatches", "where", "error", "wall_s")
+_VERDICT = ("correct", "mismatches", "where", "error", "wall_s", "cpu_s")
 _GROUPS = (
     "l1",
     "l2",
@@ -81,6 +83,8 @@ class RunResult:
         The kind of error that ended the run (``DeadlockError`` ..), or None.
     wall_s : float
         Wall-clock time in seconds.
+    cpu_s : float or None
+        Processor time in seconds; None of a run whose process has ended, and of a file of an older version.
     stats : Stats
         Every counter.
     params : dict
@@ -124,6 +128,7 @@ class RunResult:
     where: str
     error: str | None
     wall_s: float
+    cpu_s: float | None = None
     stats: Stats
     params: Mapping[str, Any]
     configuration: Mapping[str, Any]
@@ -155,7 +160,7 @@ class RunResult:
     @property
     def counts_as_failure(self) -> bool:
         """Whether a comparison must report it: a wrong result although a model is promised, or a simulator error."""
-        broken = self.error in ("ProtocolError", "SimulationError")
+        broken = self.error in ("ProtocolError", "SimulationError") or is_ended(self.error)
         return broken or (self.correct is False and self.model != "none")
 
     @property
@@ -342,7 +347,9 @@ class RunResult:
             "mismatches": self.mismatches,
             "where": self.where,
         }
-        return row | statistics(self.stats, counters) | {"wall_s": self.wall_s}
+        if not is_ended(self.error):
+            row |= statistics(self.stats, counters)
+        return row | {"wall_s": self.wall_s, "cpu_s": self.cpu_s}
 
     @property
     def table(self) -> pd.DataFrame:
@@ -388,7 +395,8 @@ class RunResult:
     def _read(cls, data: Mapping[str, Any]) -> RunResult:
         counted = [name for name in (*_COUNTS, *_GROUPS) if name in data]
         return cls(
-            **{name: data[name] for name in (*_WHAT, *_VERDICT)},
+            **{name: data[name] for name in (*_WHAT, *_VERDICT) if name != "cpu_s"},
+            cpu_s=data.get("cpu_s"),  # of an older version: none
             stats=Stats({name: data[name] for name in counted}),
             params=data["params"],
             configuration=data["configuration"],
@@ -401,6 +409,17 @@ class RunResult:
             series=Series.from_dict(data["series"]) if "series" in data else None,
             profiled=Profile(data["profile"]) if "profile" in data else None,
         )
+
+
+def is_ended(error: object) -> bool:
+    """Whether the error of a run says that its process ended before there was a result.
+
+    Examples
+    --------
+    >>> is_ended("crashed: SIGSEGV"), is_ended("DeadlockError"), is_ended(None)
+    (True, False, False)
+    """
+    return isinstance(error, str) and error.startswith(_ENDED)
 
 
 def table_of(runs: Sequence[RunResult], counters: str = "usual") -> pd.DataFrame:

@@ -332,6 +332,13 @@ def _broken(error: BaseException, file: Path) -> WorkloadError:
     )
 
 
+def is_of_a_file(function: Any) -> bool:
+    """Whether a function is of a file that :func:`load_file` has executed."""
+    return any(
+        module.__name__ == getattr(function, "__module__", "") for _, module in _loaded.values()
+    )
+
+
 def in_file(text: str, is_workload: Callable[[Any], bool]) -> Any:
     """The object that ``my_file.py:name`` names.
 

@@ -14,6 +14,7 @@ from gpucoh.report.charts import Bar
 from gpucoh.report.plots import energy_bars
 from gpucoh.report.tables import print_comparison
 from gpucoh.results.matrix import geometric_mean, harmonic_mean
+from host import HOST
 from products import rows
 from registered import ALL
 
@@ -29,12 +30,12 @@ NAMES = {
     "seed",
     "correct",
     "mismatches",
-    "wall_s",
+    *HOST,
 }
 
 
 def without_wall(result):
-    return {name: value for name, value in result.to_dict().items() if name != "wall_s"}
+    return {name: value for name, value in result.to_dict().items() if name not in HOST}
 
 
 @pytest.fixture(scope="module")

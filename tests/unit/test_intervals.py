@@ -9,6 +9,7 @@ import gpucoh
 from gpucoh.base.errors import ConfigError
 from gpucoh.results.runs import RunResult
 from gpucoh.results.series import counter_row
+from host import HOST
 
 RUNS = [
     ("bfs", "tc-weak", "fermi", 1000),
@@ -27,7 +28,7 @@ def add_one(x: gpucoh.Buffer[gpucoh.i32], n: gpucoh.i32):
 
 
 def plain(run, *without):
-    return {key: value for key, value in run.to_dict().items() if key not in (*without, "wall_s")}
+    return {key: value for key, value in run.to_dict().items() if key not in (*without, *HOST)}
 
 
 @pytest.mark.parametrize(("workload", "protocol", "machine", "every"), RUNS)

@@ -10,6 +10,7 @@ import pytest
 
 import gpucoh
 from gpucoh.experiments import results
+from host import HOST
 from products import rows
 
 RUNS = [
@@ -92,7 +93,7 @@ def test_no_single_bit_flip_gives_other_numbers(tmp_path):
             found = gpucoh.sweep(RUNS[:2], out=out, resume=True)
         except gpucoh.ConfigError:
             continue
-        if not found.drop(columns="wall_s").equals(right.drop(columns="wall_s")):
+        if not found.drop(columns=HOST).equals(right.drop(columns=HOST)):
             changed.append(int(place))
     assert not changed
 
@@ -135,7 +136,7 @@ def test_results_with_other_statistics_are_gone_on_from(tmp_path):
     """As an older gpucoh may have written them."""
     out = tmp_path / "results.parquet"
     gpucoh.sweep(RUNS[:2], out=out)
-    older = pd.read_parquet(out).drop(columns=["rollovers", "wall_s"]).assign(l3_hits=7)
+    older = pd.read_parquet(out).drop(columns=["rollovers", *HOST]).assign(l3_hits=7)
     older.to_parquet(out, index=False)
     table = gpucoh.sweep(RUNS, out=out, resume=True)
     assert len(table) == len(pd.read_parquet(out)) == 4

@@ -10,6 +10,7 @@ from gpucoh.experiments.results import Results
 from gpucoh.experiments.runner import Run
 from gpucoh.experiments.stored import stored_runs
 from gpucoh.results.runs import RunResult
+from host import HOST
 
 RUNS = [
     Run(workload="vec-cpy", protocol=protocol, scale="tiny", seed=seed)
@@ -20,7 +21,7 @@ RUNS = [
 
 def bare(run):
     """A run without the time that it took."""
-    return run.to_dict() | {"wall_s": 0}
+    return run.to_dict() | dict.fromkeys(HOST)
 
 
 @pytest.fixture
@@ -115,3 +116,11 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     with pytest.raises(gpucoh.ConfigError, match="is not a result file"):
         stored_runs(RUNS[:1], out, jobs=1)
     assert out.read_bytes() == b"not a table"
+
+
+def test_a_run_of_an_older_version_has_no_processor_time():
+    result = RUNS[0].carry_out()
+    assert 0 < result.cpu_s < result.wall_s + 1
+    older = {name: value for name, value in result.to_dict().items() if name != "cpu_s"}
+    assert RunResult.from_dict(older).cpu_s is None
+    assert RunResult.from_dict(result.to_dict()).cpu_s == result.cpu_s

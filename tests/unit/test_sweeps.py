@@ -21,6 +21,7 @@ from gpucoh.experiments.journal import Journal
 from gpucoh.experiments.keys import key_of
 from gpucoh.experiments.results import Results, as_frame
 from gpucoh.experiments.runner import Run
+from host import HOST
 from products import rows
 
 RUNS = [
@@ -136,7 +137,7 @@ def test_numbers_of_numpy_are_numbers_wherever_a_run_takes_one(arguments):
         for name, value in arguments.items()
     }
     first, second = (
-        gpucoh.run("vec-cpy", "ideal", scale="tiny", **given).to_dict() | {"wall_s": 0}
+        gpucoh.run("vec-cpy", "ideal", scale="tiny", **given).to_dict() | dict.fromkeys(HOST)
         for given in (arguments, plain)
     )
     assert json.dumps(first) == json.dumps(second)
@@ -181,7 +182,7 @@ def test_processes_give_what_threads_give():
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         processes = gpucoh.sweep(RUNS[:2], pool)
     threads = gpucoh.sweep(RUNS[:2])
-    pd.testing.assert_frame_equal(processes.drop(columns="wall_s"), threads.drop(columns="wall_s"))
+    pd.testing.assert_frame_equal(processes.drop(columns=HOST), threads.drop(columns=HOST))
 
 
 def test_resume_carries_out_only_what_is_missing(tmp_path, counted):

@@ -11,6 +11,7 @@ from gpucoh.cli import call
 from gpucoh.device.gpu import resolve
 from gpucoh.device.unread import READERS, unread
 from gpucoh.machines import Machine
+from host import HOST
 from products import rows
 
 FIELDS = [field for reader in READERS for field in reader.fields]
@@ -31,7 +32,7 @@ def other(machine: Machine, field: str) -> Machine:
 def statistics(result: gpucoh.RunResult) -> dict[str, object]:
     """All that a run found."""
     found = result.to_dict()
-    return {name: found[name] for name in found if name not in ("wall_s", "set", "configuration")}
+    return {name: found[name] for name in found if name not in (*HOST, "set", "configuration")}
 
 
 def test_every_field_is_one_of_the_machine_and_has_one_reader() -> None:

@@ -1,0 +1,41 @@
+"""Does every documented option of the commands with many runs work in the command that make writes?"""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+import typer
+
+from gpucoh.cli import app
+
+_PATH = Path(__file__).parents[2] / "tools" / "command_lines.py"
+_spec = importlib.util.spec_from_file_location("command_lines", _PATH)
+tool = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(tool)
+
+
+@pytest.mark.parametrize("command", tool.LINES)
+def test_every_option_has_a_line(command):
+    parameters = typer.main.get_command(app).commands[command].params
+    documented = [
+        item for item in parameters if item.param_type_name == "option" and not item.hidden
+    ]
+    missing = [item.opts for item in documented if not tool.used(command) & set(item.opts)]
+    assert missing == []
+
+
+def test_a_study_in_processes_loses_no_run():
+    """The command lacked a guard of __main__, without which each process runs the study again."""
+    with tool.folder() as where:
+        assert tool.failure(tool.LINES["study"][0], where) == ""
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("command", tool.LINES)
+@pytest.mark.filterwarnings("ignore")
+def test_every_line_runs(command):
+    with tool.folder() as where, tool.scheduler() as available:
+        for line in tool.LINES[command]:
+            if (one := tool.ready(line, available)) is not None:
+                assert tool.failure(one, where) == ""
