@@ -24,16 +24,24 @@ _SHARERS = ("0: ld x | 1: ld x | 2: st x 1", "0: ld x | 1: ld x; add x 10 | 2: l
 _BUFFERED = (
     "0: st x 1; st x 2; ld x | 0: add x 10 | 1: ld x",
     "0: st x 1; F; ld x | 0: st x 2; ld.relaxed x | 1: ld x",
+    "0: ld x; st x 1 | 0: st x 2; ld x | 1: ld x",
+    "0: ld x | 0: st x 1; ld x; st x 2 | 1: st x 3",
 )
 _PACKED = (
     "0: st x 1; ld y | 1: st y 2; ld x",
     "0: ld x; st.release y 1 | 1: add y 10; ld x",
     "0: ld y; ld x | 0: F; ld y | 1: st x 1",
+    "0: ld x; add x 10 | 0: ld.acquire x; F | 1: add y 20; ld y",
+    "0: st y 1; add y 10 | 0: st y 2; st x 1 | 1: st y 3",
+    "0: add x 10; F; ld.acquire y | 0: add y 20 | 1: ld y; st x 1",
 )
 _TIGHT = (
     "0: ld x; ld y; ld x | 1: st x 1; st y 2",
     "0: st x 1; ld y | 0: ld x | 1: ld y; st x 2",
     "0: add x 10; st y 1 | 1: st y 2; ld x",
+    "0: st y 1 | 0: ld x | 1: st x 1; ld x | 1: ld y",
+    "0: add x 10; ld y; st y 1 | 1: ld y | 2: ld y; ld x",
+    "0: st x 1 | 0: ld y | 1: st x 2; add y 10 | 1: st y 3",
 )
 #: The last core reads what the first one has written since it read it itself.
 _HANDED_OVER = (

@@ -100,7 +100,7 @@ def explore(
     Returns
     -------
     dict
-        ``{states, transitions, depth, complete, outcomes, cells, violations, limits}``, from ``gpc_explore``.
+        ``{states, transitions, depth, complete, outcomes, cells, roles, violations, limits}``, from ``gpc_explore``.
 
     Raises
     ------

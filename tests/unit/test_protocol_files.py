@@ -344,6 +344,10 @@ def test_a_cell_that_a_macro_writes_twice_is_reported_where_it_is_written(
         ([('.paper = "none yet", ', "")], "protocol bad lacks .paper"),
         ([('.name = "L2"', '.name = "L1"')], "protocol bad: two controllers are called L1"),
         ([('GPC_TABLE("L2"', 'GPC_TABLE("L1"')], "bad: two tables are called L1"),
+        (
+            [("return x->cause", "return x->cause == GPC_MSG_KERNEL_BEGIN ? L2_CLEAN : x->cause")],
+            "bad: table L2 has an event for GPC_MSG_KERNEL_BEGIN, which never comes: the type lacks its bit in .begins",
+        ),
         ([("        [L1_ANSWER] = GO(L1_I, act_complete),\n", "")], "bad: L1: no transition leaves state L1_B"),
         (
             [('    .arrays = {{.name = "tags", .has_data = true}}, .mshr', "    .mshr")],

@@ -259,3 +259,17 @@ def test_a_store_that_overtakes_an_atomic_on_its_way_to_the_memory_side_is_the_l
     for _ in range(2):  # the copies outlive the first launch
         gpu.launch(kernel, grid=blocks, block=1, args=(x, out))
     assert x.numpy()[0] == 7
+
+
+@gpucoh.kernel
+def add_to_lines(x: gpucoh.Buffer[gpucoh.i32]):
+    first = 512 * (gpucoh.thread_id() // 32)
+    for i in range(16):
+        gpucoh.atomic_add(x, first + 32 * i, 1)
+
+
+def test_atomics_wait_for_a_place_in_a_short_fifo():
+    gpu = gpucoh.GPU(protocol="qr[fifo=2]", check="protocol")
+    x = gpu.zeros(32 * 16 * 8, np.int32)
+    gpu.launch(add_to_lines, grid=1, block=256, args=(x,))  # 128 atomics of one core
+    assert (x.numpy()[::32] == 32).all()
