@@ -39,6 +39,9 @@ def add_protocols(path: str) -> list[str]:
 def describe_protocol(id: str) -> str:
     """JSON of one protocol: see ``gpc_protocol_describe``. Raises ConfigError for an unknown id."""
 
+def check_causes(id: str) -> None:
+    """Executes classifications. Raises ConfigError if nothing brings a cause that the tables have events for."""
+
 def explore(
     protocol: str,
     rule: str | None,

@@ -34,6 +34,14 @@ def pytest_configure(config):
         config.pluginmanager.register(Costs(config.getoption("--costs")))
 
 
+def pytest_collection_modifyitems(items):
+    items[:] = [
+        item
+        for item in items
+        if not any(mark.kwargs.get("left_out") for mark in item.iter_markers("product"))
+    ]
+
+
 @functools.cache
 def mutants():
     """``tools/mutants.py``. It keeps the copy of the package that it has imported, so tests share one module."""

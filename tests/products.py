@@ -42,6 +42,18 @@ def rows(table, *, one_in):
     return _chosen(list(enumerate(given)), one_in, _caller())
 
 
+def drawn(*, one_in):
+    """Decorate a test that takes long, as one of whole programs: ``make test`` runs one in ``one_in`` of them."""
+    file, number = _caller()
+    stays = (zlib.crc32(file.encode()) + number) % one_in == 0
+    asked, _, text = ASKED.partition(":")
+    if ASKED and ASKED != "all":
+        left_out = random.Random(f"{text} {file} {number}").randrange(int(asked)) > 0
+    else:
+        left_out = not ASKED
+    return (lambda test: test) if stays else pytest.mark.product(left_out=left_out)
+
+
 def _caller():
     """The file that calls, and the number of its call, which stays the same if lines are added."""
     file = "/".join(Path(sys._getframe(2).f_code.co_filename).parts[-2:])

@@ -255,6 +255,9 @@ static PyMethodDef module_methods[] = {
      "add_protocols($module, path)\n--\n\nAdds the protocols of a library; their ids."},
     {"describe_protocol", gpc_python_describe_protocol, METH_O,
      "describe_protocol($module, id)\n--\n\nJSON of one protocol: its tables, options and messages."},
+    {"check_causes", gpc_python_check_causes, METH_O,
+     "check_causes($module, id)\n--\n\nWhether something brings each cause that a protocol's tables have events for. "
+     "It executes the protocol's code."},
     {"explore", WITH_KEYWORDS(gpc_python_explore),
      "explore($module, protocol, rule, options, cores, variables, threads, warm, evictions, max_states)\n--\n\n"
      "JSON of an exploration of all interleavings."},

@@ -43,6 +43,7 @@ PyObject *gpc_python_protocol_ids(PyObject *module, PyObject *ignored);
 PyObject *gpc_python_describe_protocol(PyObject *module, PyObject *id);
 PyObject *gpc_python_library_protocols(PyObject *module, PyObject *path);
 PyObject *gpc_python_add_protocols(PyObject *module, PyObject *path);
+PyObject *gpc_python_check_causes(PyObject *module, PyObject *id);
 void gpc_loaded_free(gpc_loaded_t *last);
 
 /* ---- arguments.c: converts Python objects; each function sets an exception and returns -1 on failure ---- */

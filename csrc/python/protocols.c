@@ -106,6 +106,24 @@ gpc_python_describe_protocol(PyObject *module, PyObject *object)
     return result;
 }
 
+PyObject *
+gpc_python_check_causes(PyObject *module, PyObject *object)
+{
+    gpc_module_state_t *state = PyModule_GetState(module);
+    const gpc_protocol_t *protocol;
+    gpc_failure_t failure = {0};
+
+    if (gpc_get_protocol(state, object, &protocol) != 0) {
+        return NULL;
+    }
+    int code = gpc_explore_check_causes(protocol, &failure);
+    if (code != 0) {
+        gpc_raise(state, code == GPC_ERROR_MEMORY ? code : GPC_ERROR_ARGUMENT, failure.text);
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 /* ---- libraries --------------------------------------------------------------------------------------------------- */
 
 /* What a library refers to is found in this extension: Python has loaded it for itself alone. */
@@ -181,9 +199,6 @@ read_library(PyObject *module, PyObject *object, bool adds)
     PyObject *ids = PyList_New(0);
     for (uint32_t i = 0; ids != NULL && protocols[i] != NULL; i++) {
         int code = gpc_protocol_admit(protocols[i], &failure);
-        if (code == 0 && !adds) {
-            code = gpc_explore_check_causes(protocols[i], &failure);
-        }
         if (code != 0) {
             gpc_raise(state, code == GPC_ERROR_MEMORY ? code : GPC_ERROR_ARGUMENT, failure.text);
         }

@@ -31,7 +31,8 @@ _HEADERS = next(
 )
 # As the package's own protocols are compiled; a cell of a table that is written twice is an error.
 _FLAGS = ("-std=c11", "-O3", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno")
-# Loads a library of protocols with the core alone, and describes what it has.
+# Loads a library of protocols with the core alone, describes what it has, and executes its classifications. Errors are
+# those of the process that loads it then, but for the last one; what crashes there crashes its runs, one by one.
 _TRIAL = """
 import importlib.util
 import resource
@@ -41,8 +42,18 @@ resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 found = importlib.util.spec_from_file_location("gpucoh._core", sys.argv[1])
 core = importlib.util.module_from_spec(found)
 found.loader.exec_module(core)
-for name in core.add_protocols(sys.argv[2]):
+try:
+    names = core.add_protocols(sys.argv[2])
+except Exception:
+    sys.exit(0)
+for name in names:
     core.describe_protocol(name)
+print("loaded", flush=True)
+for name in names:
+    try:
+        core.check_causes(name)
+    except Exception as error:
+        sys.exit(f"refused: {error}")
 """
 _TRIAL_S = 60.0
 _TWICE = {"gcc": "-Werror=override-init", "clang": "-Werror=initializer-overrides"}
@@ -289,11 +300,16 @@ def _try(path: Path, library: Path) -> None:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_TRIAL_S
         )
-    except subprocess.TimeoutExpired:
+    except subprocess.TimeoutExpired as late:
+        if late.stdout:
+            return
         raise ConfigError(
             f"protocol file {path}: loading its code takes longer than {_TRIAL_S:g} seconds"
         ) from None
-    if done.returncode < 0:
+    refused = done.stderr.decode(errors="replace").partition("refused: ")[2].strip()
+    if refused and done.returncode == 1:
+        raise ConfigError(f"protocol file {path}: {refused}")
+    if done.returncode < 0 and not done.stdout:
         raise ConfigError(
             f"protocol file {path}: {signal_name(-done.returncode)} ends the process that loads its code"
         )

@@ -43,11 +43,14 @@ def test_a_draw_is_repeated_by_its_text_and_has_a_fortieth(tool):
     assert len(first) == -(-len(runs) // 40)
 
 
-def test_a_run_that_takes_over_three_times_its_cycles_fails(tool, run):
+def test_a_run_that_takes_other_cycles_or_over_three_times_as_many_fails(tool, run):
     cycles, failure = tool.carry_out(run, None)
     assert failure == ""
     assert tool.carry_out(run, cycles) == (cycles, "")
-    assert tool.carry_out(run, cycles - 1)[1].startswith(f"{cycles:,} cycles, more than 3 times")
+    assert tool.carry_out(run, cycles - 1)[1].startswith(f"{cycles:,} cycles, stored are")
+    assert "more than 3 times" in tool.carry_out(run, cycles // 3 - 1)[1]
+    other = Run(**{**vars(run), "seed": 1})
+    assert tool.carry_out(other, cycles - 1)[1] == ""
 
 
 def test_a_deadlock_and_a_wrong_result_fail(tool, run, monkeypatch):
