@@ -20,21 +20,14 @@ from gpucoh.device.choices import Choice
 from gpucoh.device.coverage import coverage_of
 from gpucoh.device.gpu import resolve
 from gpucoh.device.protocols import Protocol
-from gpucoh.litmus.models import RACE_FREE
 from gpucoh.litmus.syntax import Test, UnsupportedError
 from gpucoh.litmus.verdict import UndecidedError, Verdicts
 from gpucoh.machines import machine
 from gpucoh.machines.fields import core_name
-from gpucoh.verify.corners import corners
+from gpucoh.verify.chosen import in_settings, programs_of, under
 from gpucoh.verify.diagrams import draw, node_names
 from gpucoh.verify.library import (
-    DEPENDENT,
-    WIDE,
     Exploration,
-    built_in,
-    meeting,
-    race_free,
-    shapes,
     translate,
 )
 from gpucoh.verify.oracle import allowed_outcomes
@@ -42,11 +35,7 @@ from gpucoh.verify.programs import (
     ATOMICS,
     KINDS,
     Program,
-    dependent,
-    every_program,
-    fenced,
     parse,
-    without_fences,
 )
 from gpucoh.verify.results import Explored, Verification, Violation
 from gpucoh.verify.roles import LEAST_COMPARED, MOST_COMPARED, assignments, check_alike, turned
@@ -159,65 +148,6 @@ def explore(
     )
     result: dict[str, Any] = json.loads(text)
     return result
-
-
-def _settings(program: Program, has_l1: bool) -> tuple[list[Program], list[Program]]:
-    """The program in the settings of its machine, the quick ones and the others."""
-    several = program.variables > 1
-    whole, kept = replace(program, warm=True), replace(program, warm=True, evictions=not several)
-    quick, others = [program], []
-    if several:
-        quick.insert(0, replace(program, tight=True, evictions=False))
-    if has_l1:
-        quick.append(kept)
-        others.append(whole)
-        if several and not program.wide:
-            quick.append(replace(kept, packed=True))
-            others.append(replace(whole, packed=True))
-    return quick, others
-
-
-def programs_of(
-    protocol: Protocol, rule: str, cores: int, lines: int, operations: int
-) -> list[Program]:
-    """The programs of a verification: with barriers, shapes, with dependent values, then every program of the bound.
-
-    Under the consistency rule ``sc`` no program has fences; otherwise every program of the bound runs without and with
-    fences between its operations. Both run on the quick settings first: tight; cold with spontaneous evictions; warm
-    without. For a model that promises something to programs without races only, such programs, of two to four lines,
-    come first unless ``lines`` is 1. With one line, and more than one operation, those of :mod:`gpucoh.verify.corners`
-    come first.
-    """
-    wide = [] if protocol.splits_pairs else built_in(WIDE)
-    fitting = [
-        [_under(p, rule) for p in programs if p.cores <= cores and p.variables <= lines]
-        for programs in (meeting(), shapes(), built_in(DEPENDENT), wide)
-    ]
-    bound = list(every_program(min(cores, 2), lines, operations))
-    depending = [program for program in map(dependent, bound) if program is not None]
-    if rule != "sc":
-        bound += depending + [fenced(program) for program in bound]
-    promised = race_free() if protocol.models[rule] in RACE_FREE else []
-    first = [p for p in promised if p.cores <= cores and lines > 1]
-    small = corners(bool(promised)) if lines == 1 and operations > 1 else ()
-    every = [_under(p, rule) for p in small if p.cores <= cores]
-    every += _in_settings([first, *fitting, bound], protocol.has_l1)
-    return list({(program.threads, program.setting): program for program in every}.values())
-
-
-def _in_settings(sets: Sequence[Sequence[Program]], has_l1: bool) -> list[Program]:
-    """The programs in all their settings, each once: the quick ones of every set first, smallest programs first."""
-    chosen: dict[tuple[object, ...], Program] = {}
-    for late in (0, 1):
-        for programs in sets:
-            by_size = sorted(programs, key=lambda program: program.size)
-            settings = [_settings(program, has_l1)[late] for program in by_size]
-            for stage in range(max(map(len, settings), default=0)):
-                for several in settings:
-                    if stage < len(several):
-                        program = several[stage]
-                        chosen.setdefault((program.threads, program.setting), program)
-    return list(chosen.values())
 
 
 def _check_bounds(
@@ -370,7 +300,7 @@ class _Verifier:
             if table in result.tables:
                 result.tables[table].note(cells)
         for item, entry in self.tests:
-            if _under(item.program, result.consistency).threads == program.threads:
+            if under(item.program, result.consistency).threads == program.threads:
                 _note(item, entry, found)
 
     def _roles(self, cores: int) -> tuple[int, ...]:
@@ -417,7 +347,7 @@ class _Verifier:
         """Note the tests that have unexplored settings left."""
         bodies = {program.threads for program in left}
         for item, entry in self.tests:
-            if _under(item.program, self.result.consistency).threads in bodies:
+            if under(item.program, self.result.consistency).threads in bodies:
                 entry.complete = False
 
     def _violated(self, program: Program, found: dict[str, Any]) -> None:
@@ -426,11 +356,6 @@ class _Verifier:
         values = _values_seen(program, last) if first["kind"] == "outcome" else ""
         self.result.violations.append(_violation(self.choice, program, first, values))
         self.result.complete = False
-
-
-def _under(program: Program, rule: str) -> Program:
-    """The program under a consistency rule: ``sc`` needs no fences."""
-    return without_fences(program) if rule == "sc" else program
 
 
 def _note(item: Exploration, entry: Explored, found: dict[str, Any]) -> None:
@@ -533,8 +458,8 @@ def verify(
     if tests is None:
         programs = programs_of(choice.protocol, rule, cores, lines, operations)
     else:
-        bodies = [_under(item.program, rule) for item, _ in given]
-        programs = _in_settings([bodies], choice.protocol.has_l1)
+        bodies = [under(item.program, rule) for item, _ in given]
+        programs = in_settings([bodies], choice.protocol.has_l1)
     result.programs = len(programs)
     verifier = _Verifier(choice, result, given, max_states, _fields(set or {}), every_order)
     for program in programs:
