@@ -16,7 +16,7 @@ from gpucoh.experiments.keys import code_digest, parts_of
 from gpucoh.experiments.runner import Run
 from gpucoh.machines import machine
 from gpucoh.results.columns import varied
-from gpucoh.results.runs import RunResult, is_ended
+from gpucoh.results.runs import RunResult, is_ended, protocol_id
 
 # What a sweep may repeat beside the runs that could not begin.
 RETRIES = ("failed",)
@@ -133,7 +133,7 @@ def columns_of(wanted: Mapping[str, Run]) -> dict[str, dict[str, Any]]:
     """Key -> the columns of what the runs vary, and the protocol as it was given: workers take absolute paths."""
     columns = varied([run.setup() for run in wanted.values()])
     return {
-        key: {**row, "protocol": run.protocol}
+        key: {**row, "protocol": run.protocol, "protocol_id": protocol_id(run.protocol)}
         for (key, run), row in zip(wanted.items(), columns, strict=True)
     }
 

@@ -368,10 +368,9 @@ def _carry_out(
 ) -> _Lost:
     """Run runs in an executor, or in threads; return those that it lost."""
     stop = threading.Event()
-    own = Workers(jobs) if executor is None else None
-    pool = executor or own
-    assert pool is not None
-    stops = () if own is None else (stop,)  # only threads of this process can stop a run
+    own = executor is None
+    pool: Executor = Workers(jobs) if executor is None else executor
+    stops = (stop,) if own else ()  # only threads of this process can stop a run
     # Executors of the standard library have this attribute; of a cluster, workers come and go.
     workers = jobs if own else getattr(executor, "_max_workers", None)
     schedule: _Schedule = Schedule(
@@ -392,8 +391,8 @@ def _carry_out(
                 add(future.result())
         raise
     finally:
-        if own is not None:
-            own.shutdown(wait=False)
+        if own:
+            pool.shutdown(wait=False)
 
 
 def _jobs(jobs: int | None) -> int:

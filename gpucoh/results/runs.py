@@ -312,7 +312,7 @@ class RunResult:
     @property
     def protocol_id(self) -> str:
         """The protocol without its options."""
-        return self.protocol.partition("[")[0].strip()
+        return protocol_id(self.protocol)
 
     @property
     def setup(self) -> Setup:
@@ -409,6 +409,11 @@ class RunResult:
             series=Series.from_dict(data["series"]) if "series" in data else None,
             profiled=Profile(data["profile"]) if "profile" in data else None,
         )
+
+
+def protocol_id(protocol: str) -> str:
+    """A protocol without its options."""
+    return protocol.partition("[")[0].strip()
 
 
 def is_ended(error: object) -> bool:
