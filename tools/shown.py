@@ -7,8 +7,8 @@ fields, ``start_skew`` among them, workload with its parameters. With ``--one-in
 the text of ``--draw`` (by default the commit's hash), each with one of the pages' five seeds. A run fails that ends in
 an error (a deadlock; a message or a request left in the network or the memory), whose result is wrong under a protocol
 that promises a memory model, or whose cycles differ from those of tests/papers/shown.csv: with seed 0, which is stored,
-at all; with another, by more than three times. ``--store`` writes that file's column, of the runs whose names begin with
-``--only`` if it is given. Exit status 1: a run failed.
+at all; with another, by more than three times. ``--store`` writes that file's column, of the runs whose names begin
+with ``--only`` if it is given. Exit status 1: a run failed.
 """
 
 from __future__ import annotations
@@ -113,7 +113,10 @@ def carry_out(run: Run, stored: int | None) -> tuple[int, str]:
     if most is not None and cycles > most:
         return cycles, f"{cycles:,} cycles, more than {MOST} times the stored {stored:,}"
     if stored not in (None, cycles) and run.seed == 0:
-        return cycles, f"{cycles:,} cycles, stored are {stored:,}: if the change means it, tools/shown.py --store"
+        return (
+            cycles,
+            f"{cycles:,} cycles, stored are {stored:,}: if the change means it, tools/shown.py --store",
+        )
     return cycles, ""
 
 

@@ -59,3 +59,12 @@ def test_another_text_draws_another_part_of_the_rest(monkeypatch):
         monkeypatch.setattr(products, "ASKED", f"10:{text}")
         drawn.update(parted(rows(["ab", "cd", "ef"], one_in=4))[1])
     assert drawn == {tuple("ab"), tuple("cd"), tuple("ef")}
+
+
+@pytest.mark.parametrize("asked", ["", "all", "4:a"])
+def test_of_tests_that_take_long_one_in_some_runs_and_the_rest_is_drawn(monkeypatch, asked):
+    monkeypatch.setattr(products, "ASKED", asked)
+    marks = [products.drawn(one_in=4) for _ in range(80)]
+    rest = [mark.kwargs["left_out"] for mark in marks if isinstance(mark, pytest.MarkDecorator)]
+    assert len(rest) == 60
+    assert {"": sum(rest) == 60, "all": not any(rest), "4:a": 30 < sum(rest) < 60}[asked]

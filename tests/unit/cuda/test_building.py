@@ -8,6 +8,7 @@ import pytest
 
 import gpucoh
 from gpucoh.cuda import building, compiler
+from products import drawn
 from unit.cuda.compiled import cuda, needs_nvcc
 
 KERNEL = 'extern "C" __global__ void f(int *x) { *x = FACTOR; }\n'
@@ -104,6 +105,7 @@ def test_only_names_of_cuda_s_libraries_may_be_missing_until_they_are_called(
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_a_header_that_precedes_another_one_is_seen(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     for folder in ("first", "second"):
@@ -126,11 +128,13 @@ def test_a_header_that_precedes_another_one_is_seen(tmp_path: Path, monkeypatch)
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_the_name_of_a_text_is_no_path() -> None:
     assert '"<cuda>"' in gpucoh.cuda.Module(KERNEL, ["-DFACTOR=1"]).ptx
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_damaged_programs_and_runtimes_are_built_again(tmp_path: Path) -> None:
     (tmp_path / "main.cu").write_text("""
 __global__ void f(int *x) { *x = 5; }
@@ -162,6 +166,7 @@ int main()
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_undefined_functions_and_changed_libraries_of_a_program(tmp_path: Path) -> None:
     (tmp_path / "main.cu").write_text("int help(int); int main() { return help(2); }\n")
     done = cuda("main.cu", folder=tmp_path)

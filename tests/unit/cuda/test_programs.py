@@ -9,6 +9,7 @@ import pytest
 
 import gpucoh
 from gpucoh.cuda import compiler
+from products import drawn, rows
 from unit.cuda.compiled import cuda, needs_nvcc
 from unit.cuda.oracles import FOLDER, ORACLES, module
 
@@ -79,6 +80,7 @@ extern "C" __global__ void divide(const wide *a, const wide *b, wide *q, wide *r
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_an_error_of_the_compiler_is_one_line_at_the_user_s_line(source) -> None:
     wrong = "__global__ void f(int *x)\n{\n    *x = y;\n}\n"
     with pytest.raises(
@@ -90,6 +92,7 @@ def test_an_error_of_the_compiler_is_one_line_at_the_user_s_line(source) -> None
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_a_source_is_compiled_again_only_if_it_or_a_header_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +118,7 @@ def test_a_source_is_compiled_again_only_if_it_or_a_header_changes(
     assert len(calls) == 3
 
 
+@drawn(one_in=6)
 def test_without_a_compiler_a_line_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "_homes", lambda: iter(()))
     with pytest.raises(
@@ -131,6 +135,7 @@ def test_without_a_compiler_a_line_says_how_to_get_one(monkeypatch: pytest.Monke
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_the_example_runs_unchanged_and_is_compared(tmp_path: Path) -> None:
     done = cuda(EXAMPLES / "kmeans.cu", "-p", "tc-weak", "--json", "--", 500, 3, 2, folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -147,6 +152,7 @@ def test_the_example_runs_unchanged_and_is_compared(tmp_path: Path) -> None:
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_the_page_s_bug_shows_under_one_protocol_and_is_found_under_another(tmp_path: Path) -> None:
     mailbox = EXAMPLES / "mailbox.cu"
     assert "every letter arrived" in cuda(mailbox, "-p", "tc-weak", folder=tmp_path).stdout
@@ -195,17 +201,20 @@ int main(int argc, char **argv)
 @needs_nvcc
 @pytest.mark.parametrize(
     ("what", "status", "message"),
-    [
-        (0, 0, ""),
-        (1, 7, ""),
-        (2, 2, "the program was ended by SIGSEGV"),
-        (3, 2, r"program.cu:7: kernel 'wild': store of 4 bytes at address 0x"),
-        (4, 2, "the program calls cudaMallocArray, which gpucoh's CUDA runtime does not have"),
-        (5, 0, "add: not launched, grid (0, 1, 1) or block (1, 1, 1) has an extent of 0"),
-        (6, 0, "add: not launched, block (4096, 1, 1) has 4096 threads (allowed: up to 1024)"),
-        (7, 2, "cudaMemcpy: 64 bytes at 0x"),
-        (8, 2, "program.cu:6: kernel 'add': "),
-    ],
+    rows(
+        [
+            (0, 0, ""),
+            (1, 7, ""),
+            (2, 2, "the program was ended by SIGSEGV"),
+            (3, 2, r"program.cu:7: kernel 'wild': store of 4 bytes at address 0x"),
+            (4, 2, "the program calls cudaMallocArray, which gpucoh's CUDA runtime does not have"),
+            (5, 0, "add: not launched, grid (0, 1, 1) or block (1, 1, 1) has an extent of 0"),
+            (6, 0, "add: not launched, block (4096, 1, 1) has 4096 threads (allowed: up to 1024)"),
+            (7, 2, "cudaMemcpy: 64 bytes at 0x"),
+            (8, 2, "program.cu:6: kernel 'add': "),
+        ],
+        one_in=8,
+    ),
 )
 def test_what_a_program_does_wrong_is_said_in_one_line(source, what, status, message) -> None:
     path = source(PROGRAM)
@@ -219,6 +228,7 @@ def test_what_a_program_does_wrong_is_said_in_one_line(source, what, status, mes
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_managed_variables_have_one_address_for_host_and_device(source) -> None:
     path = source("""
 #include <cstdio>
@@ -240,6 +250,7 @@ int main()
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_a_kernel_that_is_refused_ends_its_program(source) -> None:
     path = source("""
 __device__ int down(int n) { return n < 2 ? 1 : n * down(n - 1) + down(n - 2); }
@@ -254,6 +265,7 @@ int main() { int *p; cudaMalloc(&p, 4); recursive<<<1, 1>>>(p); cudaDeviceSynchr
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_several_files_make_a_program_and_a_profile_names_its_lines(tmp_path: Path) -> None:
     (tmp_path / "main.cu").write_text(
         '#include "kernel.h"\n#include <cstdio>\nint main() { printf("%d\\n", run(5)); return 0; }\n'
@@ -281,6 +293,7 @@ def test_several_files_make_a_program_and_a_profile_names_its_lines(tmp_path: Pa
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_a_timeline_is_written(tmp_path: Path) -> None:
     done = cuda(EXAMPLES / "mailbox.cu", "-p", "mesi", "--trace", "post.html", folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -288,6 +301,7 @@ def test_a_timeline_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("nm") is None, reason="binutils are not installed")
+@drawn(one_in=6)
 def test_bad_options_end_with_status_2(tmp_path: Path) -> None:
     for words, message in (
         (["none.cu"], "none.cu"),
@@ -300,6 +314,7 @@ def test_bad_options_end_with_status_2(tmp_path: Path) -> None:
         assert len(done.stderr.splitlines()) == 1
 
 
+@drawn(one_in=6)
 def test_arrays_of_64_bits_are_made_by_naming_the_type() -> None:
     with gpucoh.GPU() as gpu:
         assert gpu.array(np.arange(3), dtype=np.int64).numpy().tolist() == [0, 1, 2]

@@ -14,6 +14,7 @@ from gpucoh.cli.cuda import _judged
 from gpucoh.cuda import programs
 from gpucoh.cuda.memory import Memory
 from gpucoh.cuda.programs import Failure, Launch, Outcome, Started
+from products import drawn, rows
 from unit.cuda.compiled import cuda, needs_nvcc
 
 PROGRAM = r"""
@@ -127,6 +128,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_errors_are_those_of_cuda(program: Path) -> None:
     done = cuda(program, "--", "errors", folder=program.parent)
     assert done.returncode == 0, done.stderr
@@ -147,6 +149,7 @@ def test_errors_are_those_of_cuda(program: Path) -> None:
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_kernels_write_registered_memory(program: Path) -> None:
     done = cuda(program, "--", "register", folder=program.parent)
     assert done.returncode == 0, done.stderr
@@ -162,20 +165,23 @@ def test_kernels_write_registered_memory(program: Path) -> None:
 @needs_nvcc
 @pytest.mark.parametrize(
     ("what", "status", "own_status", "failure"),
-    [
-        ("SIGABRT", 2, None, "the program was ended by SIGABRT"),
-        ("SIGINT", 2, None, "the program was ended by SIGINT"),
-        ("SIGSEGV", 2, None, "the program was ended by SIGSEGV"),
-        ("exec", 2, None, "the process ended with status 0 without a call of exit"),
-        ("fault", 2, None, "kernel 'add': load of 4 bytes at address 0x8"),
-        ("_Exit", 3, 3, ""),
-        ("quick_exit", 3, 3, ""),
-        ("256", 0, 0, ""),
-        ("2", 2, 2, ""),
-        ("fork", 0, 0, ""),
-        ("closes", 0, 0, ""),
-        (b"caf\xe9\xff", 1, 1, ""),
-    ],
+    rows(
+        [
+            ("SIGABRT", 2, None, "the program was ended by SIGABRT"),
+            ("SIGINT", 2, None, "the program was ended by SIGINT"),
+            ("SIGSEGV", 2, None, "the program was ended by SIGSEGV"),
+            ("exec", 2, None, "the process ended with status 0 without a call of exit"),
+            ("fault", 2, None, "kernel 'add': load of 4 bytes at address 0x8"),
+            ("_Exit", 3, 3, ""),
+            ("quick_exit", 3, 3, ""),
+            ("256", 0, 0, ""),
+            ("2", 2, 2, ""),
+            ("fork", 0, 0, ""),
+            ("closes", 0, 0, ""),
+            (b"caf\xe9\xff", 1, 1, ""),
+        ],
+        one_in=8,
+    ),
 )
 def test_statistics_are_kept_however_a_program_ends(
     program, what, status, own_status, failure
@@ -194,6 +200,7 @@ def test_statistics_are_kept_however_a_program_ends(
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_what_kernels_print_is_in_order_with_what_the_program_prints(program, monkeypatch) -> None:
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     done = cuda(program, "--", "speak", folder=program.parent)
@@ -202,6 +209,7 @@ def test_what_kernels_print_is_in_order_with_what_the_program_prints(program, mo
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_a_comparison_shows_failures_and_other_outputs_as_such(program: Path) -> None:
     def compared(*words: str) -> tuple[int, list[str], str]:
         done = cuda(program, "-p", "tc-weak,mesi", "--json", "--", *words, folder=program.parent)
@@ -223,6 +231,7 @@ def test_a_comparison_shows_failures_and_other_outputs_as_such(program: Path) ->
     assert verdicts == ["False: the program was ended by SIGABRT"] * 2
 
 
+@drawn(one_in=6)
 def test_registered_memory_is_copied_where_kernels_see_it() -> None:
     with gpucoh.GPU(machine="fermi", protocol="tc-weak") as gpu:
         memory, host = Memory(gpu), (ctypes.c_uint * 8)(*range(8))
@@ -244,6 +253,7 @@ def test_registered_memory_is_copied_where_kernels_see_it() -> None:
         assert not memory.delist(address)
 
 
+@drawn(one_in=6)
 def test_a_crash_leaves_the_launches_before_it(tmp_path: Path) -> None:
     result = gpucoh.run("reduction", scale="tiny", protocol="mesi")
     with gpucoh.GPU(protocol="mesi") as gpu:
@@ -281,6 +291,7 @@ def test_an_output_may_differ_in_times_alone(output: str, verdict: str) -> None:
     assert _judged(own, first).verdict == verdict
 
 
+@drawn(one_in=6)
 def test_options_are_refused_before_anything_is_compiled(tmp_path: Path) -> None:
     (tmp_path / "a.cu").touch()
     for words, message in (
@@ -320,6 +331,7 @@ int main(int count, char **words)
 
 
 @needs_nvcc
+@drawn(one_in=6)
 def test_a_program_s_heap_is_zeros_and_what_it_copies_back_has_a_hash(tmp_path: Path) -> None:
     file = tmp_path / "copies.cu"
     file.write_text(COPIES)
