@@ -254,8 +254,8 @@ def run(drawn: Sequence[tuple[Place, str]], users: dict[str, list[str]], seed: i
 
 
 def reasons() -> dict[str, tuple[str, str]]:
-    """Of each key of the data file: its section (equivalent, survivor or directed), and why."""
-    sections = ("equivalent", "survivor", "directed")
+    """Of each key of the data file: equivalent or survivor, and why."""
+    sections = ("equivalent", "survivor")
     return {item["key"]: (one, item["reason"]) for one in sections for item in notes().get(one, [])}
 
 
