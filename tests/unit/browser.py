@@ -28,7 +28,9 @@ class Browser:
         from_us, self._out = os.pipe()
         self._in, from_it = os.pipe()
         # It reads commands from descriptor 3 and answers on 4.
-        moved = f"import os; os.dup2({from_us}, 63); os.dup2({from_it}, 4); os.dup2(63, 3); "
+        free = max(from_us, from_it, 4) + 1
+        moved = f"import os; os.dup2({from_us}, {free}); os.dup2({from_it}, {free + 1}); "
+        moved += f"os.dup2({free}, 3); os.dup2({free + 1}, 4); "
         options = (
             f"--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir={profile} "
             "--window-size=1200,800 --no-first-run --disable-extensions --remote-debugging-pipe about:blank"

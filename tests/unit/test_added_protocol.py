@@ -171,6 +171,7 @@ SELECTIONS = {
     "gpucoh/papers/tc_figures.py",
     "gpucoh/report/looks.py",
     "tests/unit/test_cpu_cache.py",
+    "tools/cuda_tester.py",  # values do not depend on it
     "tests/unit/test_studies.py",
     "tests/unit/test_traces.py",
     "tests/validation/test_machine_fields.py",
