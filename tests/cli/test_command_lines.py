@@ -24,6 +24,7 @@ def test_every_option_has_a_line(command):
     assert missing == []
 
 
+@pytest.mark.long
 def test_a_study_in_processes_loses_no_run():
     """The command lacked a guard of __main__, without which each process runs the study again."""
     with tool.folder() as where:

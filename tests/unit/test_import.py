@@ -52,6 +52,7 @@ def test_importing_gpucoh_leaves_large_packages_out(imported):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.long
 def test_importing_gpucoh_takes_little_time_and_memory(imported):
     measured = [imported() for _ in range(3)]
     assert min(peak for _, peak, _ in measured) < 1000 * MEGABYTES

@@ -229,6 +229,7 @@ def test_runs_without_users_code_have_no_process(folder):
     assert len(workers()) == before
 
 
+@pytest.mark.long
 def test_a_crash_and_a_limit_are_rows_that_resume_goes_past(folder, counted):
     for name in ("crash", "spin"):
         write_protocol(name, FAULTS[name])
@@ -311,6 +312,7 @@ def spinning_child(parent):
 
 
 @pytest.mark.parametrize("by", share([signal.SIGINT, signal.SIGTERM, signal.SIGKILL], one_in=3))
+@pytest.mark.long
 def test_a_command_whose_protocol_loops_ends_by_a_signal(folder, by):
     write_protocol("spin", FAULTS["spin"])
     command = [sys.executable, "-m", "gpucoh", "run", "vec-cpy", "-p", "./spin.c"]

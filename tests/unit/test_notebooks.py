@@ -86,6 +86,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "first", share(["", "import matplotlib.pyplot", "%matplotlib inline"], one_in=4)
 )
+@pytest.mark.long
 def test_a_figure_is_shown_once_with_and_without_pyplot(tool, tmp_path, first):
     text = (
         f"{first}\nimport gpucoh\n"
@@ -99,6 +100,7 @@ def test_a_figure_is_shown_once_with_and_without_pyplot(tool, tmp_path, first):
     assert "0/1 [" in "".join(str(item) for item in progress)
 
 
+@pytest.mark.long
 def test_own_workloads_of_a_notebook_run_in_processes(tool, tmp_path):
     pytest.importorskip("cloudpickle")
     own = cells(ROOT / "notebooks" / "own-workload-in-a-study.ipynb")[:2]
@@ -112,6 +114,7 @@ assert list(table.verdict) == ["correct"]
     assert run_cells(tool, tmp_path, *(cell["source"] for cell in own), text)[1] == []
 
 
+@pytest.mark.long
 def test_the_tool_finds_what_is_wrong(tool, tmp_path):
     double = (
         "from IPython.display import Image, display\nimport gpucoh\n"

@@ -96,6 +96,7 @@ def command(tmp_path, monkeypatch, capsys):
     return carry_out
 
 
+@pytest.mark.long
 def test_wrong_and_failed_runs_are_counted_apart_and_the_first_error_is_printed(command):
     Path("w.py").write_text(
         "import gpucoh\n@gpucoh.workload\ndef wrong(gpu, rng):\n    return False\n"
@@ -141,6 +142,7 @@ def elsewhere(folder):
     )
 
 
+@pytest.mark.long
 def test_input_files_and_machines_are_found_from_another_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("g.txt").write_text(EDGES)

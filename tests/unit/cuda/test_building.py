@@ -134,7 +134,7 @@ def test_the_name_of_a_text_is_no_path() -> None:
 
 
 @needs_nvcc
-@drawn(one_in=6)
+@pytest.mark.long
 def test_damaged_programs_and_runtimes_are_built_again(tmp_path: Path) -> None:
     (tmp_path / "main.cu").write_text("""
 __global__ void f(int *x) { *x = 5; }

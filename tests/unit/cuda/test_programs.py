@@ -265,7 +265,7 @@ int main() { int *p; cudaMalloc(&p, 4); recursive<<<1, 1>>>(p); cudaDeviceSynchr
 
 
 @needs_nvcc
-@drawn(one_in=6)
+@pytest.mark.long
 def test_several_files_make_a_program_and_a_profile_names_its_lines(tmp_path: Path) -> None:
     (tmp_path / "main.cu").write_text(
         '#include "kernel.h"\n#include <cstdio>\nint main() { printf("%d\\n", run(5)); return 0; }\n'

@@ -209,7 +209,7 @@ def test_what_kernels_print_is_in_order_with_what_the_program_prints(program, mo
 
 
 @needs_nvcc
-@drawn(one_in=6)
+@pytest.mark.long
 def test_a_comparison_shows_failures_and_other_outputs_as_such(program: Path) -> None:
     def compared(*words: str) -> tuple[int, list[str], str]:
         done = cuda(program, "-p", "tc-weak,mesi", "--json", "--", *words, folder=program.parent)

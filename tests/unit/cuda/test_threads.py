@@ -21,6 +21,7 @@ PROGRAM = FOLDER / "threads.cu"
 @pytest.mark.parametrize(
     ("what", "protocol"), share(["threads", "openmp", "shared"], COHERENT, one_in=20)
 )
+@pytest.mark.long
 def test_threads_of_the_host_have_right_results(what: str, protocol: str, tmp_path: Path) -> None:
     done = cuda(PROGRAM, "--nvcc=-Xcompiler=-fopenmp", "-p", protocol, "--", what, folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -28,6 +29,7 @@ def test_threads_of_the_host_have_right_results(what: str, protocol: str, tmp_pa
 
 
 @needs_nvcc
+@pytest.mark.long
 def test_a_program_may_end_while_another_thread_launches(tmp_path: Path) -> None:
     words = ["--nvcc=-Xcompiler", "--nvcc=-fopenmp", "-p", "mesi", "--json"]
     done = cuda(PROGRAM, *words, "--", "exit", folder=tmp_path)

@@ -62,6 +62,7 @@ def test_the_users_kernels_run(tmp_path):
     exec(compile(USER, str(path), "exec"), {})
 
 
+@pytest.mark.long
 def test_a_read_only_buffer_is_not_written_in_the_eyes_of_mypy(tmp_path, request):
     pytest.importorskip("mypy")
     (tmp_path / "writes.py").write_text(USER.replace("a[i, j] = b[j, i]", "b[i, j] = a[j, i]"))
