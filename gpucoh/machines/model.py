@@ -237,13 +237,17 @@ class Machine(BaseModel):
         Parameters
         ----------
         **changes
-            Field names and values, units allowed: ``cores=32, l1_kib="16KiB"``.
+            Field names and values, units allowed: ``cores=32, l1_kib="16KiB"``. A cache at the memory side that only
+            ``l3_kib`` names has the L2's ways and MSHR entries.
 
         Raises
         ------
         ConfigError
             As for :class:`Machine`.
         """
+        if changes.get("l3_kib", 0) not in (0, "0"):
+            like_l2 = {"l3_ways": self.l2_ways, "l3_mshrs": self.l2_mshrs}
+            changes = {name: n for name, n in like_l2.items() if not getattr(self, name)} | changes
         return Machine(**(self.model_dump() | changes))
 
     def to_core(self) -> dict[str, int]:

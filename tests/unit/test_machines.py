@@ -226,3 +226,12 @@ def test_the_other_papers_machines_have_their_numbers():
 )
 def test_every_machine_runs_workloads_right(name, workload):
     assert gpucoh.run(workload, protocol="ideal", machine=name, scale="tiny").correct
+
+
+def test_a_cache_at_the_memory_side_has_the_l2s_ways_and_mshrs_unless_they_are_given():
+    fermi = gpucoh.machine("fermi")
+    changed = fermi.replace(l3_kib="64KiB")
+    assert (changed.l3_ways, changed.l3_mshrs) == (fermi.l2_ways, fermi.l2_mshrs)
+    assert fermi.replace(l3_kib=64, l3_ways=4).l3_ways == 4
+    assert fermi.replace(l3_kib=0) == fermi
+    assert gpucoh.machine("apu").replace(l3_kib=1024).l3_ways == gpucoh.machine("apu").l3_ways
