@@ -122,7 +122,7 @@ package: $(BUILD)/.run
 pgo: $(BUILD)/.run
 	$(RUN) sh tools/pgo.sh $(BUILD)/pgo
 
-check: $(BUILD)/.dev
+check: develop $(BUILD)/.dev
 	$(RUN) BUILD=$(BUILD) sh tools/check.sh
 
 format: $(BUILD)/.dev
