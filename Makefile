@@ -139,7 +139,7 @@ PROOFS = proof-verify proof-long proof-sc proof-litmus proof-variants proof-plan
 .PHONY: proof $(PROOFS)
 proof: develop $(BUILD)/.test
 	$(RUN) sh tools/build.sh $(QUICK) planted
-	$(MAKE) --no-print-directory -j2 --output-sync=target $(PROOFS)
+	$(MAKE) --no-print-directory -k -j2 --output-sync=target $(PROOFS)
 proof-verify:
 	$(BIN)/gpucoh verify -p all --states $(PROOF_STATES)
 proof-sc:

@@ -203,7 +203,7 @@ def _records(place: Path) -> list[Any]:
 
 
 def _outcome(
-    code: int, records: Sequence[Any], wall_s: float, exceeded: tuple[str, str] | None
+    code: int, records: Sequence[Any], wall_s: float, exceeded: tuple[str, str] | None = None
 ) -> Outcome:
     launches = tuple(one for one in records if isinstance(one, Launch))
     started = [one.result for one in records if isinstance(one, Started)]
