@@ -137,8 +137,7 @@ format: $(BUILD)/.dev
 PROOF_STATES ?= 1000000
 PROOFS = proof-verify proof-long proof-sc proof-litmus proof-variants proof-planted proof-cells proof-fuzz proof-products
 .PHONY: proof $(PROOFS)
-proof: develop $(BUILD)/.test
-	$(RUN) sh tools/build.sh $(QUICK) planted
+proof: test-built $(BUILD)/.test
 	$(MAKE) --no-print-directory -k -j2 --output-sync=target $(PROOFS)
 proof-verify:
 	$(BIN)/gpucoh verify -p all --states $(PROOF_STATES)

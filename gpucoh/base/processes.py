@@ -87,7 +87,7 @@ def limit_of(name: str, given: object) -> float | None:
         return None
     try:
         value = math.nan if isinstance(given, bool | str) else float(given)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not value > 0:
         unit = "seconds" if name == "limit_s" else "GiB"

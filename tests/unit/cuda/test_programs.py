@@ -312,12 +312,3 @@ def test_bad_options_end_with_status_2(tmp_path: Path) -> None:
         assert done.returncode == 2
         assert message in done.stderr
         assert len(done.stderr.splitlines()) == 1
-
-
-@drawn(one_in=6)
-def test_arrays_of_64_bits_are_made_by_naming_the_type() -> None:
-    with gpucoh.GPU() as gpu:
-        assert gpu.array(np.arange(3), dtype=np.int64).numpy().tolist() == [0, 1, 2]
-        assert gpu.array(np.arange(3)).dtype == np.int32
-        with pytest.raises(gpucoh.ConfigError, match="float64"):
-            gpu.array(np.zeros(3))
