@@ -152,7 +152,7 @@ proof-planted:
 proof-cells:
 	$(BIN)/python tools/cells.py
 proof-long:
-	$(BIN)/pytest -q -n 2 -m long
+	$(BIN)/pytest -q -n 2 --dist loadfile -m long
 # One in ten of the combinations and rows that make test leaves out, drawn by the commit's hash.
 proof-products:
 	PRODUCTS=10:$(or $(SEED),$(shell git rev-parse HEAD)) $(BIN)/pytest -q -n 1 -m product
