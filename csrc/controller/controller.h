@@ -61,8 +61,6 @@ void gpc_collect(gpc_controller_t *unit, gpc_index_t message);
 GPC_MUST_CHECK int gpc_send_collected(gpc_controller_t *unit, bool forget);
 /* The number of the table whose lines the array holds. */
 uint8_t gpc_table_over(const gpc_controller_t *self, uint8_t array);
-/* How often the cell of the table of that name was entered; 0: the unit has no such table. */
-uint64_t gpc_controller_entries(const gpc_controller_t *self, const char *table, uint32_t cell);
 GPC_MUST_CHECK int gpc_parts_init(gpc_controller_t *self, gpc_arena_t *arena);
 void gpc_part_clear(gpc_part_t *part);
 /* Removes the ready entry from the queue, at any position (mostly the first); puts it back as the first. */

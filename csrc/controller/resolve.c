@@ -156,15 +156,23 @@ gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc
     return resolved;
 }
 
+uint32_t
+gpc_type_table(const gpc_controller_type_t *type, const char *name)
+{
+    uint32_t t = 0;
+    while (t < GPC_MAX_TABLES && type->tables[t] && strcmp(type->tables[t]->name, name) != 0) {
+        t++;
+    }
+    return t < GPC_MAX_TABLES && type->tables[t] ? t : GPC_MAX_TABLES;
+}
+
 /* Whether a controller before the one at `controller` has a table of this name. */
 static bool
 is_listed_before(const gpc_protocol_t *protocol, uint32_t controller, const char *name)
 {
     for (uint32_t i = 0; i < controller; i++) {
-        for (uint32_t t = 0; t < GPC_MAX_TABLES && protocol->controllers[i]->tables[t]; t++) {
-            if (strcmp(protocol->controllers[i]->tables[t]->name, name) == 0) {
-                return true;
-            }
+        if (gpc_type_table(protocol->controllers[i], name) != GPC_MAX_TABLES) {
+            return true;
         }
     }
     return false;

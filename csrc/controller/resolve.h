@@ -22,6 +22,8 @@ GPC_MUST_CHECK int gpc_protocol_refuse_analysis(const gpc_protocol_t *self, cons
 const gpc_protocol_t *gpc_protocol_resolve(const gpc_protocol_t *protocol, const int64_t *options, gpc_arena_t *arena);
 /* The tables of its controllers, each name once: the first, second, ..; NULL: there are no more. */
 const gpc_table_t *gpc_protocol_table(const gpc_protocol_t *protocol, uint32_t number);
+/* The number of a controller's table of that name; GPC_MAX_TABLES: it has none. */
+uint32_t gpc_type_table(const gpc_controller_type_t *type, const char *name);
 /* Whether a table is over words, so that a request may be split into two parts. */
 bool gpc_protocol_splits_requests(const gpc_protocol_t *protocol);
 /* Whether the L1s' table over words does not split requests whose words are accessed at once (gpc_table_t.whole); and

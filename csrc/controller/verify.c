@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "controller/controller.h"
 
@@ -276,17 +275,6 @@ gpc_controller_encode(gpc_controller_t *self, gpc_encoder_t *out)
 }
 
 /* ---- print ------------------------------------------------------------------------------------------------------- */
-
-uint64_t
-gpc_controller_entries(const gpc_controller_t *self, const char *table, uint32_t cell)
-{
-    for (uint32_t t = 0; t < GPC_MAX_TABLES && self->type->tables[t]; t++) {
-        if (strcmp(self->type->tables[t]->name, table) == 0) {
-            return self->counts[t][cell];
-        }
-    }
-    return 0;
-}
 
 void
 gpc_controller_print(gpc_controller_t *self, gpc_text_t *out)

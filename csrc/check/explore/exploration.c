@@ -3,7 +3,6 @@
 
 #include "check/explore/exploration.h"
 #include "check/explore/outcomes.h"
-#include "controller/controller.h"
 #include "controller/resolve.h"
 
 void
@@ -21,7 +20,9 @@ static bool
 was_entered(const gpc_world_t *world, const gpc_table_t *table, uint32_t cell)
 {
     for (uint32_t node = 0; node < world->nodes.count; node++) {
-        if (gpc_controller_entries(&world->controllers[node], table->name, cell)) {
+        const gpc_controller_t *unit = &world->controllers[node];
+        uint32_t number = gpc_type_table(unit->type, table->name);
+        if (number != GPC_MAX_TABLES && unit->counts[number][cell]) {
             return true;
         }
     }
