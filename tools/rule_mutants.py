@@ -201,21 +201,21 @@ def examine(number: int, place: Place, protocol: str, users: Sequence[str]) -> d
         child(number, place, order, write)
     os.close(write)
     with os.fdopen(read) as lines:
-        told = [json.loads(line) for line in lines]
+        records = [json.loads(line) for line in lines]
     _, status, used = os.wait4(process, 0)
-    if told and "fault" in told[-1]:
-        raise SystemExit(f"{place.key}: {told[-1]['fault']}")
-    begun = [one for one in told if "check" in one]
+    if records and "fault" in records[-1]:
+        raise SystemExit(f"{place.key}: {records[-1]['fault']}")
+    begun = [one for one in records if "check" in one]
     last = begun[-1] if begun else {"check": "load", "protocol": protocol}
     row = {"key": place.key, "file": place.file, "line": place.line, "protocol": protocol}
-    found = next((one for one in reversed(told) if "found" in one), None)
+    found = next((one for one in reversed(records) if "found" in one), None)
     if found:
         row |= {"check": found["check"], "under": found["protocol"], "how": found["found"]}
     elif status:
         name = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else "exit"
         how = "does not end" if name == "SIGPROF" else name
         row |= {"check": last["check"], "under": last["protocol"], "how": how}
-    reached = any(one["reached"] for one in told) or bool(row.get("check"))
+    reached = any(one["reached"] for one in records) or bool(row.get("check"))
     return row | {"reached": reached, "seconds": round(used.ru_utime + used.ru_stime, 2)}
 
 
@@ -261,7 +261,7 @@ def reasons() -> dict[str, tuple[str, str]]:
 
 def table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     """The counts of each protocol, as lines of Markdown."""
-    told = reasons()
+    known = reasons()
     heads = list(
         dict.fromkeys(
             one for one in rule_checks.NAMES if any(row.get("check") == one for row in rows)
@@ -271,7 +271,7 @@ def table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield "|---" * (len(heads) + 4) + "|"
     for name in [*dict.fromkeys(row["protocol"] for row in rows), "all"]:
         own = [row for row in rows if name in ("all", row["protocol"])]
-        counts = Counter(row.get("check", told.get(row["key"], ("", ""))[0]) for row in own)
+        counts = Counter(row.get("check", known.get(row["key"], ("", ""))[0]) for row in own)
         missed = counts["survivor"] + counts[""]
         cells = [
             str(len(own)),
@@ -284,9 +284,9 @@ def table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def score(rows: Sequence[dict[str, Any]]) -> tuple[int, int]:
     """How many were found, of how many that are not equivalent."""
-    told = reasons()
+    known = reasons()
     alike = sum(
-        "check" not in row and told.get(row["key"], ("",))[0] == "equivalent" for row in rows
+        "check" not in row and known.get(row["key"], ("",))[0] == "equivalent" for row in rows
     )
     return sum("check" in row for row in rows), len(rows) - alike
 
@@ -294,7 +294,7 @@ def score(rows: Sequence[dict[str, Any]]) -> tuple[int, int]:
 def page(rows: Sequence[dict[str, Any]], seed: int) -> str:
     """The page of the results."""
     found, number = score(rows)
-    told, minutes = reasons(), sum(row["seconds"] for row in rows) / 60
+    known, minutes = reasons(), sum(row["seconds"] for row in rows) / 60
     text = f"""# Broken rules
 
 `make rule-mutants SEED={seed} N={len(rows)}` breaks {len(rows)} of the {len(places()):,} rules of the protocols'
@@ -309,11 +309,11 @@ rule.
     chance = [row for row in rows if rule_checks.is_chance(row.get("how", ""))]
     unfound = [row for row in rows if "check" not in row]
     sections = [
-        (title, [row for row in unfound if told.get(row["key"], ("survivor",))[0] == kind])
+        (title, [row for row in unfound if known.get(row["key"], ("survivor",))[0] == kind])
         for title, kind in (("Equivalent", "equivalent"), ("Not found", "survivor"))
     ]
     for title, listed in [*sections, ("Found by one seed of five only", chance)]:
-        why = [(row["key"], told.get(row["key"], ("", "not explained yet"))[1]) for row in listed]
+        why = [(row["key"], known.get(row["key"], ("", "not explained yet"))[1]) for row in listed]
         lines += (
             [f"## {title}", "", *(f"- `{key}`: {reason}." for key, reason in why), ""]
             if why
@@ -341,8 +341,8 @@ def main() -> int:
         drawn = draw(found, users, chosen.seed, chosen.number, chosen.protocol)
         run(drawn, users, chosen.seed, chosen.hours)
     rows = list(read_results(chosen.seed).values())
-    told = reasons()
-    unexplained = [row["key"] for row in rows if "check" not in row and row["key"] not in told]
+    known = reasons()
+    unexplained = [row["key"] for row in rows if "check" not in row and row["key"] not in known]
     print(*table(rows), "", *(f"not found: {key}" for key in unexplained), sep="\n")
     print("{} of {} that are not equivalent are found".format(*score(rows)))
     if chosen.page:

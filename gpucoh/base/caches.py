@@ -1,4 +1,4 @@
-"""The user's caches of compiled code, which a process loads: folders that nobody else writes, files checked by hash."""
+"""The user's caches of compiled code that a process loads: folders that no other user writes, files checked by hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do counts of a page equal those of its store, counted anew? tools/stored_pages.py compares the pages' whole parts."""
+"""Do a page's counts equal those of its store, counted by other code? tools/stored_pages.py compares whole parts."""
 
 import importlib
 import re
