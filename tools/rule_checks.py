@@ -1,4 +1,4 @@
-"""The checks that look for a broken rule, from the cheapest to the dearest; each returns what it found, or nothing."""
+"""The checks that look for a broken rule, the cheapest first; each returns what it found, or nothing."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@
 
 A rule is broken by dropping an action from a cell (or a call of one from another), or by negating a guard
 (``tools/rule_places.py``). Rules are drawn by seed, from each protocol in turn. All that are drawn are in one
-extension, whose variable ``gpc_rule_mutant`` chooses one; every rule has a process of its own. Checks run from the
-cheapest to the dearest (``tools/rule_checks.py``), up to the first that finds the rule. ``tools/rule_mutants.toml``
-names what is no rule, and gives the reason where a broken rule is equivalent or is not found.
+extension, whose variable ``gpc_rule_mutant`` chooses one; every rule has a process of its own. Checks run in order of
+their cost (``tools/rule_checks.py``), up to the first that finds the broken rule. ``tools/rule_mutants.toml`` names
+what is no rule, and gives the reason where a broken rule is equivalent or is not found.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ def page(rows: Sequence[dict[str, Any]], seed: int) -> str:
 
 `make rule-mutants SEED={seed} N={len(rows)}` breaks {len(rows)} of the {len(places()):,} rules of the protocols'
 tables, one at a time, drawn by seed from each protocol in turn: it drops an action from a cell, or negates a guard.
-Checks run from the cheapest to the dearest, up to the first that finds the rule. All took {minutes:.0f} processor
+Checks run in order of their cost, up to the first that finds the broken rule. All took {minutes:.0f} processor
 minutes. **{found} of the {number} that are not equivalent are found ({100 * found / number:.1f}%).** A column counts
 those that a check was the first to find. `tools/rule_mutants.toml` has the reasons below, and says what counts as no
 rule.
