@@ -128,8 +128,8 @@ def _misuse(function: Callable[..., Any], error: TypeError, named: Mapping[str, 
 
 
 def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Decorate a function that users call: arguments that it lacks or does not have are errors as others are, and
-    errors leave it without the frames of this package.
+    """Decorate a function that users call: missing and unknown arguments are a ConfigError, and errors leave it without
+    the frames of this package.
     """
 
     @functools.wraps(function)
@@ -137,9 +137,10 @@ def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Res
         try:
             return function(*args, **kwargs)
         except TypeError as error:
+            frames = error.__traceback__
             if (
-                error.__traceback__ and error.__traceback__.tb_next is None
-            ):  # it was not called at all
+                frames and frames.tb_next is None
+            ):  # raised by the call itself, not within the function
                 raise ConfigError(_misuse(function, error, kwargs)) from None
             raise
         except ModuleNotFoundError as error:
