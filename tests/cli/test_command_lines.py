@@ -25,17 +25,11 @@ def test_every_option_has_a_line(command):
 
 
 @pytest.mark.long
-def test_a_study_in_processes_loses_no_run():
-    """The command lacked a guard of __main__, without which each process runs the study again."""
-    with tool.folder() as where:
-        assert tool.failure(tool.LINES["study"][0], where) == ""
-
-
-@pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("command", tool.LINES)
 @pytest.mark.filterwarnings("ignore")
 def test_every_line_runs(command):
+    """The command lacked a guard of __main__, without which each process of a study runs it again."""
     with tool.folder() as where, tool.scheduler() as available:
         for line in tool.LINES[command]:
             if (one := tool.ready(line, available)) is not None:
