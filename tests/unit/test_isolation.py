@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 import gpucoh
+from dask_cluster import dask_cluster
 from gpucoh.base.errors import Note
 from gpucoh.base.files import results_folder, whole_file
 from gpucoh.base.processes import NO_LIMITS, Limits
@@ -336,13 +337,7 @@ def test_a_command_whose_protocol_loops_ends_by_a_signal(folder, by):
 def sweep_under(executor, runs, **given):
     """A sweep with two workers of a kind."""
     if executor == "dask":
-        distributed = pytest.importorskip("distributed")
-        with (
-            distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
+        with dask_cluster(2) as (_, client):
             return gpucoh.sweep(runs, client.get_executor(), **given)
     if executor == "pool":
         with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import gpucoh
+from dask_cluster import dask_cluster
 from gpucoh.cli.program import call
 from gpucoh.device import outside
 from gpucoh.device.gpu import resolve
@@ -243,7 +244,6 @@ def test_processes_in_another_folder_take_it(folder):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.long
 def test_dask_workers_in_another_folder_take_it(folder, monkeypatch, capsys):
-    distributed = pytest.importorskip("distributed")
     write("dasked")
     Path("sweep.toml").write_text(
         'workload = "vec-cpy"\nprotocols = ["no-l1", "./dasked.c"]\nscale = "tiny"\n'
@@ -251,12 +251,7 @@ def test_dask_workers_in_another_folder_take_it(folder, monkeypatch, capsys):
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with dask_cluster() as (cluster, client):
         monkeypatch.chdir(folder)
         assert set(client.run(os.getcwd).values()) == {str(elsewhere)}
         scheduler = ["--scheduler", cluster.scheduler_address]

@@ -15,6 +15,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import gpucoh
+from dask_cluster import dask_cluster
 from gpucoh.base.errors import ConfigError
 from gpucoh.cli.program import call
 from gpucoh.experiments import tabulation
@@ -154,16 +155,11 @@ def test_a_killed_study_continues_with_the_same_tables(folder):
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore")
 def test_a_cluster_whose_worker_is_killed_gives_the_same_tables(folder):
-    distributed = pytest.importorskip("distributed")
     write()
     whole = gpucoh.study("small.toml", store="whole.parquet", jobs=1)
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with dask_cluster(2) as (_, client):
         pids = client.run(os.getpid)
         assert len(pids) == 2
         killed = []

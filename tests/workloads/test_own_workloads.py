@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import gpucoh
+from dask_cluster import dask_cluster
 from gpucoh.cli import call
 from gpucoh.experiments import clusters
 from gpucoh.experiments.keys import keys_of, parts_of
@@ -239,31 +240,22 @@ def test_without_cloudpickle_the_error_is_clear(monkeypatch):
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_sweep_over_a_dask_client(study):
-    distributed = pytest.importorskip("distributed")
     runs = [
         {"workload": f"{study}:increment", "protocol": "ideal", "scale": "tiny"},
         {"workload": own(lambda gpu, rng: True), "protocol": "ideal", "scale": "tiny"},
     ]
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with dask_cluster() as (_, client):
         assert gpucoh.sweep(runs, client.get_executor()).correct.all()
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.long
 def test_gpucoh_sweep_runs_on_a_dask_scheduler(study, tmp_path, capsys):
-    distributed = pytest.importorskip("distributed")
     file, out = tmp_path / "sweep.toml", tmp_path / "out.parquet"
     file.write_text(
         f'workload = "{study}:increment"\nprotocols = ["ideal", "mesi"]\nscale = "tiny"\n'
     )
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster:
+    with dask_cluster() as (cluster, _):
         address = cluster.scheduler_address
         assert call(["sweep", str(file), "--out", str(out), "--scheduler", address]) == 0
         assert any("carry_out" in name for name in cluster.scheduler.task_prefixes)
