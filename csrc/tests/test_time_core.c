@@ -113,6 +113,94 @@ issues(const gpc_instruction_t *code, uint32_t count, uint32_t blocks, uint32_t 
     return issues_of(0);
 }
 
+/* ---- accounting -------------------------------------------------------------------------------------------------- */
+
+static uint64_t counted[2][GPC_NUM_STALLS + 1]; /* cycles by cause; last: those that issue */
+
+static int
+note_counted(void *self, const gpc_observation_t *event)
+{
+    (void) self;
+    counted[event->counted.core][event->counted.cause] += event->counted.cycles;
+    return GPC_OK;
+}
+
+/* Counts every core's cycles at each multiple of `every`; 0: never. */
+static void
+run_counted(const gpc_launch_t *launch, gpc_cycle_t every)
+{
+    gpc_stream_t stream;
+    gpc_subscriber_t subscriber = {.observe = note_counted};
+    world_begin();
+    memset(counted, 0, sizeof counted);
+    gpc_stream_init(&stream);
+    gpc_stream_connect(&stream, &world.cores.tap);
+    gpc_subscribe(&stream, &subscriber, GPC_KIND(COUNTED));
+    CHECK_EQUAL_I64(gpc_cores_launch(&world.cores, launch, 0), 0);
+    for (gpc_cycle_t at = every; !gpc_cores_finished(&world.cores);) {
+        world.now = world_next();
+        for (; every != 0 && at <= world.now; at += every) {
+            CHECK_EQUAL_I64(gpc_cores_count_until(&world.cores, at), 0);
+            for (uint32_t core = 0; core < 2; core++) {
+                const gpc_core_statistics_t *s = &world.cores.statistics[core];
+                CHECK_EQUAL_U64(s->active_cycles + s->stall_launch, at);
+            }
+        }
+        CHECK_EQUAL_I64(world_step(), 0);
+    }
+}
+
+/* Whether a run is counted in pieces or whole, every cycle of a core has one cause, which subscribers learn. */
+static void
+accounting_gives_every_cycle_one_cause(void)
+{
+    static gpc_core_statistics_t whole[2];
+    const gpc_launch_t launch = world_launch(
+        CODE(THREAD, OF_WARP(0), OP(AND, .destination = U | 0, .a = U | 0, .b = C1),
+             OP(MUL, .destination = U | 0, .a = U | 0, .b = C100), OP(LOAD, .destination = V | 1, .a = V | 0),
+             OP(DIV, .destination = V | 2, .a = V | 1, .b = C3), OP(SLEEP, .a = U | 0), BARRIER,
+             OP(STORE, .a = V | 0, .b = V | 2), OP(FENCE, .order = GPC_ORDER_SC), OP(EXIT)),
+        3, 96);
+    for (gpc_cycle_t every = 0; every < 3; every++) {
+        world_reset();
+        world.machine.cores = 2;
+        world.machine.issue_cycles = 3;
+        world.machine.blocks_per_core = 1;
+        run_counted(&launch, every);
+        for (uint32_t core = 0; core < 2; core++) {
+            const gpc_core_statistics_t *s = &world.cores.statistics[core];
+            if (every == 0) {
+                whole[core] = *s;
+                CHECK(s->barrier_blocked_cycles > 10 && s->order_blocked_cycles > 40);
+            }
+            CHECK(memcmp(s, &whole[core], sizeof *s) == 0);
+            CHECK_EQUAL_U64(counted[core][GPC_NUM_STALLS], s->issue_cycles);
+            for (uint32_t i = 0; i < GPC_NUM_STALLS; i++) {
+                CHECK_EQUAL_U64(counted[core][i], s->stalls[i]);
+            }
+        }
+    }
+}
+
+/* Warps 0 and 2 arrive at a barrier in cycles 12 and 13, warp 1 sleeps from cycle 10 to 110: it holds up the others. */
+static void
+accounting_finds_who_holds_up_a_barrier(void)
+{
+    world_reset();
+    world.machine.alu_latency = 1;
+    CHECK_EQUAL_I64(
+        world_try(CODE(OF_WARP(0), OP(AND, .destination = U | 0, .a = U | 0, .b = C1),
+                       OP(MUL, .destination = U | 0, .a = U | 0, .b = C100), OP(SLEEP, .a = U | 0), BARRIER, OP(EXIT)),
+                  96),
+        0);
+    const gpc_core_statistics_t *s = &world.cores.statistics[0];
+    CHECK_EQUAL_U64(s->issue_cycles, 3 * 6);
+    CHECK_EQUAL_U64(s->stall_sleep, 110 - 14);
+    CHECK_EQUAL_U64(s->barrier_blocked_cycles, 110 - 14);
+    CHECK_EQUAL_U64(s->stall_barrier, 0);
+    CHECK_EQUAL_U64(s->active_cycles, 110 + 4);
+}
+
 /* ---- scheduler --------------------------------------------------------------------------------------------------- */
 
 enum { ROUND_ROBIN, GREEDY };
@@ -195,26 +283,53 @@ scheduler_begins_each_launch_with_warp_0(void)
 
 /* ---- scoreboard: waits by time ----------------------------------------------------------------------------------- */
 
-/* A warp that sleeps n cycles issues n cycles later, within the calendar of 64 cycles and beyond it, alone and beside a
- * warp that issues in every cycle (which issued last, so that the other one is next). */
+/* Cycle in which warp 0 ends, which sleeps; warp 1, if there is one, issues in every cycle in which it may. */
+static gpc_cycle_t
+end_of_sleeper(uint32_t sleeps, uint32_t warps, uint32_t width)
+{
+    gpc_instruction_t code[256] = {OF_WARP(0), OP(BRANCH, .a = U | 0, .target = 4, .reconverge = 255),
+                                   OP(SLEEP, .a = C_FIRST), OP(JUMP, .target = 255)};
+    for (uint32_t i = 4; i < 255; i++) {
+        code[i] = OP(NOP);
+    }
+    code[255] = OP(EXIT);
+    gpc_launch_t launch = launch_with(code, 256, 32 * warps, sleeps, 0);
+    small_core(ROUND_ROBIN, 1);
+    world.machine.issue_width = width;
+    run_launch(&launch, GPC_RULE_RC);
+    return end_of(0, 0);
+}
+
+/* A warp that sleeps n cycles issues n cycles later, within the calendar of 64 cycles and beyond it: alone, beside a
+ * warp that has issued in the cycle before, so that the other one is next, and beside one that issues in the same
+ * cycles. SPECIAL, BRANCH and SLEEP are its first instructions, JUMP and EXIT its last ones. */
 static void
 scoreboard_wakes_a_warp_in_its_cycle(void)
 {
     for (uint32_t sleeps = 1; sleeps < 200; sleeps++) {
-        gpc_instruction_t code[256] = {OF_WARP(0), OP(BRANCH, .a = U | 0, .target = 4, .reconverge = 255),
-                                       OP(SLEEP, .a = C_FIRST), OP(JUMP, .target = 255)};
-        for (uint32_t i = 4; i < 255; i++) {
-            code[i] = OP(NOP);
-        }
-        code[255] = OP(EXIT);
-        for (uint32_t threads = 32; threads <= 64; threads += 32) {
-            gpc_launch_t launch = launch_with(code, 256, threads, sleeps, 0);
-            small_core(ROUND_ROBIN, 1);
-            run_launch(&launch, GPC_RULE_RC);
-            /* SPECIAL, BRANCH, SLEEP; then JUMP and EXIT: each warp in every second cycle, where there are two */
-            gpc_cycle_t slept = threads == 32 ? 2 : 4, jumps = slept + sleeps + (threads == 64 && sleeps == 1);
-            CHECK_EQUAL_U64(end_of(0, 0), jumps + (threads == 32 ? 1 : 2));
-        }
+        CHECK_EQUAL_U64(end_of_sleeper(sleeps, 1, 1), 2 + sleeps + 1);
+        CHECK_EQUAL_U64(end_of_sleeper(sleeps, 2, 1), 4 + sleeps + (sleeps == 1) + 2);
+        CHECK_EQUAL_U64(end_of_sleeper(sleeps, 2, 2), 2 + sleeps + 1);
+    }
+}
+
+/* A division that issues in cycle 0 is ready in cycle 40, a sum of cycle 1 in cycle 5: what needs both, in any order,
+ * or overwrites one, waits for the later one. */
+static void
+scoreboard_waits_for_the_latest_register(void)
+{
+    static const struct {
+        uint16_t a, b, to;
+        gpc_cycle_t at;
+    } cases[] = {{V | 2, V | 3, V | 4, 40}, {V | 3, V | 2, V | 4, 40}, {V | 3, V | 3, V | 4, 5},
+                 {V | 1, V | 1, V | 3, 5},  {V | 3, V | 1, V | 2, 40}, {V | 1, V | 1, V | 4, 2}};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
+        small_core(ROUND_ROBIN, 4);
+        (void) issues(CODE(OP(DIV, .destination = V | 2, .a = V | 1, .b = C1),
+                           OP(ADD, .destination = V | 3, .a = V | 1, .b = C1),
+                           OP(ADD, .destination = cases[i].to, .a = cases[i].a, .b = cases[i].b), OP(EXIT)),
+                      1, 32);
+        CHECK_EQUAL_U64(trace.issues[2].at, cases[i].at);
     }
 }
 
@@ -317,6 +432,25 @@ order_waits_for_the_latest_of_several(void)
     }
 }
 
+/* Warp w stores to line w in cycle 2 + w, warp 0's takes 100 cycles longer: each fence waits for its own warp's store,
+ * and the store's latency is its own. */
+static void
+order_of_a_warp_is_not_that_of_another(void)
+{
+    small_core(ROUND_ROBIN, 1);
+    world.machine.issue_width = 4;
+    world.hit_delay = 5;
+    world.late_by = 100;
+    (void) issues(CODE(OF_WARP(0), OP(MUL, .destination = U | 0, .a = U | 0, .b = C32), STORE(U | 0),
+                       OP(FENCE, .order = GPC_ORDER_SC), OP(EXIT)),
+                  1, 96);
+    for (uint32_t warp = 0; warp < 3; warp++) {
+        CHECK_EQUAL_U64(end_of(0, warp), 2 + warp + 55 + (warp == 0 ? 100 : 0) + 1);
+    }
+    CHECK_EQUAL_U64(world.cores.statistics[0].store_latency_cycles, 0 + 1 + 2 + 3 * 55 + 100); /* from the issue */
+    CHECK_EQUAL_U64(world.cores.statistics[0].served_store_cycles, 3 * 55 + 100);              /* from the offer */
+}
+
 /* ---- coalescer --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -402,6 +536,22 @@ coalescer_offers_lines_in_order_one_in_a_cycle(void)
     }
 }
 
+/* Lanes go round 4 lines: each is requested once. */
+static void
+coalescer_finds_a_line_to_which_lanes_come_back(void)
+{
+    small_core(ROUND_ROBIN, 1);
+    (void) issues(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C3),
+                       OP(MUL, .destination = V | 1, .a = V | 1, .b = C32), OP(LOAD, .destination = V | 4, .a = V | 1),
+                       OP(EXIT)),
+                  1, 32);
+    CHECK_EQUAL_U64(world.num_seen, 4);
+    for (uint32_t n = 0; n < 4; n++) {
+        CHECK_EQUAL_U64(world.seen[n].line, 128 * n);
+        CHECK_EQUAL_U64(world.seen[n].at, 3 + n);
+    }
+}
+
 /* ---- port and queue ---------------------------------------------------------------------------------------------- */
 
 /* Stores of 4 lines each, in a queue of so many instructions. The first one's last request is taken in cycle 5 (it
@@ -461,54 +611,104 @@ port_takes_a_held_request_first_and_one_a_cycle(void)
     }
 }
 
+/* The L1 takes a held request again in a cycle in which the core has issued: the core offers at once, at an edge of its
+ * clock; else in its next cycle, the next one. */
+static void
+port_is_retried_at_once_or_in_the_next_cycle(void)
+{
+    for (uint32_t at_edge = 0; at_edge < 2; at_edge++) {
+        gpc_launch_t launch = world_launch(CODE(STORE(C0), OP(NOP), OP(EXIT)), 1, 32);
+        small_core(ROUND_ROBIN, 1);
+        world.held_until = 1000;
+        world_begin();
+        CHECK_EQUAL_I64(gpc_cores_launch(&world.cores, &launch, 0), 0);
+        CHECK_EQUAL_I64(world_step(), 0);
+        CHECK_EQUAL_U64(world.num_seen, 0);
+        world.held_until = world.events_at[0] = 0;
+        CHECK_EQUAL_I64(gpc_cores_retry(&world.cores, 0, at_edge != 0), 0);
+        CHECK_EQUAL_U64(world.num_seen, at_edge);
+        world.now = 1;
+        CHECK_EQUAL_I64(world_step(), 0);
+        CHECK_EQUAL_U64(world.num_seen, 1);
+        CHECK_EQUAL_U64(world.seen[0].at, 1 - at_edge);
+    }
+}
+
 /* ---- scratchpad -------------------------------------------------------------------------------------------------- */
 
-/* Cycles that lanes of this stride occupy the scratchpad: from the access to a second one, which waits for the unit.
- * Its first use waits for the latency and for the conflicts. */
+typedef struct {
+    uint32_t banks, stride, lanes, passes; /* lane l accesses word (l mod lanes) * stride */
+    bool atomic;
+} conflict_t;
+
+/* Runs an access whose lanes take so many passes, then a store, which waits for the scratchpad, and a use of what the
+ * access has read, which waits for its latency and for the passes beyond the first. */
 static void
-check_conflicts(uint32_t banks, uint32_t stride, bool atomic, uint32_t passes)
+check_passes(gpc_instruction_t access, uint32_t stride, uint32_t lanes, uint32_t banks, uint32_t passes)
 {
-    gpc_instruction_t access = atomic ? OP(SHARED_ATOMIC, .destination = V | 4, .a = V | 1, .b = C1,
-                                           .c = GPC_OPERAND_NONE, .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT)
-                                      : OP(SHARED_LOAD, .destination = V | 4, .a = V | 1, .b = GPC_OPERAND_NONE);
     const gpc_instruction_t code[] = {THREAD,
-                                      OP(MUL, .destination = V | 1, .a = V | 0, .b = C_FIRST),
+                                      OP(AND, .destination = V | 1, .a = V | 0, .b = C_SECOND),
+                                      OP(MUL, .destination = V | 1, .a = V | 1, .b = C_FIRST),
                                       access,
                                       OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE),
-                                      OP(MOVE, .destination = V | 5, .a = V | 4),
+                                      OP(MOVE, .destination = V | 3, .a = V | 4),
                                       OP(EXIT)};
-    gpc_launch_t launch = launch_with(code, 6, 32, stride, 0);
+    gpc_launch_t launch = launch_with(code, 7, 32, stride, lanes - 1);
     small_core(ROUND_ROBIN, 1);
     world.machine.scratchpad_banks = banks;
     run_launch(&launch, GPC_RULE_RC);
-    CHECK_EQUAL_U64(trace.issues[2].at, 2);
-    CHECK_EQUAL_U64(trace.issues[3].at, 2 + passes);
-    CHECK_EQUAL_U64(trace.issues[4].at, 2 + world.machine.scratchpad_latency + passes - 1);
-    CHECK_EQUAL_U64(world.cores.statistics[0].shared_conflict_cycles, passes - 1 + (banks == 16));
+    CHECK_EQUAL_U64(trace.issues[3].at, 3);
+    CHECK_EQUAL_U64(trace.issues[4].at, 3 + passes);
+    CHECK_EQUAL_U64(trace.issues[5].at, 3 + world.machine.scratchpad_latency + passes - 1);
+    CHECK_EQUAL_U64(world.cores.statistics[0].shared_conflict_cycles, passes - 1 + (banks == 16)); /* and the store's */
 }
 
 /* Lanes 0 to 31 meet in bank (stride * lane) mod banks: in 32 banks gcd(stride, 32) of them, in 16 banks twice
- * gcd(stride, 16). Lanes of one word (stride 0) are served together, but for atomics. */
+ * gcd(stride, 16). Lanes of one word are served together, but for atomics. */
 static void
 scratchpad_serialises_the_lanes_of_a_bank(void)
 {
-    static const struct {
-        uint32_t banks, stride, passes;
-        bool atomic;
-    } cases[] = {{32, 1, 1, false},  {32, 2, 2, false},   {32, 3, 1, false},   {32, 4, 4, false},  {32, 6, 2, false},
-                 {32, 8, 8, false},  {32, 12, 4, false},  {32, 16, 16, false}, {32, 31, 1, false}, {32, 32, 32, false},
-                 {32, 33, 1, false}, {32, 64, 32, false}, {32, 0, 1, false},   {16, 1, 2, false},  {16, 2, 4, false},
-                 {16, 3, 2, false},  {16, 16, 32, false}, {32, 1, 1, true},    {32, 2, 2, true},   {32, 0, 32, true},
-                 {0, 32, 1, false}};
+    static const conflict_t cases[] = {
+        {32, 1, 32, 1, false},  {32, 2, 32, 2, false},   {32, 3, 32, 1, false},  {32, 4, 32, 4, false},
+        {32, 6, 32, 2, false},  {32, 8, 32, 8, false},   {32, 12, 32, 4, false}, {32, 16, 32, 16, false},
+        {32, 31, 32, 1, false}, {32, 32, 32, 32, false}, {32, 33, 32, 1, false}, {32, 63, 32, 1, false},
+        {32, 1, 1, 1, false},   {32, 1, 2, 1, false},    {32, 32, 4, 4, false},  {32, 16, 4, 2, false},
+        {16, 1, 32, 2, false},  {16, 2, 32, 4, false},   {16, 3, 32, 2, false},  {16, 16, 32, 32, false},
+        {32, 1, 32, 1, true},   {32, 2, 32, 2, true},    {32, 1, 1, 32, true},   {32, 1, 2, 16, true},
+        {0, 32, 32, 1, false},
+    };
     for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
-        check_conflicts(cases[i].banks, cases[i].stride, cases[i].atomic, cases[i].passes);
+        gpc_instruction_t access = OP(SHARED_LOAD, .destination = V | 4, .a = V | 1, .b = GPC_OPERAND_NONE);
+        if (cases[i].atomic) {
+            access = OP(SHARED_ATOMIC, .destination = V | 4, .a = V | 1, .b = C1, .c = GPC_OPERAND_NONE,
+                        .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT);
+        }
+        check_passes(access, cases[i].stride, cases[i].lanes, cases[i].banks, cases[i].passes);
+    }
+}
+
+/* By byte: of 2 words a lane, 16 lanes make a round, of 4 words 8 lanes; each round takes the passes of its words.
+ * Words 4 * lane and the next one: banks 0, 1, 4, 5, .. twice in a round of 16 lanes. Halves: two lanes a word. */
+static void
+scratchpad_takes_a_round_per_word_of_a_lane(void)
+{
+    static const struct {
+        uint8_t width, bytes;
+        uint32_t stride, passes; /* bytes */
+    } cases[] = {{1, 0, 4, 1},  {1, 0, 8, 2},  {2, 0, 8, 2}, {2, 0, 16, 4},
+                 {4, 0, 16, 4}, {4, 0, 32, 8}, {1, 2, 2, 1}, {1, 2, 8, 2}};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
+        gpc_instruction_t access =
+            OP(SHARED_LOAD, .destination = V | 4, .a = V | 1, .b = GPC_OPERAND_NONE, .flags = GPC_FLAG_BYTES);
+        access.width = cases[i].width;
+        access.bytes = cases[i].bytes;
+        check_passes(access, cases[i].stride, 32, 32, cases[i].passes);
     }
 }
 
 /* ---- dispatch ---------------------------------------------------------------------------------------------------- */
 
-/* Two cores of one block each, five blocks of sleeping times 0, 6, 0, 0, 0: block 0 ends on core 0 in cycle 3, and its
- * next one begins in cycle 4; core 0 has run blocks 2 to 4 before block 1 ends in cycle 9. */
+/* Two cores of one block each; block 1 sleeps 7 cycles. Block 0 ends in cycle 4, and block 2 begins in cycle 5. */
 static void
 dispatch_begins_a_block_in_the_cycle_after_the_last_one_s_end(void)
 {
@@ -526,25 +726,32 @@ dispatch_begins_a_block_in_the_cycle_after_the_last_one_s_end(void)
     CHECK_EQUAL_U64(world.cores.statistics[1].active_cycles, 11);
 }
 
-/* The core of each of the first blocks, and their first warps' slots: one after another, or core by core. */
+/* Four blocks of two instructions on three cores of two blocks: one after another, or core by core. A second launch
+ * begins at core 0, or behind the core that has got the last block. */
 static void
 dispatch_fills_the_cores_in_the_order_of_the_placement(void)
 {
     static const struct {
         gpc_placement_t placement;
-        const char *cores[3];
-    } cases[] = {{GPC_PLACE_ROUND_ROBIN, {"0 1 0 1", "0 1 0 1", "0 0"}},
-                 {GPC_PLACE_FIRST_FREE, {"0 1 0 1", "0 1 0 1", "0 0"}},
-                 {GPC_PLACE_STATIC, {"0 1 0 1", "0 1 0 1", "0 0"}}};
+        const char *first[3], *second[3];
+    } cases[] = {{GPC_PLACE_ROUND_ROBIN, {"0 1 0 1", "0 0", "0 0"}, {"0 1 0 1", "0 0", "0 0"}},
+                 {GPC_PLACE_FIRST_FREE, {"0 1 0 1", "0 1 0 1", ""}, {"0 1 0 1", "0 1 0 1", ""}},
+                 {GPC_PLACE_STATIC, {"0 1 0 1", "0 0", "0 0"}, {"0 1 0 1", "0 0", "0 0"}},
+                 {GPC_PLACE_ROTATING, {"0 1 0 1", "0 0", "0 0"}, {"0 0", "0 1 0 1", "0 0"}}};
     for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
-        gpc_launch_t launch = world_launch(CODE(OP(NOP), OP(EXIT)), 5, 32);
+        gpc_launch_t launch = world_launch(CODE(OP(NOP), OP(EXIT)), 4, 32);
         launch.placement = cases[i].placement;
         small_core(ROUND_ROBIN, 1);
         world.machine.cores = 3;
         world.machine.blocks_per_core = 2;
         run_launch(&launch, GPC_RULE_RC);
         for (uint32_t core = 0; core < 3; core++) {
-            CHECK_EQUAL_TEXT(issues_of(core), cases[i].cores[core]);
+            CHECK_EQUAL_TEXT(issues_of(core), cases[i].first[core]);
+        }
+        world.now = trace.count = 0;
+        CHECK_EQUAL_I64(world_run(&launch), 0);
+        for (uint32_t core = 0; core < 3; core++) {
+            CHECK_EQUAL_TEXT(issues_of(core), cases[i].second[core]);
         }
     }
 }
@@ -607,24 +814,31 @@ dispatch_skews_the_first_blocks_only(void)
 int
 main(void)
 {
+    RUN(accounting_gives_every_cycle_one_cause);
+    RUN(accounting_finds_who_holds_up_a_barrier);
     RUN(scheduler_chooses_by_its_policy);
     RUN(scheduler_passes_a_warp_that_waits);
     RUN(scheduler_prefers_the_oldest_warp_not_the_lowest);
     RUN(scheduler_issues_on_every_free_port);
     RUN(scheduler_begins_each_launch_with_warp_0);
     RUN(scoreboard_wakes_a_warp_in_its_cycle);
+    RUN(scoreboard_waits_for_the_latest_register);
     RUN(scoreboard_holds_a_unit_for_its_cycles);
     RUN(barrier_releases_in_the_cycle_after_the_last_arrival);
     RUN(barrier_is_completed_by_the_end_of_a_warp);
     RUN(barrier_waits_for_older_accesses);
     RUN(order_waits_end_when_the_access_completes);
     RUN(order_waits_for_the_latest_of_several);
+    RUN(order_of_a_warp_is_not_that_of_another);
     RUN(coalescer_makes_a_request_per_line);
     RUN(coalescer_offers_lines_in_order_one_in_a_cycle);
+    RUN(coalescer_finds_a_line_to_which_lanes_come_back);
     RUN(queue_has_room_when_the_last_request_is_taken);
     RUN(queue_waits_for_room_of_a_whole_instruction);
     RUN(port_takes_a_held_request_first_and_one_a_cycle);
+    RUN(port_is_retried_at_once_or_in_the_next_cycle);
     RUN(scratchpad_serialises_the_lanes_of_a_bank);
+    RUN(scratchpad_takes_a_round_per_word_of_a_lane);
     RUN(dispatch_begins_a_block_in_the_cycle_after_the_last_one_s_end);
     RUN(dispatch_fills_the_cores_in_the_order_of_the_placement);
     RUN(dispatch_occupancy_is_limited_to_the_unit);

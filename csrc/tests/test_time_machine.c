@@ -157,8 +157,8 @@ bank_takes_as_many_inputs_as_it_has_ports(void)
 
 /* ---- outbox ------------------------------------------------------------------------------------------------------ */
 
-/* Messages that a controller may send before an outbox is full: 8, and one per port and stage of its pipeline and of the
- * crossing. */
+/* Messages that a controller may send before an outbox is full: 8, and one per port and stage of its pipeline and of
+ * the crossing. */
 static uint32_t
 places_of(uint32_t ports, uint32_t crossing, bool of_bank)
 {
