@@ -30,7 +30,7 @@ help:
 	@echo "make package  the sdist, the wheel built from it, and the wheel in an environment of its own"
 	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that must be observed"
 	@echo "make proof    explore every protocol on small machines, repeat every catch of a planted bug, litmus, fuzz briefly"
-	@echo "make proof-full  explorations that take longer: complete at 2 cores, 1 line and 2 operations, then $(FULL_STATES) states"
+	@echo "make proof-full  explorations that take longer: complete at 2 cores, 1 line and 2 operations, then $(FULL_STATES) states; every f32"
 	@echo "make pages    tables of protocols, what protocols may call, planted bugs, literal readings, states: build/pages (FOLDER=...)"
 	@echo "make products  the combinations of protocols with workloads, options and seeds, and the rows of tables, that make test leaves out"
 	@echo "make shown    every run of the five scorecards at scale tiny, a fortieth at small (SEED=... draws it)"
@@ -163,10 +163,12 @@ proof-litmus:
 proof-fuzz:
 	$(BIN)/gpucoh fuzz -p all --ops 60000
 
-# The rest: complete at two cores, one line and two operations; then the default bounds with more states (under 8 GB).
+# The rest: complete at two cores, one line and two operations; then the default bounds with more states (under 8 GB); and
+# PTX's approximations of all 2^32 operands.
 FULL_STATES ?= 4000000
 .PHONY: proof-full
-proof-full: develop
+proof-full: test-built
+	$(QUICK)/test_math everywhere
 	$(BIN)/gpucoh verify -p all --cores 2 --lines 1 --ops 2 --states 20000000
 	$(BIN)/gpucoh verify -p all -c sc --cores 2 --lines 1 --ops 2 --states 20000000
 	$(BIN)/gpucoh verify -p all --states $(FULL_STATES)
