@@ -112,19 +112,53 @@ launch_pauses_before_its_cycle(void)
 
 /* ---- latency ----------------------------------------------------------------------------------------------------- */
 
-/* A load of the L2's or of memory takes its round trip, whatever the clocks, on an edge of all of them. */
+/* A load of the L2 or of a closed row of memory takes its round trip whatever the clocks and the model of memory, if it
+ * issues at an edge of all clocks. 347 cycles are no whole number of cycles of a slow L2. An L2 of 1000 MHz takes a
+ * fill at its next edge, here 3/5 of a core cycle later: instead of in cycle 345.8 + 124 its answer is back in 470.4,
+ * which counts as 471, and there is a cycle of fill. */
 static void
 latency_is_the_round_trip_at_every_clock(void)
 {
-    static const uint32_t mhz[][3] = {{1400, 1400, 1400}, {700, 700, 1400}, {350, 1400, 700}, {1400, 350, 1400}};
+    static const struct {
+        uint32_t l2, noc, dram, edge, memory;
+    } mhz[] = {{1400, 1400, 1400, 4, 471},
+               {700, 700, 1400, 4, 471},
+               {350, 1400, 700, 4, 471},
+               {1400, 350, 1400, 4, 471},
+               {1000, 1000, 1400, 7, 472}};
     for (uint32_t i = 0; i < GPC_COUNT_OF(mhz); i++) {
+        for (uint32_t model = 0; model < 3; model++) {
+            gpc_machine_t machine = one_clock();
+            machine.l2_round_trip = 347;
+            machine.dram_round_trip = 471;
+            machine.dram_model = model;
+            machine.l2_mhz = mhz[i].l2;
+            machine.noc_mhz = mhz[i].noc;
+            machine.dram_mhz = mhz[i].dram;
+            bench_t it = bench(&machine, &gpc_protocol_no_l1, WORDS);
+            CHECK_EQUAL_U64(load_to_use(&it, WORDS, mhz[i].edge - 1), mhz[i].memory);
+            CHECK_EQUAL_U64(load_to_use(&it, WORDS, mhz[i].edge - 1), 347);
+            gpc_gpu_free(it.gpu);
+        }
+    }
+}
+
+/* ---- trip -------------------------------------------------------------------------------------------------------- */
+
+/* A fence in cycle 4, with nothing to wait for but its trip to the L2 and back, which takes as long as a load's. */
+static void
+trip_takes_the_round_trip_of_a_load(void)
+{
+    gpc_instruction_t fence = OP(FENCE, NONE, NONE, NONE);
+    fence.order = GPC_ORDER_SC;
+    for (uint32_t trips = 0; trips < 2; trips++) {
+        gpc_instruction_t program[] = {NOP, NOP, NOP, NOP, fence, EXIT};
         gpc_machine_t machine = one_clock();
-        machine.l2_mhz = mhz[i][0];
-        machine.noc_mhz = mhz[i][1];
-        machine.dram_mhz = mhz[i][2];
+        machine.l2_mhz = 350;
+        machine.l2_round_trip = 343;
+        machine.fence_trip = trips;
         bench_t it = bench(&machine, &gpc_protocol_no_l1, WORDS);
-        CHECK_EQUAL_U64(load_to_use(&it, WORDS, 3), machine.dram_round_trip); /* issued in cycle 4 */
-        CHECK_EQUAL_U64(load_to_use(&it, WORDS, 3), machine.l2_round_trip);
+        CHECK_EQUAL_U64(cycles_of(&it, program, GPC_COUNT_OF(program), 1, 32), 4 + (trips ? 343 : 0) + 1);
         gpc_gpu_free(it.gpu);
     }
 }
@@ -153,6 +187,50 @@ bank_takes_as_many_inputs_as_it_has_ports(void)
     CHECK_EQUAL_U64(cycles_of_hits(1, 24) - cycles_of_hits(1, 16), 16 * 8);
     CHECK_EQUAL_U64(cycles_of_hits(2, 24) - cycles_of_hits(2, 16), 16 / 2 * 8);
     CHECK_EQUAL_U64(cycles_of_hits(4, 24) - cycles_of_hits(4, 16), 16 / 4 * 8);
+}
+
+/* Block 0 loads a line from memory, block 1 one that the same bank has, `delay` cycles later; the cycles of each. */
+static void
+load_beside_a_fill(uint32_t delay, uint32_t *cycles)
+{
+    const gpc_instruction_t program[] = {SPECIAL(R0, BLOCK_X),
+                                         OP(MUL, R1, R0, CONSTANT(OWN_CONSTANT)),
+                                         OP(SUB, R2, CONSTANT(1), R0),
+                                         OP(MUL, R2, R2, CONSTANT(8)),       /* word 512 or 0 */
+                                         OP(SLEEP, NONE, CONSTANT(6), NONE), /* the registers are ready */
+                                         OP(SLEEP, NONE, R1, NONE),
+                                         SPECIAL(R3, CLOCK),
+                                         OP(LOAD, R1, R2, NONE),
+                                         OP(MOVE, R5, R1, NONE),
+                                         SPECIAL(R4, CLOCK),
+                                         OP(SUB, R4, R4, R3),
+                                         OP(MUL, R2, R0, CONSTANT(6)),
+                                         OP(ADD, R2, R2, CONSTANT(9)), /* word 896 or 960 */
+                                         OP(STORE, NONE, R2, R4),
+                                         EXIT};
+    gpc_machine_t machine = one_clock();
+    bench_t it = bench(&machine, &gpc_protocol_no_l1, WORDS);
+    (void) cycles_of(&it, loads, GPC_COUNT_OF(loads), 1, 1);
+    bench_constants[OWN_CONSTANT] = delay;
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, program, WORDS, 2, 1), 0);
+    for (uint32_t block = 0; block < 2; block++) {
+        CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * (896 + 64 * block), 1, &cycles[block]), 0);
+        cycles[block] -= 2; /* from load to use */
+    }
+    gpc_gpu_free(it.gpu);
+}
+
+/* Memory's line arrives at the bank 460 - 340 cycles after the request that missed. The fill goes before the request
+ * that arrives in the same cycle, which waits for a cycle; no other does. Block 0's second sleep takes a cycle, too. */
+static void
+bank_takes_a_fill_before_a_request(void)
+{
+    for (uint32_t delay = 110; delay < 130; delay++) {
+        uint32_t cycles[2] = {0, 0};
+        load_beside_a_fill(delay, cycles);
+        CHECK_EQUAL_U64(cycles[0], test_fermi.dram_round_trip);
+        CHECK_EQUAL_U64(cycles[1], test_fermi.l2_round_trip + (delay == 121));
+    }
 }
 
 /* ---- outbox ------------------------------------------------------------------------------------------------------ */
@@ -235,6 +313,8 @@ main(void)
     RUN(launch_ends_when_its_budget_is_exceeded);
     RUN(launch_pauses_before_its_cycle);
     RUN(latency_is_the_round_trip_at_every_clock);
+    RUN(trip_takes_the_round_trip_of_a_load);
+    RUN(bank_takes_a_fill_before_a_request);
     RUN(bank_takes_as_many_inputs_as_it_has_ports);
     RUN(outbox_is_full_when_pipeline_and_limit_are);
     RUN(busy_counts_the_cycles_of_each_unit);

@@ -39,6 +39,25 @@ translation_stays_for_pages_within_the_reach_only(void)
     }
 }
 
+/* Of two pages, the one used last stays. */
+static void
+translation_replaces_the_page_used_least_recently(void)
+{
+    static const struct {
+        uint64_t page;
+        uint32_t late;
+    } uses[] = {{0, MISS}, {1, MISS}, {0, 0}, {2, MISS}, {0, 0}, {1, MISS}, {0, 0}, {2, MISS}, {1, MISS}};
+    gpc_machine_t machine = machine_with(2, MISS);
+    gpc_arena_t arena;
+    gpc_translation_t it;
+    gpc_arena_init(&arena, 1u << 16);
+    CHECK_EQUAL_I64(gpc_translation_init(&it, &machine, &arena), 0);
+    for (uint32_t i = 0; i < GPC_COUNT_OF(uses); i++) {
+        CHECK_EQUAL_U64(gpc_translation_late(&it, 0, uses[i].page * GPC_PAGE_BYTES, 1000 * (i + 1)), uses[i].late);
+    }
+    gpc_arena_free(&arena);
+}
+
 static void
 translation_makes_later_requests_wait_for_the_rest_of_it(void)
 {
@@ -80,6 +99,7 @@ int
 main(void)
 {
     RUN(translation_stays_for_pages_within_the_reach_only);
+    RUN(translation_replaces_the_page_used_least_recently);
     RUN(translation_makes_later_requests_wait_for_the_rest_of_it);
     RUN(translation_that_misses_makes_a_load_later);
     RUN(translation_needs_a_reach_and_a_cost);
