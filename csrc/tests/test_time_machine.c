@@ -305,6 +305,43 @@ busy_counts_the_cycles_of_each_unit(void)
     gpc_gpu_free(it.gpu);
 }
 
+/* ---- Little's law ------------------------------------------------------------------------------------------------ */
+
+/* Under every protocol, with every model of memory and clocks of all relations, with statistics from the begin or reset
+ * between launches: littles_law.c compares occupancies and waits at the end of each launch. */
+static void
+law_of_little_holds_in_every_queue(void)
+{
+    static const uint32_t mhz[][3] = {{1400, 1400, 1400}, {700, 700, 1400}, {1000, 1000, 900}};
+    enum { GRID = 24, BLOCK = 96, ALL = GRID * BLOCK + 32 };
+    for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
+        gpc_machine_t machine = test_fermi;
+        machine.dram_model = i % 3;
+        machine.l2_mhz = mhz[i / 3 % 3][0];
+        machine.noc_mhz = mhz[i / 3 % 3][1];
+        machine.dram_mhz = mhz[i / 3 % 3][2];
+        gpc_setup_t setup = {.machine = &machine,
+                             .protocol = gpc_protocol_at(i),
+                             .rule = GPC_RULE_DEFAULT,
+                             .budget = UINT64_C(1000000000),
+                             .check = GPC_CHECK_PROTOCOL};
+        bench_t it = {0};
+        CHECK_EQUAL_I64(gpc_gpu_create(&setup, &it.gpu), 0);
+        CHECK_EQUAL_I64(gpc_gpu_allocate(it.gpu, ALL, &it.address), 0);
+        for (uint32_t launch = 0; launch < 3; launch++) {
+            CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, ALL, GRID, BLOCK), 0);
+            if (gpc_gpu_error_text(it.gpu)[0]) {
+                harness_note("%s: %s", gpc_protocol_at(i)->id, gpc_gpu_error_text(it.gpu));
+            }
+            if (launch == 1) {
+                gpc_gpu_reset_statistics(it.gpu);
+            }
+        }
+        CHECK(statistic(it.gpu, "core/load_latency_cycles") + statistic(it.gpu, "core/atomic_latency_cycles") > 1000);
+        gpc_gpu_free(it.gpu);
+    }
+}
+
 int
 main(void)
 {
@@ -318,5 +355,6 @@ main(void)
     RUN(bank_takes_as_many_inputs_as_it_has_ports);
     RUN(outbox_is_full_when_pipeline_and_limit_are);
     RUN(busy_counts_the_cycles_of_each_unit);
+    RUN(law_of_little_holds_in_every_queue);
     return harness_end();
 }
