@@ -75,17 +75,24 @@ end_of(uint32_t core, uint32_t warp)
     return at;
 }
 
-/* Runs the launch at cycle 0 of a fresh world. */
+/* A fresh world, whose issues are noted. */
 static void
-run_launch(const gpc_launch_t *launch, gpc_rule_t rule)
+begin_traced(void)
 {
     world_begin();
-    world.order.rule = rule;
     trace.count = 0;
     gpc_stream_init(&trace.stream);
     gpc_stream_connect(&trace.stream, &world.cores.tap);
     trace.subscriber = (gpc_subscriber_t){.observe = note};
     gpc_subscribe(&trace.stream, &trace.subscriber, GPC_KIND(SELECTED) | GPC_KIND(WAITS));
+}
+
+/* Runs the launch at cycle 0 of a fresh world. */
+static void
+run_launch(const gpc_launch_t *launch, gpc_rule_t rule)
+{
+    begin_traced();
+    world.order.rule = rule;
     CHECK_EQUAL_I64(world_run(launch), 0);
 }
 
@@ -331,6 +338,31 @@ scoreboard_waits_for_the_latest_register(void)
                       1, 32);
         CHECK_EQUAL_U64(trace.issues[2].at, cases[i].at);
     }
+}
+
+/* Times of registers count from a base, which moves in long launches: here in every cycle, with a sum, a division and a
+ * load under way. */
+static void
+scoreboard_keeps_its_times_when_its_base_moves(void)
+{
+    const gpc_launch_t launch = world_launch(
+        CODE(OP(LOAD, .destination = V | 2, .a = C0), OP(DIV, .destination = V | 3, .a = V | 1, .b = C1),
+             OP(ADD, .destination = V | 4, .a = V | 1, .b = C1), OP(ADD, .destination = V | 5, .a = V | 4, .b = C1),
+             OP(ADD, .destination = V | 5, .a = V | 3, .b = C1), OP(ADD, .destination = V | 5, .a = V | 2, .b = C1),
+             OP(EXIT)),
+        1, 64);
+    char expected[sizeof trace.text];
+    world_reset();
+    run_launch(&launch, GPC_RULE_RC);
+    memcpy(expected, issues_of(0), sizeof expected);
+    world_reset();
+    begin_traced();
+    CHECK_EQUAL_I64(gpc_cores_launch(&world.cores, &launch, 0), 0);
+    for (; !gpc_cores_finished(&world.cores) && world.now < 200; world.now++) {
+        gpc_core_rebase_scoreboards(&world.cores, 0, world.now);
+        CHECK_EQUAL_I64(world_step(), 0);
+    }
+    CHECK_EQUAL_TEXT(issues_of(0), expected);
 }
 
 /* One division unit: warp 1 waits for it, not for its registers. */
@@ -612,26 +644,45 @@ port_takes_a_held_request_first_and_one_a_cycle(void)
 }
 
 /* The L1 takes a held request again in a cycle in which the core has issued: the core offers at once, at an edge of its
- * clock; else in its next cycle, the next one. */
+ * clock; else in its next cycle, the next one. The other requests follow one another. */
 static void
 port_is_retried_at_once_or_in_the_next_cycle(void)
 {
     for (uint32_t at_edge = 0; at_edge < 2; at_edge++) {
-        gpc_launch_t launch = world_launch(CODE(STORE(C0), OP(NOP), OP(EXIT)), 1, 32);
+        const gpc_launch_t launch = launch_with(
+            CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C_FIRST), STORE(V | 1), OP(EXIT)), 32, 4, 0);
         small_core(ROUND_ROBIN, 1);
         world.held_until = 1000;
         world_begin();
         CHECK_EQUAL_I64(gpc_cores_launch(&world.cores, &launch, 0), 0);
-        CHECK_EQUAL_I64(world_step(), 0);
+        for (world.now = 0; world.now < 4; world.now++) {
+            CHECK_EQUAL_I64(world_step(), 0);
+        }
         CHECK_EQUAL_U64(world.num_seen, 0);
-        world.held_until = world.events_at[0] = 0;
+        world.held_until = 0;
+        world.now = 3; /* in which the warp has found that it may not end */
         CHECK_EQUAL_I64(gpc_cores_retry(&world.cores, 0, at_edge != 0), 0);
         CHECK_EQUAL_U64(world.num_seen, at_edge);
-        world.now = 1;
-        CHECK_EQUAL_I64(world_step(), 0);
-        CHECK_EQUAL_U64(world.num_seen, 1);
-        CHECK_EQUAL_U64(world.seen[0].at, 1 - at_edge);
+        for (world.now = 4; world.now < 10; world.now++) {
+            CHECK_EQUAL_I64(world_step(), 0);
+        }
+        CHECK_EQUAL_U64(world.num_seen, 4);
+        for (uint32_t n = 0; n < world.num_seen; n++) {
+            CHECK_EQUAL_U64(world.seen[n].at, 4 - at_edge + n);
+        }
     }
+}
+
+/* 13 words fill no 64 bytes, which is what passes in a cycle at least: the second request follows in the next one. */
+static void
+port_is_not_faster_for_few_words(void)
+{
+    small_core(ROUND_ROBIN, 1);
+    world.machine.l1_bytes_per_cycle = 64;
+    world.held_until = 20;
+    (void) issues(CODE(THREAD, STORE(V | 0), STORE(V | 0), OP(EXIT)), 1, 13);
+    CHECK_EQUAL_U64(world.seen[0].at, 20);
+    CHECK_EQUAL_U64(world.seen[1].at, 21);
 }
 
 /* ---- scratchpad -------------------------------------------------------------------------------------------------- */
@@ -715,6 +766,7 @@ dispatch_begins_a_block_in_the_cycle_after_the_last_one_s_end(void)
     small_core(ROUND_ROBIN, 1);
     world.machine.cores = 2;
     world.machine.blocks_per_core = 1;
+    world.machine.issue_width = 2; /* a port is free when a block ends */
     (void) issues(CODE(OF_BLOCK(0), OP(EQ, .type = GPC_I32, .destination = U | 0, .a = U | 0, .b = C1),
                        OP(MUL, .destination = U | 0, .a = U | 0, .b = C7), OP(SLEEP, .a = U | 0), OP(EXIT)),
                   3, 32);
@@ -806,6 +858,7 @@ dispatch_skews_the_first_blocks_only(void)
             }
         }
         CHECK(first <= 9);
+        CHECK_EQUAL_U64(world.cores.statistics[core].stall_launch, first + world.now - (first + of_core - 1));
         seen |= UINT64_C(1) << first;
     }
     CHECK((seen & (seen - 1)) != 0);
@@ -823,6 +876,7 @@ main(void)
     RUN(scheduler_begins_each_launch_with_warp_0);
     RUN(scoreboard_wakes_a_warp_in_its_cycle);
     RUN(scoreboard_waits_for_the_latest_register);
+    RUN(scoreboard_keeps_its_times_when_its_base_moves);
     RUN(scoreboard_holds_a_unit_for_its_cycles);
     RUN(barrier_releases_in_the_cycle_after_the_last_arrival);
     RUN(barrier_is_completed_by_the_end_of_a_warp);
@@ -837,6 +891,7 @@ main(void)
     RUN(queue_waits_for_room_of_a_whole_instruction);
     RUN(port_takes_a_held_request_first_and_one_a_cycle);
     RUN(port_is_retried_at_once_or_in_the_next_cycle);
+    RUN(port_is_not_faster_for_few_words);
     RUN(scratchpad_serialises_the_lanes_of_a_bank);
     RUN(scratchpad_takes_a_round_per_word_of_a_lane);
     RUN(dispatch_begins_a_block_in_the_cycle_after_the_last_one_s_end);

@@ -330,6 +330,7 @@ law_of_little_holds_in_every_queue(void)
         CHECK_EQUAL_I64(gpc_gpu_allocate(it.gpu, ALL, &it.address), 0);
         for (uint32_t launch = 0; launch < 3; launch++) {
             CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, ALL, GRID, BLOCK), 0);
+            CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, ALL, GRID, BLOCK), 0);
             if (gpc_gpu_error_text(it.gpu)[0]) {
                 harness_note("%s: %s", gpc_protocol_at(i)->id, gpc_gpu_error_text(it.gpu));
             }
@@ -337,7 +338,7 @@ law_of_little_holds_in_every_queue(void)
                 gpc_gpu_reset_statistics(it.gpu);
             }
         }
-        CHECK(statistic(it.gpu, "core/load_latency_cycles") + statistic(it.gpu, "core/atomic_latency_cycles") > 1000);
+        CHECK(statistic(it.gpu, "core/load_latency_cycles") > 0 && statistic(it.gpu, "core/store_latency_cycles") > 0);
         gpc_gpu_free(it.gpu);
     }
 }
