@@ -275,6 +275,27 @@ outbox_is_full_when_pipeline_and_limit_are(void)
 
 /* ---- busy -------------------------------------------------------------------------------------------------------- */
 
+/* Numbers of a list of the group "busy", and their sum. */
+static void
+check_list(const gpc_gpu_t *gpu, const char *name, uint32_t count, uint64_t sum)
+{
+    gpc_text_t text;
+    gpc_text_init(&text);
+    gpc_gpu_add_busy(gpu, &text);
+    const char *at = strstr(text.bytes, name);
+    REQUIRE(at != NULL);
+    uint64_t found = 0;
+    uint32_t numbers = 0;
+    for (at = strchr(at, '[') + 1; *at != ']'; numbers++) {
+        char *end;
+        found += strtoull(at, &end, 10);
+        at = end + strspn(end, ", ");
+    }
+    CHECK_EQUAL_U64(numbers, count);
+    CHECK_EQUAL_U64(found, sum);
+    gpc_text_free(&text);
+}
+
 /* 12 warps of 3 instructions on core 0 load word 0: one miss and 11 more requests of bank 0, one line of memory. */
 static void
 busy_counts_the_cycles_of_each_unit(void)
@@ -290,8 +311,15 @@ busy_counts_the_cycles_of_each_unit(void)
     CHECK_EQUAL_U64(statistic(it.gpu, "busy/l2/0"), (12 + 1) * 2); /* requests, and the fill, of 2 core cycles each */
     CHECK_EQUAL_U64(statistic(it.gpu, "busy/l2/1"), 0);
     CHECK_EQUAL_U64(statistic(it.gpu, "busy/dram/0"), 128 / 16); /* bytes, at 16 per cycle */
+    check_list(it.gpu, "issue", 16, 12 * 3 * 2);
+    check_list(it.gpu, "l1", 16, 12);
+    check_list(it.gpu, "l2", 8, (12 + 1) * 2);
+    check_list(it.gpu, "network", 16 + 8, 2 * 12); /* requests and answers of a flit each */
+    check_list(it.gpu, "dram", 8, 8);
     gpc_gpu_reset_statistics(it.gpu);
-    CHECK_EQUAL_U64(statistic(it.gpu, "busy/l2/0"), 0);
+    check_list(it.gpu, "l2", 8, 0);
+    check_list(it.gpu, "network", 16 + 8, 0);
+    check_list(it.gpu, "dram", 8, 0);
     gpc_gpu_free(it.gpu);
 
     machine.issue_width = 2;
@@ -303,6 +331,18 @@ busy_counts_the_cycles_of_each_unit(void)
     CHECK_EQUAL_U64(statistic(it.gpu, "busy/l1/0"), 12);         /* of a word each: 64 bytes pass */
     CHECK_EQUAL_U64(statistic(it.gpu, "busy/l2/0"), 13 * 2 / 4); /* ports */
     gpc_gpu_free(it.gpu);
+
+    /* a request occupies one of 2 banks for bank_cycles, or t_rc from row to row, if that is longer than its
+     * transfer */
+    for (uint32_t model = 1; model <= 2; model++) {
+        machine.dram_model = model;
+        machine.dram_banks = 2;
+        machine.dram_bank_cycles = 60;
+        it = bench(&machine, &gpc_protocol_no_l1, WORDS);
+        (void) cycles_of(&it, loads, GPC_COUNT_OF(loads), 1, 32);
+        check_list(it.gpu, "dram", 8, (model == 2 ? 60 : 40) / 2);
+        gpc_gpu_free(it.gpu);
+    }
 }
 
 /* ---- Little's law ------------------------------------------------------------------------------------------------ */
