@@ -263,3 +263,9 @@ def test_a_write_behind_a_release_or_acquire_is_no_older_than_what_its_warp_has_
         mutant_gpucoh.ProtocolError, match="a write behind a release follows what its warp has seen"
     ):
         gpu.launch(kernel, grid=2, block=32, args=arrays)
+
+
+def test_a_fence_of_the_block_that_is_free_waits_for_no_lease():
+    machine = gpucoh.machine("a100")
+    assert machine.block_fences_free
+    assert gpucoh.run("ss_l", "tc-weak", machine=machine, scale="tiny", check="protocol").correct

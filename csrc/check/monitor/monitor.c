@@ -213,12 +213,13 @@ ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *a
     gpc_controller_t *l1 = self->about.l1s[core];
     gpc_cycle_t visible = gpc_monitor_warp(self, core, warp)->visible;
     bool exits = access->kind == GPC_ACCESS_EXIT && !l1->protocol->order.exit; /* its own end may not wait */
-    bool releases = access->kind == GPC_ACCESS_FENCE || exits ||
-                    (access->kind <= GPC_ACCESS_ATOMIC && access->order >= GPC_ORDER_RELEASE);
+    bool free = self->about.machine->block_fences_free && self->about.rule != GPC_RULE_SC &&
+                access->kind <= GPC_ACCESS_FENCE && access->scope <= GPC_SCOPE_CU;
+    bool releases = exits || (!free && (access->kind == GPC_ACCESS_FENCE ||
+                                        (access->kind <= GPC_ACCESS_ATOMIC && access->order >= GPC_ORDER_RELEASE)));
 
     bool fences =
         access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
-    bool free = self->about.machine->block_fences_free && access->scope <= GPC_SCOPE_CU;
     if (fences && !free) {
         gpc_monitor_note_point(self, core, warp, gpc_monitor_now(l1));
     }
