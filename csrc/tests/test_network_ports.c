@@ -33,7 +33,7 @@ time_to_bank_0(gpc_topology_t topology, uint8_t ports_of_bank, uint32_t count)
 }
 
 static void
-four_ports_have_the_bandwidth_of_four(void)
+ports_have_the_bandwidth_of_their_number(void)
 {
     gpc_topology_t topologies[] = {GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_STAR};
     for (uint32_t i = 0; i < GPC_COUNT_OF(topologies); i++) {
@@ -46,7 +46,7 @@ four_ports_have_the_bandwidth_of_four(void)
 
 /* Answers leave through as many ports: four at a time. */
 static void
-a_bank_answers_through_all_its_ports(void)
+ports_of_a_bank_answer_all_at_once(void)
 {
     uint8_t ports[CORES + BANKS];
     gpc_network_config_t config = fermi;
@@ -123,7 +123,7 @@ random_traffic(gpc_topology_t topology, uint32_t vc_flits)
 }
 
 static void
-every_source_keeps_its_order_at_any_number_of_ports(void)
+ports_keep_the_order_of_every_source(void)
 {
     gpc_topology_t topologies[] = {GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_MESH, GPC_TOPOLOGY_STAR};
     for (uint32_t i = 0; i < GPC_COUNT_OF(topologies); i++) {
@@ -191,7 +191,7 @@ run_multicasts_dry(uint32_t sent, uint32_t flits)
 }
 
 static void
-a_multicast_arrives_everywhere_as_one_message_would(void)
+multicast_arrives_everywhere_as_one_message_would(void)
 {
     gpc_topology_t topologies[] = {GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_STAR};
     for (uint32_t i = 0; i < GPC_COUNT_OF(topologies); i++) {
@@ -210,7 +210,7 @@ a_multicast_arrives_everywhere_as_one_message_would(void)
 /* In a mesh the source's link to its router carries one message; each link behind it carries the copies that pass
  * it. */
 static void
-a_mesh_replicates_at_the_sources_router(void)
+multicast_is_replicated_at_the_sources_router_of_a_mesh(void)
 {
     gpc_network_config_t config = mesh(4, 1, 2);
     begin(&config);
@@ -224,7 +224,7 @@ a_mesh_replicates_at_the_sources_router(void)
 
 /* The link carries the multicast and the other message once each, in either order. */
 static void
-a_multicast_occupies_its_sources_link_once(void)
+multicast_occupies_its_sources_link_once(void)
 {
     begin(&fermi);
     multicast(CORES, 0, 8, 1, 5);
@@ -239,7 +239,7 @@ a_multicast_occupies_its_sources_link_once(void)
 
 /* Copies for busy outputs follow when these are free, without the source's link. */
 static void
-a_copy_for_a_busy_output_follows_without_the_link(void)
+multicast_copy_for_a_busy_output_follows_without_the_link(void)
 {
     begin(&fermi);
     send(CORES + 1, 0, 1, 5);
@@ -256,7 +256,7 @@ a_copy_for_a_busy_output_follows_without_the_link(void)
 /* In a mesh, whose sources have one queue: the link is idle while the last copy waits for its output, and the message
  * behind has been ready for long. */
 static void
-a_message_behind_the_last_copy_follows_at_once(void)
+multicast_lets_the_message_behind_its_last_copy_follow_at_once(void)
 {
     gpc_network_config_t config = mesh(4, 1, 2);
     begin(&config);
@@ -361,15 +361,15 @@ a_route_that_no_link_joins_has_no_output(void)
 int
 main(void)
 {
-    RUN(four_ports_have_the_bandwidth_of_four);
-    RUN(a_bank_answers_through_all_its_ports);
-    RUN(every_source_keeps_its_order_at_any_number_of_ports);
+    RUN(ports_have_the_bandwidth_of_their_number);
+    RUN(ports_of_a_bank_answer_all_at_once);
+    RUN(ports_keep_the_order_of_every_source);
     RUN(numbers_of_ports_that_do_not_fit_are_refused);
-    RUN(a_multicast_arrives_everywhere_as_one_message_would);
-    RUN(a_mesh_replicates_at_the_sources_router);
-    RUN(a_multicast_occupies_its_sources_link_once);
-    RUN(a_copy_for_a_busy_output_follows_without_the_link);
-    RUN(a_message_behind_the_last_copy_follows_at_once);
+    RUN(multicast_arrives_everywhere_as_one_message_would);
+    RUN(multicast_is_replicated_at_the_sources_router_of_a_mesh);
+    RUN(multicast_occupies_its_sources_link_once);
+    RUN(multicast_copy_for_a_busy_output_follows_without_the_link);
+    RUN(multicast_lets_the_message_behind_its_last_copy_follow_at_once);
     RUN(random_multicasts_arrive_once_and_in_order);
     RUN(a_star_beside_the_crossbar_has_its_own_clock_and_counts);
     RUN(a_route_that_no_link_joins_has_no_output);
