@@ -29,8 +29,8 @@ help:
 	@echo "make asan-python  tests of the binding and of the random tester with the extension under the same sanitizers"
 	@echo "make package  the sdist, the wheel built from it, and the wheel in an environment of its own"
 	@echo "make litmus   every built-in litmus test under every protocol, and the weak outcomes that must be observed"
-	@echo "make proof    explore every protocol on small machines, repeat every catch of a planted bug, litmus, fuzz briefly"
-	@echo "make proof-full  explorations that take longer: complete at 2 cores, 1 line and 2 operations, then $(FULL_STATES) states"
+	@echo "make proof    explore every protocol on small machines, repeat every catch of a planted bug or fault of time, litmus, fuzz briefly"
+	@echo "make proof-full  explorations that take longer: complete at 2 cores, 1 line and 2 operations, then $(FULL_STATES) states; every f32"
 	@echo "make pages    tables of protocols, what protocols may call, planted bugs, literal readings, states: build/pages (FOLDER=...)"
 	@echo "make products  the combinations of protocols with workloads, options and seeds, and the rows of tables, that make test leaves out"
 	@echo "make shown    every run of the five scorecards at scale tiny, a fortieth at small (SEED=... draws it)"
@@ -135,7 +135,7 @@ format: $(BUILD)/.dev
 # The part of the proofs that CI runs, in under 15 minutes on two processors: two parts at a time, the longest first. A new
 # checker adds its part here.
 PROOF_STATES ?= 1000000
-PROOFS = proof-verify proof-long proof-sc proof-litmus proof-variants proof-planted proof-cells proof-fuzz proof-products
+PROOFS = proof-verify proof-long proof-sc proof-litmus proof-variants proof-planted proof-time-faults proof-cells proof-fuzz proof-products
 .PHONY: proof $(PROOFS)
 proof: test-built $(BUILD)/.test
 	$(MAKE) --no-print-directory -k -j2 --output-sync=target $(PROOFS)
@@ -149,6 +149,8 @@ proof-variants:
 	$(BIN)/gpucoh verify -p rcc-sc all
 proof-planted:
 	$(BIN)/python tools/planted_bugs.py --check
+proof-time-faults:
+	$(BIN)/python tools/time_faults.py
 proof-cells:
 	$(BIN)/python tools/cells.py
 proof-long:
@@ -163,10 +165,12 @@ proof-litmus:
 proof-fuzz:
 	$(BIN)/gpucoh fuzz -p all --ops 60000
 
-# The rest: complete at two cores, one line and two operations; then the default bounds with more states (under 8 GB).
+# The rest: complete at two cores, one line and two operations; then the default bounds with more states (under 8 GB); and
+# PTX's approximations of all 2^32 operands.
 FULL_STATES ?= 4000000
 .PHONY: proof-full
-proof-full: develop
+proof-full: test-built
+	$(QUICK)/test_math everywhere
 	$(BIN)/gpucoh verify -p all --cores 2 --lines 1 --ops 2 --states 20000000
 	$(BIN)/gpucoh verify -p all -c sc --cores 2 --lines 1 --ops 2 --states 20000000
 	$(BIN)/gpucoh verify -p all --states $(FULL_STATES)

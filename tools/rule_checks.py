@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rule_places import FOLDER, ROOT
+from rule_places import FOLDER
+from switches import ROOT
 
 #: C tests of a family, which run in milliseconds.
 C_TESTS = {
@@ -67,7 +68,9 @@ def warm() -> None:
 def c_tests(family: str) -> str | None:
     """The first C test of the family that fails."""
     for name in C_TESTS.get(family, ()):
-        done = subprocess.run([str(FOLDER / name)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [str(FOLDER / f"test_{name}")], capture_output=True, text=True, check=False
+        )
         if done.returncode:
             lines = [line for line in done.stdout.splitlines() if line.startswith("not ok")]
             return f"{name}: {lines[0] if lines else done.returncode}"

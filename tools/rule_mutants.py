@@ -6,9 +6,9 @@
 
 A rule is broken by dropping an action from a cell (or a call of one from another), or by negating a guard
 (``tools/rule_places.py``). Rules are drawn by seed, from each protocol in turn. All that are drawn are in one
-extension, whose variable ``gpc_rule_mutant`` chooses one; every rule has a process of its own. Checks run in order of
-their cost (``tools/rule_checks.py``), up to the first that finds the broken rule. ``tools/rule_mutants.toml`` names
-what is no rule, and gives the reason where a broken rule is equivalent or is not found.
+extension, in which a number chooses one (``tools/switches.py``); every rule has a process of its own. Checks run in
+order of their cost (``tools/rule_checks.py``), up to the first that finds the broken rule. ``tools/rule_mutants.toml``
+names what is no rule, and gives the reason where a broken rule is equivalent or is not found.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -32,13 +31,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import rule_checks
 import rule_places
-from rule_places import FOLDER, PROTOCOLS, ROOT, Place
+import switches
+from rule_places import FOLDER, PROTOCOLS, Place
+from switches import QUICK, ROOT
 from wrap import wrapped
 
-QUICK = ROOT / "build" / "quick"
 NOTES = Path(__file__).with_suffix(".toml")
 PAGE = ROOT / "docs" / "verification" / "rule-mutants.md"
-FLAGS = ["-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-w"]
+VARIABLE = "GPC_RULE_MUTANT"
 CPU_SECONDS = 60  # of one check, before it counts as without end
 
 
@@ -118,44 +118,16 @@ def draw(
 # ---- the extension in which a number chooses the broken rule
 
 
-def compiled(source: Path, out: Path) -> Path:
-    """Compile one file."""
-    compiler = os.environ.get("CC", "cc").split()
-    include = [f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'gpucoh'}", "-include", str(FOLDER / "rule.h")]
-    subprocess.run([*compiler, *FLAGS, *include, "-c", str(source), "-o", str(out)], check=True)
-    return out
-
-
-def build(drawn: Sequence[Place]) -> None:
-    """Build the package with all that were drawn, and the C tests."""
-    shutil.rmtree(FOLDER / "package", ignore_errors=True)
-    (FOLDER / "package" / "gpucoh").mkdir(parents=True)
-    (FOLDER / "rule.h").write_text(rule_places.HEADER, encoding="utf-8")
-    (FOLDER / "state.c").write_text(rule_places.STATE, encoding="utf-8")
-    linked = {path: path for path in sorted((QUICK / "libgpucoh_core.a.p").glob("*.o"))}
-    for name, path in objects().items():
+def build(drawn: Sequence[Place]) -> Path:
+    """Build the package with all that were drawn, and the C tests; the package's folder."""
+    changed = {}
+    for name in {place.file for place in drawn}:
         numbers = {number: place for number, place in enumerate(drawn, 1) if place.file == name}
-        if numbers:
-            text = (PROTOCOLS / name).read_text(encoding="utf-8")
-            source = FOLDER / name.replace("/", "_")
-            source.write_text(rule_places.mutated(text, numbers), encoding="utf-8")
-            linked[path] = compiled(source, source.with_suffix(".o"))
-    state = compiled(FOLDER / "state.c", FOLDER / "state.o")
-    extension = next(QUICK.glob("_core*.so"))
-    binding = sorted(Path(f"{extension}.p").glob("*.o"))
-    compiler = os.environ.get("CC", "cc").split()
-    parts = [str(one) for one in (*linked.values(), state)]
-    package = FOLDER / "package" / "gpucoh"
-    for item in (ROOT / "gpucoh").iterdir():
-        if not item.name.startswith("_core") or item.suffix == ".pyi":
-            (package / item.name).symlink_to(item)
-    out = str(package / extension.name)
-    subprocess.run([*compiler, "-shared", *map(str, binding), *parts, "-lm", "-o", out], check=True)
-    draws = QUICK / "libdraw_exploration.a.p" / "csrc_tests_draw_exploration.c.o"
-    for test in sorted({one for tests in rule_checks.C_TESTS.values() for one in tests}):
-        made = QUICK / f"test_{test}.p" / f"csrc_tests_test_{test}.c.o"
-        command = [*compiler, str(made), str(draws), *parts, "-lm", "-o", str(FOLDER / test)]
-        subprocess.run(command, check=True)
+        text = (PROTOCOLS / name).read_text(encoding="utf-8")
+        changed[f"protocols/{name}"] = rule_places.mutated(text, numbers)
+    tests = sorted({f"test_{one}" for tests in rule_checks.C_TESTS.values() for one in tests})
+    targets = [*tests, switches.extension_name()]
+    return switches.Build(FOLDER, changed, VARIABLE, targets).package()
 
 
 # ---- one broken rule
@@ -166,9 +138,9 @@ def child(number: int, place: Place, protocols: Sequence[str], out: int) -> None
     import gpucoh._core as core
 
     library = ctypes.CDLL(core.__file__)
-    reached = ctypes.c_int.in_dll(library, "gpc_rule_reached")
-    ctypes.c_int.in_dll(library, "gpc_rule_mutant").value = number
-    os.environ["GPC_RULE_MUTANT"] = str(number)
+    reached = ctypes.c_int.in_dll(library, "gpc_switch_reached")
+    ctypes.c_int.in_dll(library, "gpc_switch").value = number
+    os.environ[VARIABLE] = str(number)
 
     def tell(**facts: Any) -> None:
         os.write(out, json.dumps(facts | {"reached": bool(reached.value)}).encode() + b"\n")
@@ -234,8 +206,7 @@ def read_results(seed: int) -> dict[str, dict[str, Any]]:
 def run(drawn: Sequence[tuple[Place, str]], users: dict[str, list[str]], seed: int, hours: float) -> None:  # fmt: skip
     """Examine all that have no result yet, up to the processor time."""
     known, spent = read_results(seed), 0.0
-    build([place for place, _ in drawn])
-    sys.path.insert(0, str(FOLDER / "package"))
+    sys.path.insert(0, str(build([place for place, _ in drawn])))
     rule_checks.warm()
     for number, (place, protocol) in enumerate(drawn, 1):
         if place.key in known or spent > 3600 * hours:

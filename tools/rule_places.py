@@ -1,7 +1,7 @@
 """Places in the protocols' tables where a rule can be broken: an action of a cell dropped, a guard negated.
 
 ``enumerate_places`` parses the C of ``csrc/protocols/``, whose form clang-format fixes; ``mutated`` writes a file in
-which the variable ``gpc_rule_mutant`` chooses the broken rule, so that one build serves all that were drawn.
+which a number chooses the broken rule (``tools/switches.py``), so that one build serves all that were drawn.
 """
 
 from __future__ import annotations
@@ -12,27 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-PROTOCOLS = ROOT / "csrc" / "protocols"
+from switches import CSRC, ROOT, wrap
+
+PROTOCOLS = CSRC / "protocols"
 #: What is built, and the results; a test has a folder of its own.
 FOLDER = Path(os.environ.get("RULE_MUTANTS", ROOT / "build" / "rule-mutants"))
-#: What mutated files are compiled with.
-HEADER = """\
-extern int gpc_rule_mutant, gpc_rule_reached;
-#define GPC_RULE(number) (gpc_rule_mutant == (number) && (gpc_rule_reached = 1))
-"""
-STATE = """\
-#include <stdlib.h>
-#define SHOWN __attribute__((visibility("default"))) int
-extern SHOWN gpc_rule_mutant, gpc_rule_reached;
-SHOWN gpc_rule_mutant, gpc_rule_reached;
-__attribute__((constructor)) static void
-choose(void)
-{
-    const char *number = getenv("GPC_RULE_MUTANT");
-    gpc_rule_mutant = number ? atoi(number) : 0;
-}
-"""
 
 _NO_CODE = re.compile(
     r"/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+'|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M
@@ -187,32 +171,24 @@ def places_of(file: Path, folder: Path = PROTOCOLS) -> list[Place]:
 
 
 def mutated(source: str, places: dict[int, Place]) -> str:
-    """The file with these places: number -> place. ``gpc_rule_mutant`` chooses the one that is broken."""
-    inserts: list[
-        tuple[int, int, int, str]
-    ] = []  # at, opening after closing, inner ones first, text
+    """The file with these places: number -> place. The number chooses the one that is broken."""
+    parts: list[tuple[int, int, str, str]] = []
     for number, place in places.items():
-        length = place.end - place.start
+        broken = f"GPC_SWITCHED({number})"
         if place.kind == "action":
             wrapper = (
                 f"static int gpc_rule_{number}_run(gpc_step_t *x) "
-                f"{{ return GPC_RULE({number}) ? GPC_OK : gpc_act({place.what}, x); }}\n"
+                f"{{ return {broken} ? GPC_OK : gpc_act({place.what}, x); }}\n"
                 f"static const gpc_action_t gpc_rule_{number}[1] = "
                 f'{{{{"{place.what}", "", gpc_rule_{number}_run}}}};\n'
             )
-            inserts.append((place.before, 1, 0, wrapper))
-            inserts.append((place.start, 1, 0, f"gpc_rule_{number} /* "))
-            inserts.append((place.end, 0, 0, " */"))
-            continue
-        opening = "((" if place.kind == "guard" else f"(GPC_RULE({number}) ? GPC_OK : ("
-        closing = (
-            f") ? !GPC_RULE({number}) : GPC_RULE({number}))" if place.kind == "guard" else "))"
-        )
-        inserts.append((place.start, 1, -length, opening))
-        inserts.append((place.end, 0, length, closing))
-    for at, _, _, text in sorted(inserts, reverse=True):
-        source = source[:at] + text + source[at:]
-    return source
+            parts.append((place.before, place.before, wrapper, ""))
+            parts.append((place.start, place.end, f"gpc_rule_{number} /* ", " */"))
+        elif place.kind == "guard":
+            parts.append((place.start, place.end, "((", f") ? !{broken} : {broken})"))
+        else:
+            parts.append((place.start, place.end, f"({broken} ? GPC_OK : (", "))"))
+    return wrap(source, parts)
 
 
 def enumerate_places(folder: Path = PROTOCOLS) -> list[Place]:

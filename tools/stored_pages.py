@@ -17,6 +17,7 @@ import fidelity
 import generated
 import real_bugs
 import study_page
+import time_faults
 from generated import Maker
 from pages import ROOT
 
@@ -35,6 +36,8 @@ def stored() -> Iterator[tuple[Path, Mapping[str, Maker], str]]:
     yield fidelity.OVERVIEW, overview, "make fidelity"
     yield real_bugs.PAGE, {"real bugs": real_bugs.table}, "python tools/real_bugs.py --docs"
     yield study_page.PAGE, study_page.tree().parts(), "make study-page"
+    faults = {time_faults.PART: time_faults.stored}
+    yield time_faults.PAGE, faults, "python tools/time_faults.py --page"
 
 
 def differing() -> Iterator[str]:

@@ -91,11 +91,11 @@ def test_actions_of_cells_and_guards_are_places(tool, sample):
 def test_a_number_chooses_the_broken_rule(tool, sample):
     found = tool.rule_places.places_of(sample, sample.parents[1])
     lines = tool.rule_places.mutated(SAMPLE, dict(enumerate(found, 1))).splitlines()
-    assert "    return (x->count == 1) ? !GPC_RULE(1) : GPC_RULE(1);" in [
+    assert "    return (x->count == 1) ? !GPC_SWITCHED(1) : GPC_SWITCHED(1);" in [
         line.replace("((", "(").replace("))", ")") for line in lines
     ]
     assert any("GO(L1_V, gpc_rule_6 /* act_hit */)" in line for line in lines)
-    assert any("return GPC_RULE(6) ? GPC_OK : gpc_act(act_hit, x);" in line for line in lines)
+    assert any("return GPC_SWITCHED(6) ? GPC_OK : gpc_act(act_hit, x);" in line for line in lines)
 
 
 def test_rules_are_drawn_from_each_protocol_in_turn(tool):

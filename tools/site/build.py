@@ -96,6 +96,7 @@ def front(source: Path) -> None:
         "verification",
         "verification/growth",
         "verification/rule-mutants",
+        "verification/time-faults",
         "real-bugs",
         "fidelity",
     ]
