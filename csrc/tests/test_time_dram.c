@@ -153,8 +153,8 @@ dram_banks_issues_row_commands_between_columns(void)
     CHECK_COMMANDS(4, 1, {0, ACTIVATE, 0}, {12, READ, 0}, {16, ACTIVATE, 1}, {28, READ, 1});
 }
 
-/* At cycle 12 a column of bank 0 and the activation of bank 2 are possible; the activation is older. At 24 the columns
- * of banks 1 and 2 are, and the older one goes first. */
+/* Bank 0's row is open. At 40 the activation for an older request and the column of a younger one are possible: the
+ * column goes first. Behind it, at 41 and 43 (tRRD is 1), the activations of two banks, the older request's first. */
 static void
 dram_banks_prefers_columns_to_rows_and_then_the_older_request(void)
 {
@@ -162,12 +162,12 @@ dram_banks_prefers_columns_to_rows_and_then_the_older_request(void)
     config.t_rrd = 1;
     begin(&config);
     read_line(0, line_at(0, 0, 0), 0);
-    run_to(cycle(12) - 1);
-    write_word(0, line_at(0, 0, 1), 0); /* not before 30: keeps its row open */
-    read_line(0, line_at(2, 0, 0), 1);  /* possible at 12, where the column goes first */
+    run_to(cycle(40) - 1);
+    read_line(0, line_at(2, 0, 0), 1);
     read_line(0, line_at(1, 0, 0), 2);
-    CHECK_COMMANDS(4, 2, {0, ACTIVATE, 0}, {12, READ, 0}, {13, ACTIVATE, 2}, {15, ACTIVATE, 1}, {25, READ, 2},
-                   {33, READ, 1}, {51, WRITE, 0});
+    read_line(0, line_at(0, 0, 1), 3);
+    CHECK_COMMANDS(4, 2, {0, ACTIVATE, 0}, {12, READ, 0}, {40, READ, 0}, {41, ACTIVATE, 2}, {43, ACTIVATE, 1},
+                   {53, READ, 2}, {61, READ, 1});
 }
 
 /* Only the columns of the bytes that cross the pins: of 32, 64 and 33 bytes 1, 2 and 2. */
