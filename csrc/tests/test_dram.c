@@ -455,17 +455,38 @@ dram_banks_keeps_the_order_of_a_line(void)
     CHECK_EQUAL_U64(columns, 32 * 4);
 }
 
+static int
+status_of(gpc_dram_config_t config)
+{
+    gpc_arena_free(&arena);
+    gpc_arena_init(&arena, 1u << 16);
+    return gpc_dram_init(&dram, &config, &arena, &messages, memory, &wheel, answer, NULL);
+}
+
 static void
 a_configuration_that_does_not_fit_is_refused(void)
 {
     gpc_dram_config_t config = gddr5;
-    gpc_arena_free(&arena);
-    gpc_arena_init(&arena, 1u << 16);
-    config.banks = 65;
-    CHECK_EQUAL_I64(gpc_dram_init(&dram, &config, &arena, &messages, memory, &wheel, answer, NULL), GPC_ERROR_MACHINE);
+    uint32_t *const positive[] = {&config.channels,         &config.queue, &config.bytes_per_cycle, &config.burst_bytes,
+                                  &config.interleave_bytes, &config.banks};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(positive); i++) {
+        config = gddr5;
+        *positive[i] = 0;
+        CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+        *positive[i] = 1;
+        CHECK_EQUAL_I64(status_of(config), 0);
+    }
     config = gddr5;
-    config.row_bytes = 64;
-    CHECK_EQUAL_I64(gpc_dram_init(&dram, &config, &arena, &messages, memory, &wheel, answer, NULL), GPC_ERROR_MACHINE);
+    config.clock.period = 0;
+    CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+    config = gddr5;
+    config.banks = 65;
+    CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+    config = gddr5;
+    config.row_bytes = 127;
+    CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+    config.row_bytes = 128;
+    CHECK_EQUAL_I64(status_of(config), 0);
 }
 
 int

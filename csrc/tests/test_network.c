@@ -401,19 +401,63 @@ star_is_one_hop_for_every_pair(void)
     check_arrival(&config, 0, CORES, 9, 12);
 }
 
+/* Corners 0 to 3: north-west, north-east, south-west, south-east. Five cores in rows of two: three rows. */
 static void
-a_configuration_that_does_not_fit_is_refused(void)
+mesh_counts_the_links_to_every_corner(void)
 {
-    const gpc_network_hooks_t hooks = {0};
+    static const struct {
+        uint32_t cores, width, core, links[4];
+    } cases[] = {{16, 4, 0, {0, 3, 3, 6}}, {16, 4, 6, {3, 2, 4, 3}}, {5, 2, 4, {2, 3, 0, 1}}, {4, 4, 1, {1, 2, 1, 2}}};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
+        gpc_network_config_t config = mesh(cases[i].cores, 1, cases[i].width);
+        begin(&config);
+        for (uint32_t corner = 0; corner < 4; corner++) {
+            CHECK_EQUAL_U64(gpc_network_hops_to_corner(&network, (gpc_node_t) cases[i].core, corner),
+                            cases[i].links[corner]);
+        }
+    }
+    begin(&fermi);
+    CHECK_EQUAL_U64(gpc_network_hops_to_corner(&network, 5, 3), 0);
+}
+
+/* Nodes of each kind begin at router 0: the first of the others, too. */
+static void
+mesh_places_each_kind_of_nodes_from_the_first_router_on(void)
+{
+    gpc_network_config_t config = mesh(9, 4, 3);
+    config.others = 2;
+    begin(&config);
+    for (uint32_t other = 0; other < 2; other++) {
+        for (uint32_t core = 0; core < 9; core++) {
+            CHECK_EQUAL_U64(gpc_network_zero_load(&network, (gpc_node_t) core, (gpc_node_t) (9 + 4 + other), 1),
+                            4 * (1 + distance(core, other, 3)));
+        }
+    }
+}
+
+/* A queue for each output, in a mesh for each port of a node. */
+static void
+lanes_are_the_queues_of_a_node(void)
+{
+    uint8_t ports[CORES + BANKS];
     gpc_network_config_t config = fermi;
-    config.vc_flits = 0;
-    gpc_network_free(&network);
-    CHECK_EQUAL_I64(gpc_network_init(&network, &config, &arena, &messages, &wheel, &hooks), GPC_ERROR_MACHINE);
-    gpc_network_free(&network);
-    config = mesh(4, 4, 0);
-    CHECK_EQUAL_I64(gpc_network_init(&network, &config, &arena, &messages, &wheel, &hooks), GPC_ERROR_MACHINE);
-    gpc_network_free(&network);
-    gpc_network_free(&network);
+    memset(ports, 1, sizeof(ports));
+    ports[0] = ports[CORES + BANKS - 1] = 3;
+    begin(&config);
+    CHECK_EQUAL_U64(gpc_network_lanes(&network), CORES);
+    config.cores = 4;
+    begin(&config);
+    CHECK_EQUAL_U64(gpc_network_lanes(&network), BANKS);
+    config = mesh(CORES, BANKS, 4);
+    begin(&config);
+    CHECK_EQUAL_U64(gpc_network_lanes(&network), 1);
+    for (uint32_t node = 0; node < CORES + BANKS; node += CORES + BANKS - 1) { /* the first alone, or the last */
+        memset(ports, 1, sizeof(ports));
+        ports[node] = 3;
+        config.ports = ports;
+        begin(&config);
+        CHECK_EQUAL_U64(gpc_network_lanes(&network), 3);
+    }
 }
 
 int
@@ -437,7 +481,9 @@ main(void)
     RUN(mesh_routes_go_along_the_row_first);
     RUN(mesh_link_passes_a_flit_a_cycle);
     RUN(star_is_one_hop_for_every_pair);
-    RUN(a_configuration_that_does_not_fit_is_refused);
+    RUN(mesh_counts_the_links_to_every_corner);
+    RUN(mesh_places_each_kind_of_nodes_from_the_first_router_on);
+    RUN(lanes_are_the_queues_of_a_node);
     gpc_network_free(&network);
     gpc_arena_free(&arena);
     return harness_end();

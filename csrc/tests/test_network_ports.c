@@ -145,6 +145,64 @@ numbers_of_ports_that_do_not_fit_are_refused(void)
         gpc_network_free(&network);
         CHECK_EQUAL_I64(gpc_network_init(&network, &config, &arena, &messages, &wheel, &hooks), GPC_ERROR_MACHINE);
     }
+    ports[3] = GPC_NETWORK_MAX_PORTS;
+    begin(&config);
+}
+
+/* Two ports: of 16 messages of 5 flits to bank 0 those of even and of odd cores cross side by side, ready at 3. */
+static void
+ports_of_two_pass_two_streams(void)
+{
+    uint8_t ports[CORES + BANKS];
+    gpc_network_config_t config = fermi;
+    memset(ports, 1, sizeof(ports));
+    ports[CORES] = 2;
+    config.ports = ports;
+    begin(&config);
+    for (uint32_t core = 0; core < CORES; core++) {
+        send(core, CORES, 0, 5);
+    }
+    run_dry();
+    for (uint32_t core = 0; core < CORES; core++) {
+        CHECK_EQUAL_U64(arrived_at[core], (3 + 5 + 5 * (gpc_tick_t) (core / 2)) * PERIOD);
+    }
+}
+
+static int
+status_of(gpc_network_config_t config)
+{
+    const gpc_network_hooks_t hooks = {0};
+    gpc_network_free(&network);
+    return gpc_network_init(&network, &config, &arena, &messages, &wheel, &hooks);
+}
+
+static void
+a_configuration_that_does_not_fit_is_refused(void)
+{
+    gpc_network_config_t config = fermi;
+    uint32_t *const positive[] = {&config.cores,    &config.banks,   &config.networks,
+                                  &config.vc_flits, &config.latency, &config.interleave_bytes};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(positive); i++) {
+        config = fermi;
+        *positive[i] = 0;
+        CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+        *positive[i] = 1;
+        CHECK_EQUAL_I64(status_of(config), 0);
+    }
+    config.clock.period = 0;
+    CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+    uint32_t *const limited[] = {&config.cores, &config.banks, &config.networks};
+    static const uint32_t most[] = {GPC_MAX_CORES, GPC_MAX_BANKS, GPC_MAX_NETWORKS};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(limited); i++) {
+        config = fermi;
+        *limited[i] = most[i];
+        CHECK_EQUAL_I64(status_of(config), 0);
+        *limited[i] = most[i] + 1;
+        CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+    }
+    CHECK_EQUAL_I64(status_of(mesh(4, 4, 0)), GPC_ERROR_MACHINE);
+    gpc_network_free(&network);
+    gpc_network_free(&network);
 }
 
 /* ---- multicasts -------------------------------------------------------------------------------------------------- */
@@ -268,6 +326,33 @@ multicast_lets_the_message_behind_its_last_copy_follow_at_once(void)
     CHECK_EQUAL_U64(arrived_at[3], arrived_at[2]);
 }
 
+/* The source's port streams to core 5 from 3 to 11; the multicast, ready at 7, follows. */
+static void
+multicast_waits_for_the_end_of_its_sources_stream(void)
+{
+    begin(&fermi);
+    send(CORES, 5, 1, 8);
+    run_to(4 * PERIOD);
+    multicast(CORES, 0, 2, 1, 2);
+    run_multicasts_dry(2, 8 + 2);
+    CHECK_EQUAL_U64(arrived_at[0], 11 * PERIOD);
+    CHECK_EQUAL_U64(arrived_at[1], (11 + 2) * PERIOD);
+    CHECK_EQUAL_U64(arrived_at[2], (11 + 2) * PERIOD);
+}
+
+/* A multicast at 0 crosses at 3; the message to core 0 behind it, sent at 2, is ready at 5 and not before. */
+static void
+multicast_makes_the_message_behind_it_ready_no_sooner(void)
+{
+    begin(&fermi);
+    multicast(CORES, 0, 2, 1, 1);
+    run_to(2 * PERIOD);
+    send(CORES, 0, 1, 1);
+    run_multicasts_dry(2, 2);
+    CHECK_EQUAL_U64(arrived_at[0], 4 * PERIOD);
+    CHECK_EQUAL_U64(arrived_at[2], (2 + 4) * PERIOD);
+}
+
 static void
 random_multicasts_arrive_once_and_in_order(void)
 {
@@ -362,6 +447,7 @@ int
 main(void)
 {
     RUN(ports_have_the_bandwidth_of_their_number);
+    RUN(ports_of_two_pass_two_streams);
     RUN(ports_of_a_bank_answer_all_at_once);
     RUN(ports_keep_the_order_of_every_source);
     RUN(numbers_of_ports_that_do_not_fit_are_refused);
@@ -370,8 +456,11 @@ main(void)
     RUN(multicast_occupies_its_sources_link_once);
     RUN(multicast_copy_for_a_busy_output_follows_without_the_link);
     RUN(multicast_lets_the_message_behind_its_last_copy_follow_at_once);
+    RUN(multicast_waits_for_the_end_of_its_sources_stream);
+    RUN(multicast_makes_the_message_behind_it_ready_no_sooner);
     RUN(random_multicasts_arrive_once_and_in_order);
     RUN(a_star_beside_the_crossbar_has_its_own_clock_and_counts);
+    RUN(a_configuration_that_does_not_fit_is_refused);
     RUN(a_route_that_no_link_joins_has_no_output);
     gpc_network_free(&network);
     gpc_arena_free(&arena);

@@ -252,6 +252,44 @@ dram_queue_has_no_room_while_additional_places_are_occupied(void)
     run_dry();
 }
 
+/* ---- what a channel waits for ------------------------------------------------------------------------------------ */
+
+static bool
+sleeps(const char *report)
+{
+    const gpc_schedule_t schedule = {.wheel = &wheel};
+    gpc_text_t text;
+    gpc_text_init(&text);
+    bool forgotten = gpc_dram_sleeps_on_work(&dram, &schedule, &text);
+    CHECK_EQUAL_U64(text.bytes != NULL, forgotten);
+    CHECK(!forgotten || strstr(text.bytes, report) != NULL);
+    gpc_text_free(&text);
+    return forgotten;
+}
+
+/* A read waits in the queue for the pins, then for its answer; each with its event. Either channel counts. */
+static void
+dram_queue_waits_for_its_event_and_is_idle_when_all_is_answered(void)
+{
+    for (uint32_t i = 0; i < 4; i++) {
+        gpc_dram_config_t config = fixed();
+        uint32_t channel = i % 2;
+        begin(&config);
+        CHECK(gpc_dram_idle(&dram));
+        CHECK(!sleeps(""));
+        write_word(channel, 0, 1); /* occupies the pins, without an answer */
+        CHECK(gpc_dram_idle(&dram));
+        read_line(channel, 512, 0);
+        run_to(i < 2 ? 0 : cycle(8));
+        CHECK(!gpc_dram_idle(&dram));
+        CHECK(!sleeps(""));
+        gpc_wheel_clear(&wheel);
+        CHECK(sleeps(i >= 2         ? "DRAM channels hold 1 answers, of which 0 have an event"
+                     : channel == 0 ? "DRAM channel 0 holds 1 requests"
+                                    : "DRAM channel 1 holds 1 requests"));
+    }
+}
+
 /* ---- random load ------------------------------------------------------------------------------------------------- */
 
 /* Random reads that one server serves, each in `service` cycles; alone a read is answered after `unloaded` ticks. The
@@ -352,6 +390,7 @@ main(void)
     RUN(dram_banks_rounds_columns_and_their_cycles_up);
     RUN(dram_fixed_passes_fills_and_write_backs_at_the_rate_of_the_pins);
     RUN(dram_queue_has_no_room_while_additional_places_are_occupied);
+    RUN(dram_queue_waits_for_its_event_and_is_idle_when_all_is_answered);
     RUN(dram_fixed_pins_under_random_load_wait_as_m_d_1);
     RUN(dram_banks_pins_under_random_load_wait_as_m_d_1);
     RUN(dram_banks_bank_under_random_load_waits_as_m_d_1);
