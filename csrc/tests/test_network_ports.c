@@ -338,6 +338,9 @@ multicast_waits_for_the_end_of_its_sources_stream(void)
     CHECK_EQUAL_U64(arrived_at[0], 11 * PERIOD);
     CHECK_EQUAL_U64(arrived_at[1], (11 + 2) * PERIOD);
     CHECK_EQUAL_U64(arrived_at[2], (11 + 2) * PERIOD);
+    send(CORES, 1, 1, 8); /* a copy has returned no room */
+    CHECK(!has_room(CORES, 1, 1, 1));
+    run_multicasts_dry(3, 8 + 2 + 8);
 }
 
 /* A multicast at 0 crosses at 3; the message to core 0 behind it, sent at 2, is ready at 5 and not before. */

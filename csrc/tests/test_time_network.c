@@ -136,29 +136,60 @@ arbiter_passes_a_virtual_network_without_credits(void)
     run_dry();
 }
 
-/* Cores 1 and 2 keep bank 0 busy with messages of 4 flits, core 0 bank 1. Core 0 streams from 3 + 4k to 7 + 4k, bank 0
- * is free at 4 + 4k, when core 0 is busy. Its message for bank 0, ready at 4, is passed at 4, 8, .. : the 32nd time
- * (two rounds of 16 inputs) at 4 + 31 * 4 = 128, when bank 0 claims core 0. Its stream ends at 131 and no other begins;
- * bank 0, free at 132, takes it. */
+/* Keeps streams of messages of 4 flits full, up to a cycle: from, to, virtual network. */
+static void
+stream_until(const uint32_t streams[][3], uint32_t count, gpc_tick_t end)
+{
+    while (gpc_wheel_now(&wheel) < cycle(end)) {
+        for (uint32_t i = 0; i < count; i++) {
+            if (has_room(streams[i][0], streams[i][1], streams[i][2], 4)) {
+                send(streams[i][0], streams[i][1], streams[i][2], 4);
+            }
+        }
+        run_to(gpc_wheel_now(&wheel) + PERIOD);
+        CHECK(!sleeps(""));
+    }
+}
+
+/* Cores 2, 3 and 4 keep bank 0 busy with messages of 4 flits, cores 0 and 1 banks 1 and 2. These stream from 3 + 4k to
+ * 7 + 4k, bank 0 is free at 4 + 4k, when they are busy. Core 0's message for bank 0, ready at 4, is passed at 4, 8, ..:
+ * the 32nd time (two rounds of 16 inputs) at 4 + 31 * 4 = 128, when bank 0 claims core 0. Its stream ends at 131 and no
+ * other begins; bank 0, free at 132, takes it, and not core 4, which is next. Core 1's message is passed from 136 on:
+ * the 32nd time at 260. */
 static void
 arbiter_claims_an_input_after_passing_it_for_two_rounds(void)
 {
+    static const uint32_t streams[][3] = {
+        {0, CORES + 1, 0}, {1, CORES + 2, 0}, {2, CORES, 0}, {3, CORES, 0}, {4, CORES, 0}};
+    begin(&fermi);
+    send(0, CORES + 1, 0, 4);
+    send(1, CORES + 2, 0, 4);
+    run_to(cycle(1));
+    uint32_t passed = num_sent;
+    send(0, CORES, 0, 4);
+    send(1, CORES, 0, 4);
+    stream_until(streams, GPC_COUNT_OF(streams), 300);
+    CHECK_EQUAL_U64(arrived_at[passed], cycle(132 + 4));
+    CHECK_EQUAL_U64(arrived_at[passed + 1], cycle(264 + 4));
+    run_dry();
+}
+
+/* The same on two virtual networks, which alternate at bank 0: core 0 is passed on network 0 at 4, 12, .. and claimed at
+ * 4 + 31 * 8 = 252. Its stream ends at 255. At 256 network 1 takes its message, which leaves the claim: the one on
+ * network 0 follows at 260. */
+static void
+arbiter_keeps_a_claim_while_another_virtual_network_is_served(void)
+{
+    static const uint32_t streams[][3] = {{0, CORES + 1, 0}, {1, CORES, 0}, {2, CORES, 0}, {3, CORES, 1}};
     begin(&fermi);
     send(0, CORES + 1, 0, 4);
     run_to(cycle(1));
     uint32_t passed = num_sent;
     send(0, CORES, 0, 4);
-    for (gpc_tick_t tick = cycle(1); tick < cycle(200); tick += PERIOD) {
-        uint32_t streams[][2] = {{0, CORES + 1}, {1, CORES}, {2, CORES}};
-        for (uint32_t i = 0; i < GPC_COUNT_OF(streams); i++) {
-            if (has_room(streams[i][0], streams[i][1], 0, 4)) {
-                send(streams[i][0], streams[i][1], 0, 4);
-            }
-        }
-        run_to(tick + PERIOD);
-        CHECK(!sleeps(""));
-    }
-    CHECK_EQUAL_U64(arrived_at[passed], cycle(132 + 4));
+    send(0, CORES, 1, 4);
+    stream_until(streams, GPC_COUNT_OF(streams), 280);
+    CHECK_EQUAL_U64(arrived_at[passed], cycle(260 + 4));
+    CHECK_EQUAL_U64(arrived_at[passed + 1], cycle(256 + 4));
     run_dry();
 }
 
@@ -261,7 +292,7 @@ link_counts_the_time_that_it_is_busy(void)
     send(0, CORES, 0, 5);
     send(1, CORES, 0, 2);
     send(1, CORES + BANKS - 1, 0, 1);
-    send(CORES, CORES - 1, 0, 3);
+    send(CORES, 0, 0, 3);
     run_dry();
     gpc_tick_t sum = 0;
     for (uint32_t output = 0; output < gpc_network_num_outputs(&network); output++) {
@@ -424,6 +455,7 @@ main(void)
     RUN(arbiter_serves_four_virtual_networks_round_robin);
     RUN(arbiter_passes_a_virtual_network_without_credits);
     RUN(arbiter_claims_an_input_after_passing_it_for_two_rounds);
+    RUN(arbiter_keeps_a_claim_while_another_virtual_network_is_served);
     RUN(arbiter_breaks_ties_of_outputs_by_the_cycle);
     RUN(link_passes_a_flit_every_gap_and_one);
     RUN(link_waits_for_the_credits_that_the_receiver_returns);
