@@ -177,6 +177,7 @@ run_dry(void)
     CHECK_EQUAL_U64(out_of_order, 0);
     CHECK_EQUAL_U64(total(messages_of), num_sent);
     CHECK_EQUAL_U64(total(flits_of), flits_sent);
+    CHECK_EQUAL_U64(gpc_network_link_flits(&network), total(hops_of));
     CHECK_EQUAL_U64(messages.state->in_use, 0);
     CHECK(gpc_network_idle(&network));
 }

@@ -174,8 +174,8 @@ arbiter_claims_an_input_after_passing_it_for_two_rounds(void)
     run_dry();
 }
 
-/* The same on two virtual networks, which alternate at bank 0: core 0 is passed on network 0 at 4, 12, .. and claimed at
- * 4 + 31 * 8 = 252. Its stream ends at 255. At 256 network 1 takes its message, which leaves the claim: the one on
+/* The same on two virtual networks, which alternate at bank 0: core 0 is passed on network 0 at 4, 12, .. and claimed
+ * at 4 + 31 * 8 = 252. Its stream ends at 255. At 256 network 1 takes its message, which leaves the claim: the one on
  * network 0 follows at 260. */
 static void
 arbiter_keeps_a_claim_while_another_virtual_network_is_served(void)
