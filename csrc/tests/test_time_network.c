@@ -68,6 +68,8 @@ arbiter_serves_inputs_round_robin_over_words(void)
         for (uint32_t i = round->count; i-- > 0;) {
             send(round->order[i], config.cores, 1, 2);
         }
+        run_to(cycle(14));
+        CHECK(!sleeps(""));
         run_to(cycle(1000));
         for (uint32_t i = 0; i < round->count; i++) {
             CHECK_EQUAL_U64(arrived_at[round->count - i], cycle(13 + 2 + 2 * i));
@@ -247,6 +249,7 @@ link_waits_for_the_credits_that_the_receiver_returns(void)
         send(2, CORES, 0, 1);
         run_to(tick);
         CHECK_EQUAL_U64(total(hops_of), 8);
+        CHECK_EQUAL_U64(num_heads, 1);
         CHECK_EQUAL_I64(gpc_network_take(&network, CORES, 0, &taken), 0);
         gpc_pool_give(&messages, taken);
         num_arrived++;
