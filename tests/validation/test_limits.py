@@ -17,7 +17,7 @@ import gpucoh
 from gpucoh.machines.presets import DESCRIPTIONS
 from products import share
 
-HEADER_BYTES = 8  # of a message, beside its data
+HEADER_BYTES, MASK_BYTES = 8, 4  # of a message, beside its data; the mask of a store's words
 CYCLES = 40000  # of a run: its first and last latencies are less than a fiftieth
 LOADS = 8  # of a thread in a round
 CACHED_WORDS, MEMORY_WORDS = 1 << 14, 1 << 21
@@ -59,6 +59,20 @@ def load(
         out[0] = total
 
 
+@gpucoh.kernel
+def store(
+    data: gpucoh.Buffer[gpucoh.u32],
+    rounds: gpucoh.i32,
+    mask: gpucoh.i32,
+    out: gpucoh.Buffer[gpucoh.u32],
+):
+    at = gpucoh.global_id()
+    stride = gpucoh.grid_dim() * gpucoh.block_dim()
+    for _ in range(rounds * LOADS):
+        data[at & mask] = gpucoh.u32(1)
+        at += stride
+
+
 @dataclass(frozen=True)
 class Case:
     """A part: its machine, the words that a kernel passes over, and the core cycles of a line."""
@@ -66,11 +80,12 @@ class Case:
     fields: Callable[[gpucoh.Machine], dict[str, object]]
     words: int
     cycles: Callable[[gpucoh.Machine], float]
+    kernel: gpucoh.Kernel = load
 
 
-def link_cycles(machine: gpucoh.Machine) -> float:
+def link_cycles(machine: gpucoh.Machine, mask_bytes: int = 0) -> float:
     """Core cycles in which a line crosses a link."""
-    flits = ceil((HEADER_BYTES + machine.line_bytes) / machine.flit_bytes)
+    flits = ceil((HEADER_BYTES + mask_bytes + machine.line_bytes) / machine.flit_bytes)
     return flits * (1 + machine.noc_flit_gap) * machine.core_mhz / machine.noc_mhz
 
 
@@ -96,8 +111,11 @@ def one_channel(machine: gpucoh.Machine) -> dict[str, object]:
 
 
 CASES = {
-    "a core's link": Case(one_core, CACHED_WORDS, link_cycles),
-    "a bank's link": Case(one_bank, CACHED_WORDS, lambda m: link_cycles(m) / m.l2_ports),
+    "the link to a core": Case(one_core, CACHED_WORDS, link_cycles),
+    "the link of a bank": Case(one_bank, CACHED_WORDS, lambda m: link_cycles(m) / m.l2_ports),
+    "the link to a bank": Case(
+        one_bank, CACHED_WORDS, lambda m: link_cycles(m, MASK_BYTES) / m.l2_ports, store
+    ),
     "a bank": Case(
         behind_a_fast_network, CACHED_WORDS, lambda m: m.core_mhz / m.l2_mhz / m.l2_ports
     ),
@@ -109,7 +127,9 @@ CASES = {
 }
 
 
-def run(machine: gpucoh.Machine, words: int, lines: float) -> tuple[gpucoh.Stats, int]:
+def run(
+    machine: gpucoh.Machine, kernel: gpucoh.Kernel, words: int, lines: float
+) -> tuple[gpucoh.Stats, int]:
     """The statistics of a kernel that loads over the words again and again, and the lines that it passes."""
     gpu = gpucoh.GPU(machine=machine, protocol="no-l1")
     block = 8 * machine.lanes_per_warp
@@ -117,11 +137,13 @@ def run(machine: gpucoh.Machine, words: int, lines: float) -> tuple[gpucoh.Stats
     a_round = LOADS * grid * block
     data, out = gpu.zeros(words, np.uint32), gpu.zeros(1, np.uint32)
     if words == CACHED_WORDS:
-        gpu.launch(load, grid=grid, block=block, args=(data, words // a_round + 1, words - 1, out))
+        gpu.launch(
+            kernel, grid=grid, block=block, args=(data, words // a_round + 1, words - 1, out)
+        )
         gpu.reset_stats()
     a_line = machine.line_bytes // 4
     rounds = ceil(lines * a_line / a_round)
-    gpu.launch(load, grid=grid, block=block, args=(data, rounds, words - 1, out))
+    gpu.launch(kernel, grid=grid, block=block, args=(data, rounds, words - 1, out))
     return gpu.stats(), rounds * a_round // a_line
 
 
@@ -132,7 +154,7 @@ def test_a_stream_reaches_a_part_s_bandwidth_and_exceeds_none(name: str, part: s
     machine = gpucoh.machine(name)
     machine = machine.replace(**case.fields(machine))
     a_line = case.cycles(machine)
-    stats, lines = run(machine, case.words, CYCLES / a_line)
+    stats, lines = run(machine, case.kernel, case.words, CYCLES / a_line)
     assert 0.98 <= lines * a_line / stats.cycles <= 1
     for busy in stats["busy"].to_dict().values():
         assert max(busy) <= stats.cycles
