@@ -44,6 +44,7 @@ def write(folder, *rows):
         ({"file": "cache/lru.c"}, "touch-lost: no file csrc/cache/lru.c"),
         ({"text": "return GPC_OK;"}, "touch-lost: text 'return GPC_OK;' is "),
         ({"text": "no_text()"}, "touch-lost: text 'no_text()' is 0 times in csrc/controller"),
+        ({"with": "(1"}, "touch-lost: with '(1' is no whole expression or statements"),
         ({"test": "time_lru"}, "touch-lost: meson.build has no C test 'time_lru'"),
     ],
 )
@@ -55,7 +56,7 @@ def test_a_row_that_is_not_valid_is_refused_in_one_line(tool, tmp_path, capsys, 
 
 
 def test_an_id_or_a_part_of_a_text_that_is_given_twice_is_refused(tool, tmp_path, capsys):
-    crossing = ROW | {"id": "crossing", "text": "x.way);\n    }"}
+    crossing = ROW | {"id": "crossing", "text": "x.way);\n    }\n    return end_step(self, &x, gpc_fsm_step(&x));"}
     write(tmp_path, ROW, ROW, crossing)
     assert tool.main([]) == 2
     assert capsys.readouterr().err.splitlines() == [
