@@ -1,5 +1,5 @@
-/* test_time_cache.c: which way does a cache give to a line, and when does it have none to give? A wrong choice changes no
- * value, only what is found later: each expected order is the rule of the header, applied by hand. */
+/* test_time_cache.c: which way does a cache give to a line, and when does it have none to give? A wrong choice changes
+ * no value, only what is found later: each expected order is the rule of the header, applied by hand. */
 #include "controller/controller.h"
 #include "controller/lease.h"
 #include "protocols/baseline/baseline.h"
@@ -188,8 +188,8 @@ replacement_stays_within_the_set(void)
     bench_end(&bench);
 }
 
-/* Lines whose lease has ended go first, each kind in LRU order; one with outstanding stores (VM) is no victim. Of 0 to 3,
- * used in this order, 1 and 3 have expired, and 1 has stores: 3, then 0, then 2. */
+/* Lines whose lease has ended go first, each kind in LRU order; one with outstanding stores (VM) is no victim. Of 0 to
+ * 3, used in this order, 1 and 3 have expired, and 1 has stores: 3, then 0, then 2. */
 static void
 replacement_takes_expired_leases_first(void)
 {
