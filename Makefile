@@ -43,6 +43,7 @@ help:
 	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
 	@echo "make rule-mutants  rules of the protocols' tables broken one at a time: what finds each (SEED=, N=, HOURS=, PROTOCOL=)"
+	@echo "make time-mutants  operators and constants of the core replaced one at a time: what finds each (SEED=, N=, HOURS=)"
 	@echo "make pgo      a wheel whose core is compiled by GCC's profile of the suite's workloads"
 	@echo "make develop  make quick, with all packages that gpucoh imports; .venv/bin/gpucoh then runs this tree"
 	@echo "make format   format C and Python sources, wrap comments and pages"
@@ -215,11 +216,14 @@ fuzz: develop
 
 # Rules of the tables broken one at a time, N drawn by SEED from all protocols or PROTOCOL, for at most HOURS of processor
 # time; outside CI. An interrupted run continues: results are in build/rule-mutants/.
-N ?= 132
-HOURS ?= 8
 .PHONY: rule-mutants
 rule-mutants: test-built $(BUILD)/.test
-	$(BIN)/python tools/rule_mutants.py --seed $(or $(SEED),1) --number $(N) --hours $(HOURS) $(if $(PROTOCOL),--protocol $(PROTOCOL))
+	$(BIN)/python tools/rule_mutants.py --seed $(or $(SEED),1) --number $(or $(N),132) --hours $(or $(HOURS),8) $(if $(PROTOCOL),--protocol $(PROTOCOL))
+
+# The same for comparisons and constants that decide time: results are in build/time-mutants/.
+.PHONY: time-mutants
+time-mutants: test-built $(BUILD)/.test
+	$(BIN)/python tools/time_mutants.py --seed $(or $(SEED),1) --number $(or $(N),150) --hours $(or $(HOURS),10)
 
 # Pages that follow from the tree: half of the time is the states of every protocol and rule.
 FOLDER ?= $(BUILD)/pages
