@@ -27,6 +27,7 @@ struct gpc_step;
     X(ACCEPTED, accepted, "an L1 accepts a store, which completes before it is performed")                             \
     X(PERFORMED, performed, "a store or atomic is performed, and the old values of its lanes are known")               \
     X(COMPLETED, completed, "an L1 completes a core's request, or some words of it")                                   \
+    X(QUEUED, queued, "a request enters or leaves the queue of a memory channel")                                      \
     X(LAUNCHED, launched, "a launch is placed on the cores")                                                           \
     X(BEGAN, moment, "every controller has taken the begin of the launch")                                             \
     X(ENDED, moment, "the launch has ended, and nothing is in flight")                                                 \
@@ -110,6 +111,11 @@ typedef struct {
             const uint32_t *words; /* the line, of a load */
             bool hit;
         } completed;
+        struct {
+            uint32_t channel;
+            bool enters;
+            gpc_tick_t accepted; /* when it entered */
+        } queued;
         struct {
             const struct gpc_launch *launch;
             uint32_t warps_per_block;

@@ -119,6 +119,7 @@ accept(gpc_dram_t *self, uint32_t channel, gpc_address_t line, gpc_index_t messa
     }
     state->tail = i;
     state->waiting++;
+    GPC_TRY(GPC_OBSERVE(&self->tap, QUEUED, queued, channel, true, now));
     if (self->config.model == GPC_DRAM_FIXED) {
         return state->head == i ? gpc_dram_fixed_step(self, channel) : GPC_OK;
     }

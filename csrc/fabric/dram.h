@@ -9,6 +9,7 @@
 
 #include "base/divide.h"
 #include "base/message.h"
+#include "base/observe.h"
 #include "base/text.h"
 #include "engine/schedule.h"
 #include "fabric/memory.h"
@@ -63,6 +64,7 @@ typedef struct {
     int (*room)(void *world, uint32_t channel); /* optional, set after init: a request has left the full queue */
     gpc_dram_monitor_t monitor;                 /* optional, set after init */
     void *world;
+    gpc_tap_t tap; /* reports what enters and leaves queues */
 } gpc_dram_t;
 
 /* Unloaded closed-row latency in ticks, from acceptance to the last beat. Model 1: tRCD + the line's column accesses +

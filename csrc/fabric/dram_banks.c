@@ -426,7 +426,7 @@ give_columns(gpc_dram_t *self, uint32_t channel, const gpc_dram_choice_t *choice
         bank->column = now + config->bank_cycles * period;
     }
     leave_bank(self, channel, choice->request);
-    gpc_dram_leave(self, channel, choice->request);
+    GPC_TRY(gpc_dram_leave(self, channel, choice->request));
 
     if (writes) {
         gpc_tick_t end = last + config->t_wl * period + burst;

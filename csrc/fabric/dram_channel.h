@@ -66,7 +66,7 @@ struct gpc_dram_channel {
 
 /* dram_queue.c */
 /* Removes request i from the queue and counts its queueing time. */
-void gpc_dram_leave(gpc_dram_t *self, uint32_t channel, gpc_index_t i);
+GPC_MUST_CHECK int gpc_dram_leave(gpc_dram_t *self, uint32_t channel, gpc_index_t i);
 /* Schedules an event of the channel at tick unless an earlier one is scheduled. */
 GPC_MUST_CHECK int gpc_dram_wake(gpc_dram_t *self, uint32_t channel, gpc_tick_t tick);
 /* Schedules the answer to a read. */

@@ -20,7 +20,7 @@ gpc_dram_fixed_step(gpc_dram_t *self, uint32_t channel)
     const gpc_dram_request_t *request = gpc_dram_request_at(self, channel, state->head);
     uint32_t cycles = (request->bytes + config->bytes_per_cycle - 1) / config->bytes_per_cycle;
     gpc_index_t message = request->message;
-    gpc_dram_leave(self, channel, state->head);
+    GPC_TRY(gpc_dram_leave(self, channel, state->head));
     state->pins_free = now + cycles * config->clock.period;
     self->statistics[channel].busy_cycles += cycles;
     if (message != GPC_NONE) {

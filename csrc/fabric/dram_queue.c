@@ -19,7 +19,7 @@ gpc_dram_answer_at(gpc_dram_t *self, uint32_t channel, gpc_index_t message, gpc_
     return gpc_wheel_schedule(self->wheel, tick, GPC_EVENT_DRAM_ANSWER, GPC_DRAM_PRIORITY, channel, message);
 }
 
-void
+int
 gpc_dram_leave(gpc_dram_t *self, uint32_t channel, gpc_index_t i)
 {
     gpc_dram_channel_t *state = &self->state[channel];
@@ -40,4 +40,5 @@ gpc_dram_leave(gpc_dram_t *self, uint32_t channel, gpc_index_t i)
     state->waiting--;
     self->statistics[channel].queue_cycles +=
         (gpc_wheel_now(self->wheel) - request->accepted) / self->config.clock.period;
+    return GPC_OBSERVE(&self->tap, QUEUED, queued, channel, false, request->accepted);
 }

@@ -51,6 +51,7 @@ make_monitor(gpc_gpu_t *gpu)
     gpu->checks.calls = (gpc_subscriber_t){.observe = check_calls, .self = gpu};
     gpc_subscribe(&gpu->stream, &gpu->checks.calls, GPC_KIND(ENDED));
     GPC_TRY(status);
+    GPC_TRY(gpc_gpu_make_law(gpu));
     return gpc_gpu_make_work_monitor(gpu);
 }
 
@@ -79,6 +80,7 @@ gpc_gpu_free_checks(gpc_gpu_t *gpu)
     gpc_monitor_free(gpu->checks.monitor);
     gpc_race_free(gpu->checks.race);
     gpc_gpu_free_work_monitor(gpu);
+    gpc_gpu_free_law(gpu);
 }
 
 /* ---- launches and the host --------------------------------------------------------------------------------------- */

@@ -204,6 +204,7 @@ make_fabric(gpc_gpu_t *gpu)
     status = gpc_dram_init(&gpu->dram, &dram, &gpu->arena, &gpu->messages, gpu->memory, &gpu->wheel,
                            gpc_gpu_dram_answer, gpu);
     gpu->dram.room = gpc_gpu_dram_room;
+    gpc_stream_connect(&gpu->stream, &gpu->dram.tap);
     GPC_TRY(status);
     GPC_TRY(gpc_translation_init(&gpu->translation, m, &gpu->arena));
     return gpc_cpu_cache_init(&gpu->cpu, m, gpu->core_clock, &gpu->arena);

@@ -89,7 +89,8 @@ typedef struct {
     bool finished; /* every block has ended; remaining events are drained and not counted */
 } gpc_gpu_state_t;
 
-typedef struct gpc_tries gpc_tries_t; /* work.c */
+typedef struct gpc_tries gpc_tries_t;             /* work.c */
+typedef struct gpc_littles_law gpc_littles_law_t; /* littles_law.c */
 
 /* The run's monitors (checks.c); all NULL without checks. */
 typedef struct {
@@ -100,6 +101,7 @@ typedef struct {
     gpc_subscriber_t tried; /* notes what controllers try to take */
     gpc_tries_t *tries;     /* owned; [nodes] */
     uint64_t looks;         /* of work.c: a count */
+    gpc_littles_law_t *law; /* owned */
 } gpc_gpu_checks_t;
 
 typedef struct {
@@ -357,6 +359,10 @@ void gpc_gpu_begin_work_monitor(gpc_gpu_t *gpu); /* of a launch, also without th
 void gpc_gpu_free_work_monitor(gpc_gpu_t *gpu);
 /* Reports work without an event. taken: the event that is about to run, or NULL. */
 GPC_MUST_CHECK int gpc_gpu_look_for_work(gpc_gpu_t *gpu, const gpc_event_t *taken);
+/* littles_law.c */
+GPC_MUST_CHECK int gpc_gpu_make_law(gpc_gpu_t *gpu);
+void gpc_gpu_forget_law(gpc_gpu_t *gpu); /* until the next launch: the statistics have been reset */
+void gpc_gpu_free_law(gpc_gpu_t *gpu);
 /* checks.c: monitors and race detector, as gpu->check says. */
 GPC_MUST_CHECK int gpc_gpu_make_checks(gpc_gpu_t *gpu);
 void gpc_gpu_free_checks(gpc_gpu_t *gpu);

@@ -340,6 +340,7 @@ gpc_gpu_reset_statistics(gpc_gpu_t *gpu)
     memset(gpu->dram.statistics, 0, gpc_gpu_channels(gpu) * sizeof(*gpu->dram.statistics));
     gpc_cpu_cache_reset_statistics(&gpu->cpu);
     gpc_gpu_reset_busy(gpu);
+    gpc_gpu_forget_law(gpu);
     for (uint32_t i = 0; i < gpu->num_links; i++) {
         memset(gpu->links[i].traffic, 0, 256 * sizeof(*gpu->links[i].traffic));
     }

@@ -39,6 +39,8 @@ typedef struct {
     gpc_cycle_t now, events_at[WORLD_CORES];
     gpc_cycle_t latency;    /* 0: completed inside offer */
     gpc_cycle_t hit_delay;  /* given to gpc_cores_complete */
+    gpc_cycle_t late_by;    /* more of it, of the requests of late_line */
+    gpc_address_t late_line;
     bool in_parts;          /* completes the even words of a request first, then the odd ones */
     gpc_cycle_t held_until; /* the port accepts nothing before this cycle */
     uint32_t memory[WORLD_WORDS];
@@ -51,6 +53,13 @@ typedef struct {
 
 static world_t world;
 
+static inline gpc_cycle_t
+world_delay(gpc_index_t message)
+{
+    bool late = gpc_msg_at(&world.messages, message)->line == world.late_line;
+    return world.hit_delay + (late ? world.late_by : 0);
+}
+
 /* The core must not read words that the call does not complete. */
 static inline int
 world_complete(uint32_t core, gpc_index_t message)
@@ -59,7 +68,7 @@ world_complete(uint32_t core, gpc_index_t message)
     for (uint32_t i = 0; i < GPC_MAX_LINE_WORDS; i++) {
         words[i] = gpc_msg_at(&world.messages, message)->mask >> i & 1u ? world.line[i] : 0xDEADDEADu;
     }
-    return gpc_cores_complete(&world.cores, core, message, words, world.now, world.hit_delay);
+    return gpc_cores_complete(&world.cores, core, message, words, world.now, world_delay(message));
 }
 
 static inline int
@@ -91,7 +100,7 @@ world_perform(uint32_t core, gpc_index_t message)
     if (world.in_parts && (msg->mask & UINT32_C(0xAAAAAAAA)) && (msg->mask & UINT32_C(0x55555555))) {
         return world_complete_in_parts(core, message);
     }
-    return gpc_cores_complete(&world.cores, core, message, world.line, world.now, world.hit_delay);
+    return gpc_cores_complete(&world.cores, core, message, world.line, world.now, world_delay(message));
 }
 
 static inline int

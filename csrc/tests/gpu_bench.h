@@ -43,24 +43,27 @@ bench(const gpc_machine_t *machine, const gpc_protocol_t *protocol, uint64_t wor
     return it;
 }
 
+/* Of all programs; a test may set the last one. */
+static uint32_t bench_constants[] = {0, 1, 2, 3, 4, 32, 64, 128, 512, 896, 960, 256, 0};
+enum { OWN_CONSTANT = GPC_COUNT_OF(bench_constants) - 1 };
+
 static inline int
 launch_program(bench_t *it, const gpc_instruction_t *program, uint32_t count, uint64_t words, uint32_t grid,
                uint32_t block)
 {
-    static const uint32_t constants[] = {0, 1, 2, 3, 4, 32, 64, 128, 512, 896, 960, 256};
     gpc_buffer_t buffer = {it->address, words, false, "x", 0};
     gpc_launch_t launch = {.program = {.instructions = program,
                                        .count = count,
                                        .vector_registers = 8,
                                        .uniform_registers = 1,
-                                       .constants = GPC_COUNT_OF(constants),
+                                       .constants = GPC_COUNT_OF(bench_constants),
                                        .buffers = 1},
                            .kernel = "by_hand",
                            .grid = {grid, 1, 1},
                            .block = {block, 1, 1},
-                           .constants = constants,
+                           .constants = bench_constants,
                            .buffers = &buffer,
-                           .num_constants = GPC_COUNT_OF(constants),
+                           .num_constants = GPC_COUNT_OF(bench_constants),
                            .num_buffers = 1};
     return gpc_gpu_launch(it->gpu, &launch);
 }

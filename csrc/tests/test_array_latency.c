@@ -77,7 +77,7 @@ hit_to_use(const char *id)
 }
 
 static void
-hit_takes_the_extra_cycles_of_its_array(void)
+latency_of_a_hit_has_the_extra_cycles_of_its_array(void)
 {
     uint32_t plain = hit_to_use("no-coh");
     CHECK_EQUAL_U64(plain - 2, test_fermi.l1_latency);
@@ -90,6 +90,6 @@ int
 main(void)
 {
     register_slow_array();
-    RUN(hit_takes_the_extra_cycles_of_its_array);
+    RUN(latency_of_a_hit_has_the_extra_cycles_of_its_array);
     return harness_end();
 }

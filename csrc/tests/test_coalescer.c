@@ -21,7 +21,7 @@ fill_memory(void)
 }
 
 static void
-neighbours_share_one_request(void)
+coalescer_gives_neighbours_one_request(void)
 {
     world_reset();
     fill_memory();
@@ -38,7 +38,7 @@ neighbours_share_one_request(void)
 }
 
 static void
-only_the_words_that_are_wanted_are_masked(void)
+coalescer_masks_only_the_words_that_are_wanted(void)
 {
     world_reset();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(AND, .destination = V | 0, .a = V | 0, .b = C3),
@@ -50,7 +50,7 @@ only_the_words_that_are_wanted_are_masked(void)
 }
 
 static void
-scattered_lanes_make_a_request_each(void)
+coalescer_gives_scattered_lanes_a_request_each(void)
 {
     world_reset();
     fill_memory();
@@ -84,7 +84,7 @@ check_port(uint32_t width, bool wide_ones, const gpc_cycle_t *cycles)
 }
 
 static void
-the_port_passes_its_bytes_in_a_cycle(void)
+port_passes_its_bytes_in_a_cycle(void)
 {
     check_port(0, true, (const gpc_cycle_t[]){0, 1, 2, 3});
     check_port(128, true, (const gpc_cycle_t[]){0, 1, 2, 3});
@@ -307,7 +307,7 @@ a_read_only_buffer_is_not_written(void)
 }
 
 static void
-a_held_port_is_offered_to_again_after_a_retry(void)
+port_is_offered_to_again_after_a_retry(void)
 {
     world_reset();
     world.held_until = 500;
@@ -319,7 +319,7 @@ a_held_port_is_offered_to_again_after_a_retry(void)
 }
 
 static void
-a_full_load_store_queue_holds_up_the_next_access(void)
+queue_that_is_full_holds_the_next_access(void)
 {
     world_reset();
     world.machine.load_store_queue = 1;
@@ -330,7 +330,7 @@ a_full_load_store_queue_holds_up_the_next_access(void)
 }
 
 static void
-requests_in_flight_are_limited(void)
+queue_limits_requests_in_flight(void)
 {
     world_reset();
     world.machine.requests_per_core = 64;
@@ -463,10 +463,10 @@ accesses_of_many_lines_wait_for_each_line(void)
 int
 main(void)
 {
-    RUN(neighbours_share_one_request);
-    RUN(only_the_words_that_are_wanted_are_masked);
-    RUN(scattered_lanes_make_a_request_each);
-    RUN(the_port_passes_its_bytes_in_a_cycle);
+    RUN(coalescer_gives_neighbours_one_request);
+    RUN(coalescer_masks_only_the_words_that_are_wanted);
+    RUN(coalescer_gives_scattered_lanes_a_request_each);
+    RUN(port_passes_its_bytes_in_a_cycle);
     RUN(of_lanes_that_store_to_one_word_the_highest_wins);
     RUN(atomics_go_in_lane_order_and_each_gets_its_old_value);
     RUN(an_atomic_without_a_destination_is_performed);
@@ -480,9 +480,9 @@ main(void)
     RUN(an_index_outside_is_reported_with_thread_and_line);
     RUN(inactive_lanes_may_name_anything);
     RUN(a_read_only_buffer_is_not_written);
-    RUN(a_held_port_is_offered_to_again_after_a_retry);
-    RUN(a_full_load_store_queue_holds_up_the_next_access);
-    RUN(requests_in_flight_are_limited);
+    RUN(port_is_offered_to_again_after_a_retry);
+    RUN(queue_that_is_full_holds_the_next_access);
+    RUN(queue_limits_requests_in_flight);
     RUN(everything_is_given_back);
     RUN(a_request_that_is_completed_in_parts_is_done_with_its_last_word);
     world_reset();

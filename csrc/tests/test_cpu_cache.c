@@ -52,7 +52,7 @@ dram_writes(const gpc_gpu_t *gpu)
 /* ---- reads ------------------------------------------------------------------------------------------------------- */
 
 static void
-a_read_of_a_line_that_the_host_wrote_pays_probe_and_transfer_once(void)
+cpu_cache_makes_a_read_pay_probe_and_transfer_once(void)
 {
     bench_t without = bench_with(0), it = bench_with(64);
     host_writes(&without, 0);
@@ -73,7 +73,7 @@ a_read_of_a_line_that_the_host_wrote_pays_probe_and_transfer_once(void)
 }
 
 static void
-a_line_that_the_host_did_not_write_costs_nothing(void)
+cpu_cache_costs_nothing_for_a_line_that_the_host_did_not_write(void)
 {
     bench_t without = bench_with(0), it = bench_with(64);
     host_writes(&it, 32); /* the next line */
@@ -102,7 +102,7 @@ cycles_of_32_transfers(uint32_t transfer_cycles)
 }
 
 static void
-lines_are_transferred_one_after_another(void)
+cpu_cache_transfers_lines_one_after_another(void)
 {
     uint64_t slow = cycles_of_32_transfers(300), slower = cycles_of_32_transfers(400);
     CHECK_EQUAL_U64(slower - slow, 32 * 100);
@@ -111,7 +111,7 @@ lines_are_transferred_one_after_another(void)
 /* ---- writes, capacity, state ------------------------------------------------------------------------------------- */
 
 static void
-a_write_to_memory_of_a_line_pays_the_probe_and_drops_it(void)
+cpu_cache_makes_a_write_pay_the_probe_and_drops_the_line(void)
 {
     static const gpc_instruction_t store[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(3)), EXIT};
     bench_t without = bench_with(0), it = bench_with(64), *both[] = {&without, &it};
@@ -135,7 +135,7 @@ a_write_to_memory_of_a_line_pays_the_probe_and_drops_it(void)
 }
 
 static void
-an_answer_to_a_write_waits_for_the_probe(void)
+cpu_cache_delays_the_answer_to_a_write_by_the_probe(void)
 {
     bench_t it = bench_with(64);
     gpc_controller_t *bank = &it.gpu->controllers[it.gpu->machine.cores];
@@ -157,7 +157,7 @@ an_answer_to_a_write_waits_for_the_probe(void)
 }
 
 static void
-the_oldest_line_is_the_first_one_out(void)
+cpu_cache_replaces_the_oldest_line(void)
 {
     bench_t without = bench_with(0), it = bench_with(2);
     uint32_t usual = cycles_of_load(&without, WORD_0);
@@ -229,12 +229,12 @@ sets_that_are_not_whole_are_refused(void)
 int
 main(void)
 {
-    RUN(a_read_of_a_line_that_the_host_wrote_pays_probe_and_transfer_once);
-    RUN(a_line_that_the_host_did_not_write_costs_nothing);
-    RUN(lines_are_transferred_one_after_another);
-    RUN(a_write_to_memory_of_a_line_pays_the_probe_and_drops_it);
-    RUN(an_answer_to_a_write_waits_for_the_probe);
-    RUN(the_oldest_line_is_the_first_one_out);
+    RUN(cpu_cache_makes_a_read_pay_probe_and_transfer_once);
+    RUN(cpu_cache_costs_nothing_for_a_line_that_the_host_did_not_write);
+    RUN(cpu_cache_transfers_lines_one_after_another);
+    RUN(cpu_cache_makes_a_write_pay_the_probe_and_drops_the_line);
+    RUN(cpu_cache_delays_the_answer_to_a_write_by_the_probe);
+    RUN(cpu_cache_replaces_the_oldest_line);
     RUN(a_snapshot_restores_it_and_a_reset_keeps_its_lines);
     RUN(every_place_of_the_memory_queue_may_write_a_line_of_the_cpu);
     RUN(sets_that_are_not_whole_are_refused);

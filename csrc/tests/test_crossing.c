@@ -31,7 +31,7 @@ check_round_trips(uint32_t crossing, uint32_t topology)
 }
 
 static void
-a_hit_or_miss_of_the_far_half_takes_the_crossing_more(void)
+crossing_makes_hits_and_misses_of_the_far_half_later(void)
 {
     for (uint32_t crossing = 0; crossing <= 400; crossing += 100) {
         check_round_trips(crossing, GPC_TOPOLOGY_CROSSBAR);
@@ -54,7 +54,7 @@ cycles_between(const gpc_gpu_t *gpu, uint32_t from, uint32_t to, gpc_address_t l
 
 /* An odd number of cycles is divided, and nothing is lost. */
 static void
-requests_and_answers_share_the_crossing(void)
+crossing_is_shared_by_requests_and_answers(void)
 {
     gpc_machine_t machine = machine_with(101);
     bench_t it = bench(&machine, gpc_protocol_find("mesi"), WORDS);
@@ -86,8 +86,8 @@ every_protocol_stays_right_and_no_message_is_lost(void)
 int
 main(void)
 {
-    RUN(a_hit_or_miss_of_the_far_half_takes_the_crossing_more);
-    RUN(requests_and_answers_share_the_crossing);
+    RUN(crossing_makes_hits_and_misses_of_the_far_half_later);
+    RUN(crossing_is_shared_by_requests_and_answers);
     RUN(every_protocol_stays_right_and_no_message_is_lost);
     return harness_end();
 }

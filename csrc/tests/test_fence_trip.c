@@ -69,7 +69,7 @@ trip_of(const gpc_protocol_t *protocol, bool stores, gpc_instruction_t timed)
 }
 
 static void
-a_wide_fence_takes_one_round_trip_more_under_every_protocol(void)
+trip_makes_a_wide_fence_one_round_trip_longer_under_every_protocol(void)
 {
     gpc_machine_t machine = one_clock(1);
     uint32_t travel = 0;
@@ -87,7 +87,7 @@ a_wide_fence_takes_one_round_trip_more_under_every_protocol(void)
 }
 
 static void
-releases_make_the_trip_and_other_accesses_none(void)
+trip_is_made_by_releases_and_no_other_accesses(void)
 {
     gpc_machine_t machine = one_clock(1);
     const gpc_protocol_t *protocol = &gpc_protocol_gpu_hrf;
@@ -120,7 +120,7 @@ count_arrival(void *world, gpc_node_t node, uint32_t network)
 
 /* Of two cores, each with a fence for each partition. */
 static void
-trips_go_to_all_partitions_one_after_another(void)
+trip_goes_to_all_partitions_one_after_another(void)
 {
     gpc_machine_t machine = one_clock(1);
     gpc_instruction_t program[9];
@@ -147,8 +147,8 @@ trips_go_to_all_partitions_one_after_another(void)
 int
 main(void)
 {
-    RUN(a_wide_fence_takes_one_round_trip_more_under_every_protocol);
-    RUN(releases_make_the_trip_and_other_accesses_none);
-    RUN(trips_go_to_all_partitions_one_after_another);
+    RUN(trip_makes_a_wide_fence_one_round_trip_longer_under_every_protocol);
+    RUN(trip_is_made_by_releases_and_no_other_accesses);
+    RUN(trip_goes_to_all_partitions_one_after_another);
     return harness_end();
 }

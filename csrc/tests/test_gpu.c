@@ -7,7 +7,7 @@
 /* ---- times ------------------------------------------------------------------------------------------------------- */
 
 static void
-unloaded_latencies_are_the_machines(void)
+latency_without_load_is_the_machines(void)
 {
     static const char *const protocols[] = {"no-l1", "no-coh", "ideal"};
     for (int i = 0; i < 3; i++) {
@@ -243,7 +243,7 @@ the_words_of_a_cell_are_alike(void)
 int
 main(void)
 {
-    RUN(unloaded_latencies_are_the_machines);
+    RUN(latency_without_load_is_the_machines);
     RUN(l1_copies_survive_a_launch_where_coherent_and_go_where_not);
     RUN(atomics_count_every_thread_once);
     RUN(the_same_run_gives_the_same_statistics);

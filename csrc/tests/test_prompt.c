@@ -75,7 +75,7 @@ store_takes(bench_t *it, bool beside_a_load)
 }
 
 static void
-a_prompt_message_leaves_without_the_pipeline(void)
+prompt_message_leaves_without_the_pipeline(void)
 {
     bench_t seen = src_with(STC_ACK_SEEN), pipeline = src_with(STC_ACK_PIPELINE);
     const gpc_service_t *l2 = gpc_gpu_service(seen.gpu, (gpc_node_t) seen.gpu->machine.cores);
@@ -88,7 +88,7 @@ a_prompt_message_leaves_without_the_pipeline(void)
 }
 
 static void
-a_prompt_message_passes_data_in_the_pipeline(void)
+prompt_message_passes_data_in_the_pipeline(void)
 {
     bench_t alone = src_with(STC_ACK_SEEN), beside = src_with(STC_ACK_SEEN);
 
@@ -118,8 +118,8 @@ a_prompt_message_on_an_ordered_network_is_refused(void)
 int
 main(void)
 {
-    RUN(a_prompt_message_leaves_without_the_pipeline);
-    RUN(a_prompt_message_passes_data_in_the_pipeline);
+    RUN(prompt_message_leaves_without_the_pipeline);
+    RUN(prompt_message_passes_data_in_the_pipeline);
     RUN(a_prompt_message_on_an_ordered_network_is_refused);
     return harness_end();
 }

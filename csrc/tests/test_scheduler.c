@@ -20,7 +20,7 @@ cycles_until_used(gpc_instruction_t before, gpc_instruction_t use)
 }
 
 static void
-a_dependent_issues_after_exactly_the_alu_latency(void)
+scoreboard_holds_a_dependent_for_exactly_the_alu_latency(void)
 {
     world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(ADD, .destination = V | 2, .a = V | 1, .b = C1),
@@ -29,7 +29,7 @@ a_dependent_issues_after_exactly_the_alu_latency(void)
 }
 
 static void
-an_independent_issues_in_the_next_cycle(void)
+scoreboard_lets_an_independent_issue_in_the_next_cycle(void)
 {
     world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(ADD, .destination = V | 2, .a = V | 1, .b = C1),
@@ -38,7 +38,7 @@ an_independent_issues_in_the_next_cycle(void)
 }
 
 static void
-a_second_write_waits_for_the_first(void)
+scoreboard_holds_a_second_write_until_the_first(void)
 {
     world_reset();
     CHECK_EQUAL_U64(
@@ -47,7 +47,7 @@ a_second_write_waits_for_the_first(void)
 }
 
 static void
-divisions_and_special_functions_have_their_own_latency(void)
+scoreboard_knows_the_latency_of_divisions_and_special_functions(void)
 {
     world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(DIV, .destination = V | 2, .a = V | 1, .b = V | 3),
@@ -60,7 +60,7 @@ divisions_and_special_functions_have_their_own_latency(void)
 }
 
 static void
-a_busy_unit_holds_up_the_next_that_needs_it(void)
+scoreboard_holds_what_needs_a_busy_unit(void)
 {
     world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(DIV, .destination = V | 2, .a = V | 1, .b = V | 3),
@@ -82,7 +82,7 @@ product(uint16_t d, uint16_t a)
 }
 
 static void
-a_product_of_f64_holds_its_unit_and_comes_when_the_last_lanes_do(void)
+scoreboard_holds_the_unit_of_f64_and_its_last_lanes(void)
 {
     for (uint32_t cycles = 0; cycles < 17; cycles += 8) {
         world_reset();
@@ -100,7 +100,7 @@ a_product_of_f64_holds_its_unit_and_comes_when_the_last_lanes_do(void)
 }
 
 static void
-a_load_is_used_exactly_when_its_answer_counts(void)
+scoreboard_lets_a_load_be_used_exactly_when_it_completes(void)
 {
     for (uint32_t latency = 0; latency < 3; latency++) {
         world_reset();
@@ -114,7 +114,7 @@ a_load_is_used_exactly_when_its_answer_counts(void)
 }
 
 static void
-scratchpad_latency_and_bank_conflicts(void)
+scratchpad_has_its_latency_and_bank_conflicts(void)
 {
     world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(SHARED_LOAD, .destination = V | 2, .a = V | 1, .b = GPC_OPERAND_NONE),
@@ -150,7 +150,7 @@ scratchpad_waits(gpc_rule_t rule, uint32_t scratchpad_order)
 }
 
 static void
-scratchpad_accesses_wait_under_sc_if_the_machine_says_so(void)
+order_holds_scratchpad_accesses_under_sc_if_the_machine_says_so(void)
 {
     CHECK_EQUAL_U64(scratchpad_waits(GPC_RULE_SC, 1), 1);
     CHECK_EQUAL_U64(scratchpad_waits(GPC_RULE_SC, 0), 0);
@@ -158,7 +158,7 @@ scratchpad_accesses_wait_under_sc_if_the_machine_says_so(void)
 }
 
 static void
-sleep_lasts_for_the_longest_active_lane(void)
+scoreboard_lets_a_warp_sleep_for_its_longest_active_lane(void)
 {
     world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(SLEEP, .a = C1000), OP(NOP)), 1000);
@@ -180,7 +180,7 @@ first_cycles(uint32_t warps, uint32_t *out)
 }
 
 static void
-loose_round_robin_rotates(void)
+scheduler_rotates_in_loose_round_robin(void)
 {
     uint32_t at[4];
     world_reset();
@@ -191,7 +191,7 @@ loose_round_robin_rotates(void)
 }
 
 static void
-greedy_stays_with_a_warp_while_it_can(void)
+scheduler_stays_with_a_warp_if_greedy(void)
 {
     uint32_t at[2];
     world_reset();
@@ -201,7 +201,7 @@ greedy_stays_with_a_warp_while_it_can(void)
 }
 
 static void
-issue_width_and_issue_cycles(void)
+scheduler_has_a_width_and_cycles_of_issue(void)
 {
     uint32_t at[4];
     world_reset();
@@ -216,7 +216,7 @@ issue_width_and_issue_cycles(void)
 }
 
 static void
-every_active_cycle_is_counted_once(void)
+accounting_counts_every_active_cycle_once(void)
 {
     world_reset();
     world.machine.cores = 2;
@@ -258,7 +258,7 @@ cores_of_blocks(gpc_placement_t placement, uint32_t blocks, uint32_t *out)
 }
 
 static void
-blocks_go_round_the_cores_or_fill_the_first(void)
+dispatch_goes_round_the_cores_or_fills_the_first(void)
 {
     uint32_t core[6];
     world_reset();
@@ -277,7 +277,7 @@ blocks_go_round_the_cores_or_fill_the_first(void)
 
 /* Block 0 runs longest: other cores have room long before core 0. */
 static void
-static_blocks_wait_for_their_core(void)
+dispatch_keeps_static_blocks_for_their_core(void)
 {
     world_reset();
     world.machine.cores = 3;
@@ -352,7 +352,7 @@ every_block_of_a_large_grid_runs_with_its_own_coordinates(void)
 }
 
 static void
-occupancy_names_what_limits_it(void)
+dispatch_names_what_limits_occupancy(void)
 {
     uint32_t blocks;
     const char *limit;
@@ -490,25 +490,25 @@ waiting_warps_are_explained(void)
 int
 main(void)
 {
-    RUN(a_dependent_issues_after_exactly_the_alu_latency);
-    RUN(an_independent_issues_in_the_next_cycle);
-    RUN(a_second_write_waits_for_the_first);
-    RUN(divisions_and_special_functions_have_their_own_latency);
-    RUN(a_busy_unit_holds_up_the_next_that_needs_it);
-    RUN(a_product_of_f64_holds_its_unit_and_comes_when_the_last_lanes_do);
-    RUN(a_load_is_used_exactly_when_its_answer_counts);
-    RUN(scratchpad_latency_and_bank_conflicts);
-    RUN(scratchpad_accesses_wait_under_sc_if_the_machine_says_so);
-    RUN(sleep_lasts_for_the_longest_active_lane);
-    RUN(loose_round_robin_rotates);
-    RUN(greedy_stays_with_a_warp_while_it_can);
-    RUN(issue_width_and_issue_cycles);
-    RUN(every_active_cycle_is_counted_once);
-    RUN(blocks_go_round_the_cores_or_fill_the_first);
-    RUN(static_blocks_wait_for_their_core);
+    RUN(scoreboard_holds_a_dependent_for_exactly_the_alu_latency);
+    RUN(scoreboard_lets_an_independent_issue_in_the_next_cycle);
+    RUN(scoreboard_holds_a_second_write_until_the_first);
+    RUN(scoreboard_knows_the_latency_of_divisions_and_special_functions);
+    RUN(scoreboard_holds_what_needs_a_busy_unit);
+    RUN(scoreboard_holds_the_unit_of_f64_and_its_last_lanes);
+    RUN(scoreboard_lets_a_load_be_used_exactly_when_it_completes);
+    RUN(scratchpad_has_its_latency_and_bank_conflicts);
+    RUN(order_holds_scratchpad_accesses_under_sc_if_the_machine_says_so);
+    RUN(scoreboard_lets_a_warp_sleep_for_its_longest_active_lane);
+    RUN(scheduler_rotates_in_loose_round_robin);
+    RUN(scheduler_stays_with_a_warp_if_greedy);
+    RUN(scheduler_has_a_width_and_cycles_of_issue);
+    RUN(accounting_counts_every_active_cycle_once);
+    RUN(dispatch_goes_round_the_cores_or_fills_the_first);
+    RUN(dispatch_keeps_static_blocks_for_their_core);
     RUN(registers_in_use_are_adjacent_and_fit);
     RUN(every_block_of_a_large_grid_runs_with_its_own_coordinates);
-    RUN(occupancy_names_what_limits_it);
+    RUN(dispatch_names_what_limits_occupancy);
     RUN(a_barrier_orders_the_block);
     RUN(arriving_counts_and_does_not_wait);
     RUN(an_incomplete_barrier_is_reported);

@@ -18,7 +18,7 @@ machine_with(uint32_t pages, uint32_t miss_cycles)
 /* Over `used` pages, round after round: those of the reach are held, one more and none is (the least recently used one
  * goes). */
 static void
-only_pages_within_the_reach_stay_translated(void)
+translation_stays_for_pages_within_the_reach_only(void)
 {
     for (uint32_t used = 1; used <= 2 * PAGES; used++) {
         gpc_machine_t machine = machine_with(PAGES, MISS);
@@ -39,8 +39,27 @@ only_pages_within_the_reach_stay_translated(void)
     }
 }
 
+/* Of two pages, the one used last stays. */
 static void
-what_needs_a_page_in_translation_waits_for_the_rest_of_it(void)
+translation_replaces_the_page_used_least_recently(void)
+{
+    static const struct {
+        uint64_t page;
+        uint32_t late;
+    } uses[] = {{0, MISS}, {1, MISS}, {0, 0}, {2, MISS}, {0, 0}, {1, MISS}, {0, 0}, {2, MISS}, {1, MISS}};
+    gpc_machine_t machine = machine_with(2, MISS);
+    gpc_arena_t arena;
+    gpc_translation_t it;
+    gpc_arena_init(&arena, 1u << 16);
+    CHECK_EQUAL_I64(gpc_translation_init(&it, &machine, &arena), 0);
+    for (uint32_t i = 0; i < GPC_COUNT_OF(uses); i++) {
+        CHECK_EQUAL_U64(gpc_translation_late(&it, 0, uses[i].page * GPC_PAGE_BYTES, 1000 * (i + 1)), uses[i].late);
+    }
+    gpc_arena_free(&arena);
+}
+
+static void
+translation_makes_later_requests_wait_for_the_rest_of_it(void)
 {
     gpc_machine_t machine = machine_with(PAGES, MISS);
     gpc_arena_t arena;
@@ -55,7 +74,7 @@ what_needs_a_page_in_translation_waits_for_the_rest_of_it(void)
 }
 
 static void
-a_load_of_a_page_beyond_the_reach_takes_the_miss_more(void)
+translation_that_misses_makes_a_load_later(void)
 {
     gpc_machine_t machine = machine_with(1, MISS);
     bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
@@ -65,7 +84,7 @@ a_load_of_a_page_beyond_the_reach_takes_the_miss_more(void)
 }
 
 static void
-without_a_reach_or_a_cost_nothing_is_translated(void)
+translation_needs_a_reach_and_a_cost(void)
 {
     for (uint32_t pages = 0; pages < 2; pages++) {
         gpc_machine_t machine = machine_with(pages, pages ? 0 : MISS);
@@ -79,9 +98,10 @@ without_a_reach_or_a_cost_nothing_is_translated(void)
 int
 main(void)
 {
-    RUN(only_pages_within_the_reach_stay_translated);
-    RUN(what_needs_a_page_in_translation_waits_for_the_rest_of_it);
-    RUN(a_load_of_a_page_beyond_the_reach_takes_the_miss_more);
-    RUN(without_a_reach_or_a_cost_nothing_is_translated);
+    RUN(translation_stays_for_pages_within_the_reach_only);
+    RUN(translation_replaces_the_page_used_least_recently);
+    RUN(translation_makes_later_requests_wait_for_the_rest_of_it);
+    RUN(translation_that_misses_makes_a_load_later);
+    RUN(translation_needs_a_reach_and_a_cost);
     return harness_end();
 }
