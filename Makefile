@@ -43,6 +43,7 @@ help:
 	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
 	@echo "make rule-mutants  rules of the protocols' tables broken one at a time: what finds each (SEED=, N=, HOURS=, PROTOCOL=)"
+	@echo "make determinism  lock programs 200 times in other surroundings (RUNS=): hash seeds, environments, addresses, malloc, processors, load"
 	@echo "make pgo      a wheel whose core is compiled by GCC's profile of the suite's workloads"
 	@echo "make develop  make quick, with all packages that gpucoh imports; .venv/bin/gpucoh then runs this tree"
 	@echo "make format   format C and Python sources, wrap comments and pages"
@@ -190,6 +191,12 @@ LITMUS_RUNS ?= 200
 .PHONY: litmus
 litmus: develop
 	$(MAKE) --no-print-directory proof-litmus
+
+# Lock programs as whole processes, in other surroundings each time: one count. Outside CI, but for 6 of them in proof.
+RUNS ?= 200
+.PHONY: determinism
+determinism: develop
+	$(BIN)/python tools/surroundings.py --runs $(RUNS)
 
 MINUTES ?= 10
 
