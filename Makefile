@@ -43,6 +43,8 @@ help:
 	@echo "make monitors every workload under every protocol with --check, then ten minutes of random synthetic runs"
 	@echo "make fuzz     random tester for an hour (SECONDS=..., SEED=...); failures go to build/fuzz-failures.jsonl"
 	@echo "make rule-mutants  rules of the protocols' tables broken one at a time: what finds each (SEED=, N=, HOURS=, PROTOCOL=)"
+	@echo "make time-mutants  operators and constants of the core replaced one at a time: what finds each (SEED=, N=, HOURS=)"
+	@echo "make determinism  lock programs 200 times in other surroundings (RUNS=): hash seeds, environments, addresses, malloc, processors, load"
 	@echo "make pgo      a wheel whose core is compiled by GCC's profile of the suite's workloads"
 	@echo "make develop  make quick, with all packages that gpucoh imports; .venv/bin/gpucoh then runs this tree"
 	@echo "make format   format C and Python sources, wrap comments and pages"
@@ -182,9 +184,10 @@ products: develop $(BUILD)/.test
 	$(RUN) sh tools/build.sh $(QUICK) planted
 	PRODUCTS=all $(BIN)/pytest -q -n 2 -m product
 
-# With link-time optimisation, like every stored figure of speed.
+# With link-time optimisation, like every stored figure of speed; debug information, which changes no instruction, names
+# the files of what is inlined.
 bench: $(BUILD)/.run
-	$(RUN) sh tools/build.sh $(RELEASE) core
+	$(RUN) sh tools/build.sh $(RELEASE) core -Ddebug=true
 	sh tools/package_copy.sh $(RELEASE)
 	PYTHONPATH=$(CURDIR)/$(RELEASE)/package $(BIN)/python benchmarks/throughput.py --cores 16,64,256 --scale small
 	PYTHONPATH=$(CURDIR)/$(RELEASE)/package $(BIN)/python benchmarks/instructions.py
@@ -194,6 +197,12 @@ LITMUS_RUNS ?= 200
 .PHONY: litmus
 litmus: develop
 	$(MAKE) --no-print-directory proof-litmus
+
+# Lock programs as whole processes, in other surroundings each time: one count. Outside CI, but for 6 of them in proof.
+RUNS ?= 200
+.PHONY: determinism
+determinism: develop
+	$(BIN)/python tools/surroundings.py --runs $(RUNS)
 
 MINUTES ?= 10
 
@@ -215,11 +224,14 @@ fuzz: develop
 
 # Rules of the tables broken one at a time, N drawn by SEED from all protocols or PROTOCOL, for at most HOURS of processor
 # time; outside CI. An interrupted run continues: results are in build/rule-mutants/.
-N ?= 132
-HOURS ?= 8
 .PHONY: rule-mutants
 rule-mutants: test-built $(BUILD)/.test
-	$(BIN)/python tools/rule_mutants.py --seed $(or $(SEED),1) --number $(N) --hours $(HOURS) $(if $(PROTOCOL),--protocol $(PROTOCOL))
+	$(BIN)/python tools/rule_mutants.py --seed $(or $(SEED),1) --number $(or $(N),132) --hours $(or $(HOURS),8) $(if $(PROTOCOL),--protocol $(PROTOCOL))
+
+# The same for comparisons and constants that decide time: results are in build/time-mutants/.
+.PHONY: time-mutants
+time-mutants: test-built $(BUILD)/.test
+	$(BIN)/python tools/time_mutants.py --seed $(or $(SEED),1) --number $(or $(N),150) --hours $(or $(HOURS),10)
 
 # Pages that follow from the tree: half of the time is the states of every protocol and rule.
 FOLDER ?= $(BUILD)/pages

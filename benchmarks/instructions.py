@@ -1,9 +1,10 @@
 """Host instructions of the core, counted by callgrind: the mix against a stored baseline, what users run, and misses.
 
-``python benchmarks/instructions.py [--pairs] [--misses] [--update]``. Counts do not depend on the load of the machine,
-only on the compiler: for a compiler other than the baseline's they are printed and not judged. Without options the runs
-of ``mix.toml``; ``--pairs``: those of ``pairs.toml``, by component; ``--misses``: instructions of a miss that shares no
-set, under every protocol. Exit status 1: a run needs more than 3% more than its baseline.
+``python benchmarks/instructions.py [--pairs] [--misses] [--update WHY]``. Counts do not depend on the load of the
+machine, only on the compiler: for a compiler other than the baseline's they are printed and not judged. Without options
+the runs of ``mix.toml``; ``--pairs``: those of ``pairs.toml``; ``--misses``: instructions of a miss that shares no set,
+under every protocol. Exit status 1: a run needs more than 3% more than its baseline. A table has the share of each part
+of the core, by the source files of the instructions, also of inlined ones: the core is built with debug information.
 """
 
 from __future__ import annotations
@@ -47,25 +48,27 @@ print(json.dumps({"correct": found["correct"], "instructions": found["instructio
                   "misses": found["l1"]["load_misses"]}))
 """
 
-#: Folder or file of the core -> component; the longest path that fits counts.
-COMPONENTS = {
+#: Folder or file of the core -> part; the longest path that fits counts.
+PARTS = {
     "engine/": "wheel",
-    "core/frontend/": "scheduler",
+    "core/frontend/": "issue",
+    "core/waking": "issue",
+    "core/memory/addresses": "coalescer",
+    "core/memory/load_store": "coalescer",
+    "core/memory/": "order",
     "core/": "execute",
-    "core/memory/": "memory",
-    "controller/": "controller",
-    "cache/": "controller",
-    "protocols/": "protocol",
+    "cache/": "controllers",
+    "controller/": "controllers",
+    "protocols/": "protocols",
     "fabric/": "network",
     "fabric/dram": "DRAM",
     "fabric/memory": "DRAM",
-    "base/": "pools",
     "machine/": "machine",
+    "base/": "base",
     "check/": "monitors",
 }
-#: Beginning of the names of functions that macros define -> component.
-MACROS = {"all_": "execute", "one_": "execute", "act_": "protocol"}
-ORDER = [*dict.fromkeys(COMPONENTS.values()), "other"]
+ORDER = [*dict.fromkeys(PARTS.values()), "other"]
+DEAREST = 12  # files that are named
 
 
 def compiler() -> str:
@@ -78,53 +81,39 @@ def compiler() -> str:
     return found[-1].decode() if found else "unknown"
 
 
-def components() -> dict[str, str]:
-    """Function -> component, by the file that defines it; of functions in several components, ``other``."""
-    found: dict[str, str] = {}
-    for path in CORE.rglob("*.[ch]"):
-        file = path.relative_to(CORE).as_posix()
-        fits = [start for start in COMPONENTS if file.startswith(start)]
-        if fits and not file.startswith("check/explore/"):  # the explorer is no part of a run
-            mine = COMPONENTS[max(fits, key=len)]
-            for name in re.findall(r"^(\w+)\(", path.read_text(), re.MULTILINE):
-                found[name] = mine if found.get(name, mine) == mine else "other"
-    return found
-
-
-def component_of(function: str, found: dict[str, str]) -> str:
-    """The component of a function, which a macro may have defined."""
-    made = next((part for start, part in MACROS.items() if function.startswith(start)), "other")
-    return found.get(function, made)
-
-
-def plain(function: str) -> str:
-    """The name of a function whose clone the linker or the compiler made."""
-    return function.partition(".")[0]
+def part_of(file: str) -> str:
+    """The part of a source file, by its path below csrc/; other: it is not the core's."""
+    fits = [start for start in PARTS if file.startswith(start)]
+    return PARTS[max(fits, key=len)] if fits else "other"
 
 
 def self_costs(text: str) -> Counter[str]:
-    """Function -> its own instructions, of callgrind's output."""
+    """Source file below csrc/ -> the instructions of its lines, inlined or not, of callgrind's output.
+
+    ``fl`` is the file of a function, ``fi`` that of the inlined lines which follow, ``fe`` of what follows them. A
+    number stands for the name that an earlier record gave it, also one of a called function (``cfi``).
+    """
     names: dict[str, str] = {}
     costs: Counter[str] = Counter()
-    function, called = "", False
+    file, called = "", False
     for line in text.splitlines():
-        if found := re.match(r"(c?fn)=\((\d+)\)(?: (.*))?", line):
+        if found := re.match(r"(c?f[lie])=\((\d+)\)(?: (.*))?", line):
             kind, number, name = found.groups()
             if name:
-                names[number] = plain(name.partition("'")[0])
-            if kind == "fn":
-                function = names[number]
+                names[number] = name.rpartition("csrc/")[2]
+            if kind in ("fl", "fi", "fe"):
+                file = names[number]
         elif line.startswith("calls="):
             called = True
-        elif re.match(r"[+*\-\d]", line) and function:
+        elif re.match(r"[+*\-\d]", line):
             if not called:
-                costs[function] += int(line.split()[-1])
+                costs[file] += int(line.split()[-1])
             called = False
     return costs
 
 
 def count(run: dict[str, Any]) -> tuple[Counter[str], dict[str, Any]]:
-    """A run's host instructions inside the core by function, and what it simulated."""
+    """A run's host instructions inside the core by source file, and what it simulated."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "callgrind.out"
         command = [
@@ -152,7 +141,7 @@ def count(run: dict[str, Any]) -> tuple[Counter[str], dict[str, Any]]:
             raise SystemExit(f"{run}: callgrind counted nothing: is gpc_gpu_run gone?")
         if costs.total() != int(total[1]):
             raise SystemExit(
-                f"{run}: the functions have {costs.total():,} instructions of {int(total[1]):,}"
+                f"{run}: the files have {costs.total():,} instructions of {int(total[1]):,}"
             )
         return costs, report
 
@@ -178,15 +167,23 @@ def compare(name: str, total: int, report: dict[str, Any], stored: dict[str, int
     return before is not None and total > ALLOWED * before
 
 
-def by_component(table: dict[str, Counter[str]]) -> None:
-    """Print a line for each run: its share of each component in percent."""
-    where = components()
-    print(f"\n{'% of':13}" + "".join(f"{name:>11}" for name in ORDER))
+def by_part(table: dict[str, Counter[str]]) -> None:
+    """Print each run's share of each part in percent, and the dearest files of all."""
+    print(f"\n{'% of':13}" + "".join(f"{name:>12}" for name in ORDER))
+    every: Counter[str] = Counter()
     for name, costs in table.items():
         sums: Counter[str] = Counter()
-        for function, cost in costs.items():
-            sums[component_of(function, where)] += cost
-        print(f"{name:13}" + "".join(f"{100 * sums[one] / costs.total():11.1f}" for one in ORDER))
+        for file, cost in costs.items():
+            sums[part_of(file)] += cost
+        every += costs
+        print(f"{name:13}" + "".join(f"{100 * sums[one] / costs.total():12.1f}" for one in ORDER))
+    unnamed = set(ORDER) - {part_of(file) for file in every} - {"monitors", "other"}
+    if unnamed:
+        raise SystemExit(
+            f"no instruction is attributed to {', '.join(sorted(unnamed))}: was the core built with -Ddebug=true?"
+        )
+    share = {file: 100 * cost / every.total() for file, cost in every.most_common(DEAREST)}
+    print("dearest files: " + ", ".join(f"{file} {part:.1f}%" for file, part in share.items()))
 
 
 def misses() -> None:
@@ -206,9 +203,11 @@ def misses() -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pairs", action="store_true", help="runs of pairs.toml, by component")
+    parser.add_argument("--pairs", action="store_true", help="runs of pairs.toml")
     parser.add_argument("--misses", action="store_true", help="a miss under every protocol")
-    parser.add_argument("--update", action="store_true", help="store the counts as the baseline")
+    parser.add_argument(
+        "--update", metavar="WHY", help="store the counts as the baseline, with the reason"
+    )
     given = parser.parse_args()
     if shutil.which("valgrind") is None:
         print("valgrind is not installed: host instructions are not counted")
@@ -224,12 +223,16 @@ def main() -> int:
         table[name], report = count(run)
         if compare(name, table[name].total(), report, stored.get(part, {})) and comparable:
             worse.append(name)
-    if given.pairs:
-        by_component(table)
+    by_part(table)
     if given.update:
         totals = {part: {name: costs.total() for name, costs in table.items()}}
         kept = stored if comparable else {}
-        BASELINE.write_text(json.dumps({**kept, "compiler": compiler(), **totals}, indent=2) + "\n")
+        BASELINE.write_text(
+            json.dumps(
+                {**kept, "compiler": compiler(), f"why {part}": given.update, **totals}, indent=2
+            )
+            + "\n"
+        )
     elif not comparable:
         print(f"the baseline is {stored['compiler']}'s, this is {compiler()}: not judged")
     elif worse:

@@ -32,6 +32,7 @@ step 'pyright and mypy on the examples' python tools/typed_examples.py "$build/t
 step 'imports of the package' lint-imports --no-cache --no-logo
 step 'clang-format' clang_format
 step 'pages against their stores' python tools/stored_pages.py
+step 'pages older than a moved counter' python tools/older_pages.py
 for compiler in gcc clang; do
     if command -v "$compiler" >/dev/null; then
         step "warnings as errors, $compiler" warnings "$compiler"

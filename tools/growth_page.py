@@ -1,8 +1,8 @@
-"""Write the tables and the figure of docs/verification/growth.md: ``growth_page.py FILE [--complete [ID:RULE ..]]``.
+"""Write the tables and the figure of docs/verification/growth.md: ``growth_page.py [FILE] [--complete [ID:RULE ..]]``.
 
-FILE is what `gpucoh growth --json` printed, of all protocols. ``--complete`` also explores the default bounds of the
-protocols and rules in that table, and of those that are given, some ten minutes of a processor; without it the table
-stays as it is.
+FILE is what `gpucoh growth --json` printed, of all protocols. ``--complete`` explores the default bounds of the
+protocols and rules in that table, and of those that are given, some ten minutes of a processor. The tables of one that
+is not given stay as they are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -104,14 +104,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("--complete", nargs="*", metavar="ID:RULE", help="also the default bounds")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("file", type=Path, help="what `gpucoh growth --json` printed")
+    parser.add_argument("file", type=Path, nargs="?", help="what `gpucoh growth --json` printed")
     given = parser.parse_args()
-    rows = json.loads(given.file.read_text(encoding="utf-8"))
-    parts = {"growth": lambda: growth(rows), "symmetry": symmetry}
+    parts: dict[str, Callable[[], str]] = {}
+    if given.file is not None:
+        rows = json.loads(given.file.read_text(encoding="utf-8"))
+        parts = {"growth": lambda: growth(rows), "symmetry": symmetry}
+        draw(rows).savefig(ROOT / "docs" / "figures" / "growth.png", dpi=150)
     if given.complete is not None:
         parts["complete"] = lambda: complete(given.complete, given.jobs)
     generated.rewrite_named(PAGE, parts)
-    draw(rows).savefig(ROOT / "docs" / "figures" / "growth.png", dpi=150)
 
 
 if __name__ == "__main__":

@@ -22,13 +22,12 @@ import re
 import signal
 import subprocess
 import sys
-import tomllib
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import mutant_results
 import rule_checks
 import rule_places
 import switches
@@ -36,23 +35,15 @@ from rule_places import FOLDER, PROTOCOLS, Place
 from switches import QUICK, ROOT
 from wrap import wrapped
 
-NOTES = Path(__file__).with_suffix(".toml")
+NOTES = mutant_results.Notes(Path(__file__).with_suffix(".toml"))
 PAGE = ROOT / "docs" / "verification" / "rule-mutants.md"
 VARIABLE = "GPC_RULE_MUTANT"
 CPU_SECONDS = 60  # of one check, before it counts as without end
 
 
-def notes() -> dict[str, list[dict[str, str]]]:
-    """The sections of the data file."""
-    found: dict[str, list[dict[str, str]]] = tomllib.loads(NOTES.read_text(encoding="utf-8"))
-    return found
-
-
 def places() -> list[Place]:
     """Every place that is a rule."""
-    out = [re.compile(item["keys"]) for item in notes()["excluded"]]
-    found = rule_places.enumerate_places()
-    return [place for place in found if not any(one.search(place.key) for one in out)]
+    return [place for place in rule_places.enumerate_places() if not NOTES.excludes(place.key)]
 
 
 # ---- which protocols a file is of
@@ -196,16 +187,9 @@ def results(seed: int) -> Path:
     return FOLDER / f"seed-{seed}.jsonl"
 
 
-def read_results(seed: int) -> dict[str, dict[str, Any]]:
-    """The results of a seed, by key; the last of equal keys counts."""
-    file = results(seed)
-    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    return {row["key"]: row for row in map(json.loads, lines)}
-
-
 def run(drawn: Sequence[tuple[Place, str]], users: dict[str, list[str]], seed: int, hours: float) -> None:  # fmt: skip
     """Examine all that have no result yet, up to the processor time."""
-    known, spent = read_results(seed), 0.0
+    known, spent = mutant_results.read(results(seed)), 0.0
     sys.path.insert(0, str(build([place for place, _ in drawn])))
     rule_checks.warm()
     for number, (place, protocol) in enumerate(drawn, 1):
@@ -213,8 +197,7 @@ def run(drawn: Sequence[tuple[Place, str]], users: dict[str, list[str]], seed: i
             continue
         row = examine(number, place, protocol, users[place.file])
         spent += row["seconds"]
-        with results(seed).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        mutant_results.store(results(seed), row)
         found = (
             f"{row['check']}, {row['under']}: {row['how'][:90]}" if "check" in row else "NOT FOUND"
         )
@@ -224,48 +207,10 @@ def run(drawn: Sequence[tuple[Place, str]], users: dict[str, list[str]], seed: i
 # ---- the page
 
 
-def reasons() -> dict[str, tuple[str, str]]:
-    """Of each key of the data file: equivalent or survivor, and why."""
-    sections = ("equivalent", "survivor")
-    return {item["key"]: (one, item["reason"]) for one in sections for item in notes().get(one, [])}
-
-
-def table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The counts of each protocol, as lines of Markdown."""
-    known = reasons()
-    heads = list(
-        dict.fromkeys(
-            one for one in rule_checks.NAMES if any(row.get("check") == one for row in rows)
-        )
-    )
-    yield "| " + " | ".join(["protocol", "drawn", *heads, "equivalent", "not found"]) + " |"
-    yield "|---" * (len(heads) + 4) + "|"
-    for name in [*dict.fromkeys(row["protocol"] for row in rows), "all"]:
-        own = [row for row in rows if name in ("all", row["protocol"])]
-        counts = Counter(row.get("check", known.get(row["key"], ("", ""))[0]) for row in own)
-        missed = counts["survivor"] + counts[""]
-        cells = [
-            str(len(own)),
-            *(str(counts[one] or "") for one in heads),
-            str(counts["equivalent"] or ""),
-            str(missed or ""),
-        ]
-        yield f"| `{name}` | " + " | ".join(cells) + " |"
-
-
-def score(rows: Sequence[dict[str, Any]]) -> tuple[int, int]:
-    """How many were found, of how many that are not equivalent."""
-    known = reasons()
-    alike = sum(
-        "check" not in row and known.get(row["key"], ("",))[0] == "equivalent" for row in rows
-    )
-    return sum("check" in row for row in rows), len(rows) - alike
-
-
 def page(rows: Sequence[dict[str, Any]], seed: int) -> str:
     """The page of the results."""
-    found, number = score(rows)
-    known, minutes = reasons(), sum(row["seconds"] for row in rows) / 60
+    found, number = NOTES.score(rows)
+    minutes = sum(row["seconds"] for row in rows) / 60
     text = f"""# Broken rules
 
 `make rule-mutants SEED={seed} N={len(rows)}` breaks {len(rows)} of the {len(places()):,} rules of the protocols'
@@ -276,20 +221,10 @@ those that a check was the first to find. `tools/rule_mutants.toml` has the reas
 rule.
 
 """
-    lines = [*table(rows), ""]
     chance = [row for row in rows if rule_checks.is_chance(row.get("how", ""))]
-    unfound = [row for row in rows if "check" not in row]
-    sections = [
-        (title, [row for row in unfound if known.get(row["key"], ("survivor",))[0] == kind])
-        for title, kind in (("Equivalent", "equivalent"), ("Not found", "survivor"))
-    ]
-    for title, listed in [*sections, ("Found by one seed of five only", chance)]:
-        why = [(row["key"], known.get(row["key"], ("", "not explained yet"))[1]) for row in listed]
-        lines += (
-            [f"## {title}", "", *(f"- `{key}`: {reason}." for key, reason in why), ""]
-            if why
-            else []
-        )
+    lines = [*NOTES.table(rows, "protocol", rule_checks.NAMES), ""]
+    for title, listed in (*NOTES.sections(rows), ("Found by one seed of five only", chance)):
+        lines += NOTES.listed(title, listed)
     return wrapped(text + "\n".join(lines))
 
 
@@ -311,11 +246,11 @@ def main() -> int:
         users = protocols_of_files()
         drawn = draw(found, users, chosen.seed, chosen.number, chosen.protocol)
         run(drawn, users, chosen.seed, chosen.hours)
-    rows = list(read_results(chosen.seed).values())
-    known = reasons()
-    unexplained = [row["key"] for row in rows if "check" not in row and row["key"] not in known]
-    print(*table(rows), "", *(f"not found: {key}" for key in unexplained), sep="\n")
-    print("{} of {} that are not equivalent are found".format(*score(rows)))
+    rows = list(mutant_results.read(results(chosen.seed)).values())
+    unexplained = NOTES.unexplained(rows)
+    print(*NOTES.table(rows, "protocol", rule_checks.NAMES), "", sep="\n")
+    print(*(f"not found: {key}" for key in unexplained), sep="\n")
+    print("{} of {} that are not equivalent are found".format(*NOTES.score(rows)))
     if chosen.page:
         PAGE.write_text(page(rows, chosen.seed), encoding="utf-8")
     return 1 if unexplained else 0

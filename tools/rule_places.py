@@ -21,7 +21,7 @@ FOLDER = Path(os.environ.get("RULE_MUTANTS", ROOT / "build" / "rule-mutants"))
 _NO_CODE = re.compile(
     r"/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+'|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M
 )
-_FUNCTION = re.compile(
+FUNCTION = re.compile(
     r"^(?:(?P<type>[a-z][\w *]*)\n)?(?P<name>\w+)\((?P<arguments>(?:[^;{()]|\([^()]*\))*)\)\n\{\n(?P<body>.*?)^\}",
     re.S | re.M,
 )
@@ -151,7 +151,7 @@ def places_of(file: Path, folder: Path = PROTOCOLS) -> list[Place]:
     code, found = code_of(source), []
     for where, kind, start, end, before in _actions(code):
         found.append((where, kind, start, end, before))
-    for function in _FUNCTION.finditer(code):
+    for function in FUNCTION.finditer(code):
         first = re.match(r"\w+", function["arguments"])
         is_action = function["name"].endswith("ACTION")
         name = first[0] if is_action and first else function["name"]

@@ -70,7 +70,7 @@ def ninja(*words: str) -> str:
     return done.stdout
 
 
-def _written(path: Path, text: str) -> Path:
+def written(path: Path, text: str) -> Path:
     """The file, which is written only if the text differs: objects remain."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -97,13 +97,13 @@ class Build:
     ) -> None:
         self.folder = folder
         ninja(*targets)
-        self.header = _written(folder / "switch.h", HEADER)
+        self.header = written(folder / "switch.h", HEADER)
         sources = folder / "csrc"
         for old in [*sources.rglob("*.[ch]")]:
             if str(old.relative_to(sources)) not in changed:
                 old.unlink()
-        self.changed = {CSRC / one: _written(sources / one, changed[one]) for one in changed}
-        self.state = _written(folder / "state.c", STATE.format(name=name))
+        self.changed = {CSRC / one: written(sources / one, changed[one]) for one in changed}
+        self.state = written(folder / "state.c", STATE.format(name=name))
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             members = [one for one in self.commands if one.startswith(f"{LIBRARY}.p/")]
             objects = [*pool.map(self.object, members)]

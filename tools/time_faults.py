@@ -80,6 +80,11 @@ def _fault(row: Mapping[str, object]) -> Fault | str:
     source = file.read_text(encoding="utf-8")
     if source.count(values["text"]) != 1:
         return f"text {values['text']!r} is {source.count(values['text'])} times in csrc/{values['file']}, not once"
+    for key in ("text", "with"):
+        if any(
+            values[key].count(one) != values[key].count(other) for one, other in ("()", "[]", "{}")
+        ):
+            return f"{key} {values[key]!r} is no whole expression or statements"
     if f"'{values['test']}'," not in (ROOT / "meson.build").read_text(encoding="utf-8"):
         return f"meson.build has no C test {values['test']!r}"
     instead = values.pop("with")

@@ -140,6 +140,10 @@ gpc_tick_t gpc_network_busy(const gpc_network_t *self, uint32_t output);
 void gpc_network_reset_busy(gpc_network_t *self);
 /* Whether every buffer is empty and every credit is returned. */
 bool gpc_network_idle(const gpc_network_t *self);
+/* Messages sent and not received yet; and the flits that the links have passed since the last reset, by the time that
+ * they were busy: as many as flit_hops of all types. */
+uint32_t gpc_network_in_flight(const gpc_network_t *self);
+uint64_t gpc_network_link_flits(const gpc_network_t *self);
 /* Whether the network holds a message that nothing moves: no event is scheduled for it, and it waits neither for
  * credits nor for a busy port; adds the first one to the text. */
 bool gpc_network_sleeps_on_work(const gpc_network_t *self, const gpc_schedule_t *schedule, gpc_text_t *out);

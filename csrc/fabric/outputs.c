@@ -74,3 +74,19 @@ gpc_network_reset_busy(gpc_network_t *self)
         self->parts->output_states[output].busy = 0;
     }
 }
+
+uint32_t
+gpc_network_in_flight(const gpc_network_t *self)
+{
+    return self->parts->state->in_flight;
+}
+
+uint64_t
+gpc_network_link_flits(const gpc_network_t *self)
+{
+    gpc_tick_t busy = 0;
+    for (uint32_t output = 0; output < self->parts->num_outputs; output++) {
+        busy += self->parts->outputs[output].counted ? self->parts->output_states[output].busy : 0;
+    }
+    return busy / ((1 + self->config.flit_gap) * self->config.clock.period);
+}

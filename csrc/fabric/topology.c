@@ -381,7 +381,8 @@ gpc_network_clear(gpc_network_t *self)
     }
     for (uint32_t o = 0; o < parts->num_outputs; o++) {
         gpc_output_state_t *state = &parts->output_states[o];
-        *state = (gpc_output_state_t){.wake = GPC_NEVER, .streams_from = GPC_NONE, .ended = GPC_NONE};
+        *state =
+            (gpc_output_state_t){.busy = state->busy, .wake = GPC_NEVER, .streams_from = GPC_NONE, .ended = GPC_NONE};
         for (uint32_t network = 0; network < networks; network++) {
             state->credits[network] = self->config.vc_flits;
             state->passed[network] = GPC_NONE;

@@ -16,6 +16,28 @@ lost(gpc_gpu_t *gpu, const char *what, uint64_t count)
                     (unsigned long long) count);
 }
 
+/* As many messages are received as sent, and the links have passed the flits that are counted. */
+static int
+check_network(gpc_gpu_t *gpu, const gpc_network_t *network)
+{
+    uint32_t number = network->config.number, in_flight = gpc_network_in_flight(network);
+    uint64_t flits = gpc_network_link_flits(network), counted = 0;
+
+    for (uint32_t type = 0; type < 256; type++) {
+        counted += network->traffic[type].flit_hops;
+    }
+    if (in_flight) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_CONSERVATION,
+                        "messages sent and not received on network %u after the launch: %u", number, in_flight);
+    }
+    if (flits != counted) {
+        return gpc_fail(&gpu->failure, GPC_ERROR_CONSERVATION,
+                        "flits on the links of network %u after the launch: %llu, of which %llu are counted", number,
+                        (unsigned long long) flits, (unsigned long long) counted);
+    }
+    return gpc_network_idle(network) ? GPC_OK : lost(gpu, "networks with requests or without credits", 1);
+}
+
 int
 gpc_gpu_check_conservation(gpc_gpu_t *gpu)
 {
@@ -33,14 +55,10 @@ gpc_gpu_check_conservation(gpc_gpu_t *gpu)
     if (gpu->state->sent != gpu->state->received) {
         return lost(gpu, "messages in the network", gpu->state->sent - gpu->state->received);
     }
-    bool idle = gpc_dram_idle(&gpu->dram);
     for (uint32_t i = 0; i < gpu->num_links; i++) {
-        idle = idle && gpc_network_idle(&gpu->links[i]);
+        GPC_TRY(check_network(gpu, &gpu->links[i]));
     }
-    if (!idle) {
-        return lost(gpu, "busy networks or memories", 1);
-    }
-    return GPC_OK;
+    return gpc_dram_idle(&gpu->dram) ? GPC_OK : lost(gpu, "busy memories", 1);
 }
 
 int

@@ -14,7 +14,7 @@ enum { BENCH_MESSAGES = 64 };
 
 typedef struct {
     gpc_cycle_t now, woken_at;
-    uint32_t wakes, schedules, broadcasts, sends, completions, lanes_completed;
+    uint32_t wakes, warp_wakes, schedules, broadcasts, sends, completions, lanes_completed;
     gpc_nodeset_t broadcast_to;
     uint8_t sent_type; /* of the last message */
     gpc_mask_t sent_mask;
@@ -60,6 +60,14 @@ bench_wake_at(void *world, gpc_controller_t *unit, gpc_cycle_t at, gpc_address_t
     (void) unit, (void) line, (void) tag, (void) kind;
     ((bench_world_t *) world)->wakes++;
     ((bench_world_t *) world)->woken_at = at;
+    return GPC_OK;
+}
+
+static inline int
+bench_wake_warp(void *world, gpc_controller_t *l1, uint16_t warp, gpc_cycle_t at)
+{
+    (void) l1, (void) warp, (void) at;
+    ((bench_world_t *) world)->warp_wakes++;
     return GPC_OK;
 }
 
@@ -117,6 +125,7 @@ bench_complete(void *world, gpc_controller_t *l1, gpc_index_t message, const uin
 
 static const gpc_ports_t bench_ports = {.now = bench_now,
                                         .wake_at = bench_wake_at,
+                                        .wake_warp = bench_wake_warp,
                                         .schedule = bench_schedule,
                                         .room = bench_room,
                                         .broadcast = bench_broadcast,

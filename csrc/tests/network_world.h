@@ -15,6 +15,7 @@ static gpc_wheel_t wheel;
 static gpc_network_t network;
 static bool holding;                    /* receivers leave arrived messages in the network */
 static gpc_tick_t arrived_at[MESSAGES]; /* by the message's request */
+static uint32_t num_heads;              /* reported arrivals of a new head of an ejection buffer */
 static uint32_t num_arrived, num_rooms, num_sent, flits_sent;
 static uint32_t arrivals_from[GPC_MAX_CORES + GPC_MAX_BANKS];
 static uint32_t last_from[64][64][GPC_MAX_NETWORKS]; /* request by source, destination, network, plus 1 */
@@ -87,6 +88,7 @@ static inline int
 on_arrival(void *world, gpc_node_t node, uint32_t vn)
 {
     (void) world;
+    num_heads++;
     if (!holding) {
         take_all(node, vn);
     }
@@ -115,7 +117,7 @@ begin(const gpc_network_config_t *config)
     gpc_arena_free(&arena);
     gpc_arena_init(&arena, 1u << 16);
     holding = keep_sending = spreading = false;
-    num_events = num_arrived = num_rooms = num_sent = flits_sent = out_of_order = 0;
+    num_heads = num_events = num_arrived = num_rooms = num_sent = flits_sent = out_of_order = 0;
     memset(arrivals_from, 0, sizeof(arrivals_from));
     memset(last_from, 0, sizeof(last_from));
     for (uint32_t i = 0; i < MESSAGES; i++) {
@@ -177,6 +179,7 @@ run_dry(void)
     CHECK_EQUAL_U64(out_of_order, 0);
     CHECK_EQUAL_U64(total(messages_of), num_sent);
     CHECK_EQUAL_U64(total(flits_of), flits_sent);
+    CHECK_EQUAL_U64(gpc_network_link_flits(&network), total(hops_of));
     CHECK_EQUAL_U64(messages.state->in_use, 0);
     CHECK(gpc_network_idle(&network));
 }

@@ -56,7 +56,7 @@ add_once(const gpc_protocol_t *protocol, uint32_t lanes, uint32_t merged, uint32
 }
 
 static void
-atomic_lanes_are_merged_into_operations(void)
+atomics_merge_lanes_into_operations(void)
 {
     const gpc_protocol_t *protocol = &gpc_protocol_gpu_hrf;
     CHECK_EQUAL_U64(add_once(protocol, LANES, 16, 0, 1).operations, WARPS * 2);
@@ -70,7 +70,7 @@ atomic_lanes_are_merged_into_operations(void)
 
 /* The first request is taken at once, and each one behind it when those before it have occupied the bank. */
 static void
-atomic_operations_occupy_the_bank(void)
+atomics_occupy_the_bank(void)
 {
     static const struct {
         uint32_t merged, operations;
@@ -86,7 +86,7 @@ atomic_operations_occupy_the_bank(void)
 
 /* Requests that arrive one per cycle, of two operations each: two ports perform them as they arrive. */
 static void
-atomic_operations_use_a_port_without_an_input(void)
+atomics_use_ports_without_an_input(void)
 {
     const gpc_protocol_t *protocol = &gpc_protocol_gpu_hrf;
     CHECK_EQUAL_U64(add_once(protocol, LANES, 16, 1, 2).cycles, add_once(protocol, LANES, 0, 1, 2).cycles);
@@ -95,8 +95,8 @@ atomic_operations_use_a_port_without_an_input(void)
 int
 main(void)
 {
-    RUN(atomic_lanes_are_merged_into_operations);
-    RUN(atomic_operations_occupy_the_bank);
-    RUN(atomic_operations_use_a_port_without_an_input);
+    RUN(atomics_merge_lanes_into_operations);
+    RUN(atomics_occupy_the_bank);
+    RUN(atomics_use_ports_without_an_input);
     return harness_end();
 }

@@ -1,153 +1,11 @@
 /* test_dram.c: do DRAM channels answer in the exact cycle, keep their queue's size and the order of each line, and
  * violate no timing? */
-#include "base/errors.h"
-#include "fabric/dram.h"
-#include "harness.h"
-
-enum { PERIOD = 3, MESSAGES = 512, LOG = 1 << 17 };
-
-typedef struct {
-    gpc_dram_command_t command;
-    uint32_t bank;
-    uint64_t row;
-    gpc_tick_t tick;
-} command_t;
-
-static gpc_arena_t arena;
-static gpc_pool_t messages;
-static gpc_wheel_t wheel;
-static gpc_memory_t *memory;
-static gpc_dram_t dram;
-static gpc_tick_t answered[MESSAGES]; /* by the message's request, GPC_NEVER before */
-static uint32_t order[MESSAGES], num_answers, num_rooms;
-static command_t commands[LOG];
-static uint32_t num_commands;
-static uint32_t last_word; /* tick of the last answer */
-
-/* The GDDR5 numbers of the paper's machine. */
-static const gpc_dram_config_t gddr5 = {.channels = 2,
-                                        .model = 1,
-                                        .queue = 32,
-                                        .line_bytes = 128,
-                                        .bytes_per_cycle = 16,
-                                        .banks = 16,
-                                        .row_bytes = 2048,
-                                        .burst_bytes = 32,
-                                        .interleave_bytes = 256,
-                                        .bank_cycles = 11,
-                                        .t_cl = 12,
-                                        .t_rp = 12,
-                                        .t_rc = 40,
-                                        .t_ras = 28,
-                                        .t_ccd = 2,
-                                        .t_wl = 4,
-                                        .t_rcd = 12,
-                                        .t_rrd = 6,
-                                        .t_cdlr = 5,
-                                        .t_wr = 12,
-                                        .t_ccdl = 3,
-                                        .t_rtpl = 2,
-                                        .clock = {PERIOD},
-                                        .latency = 10};
-
-static int
-answer(void *world, uint32_t channel, gpc_index_t message)
-{
-    gpc_msg_t *msg = gpc_msg_at(&messages, message);
-    (void) world;
-    (void) channel;
-    answered[msg->request] = gpc_wheel_now(&wheel);
-    order[num_answers++ % MESSAGES] = msg->request;
-    last_word = msg->data[0];
-    gpc_pool_give(&messages, message);
-    return GPC_OK;
-}
-
-static int
-room(void *world, uint32_t channel)
-{
-    (void) world;
-    (void) channel;
-    num_rooms++;
-    return GPC_OK;
-}
-
-static void
-watch(void *world, uint32_t channel, gpc_dram_command_t command, uint32_t bank, uint64_t row, gpc_tick_t tick)
-{
-    (void) world;
-    if (channel == 0 && num_commands < LOG) {
-        commands[num_commands++] = (command_t){command, bank, row, tick};
-    }
-}
-
-static void
-begin(const gpc_dram_config_t *config)
-{
-    gpc_arena_free(&arena);
-    gpc_memory_free(memory);
-    gpc_arena_init(&arena, 1u << 16);
-    num_answers = num_rooms = num_commands = 0;
-    for (uint32_t i = 0; i < MESSAGES; i++) {
-        answered[i] = GPC_NEVER;
-    }
-    CHECK_EQUAL_I64(gpc_memory_create(&memory, NULL), 0);
-    CHECK_EQUAL_I64(gpc_pool_init(&messages, &arena, MESSAGES, sizeof(gpc_msg_t)), 0);
-    CHECK_EQUAL_I64(gpc_wheel_init(&wheel, &arena, 4096), 0);
-    CHECK_EQUAL_I64(gpc_dram_init(&dram, config, &arena, &messages, memory, &wheel, answer, NULL), 0);
-    dram.room = room;
-    dram.monitor = watch;
-}
-
-/* Runs all events up to and including `tick`. */
-static void
-run_to(gpc_tick_t tick)
-{
-    gpc_event_t event; /* after all others of the tick */
-    CHECK_EQUAL_I64(gpc_wheel_schedule(&wheel, tick, GPC_EVENT_LAUNCH, 3, UINT32_MAX, 0), 0);
-    while (gpc_wheel_next(&wheel, &event) && event.kind != GPC_EVENT_LAUNCH) {
-        CHECK_EQUAL_I64(gpc_dram_event(&dram, &event), 0);
-    }
-}
-
-static void
-run_dry(void)
-{
-    gpc_event_t event;
-    while (gpc_wheel_next(&wheel, &event)) {
-        CHECK_EQUAL_I64(gpc_dram_event(&dram, &event), 0);
-    }
-    CHECK(gpc_dram_idle(&dram));
-    CHECK_EQUAL_U64(messages.state->in_use, 0);
-}
-
-static void
-read_line(uint32_t channel, gpc_address_t line, uint32_t name)
-{
-    gpc_index_t i = gpc_pool_take(&messages);
-    *gpc_msg_at(&messages, i) = (gpc_msg_t){.line = line, .request = name};
-    CHECK_EQUAL_I64(gpc_dram_read(&dram, channel, i), 0);
-}
-
-static void
-write_word(uint32_t channel, gpc_address_t line, uint32_t value)
-{
-    CHECK_EQUAL_I64(gpc_dram_write(&dram, channel, line, 1, &value, GPC_NONE), 0);
-}
-
-static gpc_dram_config_t
-fixed(void)
-{
-    gpc_dram_config_t config = gddr5;
-    config.model = 0;
-    config.latency = 100;
-    return config;
-}
+#include "dram_world.h"
 
 /* ---- the fixed model --------------------------------------------------------------------------------------------- */
 
 static void
-fixed_answers_after_its_latency_and_not_a_tick_sooner(void)
+dram_fixed_answers_after_its_latency_and_not_a_tick_sooner(void)
 {
     gpc_dram_config_t config = fixed();
     begin(&config);
@@ -161,7 +19,7 @@ fixed_answers_after_its_latency_and_not_a_tick_sooner(void)
 }
 
 static void
-fixed_passes_a_line_every_transfer_and_channels_apart(void)
+dram_fixed_passes_a_line_every_transfer_and_channels_apart(void)
 {
     gpc_dram_config_t config = fixed();
     begin(&config);
@@ -177,7 +35,7 @@ fixed_passes_a_line_every_transfer_and_channels_apart(void)
 }
 
 static void
-a_full_queue_has_no_room_until_one_leaves_for_the_pins(void)
+dram_queue_has_no_room_until_one_leaves_for_the_pins(void)
 {
     gpc_dram_config_t config = fixed();
     config.queue = 4;
@@ -198,7 +56,7 @@ a_full_queue_has_no_room_until_one_leaves_for_the_pins(void)
 }
 
 static void
-a_read_sees_the_writes_before_it_and_not_those_after(void)
+dram_queue_lets_a_read_see_the_writes_before_it_and_not_those_after(void)
 {
     for (uint32_t model = 0; model <= GPC_DRAM_CLOSED; model++) {
         gpc_dram_config_t config = gddr5;
@@ -218,7 +76,7 @@ a_read_sees_the_writes_before_it_and_not_those_after(void)
 }
 
 static void
-clear_empties_the_queue_and_later_requests_are_served(void)
+dram_queue_is_empty_after_clear_and_serves_later_requests(void)
 {
     for (uint32_t model = 0; model <= GPC_DRAM_CLOSED; model++) {
         gpc_dram_config_t config = gddr5;
@@ -239,24 +97,8 @@ clear_empties_the_queue_and_later_requests_are_served(void)
 
 /* ---- banks without rows ------------------------------------------------------------------------------------------ */
 
-static gpc_dram_config_t
-closed(void)
-{
-    gpc_dram_config_t config = gddr5;
-    config.model = GPC_DRAM_CLOSED;
-    config.bytes_per_cycle = 64; /* a line in two cycles */
-    return config;
-}
-
-/* The address of a line of channel 0 by its number there. */
-static gpc_address_t
-line_of_channel(uint32_t number)
-{
-    return (gpc_address_t) (number / 2) * 512 + number % 2 * 128;
-}
-
 static void
-closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner(void)
+dram_closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner(void)
 {
     gpc_dram_config_t config = closed();
     begin(&config);
@@ -271,7 +113,7 @@ closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner(void)
 }
 
 static void
-closed_serves_consecutive_lines_two_cycles_apart(void)
+dram_closed_serves_consecutive_lines_two_cycles_apart(void)
 {
     gpc_dram_config_t config = closed();
     begin(&config);
@@ -286,7 +128,7 @@ closed_serves_consecutive_lines_two_cycles_apart(void)
 }
 
 static void
-closed_serves_lines_of_a_bank_eleven_cycles_apart(void)
+dram_closed_serves_lines_of_a_bank_eleven_cycles_apart(void)
 {
     gpc_dram_config_t config = closed();
     begin(&config);
@@ -302,7 +144,7 @@ closed_serves_lines_of_a_bank_eleven_cycles_apart(void)
 }
 
 static void
-closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write(void)
+dram_closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write(void)
 {
     gpc_dram_config_t config = closed();
     begin(&config);
@@ -324,7 +166,7 @@ closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write(void
 /* ---- banks and rows ---------------------------------------------------------------------------------------------- */
 
 static void
-a_closed_row_answers_after_the_closed_form_and_not_a_tick_sooner(void)
+dram_banks_answers_a_closed_row_after_the_closed_form_and_not_a_tick_sooner(void)
 {
     /* tRCD 12 + three more columns at tCCD 2 + tCL 12 + the last column's 2 cycles of data */
     gpc_tick_t expected = (12 + 3 * 2 + 12 + 2) * PERIOD;
@@ -339,7 +181,7 @@ a_closed_row_answers_after_the_closed_form_and_not_a_tick_sooner(void)
 }
 
 static void
-an_open_row_answers_after_tcl_and_the_data(void)
+dram_banks_answers_an_open_row_after_tcl_and_the_data(void)
 {
     begin(&gddr5);
     read_line(0, 0, 0);
@@ -351,7 +193,7 @@ an_open_row_answers_after_tcl_and_the_data(void)
 }
 
 static void
-another_row_of_the_bank_pays_precharge_and_activate(void)
+dram_banks_pays_precharge_and_activate_for_another_row(void)
 {
     gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16; /* channels x row x banks */
     begin(&gddr5);
@@ -364,7 +206,7 @@ another_row_of_the_bank_pays_precharge_and_activate(void)
 }
 
 static void
-a_row_hit_passes_an_older_conflict_and_oldest_goes_first_among_hits(void)
+dram_banks_lets_a_hit_pass_an_older_conflict_and_the_oldest_hit_go_first(void)
 {
     gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16;
     begin(&gddr5);
@@ -380,7 +222,7 @@ a_row_hit_passes_an_older_conflict_and_oldest_goes_first_among_hits(void)
 }
 
 static void
-a_conflict_is_not_passed_for_ever(void)
+dram_banks_lets_64_requests_pass_a_conflict_and_no_more(void)
 {
     gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16;
     uint32_t passed = 0;
@@ -402,7 +244,7 @@ a_conflict_is_not_passed_for_ever(void)
 
 /* The request that was passed too often is the last one of its queue; later requests are served like the first. */
 static void
-a_request_after_a_forced_one_emptied_the_queue_is_served(void)
+dram_banks_serves_a_request_after_a_forced_one_emptied_the_queue(void)
 {
     gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16;
     begin(&gddr5);
@@ -427,7 +269,7 @@ a_request_after_a_forced_one_emptied_the_queue_is_served(void)
 }
 
 static void
-row_hits_reach_85_percent_of_the_pins(void)
+dram_banks_reaches_85_percent_of_the_pins_by_row_hits(void)
 {
     enum { LINES = 2000 };
     begin(&gddr5);
@@ -479,13 +321,6 @@ least_distance(const command_t *a, const command_t *b, const gpc_dram_config_t *
             return b->command == GPC_DRAM_READ_COLUMN ? c->t_wl + data + c->t_cdlr : 1;
     }
     return 1;
-}
-
-static int
-by_tick(const void *a, const void *b)
-{
-    gpc_tick_t first = ((const command_t *) a)->tick, second = ((const command_t *) b)->tick;
-    return first < second ? -1 : first > second;
 }
 
 /* Violations among the commands of channel 0; sorts the log by time first. */
@@ -556,7 +391,7 @@ random_traffic(const gpc_dram_config_t *config, uint32_t lines, uint32_t count)
 }
 
 static void
-no_timing_is_broken_by_random_traffic(void)
+dram_banks_breaks_no_timing_under_random_traffic(void)
 {
     gpc_dram_config_t config = gddr5;
     random_traffic(&config, 100000, 4000);
@@ -573,7 +408,7 @@ no_timing_is_broken_by_random_traffic(void)
 }
 
 static void
-no_timing_is_broken_with_a_column_every_cycle_or_wide_gaps(void)
+dram_banks_breaks_no_timing_with_a_column_every_cycle_or_wide_gaps(void)
 {
     gpc_dram_config_t config = gddr5;
     config.t_ccd = 1;
@@ -602,7 +437,7 @@ the_checker_sees_a_broken_timing(void)
 
 /* Alternating writes and reads of one line: their columns follow the order of acceptance. */
 static void
-columns_of_one_line_keep_their_order(void)
+dram_banks_keeps_the_order_of_a_line(void)
 {
     uint32_t expected_write = 1, columns = 0;
     begin(&gddr5);
@@ -620,42 +455,63 @@ columns_of_one_line_keep_their_order(void)
     CHECK_EQUAL_U64(columns, 32 * 4);
 }
 
+static int
+status_of(gpc_dram_config_t config)
+{
+    gpc_arena_free(&arena);
+    gpc_arena_init(&arena, 1u << 16);
+    return gpc_dram_init(&dram, &config, &arena, &messages, memory, &wheel, answer, NULL);
+}
+
 static void
 a_configuration_that_does_not_fit_is_refused(void)
 {
     gpc_dram_config_t config = gddr5;
-    gpc_arena_free(&arena);
-    gpc_arena_init(&arena, 1u << 16);
-    config.banks = 65;
-    CHECK_EQUAL_I64(gpc_dram_init(&dram, &config, &arena, &messages, memory, &wheel, answer, NULL), GPC_ERROR_MACHINE);
+    uint32_t *const positive[] = {&config.channels,         &config.queue, &config.bytes_per_cycle, &config.burst_bytes,
+                                  &config.interleave_bytes, &config.banks};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(positive); i++) {
+        config = gddr5;
+        *positive[i] = 0;
+        CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+        *positive[i] = 1;
+        CHECK_EQUAL_I64(status_of(config), 0);
+    }
     config = gddr5;
-    config.row_bytes = 64;
-    CHECK_EQUAL_I64(gpc_dram_init(&dram, &config, &arena, &messages, memory, &wheel, answer, NULL), GPC_ERROR_MACHINE);
+    config.clock.period = 0;
+    CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+    config = gddr5;
+    config.banks = 65;
+    CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+    config = gddr5;
+    config.row_bytes = 127;
+    CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+    config.row_bytes = 128;
+    CHECK_EQUAL_I64(status_of(config), 0);
 }
 
 int
 main(void)
 {
-    RUN(fixed_answers_after_its_latency_and_not_a_tick_sooner);
-    RUN(fixed_passes_a_line_every_transfer_and_channels_apart);
-    RUN(a_full_queue_has_no_room_until_one_leaves_for_the_pins);
-    RUN(a_read_sees_the_writes_before_it_and_not_those_after);
-    RUN(clear_empties_the_queue_and_later_requests_are_served);
-    RUN(closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner);
-    RUN(closed_serves_consecutive_lines_two_cycles_apart);
-    RUN(closed_serves_lines_of_a_bank_eleven_cycles_apart);
-    RUN(closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write);
-    RUN(a_closed_row_answers_after_the_closed_form_and_not_a_tick_sooner);
-    RUN(an_open_row_answers_after_tcl_and_the_data);
-    RUN(another_row_of_the_bank_pays_precharge_and_activate);
-    RUN(a_row_hit_passes_an_older_conflict_and_oldest_goes_first_among_hits);
-    RUN(a_conflict_is_not_passed_for_ever);
-    RUN(a_request_after_a_forced_one_emptied_the_queue_is_served);
-    RUN(row_hits_reach_85_percent_of_the_pins);
-    RUN(no_timing_is_broken_by_random_traffic);
-    RUN(no_timing_is_broken_with_a_column_every_cycle_or_wide_gaps);
+    RUN(dram_fixed_answers_after_its_latency_and_not_a_tick_sooner);
+    RUN(dram_fixed_passes_a_line_every_transfer_and_channels_apart);
+    RUN(dram_queue_has_no_room_until_one_leaves_for_the_pins);
+    RUN(dram_queue_lets_a_read_see_the_writes_before_it_and_not_those_after);
+    RUN(dram_queue_is_empty_after_clear_and_serves_later_requests);
+    RUN(dram_closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner);
+    RUN(dram_closed_serves_consecutive_lines_two_cycles_apart);
+    RUN(dram_closed_serves_lines_of_a_bank_eleven_cycles_apart);
+    RUN(dram_closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write);
+    RUN(dram_banks_answers_a_closed_row_after_the_closed_form_and_not_a_tick_sooner);
+    RUN(dram_banks_answers_an_open_row_after_tcl_and_the_data);
+    RUN(dram_banks_pays_precharge_and_activate_for_another_row);
+    RUN(dram_banks_lets_a_hit_pass_an_older_conflict_and_the_oldest_hit_go_first);
+    RUN(dram_banks_lets_64_requests_pass_a_conflict_and_no_more);
+    RUN(dram_banks_serves_a_request_after_a_forced_one_emptied_the_queue);
+    RUN(dram_banks_reaches_85_percent_of_the_pins_by_row_hits);
+    RUN(dram_banks_breaks_no_timing_under_random_traffic);
+    RUN(dram_banks_breaks_no_timing_with_a_column_every_cycle_or_wide_gaps);
     RUN(the_checker_sees_a_broken_timing);
-    RUN(columns_of_one_line_keep_their_order);
+    RUN(dram_banks_keeps_the_order_of_a_line);
     RUN(a_configuration_that_does_not_fit_is_refused);
     gpc_arena_free(&arena);
     gpc_memory_free(memory);

@@ -349,19 +349,19 @@ compare_with_reference(uint32_t model, const char *name)
 }
 
 static void
-the_fixed_model_is_its_reference(void)
+dram_fixed_is_its_reference(void)
 {
     compare_with_reference(0, "fixed");
 }
 
 static void
-the_model_of_banks_is_its_reference(void)
+dram_banks_is_its_reference(void)
 {
     compare_with_reference(1, "banks");
 }
 
 static void
-the_closed_model_is_its_reference(void)
+dram_closed_is_its_reference(void)
 {
     compare_with_reference(2, "closed");
 }
@@ -370,9 +370,9 @@ int
 main(void)
 {
     CHECK_EQUAL_I64(gpc_memory_create(&memory, NULL), 0);
-    RUN(the_fixed_model_is_its_reference);
-    RUN(the_model_of_banks_is_its_reference);
-    RUN(the_closed_model_is_its_reference);
+    RUN(dram_fixed_is_its_reference);
+    RUN(dram_banks_is_its_reference);
+    RUN(dram_closed_is_its_reference);
     gpc_arena_free(&arena);
     gpc_memory_free(memory);
     return harness_end();

@@ -24,16 +24,6 @@ latency_without_load_is_the_machines(void)
 }
 
 static void
-latency_of_an_l1_hit_is_the_l1s(void)
-{
-    bench_t it = bench(&test_fermi, &gpc_protocol_ideal, 1024);
-    (void) load_to_use(&it, 1024, 1);
-    (void) load_to_use(&it, 1024, 1); /* its own stores are to other lines */
-    CHECK_EQUAL_U64(load_to_use(&it, 1024, 1), test_fermi.l1_latency);
-    gpc_gpu_free(it.gpu);
-}
-
-static void
 l1_copies_survive_a_launch_where_coherent_and_go_where_not(void)
 {
     bench_t it = bench(&test_fermi, &gpc_protocol_no_coherence, 1024);
@@ -254,7 +244,6 @@ int
 main(void)
 {
     RUN(latency_without_load_is_the_machines);
-    RUN(latency_of_an_l1_hit_is_the_l1s);
     RUN(l1_copies_survive_a_launch_where_coherent_and_go_where_not);
     RUN(atomics_count_every_thread_once);
     RUN(the_same_run_gives_the_same_statistics);

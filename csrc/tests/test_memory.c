@@ -153,6 +153,69 @@ sizes_that_cannot_be_are_refused(void)
     CHECK_EQUAL_I64(gpc_memory_allocate(memory, 1, &address), 0);
 }
 
+/* The next allocation begins at the next multiple of 4096, also where one was to begin. */
+static void
+memory_gives_the_next_aligned_address(void)
+{
+    begin();
+    gpc_address_t first = allocated(1024);
+    CHECK_EQUAL_U64(allocated(1), first + 4096);
+    CHECK_EQUAL_I64(gpc_memory_allocate_from(memory, first + 8192), 0);
+    CHECK_EQUAL_U64(allocated(1), first + 8192);
+    CHECK_EQUAL_I64(gpc_memory_allocate_from(memory, first + 8192), GPC_ERROR_ADDRESS);
+    CHECK_EQUAL_I64(gpc_memory_allocate_from(memory, (gpc_address_t) (1 << 20) + 1), 0);
+    CHECK_EQUAL_U64(allocated(1), (1 << 20) + 4096);
+    CHECK_EQUAL_I64(gpc_memory_allocate_from(memory, UINT64_MAX / 2 + 1), GPC_ERROR_ADDRESS);
+    CHECK_EQUAL_I64(gpc_memory_allocate_from(memory, UINT64_C(3) << 61), 0);
+    CHECK_EQUAL_U64(allocated(1), UINT64_C(3) << 61);
+}
+
+static void
+memory_lists_what_is_left_of_the_allocations(void)
+{
+    gpc_address_t addresses[4], address;
+    uint64_t words;
+    begin();
+    for (uint32_t i = 0; i < 4; i++) {
+        addresses[i] = allocated(i + 1);
+    }
+    CHECK_EQUAL_I64(gpc_memory_release(memory, addresses[1]), 0);
+    static const uint32_t left[] = {0, 2, 3};
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK(gpc_memory_allocation(memory, i, &address, &words));
+        CHECK_EQUAL_U64(address, addresses[left[i]]);
+        CHECK_EQUAL_U64(words, left[i] + 1);
+    }
+    CHECK(!gpc_memory_allocation(memory, 3, &address, &words));
+}
+
+/* Pages leave the table, and those that collided with them are found. */
+static void
+memory_finds_pages_after_others_are_released(void)
+{
+    enum { PAGES = 2000, PAGE_WORDS = 16384 };
+    static gpc_address_t addresses[PAGES];
+    uint32_t wrong = 0;
+    begin();
+    CHECK_EQUAL_I64(gpc_memory_allocate_from(memory, 65536 * 16), 0);
+    for (uint32_t i = 0; i < PAGES; i++) {
+        addresses[i] = allocated(PAGE_WORDS);
+        put(addresses[i], i + 1);
+    }
+    for (uint32_t i = 0; i < PAGES; i += 1 + i % 3) {
+        CHECK_EQUAL_I64(gpc_memory_release(memory, addresses[i]), 0);
+        addresses[i] += 1; /* released */
+        wrong += word_at(addresses[i] - 1) != 0;
+        for (uint32_t k = i + 1; k < PAGES; k += 37) {
+            wrong += word_at(addresses[k]) != k + 1;
+        }
+    }
+    for (uint32_t i = 0; i < PAGES; i++) {
+        wrong += addresses[i] % 2 == 0 && word_at(addresses[i]) != i + 1;
+    }
+    CHECK_EQUAL_U64(wrong, 0);
+}
+
 static void
 an_image_brings_back_words_and_allocations(void)
 {
@@ -218,6 +281,9 @@ main(void)
     RUN(releasing_what_is_no_allocation_is_an_error);
     RUN(released_pages_read_zero_and_neighbours_keep_theirs);
     RUN(sizes_that_cannot_be_are_refused);
+    RUN(memory_gives_the_next_aligned_address);
+    RUN(memory_lists_what_is_left_of_the_allocations);
+    RUN(memory_finds_pages_after_others_are_released);
     RUN(an_image_brings_back_words_and_allocations);
     RUN(an_image_and_two_memories_share_pages_until_one_writes);
     gpc_memory_free(memory);

@@ -19,7 +19,7 @@ check_arrival(const gpc_network_config_t *config, uint32_t from, uint32_t to, ui
 }
 
 static void
-an_idle_crossbar_takes_latency_and_the_tail(void)
+crossbar_takes_latency_and_the_tail(void)
 {
     for (uint32_t flits = 1; flits <= 12; flits++) {
         check_arrival(&fermi, 3, CORES + 2, flits, 4 + flits - 1);
@@ -28,7 +28,7 @@ an_idle_crossbar_takes_latency_and_the_tail(void)
 }
 
 static void
-latency_1_is_one_cycle_for_one_flit(void)
+crossbar_of_latency_1_takes_one_cycle_for_one_flit(void)
 {
     gpc_network_config_t config = fermi;
     config.latency = 1;
@@ -36,7 +36,7 @@ latency_1_is_one_cycle_for_one_flit(void)
 }
 
 static void
-what_is_sent_between_edges_moves_at_the_next(void)
+link_moves_what_is_sent_between_edges_at_the_next(void)
 {
     begin(&fermi);
     run_to(3);
@@ -46,7 +46,7 @@ what_is_sent_between_edges_moves_at_the_next(void)
 }
 
 static void
-a_relay_takes_both_crossings_and_the_bank_never_sees_it(void)
+relay_takes_both_crossings_and_the_bank_never_sees_it(void)
 {
     check_arrival(&fermi, 3, 9, 5, 2 * (4 + 4));
     CHECK_EQUAL_U64(total(hops_of), 10); /* both crossings */
@@ -105,7 +105,7 @@ jitter_keeps_the_order_of_a_source_destination_and_network(void)
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
 static void
-no_more_than_the_buffers_hold_moves_when_no_receiver_takes(void)
+link_passes_no_more_than_the_buffers_hold_when_no_receiver_takes(void)
 {
     begin(&fermi);
     holding = true;
@@ -128,7 +128,7 @@ no_more_than_the_buffers_hold_moves_when_no_receiver_takes(void)
 }
 
 static void
-injection_has_room_for_its_flits_and_says_when_it_has_more(void)
+link_has_room_for_its_buffers_flits_and_says_when_it_has_more(void)
 {
     begin(&fermi);
     CHECK(has_room(0, CORES, 0, 8));
@@ -146,7 +146,7 @@ injection_has_room_for_its_flits_and_says_when_it_has_more(void)
 }
 
 static void
-a_long_message_is_not_starved_by_short_ones(void)
+arbiter_lets_no_short_message_starve_a_long_one(void)
 {
     begin(&fermi);
     holding = true;
@@ -165,7 +165,7 @@ a_long_message_is_not_starved_by_short_ones(void)
 
 /* A short pipeline and buffers of one flit: the next message to core 0 arrives when the last one ends. */
 static void
-a_stream_to_one_core_does_not_keep_a_bank_from_the_others(void)
+crossbar_keeps_no_bank_from_other_cores_by_a_stream_to_one(void)
 {
     gpc_network_config_t config = with_buffers(&fermi, 1);
     config.latency = 1;
@@ -324,7 +324,7 @@ distance(uint32_t a, uint32_t b, uint32_t width)
 }
 
 static void
-every_pair_of_a_mesh_is_its_distance_apart_in_time_and_hops(void)
+mesh_joins_every_pair_in_its_distance_in_time_and_hops(void)
 {
     static const uint32_t shapes[][3] = {{15, 16, 4}, {7, 3, 3}, {16, 8, 4}, {5, 2, 1}};
     for (uint32_t s = 0; s < GPC_COUNT_OF(shapes); s++) {
@@ -353,7 +353,7 @@ every_pair_of_a_mesh_is_its_distance_apart_in_time_and_hops(void)
 }
 
 static void
-routes_go_along_the_row_first(void)
+mesh_routes_go_along_the_row_first(void)
 {
     /* 3 -> 8 on a 3 x 3 mesh goes by 4 and 5, never by 6 and 7: that link is blocked. */
     gpc_network_config_t config = mesh(9, 1, 3);
@@ -374,7 +374,7 @@ routes_go_along_the_row_first(void)
 }
 
 static void
-a_mesh_link_passes_a_flit_a_cycle(void)
+mesh_link_passes_a_flit_a_cycle(void)
 {
     gpc_network_config_t config = mesh(4, 4, 4);
     begin(&config);
@@ -391,7 +391,7 @@ a_mesh_link_passes_a_flit_a_cycle(void)
 }
 
 static void
-a_star_is_one_hop_for_every_pair(void)
+star_is_one_hop_for_every_pair(void)
 {
     gpc_network_config_t config = fermi;
     config.topology = GPC_TOPOLOGY_STAR;
@@ -401,43 +401,89 @@ a_star_is_one_hop_for_every_pair(void)
     check_arrival(&config, 0, CORES, 9, 12);
 }
 
+/* Corners 0 to 3: north-west, north-east, south-west, south-east. Five cores in rows of two: three rows. */
 static void
-a_configuration_that_does_not_fit_is_refused(void)
+mesh_counts_the_links_to_every_corner(void)
 {
-    const gpc_network_hooks_t hooks = {0};
+    static const struct {
+        uint32_t cores, width, core, links[4];
+    } cases[] = {{16, 4, 0, {0, 3, 3, 6}}, {16, 4, 6, {3, 2, 4, 3}}, {5, 2, 4, {2, 3, 0, 1}}, {4, 4, 1, {1, 2, 1, 2}}};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
+        gpc_network_config_t config = mesh(cases[i].cores, 1, cases[i].width);
+        begin(&config);
+        for (uint32_t corner = 0; corner < 4; corner++) {
+            CHECK_EQUAL_U64(gpc_network_hops_to_corner(&network, (gpc_node_t) cases[i].core, corner),
+                            cases[i].links[corner]);
+        }
+    }
+    begin(&fermi);
+    CHECK_EQUAL_U64(gpc_network_hops_to_corner(&network, 5, 3), 0);
+}
+
+/* Nodes of each kind begin at router 0: the first of the others, too. */
+static void
+mesh_places_each_kind_of_nodes_from_the_first_router_on(void)
+{
+    gpc_network_config_t config = mesh(9, 4, 3);
+    config.others = 2;
+    begin(&config);
+    for (uint32_t other = 0; other < 2; other++) {
+        for (uint32_t core = 0; core < 9; core++) {
+            CHECK_EQUAL_U64(gpc_network_zero_load(&network, (gpc_node_t) core, (gpc_node_t) (9 + 4 + other), 1),
+                            4 * (1 + distance(core, other, 3)));
+        }
+    }
+}
+
+/* A queue for each output, in a mesh for each port of a node. */
+static void
+lanes_are_the_queues_of_a_node(void)
+{
+    uint8_t ports[CORES + BANKS];
     gpc_network_config_t config = fermi;
-    config.vc_flits = 0;
-    gpc_network_free(&network);
-    CHECK_EQUAL_I64(gpc_network_init(&network, &config, &arena, &messages, &wheel, &hooks), GPC_ERROR_MACHINE);
-    gpc_network_free(&network);
-    config = mesh(4, 4, 0);
-    CHECK_EQUAL_I64(gpc_network_init(&network, &config, &arena, &messages, &wheel, &hooks), GPC_ERROR_MACHINE);
-    gpc_network_free(&network);
-    gpc_network_free(&network);
+    memset(ports, 1, sizeof(ports));
+    ports[0] = ports[CORES + BANKS - 1] = 3;
+    begin(&config);
+    CHECK_EQUAL_U64(gpc_network_lanes(&network), CORES);
+    config.cores = 4;
+    begin(&config);
+    CHECK_EQUAL_U64(gpc_network_lanes(&network), BANKS);
+    config = mesh(CORES, BANKS, 4);
+    begin(&config);
+    CHECK_EQUAL_U64(gpc_network_lanes(&network), 1);
+    for (uint32_t node = 0; node < CORES + BANKS; node += CORES + BANKS - 1) { /* the first alone, or the last */
+        memset(ports, 1, sizeof(ports));
+        ports[node] = 3;
+        config.ports = ports;
+        begin(&config);
+        CHECK_EQUAL_U64(gpc_network_lanes(&network), 3);
+    }
 }
 
 int
 main(void)
 {
-    RUN(an_idle_crossbar_takes_latency_and_the_tail);
-    RUN(latency_1_is_one_cycle_for_one_flit);
-    RUN(what_is_sent_between_edges_moves_at_the_next);
-    RUN(a_relay_takes_both_crossings_and_the_bank_never_sees_it);
+    RUN(crossbar_takes_latency_and_the_tail);
+    RUN(crossbar_of_latency_1_takes_one_cycle_for_one_flit);
+    RUN(link_moves_what_is_sent_between_edges_at_the_next);
+    RUN(relay_takes_both_crossings_and_the_bank_never_sees_it);
     RUN(jitter_adds_any_latency_up_to_its_own_by_the_seed);
     RUN(jitter_keeps_the_order_of_a_source_destination_and_network);
-    RUN(no_more_than_the_buffers_hold_moves_when_no_receiver_takes);
-    RUN(injection_has_room_for_its_flits_and_says_when_it_has_more);
-    RUN(a_long_message_is_not_starved_by_short_ones);
-    RUN(a_stream_to_one_core_does_not_keep_a_bank_from_the_others);
+    RUN(link_passes_no_more_than_the_buffers_hold_when_no_receiver_takes);
+    RUN(link_has_room_for_its_buffers_flits_and_says_when_it_has_more);
+    RUN(arbiter_lets_no_short_message_starve_a_long_one);
+    RUN(crossbar_keeps_no_bank_from_other_cores_by_a_stream_to_one);
     RUN(clear_empties_every_buffer);
     RUN(random_traffic_arrives_in_order_over_every_topology_and_buffer);
     RUN(every_small_batch_arrives_by_itself);
     RUN(a_saved_arena_replays_the_same_arrivals);
-    RUN(every_pair_of_a_mesh_is_its_distance_apart_in_time_and_hops);
-    RUN(routes_go_along_the_row_first);
-    RUN(a_mesh_link_passes_a_flit_a_cycle);
-    RUN(a_star_is_one_hop_for_every_pair);
-    RUN(a_configuration_that_does_not_fit_is_refused);
+    RUN(mesh_joins_every_pair_in_its_distance_in_time_and_hops);
+    RUN(mesh_routes_go_along_the_row_first);
+    RUN(mesh_link_passes_a_flit_a_cycle);
+    RUN(star_is_one_hop_for_every_pair);
+    RUN(mesh_counts_the_links_to_every_corner);
+    RUN(mesh_places_each_kind_of_nodes_from_the_first_router_on);
+    RUN(lanes_are_the_queues_of_a_node);
     gpc_network_free(&network);
     gpc_arena_free(&arena);
     return harness_end();

@@ -17,7 +17,7 @@ check_every_five_cycles(void)
 }
 
 static void
-many_cores_share_a_bank_at_one_flit_a_cycle(void)
+arbiter_shares_a_bank_among_cores_at_one_flit_a_cycle(void)
 {
     for (uint32_t vc_flits = 1; vc_flits <= 16; vc_flits += 5) {
         gpc_network_config_t config = with_buffers(&fermi, vc_flits);
@@ -39,7 +39,7 @@ static const uint32_t many[] = {100, 130};
 
 /* After core 70: its successors first, then from the first one on. */
 static void
-inputs_of_several_words_alternate(void)
+arbiter_serves_inputs_of_several_words_round_robin(void)
 {
     for (uint32_t k = 0; k < GPC_COUNT_OF(many); k++) {
         gpc_network_config_t config = fermi;
@@ -59,7 +59,7 @@ inputs_of_several_words_alternate(void)
 
 /* A bank streams to one core after the other, from the first one that it serves on. */
 static void
-outputs_of_several_words_alternate(void)
+arbiter_serves_outputs_of_several_words_round_robin(void)
 {
     for (uint32_t k = 0; k < GPC_COUNT_OF(many); k++) {
         gpc_network_config_t config = fermi;
@@ -80,7 +80,7 @@ outputs_of_several_words_alternate(void)
 }
 
 static void
-one_core_fills_a_bank_s_port_alone(void)
+link_of_a_bank_is_filled_by_one_core(void)
 {
     begin(&fermi);
     keep_sending = true;
@@ -90,7 +90,7 @@ one_core_fills_a_bank_s_port_alone(void)
 }
 
 static void
-virtual_networks_alternate_on_one_port(void)
+arbiter_serves_virtual_networks_round_robin(void)
 {
     begin(&fermi);
     keep_sending = true;
@@ -103,7 +103,7 @@ virtual_networks_alternate_on_one_port(void)
 }
 
 static void
-different_outputs_do_not_wait_for_each_other(void)
+crossbar_lets_different_outputs_stream_at_once(void)
 {
     begin(&fermi);
     for (uint32_t bank = 0; bank < BANKS; bank++) {
@@ -116,7 +116,7 @@ different_outputs_do_not_wait_for_each_other(void)
 }
 
 static void
-an_input_port_streams_one_message_at_a_time(void)
+crossbar_streams_one_message_at_a_time_from_an_input_port(void)
 {
     begin(&fermi);
     send(0, CORES, 0, 5);
@@ -126,7 +126,7 @@ an_input_port_streams_one_message_at_a_time(void)
 }
 
 static void
-a_busy_output_holds_up_no_message_to_others(void)
+crossbar_holds_up_no_message_behind_a_busy_output(void)
 {
     begin(&fermi);
     holding = true;
@@ -161,7 +161,7 @@ spread(const gpc_network_config_t *config, uint32_t count)
 }
 
 static void
-all_banks_stream_to_all_cores_at_once_at_full_speed(void)
+crossbar_streams_from_all_banks_to_all_cores_at_full_speed(void)
 {
     static const uint32_t buffers[] = {5, 8, 16};
     for (uint32_t i = 0; i < GPC_COUNT_OF(buffers); i++) {
@@ -200,7 +200,7 @@ sent_meanwhile(uint32_t from, uint32_t to, uint32_t flits)
 }
 
 static void
-an_input_that_is_always_busy_at_the_wrong_time_is_waited_for(void)
+arbiter_waits_for_an_input_that_is_always_busy_at_the_wrong_time(void)
 {
     uint32_t crossing = 0;
     begin(&fermi);
@@ -217,7 +217,7 @@ an_input_that_is_always_busy_at_the_wrong_time_is_waited_for(void)
 
 /* Cores 3 and 11 send to core 9 through bank 0, which also sends to it whenever it has room. */
 static void
-a_bank_s_messages_and_those_that_it_relays_alternate(void)
+relay_alternates_with_the_bank_s_own_messages(void)
 {
     enum { RELAYED = 24, OWN = 100, QUEUED = 12 }; /* messages that a queue of 64 flits holds */
     gpc_network_config_t config = with_buffers(&fermi, 64);
@@ -247,19 +247,19 @@ a_bank_s_messages_and_those_that_it_relays_alternate(void)
 int
 main(void)
 {
-    RUN(many_cores_share_a_bank_at_one_flit_a_cycle);
-    RUN(inputs_of_several_words_alternate);
-    RUN(outputs_of_several_words_alternate);
-    RUN(one_core_fills_a_bank_s_port_alone);
-    RUN(virtual_networks_alternate_on_one_port);
-    RUN(different_outputs_do_not_wait_for_each_other);
-    RUN(an_input_port_streams_one_message_at_a_time);
-    RUN(a_busy_output_holds_up_no_message_to_others);
-    RUN(all_banks_stream_to_all_cores_at_once_at_full_speed);
+    RUN(arbiter_shares_a_bank_among_cores_at_one_flit_a_cycle);
+    RUN(arbiter_serves_inputs_of_several_words_round_robin);
+    RUN(arbiter_serves_outputs_of_several_words_round_robin);
+    RUN(link_of_a_bank_is_filled_by_one_core);
+    RUN(arbiter_serves_virtual_networks_round_robin);
+    RUN(crossbar_lets_different_outputs_stream_at_once);
+    RUN(crossbar_streams_one_message_at_a_time_from_an_input_port);
+    RUN(crossbar_holds_up_no_message_behind_a_busy_output);
+    RUN(crossbar_streams_from_all_banks_to_all_cores_at_full_speed);
     RUN(a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256);
-    RUN(an_input_that_is_always_busy_at_the_wrong_time_is_waited_for);
+    RUN(arbiter_waits_for_an_input_that_is_always_busy_at_the_wrong_time);
     gpc_network_free(&network);
     gpc_arena_free(&arena);
-    RUN(a_bank_s_messages_and_those_that_it_relays_alternate);
+    RUN(relay_alternates_with_the_bank_s_own_messages);
     return harness_end();
 }

@@ -33,7 +33,7 @@ time_to_bank_0(gpc_topology_t topology, uint8_t ports_of_bank, uint32_t count)
 }
 
 static void
-four_ports_have_the_bandwidth_of_four(void)
+ports_have_the_bandwidth_of_their_number(void)
 {
     gpc_topology_t topologies[] = {GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_STAR};
     for (uint32_t i = 0; i < GPC_COUNT_OF(topologies); i++) {
@@ -46,7 +46,7 @@ four_ports_have_the_bandwidth_of_four(void)
 
 /* Answers leave through as many ports: four at a time. */
 static void
-a_bank_answers_through_all_its_ports(void)
+ports_of_a_bank_answer_all_at_once(void)
 {
     uint8_t ports[CORES + BANKS];
     gpc_network_config_t config = fermi;
@@ -123,7 +123,7 @@ random_traffic(gpc_topology_t topology, uint32_t vc_flits)
 }
 
 static void
-every_source_keeps_its_order_at_any_number_of_ports(void)
+ports_keep_the_order_of_every_source(void)
 {
     gpc_topology_t topologies[] = {GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_MESH, GPC_TOPOLOGY_STAR};
     for (uint32_t i = 0; i < GPC_COUNT_OF(topologies); i++) {
@@ -145,6 +145,64 @@ numbers_of_ports_that_do_not_fit_are_refused(void)
         gpc_network_free(&network);
         CHECK_EQUAL_I64(gpc_network_init(&network, &config, &arena, &messages, &wheel, &hooks), GPC_ERROR_MACHINE);
     }
+    ports[3] = GPC_NETWORK_MAX_PORTS;
+    begin(&config);
+}
+
+/* Two ports: of 16 messages of 5 flits to bank 0 those of even and of odd cores cross side by side, ready at 3. */
+static void
+ports_of_two_pass_two_streams(void)
+{
+    uint8_t ports[CORES + BANKS];
+    gpc_network_config_t config = fermi;
+    memset(ports, 1, sizeof(ports));
+    ports[CORES] = 2;
+    config.ports = ports;
+    begin(&config);
+    for (uint32_t core = 0; core < CORES; core++) {
+        send(core, CORES, 0, 5);
+    }
+    run_dry();
+    for (uint32_t core = 0; core < CORES; core++) {
+        CHECK_EQUAL_U64(arrived_at[core], (3 + 5 + 5 * (gpc_tick_t) (core / 2)) * PERIOD);
+    }
+}
+
+static int
+status_of(gpc_network_config_t config)
+{
+    const gpc_network_hooks_t hooks = {0};
+    gpc_network_free(&network);
+    return gpc_network_init(&network, &config, &arena, &messages, &wheel, &hooks);
+}
+
+static void
+a_configuration_that_does_not_fit_is_refused(void)
+{
+    gpc_network_config_t config = fermi;
+    uint32_t *const positive[] = {&config.cores,    &config.banks,   &config.networks,
+                                  &config.vc_flits, &config.latency, &config.interleave_bytes};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(positive); i++) {
+        config = fermi;
+        *positive[i] = 0;
+        CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+        *positive[i] = 1;
+        CHECK_EQUAL_I64(status_of(config), 0);
+    }
+    config.clock.period = 0;
+    CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+    uint32_t *const limited[] = {&config.cores, &config.banks, &config.networks};
+    static const uint32_t most[] = {GPC_MAX_CORES, GPC_MAX_BANKS, GPC_MAX_NETWORKS};
+    for (uint32_t i = 0; i < GPC_COUNT_OF(limited); i++) {
+        config = fermi;
+        *limited[i] = most[i];
+        CHECK_EQUAL_I64(status_of(config), 0);
+        *limited[i] = most[i] + 1;
+        CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+    }
+    CHECK_EQUAL_I64(status_of(mesh(4, 4, 0)), GPC_ERROR_MACHINE);
+    gpc_network_free(&network);
+    gpc_network_free(&network);
 }
 
 /* ---- multicasts -------------------------------------------------------------------------------------------------- */
@@ -191,7 +249,7 @@ run_multicasts_dry(uint32_t sent, uint32_t flits)
 }
 
 static void
-a_multicast_arrives_everywhere_as_one_message_would(void)
+multicast_arrives_everywhere_as_one_message_would(void)
 {
     gpc_topology_t topologies[] = {GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_STAR};
     for (uint32_t i = 0; i < GPC_COUNT_OF(topologies); i++) {
@@ -210,7 +268,7 @@ a_multicast_arrives_everywhere_as_one_message_would(void)
 /* In a mesh the source's link to its router carries one message; each link behind it carries the copies that pass
  * it. */
 static void
-a_mesh_replicates_at_the_sources_router(void)
+multicast_is_replicated_at_the_sources_router_of_a_mesh(void)
 {
     gpc_network_config_t config = mesh(4, 1, 2);
     begin(&config);
@@ -224,7 +282,7 @@ a_mesh_replicates_at_the_sources_router(void)
 
 /* The link carries the multicast and the other message once each, in either order. */
 static void
-a_multicast_occupies_its_sources_link_once(void)
+multicast_occupies_its_sources_link_once(void)
 {
     begin(&fermi);
     multicast(CORES, 0, 8, 1, 5);
@@ -239,7 +297,7 @@ a_multicast_occupies_its_sources_link_once(void)
 
 /* Copies for busy outputs follow when these are free, without the source's link. */
 static void
-a_copy_for_a_busy_output_follows_without_the_link(void)
+multicast_copy_for_a_busy_output_follows_without_the_link(void)
 {
     begin(&fermi);
     send(CORES + 1, 0, 1, 5);
@@ -256,7 +314,7 @@ a_copy_for_a_busy_output_follows_without_the_link(void)
 /* In a mesh, whose sources have one queue: the link is idle while the last copy waits for its output, and the message
  * behind has been ready for long. */
 static void
-a_message_behind_the_last_copy_follows_at_once(void)
+multicast_lets_the_message_behind_its_last_copy_follow_at_once(void)
 {
     gpc_network_config_t config = mesh(4, 1, 2);
     begin(&config);
@@ -266,6 +324,36 @@ a_message_behind_the_last_copy_follows_at_once(void)
     send(4, 2, 0, 2);         /* to the south */
     run_multicasts_dry(3, 12);
     CHECK_EQUAL_U64(arrived_at[3], arrived_at[2]);
+}
+
+/* The source's port streams to core 5 from 3 to 11; the multicast, ready at 7, follows. */
+static void
+multicast_waits_for_the_end_of_its_sources_stream(void)
+{
+    begin(&fermi);
+    send(CORES, 5, 1, 8);
+    run_to(4 * PERIOD);
+    multicast(CORES, 0, 2, 1, 2);
+    run_multicasts_dry(2, 8 + 2);
+    CHECK_EQUAL_U64(arrived_at[0], 11 * PERIOD);
+    CHECK_EQUAL_U64(arrived_at[1], (11 + 2) * PERIOD);
+    CHECK_EQUAL_U64(arrived_at[2], (11 + 2) * PERIOD);
+    send(CORES, 1, 1, 8); /* a copy has returned no room */
+    CHECK(!has_room(CORES, 1, 1, 1));
+    run_multicasts_dry(3, 8 + 2 + 8);
+}
+
+/* A multicast at 0 crosses at 3; the message to core 0 behind it, sent at 2, is ready at 5 and not before. */
+static void
+multicast_makes_the_message_behind_it_ready_no_sooner(void)
+{
+    begin(&fermi);
+    multicast(CORES, 0, 2, 1, 1);
+    run_to(2 * PERIOD);
+    send(CORES, 0, 1, 1);
+    run_multicasts_dry(2, 2);
+    CHECK_EQUAL_U64(arrived_at[0], 4 * PERIOD);
+    CHECK_EQUAL_U64(arrived_at[2], (2 + 4) * PERIOD);
 }
 
 static void
@@ -361,17 +449,21 @@ a_route_that_no_link_joins_has_no_output(void)
 int
 main(void)
 {
-    RUN(four_ports_have_the_bandwidth_of_four);
-    RUN(a_bank_answers_through_all_its_ports);
-    RUN(every_source_keeps_its_order_at_any_number_of_ports);
+    RUN(ports_have_the_bandwidth_of_their_number);
+    RUN(ports_of_two_pass_two_streams);
+    RUN(ports_of_a_bank_answer_all_at_once);
+    RUN(ports_keep_the_order_of_every_source);
     RUN(numbers_of_ports_that_do_not_fit_are_refused);
-    RUN(a_multicast_arrives_everywhere_as_one_message_would);
-    RUN(a_mesh_replicates_at_the_sources_router);
-    RUN(a_multicast_occupies_its_sources_link_once);
-    RUN(a_copy_for_a_busy_output_follows_without_the_link);
-    RUN(a_message_behind_the_last_copy_follows_at_once);
+    RUN(multicast_arrives_everywhere_as_one_message_would);
+    RUN(multicast_is_replicated_at_the_sources_router_of_a_mesh);
+    RUN(multicast_occupies_its_sources_link_once);
+    RUN(multicast_copy_for_a_busy_output_follows_without_the_link);
+    RUN(multicast_lets_the_message_behind_its_last_copy_follow_at_once);
+    RUN(multicast_waits_for_the_end_of_its_sources_stream);
+    RUN(multicast_makes_the_message_behind_it_ready_no_sooner);
     RUN(random_multicasts_arrive_once_and_in_order);
     RUN(a_star_beside_the_crossbar_has_its_own_clock_and_counts);
+    RUN(a_configuration_that_does_not_fit_is_refused);
     RUN(a_route_that_no_link_joins_has_no_output);
     gpc_network_free(&network);
     gpc_arena_free(&arena);

@@ -45,7 +45,7 @@ place_words(bench_t *self, const char *states)
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 static void
-a_way_whose_victim_is_recalled_is_waited_for_and_no_second_one_leaves(void)
+replacement_waits_for_its_recalled_victim(void)
 {
     for (uint32_t mshrs = 2; mshrs >= 1; mshrs--) { /* with one MSHR, the recall takes it before the load */
         bench_t bench;
@@ -104,7 +104,7 @@ an_acquire_walks_transactions_and_their_pending_requests_are_taken_again(void)
 }
 
 static void
-requests_that_wait_again_stay_in_front_of_those_still_to_be_replayed(void)
+replay_keeps_requests_that_wait_again_in_front(void)
 {
     static const gpc_mask_t in_order[] = {4, 1, 2};
     bench_t bench;
@@ -323,7 +323,7 @@ a_state_may_be_in_either_of_two_arrays(void)
 }
 
 static void
-entries_of_parts_are_found_by_line_and_leave_from_anywhere(void)
+parts_keep_their_order_when_entries_leave(void)
 {
     bench_t bench;
     limits_begin(&bench, LIMITS_LINES, 1);
@@ -476,10 +476,10 @@ an_option_chooses_the_table_that_is_declared_for_its_value(void)
 int
 main(void)
 {
-    RUN(a_way_whose_victim_is_recalled_is_waited_for_and_no_second_one_leaves);
+    RUN(replacement_waits_for_its_recalled_victim);
     RUN(an_eviction_is_done_when_a_pre_event_has_emptied_the_way);
     RUN(an_acquire_walks_transactions_and_their_pending_requests_are_taken_again);
-    RUN(requests_that_wait_again_stay_in_front_of_those_still_to_be_replayed);
+    RUN(replay_keeps_requests_that_wait_again_in_front);
     RUN(idle_transactions_end_when_entries_run_out);
     RUN(one_table_moves_lines_of_another_which_has_transactions_of_its_own);
     RUN(words_of_one_request_hit_miss_and_wait_apart);
@@ -489,7 +489,7 @@ main(void)
     RUN(a_line_is_evicted_with_all_its_words_or_not_at_all);
     RUN(a_line_without_words_gives_its_way_back);
     RUN(a_state_may_be_in_either_of_two_arrays);
-    RUN(entries_of_parts_are_found_by_line_and_leave_from_anywhere);
+    RUN(parts_keep_their_order_when_entries_leave);
     RUN(controllers_of_other_positions_have_a_node_where_the_machine_has_them);
     RUN(an_option_chooses_the_table_that_is_declared_for_its_value);
     RUN(a_step_within_a_step_of_its_own_line_is_an_error_that_names_both);

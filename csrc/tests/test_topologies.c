@@ -1,5 +1,7 @@
 /* test_topologies.c: the whole machine on every network and with both memory models: data, messages, latencies. */
+#include "fabric/network_parts.h"
 #include "gpu_bench.h"
+#include "machine/parts.h"
 #include "protocols/registry.h"
 
 enum { CROSSBAR, MESH, STAR, FIXED = 0, BANKS = 1 };
@@ -118,6 +120,35 @@ a_round_trip_shorter_than_the_timings_is_refused(void)
     gpc_gpu_free(it.gpu);
 }
 
+static void
+check_loss(bench_t *it, const char *text)
+{
+    CHECK_EQUAL_I64(gpc_gpu_verify(it->gpu), GPC_ERROR_CONSERVATION);
+    CHECK(strstr(gpc_gpu_error_text(it->gpu), text) != NULL);
+}
+
+/* What a network counts twice and what no one receives. */
+static void
+conservation_names_the_network_that_lost_messages_or_flits(void)
+{
+    for (uint32_t topology = CROSSBAR; topology <= STAR; topology++) {
+        gpc_machine_t machine = machine_with(topology, FIXED);
+        bench_t it = bench(&machine, &gpc_protocol_no_l1, 1024);
+        gpc_network_t *network = &it.gpu->links[GPC_INTERCONNECT];
+        (void) load_of(&it, 6, 1024, 1);
+        CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0);
+        CHECK(gpc_network_link_flits(network) > 0);
+        network->traffic[GPC_MSG_OWN].flit_hops++;
+        check_loss(&it, "flits on the links of network 0 after the launch: ");
+        network->traffic[GPC_MSG_OWN].flit_hops--;
+        network->parts->state->in_flight++;
+        check_loss(&it, "messages sent and not received on network 0 after the launch: 1");
+        gpc_network_clear(network);
+        CHECK_EQUAL_I64(gpc_gpu_verify(it.gpu), 0); /* the links' flits remain counted */
+        gpc_gpu_free(it.gpu);
+    }
+}
+
 /* Partitions and sets that are no power of two, more partitions than a word has bits, and the most. */
 static void
 any_number_of_partitions_and_sets_counts_every_thread_once(void)
@@ -142,6 +173,7 @@ main(void)
     RUN(tiny_buffers_and_queues_lose_nothing);
     RUN(round_trips_are_the_machines_over_every_topology);
     RUN(a_mesh_adds_its_links_in_both_directions);
+    RUN(conservation_names_the_network_that_lost_messages_or_flits);
     RUN(a_row_hit_is_shorter_by_the_activation_alone);
     RUN(a_round_trip_shorter_than_the_timings_is_refused);
     return harness_end();

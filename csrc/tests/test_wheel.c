@@ -1,6 +1,7 @@
 /* test_wheel.c: does the event wheel keep the exact order (tick, priority, target, kind), near and far, in whatever
  * order events are scheduled? */
 #include "base/errors.h"
+#include "engine/schedule.h"
 #include "engine/wheel.h"
 #include "harness.h"
 #include "random.h"
@@ -32,7 +33,7 @@ next_name(void)
 }
 
 static void
-of_one_tick_priority_goes_before_target(void)
+wheel_takes_priority_before_target(void)
 {
     begin(CAPACITY);
     add(5, 3, 1);
@@ -49,7 +50,7 @@ of_one_tick_priority_goes_before_target(void)
 }
 
 static void
-an_event_at_the_running_tick_with_lower_priority_number_is_next(void)
+wheel_takes_a_lower_priority_of_the_running_tick_next(void)
 {
     begin(CAPACITY);
     add(7, 2, 1);
@@ -61,7 +62,7 @@ an_event_at_the_running_tick_with_lower_priority_number_is_next(void)
 }
 
 static void
-an_event_at_the_running_tick_goes_before_those_of_higher_targets(void)
+wheel_takes_a_lower_target_of_the_running_tick_next(void)
 {
     begin(CAPACITY);
     add(7, 2, 4);
@@ -75,7 +76,7 @@ an_event_at_the_running_tick_goes_before_those_of_higher_targets(void)
 }
 
 static void
-far_and_near_events_of_one_tick_are_in_order_of_target(void)
+wheel_orders_far_and_near_events_by_target(void)
 {
     begin(CAPACITY);
     add(100000, 1, 3); /* far now */
@@ -88,6 +89,37 @@ far_and_near_events_of_one_tick_are_in_order_of_target(void)
     CHECK_EQUAL_U64(next_name(), 3);
 }
 
+/* 2048 ticks ahead has the list of now. */
+static void
+wheel_keeps_an_event_a_window_ahead_apart(void)
+{
+    begin(CAPACITY);
+    add(2048, 0, 5);
+    add(0, 0, 6);
+    CHECK_EQUAL_U64(next_name(), 6);
+    CHECK_EQUAL_U64(gpc_wheel_now(&wheel), 0);
+    add(4096, 0, 3);
+    CHECK_EQUAL_U64(next_name(), 5);
+    CHECK_EQUAL_U64(gpc_wheel_now(&wheel), 2048);
+    add(2048, 0, 4);
+    CHECK_EQUAL_U64(next_name(), 4);
+    CHECK_EQUAL_U64(next_name(), 3);
+    CHECK_EQUAL_U64(gpc_wheel_now(&wheel), 4096);
+}
+
+/* At tick 1 the far event is 2047 ticks ahead, and in the same list as an event that is scheduled now. */
+static void
+wheel_moves_far_events_when_the_window_reaches_them(void)
+{
+    begin(CAPACITY);
+    add(1, 0, 0);
+    add(2048, 0, 1);
+    CHECK_EQUAL_U64(next_name(), 0);
+    add(2048, 3, 2);
+    CHECK_EQUAL_U64(next_name(), 1);
+    CHECK_EQUAL_U64(next_name(), 2);
+}
+
 static void
 schedule(const gpc_event_t *event)
 {
@@ -96,7 +128,7 @@ schedule(const gpc_event_t *event)
 }
 
 static void
-of_one_target_kinds_are_in_order_and_equal_kinds_as_scheduled(void)
+wheel_orders_equal_targets_by_kind_then_as_scheduled(void)
 {
     static const gpc_event_t given[] = {
         {.tick = 9, .kind = GPC_EVENT_TIMER, .target = 6, .argument = 0},
@@ -118,7 +150,7 @@ of_one_target_kinds_are_in_order_and_equal_kinds_as_scheduled(void)
 }
 
 static void
-now_is_the_tick_of_the_event_taken(void)
+wheel_is_at_the_tick_of_the_event_taken(void)
 {
     begin(CAPACITY);
     add(12345678901234u, 0, 0);
@@ -181,7 +213,7 @@ goes_first(const reference_t *a, const reference_t *b)
 
 /* A plain list searched for its first is the oracle. */
 static void
-random_events_come_in_the_order_of_a_plain_list(void)
+wheel_orders_random_events_as_a_plain_list(void)
 {
     static reference_t list[CAPACITY];
     uint32_t count = 0, wrong = 0;
@@ -232,7 +264,7 @@ add_edge(gpc_tick_t tick, uint32_t target)
 }
 
 static void
-a_target_has_one_near_edge_a_tick_and_clear_drops_it(void)
+wheel_has_one_near_edge_of_a_target_and_tick(void)
 {
     begin_edges(PERIOD);
     CHECK(!add_edge(12, 149));
@@ -292,14 +324,14 @@ compare_edges_with_a_plain_list(gpc_tick_t ticks)
 }
 
 static void
-edges_and_other_events_come_in_the_order_of_a_plain_list(void)
+wheel_orders_edges_and_other_events_as_a_plain_list(void)
 {
     compare_edges_with_a_plain_list(PERIOD);
     compare_edges_with_a_plain_list(LONG_PERIOD);
 }
 
 static void
-near_edges_and_listed_events_are_taken_apart(void)
+wheel_takes_near_edges_and_listed_events_apart(void)
 {
     gpc_event_t event;
     gpc_cycle_t cycle;
@@ -337,7 +369,7 @@ make_events(gpc_event_t *events)
 }
 
 static void
-the_order_of_scheduling_changes_nothing(void)
+wheel_order_does_not_depend_on_scheduling(void)
 {
     static gpc_event_t events[2 * GPC_WHEEL_PRIORITIES * GPC_NUM_EVENT_KINDS * 5];
     static uint32_t first[sizeof(events) / sizeof(events[0])];
@@ -387,7 +419,7 @@ a_saved_arena_replays_the_same_events(void)
 }
 
 static void
-the_common_clock_is_the_least_common_multiple_up_to_2_to_the_40(void)
+clock_of_all_is_the_least_common_multiple_up_to_2_to_the_40(void)
 {
     CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1400, 700, 924}, 3), 46200000000u);
     CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1000, 1000}, 2), 1000000000u);
@@ -398,35 +430,109 @@ the_common_clock_is_the_least_common_multiple_up_to_2_to_the_40(void)
     CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){700, 0}, 2), 0);
 }
 
+/* Periods that are powers of two and others take different paths. */
 static void
-edges_are_at_or_after_and_strictly_after(void)
+clock_edges_are_at_or_after_and_strictly_after(void)
 {
-    gpc_clock_t clock = {.period = 3};
-    CHECK_EQUAL_U64(gpc_clock_edge(clock, 6), 6);
-    CHECK_EQUAL_U64(gpc_clock_edge(clock, 7), 9);
-    CHECK_EQUAL_U64(gpc_clock_next_edge(clock, 6), 9);
-    CHECK_EQUAL_U64(gpc_clock_next_edge(clock, 8), 9);
+    static const struct {
+        gpc_tick_t period, tick, edge, next;
+        uint64_t cycles;
+    } cases[] = {{3, 6, 6, 9, 2},    {3, 7, 9, 9, 2}, {3, 8, 9, 9, 2}, {4, 8, 8, 12, 2}, {4, 9, 12, 12, 2},
+                 {4, 11, 12, 12, 2}, {1, 5, 5, 6, 5}, {2, 0, 0, 2, 0}, {6, 5, 6, 6, 0}};
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gpc_clock_t clock = {.period = cases[i].period};
+        CHECK_EQUAL_U64(gpc_clock_edge(clock, cases[i].tick), cases[i].edge);
+        CHECK_EQUAL_U64(gpc_clock_next_edge(clock, cases[i].tick), cases[i].next);
+        CHECK_EQUAL_U64(gpc_clock_cycles(clock, cases[i].tick), cases[i].cycles);
+    }
+}
+
+/* ---- looking, without taking ------------------------------------------------------------------------------------- */
+
+static bool
+has(gpc_tick_t tick, uint8_t kind, uint8_t priority, uint32_t target)
+{
+    gpc_schedule_t schedule = {.wheel = &wheel};
+    return gpc_schedule_has(&schedule, tick, kind, priority, target);
+}
+
+/* The window of near events is 2048 ticks: 2047 is near, 2048 far. */
+static void
+schedule_has_events_of_exactly_their_tick_kind_and_target(void)
+{
+    static const gpc_tick_t ticks[] = {1, 2047, 2048, 9000};
+    for (uint32_t i = 0; i < 4; i++) {
+        begin(CAPACITY);
+        add(ticks[i], 2, 7);
+        add(ticks[i], 2, 9); /* behind it in the list */
+        CHECK(has(ticks[i], GPC_EVENT_CORE, 2, 7) && has(ticks[i], GPC_EVENT_CORE, 2, 9));
+        CHECK(!has(ticks[i] - 1, GPC_EVENT_CORE, 2, 7) && !has(ticks[i] + 1, GPC_EVENT_CORE, 2, 7));
+        CHECK(!has(ticks[i], GPC_EVENT_TIMER, 2, 7) && !has(ticks[i], GPC_EVENT_CORE, 2, 8));
+        CHECK(!has(ticks[i], GPC_EVENT_CORE, 1, 7) && !has(GPC_NEVER, GPC_EVENT_CORE, 2, 7));
+        CHECK_EQUAL_U64(next_name(), 7);
+        CHECK(!has(ticks[i], GPC_EVENT_CORE, 2, 7) && has(ticks[i], GPC_EVENT_CORE, 2, 9));
+    }
+}
+
+/* Near edges, of words 0 and 1 of a cycle's set, and one beyond the ring of 64 cycles. */
+static void
+schedule_has_edges_of_exactly_their_cycle(void)
+{
+    begin_edges(PERIOD);
+    CHECK(!add_edge(12, 3) && !add_edge(12, 70) && !add_edge(63 * PERIOD, 3) && !add_edge(64 * PERIOD, 3));
+    CHECK(has(12, GPC_EVENT_CORE, EDGE_PRIORITY, 3) && has(12, GPC_EVENT_CORE, EDGE_PRIORITY, 70));
+    CHECK(!has(12, GPC_EVENT_CORE, EDGE_PRIORITY, 6) && !has(12, GPC_EVENT_TIMER, EDGE_PRIORITY, 3));
+    CHECK(!has(18, GPC_EVENT_CORE, EDGE_PRIORITY, 3) && !has(6, GPC_EVENT_CORE, EDGE_PRIORITY, 3));
+    CHECK(has(63 * PERIOD, GPC_EVENT_CORE, EDGE_PRIORITY, 3) && has(64 * PERIOD, GPC_EVENT_CORE, EDGE_PRIORITY, 3));
+    CHECK(!has(65 * PERIOD, GPC_EVENT_CORE, EDGE_PRIORITY, 3) && !has(0, GPC_EVENT_CORE, EDGE_PRIORITY, 3));
+}
+
+/* The event that has been taken and not yet run counts too. */
+static void
+schedule_counts_near_far_and_taken_events(void)
+{
+    gpc_event_t taken;
+    gpc_schedule_t schedule = {.wheel = &wheel, .taken = &taken};
+    begin(CAPACITY);
+    add(5, 0, 1);
+    add(5, 0, 2);
+    add(6, 3, 2);
+    add(5000, 0, 3);
+    CHECK_EQUAL_I64(gpc_wheel_schedule(&wheel, 5000, GPC_EVENT_TIMER, 0, 4, 0), 0);
+    CHECK(gpc_wheel_next(&wheel, &taken));
+    CHECK_EQUAL_U64(gpc_schedule_count(&schedule, GPC_EVENT_CORE), 4);
+    CHECK_EQUAL_U64(gpc_schedule_count(&schedule, GPC_EVENT_TIMER), 1);
+    CHECK(gpc_schedule_has(&schedule, 5, GPC_EVENT_CORE, 0, 1));
+    CHECK(!gpc_schedule_has(&schedule, 6, GPC_EVENT_CORE, 0, 1));
+    schedule.taken = NULL;
+    CHECK_EQUAL_U64(gpc_schedule_count(&schedule, GPC_EVENT_CORE), 3);
+    CHECK(!gpc_schedule_has(&schedule, 5, GPC_EVENT_CORE, 0, 1));
 }
 
 int
 main(void)
 {
-    RUN(of_one_tick_priority_goes_before_target);
-    RUN(an_event_at_the_running_tick_with_lower_priority_number_is_next);
-    RUN(an_event_at_the_running_tick_goes_before_those_of_higher_targets);
-    RUN(far_and_near_events_of_one_tick_are_in_order_of_target);
-    RUN(of_one_target_kinds_are_in_order_and_equal_kinds_as_scheduled);
-    RUN(now_is_the_tick_of_the_event_taken);
+    RUN(wheel_takes_priority_before_target);
+    RUN(wheel_takes_a_lower_priority_of_the_running_tick_next);
+    RUN(wheel_takes_a_lower_target_of_the_running_tick_next);
+    RUN(wheel_orders_far_and_near_events_by_target);
+    RUN(wheel_keeps_an_event_a_window_ahead_apart);
+    RUN(wheel_moves_far_events_when_the_window_reaches_them);
+    RUN(wheel_orders_equal_targets_by_kind_then_as_scheduled);
+    RUN(wheel_is_at_the_tick_of_the_event_taken);
     RUN(one_event_too_many_is_an_error_and_not_taken);
     RUN(clear_drops_near_and_far_and_keeps_now);
-    RUN(random_events_come_in_the_order_of_a_plain_list);
-    RUN(a_target_has_one_near_edge_a_tick_and_clear_drops_it);
-    RUN(edges_and_other_events_come_in_the_order_of_a_plain_list);
-    RUN(near_edges_and_listed_events_are_taken_apart);
-    RUN(the_order_of_scheduling_changes_nothing);
+    RUN(wheel_orders_random_events_as_a_plain_list);
+    RUN(wheel_has_one_near_edge_of_a_target_and_tick);
+    RUN(wheel_orders_edges_and_other_events_as_a_plain_list);
+    RUN(wheel_takes_near_edges_and_listed_events_apart);
+    RUN(wheel_order_does_not_depend_on_scheduling);
     RUN(a_saved_arena_replays_the_same_events);
-    RUN(the_common_clock_is_the_least_common_multiple_up_to_2_to_the_40);
-    RUN(edges_are_at_or_after_and_strictly_after);
+    RUN(clock_of_all_is_the_least_common_multiple_up_to_2_to_the_40);
+    RUN(clock_edges_are_at_or_after_and_strictly_after);
+    RUN(schedule_has_events_of_exactly_their_tick_kind_and_target);
+    RUN(schedule_has_edges_of_exactly_their_cycle);
+    RUN(schedule_counts_near_far_and_taken_events);
     gpc_arena_free(&arena);
     return harness_end();
 }

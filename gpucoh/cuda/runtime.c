@@ -54,6 +54,7 @@ static _Thread_local struct {
     void *stream;
 } pushed[16];
 static _Thread_local unsigned num_pushed;
+static _Thread_local bool is_main;
 static uint64_t num_files; /* with code for the device, which register in their order */
 
 void gpucoh_runtime(void *const *functions);
@@ -90,6 +91,7 @@ gpucoh_main(int (*program)(int, char **, char **), int argc, char **argv)
     volatile char room[4 * GUARD];
     uint64_t guard = (ADDRESS(room) + 3 * GUARD - 1) / GUARD * GUARD;
     (void) mprotect(POINTER(guard), GUARD, PROT_NONE);
+    is_main = true;
     exit(program(argc, argv, environ));
 }
 
@@ -440,11 +442,24 @@ event_free(cudaEvent_t e)
 
 /* ---- the functions ----------------------------------------------------------------------------------------------- */
 
-#define CUDA(result, name, parameters, body) \
-    result name parameters;                  \
-    result name parameters                   \
-    {                                        \
-        body                                 \
+/* Clear what the simulator's frames have left on the stack, 15 KiB at a first launch: addresses that differ from run to
+ * run, which a program would find in variables that it reads before it writes them. */
+static __attribute__((noinline)) void
+clear_stack(const char *returning)
+{
+    volatile uint64_t below[1 << 13];
+    (void) returning;
+    for (size_t k = 0; is_main && k < sizeof below / sizeof *below; k++) {
+        below[k] = 0;
+    }
+}
+
+#define CUDA(result, name, parameters, body)                           \
+    result name parameters;                                            \
+    result name parameters                                             \
+    {                                                                  \
+        __attribute__((cleanup(clear_stack))) const char returning = 0; \
+        body                                                           \
     }
 #include "runtime.def"
 

@@ -365,7 +365,7 @@ def test_four_bad_protocols_spoil_their_own_runs_alone(folder, executor):
     for name in FAULTS:
         bad = {"workload": "vec-cpy", "protocol": f"./{name}.c", "scale": "tiny"}
         runs.insert(draw.randrange(len(runs)), bad)
-    table = sweep_under(executor, runs, limit_s=60, limit_gib=1)
+    table = sweep_under(executor, runs, limit_s=15, limit_gib=1)
     bad = table[table.error.notna()]
     assert dict(zip(bad.protocol, bad.error, strict=True)) == {
         "./crash.c": "crashed: SIGSEGV",

@@ -44,6 +44,7 @@ def write(folder, *rows):
         ({"file": "cache/lru.c"}, "touch-lost: no file csrc/cache/lru.c"),
         ({"text": "return GPC_OK;"}, "touch-lost: text 'return GPC_OK;' is "),
         ({"text": "no_text()"}, "touch-lost: text 'no_text()' is 0 times in csrc/controller"),
+        ({"with": "(1"}, "touch-lost: with '(1' is no whole expression or statements"),
         ({"test": "time_lru"}, "touch-lost: meson.build has no C test 'time_lru'"),
     ],
 )
@@ -55,13 +56,15 @@ def test_a_row_that_is_not_valid_is_refused_in_one_line(tool, tmp_path, capsys, 
 
 
 def test_an_id_or_a_part_of_a_text_that_is_given_twice_is_refused(tool, tmp_path, capsys):
-    crossing = ROW | {"id": "crossing", "text": "x.way);\n    }"}
-    write(tmp_path, ROW, ROW, crossing)
+    network = "waiter->network == x->msg->network"
+    first = ROW | {"id": "first", "text": f"waiter->source == x->msg->source && {network}"}
+    table = "(over_lines || table_of(self, i) == x->table_number)"
+    second = ROW | {"id": "second", "text": f"{network} &&\n            {table}"}
+    write(tmp_path, ROW, ROW, first, second)
     assert tool.main([]) == 2
     assert capsys.readouterr().err.splitlines() == [
         "controller.toml: touch-lost: another row has this id, or one of equal number",
-        "controller.toml: crossing: its text overlaps that of touch-lost",
-        "controller.toml: crossing: its text overlaps that of touch-lost",
+        "controller.toml: second: its text overlaps that of first",
     ]
 
 
@@ -85,5 +88,5 @@ def test_a_row_that_plants_nothing_is_missed(tool, tmp_path, capsys):
     found, missed, elsewhere, count = capsys.readouterr().out.splitlines()
     assert found.split() == ["touch-lost", "replacement", "time_cache", "replacement_follows_hits"]
     assert missed.endswith("NOT FOUND: no case fails")
-    assert elsewhere.endswith("NOT FOUND: other cases fail: replacement_follows_hits")
+    assert "NOT FOUND: other cases fail: replacement_follows_hits, " in elsewhere
     assert count == "1 of 3 faults are found by a case of their unit"

@@ -97,6 +97,7 @@ def front(source: Path) -> None:
         "verification/growth",
         "verification/rule-mutants",
         "verification/time-faults",
+        "verification/time-mutants",
         "real-bugs",
         "fidelity",
     ]

@@ -49,6 +49,40 @@ def test_kernels_compiled_here_are_right_and_as_fast_as_those_of_the_tree(file: 
         assert cycles[0] == cycles[1] or version != PINNED, name
 
 
+UNWRITTEN = """
+#include <cstdio>
+#include <cstdlib>
+__global__ void write(int *p) { p[threadIdx.x] = 1; }
+static __attribute__((noinline)) int used(volatile long *words) {
+    int n = 0;
+    for (int k = 0; k < 2048; k++)
+        n += words[k] != 0;
+    return n;
+}
+static __attribute__((noinline)) int used_of_stack() { volatile long words[2048]; return used(words); }
+int main() {
+    int *p, stack[3];
+    cudaMalloc(&p, 128);
+    stack[0] = used_of_stack();
+    write<<<1, 32>>>(p);
+    stack[1] = used_of_stack();
+    cudaMemset(p, 0, 128);
+    stack[2] = used_of_stack();
+    int heap = used((long *) malloc(2048 * sizeof(long)));
+    printf("%d %d %d %d\\n", heap, stack[0], stack[1], stack[2]);
+}
+"""
+
+
+@needs_nvcc
+@pytest.mark.long
+def test_memory_that_a_program_reads_before_it_writes_has_nothing_of_the_simulator(source) -> None:
+    done = cuda(source(UNWRITTEN), "-p", "mesi")
+    heap, *stack = map(int, done.stdout.splitlines()[0].split())
+    assert heap == 0
+    assert max(stack) < 100, stack  # what the loader and returned calls leave; else 500 to 1,200
+
+
 @needs_nvcc
 @pytest.mark.parametrize("type", ["unsigned __int128", "__int128"])
 def test_divisions_of_128_bits_are_exact(type: str) -> None:
