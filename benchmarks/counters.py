@@ -185,7 +185,7 @@ def main() -> int:
             found[name] = measured(run)
             nvcc = toolkit().version if "cuda" in run else nvcc
     lines = reports(before, found)
-    print("\n".join([*lines, f"{len(found)} runs compared" if not lines else ""]).rstrip())
+    print("\n".join(lines) or f"{len(found)} runs: no counter moved")
     if given.store and lines:
         store(found, nvcc, lines, given.why)
     return int(bool(lines) and not given.store)
