@@ -65,6 +65,7 @@ crossing_is_shared_by_requests_and_answers(void)
     CHECK_EQUAL_U64(cycles_between(gpu, 8, first_bank + 3, 0), 51);
     CHECK_EQUAL_U64(cycles_between(gpu, 7, first_bank + 4, 0), 51);
     CHECK_EQUAL_U64(cycles_between(gpu, first_bank + 4, 7, 0), 50);
+    CHECK_EQUAL_U64(cycles_between(gpu, first_bank, 8, 0), 50);
     CHECK_EQUAL_U64(cycles_between(gpu, 15, last_bank, 0), 0);
     /* from core to core by the home of the line: partition 0 */
     CHECK_EQUAL_U64(cycles_between(gpu, 0, 7, 0), 0);
