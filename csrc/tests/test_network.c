@@ -445,9 +445,10 @@ lanes_are_the_queues_of_a_node(void)
     ports[0] = ports[CORES + BANKS - 1] = 3;
     begin(&config);
     CHECK_EQUAL_U64(gpc_network_lanes(&network), CORES);
-    config.cores = 4;
-    begin(&config);
-    CHECK_EQUAL_U64(gpc_network_lanes(&network), BANKS);
+    for (config.cores = 4; config.cores != 0; config.cores /= 2) {
+        begin(&config);
+        CHECK_EQUAL_U64(gpc_network_lanes(&network), BANKS);
+    }
     config = mesh(CORES, BANKS, 4);
     begin(&config);
     CHECK_EQUAL_U64(gpc_network_lanes(&network), 1);
