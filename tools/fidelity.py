@@ -26,7 +26,7 @@ from gpucoh.papers.verdicts import HERE
 
 NAMES = {"tc": "TC", "rcc": "RCC", "denovo": "DeNovo", "stc": "STC", "qr": "QuickRelease"}
 COLUMNS = ("paper", "scale", "seeds", "size", "direction", "no", "not measured")
-DECLARED = ("declared: size", "no", "not measured", "page")
+DECLARED = ("declared: size", "no", "by outcome", "not measured", "page")
 # The counts that a page's table of verdicts begins with, and the seeds of its runs.
 COUNTS = r"^- {column}: \d+ claims: (\d.*)\.$"
 SEEDS = r"^Scale {scale}, seeds? ([\d, ]+)"
@@ -50,7 +50,7 @@ def summary(pages: Path) -> str:
             number = {word: count for count, word in re.findall(r"(\d+) ([\w ]+)", declared)}
             row = [name, scale, str(len(listed[1].split(","))) if listed else "-"]
             row += re.findall(r"\d+", behaviour)
-            row += [number[word] for word in ("size", "no", "not measured")]
+            row += [number.get(word, "0") for word in ("size", "no", "by outcome", "not measured")]
             rows.append([*row, f"[{name}](fidelity/{paper}.md)"])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
