@@ -1,10 +1,10 @@
 """Write the measured tables of docs/fidelity/PAPER.md: `make fidelity PAPER=tc SCALE=small`.
 
-The script replaces the text between `<!-- TABLE PAPER SCALE -->` and `<!-- end -->` for one paper and scale, and in the
-table of verdicts, `<!-- verdicts PAPER -->`, the columns of the scale; the rest of the page explains the tables and is
-written by hand. The table of docs/fidelity.md follows from those of the pages. The runs are kept in a file as they
-finish: after an interruption the next call continues. Disagreements without a recorded reason are listed on standard
-error.
+The script replaces the text between `<!-- TABLE PAPER SCALE -->` and `<!-- end -->` for one paper and scale, in the
+table of verdicts, `<!-- verdicts PAPER -->`, the columns of the scale, and the paper's readings, `<!-- readings PAPER
+-->`; the rest of the page explains the tables and is written by hand. The table of docs/fidelity.md follows from those
+of the pages. The runs are kept in a file as they finish: after an interruption the next call continues. Disagreements
+without a recorded reason are listed on standard error.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import generated
 from gpucoh.base.errors import ConfigError
 from gpucoh.cli.options import seeds
 from gpucoh.papers import load, scorecard
-from gpucoh.papers.pages import TABLES, scorecard_table
+from gpucoh.papers.pages import TABLES, readings_table, scorecard_table
 from gpucoh.papers.runs import bench_of
 from gpucoh.papers.study import reason_of
 from gpucoh.papers.verdicts import HERE
 
 NAMES = {"tc": "TC", "rcc": "RCC", "denovo": "DeNovo", "stc": "STC", "qr": "QuickRelease"}
 COLUMNS = ("paper", "scale", "seeds", "size", "direction", "no", "not measured")
-DECLARED = ("declared: size", "no", "not measured", "page")
+DECLARED = ("declared: size", "no", "by outcome", "not measured", "page")
 # The counts that a page's table of verdicts begins with, and the seeds of its runs.
 COUNTS = r"^- {column}: \d+ claims: (\d.*)\.$"
 SEEDS = r"^Scale {scale}, seeds? ([\d, ]+)"
@@ -50,7 +50,7 @@ def summary(pages: Path) -> str:
             number = {word: count for count, word in re.findall(r"(\d+) ([\w ]+)", declared)}
             row = [name, scale, str(len(listed[1].split(","))) if listed else "-"]
             row += re.findall(r"\d+", behaviour)
-            row += [number[word] for word in ("size", "no", "not measured")]
+            row += [number.get(word, "0") for word in ("size", "no", "by outcome", "not measured")]
             rows.append([*row, f"[{name}](fidelity/{paper}.md)"])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
@@ -91,6 +91,8 @@ def main() -> None:
         if part == f"verdicts {given.paper}":
             print(part, file=sys.stderr)
             return scorecard_table(paper, bench, generated.part_of(page, part))
+        if part == f"readings {given.paper}":
+            return readings_table(paper)
         if which != [given.paper, given.scale]:
             return None
         print(part, file=sys.stderr)

@@ -1,8 +1,9 @@
 """Compare pages with the stores in this tree that they are written from: `make check`.
 
 A store is a file of rows, a file of facts, or another page: counts and causes of a fidelity page follow from the cells
-of its table, and the overview from the pages. Parts whose store is not in the tree (`make fidelity`, `gpucoh growth`,
-`gpucoh hardware`) are not compared; tests compare those that follow from the code. Exit status 1: a page differs.
+of its table, its readings from the paper's file, and the overview from the pages. Parts whose store is not in the tree
+(`make fidelity`, `gpucoh growth`, `gpucoh hardware`) are not compared; tests compare those that follow from the code.
+Exit status 1: a page differs.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from generated import Maker
 from pages import ROOT
 
 from gpucoh.papers import load
+from gpucoh.papers.pages import readings_table
 from gpucoh.papers.verdicts import reassembled
 
 
@@ -30,7 +32,10 @@ def stored() -> Iterator[tuple[Path, Mapping[str, Maker], str]]:
     for paper in fidelity.NAMES:
         page, part = fidelity.PAGES / f"{paper}.md", f"verdicts {paper}"
         before = generated.part_of(page, part)
-        parts = {part: functools.partial(reassembled, load(paper), before)}
+        parts = {
+            part: functools.partial(reassembled, load(paper), before),
+            f"readings {paper}": functools.partial(readings_table, load(paper)),
+        }
         yield page, parts, f"make fidelity PAPER={paper}"
     overview = {"verdicts of all papers": functools.partial(fidelity.summary, fidelity.PAGES)}
     yield fidelity.OVERVIEW, overview, "make fidelity"

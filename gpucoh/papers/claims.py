@@ -37,8 +37,12 @@ class Claim:
     subject, baseline : str
         Protocols, with options in brackets; empty if there is none.
     kind : str
-        ``behaviour``, or ``declared``: arithmetic on declared fields, states and parameters, or a number to which a
-        parameter was fitted. By default the measure (:data:`DECLARED`) and ``exact`` decide.
+        ``behaviour``, or ``declared``: arithmetic on declared fields, states and parameters, or a number that chose a
+        reading. By default the measure (:data:`DECLARED`), ``exact`` and ``by_outcome`` decide.
+    by_outcome : str
+        The reading that this claim's own number chose, or empty.
+    shares : str
+        The claim that has, or decides, this one's number; or empty.
     controller : str
         The controller of a count of storage, ``L1`` or ``L2``; else empty.
     per : str
@@ -75,6 +79,8 @@ class Claim:
     subject: str
     baseline: str
     kind: str
+    by_outcome: str
+    shares: str
     controller: str
     per: str
     machine: Mapping[str, object]
@@ -160,6 +166,11 @@ class Paper:
     )
     state_counts: tuple[StateCount, ...] = ()
 
+    def repeats(self, claim: Claim) -> bool:
+        """Whether the claim is the one that it shares a number with, in other words: the two count once."""
+        first = next((one for one in self.claims if one.id == claim.shares), None)
+        return first is not None and _compared(first) == _compared(claim)
+
     def amount(self, measure: str) -> str:
         """The name of the amount that this paper's measure is."""
         return self.amounts.get(measure, measure)
@@ -171,6 +182,12 @@ class Paper:
             if shown and entry.quantity(measure):
                 return entry
         return None
+
+
+def _compared(claim: Claim) -> tuple[object, ...]:
+    """What a claim measures, and what the paper says of it."""
+    measured = (claim.measure, claim.subject, claim.baseline, claim.workloads, claim.machine)
+    return (*measured, claim.value, claim.direction)
 
 
 def papers() -> tuple[str, ...]:
@@ -225,14 +242,17 @@ def _state_count(item: Mapping[str, Any]) -> StateCount:
 
 def _claim(item: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]]) -> Claim:
     named = item["workloads"]
-    declared = item["measure"] in DECLARED or item["exact"] in ("parameter", "cited")
+    by_outcome = item.get("by_outcome", "")
+    fixed = item["measure"] in DECLARED or item["exact"] in ("parameter", "cited")
     return Claim(
         id=item["id"],
         figure=item["figure"],
         measure=item["measure"],
         subject=item["subject"],
         baseline=item["baseline"],
-        kind=item.get("kind") or ("declared" if declared else "behaviour"),
+        kind=item.get("kind") or ("declared" if fixed or by_outcome else "behaviour"),
+        by_outcome=by_outcome,
+        shares=item.get("shares", ""),
         controller=item.get("controller", ""),
         per=item.get("per", ""),
         machine=item.get("machine", {}),

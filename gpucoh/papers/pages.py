@@ -10,6 +10,7 @@ from gpucoh.device.gpu import VERSION
 from gpucoh.experiments.keys import code_digest
 from gpucoh.papers.bars import Group, shown_group, usable
 from gpucoh.papers.claims import Paper
+from gpucoh.papers.readings import RANKS, readings
 from gpucoh.papers.runs import Bench, missing_protocol
 from gpucoh.papers.scorecard import Verdict, scorecard
 from gpucoh.papers.study import BarTable, Sizes, Variant, applies, study
@@ -80,6 +81,33 @@ def variants_table(paper: Paper, bench: Bench) -> str:
 def _pair(verdict: Verdict) -> list[str]:
     text = number(verdict.measured, verdict.measure) + spread(verdict.spread, verdict.measure)
     return [text, words(verdict.agrees)]
+
+
+def readings_table(paper: Paper) -> str:
+    """The number of readings of each rank, and every reading: its source, its other values, and what it touches."""
+    found = sorted(readings(paper.id), key=lambda reading: RANKS.index(reading.rank))
+    ranks = [reading.rank for reading in found]
+    listed = ", ".join(f"{ranks.count(rank)} {_rank(rank)}" for rank in RANKS)
+    departing = sum(bool(reading.departs) for reading in found)
+    count = f"{len(found)} readings: {listed}. {departing} depart from the rule, and are not yet measured by it."
+    plain = {"all", *(claim.id for claim in paper.claims)}
+    rows = [
+        [
+            reading.what,
+            _rank(reading.rank),
+            reading.source,
+            ", ".join(f"`{name}={value}`" for name, value in reading.others()),
+            ", ".join(name if name in plain else f"`{name}`" for name in reading.touches),
+            reading.departs,
+        ]
+        for reading in found
+    ]
+    head = ["reading", "rank", "source", "second readings", "touches", "by the rule"]
+    return f"{count}\n\n{markdown(head, rows)}"
+
+
+def _rank(rank: str) -> str:
+    return "by outcome" if rank == "outcome" else rank
 
 
 def bars_table(paper: Paper, bench: Bench) -> str:

@@ -15,6 +15,7 @@ from gpucoh.device.gpu import resolve
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.experiments.runner import Run
 from gpucoh.papers.claims import Paper
+from gpucoh.papers.readings import readings
 from gpucoh.papers.study import study
 from gpucoh.results.runs import RunResult
 from gpucoh.suite import workloads as all_workloads
@@ -289,7 +290,14 @@ def bench_of(
     shorter: bool = False,
     replaced: Mapping[str, str] | None = None,
 ) -> Bench:
-    """The bench of a paper's machine and inputs; ``shorter`` leaves out the workloads that its page leaves out."""
+    """The bench of a paper's machine and inputs; ``shorter`` leaves out the workloads that its page leaves out.
+
+    Raises
+    ------
+    ConfigError
+        If the paper's files set what no reading names.
+    """
+    readings(paper.id)
     return Bench(
         machine=paper.machine,
         scale=scale,

@@ -18,7 +18,8 @@ from gpucoh.papers.runs import Bench, by_machine, missing_protocol, present
 from gpucoh.papers.study import reason_of
 
 _TOO_LONG = "its runs take too long at this scale"
-VERDICTS = ("size", "direction", "no", "not_measured")
+# "by_outcome" is an agreement in size for which a reading was chosen.
+VERDICTS = ("size", "direction", "no", "by_outcome", "not_measured")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +31,11 @@ class Verdict:
     id, paper, figure, measure, subject, baseline, workloads, says
         The claim; ``workloads`` are those that enter the measured value.
     kind : str
-        ``behaviour``, or ``declared``: arithmetic on declared fields, or a number to which a parameter was fitted.
+        ``behaviour``, or ``declared``: arithmetic on declared fields, or a number that chose a reading.
+    shares : str
+        The claim that has, or decides, this one's number; or empty.
+    counted : bool
+        Whether the claim counts: not if it repeats the one whose number it shares.
     claimed : float, str or None
         The paper's number or direction.
     measured : float or None
@@ -49,6 +54,8 @@ class Verdict:
     paper: str
     figure: str
     kind: str
+    shares: str
+    counted: bool
     measure: str
     subject: str
     baseline: str
@@ -208,6 +215,8 @@ def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
             notes.append("the baseline's value is zero")
     measured = statistics.median(values) if values else None
     agrees = "not_measured" if measured is None else agreement(claim, measured)
+    if claim.by_outcome and agrees == "size":
+        agrees = "by_outcome"
     if agrees == "no":
         notes += filter(None, [reason_of(paper.id, claim.id, bench.scale)])
     return Verdict(
@@ -215,6 +224,8 @@ def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
         paper=paper.id,
         figure=claim.figure,
         kind=claim.kind,
+        shares=claim.shares,
+        counted=not paper.repeats(claim),
         measure=claim.measure,
         subject=claim.subject,
         baseline=claim.baseline,

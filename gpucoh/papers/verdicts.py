@@ -53,17 +53,22 @@ def subject(item: Claim | Verdict) -> str:
 
 def counts(verdicts: Sequence[Verdict]) -> str:
     """The number of claims by kind and verdict, in a line."""
-    parts = [(kind, [one.agrees for one in verdicts if one.kind == kind]) for kind in KINDS]
-    return _counted(len(verdicts), parts)
+    counted = [one for one in verdicts if one.counted]
+    return _counted([(kind, [one.agrees for one in counted if one.kind == kind]) for kind in KINDS])
 
 
-def _counted(every: int, parts: Sequence[tuple[str, list[str]]]) -> str:
+def _counted(parts: Sequence[tuple[str, list[str]]]) -> str:
     listed = [
-        f"{len(agrees)} {kind} ({', '.join(f'{agrees.count(word)} {words(word)}' for word in VERDICTS)})"
-        for kind, agrees in parts
-        if agrees
+        f"{len(agrees)} {kind} ({', '.join(_verdicts(agrees))})" for kind, agrees in parts if agrees
     ]
-    return f"{every} claims: {', '.join(listed)}"
+    return f"{sum(len(agrees) for _, agrees in parts)} claims: {', '.join(listed)}"
+
+
+def _verdicts(agrees: Sequence[str]) -> Iterator[str]:
+    """Each verdict with its number; none of what only claims that chose a reading can be."""
+    for word in VERDICTS:
+        if word != "by_outcome" or word in agrees:
+            yield f"{agrees.count(word)} {words(word)}"
 
 
 def verdict_table(
@@ -120,7 +125,7 @@ def assembled(paper: Paper, scales: Mapping[str, tuple[list[str], Cells]]) -> st
             cause = "; ".join(_causes(paper, claim, cells))
             first = given.setdefault(cause, claim.id)
             told = cause if first == claim.id or len(cause) < _SHORT else f"as {first}"
-            rows.append([*_described(claim), *listed, told])
+            rows.append([*_described(paper, claim), *listed, told])
     return "\n".join([*_column_counts(paper, scales), "", table(head, rows)])
 
 
@@ -129,8 +134,10 @@ def reassembled(paper: Paper, before: str) -> str:
     return assembled(paper, _kept(before))
 
 
-def _described(claim: Claim) -> list[str]:
+def _described(paper: Paper, claim: Claim) -> list[str]:
     of = f"{words(claim.measure)}: {subject(claim)}".removesuffix(": ")
+    if claim.shares:
+        of += f" ({'counted as' if paper.repeats(claim) else 'number shared with'} {claim.shares})"
     claimed = claim.value if claim.value is not None else claim.direction
     return [claim.id, claim.figure, of, number(claimed, claim.measure)]
 
@@ -145,12 +152,14 @@ def _column_counts(paper: Paper, scales: Mapping[str, tuple[list[str], Cells]]) 
                     [
                         found[claim.id][at + 1].replace(" ", "_")
                         for claim in paper.claims
-                        if claim.kind == kind and found.get(claim.id, _NONE)[at + 1] != "-"
+                        if claim.kind == kind
+                        and not paper.repeats(claim)
+                        and found.get(claim.id, _NONE)[at + 1] != "-"
                     ],
                 )
                 for kind in KINDS
             ]
-            yield f"- {columns[at]}: {_counted(sum(len(one) for _, one in agrees), agrees)}."
+            yield f"- {columns[at]}: {_counted(agrees)}."
 
 
 def _causes(paper: Paper, claim: Claim, cells: Mapping[str, list[str]]) -> Iterator[str]:

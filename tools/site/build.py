@@ -100,6 +100,7 @@ def front(source: Path) -> None:
         "verification/time-mutants",
         "real-bugs",
         "fidelity",
+        "readings",
     ]
     fidelity = sorted(
         f"docs/fidelity/{path.stem}" for path in (source / "docs/fidelity").glob("*.md")
