@@ -37,9 +37,9 @@ typedef struct {
     gpc_failure_t failure;
     gpc_cores_t cores;
     gpc_cycle_t now, events_at[WORLD_CORES];
-    gpc_cycle_t latency;    /* 0: completed inside offer */
-    gpc_cycle_t hit_delay;  /* given to gpc_cores_complete */
-    gpc_cycle_t late_by;    /* more of it, of the requests of late_line */
+    gpc_cycle_t latency;   /* 0: completed inside offer */
+    gpc_cycle_t hit_delay; /* given to gpc_cores_complete */
+    gpc_cycle_t late_by;   /* more of it, of the requests of late_line */
     gpc_address_t late_line;
     bool in_parts;          /* completes the even words of a request first, then the odd ones */
     gpc_cycle_t held_until; /* the port accepts nothing before this cycle */

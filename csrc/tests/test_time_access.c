@@ -1,5 +1,5 @@
-/* test_time_access.c: in which cycle does a core offer and complete its accesses? Tables of cycles that were computed by
- * hand, of launches that begin at cycle 0. The name of each test begins with that of its unit. */
+/* test_time_access.c: in which cycle does a core offer and complete its accesses? Tables of cycles that were computed
+ * by hand, of launches that begin at cycle 0. The name of each test begins with that of its unit. */
 #include "issue_trace.h"
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
