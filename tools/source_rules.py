@@ -44,7 +44,8 @@ ALLOCATION = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_mem
 MAY_ALLOCATE = {
     "base/arena.c", "base/blocks.c", "base/stock.c", "base/text.c", "core/frontend/decode.c",
     "core/frontend/dispatch.c", "core/frontend/polling.c", "core/frontend/program.c", "core/frontend/ranges.c",
-    "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c", "machine/gpu.c", "machine/host.c", "machine/littles_law.c",
+    "fabric/memory.c", "fabric/network.c", "fabric/topology.c", "engine/wheel.c", "machine/gpu.c", "machine/host.c",
+    "machine/littles_law.c",
     "check/pages.c", "check/explore/canonical.c", "check/explore/exploration.c", "check/explore/explorer.c",
     "check/explore/outcomes.c", "check/explore/states.c", "check/explore/world_moves.c", "check/monitor/logical.c",
     "check/monitor/monitor.c", "check/monitor/monitor_cells.c",
