@@ -96,7 +96,7 @@ def readings_table(paper: Paper) -> str:
             reading.what,
             _rank(reading.rank),
             reading.source,
-            ", ".join(f"`{name}={value}`" for name, value in reading.others()),
+            ", ".join(f"`{reading.text(place)}`" for place in reading.places()),
             ", ".join(name if name in plain else f"`{name}`" for name in reading.touches),
             reading.departs,
         ]
