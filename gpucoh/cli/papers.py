@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.measure import Measurement
+from rich.table import Table
 from rich.text import Text
 
 from gpucoh.base.errors import ConfigError
-from gpucoh.base.files import results_folder
+from gpucoh.base.files import results_folder, whole_file
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import natural, unknown
 from gpucoh.cli.options import (
@@ -111,12 +114,29 @@ def register(app: typer.Typer) -> None:
         jobs: JobsOption = None,
         store: StoreOption = None,
         replace: ReplaceOption = None,
+        readings: Annotated[
+            bool,
+            typer.Option("--readings", help="Run the headlines under every reading of the paper."),
+        ] = False,
+        out: Annotated[
+            Path | None,
+            typer.Option(
+                "--out",
+                help="Folder for table, JSON and runs of --readings. Default: ./readings.",
+            ),
+        ] = None,
         as_json: JsonOption = False,
     ) -> None:
         """Compare every claim of a paper with the measured value: agreement in size, in direction, or none.
 
         With several seeds the measured value is the median of the seeds' values, and the range is printed beside it.
         Claims about behaviour are counted apart from declared ones: arithmetic on declared fields and states.
+
+        With --readings, at most eight headlines a paper instead, each under the values in use, under every other
+        reading that touches it alone, by the rule of docs/readings.md, and under all readings that lower it or raise it
+        together. The table has the range and the reading at each end, 95% intervals over seeds and over resampled
+        workloads, and the agreement at the lower end, as in use, and at the upper end. A headline that changes sides
+        has a sentence below the table. Runs are kept in the folder of --out: an interrupted command continues.
 
         Examples:
 
@@ -125,13 +145,24 @@ def register(app: typer.Typer) -> None:
           gpucoh scorecard tc --seeds 5 --store tc.parquet
 
           gpucoh scorecard tc --replace tc-weak=./mine.c
+
+          gpucoh scorecard stc --readings --seeds 5
         """
         with LATE_IMPORT:
             from gpucoh.papers import load, papers, scorecard
 
+        if out and not readings:
+            raise ConfigError("--out is an option of gpucoh scorecard --readings")
+        if replace and readings:
+            raise ConfigError(
+                "--readings and --replace contradict each other: a paper's readings are of its protocols"
+            )
         chosen, verdicts = parse_seeds(seeds, seed), []
-        for name in papers() if paper_id is None else (paper_id,):
-            paper = load(name)
+        listed = [load(name) for name in (papers() if paper_id is None else (paper_id,))]
+        if readings:
+            _headlines(listed, out or Path("readings"), as_json, scale, chosen, jobs, store)
+            return
+        for paper in listed:
             verdicts += scorecard(
                 paper, _bench(paper, scale, chosen, jobs, store, not as_json, replace)
             )
@@ -139,6 +170,39 @@ def register(app: typer.Typer) -> None:
             print_json([verdict.to_dict() for verdict in verdicts])
             return
         _print_verdicts(stdout_console(), verdicts)
+
+
+def _headlines(
+    papers: Sequence[Any],
+    folder: Path,
+    as_json: bool,
+    scale: str,
+    seeds: tuple[int, ...],
+    jobs: int | None,
+    store: Path | None,
+) -> None:
+    """Measure papers' headlines under their readings; print them, and write them to a folder."""
+    with LATE_IMPORT:
+        from gpucoh.papers.multiverse import COLUMNS, cells, multiverse, page, summary
+
+    every: list[dict[str, Any]] = []
+    with results_folder(folder):
+        for paper in papers:
+            stem = f"{paper.id}-{scale}"
+            kept = store or folder / f"{stem}.parquet"
+            bench = _bench(paper, scale, seeds, jobs, kept, not as_json, None)
+            found = multiverse(paper, bench)
+            dicts = [one.to_dict() for one in found]
+            every += dicts
+            for suffix, text in (("md", page(found)), ("json", json.dumps(dicts, indent=2))):
+                with whole_file(folder / f"{stem}.{suffix}") as part:
+                    part.write_text(f"{text}\n", encoding="utf-8")
+            if not as_json:
+                rows = [[Text(cell) for cell in cells(one)] for one in found]
+                _print_wide(stdout_console(), tables.plain_table(COLUMNS, rows))
+                sys.stdout.write("".join(f"{line}\n" for line in summary(found)))
+    if as_json:
+        print_json(every)
 
 
 def _bench(
@@ -220,10 +284,7 @@ def _print_figure(console: Console, item: dict[str, Any]) -> None:
         columns = list(item["rows"][0])
         rows = [[_cell(row[name]) for name in columns] for row in item["rows"]]
         table = tables.plain_table(columns, rows)
-        wide = console.options.update(max_width=200)
-        # A narrow terminal wraps the lines: folded cells would break the protocols' ids.
-        width = max(console.width, Measurement.get(console, wide, table).maximum)
-        Console(file=console.file, force_terminal=console.is_terminal, width=width).print(table)
+        _print_wide(console, table)
     else:
         measures = list(item["kinds"])
         columns = [
@@ -245,6 +306,13 @@ def _print_figure(console: Console, item: dict[str, Any]) -> None:
             console.print(f"{word.replace('_', ' ')}: {', '.join(item[word])}", markup=False)
     console.print(f"wrote {item['files'][0]}", markup=False)
     console.print()
+
+
+def _print_wide(console: Console, table: Table) -> None:
+    """Print a table in up to 200 columns. A narrow terminal wraps the lines: folded cells would break the ids."""
+    wide = console.options.update(max_width=200)
+    width = max(console.width, Measurement.get(console, wide, table).maximum)
+    Console(file=console.file, force_terminal=console.is_terminal, width=width).print(table)
 
 
 def _cell(value: object) -> Text:

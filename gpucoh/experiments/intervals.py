@@ -1,8 +1,8 @@
-"""95% intervals over seeds, by bootstrap."""
+"""95% intervals over seeds and over workloads, by bootstrap."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,3 +57,10 @@ def interval(values: NDArray[Any]) -> NDArray[Any]:
         random_state=np.random.default_rng(0),
     ).confidence_interval
     return np.stack([found.low, found.high], axis=-1)
+
+
+def interval_of(number: int, value: Callable[[Sequence[int]], float]) -> tuple[float, float]:
+    """95% interval of a value of items, by bootstrap: ``value`` takes the numbers of the items, some repeated."""
+    draws = np.random.default_rng(0).integers(number, size=(RESAMPLES, number))
+    low, high = np.percentile([value(draw.tolist()) for draw in draws], (2.5, 97.5))
+    return float(low), float(high)

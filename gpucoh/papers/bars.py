@@ -24,7 +24,7 @@ MEANS: dict[str, Callable[[Sequence[float]], float | None]] = {
 }
 # Picks of a single workload's ratio: the value that decides whether it lies on the claimed side in every workload
 # (each), or in more than half of them (most).
-_PICKS = ("max", "min", "each", "most")
+PICKS = ("max", "min", "each", "most")
 
 
 def ratio(measure: str, ours: RunResult, base: RunResult) -> float | None:
@@ -73,17 +73,21 @@ class Group:
         kept = {name: base for name, base in self.baselines.items() if name in workloads}
         return Group(measure=self.measure, baselines=kept, kind=self.kind, times=self.times)
 
-    def mean(self, protocol: str, runs: Runs) -> float | None:
-        """The mean bar of a protocol; None without workloads, or if a baseline's amount is zero.
-
-        For bars that are times it is the inverse of their mean, hence a speedup.
-        """
-        bars = [
+    def bars(self, protocol: str, runs: Runs) -> list[float | None]:
+        """The bar of every workload; None if a baseline's amount is zero."""
+        return [
             ratio(self.measure, runs[name, protocol], runs[name, baseline])
             if baseline
             else AMOUNTS[self.measure](runs[name, protocol])
             for name, baseline in self.baselines.items()
         ]
+
+    def mean(self, protocol: str, runs: Runs) -> float | None:
+        """The mean bar of a protocol; None without workloads, or if a bar is not defined."""
+        return self.average(self.bars(protocol, runs))
+
+    def average(self, bars: Sequence[float | None]) -> float | None:
+        """The mean of bars; for those that are times the inverse of their mean, hence a speedup."""
         heights = [bar for bar in bars if bar is not None]
         if not heights or len(heights) < len(bars):
             return None
@@ -189,7 +193,7 @@ def measure_claim(paper: Paper, claim: Claim, workloads: Sequence[str], runs: Ru
     Where a claim about one protocol states no mean, it is arithmetic.
     """
     amount = paper.amount(claim.measure)
-    if claim.mean == "single" or claim.mean in _PICKS:
+    if claim.mean == "single" or claim.mean in PICKS:
         values = [
             ratio(amount, runs[name, claim.subject], runs[name, claim.baseline])
             if claim.baseline
@@ -222,7 +226,7 @@ def protocols_of(paper: Paper, claim: Claim, workload: str) -> tuple[str, ...]:
     """The protocols whose runs a claim needs on a workload."""
     if not claim.baseline:
         return (claim.subject,)
-    if claim.mean == "single" or claim.mean in _PICKS:
+    if claim.mean == "single" or claim.mean in PICKS:
         return (claim.subject, claim.baseline)
     drawn_over = group_of(paper, claim).baselines[workload]
     return (claim.subject, claim.baseline, *filter(None, [drawn_over]))

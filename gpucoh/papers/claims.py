@@ -149,6 +149,7 @@ class Paper:
     flit crossings instead of flits as traffic. ``seeded`` names parameters that take the run's seed, in the workloads
     that have them. ``sizes`` names the parameter that is the size of a workload's input, which figures divide.
     ``inputs`` has the parameters of named inputs by scale and workload, where they are not those of the scale.
+    ``headlines`` has the claims that the paper leads with, and the place where it does.
     """
 
     id: str
@@ -165,6 +166,7 @@ class Paper:
         default_factory=dict
     )
     state_counts: tuple[StateCount, ...] = ()
+    headlines: Mapping[str, str] = field(default_factory=dict)
 
     def repeats(self, claim: Claim) -> bool:
         """Whether the claim is the one that it shares a number with, in other words: the two count once."""
@@ -226,6 +228,7 @@ def read(text: str) -> Paper:
         sizes=data.get("sizes", {}),
         inputs=data.get("inputs", {}),
         state_counts=tuple(_state_count(item) for item in data.get("state_count", ())),
+        headlines=data.get("headlines", {}),
     )
 
 

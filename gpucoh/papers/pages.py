@@ -10,6 +10,7 @@ from gpucoh.device.gpu import VERSION
 from gpucoh.experiments.keys import code_digest
 from gpucoh.papers.bars import Group, shown_group, usable
 from gpucoh.papers.claims import Paper
+from gpucoh.papers.multiverse import headlines_table
 from gpucoh.papers.readings import RANKS, readings
 from gpucoh.papers.runs import Bench, missing_protocol
 from gpucoh.papers.scorecard import Verdict, scorecard
@@ -96,7 +97,7 @@ def readings_table(paper: Paper) -> str:
             reading.what,
             _rank(reading.rank),
             reading.source,
-            ", ".join(f"`{name}={value}`" for name, value in reading.others()),
+            ", ".join(f"`{reading.text(place)}`" for place in reading.places()),
             ", ".join(name if name in plain else f"`{name}`" for name in reading.touches),
             reading.departs,
         ]
@@ -208,6 +209,7 @@ def _speedups(paper: Paper, bench: Bench, sizes: Sizes, workloads: Sequence[str]
 
 # The tables that a part's name begins with; that of the verdicts has one part for all scales.
 TABLES: dict[str, Callable[[Paper, Bench], str]] = {
+    "headlines": headlines_table,
     "origin": origin,
     "variants": variants_table,
     "bars": bars_table,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
@@ -44,7 +44,10 @@ class Reading(BaseModel):
     parameters : dict
         Workload, or ``all`` -> parameter -> values.
     departs : str
-        How the value in use departs from the rule; empty if it does not.
+        How the value in use departs from the rule, whose value is the first of the others if there are any; empty if
+        it does not.
+    swept : bool
+        Whether the other values are configurations that the paper itself compares, not readings.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -57,17 +60,30 @@ class Reading(BaseModel):
     machine: Mapping[str, Values] = {}
     parameters: Mapping[str, Mapping[str, Values]] = {}
     departs: str = ""
+    swept: bool = False
 
-    def others(self) -> Iterator[tuple[str, Value]]:
-        """The other readings: names of options, fields and parameters, and their values."""
-        named = [self.options, self.machine, *self.parameters.values()]
-        pairs = (
-            (name, value)
-            for given in named
-            for name, values in given.items()
-            for value in values[1:]
-        )
-        return iter(dict.fromkeys(pairs))
+    @model_validator(mode="after")
+    def _in_step(self) -> Reading:
+        if not self.swept and len({len(values) for _, values in self._named()} - {1}) > 1:
+            raise ValueError(
+                "names with other values have equally many: the n-th of all are one reading"
+            )
+        return self
+
+    def _named(self) -> list[tuple[str, Values]]:
+        """Names of options, fields and parameters, and their values."""
+        given = (self.options, self.machine, *self.parameters.values())
+        return [item for values in given for item in values.items()]
+
+    def places(self) -> range:
+        """The places of the other readings in the lists of values."""
+        most = max((len(values) for _, values in self._named()), default=1)
+        return range(1, 1 if self.swept else most)
+
+    def text(self, place: int) -> str:
+        """One of the other readings as tables print it."""
+        changed = [(name, values) for name, values in self._named() if len(values) > 1]
+        return ", ".join(dict.fromkeys(f"{name}={values[place]}" for name, values in changed))
 
     def names(self, setting: Setting) -> bool:
         """Whether the reading names a setting, and its value."""
@@ -178,10 +194,9 @@ def _reading(file: str, item: Mapping[str, Any]) -> Reading:
         return Reading.model_validate(item)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise ConfigError(
-            f"{file}: reading {quoted(item.get('id'))}: {place}: {first['msg']}"
-        ) from None
+        place = "".join(f"{part}: " for part in first["loc"])
+        why = first["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{file}: reading {quoted(item.get('id'))}: {place}{why}") from None
 
 
 def _check_links(

@@ -57,8 +57,14 @@ def present(ids: Iterable[str]) -> list[str]:
     return [name for name in ids if name in known]
 
 
-def with_options(protocol: str, added: Mapping[str, Mapping[str, str]]) -> str:
+def with_options(
+    protocol: str,
+    added: Mapping[str, Mapping[str, str]],
+    in_use: Mapping[str, Mapping[str, str]] | None = None,
+) -> str:
     """A protocol with the options that a table adds to its id, before those of its brackets.
+
+    Brackets that name the value of ``in_use`` leave the option to the table.
 
     Examples
     --------
@@ -66,11 +72,14 @@ def with_options(protocol: str, added: Mapping[str, Mapping[str, str]]) -> str:
     'tc-weak[private=literal,lifetime=0]'
     >>> with_options("mesi", {"tc-weak": {"private": "literal"}})
     'mesi'
+    >>> with_options("no-l1[fill=sector]", {"no-l1": {"fill": "line"}}, {"no-l1": {"fill": "sector"}})
+    'no-l1[fill=line]'
     """
     name, given = split_options(protocol)
     if name not in added:
         return protocol
-    options = {**added[name], **given}
+    left = (in_use or {}).get(name, {})
+    options = {**added[name], **{key: one for key, one in given.items() if left.get(key) != one}}
     return f"{name}[{','.join(f'{key}={value}' for key, value in options.items())}]"
 
 
@@ -102,6 +111,8 @@ class Bench:
         Parameters that take the run's seed, in the workloads that have them.
     options : dict
         Protocol id -> options that are added to it whenever it runs.
+    in_use : dict
+        Protocol id -> values of these options; they replace such a value in the brackets of a claim too.
     fields : dict
         Fields of the machine that differ; ``start_skew`` is :data:`START_SKEW` unless given.
     replaced : dict
@@ -122,6 +133,7 @@ class Bench:
     other_seeds: tuple[int, ...] = ()
     seeded: tuple[str, ...] = ()
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    in_use: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     fields: Mapping[str, object] = field(default_factory=dict)
     replaced: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
@@ -179,7 +191,7 @@ class Bench:
 
     def protocol(self, name: str) -> str:
         """The protocol that runs where a claim names this one."""
-        chosen = with_options(name, self.options)
+        chosen = with_options(name, self.options, self.in_use)
         known, given = split_options(chosen)
         if known not in self.replaced:
             return chosen
@@ -213,10 +225,14 @@ class Bench:
 
     def get(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Run those of the (workload, protocol) pairs that have not run yet, with every seed."""
+        self.carry_out(self.wanted(pairs))
+
+    def carry_out(self, wanted: Mapping[Key, Run]) -> None:
+        """Run those of the runs that have not run yet; benches that share this one's have theirs in ``wanted``, too."""
         with LATE_IMPORT:
             from gpucoh.experiments.stored import stored_runs
 
-        todo = {key: run for key, run in self.wanted(pairs).items() if key not in self.done}
+        todo = {key: run for key, run in wanted.items() if key not in self.done}
         if not todo:
             return
         results = stored_runs(

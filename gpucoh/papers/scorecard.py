@@ -12,7 +12,6 @@ from gpucoh.papers.amounts import AMOUNTS, OF_ONE_RUN, RELATIVE
 from gpucoh.papers.bars import measure_claim, protocols_of
 from gpucoh.papers.catalogue import COUNTS
 from gpucoh.papers.claims import Claim, Paper
-from gpucoh.papers.counts import Count
 from gpucoh.papers.descriptions import DESCRIBED
 from gpucoh.papers.runs import Bench, by_machine, missing_protocol, present
 from gpucoh.papers.study import reason_of
@@ -74,7 +73,7 @@ class Verdict:
         return asdict(self)
 
 
-def _of(paper: Paper, claim: Claim, bench: Bench) -> Bench:
+def claim_bench(paper: Paper, claim: Claim, bench: Bench) -> Bench:
     """The bench of a claim's machine and inputs."""
     given = bench.on(claim.machine).given(paper.inputs.get(claim.input, {}))
     return given.smaller(paper.sizes, claim.smaller)
@@ -142,12 +141,11 @@ def _used(paper: Paper, claim: Claim, bench: Bench) -> tuple[list[str], list[str
     return used, notes
 
 
-def _values(
-    paper: Paper, claim: Claim, count: Count | None, used: list[str], bench: Bench
-) -> list[float]:
-    """The measured value of each seed for which it is defined."""
+def seed_values(paper: Paper, claim: Claim, used: list[str], bench: Bench) -> list[float]:
+    """The measured value of each seed for which it is defined, from some workloads; of :func:`claim_bench`."""
     if not used:
         return []
+    count = COUNTS[paper.id].get(claim.id)
     values = [
         count.measure(claim, used, bench.runs(seed))
         if count
@@ -177,7 +175,7 @@ def planned(
     for _, claims_on_it in by_machine(claims):
         for size in dict.fromkeys((claim.input, claim.smaller) for claim in claims_on_it):
             alike = [claim for claim in claims_on_it if (claim.input, claim.smaller) == size]
-            yield _of(paper, alike[0], bench), wanted_runs(paper, bench, alike)
+            yield claim_bench(paper, alike[0], bench), wanted_runs(paper, bench, alike)
     for claim in claims:
         for fields in _also(paper, claim):
             yield bench.on(fields), wanted_runs(paper, bench, [claim])
@@ -201,7 +199,7 @@ def scorecard(paper: Paper, bench: Bench, claims: Sequence[Claim] | None = None)
 
 
 def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
-    bench = _of(paper, claim, bench)
+    bench = claim_bench(paper, claim, bench)
     count = COUNTS[paper.id].get(claim.id)
     why = why_unmeasured(paper, claim, bench)
     used, values, notes = list(claim.workloads), [], [why] if why else []
@@ -209,7 +207,7 @@ def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
         values = [float(DESCRIBED[claim.measure](paper, claim))]
     elif not why:
         used, excluded = _used(paper, claim, bench)
-        values = _values(paper, claim, count, used, bench)
+        values = seed_values(paper, claim, used, bench)
         notes = ([count.text] if count else []) + excluded
         if used and not values:
             notes.append("the baseline's value is zero")

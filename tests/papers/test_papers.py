@@ -260,6 +260,12 @@ def test_reproduce_draws_a_figure_with_its_numbers(tmp_path, capsys):
             (("reproduce", "tc", "--scale", "huge"), "tiny, small, paper"),
             (("reproduce", "tc", "--jobs", "0"), "jobs = 0"),
             (("scorecard", "ct"), "unknown paper"),
+            (("scorecard", "ct", "--readings"), "unknown paper"),
+            (("scorecard", "tc", "--readings", "--replace", "mesi=mesi"), "contradict each other"),
+            (
+                ("scorecard", "tc", "--out", "x"),
+                "--out is an option of gpucoh scorecard --readings",
+            ),
             (("scorecard", "tc", "--seeds", "0"), "the number of seeds is 1 to 1000"),
             (("scorecard", "tc", "--seeds", "a,b"), "a list of seeds (0,1,2)"),
             (("scorecard", "tc", "--seeds", "1,2", "--seed", "3"), "contradict"),

@@ -42,6 +42,11 @@ def refused(text=TEXT, paper=STC, of=None):
         ('source = "Pannotia"\n', "", "reading 'stc-races': source: Field required"),
         ("departs =", "departed =", "reading 'stc-adapt': departed: Extra inputs"),
         ('id = "stc-etv"', 'id = "stc-ack"', "two readings have one id"),
+        (
+            "flit_bytes = [64, 16]",
+            "flit_bytes = [64, 16], l2_ports = [4, 2, 1]",
+            "reading 'stc-links': names with other values have equally many",
+        ),
         ("[64, 16]", "[64]", "variant 'links of 16 bytes' sets machine flit_bytes = 16, which no"),
         ("audits = [false]", "audit = [false]", "sets parameter fg-share.audits = False, which no"),
         ('["off", "on"] }', '["off"] }', "variant 'bands move once an epoch (ETV)' sets option"),
