@@ -340,7 +340,7 @@ busy_counts_the_cycles_of_each_unit(void)
         machine.dram_bank_cycles = 60;
         it = bench(&machine, &gpc_protocol_no_l1, WORDS);
         (void) cycles_of(&it, loads, GPC_COUNT_OF(loads), 1, 32);
-        check_list(it.gpu, "dram", 8, (model == 2 ? 60 : 40) / 2);
+        check_list(it.gpu, "dram", 8, (model == 2 ? 60u : 40u) / 2);
         gpc_gpu_free(it.gpu);
     }
 }
