@@ -91,7 +91,7 @@ def self_costs(text: str) -> Counter[str]:
     """Source file below csrc/ -> the instructions of its lines, inlined or not, of callgrind's output.
 
     ``fl`` is the file of a function, ``fi`` that of the inlined lines which follow, ``fe`` of what follows them. A
-    number stands for the name that an earlier record gave it, also one of a called function (``cfi``).
+    number refers to the name that an earlier record gave it, also one of a called function (``cfi``).
     """
     names: dict[str, str] = {}
     costs: Counter[str] = Counter()

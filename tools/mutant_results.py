@@ -66,6 +66,14 @@ class Notes:
             cells = [len(own), *(counts[one] for one in heads), counts["equivalent"], missed]
             yield f"| `{name}` | " + " | ".join(str(cell or "") for cell in cells) + " |"
 
+    def report(self, rows: Sequence[Row], by: str, checks: Sequence[str]) -> int:
+        """Print the table, the keys without a reason, and the score. Exit status: 1 if there are such keys."""
+        unexplained = self.unexplained(rows)
+        print(*self.table(rows, by, checks), "", sep="\n")
+        print(*(f"not found: {key}" for key in unexplained), sep="\n")
+        print("{} of {} that are not equivalent are found".format(*self.score(rows)))
+        return 1 if unexplained else 0
+
     def sections(self, rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
         """The titles and rows of those that nothing found."""
         known = self.reasons()

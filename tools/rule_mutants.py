@@ -247,13 +247,10 @@ def main() -> int:
         drawn = draw(found, users, chosen.seed, chosen.number, chosen.protocol)
         run(drawn, users, chosen.seed, chosen.hours)
     rows = list(mutant_results.read(results(chosen.seed)).values())
-    unexplained = NOTES.unexplained(rows)
-    print(*NOTES.table(rows, "protocol", rule_checks.NAMES), "", sep="\n")
-    print(*(f"not found: {key}" for key in unexplained), sep="\n")
-    print("{} of {} that are not equivalent are found".format(*NOTES.score(rows)))
+    status = NOTES.report(rows, "protocol", rule_checks.NAMES)
     if chosen.page:
         PAGE.write_text(page(rows, chosen.seed), encoding="utf-8")
-    return 1 if unexplained else 0
+    return status
 
 
 if __name__ == "__main__":

@@ -288,13 +288,10 @@ def main() -> int:
     known = mutant_results.read(results(chosen.seed))
     rows = [known[place.key] for place in found if place.key in known]
     rows.sort(key=lambda row: FOLDERS.index(row["folder"]))
-    unexplained = NOTES.unexplained(rows)
-    print(*NOTES.table(rows, "folder", CHECKS), "", sep="\n")
-    print(*(f"not found: {key}" for key in unexplained), sep="\n")
-    print("{} of {} that are not equivalent are found".format(*NOTES.score(rows)))
+    status = NOTES.report(rows, "folder", CHECKS)
     if chosen.page:
         PAGE.write_text(page(rows, chosen.seed), encoding="utf-8")
-    return 1 if unexplained else 0
+    return status
 
 
 if __name__ == "__main__":

@@ -171,7 +171,7 @@ coalescer_finds_a_line_to_which_lanes_come_back(void)
 
 /* ---- port and queue ---------------------------------------------------------------------------------------------- */
 
-/* Stores of 4 lines each, in a queue of so many instructions. The first one's last request is taken in cycle 5 (it
+/* Stores of 4 lines each, in a queue of one to three instructions. The first one's last request is taken in cycle 5 (it
  * issues in cycle 2), which is when its place is free: a waiting warp issues in the next cycle. */
 static void
 queue_has_room_when_the_last_request_is_taken(void)
@@ -277,7 +277,7 @@ typedef struct {
     bool atomic;
 } conflict_t;
 
-/* Runs an access whose lanes take so many passes, then a store, which waits for the scratchpad, and a use of what the
+/* Runs an access whose lanes take `passes` passes, then a store, which waits for the scratchpad, and a use of what the
  * access has read, which waits for its latency and for the passes beyond the first. */
 static void
 check_passes(gpc_instruction_t access, uint32_t stride, uint32_t lanes, uint32_t banks, uint32_t passes)
