@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import json
 import os
 import random
@@ -68,12 +69,22 @@ def once(program: Path, arguments: list[str]) -> dict[str, Any]:
     return found
 
 
+@functools.cache
+def can(*words: str) -> bool:
+    """Whether a command may be run behind these words: a container can refuse a program that it has."""
+    if shutil.which(words[0]) is None:
+        return False
+    return subprocess.run([*words, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
 def drawn(number: int) -> tuple[list[str], dict[str, str], bool]:
     """The surroundings of a time: words before the command, variables, and whether all processors are busy."""
     draw = random.Random(number)
-    words = ["setarch", "-R"] if shutil.which("setarch") and draw.random() < 0.5 else []
-    if shutil.which("taskset") and draw.random() < 0.5:
-        words += ["taskset", "-c", str(draw.choice(sorted(os.sched_getaffinity(0))))]
+    fixed, bound = draw.random() < 0.5, draw.random() < 0.5
+    words = ["setarch", "-R"] if fixed and can("setarch", "-R") else []
+    processor = str(draw.choice(sorted(os.sched_getaffinity(0))))
+    if bound and can("taskset", "-c", processor):
+        words += ["taskset", "-c", processor]
     given = {"PYTHONHASHSEED": str(number), "PADDING": "x" * draw.randrange(20_000)}
     return words, given | draw.choice(MALLOC), draw.random() < 0.1
 

@@ -23,17 +23,31 @@ def test_lock_programs_count_the_same_in_other_surroundings():
 @pytest.fixture
 def tool(monkeypatch):
     monkeypatch.syspath_prepend(str(TOOLS))
-    return importlib.import_module("surroundings")
+    module = importlib.import_module("surroundings")
+    module.can.cache_clear()
+    yield module
+    module.can.cache_clear()
 
 
 def test_the_surroundings_of_a_time_are_drawn_again_alike_and_differ(tool):
     drawn = [tool.drawn(number) for number in range(40)]
     assert drawn == [tool.drawn(number) for number in range(40)]
     words = [words for words, _, _ in drawn]
-    assert any("setarch" in one for one in words) or not tool.shutil.which("setarch")
+    assert any("setarch" in one for one in words) == tool.can("setarch", "-R")
     assert {busy for _, _, busy in drawn} == {False, True}
     assert len({given["PYTHONHASHSEED"] for _, given, _ in drawn}) == 40
     assert any("MALLOC_PERTURB_" in given for _, given, _ in drawn)
+
+
+def test_a_container_that_refuses_a_layout_of_addresses_is_no_difference(
+    tool, tmp_path, monkeypatch
+):
+    refusing = tmp_path / "setarch"
+    refusing.write_text("#!/bin/sh\nexit 1\n")
+    refusing.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{tool.os.environ['PATH']}")
+    assert not tool.can("setarch", "-R")
+    assert not any("setarch" in tool.drawn(number)[0] for number in range(40))
 
 
 def test_a_counter_that_differs_is_named_with_its_surroundings(tool, monkeypatch, capsys):
