@@ -208,7 +208,8 @@ def test_a_poll_whose_value_is_computed_with_is_charged_to_the_load_in_every_vie
 
 
 @pytest.mark.parametrize(
-    ("workload", "protocol"), [("tb_lg", "no-l1"), ("uts", "denovo-drf"), ("vpr", "no-l1")]
+    ("workload", "protocol"),
+    [("tb_lg", "no-l1"), ("uts", "denovo-drf"), ("vpr", "no-l1[fill=line]")],
 )
 def test_the_chain_names_the_lines_to_which_polls_are_charged(workload, protocol):
     """The chain named the line after an attempt to take a lock, whose wait had ended."""

@@ -134,8 +134,8 @@ PLANTED(quickrelease) = {
         "a load past the L1 that joins a read is answered by the sectors of the first load", NULL,
         REPLACE("L2", "P", "GETS", "join", act_join_sectors)),
     BUG("no-l1!sectors-of-another-load",
-        "with l2=through and fill=sector a load that joins a read is answered by the sectors of the first load", NULL,
-        CHOOSE("fill", "sector"), CHOOSE("l2", "through"), REPLACE("L2", "P", "GETS", "join", act_join_sectors)),
+        "with l2=through a load that joins a read is answered by the sectors of the first load", NULL,
+        CHOOSE("l2", "through"), REPLACE("L2", "P", "GETS", "join", act_join_sectors)),
 
     BUG("rfo!inv-ack-dropped", "an L1 that has evicted the line does not acknowledge its invalidation", NULL,
         DROP("L1", "I", "INV", "inv_ack")),
