@@ -205,13 +205,13 @@ PLANTED(quickrelease) = {
         "CU has read",
         NULL, WITH(order.release, release_of_writes)),
     BUG("qr!barrier-sends-no-marker",
-        "with barrier=release a barrier sends no marker for what its CU has written, and the kernel's end sends none "
+        "a barrier sends no marker for what its CU has written, and the kernel's end sends none "
         "either",
-        NULL, CHOOSE("barrier", "release"), WITH(order.barrier, barrier_without_marker)),
+        NULL, WITH(order.barrier, barrier_without_marker)),
     BUG("qr!barrier-leaves-answer",
-        "with barrier=release a barrier does not take the answer to its marker: the wave's next release does, and "
+        "a barrier does not take the answer to its marker: the wave's next release does, and "
         "sends none",
-        NULL, CHOOSE("barrier", "release"), WITH(order.barrier, barrier_of_writes)),
+        NULL, WITH(order.barrier, barrier_of_writes)),
     BUG("qr!fifo-a-wave", "a release does not wait for what other waves of the CU have written",
         "section 3: the S-FIFO can be split for each wavefront; the paper refuses it, as it breaks transitivity",
         WITH(order.before, note_store), WITH(order.release, release_of_the_wave)),
