@@ -1,5 +1,5 @@
 /* test_tc_steps.c: the controller executes steps of TC-Weak's tables: pre-events, hooks of the order, transactions
- * without a way; the predictor's arithmetic. */
+ * without a way; the predictor's arithmetic; TC-Strong's queue of waiting stores. */
 #include "protocols/registry.h"
 #include "protocols/temporal/tc_weak.h"
 #include "tests/controller_bench.h"
@@ -271,6 +271,59 @@ predictions_end_at_0_and_at_the_width(void)
     }
 }
 
+/* ---- TC-Strong's queue of waiting stores ------------------------------------------------------------------------- */
+
+enum { OPTION_STALL = 1, OTHER_LINE = 0x2000, THIRD_LINE = 0x3000 };
+
+static gpc_index_t
+strong_request(bench_t *self, const char *type, gpc_address_t line)
+{
+    return bench_message(self, bench_message_type(self->unit.protocol, type), line, 1);
+}
+
+/* Stores to two leased lines, and a read behind the first, wait; a read of a third line follows. */
+static int
+fourth_request(bench_t *self, int64_t places)
+{
+    begin(self, gpc_protocol_find("tc-strong"), 1);
+    self->options[OPTION_STALL] = places;
+    self->world.now = 10;
+    ((tc_l2_line_t *) gpc_tags_fields(&self->unit.arrays[0], place(self, 0, 0, "L2_S")))->timestamp = 20;
+    gpc_index_t other = bench_place(self, 0, 0, OTHER_LINE, "L2_S");
+    ((tc_l2_line_t *) gpc_tags_fields(&self->unit.arrays[0], other))->timestamp = 30;
+    (void) bench_place(self, 0, 0, THIRD_LINE, "L2_E");
+    CHECK_EQUAL_I64(gpc_controller_take(&self->unit, strong_request(self, "GETX", LINE)), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_take(&self->unit, strong_request(self, "GETS", LINE)),
+                    GPC_OK); /* kept for the line */
+    CHECK_EQUAL_I64(gpc_controller_take(&self->unit, strong_request(self, "GETX", OTHER_LINE)), GPC_OK);
+    return gpc_controller_take(&self->unit, strong_request(self, "GETS", THIRD_LINE));
+}
+
+static void
+a_full_queue_of_waiting_stores_stalls_the_bank_until_one_is_performed(void)
+{
+    bench_t bench;
+    CHECK_EQUAL_I64(fourth_request(&bench, 3), GPC_HELD_QUEUE);
+    CHECK_EQUAL_U64(bench_entered(&bench, 0, "L2_E", "L2_QUEUE_FULL"), 1);
+    bench.world.now = 21;
+    CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_TIMER, LINE), GPC_OK);
+    CHECK_EQUAL_U64(bench_entered(&bench, 0, "L2_WS", "L2_TIME_STORE"), 1);
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK); /* the read behind it */
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, strong_request(&bench, "GETS", THIRD_LINE)), GPC_OK);
+    bench_end(&bench);
+}
+
+static void
+a_queue_with_a_free_place_lets_other_lines_pass(void)
+{
+    for (int64_t places = 4; places <= 5; places++) {
+        bench_t bench;
+        CHECK_EQUAL_I64(fourth_request(&bench, places), GPC_OK);
+        CHECK_EQUAL_U64(bench_entered(&bench, 0, "L2_E", "L2_GETS"), 1);
+        bench_end(&bench);
+    }
+}
+
 int
 main(void)
 {
@@ -284,5 +337,7 @@ main(void)
     RUN(predictions_bounded_by_their_width_begin_at_1024);
     RUN(the_simulators_predictor_takes_its_steps_from_800);
     RUN(predictions_end_at_0_and_at_the_width);
+    RUN(a_full_queue_of_waiting_stores_stalls_the_bank_until_one_is_performed);
+    RUN(a_queue_with_a_free_place_lets_other_lines_pass);
     return harness_end();
 }
