@@ -266,13 +266,14 @@ add_controller(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_contro
     gpc_text_add(out, "}");
 }
 
+/* Those of the protocol, or of the one that runs instead, whose options are the protocol's. */
 static void
-add_controllers(gpc_text_t *out, const gpc_protocol_t *protocol)
+add_controllers(gpc_text_t *out, const gpc_protocol_t *protocol, const gpc_protocol_t *of)
 {
     gpc_text_add_key(out, "controllers");
     gpc_text_add(out, "[");
-    for (uint32_t i = 0; i < gpc_num_controllers(protocol); i++) {
-        add_controller(out, protocol, protocol->controllers[i]);
+    for (uint32_t i = 0; i < gpc_num_controllers(of); i++) {
+        add_controller(out, protocol, of->controllers[i]);
     }
     gpc_text_add(out, "]");
 }
@@ -306,7 +307,7 @@ gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
     add_flag(out, "roles", has_roles(protocol));
     add_declared(out, &protocol->declared);
     add_watched(out, protocol);
-    add_controllers(out, protocol);
+    add_controllers(out, protocol, protocol);
     if (protocol->instead.by) {
         gpc_text_add_key(out, "instead");
         gpc_text_add(out, "{");
@@ -314,7 +315,7 @@ gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
         gpc_text_add_key(out, "value");
         gpc_text_add(out, "%lld", (long long) protocol->instead.value);
         add_messages(out, protocol->instead.by);
-        add_controllers(out, protocol->instead.by);
+        add_controllers(out, protocol, protocol->instead.by);
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "}");

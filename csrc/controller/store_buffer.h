@@ -1,10 +1,12 @@
 /* store_buffer.h: a coalescing store buffer beside an L1, as gpu-* and denovo-* have: its entries, room for stores,
  * releases, flushes, and the table of a buffer whose entries are written through.
  *
- * Paper    Sinclair et al., MICRO 2015, sections 3 and 5.3: 256 entries that coalesce, beside every L1.
- * Inferred an entry is a line with a word mask and the words (section 6.2.3: a line needs one ownership request); what
- *          a full buffer does, and when entries are sent, are options. A release waits for the words that were in the
- *          buffer when it began.
+ * Paper    Sinclair et al., MICRO 2015, sections 3 and 5.3: 256 entries that coalesce, beside every L1. An entry counts
+ *          a word (sb_entry=word): "LavaMD overflows the store buffer" (6.2.1), and the tree barriers do (6.2.3), which
+ *          256 lines of theirs do not. "Each dirty cache line only needs to send an ownership request" (6.2.3): the
+ *          words of a line are in one part and leave together.
+ * Inferred what a full buffer does, and when entries are sent, are options. A release waits for the words that were in
+ *          the buffer when it began.
  * Place    part 0 of the L1, whose table 1 is over its entries. A protocol declares .parts = GPC_SB_PARTS, or, if
  *          entries are written through, GPC_SB_WRITTEN_THROUGH with .tables = {.., &gpc_sb_write_through} and .route =
  *          gpc_sb_route; .warp = gpc_sb_warp_described; unit fields that begin with GPC_SB_UNIT; .ends = 1u <<
@@ -53,15 +55,15 @@ enum { GPC_SB_OLDEST, GPC_SB_FLUSH };
 enum { GPC_SB_LINE, GPC_SB_WORD };
 
 /* The explorer's buffer is small and eager: an entry may be sent at any time, as with sb_drain=lazy at some times
- * only. */
+ * only. The random tester's has room for the words of one line of 128 bytes, or of two. */
 #define GPC_SB_OPTIONS                                                                                                     \
-    [GPC_SB_OPTION_ENTRIES] = GPC_NUMBER("sb_entries", 256, 1, 65536, "entries of a store buffer", 2, 1, 4),               \
+    [GPC_SB_OPTION_ENTRIES] = GPC_NUMBER("sb_entries", 256, 1, 65536, "entries of a store buffer", 2, 32, 64),             \
     [GPC_SB_OPTION_DRAIN] = GPC_CHOICE("sb_drain", GPC_SB_LAZY, GPC_SB_EAGER, "lazy eager",                                        \
             "when an entry is sent: at a release, a full buffer or the end of the kernel, or at once", .small = {true, GPC_SB_EAGER}), \
     [GPC_SB_OPTION_FULL] = GPC_CHOICE("sb_full", GPC_SB_OLDEST, GPC_SB_FLUSH, "oldest flush",                                      \
             "what a full buffer sends: its oldest entry, or all"),                                                     \
     [GPC_SB_OPTION_ENTRY] = {.name = "sb_entry",                                                                           \
-                         .standard = GPC_SB_LINE,                                                                          \
+                         .standard = GPC_SB_WORD,                                                                          \
                          .smallest = GPC_SB_LINE,                                                                          \
                          .largest = GPC_SB_WORD,                                                                           \
                          .choices = "line word",                                                                       \

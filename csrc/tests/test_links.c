@@ -45,6 +45,7 @@ register_variants(void)
     register_own(&gpc_protocol_no_l1);
     on_star = gpc_protocol_no_l1;
     on_star.id = "on-star";
+    on_star.options[0].standard = 0; /* fill=line: answers of 5 flits */
     multicast = single = gpc_protocol_mesi;
     multicast.id = "multicast";
     single.id = "single";

@@ -1,7 +1,7 @@
 /* test_tc_steps.c: the controller executes steps of TC-Weak's tables: pre-events, hooks of the order, transactions
- * without a way. */
+ * without a way; the predictor's arithmetic; TC-Strong's queue of waiting stores. */
 #include "protocols/registry.h"
-#include "protocols/temporal/tc.h"
+#include "protocols/temporal/tc_weak.h"
 #include "tests/controller_bench.h"
 
 enum { LINE = 0x1000 };
@@ -139,6 +139,191 @@ an_impossible_event_is_a_protocol_error_that_names_both_sides(void)
     bench_end(&bench);
 }
 
+/* ---- the predictor ----------------------------------------------------------------------------------------------- */
+
+static void
+begin_predictor(bench_t *self, int64_t predictor, int64_t bounds)
+{
+    begin(self, tc_weak(), 1);
+    self->options[TCW_OPTION_LIFETIME] = TCW_LIFETIME_PREDICTED;
+    self->options[TCW_OPTION_PREDICTOR] = predictor;
+    self->options[TCW_OPTION_PREDICTOR_BOUNDS] = bounds;
+    self->unit.program_fences = true;
+    self->world.now = 1;
+}
+
+/* The message finds the line in the state, its lease in its last cycle; returns the timestamp that it leaves, less
+ * now. */
+static uint64_t
+lease_left_by(bench_t *self, const char *state, uint8_t message)
+{
+    tc_l2_line_t *line = gpc_tags_fields(&self->unit.arrays[0], place(self, 0, 0, state));
+    line->timestamp = self->world.now;
+    CHECK_EQUAL_I64(gpc_controller_take(&self->unit, request(self, message, 1)), GPC_OK);
+    uint64_t left = line->timestamp - self->world.now;
+    gpc_tags_drop(&self->unit.arrays[0], gpc_tags_find(&self->unit.arrays[0], LINE));
+    return left;
+}
+
+static uint64_t
+prediction(bench_t *self)
+{
+    return lease_left_by(self, "L2_S", TCW_GETS);
+}
+
+static void
+read_of_an_expired_line(bench_t *self)
+{
+    (void) lease_left_by(self, "L2_E", TCW_GETS);
+}
+
+static void
+store_to_a_leased_line(bench_t *self)
+{
+    (void) lease_left_by(self, "L2_S", TCW_GETX);
+}
+
+static void
+eviction_of_a_leased_line(bench_t *self)
+{
+    tc_l2_line_t *line = gpc_tags_fields(&self->unit.arrays[0], place(self, 0, 0, "L2_S"));
+    line->timestamp = self->world.now;
+    CHECK_EQUAL_I64(gpc_controller_cause(&self->unit, GPC_MSG_EVICT, LINE), GPC_OK);
+    self->world.now++;
+    CHECK_EQUAL_I64(gpc_controller_cause(&self->unit, GPC_MSG_EXPIRE, LINE), GPC_OK);
+}
+
+/* Section 6.4 and table 4: a read adds 4, an eviction subtracts 8, a store 8. Where the text is silent the authors'
+ * public simulator decides (TCpredictor.C): the first prediction is 800, and a store subtracts from more than 800
+ * only. */
+static void
+predictions_begin_at_800_and_stores_shorten_longer_ones_only(void)
+{
+    bench_t bench;
+    begin_predictor(&bench, TCW_PREDICTOR_PAPER, TCW_BOUNDS_REFERENCE);
+    CHECK_EQUAL_U64(prediction(&bench), 800);
+    store_to_a_leased_line(&bench);
+    CHECK_EQUAL_U64(prediction(&bench), 800);
+    read_of_an_expired_line(&bench);
+    CHECK_EQUAL_U64(prediction(&bench), 804);
+    store_to_a_leased_line(&bench);
+    CHECK_EQUAL_U64(prediction(&bench), 796);
+    store_to_a_leased_line(&bench);
+    CHECK_EQUAL_U64(prediction(&bench), 796);
+    eviction_of_a_leased_line(&bench);
+    CHECK_EQUAL_U64(prediction(&bench), 788);
+    bench.unit.program_fences = false;
+    for (uint32_t i = 0; i < 4; i++) {
+        read_of_an_expired_line(&bench);
+    }
+    store_to_a_leased_line(&bench);
+    CHECK_EQUAL_U64(prediction(&bench), 804);
+    bench_end(&bench);
+}
+
+static void
+predictions_bounded_by_their_width_begin_at_1024(void)
+{
+    bench_t bench;
+    begin_predictor(&bench, TCW_PREDICTOR_PAPER, TCW_BOUNDS_WIDTH);
+    CHECK_EQUAL_U64(prediction(&bench), 1024);
+    store_to_a_leased_line(&bench);
+    CHECK_EQUAL_U64(prediction(&bench), 1016);
+    read_of_an_expired_line(&bench);
+    CHECK_EQUAL_U64(prediction(&bench), 1020);
+    eviction_of_a_leased_line(&bench);
+    CHECK_EQUAL_U64(prediction(&bench), 1012);
+    bench_end(&bench);
+}
+
+/* The simulator's own numbers: 1, 16 and 64. */
+static void
+the_simulators_predictor_takes_its_steps_from_800(void)
+{
+    bench_t bench;
+    begin_predictor(&bench, TCW_PREDICTOR_REFERENCE, TCW_BOUNDS_REFERENCE);
+    store_to_a_leased_line(&bench);
+    read_of_an_expired_line(&bench);
+    CHECK_EQUAL_U64(prediction(&bench), 801);
+    store_to_a_leased_line(&bench);
+    CHECK_EQUAL_U64(prediction(&bench), 737);
+    eviction_of_a_leased_line(&bench);
+    CHECK_EQUAL_U64(prediction(&bench), 721);
+    bench_end(&bench);
+}
+
+static void
+predictions_end_at_0_and_at_the_width(void)
+{
+    static const uint64_t longest[] = {[TCW_BOUNDS_REFERENCE] = 800 + 4 * 20000, [TCW_BOUNDS_WIDTH] = 65535};
+    for (uint32_t bounds = TCW_BOUNDS_REFERENCE; bounds <= TCW_BOUNDS_WIDTH; bounds++) {
+        bench_t bench;
+        begin_predictor(&bench, TCW_PREDICTOR_PAPER, bounds);
+        for (uint32_t i = 0; i < 20000; i++) {
+            read_of_an_expired_line(&bench);
+        }
+        CHECK_EQUAL_U64(prediction(&bench), longest[bounds]);
+        for (uint32_t i = 0; i <= longest[bounds] / 8; i++) {
+            eviction_of_a_leased_line(&bench);
+        }
+        CHECK_EQUAL_U64(prediction(&bench), 0);
+        bench_end(&bench);
+    }
+}
+
+/* ---- TC-Strong's queue of waiting stores ------------------------------------------------------------------------- */
+
+enum { OPTION_STALL = 1, OTHER_LINE = 0x2000, THIRD_LINE = 0x3000 };
+
+static gpc_index_t
+strong_request(bench_t *self, const char *type, gpc_address_t line)
+{
+    return bench_message(self, bench_message_type(self->unit.protocol, type), line, 1);
+}
+
+/* Stores to two leased lines, and a read behind the first, wait; a read of a third line follows. */
+static int
+fourth_request(bench_t *self, int64_t places)
+{
+    begin(self, gpc_protocol_find("tc-strong"), 1);
+    self->options[OPTION_STALL] = places;
+    self->world.now = 10;
+    ((tc_l2_line_t *) gpc_tags_fields(&self->unit.arrays[0], place(self, 0, 0, "L2_S")))->timestamp = 20;
+    gpc_index_t other = bench_place(self, 0, 0, OTHER_LINE, "L2_S");
+    ((tc_l2_line_t *) gpc_tags_fields(&self->unit.arrays[0], other))->timestamp = 30;
+    (void) bench_place(self, 0, 0, THIRD_LINE, "L2_E");
+    CHECK_EQUAL_I64(gpc_controller_take(&self->unit, strong_request(self, "GETX", LINE)), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_take(&self->unit, strong_request(self, "GETS", LINE)),
+                    GPC_OK); /* kept for the line */
+    CHECK_EQUAL_I64(gpc_controller_take(&self->unit, strong_request(self, "GETX", OTHER_LINE)), GPC_OK);
+    return gpc_controller_take(&self->unit, strong_request(self, "GETS", THIRD_LINE));
+}
+
+static void
+a_full_queue_of_waiting_stores_stalls_the_bank_until_one_is_performed(void)
+{
+    bench_t bench;
+    CHECK_EQUAL_I64(fourth_request(&bench, 3), GPC_HELD_QUEUE);
+    CHECK_EQUAL_U64(bench_entered(&bench, 0, "L2_E", "L2_QUEUE_FULL"), 1);
+    bench.world.now = 21;
+    CHECK_EQUAL_I64(gpc_controller_cause(&bench.unit, GPC_MSG_TIMER, LINE), GPC_OK);
+    CHECK_EQUAL_U64(bench_entered(&bench, 0, "L2_WS", "L2_TIME_STORE"), 1);
+    CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK); /* the read behind it */
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, strong_request(&bench, "GETS", THIRD_LINE)), GPC_OK);
+    bench_end(&bench);
+}
+
+static void
+a_queue_with_a_free_place_lets_other_lines_pass(void)
+{
+    for (int64_t places = 4; places <= 5; places++) {
+        bench_t bench;
+        CHECK_EQUAL_I64(fourth_request(&bench, places), GPC_OK);
+        CHECK_EQUAL_U64(bench_entered(&bench, 0, "L2_E", "L2_GETS"), 1);
+        bench_end(&bench);
+    }
+}
+
 int
 main(void)
 {
@@ -148,5 +333,11 @@ main(void)
     RUN(a_release_waits_until_the_gwct_has_passed);
     RUN(an_evicted_lease_lives_in_a_transaction_without_a_way);
     RUN(an_impossible_event_is_a_protocol_error_that_names_both_sides);
+    RUN(predictions_begin_at_800_and_stores_shorten_longer_ones_only);
+    RUN(predictions_bounded_by_their_width_begin_at_1024);
+    RUN(the_simulators_predictor_takes_its_steps_from_800);
+    RUN(predictions_end_at_0_and_at_the_width);
+    RUN(a_full_queue_of_waiting_stores_stalls_the_bank_until_one_is_performed);
+    RUN(a_queue_with_a_free_place_lets_other_lines_pass);
     return harness_end();
 }

@@ -442,8 +442,9 @@ class Protocol:
         instead = self.json.get("instead")
         if instead and options.get(instead["option"]) == instead["value"]:
             described = {name: instead[name] for name in ("networks", "messages", "controllers")}
-            tables = _tables(instead["controllers"])
-            return replace(self, controllers=tables, json={**self.json, **described})
+            json = {**self.json, **described, "instead": None}
+            other = replace(self, controllers=_tables(instead["controllers"]), json=json)
+            return other.with_options(options)
         tables = {
             variant["table"]["name"]: Table.from_json(variant["table"])
             for controller in self.json["controllers"]

@@ -206,7 +206,7 @@ def test_an_interrupted_command_continues(tmp_path, monkeypatch, capsys):
     assert len(set(begun)) == len(begun) > 4  # none again
     (headline,) = json.loads(capsys.readouterr().out)
     names = [item["name"] for item in headline["universes"]]
-    assert names[:4] == [IN_USE, "stall=bank", "launch=wait", "predict_down=write"]
+    assert names[:4] == [IN_USE, "stall=bank", "stall=128", "launch=wait"]
     assert headline["low"]["measured"] <= headline["measured"] <= headline["high"]["measured"]
     assert json.loads((tmp_path / "tc-tiny.json").read_text()) == [headline]
     most[0] = len(begun)

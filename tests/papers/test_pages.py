@@ -24,8 +24,8 @@ from gpucoh.suite import workloads
 ROOT = Path(__file__).parents[2]
 STUDY = """
 [[variant]]
-title = "lines of sectors"
-options = { no-l1 = { fill = "sector" } }
+title = "whole lines"
+options = { no-l1 = { fill = "line" } }
 column = true
 [[variant]]
 title = "bank"
@@ -37,7 +37,7 @@ parameters = { stn = { steps = 2 } }
 claims = ["tc-10"]
 [[variant]]
 title = "at another scale"
-options = { no-l1 = { fill = "sector" } }
+options = { no-l1 = { fill = "line" } }
 column = true
 claims = ["tc-12"]
 scales = ["paper"]
@@ -109,13 +109,13 @@ def rows_of(table):
 def test_the_scorecard_has_the_range_and_a_column_for_a_variant(paper, bench):
     head, _, *rows = rows_of(pages.scorecard_table(paper, bench))
     assert head[:4] == ["claim", "figure", "of", "paper"]
-    assert head[4:] == ["here", "agrees", "lines of sectors", "agrees", "cause"]
+    assert head[4:] == ["here", "agrees", "whole lines", "agrees", "cause"]
     assert [row[0] for row in rows] == [
         *("**behaviour**", "tc-10", "tc-12"),
         *("**declared**", "tc-58"),
     ]
     claim = scorecard(paper, bench)[1]
-    sectors = scorecard(paper, bench.variant(options={"no-l1": {"fill": "sector"}}))[1]
+    sectors = scorecard(paper, bench.variant(options={"no-l1": {"fill": "line"}}))[1]
     assert claim.measured != sectors.measured
     assert rows[2][2] == "speedup: `tc-weak[lifetime=0]` / `no-l1`, dlb"
     low, high = claim.spread
@@ -134,7 +134,7 @@ def test_claims_about_behaviour_and_declared_ones_are_counted_apart(paper, bench
     )
     declared = "1 declared (0 size, 0 direction, 0 no, 1 not measured)"
     assert lines[0] == f"- here: 3 claims: 2 behaviour ({listed}), {declared}."
-    assert lines[1].startswith("- lines of sectors: 3 claims: 2 behaviour (")
+    assert lines[1].startswith("- whole lines: 3 claims: 2 behaviour (")
 
 
 def test_claims_that_are_declared_in_spite_of_their_measure_are_few():
@@ -204,7 +204,7 @@ def test_tables_beside_the_claims_may_have_fewer_seeds(paper, bench):
     assert [row[:6] for row in rows] == [row[:6] for row in every[2:]]
     (sectors,) = scorecard(
         paper,
-        bench.variant(options={"no-l1": {"fill": "sector"}}, seeds=(1,)),
+        bench.variant(options={"no-l1": {"fill": "line"}}, seeds=(1,)),
         [claim for claim in paper.claims if claim.id == "tc-12"],
     )
     assert rows[2][6] == f"{sectors.measured:.2f}"

@@ -106,6 +106,8 @@ def test_reuse_across_launches_hits_under_stc_unless_every_array_is_written(star
     in_place = rate("src[acquire=off]", update="in_place")
     assert rate("stc-es[seb=15]", update="in_place") == pytest.approx(in_place, abs=0.01)
     assert rate("stc-ab", update="in_place") < 0.1 * in_place  # its own loads move the bands
+    assert rate("stc-ab") > 0.6  # section 3.4: "sustained caching" of a read-only array
+    assert rate("stc-ab[adapt=lower]") == 0  # section 4.4's sentence alone: the bands swing
 
 
 def test_amounts_of_turns_are_quotients_of_counters():

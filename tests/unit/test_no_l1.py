@@ -1,4 +1,4 @@
-"""Does no-l1[fill=sector] return the 32-byte sectors with requested words, and only these?"""
+"""Does no-l1 return the 32-byte sectors with requested words, and only these?"""
 
 import numpy as np
 import pytest
@@ -38,21 +38,21 @@ def gathered(protocol, lanes, stride):
     ],
 )
 def test_an_answer_has_the_flits_of_its_sectors(lanes, stride, answers, flits):
-    stats = gathered("no-l1[fill=sector]", lanes, stride)
+    stats = gathered("no-l1", lanes, stride)
     assert stats.traffic["SECTORS"]["messages"] == answers
     assert stats.traffic["SECTORS"]["flits"] == answers * flits
     assert stats.traffic["DATA"]["messages"] == 0
 
 
 @pytest.mark.parametrize(("lanes", "stride", "answers"), [(1, 1, 1), (32, 1, 1), (32, 32, 32)])
-def test_by_default_an_answer_is_a_line(lanes, stride, answers):
-    stats = gathered("no-l1", lanes, stride)
+def test_an_answer_is_a_line_with_that_option(lanes, stride, answers):
+    stats = gathered("no-l1[fill=line]", lanes, stride)
     assert stats.traffic["DATA"]["flits"] == answers * -(-(HEADER + 4 * SECTOR) // FLIT)
     assert stats.traffic["SECTORS"]["messages"] == 0
 
 
 def test_l2_and_memory_transfer_lines_whatever_the_answer():
-    lines, sectors = (gathered(name, 32, 32) for name in ("no-l1", "no-l1[fill=sector]"))
+    lines, sectors = (gathered(name, 32, 32) for name in ("no-l1[fill=line]", "no-l1"))
     assert lines.l2.fetches == sectors.l2.fetches == 33
     assert lines.dram.reads == sectors.dram.reads == 33
 
@@ -68,8 +68,8 @@ def gather_relaxed(
 @pytest.mark.parametrize(
     ("kernel", "protocol", "answer"),
     [
-        (gather, "no-l1[l2=through,fill=sector]", "SECTORS"),
-        (gather, "no-l1[l2=through]", "DATA"),
+        (gather, "no-l1[l2=through]", "SECTORS"),
+        (gather, "no-l1[l2=through,fill=line]", "DATA"),
         (gather_relaxed, "wt", "SECTORS"),
         (gather_relaxed, "wt[fill=line]", "DATA"),
         (gather, "wt", "DATA"),  # a load that the L1 keeps

@@ -107,7 +107,7 @@ def test_a_chase_beyond_the_l1_is_the_sum_of_its_parts(name: str, from_memory: b
     parts = Parts(machine)
     # one bank, and one channel where these are apart from the banks
     stride = machine.interleave_bytes // 4 * machine.partitions * max(machine.dram_channels, 1)
-    begin, end, address = measured(machine, "no-l1", stride, warm=not from_memory)
+    begin, end, address = measured(machine, "no-l1[fill=line]", stride, warm=not from_memory)
     far = 2 * (address // machine.interleave_bytes % machine.partitions) >= machine.partitions
     now = begin * parts.core
     lines_of_a_row = machine.dram_row_bytes // machine.interleave_bytes

@@ -79,13 +79,13 @@ def test_a_chase_through_the_l1_takes_its_latency_a_hop() -> None:
 
 
 def test_a_chase_through_the_l2_takes_its_round_trip_a_hop() -> None:
-    measured = cycles_a_hop("no-l1", WORDS_A_LINE, warm=True)
+    measured = cycles_a_hop("no-l1[fill=line]", WORDS_A_LINE, warm=True)
     assert measured == pytest.approx(gpucoh.machine("fermi").l2_round_trip, abs=1.5)
 
 
 def test_a_chase_through_closed_rows_takes_the_dram_round_trip_a_hop() -> None:
     # lines far apart: every one in a row of its own
-    measured = cycles_a_hop("no-l1", 2048 // 4 * 8, warm=False)
+    measured = cycles_a_hop("no-l1[fill=line]", 2048 // 4 * 8, warm=False)
     trip = gpucoh.machine("fermi").dram_round_trip
     assert trip - 1.5 <= measured <= trip * 1.05
 
@@ -136,7 +136,7 @@ def test_on_every_machine_a_hop_through_the_l1_takes_its_latency(name: str) -> N
 def test_on_every_machine_a_hop_through_the_nearest_l2_takes_its_round_trip(name: str) -> None:
     machine = gpucoh.machine(name)
     same_bank = machine.interleave_bytes // 4 * machine.partitions
-    measured = straight_cycles_a_hop(name, "no-l1", same_bank, warm=True)
+    measured = straight_cycles_a_hop(name, "no-l1[fill=line]", same_bank, warm=True)
     assert machine.l2_round_trip <= measured <= machine.l2_round_trip + 1.5
 
 
@@ -144,7 +144,7 @@ def test_on_every_machine_a_hop_through_the_nearest_l2_takes_its_round_trip(name
 def test_a_memory_of_fixed_latency_takes_its_round_trip_a_hop(name: str) -> None:
     machine = gpucoh.machine(name)
     nearest = machine.interleave_bytes // 4 * machine.partitions * max(machine.dram_channels, 1)
-    measured = straight_cycles_a_hop(name, "no-l1", nearest, warm=False)
+    measured = straight_cycles_a_hop(name, "no-l1[fill=line]", nearest, warm=False)
     assert machine.dram_round_trip <= measured <= machine.dram_round_trip + 1.5
 
 
@@ -159,7 +159,7 @@ def test_the_mesh_s_nearest_and_farthest_banks_take_what_its_sources_tell(
     across = machine.interleave_bytes // 4 * machine.partitions
     hops = []
     for bank in range(machine.partitions):
-        gpu = gpucoh.GPU(machine=machine, protocol="no-l1")
+        gpu = gpucoh.GPU(machine=machine, protocol="no-l1[fill=line]")
         first = bank * machine.interleave_bytes // 4
         links = np.roll(np.pad(ring(across), (0, across)), first)
         links[first : first + HOPS * across : across] += first
@@ -176,9 +176,11 @@ def test_open_rows_of_ddr3_answer_sooner_and_other_rows_of_a_bank_later() -> Non
         cpu_kib=0, dram_model="fr_fcfs", dram_banks=8, dram_bytes_per_cycle=16
     )
     cycle = apu.core_mhz / apu.dram_mhz
-    in_a_row = straight_cycles_a_hop(apu, "no-l1", apu.line_bytes // 4, warm=False)
+    in_a_row = straight_cycles_a_hop(apu, "no-l1[fill=line]", apu.line_bytes // 4, warm=False)
     row_words = apu.dram_row_bytes // 4 * apu.dram_channels
-    other_rows = straight_cycles_a_hop(apu, "no-l1", row_words * apu.dram_banks, warm=False)
+    other_rows = straight_cycles_a_hop(
+        apu, "no-l1[fill=line]", row_words * apu.dram_banks, warm=False
+    )
     assert in_a_row == pytest.approx(apu.dram_round_trip - apu.dram_t_rcd * cycle, abs=2)
     assert other_rows == pytest.approx(apu.dram_round_trip + apu.dram_t_rp * cycle, abs=2)
 
@@ -186,9 +188,9 @@ def test_open_rows_of_ddr3_answer_sooner_and_other_rows_of_a_bank_later() -> Non
 def test_closed_banks_answer_lines_of_any_address_alike() -> None:
     apu = gpucoh.machine("apu").replace(cpu_kib=0)
     line_words = apu.line_bytes // 4
-    in_turn = straight_cycles_a_hop(apu, "no-l1", line_words, warm=False)
+    in_turn = straight_cycles_a_hop(apu, "no-l1[fill=line]", line_words, warm=False)
     same_bank = straight_cycles_a_hop(
-        apu, "no-l1", line_words * apu.dram_channels * apu.dram_banks, warm=False
+        apu, "no-l1[fill=line]", line_words * apu.dram_channels * apu.dram_banks, warm=False
     )
     assert in_turn == pytest.approx(apu.dram_round_trip, abs=2)
     assert same_bank == pytest.approx(apu.dram_round_trip, abs=2)

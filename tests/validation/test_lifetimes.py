@@ -94,17 +94,28 @@ def test_stores_shorten_predictions_of_programs_with_fences_executed_or_not(
 def test_atomics_and_private_stores_shorten_predictions_only_on_request(
     kernel: gpucoh.Kernel,
 ) -> None:
-    assert _average(kernel, "tc-weak[predict_down=write]") < _average(kernel) - 10
+    wide = "predictor_bounds=width"  # at 800 stores shorten no prediction
+    shorter = _average(kernel, f"tc-weak[{wide},predict_down=write]")
+    assert shorter < _average(kernel, f"tc-weak[{wide}]") - 10
 
 
 def test_stores_shorten_predictions_under_both_readings() -> None:
     assert _average(share_and_fence, "tc-weak[predict_down=write]") < _average(share) - 10
 
 
-def test_the_reference_predictor_starts_and_stops_at_800_cycles() -> None:
-    gpu = gpucoh.GPU(protocol="tc-weak[predictor=reference]")
+@pytest.mark.parametrize(("bounds", "first"), [("reference", 800), ("width", 1024)])
+def test_predictions_begin_where_their_bounds_say(bounds: str, first: int) -> None:
+    gpu = gpucoh.GPU(protocol=f"tc-weak[predictor_bounds={bounds}]")
     gpu.launch(share, grid=1, block=32, args=(gpu.zeros(64, np.uint32), 1, 0))
     l2 = gpu.stats().l2
-    assert l2["lease_cycles"] == 800 * l2["leases"] > 0
+    assert l2["lease_cycles"] == first * l2["leases"] > 0
+
+
+def test_stores_shorten_predictions_to_the_floor_of_their_bounds() -> None:
+    """A step of 8 may begin at 801 to 804."""
+    assert 800 - 8 <= _average(share_and_fence) <= 804
+    assert _average(share_and_fence, "tc-weak[predictor_bounds=width]") < 1024 - 100
+
+
+def test_the_reference_predictor_stops_at_800_cycles() -> None:
     assert 800 - 64 <= _average(share_and_fence, "tc-weak[predictor=reference]") <= 802
-    assert _average(share_and_fence) < 1024 - 100

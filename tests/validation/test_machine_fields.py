@@ -44,11 +44,11 @@ def test_a_partition_of_the_other_half_is_a_crossing_farther(crossing: int, part
     across = machine.interleave_bytes // 4 * machine.partitions
     places = partition * machine.interleave_bytes // 4 + across * np.arange(HOPS)
     trip = machine.l2_round_trip + (crossing if partition >= 4 else 0)
-    assert cycles_a_hop(machine, "no-l1", places) == pytest.approx(trip, abs=1.5)
+    assert cycles_a_hop(machine, "no-l1[fill=line]", places) == pytest.approx(trip, abs=1.5)
 
 
 @pytest.mark.parametrize(
-    ("protocol", "field"), [("no-l1", "l2_round_trip"), ("ideal", "l1_latency")]
+    ("protocol", "field"), [("no-l1[fill=line]", "l2_round_trip"), ("ideal", "l1_latency")]
 )
 @pytest.mark.parametrize("pages", [1, 4, 5, 6])
 def test_pages_beyond_the_reach_cost_the_miss_more(protocol: str, field: str, pages: int) -> None:
@@ -66,7 +66,7 @@ def test_an_l2_of_3_sets_in_5_slices_holds_what_it_has_room_for(
 ) -> None:
     machine = gpucoh.machine("fermi").replace(partitions=5, l2_kib=size, l2_ways=ways)
     assert machine.derived["l2_sets"] == 3  # 8 lines a set, and the result of the chase in one
-    measured = cycles_a_hop(machine, "no-l1", LINE * np.arange(HOPS))
+    measured = cycles_a_hop(machine, "no-l1[fill=line]", LINE * np.arange(HOPS))
     assert (measured == pytest.approx(machine.l2_round_trip, abs=1.5)) == fits
     assert (measured > machine.l2_round_trip + 50) == (not fits)  # the least recently used went
 
@@ -110,7 +110,8 @@ def test_a_fence_after_a_cold_store_costs_no_trip_to_memory_with_byte_masks(prot
     assert measured[0] - measured[1] == pytest.approx(trip, abs=4)
 
 
-@pytest.mark.parametrize("protocol", ["ideal", "gpu-hrf", "src", "tc-weak", "mesi"])
+# Leases of tc-weak last until a line's last word is read.
+@pytest.mark.parametrize("protocol", ["ideal", "gpu-hrf", "src", "tc-weak[lifetime=3200]", "mesi"])
 @pytest.mark.parametrize("sector", [0, 32, 64])
 def test_a_chase_through_the_words_of_a_line_misses_once_a_sector(
     protocol: str, sector: int
@@ -131,7 +132,7 @@ def gather(data: gpucoh.Buffer[gpucoh.u32], sums: gpucoh.Buffer[gpucoh.u32]):
     sums[gpucoh.global_id()] = data[gpucoh.global_id() * 32]
 
 
-@pytest.mark.parametrize("protocol", ["no-l1", "gpu-hrf", "src", "mesi"])
+@pytest.mark.parametrize("protocol", ["no-l1[fill=line]", "gpu-hrf", "src", "mesi"])
 def test_a_gather_of_a_word_a_line_moves_a_quarter_with_sectors(protocol: str) -> None:
     fermi = gpucoh.machine("fermi").replace(l2_byte_masks=1)
     busy, flits = [], []

@@ -79,7 +79,7 @@ def test_the_overhead_is_not_the_memory_s():
 
 
 def test_an_l2_hit_takes_29_to_61_cycles_by_its_hops():
-    gpu = gpucoh.GPU(machine="mesh15", protocol="no-l1")
+    gpu = gpucoh.GPU(machine="mesh15", protocol="no-l1[fill=line]")
     first = np.arange(BANKS, dtype=np.int32) * LINE
     links = gpu.array(chains(first, SAME_BANK, SAME_BANK * (HOPS + 1)))
     measure(gpu, links, first, 0)  # from memory
@@ -92,7 +92,7 @@ def test_an_l2_hit_takes_29_to_61_cycles_by_its_hops():
 def test_memory_takes_197_to_261_cycles_by_its_hops():
     corners = [0, 3, 12, 15]
     for core in range(CORES):
-        gpu = gpucoh.GPU(machine="mesh15", protocol="no-l1")
+        gpu = gpucoh.GPU(machine="mesh15", protocol="no-l1[fill=line]")
         number = np.arange(BANKS * CORNERS, dtype=np.int32)
         first = number * LINE  # the bank by the lowest bits, the channel by those above
         links = gpu.array(chains(first, SAME_CHANNEL, SAME_CHANNEL * (HOPS + 1)))

@@ -97,7 +97,7 @@ PLANTED = [
     ("a write is performed once, before its answer", "no-l1!atomic-not-performed", "bh", {}),
     ("a load returns a value it may", "gpu-vi!own-store-readable", "stn", {}),
     ("a load returns a value it may", "tc-weak!w3[lifetime=0]", "bh", {}),
-    ("no older value after a newer one", "tc-weak!w2", "stn", {}),
+    ("no older value after a newer one", "tc-weak!w2[predictor_bounds=width]", "stn", {}),
     ("every copy is listed", "gpu-vi!readers-of-fill-forgotten", "bh", {}),
     ("the listed owner owns the line", "mesi!silent-exclusive-eviction", "stn", {}),
     ("a private line has one unexpired copy", "tc-strong!private-without-comparison", "bh", {}),

@@ -19,7 +19,7 @@ from products import share
 
 SHAPES = ("CoRR", "CoRW", "CoWR", "MP+F", "MP+rel+acq", "SB+F")
 LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("rfo", "qr")]
-MODEL = {"wt": "RCc", "rfo": "RC-MCA", "rfo[l2=victim]": "RC-MCA", "qr": "RCc"}
+MODEL = {"wt": "RCc", "rfo": "RC-MCA", "rfo[l2=store]": "RC-MCA", "qr": "RCc"}
 # Of qr, whose stores may wait in six write caches, these have more states than a test may visit.
 LARGE = ("IRIW", "SB+rel+acq")
 BOUND = 10_000
@@ -85,7 +85,7 @@ def test_every_cell_of_rfo_with_a_tracked_l2_is_entered_and_no_program_is_wrong(
         (4, False, "0: st x 1 | 1: st x 2 | 2: ld x"),
         (1, True, "0: ld x; st x 1 | 0: ld x; st x 2 | 1: st x 2"),
     ]
-    name, controllers = "rfo[l2=victim]", ("L1", "L2")
+    name, controllers = "rfo", ("L1", "L2")
     entered: dict[str, set[int]] = {controller: set() for controller in controllers}
     for evictions, warm, text in programs:
         program = replace(parse(text), warm=warm)
@@ -210,7 +210,7 @@ def test_litmus_tests_pass_with_short_fifos_acknowledged_invs_and_sync_sc(name, 
 def test_rfo_with_a_tracked_l2_keeps_its_invariants_in_the_papers_workloads(workload):
     run = gpucoh.run(
         workload,
-        protocol="rfo[l2=victim]",
+        protocol="rfo",
         machine="apu",
         scale="tiny",
         set={"start_skew": 256},

@@ -2,22 +2,22 @@
  *
  * Paper    Singh et al., HPCA 2013, sections 1, 8.1, 8.4: the baseline of the inter-workgroup programs; trivially
  *          coherent, since the L2 holds the only copy. Misses of different warps do not merge (8.4).
- * Inferred a core has at most as many requests in flight as the L1 has MSHRs. An answer to a load carries the line;
- *          with fill=sector it carries the 32-byte sectors that have a requested word, as a Fermi without L1 reads
- *          them. L2 and DRAM transfer lines.
- * Options  l2=through: the baseline of Hechtman et al., HPCA 2014 (section 5): L2, directory and L3 of wt, which write
- *          through to memory, and stores are acknowledged there. Its loads are "similar to NVIDIA's Kepler" (section
- *          5.1), which reads sectors: fill=sector.
- * Differs  the paper's public simulator (GPGPUSIM-RUBY, gpgpu-sim/ruby_wrapper.cc, non_coherent-L2cache.sm) answers
- *          with the coalesced request's size: the aligned 32, 64 or 128 bytes that enclose the words. fill=sector
- *          differs if they enclose an unused sector.
+ * Inferred a core has at most as many requests in flight as the L1 has MSHRs. An answer to a load carries the 32-byte
+ *          sectors that have a requested word, as a Fermi or Kepler without L1 reads them. The paper does not say; its
+ *          public simulator (GPGPUSIM-RUBY, send_request in gpgpu-sim/ruby_wrapper.cc) requests the coalesced size. L2
+ *          and DRAM transfer lines.
+ * Options  fill=line: an answer carries the line. l2=through: the baseline of Hechtman et al., HPCA 2014 (section 5):
+ *          L2, directory and L3 of wt, which write through to memory, and stores are acknowledged there. Its loads are
+ *          "similar to NVIDIA's Kepler" (section 5.1), which reads sectors.
+ * Differs  that simulator (non_coherent-L2cache.sm) answers with the aligned 32, 64 or 128 bytes that enclose the
+ *          words: more than their sectors if they enclose an unused one.
  */
 #include "protocols/baseline/baseline.h"
 #include "protocols/quickrelease/write_through.h"
 
 #define NO_L1_MESSAGES(X, P) \
     BASELINE_MESSAGES(X, P)  \
-    X(P, SECTORS, LD, 1, 8, 4, false, "sectors to read; fill=sector")
+    X(P, SECTORS, LD, 1, 8, 4, false, "sectors to read; fill=sector, the default")
 
 GPC_MESSAGES(NO_L1, NO_L1_MESSAGES)
 BASELINE_SAME_MESSAGES(NO_L1);
@@ -126,7 +126,7 @@ static const gpc_controller_type_t no_l1_l1 = {
     .unit = l1_unit_described,
 };
 
-/* ---- L2: with fill=sector its answers to loads are shorter ------------------------------------------------------- */
+/* ---- L2: its answers to loads have sectors; with fill=line they have the line ------------------------------------ */
 
 GPC_FSM(L2, BASELINE_L2_STATES, BASELINE_L2_EVENTS)
 BASELINE_L2_EVENTS(BASELINE_SAME)
@@ -158,13 +158,13 @@ static const gpc_patch_t sector_patches[] = {
 /* clang-format on */
 
 static const gpc_table_t sectors = {
-    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "no-l1", baseline_l2_lines, sector_patches, baseline_l2_classify)};
+    GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "no-coh", baseline_l2_lines, sector_patches, baseline_l2_classify)};
 
 static const gpc_controller_type_t no_l1_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
-    .tables = {&baseline_l2_lines},
-    .variants = {{.table = 0, .option = OPTION_FILL, .value = FILL_SECTOR, .by = &sectors}},
+    .tables = {&sectors},
+    .variants = {{.table = 0, .option = OPTION_FILL, .value = FILL_LINE, .by = &baseline_l2_lines}},
     .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},
 };
 
@@ -194,7 +194,7 @@ const gpc_protocol_t gpc_protocol_no_l1 = {
     GPC_MESSAGES_OF(NO_L1),
     .networks = BASELINE_NETWORKS,
     .options = {[OPTION_FILL] = {.name = "fill",
-                                 .standard = FILL_LINE,
+                                 .standard = FILL_SECTOR,
                                  .smallest = FILL_LINE,
                                  .largest = FILL_SECTOR,
                                  .choices = "line sector",
@@ -208,6 +208,6 @@ const gpc_protocol_t gpc_protocol_no_l1 = {
                                .choices = "back through",
                                .text = "whether the L2 writes back, or through to memory"}},
     .instead = {.option = OPTION_L2, .value = L2_THROUGH, .by = &through},
-    .declared = {.weak_outcomes = "SB MP", .variations = "fill=sector l2=through l2=through,fill=sector"},
+    .declared = {.weak_outcomes = "SB MP", .variations = "fill=line l2=through l2=through,fill=line"},
     .host_write = gpc_host_write,
 };

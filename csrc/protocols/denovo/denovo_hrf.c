@@ -76,7 +76,7 @@ const gpc_protocol_t gpc_protocol_denovo_hrf = {
     .options = {GPC_SB_OPTIONS},
     .check = gpc_sb_check,
     .declared = {.weak_outcomes = "SB MP LB",
-                 .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
+                 .variations = "sb_drain=eager sb_full=flush,sb_entries=32 sb_entry=line,sb_entries=2",
                  .uncovered = {DENOVO_UNCOVERED("SYNC_BUFFERED"),
                                {.table = "L1",
                                 .states = "SYP",

@@ -134,7 +134,7 @@ const gpc_protocol_t gpc_protocol_denovo_ro = {
     .check = gpc_sb_check,
     .declared =
         {.weak_outcomes = "SB MP LB",
-         .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
+         .variations = "sb_drain=eager sb_full=flush,sb_entries=32 sb_entry=line,sb_entries=2",
          .uncovered = {DENOVO_UNCOVERED("LOAD_BUFFERED STORE SYNC_BUFFERED DRAIN"),
                        {.table = "L1",
                         .states = "SYP",

@@ -71,7 +71,7 @@ const gpc_protocol_t gpc_protocol_gpu_drf = {
     .options = {GPC_SB_OPTIONS},
     .check = gpc_sb_check,
     .declared = {.weak_outcomes = "SB MP LB",
-                 .variations = "sb_drain=eager sb_full=flush,sb_entries=2",
+                 .variations = "sb_drain=eager sb_full=flush,sb_entries=32 sb_entry=line,sb_entries=2",
                  .uncovered = {GPU_UNCOVERED}},
     .host_read = gpu_host_read,
     .watched = &gpu_watched,

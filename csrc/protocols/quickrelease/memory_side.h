@@ -4,10 +4,11 @@
 
 #include "controller/toolkit.h"
 
-/* wt and qr: whether barrier() is a release ("synchronization event", section 2.1) or OpenCL's local fence, which
- * orders the scratchpad alone. For `barrier_option`. */
+/* wt and qr: whether barrier() is a release, as the paper says ("all prior memory operations are visible globally
+ * before it completes", section 2.1; "a release operation (kernel end, barrier, or StRel)", 2.4.1), or OpenCL's local
+ * fence, which orders the scratchpad alone. For `barrier_option`. */
 #define QR_BARRIER_OPTION                                                                                              \
-    GPC_CHOICE("barrier", 1, 1, "release local", "whether barrier() is a release, or orders the accesses of its block alone")
+    GPC_CHOICE("barrier", 0, 1, "release local", "whether barrier() is a release, or orders the accesses of its block alone")
 
 /* The machine's cache at the memory side; without one, 16 times the L2 (Hechtman et al., table 1 and section 4.1). */
 void l3_geometry(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways);

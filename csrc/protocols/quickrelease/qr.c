@@ -149,7 +149,7 @@ const gpc_protocol_t gpc_protocol_qr = {
     .derive = derive,
     .check = check,
     .declared = {.weak_outcomes = "SB MP LB",
-                 .variations = "fifo=4 sync_sc=on clean=on barrier=release",
+                 .variations = "fifo=4 sync_sc=on clean=on barrier=local",
                  .uncovered = {{"L1.S-FIFO", "BLOCK", "POP_BUSY", NULL, AT_L3},
                                {"L2.S-FIFO", "BLOCK", "POP_BUSY", NULL, AT_L3},
                                {"L1.S-FIFO", "MARKER", "POP_EARLY", NULL, AT_L2},

@@ -5,9 +5,9 @@
  *          and the load follows it. A store completes in the wL1. Acquires do nothing.
  * Inferred a read that is outstanding when an Inv comes, when the wL1 gives up the block, or when an atomic passes,
  *          serves the loads that wait and is not kept; later loads wait for it. A release store, and a relaxed one,
- *          enters the S-FIFO together with a marker that nothing waits for. With barrier=release barrier() is a
- *          release, by the last wave of the block, without a marker if all that the CU has written is in memory. One
- *          marker a CU at a kernel's end, if it has written.
+ *          enters the S-FIFO together with a marker that nothing waits for. barrier() is a release, by the
+ *          last wave of the block, without a marker if all that the CU has written is in memory; with barrier=local it
+ *          is none. One marker a CU at a kernel's end, if it has written.
  */
 #include "protocols/quickrelease/qr.h"
 

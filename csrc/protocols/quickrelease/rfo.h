@@ -37,8 +37,8 @@ GPC_MESSAGES(RFO_VICTIM, RFO_VICTIM_MESSAGES)
     FIELD(PLAIN, uint64_t, need)  /* FWD_GETX, DATA_M, ACK_COUNT: acknowledgements that the writer must collect */
 GPC_METADATA(rfo, message, RFO_FIELDS)
 
-/* Those of l2=store, of l2=victim, and of both. */
-extern const gpc_controller_type_t rfo_l1, rfo_l2, rfo_victim_l1, rfo_victim_l2, rfo_l3;
+/* rfo_l2: that of l2=store. */
+extern const gpc_controller_type_t rfo_l1, rfo_l2, rfo_victim_l2, rfo_l3;
 extern const gpc_watched_t rfo_watched;
 
 enum { RFO_OPTION_DIR_WAYS, RFO_OPTION_DIR_RATIO, RFO_OPTION_STORES, RFO_OPTION_L2 };

@@ -225,8 +225,9 @@ GPC_ACTION(rfo_act_count, "count an acknowledgement")
     return GPC_OK;
 }
 
-/* ---- the table. A held request waits for this L1's transaction, whose answers arrive on networks that are never
- * blocked; forwards, invalidations and recalls are never held.
+/* ---- the table, with the directory as the requester of forwards and invalidations; with l2=store an L1 is. A held
+ * request waits for this L1's transaction, whose answers arrive on networks that are never blocked; forwards,
+ * invalidations and recalls are never held.
  * ------------------------------------------------------------------------------------- */
 
 #define STALL [L1_LOAD] = HOLD_LINE, [L1_STORE] = HOLD_LINE
@@ -237,13 +238,12 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
     [L1_I] = {
         [L1_LOAD] = GO(L1_IS, act_reserve_way, act_gets),
         [L1_STORE] = GO(L1_IM, act_reserve_way, act_getx),
-        [L1_INV] = GO(L1_I, act_inv_ack), /* silently evicted: the list of sharers is a superset */
-        [L1_RECALL] = GO(L1_I, act_recall_ack),
     },
     [L1_S] = {
         [L1_LOAD] = GO(L1_S, act_hit),
         [L1_STORE] = GO(L1_SM, act_upg),
-        [L1_EVICT] = GO(L1_I),
+        [L1_EVICT] = GO(L1_SI, act_put_s, act_release_way), /* the L2 takes clean victims too */
+        OWNER(L1_S, L1_I), /* sharers have what the L2 lacks */
         [L1_INV] = GO(L1_I, act_count_invalidation, act_inv_ack),
         [L1_RECALL] = GO(L1_I, act_count_invalidation, act_recall_ack),
     },
@@ -274,28 +274,18 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
         [L1_DATA_S] = GO(L1_S, rfo_act_fill, act_serve_loads, act_unblock),
         [L1_DATA_E] = GO(L1_E, rfo_act_fill, act_serve_loads, act_unblock),
-        [L1_INV] = GO(L1_IS, act_inv_ack), /* of a write before this read: the directory serves one request at a time */
-        [L1_RECALL] = GO(L1_IS, act_recall_ack),
     },
     [L1_IM] = {
         STALL,
         [L1_EVICT] = NOT_A_VICTIM,
-        [L1_DATA_M] = GO(L1_IM, rfo_act_fill, act_learn_need),
         [L1_LAST_DATA_M] = GO(L1_M, rfo_act_fill, act_perform_pending, act_unblock),
-        [L1_INV_ACK] = GO(L1_IM, rfo_act_count),
-        [L1_LAST] = GO(L1_M, act_perform_pending, act_unblock),
-        [L1_INV] = GO(L1_IM, act_inv_ack),
-        [L1_RECALL] = GO(L1_IM, act_recall_ack),
     },
     [L1_SM] = {
         [L1_LOAD] = GO(L1_SM, act_hit),
         [L1_STORE] = HOLD_LINE,
         [L1_EVICT] = NOT_A_VICTIM,
-        /* from the owner: the line has one, and this is another sharer */
-        [L1_DATA_M] = GO(L1_SM, rfo_act_fill, act_learn_need),
         [L1_LAST_DATA_M] = GO(L1_M, rfo_act_fill, act_perform_pending, act_unblock),
-        [L1_COUNT] = GO(L1_SM, act_learn_need),
-        [L1_INV_ACK] = GO(L1_SM, rfo_act_count),
+        OWNER(L1_SM, L1_IM),
         [L1_LAST] = GO(L1_M, act_perform_pending, act_unblock),
         /* an earlier write: the line will come with the permission */
         [L1_INV] = GO(L1_IM, act_count_invalidation, act_inv_ack),
@@ -305,8 +295,6 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_LOAD] = GO(L1_OM, act_hit_owned),
         [L1_STORE] = HOLD_LINE,
         [L1_EVICT] = NOT_A_VICTIM,
-        [L1_COUNT] = GO(L1_OM, act_learn_need),
-        [L1_INV_ACK] = GO(L1_OM, rfo_act_count),
         [L1_LAST] = GO(L1_M, act_perform_pending, act_unblock),
         OWNER(L1_OM, L1_IM),
         [L1_RECALL] = GO(L1_IM, act_recall_data),
@@ -323,57 +311,66 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
         [L1_RECALL] = GO(L1_II, act_recall_data),
         [L1_PUT_ACK] = GO(L1_I),
     },
-    [L1_II] = {
+    [L1_II] = { /* not listed: no recall comes */
         STALL,
+        [L1_PUT_ACK] = GO(L1_I),
+    },
+    [L1_SI] = {
+        STALL,
+        OWNER(L1_SI, L1_II), /* a write forwarded, or the L2 wants the last sharer's victim */
+        [L1_INV] = GO(L1_II, act_inv_ack),
         [L1_RECALL] = GO(L1_II, act_recall_ack),
         [L1_PUT_ACK] = GO(L1_I),
     },
 };
 
-/* l2=victim: the directory is the requester of forwards and invalidations. */
-static const gpc_patch_t victim_patches[] = {
-    {L1_S, L1_EVICT, GO(L1_SI, act_put_s, act_release_way), "the L2 takes clean victims too"},
-    {L1_SI, L1_LOAD, HOLD_LINE, NULL},
-    {L1_SI, L1_STORE, HOLD_LINE, NULL},
-    {L1_SI, L1_FWD_GETS, GO(L1_SI, act_data_to_reader), NULL},
-    {L1_SI, L1_FWD_GETX, GO(L1_II, act_data_to_writer), NULL}, /* or the L2 wants the last sharer's victim */
-    {L1_SI, L1_INV, GO(L1_II, act_inv_ack), NULL},
-    {L1_SI, L1_RECALL, GO(L1_II, act_recall_ack), NULL},
-    {L1_SI, L1_PUT_ACK, GO(L1_I), NULL},
-    {L1_S, L1_FWD_GETS, GO(L1_S, act_data_to_reader), "sharers have what the L2 lacks"},
-    {L1_S, L1_FWD_GETX, GO(L1_I, act_data_to_writer), NULL},
-    {L1_SM, L1_FWD_GETS, GO(L1_SM, act_data_to_reader), NULL},
-    {L1_SM, L1_FWD_GETX, GO(L1_IM, act_data_to_writer), NULL},
-    {L1_I, L1_INV, IMPOSSIBLE, "the directory's lists are exact, as no eviction is silent"},
-    {L1_I, L1_RECALL, IMPOSSIBLE, NULL},
-    {L1_IS, L1_INV, IMPOSSIBLE, NULL},
-    {L1_IS, L1_RECALL, IMPOSSIBLE, NULL},
-    {L1_IM, L1_INV, IMPOSSIBLE, NULL},
-    {L1_IM, L1_RECALL, IMPOSSIBLE, NULL},
-    {L1_IM, L1_DATA_M, IMPOSSIBLE, "the directory collects acknowledgements"},
-    {L1_IM, L1_INV_ACK, IMPOSSIBLE, NULL},
-    {L1_IM, L1_LAST, IMPOSSIBLE, NULL},
-    {L1_SM, L1_DATA_M, IMPOSSIBLE, NULL},
-    {L1_SM, L1_COUNT, IMPOSSIBLE, NULL},
-    {L1_SM, L1_INV_ACK, IMPOSSIBLE, NULL},
-    {L1_OM, L1_COUNT, IMPOSSIBLE, NULL},
-    {L1_OM, L1_INV_ACK, IMPOSSIBLE, NULL},
-    {L1_II, L1_RECALL, IMPOSSIBLE, "an L1 that has lost the line is not listed"},
+static const gpc_patch_t store_patches[] = {
+    {L1_S, L1_EVICT, GO(L1_I), "silent: no victim fills the L2, and the list of sharers is a superset"},
+    {L1_SI, L1_LOAD, IMPOSSIBLE, NULL},
+    {L1_SI, L1_STORE, IMPOSSIBLE, NULL},
+    {L1_SI, L1_FWD_GETS, IMPOSSIBLE, NULL},
+    {L1_SI, L1_FWD_GETX, IMPOSSIBLE, NULL},
+    {L1_SI, L1_INV, IMPOSSIBLE, NULL},
+    {L1_SI, L1_RECALL, IMPOSSIBLE, NULL},
+    {L1_SI, L1_PUT_ACK, IMPOSSIBLE, NULL},
+    {L1_S, L1_FWD_GETS, IMPOSSIBLE, "the L2 has what L1s share, or fetches it"},
+    {L1_S, L1_FWD_GETX, IMPOSSIBLE, NULL},
+    {L1_SM, L1_FWD_GETS, IMPOSSIBLE, NULL},
+    {L1_SM, L1_FWD_GETX, IMPOSSIBLE, NULL},
+    {L1_I, L1_INV, GO(L1_I, act_inv_ack), "silently evicted"},
+    {L1_I, L1_RECALL, GO(L1_I, act_recall_ack), NULL},
+    /* of a write before this read: the directory serves one request at a time */
+    {L1_IS, L1_INV, GO(L1_IS, act_inv_ack), NULL},
+    {L1_IS, L1_RECALL, GO(L1_IS, act_recall_ack), NULL},
+    {L1_IM, L1_INV, GO(L1_IM, act_inv_ack), NULL},
+    {L1_IM, L1_RECALL, GO(L1_IM, act_recall_ack), NULL},
+    {L1_IM, L1_DATA_M, GO(L1_IM, rfo_act_fill, act_learn_need), "the writer collects acknowledgements"},
+    {L1_IM, L1_INV_ACK, GO(L1_IM, rfo_act_count), NULL},
+    {L1_IM, L1_LAST, GO(L1_M, act_perform_pending, act_unblock), NULL},
+    /* from the owner: the line has one, and this is another sharer */
+    {L1_SM, L1_DATA_M, GO(L1_SM, rfo_act_fill, act_learn_need), NULL},
+    {L1_SM, L1_COUNT, GO(L1_SM, act_learn_need), NULL},
+    {L1_SM, L1_INV_ACK, GO(L1_SM, rfo_act_count), NULL},
+    {L1_OM, L1_COUNT, GO(L1_OM, act_learn_need), NULL},
+    {L1_OM, L1_INV_ACK, GO(L1_OM, rfo_act_count), NULL},
+    {L1_II, L1_RECALL, GO(L1_II, act_recall_ack), NULL},
 };
 /* clang-format on */
 
 static const gpc_table_t l1 = {
     GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
     .causes = {ON_SAME(RFO, L1, DATA_S, DATA_E, INV, FWD_GETS, FWD_GETX, RECALL), ON_SAME(RFO, L1, PUT_ACK)}};
-static const gpc_table_t victim = {GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "rfo", l1, victim_patches, l1_classify)};
+static const gpc_table_t store = {GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "rfo", l1, store_patches, l1_classify)};
 
-#define L1                                                                                                             \
-    .name = "L1", .position = GPC_AT_CORE,                                                                             \
-    .arrays = {{.name = "tags", .line = rfo_l1_line_described, .has_data = true}}, .mshr = rfo_l1_mshr_described,      \
-    .counters = RFO_L1_info
-
-const gpc_controller_type_t rfo_l1 = {L1, .tables = {&l1}};
-const gpc_controller_type_t rfo_victim_l1 = {L1, .tables = {&victim}};
+const gpc_controller_type_t rfo_l1 = {
+    .name = "L1",
+    .position = GPC_AT_CORE,
+    .tables = {&l1},
+    .variants = {{.table = 0, .option = RFO_OPTION_L2, .value = RFO_L2_STORE, .by = &store}},
+    .arrays = {{.name = "tags", .line = rfo_l1_line_described, .has_data = true}},
+    .mshr = rfo_l1_mshr_described,
+    .counters = RFO_L1_info,
+};
 
 const gpc_watched_t rfo_watched = {
     .promise = GPC_PROMISE_FRESH,

@@ -1,5 +1,5 @@
-/* rfo_l2.c: rfo's directory with the L2 that holds its data, and the L3 at the memory side. rfo.c describes the
- * protocol.
+/* rfo_l2.c: rfo[l2=store]'s directory with the L2 that holds its data, and the L3 at the memory side. rfo.c describes
+ * the protocol.
  *
  * The directory serves one request of a line at a time, until the requester's UNBLOCK. The L2 has data of lines that no
  * L1 owns: what owners put back, and what readers of a shared line had to fetch. An owner's line is with the owner

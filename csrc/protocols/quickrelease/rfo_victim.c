@@ -1,5 +1,5 @@
-/* rfo_victim.c: rfo[l2=victim]'s directory: the L2 is one more cache that it tracks. rfo.c describes the protocol,
- * rfo_l2.c the default.
+/* rfo_victim.c: rfo's directory: the L2 is one more cache that it tracks. rfo.c describes the protocol, rfo_l2.c has
+ * the directory of l2=store.
  *
  * Paper    Hechtman et al., HPCA 2014, section 2.4.2: the directory is "inclusive of the L1s and L2" and recalls "from
  *          the L1 or L2"; of a data store nothing is said. The paper prints no table; the cells follow the authors'

@@ -8,8 +8,8 @@
  *          the L1 and drop its copy; such a load is answered by 32-byte sectors, as loads of the system without L1s are
  *          (section 5.1: "similar to NVIDIA's Kepler"). A release waits for all writes that its CU has sent before,
  *          those of other wavefronts too: one that has read another's store early would not order it otherwise, which
- *          breaks transitivity (section 3 rejects S-FIFOs per wavefront for that reason). With barrier=release
- *          barrier() is a release, once a block; no barrier is an acquire. The L1 has no MSHRs beside its lines
+ *          breaks transitivity (section 3 rejects S-FIFOs per wavefront for that reason). barrier() is a release, once
+ *          a block (with barrier=local it is none); no barrier is an acquire. The L1 has no MSHRs beside its lines
  *          (section 1): as many lines as it has may be outstanding.
  */
 #include "protocols/quickrelease/write_through.h"
@@ -305,7 +305,7 @@ const gpc_protocol_t gpc_protocol_wt = {
                                            "what answers a load past the L1: the line, or its 32-byte sectors with "
                                            "requested words"),
                 [OPTION_BARRIER] = QR_BARRIER_OPTION},
-    .declared = {.weak_outcomes = "SB MP LB", .variations = "fill=line barrier=release"},
+    .declared = {.weak_outcomes = "SB MP LB", .variations = "fill=line barrier=local"},
     .host_write = wt_host_write,
     .watched = &watched,
 };

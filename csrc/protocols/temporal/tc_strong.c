@@ -11,18 +11,21 @@
  * Hardened a line that is fetched again under a live old lease is shared, never private: otherwise the next matching
  *          store would complete beside a live stale copy.
  * Options  stall=line, the default: a waiting store stalls later requests to its line but reads, which it lets pass
- *          until its wait is over. stall=bank: it stalls all requests of its bank. The paper says that the L2 stalls
- *          the store (6.2), and that stalling the in-order L2 controllers affects all cores (6.2.2, 6.3), but not which
- *          requests wait. The authors' public simulator does say it: it retries the store and lets the requests behind
- *          it pass (cachelease2oo-L2cache.sm, stores in S and SS; the line that would block the queue is commented
- *          out), and answers reads of the line with its old timestamp, which does not starve the store. Two conditions
- *          are ours: the lease has not ended, and the reader is not the writer's warp, which must read its own store
- *          (CoWR).
+ *          until its wait is over. A number: waiting stores and atomics, and all requests behind them to their lines,
+ *          wait in a queue of so many places at the bank, beside that of its requests; while it is full the bank
+ *          stalls. stall=bank is a queue of one place: a waiting store stalls all requests of its bank. The paper says
+ *          that the L2 stalls the store (6.2), and that stalling the in-order L2 controllers affects all cores (6.2.2,
+ *          6.3), but not which requests wait, or where; a miss leaves the request queue for one of 128 MSHRs (3.1,
+ *          table 4), which would be 128 places. The authors' public simulator does say it: it retries the store and
+ *          lets the requests behind it pass (cachelease2oo-L2cache.sm, stores in S and SS; the line that would block
+ *          the queue is commented out), and answers reads of the line with its old timestamp, which does not starve the
+ *          store. Two conditions are ours: the lease has not ended, and the reader is not the writer's warp, which must
+ *          read its own store (CoWR).
  */
 #include "protocols/temporal/tc.h"
 
 enum { OPTION_LIFETIME, OPTION_STALL, OPTION_BYTES };
-enum { STALL_LINE, STALL_BANK };
+enum { STALL_LINE, STALL_BANK }; /* or the queue's places */
 
 /* clang-format off */
 /*     name          class network bytes word line   */
@@ -147,15 +150,12 @@ static const gpc_controller_type_t tcs_l1 = {
     X(L2_TIME_STORE, "last lease expired; a store waits")      \
     X(L2_TIME_ATOMIC, "last lease expired; an atomic waits")   \
     X(L2_FILL_LIVE, "fill from memory, for a store or atomic; unexpired lease")  \
-    X(L2_GETS_OLD, "read request under an unexpired lease, of another warp than the one whose write waits")
+    X(L2_GETS_OLD, "read request under an unexpired lease, of another warp than the one whose write waits") \
+    X(L2_QUEUE_FULL, "request while the queue of those that wait for leases is full; stall=bank or a number")
 
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 TC_L2_STATES(TC_SAME)
 TC_L2_EVENTS(TC_SAME)
-
-/* stall=bank: stores and atomics that wait for leases to expire */
-#define L2_UNIT(FIELD) FIELD(PLAIN, uint32_t, waiting)
-GPC_METADATA(tcs_l2, unit, L2_UNIT)
 
 static bool
 is_store(const gpc_step_t *x, gpc_index_t writer)
@@ -186,11 +186,30 @@ is_only_sharer(const gpc_step_t *x)
     return x->state == L2_P && tc_message(x->msg)->timestamp == tc_l2_line(x)->timestamp;
 }
 
-/* Whether the old value may still be read: the lease lasts, and the write that waits is not the reader's own. */
+/* Whether the queue of stores and atomics that wait for leases, and of requests behind them, has no place. A store that
+ * was fetched under an unexpired lease enters it even then. */
+static bool
+is_queue_full(const gpc_step_t *x)
+{
+    const gpc_mshr_table_t *mshrs = &x->unit->mshrs;
+    int64_t places = x->unit->options[OPTION_STALL], taken = 0;
+
+    if (places == STALL_LINE) {
+        return false; /* no queue */
+    }
+    for (gpc_index_t i = 0; i < *mshrs->high && taken < places; i++) {
+        const gpc_mshr_t *entry = gpc_mshr_at(mshrs, i);
+        taken += entry->live && entry->state == L2_WS ? 1 + (int64_t) entry->waiters.count : 0;
+    }
+    return taken >= places;
+}
+
+/* Whether the old value may still be read: no queue keeps the order of requests, the lease lasts, and the write that
+ * waits is not the reader's own. */
 static bool
 reads_old_value(const gpc_step_t *x)
 {
-    if (x->state != L2_WS || gpc_expired(x, tc_l2_line(x)->timestamp)) {
+    if (x->unit->options[OPTION_STALL] != STALL_LINE || x->state != L2_WS || gpc_expired(x, tc_l2_line(x)->timestamp)) {
         return false;
     }
     const gpc_msg_t *write = gpc_first_pending(x);
@@ -198,23 +217,36 @@ reads_old_value(const gpc_step_t *x)
 }
 
 static gpc_event_id_t
-l2_classify(const gpc_step_t *x)
+classify_request(const gpc_step_t *x)
 {
     switch (x->cause) {
         case TCS_GETS:
             return reads_old_value(x) ? L2_GETS_OLD : L2_GETS;
-        case GPC_MSG_EVICT:
-            return gpc_is_dirty(x) ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
-        case GPC_MSG_FILL:
-            return classify_fill(x);
-        case GPC_MSG_TIMER:
-            return is_store(x, gpc_step_pending(x)->head) ? L2_TIME_STORE : L2_TIME_ATOMIC;
+        case TCS_GETX:
+            return L2_GETX;
+        case TCS_ATOMIC:
+            return L2_ATOMIC;
         case TCS_GETX_TIMED:
             return is_only_sharer(x) ? L2_GETX_PRIVATE : L2_GETX;
         case TCS_ATOMIC_TIMED:
             return is_only_sharer(x) ? L2_ATOMIC_PRIVATE : L2_ATOMIC;
         default:
             return GPC_NO_EVENT;
+    }
+}
+
+static gpc_event_id_t
+l2_classify(const gpc_step_t *x)
+{
+    switch (x->cause) {
+        case GPC_MSG_EVICT:
+            return gpc_is_dirty(x) ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
+        case GPC_MSG_FILL:
+            return classify_fill(x);
+        case GPC_MSG_TIMER:
+            return is_store(x, gpc_step_pending(x)->head) ? L2_TIME_STORE : L2_TIME_ATOMIC;
+        default:
+            return is_queue_full(x) ? L2_QUEUE_FULL : classify_request(x);
     }
 }
 
@@ -229,29 +261,6 @@ GPC_ACTION(act_await_leases, "set a timer for the end of the last lease")
     return gpc_wake_line_at(x, tc_l2_line(x)->timestamp + 1);
 }
 
-GPC_ACTION(act_block_bank, "block the bank's queue: a store or atomic waits")
-{
-    tcs_l2_unit(x->unit)->waiting++;
-    return GPC_OK;
-}
-
-GPC_ACTION(act_unblock_bank, "unblock the bank's queue unless another store or atomic waits")
-{
-    tcs_l2_unit(x->unit)->waiting--;
-    return GPC_OK;
-}
-
-GPC_ACTION(act_in_order, "hold the queue while a store or atomic waits at this bank")
-{
-    return tcs_l2_unit(x->unit)->waiting ? GPC_HOLD : GPC_OK;
-}
-
-GPC_ACTION(act_in_order_reserve,
-           "hold the queue while a store or atomic waits at this bank; reserve a way, evicting its victim, or hold")
-{
-    return tcs_l2_unit(x->unit)->waiting ? GPC_HOLD : gpc_act(act_reserve_way, x);
-}
-
 GPC_ACTION(act_send_ack, "send ACK to the writer")
 {
     return tc_answer_writer(x, TCS_ACK, 0);
@@ -262,13 +271,14 @@ GPC_ACTION(act_send_old, "send the atomic's old values")
     return tc_answer_writer(x, TCS_ATOMIC_DATA, 0);
 }
 
-/* The passing of time ends every wait for leases; memory ends every fetch. */
+/* The passing of time ends every wait for leases, and so frees a place of a full queue; memory ends every fetch. */
 /* clang-format off */
 static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
     [L2_I] = {
         [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
         [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
         [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_QUEUE_FULL] = HOLD_QUEUE,
     },
     [L2_P] = {
         [L2_GETS] = GO(L2_S, act_extend, tc_act_answer),
@@ -279,6 +289,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_EVICT_CLEAN] = GO(L2_MI, act_keep_lease),
         [L2_EVICT_DIRTY] = GO(L2_MI, act_write_back, act_keep_lease),
         [L2_EXPIRE] = GO(L2_E),
+        [L2_QUEUE_FULL] = HOLD_QUEUE,
     },
     [L2_S] = {
         [L2_GETS] = GO(L2_S, act_extend, tc_act_answer),
@@ -287,6 +298,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_EVICT_CLEAN] = GO(L2_MI, act_keep_lease),
         [L2_EVICT_DIRTY] = GO(L2_MI, act_write_back, act_keep_lease),
         [L2_EXPIRE] = GO(L2_E),
+        [L2_QUEUE_FULL] = HOLD_QUEUE,
     },
     [L2_E] = {
         [L2_GETS] = GO(L2_P, act_extend, tc_act_answer),
@@ -294,6 +306,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_ATOMIC] = GO(L2_E, writer_act_perform, act_send_old),
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
+        [L2_QUEUE_FULL] = HOLD_QUEUE,
     },
     [L2_IS] = {
         [L2_GETS] = GO(L2_IS, act_merge),
@@ -302,6 +315,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_FILL] = GO(L2_P, tc_act_fill_line, act_extend, tc_act_answer_all),
         [L2_FILL_SHARED] = GO_HARDENED(L2_S, tc_act_fill_line, act_extend, tc_act_answer_all),
+        [L2_QUEUE_FULL] = HOLD_QUEUE,
     },
     [L2_IM] = {
         [L2_GETS] = HOLD_LINE,
@@ -311,12 +325,14 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_FILL_STORE] = GO(L2_E, tc_act_fill_line, writer_act_write, act_send_ack),
         [L2_FILL_ATOMIC] = GO(L2_E, tc_act_fill_line, writer_act_perform, act_send_old),
         [L2_FILL_LIVE] = GO(L2_WS, tc_act_fill_line, act_await_leases),
+        [L2_QUEUE_FULL] = HOLD_QUEUE,
     },
     [L2_MI] = { /* the transaction continues, with its timestamp */
         [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
         [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
         [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
         [L2_EXPIRE] = GO(L2_I),
+        [L2_QUEUE_FULL] = HOLD_QUEUE,
     },
     [L2_WS] = {
         [L2_GETS] = HOLD_LINE, /* a read must not extend the lease: the store would starve */
@@ -327,50 +343,20 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_EVICT_DIRTY] = NOT_A_VICTIM,
         [L2_TIME_STORE] = GO(L2_E, writer_act_write, act_send_ack),
         [L2_TIME_ATOMIC] = GO(L2_E, writer_act_perform, act_send_old),
+        [L2_QUEUE_FULL] = HOLD_QUEUE,
     },
-};
-
-static const gpc_patch_t bank_patches[] = {
-    {L2_I, L2_GETS, GO(L2_IS, act_in_order_reserve, act_fetch),
-     "no request passes a store or atomic that waits; fills and the end of the wait do"},
-    {L2_I, L2_GETX, GO(L2_IM, act_in_order_reserve, act_fetch), NULL},
-    {L2_I, L2_ATOMIC, GO(L2_IM, act_in_order_reserve, act_fetch), NULL},
-    {L2_P, L2_GETS, GO(L2_S, act_in_order, act_extend, tc_act_answer), NULL},
-    {L2_P, L2_GETX_PRIVATE, GO(L2_P, act_in_order, writer_act_write, act_send_ack), NULL},
-    {L2_P, L2_ATOMIC_PRIVATE, GO(L2_P, act_in_order, writer_act_perform, act_send_old), NULL},
-    {L2_S, L2_GETS, GO(L2_S, act_in_order, act_extend, tc_act_answer), NULL},
-    {L2_E, L2_GETS, GO(L2_P, act_in_order, act_extend, tc_act_answer), NULL},
-    {L2_E, L2_GETX, GO(L2_E, act_in_order, writer_act_write, act_send_ack), NULL},
-    {L2_E, L2_ATOMIC, GO(L2_E, act_in_order, writer_act_perform, act_send_old), NULL},
-    {L2_IS, L2_GETS, GO(L2_IS, act_in_order, act_merge), NULL},
-    {L2_MI, L2_GETS, GO(L2_IS, act_in_order_reserve, act_fetch), NULL},
-    {L2_MI, L2_GETX, GO(L2_IM, act_in_order_reserve, act_fetch), NULL},
-    {L2_MI, L2_ATOMIC, GO(L2_IM, act_in_order_reserve, act_fetch), NULL},
-    {L2_P, L2_GETX, GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait),
-     "the store or atomic waits for leases, and the bank's requests for it"},
-    {L2_P, L2_ATOMIC, GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait), NULL},
-    {L2_S, L2_GETX, GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait), NULL},
-    {L2_S, L2_ATOMIC, GO(L2_WS, act_in_order, act_await_leases, act_block_bank, act_wait), NULL},
-    {L2_IM, L2_FILL_LIVE, GO(L2_WS, tc_act_fill_line, act_await_leases, act_block_bank), NULL},
-    {L2_WS, L2_GETS_OLD, HOLD_LINE, "reads wait too"},
-    {L2_WS, L2_TIME_STORE, GO(L2_E, act_unblock_bank, writer_act_write, act_send_ack), "the wait ends"},
-    {L2_WS, L2_TIME_ATOMIC, GO(L2_E, act_unblock_bank, writer_act_perform, act_send_old), NULL},
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {
-    GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
-    .causes = {ON(GPC_MSG_EXPIRE, L2_EXPIRE), ON(TCS_GETX, L2_GETX), ON(TCS_ATOMIC, L2_ATOMIC)}, TC_L2_EXPIRY};
-static const gpc_table_t bank = {GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "tc-strong", l2, bank_patches, l2_classify)};
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
+                               .causes = {ON(GPC_MSG_EXPIRE, L2_EXPIRE)}, TC_L2_EXPIRY};
 
 static const gpc_controller_type_t tcs_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
     .tables = {&l2},
-    .variants = {{.table = 0, .option = OPTION_STALL, .value = STALL_BANK, .by = &bank}},
     .arrays = {{.name = "tags", .line = tc_l2_line_described, .has_data = true}},
     .mshr = tc_l2_mshr_described,
-    .unit = tcs_l2_unit_described,
     TC_L2_LEASE,
     .may_idle_in_transaction = true,
     .idle_until = tc_lease_end,
@@ -406,15 +392,22 @@ const gpc_protocol_t gpc_protocol_tc_strong = {
     .message = tc_message_described,
     .networks = TC_NETWORKS,
     .options = {[OPTION_LIFETIME] = GPC_NUMBER("lifetime", 800, 1, 65535, "lease lifetime in core cycles", 2, 1, 8000),
-                [OPTION_STALL] = GPC_CHOICE("stall", STALL_LINE, STALL_BANK, "line bank",
-                                            "requests that stall behind a waiting store: to its line (not reads under "
-                                            "its lease), or all of its bank"),
+                [OPTION_STALL] = {.name = "stall",
+                                  .standard = STALL_LINE,
+                                  .smallest = STALL_LINE,
+                                  .largest = 65536,
+                                  .choices = "line bank",
+                                  .text = "requests that stall behind a waiting store: to its line (not reads under "
+                                          "its lease), or all of its bank; or places of a queue at the bank for both, "
+                                          "which stalls the bank while it is full",
+                                  .fuzz_least = STALL_LINE,
+                                  .fuzz_most = 4},
                 [OPTION_BYTES] = PUBLIC_BYTES_OPTION},
     .other_sizes = PUBLIC_SIZES(OPTION_BYTES, public_bytes),
     .check = check_options,
     .keeps_time = true,
     .declared = {.weak_outcomes = "SB MP R 2+2W SB+rel+acq",
-                 .variations = "stall=bank lifetime=100",
+                 .variations = "stall=bank stall=4 lifetime=100",
                  .uncovered = {{.table = "L1",
                                 .states = "IV II",
                                 .events = "BEHIND",

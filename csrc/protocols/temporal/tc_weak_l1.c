@@ -333,8 +333,12 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
                                "timestamp of private copies: as table 2 prints it, or incremented with the L2's"),
                 [TCW_OPTION_PREDICTOR] =
                     GPC_CHOICE("predictor", TCW_PREDICTOR_PAPER, TCW_PREDICTOR_REFERENCE, "paper reference",
-                               "constants of the predictor: table 4's, or those of the authors' public "
-                               "simulator, where stores stop at a floor"),
+                               "by how much the predictor changes: table 4's numbers, or those of the authors' "
+                               "public simulator"),
+                [TCW_OPTION_PREDICTOR_BOUNDS] =
+                    GPC_CHOICE("predictor_bounds", TCW_BOUNDS_REFERENCE, TCW_BOUNDS_WIDTH, "reference width",
+                               "where predictions begin and end: as in the authors' public simulator, at 800 cycles, "
+                               "and stores shorten only longer ones; or at 1,024, within 0 to 65,535"),
                 [TCW_OPTION_PREDICT_DOWN] =
                     GPC_CHOICE("predict_down", TCW_PREDICT_DOWN_STORE, TCW_PREDICT_DOWN_WRITE, "store write",
                                "what predicts shorter at a leased line: stores that others' leases delay, "
@@ -358,7 +362,7 @@ const gpc_protocol_t gpc_protocol_tc_weak = {
     .declared =
         {/* stores are not multi-copy atomic; fences wait for their own thread's stores only */
          .weak_outcomes = "SB MP R SB+rel+acq WRC+fences IRIW+fences RWC+fences",
-         .variations = "private=literal lifetime=0 lifetime=300 launch=wait"},
+         .variations = "private=literal lifetime=0 lifetime=300 launch=wait predictor_bounds=width"},
     .host_write = tc_host_write,
     .watched = &watched,
     .monitor = tcw_monitor,

@@ -2,12 +2,15 @@
  *
  * Paper    Singh et al., HPCA 2013, section 6.3 and table 2 (right half), 6.4 (lifetimes), 4.2 (eviction of live leases
  *          into MSHRs).
- * Inferred the predictor starts at 1024 cycles and stays within 0 to 65535 (less if the timestamps are too narrow for
- *          that); a read lengthens it at most once; it predicts before the lease is given. A program uses fences when
- *          it has a fence, or an acquire, release or sc access: the controllers know it at launch. "A store operation
- *          writes to an unexpired block" (6.4): not an atomic, which table 2 tells from a store, and not the private
- *          store, whose fence waits for no lease (6.3.1), while the rule is to shorten that wait. The authors' public
- *          simulator does the same (cachelease3-L2cache.sm).
+ * Inferred the text names neither where predictions begin nor bounds. The authors' public simulator does
+ *          (gems-2.1.1/ruby_clean/system/TCpredictor.C): they begin at its fixed lease of 800 cycles, stores shorten
+ *          only longer ones (to less than 800 by what is left of one step), and 0 is the least; the timestamps' width
+ *          alone limits them above. predictor_bounds=width: they begin at 1024 and stay within 0 to 65535, or the
+ *          timestamps' width. A read lengthens them at most once; it predicts before the lease is given. A program uses
+ *          fences when it has a fence, or an acquire, release or sc access: the controllers know it at launch. "A store
+ *          operation writes to an unexpired block" (6.4): not an atomic, which table 2 tells from a store, and not the
+ *          private store, whose fence waits for no lease (6.3.1), while the rule is to shorten that wait. The authors'
+ *          public simulator does the same (cachelease3-L2cache.sm).
  * Hardened a line fetched under a live old lease is shared, never private; a store that is filled under one answers
  *          with a GWCT; a store makes no line private (P means: at most one unexpired copy, the one with the L2's
  *          timestamp). A UPGR whose copy has expired raises the line's timestamp to now and leaves it shared: a UPGR
@@ -18,18 +21,24 @@
  */
 #include "protocols/temporal/tc_weak.h"
 
-enum { LONGEST_LIFETIME = 65535 };
-
-/* In core cycles. A store predicts shorter only above `floor`. */
+/* Changes of a prediction, in core cycles: table 4; the authors' public simulator (default of -ruby_cl_pred_perL2). */
 typedef struct {
-    int32_t first, longer, shorter_by_eviction, shorter_by_store, floor;
+    int32_t longer, shorter_by_eviction, shorter_by_store;
 } constants_t;
 
-/* Table 4; the authors' public simulator (defaults of -ruby_cl_pred_perL2 and -ruby_cl_fixed_lease). */
 static const constants_t constants_of[] = {
-    [TCW_PREDICTOR_PAPER] = {.first = 1024, .longer = 4, .shorter_by_eviction = 8, .shorter_by_store = 8},
-    [TCW_PREDICTOR_REFERENCE] =
-        {.first = 800, .longer = 1, .shorter_by_eviction = 16, .shorter_by_store = 64, .floor = 800},
+    [TCW_PREDICTOR_PAPER] = {.longer = 4, .shorter_by_eviction = 8, .shorter_by_store = 8},
+    [TCW_PREDICTOR_REFERENCE] = {.longer = 1, .shorter_by_eviction = 16, .shorter_by_store = 64},
+};
+
+/* The first prediction and the longest, in core cycles. A store predicts shorter only above `floor`. */
+typedef struct {
+    int32_t first, floor, longest;
+} bounds_t;
+
+static const bounds_t bounds_of[] = {
+    [TCW_BOUNDS_REFERENCE] = {.first = 800, .floor = 800, .longest = INT32_MAX}, /* -ruby_cl_fixed_lease */
+    [TCW_BOUNDS_WIDTH] = {.first = 1024, .longest = 65535},
 };
 
 #define L2_EVENTS(X)                                                                            \
@@ -113,20 +122,26 @@ constants(const gpc_step_t *x)
     return &constants_of[x->unit->options[TCW_OPTION_PREDICTOR]];
 }
 
+static const bounds_t *
+bounds(const gpc_step_t *x)
+{
+    return &bounds_of[x->unit->options[TCW_OPTION_PREDICTOR_BOUNDS]];
+}
+
 static int32_t
 predicted(const gpc_step_t *x)
 {
-    return fitting(x->unit, constants(x)->first) + tcw_l2_unit(x->unit)->drift;
+    return fitting(x->unit, bounds(x)->first) + tcw_l2_unit(x->unit)->drift;
 }
 
 static void
 predict(gpc_step_t *x, int32_t change)
 {
-    int32_t life = predicted(x) + change, longest = fitting(x->unit, LONGEST_LIFETIME);
+    int64_t life = (int64_t) predicted(x) + change, longest = fitting(x->unit, bounds(x)->longest);
 
     if (tcw_predicts(x->unit)) {
         life = life < 0 ? 0 : life > longest ? longest : life;
-        tcw_l2_unit(x->unit)->drift = life - fitting(x->unit, constants(x)->first);
+        tcw_l2_unit(x->unit)->drift = (int32_t) life - fitting(x->unit, bounds(x)->first);
     }
 }
 
@@ -144,7 +159,7 @@ GPC_ACTION(act_lease_too_long, "predict shorter: line evicted before its lease e
 
 GPC_ACTION(act_store_meets_lease, "predict shorter if the program uses fences: store to a leased line")
 {
-    if (x->unit->program_fences && predicted(x) > constants(x)->floor) {
+    if (x->unit->program_fences && predicted(x) > bounds(x)->floor) {
         predict(x, -constants(x)->shorter_by_store);
     }
     return GPC_OK;
