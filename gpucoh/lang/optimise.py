@@ -22,16 +22,32 @@ from gpucoh.lang.ir import (
     Place,
     Register,
 )
+from gpucoh.lang.offsets import split_offsets
 from gpucoh.lang.types import F32, I32, U32
+from gpucoh.lang.unroll import unroll
 
 #: Rounds of the passes; each one enables the next, and few are needed.
 MAX_ROUNDS = 6
 
 
-def optimise(function: Function) -> None:
-    """Optimise a checked function; its memory accesses stay the same, one for one."""
+def optimise(function: Function, unrolled: bool = True) -> None:
+    """Optimise a checked function; its memory accesses stay the same, one for one.
+
+    With ``unrolled``, loops of few iterations are unrolled, outer ones after inner ones.
+    """
     flow.simplify(function)
     replace_local_arrays(function)
+    _improve(function)
+    for _ in range(MAX_ROUNDS if unrolled else 0):
+        if not unroll(function):
+            break
+        replace_local_arrays(function)
+        _improve(function)
+    if split_offsets(function):
+        _improve(function)
+
+
+def _improve(function: Function) -> None:
     for _ in range(MAX_ROUNDS):
         changed = propagate(function)
         changed |= number_values(function)
@@ -95,7 +111,7 @@ def replace_local_arrays(function: Function) -> None:
             if instruction.array is not None:
                 accesses.setdefault(instruction.array, []).append(instruction)
     for array, instructions in accesses.items():
-        if not all(isinstance(instruction.sources[0], Constant) for instruction in instructions):
+        if not all(_is_element(array, instruction.sources[0]) for instruction in instructions):
             continue
         elements = [function.new_register(f"{array.name}[{k}]") for k in range(array.words)]
         for instruction in instructions:
@@ -107,6 +123,11 @@ def replace_local_arrays(function: Function) -> None:
                 instruction.dest = elements[index.bits]
                 instruction.sources = [instruction.sources[1]]
             instruction.op, instruction.array = "MOVE", None
+
+
+def _is_element(array: LocalArray, index: Operand | None) -> bool:
+    """Whether an index is a constant within the array; of another one the machine reports the error."""
+    return isinstance(index, Constant) and index.bits < array.words
 
 
 def propagate(function: Function) -> bool:

@@ -192,7 +192,7 @@ class Generator:
         name = f"k{self.loops}"
         bounds = self.pick(
             [f"{self.integer(1)} & 3", "n", f"{self.integer(1)} & 3, 4", "5, 0, -2",
-             f"0, {self.integer(1)} & 7, 2",
+             f"0, {self.integer(1)} & 7, 2", "6", "1, 8, 3", f"{self.pick(self.loop_names or ['4'])} & 3",
              f"3, {self.integer(1)} & 7, (tid & 1) + 1", f"3, {self.integer(1)} & 7, (tid & 1) * 2 - 1"]
         )  # fmt: skip
         iterable = f"range({bounds})" if self.r.randrange(6) else "(i32(1), i32(-3), i32(7))"
