@@ -165,7 +165,8 @@ class _Numbering:
     """Common subexpressions and copies: block-wide for variables, tree-wide for single-definition registers."""
 
     def __init__(self, function: Function) -> None:
-        self.single = {r for r, places in function.definitions().items() if len(places) == 1}
+        definitions = function.definitions()
+        self.single = {r: places[0][1] for r, places in definitions.items() if len(places) == 1}
         self.children = flow.dominator_children(function)
         self.groups = Groups(function)
         self.changed = False
@@ -256,10 +257,28 @@ class _Numbering:
             bits = fold(instruction.op, instruction.type.loaded, words, to)
             result = None if bits is None else Constant(bits)
         else:
-            result = identity(instruction)
+            result = identity(instruction) or self._extended(instruction)
         if result is not None:
             instruction.op, instruction.sources, instruction.flags = "MOVE", [result], 0
             self.changed = True
+
+    def _extended(self, instruction: Instruction) -> Operand | None:
+        """The operand of ``x << k >> k``, if x is a loaded element that has fewer bits than are left."""
+        if instruction.op != "SHR" or instruction.type is F32:
+            return None
+        inner = self.single.get(instruction.sources[0])  # type: ignore[arg-type]
+        if inner is None or inner.op != "SHL" or inner.sources[1] != instruction.sources[1]:
+            return None
+        word, count = inner.sources
+        load = self.single.get(word)  # type: ignore[arg-type]
+        if load is None or load.op != "LOAD" or not isinstance(count, Constant):
+            return None
+        signed, left = load.type.code == I32.code, 32 - count.bits
+        if instruction.type is U32:
+            fits = not signed and 8 * load.type.bytes <= left
+        else:
+            fits = 8 * load.type.bytes <= left - (not signed)
+        return word if fits else None
 
 
 def identity(instruction: Instruction) -> Operand | None:

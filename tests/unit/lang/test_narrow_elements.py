@@ -279,3 +279,31 @@ def test_values_that_do_not_fit_are_refused():
     ):
         gpu.array([1, 300], dtype=np.uint8)
     assert gpu.array([1, 200], dtype=gpucoh.u8).dtype == np.uint8
+
+
+@kernel
+def shifted_back(a: Buffer[i8], b: Buffer[u8], c: Buffer[i16], d: Buffer[u16], o: Buffer[i32]):
+    i = thread_id()
+    o[i * 8] = a[i] << 16 >> 16
+    o[i * 8 + 1] = b[i] << 16 >> 16
+    o[i * 8 + 2] = c[i] << 16 >> 16
+    o[i * 8 + 3] = d[i] << 16 >> 16
+    o[i * 8 + 4] = i32(u32(a[i]) << u32(16) >> u32(16))
+    o[i * 8 + 5] = i32(u32(b[i]) << u32(24) >> u32(24))
+    o[i * 8 + 6] = b[i] << 24 >> 24
+    o[i * 8 + 7] = i32(u32(d[i]) << u32(16) >> u32(16))
+
+
+def test_shifts_there_and_back_go_if_the_element_fits_what_is_left():
+    given = [
+        np.array([np.iinfo(t).min, np.iinfo(t).max, 5, np.iinfo(t).max // 2 + 1] * 8, t)
+        for t in DTYPES
+    ]
+    o = np.zeros((32, 8), np.int32)
+    machine.run(shifted_back, 1, 32, (*given, o.reshape(-1)))
+    a, b, c, d = (g.astype(np.int32) for g in given)
+    half, byte = (lambda x: x.astype(np.int16)), (lambda x: x.astype(np.int8))
+    wanted = [a, b, c, half(d), a & 0xFFFF, b, byte(b), d]
+    assert np.array_equal(o, np.stack(wanted, 1))
+    names = [op.name for op in machine.decode(shifted_back.compile())]
+    assert names.count("SHR") == 3  # of d and b to signed ones, and of a to an unsigned one
