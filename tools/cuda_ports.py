@@ -48,17 +48,6 @@ class Copy:
 
     copy: int
     array: int
-    skip: int = 0
-    form: str = "words"
-
-    def __post_init__(self) -> None:
-        if self.form not in ("words", "doubles"):
-            raise ValueError(f"form {self.form}; allowed: words, doubles")
-
-    def theirs(self, words: NDArray[Any]) -> NDArray[Any]:
-        """An array of the workload as the original has it."""
-        words = words[self.skip :]
-        return words[::2].astype(np.float64) if self.form == "doubles" else words
 
 
 @dataclass(frozen=True)
@@ -216,7 +205,7 @@ def write_records(port: Port) -> None:
     """Records of 48 characters; the places come by copies."""
     Path("list.txt").write_text("records.txt\n")
     Path("records.txt").write_text(
-        (" " * 28 + " 30.0 90.0".ljust(20) + "\n") * (port.first[0].size)
+        (" " * 28 + " 30.0 90.0".ljust(20) + "\n") * (port.first[1].size)
     )
 
 
@@ -270,7 +259,7 @@ class Original:
 def differences(pair: Pair, last: Sequence[NDArray[Any]]) -> str:
     """Why the results that the original copied to the host differ from the workload's; empty: they do not."""
     for result in pair.results if last else ():
-        ours = result.theirs(last[result.array])
+        ours = last[result.array]
         made = sorted(Path().glob("out-*.bin"), key=lambda path: int(path.stem[4:]))
         if not -len(made) <= result.copy < len(made):
             return f"no copy {result.copy} to the host"
@@ -315,7 +304,7 @@ def examine(pair: Pair, root: Path, protocols: Sequence[str] = PROTOCOLS) -> Row
     for protocol in protocols:
         port.run(protocol)
     for copy in pair.given:
-        copy.theirs(port.first[copy.array]).tofile(f"in-{copy.copy}.bin")
+        port.first[copy.array].tofile(f"in-{copy.copy}.bin")
     if pair.files:
         FILES[pair.files](port)
     for protocol in protocols:

@@ -26,8 +26,8 @@ _Form = tuple[
 ]  # factors of registers and arguments, and the constant
 
 
-def split_offsets(function: Function) -> bool:
-    """Move constants of scratchpad indices to the instructions. Whether any was."""
+def split_offsets(function: Function) -> None:
+    """Move constants of scratchpad indices to the instructions."""
     forms = _Forms(function)
     groups: dict[frozenset[tuple[_Term, int]], list[tuple[Instruction, int]]] = {}
     for block in function.blocks:
@@ -40,7 +40,6 @@ def split_offsets(function: Function) -> bool:
             ):
                 terms, constant = forms.of(index)
                 groups.setdefault(terms, []).append((instruction, constant))
-    changed = False
     for terms, accesses in groups.items():
         if not terms or len({instruction.sources[0] for instruction, _ in accesses}) <= _cost(
             terms
@@ -48,10 +47,8 @@ def split_offsets(function: Function) -> bool:
             continue
         base = forms.base(terms)
         for instruction, constant in accesses:
-            changed |= instruction.sources[0] is not base
             instruction.sources[0] = base
             instruction.offset = (instruction.offset + constant) & _MASK
-    return changed
 
 
 def _cost(terms: frozenset[tuple[_Term, int]]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpucoh.lang import flow
+from gpucoh.lang.bits import Definitions, possible_bits
 from gpucoh.lang.folding import fold
 from gpucoh.lang.ir import (
     COMMUTATIVE,
@@ -23,6 +24,7 @@ from gpucoh.lang.ir import (
     Register,
 )
 from gpucoh.lang.offsets import split_offsets
+from gpucoh.lang.products import fuse_products
 from gpucoh.lang.types import F32, I32, U32
 from gpucoh.lang.unroll import unroll
 
@@ -43,8 +45,9 @@ def optimise(function: Function, unrolled: bool = True) -> None:
             break
         replace_local_arrays(function)
         _improve(function)
-    if split_offsets(function):
-        _improve(function)
+    split_offsets(function)
+    fuse_products(function)
+    _improve(function)
 
 
 def _improve(function: Function) -> None:
@@ -165,8 +168,8 @@ class _Numbering:
     """Common subexpressions and copies: block-wide for variables, tree-wide for single-definition registers."""
 
     def __init__(self, function: Function) -> None:
-        definitions = function.definitions()
-        self.single = {r: places[0][1] for r, places in definitions.items() if len(places) == 1}
+        self.definitions = function.definitions()
+        self.single = {r for r, places in self.definitions.items() if len(places) == 1}
         self.children = flow.dominator_children(function)
         self.groups = Groups(function)
         self.changed = False
@@ -257,28 +260,21 @@ class _Numbering:
             bits = fold(instruction.op, instruction.type.loaded, words, to)
             result = None if bits is None else Constant(bits)
         else:
-            result = identity(instruction) or self._extended(instruction)
+            result = identity(instruction) or self._masked(instruction)
         if result is not None:
             instruction.op, instruction.sources, instruction.flags = "MOVE", [result], 0
             self.changed = True
 
-    def _extended(self, instruction: Instruction) -> Operand | None:
-        """The operand of ``x << k >> k``, if x is a loaded element that has fewer bits than are left."""
-        if instruction.op != "SHR" or instruction.type is F32:
+    def _masked(self, instruction: Instruction) -> Operand | None:
+        """The operand of ``x & mask``, if every definition of x gives bits of the mask alone."""
+        word, mask = (*instruction.sources, None)[:2]
+        if (
+            instruction.op != "AND"
+            or not isinstance(mask, Constant)
+            or not isinstance(word, Register)
+        ):
             return None
-        inner = self.single.get(instruction.sources[0])  # type: ignore[arg-type]
-        if inner is None or inner.op != "SHL" or inner.sources[1] != instruction.sources[1]:
-            return None
-        word, count = inner.sources
-        load = self.single.get(word)  # type: ignore[arg-type]
-        if load is None or load.op != "LOAD" or not isinstance(count, Constant):
-            return None
-        signed, left = load.type.code == I32.code, 32 - count.bits
-        if instruction.type is U32:
-            fits = not signed and 8 * load.type.bytes <= left
-        else:
-            fits = 8 * load.type.bytes <= left - (not signed)
-        return word if fits else None
+        return word if possible_bits(word, self.definitions) & ~mask.bits == 0 else None
 
 
 def identity(instruction: Instruction) -> Operand | None:
@@ -323,7 +319,12 @@ def fold_branches(function: Function) -> bool:
             changed = True
             continue
         last = block.instructions[-1] if block.instructions else None
-        if (
+        if last is not None and last.dest is terminator.condition and _inverts(last, definitions):
+            assert last.sources[0] is not None
+            terminator.condition = last.sources[0]
+            terminator.if_true, terminator.if_false = terminator.if_false, terminator.if_true
+            changed = True
+        elif (
             last is not None
             and last.dest is terminator.condition
             and last.op in ("EQ", "NE")
@@ -337,6 +338,17 @@ def fold_branches(function: Function) -> bool:
                 terminator.if_true, terminator.if_false = terminator.if_false, terminator.if_true
             changed = True
     return changed
+
+
+def _inverts(instruction: Instruction, definitions: Definitions) -> bool:
+    """Whether the result is 0 for 1, and 1 for 0, of a word that is one of them."""
+    word = instruction.sources[0] if instruction.sources else None
+    return (
+        instruction.op == "XOR"
+        and instruction.sources[1] == Constant(1)
+        and instruction.dest is not word
+        and possible_bits(word, definitions) | 1 == 1
+    )
 
 
 def remove_dead(function: Function) -> bool:
