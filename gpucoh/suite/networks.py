@@ -8,8 +8,8 @@ hidden node; the host adds these, computes the output layer and writes the weigh
 adjusts weights and old weights in place, and one block those of the threshold. DeNovo gives the size "32 KB":
 32,768 input nodes, the original's usual size (inferred; as words it would be 8,192: ``inputs=8192``).
 
-Both launches get the number of hidden nodes as an argument, compute powers of two in the loop, and changes of weights in
-double precision, as the original does without fused operations.
+Both launches get the number of hidden nodes as an argument; powers of two are computed in the loop, changes of weights
+in double precision, without fused operations.
 
 Differences: the host's exponentials are of 64 bits. The output layer's own weights are not adjusted.
 """

@@ -102,5 +102,9 @@ def test_a_row_has_counts_speedups_and_faults(ports, monkeypatch):
     assert ports.results(row) == "**not under `mesi`**"
     for part in ("| `nn` |", "## What is not compared"):
         assert part in ports.page([row], {"uts": "why"})
+    kept = ports.kept(ports.Row(port.pair), ports.page([row], {}))
+    assert list(kept.cells) == list(row.cells)
+    with pytest.raises(ValueError, match="no row `nn`"):
+        ports.kept(ports.Row(port.pair), "")
     row.theirs = ports.Side()
     assert set(ports.counts(row)) | set(ports.speedups(row)) == {"-"}
