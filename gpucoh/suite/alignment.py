@@ -21,6 +21,8 @@ each address of ``nw`` is written once as a full line, and 5.1, where ``lud`` re
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
@@ -45,8 +47,8 @@ class Scores:
 
 @lang.device
 def score_cell(
-    tile: lang.Buffer2[lang.i32],
-    gains: lang.Buffer2[lang.i32],
+    tile: lang.Buffer[lang.i32, Literal[2]],
+    gains: lang.Buffer[lang.i32, Literal[2]],
     row: lang.i32,
     column: lang.i32,
     penalty: lang.i32,

@@ -59,15 +59,25 @@ def exponential(x: lang.f64) -> lang.f64:
 
 
 @lang.device
+def four(numbers: ReadOnlyF64, first: lang.i32) -> tuple[lang.f64, lang.f64, lang.f64, lang.f64]:
+    """Numbers that follow one another."""
+    return numbers[first], numbers[first + 1], numbers[first + 2], numbers[first + 3]
+
+
+@lang.device
+def add_to(
+    forces: lang.Buffer[lang.f64], place: lang.i32, charge: lang.f64, force: lang.f64
+) -> None:
+    """Add a charge's force to a number in memory."""
+    forces[place] = lang.fma(charge, force, forces[place])
+
+
+@lang.device
 def copy_position(
-    to: lang.Buffer2[lang.f64], positions: ReadOnlyF64, row: lang.i32, first: lang.i32
+    to: lang.Buffer[lang.f64, Literal[2]], positions: ReadOnlyF64, row: lang.i32, first: lang.i32
 ) -> None:
     """Four numbers to the scratchpad, all loaded before the first is used."""
-    v, x, y, z = positions[first], positions[first + 1], positions[first + 2], positions[first + 3]
-    to[row, 0] = v
-    to[row, 1] = x
-    to[row, 2] = y
-    to[row, 3] = z
+    to[row, 0], to[row, 1], to[row, 2], to[row, 3] = four(positions, first)
 
 
 def forces_kernel(place: Literal["registers", "memory"]) -> lang.Kernel:
@@ -106,8 +116,7 @@ def forces_kernel(place: Literal["registers", "memory"]) -> lang.Kernel:
             if active:
                 v, x, y, z = own[t, 0], own[t, 1], own[t, 2], own[t, 3]
                 if not in_memory:
-                    sum_v, sum_x = forces[particle], forces[particle + 1]
-                    sum_y, sum_z = forces[particle + 2], forces[particle + 3]
+                    sum_v, sum_x, sum_y, sum_z = four(forces, particle)
                 for j in range(particles):
                     near_v, near_x = other[j, 0], other[j, 1]
                     near_y, near_z = other[j, 2], other[j, 3]
@@ -119,20 +128,18 @@ def forces_kernel(place: Literal["registers", "memory"]) -> lang.Kernel:
                     force_y = strength * (y - near_y)
                     force_z = strength * (z - near_z)
                     if in_memory:
-                        forces[particle] = lang.fma(q, potential, forces[particle])
-                        forces[particle + 1] = lang.fma(q, force_x, forces[particle + 1])
-                        forces[particle + 2] = lang.fma(q, force_y, forces[particle + 2])
-                        forces[particle + 3] = lang.fma(q, force_z, forces[particle + 3])
+                        add_to(forces, particle, q, potential)
+                        add_to(forces, particle + 1, q, force_x)
+                        add_to(forces, particle + 2, q, force_y)
+                        add_to(forces, particle + 3, q, force_z)
                     else:
                         sum_v = lang.fma(q, potential, sum_v)
                         sum_x = lang.fma(q, force_x, sum_x)
                         sum_y = lang.fma(q, force_y, sum_y)
                         sum_z = lang.fma(q, force_z, sum_z)
                 if not in_memory:
-                    forces[particle] = sum_v
-                    forces[particle + 1] = sum_x
-                    forces[particle + 2] = sum_y
-                    forces[particle + 3] = sum_z
+                    forces[particle], forces[particle + 1] = sum_v, sum_x
+                    forces[particle + 2], forces[particle + 3] = sum_y, sum_z
             lang.barrier()
             k += 1
 
