@@ -3,7 +3,7 @@
 ``python tools/cuda_ports.py FOLDER`` takes a folder with clones of gpu-rodinia and heterosync. cuda_ports.toml names
 the pairs. An original is compiled unmodified, but for its copies between host and device (cuda_ports.c): they bring it
 the workload's input, and its results here, so that both compute the same problem and their words are compared. Programs
-of HeteroSync check themselves. ``--out FILE`` writes the page, ``--only ID,..`` chooses workloads.
+of HeteroSync check themselves. ``--out FILE`` writes the page; with ``--only ID,..`` it keeps the rows of the others.
 """
 
 from __future__ import annotations
@@ -48,17 +48,6 @@ class Copy:
 
     copy: int
     array: int
-    skip: int = 0
-    form: str = "words"
-
-    def __post_init__(self) -> None:
-        if self.form not in ("words", "doubles"):
-            raise ValueError(f"form {self.form}; allowed: words, doubles")
-
-    def theirs(self, words: NDArray[Any]) -> NDArray[Any]:
-        """An array of the workload as the original has it."""
-        words = words[self.skip :]
-        return words[::2].astype(np.float64) if self.form == "doubles" else words
 
 
 @dataclass(frozen=True)
@@ -216,7 +205,7 @@ def write_records(port: Port) -> None:
     """Records of 48 characters; the places come by copies."""
     Path("list.txt").write_text("records.txt\n")
     Path("records.txt").write_text(
-        (" " * 28 + " 30.0 90.0".ljust(20) + "\n") * (port.first[0].size)
+        (" " * 28 + " 30.0 90.0".ljust(20) + "\n") * (port.first[1].size)
     )
 
 
@@ -270,7 +259,7 @@ class Original:
 def differences(pair: Pair, last: Sequence[NDArray[Any]]) -> str:
     """Why the results that the original copied to the host differ from the workload's; empty: they do not."""
     for result in pair.results if last else ():
-        ours = result.theirs(last[result.array])
+        ours = last[result.array]
         made = sorted(Path().glob("out-*.bin"), key=lambda path: int(path.stem[4:]))
         if not -len(made) <= result.copy < len(made):
             return f"no copy {result.copy} to the host"
@@ -297,6 +286,17 @@ class Row:
     ours: Side = field(default_factory=Side)
     theirs: Side = field(default_factory=Side)
     reason: str = ""  # why there is no comparison
+    kept: Sequence[str] = ()  # the cells behind its name, of a page written before
+
+    @property
+    def cells(self) -> Sequence[str]:
+        """The cells behind its name: results, counts, speedups."""
+        return self.kept or (results(self), *counts(self), *speedups(self))
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """The cells of workload and original."""
+        return f"`{self.pair.workload}`{self.pair.variant}", self.pair.original
 
 
 def examine(pair: Pair, root: Path, protocols: Sequence[str] = PROTOCOLS) -> Row:
@@ -315,7 +315,7 @@ def examine(pair: Pair, root: Path, protocols: Sequence[str] = PROTOCOLS) -> Row
     for protocol in protocols:
         port.run(protocol)
     for copy in pair.given:
-        copy.theirs(port.first[copy.array]).tofile(f"in-{copy.copy}.bin")
+        port.first[copy.array].tofile(f"in-{copy.copy}.bin")
     if pair.files:
         FILES[pair.files](port)
     for protocol in protocols:
@@ -359,10 +359,10 @@ def page(rows: Sequence[Row], left_out: Mapping[str, str]) -> str:
             version=toolkit().version,
             inputs=inputs,
             all=len(ran),
-            equal=sum(not row.ours.wrong and not row.theirs.wrong for row in ran),
-            memory=sum("**" not in counts(row)[1] for row in ran),
-            counts=sum(not any("**" in cell for cell in counts(row)[1:]) for row in ran),
-            speedups=sum(not any("**" in cell for cell in speedups(row)) for row in ran),
+            equal=sum("**" not in row.cells[0] for row in ran),
+            memory=sum("**" not in row.cells[2] for row in ran),
+            counts=sum(not any("**" in cell for cell in row.cells[2:6]) for row in ran),
+            speedups=sum(not any("**" in cell for cell in row.cells[6:]) for row in ran),
             percent=round(100 * CLOSE_COUNT),
             near=CLOSE_SPEEDUP,
             baseline=BASELINE,
@@ -373,15 +373,7 @@ def page(rows: Sequence[Row], left_out: Mapping[str, str]) -> str:
         + " |",
         "|---" * (8 + len(columns)) + "|",
     ]
-    for row in ran:
-        cells = [
-            f"`{row.pair.workload}`" + row.pair.variant,
-            row.pair.original,
-            results(row),
-            *counts(row),
-            *speedups(row),
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
+    lines += ["| " + " | ".join((*row.name, *row.cells)) + " |" for row in ran]
     notes = [
         f"**`{row.pair.workload}`**{row.pair.variant}: {row.pair.differs.strip()}"
         for row in ran
@@ -443,6 +435,21 @@ def cell(theirs: float, ours: float, close: float, form: str) -> str:
     return text if abs(theirs - ours) <= close else f"**{text}**"
 
 
+def kept(row: Row, text: str) -> Row:
+    """The row as a page has it.
+
+    Raises
+    ------
+    ValueError
+        If the page lacks it.
+    """
+    for line in text.splitlines():
+        cells = [part.strip() for part in line.strip("|").split(" | ")]
+        if line.startswith("|") and tuple(cells[:2]) == row.name:
+            return dataclasses.replace(row, kept=tuple(cells[2:]))
+    raise ValueError(f"the page has no row {' '.join(row.name)}: run it")
+
+
 def chosen(every: Iterable[Pair], only: str, root: Path) -> Iterator[Pair]:
     """Pairs whose workload is named, and whose suite is there."""
     names = only.split(",") if only else []
@@ -456,21 +463,28 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, help="the page")
-    parser.add_argument("--only", default="", help="workloads, comma separated")
+    parser.add_argument(
+        "--only", default="", help="workloads, comma separated; the page keeps the other rows"
+    )
     given = parser.parse_args()
     root, rows = given.folder.absolute(), []
     with TABLE.open("rb") as file:
         table = tomllib.load(file)
     before = Path.cwd()
-    for pair in chosen(pairs(table), given.only, root):
+    old = given.out.read_text(encoding="utf-8") if given.only and given.out else ""
+    run = list(chosen(pairs(table), given.only, root))
+    for pair in pairs(table) if old else run:
+        if pair not in run:
+            rows.append(kept(Row(pair), old))
+            continue
         with TemporaryDirectory() as work:
             os.chdir(work)  # where copies are
             row = examine(pair, root)
             os.chdir(before)
         rows.append(row)
         faults = [f"{p}: {w}" for side in (row.theirs, row.ours) for p, w in side.wrong.items()]
-        cells = " | ".join([results(row), *counts(row), *speedups(row)])
-        print(f"{pair.workload}: {row.reason or cells} {'; '.join(faults)}", flush=True)
+        text = row.reason or " | ".join(row.cells)
+        print(f"{pair.workload}: {text} {'; '.join(faults)}", flush=True)
     text = page(rows, table["left_out"])
     if given.out:
         given.out.write_text(text, encoding="utf-8")

@@ -88,7 +88,9 @@ typedef struct {
     uint16_t destination;
     uint16_t a, b, c;
     uint32_t immediate;
-    uint32_t target;     /* instruction number; SHARED_ATOMIC: bound of the index */
+    /* instruction number; SHARED_ATOMIC: bound of the index; SHARED_LOAD and SHARED_STORE without GPC_FLAG_BYTES: added
+     * to the index, modulo 2^32 */
+    uint32_t target;
     uint32_t reconverge; /* instruction number */
     uint16_t line;       /* source line, relative to the kernel's first line */
     uint16_t file;       /* 0; of an inlined device function: index of its source in the program's list */

@@ -267,6 +267,27 @@ scratchpad_loads_stores_and_atomics(void)
 }
 
 static void
+an_offset_is_added_to_a_scratchpad_index(void)
+{
+    world_reset();
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = C32),
+                       OP(SUB, .destination = V | 1, .a = V | 0, .b = C32),
+                       OP(SHARED_LOAD, .destination = V | 2, .a = V | 1, .b = C32, .target = 32), RESULT(2), OP(EXIT)),
+                  32),
+        0);
+    for (uint32_t i = 0; i < 32; i++) {
+        CHECK_EQUAL_U64(world.memory[i], i);
+    }
+    world_reset();
+    CHECK_EQUAL_I64(
+        world_try(CODE(THREAD, OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = C32, .target = 1), OP(EXIT)), 32),
+        GPC_ERROR_BOUNDS);
+    CHECK_EQUAL_TEXT(world.failure.text, "kernel 'f': index 32 is out of bounds of a shared array of 32 words: "
+                                         "thread (31,0,0) of block (0,0,0)");
+}
+
+static void
 a_scratchpad_index_outside_is_reported(void)
 {
     world_reset();
@@ -329,6 +350,7 @@ main(void)
     RUN(votes_and_shuffles);
     RUN(local_arrays_are_registers_by_index);
     RUN(scratchpad_loads_stores_and_atomics);
+    RUN(an_offset_is_added_to_a_scratchpad_index);
     RUN(a_scratchpad_index_outside_is_reported);
     RUN(programs_are_validated);
     world_reset();

@@ -20,9 +20,10 @@ Arithmetic
     of their operands, as in Python; accesses of the right side happen only when Python would evaluate it.
 Control flow
     ``if elif else while for break continue return``, conditional expressions. ``for`` runs over ``range`` (its counter
-    wraps as any number of its type) or over a constant tuple, which is unrolled. A branch on a constant from outside
-    is decided when compiling. Lanes that diverge at a branch reconverge where their paths meet: two lanes of one warp
-    that wait for each other, as for a lock, deadlock.
+    wraps as any number of its type) or over a constant tuple, which is unrolled. A branch on a constant from outside is
+    decided when compiling. An innermost loop that counts from a constant to a constant is unrolled if its copies have
+    up to 300 instructions, in kernels of up to 4,096. Lanes that diverge at a branch reconverge where their paths meet:
+    two lanes of one warp that wait for each other, as for a lock, deadlock.
 Names
     Numbers, tuples of numbers and device functions from outside are constants; a kernel is recompiled when one that
     it uses has changed. Functions marked ``@device`` are inlined, and cannot call themselves.

@@ -49,7 +49,7 @@ class Encoded:
     immediate: int = 0
     target: Block | None = None
     join: Block | None = None
-    bound: int = 0  # encoded in the field of the target
+    bound: int = 0  # or the offset of an index: encoded in the field of the target
     width: int = 1
     bytes: int = 0  # of elements below the word
 
@@ -202,7 +202,8 @@ class Assembler:
 
     def _emit(self, instruction: Instruction) -> None:
         self.place = instruction.place
-        if instruction.array is not None and isinstance(instruction.sources[0], Constant):
+        array, index = instruction.array, instruction.sources[0] if instruction.sources else None
+        if array is not None and isinstance(index, Constant) and index.bits < array.words:
             self._emit_fixed_local(instruction)
             return
         counts = operand_words(instruction)
@@ -226,7 +227,7 @@ class Assembler:
                 b,
                 c,
                 instruction.array.base if instruction.array else instruction.immediate,
-                bound=instruction.bound,
+                bound=instruction.bound or instruction.offset,
                 width=width,
                 bytes=instruction.type.bytes % 4,
             )
@@ -399,6 +400,8 @@ def disassemble(program: Program) -> str:
             parts.append(f"{isa.ORDER_NAMES[order]}.{isa.SCOPE_NAMES[scope]}".lower())
         elif "SHARED" in name or "LOCAL" in name:
             parts.append(f"+{immediate}")
+            if target and name in ("SHARED_LOAD", "SHARED_STORE"):
+                parts.append(f"[{target - (target >> 31 << 32):+}]")
         if "ATOMIC" in name:
             name += "." + isa.ATOMIC_NAMES[flags >> isa.FLAG_ATOMIC_SHIFT]
         elif name == "CONVERT":

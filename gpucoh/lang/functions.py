@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from gpucoh.lang import isa, operations
 from gpucoh.lang.ir import PURE, Constant
 from gpucoh.lang.reports import ReportLowerer
-from gpucoh.lang.types import BOOL, F32, I32, U32, Scalar, refusal
-from gpucoh.lang.values import AnyValue, Literal, PythonObject, Value
+from gpucoh.lang.types import BOOL, F32, F64, I32, I64, U32, U64, Scalar, refusal
+from gpucoh.lang.values import AnyValue, Literal, PythonObject, Value, WideValue
 from gpucoh.lang.wide import is_wide
 
 Arguments = dict[str, ast.expr]
@@ -91,12 +91,18 @@ class FunctionLowerer(ReportLowerer):
 
     def _bitcast(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         dtype = self.value(arguments["dtype"])
-        if not isinstance(dtype, PythonObject) or dtype.value not in (I32, U32, F32):
-            otherwise = "the dtype of bitcast must be gpucoh.i32, gpucoh.u32 or gpucoh.f32"
+        given = self.value(arguments["x"])
+        wide = isinstance(given, WideValue)
+        allowed: tuple[Any, ...] = (I64, U64, F64) if wide else (I32, U32, F32)
+        if not isinstance(dtype, PythonObject) or dtype.value not in allowed:
+            names = [f"gpucoh.{one.name}" for one in allowed]
+            otherwise = f"the dtype of bitcast must be {names[0]}, {names[1]} or {names[2]}"
             self.fail(
                 node, refusal("the dtype of bitcast", getattr(dtype, "value", None), otherwise)
             )
-        word = self.scalar(self.value(arguments["x"]), node)
+        if isinstance(given, WideValue):
+            return WideValue(given.low, given.high, dtype.value)
+        word = self.scalar(given, node)
         return Value(word.operand, dtype.value)
 
     def operation(self, name: str, nodes: list[ast.expr], node: ast.Call) -> AnyValue:

@@ -78,6 +78,9 @@ class Instruction:
     scope: str = "GPU"
     array: LocalArray | None = None
     bound: int = 0  # SHARED_ATOMIC: the array's elements
+    offset: int = (
+        0  # SHARED_LOAD and SHARED_STORE: elements that are added to the index, modulo 2**32
+    )
     more: tuple[
         Register, ...
     ] = ()  # a result of several words: the registers of those behind the first

@@ -17,6 +17,7 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.lang import optimise, schedule
 from gpucoh.lang.assemble import Assembler, disassemble
+from gpucoh.lang.ir import Function
 from gpucoh.lang.launchable import Launchable
 from gpucoh.lang.lowerer import Lowerer
 from gpucoh.lang.program import Parameter, Program
@@ -175,7 +176,26 @@ class Kernel(Definition, Launchable):
         return self.compile(lanes).with_shared(shared)
 
     def _compiled(self, lanes: int) -> Program:
-        """Compile, and keep the program with the constants that it uses."""
+        """Compile, and keep the program with the constants that it uses.
+
+        If unrolled loops need more registers or constants than there are, no loop is unrolled.
+        """
+        for unrolled in (True, False):
+            lowerer, function = self._lowered(lanes)
+            optimise.optimise(function, unrolled)
+            schedule.schedule(function)
+            try:
+                program = Assembler(function, lowerer.units, self.signature, lanes).assemble()
+                break
+            except KernelError:
+                if not unrolled:
+                    raise
+        self._programs.append((lanes, lowerer.dependencies, program))
+        del self._programs[:-MAX_CACHED]
+        return program
+
+    def _lowered(self, lanes: int) -> tuple[Lowerer, Function]:
+        """The intermediate form, checked."""
         lowerer = Lowerer(self._unit, lanes)
         try:
             function = lowerer.lower(self.signature)
@@ -194,12 +214,7 @@ class Kernel(Definition, Launchable):
                 unit.filename,
                 unit.first_line + line,
             )
-        optimise.optimise(function)
-        schedule.schedule(function)
-        program = Assembler(function, lowerer.units, self.signature, lanes).assemble()
-        self._programs.append((lanes, lowerer.dependencies, program))
-        del self._programs[:-MAX_CACHED]
-        return program
+        return lowerer, function
 
     @door
     def disassemble(self, lanes: int = 32) -> str:

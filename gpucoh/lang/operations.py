@@ -224,7 +224,7 @@ def mulhi(x: int, y: int) -> int:
 
 
 def bitcast(x: float, dtype: type[_T]) -> _T:
-    """The bits of ``x`` as ``dtype``: i32, u32 or f32."""
+    """The bits of ``x`` as ``dtype``: i32, u32 or f32; of 64 bits i64, u64 or f64."""
     refuse("bitcast")
 
 

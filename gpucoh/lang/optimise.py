@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpucoh.lang import flow
+from gpucoh.lang.bits import Definitions, possible_bits
 from gpucoh.lang.folding import fold
 from gpucoh.lang.ir import (
     COMMUTATIVE,
@@ -22,16 +23,34 @@ from gpucoh.lang.ir import (
     Place,
     Register,
 )
+from gpucoh.lang.offsets import split_offsets
+from gpucoh.lang.products import fuse_products
 from gpucoh.lang.types import F32, I32, U32
+from gpucoh.lang.unroll import unroll
 
 #: Rounds of the passes; each one enables the next, and few are needed.
 MAX_ROUNDS = 6
 
 
-def optimise(function: Function) -> None:
-    """Optimise a checked function; its memory accesses stay the same, one for one."""
+def optimise(function: Function, unrolled: bool = True) -> None:
+    """Optimise a checked function; its memory accesses stay the same, one for one.
+
+    With ``unrolled``, loops of few iterations are unrolled, outer ones after inner ones.
+    """
     flow.simplify(function)
     replace_local_arrays(function)
+    _improve(function)
+    for _ in range(MAX_ROUNDS if unrolled else 0):
+        if not unroll(function):
+            break
+        replace_local_arrays(function)
+        _improve(function)
+    split_offsets(function)
+    fuse_products(function)
+    _improve(function)
+
+
+def _improve(function: Function) -> None:
     for _ in range(MAX_ROUNDS):
         changed = propagate(function)
         changed |= number_values(function)
@@ -95,7 +114,7 @@ def replace_local_arrays(function: Function) -> None:
             if instruction.array is not None:
                 accesses.setdefault(instruction.array, []).append(instruction)
     for array, instructions in accesses.items():
-        if not all(isinstance(instruction.sources[0], Constant) for instruction in instructions):
+        if not all(_is_element(array, instruction.sources[0]) for instruction in instructions):
             continue
         elements = [function.new_register(f"{array.name}[{k}]") for k in range(array.words)]
         for instruction in instructions:
@@ -107,6 +126,11 @@ def replace_local_arrays(function: Function) -> None:
                 instruction.dest = elements[index.bits]
                 instruction.sources = [instruction.sources[1]]
             instruction.op, instruction.array = "MOVE", None
+
+
+def _is_element(array: LocalArray, index: Operand | None) -> bool:
+    """Whether an index is a constant within the array; of another one the machine reports the error."""
+    return isinstance(index, Constant) and index.bits < array.words
 
 
 def propagate(function: Function) -> bool:
@@ -144,7 +168,8 @@ class _Numbering:
     """Common subexpressions and copies: block-wide for variables, tree-wide for single-definition registers."""
 
     def __init__(self, function: Function) -> None:
-        self.single = {r for r, places in function.definitions().items() if len(places) == 1}
+        self.definitions = function.definitions()
+        self.single = {r for r, places in self.definitions.items() if len(places) == 1}
         self.children = flow.dominator_children(function)
         self.groups = Groups(function)
         self.changed = False
@@ -235,10 +260,21 @@ class _Numbering:
             bits = fold(instruction.op, instruction.type.loaded, words, to)
             result = None if bits is None else Constant(bits)
         else:
-            result = identity(instruction)
+            result = identity(instruction) or self._masked(instruction)
         if result is not None:
             instruction.op, instruction.sources, instruction.flags = "MOVE", [result], 0
             self.changed = True
+
+    def _masked(self, instruction: Instruction) -> Operand | None:
+        """The operand of ``x & mask``, if every definition of x gives bits of the mask alone."""
+        word, mask = (*instruction.sources, None)[:2]
+        if (
+            instruction.op != "AND"
+            or not isinstance(mask, Constant)
+            or not isinstance(word, Register)
+        ):
+            return None
+        return word if possible_bits(word, self.definitions) & ~mask.bits == 0 else None
 
 
 def identity(instruction: Instruction) -> Operand | None:
@@ -283,7 +319,12 @@ def fold_branches(function: Function) -> bool:
             changed = True
             continue
         last = block.instructions[-1] if block.instructions else None
-        if (
+        if last is not None and last.dest is terminator.condition and _inverts(last, definitions):
+            assert last.sources[0] is not None
+            terminator.condition = last.sources[0]
+            terminator.if_true, terminator.if_false = terminator.if_false, terminator.if_true
+            changed = True
+        elif (
             last is not None
             and last.dest is terminator.condition
             and last.op in ("EQ", "NE")
@@ -297,6 +338,17 @@ def fold_branches(function: Function) -> bool:
                 terminator.if_true, terminator.if_false = terminator.if_false, terminator.if_true
             changed = True
     return changed
+
+
+def _inverts(instruction: Instruction, definitions: Definitions) -> bool:
+    """Whether the result is 0 for 1, and 1 for 0, of a word that is one of them."""
+    word = instruction.sources[0] if instruction.sources else None
+    return (
+        instruction.op == "XOR"
+        and instruction.sources[1] == Constant(1)
+        and instruction.dest is not word
+        and possible_bits(word, definitions) | 1 == 1
+    )
 
 
 def remove_dead(function: Function) -> bool:

@@ -432,12 +432,9 @@ class StatementLowerer(CallLowerer):
     def _counter(self, node: ast.For, name: str, type: Scalar, start: Value, own: bool) -> Register:
         """The register that counts: the variable itself if nothing else assigns or reads it."""
         if own:
-            known = self.frame.names.get(name)
-            if not isinstance(known, Variable) or known.type is not type:
-                line = self.frame.unit.first_line + node.lineno - 1
-                known = Variable(name, self.function.new_register(name), type, line)
-                self.frame.names[name] = known
-            register = known.register
+            line = self.frame.unit.first_line + node.lineno - 1
+            register = self.function.new_register(name)
+            self.frame.names[name] = Variable(name, register, type, line)
         else:
             register = self.function.new_register(f"{name}'")
         self.move(register, start, retarget=False)

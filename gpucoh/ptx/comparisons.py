@@ -38,6 +38,8 @@ _JOINS = ("and", "or", "xor")
 
 def _compared(x: Lowering, relation: str, type: str, a: str, b: str, flags: int) -> Registers:
     """A word, 1 where the relation holds."""
+    if relation in ("eq", "ne") and type == "s16":
+        type = "u16"  # one instruction clears upper bits, two extend the sign
     left, right = operand(x, a, type), operand(x, b, type)
     if type in FLOATS:
         if relation not in _FLOAT_RELATIONS:

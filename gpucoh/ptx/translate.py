@@ -76,7 +76,7 @@ def translate(module: Module, name: str, shown: str | None = None) -> Translatio
     function = control.finish(x)
     flow.remove_unreachable(function)
     assign_at_entry(function)
-    optimise.optimise(function)
+    optimise.optimise(function, unrolled=False)  # as the compiler that wrote the PTX left the loops
     schedule.schedule(function)
     layout = x.layout
     names = [parameter_word(k) for k in range(-(-layout.parameter_bytes // 4))]

@@ -9,7 +9,7 @@ barriers. The next diagonal, on other cores, reads a tile's last row and column.
 fill its cores: at most 8 half warps a core. Paper scale is the original's default, 2048 letters or 255
 launches (assumed for TC, RCC and QuickRelease, which state no size; DeNovo's 512 letters are ``tiles=32``).
 
-Differences: one kernel with the first tile's row as an argument in place of two kernels, for the
+Differences: one kernel with the first tile's column as an argument in place of two kernels, for the
 diagonals before and after the longest; gains are random numbers of a symmetric matrix, not BLOSUM62.
 
 ``nw-qr``. Original: nw of OpenDwarfs (OpenCL), which has no scratchpad: a thread reads the three scores that it needs
@@ -20,6 +20,8 @@ each address of ``nw`` is written once as a full line, and 5.1, where ``lud`` re
 """
 
 from __future__ import annotations
+
+from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -43,45 +45,60 @@ class Scores:
     penalty: lang.i32
 
 
-# Thread t of a tile's block owns column t. The block fills the tile along its diagonals, with a
-# barrier between two.
+@lang.device
+def score_cell(
+    tile: lang.Buffer[lang.i32, Literal[2]],
+    gains: lang.Buffer[lang.i32, Literal[2]],
+    row: lang.i32,
+    column: lang.i32,
+    penalty: lang.i32,
+) -> None:
+    """The best of the three scores before a cell."""
+    best = tile[row, column] + gains[row, column]
+    best = lang.max(best, tile[row + 1, column] - penalty)
+    tile[row + 1, column + 1] = lang.max(best, tile[row, column + 1] - penalty)
+
+
+# The block fills the tile along its diagonals, with a barrier between two. Up to the longest diagonal, thread t has
+# column t, then the cells behind the diagonal's first ones.
 @lang.kernel
-def align_diagonal(scores: Scores, diagonal: lang.i32, first_row: lang.i32) -> None:
+def align_diagonal(scores: Scores, diagonal: lang.i32, first_column: lang.i32) -> None:
     """Fill the tiles of one diagonal; both arrays have ``side + 1`` rows and columns."""
     tile = lang.shared(lang.i32, (TILE + 1, TILE + 1))
     gains = lang.shared(lang.i32, (TILE, TILE))
     t = lang.thread_id()
-    tile_row = first_row + lang.block_id()
-    top = tile_row * TILE
-    left = (diagonal - tile_row) * TILE
+    tile_column = first_column + lang.block_id()
     width = scores.side + 1
+    corner = (diagonal - tile_column) * TILE * width + tile_column * TILE
+    own = corner + width + t + 1
     if t == 0:
-        tile[0, 0] = scores.score[top * width + left]
+        tile[0, 0] = scores.score[corner]
     for row in range(TILE):
-        gains[row, t] = scores.similarity[(top + row + 1) * width + left + t + 1]
+        gains[row, t] = scores.similarity[own + row * width]
     lang.barrier()
-    tile[t + 1, 0] = scores.score[(top + t + 1) * width + left]
+    tile[t + 1, 0] = scores.score[corner + width + t * width]
     lang.barrier()
-    tile[0, t + 1] = scores.score[top * width + left + t + 1]
+    tile[0, t + 1] = scores.score[corner + t + 1]
     lang.barrier()
-    for step in range(2 * TILE - 1):
-        row = step - t
-        if row >= 0 and row < TILE:
-            best = tile[row, t] + gains[row, t]
-            best = lang.max(best, tile[row + 1, t] - scores.penalty)
-            tile[row + 1, t + 1] = lang.max(best, tile[row, t + 1] - scores.penalty)
+    for step in range(TILE):
+        if t <= step:
+            score_cell(tile, gains, step - t, t, scores.penalty)
+        lang.barrier()
+    for step in range(TILE - 2, -1, -1):
+        if t <= step:
+            score_cell(tile, gains, TILE - 1 - t, t + TILE - 1 - step, scores.penalty)
         lang.barrier()
     for row in range(TILE):
-        scores.score[(top + row + 1) * width + left + t + 1] = tile[row + 1, t + 1]
+        scores.score[own + row * width] = tile[row + 1, t + 1]
 
 
 @lang.kernel
-def align_in_memory(scores: Scores, diagonal: lang.i32, first_row: lang.i32) -> None:
+def align_in_memory(scores: Scores, diagonal: lang.i32, first_column: lang.i32) -> None:
     """As :func:`align_diagonal`, with all scores in memory."""
     t = lang.thread_id()
-    tile_row = first_row + lang.block_id()
+    tile_column = first_column + lang.block_id()
     width = scores.side + 1
-    corner = (tile_row * TILE + 1) * width + (diagonal - tile_row) * TILE + 1
+    corner = ((diagonal - tile_column) * TILE + 1) * width + tile_column * TILE + 1
     for step in range(2 * TILE - 1):
         row = step - t
         if row >= 0 and row < TILE:
@@ -127,12 +144,12 @@ def align(
     score = gpu.array(start.ravel())
     scores = Scores(gains_of_pairs, score, side, penalty)
     for diagonal in range(2 * tiles - 1):
-        first_row = max(0, diagonal - tiles + 1)
+        first_column = max(0, diagonal - tiles + 1)
         gpu.launch(
             kernel,
-            grid=min(diagonal, tiles - 1) - first_row + 1,
+            grid=min(diagonal, tiles - 1) - first_column + 1,
             block=TILE,
-            args=(scores, diagonal, first_row),
+            args=(scores, diagonal, first_column),
             placement=placement,
         )
     expected = reference_alignment(similarity, penalty)

@@ -12,12 +12,13 @@ from gpucoh.suite.base import GpuLike, choice, whole
 
 ReadOnlyF32: TypeAlias = lang.ReadOnly[lang.f32]
 ReadOnlyI32: TypeAlias = lang.ReadOnly[lang.i32]
-# The kernel language takes a text or a tuple for an argument without annotation.
+# The kernel language takes a text, a tuple or a buffer of any type for an argument without annotation.
 if TYPE_CHECKING:
     Text: TypeAlias = str
     Numbers: TypeAlias = tuple[float, ...]
+    AnyBuffer: TypeAlias = lang.Buffer[lang.i32]
 else:
-    Text = Numbers = None
+    Text = Numbers = AnyBuffer = None
 
 PLACEMENT_SEED = whole(
     "seed of the order of the buffers in memory; 0: as the workload lists them", 0, 2**31 - 1, 0
@@ -81,26 +82,26 @@ RACES = choice(
 
 
 @lang.device
-def load_relaxed(buffer: lang.Buffer[lang.i32], index: lang.i32) -> lang.i32:
-    """A word on which threads race."""
+def load_relaxed(buffer: AnyBuffer, index: lang.i32) -> lang.i32:
+    """An element on which threads race."""
     return lang.load(buffer, index, order="relaxed", scope="gpu")
 
 
 @lang.device
-def store_relaxed(buffer: lang.Buffer[lang.i32], index: lang.i32, value: lang.i32) -> None:
-    """To a word on which threads race."""
+def store_relaxed(buffer: AnyBuffer, index: lang.i32, value: lang.i32) -> None:
+    """To an element on which threads race."""
     lang.store(buffer, index, value, order="relaxed", scope="gpu")
 
 
 @lang.device
-def load_weak(buffer: lang.Buffer[lang.i32], index: lang.i32) -> lang.i32:
-    """A word on which threads race, as if they did not."""
+def load_weak(buffer: AnyBuffer, index: lang.i32) -> lang.i32:
+    """An element on which threads race, as if they did not."""
     return buffer[index]
 
 
 @lang.device
-def store_weak(buffer: lang.Buffer[lang.i32], index: lang.i32, value: lang.i32) -> None:
-    """To a word on which threads race, as if they did not."""
+def store_weak(buffer: AnyBuffer, index: lang.i32, value: lang.i32) -> None:
+    """To an element on which threads race, as if they did not."""
     buffer[index] = value
 
 

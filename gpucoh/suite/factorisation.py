@@ -6,7 +6,8 @@ launches: one block of 16 threads decomposes the tile; blocks of 32 threads, hal
 of tiles to its right and half the column of tiles below it, solve against that tile; blocks of 16 x 16
 threads update the other tiles below and to the right (3 loads, 16 multiply-adds and a store of its own
 word a thread). The last diagonal tile is a launch by itself. Rows of a tile are half a line, so that
-two tiles share lines; launches read what other cores wrote before. The original does not fill its
+two tiles share lines of 128 bytes; lines of 64 bytes have a row of one tile, and share none unless ``base`` or
+``width`` move the rows; launches read what other cores wrote before. The original does not fill its
 cores: the number of blocks shrinks with every step, and the diagonal has half a warp. Paper scale is
 256 x 256 (Rodinia's default, and DeNovo's size).
 
@@ -26,20 +27,28 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
-from gpucoh.suite.base import GpuLike, Outcome, compare, whole
+from gpucoh.suite.base import GpuLike, Outcome, Refused, compare, whole
 from gpucoh.suite.declaration import workload
 
 TILE = 16
 
 
+@lang.record
+class Layout:
+    """Where the matrix is in its buffer: words before it, and from a row to the next."""
+
+    base: lang.i32
+    width: lang.i32
+
+
 @lang.kernel
-def decompose_diagonal(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.i32) -> None:
+def decompose_diagonal(matrix: lang.Buffer[lang.f32], layout: Layout, offset: lang.i32) -> None:
     """Decompose the tile at ``offset``, ``offset``; thread t owns row and column t."""
     tile = lang.shared(lang.f32, (TILE, TILE))
     t = lang.thread_id()
-    at = offset * side + offset + t
+    at = layout.base + offset * layout.width + offset + t
     for row in range(TILE):
-        tile[row, t] = matrix[at + row * side]
+        tile[row, t] = matrix[at + row * layout.width]
     lang.barrier()
     for i in range(TILE - 1):
         if t > i:
@@ -52,29 +61,29 @@ def decompose_diagonal(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: la
                 tile[i + 1, t] = tile[i + 1, t] - tile[i + 1, j] * tile[j, t]
         lang.barrier()
     for row in range(1, TILE):
-        matrix[at + row * side] = tile[row, t]
+        matrix[at + row * layout.width] = tile[row, t]
 
 
 @lang.kernel
-def solve_perimeter(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.i32) -> None:
+def solve_perimeter(matrix: lang.Buffer[lang.f32], layout: Layout, offset: lang.i32) -> None:
     """Solve a tile of the row to the right of the diagonal tile, and one of the column below it."""
     diagonal = lang.shared(lang.f32, (TILE, TILE))
     across = lang.shared(lang.f32, (TILE, TILE))
     down = lang.shared(lang.f32, (TILE, TILE))
-    corner = offset * side + offset
+    corner = layout.base + offset * layout.width + offset
     distance = (lang.block_id() + 1) * TILE
     t = lang.thread_id() % TILE
     # Each half of the warp loads half of the diagonal tile and one of the other tiles.
     if lang.thread_id() < TILE:
         for row in range(TILE // 2):
-            diagonal[row, t] = matrix[corner + row * side + t]
+            diagonal[row, t] = matrix[corner + row * layout.width + t]
         for row in range(TILE):
-            across[row, t] = matrix[corner + row * side + distance + t]
+            across[row, t] = matrix[corner + row * layout.width + distance + t]
     else:
         for row in range(TILE // 2, TILE):
-            diagonal[row, t] = matrix[corner + row * side + t]
+            diagonal[row, t] = matrix[corner + row * layout.width + t]
         for row in range(TILE):
-            down[row, t] = matrix[corner + (distance + row) * side + t]
+            down[row, t] = matrix[corner + (distance + row) * layout.width + t]
     lang.barrier()
     if lang.thread_id() < TILE:
         for i in range(1, TILE):
@@ -88,14 +97,14 @@ def solve_perimeter(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.
     lang.barrier()
     if lang.thread_id() < TILE:
         for row in range(1, TILE):
-            matrix[corner + row * side + distance + t] = across[row, t]
+            matrix[corner + row * layout.width + distance + t] = across[row, t]
     else:
         for row in range(TILE):
-            matrix[corner + (distance + row) * side + t] = down[row, t]
+            matrix[corner + (distance + row) * layout.width + t] = down[row, t]
 
 
 @lang.kernel
-def update_internal(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.i32) -> None:
+def update_internal(matrix: lang.Buffer[lang.f32], layout: Layout, offset: lang.i32) -> None:
     """Subtract the product of a tile of the column and a tile of the row from the tile between."""
     across = lang.shared(lang.f32, (TILE, TILE))
     down = lang.shared(lang.f32, (TILE, TILE))
@@ -103,64 +112,68 @@ def update_internal(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.
     y = lang.thread_id(1)
     row = offset + (lang.block_id(1) + 1) * TILE + y
     column = offset + (lang.block_id(0) + 1) * TILE + x
-    across[y, x] = matrix[(offset + y) * side + column]
-    down[y, x] = matrix[row * side + offset + x]
+    across[y, x] = matrix[layout.base + (offset + y) * layout.width + column]
+    down[y, x] = matrix[layout.base + row * layout.width + offset + x]
     lang.barrier()
     total = lang.f32(0.0)
     for i in range(TILE):
         total = total + down[y, i] * across[i, x]
-    matrix[row * side + column] = matrix[row * side + column] - total
+    own = layout.base + row * layout.width + column
+    matrix[own] = matrix[own] - total
 
 
 @lang.kernel
-def decompose_in_memory(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.i32) -> None:
+def decompose_in_memory(matrix: lang.Buffer[lang.f32], layout: Layout, offset: lang.i32) -> None:
     """As :func:`decompose_diagonal`, in memory."""
     t = lang.thread_id()
-    corner = offset * side + offset
-    row = corner + t * side
+    corner = layout.base + offset * layout.width + offset
+    row = corner + t * layout.width
     for i in range(TILE - 1):
         if t > i:
             for j in range(i):
-                matrix[row + i] = matrix[row + i] - matrix[row + j] * matrix[corner + j * side + i]
-            matrix[row + i] = matrix[row + i] / matrix[corner + i * side + i]
+                matrix[row + i] = (
+                    matrix[row + i] - matrix[row + j] * matrix[corner + j * layout.width + i]
+                )
+            matrix[row + i] = matrix[row + i] / matrix[corner + i * layout.width + i]
         lang.barrier(scope="gpu")
         if t > i:
-            own = corner + (i + 1) * side
+            own = corner + (i + 1) * layout.width
             for j in range(i + 1):
-                part = matrix[own + j] * matrix[corner + j * side + t]
+                part = matrix[own + j] * matrix[corner + j * layout.width + t]
                 matrix[own + t] = matrix[own + t] - part
         lang.barrier(scope="gpu")
 
 
 @lang.kernel
-def solve_in_memory(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.i32) -> None:
+def solve_in_memory(matrix: lang.Buffer[lang.f32], layout: Layout, offset: lang.i32) -> None:
     """As :func:`solve_perimeter`, in memory."""
-    corner = offset * side + offset
+    corner = layout.base + offset * layout.width + offset
     distance = (lang.block_id() + 1) * TILE
     t = lang.thread_id() % TILE
     if lang.thread_id() < TILE:
         own = corner + distance + t
         for i in range(1, TILE):
             for j in range(i):
-                part = matrix[corner + i * side + j] * matrix[own + j * side]
-                matrix[own + i * side] = matrix[own + i * side] - part
+                part = matrix[corner + i * layout.width + j] * matrix[own + j * layout.width]
+                matrix[own + i * layout.width] = matrix[own + i * layout.width] - part
     else:
-        own = corner + (distance + t) * side
+        own = corner + (distance + t) * layout.width
         for i in range(TILE):
             for j in range(i):
-                part = matrix[own + j] * matrix[corner + j * side + i]
+                part = matrix[own + j] * matrix[corner + j * layout.width + i]
                 matrix[own + i] = matrix[own + i] - part
-            matrix[own + i] = matrix[own + i] / matrix[corner + i * side + i]
+            matrix[own + i] = matrix[own + i] / matrix[corner + i * layout.width + i]
 
 
 @lang.kernel
-def update_in_memory(matrix: lang.Buffer[lang.f32], side: lang.i32, offset: lang.i32) -> None:
+def update_in_memory(matrix: lang.Buffer[lang.f32], layout: Layout, offset: lang.i32) -> None:
     """As :func:`update_internal`, in memory."""
-    row = (offset + (lang.block_id(1) + 1) * TILE + lang.thread_id(1)) * side
+    row = (offset + (lang.block_id(1) + 1) * TILE + lang.thread_id(1)) * layout.width + layout.base
     column = offset + (lang.block_id(0) + 1) * TILE + lang.thread_id(0)
+    above = offset * layout.width + layout.base + column
     total = lang.f32(0.0)
     for i in range(TILE):
-        total = total + matrix[row + offset + i] * matrix[(offset + i) * side + column]
+        total = total + matrix[row + offset + i] * matrix[above + i * layout.width]
     matrix[row + column] = matrix[row + column] - total
 
 
@@ -181,6 +194,8 @@ def factorise(
     gpu: GpuLike,
     rng: Generator,
     tiles: int,
+    base: int,
+    width: int,
     kernels: tuple[lang.Kernel, lang.Kernel, lang.Kernel],
     placement: str | None = None,
 ) -> Outcome:
@@ -188,7 +203,11 @@ def factorise(
     diagonal, perimeter, internal = kernels
     matrix = random_matrix(rng, tiles * TILE)
     side = len(matrix)
-    factors = gpu.array(matrix.ravel())
+    if 0 < width < side:
+        raise Refused(f"parameter width is {width}; allowed: 0, or at least the side, {side}")
+    layout = Layout(base, width or side)
+    rows = np.pad(matrix, ((0, 0), (0, layout.width - side)))
+    factors = gpu.array(np.pad(rows.ravel(), (base, 0)))
     for offset in range(0, side, TILE):
         left = (side - offset) // TILE - 1
         steps: list[tuple[lang.Kernel, Any, Any]] = [(diagonal, 1, TILE)]
@@ -199,10 +218,10 @@ def factorise(
                 kernel,
                 grid=grid,
                 block=block,
-                args=(factors, side, offset),
+                args=(factors, layout, offset),
                 placement=placement,
             )
-    product = reconstruct(factors.numpy().reshape(side, side))
+    product = reconstruct(factors.numpy()[base:].reshape(rows.shape)[:, :side])
     return compare(
         "L U",
         product / side,
@@ -213,17 +232,26 @@ def factorise(
 
 
 TILES = whole(f"tiles of {TILE} x {TILE} words per side", 1, 256, 3, 16, 16)
+BASE = whole(
+    "words before the matrix, which lines of 64 bytes then part from its tiles", 0, 1023, 0
+)
+WIDTH = whole("words from a row to the next; 0: as many as it has", 0, 8192, 0)
 CHECK = "the product of the factors equals the matrix, within 1e-6 of its diagonal"
 
 
 @workload(id="lud", group="AN", papers="RD", check=CHECK)
-def decomposition(gpu: GpuLike, rng: Generator, tiles: int = TILES) -> Outcome:
+def decomposition(
+    gpu: GpuLike, rng: Generator, tiles: int = TILES, base: int = BASE, width: int = WIDTH
+) -> Outcome:
     """blocked LU decomposition in place: diagonal, perimeter and internal tiles"""
-    return factorise(gpu, rng, tiles, (decompose_diagonal, solve_perimeter, update_internal))
+    kernels = decompose_diagonal, solve_perimeter, update_internal
+    return factorise(gpu, rng, tiles, base, width, kernels)
 
 
 @workload(id="lud-qr", group="A", papers="Q", check=CHECK)
-def decomposition_in_memory(gpu: GpuLike, rng: Generator, tiles: int = TILES) -> Outcome:
+def decomposition_in_memory(
+    gpu: GpuLike, rng: Generator, tiles: int = TILES, base: int = BASE, width: int = WIDTH
+) -> Outcome:
     """blocked LU decomposition in memory: words loaded, reduced and stored again and again"""
     kernels = decompose_in_memory, solve_in_memory, update_in_memory
-    return factorise(gpu, rng, tiles, kernels, "static")
+    return factorise(gpu, rng, tiles, base, width, kernels, "static")

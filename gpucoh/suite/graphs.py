@@ -1,10 +1,12 @@
 """Breadth-first search: ``bfs`` (two launches per level, QuickRelease) and ``bfs-mask`` (one mask that
 all threads share, RCC).
 
-``bfs``. Original: Rodinia's bfs as OpenDwarfs has it (OpenCL), with flags of words, of which QuickRelease names no
-version. As there: blocks of 512 threads, a vertex a thread; two launches a level, before which the host clears a word
-that it reads after them; a record of two words a vertex (first edge, degree); the graph of Rodinia's generator with
-65,536 vertices. Several threads may store one flag, one cost or that word: these accesses race.
+``bfs``. Original: bfs of Rodinia (CUDA). As there: blocks of 512 threads, a vertex a thread; two launches a level,
+before which the host clears a flag that it reads after them; flags of bytes; a record of two words a vertex (first
+edge, degree), read again after each new neighbour, since the stores might change it, as the own cost for each; the
+graph of Rodinia's generator with 65,536 vertices. Several threads may store one flag or one cost: these accesses race.
+QuickRelease's ``bfs`` is of Rodinia or of OpenDwarfs, which the paper names without saying what is whose; OpenDwarfs
+has flags of words (``flags=words``).
 
 ``bfs-mask``. Original: BFS of the GPGPU-Sim paper's benchmarks (Bakhoda et al., ISPASS 2009), which RCC cites
 for it. RCC says that all threads share a mask of the nodes of the next level. As there: one kernel, launched
@@ -30,6 +32,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpucoh import lang
+from gpucoh.lang.types import I32, U8
 from gpucoh.suite import graph_files, inputs
 from gpucoh.suite.base import (
     GpuLike,
@@ -47,6 +50,12 @@ from gpucoh.suite.declaration import workload
 from gpucoh.suite.synchronisation import BARRIER_WORDS, grid_barrier
 
 UNREACHED = -1
+# Arrays of flags, and their types in kernels and on the host.
+FLAGS = frozenset({"frontier", "updating", "visited", "more"})
+ELEMENTS: dict[str, tuple[lang.BufferType, type[np.generic]]] = {
+    "bytes": (lang.BufferType(U8), np.uint8),
+    "words": (lang.BufferType(I32), np.int32),
+}
 
 
 @lang.record
@@ -68,10 +77,17 @@ class Marks:
     distance: lang.Buffer[lang.i32]
 
 
-def visit_kernel(load: Any, store: Any) -> lang.Kernel:
+def kernel_of_flags(function: Any, flags: lang.BufferType) -> lang.Kernel:
+    """A kernel whose arrays of flags have that type."""
+    function.__annotations__.update(
+        {name: flags for name in function.__annotations__ if name in FLAGS}
+    )
+    return lang.kernel(function)
+
+
+def visit_kernel(load: Any, store: Any, flags: lang.BufferType) -> lang.Kernel:
     """The first kernel of a level of ``bfs`` with one kind of accesses that race."""
 
-    @lang.kernel
     def visit_neighbours(
         graph: Graph,
         frontier: lang.Buffer[lang.i32],
@@ -83,20 +99,25 @@ def visit_kernel(load: Any, store: Any) -> lang.Kernel:
         vertex = lang.global_id()
         if vertex < graph.vertices and frontier[vertex] != 0:
             frontier[vertex] = 0
-            first = graph.records[2 * vertex]
-            for edge in range(first, first + graph.records[2 * vertex + 1]):
-                neighbour = graph.columns[edge]
-                if visited[neighbour] == 0:
-                    store(distance, neighbour, load(distance, vertex) + 1)
-                    store(updating, neighbour, 1)
+            degree = graph.records[2 * vertex + 1]
+            if degree > 0:
+                first = graph.records[2 * vertex]
+                edge = first
+                while edge < first + degree:
+                    neighbour = graph.columns[edge]
+                    if visited[neighbour] == 0:
+                        store(distance, neighbour, load(distance, vertex) + 1)
+                        store(updating, neighbour, 1)
+                        degree = graph.records[2 * vertex + 1]
+                        first = graph.records[2 * vertex]
+                    edge += 1
 
-    return visit_neighbours
+    return kernel_of_flags(visit_neighbours, flags)
 
 
-def advance_kernel(load: Any, store: Any) -> lang.Kernel:
+def advance_kernel(load: Any, store: Any, flags: lang.BufferType) -> lang.Kernel:
     """The second kernel of a level of ``bfs`` with one kind of accesses that race."""
 
-    @lang.kernel
     def advance_frontier(
         frontier: lang.Buffer[lang.i32],
         updating: lang.Buffer[lang.i32],
@@ -112,11 +133,15 @@ def advance_kernel(load: Any, store: Any) -> lang.Kernel:
             store(more, 0, 1)
             updating[vertex] = 0
 
-    return advance_frontier
+    return kernel_of_flags(advance_frontier, flags)
 
 
-VISIT = {races: visit_kernel(*accesses) for races, accesses in RACING.items()}
-ADVANCE = {races: advance_kernel(*accesses) for races, accesses in RACING.items()}
+# The kernels of a level by kind of the accesses that race, and by the flags.
+LEVELS = {
+    (races, flags): (visit_kernel(*accesses, buffer), advance_kernel(*accesses, buffer))
+    for races, accesses in RACING.items()
+    for flags, (buffer, _) in ELEMENTS.items()
+}
 
 
 # A vertex's own thread writes `visited` in the second phase and others read it in the first;
@@ -340,29 +365,33 @@ def search_by_levels(
     search: Search,
     block: int = whole("threads per block", 32, 1024, 128, 512, 512),
     races: str = RACES,
+    flags: str = choice(
+        "flags of bytes, as Rodinia's, or of words, as OpenDwarfs'", tuple(ELEMENTS), "bytes"
+    ),
 ) -> Outcome:
-    """level-synchronous breadth-first search, two launches and a host word per level
+    """level-synchronous breadth-first search, two launches and a flag for the host per level
 
-    Two launches per level until the word that the host clears stays clear.
+    Two launches per level until the flag that the host clears stays clear.
     """
-    vertices = search.graph.vertices
-    mask = np.zeros(vertices, np.int32)
+    vertices, type = search.graph.vertices, ELEMENTS[flags][1]
+    mask = np.zeros(vertices, type)
     mask[search.source] = 1
     graph = search.on(gpu, records_first=True)
-    frontier, updating = gpu.array(mask), gpu.zeros(vertices, np.int32)
+    frontier, updating = gpu.array(mask), gpu.zeros(vertices, type)
     visited, distance = gpu.array(mask), gpu.array(search.start())
-    more = gpu.zeros(1, np.int32)
+    more = gpu.zeros(1, type)
     level = 0
     # A level beyond the deepest finds nothing new; a wrong run that continues is stopped there.
     while level <= search.depth + 1:
         more[:] = 0
+        visit, advance = LEVELS[races, flags]
         steps = (
-            (VISIT, (graph, frontier, updating, visited, distance)),
-            (ADVANCE, (frontier, updating, visited, more, vertices)),
+            (visit, (graph, frontier, updating, visited, distance)),
+            (advance, (frontier, updating, visited, more, vertices)),
         )
-        for kernels, args in steps:
+        for kernel, args in steps:
             gpu.launch(
-                kernels[races],
+                kernel,
                 grid=blocks_for(vertices, block),
                 block=block,
                 args=args,

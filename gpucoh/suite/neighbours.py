@@ -50,7 +50,7 @@ def nearest_records(
     """
     places = (rng.random((records, 2)) * (63, 358)).astype(np.float32)
     zeros = records, np.float32
-    found, given = place(gpu, placement_seed, zeros, places.ravel())
+    given, found = place(gpu, placement_seed, places.ravel(), zeros)
     gpu.launch(
         distances,
         grid=blocks_for(records, BLOCK),

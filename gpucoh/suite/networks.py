@@ -8,6 +8,9 @@ hidden node; the host adds these, computes the output layer and writes the weigh
 adjusts weights and old weights in place, and one block those of the threshold. DeNovo gives the size "32 KB":
 32,768 input nodes, the original's usual size (inferred; as words it would be 8,192: ``inputs=8192``).
 
+Both launches get the number of hidden nodes as an argument; powers of two are computed in the loop, changes of weights
+in double precision, without fused operations.
+
 Differences: the host's exponentials are of 64 bits. The output layer's own weights are not adjusted.
 """
 
@@ -24,7 +27,7 @@ from gpucoh.suite.declaration import workload
 
 HIDDEN = 16  # hidden nodes, and input nodes of a block
 PITCH = HIDDEN + 1
-STEPS = (1, 2, 4, 8)  # distances of the sums in the scratchpad
+STEPS = 4  # of the sums in the scratchpad, over distances 1, 2, 4, 8
 RATE, MOMENTUM = 0.3, 0.3
 TARGET = 0.1
 
@@ -34,29 +37,32 @@ def layer_forward(
     inputs: ReadOnlyF32,
     weights: lang.Buffer[lang.f32],
     partial: lang.Buffer[lang.f32],
+    hidden: lang.i32,
 ) -> None:
     """Products of 16 inputs with their weights, and their sums."""
     nodes = lang.shared(lang.f32, HIDDEN)
     products = lang.shared(lang.f32, (HIDDEN, HIDDEN))
     tx = lang.thread_id(0)
     ty = lang.thread_id(1)
-    first = lang.block_id(0) * HIDDEN
-    at = (first + ty + 1) * PITCH + tx + 1
+    block = lang.block_id(0)
+    pitch = hidden + 1
+    at = pitch * HIDDEN * block + pitch * ty + tx + 1 + pitch
     if tx == 0:
-        nodes[ty] = inputs[first + ty + 1]
+        nodes[ty] = inputs[HIDDEN * block + ty + 1]
     lang.barrier()
     products[ty, tx] = weights[at]
     lang.barrier()
     products[ty, tx] = products[ty, tx] * nodes[ty]
     lang.barrier()
-    for distance in STEPS:
-        if ty % (2 * distance) == 0:
-            products[ty, tx] = products[ty, tx] + products[ty + distance, tx]
+    for step in range(1, STEPS + 1):
+        power = lang.i32(lang.pow(2.0, lang.f32(step)))
+        if ty % power == 0:
+            products[ty, tx] = products[ty, tx] + products[ty + power // 2, tx]
         lang.barrier()
     weights[at] = products[ty, tx]
     lang.barrier()
     if tx == 0:
-        partial[lang.block_id(0) * HIDDEN + ty] = products[0, ty]
+        partial[block * hidden + ty] = products[0, ty]
 
 
 @lang.kernel
@@ -65,18 +71,24 @@ def adjust_weights(
     inputs: ReadOnlyF32,
     weights: lang.Buffer[lang.f32],
     old: lang.Buffer[lang.f32],
+    hidden: lang.i32,
 ) -> None:
-    """Change each weight by the error and its last change."""
+    """Change each weight by the error and its last change, in double precision."""
     tx = lang.thread_id(0) + 1
     ty = lang.thread_id(1)
+    pitch = hidden + 1
     row = lang.block_id(0) * HIDDEN + ty + 1
-    at = row * PITCH + tx
-    weights[at] += RATE * delta[tx] * inputs[row] + MOMENTUM * old[at]
-    old[at] = RATE * delta[tx] * inputs[row] + MOMENTUM * old[at]
+    at = pitch * HIDDEN * lang.block_id(0) + pitch * ty + tx + pitch
+    rate = lang.f64(RATE)
+    momentum = lang.f64(MOMENTUM)
+    change = rate * delta[tx] * inputs[row] + momentum * old[at]
+    weights[at] = lang.f32(change + weights[at])
+    old[at] = lang.f32(rate * delta[tx] * inputs[row] + momentum * old[at])
     lang.barrier()
     if ty == 0 and lang.block_id(0) == 0:
-        weights[tx] += RATE * delta[tx] + MOMENTUM * old[tx]
-        old[tx] = RATE * delta[tx] + MOMENTUM * old[tx]
+        change = rate * delta[tx] + momentum * old[tx]
+        weights[tx] = lang.f32(change + weights[tx])
+        old[tx] = lang.f32(rate * delta[tx] + momentum * old[tx])
 
 
 def reference_forward(
@@ -84,7 +96,7 @@ def reference_forward(
 ) -> NDArray[np.float32]:
     """The partial sums, shape ``(blocks, HIDDEN)``, in f32 in the kernel's order."""
     sums = (inputs[1:, None] * weights[1:, 1:]).reshape(-1, HIDDEN, HIDDEN)
-    for _ in STEPS:
+    for _ in range(STEPS):
         sums = sums[:, 0::2] + sums[:, 1::2]
     return np.asarray(sums[:, 0])
 
@@ -95,14 +107,13 @@ def reference_adjusted(
     weights: NDArray[np.float32],
     old: NDArray[np.float32],
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Weights and old weights after the second launch, in f32 in the kernel's order."""
-    rate, momentum = np.float32(RATE), np.float32(MOMENTUM)
-    errors = (rate * delta)[None, :] * inputs[:, None]  # inputs[0] is 1
-    changes = (errors + momentum * old).astype(np.float32)
+    """Weights and old weights after the second launch, computed in f64 in the kernel's order."""
+    errors = (RATE * delta.astype(np.float64))[None, :] * inputs[:, None]  # inputs[0] is 1
+    changes = errors + MOMENTUM * old.astype(np.float64)
     changes[:, 0] = 0
-    adjusted = weights + changes
+    adjusted = (changes + weights).astype(np.float32)
     changes[:, 0] = old[:, 0]
-    return adjusted, changes
+    return adjusted, changes.astype(np.float32)
 
 
 def hidden_errors(
@@ -116,7 +127,7 @@ def hidden_errors(
     return np.concatenate(([0], hidden * (1 - hidden) * output[1:] * error)).astype(np.float32)
 
 
-@workload(id="bp", group="N", papers="DQ", check="bitwise equal to NumPy's f32, sum by sum")
+@workload(id="bp", group="N", papers="DQ", check="bitwise equal to NumPy's numbers, sum by sum")
 def network(
     gpu: GpuLike,
     rng: Generator,
@@ -137,12 +148,13 @@ def network(
     blocks = inputs // HIDDEN
     tile = HIDDEN, HIDDEN
     nodes, links = gpu.array(values), gpu.array(weights.ravel())
-    old_links, sums = gpu.array(old.ravel()), gpu.zeros(blocks * HIDDEN, np.float32)
-    gpu.launch(layer_forward, grid=blocks, block=tile, args=(nodes, links, sums))
+    sums = gpu.zeros(blocks * HIDDEN, np.float32)
+    gpu.launch(layer_forward, grid=blocks, block=tile, args=(nodes, links, sums, HIDDEN))
     partial = sums.numpy().reshape(blocks, HIDDEN)
     delta = hidden_errors(partial, weights[0], output)
     links[:] = weights.ravel()
-    args = gpu.array(delta), nodes, links, old_links
+    errors, old_links = gpu.array(delta), gpu.array(old.ravel())
+    args = errors, nodes, links, old_links, HIDDEN
     gpu.launch(adjust_weights, grid=blocks, block=tile, args=args)
     expected = reference_adjusted(delta, values, weights, old)
     return combine(

@@ -32,7 +32,7 @@ def cheapest_paths(
     rows: lang.i32,
     halo: lang.i32,
 ) -> None:
-    """``rows`` rows from ``first_row`` on; a block computes all its threads' columns but those lost at the
+    """``rows`` rows of the wall from ``first_row`` on; a block computes all its threads' columns but those lost at the
     edges, one per row and side.
     """
     previous = lang.shared(lang.i32, BLOCK)
@@ -40,28 +40,29 @@ def cheapest_paths(
     t = lang.thread_id()
     start = (BLOCK - 2 * rows) * lang.block_id() - halo
     column = start + t
-    inside = column >= 0 and column < columns
     lowest = lang.max(-start, 0)
     highest = lang.min(BLOCK - 1, columns - 1 - start)
     west = lang.max(t - 1, lowest)
     east = lang.min(t + 1, highest)
-    if inside:
+    inside = t >= lowest and t <= highest
+    if column >= 0 and column < columns:
         previous[t] = source[column]
     lang.barrier()
     computed = False
-    row = 0
-    while row < rows:
+    at = columns * first_row + column
+    for row in range(rows):
         computed = False
         if inside and t > row and t < BLOCK - 1 - row:
             computed = True
             best = lang.min(lang.min(previous[west], previous[t]), previous[east])
-            current[t] = best + wall[columns * (first_row + row) + column]
+            current[t] = best + wall[at]
         lang.barrier()
-        row += 1
-        if row < rows:
-            if computed:
-                previous[t] = current[t]
-            lang.barrier()
+        if row == rows - 1:
+            break
+        if computed:
+            previous[t] = current[t]
+        lang.barrier()
+        at += columns
     if computed:
         target[column] = current[t]
 
@@ -91,9 +92,9 @@ def paths(
     """
     wall = rng.integers(0, 10, (rows, columns), dtype=np.int32)
 
-    grid, source = gpu.array(wall.ravel()), gpu.array(wall[0])
-    target = gpu.zeros(columns, np.int32)
-    for row in range(1, rows, pyramid):
+    source, target = gpu.array(wall[0]), gpu.zeros(columns, np.int32)
+    grid = gpu.array(wall[1:].ravel())
+    for row in range(0, rows - 1, pyramid):
         gpu.launch(
             cheapest_paths,
             grid=blocks_for(columns, BLOCK - 2 * pyramid),
@@ -104,7 +105,7 @@ def paths(
                 target,
                 columns,
                 row,
-                min(pyramid, rows - row),
+                min(pyramid, rows - 1 - row),
                 pyramid,
             ),
         )

@@ -10,22 +10,24 @@ BLOCKS = 16
 
 
 @gpucoh.kernel
-def reuse(x: gpucoh.Buffer[gpucoh.i32], out: gpucoh.Buffer[gpucoh.i32]):
+def reuse(x: gpucoh.Buffer[gpucoh.i32], out: gpucoh.Buffer[gpucoh.i32], rounds: gpucoh.i32):
     i = gpucoh.global_id()
-    for _ in range(50):
+    for _ in range(rounds // 2):
         out[i] = out[i] + x[0]
 
 
 @gpucoh.kernel
-def read_while_written(x: gpucoh.Buffer[gpucoh.i32], out: gpucoh.Buffer[gpucoh.i32]):
+def read_while_written(
+    x: gpucoh.Buffer[gpucoh.i32], out: gpucoh.Buffer[gpucoh.i32], rounds: gpucoh.i32
+):
     i = gpucoh.thread_id()
     total = 0
     if gpucoh.block_id() == 0:
-        for _ in range(100):
+        for _ in range(rounds):
             total += gpucoh.load(x, i, order="relaxed")
     else:
         gpucoh.sleep(200 * gpucoh.block_id())
-        for n in range(10):
+        for n in range(rounds // 10):
             gpucoh.store(x, i, n, order="relaxed")
     out[gpucoh.global_id()] = total
 
@@ -33,7 +35,7 @@ def read_while_written(x: gpucoh.Buffer[gpucoh.i32], out: gpucoh.Buffer[gpucoh.i
 def cycles(protocol, kernel):
     gpu = gpucoh.GPU(protocol=protocol)
     arrays = gpu.zeros(32, np.int32), gpu.zeros(32 * BLOCKS, np.int32)
-    gpu.launch(kernel, grid=BLOCKS, block=32, args=arrays)
+    gpu.launch(kernel, grid=BLOCKS, block=32, args=(*arrays, 100))
     return gpu.stats().cycles
 
 

@@ -284,9 +284,9 @@ def test_an_owner_changes_with_each_write_of_another_core(protocol):
 
 
 @gpucoh.kernel
-def count(hot: Buffer[i32], cold: Buffer[i32]):
+def count(hot: Buffer[i32], cold: Buffer[i32], rounds: i32):
     at = 32 * gpucoh.block_id()
-    for _i in range(10):
+    for _i in range(rounds):
         if gpucoh.thread_id() == 0:
             gpucoh.atomic_add(hot, 0, 1)
             gpucoh.atomic_add(cold, at, 1)
@@ -297,7 +297,7 @@ def test_requests_for_a_word_of_all_cores_stay_longer_at_the_bank(protocol):
     gpu = gpucoh.GPU(protocol=protocol)
     arrays = [gpu.zeros(512, np.int32) for _ in range(2)]
     with gpu.profile() as profile:
-        gpu.launch(count, grid=16, block=32, args=tuple(arrays))
+        gpu.launch(count, grid=16, block=32, args=(*arrays, 10))
     arrays = profile().by("buffer").set_index("buffer")
     for column in ("bank_cycles", "owner_changes"):
         assert arrays.loc["hot", column] > 3 * arrays.loc["cold", column]

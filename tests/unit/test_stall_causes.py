@@ -102,7 +102,7 @@ def test_the_warp_that_holds_up_a_barrier_is_charged(warps, who):
     asleep = launched(sleeper, who, block=32 * warps, arrays=1)
     assert asleep.stalls.sleep >= 9_900
     assert asleep.stalls.barrier == 0
-    assert asleep.core.barrier_blocked_cycles >= 10_000
+    assert asleep.core.barrier_blocked_cycles >= 9_400  # others arrive during the first sleep
     busy = launched(adder, who, block=32 * warps, arrays=1)
     atomics = busy.stalls.memory_order_atomic + busy.stalls.fence_atomic + busy.stalls.fence_release
     assert atomics + busy.stalls.scoreboard > 0.8 * busy.core.barrier_blocked_cycles > 4_000

@@ -13,9 +13,9 @@ FENCES = 16
 
 
 @gpucoh.kernel
-def fences(scope: gpucoh.i32, times: gpucoh.Buffer[gpucoh.u32]):
+def fences(scope: gpucoh.i32, rounds: gpucoh.i32, times: gpucoh.Buffer[gpucoh.u32]):
     begin = gpucoh.clock()
-    for _ in range(FENCES):
+    for _ in range(rounds):
         if scope == 0:
             gpucoh.fence("sc", "gpu")
         elif scope == 1:
@@ -61,7 +61,7 @@ def cycles_a_fence(protocol: str, trip: int, scope: int) -> float:
     """Core cycles of a fence with nothing outstanding, and of the loop around it."""
     gpu = gpucoh.GPU(machine=with_trip(trip), protocol=protocol)
     times = gpu.zeros(1, np.uint32)
-    gpu.launch(fences, grid=1, block=32, args=(scope, times))
+    gpu.launch(fences, grid=1, block=32, args=(scope, FENCES, times))
     return float(times[0]) / FENCES
 
 

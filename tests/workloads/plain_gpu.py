@@ -305,6 +305,7 @@ class PlainGPU:
                 "u32": "uint32",
                 "f32": "float32",
                 "f64": "float64",
+                "i64": "int64",
                 "u8": "uint8",
             }
             kind = np.dtype(names[name])
@@ -317,7 +318,7 @@ class PlainGPU:
 
             return Conversion, kind
 
-        conversions = {name: dtype_of(name) for name in ("i32", "u32", "f32", "f64", "u8")}
+        conversions = {name: dtype_of(name) for name in ("i32", "u32", "f32", "f64", "i64", "u8")}
         kinds = dict(conversions.values())
         return SimpleNamespace(
             **{name: conversion for name, (conversion, _) in conversions.items()},
@@ -364,11 +365,18 @@ class PlainGPU:
             tanh=np.tanh,
             rsqrt=lambda x: np.float32(1 / np.sqrt(np.float64(x))),
             pow=lambda x, y: np.float32(np.power(np.float64(x), np.float64(y))),
-            fma=lambda x, y, z: np.float32(np.float64(x) * np.float64(y) + np.float64(z)),
+            fma=fused,
+            bitcast=lambda x, dtype: np.asarray(x).view(kinds[dtype])[()],
             ceil=np.ceil,
             round=np.rint,
             trunc=np.trunc,
         )
+
+
+def fused(x: Any, y: Any, z: Any) -> Any:
+    """``x * y + z``; of f64 rounded twice."""
+    kind = np.float64 if any(isinstance(word, np.float64) for word in (x, y, z)) else np.float32
+    return kind(np.float64(x) * np.float64(y) + np.float64(z))
 
 
 def as_three(size: Any) -> tuple[int, int, int]:

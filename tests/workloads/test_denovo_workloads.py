@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -12,7 +13,7 @@ from plain_gpu import PlainArray, PlainGPU
 import gpucoh
 from gpucoh.suite import workload
 from gpucoh.suite.chains import Chains
-from gpucoh.suite.particles import neighbour_table
+from gpucoh.suite.particles import COUNT, NEIGHBOUR, STEP, box_records, exponential
 from gpucoh.suite.treesearch import Tree
 from products import rows, share
 
@@ -198,10 +199,28 @@ def test_rows_of_17_words_make_blocks_store_to_one_line(monkeypatch: pytest.Monk
 
 
 def test_boxes_know_all_boxes_around_them() -> None:
-    counts = neighbour_table(3)[:, 0].reshape(3, 3, 3)
-    assert counts[1, 1, 1] == 27
-    assert counts[0, 2, 0] == 8
-    assert neighbour_table(1).tolist() == [[1] + 26 * [0]]
+    records = box_records(3, 100)
+    counts = records[:, COUNT].reshape(3, 3, 3)
+    assert counts[1, 1, 1] == 26
+    assert counts[0, 2, 0] == 7
+    middle = records[13]
+    assert middle[NEIGHBOUR::STEP].tolist() == [k for k in range(27) if k != 13]
+    assert middle[NEIGHBOUR + 1 :: STEP].tolist() == [100 * k for k in range(27) if k != 13]
+    assert box_records(1, 100)[0, COUNT] == 0
+
+
+@gpucoh.kernel
+def power(out: gpucoh.Buffer[gpucoh.f64], x: gpucoh.f64) -> None:
+    out[0] = exponential(x)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("x", [0.0, -1e-9, 1.0, -0.7, 0.34657359, 20.25, -650.0])
+def test_the_exponential_of_lava_is_that_of_math(x: float) -> None:
+    with gpucoh.GPU(protocol="ideal") as gpu:
+        out = gpu.zeros(1, np.float64)
+        gpu.launch(power, grid=1, block=1, args=(out, x))
+        assert out.numpy()[0] == pytest.approx(math.exp(x), rel=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -270,5 +289,5 @@ def test_sums_in_registers_reach_the_records_once_a_box() -> None:
     )
     assert memory.correct
     assert registers.correct
-    # 8 neighbours of 9 particles: 8 words a step, or a box
+    # 8 neighbours of 9 particles: 4 numbers a step, or a box
     assert memory.stats.core.store_instructions == 9 * registers.stats.core.store_instructions

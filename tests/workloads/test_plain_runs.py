@@ -58,6 +58,11 @@ def test_an_instance_runs_twice_with_the_same_verdict() -> None:
     assert instance.run(PlainGPU(cores=2)) == instance.run(PlainGPU(cores=3))
 
 
+@pytest.mark.parametrize("flags", ["bytes", "words"])
+def test_bfs_is_right_with_flags_of_both_sizes(flags: str) -> None:
+    assert workload("bfs").prepare("tiny", 0, {"flags": flags}).run(PlainGPU(cores=2)).correct
+
+
 def test_bfs_reads_a_graph_from_a_file(tmp_path: object) -> None:
     path = f"{tmp_path}/ring.txt"
     with open(path, "w") as file:

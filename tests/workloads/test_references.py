@@ -13,6 +13,7 @@ import scipy.ndimage
 import scipy.sparse
 from plain_gpu import PlainArray, PlainGPU
 
+import gpucoh
 from gpucoh.base.errors import ConfigError
 from gpucoh.suite import inputs, workload
 from gpucoh.suite.alignment import reference_alignment
@@ -184,6 +185,25 @@ def test_a_decomposition_without_its_updates_is_wrong() -> None:
     instance = workload("lud").prepare("tiny", 0)
     assert instance.run(PlainGPU()).correct
     assert not instance.run(Skipping()).correct
+
+
+@pytest.mark.parametrize("name", ["lud", "lud-qr"])
+def test_a_matrix_whose_rows_begin_elsewhere_is_decomposed(name: str) -> None:
+    params = {"tiles": 2, "base": 5, "width": 39}
+    assert workload(name).prepare("tiny", 0, params).run(PlainGPU(cores=3)).correct
+    with pytest.raises(ConfigError, match="width is 31; allowed: 0, or at least the side, 32"):
+        workload(name).prepare("tiny", 0, {"tiles": 2, "width": 31}).run(PlainGPU(cores=3))
+
+
+@pytest.mark.core
+def test_tiles_of_lud_share_lines_of_64_bytes_only_off_their_base() -> None:
+    machine = gpucoh.machine("gcn3").replace(cores=2)
+
+    def moves(base: int) -> int:
+        params = {"tiles": 3, "base": base}
+        return gpucoh.run("lud-qr", "mesi", machine, scale="tiny", params=params).stats.flits()
+
+    assert moves(8) > 1.1 * moves(0)
 
 
 def test_alignment_of_a_word_with_itself_is_its_diagonal() -> None:

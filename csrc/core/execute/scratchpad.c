@@ -44,12 +44,27 @@ array_base(const gpc_issue_t *x, const gpc_decoded_t *d)
     return x->base->index * x->base->parts->scratchpad_words + x->warp->block * block_words + first;
 }
 
+/* The index of each lane in the array. */
+static const uint32_t *
+array_indices(const gpc_issue_t *x, const gpc_decoded_t *d, uint32_t *room)
+{
+    const uint32_t *index = gpc_operand_lanes(x, &d->a, room);
+    uint32_t offset = d->opcode == GPC_OP_SHARED_ATOMIC ? 0 : d->target;
+    if (offset == 0) {
+        return index;
+    }
+    for (uint32_t l = 0; l < x->launch->lanes; l++) {
+        room[l] = index[l] + offset;
+    }
+    return room;
+}
+
 /* The words of the scratchpads that the lanes access; of narrow elements the bytes. */
 static int
 find_places(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uint32_t *places)
 {
     uint32_t room[GPC_MAX_LANES];
-    const uint32_t *index = gpc_operand_lanes(x, &d->a, room);
+    const uint32_t *index = array_indices(x, d, room);
     uint32_t limit = array_elements(x, d), bytes = d->narrow.bytes;
     uint32_t base = array_base(x, d) * (bytes != 0 ? 4u : 1u), step = bytes != 0 ? bytes : 1u;
     if (bytes == 0 && lanes == gpc_all_lanes(x) && gpc_lanes_below(index, x->launch->lanes, limit)) {

@@ -383,8 +383,11 @@ class Machine:
         if op.d != isa.OPERAND_NONE:
             self.write(warp, op.d, old, mask)
 
+    def scratchpad_index(self, warp: Warp, op: Op) -> np.ndarray:
+        return self.read(warp, op.a) + U32(0 if op.name == "SHARED_ATOMIC" else op.target)
+
     def scratchpad(self, warp: Warp, op: Op, mask: np.ndarray) -> None:
-        index = self.read(warp, op.a)
+        index = self.scratchpad_index(warp, op)
         memory = warp.block.shared
         bound = {"SHARED_LOAD": op.b, "SHARED_STORE": op.c}.get(op.name, isa.OPERAND_NONE)
         if op.bytes:
@@ -406,7 +409,7 @@ class Machine:
             self.atomic(warp, op, mask, memory, at)
 
     def narrow_scratchpad(self, warp: Warp, op: Op, mask: np.ndarray, elements: np.ndarray) -> None:
-        index = self.read(warp, op.a)
+        index = self.scratchpad_index(warp, op)
         length = int(self.read(warp, op.b if op.name == "SHARED_LOAD" else op.c)[0])
         self.bounded(warp, op, index, mask, min(length, len(elements)), "scratchpad")
         if op.name == "SHARED_LOAD":

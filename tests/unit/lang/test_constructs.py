@@ -215,7 +215,7 @@ def test_local_arrays_start_at_zero_and_take_any_index():
     o = out(32)
     machine.run(k, 1, 32, (o, 0))
     assert o.tolist() == [(i + 1) << (5 - (i % 2 * 3 + i % 3)) for i in range(32)]
-    assert "LOCAL_LOAD" in ops(k)
+    assert "LOCAL_STORE" in ops(k)
 
 
 def test_local_arrays_of_constant_indices_are_plain_registers():

@@ -279,3 +279,34 @@ def test_values_that_do_not_fit_are_refused():
     ):
         gpu.array([1, 300], dtype=np.uint8)
     assert gpu.array([1, 200], dtype=gpucoh.u8).dtype == np.uint8
+
+
+@kernel
+def masked(a: Buffer[i8], b: Buffer[u8], c: Buffer[i16], d: Buffer[u16], o: Buffer[i32]):
+    i = thread_id()
+    o[i * 8] = a[i] & 0xFF
+    o[i * 8 + 1] = b[i] & 0xFF
+    o[i * 8 + 2] = b[i] & 0x7F
+    o[i * 8 + 3] = c[i] & 0xFFFF
+    o[i * 8 + 4] = d[i] & 0xFFFF
+    flag = 0
+    if b[i] > 9:
+        flag = 3
+    o[i * 8 + 5] = flag & 7
+    o[i * 8 + 6] = flag & 2
+    o[i * 8 + 7] = i32(a[i] > c[i]) & 1
+
+
+def test_a_mask_of_bits_that_a_value_can_have_alone_costs_no_instruction():
+    given = [
+        np.array([np.iinfo(t).min, np.iinfo(t).max, 5, np.iinfo(t).max // 2 + 1] * 8, t)
+        for t in DTYPES
+    ]
+    o = np.zeros((32, 8), np.int32)
+    machine.run(masked, 1, 32, (*given, o.reshape(-1)))
+    a, b, c, d = (g.astype(np.int32) for g in given)
+    flag = np.where(b > 9, 3, 0)
+    wanted = [a & 0xFF, b, b & 0x7F, c & 0xFFFF, d, flag, flag & 2, a > c]
+    assert np.array_equal(o, np.stack(wanted, 1))
+    names = [op.name for op in machine.decode(masked.compile())]
+    assert names.count("AND") == 4  # those that clear bits

@@ -184,7 +184,8 @@ class Generator:
                 lines += [f"{indent}else:", *self.block(depth - 1, inner)]
             return lines
         if kind in (9, 10):
-            return self.for_loop(depth, indent, inner)
+            loop = self.counted_loops if self.r.randrange(3) == 0 else self.for_loop
+            return loop(depth, indent, inner)
         return self.while_loop(depth, indent, inner)
 
     def for_loop(self, depth: int, indent: str, inner: str) -> list[str]:
@@ -192,7 +193,7 @@ class Generator:
         name = f"k{self.loops}"
         bounds = self.pick(
             [f"{self.integer(1)} & 3", "n", f"{self.integer(1)} & 3, 4", "5, 0, -2",
-             f"0, {self.integer(1)} & 7, 2",
+             f"0, {self.integer(1)} & 7, 2", "6", "1, 8, 3", f"{self.pick(self.loop_names or ['4'])} & 3",
              f"3, {self.integer(1)} & 7, (tid & 1) + 1", f"3, {self.integer(1)} & 7, (tid & 1) * 2 - 1"]
         )  # fmt: skip
         iterable = f"range({bounds})" if self.r.randrange(6) else "(i32(1), i32(-3), i32(7))"
@@ -204,6 +205,25 @@ class Generator:
         self.in_loop -= 1
         self.loop_names.remove(name)
         return [f"{indent}for {name} in {iterable}:", *body]
+
+    def counted_loops(self, depth: int, indent: str, inner: str) -> list[str]:
+        """Loops that the compiler may unroll, whose indices have constants; the counter is read behind them."""
+        self.loops += 1
+        name, own = f"k{self.loops}", f"j{self.loops}"
+        start = self.r.randrange(-2, 3)
+        counts = f"{start}, {start + self.r.randrange(7)}, {self.pick([1, 2, 3])}"
+        self.loop_names.append(name)
+        self.in_loop += 1
+        body = self.block(depth - 1, inner)
+        self.in_loop -= 1
+        self.loop_names.remove(name)
+        leave = self.pick(["break", "continue", "u += 1"])
+        return [f"{indent}{name} = i32(7)", f"{indent}for {name} in range({counts}):", *body,
+                f"{inner}for {own} in range({self.pick(['2', f'({name} & 3)', '1, 4'])}):",
+                f"{inner}    a = a * 3 + t[(tid & 31) + {own} + 4] + {own} * {name}",
+                f"{inner}    small[({own} + {name}) & 3] += a",
+                f"{inner}    if a & 1 == {own} & 1:", f"{inner}        {leave}",
+                f"{indent}b += {name}"]  # fmt: skip
 
     def while_loop(self, depth: int, indent: str, inner: str) -> list[str]:
         self.whiles += 1

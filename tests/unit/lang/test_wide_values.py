@@ -237,3 +237,18 @@ def test_what_does_not_fit_together_is_refused(gpu):
     assert "a number of 32 bits is needed here, not i64" in refusal(gpu, indexes, x, y)
     assert "9300000000000000000 does not fit i64" in refusal(gpu, overflows, x, y)
     assert "1.5 does not fit i64" in refusal(gpu, truncates, x, y)
+
+
+@gpucoh.kernel
+def same_bits(x: Buffer[f64], o: Buffer[i64, 2]):
+    i = gpucoh.global_id()
+    o[0, i] = gpucoh.bitcast(x[i], i64)
+    o[1, i] = i64(gpucoh.bitcast(gpucoh.bitcast(x[i], u64) ^ u64(1 << 63), f64) == -x[i])
+
+
+def test_bitcast_of_64_bits_keeps_them(gpu):
+    x = np.array([0.0, -0.0, 1.5, -2.25e300, 5e-324, np.inf, 1 / 3, -7.0] * (N // 8))
+    o = gpu.zeros((2, N), np.int64)
+    gpu.launch(same_bits, grid=1, block=N, args=(gpu.array(x), o))
+    assert np.array_equal(o.numpy()[0], x.view(np.int64))
+    assert o.numpy()[1].all()
