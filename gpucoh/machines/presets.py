@@ -77,6 +77,7 @@ _CALIBRATED: Preset = {
     "atomic_lanes": (0, "inferred: in the papers the L2 performs a request as a whole"),
     "atomic_cycles": (0, "inferred: TC section 3.1, one L2 cycle per read-modify-write"),
     "f64_cycles": (0, "inferred: no workload of the papers uses f64"),
+    "block_start_cycles": (0, "inferred: in the papers a block takes a free place at once"),
     "l1_bytes_per_cycle": (0, "inferred: one request a cycle, as TC section 3.1"),
     "noc_jitter": (0, "inferred: in the papers' simulators a latency is the same each time"),
 }
