@@ -408,7 +408,7 @@ dispatch_starts_each_block_after_its_cycles(void)
     world.machine.block_start_cycles = 3;
     CHECK_EQUAL_TEXT(issues(code, 2, 3, 32), ". . . 0 0 . . . 0 0 . . . 0 0");
     CHECK_EQUAL_U64(world.cores.statistics[0].stall_launch, 3 * 3);
-    CHECK_EQUAL_U64(world.cores.statistics[0].active_cycles, 15);
+    CHECK_EQUAL_U64(world.cores.statistics[0].active_cycles, 3 * 2);
 
     small_core(ROUND_ROBIN, 1);
     world.machine.blocks_per_core = 2;
