@@ -118,6 +118,24 @@ def calibration(data: Mapping[str, Any]) -> str:
     return table(head, rows) + f"\n\nCalibrated: {', '.join(near) or 'none'}."
 
 
+def blocks(data: Mapping[str, Any]) -> str:
+    """What a block of one warp takes on each GPU, and on its preset as a share of that, without and with its start."""
+    of_gpu: dict[str, dict[str, Any]] = {}
+    for row in data["blocks"]:
+        of_gpu.setdefault(row["gpu"], {})[row["kernel"]] = row
+    kernels = tuple(dict.fromkeys(row["kernel"] for row in data["blocks"]))
+    rows = []
+    for gpu, found in of_gpu.items():
+        cells = (found[kernel] for kernel in kernels)
+        shares = (
+            f"{one['published']:,.0f}: {one['without'] / one['published']:.2f}, "
+            f"{one['measured'] / one['published']:.2f}"
+            for one in cells
+        )
+        rows.append((f"`{gpu}`", next(iter(found.values()))["use"], *shares))
+    return table(("machine", "use", *kernels), rows)
+
+
 def confusion(files: Sequence[Mapping[str, Any]]) -> str:
     """How often each hidden protocol was named as which."""
     names = [item["hidden"] for item in files[0]["hidden"]]
@@ -157,6 +175,7 @@ def main() -> None:
         figure.savefig(ROOT / "docs" / "figures" / "timing.png", dpi=150)
     if given.calibration is not None:
         parts["calibration"] = lambda: calibration(_read(given.calibration))
+        parts["blocks"] = lambda: blocks(_read(given.calibration))
     if given.hidden:
         parts["recognition"] = lambda: confusion([_read(file) for file in given.hidden])
     generated.rewrite_named(ROOT / "docs" / "hardware.md", parts)

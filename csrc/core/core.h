@@ -36,7 +36,7 @@
     X(sleep, "the end of sleep()")                                                               \
     X(unit, "a busy division, special-function or f64 unit")                                          \
     X(drain, "the warp's last accesses before its end")                                          \
-    X(launch, "the launch latency, or no block to run")
+    X(launch, "the launch latency, the start of its block, or no block to run")
 
 /* The parts of `memory_order`: an older access, by the consistency model or an order trait. */
 #define GPC_MEMORY_ORDER_STALLS(X)                                                               \
@@ -59,7 +59,7 @@
 #define GPC_CORE_STATISTICS(X)                                                                  \
     X(instructions, "warp instructions")                                                        \
     X(thread_instructions, "active lanes, summed over warp instructions")                       \
-    X(active_cycles, "core cycles with a resident block")                                       \
+    X(active_cycles, "core cycles that issued, or waited for another cause than launch")         \
     X(issue_cycles, "core cycles that issued at least one instruction")                         \
     X(memory_instructions, "warp loads, stores and atomics on global memory")                   \
     X(loads, "line requests of loads")                                                          \

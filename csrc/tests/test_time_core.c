@@ -397,6 +397,26 @@ dispatch_skews_the_first_blocks_only(void)
     CHECK((seen & (seen - 1)) != 0);
 }
 
+/* A block takes a place of the core in cycle 0 or after its predecessor's end, and issues 3 cycles later. Two places
+ * overlap: each waits for its own block. */
+static void
+dispatch_starts_each_block_after_its_cycles(void)
+{
+    const gpc_instruction_t code[] = {OP(NOP), OP(EXIT)};
+    small_core(ROUND_ROBIN, 1);
+    world.machine.blocks_per_core = 1;
+    world.machine.block_start_cycles = 3;
+    CHECK_EQUAL_TEXT(issues(code, 2, 3, 32), ". . . 0 0 . . . 0 0 . . . 0 0");
+    CHECK_EQUAL_U64(world.cores.statistics[0].stall_launch, 3 * 3);
+    CHECK_EQUAL_U64(world.cores.statistics[0].active_cycles, 3 * 2);
+
+    small_core(ROUND_ROBIN, 1);
+    world.machine.blocks_per_core = 2;
+    world.machine.block_start_cycles = 3;
+    CHECK_EQUAL_TEXT(issues(code, 2, 4, 32), ". . . 0 1 0 1 . . 0 1 0 1");
+    CHECK_EQUAL_U64(world.cores.statistics[0].stall_launch, 3 + 2);
+}
+
 int
 main(void)
 {
@@ -418,5 +438,6 @@ main(void)
     RUN(dispatch_fills_the_cores_in_the_order_of_the_placement);
     RUN(dispatch_occupancy_is_limited_to_the_unit);
     RUN(dispatch_skews_the_first_blocks_only);
+    RUN(dispatch_starts_each_block_after_its_cycles);
     return harness_end();
 }

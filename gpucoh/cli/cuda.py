@@ -40,6 +40,7 @@ from gpucoh.cli.options import (
     stdout_console,
 )
 from gpucoh.cuda.building import Built, build
+from gpucoh.cuda.module import check_warps
 from gpucoh.cuda.programs import Capture, Outcome, run_program
 from gpucoh.device.gpu import GPU, absolute, protocols
 from gpucoh.experiments.comparison import Comparison
@@ -163,6 +164,7 @@ def cuda_command(
             raise ConfigError(f"--trace {trace}: the file cannot be written")
     limits = limits_of(limit_s, limit_gib, NO_LIMITS if len(chosen) == 1 else Limits())
     number = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
+    check_warps(sources[0].name, setting["machine"].lanes_per_warp)
     for one in chosen:  # bad values are refused before anything is compiled
         GPU(setting["machine"], one, consistency, seed, check).close()
     built = build(sources, [*flags, *(options or ())])

@@ -22,6 +22,7 @@ from gpucoh.report import tables
 if TYPE_CHECKING:
     from gpucoh.hardware.calibration import Row
     from gpucoh.hardware.recognition import Named
+    from gpucoh.hardware.streams import BlockRow
     from gpucoh.hardware.timing import Judged
 
 STOPPED = f"> {CUT_OFF}x"
@@ -158,19 +159,42 @@ def calibrate(
 ) -> None:
     """Compare presets' own microbenchmarks with what is published."""
     with LATE_IMPORT:
-        from gpucoh.hardware.calibration import calibration, is_calibrated
+        from gpucoh.hardware.calibration import PROTOCOL, calibration, is_calibrated
+        from gpucoh.hardware.streams import block_rows
         from gpucoh.hardware.timing import of_ids
     gpus = of_ids(gpu_ids or list(GPUS))
     rows = calibration(gpus, store, seed=seed, jobs=jobs, progress=not as_json)
     calibrated = {gpu.id: is_calibrated(rows, gpu.id) for gpu in gpus}
+    blocks = block_rows(gpus, PROTOCOL, seed)
     if as_json:
-        print_json({"rows": [row.to_dict() for row in rows], "calibrated": calibrated})
+        print_json(
+            {
+                "rows": [row.to_dict() for row in rows],
+                "calibrated": calibrated,
+                "blocks": [row.to_dict() for row in blocks],
+            }
+        )
         return
     console = stdout_console()
     heads = ["machine", "quantity", "unit", "published", "measured", "difference", "allowed", ""]
     console.print(tables.plain_table(heads, [_row(row) for row in rows], right=(3, 4, 5, 6)))
     for name, is_so in calibrated.items():
         console.print(f"{name}: {'calibrated' if is_so else 'not calibrated'}", highlight=False)
+    if blocks:
+        heads = [
+            "machine",
+            "one warp a core",
+            "",
+            "published",
+            "without the start of a block",
+            "with",
+        ]
+        console.print(tables.plain_table(heads, [_block(row) for row in blocks], right=(3, 4, 5)))
+
+
+def _block(row: BlockRow) -> list[object]:
+    cycles = (row.published, row.without, row.measured)
+    return [row.gpu, row.kernel, row.use, *(f"{one:,.0f}" for one in cycles)]
 
 
 def _row(row: Row) -> list[object]:

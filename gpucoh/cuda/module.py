@@ -20,6 +20,7 @@ from gpucoh.device.arrays import Array
 from gpucoh.lang.assemble import disassemble
 from gpucoh.lang.launchable import Launchable
 from gpucoh.lang.program import Program
+from gpucoh.machines import machines
 from gpucoh.ptx.constants import WARP_SZ
 from gpucoh.ptx.module import Variable
 from gpucoh.ptx.parse import parse
@@ -229,11 +230,7 @@ class RawKernel(Launchable):
 
     def program(self, lanes: int, shared: int | None) -> Program:
         """Machine code, with ``shared`` bytes of dynamic shared memory."""
-        if lanes != WARP_SZ:
-            raise ConfigError(
-                f"kernel '{self.name}' is PTX, whose warps have {WARP_SZ} lanes, and the machine's have {lanes}: set "
-                f"lanes_per_warp = {WARP_SZ}"
-            )
+        check_warps(f"kernel '{self.name}'", lanes)
         program = self.translation.program
         shared = self.module.shared_bytes if shared is None else shared
         if not shared:
@@ -286,6 +283,23 @@ class RawKernel(Launchable):
     def disassemble(self) -> str:
         """The machine code as text."""
         return disassemble(self.translation.program)
+
+
+def check_warps(what: str, lanes: int) -> None:
+    """Check that a machine's warps have the lanes of CUDA's.
+
+    Raises
+    ------
+    ConfigError
+        If they have not; it says which machines have.
+    """
+    if lanes != WARP_SZ:
+        names = (name for name, built in machines().items() if built.lanes_per_warp == WARP_SZ)
+        raise ConfigError(
+            f"{what} has warps of {WARP_SZ} lanes, as all CUDA, and the machine's have {lanes}: set "
+            f"lanes_per_warp = {WARP_SZ}, with which a warp issues as half a wavefront does, or take another machine "
+            f"({', '.join(names)})"
+        )
 
 
 class Words(list[int]):

@@ -126,6 +126,7 @@ def _own(path: Path, heads: Mapping[str, str], values: Mapping[tuple[str, str], 
             cycles=tuple(values["barrier", str(block)] for block in BLOCKS),
             source=str(path),
         ),
+        stream=None,
         bandwidth={
             level: rate * cores * core_mhz / 1000  # printed as bytes a cycle and SM
             for (curve, level), rate in values.items()

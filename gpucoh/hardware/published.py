@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 PASS_BYTES = 65_536  # of the barrier's pass: 4,096 doubles loaded and stored
+#: Bytes of a block of 32 threads by which the rates of the streams count: a double a thread and array.
+BLOCK_BYTES = {"init": 256, "read": 256, "scale": 512, "triad": 1024}
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,15 @@ class Barrier:
     kernel: str
     blocks: tuple[int, ...]
     cycles: tuple[float, ...]
+    source: str
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The core cycles of a block of one warp by kernel, with one block a core; ``use`` is fit, judge or compare."""
+
+    use: str
+    cycles: Mapping[str, float]
     source: str
 
 
@@ -34,6 +45,7 @@ class Gpu:
     chase : tuple of tuple
         Points of the pointer chase: KiB and core cycles a load.
     barrier : Barrier, optional
+    stream : Stream, optional
     bandwidth : dict
         GB/s by level: l1, l2, memory.
     sources : dict
@@ -47,6 +59,7 @@ class Gpu:
     levels: Mapping[str, float]
     chase: tuple[tuple[float, float], ...]
     barrier: Barrier | None
+    stream: Stream | None
     bandwidth: Mapping[str, float]
     sources: Mapping[str, str]
 
@@ -59,6 +72,15 @@ class Gpu:
 def _cycles(rate: float, core_mhz: int) -> float:
     """Core cycles of a pass from GB/s."""
     return PASS_BYTES / (rate * 1e9) * core_mhz * 1e6
+
+
+def _stream(data: Mapping[str, Any], core_mhz: int, cores: int, source: str) -> Stream:
+    """Core cycles of a block from GB/s of all cores."""
+    cycles = {
+        kernel: BLOCK_BYTES[kernel] * cores / (rate * 1e9) * core_mhz * 1e6
+        for kernel, rate in data["rates"].items()
+    }
+    return Stream(data["use"], cycles, source)
 
 
 def _gpu(name: str, data: Mapping[str, Any], sources: Mapping[str, Mapping[str, str]]) -> Gpu:
@@ -81,6 +103,10 @@ def _gpu(name: str, data: Mapping[str, Any], sources: Mapping[str, Mapping[str, 
             cycles=tuple(_cycles(rate, core_mhz) for rate in part["rates"]),
             source=found["barrier"],
         )
+    stream = None
+    if "stream" in data:
+        found["stream"] = source(data["stream"], data["stream"]["file"])
+        stream = _stream(data["stream"], core_mhz, data["cores"], found["stream"])
     rows = data["bandwidth"]["rows"]
     found |= {row["level"]: source(data["bandwidth"], row["file"]) for row in rows}
     return Gpu(
@@ -91,6 +117,7 @@ def _gpu(name: str, data: Mapping[str, Any], sources: Mapping[str, Mapping[str, 
         levels=levels,
         chase=tuple((kib, cycles) for kib, cycles in chase["points"]),
         barrier=barrier,
+        stream=stream,
         bandwidth={row["level"]: row["rate"] for row in rows},
         sources=found,
     )

@@ -124,6 +124,7 @@ class Machine(BaseModel):
     f64_cycles: Count = field("f64_cycles", default=0)
     launch_latency: Count = field("launch_latency")
     start_skew: Count = field("start_skew", default=0)
+    block_start_cycles: Count = field("block_start_cycles", default=0)
     placement: Placement = choice(
         "placement of blocks on cores: round_robin, first_free, static or rotating",
         default="round_robin",

@@ -63,6 +63,7 @@ _BEYOND_L2: Preset = {
 }
 
 _CLOSED = "not used: dram_model is not closed"
+_RULE = "inferred: " + _BOTH + ", by docs/readings.md's rule for silence"
 
 # Options of the memory order, from what GPUs show and not from papers: docs/hardware.md.
 _ORDER: Preset = dict.fromkeys(
@@ -76,6 +77,7 @@ _CALIBRATED: Preset = {
     "atomic_lanes": (0, "inferred: in the papers the L2 performs a request as a whole"),
     "atomic_cycles": (0, "inferred: TC section 3.1, one L2 cycle per read-modify-write"),
     "f64_cycles": (0, "inferred: no workload of the papers uses f64"),
+    "block_start_cycles": (0, "inferred: in the papers a block takes a free place at once"),
     "l1_bytes_per_cycle": (0, "inferred: one request a cycle, as TC section 3.1"),
     "noc_jitter": (0, "inferred: in the papers' simulators a latency is the same each time"),
 }
@@ -273,9 +275,12 @@ MESH15: Preset = {
         "inferred: 8/3 core cycles a hop give the table's 29 to 61 cycles over 0 to 6 hops each way",
     ),
     "noc_flit_gap": (2, "inferred: a flit per core cycle and link"),
-    "flit_bytes": (16, "inferred: the default of Garnet, which section 5.2 names"),
+    "flit_bytes": (
+        32,
+        "inferred: TC table 4's width for these cores, which the rule for silence takes",
+    ),
     "vc_flits": (8, "inferred: not in the paper; as fermi"),
-    "dram_model": ("fixed", "inferred: the paper gives latencies only"),
+    "dram_model": ("fr_fcfs", _RULE + "; the paper gives latencies only"),
     "dram_channels": (
         4,
         "inferred: memory controllers at the corners of the mesh, selected by the address bits above the bank's",
@@ -283,7 +288,8 @@ MESH15: Preset = {
     "dram_mhz": (1400, _GTX480),
     "dram_round_trip": (
         197,
-        _DN + ": 197 to 261 cycles over 0 to 12 hops each way, to the bank and on to the corner",
+        _DN
+        + ": 197 to 261 cycles over 0 to 12 hops each way, to the bank and on to the corner, row closed",
     ),
     "dram_queue": (32, _GTX480),
     "dram_bytes_per_cycle": (32, _GTX480 + "; its 179 GB/s over 4 channels"),
@@ -296,6 +302,7 @@ MESH15: Preset = {
 }
 
 _GCN = "inferred: AMD GCN3's architecture"
+_GCN_LINK = "inferred: GCN's L1s have 64 bytes a clock from the L2 (behardware.com/articles/848-4)"
 _STC = "STC table 3"
 _NOT_IN_STC = "inferred: not in STC"
 
@@ -359,13 +366,13 @@ GCN3: Preset = {
     "noc_flit_gap": (0, "inferred: a flit per network cycle and link"),
     "flit_bytes": (
         64,
-        "inferred: GCN's L1s have 64 bytes a clock from the L2 (behardware.com/articles/848-4); STC is silent",
+        _GCN_LINK + "; STC is silent",
     ),
     "vc_flits": (8, _NOT_IN_STC),
-    "dram_model": ("fixed", _NOT_IN_STC + "; it gives only a round trip"),
+    "dram_model": ("fr_fcfs", _RULE + "; STC gives only a round trip"),
     "dram_channels": (0, "inferred: a channel per partition"),
     "dram_mhz": (1000, _NOT_IN_STC),
-    "dram_round_trip": (260, _STC + ", read as the total latency of an L2 miss"),
+    "dram_round_trip": (260, _STC + ", read as the total latency of an L2 miss, row closed"),
     "dram_queue": (32, _NOT_IN_STC + "; as fermi"),
     "dram_bytes_per_cycle": (16, _NOT_IN_STC + "; 64 GB/s over 4 channels"),
     "dram_banks": (16, _NOT_IN_STC + "; as fermi"),
@@ -378,7 +385,6 @@ GCN3: Preset = {
 
 _QR = "QR table 1"
 _NOT_IN_QR = "inferred: not in QR"
-_RUBY = "inferred: gem5's RubyMemoryControl, by the paper's authors; QR section 4.1 names gem5"
 _DDR3 = "inferred: JEDEC JESD79-3, DDR3-800E (6-6-6); QR table 1 names DDR3 at 400 MHz"
 
 APU: Preset = {
@@ -401,7 +407,12 @@ APU: Preset = {
         "inferred: " + _QR + "'s 4 cycles of tag and 16 of data, links of 10 cycles and the L1",
     ),
     **_BEYOND_L2,
-    "l2_ports": (4, "inferred: " + _QR + "'s 16 banks take several requests a cycle"),
+    "l2_ports": (
+        2,
+        "inferred: two answers of two flits are a line a cycle, as "
+        + _QR
+        + "'s 16 banks of 16 cycles give",
+    ),
     "l3_kib": (4096, "QR section 4.1: a memory-side L3"),
     "l3_ways": (16, _NOT_IN_QR),
     "l3_mshrs": (512, _NOT_IN_QR),
@@ -412,7 +423,7 @@ APU: Preset = {
     "cpu_transfer_cycles": (8, "inferred: not in QR; to be swept"),
     "star_mhz": (
         2000,
-        "inferred: L2 to L3 over two ports of 16 bytes a core cycle, which keep their order as one of twice the clock",
+        "inferred: L2 to L3 over two ports of a flit a core cycle, which keep their order as one of twice the clock",
     ),
     "star_latency": (40, _NOT_IN_QR + "; 20 core cycles"),
     "star_ports": (2, "inferred: the memory side takes two requests a cycle"),
@@ -421,28 +432,27 @@ APU: Preset = {
     "noc_mhz": (1000, _NOT_IN_QR + "; the cores' clock"),
     "noc_latency": (10, _NOT_IN_QR),
     "noc_flit_gap": (0, "inferred: a flit per network cycle and link"),
-    "flit_bytes": (16, _NOT_IN_QR),
+    "flit_bytes": (64, _GCN_LINK + "; QR is silent"),
     "vc_flits": (
         64,
         "inferred: covers the 40 cycles of the link to the L3, so that links run at full bandwidth",
     ),
     "dram_model": (
-        "closed",
-        _RUBY
-        + ': "closed bank policy"; fr_fcfs with dram_banks=8, dram_bytes_per_cycle=16 is DDR3-800',
+        "fr_fcfs",
+        _RULE + "; closed with dram_banks=32, dram_bytes_per_cycle=32 is gem5's RubyMemoryControl",
     ),
     "dram_channels": (4, _QR),
     "dram_mhz": (400, _QR),
     "dram_round_trip": (
         200,
-        _NOT_IN_QR + "; the L2's path, links of 20 cycles, 100 cycles of DRAM",
+        _NOT_IN_QR + "; the L2's path, links of 20 cycles, 100 cycles of DRAM, row closed",
     ),
     "dram_queue": (32, _NOT_IN_QR + "; as fermi"),
-    "dram_bytes_per_cycle": (32, _RUBY + ": DIMMs in pairs, a line of 64 bytes in 2 cycles"),
-    "dram_banks": (32, _RUBY + ": 8 banks a rank, 2 ranks a DIMM, 2 DIMMs"),
+    "dram_bytes_per_cycle": (16, _DDR3 + "; 8 bytes on both edges"),
+    "dram_banks": (8, _DDR3),
     "dram_row_bytes": (8192, _DDR3 + "; eight devices of 1 KiB pages"),
     "dram_burst_bytes": (64, _DDR3 + "; burst of 8"),
-    "dram_bank_cycles": (11, _RUBY + ": bank_busy_time"),
+    "dram_bank_cycles": (11, _CLOSED + "; RubyMemoryControl's bank_busy_time"),
     "dram_t_cl": (6, _DDR3),
     "dram_t_rp": (6, _DDR3),
     "dram_t_rc": (21, _DDR3),

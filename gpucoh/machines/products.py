@@ -40,6 +40,10 @@ _NVIDIA: Preset = {
     "sector_bytes": (32, "white paper of the A100: sectors of 32 bytes"),
     "l2_byte_masks": (1, "inferred: a store that misses fetches nothing"),
     "scheduler": ("loose_round_robin", "inferred: as fermi"),
+    "block_start_cycles": (
+        323,
+        "inferred: published.toml, stream, mean of a40 and a100, docs/hardware.md" + _ANY,
+    ),
 }
 
 _AMD: Preset = {
@@ -60,6 +64,7 @@ _AMD: Preset = {
     "line_bytes": (128, "white paper of CDNA 3; of CDNA 2 for the L2"),
     "f64_cycles": (1, "white paper of CDNA 2: 64 a CU and cycle"),
     "scheduler": ("greedy_then_oldest", "inferred: as gcn3"),
+    "block_start_cycles": (0, "inferred: calibrated on GPUs of NVIDIA alone, docs/hardware.md"),
 }
 # SMs of the GPUs for graphics: fewer warps, less scratchpad, and slow doubles.
 _GRAPHICS: Preset = {

@@ -19,7 +19,7 @@ from gpucoh.suite import workloads
 QR = load("qr")
 CLAIMS = {claim.id: claim for claim in QR.claims}
 PROTOCOLS = next(spec.protocols for spec in FIGURES["qr"] if spec.id == "5")
-REQUEST, LINE = 8, 8 + 64
+REQUEST, LINE, FLIT = 8, 8 + 64, 64
 
 
 @pytest.fixture(scope="module")
@@ -100,12 +100,12 @@ def test_bytes_to_the_directory_are_those_of_the_messages_beyond_the_l2(runs, pr
         written = LINE * sent.WRITE_BACK.messages
         expected += written
     elif protocol == "qr":
-        written = 16 * sent.BLOCK_UP.flits
+        written = FLIT * sent.BLOCK_UP.flits
         markers = sent.MARKER_UP.messages + sent.RELEASED_DOWN.messages
         expected = written + REQUEST * (sent.READ_UP.messages + markers)
         expected += LINE * sent.DATA_DOWN.messages
     else:
-        written = 16 * sent.WRITE.flits
+        written = FLIT * sent.WRITE.flits
         expected = written + REQUEST * (sent.READ.messages + sent.WRITTEN.messages)
         expected += LINE * sent.LINE.messages
     assert AMOUNTS["directory_bytes"](run) == expected

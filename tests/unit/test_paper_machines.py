@@ -170,3 +170,11 @@ def test_the_apu_s_memory_is_ddr3_800_by_the_nanosecond():
     cycle = 1000 / apu.dram_mhz
     timings = (apu.dram_t_rcd, apu.dram_t_rp, apu.dram_t_ras, apu.dram_t_rc, apu.dram_t_wr)
     assert [cycles * cycle for cycles in timings] == [15, 15, 37.5, 52.5, 15]
+
+
+@pytest.mark.parametrize(("kind", "flit_bytes"), [(("fermi", "mesh15"), 32), (("gcn3", "apu"), 64)])
+def test_machines_of_one_kind_of_core_follow_the_rule_for_silence(kind, flit_bytes):
+    for name in kind:
+        machine = gpucoh.machine(name)
+        assert (machine.flit_bytes, machine.dram_model) == (flit_bytes, "fr_fcfs")
+        assert (machine.launch_latency, machine.block_start_cycles) == (0, 0)

@@ -143,3 +143,12 @@ def test_the_total_counts_no_cycle_twice():
     assert stalls.fence > 0
     assert stalls.total == run.core.active_cycles - run.core.issue_cycles + stalls.launch
     assert stalls.total < sum(stalls.values())
+
+
+@pytest.mark.parametrize("field", ["start_skew", "block_start_cycles"])
+def test_waits_for_the_start_of_a_block_are_counted_once(field):
+    machine = gpucoh.machine("fermi").replace(**{field: 300})
+    run = gpucoh.run("bfs", "gpu-hrf", machine, scale="tiny").to_dict()
+    sums = {"total", "memory_order", "fence", "launch"}
+    causes = sum(cycles for cause, cycles in run["stalls"].items() if cause not in sums)
+    assert run["core"]["active_cycles"] == run["core"]["issue_cycles"] + causes

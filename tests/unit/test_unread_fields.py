@@ -81,7 +81,7 @@ def test_fields_that_nothing_reads_change_no_statistic(
         [
             ("mesi", "fermi", {"l1_kib": 1}),
             ("mesi", "fermi", {"dram_t_rcd": 40}),
-            ("qr", "apu", {"dram_bank_cycles": 40}),
+            ("qr", "apu", {"dram_t_ccd": 40}),
             ("qr", "apu", {"memory_mhz": 350}),
             ("qr", "apu", {"star_latency": 10}),
             ("qr", "apu", {"l3_latency": 5}),

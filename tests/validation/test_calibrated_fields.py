@@ -158,6 +158,26 @@ def cycles_of_products(f64_cycles: int, warps: int, rounds: int) -> int:
     return gpu.stats().cycles
 
 
+@gpucoh.kernel
+def begins(times: gpucoh.Buffer[gpucoh.u32]):
+    times[gpucoh.block_id()] = gpucoh.clock()
+
+
+@pytest.mark.parametrize("places", [1, 2])
+def test_a_block_starts_its_cycles_after_the_one_before_it_in_its_place(places: int) -> None:
+    started = {}
+    for cycles in (0, 323):
+        machine = gpucoh.machine("fermi").replace(
+            cores=1, blocks_per_core=places, block_start_cycles=cycles
+        )
+        gpu = gpucoh.GPU(machine=machine, protocol="ideal")
+        times = gpu.zeros(6, np.uint32)
+        gpu.launch(begins, grid=6, block=32, args=(times,))
+        started[cycles] = times.numpy().astype(np.int64)
+    later = (started[323] - started[0]).reshape(-1, places)
+    assert np.abs(later - 323 * np.arange(1, len(later) + 1)[:, None]).max() <= len(later)
+
+
 @pytest.mark.parametrize("f64_cycles", [2, 16])
 def test_warps_share_the_unit_of_f64(f64_cycles: int) -> None:
     more = cycles_of_products(f64_cycles, 16, 24) - cycles_of_products(f64_cycles, 16, 8)

@@ -51,16 +51,26 @@ class Parts:
             pipeline -= self.l2
         return pipeline, whole - edge(edge(step + pipeline, self.noc) + line, self.core)
 
-    def memory(self, at: int, row_is_open: bool) -> int:
+    def row_cycles(self, hop: int) -> int:
+        """DRAM cycles of the hop's row beyond those of a closed one."""
+        machine = self.machine
+        if machine.dram_model == "fixed":
+            return 0
+        banks = machine.partitions if machine.dram_channels else 1  # of a channel, by turns
+        hops = machine.dram_row_bytes // (machine.interleave_bytes * banks)
+        if hop % hops != 0:
+            return -machine.dram_t_rcd
+        return machine.dram_t_rp if hop // hops >= machine.dram_banks else 0
+
+    def memory(self, at: int, row_cycles: int) -> int:
         """When memory answers what reaches it at this tick."""
         machine = self.machine
         latency = (machine.dram_round_trip - machine.l2_round_trip) * self.core
         if machine.dram_model == "fixed":
             return at + latency
-        saved = machine.dram_t_rcd * self.dram if row_is_open else 0
-        return edge(at, self.dram) + latency - saved
+        return edge(at, self.dram) + latency + row_cycles * self.dram
 
-    def load(self, at: int, crossing: int, from_memory: bool, row_is_open: bool) -> int:
+    def load(self, at: int, crossing: int, from_memory: bool, row_cycles: int) -> int:
         """When a load of this tick, an edge of the core's clock, has its word."""
         machine = self.machine
         pipeline, fill = self.pipeline_and_fill()
@@ -68,7 +78,7 @@ class Parts:
         sent = edge(at + (crossing - crossing // 2) * self.core, self.noc)
         step = edge(sent + self.network(0), self.l2)
         if from_memory:
-            step = edge(self.memory(step, row_is_open), self.l2)
+            step = edge(self.memory(step, row_cycles), self.l2)
         answer = edge(step + pipeline + crossing // 2 * self.core, self.noc) + self.network(words)
         return edge(answer, self.core) + fill
 
@@ -110,8 +120,7 @@ def test_a_chase_beyond_the_l1_is_the_sum_of_its_parts(name: str, from_memory: b
     begin, end, address = measured(machine, "no-l1[fill=line]", stride, warm=not from_memory)
     far = 2 * (address // machine.interleave_bytes % machine.partitions) >= machine.partitions
     now = begin * parts.core
-    lines_of_a_row = machine.dram_row_bytes // machine.interleave_bytes
     for hop in range(HOPS):
-        row_is_open = machine.dram_model == "fr_fcfs" and hop % lines_of_a_row != 0
-        now = parts.load(now, machine.l2_crossing if far else 0, from_memory, row_is_open)
+        crossing = machine.l2_crossing if far else 0
+        now = parts.load(now, crossing, from_memory, parts.row_cycles(hop))
     assert end == now // parts.core

@@ -142,10 +142,23 @@ def test_on_every_machine_a_hop_through_the_nearest_l2_takes_its_round_trip(name
 
 @pytest.mark.parametrize("name", ["mesh15", "gcn3"])
 def test_a_memory_of_fixed_latency_takes_its_round_trip_a_hop(name: str) -> None:
-    machine = gpucoh.machine(name)
+    machine = gpucoh.machine(name).replace(dram_model="fixed")
     nearest = machine.interleave_bytes // 4 * machine.partitions * max(machine.dram_channels, 1)
-    measured = straight_cycles_a_hop(name, "no-l1[fill=line]", nearest, warm=False)
+    measured = straight_cycles_a_hop(machine, "no-l1[fill=line]", nearest, warm=False)
     assert machine.dram_round_trip <= measured <= machine.dram_round_trip + 1.5
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_closed_row_takes_the_round_trip_and_another_row_of_a_bank_the_precharge_more(
+    name: str,
+) -> None:
+    machine = gpucoh.machine(name).replace(cpu_kib=0)  # the host's lines are in memory
+    row_words = machine.dram_row_bytes // 4 * (machine.dram_channels or machine.partitions)
+    closed = straight_cycles_a_hop(machine.replace(dram_banks=HOPS), "no-l1", row_words, warm=False)
+    other_rows = straight_cycles_a_hop(machine, "no-l1", row_words * machine.dram_banks, warm=False)
+    precharge = machine.dram_t_rp * machine.core_mhz / machine.dram_mhz
+    assert closed == pytest.approx(machine.dram_round_trip, abs=1.5)
+    assert other_rows == pytest.approx(machine.dram_round_trip + precharge, abs=2)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +168,7 @@ def test_a_memory_of_fixed_latency_takes_its_round_trip_a_hop(name: str) -> None
 def test_the_mesh_s_nearest_and_farthest_banks_take_what_its_sources_tell(
     warm: bool, field: str, least: int, most: int
 ) -> None:  # memory: 3 hops to a corner on average; test_mesh15.py measures every corner
-    machine = gpucoh.machine("mesh15")
+    machine = gpucoh.machine("mesh15").replace(dram_model="fixed")  # rows aside
     across = machine.interleave_bytes // 4 * machine.partitions
     hops = []
     for bank in range(machine.partitions):
@@ -172,9 +185,7 @@ def test_the_mesh_s_nearest_and_farthest_banks_take_what_its_sources_tell(
 
 
 def test_open_rows_of_ddr3_answer_sooner_and_other_rows_of_a_bank_later() -> None:
-    apu = gpucoh.machine("apu").replace(  # DDR3-800; the host's lines are in memory
-        cpu_kib=0, dram_model="fr_fcfs", dram_banks=8, dram_bytes_per_cycle=16
-    )
+    apu = gpucoh.machine("apu").replace(cpu_kib=0)  # DDR3-800; the host's lines are in memory
     cycle = apu.core_mhz / apu.dram_mhz
     in_a_row = straight_cycles_a_hop(apu, "no-l1[fill=line]", apu.line_bytes // 4, warm=False)
     row_words = apu.dram_row_bytes // 4 * apu.dram_channels
@@ -186,7 +197,9 @@ def test_open_rows_of_ddr3_answer_sooner_and_other_rows_of_a_bank_later() -> Non
 
 
 def test_closed_banks_answer_lines_of_any_address_alike() -> None:
-    apu = gpucoh.machine("apu").replace(cpu_kib=0)
+    apu = gpucoh.machine("apu").replace(
+        cpu_kib=0, dram_model="closed", dram_banks=32, dram_bytes_per_cycle=32
+    )
     line_words = apu.line_bytes // 4
     in_turn = straight_cycles_a_hop(apu, "no-l1[fill=line]", line_words, warm=False)
     same_bank = straight_cycles_a_hop(

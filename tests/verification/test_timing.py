@@ -14,6 +14,7 @@ from gpucoh.hardware.calibration import calibration
 from gpucoh.hardware.judgement import AGREES, CONTRADICTS, UNDECIDED, compare, distance, of_level
 from gpucoh.hardware.published import GPUS
 from gpucoh.hardware.recognition import hidden, nearest, recognise
+from gpucoh.hardware.streams import block_rows, cycles_a_block, fitted
 from gpucoh.hardware.timing import (
     BARRIER,
     BATTERY,
@@ -178,6 +179,29 @@ def test_a_preset_gives_back_its_chase_and_its_table_says_where_it_does_not():
         ("rx6900xt", "latency, l1_shared"): False,
     }
     assert [row.quantity for row in rows if row.measured is None] == ["latency, l1_shared"]
+
+
+def test_a_rate_of_all_cores_is_the_cycles_of_a_block():
+    # A40: 84 SMs store 256 bytes a block at 104 GB/s, and load and store 512 at 78; 1740 MHz
+    stream = GPUS["a40"].stream
+    assert stream.cycles["init"] == pytest.approx(84 * 256 / 104 * 1.74)
+    assert stream.cycles["scale"] == pytest.approx(84 * 512 / 78 * 1.74)
+    assert {gpu.id: gpu.stream.use for gpu in GPUS.values() if gpu.stream and gpu.stream.use != "compare"} == {
+        "a40": "fit", "a100": "fit", "l40": "judge", "h100": "judge", "v100": "judge",
+    }  # fmt: skip
+
+
+def test_a_block_of_one_warp_takes_the_start_of_a_block_more():
+    bare, started = (SMALL.replace(block_start_cycles=cycles) for cycles in (0, 100))
+    without, measured = (cycles_a_block("read", built, "gpu-hrf") for built in (bare, started))
+    assert measured - without == pytest.approx(100, abs=5)
+
+
+@pytest.mark.long
+def test_the_start_of_a_block_is_the_one_fitted_on_two_gpus():
+    rows = block_rows([GPUS["a40"], GPUS["a100"]], "gpu-hrf")
+    for gpu in ("a40", "a100", "l40", "h100", "h200", "v100"):
+        assert machine(gpu).block_start_cycles == round(fitted(rows))
 
 
 # ---- recognition

@@ -302,7 +302,8 @@ gpc_core_count_empty(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to)
     return observed ? gpc_core_observe_counted(self, core_index, GPC_NONE, GPC_STALL_launch, to - since) : GPC_OK;
 }
 
-/* Places the core's next block into a free slot at cycle `from`; its warps may issue `skew` cycles later. */
+/* Places the core's next block into a free slot at cycle `from`; its warps may issue `skew` cycles, and what the start
+ * of a block takes, later. */
 static int
 place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from, gpc_cycle_t skew)
 {
@@ -333,7 +334,7 @@ place_block(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t from, gpc_cycle_
         GPC_TRY(gpc_core_count_empty(self, core_index, from));
     }
     for (uint32_t i = 0; i < launch->warps_per_block; i++) {
-        place_warp(self, core_index, slot, i, from + skew);
+        place_warp(self, core_index, slot, i, from + skew + self->machine->block_start_cycles);
     }
     self->parts->placing->next_core = (core_index + 1) % self->machine->cores;
     return GPC_OBSERVE(&self->tap, BLOCK, block, core_index, number, slot * launch->warps_per_block,

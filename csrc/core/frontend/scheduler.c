@@ -49,10 +49,12 @@ first_in_order(const gpc_cores_t *self, uint32_t core_index, const gpc_core_t *c
 
 /* ---- counting ---------------------------------------------------------------------------------------------------- */
 
+/* A core whose blocks have not started is not active. */
 static inline void
 add_idle(const gpc_core_t *core, gpc_core_statistics_t *statistics, uint64_t cycles)
 {
     statistics->stalls[core->idle_reason] += cycles;
+    statistics->active_cycles += core->idle_reason != GPC_STALL_launch ? cycles : 0;
     statistics->order_blocked_cycles += core->idle_ordered ? cycles : 0;
     statistics->barrier_blocked_cycles += core->idle_barrier ? cycles : 0;
 }
@@ -78,7 +80,7 @@ account(const gpc_core_base_t *base, gpc_cycle_t to)
     }
     if (core->resident != 0) {
         uint64_t issuing = issuing_before(core, to), idle = to - from - issuing;
-        statistics->active_cycles += to - from;
+        statistics->active_cycles += issuing;
         statistics->issue_cycles += issuing;
         if (idle != 0) {
             add_idle(core, statistics, idle);
@@ -387,8 +389,8 @@ note_idle_reason(const gpc_cores_t *self, gpc_core_t *core, uint32_t core_index)
 static inline void
 count_cycle(const gpc_core_base_t *base, bool issuing)
 {
-    base->statistics->active_cycles++;
     if (issuing) {
+        base->statistics->active_cycles++;
         base->statistics->issue_cycles++;
     } else {
         add_idle(base->core, base->statistics, 1);

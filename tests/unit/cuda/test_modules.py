@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gpucoh
+from gpucoh.cli import call
 from unit.cuda.oracles import FOLDER, module
 
 HEAD = ".version 8.5\n.target sm_75\n.address_size 64\n"
@@ -138,6 +139,29 @@ def test_warps_of_64_lanes_are_refused(scale) -> None:
     gpu = gpucoh.GPU(machine="gcn3", protocol="no-l1")
     with pytest.raises(gpucoh.ConfigError, match="lanes_per_warp = 32"):
         scale[1, 32](gpu.zeros(32), 32, 1.0)
+
+
+def test_a_program_on_warps_of_64_lanes_is_refused_with_a_line_that_names_the_way_out(
+    tmp_path, capsys
+) -> None:
+    source = tmp_path / "program.cu"
+    source.write_text("int main() { return 0; }\n")
+    assert call(["cuda", str(source), "-m", "mi210"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(
+        "gpucoh: program.cu has warps of 32 lanes, as all CUDA, and the machine's have 64: set "
+    )
+    assert "lanes_per_warp = 32" in line
+    assert "fermi, mesh15, h100-like, a40" in line
+    assert "mi210" not in line
+
+
+def test_with_lanes_per_warp_of_32_a_kernel_runs_on_a_machine_of_wavefronts(scale) -> None:
+    machine = gpucoh.machine("mi210").replace(lanes_per_warp=32, cores=2)
+    gpu = gpucoh.GPU(machine=machine, protocol="gpu-hrf")
+    x = gpu.array(np.arange(64, dtype=np.float32))
+    scale[1, 64](x, 64, 2.0)
+    assert np.array_equal(x.numpy(), 2 * np.arange(64))
 
 
 @pytest.mark.parametrize(
