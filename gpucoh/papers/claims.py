@@ -37,10 +37,10 @@ class Claim:
     subject, baseline : str
         Protocols, with options in brackets; empty if there is none.
     kind : str
-        ``behaviour``, or ``declared``: arithmetic on declared fields, states and parameters, or a number that chose a
-        reading. By default the measure (:data:`DECLARED`), ``exact`` and ``by_outcome`` decide.
+        ``behaviour``, or ``declared``: arithmetic on declared fields, states and parameters, or a number or sentence
+        that chose a reading. By default the measure (:data:`DECLARED`), ``exact`` and ``by_outcome`` decide.
     by_outcome : str
-        The reading that this claim's own number chose, or empty.
+        The reading that this claim's own number or sentence chose, or empty.
     shares : str
         The claim that has, or decides, this one's number; or empty.
     controller : str

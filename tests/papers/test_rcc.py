@@ -17,9 +17,9 @@ from gpucoh.papers.catalogue import COUNTS
 from gpucoh.papers.descriptions import DESCRIBED, state_rows
 from gpucoh.papers.drawing import by_workload, short, stacked
 from gpucoh.papers.figures import chosen
+from gpucoh.papers.pages import _changed
 from gpucoh.papers.rcc_counts import SC_BASELINE
 from gpucoh.papers.rcc_figures import _causes, _expired
-from gpucoh.papers.pages import _changed
 from gpucoh.papers.runs import START_SKEW, Bench, bench_of
 from gpucoh.papers.scorecard import scorecard
 from gpucoh.papers.study import study
