@@ -58,8 +58,9 @@ MOST_FAILURES = 15  # more than these make the next pause the shortest
 WARPS = 32  # of the original's largest block; words between cores are this times the cores
 
 
-def half_barrier(version: Version, paused: bool) -> Function:
+def half_barrier(version: Version, pauses: str) -> Function:
     """Wait until ``blocks`` blocks have come. The word is 0 before and after."""
+    paused, kept = bool(pauses), pauses == "kept"
     swap, acquire, count = version.swap, version.acquire, version.count
     start, lengthen = version.start, version.lengthen
 
@@ -69,7 +70,6 @@ def half_barrier(version: Version, paused: bool) -> Function:
         at: lang.i32,
         blocks: lang.i32,
         state: lang.Buffer[lang.i32],
-        pauses: lang.i32,
         scope: Text,
     ) -> None:
         if paused and lang.thread_id() == 0:
@@ -88,18 +88,18 @@ def half_barrier(version: Version, paused: bool) -> Function:
                     lengthen(state, PAUSE, MOST_FAILURES)
             lang.barrier()
             if paused and state[DONE] == 0:
-                if lang.thread_id() == 0:
-                    pause(state, PAUSE, pauses)
+                if kept and lang.thread_id() == 0:
+                    pause(state, PAUSE)
                 lang.barrier()
 
     return half
 
 
 @functools.cache
-def phases_kernel(version: str) -> lang.Kernel:
-    """The kernel of a version."""
+def phases_kernel(version: str, pauses: str) -> lang.Kernel:
+    """The kernel of a version and its pauses."""
     begin = VERSIONS[version].begin
-    wait_here, wait = (half_barrier(VERSIONS[version], paused) for paused in (False, True))
+    wait_here, wait = (half_barrier(VERSIONS[version], of) for of in ("", pauses))
 
     @lang.device
     def local_barrier(
@@ -111,8 +111,8 @@ def phases_kernel(version: str) -> lang.Kernel:
     ) -> None:
         """Barrier of the blocks of a core, if there are several."""
         if blocks > 1:
-            wait_here(words, at, blocks, state, 0, "cu")
-            wait_here(words, at + pitch, blocks, state, 0, "cu")
+            wait_here(words, at, blocks, state, "cu")
+            wait_here(words, at + pitch, blocks, state, "cu")
 
     @lang.kernel
     def phases(
@@ -125,9 +125,8 @@ def phases_kernel(version: str) -> lang.Kernel:
         pitch: lang.i32,
         iterations: lang.i32,
         exchange: lang.i32,
-        pauses: lang.i32,
     ) -> None:
-        """All iterations of a block; ``exchange`` is 1 for ``tbex_lg``, ``pauses`` 1 to keep the back-off."""
+        """All iterations of a block; ``exchange`` is 1 for ``tbex_lg``."""
         state = lang.shared(lang.i32, STATE)
         chunk = lang.block_id()
         here = chunk % cores * cores * WARPS
@@ -140,8 +139,8 @@ def phases_kernel(version: str) -> lang.Kernel:
             at = begin(begins)
             local_barrier(joined_here, here, pitch, per_core, state)
             if lang.block_id() < cores:
-                wait(joined, at, cores, state, pauses, "gpu")
-                wait(joined, at + pitch, cores, state, pauses, "gpu")
+                wait(joined, at, cores, state, "gpu")
+                wait(joined, at + pitch, cores, state, "gpu")
             local_barrier(joined_here, here, pitch, per_core, state)
             chunk = (chunk + 1) % lang.grid_dim()
 
@@ -178,7 +177,7 @@ def tree_barrier(id: str, title: str, exchange: bool) -> None:
         joined_here = gpu.zeros(cores * cores * WARPS + APART, np.int32)
         for _ in range(launches):
             gpu.launch(
-                phases_kernel(version),
+                phases_kernel(version, pauses),
                 grid=blocks,
                 block=BLOCK,
                 placement="static",
@@ -192,7 +191,6 @@ def tree_barrier(id: str, title: str, exchange: bool) -> None:
                     pitch(padded),
                     iterations,
                     int(exchange),
-                    int(pauses == "kept"),
                 ),
             )
         barriers = iterations * launches

@@ -130,7 +130,7 @@ def start_linear(state: lang.Buffer[lang.i32], at: lang.i32) -> None:
 @lang.device
 def lengthen_exponentially(state: lang.Buffer[lang.i32], at: lang.i32, longest: lang.i32) -> None:
     """After a failed try: twice as many turns and one more, modulo 1024."""
-    state[at] = (2 * state[at] + 1) & 1023
+    state[at] = ((state[at] << 1) + 1) & 1023
 
 
 @lang.device
@@ -144,11 +144,10 @@ def lengthen_linearly(state: lang.Buffer[lang.i32], at: lang.i32, longest: lang.
 
 
 @lang.device
-def pause(state: lang.Buffer[lang.i32], at: lang.i32, kept: lang.i32) -> None:
-    """An empty loop of ``state[at]`` turns of one lane, if it is kept."""
-    if kept != 0:
-        for _ in range(state[at]):
-            pass
+def pause(state: lang.Buffer[lang.i32], at: lang.i32) -> None:
+    """An empty loop of ``state[at]`` turns of one lane."""
+    for _ in range(state[at]):
+        pass
 
 
 class Version(NamedTuple):

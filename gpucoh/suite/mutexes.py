@@ -67,13 +67,13 @@ class Lock:
     pitch: lang.i32
     slots: lang.i32
     patience: lang.i32
-    pauses: lang.i32
 
 
-def spin(version: Version, order: str, paused: bool) -> tuple[Function, Function]:
-    """Lock and unlock of a lock word, with a pause after each failure if it is ``paused``."""
+def spin(version: Version, order: str, pauses: str) -> tuple[Function, Function]:
+    """Lock and unlock of a lock word, with a pause after each failure unless ``pauses`` is empty."""
     swap, acquire, put, begin = version.swap, version.acquire, version.put, version.begin
     start, lengthen = version.start, version.lengthen
+    paused, kept = bool(pauses), pauses == "kept"
 
     @lang.device
     def take(
@@ -93,7 +93,8 @@ def spin(version: Version, order: str, paused: bool) -> tuple[Function, Function
                     acquire(scope)
                     state[HELD] = 1
                 elif paused:
-                    pause(state, PAUSE, lock.pauses)
+                    if kept:
+                        pause(state, PAUSE)
                     lengthen(state, PAUSE, 25)
             lang.barrier()
         return tries
@@ -120,7 +121,7 @@ def left_after(tries: lang.i32, patience: lang.i32) -> lang.i32:
     return left
 
 
-def ticket(version: Version, order: str, paused: bool) -> tuple[Function, Function]:
+def ticket(version: Version, order: str, pauses: str) -> tuple[Function, Function]:
     """Lock and unlock by tickets and turns."""
     look, acquire, count, begin = version.look, version.acquire, version.count, version.begin
 
@@ -163,7 +164,7 @@ def ticket(version: Version, order: str, paused: bool) -> tuple[Function, Functi
     return take, free
 
 
-def sleep(version: Version, order: str, paused: bool) -> tuple[Function, Function]:
+def sleep(version: Version, order: str, pauses: str) -> tuple[Function, Function]:
     """Lock and unlock by slots of a ring."""
     look, acquire, put, begin = version.look, version.acquire, version.put, version.begin
 
@@ -242,12 +243,11 @@ def mutex_kernel(functions: tuple[Function, Function], begin: Function, scope: s
     return critical_sections
 
 
-# The functions of a kind, whether it pauses, and its name.
-KINDS: dict[str, tuple[Function, bool, str]] = {
-    "spm": (spin, False, "spin mutex"),
-    "spmbo": (spin, True, "spin mutex with back-off"),
-    "fam": (ticket, False, "ticket mutex of fetch-and-add"),
-    "slm": (sleep, False, "sleep mutex, a ring of slots"),
+KINDS: dict[str, tuple[Function, str]] = {
+    "spm": (spin, "spin mutex"),
+    "spmbo": (spin, "spin mutex with back-off"),
+    "fam": (ticket, "ticket mutex of fetch-and-add"),
+    "slm": (sleep, "sleep mutex, a ring of slots"),
 }
 SCOPES = {
     "g": ("gpu", "one lock and one chunk for all blocks"),
@@ -256,11 +256,10 @@ SCOPES = {
 
 
 @functools.cache
-def kernel_of(kind: str, letter: str, version: str, order: str) -> lang.Kernel:
-    """The kernel of a kind of lock, a scope, a version, and the order of its other atomics."""
-    functions, paused, _ = KINDS[kind]
+def kernel_of(kind: str, letter: str, version: str, order: str, pauses: str) -> lang.Kernel:
+    """The kernel of a kind of lock, a scope, a version, the order of its other atomics, and its pauses."""
     of = VERSIONS[version]
-    return mutex_kernel(functions(of, order, paused), of.begin, SCOPES[letter][0])
+    return mutex_kernel(KINDS[kind][0](of, order, pauses), of.begin, SCOPES[letter][0])
 
 
 ONE_OF = {
@@ -291,7 +290,7 @@ def mutex(kind: str, letter: str) -> None:
 
     @workload(
         id=f"{kind}_{letter}",
-        title=f"{KINDS[kind][2]}, {SCOPES[letter][1]}, around loads and stores",
+        title=f"{KINDS[kind][1]}, {SCOPES[letter][1]}, around loads and stores",
         group=letter.upper(),
         papers="D",
         needs_coherence=True,
@@ -322,12 +321,12 @@ def mutex(kind: str, letter: str) -> None:
         impatient = gpu.zeros(1, np.int32)
         words = gpu.zeros(units * apart, np.int32)
         patience = patience_on(cores, own.get("patience", 1))
-        kept = int(own.get("pauses", "") == "kept")
+        order, pauses = own.get("atomics", "relaxed"), own.get("pauses", "")
         begin = gpu.zeros(1, np.int32)
-        lock = Lock(words, gpu.array(waits), begin, apart, slots, patience, kept)
+        lock = Lock(words, gpu.array(waits), begin, apart, slots, patience)
         for _ in range(launches):
             gpu.launch(
-                kernel_of(kind, letter, version, own.get("atomics", "relaxed")),
+                kernel_of(kind, letter, version, order, pauses),
                 grid=blocks,
                 block=BLOCK,
                 placement="static",
