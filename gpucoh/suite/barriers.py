@@ -39,7 +39,7 @@ from gpucoh.suite.chains import (
     Chunks,
     line_0,
     pitch,
-    shift_chain,
+    shift_function,
 )
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.heterosync import (
@@ -98,7 +98,7 @@ def half_barrier(version: Version, pauses: str) -> Function:
 @functools.cache
 def phases_kernel(version: str, pauses: str) -> lang.Kernel:
     """The kernel of a version and its pauses."""
-    begin = VERSIONS[version].begin
+    begin, shift_chain = VERSIONS[version].begin, shift_function(version)
     wait_here, wait = (half_barrier(VERSIONS[version], of) for of in ("", pauses))
 
     @lang.device
@@ -172,7 +172,7 @@ def tree_barrier(id: str, title: str, exchange: bool) -> None:
         cores = gpu.machine.cores
         blocks = cores * blocks_per_core
         chains = Chains.random(rng, blocks, accesses)
-        chunks = chains.on(gpu)
+        chunks = chains.on(gpu, version)
         joined, begins = gpu.zeros(2 * APART, np.int32), gpu.zeros(1, np.int32)
         joined_here = gpu.zeros(cores * cores * WARPS + APART, np.int32)
         for _ in range(launches):

@@ -36,7 +36,16 @@ from numpy.random import Generator
 from gpucoh import lang
 from gpucoh.suite.base import GpuLike, Outcome, combine, compare, whole
 from gpucoh.suite.buffers import Text
-from gpucoh.suite.chains import ACCESSES, BLOCK, PADDED, Chains, Chunks, line_0, pitch, shift_chain
+from gpucoh.suite.chains import (
+    ACCESSES,
+    BLOCK,
+    PADDED,
+    Chains,
+    Chunks,
+    line_0,
+    pitch,
+    shift_function,
+)
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.heterosync import (
     ATOMICS,
@@ -211,9 +220,10 @@ def sleep(version: Version, order: str, pauses: str) -> tuple[Function, Function
     return take, free
 
 
-def mutex_kernel(functions: tuple[Function, Function], begin: Function, scope: str) -> lang.Kernel:
+def mutex_kernel(functions: tuple[Function, Function], version: str, scope: str) -> lang.Kernel:
     """The kernel with one kind of lock and one scope."""
     take, free = functions
+    begin, shift_chain = VERSIONS[version].begin, shift_function(version)
 
     # `units` is 1 for a global lock, the number of cores for local ones.
     @lang.kernel
@@ -258,8 +268,8 @@ SCOPES = {
 @functools.cache
 def kernel_of(kind: str, letter: str, version: str, order: str, pauses: str) -> lang.Kernel:
     """The kernel of a kind of lock, a scope, a version, the order of its other atomics, and its pauses."""
-    of = VERSIONS[version]
-    return mutex_kernel(KINDS[kind][0](of, order, pauses), of.begin, SCOPES[letter][0])
+    functions = KINDS[kind][0](VERSIONS[version], order, pauses)
+    return mutex_kernel(functions, version, SCOPES[letter][0])
 
 
 ONE_OF = {
@@ -312,7 +322,7 @@ def mutex(kind: str, letter: str) -> None:
         blocks = cores * blocks_per_core
         units = cores if letter == "l" else 1
         chains = Chains.random(rng, units, accesses)
-        chunks = chains.on(gpu)
+        chunks = chains.on(gpu, version)
         apart, slots = pitch(padded), own.get("slots", 1) * cores
         waits = np.zeros(units * apart, np.int32)
         if kind == "slm":

@@ -31,13 +31,14 @@ from gpucoh.suite.base import GpuLike, Outcome, combine, compare, whole
 from gpucoh.suite.chains import (
     ACCESSES,
     BLOCK,
+    FIXED,
     LINE,
     PADDED,
     Chains,
     Chunks,
     line_0,
     pitch,
-    shift_chain,
+    shift_function,
 )
 from gpucoh.suite.declaration import workload
 from gpucoh.suite.heterosync import LAUNCHES, VERSION, VERSIONS, Function, Version
@@ -140,28 +141,33 @@ def leave_function(version: Version) -> Function:
     return leave
 
 
-@lang.device
-def read_chain(
-    chunks: Chunks, state: lang.Buffer[lang.i32], sums: lang.Buffer[lang.i32]
-) -> lang.i32:
+def read_function(version: str) -> Function:
     """Sum a chain of the block's chunk; 1 if the sum or line 1 is torn or old."""
-    thread = lang.thread_id()
-    sums[thread] = 0
-    line = line_0(chunks, lang.block_id())
-    value = 0
-    for place in range(line + (chunks.accesses - 1) * LINE, line, -LINE):
-        value = chunks.data[place]
-        sums[thread] += value
+    fixed = FIXED[version]
+
+    @lang.device
+    def read_chain(
+        chunks: Chunks, state: lang.Buffer[lang.i32], sums: lang.Buffer[lang.i32]
+    ) -> lang.i32:
+        thread = lang.thread_id()
+        sums[thread] = 0
+        line = line_0(chunks, lang.block_id())
+        value = 0
+        for place in range(line + (chunks.accesses - 1) * LINE, line, -LINE):
+            value = chunks.data[place]
+            sums[thread] += value
+            lang.barrier()
+        base = fixed(chunks, line)
+        sums[thread] += base
         lang.barrier()
-    base = chunks.fixed[line]
-    sums[thread] += base
-    lang.barrier()
-    lines = chunks.accesses - 1
-    expected = base + lines * value - lines * (lines - 1) // 2 * base
-    wrong = 0
-    if sums[thread] != expected or value != base * (chunks.accesses + state[WRITTEN]):
-        wrong = 1
-    return wrong
+        lines = chunks.accesses - 1
+        expected = base + lines * value - lines * (lines - 1) // 2 * base
+        wrong = 0
+        if sums[thread] != expected or value != base * (chunks.accesses + state[WRITTEN]):
+            wrong = 1
+        return wrong
+
+    return read_chain
 
 
 @functools.cache
@@ -170,6 +176,7 @@ def readers_and_writers(version: str, paused: bool) -> lang.Kernel:
     of = VERSIONS[version]
     begin, start, lengthen = of.begin, of.start, of.lengthen
     try_enter, leave = enter_function(VERSIONS[version]), leave_function(VERSIONS[version])
+    shift_chain, read_chain = shift_function(version), read_function(version)
     first = int(not shifts_own(version))
 
     @lang.kernel
@@ -258,7 +265,7 @@ def semaphore(id: str, text: str, tiny: int, pauses: bool) -> None:
         cores = gpu.machine.cores
         blocks = cores * blocks_per_core
         chains = Chains.random(rng, blocks, accesses)
-        chunks = chains.on(gpu)
+        chunks = chains.on(gpu, version)
         apart = pitch(padded, WORDS)
         begin = np.zeros((cores, apart), np.int32)
         begin[:, COUNT] = begin[:, LARGEST] = count + 1
