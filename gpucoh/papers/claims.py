@@ -37,10 +37,10 @@ class Claim:
     subject, baseline : str
         Protocols, with options in brackets; empty if there is none.
     kind : str
-        ``behaviour``, or ``declared``: arithmetic on declared fields, states and parameters, or a number that chose a
-        reading. By default the measure (:data:`DECLARED`), ``exact`` and ``by_outcome`` decide.
+        ``behaviour``, or ``declared``: arithmetic on declared fields, states and parameters, or a number or sentence
+        that chose a reading. By default the measure (:data:`DECLARED`), ``exact`` and ``by_outcome`` decide.
     by_outcome : str
-        The reading that this claim's own number chose, or empty.
+        The reading that this claim's own number or sentence chose, or empty.
     shares : str
         The claim that has, or decides, this one's number; or empty.
     controller : str
@@ -150,6 +150,7 @@ class Paper:
     that have them. ``sizes`` names the parameter that is the size of a workload's input, which figures divide.
     ``inputs`` has the parameters of named inputs by scale and workload, where they are not those of the scale.
     ``headlines`` has the claims that the paper leads with, and the place where it does.
+    ``options`` has the options that are added to a protocol wherever it runs.
     """
 
     id: str
@@ -167,6 +168,7 @@ class Paper:
     )
     state_counts: tuple[StateCount, ...] = ()
     headlines: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def repeats(self, claim: Claim) -> bool:
         """Whether the claim is the one that it shares a number with, in other words: the two count once."""
@@ -229,6 +231,7 @@ def read(text: str) -> Paper:
         inputs=data.get("inputs", {}),
         state_counts=tuple(_state_count(item) for item in data.get("state_count", ())),
         headlines=data.get("headlines", {}),
+        options=data.get("options", {}),
     )
 
 

@@ -22,7 +22,7 @@ from gpucoh.papers.bars import PICKS, group_of
 from gpucoh.papers.catalogue import COUNTS
 from gpucoh.papers.claims import Claim, Paper
 from gpucoh.papers.readings import ALL, Reading, Value, readings
-from gpucoh.papers.runs import Bench, Key
+from gpucoh.papers.runs import Bench, Key, merged
 from gpucoh.papers.scorecard import claim_bench, planned, scorecard, seed_values, wanted_runs
 from gpucoh.papers.verdicts import number, subject, table, words
 
@@ -183,20 +183,11 @@ def under(bench: Bench, chosen: Chosen) -> Bench:
         fields |= one.machine
     return replace(
         bench,
-        options=_merged(bench.options, [one.options for one in chosen]),
-        in_use=_merged(bench.in_use, [one.in_use for one in chosen]),
-        parameters=_merged(bench.parameters, [one.parameters for one in chosen]),
+        options=merged(bench.options, [one.options for one in chosen]),
+        in_use=merged(bench.in_use, [one.in_use for one in chosen]),
+        parameters=merged(bench.parameters, [one.parameters for one in chosen]),
         fields=fields,
     )
-
-
-def _merged(
-    given: Mapping[str, Mapping[str, Any]], added: Iterable[Mapping[str, Mapping[str, Any]]]
-) -> dict[str, Mapping[str, Any]]:
-    merged = dict(given)
-    for one in added:
-        merged |= {name: {**merged.get(name, {}), **values} for name, values in one.items()}
-    return merged
 
 
 def multiverse(paper: Paper, bench: Bench) -> list[Headline]:

@@ -12,7 +12,7 @@ from gpucoh.papers.bars import Group, shown_group, usable
 from gpucoh.papers.claims import Paper
 from gpucoh.papers.multiverse import headlines_table
 from gpucoh.papers.readings import RANKS, readings
-from gpucoh.papers.runs import Bench, missing_protocol
+from gpucoh.papers.runs import Bench, merged, missing_protocol
 from gpucoh.papers.scorecard import Verdict, scorecard
 from gpucoh.papers.study import BarTable, Sizes, Variant, applies, study
 from gpucoh.papers.verdicts import number, spread, subject, verdict_table, words
@@ -44,10 +44,11 @@ def origin(paper: Paper, bench: Bench) -> str:
 
 def _changed(bench: Bench, variant: Variant) -> Bench:
     """The bench of a variant."""
-    parameters = dict(bench.parameters)
-    for workload, changed in variant.parameters.items():
-        parameters[workload] = {**parameters.get(workload, {}), **changed}
-    return bench.variant(parameters=parameters, options=variant.options, fields=variant.machine)
+    return bench.variant(
+        parameters=merged(bench.parameters, [variant.parameters]),
+        options=merged(bench.options, [variant.options]),
+        fields=variant.machine,
+    )
 
 
 def scorecard_table(paper: Paper, bench: Bench, before: str = "") -> str:

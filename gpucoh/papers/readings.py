@@ -136,6 +136,7 @@ def settings(paper: Paper, of: Study) -> Iterator[Setting]:
         yield from _machine(where, claim.machine)
     for bars in paper.bars:
         yield from _bracketed("[[bars]]", {bars.baseline: None})
+    yield from _nested("[options]", "option", paper.options)
     yield from _nested("[parameters]", "parameter", paper.parameters)
     yield from (Setting("seeded", "parameter", ALL, name, "") for name in paper.seeded)
     yield from (

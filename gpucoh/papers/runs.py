@@ -83,6 +83,16 @@ def with_options(
     return f"{name}[{','.join(f'{key}={value}' for key, value in options.items())}]"
 
 
+def merged(
+    given: Mapping[str, Mapping[str, Any]], added: Iterable[Mapping[str, Mapping[str, Any]]]
+) -> dict[str, Mapping[str, Any]]:
+    """Options or parameters by owner, with those that later tables add or replace."""
+    found = dict(given)
+    for one in added:
+        found |= {name: {**found.get(name, {}), **values} for name, values in one.items()}
+    return found
+
+
 def _as_key(given: Mapping[str, object]) -> Given:
     return tuple(sorted((name, str(value)) for name, value in given.items()))
 
@@ -110,7 +120,7 @@ class Bench:
     seeded : tuple of str
         Parameters that take the run's seed, in the workloads that have them.
     options : dict
-        Protocol id -> options that are added to it whenever it runs.
+        Protocol id -> options that are added to it whenever it runs, unless it is replaced.
     in_use : dict
         Protocol id -> values of these options; they replace such a value in the brackets of a claim too.
     fields : dict
@@ -171,8 +181,7 @@ class Bench:
     def given(self, inputs: Mapping[str, Parameters]) -> Bench:
         """The bench with the parameters of its scale, of some workloads by scale; unchanged where there are none."""
         changed = inputs.get(self.scale, {})
-        merged = {name: {**self.parameters.get(name, {}), **one} for name, one in changed.items()}
-        return self.variant(parameters={**self.parameters, **merged}) if merged else self
+        return self.variant(parameters=merged(self.parameters, [changed])) if changed else self
 
     def smaller(self, sizes: Mapping[str, str], divisor: int) -> Bench:
         """The bench with the sizes of inputs divided; ``sizes`` names the parameter of each workload."""
@@ -191,10 +200,9 @@ class Bench:
 
     def protocol(self, name: str) -> str:
         """The protocol that runs where a claim names this one."""
-        chosen = with_options(name, self.options, self.in_use)
-        known, given = split_options(chosen)
+        known, given = split_options(name)
         if known not in self.replaced:
-            return chosen
+            return with_options(name, self.options, self.in_use)
         other, own = split_options(self.replaced[known])
         words = ",".join(f"{key}={value}" for key, value in {**own, **given}.items())
         return f"{other}[{words}]" if words else other
@@ -324,6 +332,7 @@ def bench_of(
         store=store,
         parameters=paper.parameters,
         seeded=paper.seeded,
+        options=paper.options,
         replaced=replaced or {},
         left_out=study(paper.id).too_long.get(scale, ()) if shorter else (),
     )

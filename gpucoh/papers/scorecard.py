@@ -17,7 +17,7 @@ from gpucoh.papers.runs import Bench, by_machine, missing_protocol, present
 from gpucoh.papers.study import reason_of
 
 _TOO_LONG = "its runs take too long at this scale"
-# "by_outcome" is an agreement in size for which a reading was chosen.
+# "by_outcome" is an agreement for which a reading was chosen.
 VERDICTS = ("size", "direction", "no", "by_outcome", "not_measured")
 
 
@@ -213,7 +213,7 @@ def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
             notes.append("the baseline's value is zero")
     measured = statistics.median(values) if values else None
     agrees = "not_measured" if measured is None else agreement(claim, measured)
-    if claim.by_outcome and agrees == "size":
+    if claim.by_outcome and agrees in ("size", "direction"):
         agrees = "by_outcome"
     if agrees == "no":
         notes += filter(None, [reason_of(paper.id, claim.id, bench.scale)])

@@ -283,7 +283,7 @@ def centrality(
 
     def launch(kernel: lang.Kernel, *args: Any, threads: int = count) -> None:
         grid = blocks_for(threads, BLOCK)
-        gpu.launch(kernel, grid=grid, block=BLOCK, args=args, placement="static")
+        gpu.launch(kernel, grid=grid, block=BLOCK, args=args)
 
     launch(clear_score, score, count)
     for source, depth in enumerate(given.levels):

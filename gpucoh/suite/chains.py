@@ -6,8 +6,10 @@ line n and stores line n + 1 for n = ``accesses`` - 1 .. 0, a word of each line 
 
 Differences: line 1 becomes its old value, which the section has loaded, plus line 0. So no access is added,
 line n counts the sections, and a lost or stale update of line 1 shows in every later line; the original
-copies line 0, and after ``accesses`` sections all lines are equal. Integers replace floats. The annotation
-``readonly`` is a kernel argument's, so the lines 0 are an array of their own, the other lines another.
+copies line 0, and after ``accesses`` sections all lines are equal. Integers replace floats. With ``denovo``
+(:mod:`gpucoh.suite.heterosync`) lines 0 have the annotation ``readonly``, which is a kernel argument's, so that they
+are in one array and the other lines in another; both have the places of the original's lines, of which the other's
+stay 0.
 
 The synchronising words lie side by side as in the original, so that cores share lines of them;
 ``padded=on`` places each core's words in lines of their own.
@@ -15,6 +17,8 @@ The synchronising words lie side by side as in the original, so that cores share
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +37,7 @@ APART = 32  # words between the words of two cores, at least a line of every mac
 
 @lang.record
 class Chunks:
-    """The lines 0 of all chains, their other lines, and how many these are in a chain."""
+    """The lines 0 of all chains, their other lines, each with places for all, and how many these are in a chain."""
 
     fixed: ReadOnlyI32
     data: lang.Buffer[lang.i32]
@@ -41,16 +45,41 @@ class Chunks:
 
 
 @lang.device
-def shift_chain(chunks: Chunks, chunk: lang.i32) -> None:
-    """One section on the two chains of a chunk: ``accesses`` loads and stores a thread."""
-    chain = 2 * chunk + lang.thread_id() // LINE
-    word = lang.thread_id() % LINE
-    first = chain * chunks.accesses * LINE + word
-    moved = 0
-    for at in range(first + (chunks.accesses - 2) * LINE, first - 1, -LINE):
-        moved = chunks.data[at]
-        chunks.data[at + LINE] = moved
-    chunks.data[first] = chunks.fixed[chain * LINE + word] + moved
+def line_0(chunks: Chunks, chunk: lang.i32) -> lang.i32:
+    """The place of the thread's word in line 0 of its chain of a chunk; ``LINE`` is 16."""
+    thread = lang.thread_id()
+    return (2 * chunk + (thread >> 4)) * (chunks.accesses + 1) * LINE + (thread & 15)
+
+
+@lang.device
+def word_among_others(chunks: Chunks, line: lang.i32) -> lang.i32:
+    """The thread's word of line 0, which is in the array of the other lines."""
+    return chunks.data[line]
+
+
+@lang.device
+def word_apart(chunks: Chunks, line: lang.i32) -> lang.i32:
+    """The same, in the array of lines 0."""
+    return chunks.fixed[line]
+
+
+FIXED = {"uvm": word_among_others, "denovo": word_apart}
+
+
+@functools.cache
+def shift_function(version: str) -> Callable[..., None]:
+    """One section on the two chains whose line 0 is at ``line``: ``accesses`` loads and stores a thread."""
+    fixed = FIXED[version]
+
+    @lang.device
+    def shift_chain(chunks: Chunks, line: lang.i32) -> None:
+        moved = 0
+        for at in range(line + (chunks.accesses - 1) * LINE, line, -LINE):
+            moved = chunks.data[at]
+            chunks.data[at + LINE] = moved
+        chunks.data[line + LINE] = fixed(chunks, line) + moved
+
+    return shift_chain
 
 
 @dataclass(frozen=True)
@@ -83,9 +112,13 @@ class Chains:
         words = lines[:, :, None] * self.fixed.astype(np.int64)[:, None, :]
         return words.astype(np.int32)
 
-    def on(self, gpu: GpuLike) -> Chunks:
-        """The chunks at the start."""
-        fixed, data = gpu.array(self.fixed.ravel()), gpu.array(self.after(0).ravel())
+    def on(self, gpu: GpuLike, version: str) -> Chunks:
+        """The chunks at the start: in one array with ``uvm``, else with the lines 0 in another."""
+        lines = np.zeros((2, len(self.fixed), self.accesses + 1, LINE), np.int32)
+        lines[0, :, 0], lines[1, :, 1:] = self.fixed, self.after(0)
+        if version == "uvm":
+            lines = np.stack((np.zeros_like(lines[0]), lines.sum(axis=0, dtype=np.int32)))
+        fixed, data = (gpu.array(one.ravel()) for one in lines)
         return Chunks(fixed, data, self.accesses)
 
     def check(
@@ -94,8 +127,8 @@ class Chains:
         """Compare the chunks of :meth:`on` with their lines after ``sections``."""
         expected = self.after(sections)
         data: Any = chunks.data
-        values = data.numpy()
-        return compare("line", values.reshape(expected.shape), expected, details=details)
+        lines = data.numpy().reshape(len(expected), self.accesses + 1, LINE)
+        return compare("line", lines[:, 1:], expected, details=details)
 
 
 # Parameters of the microbenchmarks.

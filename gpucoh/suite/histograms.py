@@ -74,7 +74,6 @@ def histogram(
             grid=blocks,
             block=BLOCK,
             args=(words, counts, count),
-            placement="static",
         )
         found = counts.numpy().reshape(blocks, BINS).sum(axis=0)
         checks.append(compare("bin", found, expected, details={"values": count}))

@@ -97,7 +97,6 @@ class Machine:
             grid=blocks_for(threads, block),
             block=block,
             args=(*self.named(kernel, names), *numbers),
-            placement="static",
         )
 
     def named(self, kernel: lang.Kernel, names: str) -> list[Any]:

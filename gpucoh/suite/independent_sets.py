@@ -205,7 +205,6 @@ def independent_set(
             grid=blocks_for(count, BLOCK),
             block=BLOCK,
             args=args,
-            placement="static",
         )
 
     launch(clear_sets, sets, count)

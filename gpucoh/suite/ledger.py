@@ -145,7 +145,6 @@ def share_ledger(
         grid=blocks,
         block=BLOCK,
         args=(lock, ledger, clock, tickets, sums, turns, lines, int(audits), pause),
-        placement="static",
     )
     found = kept.check_ledger(ledger.numpy().reshape(kept.start.shape), entries)
     if not audits:

@@ -164,7 +164,6 @@ def multiply(
         grid=(blocks_for(rows, ROWS), blocks_for(columns, WIDE)),
         block=(WIDE, HIGH),
         args=(first, second, product, rows, inner, columns, 1.0, 0.0),
-        placement="static" if wide else None,
     )
     words = product.numpy()
     return compare(
@@ -221,7 +220,6 @@ def square_product(
         grid=(blocks, blocks),
         block=(GROUP, GROUP),
         args=(gpu.array(a.ravel()), gpu.array(b.ravel()), product, side),
-        placement="static",
     )
     expected = reference_product(a, b)
     found = product.numpy().reshape(side, side)

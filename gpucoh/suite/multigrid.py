@@ -208,7 +208,6 @@ class OnGpu:
                 grid=tuple(blocks_for(level.side, size) for size in TILE),
                 block=TILE,
                 args=args,
-                placement="static",
             )
 
         return cls(level, launch, arrays, row)

@@ -66,7 +66,6 @@ def reduction(
         grid=blocks,
         block=BLOCK,
         args=(gpu.array(np.pad(data, (0, blocks * WORDS - words))), partial),
-        placement="static",
     )
     found, expected = (
         np.array([array.sum(dtype=np.int64)]).astype(np.int32) for array in (partial.numpy(), data)

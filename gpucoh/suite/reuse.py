@@ -85,7 +85,6 @@ def reuse(
             grid=blocks_for(words, BLOCK),
             block=BLOCK,
             args=(arrays[source], arrays[target], words, *last),
-            placement="static",
         )
         kept = expected[target] if in_place else np.int32(launch)
         expected[target] = kept + expected[source]

@@ -196,7 +196,6 @@ def all_pairs(
             grid=(tiles, tiles),
             block=(TILE, TILE),
             args=(shortened, through, vertices, k),
-            placement="static",
         )
     found = shortened.numpy().reshape(lengths.shape)
     return check_paths(lengths, found, through.numpy().reshape(found.shape))
@@ -257,7 +256,6 @@ def relaxation(
                 vertices,
                 1 if by_vertex else vertices,
             ),
-            placement="static",
         )
         launches += 1
         if int(more.numpy()[0]) == 0:

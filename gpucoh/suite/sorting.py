@@ -92,7 +92,6 @@ def sort_words(gpu: GpuLike, data: NDArray[np.int32]) -> Outcome:
                 grid=blocks_for(words, BLOCK),
                 block=BLOCK,
                 args=args,
-                placement="static",
             )
         source, target = target, source
     return compare("word", source.numpy(), np.sort(data), details={"words": words})

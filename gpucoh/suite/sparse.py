@@ -63,7 +63,6 @@ def sparse_product(
         grid=blocks_for(rows, BLOCK),
         block=BLOCK,
         args=(gpu.array(offsets), places, words, gpu.array(x), y, rows),
-        placement="static",
     )
     products = matrix.astype(np.float64) * x[columns]
     row = np.repeat(np.arange(rows), np.diff(offsets))

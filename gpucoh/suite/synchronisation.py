@@ -9,7 +9,6 @@ stay stale. The flag barrier polls with loads alone and gives up after a number 
 from __future__ import annotations
 
 from gpucoh import lang
-from gpucoh.suite.base import choice
 
 LOOKS = 64  # every LOOKS-th poll of the counter barrier's flag is an atomic
 FLAG = 32  # the flag's word: not in the counter's line
@@ -109,40 +108,6 @@ def flag_barrier(flags: Flags, turn: lang.i32) -> lang.i32:
             tries += 1
     lang.barrier()
     return tries
-
-
-PAUSES = choice(
-    "empty back-off loops: compiled, they leave no code; kept, they pause as written",
-    ("compiled", "kept"),
-    "compiled",
-)
-
-
-@lang.device
-def lengthen_back_off(state: lang.Buffer[lang.i32], at: lang.i32, longest: lang.i32) -> None:
-    """After a pause of HeteroSync's linear back-off: the turns ``state[at]`` of the next one grow by 5, and are
-    1 after more than ``longest`` failures, which the next word counts.
-    """
-    state[at] += 5
-    state[at + 1] += 1
-    if state[at + 1] > longest:
-        state[at] = 1
-        state[at + 1] = 0
-
-
-@lang.device
-def back_off(state: lang.Buffer[lang.i32], at: lang.i32, longest: lang.i32) -> None:
-    """HeteroSync's linear back-off after a failed try, of one lane: an empty loop of ``state[at]`` turns."""
-    for _ in range(state[at]):
-        pass
-    lengthen_back_off(state, at, longest)
-
-
-@lang.device
-def start_back_off(state: lang.Buffer[lang.i32], at: lang.i32) -> None:
-    """Before the first try."""
-    state[at] = 10
-    state[at + 1] = 0
 
 
 @lang.device

@@ -193,7 +193,6 @@ def transforms(
             grid=transforms,
             block=BLOCK,
             args=(source, target),
-            placement="static",
         )
     expected = np.fft.fft(points[..., 0] + 1j * points[..., 1])
     return compare(
@@ -233,7 +232,6 @@ def cosine_transforms(
             target,
             image.shape[1],
         ),
-        placement="static",
     )
     pieces = image.reshape(rows, SIDE, columns, SIDE)
     expected = scipy.fft.dctn(pieces.astype(np.float64), axes=(1, 3), norm="ortho")

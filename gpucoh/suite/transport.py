@@ -388,7 +388,7 @@ def transport(
         nonlocal launches
         launches += 1
         grid = blocks_for(threads, BLOCK)
-        gpu.launch(kernel, grid=grid, block=BLOCK, args=args, placement="static")
+        gpu.launch(kernel, grid=grid, block=BLOCK, args=args)
 
     def sum_up(result: Any, begin: int, end: int) -> None:
         nonlocal launches
@@ -399,7 +399,6 @@ def transport(
             grid=(cells, groups),
             block=angles,
             args=(Octants(*new), Octants(*old), weights, coefficients, result, *numbers),
-            placement="static",
         )
 
     launch(clear, cells * groups, scalar, cells * groups)

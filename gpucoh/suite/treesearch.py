@@ -10,7 +10,8 @@ up to 32 tasks of the global one, if it gets that lock at the first try, and pop
 its node's value; a leaf adds to two counters by atomics, another node stores depth and addend of both
 children by plain stores; a third counter counts nodes. Lane 0 then pushes the children pair by pair under the
 local lock; if they do not fit, they go to the global stack under both locks with half of the local stack. Idle
-fronts poll without pause. Local locks have scope ``cu``, the global lock and the counters ``gpu``.
+fronts poll without pause. Local locks have scope ``cu``, the global lock and the counters ``gpu``. Atomics of counters
+and looks at the global lock are relaxed; DeNovo (section 5.3) has no relaxed atomics: ``atomics=acq_rel``.
 
 Differences:
 
@@ -26,6 +27,7 @@ Differences:
 
 from __future__ import annotations
 
+import functools
 from collections import deque
 from dataclasses import dataclass
 
@@ -36,6 +38,7 @@ from numpy.typing import NDArray
 from gpucoh import lang
 from gpucoh.suite.base import GpuLike, Outcome, combine, compare, real, switch, whole
 from gpucoh.suite.declaration import workload
+from gpucoh.suite.heterosync import ATOMICS
 from gpucoh.suite.synchronisation import STALE, noise, patience_on
 
 BLOCK = 128
@@ -66,129 +69,137 @@ def refill(stacks: Stacks, local: lang.i32, lane: lang.i32) -> lang.i32:
     return lang.min(left, FRONT)
 
 
-@lang.device
-def spill(
-    stacks: Stacks, local: lang.i32, head: lang.i32, left: lang.i32, right: lang.i32
-) -> lang.i32:
-    """Of one lane with the local lock: push a pair and half of the full local stack to the global one. The
-    local stack's new head.
-    """
-    taken = 1
-    while taken != 0:
-        if lang.atomic_add(stacks.locks, 0, 0, order="relaxed", scope="gpu") == 0:
-            taken = lang.atomic_cas(stacks.locks, 0, 0, 1, order="acquire", scope="gpu")
-    top = stacks.heads[0]
-    kept = head
-    if top + 2 + LOCAL // 2 <= stacks.capacity:
-        stacks.tasks[top] = left
-        stacks.tasks[top + 1] = right
-        top += 2
-        for _ in range(LOCAL // 2):
-            kept -= 1
-            stacks.tasks[top] = stacks.tasks[local + kept]
-            top += 1
-        stacks.heads[0] = top
-    lang.atomic_exch(stacks.locks, 0, 0, order="release", scope="gpu")
-    return kept
+@functools.cache
+def search_kernel(order: str) -> lang.Kernel:
+    """The kernel with one order of the atomics that are relaxed in the original."""
 
+    @lang.device
+    def spill(
+        stacks: Stacks, local: lang.i32, head: lang.i32, left: lang.i32, right: lang.i32
+    ) -> lang.i32:
+        """Of one lane with the local lock: push a pair and half of the full local stack to the global one. The
+        local stack's new head.
+        """
+        taken = 1
+        while taken != 0:
+            if lang.atomic_add(stacks.locks, 0, 0, order=order, scope="gpu") == 0:
+                taken = lang.atomic_cas(stacks.locks, 0, 0, 1, order="acquire", scope="gpu")
+        top = stacks.heads[0]
+        kept = head
+        if top + 2 + LOCAL // 2 <= stacks.capacity:
+            stacks.tasks[top] = left
+            stacks.tasks[top + 1] = right
+            top += 2
+            for _ in range(LOCAL // 2):
+                kept -= 1
+                stacks.tasks[top] = stacks.tasks[local + kept]
+                top += 1
+            stacks.heads[0] = top
+        lang.atomic_exch(stacks.locks, 0, 0, order="release", scope="gpu")
+        return kept
 
-@lang.kernel
-def search_tree(
-    nodes: lang.Buffer[lang.i32],
-    stacks: Stacks,
-    counters: lang.Buffer[lang.i32],
-    total: lang.i32,
-    cores: lang.i32,
-    pitch: lang.i32,
-    patience: lang.i32,
-) -> None:
-    """Process tasks until all ``total`` nodes are. Stack 0 is the global one, stack c + 1 that of core c."""
-    processed = lang.shared(lang.i32, BLOCK // FRONT)
-    got = lang.shared(lang.i32, BLOCK // FRONT)
-    lefts = lang.shared(lang.i32, BLOCK)
-    rights = lang.shared(lang.i32, BLOCK)
-    front = lang.warp_id()
-    lane = lang.lane_id()
-    thread = lang.thread_id()
-    core = lang.block_id() % cores
-    own = (core + 1) * pitch
-    local = stacks.capacity + core * LOCAL
-    fruitless = 0
-    random = lang.global_id() + 1
-    if lane == 0:
-        processed[front] = lang.atomic_add(counters, PROCESSED, 0, order="relaxed", scope="gpu")
-    lang.syncwarp()
-    while processed[front] < total:
-        node = -1
+    @lang.kernel
+    def search_tree(
+        nodes: lang.Buffer[lang.i32],
+        stacks: Stacks,
+        counters: lang.Buffer[lang.i32],
+        total: lang.i32,
+        cores: lang.i32,
+        pitch: lang.i32,
+        patience: lang.i32,
+    ) -> None:
+        """Process tasks until all ``total`` nodes are. Stack 0 is the global one, stack c + 1 that of core c."""
+        processed = lang.shared(lang.i32, BLOCK // FRONT)
+        got = lang.shared(lang.i32, BLOCK // FRONT)
+        lefts = lang.shared(lang.i32, BLOCK)
+        rights = lang.shared(lang.i32, BLOCK)
+        front = lang.warp_id()
+        lane = lang.lane_id()
+        thread = lang.thread_id()
+        core = lang.block_id() % cores
+        own = (core + 1) * pitch
+        local = stacks.capacity + core * LOCAL
+        fruitless = 0
+        random = lang.global_id() + 1
         if lane == 0:
-            while lang.atomic_cas(stacks.locks, own, 0, 1, order="acquire", scope="cu") != 0:
-                pass
+            processed[front] = lang.atomic_add(counters, PROCESSED, 0, order=order, scope="gpu")
         lang.syncwarp()
-        head = stacks.heads[own]
-        if head == 0:
+        while processed[front] < total:
+            node = -1
             if lane == 0:
-                got[front] = lang.atomic_cas(stacks.locks, 0, 0, 1, order="acquire", scope="gpu")
+                while lang.atomic_cas(stacks.locks, own, 0, 1, order="acquire", scope="cu") != 0:
+                    pass
             lang.syncwarp()
-            if got[front] == 0:
-                head = refill(stacks, local, lane)
-                lang.syncwarp()
+            head = stacks.heads[own]
+            if head == 0:
                 if lane == 0:
-                    stacks.heads[0] = stacks.heads[0] - head
-                    lang.atomic_exch(stacks.locks, 0, 0, order="release", scope="gpu")
-        if lane < lang.min(head, FRONT):
-            node = stacks.tasks[local + head - lane - 1]
-        lang.syncwarp()
-        if lane == 0:
-            stacks.heads[own] = lang.max(head - FRONT, 0)
-            lang.atomic_exch(stacks.locks, own, 0, order="release", scope="cu")
-        left = 0
-        right = 0
-        if node >= 0:
-            record = RECORD * node
-            left = nodes[record + LEFT]
-            right = nodes[record + RIGHT]
-            value = nodes[record + VALUE] + nodes[record + ADDEND]
-            nodes[record + VALUE] = value
-            if left == 0:
-                lang.atomic_add(counters, SUM, value, order="relaxed", scope="gpu")
-                lang.atomic_add(counters, LEAVES, 1, order="relaxed", scope="gpu")
-            else:
-                depth = nodes[record + DEPTH] + 1
-                nodes[RECORD * left + DEPTH] = depth
-                nodes[RECORD * right + DEPTH] = depth
-                nodes[RECORD * left + ADDEND] = depth
-                nodes[RECORD * right + ADDEND] = depth
-            lang.atomic_add(counters, PROCESSED, 1, order="relaxed", scope="gpu")
-        lefts[thread] = left
-        rights[thread] = right
-        lang.syncwarp()
-        if lane == 0:
-            at = thread
-            while at < thread + FRONT:
-                if lefts[at] != 0:
-                    while (
-                        lang.atomic_cas(stacks.locks, own, 0, 1, order="acquire", scope="cu") != 0
-                    ):
-                        pass
-                    head = stacks.heads[own]
-                    if head <= LOCAL - 2:
-                        stacks.tasks[local + head] = lefts[at]
-                        stacks.tasks[local + head + 1] = rights[at]
-                        head += 2
-                    else:
-                        head = spill(stacks, local, head, lefts[at], rights[at])
-                    stacks.heads[own] = head
-                    lang.atomic_exch(stacks.locks, own, 0, order="release", scope="cu")
-                at += 1
-            fruitless = fruitless + 1 if node < 0 else 0
-            if node < 0:
-                random = noise(random, fruitless)
-            found = lang.atomic_add(counters, PROCESSED, 0, order="relaxed", scope="gpu")
-            if fruitless >= patience and found < total:
-                lang.atomic_add(counters, IMPATIENT, 1, order="relaxed", scope="gpu")
-                found = total
-            processed[front] = found
-        lang.syncwarp()
+                    got[front] = lang.atomic_cas(
+                        stacks.locks, 0, 0, 1, order="acquire", scope="gpu"
+                    )
+                lang.syncwarp()
+                if got[front] == 0:
+                    head = refill(stacks, local, lane)
+                    lang.syncwarp()
+                    if lane == 0:
+                        stacks.heads[0] = stacks.heads[0] - head
+                        lang.atomic_exch(stacks.locks, 0, 0, order="release", scope="gpu")
+            if lane < lang.min(head, FRONT):
+                node = stacks.tasks[local + head - lane - 1]
+            lang.syncwarp()
+            if lane == 0:
+                stacks.heads[own] = lang.max(head - FRONT, 0)
+                lang.atomic_exch(stacks.locks, own, 0, order="release", scope="cu")
+            left = 0
+            right = 0
+            if node >= 0:
+                record = RECORD * node
+                left = nodes[record + LEFT]
+                right = nodes[record + RIGHT]
+                value = nodes[record + VALUE] + nodes[record + ADDEND]
+                nodes[record + VALUE] = value
+                if left == 0:
+                    lang.atomic_add(counters, SUM, value, order=order, scope="gpu")
+                    lang.atomic_add(counters, LEAVES, 1, order=order, scope="gpu")
+                else:
+                    depth = nodes[record + DEPTH] + 1
+                    nodes[RECORD * left + DEPTH] = depth
+                    nodes[RECORD * right + DEPTH] = depth
+                    nodes[RECORD * left + ADDEND] = depth
+                    nodes[RECORD * right + ADDEND] = depth
+                lang.atomic_add(counters, PROCESSED, 1, order=order, scope="gpu")
+            lefts[thread] = left
+            rights[thread] = right
+            lang.syncwarp()
+            if lane == 0:
+                at = thread
+                while at < thread + FRONT:
+                    if lefts[at] != 0:
+                        while (
+                            lang.atomic_cas(stacks.locks, own, 0, 1, order="acquire", scope="cu")
+                            != 0
+                        ):
+                            pass
+                        head = stacks.heads[own]
+                        if head <= LOCAL - 2:
+                            stacks.tasks[local + head] = lefts[at]
+                            stacks.tasks[local + head + 1] = rights[at]
+                            head += 2
+                        else:
+                            head = spill(stacks, local, head, lefts[at], rights[at])
+                        stacks.heads[own] = head
+                        lang.atomic_exch(stacks.locks, own, 0, order="release", scope="cu")
+                    at += 1
+                fruitless = fruitless + 1 if node < 0 else 0
+                if node < 0:
+                    random = noise(random, fruitless)
+                found = lang.atomic_add(counters, PROCESSED, 0, order=order, scope="gpu")
+                if fruitless >= patience and found < total:
+                    lang.atomic_add(counters, IMPATIENT, 1, order="relaxed", scope="gpu")
+                    found = total
+                processed[front] = found
+            lang.syncwarp()
+
+    return search_tree
 
 
 @dataclass(frozen=True)
@@ -275,6 +286,7 @@ def tree_search(
     threads: int = whole("threads per block", 1, BLOCK, 64, BLOCK, BLOCK),
     dealt: int = whole("tasks per core that the host deals out", 1, LOCAL, 2, 16, 16),
     padded: bool = switch("whether each stack's lock and head have lines of their own", False),
+    atomics: str = ATOMICS,
     patience: int = whole(
         f"fruitless rounds after which a front gives up, {STALE}",
         10,
@@ -310,7 +322,7 @@ def tree_search(
     memory, tops = gpu.array(records.ravel()), gpu.array(heads)
     counters = gpu.array(np.array([above.sum(), 0, 0, 0], np.int32))
     gpu.launch(
-        search_tree,
+        search_kernel(atomics),
         grid=cores * blocks_per_core,
         block=threads,
         placement="static",

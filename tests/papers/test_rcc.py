@@ -17,10 +17,12 @@ from gpucoh.papers.catalogue import COUNTS
 from gpucoh.papers.descriptions import DESCRIBED, state_rows
 from gpucoh.papers.drawing import by_workload, short, stacked
 from gpucoh.papers.figures import chosen
+from gpucoh.papers.pages import _changed
 from gpucoh.papers.rcc_counts import SC_BASELINE
 from gpucoh.papers.rcc_figures import _causes, _expired
-from gpucoh.papers.runs import START_SKEW, Bench
+from gpucoh.papers.runs import START_SKEW, Bench, bench_of
 from gpucoh.papers.scorecard import scorecard
+from gpucoh.papers.study import study
 from gpucoh.results.stats import Stats
 from gpucoh.suite import workloads
 from products import rows
@@ -316,3 +318,13 @@ def test_a_long_label_of_an_axis_has_several_lines(tmp_path):
     panel = SimpleNamespace(title="Title", group="all", comparison=comparison, bars=bars)
     label = by_workload(speedup="SC stall cycles relative to {base}")([panel]).axes[0].get_ylabel()
     assert label == "SC stall cycles relative to\nMESI-WT SC"
+
+
+def test_protocols_run_with_the_sizes_and_constants_of_the_authors_simulator():
+    bench = bench_of(RCC, scale="tiny")
+    assert bench.protocol(TCS) == "tc-strong[bytes=public,consistency=sc]"
+    assert bench.protocol("tc-weak") == "tc-weak[bytes=public,predictor=reference]"
+    (listed,) = (one for one in study("rcc").variants if one.title.startswith("TC-Weak's"))
+    assert _changed(bench, listed).protocol("tc-weak") == "tc-weak[bytes=public,predictor=paper]"
+    other = replace(bench, replaced={"tc-strong": "mesi"})
+    assert other.protocol(TCS) == "mesi[consistency=sc]"  # which has no such option

@@ -74,6 +74,8 @@ def test_a_new_variant_option_or_parameter_without_a_reading_is_refused():
     assert "variant 'new' sets parameter mis.vertices = 8, which no" in refused(of=parameter)
     changed = replace(STC, parameters={**STC.parameters, "lulesh": {"edge": 4}})
     assert "[parameters] sets parameter lulesh.edge = 4, which no" in refused(paper=changed)
+    added = replace(STC, options={"stc-mb": {"bands": "2"}})
+    assert "[options] sets option stc-mb.bands = 2, which no" in refused(paper=added)
     lost = replace(STC, claims=(replace(STC.claims[0], shares="lost"), *STC.claims[1:]))
     assert "shares the number of 'lost', which is no claim" in refused(paper=lost)
 

@@ -67,11 +67,11 @@ def test_every_claim_can_be_measured_but_parameters_and_prior_work():
 def test_races_are_weak_and_the_order_of_buffers_takes_the_seed():
     bench = bench_of(STC, scale="tiny", seeds=(2,))
     bench.get([("mis", "src"), ("fg-share", "src")])
-    params = [bench.run(name, "src", 2).params for name in ("mis", "fg-share")]
+    bench.get([("bc", "src"), ("fw", "src")])
+    params = [bench.run(name, "src", 2).params for name in ("mis", "fg-share", "bc", "fw")]
     assert (params[0]["races"], params[0]["placement_seed"]) == ("weak", 2)
-    assert STC.parameters["bc"]["atomics"] == "acq_rel"
-    assert STC.parameters["fw"]["lanes"] == "columns"
     assert (params[1]["audits"], params[1]["placement_seed"]) == (False, 2)
+    assert (params[2]["atomics"], params[3]["lanes"]) == ("relaxed", "rows")
 
 
 def test_bandwidth_is_one_and_what_the_protocol_adds_over_the_bytes_of_src(runs):

@@ -66,26 +66,30 @@ class Elsewhere(PlainGPU):
         return block * self.machine.cores // blocks
 
 
+@pytest.mark.parametrize(("version", "pointers"), [("uvm", (2, 1)), ("denovo", (0, 0))])
 def test_a_section_has_the_loads_and_stores_of_the_original(
-    monkeypatch: pytest.MonkeyPatch,
+    version: str, pointers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gpu = Accesses(monkeypatch, cores=2)
-    params = {"blocks_per_core": 1, "iterations": 2, "accesses": 10}
-    assert workload("spm_g").prepare("tiny", 0, params).run(gpu).correct
-    assert set(gpu.reads[320].values()) == {2 * 9}  # lines 9 to 1 of two chains
-    assert set(gpu.reads[32].values()) == {2 * 1}  # line 0
-    assert set(gpu.writes[320].values()) == {2 * 10}
-    assert 32 not in gpu.writes
+    params = {"blocks_per_core": 1, "iterations": 1, "launches": 2, "accesses": 10}
+    assert workload("spm_g").prepare("tiny", 0, params | {"version": version}).run(gpu).correct
+    chunk = 2 * 11 * 16  # words: two chains of 11 lines
+    assert set(gpu.reads[chunk].values()) == {2 * 10}
+    assert set(gpu.writes[chunk].values()) == {2 * 10}
+    begin = gpu.reads.get(1, Counter())
+    assert (begin[0, 0], begin[0, 5]) == (2 * pointers[0], 2 * pointers[1])
 
 
-def test_readers_load_ten_words_and_writers_store_twenty(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("version", "shifted"), [("uvm", 3), ("denovo", 2)])
+def test_readers_load_ten_words_and_writers_ten_of_each_chunk(
+    version: str, shifted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gpu = Accesses(monkeypatch, cores=1)
-    params = {"iterations": 1, "accesses": 10}
+    params = {"iterations": 1, "accesses": 10, "version": version}
     assert workload("ss_l").prepare("tiny", 0, params).run(gpu).correct
-    loads, stores = gpu.reads[640], gpu.writes[640]  # two chunks of two chains of 10 lines
-    fixed = gpu.reads[64]
-    assert {block: loads[block, 5] + fixed[block, 5] for block in range(3)} == {0: 20, 1: 10, 2: 10}
-    assert {block: stores[block, 5] for block in range(3)} == {0: 20, 1: 0, 2: 0}
+    loads, stores = gpu.reads[3 * 352], gpu.writes[3 * 352]  # three chunks of two chains
+    assert {block: loads[block, 5] for block in range(3)} == {0: 10 * shifted, 1: 10, 2: 10}
+    assert {block: stores[block, 5] for block in range(3)} == {0: 10 * shifted, 1: 0, 2: 0}
 
 
 def test_chains_count_sections_as_shifts_do() -> None:
@@ -250,7 +254,7 @@ def test_local_scopes_need_static_placement(name: str, monkeypatch: pytest.Monke
     import gpucoh
 
     machine = gpucoh.machine("fermi").replace(cores=2, blocks_per_core=2, placement="first_free")
-    params = {"blocks_per_core": 2}
+    params = {"blocks_per_core": 2} | ({} if name == "uts" else {"version": "denovo"})
     options = {"machine": machine, "protocol": "ideal", "scale": "tiny", "check": "races"}
     assert gpucoh.run(name, params=params, **options).correct
     launch = gpucoh.GPU.launch
@@ -276,10 +280,19 @@ def test_compiled_back_off_loops_leave_no_code(scope: str) -> None:
     def cycles(name: str, **params: object) -> int:
         return gpucoh.run(name, "gpu-hrf", "mesh15", scale="tiny", params=params).cycles
 
-    assert cycles(f"spmbo_{scope}") == cycles(f"spm_{scope}")
-    assert cycles(f"spmbo_{scope}", pauses="kept") != cycles(f"spm_{scope}")
-    name = {"g": "tb_lg", "l": "tbex_lg"}[scope]
-    assert cycles(name) < cycles(name, pauses="kept")
+    name = {"g": "tb_lg", "l": "spmbo_l"}[scope]
+    for version in ("uvm", "denovo"):
+        kept = cycles(name, pauses="kept", version=version)
+        assert cycles(name, version=version) < kept
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("version", ["uvm", "denovo"])
+@pytest.mark.parametrize("name", share([*GLOBAL, *OWN_DATA, *TREES], one_in=4))
+def test_both_versions_are_right_and_free_of_races(name: str, version: str) -> None:
+    params = {"version": version, "launches": 2}
+    run = gpucoh.run(name, "gpu-hrf", "mesh15", scale="tiny", params=params, check="races")
+    assert run.correct, run.where
 
 
 def test_sums_in_registers_reach_the_records_once_a_box() -> None:
