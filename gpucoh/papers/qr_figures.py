@@ -7,7 +7,7 @@ from gpucoh.papers.drawing import by_size, by_workload, stacked_over_baseline
 from gpucoh.papers.memory_amounts import accesses, received_bytes
 from gpucoh.papers.panels import Draw, FigureSpec, Spec, TableSpec
 
-_NO_L1, _WT, _RFO, _QR = "no-l1[l2=through,fill=sector]", "wt", "rfo", "qr"
+_NO_L1, _WT, _RFO, _QR = "no-l1[l2=through]", "wt", "rfo", "qr"
 # Workloads are ordered by their re-use of L1 copies under rfo (section 5.1).
 _REUSE = ("l1_hit_rate", _RFO)
 _SMALLER = (256, 64, 16, 4, 1)

@@ -130,7 +130,6 @@ def align(
     tiles: int,
     penalty: int,
     kernel: lang.Kernel,
-    placement: str | None = None,
 ) -> Outcome:
     """One launch per diagonal of tiles, on two random sequences of 20 letters and random symmetric gains."""
     side = tiles * TILE
@@ -150,7 +149,6 @@ def align(
             grid=min(diagonal, tiles - 1) - first_column + 1,
             block=TILE,
             args=(scores, diagonal, first_column),
-            placement=placement,
         )
     expected = reference_alignment(similarity, penalty)
     return compare(
@@ -174,4 +172,4 @@ def alignment_in_memory(
     gpu: GpuLike, rng: Generator, tiles: int = TILES, penalty: int = PENALTY
 ) -> Outcome:
     """Needleman-Wunsch alignment in memory: a barrier with a global fence after each step of a tile"""
-    return align(gpu, rng, tiles, penalty, align_in_memory, "static")
+    return align(gpu, rng, tiles, penalty, align_in_memory)

@@ -195,7 +195,7 @@ def points_of(
     return Points(found, found[rng.choice(len(found), clusters, replace=False)])
 
 
-def cluster(gpu: GpuLike, given: Points, iterations: int, placement: str | None) -> Outcome:
+def cluster(gpu: GpuLike, given: Points, iterations: int) -> Outcome:
     """One launch to transpose, and one per iteration, after which the host updates."""
     points, start = given.points, given.start
     count, dimensions = points.shape
@@ -207,7 +207,6 @@ def cluster(gpu: GpuLike, given: Points, iterations: int, placement: str | None)
         grid=blocks,
         block=BLOCK,
         args=(gpu.array(points.ravel()), features, count, dimensions),
-        placement=placement,
     )
     centroids = gpu.array(start.ravel())
     membership = gpu.zeros(count, np.int32)
@@ -221,7 +220,6 @@ def cluster(gpu: GpuLike, given: Points, iterations: int, placement: str | None)
             grid=blocks,
             block=BLOCK,
             args=(features, centroids, membership, count, dimensions, clusters),
-            placement=placement,
         )
         assigned = membership.numpy()
         checks.append(compare("membership", assigned, wanted, details=details))
@@ -240,10 +238,10 @@ CHECK = "transposed points, every membership and the centroids equal to NumPy's"
 @workload(id="kmn", group="A", papers="TR", check=CHECK, input=points_of)
 def k_means(gpu: GpuLike, given: Points, iterations: int = ITERATIONS) -> Outcome:
     """k-means: transposition of the points, assignment to centroids, update by the host"""
-    return cluster(gpu, given, iterations, None)
+    return cluster(gpu, given, iterations)
 
 
 @workload(id="kmn-qr", group="N", papers="Q", check=CHECK, input=points_of)
 def k_means_by_place(gpu: GpuLike, given: Points, iterations: int = ITERATIONS) -> Outcome:
     """k-means: transposition of the points, assignment to centroids, update by the host"""
-    return cluster(gpu, given, iterations, "static")
+    return cluster(gpu, given, iterations)

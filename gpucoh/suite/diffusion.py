@@ -239,7 +239,6 @@ def diffuse_image(
     iterations: int,
     rate: float,
     kernels: tuple[lang.Kernel, lang.Kernel],
-    placement: str | None = None,
 ) -> Outcome:
     """Two launches per iteration, before and after which the host copies the image."""
     rows, columns = start.shape
@@ -258,7 +257,6 @@ def diffuse_image(
                 grid=grid,
                 block=(TILE, TILE),
                 args=(picture, number),
-                placement=placement,
             )
         result = image.numpy().reshape(rows, columns)
         expected = reference_step(expected, np.float32(rate))
@@ -294,4 +292,4 @@ def diffusion_in_memory(
 ) -> Outcome:
     """speckle-reducing anisotropic diffusion, neighbours straight from memory"""
     kernels = coefficients_in_memory, diffuse_in_memory
-    return diffuse_image(gpu, start, iterations, rate, kernels, "static")
+    return diffuse_image(gpu, start, iterations, rate, kernels)

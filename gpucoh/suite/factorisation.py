@@ -197,7 +197,6 @@ def factorise(
     base: int,
     width: int,
     kernels: tuple[lang.Kernel, lang.Kernel, lang.Kernel],
-    placement: str | None = None,
 ) -> Outcome:
     """Three launches per tile of the diagonal, one for the last, on a random matrix of whole tiles."""
     diagonal, perimeter, internal = kernels
@@ -219,7 +218,6 @@ def factorise(
                 grid=grid,
                 block=block,
                 args=(factors, layout, offset),
-                placement=placement,
             )
     product = reconstruct(factors.numpy()[base:].reshape(rows.shape)[:, :side])
     return compare(
@@ -254,4 +252,4 @@ def decomposition_in_memory(
 ) -> Outcome:
     """blocked LU decomposition in memory: words loaded, reduced and stored again and again"""
     kernels = decompose_in_memory, solve_in_memory, update_in_memory
-    return factorise(gpu, rng, tiles, base, width, kernels, "static")
+    return factorise(gpu, rng, tiles, base, width, kernels)

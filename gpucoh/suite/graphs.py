@@ -395,7 +395,6 @@ def search_by_levels(
                 grid=blocks_for(vertices, block),
                 block=block,
                 args=args,
-                placement="static",
             )
         level += 1
         if int(more.numpy()[0]) == 0:

@@ -157,6 +157,7 @@ def test_brackets_of_a_claim_that_name_the_value_in_use_give_way():
     (line,) = (one for one in alternatives(qr) if one.reading == "qr-no-l1")
     bench = under(bench_of(qr, scale="tiny"), (line,))
     assert bench.protocol("no-l1[l2=through,fill=sector]") == "no-l1[fill=line,l2=through]"
+    assert bench.protocol("no-l1[l2=through]") == "no-l1[fill=line,l2=through]"
     assert bench.protocol("no-l1[fill=line]") == "no-l1[fill=line]"
     assert bench.protocol("rfo") == "rfo"
 

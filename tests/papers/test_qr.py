@@ -221,7 +221,7 @@ def test_the_figures_are_those_of_the_paper():
     assert {spec.baseline for spec in FIGURES["qr"][:-1]} == {
         "",
         "wt",
-        "no-l1[l2=through,fill=sector]",
+        "no-l1[l2=through]",
     }
     assert [spec.id for spec in chosen("qr", "5")] == ["5"]
     assert [spec.id for spec in chosen("qr", "5.5")] == ["5.5a", "5.5b"]
@@ -249,7 +249,7 @@ def test_figure_10_has_five_sizes_of_each_workload(tmp_path):
         for size in (256, 64, 16, 4, 1)
     ]
     chart = chosen("qr", "10")[0].draw(panels)
-    assert chart.axes[0].get_ylabel() == "speedup over NO-L1-through-\nsector"
+    assert chart.axes[0].get_ylabel() == "speedup over NO-L1-through"
 
 
 def test_storage_is_that_of_table_1():

@@ -40,7 +40,7 @@ def refused(text=TEXT, paper=STC, of=None):
         ),
         ('source = "Pannotia"', 'source = ""', "reading 'stc-races': source:"),
         ('source = "Pannotia"\n', "", "reading 'stc-races': source: Field required"),
-        ("departs =", "departed =", "reading 'stc-fw-lanes': departed: Extra inputs"),
+        ("departs =", "departed =", "reading 'stc-placement': departed: Extra inputs"),
         ('id = "stc-etv"', 'id = "stc-ack"', "two readings have one id"),
         (
             "flit_bytes = [64, 16]",

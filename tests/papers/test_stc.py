@@ -99,15 +99,16 @@ def test_reuse_across_launches_hits_under_stc_unless_every_array_is_written(star
         assert one.correct
         return AMOUNTS["l1_hit_rate"](one)
 
-    kept, ours = rate("src[acquire=off]"), rate("stc-mb")
+    kept, ours = rate("src[acquire=off]"), rate("stc-mb[adapt=upper]")
     assert rate("src") == 0
     assert ours >= 0.8 * kept > 0
-    assert rate("stc-mb", exchange=True) < ours
+    assert rate("stc-mb[adapt=upper]", exchange=True) < ours
     in_place = rate("src[acquire=off]", update="in_place")
     assert rate("stc-es[seb=15]", update="in_place") == pytest.approx(in_place, abs=0.01)
-    assert rate("stc-ab", update="in_place") < 0.1 * in_place  # its own loads move the bands
-    assert rate("stc-ab") > 0.6  # section 3.4: "sustained caching" of a read-only array
-    assert rate("stc-ab[adapt=lower]") == 0  # section 4.4's sentence alone: the bands swing
+    assert rate("stc-ab[adapt=upper]", update="in_place") < 0.1 * in_place  # its own loads move the bands
+    assert rate("stc-ab[adapt=upper]") > 0.6  # section 3.4: "sustained caching" of a read-only array
+    # By section 4.4's sentence the bands swing.
+    assert rate("stc-ab") == (pytest.approx(0.52, abs=0.03) if start_skew else 0)
 
 
 def test_amounts_of_turns_are_quotients_of_counters():

@@ -81,9 +81,9 @@ static const gpc_controller_type_t stc_ab_l1 = {STC_L1_TYPE(stc_conflicting, stc
         .fuzz_least = STC_SKEW_NEXT, .fuzz_most = STC_SKEW_SYNC}
 #define STC_ADAPTS                                                                                                     \
     [STC_OPTION_ADAPT] = {                                                                                             \
-        .name = "adapt", .standard = STC_ADAPT_UPPER, .smallest = STC_ADAPT_UPPER, .largest = STC_ADAPT_LOWER,         \
-        .choices = "upper lower", .text = "address bits that a conflict looks at first: above the bands, or below",     \
-        .fuzz_least = STC_ADAPT_UPPER, .fuzz_most = STC_ADAPT_LOWER},                                                  \
+        .name = "adapt", .standard = STC_ADAPT_LOWER, .smallest = STC_ADAPT_LOWER, .largest = STC_ADAPT_UPPER,         \
+        .choices = "lower upper", .text = "address bits that a conflict looks at first: below the bands, or above",     \
+        .fuzz_least = STC_ADAPT_LOWER, .fuzz_most = STC_ADAPT_UPPER},                                                  \
     [STC_OPTION_ETV] = {                                                                                               \
         .name = "etv", .standard = 0, .smallest = 0, .largest = 1, .choices = "off on",                                \
         .text = "whether an epoch's conflicts move the bands once until it is granted", .fuzz_least = 0, .fuzz_most = 1}
@@ -134,7 +134,7 @@ const gpc_protocol_t gpc_protocol_stc_ab = {
     STC_PROTOCOL(stc_ab_l1, stc_ab_emu),
     .options = {STC_OPTIONS, STC_ADAPTS},
     .declared = {.weak_outcomes = "SB MP",
-                 .variations = STC_SHORT " ack=pipeline skew=resume skew=sync adapt=lower etv=on",
+                 .variations = STC_SHORT " ack=pipeline skew=resume skew=sync adapt=upper etv=on",
                  .uncovered = {STC_LATE_FILL}},
 };
 
@@ -147,6 +147,6 @@ const gpc_protocol_t gpc_protocol_stc_mb = {
                 [STC_OPTION_BANDS] =
                     GPC_NUMBER("bands", 4, 1, STC_MOST_EPOCHS, "most epochs granted together", 2, 1, 4)},
     .declared = {.weak_outcomes = "SB MP",
-                 .variations = STC_SHORT " ack=pipeline skew=resume skew=sync adapt=lower etv=on bands=1",
+                 .variations = STC_SHORT " ack=pipeline skew=resume skew=sync adapt=upper etv=on bands=1",
                  .uncovered = {STC_LATE_FILL}},
 };

@@ -66,7 +66,7 @@ enum { STC_ACK_SEEN, STC_ACK_PIPELINE };
         GPC_CHOICE("ack", STC_ACK_SEEN, STC_ACK_PIPELINE, "seen pipeline",                                             \
                    "when WRITE_ACK leaves: when the L2 sees the store; after the L2's pipeline, like data")
 enum { STC_SKEW_NEXT, STC_SKEW_RESUME, STC_SKEW_SYNC };
-enum { STC_ADAPT_UPPER, STC_ADAPT_LOWER };
+enum { STC_ADAPT_LOWER, STC_ADAPT_UPPER };
 enum { STC_MOST_EPOCHS = 32, STC_MOST_SETS = 256 };
 
 /* ---- the L1's table over lines: the first states and events of SRC and STC --------------------------------------- */

@@ -8,11 +8,10 @@
  *          is granted (7.3).
  * Inferred the last epoch is current at first. Of demands for one epoch the first address stays until the epoch has
  *          been granted. The first conflict since the last change wins; SEB moves by one bit at the next change, from
- *          12 (option seb) to 32 - N. adapt=upper looks at the bits above the window first. adapt=lower, 4.4's sentence
- *          alone ("whether the bits lower to the band position bits are different or not"), asks for the bits below it
- *          first, where addresses of different waves nearly always differ: of a read-only array beside a written one
- *          no line is kept then, which breaks what 3.4 promises ("sustained caching"). etv=on: one step an epoch until
- *          it is granted, also if the bands have moved (ETV, which the paper names and does not explain).
+ *          12 (option seb) to 32 - N. 4.4 asks for the bits below the window first ("whether the bits lower to the band
+ *          position bits are different or not"), where addresses of different waves nearly always differ, so that the
+ *          bands swing; adapt=upper asks for those above it first. etv=on: one step an epoch until it is granted, also
+ *          if the bands have moved (ETV, which the paper names and does not explain).
  * Hardened skew=resume: the first tick after RESUME changes nothing. PREPARE would follow RESUME at once where a change
  *          takes a multiple of `epoch`, and no store would ever be issued.
  */
