@@ -60,7 +60,8 @@ def test_an_interval_counts_the_cycles_of_idle_cores():
         if name.startswith("stalls_") and name not in ("stalls_memory_order", "stalls_fence")
     ]
     waited = table[stalls].sum(axis=1)
-    assert (waited <= table["cycles"] * cores).all()
+    # A core counts a step's cycles with its last: one of them can be of the interval before.
+    assert (waited <= (table["cycles"] + 1) * cores).all()
     assert (waited + 4 * table["instructions"] >= table["cycles"] * cores).all()
 
 

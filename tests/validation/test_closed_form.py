@@ -154,8 +154,12 @@ def test_a_closed_row_takes_the_round_trip_and_another_row_of_a_bank_the_prechar
 ) -> None:
     machine = gpucoh.machine(name).replace(cpu_kib=0)  # the host's lines are in memory
     row_words = machine.dram_row_bytes // 4 * (machine.dram_channels or machine.partitions)
-    closed = straight_cycles_a_hop(machine.replace(dram_banks=HOPS), "no-l1", row_words, warm=False)
-    other_rows = straight_cycles_a_hop(machine, "no-l1", row_words * machine.dram_banks, warm=False)
+    closed = straight_cycles_a_hop(
+        machine.replace(dram_banks=HOPS), "no-l1[fill=line]", row_words, warm=False
+    )
+    other_rows = straight_cycles_a_hop(
+        machine, "no-l1[fill=line]", row_words * machine.dram_banks, warm=False
+    )
     precharge = machine.dram_t_rp * machine.core_mhz / machine.dram_mhz
     assert closed == pytest.approx(machine.dram_round_trip, abs=1.5)
     assert other_rows == pytest.approx(machine.dram_round_trip + precharge, abs=2)
