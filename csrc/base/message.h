@@ -66,7 +66,7 @@ typedef struct {
     };
     gpc_index_t access;    /* index of the core's (or explorer's) access that the request is part of */
     gpc_mask_t mask;       /* words that are requested or carried */
-    uint16_t flits;        /* set when the message is sent */
+    uint16_t flits;        /* bytes over the link's width, rounded up; set when the message is sent */
     uint8_t network;       /* virtual network; set when the message is sent */
     uint8_t traffic_class; /* gpc_traffic_class_t; set when the message is sent unless the protocol has set it */
     uint32_t epoch;        /* number of timestamp rollovers */
@@ -81,10 +81,12 @@ typedef struct {
     /* By time and traffic, the words of the line that a message brings; 0: all, or none of a FILL with masks. Of a
      * request without a mask: the words that it wants. */
     gpc_mask_t here;
-    uint32_t data[GPC_MAX_LINE_WORDS];
+    uint32_t bytes; /* header and payload, whatever the link's width; set when the message is sent */
+    _Alignas(64) uint32_t data[GPC_MAX_LINE_WORDS];
 } gpc_msg_t;
 
 _Static_assert(offsetof(gpc_msg_t, fields) == 64, "the header fills its cache line");
+_Static_assert(offsetof(gpc_msg_t, data) == 128, "the protocol's fields and what follows fill the next");
 
 /* The lanes of an atomic request, performed in this order. Of an atomic of two words a lane has two entries, that of
  * the lower word first. A load or store that must not be split has an empty list of that width. */

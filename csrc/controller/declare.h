@@ -33,8 +33,9 @@ typedef enum {
         GPC_NUM_TRAFFIC_CLASSES
 } gpc_traffic_class_t;
 
-/* A message type of a protocol. Its size on the wire is fixed_bytes + bytes_per_word * words of its mask +
- * bytes_per_lane_word * words of its lane list (operands up, old values down). */
+/* A message type of a protocol. Its bytes are fixed_bytes + its payload: the words of its lane list (operands up, old
+ * values down), or else a whole line (with sectors, of those with wanted words), or bytes_per_word * words of its mask.
+ * Flits are the bytes over the link's width, rounded up. */
 typedef struct {
     const char *name;
     gpc_traffic_class_t traffic_class;

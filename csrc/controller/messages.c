@@ -169,7 +169,8 @@ stamp(const gpc_controller_t *unit, gpc_index_t message, const gpc_nodeset_t *to
     if (unit->sectors) {
         msg->here = sectors_brought(unit, msg);
     }
-    msg->flits = (uint16_t) gpc_quotient(unit->by_flit, gpc_message_bytes(unit, msg) + unit->by_flit.divisor - 1);
+    msg->bytes = gpc_message_bytes(unit, msg);
+    msg->flits = (uint16_t) gpc_quotient(unit->by_flit, msg->bytes + unit->by_flit.divisor - 1);
     return GPC_OBSERVE(&unit->tap, SENT, sent, unit, msg, to);
 }
 

@@ -351,7 +351,7 @@ gpc_send_after(gpc_step_t *x, gpc_msg_t *msg, uint32_t cycles)
 GPC_API GPC_MUST_CHECK int gpc_send_probed(gpc_step_t *x, gpc_msg_t *msg);
 /* Sends one copy to every controller of the set. */
 GPC_API GPC_MUST_CHECK int gpc_broadcast(gpc_step_t *x, gpc_msg_t *msg, const gpc_nodeset_t *to);
-/* Bytes on the wire. */
+/* Header and payload: not rounded up to flits. */
 GPC_API uint32_t gpc_message_bytes(const gpc_controller_t *unit, const gpc_msg_t *msg);
 /* Fetches x->line from memory, which answers with a FILL. */
 GPC_API GPC_MUST_CHECK int gpc_fetch(gpc_step_t *x);

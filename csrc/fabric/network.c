@@ -389,8 +389,7 @@ send_copy(gpc_network_t *self, const gpc_network_route_t *route, gpc_index_t mes
 
     self->parts->input_states[route->input].multicasts++;
     if (!(msg->flags & GPC_MSG_FLAG_COPY)) {
-        self->traffic[msg->type].messages++;
-        self->traffic[msg->type].flits += msg->flits;
+        gpc_network_count(self, msg);
         return inject(self, route, message);
     }
     return enter(self, route->input, route->output, route->queue, message, edge);
@@ -400,7 +399,6 @@ int
 gpc_network_send_by(gpc_network_t *self, const gpc_network_route_t *route, gpc_index_t message)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    gpc_traffic_t *traffic = &self->traffic[msg->type];
 
     assert(msg->flits > 0 && msg->network < self->config.networks);
     msg->flags &= (uint8_t) ~GPC_MSG_FLAG_RELAY;
@@ -409,8 +407,7 @@ gpc_network_send_by(gpc_network_t *self, const gpc_network_route_t *route, gpc_i
     if (msg->flags & GPC_MSG_FLAG_MULTICAST) {
         return send_copy(self, route, message);
     }
-    traffic->messages++;
-    traffic->flits += msg->flits;
+    gpc_network_count(self, msg);
     return inject(self, route, message);
 }
 

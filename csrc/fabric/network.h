@@ -65,8 +65,8 @@ typedef struct {
 #define GPC_NETWORK_TARGET_BITS 24u /* of an event's target; the network's number is above */
 
 typedef struct {
-    uint64_t messages, flits, flit_hops;
-} gpc_traffic_t; /* by message type: messages and flits are counted at injection, flit_hops at every link */
+    uint64_t messages, bytes, flits, flit_hops;
+} gpc_traffic_t; /* by message type: messages, bytes and flits are counted at injection, flit_hops at every link */
 
 /* Notifications to the machine. Both functions may call back into the network. */
 typedef struct {

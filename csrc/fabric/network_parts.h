@@ -135,6 +135,16 @@ gpc_network_queue(const gpc_network_t *self, uint32_t input, uint32_t network, u
     return &self->parts->queues[gpc_network_queue_number(self->parts, input, network, output)];
 }
 
+/* Counts a message that its source sends. */
+static inline void
+gpc_network_count(gpc_network_t *self, const gpc_msg_t *msg)
+{
+    gpc_traffic_t *traffic = &self->traffic[msg->type];
+    traffic->messages++;
+    traffic->bytes += msg->bytes;
+    traffic->flits += msg->flits;
+}
+
 /* A message longer than a buffer takes all of its credits. */
 static inline uint32_t
 gpc_network_credits_needed(const gpc_network_t *self, const gpc_msg_t *msg)

@@ -53,7 +53,8 @@ gpc_gpu_send_inner(gpc_gpu_t *gpu, gpc_node_t from, gpc_node_t to, gpc_index_t m
     bool requests = gpc_gpu_service(gpu, from)->has_core;
     msg->source = from;
     msg->destination = to;
-    msg->flits = (uint16_t) ((HEADER_BYTES + payload_bytes + gpu->machine.flit_bytes - 1) / gpu->machine.flit_bytes);
+    msg->bytes = HEADER_BYTES + payload_bytes;
+    msg->flits = (uint16_t) ((msg->bytes + gpu->machine.flit_bytes - 1) / gpu->machine.flit_bytes);
     msg->network = gpc_gpu_network_for(gpu, requests);
     msg->ready = 0;
     return unit->ports->send(unit->world, unit, message);

@@ -190,6 +190,7 @@ add_type(gpc_text_t *out, const char *name, const gpc_traffic_t *traffic, const 
     gpc_text_add_key(out, name);
     gpc_text_add(out, "{");
     gpc_text_add_count(out, "messages", traffic->messages);
+    gpc_text_add_count(out, "bytes", traffic->bytes);
     gpc_text_add_count(out, "flits", traffic->flits);
     gpc_text_add_count(out, "flit_hops", traffic->flit_hops);
     gpc_text_add_key(out, "class");

@@ -17,6 +17,7 @@ typedef struct {
     uint32_t wakes, warp_wakes, schedules, broadcasts, sends, completions, lanes_completed;
     gpc_nodeset_t broadcast_to;
     uint8_t sent_type; /* of the last message */
+    uint32_t sent_bytes, sent_flits;
     gpc_mask_t sent_mask;
     uint32_t sent_word[2];
     gpc_mask_t completed_mask, completed_twice;
@@ -102,6 +103,8 @@ bench_send(void *world, gpc_controller_t *from, gpc_index_t message)
     const gpc_msg_t *msg = gpc_msg_at(from->messages, message);
     self->sends++;
     self->sent_type = msg->type;
+    self->sent_bytes = msg->bytes;
+    self->sent_flits = msg->flits;
     self->sent_mask = msg->mask;
     self->sent_word[0] = msg->data[0];
     self->sent_word[1] = msg->data[1];

@@ -35,6 +35,13 @@ static const gpc_network_config_t fermi = {.topology = GPC_TOPOLOGY_CROSSBAR,
                                            .clock = {PERIOD},
                                            .interleave_bytes = 256};
 
+/* Of the flits of 32 bytes the last one of each message has 11. */
+static inline uint32_t
+bytes_in(uint32_t flits, uint32_t sent)
+{
+    return 32 * flits - 21 * sent;
+}
+
 static inline void
 send(uint32_t from, uint32_t to, uint32_t vn, uint32_t flits)
 {
@@ -44,6 +51,7 @@ send(uint32_t from, uint32_t to, uint32_t vn, uint32_t flits)
                                              .destination = (gpc_node_t) to,
                                              .network = (uint8_t) vn,
                                              .flits = (uint16_t) flits,
+                                             .bytes = bytes_in(flits, 1),
                                              .line = (gpc_address_t) (from * 7 + to * 3) * 256,
                                              .request = num_sent++};
     flits_sent += flits;
@@ -161,6 +169,12 @@ flits_of(const gpc_traffic_t *traffic)
 }
 
 static inline uint64_t
+bytes_of(const gpc_traffic_t *traffic)
+{
+    return traffic->bytes;
+}
+
+static inline uint64_t
 messages_of(const gpc_traffic_t *traffic)
 {
     return traffic->messages;
@@ -179,6 +193,7 @@ run_dry(void)
     CHECK_EQUAL_U64(out_of_order, 0);
     CHECK_EQUAL_U64(total(messages_of), num_sent);
     CHECK_EQUAL_U64(total(flits_of), flits_sent);
+    CHECK_EQUAL_U64(total(bytes_of), bytes_in(flits_sent, num_sent));
     CHECK_EQUAL_U64(gpc_network_link_flits(&network), total(hops_of));
     CHECK_EQUAL_U64(messages.state->in_use, 0);
     CHECK(gpc_network_idle(&network));

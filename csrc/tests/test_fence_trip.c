@@ -138,6 +138,7 @@ trip_goes_to_all_partitions_one_after_another(void)
     }
     CHECK_EQUAL_U64(gpc_gpu_trip_traffic(it.gpu).messages, 2 * 2 * 8);
     CHECK_EQUAL_U64(gpc_gpu_trip_traffic(it.gpu).flits, 2 * 2 * 8);
+    CHECK_EQUAL_U64(gpc_gpu_trip_traffic(it.gpu).bytes, 2 * 2 * 8 * 8);
     for (uint32_t core = 0; core < 2; core++) {
         CHECK_EQUAL_U64(it.gpu->queues[core].trips, 8);
     }

@@ -46,6 +46,64 @@ requests_are_what_travels_on_a_network_that_is_declared_so(void)
     limits_end(&bench);
 }
 
+/* A kind of message, and what it has on links of 16 and of 64 bytes. Lines have 64 bytes. */
+typedef struct {
+    uint8_t type, lanes, operation; /* without lanes: words of the mask, or of the line */
+    gpc_mask_t mask, here;
+    uint32_t bytes, flits[2];
+} kind_t;
+
+/* PUT carries a line here; network 0 has requests, network 1 answers. */
+static const kind_t kinds[] = {
+    {LIMITS_GET, .mask = 7, .bytes = 8, .flits = {1, 1}},                       /* a header */
+    {LIMITS_BACK, .mask = 1, .bytes = 8 + 4, .flits = {1, 1}},                  /* and a word */
+    {LIMITS_DATA, .mask = 0xFF, .bytes = 8 + 32, .flits = {3, 1}},              /* words */
+    {LIMITS_PUT, .mask = 1, .bytes = 8 + 64, .flits = {5, 2}},                  /* a line */
+    {LIMITS_PUT, .mask = 1, .here = 0xF, .bytes = 8 + 16, .flits = {2, 1}},     /* a sector of it */
+    {LIMITS_GET, 3, GPC_ATOMIC_ADD, .bytes = 8 + 3 * 4, .flits = {2, 1}},       /* operands */
+    {LIMITS_ACK, 3, GPC_ATOMIC_ADD, .bytes = 8 + 3 * 4, .flits = {2, 1}},       /* old values */
+    {LIMITS_GET, 32, GPC_ATOMIC_CAS, .bytes = 8 + 32 * 8, .flits = {17, 5}},    /* two operands each */
+    {LIMITS_ACK, 32, GPC_ATOMIC_CAS, .bytes = 8 + 32 * 4, .flits = {9, 3}},     /* one old value each */
+    {LIMITS_GET, 3, GPC_ATOMIC_MERGE, .bytes = 8 + 3 * 4 + 2, .flits = {2, 1}}, /* words, masks of bytes */
+    {LIMITS_ACK, 3, GPC_ATOMIC_MERGE, .bytes = 8, .flits = {1, 1}},             /* its acknowledgement */
+};
+
+static void
+send_kind(bench_t *bench, const kind_t *kind)
+{
+    gpc_step_t x = {.unit = &bench->unit};
+    gpc_msg_t *msg = gpc_msg_at(&bench->messages, bench_message(bench, kind->type, A, kind->mask));
+    msg->here = kind->here;
+    if (kind->lanes) {
+        msg->lanes = gpc_pool_take(&bench->lane_lists);
+        *gpc_lane_list_at(&bench->lane_lists, msg->lanes) =
+            (gpc_lane_list_t){.operation = kind->operation, .count = kind->lanes};
+    }
+    CHECK_EQUAL_I64(gpc_send(&x, msg), GPC_OK);
+}
+
+static void
+bytes_are_the_header_and_payload_on_links_of_any_width(void)
+{
+    static const uint32_t widths[] = {16, 64};
+    gpc_message_info_t messages[LIMITS_MESSAGES];
+    gpc_protocol_t protocol = with_messages(messages);
+    messages[LIMITS_PUT - GPC_MSG_OWN].whole_line = true;
+
+    for (uint32_t width = 0; width < GPC_COUNT_OF(widths); width++) {
+        gpc_machine_t machine = bench_small_machine;
+        bench_t bench;
+        machine.flit_bytes = widths[width];
+        bench_begin(&bench, &protocol, LIMITS_LINES, &machine);
+        for (uint32_t i = 0; i < GPC_COUNT_OF(kinds); i++) {
+            send_kind(&bench, &kinds[i]);
+            CHECK_EQUAL_U64(bench.world.sent_bytes, kinds[i].bytes);
+            CHECK_EQUAL_U64(bench.world.sent_flits, kinds[i].flits[width]);
+        }
+        limits_end(&bench);
+    }
+}
+
 /* 1 for a line, 2 for an empty message, else the payload. */
 static uint32_t
 own_bytes(bool is_line, uint32_t payload)
@@ -113,6 +171,7 @@ int
 main(void)
 {
     RUN(requests_are_what_travels_on_a_network_that_is_declared_so);
+    RUN(bytes_are_the_header_and_payload_on_links_of_any_width);
     RUN(an_option_selects_other_sizes_of_messages);
     RUN(public_sizes_round_operands_up_and_replace_the_header);
     RUN(a_message_without_room_is_refused_when_it_is_sent);

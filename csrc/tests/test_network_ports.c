@@ -221,6 +221,7 @@ multicast(uint32_t from, uint32_t first, uint32_t count, uint32_t vn, uint32_t f
                                                         .destination = (gpc_node_t) (first + i),
                                                         .network = (uint8_t) vn,
                                                         .flits = (uint16_t) flits,
+                                                        .bytes = bytes_in(flits, 1),
                                                         .request = num_sent++};
         if (i == 0) {
             head = copies[i];
@@ -244,6 +245,7 @@ run_multicasts_dry(uint32_t sent, uint32_t flits)
     CHECK_EQUAL_U64(out_of_order, 0);
     CHECK_EQUAL_U64(total(messages_of), sent);
     CHECK_EQUAL_U64(total(flits_of), flits);
+    CHECK_EQUAL_U64(total(bytes_of), bytes_in(flits, sent));
     CHECK_EQUAL_U64(messages.state->in_use, 0);
     CHECK(gpc_network_idle(&network));
 }

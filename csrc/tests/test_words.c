@@ -127,6 +127,7 @@ an_l1_that_lacks_a_sector_asks_the_l2_for_it(void)
     CHECK_EQUAL_U64(gpc_gpu_words_traffic(it.gpu).messages, 0);
     check_load(&it, 2, L2_HIT + MEMORY - SHORTER);
     CHECK_EQUAL_U64(gpc_gpu_words_traffic(it.gpu).messages, 2);
+    CHECK_EQUAL_U64(gpc_gpu_words_traffic(it.gpu).bytes, 8 + 8 + SECTOR);
     check_load(&it, 2, hit);
     check_load(&it, 3, hit);
     CHECK_EQUAL_U64(gpc_gpu_words_traffic(it.gpu).messages, 2);

@@ -19,19 +19,11 @@ def _kinds(run: RunResult) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any
 
 
 def message_bytes(run: RunResult, wanted: Wanted = lambda kind, network: True) -> float:
-    """Bytes of some messages, or of all: flits are whole where words or operands decide the size."""
-    line, flit = run.configuration["line_bytes"], run.configuration["flit_bytes"]
-    total = 0.0
-    for kind, network in _kinds(run):
-        counted = run.stats.traffic[kind["name"]]
-        if not wanted(kind, network):
-            continue
-        if kind["bytes_per_word"] or kind["class"] == "ATO":
-            total += flit * float(counted.flits)
-        else:
-            size = kind["fixed_bytes"] + line * kind["whole_line"]
-            total += float(counted.messages * size)
-    return total
+    """Bytes of some of the protocol's messages, or of all: headers and payloads, whatever the links' width."""
+    traffic = run.stats.traffic
+    return float(
+        sum(traffic[kind["name"]].bytes for kind, network in _kinds(run) if wanted(kind, network))
+    )
 
 
 def directory_bytes(run: RunResult) -> float:

@@ -237,6 +237,7 @@ class Message(Group[Any]):
     __slots__ = ()
 
     messages: int
+    bytes: int
     flits: int
     flit_hops: int
 
@@ -423,7 +424,7 @@ class Stats(Group[Any]):
         Counters, and ``hit_rate``. A protocol with further controllers has groups ``l3`` (memory side), ``global`` (one
         for the whole machine) and ``host`` beside them.
     traffic : Traffic
-        One group per message type: messages, flits, flit_hops, class.
+        One group per message type: messages, bytes (headers and payloads), flits, flit_hops, class.
     core, dram : Core, Dram
     cpu : Cpu
         Only of a machine with a CPU cache: ``probes``, ``transfers``.

@@ -19,7 +19,9 @@ from gpucoh.suite import workloads
 QR = load("qr")
 CLAIMS = {claim.id: claim for claim in QR.claims}
 PROTOCOLS = next(spec.protocols for spec in FIGURES["qr"] if spec.id == "5")
-REQUEST, LINE, FLIT = 8, 8 + 64, 64
+REQUEST, LINE = 8, 8 + 64
+# Of stores: a header, the mask of bytes, the words. dct stores each of its words once: 2 x 2 blocks of 8 x 8.
+MASKED, WORDS = 8 + 8, 2 * 2 * 8 * 8
 
 
 @pytest.fixture(scope="module")
@@ -100,17 +102,30 @@ def test_bytes_to_the_directory_are_those_of_the_messages_beyond_the_l2(runs, pr
         written = LINE * sent.WRITE_BACK.messages
         expected += written
     elif protocol == "qr":
-        written = FLIT * sent.BLOCK_UP.flits
+        written = MASKED * sent.BLOCK_UP.messages + 4 * WORDS
         markers = sent.MARKER_UP.messages + sent.RELEASED_DOWN.messages
         expected = written + REQUEST * (sent.READ_UP.messages + markers)
         expected += LINE * sent.DATA_DOWN.messages
     else:
-        written = FLIT * sent.WRITE.flits
+        written = MASKED * sent.WRITE.messages + 4 * WORDS
         expected = written + REQUEST * (sent.READ.messages + sent.WRITTEN.messages)
         expected += LINE * sent.LINE.messages
     assert AMOUNTS["directory_bytes"](run) == expected
     assert AMOUNTS["directory_write_bytes"](run) == written
     assert (written > 0) == (protocol != "rfo")
+
+
+@pytest.mark.parametrize("protocol", ["wt", "qr"])
+def test_bytes_are_equal_on_links_of_any_width(runs, protocol):
+    wide = runs["dct", protocol].stats.traffic
+    machine = gpucoh.machine("apu").replace(flit_bytes=16)
+    narrow = gpucoh.run("dct", protocol, machine=machine, scale="tiny").stats.traffic
+    for name, kind in wide.items():
+        assert (narrow[name].messages, narrow[name].bytes) == (kind.messages, kind.bytes), name
+    assert (wide.DATA.flits, narrow.DATA.flits) == (
+        2 * wide.DATA.messages,
+        5 * wide.DATA.messages,
+    )
 
 
 def test_l1s_receive_data_and_an_inv_each(runs):

@@ -77,9 +77,11 @@ def test_races_are_weak_and_the_order_of_buffers_takes_the_seed():
 def test_bandwidth_is_one_and_what_the_protocol_adds_over_the_bytes_of_src(runs):
     base, ours, timed = (runs["nn", name] for name in ("src", "stc-mb", "tc-strong"))
     sent = base.stats.traffic
-    # requests and acknowledgements of 8 bytes, lines of 64 with 8 more, stores in flits of 64
+    # requests and acknowledgements of 8 bytes, lines of 64 with 8 more, stores of 8 with a mask of 8 and the words, of
+    # which nn stores one a record
     plain = 8 * (sent.READ.messages + sent.WRITE_ACK.messages) + 72 * sent.DATA.messages
-    assert message_bytes(base) == plain + 64 * sent.WRITE.flits
+    stores = 16 * sent.WRITE.messages + 4 * base.params["records"]
+    assert message_bytes(base) == plain + stores
     epochs = sum(kind.messages for kind in ours.stats.traffic.values() if kind["class"] == "EPOCH")
     assert epochs > 0
     assert ratio("bandwidth", ours, base) == pytest.approx(1 + 8 * epochs / message_bytes(base))
