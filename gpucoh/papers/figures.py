@@ -74,7 +74,7 @@ def reproduce(
         One per figure or table: id, title, baseline, files, means by group and protocol, their kinds by measure, the
         rows of a table, what was left out because it is not built in, and which runs were wrong.
     """
-    specs = _replaced(specs, bench)
+    specs = _as_run(specs, bench)
     panels = _panels(paper, specs, bench)
     return [
         _write_table(paper, spec, folder)
@@ -84,11 +84,14 @@ def reproduce(
     ]
 
 
-def _replaced(specs: Sequence[Spec], bench: Bench) -> list[Spec]:
-    """Figures with the protocols that the bench runs in place of others; without those of such a protocol's options."""
+def _as_run(specs: Sequence[Spec], bench: Bench) -> list[Spec]:
+    """Figures with the protocols that the bench runs where the figures name theirs.
+
+    A figure about options of a protocol that is replaced is left out.
+    """
     out: list[Spec] = []
     for spec in specs:
-        if isinstance(spec, TableSpec) or not bench.replaced:
+        if isinstance(spec, TableSpec):
             out.append(spec)
             continue
         names = [split_options(name) for name in spec.protocols]
@@ -177,7 +180,8 @@ def paper_figure(
         )
     kept = None if store is None else Path(store)
     bench = bench_of(described, scale=scale, jobs=jobs, progress=progress, store=kept)
-    panels = _panels(described, specs, bench)[spec.id]
+    (spec,) = [one for one in _as_run([spec], bench) if isinstance(one, FigureSpec)]
+    panels = _panels(described, [spec], bench)[spec.id]
     means = pd.DataFrame(_by_group(panels, _mean_rows))
     return PaperFigure(spec, spec.draw(panels), means, _table(panels))
 

@@ -328,3 +328,12 @@ def test_protocols_run_with_the_sizes_and_constants_of_the_authors_simulator():
     assert _changed(bench, listed).protocol("tc-weak") == "tc-weak[bytes=public,predictor=paper]"
     other = replace(bench, replaced={"tc-strong": "mesi"})
     assert other.protocol(TCS) == "mesi[consistency=sc]"  # which has no such option
+
+
+def test_a_figure_has_the_options_that_the_paper_s_protocols_run_with(tmp_path):
+    paper = replace(RCC, groups={"inter": ("stn",), "intra": ("kmn",)})
+    (drawn,) = reproduce(paper, chosen("rcc", "9a"), bench_of(paper, scale="tiny"), tmp_path)
+    assert drawn["baseline"] == "mesi-wt[bytes=public,consistency=sc]"
+    means = {(row["group"], row["protocol"]): row["speedup"] for row in drawn["means"]}
+    assert means["inter", drawn["baseline"]] == means["intra", drawn["baseline"]] == 1
+    assert means["inter", "tc-weak[bytes=public,predictor=reference]"] > 1
