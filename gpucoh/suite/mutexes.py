@@ -237,10 +237,8 @@ def ticket(version: Version, order: str, variant: str, limited: bool) -> tuple[F
 
 
 def sleep(version: Version, order: str, variant: str, limited: bool) -> tuple[Function, Function]:
-    """Lock and unlock by slots of a ring; the unlock has its fence before or after the access that needs it."""
-    look, fence, number = version.look, version.fence, version.number
-    next, reset, put = version.next, version.reset, version.put
-    before = variant == "before"
+    """Lock and unlock by slots of a ring."""
+    look, fence, number, next = version.look, version.fence, version.number, version.next
 
     @lang.device
     def take(
@@ -277,6 +275,15 @@ def sleep(version: Version, order: str, variant: str, limited: bool) -> tuple[Fu
             tries = 0
         return tries
 
+    return take, wake_function(version, order, variant)
+
+
+def wake_function(version: Version, order: str, variant: str) -> Function:
+    """Unlock by slots; its fence is before or after the access that needs it."""
+    fence, number = version.fence, version.number
+    reset, put = version.reset, version.put
+    before = variant == "before"
+
     @lang.device
     def free(
         lock: Lock,
@@ -302,7 +309,7 @@ def sleep(version: Version, order: str, variant: str, limited: bool) -> tuple[Fu
                 fence(scope)
         lang.barrier()
 
-    return take, free
+    return free
 
 
 def mutex_kernel(functions: tuple[Function, Function], version: str, scope: str) -> lang.Kernel:

@@ -61,6 +61,9 @@ READER = 1 << 20  # what a reader takes of the count, whose lower bits count the
 # back-off: turns (the next word counts failures) and the sum.
 LOCKED, ENTERED, FOUND, PAUSE, SUM = 0, 1, 2, 3, 5
 STATE = 6
+NOISY = switch(
+    "pseudo-random pauses after 32 failures in a row; off, as in the original: it may not end", True
+)
 MANY = 32  # failures in a row, the unit of :func:`noise`
 
 
@@ -74,8 +77,30 @@ class Semaphores:
     written: lang.i32
 
 
-def enter_functions(version: Version) -> tuple[Function, Function, Function, Function]:
-    """One try for the lock; and with it: may the block enter; not to enter; to enter."""
+@lang.device
+def look_inside(
+    words: lang.Buffer[lang.i32],
+    at: lang.i32,
+    waiting: lang.i32,
+    writes: lang.i32,
+    free: lang.i32,
+    state: lang.Buffer[lang.i32],
+    rank: lang.i32,
+) -> None:
+    """Note whether the block may enter; it has the lock."""
+    if rank == 0:
+        state[ENTERED] = 0
+        count = words[at + COUNT]
+        if writes != 0:
+            if count == free:
+                state[ENTERED] = 1
+        elif words[waiting] == 0 and count >= 2 * READER:
+            state[ENTERED] = 1
+    lang.barrier()
+
+
+def enter_functions(version: Version) -> tuple[Function, Function, Function]:
+    """One try for the lock; and with it, to stay outside, or to enter."""
     swap, fence, put = version.swap, version.fence, version.put
 
     @lang.device
@@ -88,26 +113,6 @@ def enter_functions(version: Version) -> tuple[Function, Function, Function, Fun
             if swap(words, at + LOCK, 0, 1, "cu") == 0:
                 fence("cu")
                 state[LOCKED] = 1
-        lang.barrier()
-
-    @lang.device
-    def look_inside(
-        words: lang.Buffer[lang.i32],
-        at: lang.i32,
-        waiting: lang.i32,
-        writes: lang.i32,
-        free: lang.i32,
-        state: lang.Buffer[lang.i32],
-        rank: lang.i32,
-    ) -> None:
-        if rank == 0:
-            state[ENTERED] = 0
-            count = words[at + COUNT]
-            if writes != 0:
-                if count == free:
-                    state[ENTERED] = 1
-            elif words[waiting] == 0 and count >= 2 * READER:
-                state[ENTERED] = 1
         lang.barrier()
 
     @lang.device
@@ -148,7 +153,7 @@ def enter_functions(version: Version) -> tuple[Function, Function, Function, Fun
             put(words, at + LOCK, 0, "cu")
         lang.barrier()
 
-    return try_lock, look_inside, stay_outside, enter
+    return try_lock, stay_outside, enter
 
 
 def leave_function(version: Version, paused: bool) -> Function:
@@ -293,13 +298,57 @@ def difference(
     return (sums[lang.thread_id()] - expected) | (value - base * (chunks.accesses + written))
 
 
+def come_in_function(version: Version, paused: bool, noisy: bool) -> Function:
+    """Try until the block enters; the next word of the generator of pauses."""
+    lengthen = version.lengthen
+    try_lock, stay_outside, enter = enter_functions(version)
+
+    @lang.device
+    def come_in(
+        words: lang.Buffer[lang.i32],
+        at: lang.i32,
+        writes: lang.i32,
+        free: lang.i32,
+        largest: lang.i32,
+        state: lang.Buffer[lang.i32],
+        rank: lang.i32,
+        random: lang.i32,
+    ) -> lang.i32:
+        fails = 0
+        locked_out = False
+        waiting = at + WAITING
+        while True:
+            if noisy:
+                locked_out = fails >= MANY
+                fails += 1
+            try_lock(words, at, state, rank)
+            if flag(state, LOCKED) != 0:
+                look_inside(words, at, waiting, writes, free, state, rank)
+                if flag(state, ENTERED) != 0:
+                    break
+                stay_outside(words, at, waiting, writes, rank)
+            lang.barrier()
+            if paused:
+                if rank == 0:
+                    add_terms(state, state[PAUSE])
+                    lengthen(state, PAUSE, 25)
+                lang.barrier()
+            if locked_out:
+                random = noise(random, fails)
+        enter(words, at, waiting, writes, largest, state, rank)
+        if paused:
+            lang.barrier()
+        return random
+
+    return come_in
+
+
 @functools.cache
 def readers_and_writers(version: str, paused: bool, noisy: bool) -> lang.Kernel:
     """The kernel of a version; ``paused`` for ``ssbo_l``; ``noisy``: pseudo-random pauses after many failures."""
     of = VERSIONS[version]
-    number, start, lengthen = of.number, of.start, of.lengthen
-    try_lock, look_inside, stay_outside, enter = enter_functions(of)
-    leave = leave_function(of, paused)
+    number, start = of.number, of.start
+    come_in, leave = come_in_function(of, paused, noisy), leave_function(of, paused)
     shift_chain, read_chain = shift_function(version), read_function(version)
     first = int(not shifts_own(version))
 
@@ -333,31 +382,8 @@ def readers_and_writers(version: str, paused: bool, noisy: bool) -> lang.Kernel:
                     start(state, PAUSE)
                     state[SUM] = 0
                 lang.barrier()
-            fails = 0
-            locked_out = False
             at = begin + offset
-            waiting = at + WAITING
-            while True:
-                if noisy:
-                    locked_out = fails >= MANY
-                    fails += 1
-                try_lock(words, at, state, rank)
-                if flag(state, LOCKED) != 0:
-                    look_inside(words, at, waiting, writes, free, state, rank)
-                    if flag(state, ENTERED) != 0:
-                        break
-                    stay_outside(words, at, waiting, writes, rank)
-                lang.barrier()
-                if paused:
-                    if rank == 0:
-                        add_terms(state, state[PAUSE])
-                        lengthen(state, PAUSE, 25)
-                    lang.barrier()
-                if locked_out:
-                    random = noise(random, fails)
-            enter(words, at, waiting, writes, largest, state, rank)
-            if paused:
-                lang.barrier()
+            random = come_in(words, at, writes, free, largest, state, rank, random)
             if writes != 0:
                 for turn in range(first, per_core):
                     chunk = (lang.block_id() + turn * cores) % lang.grid_dim()
@@ -404,10 +430,7 @@ def semaphore(id: str, text: str, tiny: int, pauses: bool) -> None:
         count: int = whole(
             "readers that may be inside together (the original's script)", 1, 512, 10
         ),
-        noisy: bool = switch(
-            "pseudo-random pauses after 32 failures in a row; off, as in the original: it may not end",
-            True,
-        ),
+        noisy: bool = NOISY,
         version: str = VERSION,
     ) -> Outcome:
         cores = gpu.machine.cores
