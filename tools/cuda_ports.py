@@ -68,6 +68,7 @@ class Pair:
     input: bool = False
     says: str = ""
     variant: str = ""
+    counted: bool = True
     differs: str = ""
 
     @property
@@ -325,44 +326,29 @@ def examine(pair: Pair, root: Path, protocols: Sequence[str] = PROTOCOLS) -> Row
 
 # ---- the page
 
-_HEAD = """# Ports and their originals
 
-Workloads of the suite that port a program of Rodinia or HeteroSync, beside that program, which `gpucoh cuda` runs.
-`python tools/cuda_ports.py FOLDER --out docs/cuda-ports.md` takes a folder with clones of both suites, makes the runs
-on machine `fermi`, and writes this page. Nothing of the suites is in this repository. CUDA's compiler was {version}.
-
-A program of Rodinia gets the workload's input: its copies between host and device are replaced
-([`cuda_ports.c`](../tools/cuda_ports.c)), and their words are compared. {inputs} Programs of HeteroSync check
-themselves, and launch their kernel ten times where the workload launches it once; the number of sections is the same.
-The version is the one for unified memory: the one for DeNovo's simulator, which the workloads port, passes pointers of
-the host to kernels.
-
-- {equal} of {all} pairs have equal results under all protocols of the table.
-- {memory} have equal numbers of memory instructions, or within {percent}%; {counts} have L1 loads, hits and flits as
-  near, too.
-- {speedups} have all speedups within {near}.
-
-A cell has the original's number and the workload's; where they differ by more than that, they are bold. Instructions
-are those of warps, memory those that access global memory (`{baseline}`). L1 loads, hits and flits: under `{counted}`.
-The last columns are speedups over `{baseline}`.
-"""
-
-
-def page(rows: Sequence[Row], left_out: Mapping[str, str]) -> str:
-    """The page; ``left_out`` says why workloads have no pair."""
+def page(rows: Sequence[Row], table: Mapping[str, Any]) -> str:
+    """The page; the table has its head, and says why workloads have no pair."""
     ran = [row for row in rows if not row.reason]
     fed = [f"`{row.pair.workload}`" for row in ran if row.pair.input]
     inputs = f"{', '.join(fed)} takes the original's input." if fed else ""
+    counted = [row for row in ran if row.pair.counted]
+    others = [row.name[0] for row in ran if not row.pair.counted]
+    uncounted = f" {', '.join(others)} differs on purpose, and is not." if others else ""
+    near_counts = [not any("**" in cell for cell in row.cells[2:6]) for row in counted]
+    near_speedups = [not any("**" in cell for cell in row.cells[6:]) for row in counted]
     columns = [f"`{protocol}`" for protocol in PROTOCOLS[1:]]
     lines = [
-        _HEAD.format(
+        table["head"].format(
             version=toolkit().version,
             inputs=inputs,
-            all=len(ran),
-            equal=sum("**" not in row.cells[0] for row in ran),
-            memory=sum("**" not in row.cells[2] for row in ran),
-            counts=sum(not any("**" in cell for cell in row.cells[2:6]) for row in ran),
-            speedups=sum(not any("**" in cell for cell in row.cells[6:]) for row in ran),
+            all=len(counted),
+            uncounted=uncounted,
+            equal=sum("**" not in row.cells[0] for row in counted),
+            memory=sum("**" not in row.cells[2] for row in counted),
+            counts=sum(near_counts),
+            speedups=sum(near_speedups),
+            both=sum(a and b for a, b in zip(near_counts, near_speedups, strict=True)),
             percent=round(100 * CLOSE_COUNT),
             near=CLOSE_SPEEDUP,
             baseline=BASELINE,
@@ -381,7 +367,7 @@ def page(rows: Sequence[Row], left_out: Mapping[str, str]) -> str:
     ]
     lines += ["", "## What differs, and why", "", "\n\n".join(notes or ["Nothing."])]
     absent = [f"**`{row.pair.workload}`**: {row.reason}" for row in rows if row.reason]
-    absent += [f"**`{workload}`**: {why.strip()}" for workload, why in left_out.items()]
+    absent += [f"**`{workload}`**: {why.strip()}" for workload, why in table["left_out"].items()]
     if absent:
         lines += ["", "## What is not compared", "", "\n\n".join(absent)]
     return wrapped("\n".join(lines) + "\n")
@@ -485,7 +471,7 @@ def main() -> int:
         faults = [f"{p}: {w}" for side in (row.theirs, row.ours) for p, w in side.wrong.items()]
         text = row.reason or " | ".join(row.cells)
         print(f"{pair.workload}: {text} {'; '.join(faults)}", flush=True)
-    text = page(rows, table["left_out"])
+    text = page(rows, table)
     if given.out:
         given.out.write_text(text, encoding="utf-8")
     else:

@@ -37,6 +37,7 @@ from gpucoh.suite.chains import (
     PADDED,
     Chains,
     Chunks,
+    last_line,
     line_0,
     pitch,
     shift_function,
@@ -61,7 +62,7 @@ WARPS = 32  # of the original's largest block; words between cores are this time
 def half_barrier(version: Version, pauses: str) -> Function:
     """Wait until ``blocks`` blocks have come. The word is 0 before and after."""
     paused, kept = bool(pauses), pauses == "kept"
-    swap, acquire, count = version.swap, version.acquire, version.count
+    swap, fence, count = version.swap, version.fence, version.count
     start, lengthen = version.start, version.lengthen
 
     @lang.device
@@ -77,12 +78,13 @@ def half_barrier(version: Version, pauses: str) -> Function:
         lang.barrier()
         if lang.thread_id() == 0:
             state[DONE] = 0
+            fence(scope)
             count(words, at, scope)
         lang.barrier()
         while state[DONE] == 0:
             if lang.thread_id() == 0:
                 if swap(words, at, blocks, 0, scope) == 0:
-                    acquire(scope)
+                    fence(scope)
                     state[DONE] = 1
                 elif paused:
                     lengthen(state, PAUSE, MOST_FAILURES)
@@ -98,7 +100,7 @@ def half_barrier(version: Version, pauses: str) -> Function:
 @functools.cache
 def phases_kernel(version: str, pauses: str) -> lang.Kernel:
     """The kernel of a version and its pauses."""
-    begin, shift_chain = VERSIONS[version].begin, shift_function(version)
+    number, shift_chain = VERSIONS[version].number, shift_function(version)
     wait_here, wait = (half_barrier(VERSIONS[version], of) for of in ("", pauses))
 
     @lang.device
@@ -131,12 +133,14 @@ def phases_kernel(version: str, pauses: str) -> lang.Kernel:
         chunk = lang.block_id()
         here = chunk % cores * cores * WARPS
         for _ in range(iterations):
-            shift_chain(chunks, line_0(chunks, chunk))
+            place = line_0(chunks, chunk)
+            shift_chain(chunks, place, last_line(chunks, place))
             if exchange != 0 and per_core > 1:
                 local_barrier(joined_here, here, pitch, per_core, state)
                 chunk = (chunk + cores) % lang.grid_dim()
-                shift_chain(chunks, line_0(chunks, chunk))
-            at = begin(begins)
+                place = line_0(chunks, chunk)
+                shift_chain(chunks, place, last_line(chunks, place))
+            at = number(begins, 0, 0)
             local_barrier(joined_here, here, pitch, per_core, state)
             if lang.block_id() < cores:
                 wait(joined, at, cores, state, "gpu")

@@ -2,7 +2,9 @@
 
 Original: HeteroSync as used by DeNovo (CUDA). As there: a block is 32 threads; each half-warp has a chain of
 ``accesses`` + 1 lines of 64 bytes, whose line 0 is never written (DeNovo's read-only region); a section loads
-line n and stores line n + 1 for n = ``accesses`` - 1 .. 0, a word of each line a thread.
+line n and stores line n + 1 for n = ``accesses`` - 1 .. 0, a word of each line a thread. ``uvm`` does so as CUDA's
+compiler makes its loop: the remainder of four first, then four lines at a time; what the compiler of DeNovo's time made
+of it is not known, and ``denovo`` has the loop of the source.
 
 Differences: line 1 becomes its old value, which the section has loaded, plus line 0. So no access is added,
 line n counts the sections, and a lost or stale update of line 1 shows in every later line; the original
@@ -48,7 +50,14 @@ class Chunks:
 def line_0(chunks: Chunks, chunk: lang.i32) -> lang.i32:
     """The place of the thread's word in line 0 of its chain of a chunk; ``LINE`` is 16."""
     thread = lang.thread_id()
-    return (2 * chunk + (thread >> 4)) * (chunks.accesses + 1) * LINE + (thread & 15)
+    row = (chunk * lang.block_dim() + thread) >> 4
+    return row * (chunks.accesses + 1) * LINE + (thread & 15)
+
+
+@lang.device
+def last_line(chunks: Chunks, line: lang.i32) -> lang.i32:
+    """The place of the thread's word in the last line that a section loads; ``line`` is that in line 0."""
+    return line + (chunks.accesses - 1) * LINE
 
 
 @lang.device
@@ -66,17 +75,61 @@ def word_apart(chunks: Chunks, line: lang.i32) -> lang.i32:
 FIXED = {"uvm": word_among_others, "denovo": word_apart}
 
 
+@lang.device
+def shift_word(chunks: Chunks, at: lang.i32, to: lang.i32) -> lang.i32:
+    """Copy a word."""
+    word = chunks.data[at]
+    chunks.data[to] = word
+    return word
+
+
+@lang.device
+def shift_lines(chunks: Chunks, line: lang.i32, last: lang.i32) -> lang.i32:
+    """Copy lines 1 to ``accesses`` - 1, the last one first; what line 1 had."""
+    moved = 0
+    for at in range(last, line, -LINE):
+        moved = shift_word(chunks, at, at + LINE)
+    return moved
+
+
+@lang.device
+def shift_lines_unrolled(chunks: Chunks, line: lang.i32, last: lang.i32) -> lang.i32:
+    """The same: the remainder of four first, then four at a time."""
+    moved = 0
+    lines = chunks.accesses - 1
+    if chunks.accesses > 1:
+        rest = lines & 3
+        if rest > 0:
+            second, third = last - LINE, last - 2 * LINE
+            more = rest > 1
+            moved = shift_word(chunks, last, last + LINE)
+            if more:
+                moved = shift_word(chunks, second, last)
+                if rest > 2:
+                    moved = shift_word(chunks, third, second)
+        for left in range(lines - rest, 0, -4):
+            at = line + left * LINE
+            second, third, fourth = at - LINE, at - 2 * LINE, at - 3 * LINE
+            shift_word(chunks, at, at + LINE)
+            shift_word(chunks, second, at)
+            shift_word(chunks, third, second)
+            moved = shift_word(chunks, fourth, third)
+    return moved
+
+
+SHIFTS = {"uvm": shift_lines_unrolled, "denovo": shift_lines}
+
+
 @functools.cache
 def shift_function(version: str) -> Callable[..., None]:
-    """One section on the two chains whose line 0 is at ``line``: ``accesses`` loads and stores a thread."""
-    fixed = FIXED[version]
+    """One section on the two chains whose line 0 is at ``line``, and the last loaded one at ``last``: ``accesses``
+    loads and stores a thread.
+    """
+    fixed, shift = FIXED[version], SHIFTS[version]
 
     @lang.device
-    def shift_chain(chunks: Chunks, line: lang.i32) -> None:
-        moved = 0
-        for at in range(line + (chunks.accesses - 1) * LINE, line, -LINE):
-            moved = chunks.data[at]
-            chunks.data[at + LINE] = moved
+    def shift_chain(chunks: Chunks, line: lang.i32, last: lang.i32) -> None:
+        moved = shift(chunks, line, last)
         chunks.data[line + LINE] = fixed(chunks, line) + moved
 
     return shift_chain

@@ -5,7 +5,7 @@ atomics of the GPU's scope, a ``__threadfence`` before one that releases and aft
 and barriers a ``__threadfence_block`` (here of scope ``cu``), exponential back-off, and loads the addresses of its
 buffers from memory at every lock and unlock. ``denovo``, for DeNovo's simulator, has atomics that acquire, at every
 try, or release themselves, of scope ``cu`` in local locks and barriers, and linear back-off; its kernels have the
-addresses. The barriers of a block are equal.
+addresses. The barriers of a block are equal, as is its thread that synchronises, thread 0 of all three axes.
 """
 
 from __future__ import annotations
@@ -64,54 +64,86 @@ def look_acquiring(words: lang.Buffer[lang.i32], at: lang.i32, scope: Text) -> l
 
 
 @lang.device
-def acquire_by_fence(scope: Text) -> None:
-    """After a try or a load that found what it wants: acquire."""
+def fence_of(scope: Text) -> None:
+    """Order what is before with what follows: after a try that acquires, before an access that releases."""
     lang.fence(order="sc", scope=scope)
 
 
 @lang.device
-def has_acquired(scope: Text) -> None:
-    """After an access that acquires: nothing."""
+def no_fence(scope: Text) -> None:
+    """Nothing: the access itself acquires or releases."""
 
 
 @lang.device
-def put_after_fence(
-    words: lang.Buffer[lang.i32], at: lang.i32, value: lang.i32, scope: Text
-) -> None:
-    """Release, and exchange the word."""
-    lang.fence(order="sc", scope=scope)
+def put_relaxed(words: lang.Buffer[lang.i32], at: lang.i32, value: lang.i32, scope: Text) -> None:
+    """Exchange the word."""
     lang.atomic_exch(words, at, value, order="relaxed", scope="gpu")
 
 
 @lang.device
 def put_releasing(words: lang.Buffer[lang.i32], at: lang.i32, value: lang.i32, scope: Text) -> None:
-    """The same."""
+    """The same; it releases."""
     lang.atomic_exch(words, at, value, order="release", scope=scope)
 
 
 @lang.device
-def count_after_fence(words: lang.Buffer[lang.i32], at: lang.i32, scope: Text) -> None:
-    """Release, and add 1 to the word."""
-    lang.fence(order="sc", scope=scope)
+def count_relaxed(words: lang.Buffer[lang.i32], at: lang.i32, scope: Text) -> None:
+    """Add 1 to the word."""
     lang.atomic_add(words, at, 1, order="relaxed", scope="gpu")
 
 
 @lang.device
 def count_releasing(words: lang.Buffer[lang.i32], at: lang.i32, scope: Text) -> None:
-    """The same."""
+    """The same; it releases."""
     lang.atomic_add(words, at, 1, order="release", scope=scope)
 
 
 @lang.device
-def begin_in_memory(begin: lang.Buffer[lang.i32]) -> lang.i32:
-    """Where the words of the locks begin, from memory."""
-    return begin[0]
+def next_of_gpu(words: lang.Buffer[lang.i32], at: lang.i32, order: Text, scope: Text) -> lang.i32:
+    """Add 1 to a word that does not synchronise; its old value."""
+    return lang.atomic_add(words, at, 1, order=order, scope="gpu")
 
 
 @lang.device
-def begin_at_zero(begin: lang.Buffer[lang.i32]) -> lang.i32:
+def next_of_scope(words: lang.Buffer[lang.i32], at: lang.i32, order: Text, scope: Text) -> lang.i32:
+    """The same, of the lock's scope."""
+    return lang.atomic_add(words, at, 1, order=order, scope=scope)
+
+
+@lang.device
+def reset_of_gpu(words: lang.Buffer[lang.i32], at: lang.i32, order: Text, scope: Text) -> None:
+    """Make a word that does not synchronise -1."""
+    lang.atomic_exch(words, at, -1, order=order, scope="gpu")
+
+
+@lang.device
+def reset_of_scope(words: lang.Buffer[lang.i32], at: lang.i32, order: Text, scope: Text) -> None:
+    """The same, of the lock's scope."""
+    lang.atomic_exch(words, at, -1, order=order, scope=scope)
+
+
+@lang.device
+def stored(buffer: lang.Buffer[lang.i32], at: lang.i32, value: lang.i32) -> lang.i32:
+    """A number of the locks' description, from memory."""
+    return buffer[at]
+
+
+@lang.device
+def given(buffer: lang.Buffer[lang.i32], at: lang.i32, value: lang.i32) -> lang.i32:
     """The same, without a load."""
-    return 0
+    return value
+
+
+@lang.device
+def rank_in_block() -> lang.i32:
+    """0 for thread 0 of all axes, which synchronises."""
+    return lang.thread_id(0) | lang.thread_id(1) | lang.thread_id(2)
+
+
+@lang.device
+def flag(state: lang.Buffer[lang.i32], at: lang.i32) -> lang.i32:
+    """A flag of the block: a byte in the original, which CUDA's compiler masks after the load."""
+    return state[at] & 0xFFFF
 
 
 @lang.device
@@ -151,16 +183,19 @@ def pause(state: lang.Buffer[lang.i32], at: lang.i32) -> None:
 
 
 class Version(NamedTuple):
-    """The functions of a version: compare-and-swap and load of a word that synchronises, what acquires after them,
-    exchange and increment that release, where the words begin, and the back-off's start and its next length.
+    """The functions of a version: compare-and-swap and load of a word that synchronises, the fence that is after these
+    and before exchange and increment of such a word, increment and reset of others, numbers of the locks' description,
+    and the back-off's start and its next length.
     """
 
     swap: Function
     look: Function
-    acquire: Function
+    fence: Function
     put: Function
     count: Function
-    begin: Function
+    next: Function
+    reset: Function
+    number: Function
     start: Function
     lengthen: Function
 
@@ -169,20 +204,24 @@ VERSIONS = {
     "uvm": Version(
         swap=swap_relaxed,
         look=look_relaxed,
-        acquire=acquire_by_fence,
-        put=put_after_fence,
-        count=count_after_fence,
-        begin=begin_in_memory,
+        fence=fence_of,
+        put=put_relaxed,
+        count=count_relaxed,
+        next=next_of_gpu,
+        reset=reset_of_gpu,
+        number=stored,
         start=start_exponential,
         lengthen=lengthen_exponentially,
     ),
     "denovo": Version(
         swap=swap_acquiring,
         look=look_acquiring,
-        acquire=has_acquired,
+        fence=no_fence,
         put=put_releasing,
         count=count_releasing,
-        begin=begin_at_zero,
+        next=next_of_scope,
+        reset=reset_of_scope,
+        number=given,
         start=start_linear,
         lengthen=lengthen_linearly,
     ),

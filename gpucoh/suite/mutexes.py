@@ -5,7 +5,7 @@ Original: HeteroSync (CUDA), in both versions (:mod:`gpucoh.suite.heterosync`). 
 100 sections a block, 10 loads and stores a thread and section (:mod:`gpucoh.suite.chains`). As there: thread 0
 synchronises, with a barrier of the block before and after every try (``fam``: after) and around the unlock; block b
 runs on core b mod cores. Global: one lock and one chunk of data for all blocks. Local: one of each a core; the words
-of the locks lie side by side.
+of the locks lie side by side. The order of the steps is that of the code that CUDA's compiler makes of ``uvm``.
 
 * ``spm``: a compare-and-swap a try, an exchange to unlock; no pause.
 * ``spmbo``: as ``spm``. After a failed try the source has an empty loop, of which -O3 leaves no code:
@@ -14,15 +14,17 @@ of the locks lie side by side.
 * ``fam``: a ticket by a relaxed increment; polls of the turn by loads; an increment of the turn that releases. Tickets
   and turns are two arrays.
 * ``slm``: a slot of a ring by a relaxed increment of the tail; polls of the slot's own word by loads; the unlock resets
-  its word, relaxed, and sets the next one. Slots are neighbouring words; the ring of a core begins at a line.
+  its word, relaxed, and sets the next one. Slots are neighbouring words; a ring begins at a line, and is as long as the
+  slots and a word a core, in whole lines. ``uvm`` has the fence of its unlock after both accesses, which is a race:
+  ``fence=after``.
 
 DeNovo (section 5.3) has no relaxed atomics: ``atomics=acq_rel``.
 
 Differences: a launch is not repeated (``launches``; 10 in ``uvm``). The unlock of ``slm`` releases before it sets the
-next slot; that of ``uvm`` has its fence after it, which is a race. The slot is a remainder of the tail, which only
-grows. The original's ring has a slot too many, whose successor lies in the next core's ring, so that a second block
-enters; here it has ``slots`` per core, and wraps. Polls by loads end after ``patience`` tries, since copies may stay
-stale; a block that has given up no longer waits.
+next slot (``fence=before``). The slot is a remainder of the tail, which only grows. The original's ring has a slot too
+many, which on 15 cores is the first of the next core's ring, so that a second block enters; here it has ``slots`` per
+core, and wraps. Polls by loads end after ``patience`` tries, since copies may stay stale, and a block that has given up
+no longer waits; with ``patience=0``, as in the original, they never end.
 """
 
 from __future__ import annotations
@@ -34,14 +36,16 @@ import numpy as np
 from numpy.random import Generator
 
 from gpucoh import lang
-from gpucoh.suite.base import GpuLike, Outcome, combine, compare, whole
+from gpucoh.suite.base import GpuLike, Outcome, choice, combine, compare, whole
 from gpucoh.suite.buffers import Text
 from gpucoh.suite.chains import (
     ACCESSES,
     BLOCK,
+    LINE,
     PADDED,
     Chains,
     Chunks,
+    last_line,
     line_0,
     pitch,
     shift_function,
@@ -55,7 +59,9 @@ from gpucoh.suite.heterosync import (
     VERSIONS,
     Function,
     Version,
+    flag,
     pause,
+    rank_in_block,
 )
 from gpucoh.suite.synchronisation import STALE, patience_on
 
@@ -67,163 +73,249 @@ STATE = 4
 @lang.record
 class Lock:
     """The words of a lock: for each unit (a core, or the whole GPU) a lock, or a ticket counter or tail, ``pitch``
-    words apart; ``waits``, its turns, or rings of ``slots`` slots; and where both begin.
+    words apart; ``waits``, its turns, or rings of ``slots`` slots, ``ring`` words apart; and ``numbers``, which
+    describe them: where each of the two begins, and ``slots``.
     """
 
     words: lang.Buffer[lang.i32]
     waits: lang.Buffer[lang.i32]
-    begin: lang.Buffer[lang.i32]
+    numbers: lang.Buffer[lang.i32]
     pitch: lang.i32
     slots: lang.i32
+    ring: lang.i32
     patience: lang.i32
 
 
-def spin(version: Version, order: str, pauses: str) -> tuple[Function, Function]:
-    """Lock and unlock of a lock word, with a pause after each failure unless ``pauses`` is empty."""
-    swap, acquire, put, begin = version.swap, version.acquire, version.put, version.begin
-    start, lengthen = version.start, version.lengthen
-    paused, kept = bool(pauses), pauses == "kept"
+def spin(version: Version, order: str, variant: str, limited: bool) -> tuple[Function, Function]:
+    """Lock and unlock of a lock word."""
+    swap, fence, number = version.swap, version.fence, version.number
 
     @lang.device
     def take(
-        lock: Lock, state: lang.Buffer[lang.i32], unit: lang.i32, tries: lang.i32, scope: Text
+        lock: Lock,
+        state: lang.Buffer[lang.i32],
+        rank: lang.i32,
+        unit: lang.i32,
+        tries: lang.i32,
+        scope: Text,
+    ) -> lang.i32:
+        begin = number(lock.numbers, 0, 0)
+        if rank == 0:
+            state[HELD] = 0
+        lang.barrier()
+        held = state[HELD]
+        at = 0
+        if held == 0:
+            at = begin + unit * lock.pitch
+        while held == 0:
+            lang.barrier()
+            if rank == 0 and swap(lock.words, at, 0, 1, scope) == 0:
+                fence(scope)
+                state[HELD] = 1
+            lang.barrier()
+            held = state[HELD]
+        return tries
+
+    return take, unlock_function(version)
+
+
+def spin_and_pause(
+    version: Version, order: str, variant: str, limited: bool
+) -> tuple[Function, Function]:
+    """The same, with a pause after each failure."""
+    swap, fence, number = version.swap, version.fence, version.number
+    start, lengthen, kept = version.start, version.lengthen, variant == "kept"
+
+    @lang.device
+    def take(
+        lock: Lock,
+        state: lang.Buffer[lang.i32],
+        rank: lang.i32,
+        unit: lang.i32,
+        tries: lang.i32,
+        scope: Text,
     ) -> lang.i32:
         at = 0
-        if lang.thread_id() == 0:
+        if rank == 0:
+            begin = number(lock.numbers, 0, 0)
+            start(state, PAUSE)
             state[HELD] = 0
-            at = begin(lock.begin) + unit * lock.pitch
-            if paused:
-                start(state, PAUSE)
+            at = begin + unit * lock.pitch
         lang.barrier()
         while state[HELD] == 0:
             lang.barrier()
-            if lang.thread_id() == 0:
+            if rank == 0:
                 if swap(lock.words, at, 0, 1, scope) == 0:
-                    acquire(scope)
+                    fence(scope)
                     state[HELD] = 1
-                elif paused:
+                else:
                     if kept:
                         pause(state, PAUSE)
                     lengthen(state, PAUSE, 25)
             lang.barrier()
         return tries
 
+    return take, unlock_function(version)
+
+
+def unlock_function(version: Version) -> Function:
+    """Unlock of a lock word."""
+    fence, put, number = version.fence, version.put, version.number
+
     @lang.device
     def free(
         lock: Lock,
-        begin: lang.i32,
         state: lang.Buffer[lang.i32],
+        rank: lang.i32,
         unit: lang.i32,
         scope: Text,
     ) -> None:
-        put(lock.words, begin + unit * lock.pitch, 0, scope)
+        begin = number(lock.numbers, 0, 0)
+        lang.barrier()
+        if rank == 0:
+            fence(scope)
+            put(lock.words, begin + unit * lock.pitch, 0, scope)
+        lang.barrier()
 
-    return take, free
-
-
-@lang.device
-def left_after(tries: lang.i32, patience: lang.i32) -> lang.i32:
-    """The tries of a block that has the lock: none, unless it has given up before."""
-    left = 0
-    if tries >= patience:
-        left = tries
-    return left
+    return free
 
 
-def ticket(version: Version, order: str, pauses: str) -> tuple[Function, Function]:
+def ticket(version: Version, order: str, variant: str, limited: bool) -> tuple[Function, Function]:
     """Lock and unlock by tickets and turns."""
-    look, acquire, count, begin = version.look, version.acquire, version.count, version.begin
+    look, fence, number = version.look, version.fence, version.number
+    next, count = version.next, version.count
 
     @lang.device
     def take(
-        lock: Lock, state: lang.Buffer[lang.i32], unit: lang.i32, tries: lang.i32, scope: Text
+        lock: Lock,
+        state: lang.Buffer[lang.i32],
+        rank: lang.i32,
+        unit: lang.i32,
+        tries: lang.i32,
+        scope: Text,
     ) -> lang.i32:
-        at = 0
+        begin = number(lock.numbers, 0, 0)
+        turn = number(lock.numbers, 1, 0)
+        own = begin + unit * lock.pitch
+        turn += unit * lock.pitch
         lang.barrier()
-        if lang.thread_id() == 0:
-            at = unit * lock.pitch
-            own = begin(lock.begin) + at
-            state[PLACE] = lang.atomic_add(lock.words, own, 1, order=order, scope=scope)
+        if rank == 0:
+            state[PLACE] = next(lock.words, own, order, scope)
             state[HELD] = 0
-            at += begin(lock.begin)
         lang.barrier()
-        while state[HELD] == 0:
-            if lang.thread_id() == 0:
-                if look(lock.waits, at, scope) == state[PLACE]:
-                    acquire(scope)
-                    state[HELD] = 1
-                    tries = left_after(tries, lock.patience)
-                else:
-                    tries += 1
-                    if tries >= lock.patience:
-                        state[HELD] = 1
+        patient = True
+        while flag(state, HELD) == 0:
+            if limited:
+                if not patient:
+                    break
+                patient = tries < lock.patience
+                tries += 1
+            if rank == 0 and look(lock.waits, turn, scope) == state[PLACE]:
+                fence(scope)
+                state[HELD] = 1
             lang.barrier()
+        if patient:
+            tries = 0
         return tries
 
     @lang.device
     def free(
         lock: Lock,
-        begin: lang.i32,
         state: lang.Buffer[lang.i32],
+        rank: lang.i32,
         unit: lang.i32,
         scope: Text,
     ) -> None:
-        count(lock.waits, begin + unit * lock.pitch, scope)
+        at = number(lock.numbers, 1, 0) + unit * lock.pitch
+        lang.barrier()
+        if rank == 0:
+            fence(scope)
+            count(lock.waits, at, scope)
+        lang.barrier()
 
     return take, free
 
 
-def sleep(version: Version, order: str, pauses: str) -> tuple[Function, Function]:
+def sleep(version: Version, order: str, variant: str, limited: bool) -> tuple[Function, Function]:
     """Lock and unlock by slots of a ring."""
-    look, acquire, put, begin = version.look, version.acquire, version.put, version.begin
+    look, fence, number, next = version.look, version.fence, version.number, version.next
 
     @lang.device
     def take(
-        lock: Lock, state: lang.Buffer[lang.i32], unit: lang.i32, tries: lang.i32, scope: Text
+        lock: Lock,
+        state: lang.Buffer[lang.i32],
+        rank: lang.i32,
+        unit: lang.i32,
+        tries: lang.i32,
+        scope: Text,
     ) -> lang.i32:
-        at = 0
+        rings = number(lock.numbers, 1, 0)
+        begin = number(lock.numbers, 0, 0)
+        slots = number(lock.numbers, 2, lock.slots)
         lang.barrier()
-        if lang.thread_id() == 0:
-            own = begin(lock.begin) + unit * lock.pitch
-            place = lang.atomic_add(lock.words, own, 1, order=order, scope=scope)
-            state[PLACE] = place % lock.slots
+        if rank == 0:
+            place = next(lock.words, begin + unit * lock.pitch, order, scope)
+            state[PLACE] = place % slots
             state[HELD] = 0
-            at = begin(lock.begin) + unit * lock.slots + state[PLACE]
         lang.barrier()
-        while state[HELD] == 0:
+        ring = unit * lock.ring
+        patient = True
+        while flag(state, HELD) == 0:
+            if limited:
+                if not patient:
+                    break
+                patient = tries < lock.patience
+                tries += 1
             lang.barrier()
-            if lang.thread_id() == 0:
-                if look(lock.waits, at, scope) == 1:
-                    acquire(scope)
-                    state[HELD] = 1
-                    tries = left_after(tries, lock.patience)
-                else:
-                    tries += 1
-                    if tries >= lock.patience:
-                        state[HELD] = 1
+            if rank == 0 and look(lock.waits, rings + (state[PLACE] + ring), scope) == 1:
+                fence(scope)
+                state[HELD] = 1
             lang.barrier()
+        if patient:
+            tries = 0
         return tries
+
+    return take, wake_function(version, order, variant)
+
+
+def wake_function(version: Version, order: str, variant: str) -> Function:
+    """Unlock by slots; its fence is before or after the access that needs it."""
+    fence, number = version.fence, version.number
+    reset, put = version.reset, version.put
+    before = variant == "before"
 
     @lang.device
     def free(
         lock: Lock,
-        begin: lang.i32,
         state: lang.Buffer[lang.i32],
+        rank: lang.i32,
         unit: lang.i32,
         scope: Text,
     ) -> None:
-        ring = begin + unit * lock.slots
         place = state[PLACE]
-        lang.atomic_exch(lock.waits, ring + place, -1, order=order, scope=scope)
-        put(lock.waits, ring + (place + 1) % lock.slots, 1, scope)
+        rings = number(lock.numbers, 1, 0)
+        slots = number(lock.numbers, 2, lock.slots)
+        lang.barrier()
+        if rank == 0:
+            ring = unit * lock.ring
+            reset(lock.waits, rings + (ring + place), order, scope)
+            following = place + 1
+            if following == slots:
+                following = 0
+            if before:
+                fence(scope)
+            put(lock.waits, rings + (ring + following), 1, scope)
+            if not before:
+                fence(scope)
+        lang.barrier()
 
-    return take, free
+    return free
 
 
 def mutex_kernel(functions: tuple[Function, Function], version: str, scope: str) -> lang.Kernel:
     """The kernel with one kind of lock and one scope."""
     take, free = functions
-    begin, shift_chain = VERSIONS[version].begin, shift_function(version)
+    shift_chain = shift_function(version)
 
     # `units` is 1 for a global lock, the number of cores for local ones.
     @lang.kernel
@@ -238,16 +330,14 @@ def mutex_kernel(functions: tuple[Function, Function], version: str, scope: str)
         state = lang.shared(lang.i32, STATE)
         unit = lang.block_id() % units
         line = line_0(chunks, unit)
-        tries = 0  # of thread 0, without success
+        last = last_line(chunks, line)
+        rank = rank_in_block()
+        tries = 0  # without success
         for _ in range(iterations):
-            tries = take(lock, state, unit, tries, scope)
-            shift_chain(chunks, line)
-            at = begin(lock.begin)
-            lang.barrier()
-            if lang.thread_id() == 0:
-                free(lock, at, state, unit, scope)
-            lang.barrier()
-        if lang.thread_id() == 0 and tries >= lock.patience:
+            tries = take(lock, state, rank, unit, tries, scope)
+            shift_chain(chunks, line, last)
+            free(lock, state, rank, unit, scope)
+        if rank == 0 and tries > lock.patience:
             lang.atomic_add(impatient, 0, 1, order="relaxed", scope="gpu")
 
     return critical_sections
@@ -255,7 +345,7 @@ def mutex_kernel(functions: tuple[Function, Function], version: str, scope: str)
 
 KINDS: dict[str, tuple[Function, str]] = {
     "spm": (spin, "spin mutex"),
-    "spmbo": (spin, "spin mutex with back-off"),
+    "spmbo": (spin_and_pause, "spin mutex with back-off"),
     "fam": (ticket, "ticket mutex of fetch-and-add"),
     "slm": (sleep, "sleep mutex, a ring of slots"),
 }
@@ -266,16 +356,18 @@ SCOPES = {
 
 
 @functools.cache
-def kernel_of(kind: str, letter: str, version: str, order: str, pauses: str) -> lang.Kernel:
-    """The kernel of a kind of lock, a scope, a version, the order of its other atomics, and its pauses."""
-    functions = KINDS[kind][0](VERSIONS[version], order, pauses)
+def kernel_of(
+    kind: str, letter: str, version: str, order: str, variant: str, limited: bool
+) -> lang.Kernel:
+    """The kernel of a kind of lock, a scope, a version, the order of its other atomics, and its pauses or fence."""
+    functions = KINDS[kind][0](VERSIONS[version], order, variant, limited)
     return mutex_kernel(functions, version, SCOPES[letter][0])
 
 
 ONE_OF = {
     "patience": whole(
-        f"failed polls after which a block gives up, {STALE}",
-        100,
+        f"failed polls after which a block gives up, {STALE}; 0: never, as in the original",
+        0,
         1 << 30,
         4096,
         1 << 17,
@@ -284,13 +376,18 @@ ONE_OF = {
     "pauses": PAUSES,
     "atomics": ATOMICS,
     "slots": whole("slots of a ring, times the number of cores", 32, 1 << 16, 128),
+    "fence": choice(
+        "fence of uvm's unlock: before it sets the next slot; after, as in the original: a data race",
+        ("before", "after"),
+        "before",
+    ),
 }
 # The parameters of each kind beside those of all.
 OWN = {
     "spm": (),
     "spmbo": ("pauses",),
     "fam": ("patience", "atomics"),
-    "slm": ("patience", "atomics", "slots"),
+    "slm": ("patience", "atomics", "slots", "fence"),
 }
 
 
@@ -324,19 +421,20 @@ def mutex(kind: str, letter: str) -> None:
         chains = Chains.random(rng, units, accesses)
         chunks = chains.on(gpu, version)
         apart, slots = pitch(padded), own.get("slots", 1) * cores
+        ring = (slots + cores) // LINE * LINE  # the original's; longer than the slots, or as long
         waits = np.zeros(units * apart, np.int32)
         if kind == "slm":
-            waits = np.full(units * slots, -1, np.int32)
-            waits[::slots] = 1
+            waits = np.full(units * ring, -1, np.int32)
+            waits[::ring] = 1
         impatient = gpu.zeros(1, np.int32)
         words = gpu.zeros(units * apart, np.int32)
-        patience = patience_on(cores, own.get("patience", 1))
-        order, pauses = own.get("atomics", "relaxed"), own.get("pauses", "")
-        begin = gpu.zeros(1, np.int32)
-        lock = Lock(words, gpu.array(waits), begin, apart, slots, patience)
+        patience = patience_on(cores, own.get("patience", 0))
+        order, variant = own.get("atomics", "relaxed"), own.get("pauses") or own.get("fence") or ""
+        numbers = gpu.array(np.array([0, 0, slots], np.int32))
+        lock = Lock(words, gpu.array(waits), numbers, apart, slots, ring, patience)
         for _ in range(launches):
             gpu.launch(
-                kernel_of(kind, letter, version, order, pauses),
+                kernel_of(kind, letter, version, order, variant, patience != 0),
                 grid=blocks,
                 block=BLOCK,
                 placement="static",

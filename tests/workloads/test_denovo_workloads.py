@@ -14,6 +14,7 @@ import gpucoh
 from gpucoh.suite import workload
 from gpucoh.suite.chains import Chains
 from gpucoh.suite.particles import COUNT, NEIGHBOUR, STEP, box_records, exponential
+from gpucoh.suite.semaphores import READER
 from gpucoh.suite.treesearch import Tree
 from products import rows, share
 
@@ -66,7 +67,7 @@ class Elsewhere(PlainGPU):
         return block * self.machine.cores // blocks
 
 
-@pytest.mark.parametrize(("version", "pointers"), [("uvm", (2, 1)), ("denovo", (0, 0))])
+@pytest.mark.parametrize(("version", "pointers"), [("uvm", (2, 2)), ("denovo", (0, 0))])
 def test_a_section_has_the_loads_and_stores_of_the_original(
     version: str, pointers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,7 +77,7 @@ def test_a_section_has_the_loads_and_stores_of_the_original(
     chunk = 2 * 11 * 16  # words: two chains of 11 lines
     assert set(gpu.reads[chunk].values()) == {2 * 10}
     assert set(gpu.writes[chunk].values()) == {2 * 10}
-    begin = gpu.reads.get(1, Counter())
+    begin = gpu.reads.get(3, Counter())
     assert (begin[0, 0], begin[0, 5]) == (2 * pointers[0], 2 * pointers[1])
 
 
@@ -138,8 +139,8 @@ def test_readers_notice_a_writer_that_enters_beside_them(monkeypatch: pytest.Mon
     read = PlainArray.read
 
     def whole_count(array: PlainArray, index: int, fresh: bool = False) -> Any:
-        largest = 11
-        return largest if len(array) == 32 and index == 0 else read(array, index, fresh)
+        count = read(array, index, fresh)
+        return 11 * READER + count % READER if len(array) == 32 and index == 0 else count
 
     instance = workload("ss_l").prepare("tiny", 0, {"iterations": 4, "padded": True})
     assert instance.run(PlainGPU(cores=1)).correct
@@ -293,6 +294,15 @@ def test_both_versions_are_right_and_free_of_races(name: str, version: str) -> N
     params = {"version": version, "launches": 2}
     run = gpucoh.run(name, "gpu-hrf", "mesh15", scale="tiny", params=params, check="races")
     assert run.correct, run.where
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("name", ["slm_g", "slm_l"])
+def test_the_fence_of_the_original_sleep_mutex_is_too_late(name: str) -> None:
+    params = {"fence": "after", "patience": 0}
+    assert gpucoh.run(name, "no-l1", scale="tiny", params=params).correct
+    with pytest.raises(gpucoh.SimulationError, match="data race"):
+        gpucoh.run(name, "no-l1", scale="tiny", params=params, check="races")
 
 
 def test_sums_in_registers_reach_the_records_once_a_box() -> None:

@@ -100,9 +100,12 @@ def test_a_row_has_counts_speedups_and_faults(ports, monkeypatch):
     row = ports.Row(port.pair, port.side, dataclasses.replace(port.side, wrong={"mesi": "why"}))
     assert not any("**" in cell for cell in [*ports.counts(row), *ports.speedups(row)])
     assert ports.results(row) == "**not under `mesi`**"
-    for part in ("| `nn` |", "## What is not compared"):
-        assert part in ports.page([row], {"uts": "why"})
-    kept = ports.kept(ports.Row(port.pair), ports.page([row], {}))
+    table = {"head": "{speedups} of {all}{uncounted}", "left_out": {"uts": "why"}}
+    for part in ("1 of 1\n", "| `nn` |", "## What is not compared"):
+        assert part in ports.page([row], table)
+    on_purpose = ports.Row(dataclasses.replace(port.pair, counted=False), port.side, row.theirs)
+    assert "1 of 1 `nn` differs on purpose" in ports.page([row, on_purpose], table)
+    kept = ports.kept(ports.Row(port.pair), ports.page([row], table))
     assert list(kept.cells) == list(row.cells)
     with pytest.raises(ValueError, match="no row `nn`"):
         ports.kept(ports.Row(port.pair), "")
