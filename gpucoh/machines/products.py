@@ -41,7 +41,7 @@ _NVIDIA: Preset = {
     "l2_byte_masks": (1, "inferred: a store that misses fetches nothing"),
     "scheduler": ("loose_round_robin", "inferred: as fermi"),
     "block_start_cycles": (
-        323,
+        291,
         "inferred: published.toml, stream, mean of a40 and a100, docs/hardware.md" + _ANY,
     ),
 }

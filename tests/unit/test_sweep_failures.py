@@ -160,6 +160,7 @@ def test_input_files_and_machines_are_found_from_another_folder(tmp_path, monkey
         away = gpucoh.sweep(runs, pool)
     shutil.rmtree("there")
     here = gpucoh.sweep(runs)
+    assert here.error.isna().all(), here["where"].tolist()
     assert away.correct.tolist() == [True, True]
     assert away.param_graph[0] == "g.txt"
     pd.testing.assert_frame_equal(away.drop(columns=HOST), here.drop(columns=HOST))
