@@ -27,7 +27,9 @@ MANY = {
     "lagrange.resist_hourglass": 72,  # four modes of eight corners
     "images.filter_columns": 28,  # two inputs and two outputs of four channels
     "matrices.multiply_pieces": 44,  # 4 x 4 sums and words
-    "particles.KERNELSregisters": 28,  # eight sums
+    "particles.KERNELSregisters": 40,  # four sums of two words, and unrolled loops
+    "particles.KERNELSmemory": 30,  # sums of two words
+    "alignment.align_diagonal": 38,  # unrolled loops
     "transforms.transform": 44,  # eight complex numbers
     "transport.sweep_plane": 32,  # four fluxes in and out
 }
