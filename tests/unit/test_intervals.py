@@ -60,9 +60,13 @@ def test_an_interval_counts_the_cycles_of_idle_cores():
         if name.startswith("stalls_") and name not in ("stalls_memory_order", "stalls_fence")
     ]
     waited = table[stalls].sum(axis=1)
-    # A core counts a step's cycles with its last: one of them can be of the interval before.
-    assert (waited <= (table["cycles"] + 1) * cores).all()
-    assert (waited + 4 * table["instructions"] >= table["cycles"] * cores).all()
+    # Exactly: cores count the cycle in which a launch ends, too.
+    ends = run.launches["begin"] + run.launches["cycles"]
+    ended = [
+        ((begin < ends) & (ends <= begin + cycles)).sum()
+        for begin, cycles in zip(table["begin"], table["cycles"], strict=True)
+    ]
+    assert (waited + table["core_issue_cycles"] == (table["cycles"] + ended) * cores).all()
 
 
 def test_launches_have_kernel_and_extent():
