@@ -12,7 +12,7 @@
  *          store would complete beside a live stale copy.
  * Options  stall=line, the default: a waiting store stalls later requests to its line but reads, which it lets pass
  *          until its wait is over. A number: waiting stores and atomics, and all requests behind them to their lines,
- *          wait in a queue of so many places at the bank, beside that of its requests; while it is full the bank
+ *          wait in a queue of N places at the bank, beside that of its requests; while it is full the bank
  *          stalls. stall=bank is a queue of one place: a waiting store stalls all requests of its bank. The paper says
  *          that the L2 stalls the store (6.2), and that stalling the in-order L2 controllers affects all cores (6.2.2,
  *          6.3), but not which requests wait, or where; a miss leaves the request queue for one of 128 MSHRs (3.1,
