@@ -47,6 +47,7 @@ help:
 	@echo "make determinism  lock programs 200 times in other surroundings (RUNS=): hash seeds, environments, addresses, malloc, processors, load"
 	@echo "make pgo      a wheel whose core is compiled by GCC's profile of the suite's workloads"
 	@echo "make develop  make quick, with all packages that gpucoh imports; .venv/bin/gpucoh then runs this tree"
+	@echo "make lines    how many lines the sources have: C, Python, tables and models that git tracks"
 	@echo "make format   format C and Python sources, wrap comments and pages"
 	@echo "make clean    remove build/, figures/, .venv and the extension beside its sources"
 
@@ -271,6 +272,11 @@ notebooks: develop $(BUILD)/.notebooks
 
 check-notebooks: develop $(BUILD)/.notebooks
 	$(RUN) $(BIN)/python tools/notebooks.py --check
+
+# The size of the tree, for a change that claims to make it smaller.
+.PHONY: lines
+lines:
+	@git ls-files '*.c' '*.h' '*.py' '*.def' '*.model' | xargs cat | wc -l | sed 's/^ */lines of .c, .h, .py, .def and .model: /'
 
 # ---- the measured tables of docs/fidelity/ ------------------------------------------------------------------------------
 
