@@ -98,8 +98,11 @@ GPC_ACTION(act_follow, "")
 
 GPC_ACTION(act_perform, "")
 {
-    const gpc_msg_t *msg = x->msg;
-    GPC_TRY(x->unit->ports->write_memory(x->unit->world, x->unit, msg->line, msg->mask, msg->data, NULL));
+    return gpc_write_memory_answered(x, x->msg->mask, x->msg->data, 0);
+}
+
+GPC_ACTION(act_performed, "")
+{
     return send(x, MSG_PONG, GPC_AT_CORE, 0);
 }
 
@@ -108,7 +111,7 @@ GPC_ACTION(act_perform, "")
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
 
 #define L2_STATES(X) X(L2_ON, STABLE, "")
-#define L2_EVENTS(X) X(L2_PING, "") X(L2_PUT, "")
+#define L2_EVENTS(X) X(L2_PING, "") X(L2_PUT, "") X(L2_WRITTEN, "memory has the words of PUT")
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
 static gpc_event_id_t
@@ -120,7 +123,7 @@ l1_classify(const gpc_step_t *x)
 static gpc_event_id_t
 l2_classify(const gpc_step_t *x)
 {
-    return x->cause == MSG_PUT ? L2_PUT : L2_PING;
+    return x->cause == MSG_PUT ? L2_PUT : x->cause == GPC_MSG_WRITTEN ? L2_WRITTEN : L2_PING;
 }
 
 static uint8_t
@@ -144,7 +147,7 @@ static const gpc_cell_t early_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON,
 static const gpc_cell_t clock_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON, act_start_clock)}};
 static const gpc_cell_t answer_cells[1][L1_NUM_EVENTS] = {{[L1_PONG] = GO(L1_ON, act_follow)}};
 static const gpc_cell_t bank_cells[1][L2_NUM_EVENTS] = {
-    {[L2_PING] = GO(L2_ON, act_answer), [L2_PUT] = GO(L2_ON, act_perform)}};
+    {[L2_PING] = GO(L2_ON, act_answer), [L2_PUT] = GO(L2_ON, act_perform), [L2_WRITTEN] = GO(L2_ON, act_performed)}};
 
 /* ---- prototype: an L1 that keeps its last store until a release or a kernel's end -------------------------------- */
 
