@@ -76,8 +76,7 @@ hit_to_use(const char *id)
     return end - begin;
 }
 
-static void
-latency_of_a_hit_has_the_extra_cycles_of_its_array(void)
+TEST(latency_of_a_hit_has_the_extra_cycles_of_its_array)
 {
     uint32_t plain = hit_to_use("no-coh");
     CHECK_EQUAL_U64(plain - 2, test_fermi.l1_latency);
@@ -86,10 +85,7 @@ latency_of_a_hit_has_the_extra_cycles_of_its_array(void)
     }
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     register_slow_array();
-    RUN(latency_of_a_hit_has_the_extra_cycles_of_its_array);
-    return harness_end();
 }

@@ -235,8 +235,7 @@ checked(const char *protocol)
     return it;
 }
 
-static void
-stores_that_are_accepted_early_are_right(void)
+TEST(stores_that_are_accepted_early_are_right)
 {
     bench_t it = checked("early");
     uint32_t words[1024];
@@ -257,8 +256,7 @@ stores_that_are_accepted_early_are_right(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-a_lost_store_is_reported(void)
+TEST(a_lost_store_is_reported)
 {
     bench_t it = checked("lost");
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_alone, 4096, 8, 1), GPC_ERROR_INVARIANT);
@@ -286,8 +284,7 @@ asked(const char *protocol, const gpc_explore_thread_t *threads)
                            .max_states = 1000000};
 }
 
-static void
-the_explorer_follows_accepted_stores(void)
+TEST(the_explorer_follows_accepted_stores)
 {
     gpc_explore_t what = asked("early", sb);
     EXPLORE(&what, .seen = "0 0 _ _");
@@ -301,8 +298,7 @@ the_explorer_follows_accepted_stores(void)
     EXPLORE(&what);
 }
 
-static void
-the_explorer_finds_lost_stores(void)
+TEST(the_explorer_finds_lost_stores)
 {
     gpc_explore_t what = asked("lost", own_read);
     EXPLORE(&what, .violation = "invariant", .says = "a warp reads its own accepted store: core 1 warp 0 loads 0x0");
@@ -311,15 +307,9 @@ the_explorer_finds_lost_stores(void)
             .says = "an accepted store is performed before the end: core 1 warp 0 has stored 0x1");
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     (void) forge(&early, "early");
     forged_t *bug = forge(&lost, "lost");
     bug->cells[L1_ON][L1_STORE].actions[1] = act_lose;
-    RUN(stores_that_are_accepted_early_are_right);
-    RUN(a_lost_store_is_reported);
-    RUN(the_explorer_follows_accepted_stores);
-    RUN(the_explorer_finds_lost_stores);
-    return harness_end();
 }

@@ -191,8 +191,7 @@ open_entry(bench_t *self, gpc_address_t line)
 
 /* ---- dispatch ---------------------------------------------------------------------------------------------------- */
 
-static void
-a_replayed_request_goes_to_the_unit_table_that_route_names(void)
+TEST(a_replayed_request_goes_to_the_unit_table_that_route_names)
 {
     bench_t bench;
     begin(&bench);
@@ -203,8 +202,7 @@ a_replayed_request_goes_to_the_unit_table_that_route_names(void)
     bench_end(&bench);
 }
 
-static void
-a_replayed_request_that_a_unit_table_holds_stays_first(void)
+TEST(a_replayed_request_that_a_unit_table_holds_stays_first)
 {
     bench_t bench;
     begin(&bench);
@@ -216,8 +214,7 @@ a_replayed_request_that_a_unit_table_holds_stays_first(void)
     bench_end(&bench);
 }
 
-static void
-a_forward_passes_requests_of_the_core_that_are_refused(void)
+TEST(a_forward_passes_requests_of_the_core_that_are_refused)
 {
     bench_t bench;
     begin(&bench);
@@ -233,8 +230,7 @@ a_forward_passes_requests_of_the_core_that_are_refused(void)
     bench_end(&bench);
 }
 
-static void
-a_replayed_forward_passes_requests_of_the_core_that_are_refused(void)
+TEST(a_replayed_forward_passes_requests_of_the_core_that_are_refused)
 {
     bench_t bench;
     begin(&bench);
@@ -254,8 +250,7 @@ a_replayed_forward_passes_requests_of_the_core_that_are_refused(void)
     bench_end(&bench);
 }
 
-static void
-a_message_to_a_table_over_entries_finds_the_newest_entry_of_its_line(void)
+TEST(a_message_to_a_table_over_entries_finds_the_newest_entry_of_its_line)
 {
     bench_t bench;
     begin(&bench);
@@ -268,8 +263,7 @@ a_message_to_a_table_over_entries_finds_the_newest_entry_of_its_line(void)
     bench_end(&bench);
 }
 
-static void
-a_message_without_an_entry_is_a_reported_error_unless_the_table_has_a_cell_for_it(void)
+TEST(a_message_without_an_entry_is_a_reported_error_unless_the_table_has_a_cell_for_it)
 {
     bench_t bench;
     begin(&bench);
@@ -279,8 +273,7 @@ a_message_without_an_entry_is_a_reported_error_unless_the_table_has_a_cell_for_i
     bench_end(&bench);
 }
 
-static void
-a_line_step_by_another_table_parks_its_message_on_the_line(void)
+TEST(a_line_step_by_another_table_parks_its_message_on_the_line)
 {
     bench_t bench;
     begin(&bench);
@@ -293,8 +286,7 @@ a_line_step_by_another_table_parks_its_message_on_the_line(void)
     bench_end(&bench);
 }
 
-static void
-a_unit_timer_reaches_its_table_although_table_0_is_over_lines(void)
+TEST(a_unit_timer_reaches_its_table_although_table_0_is_over_lines)
 {
     bench_t bench;
     begin(&bench);
@@ -305,8 +297,7 @@ a_unit_timer_reaches_its_table_although_table_0_is_over_lines(void)
 
 /* ---- entries that act -------------------------------------------------------------------------------------------- */
 
-static void
-an_entry_step_is_about_the_line_of_the_entry_and_may_send_a_request(void)
+TEST(an_entry_step_is_about_the_line_of_the_entry_and_may_send_a_request)
 {
     bench_t bench;
     begin(&bench);
@@ -318,8 +309,7 @@ an_entry_step_is_about_the_line_of_the_entry_and_may_send_a_request(void)
     bench_end(&bench);
 }
 
-static void
-a_store_without_an_entry_takes_one_until_the_part_is_full(void)
+TEST(a_store_without_an_entry_takes_one_until_the_part_is_full)
 {
     bench_t bench;
     begin(&bench);
@@ -332,8 +322,7 @@ a_store_without_an_entry_takes_one_until_the_part_is_full(void)
     bench_end(&bench);
 }
 
-static void
-ready_entries_take_as_many_steps_a_cycle_as_the_part_declares(void)
+TEST(ready_entries_take_as_many_steps_a_cycle_as_the_part_declares)
 {
     bench_t bench;
     begin(&bench);
@@ -354,8 +343,7 @@ ready_entries_take_as_many_steps_a_cycle_as_the_part_declares(void)
     bench_end(&bench);
 }
 
-static void
-entries_of_one_bank_take_its_steps_and_others_theirs(void)
+TEST(entries_of_one_bank_take_its_steps_and_others_theirs)
 {
     bench_t bench;
     begin(&bench);
@@ -380,8 +368,7 @@ entries_of_one_bank_take_its_steps_and_others_theirs(void)
     bench_end(&bench);
 }
 
-static void
-a_refused_entry_stays_first_and_is_retried(void)
+TEST(a_refused_entry_stays_first_and_is_retried)
 {
     bench_t bench;
     begin(&bench);
@@ -399,8 +386,7 @@ a_refused_entry_stays_first_and_is_retried(void)
     bench_end(&bench);
 }
 
-static void
-an_entry_that_leaves_its_part_is_not_ready_any_longer(void)
+TEST(an_entry_that_leaves_its_part_is_not_ready_any_longer)
 {
     bench_t bench;
     begin(&bench);
@@ -420,8 +406,7 @@ an_entry_that_leaves_its_part_is_not_ready_any_longer(void)
 
 /* ---- entries that wait for a transaction ------------------------------------------------------------------------- */
 
-static void
-an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes(void)
+TEST(an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes)
 {
     bench_t bench;
     begin(&bench);
@@ -443,8 +428,7 @@ an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes(void)
     bench_end(&bench);
 }
 
-static void
-an_entry_waits_where_its_step_of_the_lines_table_does(void)
+TEST(an_entry_waits_where_its_step_of_the_lines_table_does)
 {
     bench_t bench;
     begin(&bench);
@@ -467,8 +451,7 @@ an_entry_waits_where_its_step_of_the_lines_table_does(void)
     bench_end(&bench);
 }
 
-static void
-an_entry_that_remains_at_rest_is_reported(void)
+TEST(an_entry_that_remains_at_rest_is_reported)
 {
     bench_t bench;
     begin(&bench);
@@ -479,8 +462,7 @@ an_entry_that_remains_at_rest_is_reported(void)
 }
 
 /* In the array's last way, which no other line precedes. */
-static void
-a_way_that_remains_reserved_at_rest_is_reported(void)
+TEST(a_way_that_remains_reserved_at_rest_is_reported)
 {
     bench_t bench;
     begin(&bench);
@@ -508,8 +490,7 @@ encoded(bench_t *self, uint8_t *bytes)
 }
 
 /* The encoding leaves out the entry's place in the pool and includes whether it is ready or waits. */
-static void
-ready_and_waiting_entries_are_part_of_the_encoded_state(void)
+TEST(ready_and_waiting_entries_are_part_of_the_encoded_state)
 {
     bench_t one, other;
     uint8_t a[512], b[512];
@@ -533,8 +514,7 @@ ready_and_waiting_entries_are_part_of_the_encoded_state(void)
 
 /* ---- lists of a protocol's own ----------------------------------------------------------------------------------- */
 
-static void
-a_list_of_the_units_own_is_taken_again_in_order(void)
+TEST(a_list_of_the_units_own_is_taken_again_in_order)
 {
     bench_t bench;
     begin(&bench);
@@ -550,30 +530,4 @@ a_list_of_the_units_own_is_taken_again_in_order(void)
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
     CHECK(gpc_mshr_find(&bench.unit.mshrs, B) != GPC_NONE);
     bench_end(&bench);
-}
-
-int
-main(void)
-{
-    RUN(a_replayed_request_that_a_unit_table_holds_stays_first);
-    RUN(a_forward_passes_requests_of_the_core_that_are_refused);
-    RUN(a_replayed_forward_passes_requests_of_the_core_that_are_refused);
-    RUN(a_line_step_by_another_table_parks_its_message_on_the_line);
-    RUN(a_unit_timer_reaches_its_table_although_table_0_is_over_lines);
-    RUN(a_message_without_an_entry_is_a_reported_error_unless_the_table_has_a_cell_for_it);
-    RUN(a_message_to_a_table_over_entries_finds_the_newest_entry_of_its_line);
-    RUN(a_replayed_request_goes_to_the_unit_table_that_route_names);
-    RUN(an_entry_step_is_about_the_line_of_the_entry_and_may_send_a_request);
-    RUN(a_store_without_an_entry_takes_one_until_the_part_is_full);
-    RUN(ready_entries_take_as_many_steps_a_cycle_as_the_part_declares);
-    RUN(entries_of_one_bank_take_its_steps_and_others_theirs);
-    RUN(a_refused_entry_stays_first_and_is_retried);
-    RUN(an_entry_that_leaves_its_part_is_not_ready_any_longer);
-    RUN(an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes);
-    RUN(an_entry_waits_where_its_step_of_the_lines_table_does);
-    RUN(an_entry_that_remains_at_rest_is_reported);
-    RUN(a_way_that_remains_reserved_at_rest_is_reported);
-    RUN(ready_and_waiting_entries_are_part_of_the_encoded_state);
-    RUN(a_list_of_the_units_own_is_taken_again_in_order);
-    return harness_end();
 }

@@ -270,8 +270,7 @@ asked(const char *protocol)
                            .max_states = 100000};
 }
 
-static void
-an_image_of_600_kib_comes_back(void)
+TEST(an_image_of_600_kib_comes_back)
 {
     size_t bytes = 600u << 10;
     uint8_t *base = calloc(1, bytes), *image = calloc(1, bytes), *back = malloc(bytes);
@@ -300,37 +299,32 @@ an_image_of_600_kib_comes_back(void)
 }
 
 /* One store and up to 150 PINGs in flight: more messages than one operation usually needs, more than 128 moves. */
-static void
-all_of_150_messages_in_flight_can_be_the_next(void)
+TEST(all_of_150_messages_in_flight_can_be_the_next)
 {
     gpc_explore_t what = asked("flood");
     EXPLORE(&what, .states = 152);
 }
 
-static void
-too_many_messages_are_a_limit_that_is_reported(void)
+TEST(too_many_messages_are_a_limit_that_is_reported)
 {
     gpc_explore_t what = asked("deluge");
     EXPLORE(&what, .limit = "more than 4096 messages in flight");
 }
 
-static void
-too_many_states_are_a_limit_that_is_reported(void)
+TEST(too_many_states_are_a_limit_that_is_reported)
 {
     gpc_explore_t what = asked("flood");
     what.max_states = 3;
     EXPLORE(&what, .limit = "more than 3 states");
 }
 
-static void
-states_too_far_away_are_a_limit_that_is_reported(void)
+TEST(states_too_far_away_are_a_limit_that_is_reported)
 {
     gpc_explore_t what = asked("plain clocks");
     EXPLORE(&what, .limit = "states that are more than 4095 moves away");
 }
 
-static void
-cells_of_every_table_are_covered(void)
+TEST(cells_of_every_table_are_covered)
 {
     static const struct {
         const char *table;
@@ -389,8 +383,7 @@ same(const encoded_t *one, const encoded_t *other)
     return one->length == other->length && memcmp(one->bytes, other->bytes, one->length) == 0;
 }
 
-static void
-a_message_that_names_a_completed_request_is_encoded_without_it(void)
+TEST(a_message_that_names_a_completed_request_is_encoded_without_it)
 {
     gpc_explore_t what = asked("early");
     gpc_world_t *world = make_world(&what);
@@ -407,8 +400,7 @@ a_message_that_names_a_completed_request_is_encoded_without_it(void)
     free_world(world);
 }
 
-static void
-clocks_that_grow_for_ever_have_few_states(void)
+TEST(clocks_that_grow_for_ever_have_few_states)
 {
     gpc_explore_t what = asked("clocks");
     /* the start, the first PING, a PONG, a later PING; no state is at rest */
@@ -429,8 +421,7 @@ encode_times(gpc_world_t *world, uint64_t message, uint64_t l1, uint64_t l2, enc
     encode(world, out);
 }
 
-static void
-logical_times_are_the_same_up_to_a_shift_and_no_other_change(void)
+TEST(logical_times_are_the_same_up_to_a_shift_and_no_other_change)
 {
     gpc_explore_t what = asked("clocks");
     gpc_world_t *world = make_world(&what);
@@ -465,8 +456,7 @@ encode_four(gpc_world_t *world, const uint64_t *times, encoded_t *out)
     encode(world, out);
 }
 
-static void
-the_order_of_messages_that_may_pass_each_other_distinguishes_no_states(void)
+TEST(the_order_of_messages_that_may_pass_each_other_distinguishes_no_states)
 {
     gpc_explore_t what = asked("few");
     gpc_world_t *world = make_world(&what);
@@ -496,8 +486,7 @@ expect_only(const char *protocol, const gpc_explore_thread_t *thread, const char
     EXPLORE(&what, .only = outcome);
 }
 
-static void
-a_thread_ends_once_its_stores_are_drained(void)
+TEST(a_thread_ends_once_its_stores_are_drained)
 {
     const gpc_explore_thread_t ends[] = {THREAD(0, ST(X, 1), THREAD_END)};
     expect_only("lazy", one_store, "0");
@@ -505,8 +494,7 @@ a_thread_ends_once_its_stores_are_drained(void)
     expect_only("lazy at the end", ends, "1");
 }
 
-static void
-a_launch_ends_once_what_its_end_causes_is_over(void)
+TEST(a_launch_ends_once_what_its_end_causes_is_over)
 {
     const gpc_explore_thread_t next[] = {THREAD(0, ST(X, 1), NEXT_KERNEL, ST(X, 2), NEXT_KERNEL)};
     expect_only("lazy", next, "2");
@@ -514,23 +502,9 @@ a_launch_ends_once_what_its_end_causes_is_over(void)
     expect_only("lazy at the end", next, "2");
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     for (size_t i = 0; i < GPC_COUNT_OF(prototypes); i++) {
         register_own(&prototypes[i]);
     }
-    RUN(an_image_of_600_kib_comes_back);
-    RUN(all_of_150_messages_in_flight_can_be_the_next);
-    RUN(too_many_messages_are_a_limit_that_is_reported);
-    RUN(too_many_states_are_a_limit_that_is_reported);
-    RUN(states_too_far_away_are_a_limit_that_is_reported);
-    RUN(cells_of_every_table_are_covered);
-    RUN(a_message_that_names_a_completed_request_is_encoded_without_it);
-    RUN(clocks_that_grow_for_ever_have_few_states);
-    RUN(logical_times_are_the_same_up_to_a_shift_and_no_other_change);
-    RUN(the_order_of_messages_that_may_pass_each_other_distinguishes_no_states);
-    RUN(a_thread_ends_once_its_stores_are_drained);
-    RUN(a_launch_ends_once_what_its_end_causes_is_over);
-    return harness_end();
 }

@@ -106,8 +106,7 @@ read_word(const bench_t *it, uint64_t word, uint64_t range)
     return words[word - first];
 }
 
-static void
-the_host_sees_a_second_array(void)
+TEST(the_host_sees_a_second_array)
 {
     bench_t it = with_a_written_line();
     uint32_t seven = 7;
@@ -120,8 +119,7 @@ the_host_sees_a_second_array(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-an_abort_saves_a_second_array(void)
+TEST(an_abort_saves_a_second_array)
 {
     bench_t it = with_a_written_line();
     CHECK_EQUAL_I64(launch_program(&it, add_and_store, GPC_COUNT_OF(add_and_store), WORDS, 4, 64), 0);
@@ -134,8 +132,7 @@ an_abort_saves_a_second_array(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-a_snapshot_keeps_a_second_array(void)
+TEST(a_snapshot_keeps_a_second_array)
 {
     bench_t it = with_a_written_line();
     gpc_snapshot_t *snapshot;
@@ -149,8 +146,7 @@ a_snapshot_keeps_a_second_array(void)
 }
 
 /* Of a protocol that promises it. */
-static void
-under_check_the_host_reads_no_cache(void)
+TEST(under_check_the_host_reads_no_cache)
 {
     gpc_watched_t watched = {.ends_in_memory = true};
     gpc_protocol_t promising = protocol;
@@ -167,13 +163,7 @@ under_check_the_host_reads_no_cache(void)
     gpc_gpu_free(it.gpu);
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     register_write_cache();
-    RUN(the_host_sees_a_second_array);
-    RUN(an_abort_saves_a_second_array);
-    RUN(a_snapshot_keeps_a_second_array);
-    RUN(under_check_the_host_reads_no_cache);
-    return harness_end();
 }

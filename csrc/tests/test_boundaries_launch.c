@@ -53,8 +53,7 @@ static const gpc_controller_type_t objects = {.name = "L1",
                                               .ends = 1u << 1};
 static const gpc_protocol_t objects_protocol = {.id = "objects", .controllers = {&objects}};
 
-static void
-every_object_of_the_tables_that_take_part_gets_the_event(void)
+TEST(every_object_of_the_tables_that_take_part_gets_the_event)
 {
     gpc_arena_t arena;
     gpc_pool_t messages, lane_lists;
@@ -256,8 +255,7 @@ forge(forged_t *self, const char *id, const gpc_table_t *at_bank)
 
 static const gpc_instruction_t nothing[] = {EXIT};
 
-static void
-a_launch_lasts_until_what_its_end_causes_is_over(void)
+TEST(a_launch_lasts_until_what_its_end_causes_is_over)
 {
     bench_t it = bench(&test_fermi, named("marks"), 8192), plain = bench(&test_fermi, named("no-coh"), 4096);
     CHECK_EQUAL_I64(RUN_PROGRAM(&plain, nothing, 4096, 4, 32), 0);
@@ -287,8 +285,7 @@ a_launch_lasts_until_what_its_end_causes_is_over(void)
     gpc_gpu_free(plain.gpu);
 }
 
-static void
-an_end_that_is_held_for_ever_is_a_deadlock(void)
+TEST(an_end_that_is_held_for_ever_is_a_deadlock)
 {
     bench_t it = bench(&test_fermi, named("deaf"), 4096);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, nothing, 4096, 4, 32), GPC_ERROR_DEADLOCK);
@@ -296,8 +293,7 @@ an_end_that_is_held_for_ever_is_a_deadlock(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-a_launch_that_is_refused_has_not_begun(void)
+TEST(a_launch_that_is_refused_has_not_begun)
 {
     bench_t it = bench(&test_fermi, named("marks"), 4096);
     bank_begins = 0;
@@ -307,8 +303,7 @@ a_launch_that_is_refused_has_not_begun(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-the_explorers_programs_begin_with_a_launch(void)
+TEST(the_explorers_programs_begin_with_a_launch)
 {
     gpc_explore_t what = {.protocol = named("marks"),
                           .rule = GPC_RULE_SC,
@@ -371,8 +366,7 @@ flags_of_a_copy(bool read_only, uint32_t check)
     return flags;
 }
 
-static void
-loads_of_read_only_buffers_are_marked(void)
+TEST(loads_of_read_only_buffers_are_marked)
 {
     for (uint32_t check = 0; check < 2; check++) { /* monitors change the coalescing */
         flags_t seen = flags_of_a_copy(true, check * GPC_CHECK_PROTOCOL);
@@ -390,8 +384,7 @@ static const gpc_explore_thread_t written_too[] = {THREAD(0, ST(X, 1)), THREAD(1
 static const gpc_explore_thread_t written_later[] = {THREAD(0, NEXT_KERNEL, ST(X, 1)),
                                                      THREAD(1, LD_READ_ONLY(X), NEXT_KERNEL)};
 
-static void
-the_explorer_marks_them_too(void)
+TEST(the_explorer_marks_them_too)
 {
     gpc_explore_t what = {.protocol = named("marks"),
                           .rule = GPC_RULE_SC,
@@ -412,18 +405,9 @@ the_explorer_marks_them_too(void)
     EXPLORE(&what);
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     forge(&marks, "marks", &bank_table);
     forge(&deaf, "deaf", &deaf_table);
     register_own(&gpc_protocol_no_coherence);
-    RUN(every_object_of_the_tables_that_take_part_gets_the_event);
-    RUN(a_launch_lasts_until_what_its_end_causes_is_over);
-    RUN(an_end_that_is_held_for_ever_is_a_deadlock);
-    RUN(a_launch_that_is_refused_has_not_begun);
-    RUN(the_explorers_programs_begin_with_a_launch);
-    RUN(loads_of_read_only_buffers_are_marked);
-    RUN(the_explorer_marks_them_too);
-    return harness_end();
 }

@@ -188,8 +188,7 @@ know_memory(bench_t *self)
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-static void
-two_l1s_may_own_different_words_of_a_line(void)
+TEST(two_l1s_may_own_different_words_of_a_line)
 {
     bench_t bench;
     begin(&bench, GPC_PROMISE_FRESH);
@@ -200,8 +199,7 @@ two_l1s_may_own_different_words_of_a_line(void)
     end(&bench);
 }
 
-static void
-two_owners_of_one_word_are_reported(void)
+TEST(two_owners_of_one_word_are_reported)
 {
     bench_t bench;
     begin(&bench, GPC_PROMISE_NOTHING); /* whatever value loads may return */
@@ -213,8 +211,7 @@ two_owners_of_one_word_are_reported(void)
     end(&bench);
 }
 
-static void
-words_that_may_not_be_read_are_not_compared(void)
+TEST(words_that_may_not_be_read_are_not_compared)
 {
     bench_t bench;
     begin(&bench, GPC_PROMISE_FRESH);
@@ -227,8 +224,7 @@ words_that_may_not_be_read_are_not_compared(void)
     end(&bench);
 }
 
-static void
-what_an_owner_has_is_current_whatever_loads_may_return(void)
+TEST(what_an_owner_has_is_current_whatever_loads_may_return)
 {
     bench_t bench;
     begin(&bench, GPC_PROMISE_NOTHING);
@@ -240,8 +236,7 @@ what_an_owner_has_is_current_whatever_loads_may_return(void)
     end(&bench);
 }
 
-static void
-a_bank_is_compared_in_the_words_that_it_has(void)
+TEST(a_bank_is_compared_in_the_words_that_it_has)
 {
     bench_t bench;
     begin(&bench, GPC_PROMISE_NOTHING);
@@ -266,8 +261,7 @@ store(bench_t *self, gpc_mask_t mask, uint32_t value)
     return i;
 }
 
-static void
-a_write_beside_another_l1s_words_is_right(void)
+TEST(a_write_beside_another_l1s_words_is_right)
 {
     bench_t bench;
     begin(&bench, GPC_PROMISE_FRESH);
@@ -318,8 +312,7 @@ load(bench_t *self, uint32_t core, uint32_t value, gpc_cycle_t issued)
     return GPC_OBSERVE(&self->stream.tap, COMPLETED, completed, self->l1s[core], &one, line, true);
 }
 
-static void
-an_accepted_store_is_performed_once(void)
+TEST(an_accepted_store_is_performed_once)
 {
     bench_t bench;
     begin(&bench, GPC_PROMISE_NOTHING);
@@ -334,8 +327,7 @@ an_accepted_store_is_performed_once(void)
     end(&bench);
 }
 
-static void
-a_store_that_a_younger_one_replaced_is_performed_with_it(void)
+TEST(a_store_that_a_younger_one_replaced_is_performed_with_it)
 {
     bench_t bench;
     begin(&bench, GPC_PROMISE_NOTHING);
@@ -349,8 +341,7 @@ a_store_that_a_younger_one_replaced_is_performed_with_it(void)
     end(&bench);
 }
 
-static void
-stores_of_one_value_may_be_performed_together_or_apart(void)
+TEST(stores_of_one_value_may_be_performed_together_or_apart)
 {
     for (uint32_t times = 1; times <= 2; times++) {
         bench_t bench;
@@ -365,8 +356,7 @@ stores_of_one_value_may_be_performed_together_or_apart(void)
     }
 }
 
-static void
-a_warp_reads_its_own_accepted_store_or_a_younger_one(void)
+TEST(a_warp_reads_its_own_accepted_store_or_a_younger_one)
 {
     bench_t bench;
     begin(&bench, GPC_PROMISE_FRESH);
@@ -384,8 +374,7 @@ a_warp_reads_its_own_accepted_store_or_a_younger_one(void)
     end(&bench);
 }
 
-static void
-an_entry_left_at_rest_is_reported(void)
+TEST(an_entry_left_at_rest_is_reported)
 {
     bench_t bench;
     begin(&bench, GPC_PROMISE_NOTHING);
@@ -398,8 +387,7 @@ an_entry_left_at_rest_is_reported(void)
 
 /* ---- steps ------------------------------------------------------------------------------------------------------- */
 
-static void
-steps_of_units_and_entries_are_watched(void)
+TEST(steps_of_units_and_entries_are_watched)
 {
     bench_t bench;
     begin(&bench, GPC_PROMISE_NOTHING);
@@ -427,8 +415,7 @@ clock_of_warp(const gpc_controller_t *l1, uint16_t warp)
     return warps_clocks[warp];
 }
 
-static void
-a_warp_with_a_clock_of_its_own_is_compared_with_that(void)
+TEST(a_warp_with_a_clock_of_its_own_is_compared_with_that)
 {
     bench_t bench;
     begin(&bench, GPC_PROMISE_LOGICAL);
@@ -482,8 +469,7 @@ latest_clock(const gpc_controller_t *l1)
     return clock_of_warp(l1, 0);
 }
 
-static void
-a_write_behind_an_acquire_follows_what_was_read(void)
+TEST(a_write_behind_an_acquire_follows_what_was_read)
 {
     const gpc_watched_t of_core = {.promise = GPC_PROMISE_LOGICAL, .clock = latest_clock, .two_views = true};
     const gpc_watched_t of_warp = {.promise = GPC_PROMISE_LOGICAL, .warp_clock = clock_of_warp, .two_views = true};
@@ -495,24 +481,4 @@ a_write_behind_an_acquire_follows_what_was_read(void)
     CHECK(write_behind_an_acquire(&bench, &of_core, 8) < 0);
     CHECK(write_behind_an_acquire(&bench, &of_core, 9) == GPC_OK);
     end(&bench);
-}
-
-int
-main(void)
-{
-    RUN(two_l1s_may_own_different_words_of_a_line);
-    RUN(two_owners_of_one_word_are_reported);
-    RUN(words_that_may_not_be_read_are_not_compared);
-    RUN(what_an_owner_has_is_current_whatever_loads_may_return);
-    RUN(a_bank_is_compared_in_the_words_that_it_has);
-    RUN(a_write_beside_another_l1s_words_is_right);
-    RUN(an_accepted_store_is_performed_once);
-    RUN(a_store_that_a_younger_one_replaced_is_performed_with_it);
-    RUN(stores_of_one_value_may_be_performed_together_or_apart);
-    RUN(a_warp_reads_its_own_accepted_store_or_a_younger_one);
-    RUN(an_entry_left_at_rest_is_reported);
-    RUN(steps_of_units_and_entries_are_watched);
-    RUN(a_warp_with_a_clock_of_its_own_is_compared_with_that);
-    RUN(a_write_behind_an_acquire_follows_what_was_read);
-    return harness_end();
 }

@@ -57,8 +57,7 @@ check_words(const bench_t *it, uint64_t first)
     }
 }
 
-static void
-a_store_buffer_drains_by_itself_through_an_outbox_of_one_message(void)
+TEST(a_store_buffer_drains_by_itself_through_an_outbox_of_one_message)
 {
     bench_t it = small_bench("buffer");
     CHECK_EQUAL_I64(run_stores(&it), GPC_RUN_DONE);
@@ -97,15 +96,13 @@ most_queued(const char *protocol)
     return most;
 }
 
-static void
-a_drain_waits_for_room_in_the_outbox_and_goes_on_when_there_is_some(void)
+TEST(a_drain_waits_for_room_in_the_outbox_and_goes_on_when_there_is_some)
 {
     CHECK_EQUAL_U64(most_queued("buffer+burst"), 1);
     CHECK_EQUAL_U64(most_queued("buffer+burst+wide"), 2);
 }
 
-static void
-entries_act_once_a_cycle_however_many_events_a_unit_has_in_it(void)
+TEST(entries_act_once_a_cycle_however_many_events_a_unit_has_in_it)
 {
     bench_t it = small_bench("buffer+wide");
     gpc_part_t *part = &it.gpu->l1s[0]->parts[0];
@@ -123,8 +120,7 @@ entries_act_once_a_cycle_however_many_events_a_unit_has_in_it(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-a_request_of_the_core_lets_a_refused_entry_try_again(void)
+TEST(a_request_of_the_core_lets_a_refused_entry_try_again)
 {
     static const gpc_instruction_t pair[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
                                              OP(STORE, NONE, CONSTANT(1), CONSTANT(2)), EXIT};
@@ -134,8 +130,7 @@ a_request_of_the_core_lets_a_refused_entry_try_again(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-a_machine_finds_drains_that_are_lost(void)
+TEST(a_machine_finds_drains_that_are_lost)
 {
     bench_t lost = small_bench("buffer!lost"), forgotten = small_bench("buffer!forgotten");
     CHECK_EQUAL_I64(run_stores(&lost), GPC_ERROR_DEADLOCK);
@@ -144,8 +139,7 @@ a_machine_finds_drains_that_are_lost(void)
     gpc_gpu_free(forgotten.gpu);
 }
 
-static void
-a_machine_finds_entries_that_are_left_at_the_end(void)
+TEST(a_machine_finds_entries_that_are_left_at_the_end)
 {
     bench_t it = small_bench("buffer!early");
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, one_store, WORDS, 1, 1), GPC_ERROR_CONSERVATION);
@@ -153,8 +147,7 @@ a_machine_finds_entries_that_are_left_at_the_end(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-background_timers_tick_in_every_launch_and_keep_none_running(void)
+TEST(background_timers_tick_in_every_launch_and_keep_none_running)
 {
     bench_t it = small_bench("buffer+launched");
     CHECK_EQUAL_I64(run_stores(&it), GPC_RUN_DONE);
@@ -167,8 +160,7 @@ background_timers_tick_in_every_launch_and_keep_none_running(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-background_timers_change_no_time(void)
+TEST(background_timers_change_no_time)
 {
     bench_t with = small_bench("buffer+launched"), without = small_bench("buffer");
     CHECK_EQUAL_I64(run_stores(&with), GPC_RUN_DONE);
@@ -178,8 +170,7 @@ background_timers_change_no_time(void)
     gpc_gpu_free(without.gpu);
 }
 
-static void
-a_deadlock_behind_a_background_timer_is_found(void)
+TEST(a_deadlock_behind_a_background_timer_is_found)
 {
     bench_t lost = small_bench("buffer!lost"), waiting = small_bench("buffer!waiting");
     CHECK_EQUAL_I64(run_stores(&lost), GPC_ERROR_DEADLOCK);
@@ -190,8 +181,7 @@ a_deadlock_behind_a_background_timer_is_found(void)
 }
 
 /* An ordinary periodic timer would keep every launch running. */
-static void
-an_ordinary_periodic_timer_keeps_a_launch_running(void)
+TEST(an_ordinary_periodic_timer_keeps_a_launch_running)
 {
     bench_t it = small_bench("buffer!foreground");
     CHECK_EQUAL_I64(launch_program(&it, stores, GPC_COUNT_OF(stores), WORDS, 2, THREADS / 2), 0);
@@ -221,8 +211,7 @@ asked(const char *protocol, const gpc_explore_thread_t *threads)
                            .max_states = 2000000};
 }
 
-static void
-the_explorer_lets_entries_act_in_every_order(void)
+TEST(the_explorer_lets_entries_act_in_every_order)
 {
     gpc_explore_t what = asked("buffer", store_then_load);
     EXPLORE(&what);
@@ -233,8 +222,7 @@ the_explorer_lets_entries_act_in_every_order(void)
 }
 
 /* Only with more than one store in flight may Y be performed before X, whose entry is the older one. */
-static void
-the_explorer_keeps_to_the_room_of_an_outbox(void)
+TEST(the_explorer_keeps_to_the_room_of_an_outbox)
 {
     gpc_explore_t what = asked("buffer", three_stores);
     EXPLORE(&what, .never = "1 0 2 1");
@@ -242,8 +230,7 @@ the_explorer_keeps_to_the_room_of_an_outbox(void)
     EXPLORE(&what, .seen = "1 0 2 1");
 }
 
-static void
-the_explorer_finds_drains_that_are_lost(void)
+TEST(the_explorer_finds_drains_that_are_lost)
 {
     gpc_explore_t what = asked("buffer!lost", three_stores);
     EXPLORE(&what, .violation = "deadlock");
@@ -253,8 +240,7 @@ the_explorer_finds_drains_that_are_lost(void)
     EXPLORE(&what, .violation = "invariant", .says = "an entry of store buffer is left");
 }
 
-static void
-background_timers_may_come_at_any_time_in_the_explorer_and_are_no_progress(void)
+TEST(background_timers_may_come_at_any_time_in_the_explorer_and_are_no_progress)
 {
     gpc_explore_t what = asked("buffer+ticks", three_stores);
     EXPLORE(&what);
@@ -262,24 +248,4 @@ background_timers_may_come_at_any_time_in_the_explorer_and_are_no_progress(void)
     EXPLORE(&what, .violation = "protocol error", .moves = 1u << GPC_MOVE_BACKGROUND);
     what = asked("buffer!waiting", only_stores);
     EXPLORE(&what, .violation = "deadlock");
-}
-
-int
-main(void)
-{
-    RUN(a_store_buffer_drains_by_itself_through_an_outbox_of_one_message);
-    RUN(a_drain_waits_for_room_in_the_outbox_and_goes_on_when_there_is_some);
-    RUN(entries_act_once_a_cycle_however_many_events_a_unit_has_in_it);
-    RUN(a_request_of_the_core_lets_a_refused_entry_try_again);
-    RUN(a_machine_finds_drains_that_are_lost);
-    RUN(a_machine_finds_entries_that_are_left_at_the_end);
-    RUN(background_timers_tick_in_every_launch_and_keep_none_running);
-    RUN(background_timers_change_no_time);
-    RUN(a_deadlock_behind_a_background_timer_is_found);
-    RUN(an_ordinary_periodic_timer_keeps_a_launch_running);
-    RUN(the_explorer_lets_entries_act_in_every_order);
-    RUN(the_explorer_keeps_to_the_room_of_an_outbox);
-    RUN(the_explorer_finds_drains_that_are_lost);
-    RUN(background_timers_may_come_at_any_time_in_the_explorer_and_are_no_progress);
-    return harness_end();
 }

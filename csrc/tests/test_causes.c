@@ -62,8 +62,7 @@ check_protocol(const gpc_protocol_t *protocol)
     }
 }
 
-static void
-no_declared_cause_is_classified(void)
+TEST(no_declared_cause_is_classified)
 {
     for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
         check_protocol(gpc_protocol_at(i));
@@ -87,8 +86,7 @@ check_reported(const gpc_table_t *table, const char *expected)
     gpc_text_free(&wrong);
 }
 
-static void
-a_declared_event_needs_a_cell_and_every_event_a_cause(void)
+TEST(a_declared_event_needs_a_cell_and_every_event_a_cause)
 {
     gpc_table_t both = {GPC_TABLE("S", OVER_LINES, S, one_event, NULL),
                         .causes = {ON(GPC_MSG_LOAD, S_LOAD), ON(GPC_MSG_EVICT, S_DROP)}};
@@ -100,12 +98,4 @@ a_declared_event_needs_a_cell_and_every_event_a_cause(void)
     check_reported(&both, expected);
     gpc_table_t one = {GPC_TABLE("S", OVER_LINES, S, one_event, NULL), .causes = {ON(GPC_MSG_LOAD, S_LOAD)}};
     check_reported(&one, "S: event S_DROP has no cause, and there is no classify\n");
-}
-
-int
-main(void)
-{
-    RUN(no_declared_cause_is_classified);
-    RUN(a_declared_event_needs_a_cell_and_every_event_a_cause);
-    return harness_end();
 }

@@ -8,8 +8,7 @@ enum { LINE = 0x1000, OTHER = 0x2000 };
 
 /* ---- acquires ---------------------------------------------------------------------------------------------------- */
 
-static void
-an_acquire_of_gpu_drf_drops_every_line_and_bars_the_fills_in_flight(void)
+TEST(an_acquire_of_gpu_drf_drops_every_line_and_bars_the_fills_in_flight)
 {
     bench_t bench;
     const gpc_protocol_t *protocol = gpc_protocol_find("gpu-drf");
@@ -31,8 +30,7 @@ an_acquire_of_gpu_drf_drops_every_line_and_bars_the_fills_in_flight(void)
     bench_end(&bench);
 }
 
-static void
-an_acquire_of_denovo_drf_keeps_registered_words(void)
+TEST(an_acquire_of_denovo_drf_keeps_registered_words)
 {
     bench_t bench;
     const gpc_protocol_t *protocol = gpc_protocol_find("denovo-drf");
@@ -52,8 +50,7 @@ an_acquire_of_denovo_drf_keeps_registered_words(void)
     bench_end(&bench);
 }
 
-static void
-an_acquire_of_denovo_ro_keeps_read_only_words_to_the_end_of_the_kernel(void)
+TEST(an_acquire_of_denovo_ro_keeps_read_only_words_to_the_end_of_the_kernel)
 {
     bench_t bench;
     const gpc_protocol_t *protocol = gpc_protocol_find("denovo-ro");
@@ -71,8 +68,7 @@ an_acquire_of_denovo_ro_keeps_read_only_words_to_the_end_of_the_kernel(void)
 
 /* ---- reads ------------------------------------------------------------------------------------------------------- */
 
-static void
-a_load_waits_for_the_answer_that_may_bring_its_word(void)
+TEST(a_load_waits_for_the_answer_that_may_bring_its_word)
 {
     bench_t bench;
     const gpc_protocol_t *protocol = gpc_protocol_find("denovo-drf");
@@ -90,8 +86,7 @@ a_load_waits_for_the_answer_that_may_bring_its_word(void)
     bench_end(&bench);
 }
 
-static void
-a_load_whose_word_the_answer_does_not_bring_is_requested(void)
+TEST(a_load_whose_word_the_answer_does_not_bring_is_requested)
 {
     bench_t bench;
     const gpc_protocol_t *protocol = gpc_protocol_find("denovo-drf");
@@ -111,8 +106,7 @@ a_load_whose_word_the_answer_does_not_bring_is_requested(void)
 
 /* ---- states and options ------------------------------------------------------------------------------------------ */
 
-static void
-a_buffer_of_words_must_hold_a_line(void)
+TEST(a_buffer_of_words_must_hold_a_line)
 {
     gpc_failure_t failure;
     int64_t options[GPC_MAX_OPTIONS] = {[GPC_SB_OPTION_ENTRIES] = 15, [GPC_SB_OPTION_ENTRY] = GPC_SB_WORD};
@@ -121,16 +115,4 @@ a_buffer_of_words_must_hold_a_line(void)
     CHECK_EQUAL_I64(gpc_sb_check(&bench_small_machine, options, &failure), GPC_ERROR_OPTION);
     options[GPC_SB_OPTION_ENTRIES] = 16;
     CHECK_EQUAL_I64(gpc_sb_check(&bench_small_machine, options, &failure), GPC_OK);
-}
-
-int
-main(void)
-{
-    RUN(an_acquire_of_gpu_drf_drops_every_line_and_bars_the_fills_in_flight);
-    RUN(an_acquire_of_denovo_drf_keeps_registered_words);
-    RUN(an_acquire_of_denovo_ro_keeps_read_only_words_to_the_end_of_the_kernel);
-    RUN(a_load_waits_for_the_answer_that_may_bring_its_word);
-    RUN(a_load_whose_word_the_answer_does_not_bring_is_requested);
-    RUN(a_buffer_of_words_must_hold_a_line);
-    return harness_end();
 }

@@ -4,8 +4,7 @@
 
 /* ---- the fixed model --------------------------------------------------------------------------------------------- */
 
-static void
-dram_fixed_answers_after_its_latency_and_not_a_tick_sooner(void)
+TEST(dram_fixed_answers_after_its_latency_and_not_a_tick_sooner)
 {
     gpc_dram_config_t config = fixed();
     begin(&config);
@@ -18,8 +17,7 @@ dram_fixed_answers_after_its_latency_and_not_a_tick_sooner(void)
     run_dry();
 }
 
-static void
-dram_fixed_passes_a_line_every_transfer_and_channels_apart(void)
+TEST(dram_fixed_passes_a_line_every_transfer_and_channels_apart)
 {
     gpc_dram_config_t config = fixed();
     begin(&config);
@@ -34,8 +32,7 @@ dram_fixed_passes_a_line_every_transfer_and_channels_apart(void)
     CHECK_EQUAL_U64(dram.statistics[0].queue_cycles, (1 + 2 + 3 + 4) * 8);
 }
 
-static void
-dram_queue_has_no_room_until_one_leaves_for_the_pins(void)
+TEST(dram_queue_has_no_room_until_one_leaves_for_the_pins)
 {
     gpc_dram_config_t config = fixed();
     config.queue = 4;
@@ -55,8 +52,7 @@ dram_queue_has_no_room_until_one_leaves_for_the_pins(void)
     CHECK_EQUAL_U64(num_rooms, 1);
 }
 
-static void
-dram_queue_lets_a_read_see_the_writes_before_it_and_not_those_after(void)
+TEST(dram_queue_lets_a_read_see_the_writes_before_it_and_not_those_after)
 {
     for (uint32_t model = 0; model <= GPC_DRAM_CLOSED; model++) {
         gpc_dram_config_t config = gddr5;
@@ -75,8 +71,7 @@ dram_queue_lets_a_read_see_the_writes_before_it_and_not_those_after(void)
     }
 }
 
-static void
-dram_queue_is_empty_after_clear_and_serves_later_requests(void)
+TEST(dram_queue_is_empty_after_clear_and_serves_later_requests)
 {
     for (uint32_t model = 0; model <= GPC_DRAM_CLOSED; model++) {
         gpc_dram_config_t config = gddr5;
@@ -97,8 +92,7 @@ dram_queue_is_empty_after_clear_and_serves_later_requests(void)
 
 /* ---- banks without rows ------------------------------------------------------------------------------------------ */
 
-static void
-dram_closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner(void)
+TEST(dram_closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner)
 {
     gpc_dram_config_t config = closed();
     begin(&config);
@@ -112,8 +106,7 @@ dram_closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner(voi
     run_dry();
 }
 
-static void
-dram_closed_serves_consecutive_lines_two_cycles_apart(void)
+TEST(dram_closed_serves_consecutive_lines_two_cycles_apart)
 {
     gpc_dram_config_t config = closed();
     begin(&config);
@@ -127,8 +120,7 @@ dram_closed_serves_consecutive_lines_two_cycles_apart(void)
     CHECK_EQUAL_U64(dram.statistics[0].busy_cycles, 16 * 2);
 }
 
-static void
-dram_closed_serves_lines_of_a_bank_eleven_cycles_apart(void)
+TEST(dram_closed_serves_lines_of_a_bank_eleven_cycles_apart)
 {
     gpc_dram_config_t config = closed();
     begin(&config);
@@ -143,8 +135,7 @@ dram_closed_serves_lines_of_a_bank_eleven_cycles_apart(void)
     CHECK_EQUAL_U64(dram.statistics[0].row_hits, 0);
 }
 
-static void
-dram_closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write(void)
+TEST(dram_closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write)
 {
     gpc_dram_config_t config = closed();
     begin(&config);
@@ -165,8 +156,7 @@ dram_closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write
 
 /* ---- banks and rows ---------------------------------------------------------------------------------------------- */
 
-static void
-dram_banks_answers_a_closed_row_after_the_closed_form_and_not_a_tick_sooner(void)
+TEST(dram_banks_answers_a_closed_row_after_the_closed_form_and_not_a_tick_sooner)
 {
     /* tRCD 12 + three more columns at tCCD 2 + tCL 12 + the last column's 2 cycles of data */
     gpc_tick_t expected = (12 + 3 * 2 + 12 + 2) * PERIOD;
@@ -180,8 +170,7 @@ dram_banks_answers_a_closed_row_after_the_closed_form_and_not_a_tick_sooner(void
     CHECK_EQUAL_U64(dram.statistics[0].row_misses, 1);
 }
 
-static void
-dram_banks_answers_an_open_row_after_tcl_and_the_data(void)
+TEST(dram_banks_answers_an_open_row_after_tcl_and_the_data)
 {
     begin(&gddr5);
     read_line(0, 0, 0);
@@ -192,8 +181,7 @@ dram_banks_answers_an_open_row_after_tcl_and_the_data(void)
     CHECK_EQUAL_U64(dram.statistics[0].row_hits, 1);
 }
 
-static void
-dram_banks_pays_precharge_and_activate_for_another_row(void)
+TEST(dram_banks_pays_precharge_and_activate_for_another_row)
 {
     gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16; /* channels x row x banks */
     begin(&gddr5);
@@ -205,8 +193,7 @@ dram_banks_pays_precharge_and_activate_for_another_row(void)
     CHECK_EQUAL_U64(dram.statistics[0].row_conflicts, 1);
 }
 
-static void
-dram_banks_lets_a_hit_pass_an_older_conflict_and_the_oldest_hit_go_first(void)
+TEST(dram_banks_lets_a_hit_pass_an_older_conflict_and_the_oldest_hit_go_first)
 {
     gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16;
     begin(&gddr5);
@@ -221,8 +208,7 @@ dram_banks_lets_a_hit_pass_an_older_conflict_and_the_oldest_hit_go_first(void)
     CHECK_EQUAL_U64(order[3], 1);
 }
 
-static void
-dram_banks_lets_64_requests_pass_a_conflict_and_no_more(void)
+TEST(dram_banks_lets_64_requests_pass_a_conflict_and_no_more)
 {
     gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16;
     uint32_t passed = 0;
@@ -243,8 +229,7 @@ dram_banks_lets_64_requests_pass_a_conflict_and_no_more(void)
 }
 
 /* The request that was passed too often is the last one of its queue; later requests are served like the first. */
-static void
-dram_banks_serves_a_request_after_a_forced_one_emptied_the_queue(void)
+TEST(dram_banks_serves_a_request_after_a_forced_one_emptied_the_queue)
 {
     gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16;
     begin(&gddr5);
@@ -268,8 +253,7 @@ dram_banks_serves_a_request_after_a_forced_one_emptied_the_queue(void)
     CHECK_EQUAL_U64(answered[100], begun + (3 * 2 + 12 + 2) * PERIOD + 10);
 }
 
-static void
-dram_banks_reaches_85_percent_of_the_pins_by_row_hits(void)
+TEST(dram_banks_reaches_85_percent_of_the_pins_by_row_hits)
 {
     enum { LINES = 2000 };
     begin(&gddr5);
@@ -390,8 +374,7 @@ random_traffic(const gpc_dram_config_t *config, uint32_t lines, uint32_t count)
                     dram.statistics[0].reads + dram.statistics[0].writes);
 }
 
-static void
-dram_banks_breaks_no_timing_under_random_traffic(void)
+TEST(dram_banks_breaks_no_timing_under_random_traffic)
 {
     gpc_dram_config_t config = gddr5;
     random_traffic(&config, 100000, 4000);
@@ -407,8 +390,7 @@ dram_banks_breaks_no_timing_under_random_traffic(void)
     CHECK_EQUAL_U64(violations(&config), 0);
 }
 
-static void
-dram_banks_breaks_no_timing_with_a_column_every_cycle_or_wide_gaps(void)
+TEST(dram_banks_breaks_no_timing_with_a_column_every_cycle_or_wide_gaps)
 {
     gpc_dram_config_t config = gddr5;
     config.t_ccd = 1;
@@ -420,8 +402,7 @@ dram_banks_breaks_no_timing_with_a_column_every_cycle_or_wide_gaps(void)
     CHECK_EQUAL_U64(violations(&config), 0);
 }
 
-static void
-the_checker_sees_a_broken_timing(void)
+TEST(the_checker_sees_a_broken_timing)
 {
     gpc_dram_config_t strict = gddr5;
     random_traffic(&gddr5, 4000, 500);
@@ -436,8 +417,7 @@ the_checker_sees_a_broken_timing(void)
 }
 
 /* Alternating writes and reads of one line: their columns follow the order of acceptance. */
-static void
-dram_banks_keeps_the_order_of_a_line(void)
+TEST(dram_banks_keeps_the_order_of_a_line)
 {
     uint32_t expected_write = 1, columns = 0;
     begin(&gddr5);
@@ -463,8 +443,7 @@ status_of(gpc_dram_config_t config)
     return gpc_dram_init(&dram, &config, &arena, &messages, memory, &wheel, answer, NULL);
 }
 
-static void
-a_configuration_that_does_not_fit_is_refused(void)
+TEST(a_configuration_that_does_not_fit_is_refused)
 {
     gpc_dram_config_t config = gddr5;
     uint32_t *const positive[] = {&config.channels,         &config.queue, &config.bytes_per_cycle, &config.burst_bytes,
@@ -489,31 +468,8 @@ a_configuration_that_does_not_fit_is_refused(void)
     CHECK_EQUAL_I64(status_of(config), 0);
 }
 
-int
-main(void)
+AFTER_TESTS
 {
-    RUN(dram_fixed_answers_after_its_latency_and_not_a_tick_sooner);
-    RUN(dram_fixed_passes_a_line_every_transfer_and_channels_apart);
-    RUN(dram_queue_has_no_room_until_one_leaves_for_the_pins);
-    RUN(dram_queue_lets_a_read_see_the_writes_before_it_and_not_those_after);
-    RUN(dram_queue_is_empty_after_clear_and_serves_later_requests);
-    RUN(dram_closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner);
-    RUN(dram_closed_serves_consecutive_lines_two_cycles_apart);
-    RUN(dram_closed_serves_lines_of_a_bank_eleven_cycles_apart);
-    RUN(dram_closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write);
-    RUN(dram_banks_answers_a_closed_row_after_the_closed_form_and_not_a_tick_sooner);
-    RUN(dram_banks_answers_an_open_row_after_tcl_and_the_data);
-    RUN(dram_banks_pays_precharge_and_activate_for_another_row);
-    RUN(dram_banks_lets_a_hit_pass_an_older_conflict_and_the_oldest_hit_go_first);
-    RUN(dram_banks_lets_64_requests_pass_a_conflict_and_no_more);
-    RUN(dram_banks_serves_a_request_after_a_forced_one_emptied_the_queue);
-    RUN(dram_banks_reaches_85_percent_of_the_pins_by_row_hits);
-    RUN(dram_banks_breaks_no_timing_under_random_traffic);
-    RUN(dram_banks_breaks_no_timing_with_a_column_every_cycle_or_wide_gaps);
-    RUN(the_checker_sees_a_broken_timing);
-    RUN(dram_banks_keeps_the_order_of_a_line);
-    RUN(a_configuration_that_does_not_fit_is_refused);
     gpc_arena_free(&arena);
     gpc_memory_free(memory);
-    return harness_end();
 }

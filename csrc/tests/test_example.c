@@ -24,8 +24,7 @@ expect(const gpc_explore_thread_t *threads, uint32_t num_threads, gpc_rule_t rul
     EXPLORE(&what, .seen = seen ? outcome : NULL, .never = seen ? NULL : outcome);
 }
 
-static void
-the_tables_are_well_formed(void)
+TEST(the_tables_are_well_formed)
 {
     for (uint32_t i = 0; i < gpc_num_controllers(&gpc_protocol_self_inval); i++) {
         gpc_text_t wrong;
@@ -35,35 +34,26 @@ the_tables_are_well_formed(void)
     }
 }
 
-static void
-new_then_old_is_forbidden(void)
+TEST(new_then_old_is_forbidden)
 {
     expect(corr, 2, GPC_RULE_RC, "1 0 _ _", false);
     expect(corr, 2, GPC_RULE_RC, "0 1 _ _", true);
 }
 
-static void
-stale_data_after_a_flag_is_forbidden_with_fences_and_under_sc(void)
+TEST(stale_data_after_a_flag_is_forbidden_with_fences_and_under_sc)
 {
     expect(mp, 2, GPC_RULE_RC, "1 0 _ _", true);
     expect(mp_fences, 2, GPC_RULE_RC, "1 0 _ _", false);
     expect(mp, 2, GPC_RULE_SC, "1 0 _ _", false);
 }
 
-static void
-no_increment_is_lost(void)
+TEST(no_increment_is_lost)
 {
     expect(increments, 2, GPC_RULE_RC, "_ _ _ _ 3 0", false);
     expect(increments, 2, GPC_RULE_RC, "_ _ _ _ 4 0", true);
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     register_own(&gpc_protocol_self_inval);
-    RUN(the_tables_are_well_formed);
-    RUN(new_then_old_is_forbidden);
-    RUN(stale_data_after_a_flag_is_forbidden_with_fences_and_under_sc);
-    RUN(no_increment_is_lost);
-    return harness_end();
 }

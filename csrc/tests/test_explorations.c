@@ -97,8 +97,7 @@ fail(void)
     EXPLORE(&what);
 }
 
-static void
-every_expectation_is_checked(void)
+TEST(every_expectation_is_checked)
 {
     printed_t printed;
     run_apart(hold, &printed);
@@ -119,8 +118,7 @@ fail_by_outcomes(void)
 }
 
 /* `meson test` sets GPUCOH_DRAW; an executable that is started otherwise says what draws. */
-static void
-one_failure_is_drawn(void)
+TEST(one_failure_is_drawn)
 {
     static const char *const parts[] = {
         "test_explorations.c:",
@@ -142,12 +140,4 @@ one_failure_is_drawn(void)
     const char *first = strstr(printed.text, "protocol no-l1");
     CHECK(!first || !strstr(first + 1, "protocol no-l1"));
     CHECK((strstr(printed.text, "draws it") != NULL) == !getenv("GPUCOH_DRAW"));
-}
-
-int
-main(void)
-{
-    RUN(every_expectation_is_checked);
-    RUN(one_failure_is_drawn);
-    return harness_end();
 }

@@ -49,8 +49,7 @@ static const gpc_explore_thread_t far[] = {THREAD(7, LD(X))};
 static const char *const coherent[] = {"no-l1", "ideal", "gpu-vi"};
 enum { COHERENT = sizeof(coherent) / sizeof(coherent[0]) };
 
-static void
-coherent_baselines_forbid_stale_data_after_a_flag_with_fences(void)
+TEST(coherent_baselines_forbid_stale_data_after_a_flag_with_fences)
 {
     for (int i = 0; i < COHERENT; i++) {
         for (uint32_t warm = 0; warm < 16; warm += 15) {
@@ -62,8 +61,7 @@ coherent_baselines_forbid_stale_data_after_a_flag_with_fences(void)
     }
 }
 
-static void
-coherent_baselines_are_sequentially_consistent_one_access_at_a_time(void)
+TEST(coherent_baselines_are_sequentially_consistent_one_access_at_a_time)
 {
     for (int i = 0; i < COHERENT; i++) {
         for (uint32_t warm = 0; warm < 16; warm += 15) {
@@ -73,8 +71,7 @@ coherent_baselines_are_sequentially_consistent_one_access_at_a_time(void)
     }
 }
 
-static void
-release_consistency_without_fences_reorders(void)
+TEST(release_consistency_without_fences_reorders)
 {
     for (int i = 0; i < COHERENT; i++) {
         expect(coherent[i], GPC_RULE_RC, mp, WARM_NONE, false, "1 0 _ _",
@@ -83,8 +80,7 @@ release_consistency_without_fences_reorders(void)
     }
 }
 
-static void
-coherent_baselines_forbid_both_old_with_fences(void)
+TEST(coherent_baselines_forbid_both_old_with_fences)
 {
     for (int i = 0; i < COHERENT; i++) {
         for (uint32_t warm = 0; warm < 16; warm += 15) {
@@ -94,8 +90,7 @@ coherent_baselines_forbid_both_old_with_fences(void)
     }
 }
 
-static void
-coherent_baselines_never_read_new_then_old(void)
+TEST(coherent_baselines_never_read_new_then_old)
 {
     for (int i = 0; i < COHERENT; i++) {
         for (uint32_t warm = 0; warm < 16; warm += 15) {
@@ -105,8 +100,7 @@ coherent_baselines_never_read_new_then_old(void)
     }
 }
 
-static void
-no_coherence_reads_a_warm_stale_copy_in_spite_of_fences(void)
+TEST(no_coherence_reads_a_warm_stale_copy_in_spite_of_fences)
 {
     expect("no-coh", GPC_RULE_RC, mp_fences, WARM_READER, false, "1 0 _ _", false); /* the flag's copy is stale too */
     expect("no-coh", GPC_RULE_RC, mp_fences, WARM_READER, true, "1 0 _ _", true);
@@ -116,8 +110,7 @@ no_coherence_reads_a_warm_stale_copy_in_spite_of_fences(void)
     expect("no-coh", GPC_RULE_RC, mp_fences, WARM_NONE, false, "1 0 _ _", false);
 }
 
-static void
-no_increment_is_lost(void)
+TEST(no_increment_is_lost)
 {
     static const char *const all[] = {"no-l1", "no-coh", "ideal", "gpu-vi"};
     for (int i = 0; i < 4; i++) {
@@ -128,8 +121,7 @@ no_increment_is_lost(void)
 
 /* ---- orders, barriers, kernels ----------------------------------------------------------------------------------- */
 
-static void
-a_release_and_an_acquire_order_a_message_as_fences_do(void)
+TEST(a_release_and_an_acquire_order_a_message_as_fences_do)
 {
     const gpc_explore_thread_t mp_orders[] = {THREAD(0, ST(X, 1), ST_RELEASE(Y, 1)), THREAD(1, LD_ACQUIRE(Y), LD(X))};
     const gpc_explore_thread_t mp_half[] = {THREAD(0, ST(X, 1), ST(Y, 1)), THREAD(1, LD_ACQUIRE(Y), LD(X))};
@@ -140,8 +132,7 @@ a_release_and_an_acquire_order_a_message_as_fences_do(void)
     }
 }
 
-static void
-a_barrier_orders_the_threads_of_a_core(void)
+TEST(a_barrier_orders_the_threads_of_a_core)
 {
     const gpc_explore_thread_t with[] = {THREAD(0, ST(X, 1), BLOCK_BARRIER), THREAD(0, BLOCK_BARRIER, LD(X))};
     const gpc_explore_thread_t without[] = {THREAD(0, ST(X, 1)), THREAD(0, LD(X))};
@@ -154,16 +145,14 @@ a_barrier_orders_the_threads_of_a_core(void)
     }
 }
 
-static void
-a_second_barrier_is_another_one(void)
+TEST(a_second_barrier_is_another_one)
 {
     const gpc_explore_thread_t threads[] = {THREAD(0, ST(X, 1), BLOCK_BARRIER, BLOCK_BARRIER, LD(Y)),
                                             THREAD(0, BLOCK_BARRIER, ST(Y, 1), BLOCK_BARRIER, LD(X))};
     expect_only("gpu-vi", GPC_RULE_RC, threads, WARM_NONE, true, "1 1 1 1");
 }
 
-static void
-a_kernels_begin_drops_copies_that_are_stale(void)
+TEST(a_kernels_begin_drops_copies_that_are_stale)
 {
     const gpc_explore_thread_t with[] = {THREAD(0, ST(X, 1), NEXT_KERNEL), THREAD(1, LD(Y), NEXT_KERNEL, LD(X))};
     const gpc_explore_thread_t without[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(Y), LD(X))};
@@ -188,8 +177,7 @@ refuse_threads(const gpc_explore_thread_t *threads, const char *why)
     refuse(&what, GPC_ERROR_ARGUMENT, why);
 }
 
-static void
-threads_that_could_never_meet_are_refused(void)
+TEST(threads_that_could_never_meet_are_refused)
 {
     const gpc_explore_thread_t barriers[] = {THREAD(0, BLOCK_BARRIER), THREAD(0, LD(X))};
     const gpc_explore_thread_t launches[] = {THREAD(0, BLOCK_BARRIER, NEXT_KERNEL),
@@ -202,8 +190,7 @@ threads_that_could_never_meet_are_refused(void)
     refuse_threads(ended, "operation 1 follows its EXIT");
 }
 
-static void
-bad_input_is_reported(void)
+TEST(bad_input_is_reported)
 {
     gpc_explore_t what = asked("ideal", GPC_RULE_RC, far, 0, false);
     what.num_threads = 1;
@@ -212,8 +199,7 @@ bad_input_is_reported(void)
     refuse(&what, GPC_ERROR_RULE, "protocol ideal does not support consistency hrf");
 }
 
-static void
-values_of_64_bits_need_a_whole_variable_of_64_bits(void)
+TEST(values_of_64_bits_need_a_whole_variable_of_64_bits)
 {
     static const char *const why = "operation 0: a value or addition of 64 bits needs a whole variable of 64 bits";
     const uint64_t more = UINT64_C(1) << 32;
@@ -232,24 +218,4 @@ values_of_64_bits_need_a_whole_variable_of_64_bits(void)
         CHECK_EQUAL_I64(gpc_explore_search(&what, &found), cases[i].word ? GPC_ERROR_ARGUMENT : GPC_OK);
         gpc_exploration_free(&found);
     }
-}
-
-int
-main(void)
-{
-    RUN(coherent_baselines_forbid_stale_data_after_a_flag_with_fences);
-    RUN(coherent_baselines_are_sequentially_consistent_one_access_at_a_time);
-    RUN(release_consistency_without_fences_reorders);
-    RUN(coherent_baselines_forbid_both_old_with_fences);
-    RUN(coherent_baselines_never_read_new_then_old);
-    RUN(no_coherence_reads_a_warm_stale_copy_in_spite_of_fences);
-    RUN(no_increment_is_lost);
-    RUN(a_release_and_an_acquire_order_a_message_as_fences_do);
-    RUN(a_barrier_orders_the_threads_of_a_core);
-    RUN(a_second_barrier_is_another_one);
-    RUN(a_kernels_begin_drops_copies_that_are_stale);
-    RUN(threads_that_could_never_meet_are_refused);
-    RUN(bad_input_is_reported);
-    RUN(values_of_64_bits_need_a_whole_variable_of_64_bits);
-    return harness_end();
 }

@@ -105,8 +105,7 @@ check_loads(const gpc_machine_t *machine)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-an_l1_takes_forwards_that_arrived_while_it_had_no_room(void)
+TEST(an_l1_takes_forwards_that_arrived_while_it_had_no_room)
 {
     gpc_machine_t machine = test_fermi;
     machine.partitions = 2; /* requests queue up at the banks and in the L1s */
@@ -115,18 +114,9 @@ an_l1_takes_forwards_that_arrived_while_it_had_no_room(void)
     check_loads(&machine);
 }
 
-static void
-an_l1_with_two_mshrs_takes_all_forwards(void)
+TEST(an_l1_with_two_mshrs_takes_all_forwards)
 {
     gpc_machine_t machine = test_fermi;
     machine.l1_mshrs = 2;
     check_loads(&machine);
-}
-
-int
-main(void)
-{
-    RUN(an_l1_takes_forwards_that_arrived_while_it_had_no_room);
-    RUN(an_l1_with_two_mshrs_takes_all_forwards);
-    return harness_end();
 }

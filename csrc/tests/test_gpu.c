@@ -6,8 +6,7 @@
 
 /* ---- times ------------------------------------------------------------------------------------------------------- */
 
-static void
-latency_without_load_is_the_machines(void)
+TEST(latency_without_load_is_the_machines)
 {
     static const char *const protocols[] = {"no-l1", "no-coh", "ideal"};
     for (int i = 0; i < 3; i++) {
@@ -23,8 +22,7 @@ latency_without_load_is_the_machines(void)
     }
 }
 
-static void
-l1_copies_survive_a_launch_where_coherent_and_go_where_not(void)
+TEST(l1_copies_survive_a_launch_where_coherent_and_go_where_not)
 {
     bench_t it = bench(&test_fermi, &gpc_protocol_no_coherence, 1024);
     (void) load_to_use(&it, 1024, 1);
@@ -34,8 +32,7 @@ l1_copies_survive_a_launch_where_coherent_and_go_where_not(void)
 
 /* ---- data and conservation --------------------------------------------------------------------------------------- */
 
-static void
-atomics_count_every_thread_once(void)
+TEST(atomics_count_every_thread_once)
 {
     static const char *const protocols[] = {"no-l1", "no-coh", "ideal"};
     enum { GRID = 40, BLOCK = 96, THREADS = GRID * BLOCK };
@@ -71,8 +68,7 @@ statistics_of(const char *protocol)
     return text.bytes;
 }
 
-static void
-the_same_run_gives_the_same_statistics(void)
+TEST(the_same_run_gives_the_same_statistics)
 {
     char *once = statistics_of("ideal"), *again = statistics_of("ideal");
     CHECK_EQUAL_TEXT(once, again);
@@ -80,8 +76,7 @@ the_same_run_gives_the_same_statistics(void)
     free(again);
 }
 
-static void
-a_snapshot_brings_everything_back(void)
+TEST(a_snapshot_brings_everything_back)
 {
     bench_t it = bench(&test_fermi, &gpc_protocol_ideal, 4096);
     gpc_snapshot_t *snapshot;
@@ -105,8 +100,7 @@ a_snapshot_brings_everything_back(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-an_aborted_launch_leaves_a_usable_gpu(void)
+TEST(an_aborted_launch_leaves_a_usable_gpu)
 {
     static const gpc_instruction_t forever[] = {
         OP(LOAD, R1, CONSTANT(0), NONE),
@@ -139,8 +133,7 @@ an_aborted_launch_leaves_a_usable_gpu(void)
 
 /* ---- bad input --------------------------------------------------------------------------------------------------- */
 
-static void
-bad_machines_are_refused_by_name(void)
+TEST(bad_machines_are_refused_by_name)
 {
     gpc_machine_t machine = test_fermi;
     gpc_gpu_t *gpu;
@@ -157,8 +150,7 @@ bad_machines_are_refused_by_name(void)
     gpc_gpu_free(gpu);
 }
 
-static void
-an_index_out_of_bounds_is_reported_and_the_gpu_stays_usable(void)
+TEST(an_index_out_of_bounds_is_reported_and_the_gpu_stays_usable)
 {
     static const gpc_instruction_t far[] = {OP(LOAD, R1, CONSTANT(7), NONE), EXIT};
     bench_t it = bench(&test_fermi, &gpc_protocol_ideal, 64);
@@ -168,8 +160,7 @@ an_index_out_of_bounds_is_reported_and_the_gpu_stays_usable(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-an_exhausted_budget_is_reported(void)
+TEST(an_exhausted_budget_is_reported)
 {
     static const gpc_instruction_t forever[] = {
         {.opcode = GPC_OP_JUMP, .width = 1, .destination = NONE, .a = NONE, .b = NONE, .c = NONE, .target = 0}, EXIT};
@@ -224,8 +215,7 @@ look_at_words(void *self, const gpc_observation_t *observed)
     return GPC_OK;
 }
 
-static void
-the_words_of_a_cell_are_alike(void)
+TEST(the_words_of_a_cell_are_alike)
 {
     static const char *const protocols[] = {"denovo-drf", "denovo-ro", "denovo-hrf"};
     for (uint32_t i = 0; i < GPC_COUNT_OF(protocols); i++) {
@@ -238,20 +228,4 @@ the_words_of_a_cell_are_alike(void)
         gpc_unsubscribe(&subscriber);
         gpc_gpu_free(it.gpu);
     }
-}
-
-int
-main(void)
-{
-    RUN(latency_without_load_is_the_machines);
-    RUN(l1_copies_survive_a_launch_where_coherent_and_go_where_not);
-    RUN(atomics_count_every_thread_once);
-    RUN(the_same_run_gives_the_same_statistics);
-    RUN(a_snapshot_brings_everything_back);
-    RUN(an_aborted_launch_leaves_a_usable_gpu);
-    RUN(bad_machines_are_refused_by_name);
-    RUN(an_index_out_of_bounds_is_reported_and_the_gpu_stays_usable);
-    RUN(an_exhausted_budget_is_reported);
-    RUN(the_words_of_a_cell_are_alike);
-    return harness_end();
 }

@@ -25,8 +25,7 @@ expect_directory(int64_t ways, int64_t ratio, uint32_t sets)
 }
 
 /* The factor gives directory entries per line of the L1s: 16 cores x 256 lines, over 8 partitions. */
-static void
-directories_have_the_papers_sizes(void)
+TEST(directories_have_the_papers_sizes)
 {
     expect_directory(8, 2, 128);
     expect_directory(8, 4, 256);
@@ -186,15 +185,13 @@ survive_all(const gpc_machine_t *machine, const char *what)
     survive("sc-ideal", machine, NULL, 0, what);
 }
 
-static void
-the_standard_machine_loses_no_word(void)
+TEST(the_standard_machine_loses_no_word)
 {
     gpc_machine_t machine = small();
     survive_all(&machine, "4 cores, 2 partitions");
 }
 
-static void
-caches_of_two_sets_lose_no_word(void)
+TEST(caches_of_two_sets_lose_no_word)
 {
     gpc_machine_t machine = small();
     machine.l1_bytes = 2 * 2 * 128;
@@ -207,8 +204,7 @@ caches_of_two_sets_lose_no_word(void)
     survive_all(&machine, "caches of 2 sets of 1 way");
 }
 
-static void
-single_mshrs_do_not_deadlock(void)
+TEST(single_mshrs_do_not_deadlock)
 {
     gpc_machine_t machine = small();
     machine.l1_mshrs = 1;
@@ -217,16 +213,14 @@ single_mshrs_do_not_deadlock(void)
     survive_all(&machine, "1 MSHR an L1 and bank");
 }
 
-static void
-single_flit_buffers_do_not_deadlock(void)
+TEST(single_flit_buffers_do_not_deadlock)
 {
     gpc_machine_t machine = small();
     machine.vc_flits = 1;
     survive_all(&machine, "buffers of 1 flit");
 }
 
-static void
-everything_scarce_at_once_does_not_deadlock(void)
+TEST(everything_scarce_at_once_does_not_deadlock)
 {
     gpc_machine_t machine = small();
     machine.l1_bytes = machine.l2_bytes = 2 * 128;
@@ -239,16 +233,4 @@ everything_scarce_at_once_does_not_deadlock(void)
     machine.l1_bytes = 2 * 128 * 2;
     machine.l1_mshrs = machine.l2_mshrs = 2;
     survive_all(&machine, "everything scarce, 2 MSHRs");
-}
-
-int
-main(void)
-{
-    RUN(directories_have_the_papers_sizes);
-    RUN(the_standard_machine_loses_no_word);
-    RUN(caches_of_two_sets_lose_no_word);
-    RUN(single_mshrs_do_not_deadlock);
-    RUN(single_flit_buffers_do_not_deadlock);
-    RUN(everything_scarce_at_once_does_not_deadlock);
-    return harness_end();
 }

@@ -134,8 +134,7 @@ with_short_queues(uint32_t model)
     return machine;
 }
 
-static void
-entries_wait_for_a_queue_of_one_request(void)
+TEST(entries_wait_for_a_queue_of_one_request)
 {
     for (uint32_t model = 0; model < 2; model++) {
         gpc_machine_t machine = with_short_queues(model);
@@ -143,19 +142,14 @@ entries_wait_for_a_queue_of_one_request(void)
     }
 }
 
-static void
-entries_of_several_banks_wait_for_a_channel_that_they_share(void)
+TEST(entries_of_several_banks_wait_for_a_channel_that_they_share)
 {
     gpc_machine_t machine = with_short_queues(0);
     machine.dram_channels = 4;
     expect_all_drained(&machine);
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     register_draining_bank();
-    RUN(entries_wait_for_a_queue_of_one_request);
-    RUN(entries_of_several_banks_wait_for_a_channel_that_they_share);
-    return harness_end();
 }

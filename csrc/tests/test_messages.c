@@ -20,8 +20,7 @@ with_messages(gpc_message_info_t messages[LIMITS_MESSAGES])
 
 /* Requests on network 1, answers on network 0: a message on the request network may be held and carries both operands
  * of a compare-and-swap. */
-static void
-requests_are_what_travels_on_a_network_that_is_declared_so(void)
+TEST(requests_are_what_travels_on_a_network_that_is_declared_so)
 {
     gpc_message_info_t messages[LIMITS_MESSAGES];
     gpc_protocol_t protocol = with_messages(messages);
@@ -82,8 +81,7 @@ send_kind(bench_t *bench, const kind_t *kind)
     CHECK_EQUAL_I64(gpc_send(&x, msg), GPC_OK);
 }
 
-static void
-bytes_are_the_header_and_payload_on_links_of_any_width(void)
+TEST(bytes_are_the_header_and_payload_on_links_of_any_width)
 {
     static const uint32_t widths[] = {16, 64};
     gpc_message_info_t messages[LIMITS_MESSAGES];
@@ -111,8 +109,7 @@ own_bytes(bool is_line, uint32_t payload)
     return is_line ? 1 : payload == 0 ? 2 : payload;
 }
 
-static void
-an_option_selects_other_sizes_of_messages(void)
+TEST(an_option_selects_other_sizes_of_messages)
 {
     gpc_message_info_t messages[LIMITS_MESSAGES];
     gpc_protocol_t protocol = with_messages(messages);
@@ -136,8 +133,7 @@ an_option_selects_other_sizes_of_messages(void)
     limits_end(&bench);
 }
 
-static void
-public_sizes_round_operands_up_and_replace_the_header(void)
+TEST(public_sizes_round_operands_up_and_replace_the_header)
 {
     CHECK_EQUAL_U64(public_bytes(true, 128), 128);
     CHECK_EQUAL_U64(public_bytes_with_header(true, 128), 8 + 128);
@@ -146,8 +142,7 @@ public_sizes_round_operands_up_and_replace_the_header(void)
     CHECK_EQUAL_U64(public_bytes(false, 0), 8);
 }
 
-static void
-a_message_without_room_is_refused_when_it_is_sent(void)
+TEST(a_message_without_room_is_refused_when_it_is_sent)
 {
     gpc_index_t taken[64];
     bench_t bench;
@@ -165,15 +160,4 @@ a_message_without_room_is_refused_when_it_is_sent(void)
     }
     gpc_pool_give(&bench.messages, load);
     limits_end(&bench);
-}
-
-int
-main(void)
-{
-    RUN(requests_are_what_travels_on_a_network_that_is_declared_so);
-    RUN(bytes_are_the_header_and_payload_on_links_of_any_width);
-    RUN(an_option_selects_other_sizes_of_messages);
-    RUN(public_sizes_round_operands_up_and_replace_the_header);
-    RUN(a_message_without_room_is_refused_when_it_is_sent);
-    return harness_end();
 }

@@ -16,8 +16,7 @@ check_every_five_cycles(void)
     CHECK_EQUAL_U64(last - first, (gpc_tick_t) (num_sent - 1) * 5 * PERIOD);
 }
 
-static void
-arbiter_shares_a_bank_among_cores_at_one_flit_a_cycle(void)
+TEST(arbiter_shares_a_bank_among_cores_at_one_flit_a_cycle)
 {
     for (uint32_t vc_flits = 1; vc_flits <= 16; vc_flits += 5) {
         gpc_network_config_t config = with_buffers(&fermi, vc_flits);
@@ -38,8 +37,7 @@ arbiter_shares_a_bank_among_cores_at_one_flit_a_cycle(void)
 static const uint32_t many[] = {100, 130};
 
 /* After core 70: its successors first, then from the first one on. */
-static void
-arbiter_serves_inputs_of_several_words_round_robin(void)
+TEST(arbiter_serves_inputs_of_several_words_round_robin)
 {
     for (uint32_t k = 0; k < GPC_COUNT_OF(many); k++) {
         gpc_network_config_t config = fermi;
@@ -58,8 +56,7 @@ arbiter_serves_inputs_of_several_words_round_robin(void)
 }
 
 /* A bank streams to one core after the other, from the first one that it serves on. */
-static void
-arbiter_serves_outputs_of_several_words_round_robin(void)
+TEST(arbiter_serves_outputs_of_several_words_round_robin)
 {
     for (uint32_t k = 0; k < GPC_COUNT_OF(many); k++) {
         gpc_network_config_t config = fermi;
@@ -79,8 +76,7 @@ arbiter_serves_outputs_of_several_words_round_robin(void)
     }
 }
 
-static void
-link_of_a_bank_is_filled_by_one_core(void)
+TEST(link_of_a_bank_is_filled_by_one_core)
 {
     begin(&fermi);
     keep_sending = true;
@@ -89,8 +85,7 @@ link_of_a_bank_is_filled_by_one_core(void)
     check_every_five_cycles();
 }
 
-static void
-arbiter_serves_virtual_networks_round_robin(void)
+TEST(arbiter_serves_virtual_networks_round_robin)
 {
     begin(&fermi);
     keep_sending = true;
@@ -102,8 +97,7 @@ arbiter_serves_virtual_networks_round_robin(void)
     CHECK_EQUAL_U64(arrivals_from[1], 200);
 }
 
-static void
-crossbar_lets_different_outputs_stream_at_once(void)
+TEST(crossbar_lets_different_outputs_stream_at_once)
 {
     begin(&fermi);
     for (uint32_t bank = 0; bank < BANKS; bank++) {
@@ -115,8 +109,7 @@ crossbar_lets_different_outputs_stream_at_once(void)
     }
 }
 
-static void
-crossbar_streams_one_message_at_a_time_from_an_input_port(void)
+TEST(crossbar_streams_one_message_at_a_time_from_an_input_port)
 {
     begin(&fermi);
     send(0, CORES, 0, 5);
@@ -125,8 +118,7 @@ crossbar_streams_one_message_at_a_time_from_an_input_port(void)
     CHECK_EQUAL_U64(arrived_at[1] - arrived_at[0], 5 * PERIOD);
 }
 
-static void
-crossbar_holds_up_no_message_behind_a_busy_output(void)
+TEST(crossbar_holds_up_no_message_behind_a_busy_output)
 {
     begin(&fermi);
     holding = true;
@@ -160,8 +152,7 @@ spread(const gpc_network_config_t *config, uint32_t count)
     run_dry();
 }
 
-static void
-crossbar_streams_from_all_banks_to_all_cores_at_full_speed(void)
+TEST(crossbar_streams_from_all_banks_to_all_cores_at_full_speed)
 {
     static const uint32_t buffers[] = {5, 8, 16};
     for (uint32_t i = 0; i < GPC_COUNT_OF(buffers); i++) {
@@ -175,8 +166,7 @@ crossbar_streams_from_all_banks_to_all_cores_at_full_speed(void)
     }
 }
 
-static void
-a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256(void)
+TEST(a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256)
 {
     gpc_network_config_t config = fermi;
     spread(&config, 8000);
@@ -199,8 +189,7 @@ sent_meanwhile(uint32_t from, uint32_t to, uint32_t flits)
     return sent;
 }
 
-static void
-arbiter_waits_for_an_input_that_is_always_busy_at_the_wrong_time(void)
+TEST(arbiter_waits_for_an_input_that_is_always_busy_at_the_wrong_time)
 {
     uint32_t crossing = 0;
     begin(&fermi);
@@ -216,8 +205,7 @@ arbiter_waits_for_an_input_that_is_always_busy_at_the_wrong_time(void)
 }
 
 /* Cores 3 and 11 send to core 9 through bank 0, which also sends to it whenever it has room. */
-static void
-relay_alternates_with_the_bank_s_own_messages(void)
+TEST(relay_alternates_with_the_bank_s_own_messages)
 {
     enum { RELAYED = 24, OWN = 100, QUEUED = 12 }; /* messages that a queue of 64 flits holds */
     gpc_network_config_t config = with_buffers(&fermi, 64);
@@ -244,22 +232,8 @@ relay_alternates_with_the_bank_s_own_messages(void)
     CHECK_EQUAL_U64(between, RELAYED - 1);
 }
 
-int
-main(void)
+AFTER_TESTS
 {
-    RUN(arbiter_shares_a_bank_among_cores_at_one_flit_a_cycle);
-    RUN(arbiter_serves_inputs_of_several_words_round_robin);
-    RUN(arbiter_serves_outputs_of_several_words_round_robin);
-    RUN(link_of_a_bank_is_filled_by_one_core);
-    RUN(arbiter_serves_virtual_networks_round_robin);
-    RUN(crossbar_lets_different_outputs_stream_at_once);
-    RUN(crossbar_streams_one_message_at_a_time_from_an_input_port);
-    RUN(crossbar_holds_up_no_message_behind_a_busy_output);
-    RUN(crossbar_streams_from_all_banks_to_all_cores_at_full_speed);
-    RUN(a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256);
-    RUN(arbiter_waits_for_an_input_that_is_always_busy_at_the_wrong_time);
     gpc_network_free(&network);
     gpc_arena_free(&arena);
-    RUN(relay_alternates_with_the_bank_s_own_messages);
-    return harness_end();
 }

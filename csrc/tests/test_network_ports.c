@@ -32,8 +32,7 @@ time_to_bank_0(gpc_topology_t topology, uint8_t ports_of_bank, uint32_t count)
     return last;
 }
 
-static void
-ports_have_the_bandwidth_of_their_number(void)
+TEST(ports_have_the_bandwidth_of_their_number)
 {
     gpc_topology_t topologies[] = {GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_STAR};
     for (uint32_t i = 0; i < GPC_COUNT_OF(topologies); i++) {
@@ -45,8 +44,7 @@ ports_have_the_bandwidth_of_their_number(void)
 }
 
 /* Answers leave through as many ports: four at a time. */
-static void
-ports_of_a_bank_answer_all_at_once(void)
+TEST(ports_of_a_bank_answer_all_at_once)
 {
     uint8_t ports[CORES + BANKS];
     gpc_network_config_t config = fermi;
@@ -122,8 +120,7 @@ random_traffic(gpc_topology_t topology, uint32_t vc_flits)
     CHECK(num_sent > 750);
 }
 
-static void
-ports_keep_the_order_of_every_source(void)
+TEST(ports_keep_the_order_of_every_source)
 {
     gpc_topology_t topologies[] = {GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_MESH, GPC_TOPOLOGY_STAR};
     for (uint32_t i = 0; i < GPC_COUNT_OF(topologies); i++) {
@@ -132,8 +129,7 @@ ports_keep_the_order_of_every_source(void)
     }
 }
 
-static void
-numbers_of_ports_that_do_not_fit_are_refused(void)
+TEST(numbers_of_ports_that_do_not_fit_are_refused)
 {
     const gpc_network_hooks_t hooks = {0};
     uint8_t ports[CORES + BANKS];
@@ -150,8 +146,7 @@ numbers_of_ports_that_do_not_fit_are_refused(void)
 }
 
 /* Two ports: of 16 messages of 5 flits to bank 0 those of even and of odd cores cross side by side, ready at 3. */
-static void
-ports_of_two_pass_two_streams(void)
+TEST(ports_of_two_pass_two_streams)
 {
     uint8_t ports[CORES + BANKS];
     gpc_network_config_t config = fermi;
@@ -176,8 +171,7 @@ status_of(gpc_network_config_t config)
     return gpc_network_init(&network, &config, &arena, &messages, &wheel, &hooks);
 }
 
-static void
-a_configuration_that_does_not_fit_is_refused(void)
+TEST(a_configuration_that_does_not_fit_is_refused)
 {
     gpc_network_config_t config = fermi;
     uint32_t *const positive[] = {&config.cores,    &config.banks,   &config.networks,
@@ -250,8 +244,7 @@ run_multicasts_dry(uint32_t sent, uint32_t flits)
     CHECK(gpc_network_idle(&network));
 }
 
-static void
-multicast_arrives_everywhere_as_one_message_would(void)
+TEST(multicast_arrives_everywhere_as_one_message_would)
 {
     gpc_topology_t topologies[] = {GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_STAR};
     for (uint32_t i = 0; i < GPC_COUNT_OF(topologies); i++) {
@@ -269,8 +262,7 @@ multicast_arrives_everywhere_as_one_message_would(void)
 
 /* In a mesh the source's link to its router carries one message; each link behind it carries the copies that pass
  * it. */
-static void
-multicast_is_replicated_at_the_sources_router_of_a_mesh(void)
+TEST(multicast_is_replicated_at_the_sources_router_of_a_mesh)
 {
     gpc_network_config_t config = mesh(4, 1, 2);
     begin(&config);
@@ -283,8 +275,7 @@ multicast_is_replicated_at_the_sources_router_of_a_mesh(void)
 }
 
 /* The link carries the multicast and the other message once each, in either order. */
-static void
-multicast_occupies_its_sources_link_once(void)
+TEST(multicast_occupies_its_sources_link_once)
 {
     begin(&fermi);
     multicast(CORES, 0, 8, 1, 5);
@@ -298,8 +289,7 @@ multicast_occupies_its_sources_link_once(void)
 }
 
 /* Copies for busy outputs follow when these are free, without the source's link. */
-static void
-multicast_copy_for_a_busy_output_follows_without_the_link(void)
+TEST(multicast_copy_for_a_busy_output_follows_without_the_link)
 {
     begin(&fermi);
     send(CORES + 1, 0, 1, 5);
@@ -315,8 +305,7 @@ multicast_copy_for_a_busy_output_follows_without_the_link(void)
 
 /* In a mesh, whose sources have one queue: the link is idle while the last copy waits for its output, and the message
  * behind has been ready for long. */
-static void
-multicast_lets_the_message_behind_its_last_copy_follow_at_once(void)
+TEST(multicast_lets_the_message_behind_its_last_copy_follow_at_once)
 {
     gpc_network_config_t config = mesh(4, 1, 2);
     begin(&config);
@@ -329,8 +318,7 @@ multicast_lets_the_message_behind_its_last_copy_follow_at_once(void)
 }
 
 /* The source's port streams to core 5 from 3 to 11; the multicast, ready at 7, follows. */
-static void
-multicast_waits_for_the_end_of_its_sources_stream(void)
+TEST(multicast_waits_for_the_end_of_its_sources_stream)
 {
     begin(&fermi);
     send(CORES, 5, 1, 8);
@@ -346,8 +334,7 @@ multicast_waits_for_the_end_of_its_sources_stream(void)
 }
 
 /* A multicast at 0 crosses at 3; the message to core 0 behind it, sent at 2, is ready at 5 and not before. */
-static void
-multicast_makes_the_message_behind_it_ready_no_sooner(void)
+TEST(multicast_makes_the_message_behind_it_ready_no_sooner)
 {
     begin(&fermi);
     multicast(CORES, 0, 2, 1, 1);
@@ -358,8 +345,7 @@ multicast_makes_the_message_behind_it_ready_no_sooner(void)
     CHECK_EQUAL_U64(arrived_at[2], (2 + 4) * PERIOD);
 }
 
-static void
-random_multicasts_arrive_once_and_in_order(void)
+TEST(random_multicasts_arrive_once_and_in_order)
 {
     gpc_topology_t topologies[] = {GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_MESH, GPC_TOPOLOGY_STAR};
     for (uint32_t i = 0; i < GPC_COUNT_OF(topologies); i++) {
@@ -397,8 +383,7 @@ random_multicasts_arrive_once_and_in_order(void)
 /* ---- several networks -------------------------------------------------------------------------------------------- */
 
 /* Two networks of equal nodes on one wheel: the star's events name it, and its clock is its own. */
-static void
-a_star_beside_the_crossbar_has_its_own_clock_and_counts(void)
+TEST(a_star_beside_the_crossbar_has_its_own_clock_and_counts)
 {
     const gpc_network_hooks_t hooks = {.arrived = on_arrival, .room = on_room};
     gpc_network_t both[2];
@@ -434,8 +419,7 @@ a_star_beside_the_crossbar_has_its_own_clock_and_counts(void)
     network = both[0];
 }
 
-static void
-a_route_that_no_link_joins_has_no_output(void)
+TEST(a_route_that_no_link_joins_has_no_output)
 {
     gpc_network_config_t config = fermi;
     config.others = 1;
@@ -448,26 +432,8 @@ a_route_that_no_link_joins_has_no_output(void)
     CHECK(gpc_network_route_of(&network, &from_core_to_other).output != GPC_NONE);
 }
 
-int
-main(void)
+AFTER_TESTS
 {
-    RUN(ports_have_the_bandwidth_of_their_number);
-    RUN(ports_of_two_pass_two_streams);
-    RUN(ports_of_a_bank_answer_all_at_once);
-    RUN(ports_keep_the_order_of_every_source);
-    RUN(numbers_of_ports_that_do_not_fit_are_refused);
-    RUN(multicast_arrives_everywhere_as_one_message_would);
-    RUN(multicast_is_replicated_at_the_sources_router_of_a_mesh);
-    RUN(multicast_occupies_its_sources_link_once);
-    RUN(multicast_copy_for_a_busy_output_follows_without_the_link);
-    RUN(multicast_lets_the_message_behind_its_last_copy_follow_at_once);
-    RUN(multicast_waits_for_the_end_of_its_sources_stream);
-    RUN(multicast_makes_the_message_behind_it_ready_no_sooner);
-    RUN(random_multicasts_arrive_once_and_in_order);
-    RUN(a_star_beside_the_crossbar_has_its_own_clock_and_counts);
-    RUN(a_configuration_that_does_not_fit_is_refused);
-    RUN(a_route_that_no_link_joins_has_no_output);
     gpc_network_free(&network);
     gpc_arena_free(&arena);
-    return harness_end();
 }

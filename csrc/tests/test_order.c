@@ -67,8 +67,7 @@ arrive(rig_t *rig, gpc_order_arrival_t arrival, uint64_t *released, gpc_cycle_t 
     return gpc_order_barrier(&rig->order, 0, &arrival, released, until);
 }
 
-static void
-one_access_at_a_time_under_sc(void)
+TEST(one_access_at_a_time_under_sc)
 {
     rig_t rig;
     set_up(&rig, GPC_RULE_SC, (gpc_order_traits_t){0});
@@ -80,8 +79,7 @@ one_access_at_a_time_under_sc(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-weak_accesses_overlap_under_rc_and_fences_wait_for_all(void)
+TEST(weak_accesses_overlap_under_rc_and_fences_wait_for_all)
 {
     rig_t rig;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){0});
@@ -97,8 +95,7 @@ weak_accesses_overlap_under_rc_and_fences_wait_for_all(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-a_release_waits_for_what_is_older(void)
+TEST(a_release_waits_for_what_is_older)
 {
     static const gpc_access_t waits[] = {{GPC_ACCESS_STORE, GPC_ORDER_RELEASE, GPC_SCOPE_GPU},
                                          {GPC_ACCESS_ATOMIC, GPC_ORDER_ACQ_REL, GPC_SCOPE_GPU},
@@ -115,8 +112,7 @@ a_release_waits_for_what_is_older(void)
     }
 }
 
-static void
-a_synchronisation_access_blocks_its_warp_under_drf_and_hrf(void)
+TEST(a_synchronisation_access_blocks_its_warp_under_drf_and_hrf)
 {
     static const gpc_rule_t rules[] = {GPC_RULE_DRF, GPC_RULE_HRF};
     static const gpc_access_t accesses[] = {{GPC_ACCESS_STORE, GPC_ORDER_RELEASE, GPC_SCOPE_GPU},
@@ -152,8 +148,7 @@ acquire_waits(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, g
     return access->order == GPC_ORDER_ACQUIRE && marker ? GPC_HOLD : GPC_OK;
 }
 
-static void
-a_protocol_may_hold_an_access_before_it_issues(void)
+TEST(a_protocol_may_hold_an_access_before_it_issues)
 {
     rig_t rig;
     gpc_cycle_t until;
@@ -181,8 +176,7 @@ count_point(gpc_controller_t *l1, uint16_t warp)
     ((uint64_t *) (void *) l1->unit_fields)[warp]++;
 }
 
-static void
-a_protocol_sees_the_order_points_of_warps(void)
+TEST(a_protocol_sees_the_order_points_of_warps)
 {
     rig_t rig;
     uint64_t released;
@@ -221,8 +215,7 @@ acquire_refuses(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
 }
 
 /* GPC_HOLD here would look to the controller like its action's own refusal. */
-static void
-an_acquire_or_fence_part_that_holds_is_an_error(void)
+TEST(an_acquire_or_fence_part_that_holds_is_an_error)
 {
     rig_t rig;
     gpc_access_t acquire = {GPC_ACCESS_LOAD, GPC_ORDER_ACQUIRE, GPC_SCOPE_GPU};
@@ -237,8 +230,7 @@ an_acquire_or_fence_part_that_holds_is_an_error(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-a_warp_touches_no_line_twice_at_once(void)
+TEST(a_warp_touches_no_line_twice_at_once)
 {
     rig_t rig;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.same_line = true});
@@ -259,8 +251,7 @@ a_warp_touches_no_line_twice_at_once(void)
 }
 
 /* The wait is then one for the older access, as in a protocol without the trait, and counts as an order stall. */
-static void
-under_sc_an_access_to_the_same_line_waits_for_the_older_access(void)
+TEST(under_sc_an_access_to_the_same_line_waits_for_the_older_access)
 {
     rig_t rig;
     set_up(&rig, GPC_RULE_SC, (gpc_order_traits_t){.same_line = true});
@@ -271,8 +262,7 @@ under_sc_an_access_to_the_same_line_waits_for_the_older_access(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-a_warp_touches_no_word_twice_at_once_but_other_words_of_the_line(void)
+TEST(a_warp_touches_no_word_twice_at_once_but_other_words_of_the_line)
 {
     rig_t rig;
     set_up(&rig, GPC_RULE_DRF, (gpc_order_traits_t){.same_word = true});
@@ -294,8 +284,7 @@ count_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
     return GPC_OK;
 }
 
-static void
-nothing_issues_before_an_acquire_has_its_value_and_its_part_is_done_once(void)
+TEST(nothing_issues_before_an_acquire_has_its_value_and_its_part_is_done_once)
 {
     rig_t rig;
     set_up(&rig, GPC_RULE_RC, (gpc_order_traits_t){.acquire = count_acquire});
@@ -309,8 +298,7 @@ nothing_issues_before_an_acquire_has_its_value_and_its_part_is_done_once(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-local_scopes_skip_the_parts_where_a_protocol_distinguishes_scopes(void)
+TEST(local_scopes_skip_the_parts_where_a_protocol_distinguishes_scopes)
 {
     rig_t rig;
     gpc_cycle_t until;
@@ -332,8 +320,7 @@ release_at_100(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *
     return *(uint64_t *) l1->unit_fields < 100 ? GPC_HOLD : GPC_OK;
 }
 
-static void
-a_release_part_that_waits_for_a_time_reports_it(void)
+TEST(a_release_part_that_waits_for_a_time_reports_it)
 {
     rig_t rig;
     gpc_cycle_t until;
@@ -355,8 +342,7 @@ take_larger(gpc_controller_t *l1, void *into, const void *from)
     *a = *a > *b ? *a : *b;
 }
 
-static void
-a_barrier_lets_all_go_at_once_with_the_join_of_what_they_brought(void)
+TEST(a_barrier_lets_all_go_at_once_with_the_join_of_what_they_brought)
 {
     rig_t rig;
     uint64_t released;
@@ -375,8 +361,7 @@ a_barrier_lets_all_go_at_once_with_the_join_of_what_they_brought(void)
 #define TIMED_WARP(FIELD) FIELD(TIME, uint32_t, visible) FIELD(PLAIN, uint32_t, own)
 GPC_DESCRIBE(timed, warp, TIMED_WARP)
 
-static void
-a_barrier_joins_times_by_their_kind_and_leaves_other_fields(void)
+TEST(a_barrier_joins_times_by_their_kind_and_leaves_other_fields)
 {
     static const gpc_controller_type_t timed = {.name = "L1", .warp = timed_warp_described};
     timed_warp_t warps[WARPS] = {{.visible = 5, .own = 50}, {0}, {.visible = 9, .own = 40}};
@@ -412,8 +397,7 @@ take_larger_with_a_mark(gpc_controller_t *l1, void *into, const void *from)
     *(uint64_t *) into |= 1;
 }
 
-static void
-a_barrier_of_one_warp_joins_too(void)
+TEST(a_barrier_of_one_warp_joins_too)
 {
     rig_t rig;
     uint64_t released;
@@ -426,8 +410,7 @@ a_barrier_of_one_warp_joins_too(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-an_arrival_that_does_not_wait_counts(void)
+TEST(an_arrival_that_does_not_wait_counts)
 {
     rig_t rig;
     uint64_t released;
@@ -440,8 +423,7 @@ an_arrival_that_does_not_wait_counts(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-counts_that_disagree_are_refused(void)
+TEST(counts_that_disagree_are_refused)
 {
     rig_t rig;
     uint64_t released;
@@ -453,8 +435,7 @@ counts_that_disagree_are_refused(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then(void)
+TEST(an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then)
 {
     rig_t rig;
     uint64_t released;
@@ -479,8 +460,7 @@ an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-the_last_to_arrive_does_the_release_part_and_no_warp_leaves_before(void)
+TEST(the_last_to_arrive_does_the_release_part_and_no_warp_leaves_before)
 {
     rig_t rig;
     uint64_t released;
@@ -497,8 +477,7 @@ the_last_to_arrive_does_the_release_part_and_no_warp_leaves_before(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-with_stores_that_block_nothing_issues_while_one_is_outstanding(void)
+TEST(with_stores_that_block_nothing_issues_while_one_is_outstanding)
 {
     rig_t rig;
     gpc_cycle_t until;
@@ -523,8 +502,7 @@ barrier_at_200(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until)
     return GPC_HOLD;
 }
 
-static void
-a_barrier_of_the_block_has_a_release_part_of_its_own_and_a_wider_one_the_release(void)
+TEST(a_barrier_of_the_block_has_a_release_part_of_its_own_and_a_wider_one_the_release)
 {
     rig_t rig;
     uint64_t released;
@@ -547,8 +525,7 @@ is_complete_with(rig_t *rig, uint64_t awaited)
     return gpc_order_barrier_is_complete_with(&rig->order, 0, 0, 0, awaited, &access);
 }
 
-static void
-a_barrier_without_a_count_waits_for_the_warps_that_have_not_ended(void)
+TEST(a_barrier_without_a_count_waits_for_the_warps_that_have_not_ended)
 {
     rig_t rig;
     uint64_t released;
@@ -570,8 +547,7 @@ a_barrier_without_a_count_waits_for_the_warps_that_have_not_ended(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-a_barrier_with_a_count_waits_for_warps_that_have_ended(void)
+TEST(a_barrier_with_a_count_waits_for_warps_that_have_ended)
 {
     rig_t rig;
     uint64_t released;
@@ -589,8 +565,7 @@ a_barrier_with_a_count_waits_for_warps_that_have_ended(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-the_end_of_a_warp_waits_for_the_release_part_of_the_barrier_that_it_completes(void)
+TEST(the_end_of_a_warp_waits_for_the_release_part_of_the_barrier_that_it_completes)
 {
     rig_t rig;
     uint64_t released;
@@ -635,8 +610,7 @@ acquire_noted(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
     return GPC_OK;
 }
 
-static void
-with_fences_only_the_orders_of_accesses_have_no_parts(void)
+TEST(with_fences_only_the_orders_of_accesses_have_no_parts)
 {
     rig_t rig;
     set_up(&rig, GPC_RULE_DRF,
@@ -667,8 +641,7 @@ fence_noted(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
     return GPC_OK;
 }
 
-static void
-a_barrier_beyond_the_block_releases_once_for_all_and_each_warp_acquires(void)
+TEST(a_barrier_beyond_the_block_releases_once_for_all_and_each_warp_acquires)
 {
     static const struct {
         bool keeps_copies;
@@ -700,8 +673,7 @@ a_barrier_beyond_the_block_releases_once_for_all_and_each_warp_acquires(void)
     }
 }
 
-static void
-a_barrier_of_a_local_scope_has_no_parts(void)
+TEST(a_barrier_of_a_local_scope_has_no_parts)
 {
     gpc_access_t local = {GPC_ACCESS_BARRIER, GPC_ORDER_ACQ_REL, GPC_SCOPE_CU};
     rig_t rig;
@@ -714,38 +686,4 @@ a_barrier_of_a_local_scope_has_no_parts(void)
     CHECK_EQUAL_U64(released, 2);
     CHECK_EQUAL_TEXT(parts, "");
     gpc_arena_free(&rig.arena);
-}
-
-int
-main(void)
-{
-    RUN(one_access_at_a_time_under_sc);
-    RUN(weak_accesses_overlap_under_rc_and_fences_wait_for_all);
-    RUN(a_release_waits_for_what_is_older);
-    RUN(a_synchronisation_access_blocks_its_warp_under_drf_and_hrf);
-    RUN(a_protocol_may_hold_an_access_before_it_issues);
-    RUN(a_protocol_sees_the_order_points_of_warps);
-    RUN(an_acquire_or_fence_part_that_holds_is_an_error);
-    RUN(a_warp_touches_no_line_twice_at_once);
-    RUN(under_sc_an_access_to_the_same_line_waits_for_the_older_access);
-    RUN(a_warp_touches_no_word_twice_at_once_but_other_words_of_the_line);
-    RUN(nothing_issues_before_an_acquire_has_its_value_and_its_part_is_done_once);
-    RUN(local_scopes_skip_the_parts_where_a_protocol_distinguishes_scopes);
-    RUN(with_fences_only_the_orders_of_accesses_have_no_parts);
-    RUN(a_release_part_that_waits_for_a_time_reports_it);
-    RUN(a_barrier_lets_all_go_at_once_with_the_join_of_what_they_brought);
-    RUN(a_barrier_joins_times_by_their_kind_and_leaves_other_fields);
-    RUN(a_barrier_of_one_warp_joins_too);
-    RUN(an_arrival_that_does_not_wait_counts);
-    RUN(an_arrival_that_does_not_wait_brings_its_metadata_as_it_was_then);
-    RUN(with_stores_that_block_nothing_issues_while_one_is_outstanding);
-    RUN(the_last_to_arrive_does_the_release_part_and_no_warp_leaves_before);
-    RUN(a_barrier_of_the_block_has_a_release_part_of_its_own_and_a_wider_one_the_release);
-    RUN(a_barrier_beyond_the_block_releases_once_for_all_and_each_warp_acquires);
-    RUN(a_barrier_of_a_local_scope_has_no_parts);
-    RUN(counts_that_disagree_are_refused);
-    RUN(a_barrier_without_a_count_waits_for_the_warps_that_have_not_ended);
-    RUN(a_barrier_with_a_count_waits_for_warps_that_have_ended);
-    RUN(the_end_of_a_warp_waits_for_the_release_part_of_the_barrier_that_it_completes);
-    return harness_end();
 }

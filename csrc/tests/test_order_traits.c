@@ -210,8 +210,7 @@ static const gpc_explore_thread_t sb_rel_acq_fenced[] = {THREAD(0, ST_(WEAK, X, 
 static const gpc_explore_thread_t sb_relaxed[] = {THREAD(0, ST_(RELAXED, X, 1), LD_(RELAXED, Y)),
                                                   THREAD(1, ST_(RELAXED, Y, 1), LD_(RELAXED, X))};
 
-static void
-no_synchronisation_access_passes_an_older_one_under_drf_and_hrf(void)
+TEST(no_synchronisation_access_passes_an_older_one_under_drf_and_hrf)
 {
     static const char *const ids[] = {"drf", "hrf"};
     for (size_t i = 0; i < GPC_COUNT_OF(ids); i++) {
@@ -231,8 +230,7 @@ states(const char *protocol, const gpc_explore_thread_t *threads)
 }
 
 /* Fewer states: the two stores of a thread are not in flight together. */
-static void
-accesses_to_one_line_or_word_are_outstanding_one_at_a_time(void)
+TEST(accesses_to_one_line_or_word_are_outstanding_one_at_a_time)
 {
     const gpc_explore_thread_t one_word[] = {THREAD(0, ST(X, 1), ST(X, 2)), THREAD(1, ST(Y, 1), ST(Y, 2))};
     const gpc_explore_thread_t two_words[] = {THREAD(0, ST(X, 1), ST(Y, 2)), THREAD(1, ST(Y, 1), ST(X, 2))};
@@ -272,8 +270,7 @@ load_after_store(const char *protocol, gpc_memory_order_t order)
     return until_load(protocol, store, GPC_ORDER_WEAK);
 }
 
-static void
-a_warp_waits_for_its_synchronisation_store(void)
+TEST(a_warp_waits_for_its_synchronisation_store)
 {
     CHECK(load_after_store("drf", GPC_ORDER_WEAK) < 10);
     CHECK(load_after_store("drf", GPC_ORDER_RELAXED) > 100);
@@ -281,8 +278,7 @@ a_warp_waits_for_its_synchronisation_store(void)
     CHECK(load_after_store("hrf", GPC_ORDER_RELEASE) > 100);
 }
 
-static void
-an_order_hook_sends_and_waits_for_the_answer(void)
+TEST(an_order_hook_sends_and_waits_for_the_answer)
 {
     gpc_instruction_t fence = OP(FENCE, NONE, NONE, NONE);
     fence.order = GPC_ORDER_SC;
@@ -292,8 +288,7 @@ an_order_hook_sends_and_waits_for_the_answer(void)
     CHECK(until_load("late-markers", fence, GPC_ORDER_ACQUIRE) > 100);
 }
 
-static void
-the_explorer_orders_by_messages_too(void)
+TEST(the_explorer_orders_by_messages_too)
 {
     static const char *const ids[] = {"markers", "late-markers"};
     for (size_t i = 0; i < GPC_COUNT_OF(ids); i++) {
@@ -305,14 +300,7 @@ the_explorer_orders_by_messages_too(void)
     CHECK(states("markers", sb_fences) > states("gpu-vi", sb_fences));
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     make_prototypes();
-    RUN(no_synchronisation_access_passes_an_older_one_under_drf_and_hrf);
-    RUN(accesses_to_one_line_or_word_are_outstanding_one_at_a_time);
-    RUN(a_warp_waits_for_its_synchronisation_store);
-    RUN(an_order_hook_sends_and_waits_for_the_answer);
-    RUN(the_explorer_orders_by_messages_too);
-    return harness_end();
 }

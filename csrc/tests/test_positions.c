@@ -78,8 +78,7 @@ machine_with_star(uint32_t model, uint32_t star_latency)
     return machine;
 }
 
-static void
-the_round_trip_to_memory_includes_the_star(void)
+TEST(the_round_trip_to_memory_includes_the_star)
 {
     static const uint32_t latencies[] = {5, 15};
     for (uint32_t i = 0; i < 8; i++) {
@@ -98,8 +97,7 @@ the_round_trip_to_memory_includes_the_star(void)
 }
 
 /* Its way to the memory side and back is part of it; a protocol whose stores complete at the L2 does not see it. */
-static void
-a_store_completes_at_memory_where_the_protocol_waits_for_its_answer(void)
+TEST(a_store_completes_at_memory_where_the_protocol_waits_for_its_answer)
 {
     const gpc_protocol_t *const protocols[] = {&gpc_protocol_gpu_vi, &gpc_protocol_wt};
     uint32_t cycles[2][2];
@@ -125,8 +123,7 @@ expect_no_gpu(const gpc_machine_t *machine, const gpc_protocol_t *protocol, cons
     gpc_gpu_free(gpu);
 }
 
-static void
-a_round_trip_that_is_too_short_for_the_star_is_an_error(void)
+TEST(a_round_trip_that_is_too_short_for_the_star_is_an_error)
 {
     gpc_machine_t machine = machine_with_star(0, 50);
     expect_no_gpu(
@@ -137,8 +134,7 @@ a_round_trip_that_is_too_short_for_the_star_is_an_error(void)
     gpc_gpu_free(bench(&machine, &gpc_protocol_wt, WORDS).gpu);
 }
 
-static void
-host_writes_reach_the_copy_at_the_memory_side(void)
+TEST(host_writes_reach_the_copy_at_the_memory_side)
 {
     mutant_t *forgets = changed("wt!x", &gpc_protocol_wt, EDITS(WITH(host_write, gpc_host_write_alone)));
     const struct {
@@ -183,8 +179,7 @@ ticking_in_the_background(void)
 }
 
 /* The machine reports a deadlock at once: only the timer is left. */
-static void
-a_serving_timer_is_progress_and_a_background_timer_is_not(void)
+TEST(a_serving_timer_is_progress_and_a_background_timer_is_not)
 {
     mutant_t *background = ticking_in_the_background();
     gpc_machine_t machine = small_machine();
@@ -195,8 +190,7 @@ a_serving_timer_is_progress_and_a_background_timer_is_not(void)
 }
 
 /* Arrays of two bands: the epoch of each begins after a tick. */
-static void
-a_serving_timer_keeps_no_finished_launch_running_and_ticks_in_the_next(void)
+TEST(a_serving_timer_keeps_no_finished_launch_running_and_ticks_in_the_next)
 {
     gpc_machine_t machine = small_machine();
     bench_t it = bench(&machine, &gpc_protocol_stc_nv, WORDS), other = it;
@@ -223,8 +217,7 @@ cycles_with_clock(uint32_t mhz)
 }
 
 /* The unit takes one input per cycle of its clock: READY and DONE of each core. */
-static void
-the_unit_runs_by_its_own_clock(void)
+TEST(the_unit_runs_by_its_own_clock)
 {
     uint64_t standard = cycles_with_clock(0), fast = cycles_with_clock(2800), slow = cycles_with_clock(35);
     CHECK(fast <= standard);
@@ -260,8 +253,7 @@ put_everywhere(void)
     everywhere.controllers[4] = &of_host;
 }
 
-static void
-a_protocol_at_every_position_runs_and_is_described(void)
+TEST(a_protocol_at_every_position_runs_and_is_described)
 {
     gpc_machine_t machine = small_machine();
     gpc_text_t text;
@@ -279,8 +271,7 @@ a_protocol_at_every_position_runs_and_is_described(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-a_position_that_the_machine_lacks_is_an_error(void)
+TEST(a_position_that_the_machine_lacks_is_an_error)
 {
     gpc_machine_t machine = small_machine();
     machine.global_units = 0;
@@ -301,15 +292,13 @@ asked(const gpc_protocol_t *protocol, const gpc_explore_thread_t *threads)
                            .max_states = 1000000};
 }
 
-static void
-the_explorer_has_every_position(void)
+TEST(the_explorer_has_every_position)
 {
     gpc_explore_t what = asked(&everywhere, mp_fences);
     EXPLORE(&what, .never = "1 0 1 1"); /* the flag, not the data */
 }
 
-static void
-the_explorer_counts_on_serving_timers_only(void)
+TEST(the_explorer_counts_on_serving_timers_only)
 {
     mutant_t *background = ticking_in_the_background();
     gpc_explore_t what = asked(&background->protocol, mp_fences);
@@ -317,20 +306,7 @@ the_explorer_counts_on_serving_timers_only(void)
     free(background);
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     put_everywhere();
-    RUN(the_round_trip_to_memory_includes_the_star);
-    RUN(a_store_completes_at_memory_where_the_protocol_waits_for_its_answer);
-    RUN(a_round_trip_that_is_too_short_for_the_star_is_an_error);
-    RUN(host_writes_reach_the_copy_at_the_memory_side);
-    RUN(a_serving_timer_is_progress_and_a_background_timer_is_not);
-    RUN(a_serving_timer_keeps_no_finished_launch_running_and_ticks_in_the_next);
-    RUN(the_unit_runs_by_its_own_clock);
-    RUN(a_protocol_at_every_position_runs_and_is_described);
-    RUN(a_position_that_the_machine_lacks_is_an_error);
-    RUN(the_explorer_has_every_position);
-    RUN(the_explorer_counts_on_serving_timers_only);
-    return harness_end();
 }

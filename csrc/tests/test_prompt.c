@@ -74,8 +74,7 @@ store_takes(bench_t *it, bool beside_a_load)
     return ended - begun;
 }
 
-static void
-prompt_message_leaves_without_the_pipeline(void)
+TEST(prompt_message_leaves_without_the_pipeline)
 {
     bench_t seen = src_with(STC_ACK_SEEN), pipeline = src_with(STC_ACK_PIPELINE);
     const gpc_service_t *l2 = gpc_gpu_service(seen.gpu, (gpc_node_t) seen.gpu->machine.cores);
@@ -87,8 +86,7 @@ prompt_message_leaves_without_the_pipeline(void)
     gpc_gpu_free(pipeline.gpu);
 }
 
-static void
-prompt_message_passes_data_in_the_pipeline(void)
+TEST(prompt_message_passes_data_in_the_pipeline)
 {
     bench_t alone = src_with(STC_ACK_SEEN), beside = src_with(STC_ACK_SEEN);
 
@@ -97,8 +95,7 @@ prompt_message_passes_data_in_the_pipeline(void)
     gpc_gpu_free(beside.gpu);
 }
 
-static void
-a_prompt_message_on_an_ordered_network_is_refused(void)
+TEST(a_prompt_message_on_an_ordered_network_is_refused)
 {
     static const gpc_message_info_t messages[] = {{.name = "ONE"}, {.name = "OTHER", .network = 1}};
     gpc_protocol_t protocol = {.id = "own",
@@ -113,13 +110,4 @@ a_prompt_message_on_an_ordered_network_is_refused(void)
         CHECK_EQUAL_I64(gpc_protocol_check_prompt(&protocol, &failure), message ? GPC_ERROR_PROTOCOL : 0);
     }
     CHECK(strstr(failure.text, "OTHER is prompt, and its network 'strict' is ordered") != NULL);
-}
-
-int
-main(void)
-{
-    RUN(prompt_message_leaves_without_the_pipeline);
-    RUN(prompt_message_passes_data_in_the_pipeline);
-    RUN(a_prompt_message_on_an_ordered_network_is_refused);
-    return harness_end();
 }

@@ -44,8 +44,7 @@ place_words(bench_t *self, const char *states)
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-static void
-replacement_waits_for_its_recalled_victim(void)
+TEST(replacement_waits_for_its_recalled_victim)
 {
     for (uint32_t mshrs = 2; mshrs >= 1; mshrs--) { /* with one MSHR, the recall takes it before the load */
         bench_t bench;
@@ -69,8 +68,7 @@ replacement_waits_for_its_recalled_victim(void)
     }
 }
 
-static void
-an_eviction_is_done_when_a_pre_event_has_emptied_the_way(void)
+TEST(an_eviction_is_done_when_a_pre_event_has_emptied_the_way)
 {
     bench_t bench;
     limits_begin(&bench, LIMITS_LINES, 2);
@@ -85,8 +83,7 @@ an_eviction_is_done_when_a_pre_event_has_emptied_the_way(void)
     limits_end(&bench);
 }
 
-static void
-an_acquire_walks_transactions_and_their_pending_requests_are_taken_again(void)
+TEST(an_acquire_walks_transactions_and_their_pending_requests_are_taken_again)
 {
     bench_t bench;
     limits_begin(&bench, LIMITS_LINES, 4);
@@ -103,8 +100,7 @@ an_acquire_walks_transactions_and_their_pending_requests_are_taken_again(void)
     limits_end(&bench);
 }
 
-static void
-replay_keeps_requests_that_wait_again_in_front(void)
+TEST(replay_keeps_requests_that_wait_again_in_front)
 {
     static const gpc_mask_t in_order[] = {4, 1, 2};
     bench_t bench;
@@ -126,8 +122,7 @@ replay_keeps_requests_that_wait_again_in_front(void)
     limits_end(&bench);
 }
 
-static void
-idle_transactions_end_when_entries_run_out(void)
+TEST(idle_transactions_end_when_entries_run_out)
 {
     bench_t bench;
     limits_begin(&bench, LIMITS_LINES, 1);
@@ -146,8 +141,7 @@ idle_transactions_end_when_entries_run_out(void)
     limits_end(&bench);
 }
 
-static void
-one_table_moves_lines_of_another_which_has_transactions_of_its_own(void)
+TEST(one_table_moves_lines_of_another_which_has_transactions_of_its_own)
 {
     bench_t bench;
     limits_begin(&bench, LIMITS_TWO, 4);
@@ -165,8 +159,7 @@ one_table_moves_lines_of_another_which_has_transactions_of_its_own(void)
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-static void
-words_of_one_request_hit_miss_and_wait_apart(void)
+TEST(words_of_one_request_hit_miss_and_wait_apart)
 {
     bench_t bench;
     limits_begin(&bench, LIMITS_WORDS, 4);
@@ -188,8 +181,7 @@ words_of_one_request_hit_miss_and_wait_apart(void)
     limits_end(&bench);
 }
 
-static void
-words_of_one_request_that_wait_for_their_line_are_replayed_as_a_part(void)
+TEST(words_of_one_request_that_wait_for_their_line_are_replayed_as_a_part)
 {
     bench_t bench;
     limits_begin(&bench, LIMITS_WORDS, 4);
@@ -209,8 +201,7 @@ words_of_one_request_that_wait_for_their_line_are_replayed_as_a_part(void)
     limits_end(&bench);
 }
 
-static void
-lanes_go_with_their_words(void)
+TEST(lanes_go_with_their_words)
 {
     bench_t bench;
     limits_begin(&bench, LIMITS_WORDS, 4);
@@ -237,8 +228,7 @@ lanes_go_with_their_words(void)
     limits_end(&bench);
 }
 
-static void
-sends_alike_of_one_step_leave_as_one_message(void)
+TEST(sends_alike_of_one_step_leave_as_one_message)
 {
     bench_t bench;
     limits_begin(&bench, LIMITS_WORDS, 4);
@@ -255,8 +245,7 @@ sends_alike_of_one_step_leave_as_one_message(void)
     limits_end(&bench);
 }
 
-static void
-a_line_is_evicted_with_all_its_words_or_not_at_all(void)
+TEST(a_line_is_evicted_with_all_its_words_or_not_at_all)
 {
     bench_t bench;
     limits_begin(&bench, LIMITS_WORDS, 4);
@@ -272,8 +261,7 @@ a_line_is_evicted_with_all_its_words_or_not_at_all(void)
     limits_end(&bench);
 }
 
-static void
-a_line_without_words_gives_its_way_back(void)
+TEST(a_line_without_words_gives_its_way_back)
 {
     bench_t bench;
     limits_begin(&bench, LIMITS_WORDS, 4);
@@ -297,8 +285,7 @@ load_and_fill(bench_t *bench, gpc_address_t line)
     bench->world.completed_mask = 0;
 }
 
-static void
-a_state_may_be_in_either_of_two_arrays(void)
+TEST(a_state_may_be_in_either_of_two_arrays)
 {
     bench_t bench;
     limits_begin(&bench, LIMITS_DIRECTORY, 4); /* data of one line, directory of two */
@@ -322,8 +309,7 @@ a_state_may_be_in_either_of_two_arrays(void)
     limits_end(&bench);
 }
 
-static void
-parts_keep_their_order_when_entries_leave(void)
+TEST(parts_keep_their_order_when_entries_leave)
 {
     bench_t bench;
     limits_begin(&bench, LIMITS_LINES, 1);
@@ -347,8 +333,7 @@ parts_keep_their_order_when_entries_leave(void)
     limits_end(&bench);
 }
 
-static void
-controllers_of_other_positions_have_a_node_where_the_machine_has_them(void)
+TEST(controllers_of_other_positions_have_a_node_where_the_machine_has_them)
 {
     const gpc_nodes_t nodes = {.kinds = {{.position = GPC_AT_CORE, .count = 2},
                                          {.position = GPC_AT_BANK, .first = 2, .count = 1},
@@ -402,8 +387,7 @@ GPC_ACTION(act_evict_own, "planted: the line of this step leaves by a step of it
     return gpc_controller_line(x->unit, 0, GPC_MSG_EVICT, x->line, gpc_all_words(x->unit), GPC_NONE);
 }
 
-static void
-a_step_within_a_step_of_its_own_line_is_an_error_that_names_both(void)
+TEST(a_step_within_a_step_of_its_own_line_is_an_error_that_names_both)
 {
     planted_t planted;
     bench_t bench;
@@ -435,8 +419,7 @@ GPC_ACTION(act_keep_no_message, "planted: keeps what is not there")
     return gpc_keep_pending(x);
 }
 
-static void
-an_action_without_the_message_that_it_needs_is_an_error(void)
+TEST(an_action_without_the_message_that_it_needs_is_an_error)
 {
     const gpc_action_t *const actions[] = {act_hit_without_a_message, act_answer_without_a_message,
                                            act_keep_no_message};
@@ -454,8 +437,7 @@ an_action_without_the_message_that_it_needs_is_an_error(void)
 
 /* ---- variants ---------------------------------------------------------------------------------------------------- */
 
-static void
-an_option_chooses_the_table_that_is_declared_for_its_value(void)
+TEST(an_option_chooses_the_table_that_is_declared_for_its_value)
 {
     gpc_controller_type_t type = *prototype_limits.controllers[LIMITS_LINES];
     gpc_protocol_t protocol = prototype_limits;
@@ -471,28 +453,4 @@ an_option_chooses_the_table_that_is_declared_for_its_value(void)
     CHECK_EQUAL_TEXT(gpc_protocol_resolve(&protocol, bench.options, &bench.arena)->controllers[0]->tables[0]->name,
                      "other");
     limits_end(&bench);
-}
-
-int
-main(void)
-{
-    RUN(replacement_waits_for_its_recalled_victim);
-    RUN(an_eviction_is_done_when_a_pre_event_has_emptied_the_way);
-    RUN(an_acquire_walks_transactions_and_their_pending_requests_are_taken_again);
-    RUN(replay_keeps_requests_that_wait_again_in_front);
-    RUN(idle_transactions_end_when_entries_run_out);
-    RUN(one_table_moves_lines_of_another_which_has_transactions_of_its_own);
-    RUN(words_of_one_request_hit_miss_and_wait_apart);
-    RUN(words_of_one_request_that_wait_for_their_line_are_replayed_as_a_part);
-    RUN(lanes_go_with_their_words);
-    RUN(sends_alike_of_one_step_leave_as_one_message);
-    RUN(a_line_is_evicted_with_all_its_words_or_not_at_all);
-    RUN(a_line_without_words_gives_its_way_back);
-    RUN(a_state_may_be_in_either_of_two_arrays);
-    RUN(parts_keep_their_order_when_entries_leave);
-    RUN(controllers_of_other_positions_have_a_node_where_the_machine_has_them);
-    RUN(an_option_chooses_the_table_that_is_declared_for_its_value);
-    RUN(a_step_within_a_step_of_its_own_line_is_an_error_that_names_both);
-    RUN(an_action_without_the_message_that_it_needs_is_an_error);
-    return harness_end();
 }

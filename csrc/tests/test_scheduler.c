@@ -19,8 +19,7 @@ cycles_until_used(gpc_instruction_t before, gpc_instruction_t use)
     return world.memory[1] - world.memory[0] - 2; /* from `before` to `use` */
 }
 
-static void
-scoreboard_holds_a_dependent_for_exactly_the_alu_latency(void)
+TEST(scoreboard_holds_a_dependent_for_exactly_the_alu_latency)
 {
     world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(ADD, .destination = V | 2, .a = V | 1, .b = C1),
@@ -28,8 +27,7 @@ scoreboard_holds_a_dependent_for_exactly_the_alu_latency(void)
                     world.machine.alu_latency);
 }
 
-static void
-scoreboard_lets_an_independent_issue_in_the_next_cycle(void)
+TEST(scoreboard_lets_an_independent_issue_in_the_next_cycle)
 {
     world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(ADD, .destination = V | 2, .a = V | 1, .b = C1),
@@ -37,8 +35,7 @@ scoreboard_lets_an_independent_issue_in_the_next_cycle(void)
                     1);
 }
 
-static void
-scoreboard_holds_a_second_write_until_the_first(void)
+TEST(scoreboard_holds_a_second_write_until_the_first)
 {
     world_reset();
     CHECK_EQUAL_U64(
@@ -46,8 +43,7 @@ scoreboard_holds_a_second_write_until_the_first(void)
         world.machine.alu_latency);
 }
 
-static void
-scoreboard_knows_the_latency_of_divisions_and_special_functions(void)
+TEST(scoreboard_knows_the_latency_of_divisions_and_special_functions)
 {
     world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(DIV, .destination = V | 2, .a = V | 1, .b = V | 3),
@@ -59,8 +55,7 @@ scoreboard_knows_the_latency_of_divisions_and_special_functions(void)
                     world.machine.sfu_latency);
 }
 
-static void
-scoreboard_holds_what_needs_a_busy_unit(void)
+TEST(scoreboard_holds_what_needs_a_busy_unit)
 {
     world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(DIV, .destination = V | 2, .a = V | 1, .b = V | 3),
@@ -81,8 +76,7 @@ product(uint16_t d, uint16_t a)
     return in;
 }
 
-static void
-scoreboard_holds_the_unit_of_f64_and_its_last_lanes(void)
+TEST(scoreboard_holds_the_unit_of_f64_and_its_last_lanes)
 {
     for (uint32_t cycles = 0; cycles < 17; cycles += 8) {
         world_reset();
@@ -99,8 +93,7 @@ scoreboard_holds_the_unit_of_f64_and_its_last_lanes(void)
     }
 }
 
-static void
-scoreboard_lets_a_load_be_used_exactly_when_it_completes(void)
+TEST(scoreboard_lets_a_load_be_used_exactly_when_it_completes)
 {
     for (uint32_t latency = 0; latency < 3; latency++) {
         world_reset();
@@ -113,8 +106,7 @@ scoreboard_lets_a_load_be_used_exactly_when_it_completes(void)
     }
 }
 
-static void
-scratchpad_has_its_latency_and_bank_conflicts(void)
+TEST(scratchpad_has_its_latency_and_bank_conflicts)
 {
     world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(SHARED_LOAD, .destination = V | 2, .a = V | 1, .b = GPC_OPERAND_NONE),
@@ -149,16 +141,14 @@ scratchpad_waits(gpc_rule_t rule, uint32_t scratchpad_order)
     return world.cores.statistics[0].order_stalls_load;
 }
 
-static void
-order_holds_scratchpad_accesses_under_sc_if_the_machine_says_so(void)
+TEST(order_holds_scratchpad_accesses_under_sc_if_the_machine_says_so)
 {
     CHECK_EQUAL_U64(scratchpad_waits(GPC_RULE_SC, 1), 1);
     CHECK_EQUAL_U64(scratchpad_waits(GPC_RULE_SC, 0), 0);
     CHECK_EQUAL_U64(scratchpad_waits(GPC_RULE_RC, 1), 0);
 }
 
-static void
-scoreboard_lets_a_warp_sleep_for_its_longest_active_lane(void)
+TEST(scoreboard_lets_a_warp_sleep_for_its_longest_active_lane)
 {
     world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(SLEEP, .a = C1000), OP(NOP)), 1000);
@@ -179,8 +169,7 @@ first_cycles(uint32_t warps, uint32_t *out)
     memcpy(out, world.memory, warps * sizeof *out);
 }
 
-static void
-scheduler_rotates_in_loose_round_robin(void)
+TEST(scheduler_rotates_in_loose_round_robin)
 {
     uint32_t at[4];
     world_reset();
@@ -190,8 +179,7 @@ scheduler_rotates_in_loose_round_robin(void)
     }
 }
 
-static void
-scheduler_stays_with_a_warp_if_greedy(void)
+TEST(scheduler_stays_with_a_warp_if_greedy)
 {
     uint32_t at[2];
     world_reset();
@@ -200,8 +188,7 @@ scheduler_stays_with_a_warp_if_greedy(void)
     CHECK_EQUAL_U64(at[1] - at[0], 2); /* warp 0 issues its second instruction, then waits for it */
 }
 
-static void
-scheduler_has_a_width_and_cycles_of_issue(void)
+TEST(scheduler_has_a_width_and_cycles_of_issue)
 {
     uint32_t at[4];
     world_reset();
@@ -215,8 +202,7 @@ scheduler_has_a_width_and_cycles_of_issue(void)
     CHECK_EQUAL_U64(at[1] - at[0], 2);
 }
 
-static void
-accounting_counts_every_active_cycle_once(void)
+TEST(accounting_counts_every_active_cycle_once)
 {
     world_reset();
     world.machine.cores = 2;
@@ -257,8 +243,7 @@ cores_of_blocks(gpc_placement_t placement, uint32_t blocks, uint32_t *out)
     memcpy(out, world.memory, blocks * sizeof *out);
 }
 
-static void
-dispatch_goes_round_the_cores_or_fills_the_first(void)
+TEST(dispatch_goes_round_the_cores_or_fills_the_first)
 {
     uint32_t core[6];
     world_reset();
@@ -276,8 +261,7 @@ dispatch_goes_round_the_cores_or_fills_the_first(void)
 }
 
 /* Block 0 runs longest: other cores have room long before core 0. */
-static void
-dispatch_keeps_static_blocks_for_their_core(void)
+TEST(dispatch_keeps_static_blocks_for_their_core)
 {
     world_reset();
     world.machine.cores = 3;
@@ -300,8 +284,7 @@ dispatch_keeps_static_blocks_for_their_core(void)
 }
 
 /* Cores whose registers have fixed distances of a power of two share the same few sets of the host's caches. */
-static void
-registers_in_use_are_adjacent_and_fit(void)
+TEST(registers_in_use_are_adjacent_and_fit)
 {
     gpc_launch_t launch = world_launch(CODE(OP(EXIT)), WORLD_CORES, 1024);
     world_reset();
@@ -323,8 +306,7 @@ registers_in_use_are_adjacent_and_fit(void)
     CHECK_EQUAL_U64(32 * WORLD_CORES * parts->launch->vector_words, WORLD_CORES * world.machine.registers_per_core);
 }
 
-static void
-every_block_of_a_large_grid_runs_with_its_own_coordinates(void)
+TEST(every_block_of_a_large_grid_runs_with_its_own_coordinates)
 {
     world_reset();
     world.machine.cores = 3;
@@ -351,8 +333,7 @@ every_block_of_a_large_grid_runs_with_its_own_coordinates(void)
     CHECK_EQUAL_U64(blocks, 192);
 }
 
-static void
-dispatch_names_what_limits_occupancy(void)
+TEST(dispatch_names_what_limits_occupancy)
 {
     uint32_t blocks;
     const char *limit;
@@ -382,8 +363,7 @@ dispatch_names_what_limits_occupancy(void)
 
 /* ---- barriers ---------------------------------------------------------------------------------------------------- */
 
-static void
-a_barrier_orders_the_block(void)
+TEST(a_barrier_orders_the_block)
 {
     world_reset();
     /* each thread writes its own word of the scratchpad and reads the word 32 later, modulo 64 */
@@ -399,8 +379,7 @@ a_barrier_orders_the_block(void)
     CHECK_EQUAL_U64(world.cores.statistics[0].barriers, 2);
 }
 
-static void
-arriving_counts_and_does_not_wait(void)
+TEST(arriving_counts_and_does_not_wait)
 {
     world_reset();
     /* warp 0 arrives, sleeps long and stores; warp 1 waits for both */
@@ -413,8 +392,7 @@ arriving_counts_and_does_not_wait(void)
     CHECK(world.memory[1] > 0 && world.memory[1] < 200);
 }
 
-static void
-an_incomplete_barrier_is_reported(void)
+TEST(an_incomplete_barrier_is_reported)
 {
     world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_WARP),
@@ -429,8 +407,7 @@ an_incomplete_barrier_is_reported(void)
     CHECK(fails_at(0, 6));
 }
 
-static void
-a_barrier_without_a_count_is_completed_by_the_end_of_the_other_warps(void)
+TEST(a_barrier_without_a_count_is_completed_by_the_end_of_the_other_warps)
 {
     world_reset();
     /* warp 0 waits; warps 1 and 2 sleep and end */
@@ -444,8 +421,7 @@ a_barrier_without_a_count_is_completed_by_the_end_of_the_other_warps(void)
     CHECK(world.memory[1] > 1000 && world.memory[1] < 1300);
 }
 
-static void
-a_barrier_in_divergent_code_is_reported(void)
+TEST(a_barrier_in_divergent_code_is_reported)
 {
     world_reset();
     CHECK_EQUAL_I64(
@@ -457,8 +433,7 @@ a_barrier_in_divergent_code_is_reported(void)
     CHECK(fails_at(0, 2));
 }
 
-static void
-wrong_counts_of_barriers_are_reported(void)
+TEST(wrong_counts_of_barriers_are_reported)
 {
     world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, .a = C0, .b = C7), OP(EXIT)), 32), GPC_ERROR_BARRIER);
@@ -468,8 +443,7 @@ wrong_counts_of_barriers_are_reported(void)
     CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, .a = C16, .b = GPC_OPERAND_NONE), OP(EXIT)), 32), GPC_ERROR_BARRIER);
 }
 
-static void
-waiting_warps_are_explained(void)
+TEST(waiting_warps_are_explained)
 {
     world_reset();
     world.latency = 1u << 30; /* never answered within the test's time */
@@ -487,35 +461,7 @@ waiting_warps_are_explained(void)
     gpc_text_free(&text);
 }
 
-int
-main(void)
+AFTER_TESTS
 {
-    RUN(scoreboard_holds_a_dependent_for_exactly_the_alu_latency);
-    RUN(scoreboard_lets_an_independent_issue_in_the_next_cycle);
-    RUN(scoreboard_holds_a_second_write_until_the_first);
-    RUN(scoreboard_knows_the_latency_of_divisions_and_special_functions);
-    RUN(scoreboard_holds_what_needs_a_busy_unit);
-    RUN(scoreboard_holds_the_unit_of_f64_and_its_last_lanes);
-    RUN(scoreboard_lets_a_load_be_used_exactly_when_it_completes);
-    RUN(scratchpad_has_its_latency_and_bank_conflicts);
-    RUN(order_holds_scratchpad_accesses_under_sc_if_the_machine_says_so);
-    RUN(scoreboard_lets_a_warp_sleep_for_its_longest_active_lane);
-    RUN(scheduler_rotates_in_loose_round_robin);
-    RUN(scheduler_stays_with_a_warp_if_greedy);
-    RUN(scheduler_has_a_width_and_cycles_of_issue);
-    RUN(accounting_counts_every_active_cycle_once);
-    RUN(dispatch_goes_round_the_cores_or_fills_the_first);
-    RUN(dispatch_keeps_static_blocks_for_their_core);
-    RUN(registers_in_use_are_adjacent_and_fit);
-    RUN(every_block_of_a_large_grid_runs_with_its_own_coordinates);
-    RUN(dispatch_names_what_limits_occupancy);
-    RUN(a_barrier_orders_the_block);
-    RUN(arriving_counts_and_does_not_wait);
-    RUN(an_incomplete_barrier_is_reported);
-    RUN(a_barrier_without_a_count_is_completed_by_the_end_of_the_other_warps);
-    RUN(a_barrier_in_divergent_code_is_reported);
-    RUN(wrong_counts_of_barriers_are_reported);
-    RUN(waiting_warps_are_explained);
     world_reset();
-    return harness_end();
 }

@@ -49,8 +49,7 @@ hits_after_a_load_at(gpc_world_t *world, gpc_cycle_t now)
 
 /* Read at 40, a copy may be read to 63; at the wrap all copies are gone, also those whose bits say that they have time
  * left. */
-static void
-copies_end_when_timestamps_begin_again(void)
+TEST(copies_end_when_timestamps_begin_again)
 {
     for (int i = 0; i < 2; i++) {
         gpc_option_value_t lifetime = {"lifetime", 50};
@@ -145,8 +144,7 @@ end_merged(merged_t *self)
 }
 
 /* The loads of 10 and 21 complete with the data of the lease until 21, that of 22 asks again. */
-static void
-expired_data_serves_the_loads_issued_by_its_timestamp(void)
+TEST(expired_data_serves_the_loads_issued_by_its_timestamp)
 {
     for (int i = 0; i < 2; i++) {
         merged_t *merged = loads_merged_at(both[i], 21, 22);
@@ -173,8 +171,7 @@ encode_at(gpc_world_t *world, gpc_cycle_t now, gpc_encoder_t *out)
 }
 
 /* A state has no times of issue, but it says which loads the data in flight serves. */
-static void
-states_tell_the_loads_that_data_in_flight_serves(void)
+TEST(states_tell_the_loads_that_data_in_flight_serves)
 {
     static uint8_t bytes[3][4096];
     static const gpc_cycle_t third[] = {21, 22, 25};
@@ -191,8 +188,7 @@ states_tell_the_loads_that_data_in_flight_serves(void)
     CHECK(code[1].length == code[2].length && memcmp(bytes[1], bytes[2], code[1].length) == 0);
 }
 
-static void
-a_lifetime_that_timestamps_have_no_room_for_is_refused(void)
+TEST(a_lifetime_that_timestamps_have_no_room_for_is_refused)
 {
     static const gpc_option_value_t lifetime = {"lifetime", 4};
     for (int i = 0; i < 2; i++) {
@@ -216,8 +212,7 @@ a_lifetime_that_timestamps_have_no_room_for_is_refused(void)
 
 /* ---- the tables -------------------------------------------------------------------------------------------------- */
 
-static void
-tables_are_whole(void)
+TEST(tables_are_whole)
 {
     for (int i = 0; i < 2; i++) {
         const gpc_protocol_t *protocol = gpc_protocol_find(both[i]);
@@ -245,8 +240,7 @@ bytes_of(const gpc_protocol_t *protocol, const char *name)
     return 0;
 }
 
-static void
-messages_have_their_sizes(void)
+TEST(messages_have_their_sizes)
 {
     const gpc_protocol_t *weak = gpc_protocol_find("tc-weak"), *strong = gpc_protocol_find("tc-strong");
     CHECK_EQUAL_I64(bytes_of(weak, "DATA"), 140);
@@ -256,16 +250,4 @@ messages_have_their_sizes(void)
     CHECK_EQUAL_I64(bytes_of(strong, "DATA"), 140);
     CHECK_EQUAL_I64(bytes_of(strong, "GETS"), 12);
     CHECK_EQUAL_I64(bytes_of(strong, "ACK"), 8);
-}
-
-int
-main(void)
-{
-    RUN(copies_end_when_timestamps_begin_again);
-    RUN(expired_data_serves_the_loads_issued_by_its_timestamp);
-    RUN(states_tell_the_loads_that_data_in_flight_serves);
-    RUN(a_lifetime_that_timestamps_have_no_room_for_is_refused);
-    RUN(tables_are_whole);
-    RUN(messages_have_their_sizes);
-    return harness_end();
 }

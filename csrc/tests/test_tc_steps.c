@@ -46,8 +46,7 @@ tc_weak(void)
 
 /* ---- steps by the real controller -------------------------------------------------------------------------------- */
 
-static void
-an_expired_copy_is_dropped_before_the_load_is_looked_up(void)
+TEST(an_expired_copy_is_dropped_before_the_load_is_looked_up)
 {
     bench_t bench;
     begin(&bench, tc_weak(), 0);
@@ -65,8 +64,7 @@ an_expired_copy_is_dropped_before_the_load_is_looked_up(void)
     bench_end(&bench);
 }
 
-static void
-an_expired_copy_is_evicted_like_any_other(void)
+TEST(an_expired_copy_is_evicted_like_any_other)
 {
     bench_t bench;
     begin(&bench, tc_weak(), 0);
@@ -80,8 +78,7 @@ an_expired_copy_is_evicted_like_any_other(void)
     bench_end(&bench);
 }
 
-static void
-an_expired_copy_with_outstanding_stores_is_no_victim(void)
+TEST(an_expired_copy_with_outstanding_stores_is_no_victim)
 {
     bench_t bench;
     begin(&bench, tc_weak(), 0);
@@ -93,8 +90,7 @@ an_expired_copy_with_outstanding_stores_is_no_victim(void)
     bench_end(&bench);
 }
 
-static void
-a_release_waits_until_the_gwct_has_passed(void)
+TEST(a_release_waits_until_the_gwct_has_passed)
 {
     bench_t bench;
     gpc_cycle_t until = 0;
@@ -110,8 +106,7 @@ a_release_waits_until_the_gwct_has_passed(void)
     bench_end(&bench);
 }
 
-static void
-an_evicted_lease_lives_in_a_transaction_without_a_way(void)
+TEST(an_evicted_lease_lives_in_a_transaction_without_a_way)
 {
     bench_t bench;
     begin(&bench, tc_weak(), 1);
@@ -129,8 +124,7 @@ an_evicted_lease_lives_in_a_transaction_without_a_way(void)
     bench_end(&bench);
 }
 
-static void
-an_impossible_event_is_a_protocol_error_that_names_both_sides(void)
+TEST(an_impossible_event_is_a_protocol_error_that_names_both_sides)
 {
     bench_t bench;
     begin(&bench, tc_weak(), 1);
@@ -196,8 +190,7 @@ eviction_of_a_leased_line(bench_t *self)
 /* Section 6.4 and table 4: a read adds 4, an eviction subtracts 8, a store 8. Where the text is silent the authors'
  * public simulator decides (TCpredictor.C): the first prediction is 800, and a store subtracts from more than 800
  * only. */
-static void
-predictions_begin_at_800_and_stores_shorten_longer_ones_only(void)
+TEST(predictions_begin_at_800_and_stores_shorten_longer_ones_only)
 {
     bench_t bench;
     begin_predictor(&bench, TCW_PREDICTOR_PAPER, TCW_BOUNDS_REFERENCE);
@@ -221,8 +214,7 @@ predictions_begin_at_800_and_stores_shorten_longer_ones_only(void)
     bench_end(&bench);
 }
 
-static void
-predictions_bounded_by_their_width_begin_at_1024(void)
+TEST(predictions_bounded_by_their_width_begin_at_1024)
 {
     bench_t bench;
     begin_predictor(&bench, TCW_PREDICTOR_PAPER, TCW_BOUNDS_WIDTH);
@@ -237,8 +229,7 @@ predictions_bounded_by_their_width_begin_at_1024(void)
 }
 
 /* The simulator's own numbers: 1, 16 and 64. */
-static void
-the_simulators_predictor_takes_its_steps_from_800(void)
+TEST(the_simulators_predictor_takes_its_steps_from_800)
 {
     bench_t bench;
     begin_predictor(&bench, TCW_PREDICTOR_REFERENCE, TCW_BOUNDS_REFERENCE);
@@ -252,8 +243,7 @@ the_simulators_predictor_takes_its_steps_from_800(void)
     bench_end(&bench);
 }
 
-static void
-predictions_end_at_0_and_at_the_width(void)
+TEST(predictions_end_at_0_and_at_the_width)
 {
     static const uint64_t longest[] = {[TCW_BOUNDS_REFERENCE] = 800 + 4 * 20000, [TCW_BOUNDS_WIDTH] = 65535};
     for (uint32_t bounds = TCW_BOUNDS_REFERENCE; bounds <= TCW_BOUNDS_WIDTH; bounds++) {
@@ -299,8 +289,7 @@ fourth_request(bench_t *self, int64_t places)
     return gpc_controller_take(&self->unit, strong_request(self, "GETS", THIRD_LINE));
 }
 
-static void
-a_full_queue_of_waiting_stores_stalls_the_bank_until_one_is_performed(void)
+TEST(a_full_queue_of_waiting_stores_stalls_the_bank_until_one_is_performed)
 {
     bench_t bench;
     CHECK_EQUAL_I64(fourth_request(&bench, 3), GPC_HELD_QUEUE);
@@ -313,8 +302,7 @@ a_full_queue_of_waiting_stores_stalls_the_bank_until_one_is_performed(void)
     bench_end(&bench);
 }
 
-static void
-a_queue_with_a_free_place_lets_other_lines_pass(void)
+TEST(a_queue_with_a_free_place_lets_other_lines_pass)
 {
     for (int64_t places = 4; places <= 5; places++) {
         bench_t bench;
@@ -322,22 +310,4 @@ a_queue_with_a_free_place_lets_other_lines_pass(void)
         CHECK_EQUAL_U64(bench_entered(&bench, 0, "L2_E", "L2_GETS"), 1);
         bench_end(&bench);
     }
-}
-
-int
-main(void)
-{
-    RUN(an_expired_copy_is_dropped_before_the_load_is_looked_up);
-    RUN(an_expired_copy_is_evicted_like_any_other);
-    RUN(an_expired_copy_with_outstanding_stores_is_no_victim);
-    RUN(a_release_waits_until_the_gwct_has_passed);
-    RUN(an_evicted_lease_lives_in_a_transaction_without_a_way);
-    RUN(an_impossible_event_is_a_protocol_error_that_names_both_sides);
-    RUN(predictions_begin_at_800_and_stores_shorten_longer_ones_only);
-    RUN(predictions_bounded_by_their_width_begin_at_1024);
-    RUN(the_simulators_predictor_takes_its_steps_from_800);
-    RUN(predictions_end_at_0_and_at_the_width);
-    RUN(a_full_queue_of_waiting_stores_stalls_the_bank_until_one_is_performed);
-    RUN(a_queue_with_a_free_place_lets_other_lines_pass);
-    return harness_end();
 }

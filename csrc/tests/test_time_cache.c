@@ -82,8 +82,7 @@ check_order(bench_t *bench, const gpc_address_t *order, gpc_address_t first)
 /* ---- replacement ------------------------------------------------------------------------------------------------- */
 
 /* A hit makes the line the last to leave: after hits of 0, 2 and 0 the order is 1, 3, 2, 0. FIFO would replace 0. */
-static void
-replacement_follows_hits(void)
+TEST(replacement_follows_hits)
 {
     static const gpc_address_t order[] = {1, 3, 2, 0};
     bench_t bench;
@@ -96,8 +95,7 @@ replacement_follows_hits(void)
 }
 
 /* Without hits the order is that of the fills: the lines of ways 0 to 3, then those that came for them. */
-static void
-replacement_follows_fills(void)
+TEST(replacement_follows_fills)
 {
     static const gpc_address_t first[] = {0, 1, 2, 3}, second[] = {4, 5, 6, 7};
     bench_t bench;
@@ -111,8 +109,7 @@ replacement_follows_fills(void)
 }
 
 /* A load that merges with a miss uses the line as a hit does: 4 leaves after 5, which was filled later. */
-static void
-replacement_follows_merged_loads(void)
+TEST(replacement_follows_merged_loads)
 {
     static const gpc_address_t order[] = {2, 3, 5, 4};
     bench_t bench;
@@ -127,8 +124,7 @@ replacement_follows_merged_loads(void)
 }
 
 /* A store evicts its line (write-evict): the next line takes the free way, and replaces none. */
-static void
-replacement_takes_the_free_way_of_an_invalidated_line(void)
+TEST(replacement_takes_the_free_way_of_an_invalidated_line)
 {
     bench_t bench;
     begin(&bench);
@@ -141,8 +137,7 @@ replacement_takes_the_free_way_of_an_invalidated_line(void)
 }
 
 /* Of several free ways the first one is taken. */
-static void
-replacement_takes_the_first_free_way(void)
+TEST(replacement_takes_the_first_free_way)
 {
     bench_t bench;
     begin(&bench);
@@ -155,8 +150,7 @@ replacement_takes_the_first_free_way(void)
 }
 
 /* Ways of outstanding misses are no victims: the fifth miss of a set of four ways waits for the first answer. */
-static void
-replacement_leaves_ways_of_outstanding_misses(void)
+TEST(replacement_leaves_ways_of_outstanding_misses)
 {
     bench_t bench;
     begin(&bench);
@@ -170,8 +164,7 @@ replacement_leaves_ways_of_outstanding_misses(void)
 }
 
 /* A line of another set leaves no line of this one: with two sets of two ways, even lines share a set. */
-static void
-replacement_stays_within_the_set(void)
+TEST(replacement_stays_within_the_set)
 {
     bench_t bench;
     gpc_machine_t machine = bench_small_machine;
@@ -190,8 +183,7 @@ replacement_stays_within_the_set(void)
 
 /* Lines whose lease has ended go first, each kind in LRU order; one with outstanding stores (VM) is no victim. Of 0 to
  * 3, used in this order, 1 and 3 have expired, and 1 has stores: 3, then 0, then 2. */
-static void
-replacement_takes_expired_leases_first(void)
+TEST(replacement_takes_expired_leases_first)
 {
     static const gpc_cycle_t leases[WAYS] = {100, 99, 200, 99};
     static const gpc_address_t order[] = {3, 0, 2};
@@ -214,8 +206,7 @@ replacement_takes_expired_leases_first(void)
 /* ---- MSHRs ------------------------------------------------------------------------------------------------------- */
 
 /* The request beyond the limit waits, and leaves no trace in the set; an answer frees the entry. */
-static void
-mshr_limit_holds_the_next_line(void)
+TEST(mshr_limit_holds_the_next_line)
 {
     bench_t bench;
     gpc_machine_t machine = bench_small_machine;
@@ -238,8 +229,7 @@ mshr_limit_holds_the_next_line(void)
 }
 
 /* Loads of an outstanding line take no entry and send nothing; one answer completes all. */
-static void
-mshr_merges_loads_of_its_line(void)
+TEST(mshr_merges_loads_of_its_line)
 {
     bench_t bench;
     begin(&bench);
@@ -256,8 +246,7 @@ mshr_merges_loads_of_its_line(void)
 }
 
 /* A walk of all transactions ends at the entries that were never in use. */
-static void
-mshr_walks_pass_every_entry_that_was_in_use(void)
+TEST(mshr_walks_pass_every_entry_that_was_in_use)
 {
     gpc_arena_t arena;
     gpc_mshr_table_t table;
@@ -274,21 +263,4 @@ mshr_walks_pass_every_entry_that_was_in_use(void)
     gpc_mshr_clear(&table);
     CHECK_EQUAL_U64(*table.high, 0);
     gpc_arena_free(&arena);
-}
-
-int
-main(void)
-{
-    RUN(replacement_follows_hits);
-    RUN(replacement_follows_fills);
-    RUN(replacement_follows_merged_loads);
-    RUN(replacement_takes_the_free_way_of_an_invalidated_line);
-    RUN(replacement_takes_the_first_free_way);
-    RUN(replacement_leaves_ways_of_outstanding_misses);
-    RUN(replacement_stays_within_the_set);
-    RUN(replacement_takes_expired_leases_first);
-    RUN(mshr_limit_holds_the_next_line);
-    RUN(mshr_merges_loads_of_its_line);
-    RUN(mshr_walks_pass_every_entry_that_was_in_use);
-    return harness_end();
 }

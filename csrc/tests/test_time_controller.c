@@ -56,8 +56,7 @@ acknowledge(bench_t *bench, gpc_address_t line)
 
 /* The third line waits until the acknowledgement of the first: a sent entry keeps its place. Stores to lines in the
  * buffer merge. */
-static void
-store_buffer_of_two_holds_the_third_line(void)
+TEST(store_buffer_of_two_holds_the_third_line)
 {
     bench_t bench;
     begin_buffer(&bench, &gpc_protocol_gpu_drf);
@@ -74,8 +73,7 @@ store_buffer_of_two_holds_the_third_line(void)
 }
 
 /* A full buffer drains its oldest entry with fresh words: 1, and at the next store that it holds, 2. */
-static void
-store_buffer_drains_the_oldest_first(void)
+TEST(store_buffer_drains_the_oldest_first)
 {
     bench_t bench;
     begin_buffer(&bench, &gpc_protocol_gpu_drf);
@@ -93,8 +91,7 @@ store_buffer_drains_the_oldest_first(void)
 }
 
 /* With sb_full=flush all entries are ready, and act one a step, oldest first. */
-static void
-store_buffer_flushes_all_one_a_step(void)
+TEST(store_buffer_flushes_all_one_a_step)
 {
     bench_t bench;
     begin_buffer(&bench, &gpc_protocol_gpu_drf);
@@ -111,8 +108,7 @@ store_buffer_flushes_all_one_a_step(void)
 }
 
 /* With sb_drain=eager an entry is ready with its first store, and again with the first after its acknowledgement. */
-static void
-store_buffer_that_is_eager_sends_at_once(void)
+TEST(store_buffer_that_is_eager_sends_at_once)
 {
     bench_t bench;
     begin_buffer(&bench, &gpc_protocol_gpu_drf);
@@ -128,8 +124,7 @@ store_buffer_that_is_eager_sends_at_once(void)
 }
 
 /* An entry waits while the outbox is full, first in the order of the ready ones. */
-static void
-store_buffer_waits_for_the_outbox(void)
+TEST(store_buffer_waits_for_the_outbox)
 {
     bench_t bench;
     begin_buffer(&bench, &gpc_protocol_gpu_drf);
@@ -157,8 +152,7 @@ check_served(bench_t *bench, const uint32_t *sends)
 
 /* A part with two banks and two steps a cycle: entries 0, 2 and 4, of lines 1, 3 and 5, share a bank. Of all five, four
  * act in the first cycle, and the last in the next; of the three of one bank, two and one. */
-static void
-store_buffer_of_two_banks_takes_two_steps_in_each(void)
+TEST(store_buffer_of_two_banks_takes_two_steps_in_each)
 {
     static const uint32_t of_all[] = {4, 1, 0}, of_one_bank[] = {2, 1, 0};
     gpc_controller_type_t type = *gpc_protocol_gpu_drf.controllers[0];
@@ -183,8 +177,7 @@ store_buffer_of_two_banks_takes_two_steps_in_each(void)
 }
 
 /* A release drains what is in the buffer, and waits for it: not for the line stored to after it began. */
-static void
-store_buffer_release_waits_for_the_entries_of_its_begin(void)
+TEST(store_buffer_release_waits_for_the_entries_of_its_begin)
 {
     bench_t bench;
     gpc_cycle_t until = 0;
@@ -208,8 +201,7 @@ store_buffer_release_waits_for_the_entries_of_its_begin(void)
 }
 
 /* With sb_entry=word, two words of one line fill a buffer of two; a third waits. */
-static void
-store_buffer_of_words_counts_them(void)
+TEST(store_buffer_of_words_counts_them)
 {
     bench_t bench;
     begin_buffer(&bench, &gpc_protocol_gpu_drf);
@@ -223,8 +215,7 @@ store_buffer_of_words_counts_them(void)
 /* ---- leases and clocks ------------------------------------------------------------------------------------------- */
 
 /* Without a logical clock, a reader's time is the core cycle: a copy is valid in its lease's last cycle. */
-static void
-lease_is_valid_in_its_last_cycle(void)
+TEST(lease_is_valid_in_its_last_cycle)
 {
     static const struct {
         gpc_cycle_t now;
@@ -245,8 +236,7 @@ lease_is_valid_in_its_last_cycle(void)
 }
 
 /* The latest lease that a bank has given: beside the line; in the MSHR of an evicted one. */
-static void
-lease_of_a_bank_outlives_its_way(void)
+TEST(lease_of_a_bank_outlives_its_way)
 {
     bench_t bench;
     gpc_machine_t machine = bench_small_machine;
@@ -266,8 +256,7 @@ lease_of_a_bank_outlives_its_way(void)
 }
 
 /* RCC's clock advances by one, and its timer is set again, every `tick` core cycles. */
-static void
-clock_ticks_every_period(void)
+TEST(clock_ticks_every_period)
 {
     enum { CLOCK_TABLE = 1 };
     bench_t bench;
@@ -287,8 +276,7 @@ clock_ticks_every_period(void)
 }
 
 /* A rollover stalls the bank for `rollover_stall` core cycles. */
-static void
-clock_rollover_stalls_its_cycles(void)
+TEST(clock_rollover_stalls_its_cycles)
 {
     enum { ROLLOVER_TABLE = 1 };
     bench_t bench;
@@ -322,8 +310,7 @@ take(bench_t *bench, uint8_t type, gpc_address_t line, gpc_node_t source)
 
 /* A request waits behind an older one of its source that the line holds, and passes those of other sources. A store is
  * held by the outstanding line; the table has no cell for a load of it, which must not reach it. */
-static void
-replay_keeps_the_order_of_a_source(void)
+TEST(replay_keeps_the_order_of_a_source)
 {
     bench_t bench;
     limits_begin(&bench, LIMITS_LINES, 4);
@@ -338,8 +325,7 @@ replay_keeps_the_order_of_a_source(void)
 
 /* While requests wait for their replay, a new one waits too. A replay takes one request; those that a line releases
  * precede those that wait already: of source 2 for B, then of 0 and 1 for A. */
-static void
-replay_precedes_new_requests_one_a_step(void)
+TEST(replay_precedes_new_requests_one_a_step)
 {
     static const gpc_node_t sources[] = {2, 0, 1};
     bench_t bench;
@@ -361,8 +347,7 @@ replay_precedes_new_requests_one_a_step(void)
 }
 
 /* Idle transactions end in their cycle, 91, not before; one timer is set for it. */
-static void
-idle_transactions_end_in_their_cycle(void)
+TEST(idle_transactions_end_in_their_cycle)
 {
     static const gpc_cycle_t cycles[] = {90, 91};
     for (uint32_t i = 0; i < GPC_COUNT_OF(cycles); i++) {
@@ -376,25 +361,4 @@ idle_transactions_end_in_their_cycle(void)
         CHECK(i == 1 || bench.world.woken_at == 91);
         bench_end(&bench);
     }
-}
-
-int
-main(void)
-{
-    RUN(store_buffer_of_two_holds_the_third_line);
-    RUN(store_buffer_drains_the_oldest_first);
-    RUN(store_buffer_flushes_all_one_a_step);
-    RUN(store_buffer_that_is_eager_sends_at_once);
-    RUN(store_buffer_waits_for_the_outbox);
-    RUN(store_buffer_of_two_banks_takes_two_steps_in_each);
-    RUN(store_buffer_release_waits_for_the_entries_of_its_begin);
-    RUN(store_buffer_of_words_counts_them);
-    RUN(lease_is_valid_in_its_last_cycle);
-    RUN(lease_of_a_bank_outlives_its_way);
-    RUN(clock_ticks_every_period);
-    RUN(clock_rollover_stalls_its_cycles);
-    RUN(replay_keeps_the_order_of_a_source);
-    RUN(replay_precedes_new_requests_one_a_step);
-    RUN(idle_transactions_end_in_their_cycle);
-    return harness_end();
 }

@@ -39,8 +39,7 @@ check_atomics(const gpc_machine_t *machine, const char *protocol)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-every_topology_and_memory_counts_every_thread_once(void)
+TEST(every_topology_and_memory_counts_every_thread_once)
 {
     static const char *const protocols[] = {"no-l1", "no-coh", "ideal"};
     for (uint32_t topology = CROSSBAR; topology <= STAR; topology++) {
@@ -53,8 +52,7 @@ every_topology_and_memory_counts_every_thread_once(void)
     }
 }
 
-static void
-tiny_buffers_and_queues_lose_nothing(void)
+TEST(tiny_buffers_and_queues_lose_nothing)
 {
     for (uint32_t topology = CROSSBAR; topology <= STAR; topology++) {
         gpc_machine_t machine = machine_with(topology, BANKS);
@@ -66,8 +64,7 @@ tiny_buffers_and_queues_lose_nothing(void)
     }
 }
 
-static void
-round_trips_are_the_machines_over_every_topology(void)
+TEST(round_trips_are_the_machines_over_every_topology)
 {
     for (uint32_t topology = CROSSBAR; topology <= STAR; topology++) {
         gpc_machine_t machine = machine_with(topology, FIXED);
@@ -78,8 +75,7 @@ round_trips_are_the_machines_over_every_topology(void)
     }
 }
 
-static void
-a_mesh_adds_its_links_in_both_directions(void)
+TEST(a_mesh_adds_its_links_in_both_directions)
 {
     enum { WORD_64 = 6, LINKS = 2, CORE_CYCLES_A_NETWORK_CYCLE = 2 };
     gpc_machine_t machine = machine_with(MESH, FIXED);
@@ -89,8 +85,7 @@ a_mesh_adds_its_links_in_both_directions(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-a_row_hit_is_shorter_by_the_activation_alone(void)
+TEST(a_row_hit_is_shorter_by_the_activation_alone)
 {
     enum { WORD_512 = 8 };
     gpc_machine_t machine = machine_with(CROSSBAR, BANKS);
@@ -101,8 +96,7 @@ a_row_hit_is_shorter_by_the_activation_alone(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-a_round_trip_shorter_than_the_timings_is_refused(void)
+TEST(a_round_trip_shorter_than_the_timings_is_refused)
 {
     enum { CLOSED_ROW = 12 + 3 * 2 + 12 + 2 }; /* DRAM cycles, here core cycles */
     gpc_machine_t machine = machine_with(CROSSBAR, BANKS);
@@ -128,8 +122,7 @@ check_loss(bench_t *it, const char *text)
 }
 
 /* What a network counts twice and what no one receives. */
-static void
-conservation_names_the_network_that_lost_messages_or_flits(void)
+TEST(conservation_names_the_network_that_lost_messages_or_flits)
 {
     for (uint32_t topology = CROSSBAR; topology <= STAR; topology++) {
         gpc_machine_t machine = machine_with(topology, FIXED);
@@ -150,8 +143,7 @@ conservation_names_the_network_that_lost_messages_or_flits(void)
 }
 
 /* Partitions and sets that are no power of two, more partitions than a word has bits, and the most. */
-static void
-any_number_of_partitions_and_sets_counts_every_thread_once(void)
+TEST(any_number_of_partitions_and_sets_counts_every_thread_once)
 {
     static const char *const protocols[] = {"mesi", "tc-weak", "gpu-hrf"};
     static const uint32_t partitions[] = {3, 80, 96, 128};
@@ -163,18 +155,4 @@ any_number_of_partitions_and_sets_counts_every_thread_once(void)
         machine.vc_flits = 8;
         check_atomics(&machine, protocols[i % 3]);
     }
-}
-
-int
-main(void)
-{
-    RUN(every_topology_and_memory_counts_every_thread_once);
-    RUN(any_number_of_partitions_and_sets_counts_every_thread_once);
-    RUN(tiny_buffers_and_queues_lose_nothing);
-    RUN(round_trips_are_the_machines_over_every_topology);
-    RUN(a_mesh_adds_its_links_in_both_directions);
-    RUN(conservation_names_the_network_that_lost_messages_or_flits);
-    RUN(a_row_hit_is_shorter_by_the_activation_alone);
-    RUN(a_round_trip_shorter_than_the_timings_is_refused);
-    return harness_end();
 }

@@ -105,8 +105,7 @@ keep_forced(gpc_gpu_t *gpu)
     return changes;
 }
 
-static void
-a_channel_that_waits_for_a_forced_command_is_reported(void)
+TEST(a_channel_that_waits_for_a_forced_command_is_reported)
 {
     check_report("mesi", keep_forced, "DRAM channel 3 holds ");
 }
@@ -122,8 +121,7 @@ lose_answer(gpc_gpu_t *gpu)
     return true;
 }
 
-static void
-an_answer_of_memory_without_an_event_is_reported(void)
+TEST(an_answer_of_memory_without_an_event_is_reported)
 {
     check_report("mesi", lose_answer, "DRAM channels hold ");
 }
@@ -141,8 +139,7 @@ forget_grant(gpc_gpu_t *gpu)
     return changes;
 }
 
-static void
-a_port_without_a_grant_is_reported(void)
+TEST(a_port_without_a_grant_is_reported)
 {
     check_report("gpu-vi", forget_grant, "whose output port 1 has no grant");
 }
@@ -155,8 +152,7 @@ lose_arrival(gpc_gpu_t *gpu)
     return true;
 }
 
-static void
-a_message_that_never_arrives_is_reported(void)
+TEST(a_message_that_never_arrives_is_reported)
 {
     check_report("gpu-vi", lose_arrival, "network 0 holds ");
 }
@@ -171,8 +167,7 @@ forget_event(gpc_gpu_t *gpu)
     return changes;
 }
 
-static void
-a_bank_without_an_event_is_reported(void)
+TEST(a_bank_without_an_event_is_reported)
 {
     check_report("tc-weak", forget_event, "L2 5 holds ");
 }
@@ -187,8 +182,7 @@ drop_cycle(gpc_gpu_t *gpu)
     return changes;
 }
 
-static void
-a_cycle_that_has_no_event_is_reported(void)
+TEST(a_cycle_that_has_no_event_is_reported)
 {
     check_report("mesi", drop_cycle, "L2 4 holds work for a cycle that has no event");
 }
@@ -202,8 +196,7 @@ forget_pipeline(gpc_gpu_t *gpu)
     return changes;
 }
 
-static void
-a_pipeline_that_no_event_empties_is_reported(void)
+TEST(a_pipeline_that_no_event_empties_is_reported)
 {
     check_report("mesi", forget_pipeline, "L2 1 holds messages in its pipeline");
 }
@@ -217,8 +210,7 @@ forget_core(gpc_gpu_t *gpu)
     return changes;
 }
 
-static void
-a_core_without_an_event_is_reported(void)
+TEST(a_core_without_an_event_is_reported)
 {
     check_report("ideal", forget_core, "core 7 holds ");
 }
@@ -232,16 +224,14 @@ forget_offer(gpc_gpu_t *gpu)
     return changes;
 }
 
-static void
-an_offer_without_a_repetition_is_reported(void)
+TEST(an_offer_without_a_repetition_is_reported)
 {
     check_report("mesi", forget_offer, "L1 6 holds an offer of its core");
 }
 
 /* ---- no false reports -------------------------------------------------------------------------------------------- */
 
-static void
-a_machine_in_order_is_not_reported(void)
+TEST(a_machine_in_order_is_not_reported)
 {
     static const char *const protocols[] = {"mesi", "tc-weak", "denovo-drf", "no-l1", "gpu-vini"};
     for (uint32_t i = 0; i < GPC_COUNT_OF(protocols); i++) {
@@ -251,8 +241,7 @@ a_machine_in_order_is_not_reported(void)
     }
 }
 
-static void
-without_checks_nothing_looks(void)
+TEST(without_checks_nothing_looks)
 {
     gpc_setup_t setup = {
         .machine = &test_fermi, .protocol = &gpc_protocol_mesi, .rule = GPC_RULE_DEFAULT, .budget = 1000000};
@@ -262,23 +251,4 @@ without_checks_nothing_looks(void)
     CHECK_EQUAL_U64(it.gpu->state->looks_at, GPC_NEVER);
     gpc_gpu_abort(it.gpu);
     gpc_gpu_free(it.gpu);
-}
-
-int
-main(void)
-{
-#ifndef GPC_COSTLY_ASSERTS
-    RUN(a_channel_that_waits_for_a_forced_command_is_reported);
-#endif
-    RUN(an_answer_of_memory_without_an_event_is_reported);
-    RUN(a_port_without_a_grant_is_reported);
-    RUN(a_message_that_never_arrives_is_reported);
-    RUN(a_bank_without_an_event_is_reported);
-    RUN(a_cycle_that_has_no_event_is_reported);
-    RUN(a_pipeline_that_no_event_empties_is_reported);
-    RUN(a_core_without_an_event_is_reported);
-    RUN(an_offer_without_a_repetition_is_reported);
-    RUN(a_machine_in_order_is_not_reported);
-    RUN(without_checks_nothing_looks);
-    return harness_end();
 }
