@@ -27,7 +27,5 @@ static const gpc_explore_thread_t mp[] = {THREAD(0, ST(X, 1), ST(Y, 1)), THREAD(
 static const gpc_explore_thread_t mp_fences[] = {THREAD(0, ST(X, 1), F, ST(Y, 1)), THREAD(1, LD(Y), F, LD(X))};
 static const gpc_explore_thread_t sb[] = {THREAD(0, ST(X, 1), LD(Y)), THREAD(1, ST(Y, 1), LD(X))};
 static const gpc_explore_thread_t sb_fences[] = {THREAD(0, ST(X, 1), F, LD(Y)), THREAD(1, ST(Y, 1), F, LD(X))};
-static const gpc_explore_thread_t corr[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), LD(X))};
-static const gpc_explore_thread_t increments[] = {THREAD(0, INC(X), INC(X)), THREAD(1, INC(X), INC(X))};
 
 #endif

@@ -336,17 +336,6 @@ TEST(polls_of_a_copy_renew_it)
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
-TEST(every_table_is_well_formed)
-{
-    static const gpc_protocol_t *const both[] = {&gpc_protocol_rcc_sc, &gpc_protocol_rcc_wo};
-    for (uint32_t i = 0; i < 8; i++) {
-        gpc_text_t wrong;
-        gpc_text_init(&wrong);
-        CHECK_EQUAL_I64(gpc_fsm_check(both[i / 4]->controllers[i / 2 % 2]->tables[i % 2], &wrong), 0);
-        gpc_text_free(&wrong);
-    }
-}
-
 static uint8_t
 named(const gpc_event_info_t *events, uint8_t count, const char *name)
 {

@@ -210,24 +210,7 @@ TEST(a_lifetime_that_timestamps_have_no_room_for_is_refused)
     }
 }
 
-/* ---- the tables -------------------------------------------------------------------------------------------------- */
-
-TEST(tables_are_whole)
-{
-    for (int i = 0; i < 2; i++) {
-        const gpc_protocol_t *protocol = gpc_protocol_find(both[i]);
-        for (int level = 0; level < 2; level++) {
-            gpc_text_t text;
-            gpc_text_init(&text);
-            int status = gpc_fsm_check(protocol->controllers[level]->tables[0], &text);
-            if (status) {
-                harness_note("%s", text.bytes);
-            }
-            CHECK_EQUAL_I64(status, 0);
-            gpc_text_free(&text);
-        }
-    }
-}
+/* ---- messages -------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 bytes_of(const gpc_protocol_t *protocol, const char *name)
