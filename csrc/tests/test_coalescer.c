@@ -1,5 +1,5 @@
-/* test_coalescer.c: from lanes to line requests and back: coalescing, lane lists, wide accesses, the queue, refused
- * accesses. */
+/* test_coalescer.c: from lanes to line requests and back: lane lists, wide accesses, parts of words, refused accesses.
+ * test_time_access.c has the requests of a line and their cycles. */
 #include "core_world.h"
 
 #define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
@@ -18,48 +18,6 @@ fill_memory(void)
     for (uint32_t i = 0; i < WORLD_WORDS; i++) {
         world.memory[i] = i * 10;
     }
-}
-
-TEST(coalescer_gives_neighbours_one_request)
-{
-    world_reset();
-    fill_memory();
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0),
-                                   OP(ADD, .destination = V | 0, .a = V | 0, .b = C64),
-                                   OP(STORE, .a = V | 0, .b = V | 1), OP(EXIT)),
-                              32),
-                    0);
-    CHECK_EQUAL_U64(world.num_seen, 2);
-    CHECK_EQUAL_U64(world.seen[0].line, 0);
-    CHECK_EQUAL_U64(world.seen[0].mask, UINT32_MAX);
-    CHECK_EQUAL_U64(world.seen[1].line, 256);
-    CHECK_EQUAL_U64(world.memory[64 + 31], 310);
-}
-
-TEST(coalescer_masks_only_the_words_that_are_wanted)
-{
-    world_reset();
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(AND, .destination = V | 0, .a = V | 0, .b = C3),
-                                   OP(LOAD, .destination = V | 1, .a = V | 0), OP(EXIT)),
-                              32),
-                    0);
-    CHECK_EQUAL_U64(world.num_seen, 1);
-    CHECK_EQUAL_U64(world.seen[0].mask, 0xF);
-}
-
-TEST(coalescer_gives_scattered_lanes_a_request_each)
-{
-    world_reset();
-    fill_memory();
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C100),
-                       OP(LOAD, .destination = V | 2, .a = V | 1), OP(STORE, .a = V | 0, .b = V | 2), OP(EXIT)),
-                  32),
-        0);
-    CHECK_EQUAL_U64(world.cores.statistics[0].loads, 32);
-    CHECK_EQUAL_U64(world.cores.statistics[0].load_instructions, 1);
-    CHECK_EQUAL_U64(world.memory[31], 31000);
-    CHECK_EQUAL_U64(world.seen[1].at - world.seen[0].at, 1); /* the port accepts one per cycle */
 }
 
 /* The cycles, after the first one's, in which the L1 takes requests that follow one another, scattered ones of a
@@ -289,39 +247,13 @@ TEST(a_read_only_buffer_is_not_written)
     CHECK(fails_at(0, 5));
 }
 
-TEST(port_is_offered_to_again_after_a_retry)
-{
-    world_reset();
-    world.held_until = 500;
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(STORE, .a = V | 0, .b = V | 0), OP(STORE, .a = V | 0, .b = C7), OP(EXIT)), 32), 0);
-    CHECK_EQUAL_U64(world.seen[0].at, 500);
-    CHECK_EQUAL_U64(world.seen[1].at, 501);
-    CHECK_EQUAL_U64(world.memory[4], 7);
-}
-
-TEST(queue_that_is_full_holds_the_next_access)
+TEST(queue_that_is_full_stalls_the_next_access)
 {
     world_reset();
     world.machine.load_store_queue = 1;
     world.held_until = 500;
     CHECK_EQUAL_I64(world_try(CODE(OP(STORE, .a = C0, .b = C0), OP(STORE, .a = C0, .b = C7), OP(EXIT)), 32), 0);
     CHECK(world.cores.statistics[0].stall_load_store_queue > 490);
-    CHECK_EQUAL_U64(world.seen[1].at, 501);
-}
-
-TEST(queue_limits_requests_in_flight)
-{
-    world_reset();
-    world.machine.requests_per_core = 64;
-    world.latency = 1000;
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C100), OP(STORE, .a = V | 1, .b = C0),
-                       OP(STORE, .a = V | 1, .b = C1), OP(STORE, .a = V | 1, .b = C2), OP(EXIT)),
-                  32),
-        0);
-    CHECK(world.seen[63].at < 200);
-    CHECK(world.seen[64].at >= 1000);
 }
 
 TEST(everything_is_given_back)

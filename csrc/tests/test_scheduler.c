@@ -1,4 +1,4 @@
-/* test_scheduler.c: issue cycles of warps; barriers; placement of blocks; counting of cycles. */
+/* test_scheduler.c: latencies of instructions; barriers; blocks. test_time_core.c has tables of cycles. */
 #include "core/execute/extended.h"
 #include "core/state.h"
 #include "core_world.h"
@@ -27,22 +27,6 @@ TEST(scoreboard_holds_a_dependent_for_exactly_the_alu_latency)
                     world.machine.alu_latency);
 }
 
-TEST(scoreboard_lets_an_independent_issue_in_the_next_cycle)
-{
-    world_reset();
-    CHECK_EQUAL_U64(cycles_until_used(OP(ADD, .destination = V | 2, .a = V | 1, .b = C1),
-                                      OP(ADD, .destination = V | 4, .a = V | 1, .b = C1)),
-                    1);
-}
-
-TEST(scoreboard_holds_a_second_write_until_the_first)
-{
-    world_reset();
-    CHECK_EQUAL_U64(
-        cycles_until_used(OP(ADD, .destination = V | 2, .a = V | 1, .b = C1), OP(MOVE, .destination = V | 2, .a = C1)),
-        world.machine.alu_latency);
-}
-
 TEST(scoreboard_knows_the_latency_of_divisions_and_special_functions)
 {
     world_reset();
@@ -53,15 +37,6 @@ TEST(scoreboard_knows_the_latency_of_divisions_and_special_functions)
     CHECK_EQUAL_U64(cycles_until_used(OP(SQRT, .destination = V | 2, .a = V | 1, .type = GPC_F32),
                                       OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
                     world.machine.sfu_latency);
-}
-
-TEST(scoreboard_holds_what_needs_a_busy_unit)
-{
-    world_reset();
-    CHECK_EQUAL_U64(cycles_until_used(OP(DIV, .destination = V | 2, .a = V | 1, .b = V | 3),
-                                      OP(DIV, .destination = V | 4, .a = V | 1, .b = V | 3)),
-                    world.machine.division_cycles);
-    CHECK_EQUAL_U64(world.cores.statistics[0].stall_unit, world.machine.division_cycles - 1);
 }
 
 /* v[d]:v[d + 1] = v[a]:v[a + 1] * the constants 1 and 2. */
@@ -158,107 +133,7 @@ TEST(scoreboard_lets_a_warp_sleep_for_its_longest_active_lane)
                     1); /* a negative value: none */
 }
 
-/* Each warp stores the clock of its first instruction. */
-static void
-first_cycles(uint32_t warps, uint32_t *out)
-{
-    CHECK_EQUAL_I64(world_try(CODE(CLOCK(0), OP(SPECIAL, .destination = U | 1, .immediate = GPC_SPECIAL_WARP),
-                                   KEEP(U | 1, 0), OP(EXIT)),
-                              warps * 32),
-                    0);
-    memcpy(out, world.memory, warps * sizeof *out);
-}
-
-TEST(scheduler_rotates_in_loose_round_robin)
-{
-    uint32_t at[4];
-    world_reset();
-    first_cycles(4, at);
-    for (uint32_t w = 1; w < 4; w++) {
-        CHECK_EQUAL_U64(at[w] - at[w - 1], 1);
-    }
-}
-
-TEST(scheduler_stays_with_a_warp_if_greedy)
-{
-    uint32_t at[2];
-    world_reset();
-    world.machine.scheduler = 1;
-    first_cycles(2, at);
-    CHECK_EQUAL_U64(at[1] - at[0], 2); /* warp 0 issues its second instruction, then waits for it */
-}
-
-TEST(scheduler_has_a_width_and_cycles_of_issue)
-{
-    uint32_t at[4];
-    world_reset();
-    world.machine.issue_width = 2;
-    first_cycles(4, at);
-    CHECK_EQUAL_U64(at[1] - at[0], 0);
-    CHECK_EQUAL_U64(at[2] - at[1], 1);
-    world_reset();
-    world.machine.issue_cycles = 2;
-    first_cycles(4, at);
-    CHECK_EQUAL_U64(at[1] - at[0], 2);
-}
-
-TEST(accounting_counts_every_active_cycle_once)
-{
-    world_reset();
-    world.machine.cores = 2;
-    gpc_launch_t launch = world_launch(
-        CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0), OP(DIV, .destination = V | 2, .a = V | 1, .b = C3),
-             OP(SLEEP, .a = C7), OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE), OP(STORE, .a = V | 0, .b = V | 2),
-             OP(FENCE, .order = GPC_ORDER_SC), OP(EXIT)),
-        7, 96);
-    world_begin();
-    CHECK_EQUAL_I64(world_run(&launch), 0);
-    uint64_t total[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        const gpc_core_statistics_t *s = &world.cores.statistics[i];
-        uint64_t stalls = 0;
-#define X(name, text) stalls += s->stall_##name;
-        GPC_STALLS(X)
-#undef X
-        CHECK_EQUAL_U64(s->issue_cycles + stalls - s->stall_launch, s->active_cycles);
-        CHECK(s->active_cycles > 100 && s->stall_scoreboard > 0 && s->stall_fence_store > 0);
-        total[i] = s->active_cycles + s->stall_launch;
-    }
-    CHECK_EQUAL_U64(total[0], total[1]); /* the launch's length on each core */
-    CHECK_EQUAL_U64(world.cores.statistics[0].instructions + world.cores.statistics[1].instructions, 7 * 3 * 8);
-}
-
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
-
-static void
-cores_of_blocks(gpc_placement_t placement, uint32_t blocks, uint32_t *out)
-{
-    gpc_launch_t launch = world_launch(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_CORE),
-                                            OP(SPECIAL, .destination = U | 1, .immediate = GPC_SPECIAL_BLOCK_X),
-                                            KEEP(U | 1, 0), OP(EXIT)),
-                                       blocks, 32);
-    launch.placement = placement;
-    world_begin();
-    CHECK_EQUAL_I64(world_run(&launch), 0);
-    memcpy(out, world.memory, blocks * sizeof *out);
-}
-
-TEST(dispatch_goes_round_the_cores_or_fills_the_first)
-{
-    uint32_t core[6];
-    world_reset();
-    world.machine.cores = 4;
-    cores_of_blocks(GPC_PLACE_ROUND_ROBIN, 6, core);
-    CHECK_EQUAL_U64(core[0], 0);
-    CHECK_EQUAL_U64(core[3], 3);
-    CHECK_EQUAL_U64(core[5], 1);
-    world_reset();
-    world.machine.cores = 4;
-    world.machine.blocks_per_core = 4;
-    cores_of_blocks(GPC_PLACE_FIRST_FREE, 6, core);
-    CHECK_EQUAL_U64(core[3], 0);
-    CHECK_EQUAL_U64(core[4], 1);
-}
 
 /* Block 0 runs longest: other cores have room long before core 0. */
 TEST(dispatch_keeps_static_blocks_for_their_core)
@@ -333,29 +208,13 @@ TEST(every_block_of_a_large_grid_runs_with_its_own_coordinates)
     CHECK_EQUAL_U64(blocks, 192);
 }
 
-TEST(dispatch_names_what_limits_occupancy)
+TEST(a_block_that_no_core_has_room_for_is_refused)
 {
     uint32_t blocks;
     const char *limit;
     world_reset();
     world_begin();
-    gpc_launch_t launch = world_launch(CODE(OP(EXIT)), 1, 64);
-    CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), 0);
-    CHECK_EQUAL_U64(blocks, 8);
-    CHECK_EQUAL_TEXT(limit, "blocks");
-    launch.block[0] = 512;
-    CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), 0);
-    CHECK_EQUAL_U64(blocks, 3);
-    CHECK_EQUAL_TEXT(limit, "warps");
-    launch.program.vector_registers = 40;
-    CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), 0);
-    CHECK_EQUAL_TEXT(limit, "registers");
-    CHECK_EQUAL_U64(blocks, 1);
-    launch.program.vector_registers = 8;
-    launch.program.shared_words = 8000;
-    CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), 0);
-    CHECK_EQUAL_TEXT(limit, "scratchpad");
-    launch.block[0] = 2048;
+    gpc_launch_t launch = world_launch(CODE(OP(EXIT)), 1, 2048);
     CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), GPC_ERROR_LAUNCH);
     CHECK_EQUAL_TEXT(world.failure.text,
                      "kernel 'f': a block of 2048 threads; a core has room for 1536 (48 warps of 32 lanes)");
@@ -405,20 +264,6 @@ TEST(an_incomplete_barrier_is_reported)
                      "waits, and every other warp of the block has ended or waits at a barrier (a barrier with a count "
                      "waits for threads that have ended, too)");
     CHECK(fails_at(0, 6));
-}
-
-TEST(a_barrier_without_a_count_is_completed_by_the_end_of_the_other_warps)
-{
-    world_reset();
-    /* warp 0 waits; warps 1 and 2 sleep and end */
-    CHECK_EQUAL_I64(world_try(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_WARP),
-                                   OP(BRANCH, .a = U | 0, .target = 6, .reconverge = 7),
-                                   OP(BARRIER, .a = C2, .b = GPC_OPERAND_NONE), CLOCK(1), KEEP(C1, 1),
-                                   OP(JUMP, .target = 7), OP(SLEEP, .a = C1000), OP(EXIT)),
-                              96),
-                    0);
-    CHECK_EQUAL_U64(world.cores.statistics[0].barriers, 1);
-    CHECK(world.memory[1] > 1000 && world.memory[1] < 1300);
 }
 
 TEST(a_barrier_in_divergent_code_is_reported)

@@ -103,6 +103,7 @@ TEST(coalescer_makes_a_request_per_line)
         (void) load_strided(&cases[i].access);
         CHECK_EQUAL_U64(world.num_seen, cases[i].requests);
         CHECK_EQUAL_U64(world.cores.statistics[0].loads, cases[i].requests);
+        CHECK_EQUAL_U64(world.cores.statistics[0].load_instructions, 1);
     }
 }
 

@@ -62,11 +62,15 @@ TEST(accounting_gives_every_cycle_one_cause)
                 whole[core] = *s;
                 CHECK(s->barrier_blocked_cycles > 10 && s->order_blocked_cycles > 40);
             }
+            uint64_t cycles = counted[core][GPC_NUM_STALLS];
             CHECK(memcmp(s, &whole[core], sizeof *s) == 0);
             CHECK_EQUAL_U64(counted[core][GPC_NUM_STALLS], s->issue_cycles);
             for (uint32_t i = 0; i < GPC_NUM_STALLS; i++) {
                 CHECK_EQUAL_U64(counted[core][i], s->stalls[i]);
+                cycles += s->stalls[i];
             }
+            CHECK_EQUAL_U64(cycles, s->active_cycles + s->stall_launch);
+            CHECK_EQUAL_U64(cycles, world.now + 1); /* the launch's length on each core */
         }
     }
 }
