@@ -33,49 +33,6 @@ TEST(arbiter_shares_a_bank_among_cores_at_one_flit_a_cycle)
     }
 }
 
-/* Numbers of cores whose requests take two words and three. */
-static const uint32_t many[] = {100, 130};
-
-/* After core 70: its successors first, then from the first one on. */
-TEST(arbiter_serves_inputs_of_several_words_round_robin)
-{
-    for (uint32_t k = 0; k < GPC_COUNT_OF(many); k++) {
-        gpc_network_config_t config = fermi;
-        config.cores = many[k];
-        begin(&config);
-        send(70, config.cores, 0, 5);
-        run_dry();
-        for (uint32_t core = 0; core < config.cores; core++) {
-            send(core, config.cores, 0, 5);
-        }
-        run_dry();
-        for (uint32_t i = 0; i < config.cores; i++) {
-            CHECK_EQUAL_U64(arrived_at[1 + (71 + i) % config.cores], arrived_at[1 + 71] + (gpc_tick_t) i * 5 * PERIOD);
-        }
-    }
-}
-
-/* A bank streams to one core after the other, from the first one that it serves on. */
-TEST(arbiter_serves_outputs_of_several_words_round_robin)
-{
-    for (uint32_t k = 0; k < GPC_COUNT_OF(many); k++) {
-        gpc_network_config_t config = fermi;
-        uint32_t first = 0;
-        config.cores = many[k];
-        begin(&config);
-        for (uint32_t core = 0; core < config.cores; core++) {
-            send(config.cores, core, 0, 5);
-        }
-        run_dry();
-        for (uint32_t core = 0; core < config.cores; core++) {
-            first = arrived_at[core] < arrived_at[first] ? core : first;
-        }
-        for (uint32_t i = 0; i < config.cores; i++) {
-            CHECK_EQUAL_U64(arrived_at[(first + i) % config.cores], arrived_at[first] + (gpc_tick_t) i * 5 * PERIOD);
-        }
-    }
-}
-
 TEST(link_of_a_bank_is_filled_by_one_core)
 {
     begin(&fermi);
@@ -95,18 +52,6 @@ TEST(arbiter_serves_virtual_networks_round_robin)
     check_every_five_cycles();
     CHECK_EQUAL_U64(arrivals_from[0], 200);
     CHECK_EQUAL_U64(arrivals_from[1], 200);
-}
-
-TEST(crossbar_lets_different_outputs_stream_at_once)
-{
-    begin(&fermi);
-    for (uint32_t bank = 0; bank < BANKS; bank++) {
-        send(bank, CORES + bank, 0, 5);
-    }
-    run_dry();
-    for (uint32_t bank = 0; bank < BANKS; bank++) {
-        CHECK_EQUAL_U64(arrived_at[bank], (4 + 4) * PERIOD);
-    }
 }
 
 TEST(crossbar_streams_one_message_at_a_time_from_an_input_port)
@@ -174,34 +119,6 @@ TEST(a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256)
     config.cores = 256;
     spread(&config, 8000);
     CHECK(num_events * 10 < num_sent * 23);
-}
-
-/* Core 0 always has messages for banks 0 and 1, cores 1 and 2 for bank 0: the arbiter serves an input that was busy
- * when the bank became free. */
-static uint32_t
-sent_meanwhile(uint32_t from, uint32_t to, uint32_t flits)
-{
-    uint32_t sent = 0;
-    while (has_room(from, to, 0, flits)) {
-        send(from, to, 0, flits);
-        sent++;
-    }
-    return sent;
-}
-
-TEST(arbiter_waits_for_an_input_that_is_always_busy_at_the_wrong_time)
-{
-    uint32_t crossing = 0;
-    begin(&fermi);
-    for (gpc_tick_t tick = 0; tick < 4000 * PERIOD; tick += PERIOD) {
-        (void) sent_meanwhile(0, CORES + 1, 4);
-        (void) sent_meanwhile(1, CORES, 4);
-        (void) sent_meanwhile(2, CORES, 4);
-        crossing += sent_meanwhile(0, CORES, 4);
-        run_to(tick + PERIOD);
-    }
-    run_dry();
-    CHECK(crossing > 4000 / 4 / 8); /* at least an eighth of bank 0's port */
 }
 
 /* Cores 3 and 11 send to core 9 through bank 0, which also sends to it whenever it has room. */
