@@ -67,9 +67,18 @@ harness_equal_text(const char *file, int line, const char *what, const char *act
 }
 
 static void
+call(void (*hook)(void))
+{
+    if (hook) {
+        hook();
+    }
+}
+
+static void
 run_test(const harness_test_t *test)
 {
     harness.failures = 0;
+    call(harness.around);
     test->body();
     harness.tests++;
     harness.failed_tests += harness.failures != 0;
@@ -81,20 +90,15 @@ run_test(const harness_test_t *test)
 int
 main(int argc, char **argv)
 {
-    unsigned outside = 0;
-
     harness.argc = argc;
     harness.argv = argv;
-    if (harness.before) {
-        harness.before();
-        outside = harness.failures;
-    }
+    call(harness.before);
+    unsigned outside = harness.failures;
     for (const harness_test_t *test = harness.first; test; test = test->next) {
         run_test(test);
     }
-    if (harness.after) {
-        harness.after();
-    }
+    call(harness.around);
+    call(harness.after);
     printf("1..%u\n", harness.tests);
     return harness.failed_tests + outside == 0 && harness.tests != 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -6,9 +6,10 @@
  *     }
  *
  * The program runs the tests of its file in their order; harness.c has its main. BEFORE_TESTS and AFTER_TESTS, each
- * followed by a body, run once. A CHECK that fails prints its place and expression as a TAP comment, on standard error,
- * which `meson test --print-errorlogs` shows; it marks the running test as failed, and continues. REQUIRE ends the
- * test.
+ * followed by a body, run once; AROUND_TESTS
+ * runs before each test and behind the last one. A CHECK that fails prints its place and expression as a TAP comment,
+ * on standard error, which `meson test --print-errorlogs` shows; it marks the running test as failed, and continues.
+ * REQUIRE ends the test.
  */
 #ifndef GPC_TESTS_HARNESS_H
 #define GPC_TESTS_HARNESS_H
@@ -28,7 +29,7 @@ typedef struct harness_test {
 
 typedef struct {
     harness_test_t *first; /* of the file's tests */
-    void (*before)(void), (*after)(void);
+    void (*before)(void), (*after)(void), (*around)(void);
     int argc; /* of main */
     char **argv;
     unsigned tests, failed_tests; /* so far */
@@ -66,6 +67,7 @@ void harness_add(harness_test_t *test);
     HARNESS_FUNCTION_(name, harness_add(&harness_test_##name))
 #define BEFORE_TESTS HARNESS_FUNCTION_(before_tests, harness.before = before_tests)
 #define AFTER_TESTS HARNESS_FUNCTION_(after_tests, harness.after = after_tests)
+#define AROUND_TESTS HARNESS_FUNCTION_(around_tests, harness.around = around_tests)
 /* clang-format on */
 
 #define CHECK(condition)                                                                                               \

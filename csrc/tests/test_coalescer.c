@@ -2,7 +2,6 @@
  * test_time_access.c has the requests of a line and their cycles. */
 #include "core_world.h"
 
-#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
 #define ATOMIC_ADD (GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT)
 
 static gpc_instruction_t
@@ -51,7 +50,6 @@ TEST(port_passes_its_bytes_in_a_cycle)
 
 TEST(of_lanes_that_store_to_one_word_the_highest_wins)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(STORE, .a = C7, .b = V | 0), OP(EXIT)), 32), 0);
     CHECK_EQUAL_U64(world.memory[7], 31);
     CHECK_EQUAL_U64(world.seen[0].mask, 1u << 7);
@@ -59,7 +57,6 @@ TEST(of_lanes_that_store_to_one_word_the_highest_wins)
 
 TEST(atomics_go_in_lane_order_and_each_gets_its_old_value)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(ATOMIC, .destination = V | 1, .a = C7, .b = C2, .flags = ATOMIC_ADD),
                                    OP(ADD, .destination = V | 0, .a = V | 0, .b = C64),
                                    OP(STORE, .a = V | 0, .b = V | 1), OP(EXIT)),
@@ -73,7 +70,6 @@ TEST(atomics_go_in_lane_order_and_each_gets_its_old_value)
 
 TEST(an_atomic_without_a_destination_is_performed)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         world_try(CODE(OP(ATOMIC, .destination = GPC_OPERAND_NONE, .a = C7, .b = C2, .flags = ATOMIC_ADD), OP(EXIT)),
                   32),
@@ -83,7 +79,6 @@ TEST(an_atomic_without_a_destination_is_performed)
 
 TEST(a_uniform_destination_means_once_a_warp)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(ATOMIC, .destination = U | 0, .a = C7, .b = C2, .flags = ATOMIC_ADD),
                                    OP(LOAD, .destination = U | 1, .a = C7, .order = GPC_ORDER_ACQUIRE),
                                    OP(STORE, .a = C1, .b = U | 1), OP(EXIT)),
@@ -95,7 +90,6 @@ TEST(a_uniform_destination_means_once_a_warp)
 
 TEST(wide_accesses_carry_words_side_by_side)
 {
-    world_reset();
     fill_memory();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 0, .a = V | 0, .b = C2),
                                    wide(OP(LOAD, .destination = V | 2, .a = V | 0)),
@@ -198,7 +192,6 @@ TEST(an_element_of_another_size_than_the_buffers_is_refused)
 
 TEST(flat_addresses_need_no_buffer)
 {
-    world_reset();
     fill_memory();
     CHECK_EQUAL_I64(world_try(CODE(OP(MOVE, .destination = V | 2, .a = C100), OP(MOVE, .destination = V | 3, .a = C0),
                                    OP(LOAD, .destination = V | 4, .a = V | 2, .flags = GPC_FLAG_FLAT),
@@ -210,7 +203,6 @@ TEST(flat_addresses_need_no_buffer)
 
 TEST(an_index_outside_is_reported_with_thread_and_line)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C4096),
                                    OP(LOAD, .destination = V | 2, .a = V | 1, .line = 7), OP(EXIT)),
                               32),
@@ -228,7 +220,6 @@ TEST(an_index_outside_is_reported_with_thread_and_line)
 
 TEST(inactive_lanes_may_name_anything)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C4096),
                                    OP(LT, .destination = V | 2, .a = V | 0, .b = C16),
                                    OP(BRANCH, .a = V | 2, .flags = GPC_FLAG_IF_ZERO, .target = 5, .reconverge = 5),
@@ -239,7 +230,6 @@ TEST(inactive_lanes_may_name_anything)
 
 TEST(a_read_only_buffer_is_not_written)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(STORE, .a = C3, .b = C0, .immediate = 1, .line = 5), OP(EXIT)), 1),
                     GPC_ERROR_READ_ONLY);
     CHECK_EQUAL_TEXT(world.failure.text,
@@ -249,7 +239,6 @@ TEST(a_read_only_buffer_is_not_written)
 
 TEST(queue_that_is_full_stalls_the_next_access)
 {
-    world_reset();
     world.machine.load_store_queue = 1;
     world.held_until = 500;
     CHECK_EQUAL_I64(world_try(CODE(OP(STORE, .a = C0, .b = C0), OP(STORE, .a = C0, .b = C7), OP(EXIT)), 32), 0);
@@ -258,7 +247,6 @@ TEST(queue_that_is_full_stalls_the_next_access)
 
 TEST(everything_is_given_back)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0),
                                    OP(ATOMIC, .destination = V | 1, .a = V | 1, .b = C2, .flags = ATOMIC_ADD),
                                    OP(STORE, .a = V | 0, .b = V | 1), OP(EXIT)),
@@ -352,7 +340,6 @@ TEST(lanes_of_one_line_wait_for_a_store_to_one_of_their_words)
  * lanes complete. */
 TEST(accesses_of_many_lines_wait_for_each_line)
 {
-    world_reset();
     fill_memory();
     world.traits.same_line = true;
     world.in_parts = true;
@@ -365,9 +352,4 @@ TEST(accesses_of_many_lines_wait_for_each_line)
         CHECK_EQUAL_U64(world.memory[i], i);
     }
     CHECK_EQUAL_U64(world.order.touches.state->in_use, 0);
-}
-
-AFTER_TESTS
-{
-    world_reset();
 }

@@ -323,9 +323,3 @@ TEST(a_configuration_that_does_not_fit_is_refused)
     config.row_bytes = 128;
     CHECK_EQUAL_I64(status_of(config), 0);
 }
-
-AFTER_TESTS
-{
-    gpc_arena_free(&arena);
-    gpc_memory_free(memory);
-}

@@ -28,11 +28,8 @@ extended(const char *name, uint16_t d, uint16_t a, uint16_t b, uint16_t c)
     return in;
 }
 
-#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
-
 TEST(pairs_carry_in_even_registers_in_others_and_in_some_lanes)
 {
-    world_reset();
     /* v2:v3 = 2^32 - 1 in all lanes; v4:v5 = v2:v3 + (1, 0): the same for all; v6:v7 = v2:v3 + thread */
     CHECK_EQUAL_I64(
         world_try(CODE(THREAD, OP(MOVE, .destination = V | 2, .a = C_MINUS1), OP(MOVE, .destination = V | 3, .a = C0),
@@ -51,7 +48,6 @@ TEST(pairs_carry_in_even_registers_in_others_and_in_some_lanes)
 
 TEST(a_pair_may_overlap_its_operands_and_a_result_may_be_uniform)
 {
-    world_reset();
     /* constants 1 and 2 are a pair; v1:v2 = (1, 2) + (1, 2); then v2:v3 = v1:v2 + v1:v2 */
     CHECK_EQUAL_I64(world_try(CODE(extended("ADD_B64", V | 1, C1, C1, 0), extended("ADD_B64", V | 2, V | 1, V | 1, 0),
                                    extended("EQ_B64", U | 0, C1, C1, 0), OP(STORE, .a = C0, .b = V | 2),
@@ -258,9 +254,4 @@ TEST(rounding_to_the_nearest_is_the_hosts)
         }
     }
     CHECK_EQUAL_U64(wrong, 0);
-}
-
-AFTER_TESTS
-{
-    world_reset();
 }

@@ -114,12 +114,10 @@ TEST(all_lanes_agree_with_one)
 
 /* ---- programs: v0 = thread --------------------------------------------------------------------------------------- */
 
-#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
 #define RESULT(register) OP(STORE, .a = V | 0, .b = V | (register), .immediate = 0)
 
 TEST(branches_join_again)
 {
-    world_reset();
     /* v2 = thread < 16 ? 1 : 2; then v2 += 1 for all */
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16),
                                    OP(BRANCH, .a = V | 1, .flags = GPC_FLAG_IF_ZERO, .target = 5, .reconverge = 6),
@@ -137,7 +135,6 @@ TEST(branches_join_again)
 
 TEST(a_loop_runs_as_often_as_each_lane_wants)
 {
-    world_reset();
     /* v1 = 0; while v1 < thread: v1 += 1 */
     CHECK_EQUAL_I64(
         world_try(CODE(THREAD, OP(MOVE, .destination = V | 1, .a = C0),
@@ -155,7 +152,6 @@ TEST(a_loop_runs_as_often_as_each_lane_wants)
 
 TEST(lanes_that_ended_stay_ended)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C1),
                                    OP(BRANCH, .a = V | 1, .flags = GPC_FLAG_IF_ZERO, .target = 4, .reconverge = 4),
                                    OP(EXIT), OP(MOVE, .destination = V | 1, .a = C7), RESULT(1), OP(EXIT)),
@@ -168,7 +164,6 @@ TEST(lanes_that_ended_stay_ended)
 
 TEST(the_last_warp_has_only_the_threads_there_are)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MOVE, .destination = V | 1, .a = C7), RESULT(1), OP(EXIT)), 40), 0);
     CHECK_EQUAL_U64(world.memory[39], 7);
     CHECK_EQUAL_U64(world.memory[40], 0);
@@ -177,7 +172,6 @@ TEST(the_last_warp_has_only_the_threads_there_are)
 
 TEST(sixty_four_lanes)
 {
-    world_reset();
     world.machine.lanes_per_warp = 64;
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C32),
                                    OP(BRANCH, .a = V | 1, .target = 4, .reconverge = 4),
@@ -196,7 +190,6 @@ TEST(sixty_four_lanes)
 
 TEST(votes_and_shuffles)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         world_try(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C3),
                        OP(ANY, .destination = U | 0, .a = V | 1), OP(ALL, .destination = U | 1, .a = V | 1),
@@ -216,7 +209,6 @@ TEST(votes_and_shuffles)
 
 TEST(local_arrays_are_registers_by_index)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         world_try(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C1),
                        OP(LOCAL_STORE, .a = V | 1, .b = V | 0, .c = C2, .immediate = 4),
@@ -236,7 +228,6 @@ TEST(local_arrays_are_registers_by_index)
 
 TEST(scratchpad_loads_stores_and_atomics)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(THREAD,
                                    OP(SHARED_ATOMIC, .destination = V | 1, .a = C0, .b = C1,
                                       .flags = GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT),
@@ -255,7 +246,6 @@ TEST(scratchpad_loads_stores_and_atomics)
 
 TEST(an_offset_is_added_to_a_scratchpad_index)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         world_try(CODE(THREAD, OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = C32),
                        OP(SUB, .destination = V | 1, .a = V | 0, .b = C32),
@@ -275,7 +265,6 @@ TEST(an_offset_is_added_to_a_scratchpad_index)
 
 TEST(a_scratchpad_index_outside_is_reported)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         world_try(CODE(THREAD, OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = C16, .line = 9), OP(EXIT)), 32),
         GPC_ERROR_BOUNDS);
@@ -316,9 +305,4 @@ TEST(programs_are_validated)
     CHECK_EQUAL_TEXT(refused(CODE(narrow, OP(EXIT))),
                      "instruction 0 (ATOMIC): elements of 1 or 2 bytes need a load or store of one i32 or u32");
     CHECK_EQUAL_TEXT(refused(CODE((gpc_instruction_t){.opcode = 200}, OP(EXIT))), "instruction 0: unknown opcode 200");
-}
-
-AFTER_TESTS
-{
-    world_reset();
 }

@@ -3,7 +3,6 @@
 #include "core/lanes.h"
 #include "core_world.h"
 
-#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
 #define RELAXED .order = GPC_ORDER_RELAXED
 #define ATOMIC_OF(operation) RELAXED, .flags = GPC_ATOMIC_##operation << GPC_FLAG_ATOMIC_SHIFT
 /* v(d) = x[a], x[a] = b where it was 0 */
@@ -76,7 +75,6 @@ run(const gpc_instruction_t *code, uint32_t count, uint32_t threads)
 
 TEST(a_lock_taken_by_every_lane_is_released_behind_its_loop)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(CAS(1, C0), IF(1, 0, 2), OP(LOAD, .destination = V | 2, .a = C1), NEXT(2),
                              OP(STORE, .a = C1, .b = V | 2), EXCH(C0, C0), OP(EXIT)),
                         96),
@@ -86,7 +84,6 @@ TEST(a_lock_taken_by_every_lane_is_released_behind_its_loop)
 
 TEST(a_lock_in_a_branch_in_a_loop_ends)
 {
-    world_reset();
     /* odd lanes, three times: take, count, release; all lanes then count */
     CHECK_EQUAL_I64(run(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C1),                       /* 0 */
                              OP(MOVE, .destination = V | 2, .a = C0),                                          /* 2 */
@@ -102,7 +99,6 @@ TEST(a_lock_in_a_branch_in_a_loop_ends)
 
 TEST(two_locks_one_within_the_other_end)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(CAS(1, C0), IF(1, 0, 2), CAS(1, C1), IF(1, 2, 4), OP(LOAD, .destination = V | 2, .a = C2),
                              NEXT(2), OP(STORE, .a = C2, .b = V | 2), EXCH(C1, C0), EXCH(C0, C0), OP(EXIT)),
                         64),
@@ -133,7 +129,6 @@ TEST(a_flag_reaches_a_lane_in_either_order)
 
 TEST(a_flag_in_the_scratchpad_reaches_a_lane)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 4, 7), OP(SHARED_STORE, .a = C1, .b = C1, .c = GPC_OPERAND_NONE), TO(7),
                              OP(SHARED_LOAD, .destination = V | 1, .a = C1, .b = GPC_OPERAND_NONE), IF_NOT(1, 4, 6),
                              TO(7), OP(EXIT)),
@@ -144,7 +139,6 @@ TEST(a_flag_in_the_scratchpad_reaches_a_lane)
 /* The lock is a word of the scratchpad. */
 TEST(a_lock_in_the_scratchpad_ends)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         run(CODE(OP(SHARED_ATOMIC, .destination = V | 1, .a = C0, .b = C0, .c = C1, ATOMIC_OF(CAS)), IF(1, 0, 2),
                  OP(LOAD, .destination = V | 2, .a = C1), NEXT(2), OP(STORE, .a = C1, .b = V | 2),
@@ -157,7 +151,6 @@ TEST(a_lock_in_the_scratchpad_ends)
 /* By address: x[0] is the lock, x[1] the counter; an addition of 0 polls x[2]. */
 TEST(loops_that_poll_by_address_yield_and_are_known_as_polls)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         run(CODE(OP(MOVE, .destination = V | 4, .a = C0), OP(MOVE, .destination = V | 5, .a = C0),
                  OP(ATOMIC, .destination = V | 1, .a = V | 4, .b = C0, .c = C1, RELAXED,
@@ -178,7 +171,6 @@ TEST(loops_that_poll_by_address_yield_and_are_known_as_polls)
 
 TEST(a_ticket_lock_serves_every_lane)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(ADD_TO(V | 1, C0, C1), OP(LOAD, .destination = V | 2, .a = C1, RELAXED),
                              OP(NE, .destination = V | 3, .a = V | 2, .b = V | 1), IF(3, 1, 4),
                              OP(LOAD, .destination = V | 2, .a = C2), NEXT(2), OP(STORE, .a = C2, .b = V | 2),
@@ -191,7 +183,6 @@ TEST(a_ticket_lock_serves_every_lane)
 /* Lanes 16 to 31 give their numbers by a queue of one place to lanes 0 to 15; the place is x[1], full: x[0] = 1. */
 TEST(a_queue_within_a_warp_delivers_everything)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16), IF(1, 10, 16),
                              /* 3: an empty place, x[0] = 0, becomes taken, 2 */
                              OP(ATOMIC, .destination = V | 2, .a = C0, .b = C0, .c = C2, ATOMIC_OF(CAS)), IF(2, 3, 5),
@@ -211,7 +202,6 @@ TEST(a_queue_within_a_warp_delivers_everything)
 
 TEST(a_loop_that_ends_its_lanes_yields)
 {
-    world_reset();
     /* a lane that has the lock releases it and ends within the loop; the others run first */
     CHECK_EQUAL_I64(
         run(CODE(CAS(1, C0), IF(1, 5, 6), ADD_TO(V | 2, C1, C1), EXCH(C0, C0), OP(EXIT), TO(0), OP(EXIT)), 32), 0);
@@ -220,7 +210,6 @@ TEST(a_loop_that_ends_its_lanes_yields)
 
 TEST(lanes_that_compute_do_not_yield)
 {
-    world_reset();
     /* v1 = 0; while v1 < 4 * thread: v1 += 1; all reconverge once */
     CHECK_EQUAL_I64(
         run(CODE(THREAD, OP(MUL, .destination = V | 2, .a = V | 0, .b = C64), OP(MOVE, .destination = V | 1, .a = C0),
@@ -234,7 +223,6 @@ TEST(lanes_that_compute_do_not_yield)
 
 TEST(waiting_for_what_never_comes_does_not_end)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         run(CODE(THREAD, IF(0, 3, 3), OP(NOP), OP(LOAD, .destination = V | 1, .a = C1), IF_NOT(1, 3, 5), OP(EXIT)), 32),
         GPC_ERROR_DEADLOCK);
@@ -244,7 +232,6 @@ TEST(waiting_for_what_never_comes_does_not_end)
 
 TEST(a_warp_sync_of_all_lanes_is_one_instruction)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(OP(WARP_SYNC, .a = ALL), OP(WARP_SYNC, .a = C3), OP(EXIT)), 32), 0);
     CHECK_EQUAL_U64(world.cores.statistics[0].instructions, 3);
     CHECK_EQUAL_U64(world.cores.statistics[0].issue_cycles, 3);
@@ -252,7 +239,6 @@ TEST(a_warp_sync_of_all_lanes_is_one_instruction)
 
 TEST(lanes_that_a_lock_parted_meet_at_a_warp_sync)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         run(CODE(THREAD, CAS(1, C0), IF(1, 1, 3), EXCH(C0, C0), OP(WARP_SYNC, .a = ALL),
                  OP(BALLOT, .destination = V | 2, .a = C1), OP(ADD, .destination = V | 3, .a = V | 0, .b = C64),
@@ -267,7 +253,6 @@ TEST(lanes_that_a_lock_parted_meet_at_a_warp_sync)
 
 TEST(lanes_in_different_branches_continue_each_at_its_own_place)
 {
-    world_reset();
     /* lanes 0 to 15 store behind the first, lanes 16 to 31 read behind the second one */
     CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16), IF(1, 7, 11),
                              OP(WARP_SYNC, .a = ALL), OP(LOAD, .destination = V | 2, .a = C1),
@@ -283,7 +268,6 @@ TEST(lanes_in_different_branches_continue_each_at_its_own_place)
 
 TEST(lanes_that_end_are_not_awaited)
 {
-    world_reset();
     /* lanes 16 to 31 end, before and after the others wait */
     for (uint32_t taken = 0; taken < 2; taken++) {
         gpc_instruction_t branch = taken != 0 ? IF(1, 4, 4) : IF_NOT(1, 4, 4);
@@ -305,7 +289,6 @@ TEST(lanes_that_end_are_not_awaited)
 
 TEST(parts_of_a_warp_synchronise_by_themselves)
 {
-    world_reset();
     /* lane 0 takes a flag of lane 1 (mask 3), which lane 2 sets after both have met; lanes 2 and up do not wait */
     CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C2), IF(1, 4, 8), TO(6),
                              OP(WARP_SYNC, .a = C3), TO(8), OP(NOP), OP(NOP), ADD_TO(V | 2, C1, C1), OP(EXIT)),
@@ -326,7 +309,6 @@ TEST(parts_of_a_warp_synchronise_by_themselves)
 /* Lanes 0 and 1 synchronise, lane 1 ends instead; the others poll a flag that lane 0 sets behind the WARP_SYNC. */
 TEST(the_end_of_a_lane_lets_others_run)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 9, 11), OP(NE, .destination = V | 1, .a = V | 0, .b = C1), IF(1, 6, 6),
                              OP(SLEEP, .a = C1000), OP(EXIT), OP(LOAD, .destination = V | 2, .a = C1), IF_NOT(2, 6, 8),
                              TO(11), OP(WARP_SYNC, .a = C3), EXCH(C1, C1), OP(EXIT)),
@@ -338,7 +320,6 @@ TEST(the_end_of_a_lane_lets_others_run)
 /* Lanes that a lock has parted poll a flag, which warp 1 sets late: as one entry. */
 TEST(lanes_that_poll_at_one_place_poll_together)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         run(CODE(OP(SPECIAL, .destination = V | 1, .immediate = GPC_SPECIAL_WARP), IF(1, 8, 11), CAS(1, C0),
                  IF(1, 2, 4), EXCH(C0, C0), OP(LOAD, .destination = V | 1, .a = C1), IF_NOT(1, 5, 7), TO(11),
@@ -374,7 +355,6 @@ TEST(regions_in_which_lanes_meet_leave_no_joins)
 
 TEST(masks_that_never_match_are_reported)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16),
                              OP(XOR, .destination = V | 2, .a = C2, .b = ALL), IF(1, 6, 7),
                              OP(WARP_SYNC, .a = ALL, .line = 3), TO(7), OP(WARP_SYNC, .a = V | 2, .line = 5), OP(EXIT)),
@@ -409,7 +389,6 @@ TEST(lanes_of_an_operation_meet_at_one_place)
 
 TEST(a_warp_sync_needs_independent_lanes)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(WARP_SYNC, .a = ALL, .immediate = 2), OP(EXIT)), 32), GPC_ERROR_PROGRAM);
     CHECK_EQUAL_TEXT(world.failure.text, "instruction 0 (WARP_SYNC): the immediate of a WARP_SYNC must be 0 or 1");
     world_reset();
@@ -431,7 +410,6 @@ TEST(a_warp_sync_needs_independent_lanes)
  * stored. */
 TEST(lanes_arrive_at_a_barrier_from_several_places)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C1),
                              OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE), IF(1, 6, 7),
                              BLOCK_BARRIER, TO(7), BLOCK_BARRIER, OP(XOR, .destination = V | 2, .a = V | 0, .b = C32),
@@ -467,7 +445,6 @@ TEST(a_barrier_counts_lanes_that_have_not_ended)
 /* Half of the warp waits for the other half, which waits for a lock that lane 0 of the first half holds until then. */
 TEST(lanes_at_a_barrier_let_others_run)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, CAS(1, C0), IF(1, 1, 3), OP(SLEEP, .a = C100), EXCH(C0, C0), BLOCK_BARRIER,
                              ADD_TO(V | 2, C1, C1), OP(EXIT)),
                         96),
@@ -478,7 +455,6 @@ TEST(lanes_at_a_barrier_let_others_run)
 
 TEST(lanes_arrive_without_waiting_for_other_warps)
 {
-    world_reset();
     /* warp 0 arrives at barrier 3 from two places, sleeps and stores; warp 1 waits for both */
     CHECK_EQUAL_I64(
         run(CODE(THREAD, OP(SPECIAL, .destination = V | 1, .immediate = GPC_SPECIAL_WARP), IF(1, 10, 13), IF(0, 6, 7),
@@ -493,7 +469,6 @@ TEST(lanes_arrive_without_waiting_for_other_warps)
 
 TEST(a_barrier_number_may_be_in_a_register_if_all_lanes_agree)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C0),
                              OP(BARRIER, .a = V | 1, .b = GPC_OPERAND_NONE), OP(EXIT)),
                         32),
@@ -505,7 +480,6 @@ TEST(a_barrier_number_may_be_in_a_register_if_all_lanes_agree)
 
 TEST(lanes_of_one_warp_at_two_barriers_are_reported)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 4, 5), OP(BARRIER, .a = C1, .b = GPC_OPERAND_NONE, .line = 3), TO(5),
                              OP(BARRIER, .a = C2, .b = GPC_OPERAND_NONE, .line = 4), OP(EXIT)),
                         32),
@@ -519,7 +493,6 @@ TEST(lanes_of_one_warp_at_two_barriers_are_reported)
 
 TEST(lanes_at_a_barrier_and_at_a_warp_sync_are_reported)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 4, 5), OP(WARP_SYNC, .a = ALL, .line = 3), TO(5),
                              OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE, .line = 4), OP(EXIT)),
                         32),
@@ -664,5 +637,4 @@ TEST(random_programs_end)
 AFTER_TESTS
 {
     printf("# most entries: %u\n", most_entries);
-    world_reset();
 }

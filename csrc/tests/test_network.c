@@ -439,9 +439,3 @@ TEST(lanes_are_the_queues_of_a_node)
         CHECK_EQUAL_U64(gpc_network_lanes(&network), 3);
     }
 }
-
-AFTER_TESTS
-{
-    gpc_network_free(&network);
-    gpc_arena_free(&arena);
-}

@@ -148,9 +148,3 @@ TEST(relay_alternates_with_the_bank_s_own_messages)
     }
     CHECK_EQUAL_U64(between, RELAYED - 1);
 }
-
-AFTER_TESTS
-{
-    gpc_network_free(&network);
-    gpc_arena_free(&arena);
-}

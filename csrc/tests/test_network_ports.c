@@ -431,9 +431,3 @@ TEST(a_route_that_no_link_joins_has_no_output)
     CHECK_EQUAL_U64(gpc_network_route_of(&network, &from_bank_to_other).output, GPC_NONE);
     CHECK(gpc_network_route_of(&network, &from_core_to_other).output != GPC_NONE);
 }
-
-AFTER_TESTS
-{
-    gpc_network_free(&network);
-    gpc_arena_free(&arena);
-}

@@ -3,7 +3,6 @@
 #include "core/state.h"
 #include "core_world.h"
 
-#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
 #define CLOCK(n) OP(SPECIAL, .destination = U | (n), .immediate = GPC_SPECIAL_CLOCK)
 #define KEEP(index, n) OP(STORE, .a = (index), .b = U | (n))
 
@@ -21,7 +20,6 @@ cycles_until_used(gpc_instruction_t before, gpc_instruction_t use)
 
 TEST(scoreboard_holds_a_dependent_for_exactly_the_alu_latency)
 {
-    world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(ADD, .destination = V | 2, .a = V | 1, .b = C1),
                                       OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
                     world.machine.alu_latency);
@@ -29,7 +27,6 @@ TEST(scoreboard_holds_a_dependent_for_exactly_the_alu_latency)
 
 TEST(scoreboard_knows_the_latency_of_divisions_and_special_functions)
 {
-    world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(DIV, .destination = V | 2, .a = V | 1, .b = V | 3),
                                       OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
                     world.machine.division_latency);
@@ -83,7 +80,6 @@ TEST(scoreboard_lets_a_load_be_used_exactly_when_it_completes)
 
 TEST(scratchpad_has_its_latency_and_bank_conflicts)
 {
-    world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(SHARED_LOAD, .destination = V | 2, .a = V | 1, .b = GPC_OPERAND_NONE),
                                       OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
                     world.machine.scratchpad_latency);
@@ -125,7 +121,6 @@ TEST(order_holds_scratchpad_accesses_under_sc_if_the_machine_says_so)
 
 TEST(scoreboard_lets_a_warp_sleep_for_its_longest_active_lane)
 {
-    world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(SLEEP, .a = C1000), OP(NOP)), 1000);
     CHECK(world.cores.statistics[0].stall_sleep >= 990);
     world_reset();
@@ -138,7 +133,6 @@ TEST(scoreboard_lets_a_warp_sleep_for_its_longest_active_lane)
 /* Block 0 runs longest: other cores have room long before core 0. */
 TEST(dispatch_keeps_static_blocks_for_their_core)
 {
-    world_reset();
     world.machine.cores = 3;
     world.machine.blocks_per_core = 1;
     gpc_launch_t launch = world_launch(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_CORE),
@@ -183,7 +177,6 @@ TEST(registers_in_use_are_adjacent_and_fit)
 
 TEST(every_block_of_a_large_grid_runs_with_its_own_coordinates)
 {
-    world_reset();
     world.machine.cores = 3;
     gpc_launch_t launch = world_launch(
         CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_BLOCK_X),
@@ -212,7 +205,6 @@ TEST(a_block_that_no_core_has_room_for_is_refused)
 {
     uint32_t blocks;
     const char *limit;
-    world_reset();
     world_begin();
     gpc_launch_t launch = world_launch(CODE(OP(EXIT)), 1, 2048);
     CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), GPC_ERROR_LAUNCH);
@@ -224,7 +216,6 @@ TEST(a_block_that_no_core_has_room_for_is_refused)
 
 TEST(a_barrier_orders_the_block)
 {
-    world_reset();
     /* each thread writes its own word of the scratchpad and reads the word 32 later, modulo 64 */
     CHECK_EQUAL_I64(
         world_try(CODE(THREAD, OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE),
@@ -240,7 +231,6 @@ TEST(a_barrier_orders_the_block)
 
 TEST(arriving_counts_and_does_not_wait)
 {
-    world_reset();
     /* warp 0 arrives, sleeps long and stores; warp 1 waits for both */
     CHECK_EQUAL_I64(world_try(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_WARP),
                                    OP(BRANCH, .a = U | 0, .target = 5, .reconverge = 8),
@@ -253,7 +243,6 @@ TEST(arriving_counts_and_does_not_wait)
 
 TEST(an_incomplete_barrier_is_reported)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_WARP),
                                    OP(BRANCH, .a = U | 0, .target = 3, .reconverge = 3),
                                    OP(BARRIER, .a = C2, .b = C64, .line = 6), OP(EXIT)),
@@ -268,7 +257,6 @@ TEST(an_incomplete_barrier_is_reported)
 
 TEST(a_barrier_in_divergent_code_is_reported)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         world_try(CODE(THREAD, OP(BRANCH, .a = V | 0, .flags = GPC_FLAG_IF_ZERO, .target = 3, .reconverge = 3),
                        OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE, .line = 2), OP(EXIT)),
@@ -280,7 +268,6 @@ TEST(a_barrier_in_divergent_code_is_reported)
 
 TEST(wrong_counts_of_barriers_are_reported)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, .a = C0, .b = C7), OP(EXIT)), 32), GPC_ERROR_BARRIER);
     world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, .a = C0, .b = C64), OP(EXIT)), 32), GPC_ERROR_BARRIER);
@@ -290,7 +277,6 @@ TEST(wrong_counts_of_barriers_are_reported)
 
 TEST(waiting_warps_are_explained)
 {
-    world_reset();
     world.latency = 1u << 30; /* never answered within the test's time */
     gpc_launch_t launch = world_launch(
         CODE(OP(LOAD, .destination = V | 1, .a = C0), OP(STORE, .a = V | 1, .b = C0, .line = 3), OP(EXIT)), 1, 32);
@@ -304,9 +290,4 @@ TEST(waiting_warps_are_explained)
         "core 0 warp 0 (block 0,0,0) in kernel 'f' at line 3 waits for a register of an outstanding load or "
         "instruction (oldest outstanding access: a load of line 0x0, issued at cycle 0)");
     gpc_text_free(&text);
-}
-
-AFTER_TESTS
-{
-    world_reset();
 }

@@ -359,9 +359,3 @@ TEST(dram_closed_bank_under_random_load_waits_as_m_d_1)
     check_random_load(&config, 0.5, 11, cycle(2) + 10, line_of_bank_0);
     check_random_load(&config, 0.8, 11, cycle(2) + 10, line_of_bank_0);
 }
-
-AFTER_TESTS
-{
-    gpc_arena_free(&arena);
-    gpc_memory_free(memory);
-}

@@ -429,9 +429,3 @@ TEST(mesh_holds_up_messages_behind_a_busy_output)
     CHECK_EQUAL_U64(arrived_at[1], cycle(15 + 2));
     CHECK_EQUAL_U64(arrived_at[2], cycle(21 + 2));
 }
-
-AFTER_TESTS
-{
-    gpc_network_free(&network);
-    gpc_arena_free(&arena);
-}
