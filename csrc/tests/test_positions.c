@@ -170,23 +170,41 @@ GPC_ACTION(act_background, "set the timer of the next tick, which helps no warp"
     return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + 100, GPC_NEVER, 0, GPC_TIMER_BACKGROUND);
 }
 
+GPC_ACTION(act_ordinary, "set an ordinary timer")
+{
+    return x->unit->ports->wake_at(x->unit->world, x->unit, gpc_now(x) + 100, GPC_NEVER, 0, GPC_TIMER_NEEDED);
+}
+
 static mutant_t *
-ticking_in_the_background(void)
+ticking_by(const gpc_action_t *timer)
 {
     return changed("stc-nv!x", &gpc_protocol_stc_nv,
-                   EDITS(REPLACE("EMU", "SLEEP", "BEGIN", "timer", act_background),
-                         REPLACE("EMU", "SLEEP PREP CHG", "TICK_IDLE", "timer", act_background)));
+                   EDITS(REPLACE("EMU", "SLEEP", "BEGIN", "timer", timer),
+                         REPLACE("EMU", "SLEEP PREP CHG", "TICK_IDLE", "timer", timer)));
 }
 
 /* The machine reports a deadlock at once: only the timer is left. */
 TEST(a_serving_timer_is_progress_and_a_background_timer_is_not)
 {
-    mutant_t *background = ticking_in_the_background();
+    mutant_t *background = ticking_by(act_background);
     gpc_machine_t machine = small_machine();
     bench_t it = bench(&machine, &background->protocol, WORDS);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, store_and_fence, WORDS, 1, 1), GPC_ERROR_DEADLOCK);
     gpc_gpu_free(it.gpu);
     free(background);
+}
+
+/* A serving timer keeps no finished launch running, an ordinary one every launch. */
+TEST(an_ordinary_periodic_timer_keeps_a_launch_running)
+{
+    mutant_t *ordinary = ticking_by(act_ordinary);
+    gpc_machine_t machine = small_machine();
+    bench_t it = bench(&machine, &ordinary->protocol, WORDS);
+    CHECK_EQUAL_I64(launch_program(&it, copy_word, GPC_COUNT_OF(copy_word), WORDS, 1, 1), 0);
+    CHECK_EQUAL_I64(gpc_gpu_run(it.gpu, 1000000), GPC_RUN_MORE);
+    gpc_gpu_abort(it.gpu);
+    gpc_gpu_free(it.gpu);
+    free(ordinary);
 }
 
 /* Arrays of two bands: the epoch of each begins after a tick. */
@@ -300,7 +318,7 @@ TEST(the_explorer_has_every_position)
 
 TEST(the_explorer_counts_on_serving_timers_only)
 {
-    mutant_t *background = ticking_in_the_background();
+    mutant_t *background = ticking_by(act_background);
     gpc_explore_t what = asked(&background->protocol, mp_fences);
     EXPLORE(&what, .violation = "deadlock");
     free(background);
