@@ -7,7 +7,7 @@
  */
 #include "tests/prototype_limits.h"
 #include "controller/actions.h"
-#include "tests/controller_bench.h"
+#include "tests/bench_world.h"
 
 /* ---- lines: evictions are recalls; an ACK ends them, or cycle 91 when MSHRs run out ------------------------------ */
 
