@@ -52,16 +52,8 @@ static const gpc_instruction_t store_alone[] = {SPECIAL(R0, BLOCK_X), OP(STORE, 
 static bench_t
 checked(const gpc_protocol_t *protocol)
 {
-    gpc_setup_t setup = {.machine = &test_fermi,
-                         .protocol = protocol,
-                         .rule = GPC_RULE_DEFAULT,
-                         .options = &eager,
-                         .num_options = 1,
-                         .budget = 1000000,
-                         .check = GPC_CHECK_PROTOCOL | GPC_CHECK_RACES};
-    bench_t it = {0};
-    CHECK(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, 4096, &it.address) == 0);
-    return it;
+    return BENCH_WITH(4096, .machine = &test_fermi, .protocol = protocol, .options = &eager, .num_options = 1,
+                      .check = GPC_CHECK_PROTOCOL | GPC_CHECK_RACES);
 }
 
 TEST(stores_that_are_accepted_early_are_right)

@@ -150,12 +150,10 @@ TEST(under_check_the_host_reads_no_cache)
 {
     gpc_watched_t watched = {.ends_in_memory = true};
     gpc_protocol_t promising = protocol;
-    gpc_setup_t setup = {.machine = &test_fermi, .protocol = &promising, .budget = 1000, .check = GPC_CHECK_PROTOCOL};
-    bench_t it;
     uint32_t word;
 
     promising.watched = &watched;
-    REQUIRE(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, WORDS, &it.address) == 0);
+    bench_t it = BENCH_WITH(WORDS, .machine = &test_fermi, .protocol = &promising, .check = GPC_CHECK_PROTOCOL);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 40, 1, &word), 0);
     write_line(&it);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 40, 1, &word), GPC_ERROR_INVARIANT);

@@ -338,13 +338,7 @@ static const gpc_instruction_t copy[] = {
 static flags_t
 flags_of_a_copy(bool read_only, uint32_t check)
 {
-    gpc_setup_t setup = {.machine = &test_fermi,
-                         .protocol = named("marks"),
-                         .rule = GPC_RULE_DEFAULT,
-                         .budget = 1000000,
-                         .check = check};
-    bench_t it = {0};
-    CHECK(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, 128, &it.address) == 0);
+    bench_t it = BENCH_WITH(128, .machine = &test_fermi, .protocol = named("marks"), .check = check);
     gpc_buffer_t buffers[] = {{it.address, 64, read_only, "from", 0}, {it.address + 256, 64, false, "to", 0}};
     gpc_launch_t launch = {.program = {.instructions = copy,
                                        .count = GPC_COUNT_OF(copy),

@@ -79,19 +79,10 @@ static bench_t
 small_bench(const gpc_protocol_t *protocol, const gpc_option_value_t *options, uint32_t count)
 {
     gpc_machine_t machine = test_fermi;
-    bench_t it = {0};
-    gpc_setup_t setup = {.machine = &machine,
-                         .protocol = protocol,
-                         .rule = GPC_RULE_DEFAULT,
-                         .options = options,
-                         .num_options = count,
-                         .budget = 10000000};
     machine.cores = 2;
     machine.partitions = 1;
     machine.vc_flits = 5; /* one store of a line */
-    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &it.gpu), 0);
-    CHECK_EQUAL_I64(gpc_gpu_allocate(it.gpu, WORDS, &it.address), 0);
-    return it;
+    return BENCH_WITH(WORDS, .machine = &machine, .protocol = protocol, .options = options, .num_options = count);
 }
 
 static void

@@ -166,13 +166,8 @@ TEST(every_protocol_with_a_model_is_held_to_something)
 
 TEST(an_invalidation_under_leases_is_reported)
 {
-    gpc_setup_t setup = {.machine = &test_fermi,
-                         .protocol = &gpc_protocol_tc_weak,
-                         .rule = GPC_RULE_DEFAULT,
-                         .budget = 1000000,
-                         .check = GPC_CHECK_PROTOCOL};
-    bench_t it = {0};
-    REQUIRE(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, 4096, &it.address) == 0);
+    bench_t it =
+        BENCH_WITH(4096, .machine = &test_fermi, .protocol = &gpc_protocol_tc_weak, .check = GPC_CHECK_PROTOCOL);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 4, 64), 0);
 
     gpc_message_info_t messages[16];

@@ -208,11 +208,6 @@ TEST(every_place_of_the_memory_queue_may_write_a_line_of_the_cpu)
 TEST(sets_that_are_not_whole_are_refused)
 {
     gpc_machine_t machine = test_fermi;
-    gpc_setup_t setup = {
-        .machine = &machine, .protocol = &gpc_protocol_no_l1, .rule = GPC_RULE_DEFAULT, .budget = 1000};
-    gpc_gpu_t *gpu;
     machine.cpu_bytes = 1000;
-    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
-    CHECK(strstr(gpc_gpu_error_text(gpu), "cpu_bytes = 1000: must be whole sets of 16 ways of 128-byte lines") != NULL);
-    gpc_gpu_free(gpu);
+    expect_no_gpu(&machine, &gpc_protocol_no_l1, "cpu_bytes = 1000: must be whole sets of 16 ways of 128-byte lines");
 }

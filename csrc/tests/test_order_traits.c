@@ -17,14 +17,8 @@ until_load(const char *protocol, gpc_instruction_t instruction, gpc_memory_order
                                    EXIT};
     program[2].order = (uint8_t) order;
     const gpc_option_value_t sync = {"sync_sc", 1}; /* an acquire waits for the answers to the warp's release stores */
-    gpc_setup_t setup = {.machine = &test_fermi,
-                         .protocol = gpc_protocol_find(protocol),
-                         .rule = GPC_RULE_DEFAULT,
-                         .options = &sync,
-                         .num_options = strcmp(protocol, "qr") == 0,
-                         .budget = 1000000};
-    bench_t it = {0};
-    CHECK(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, 1024, &it.address) == 0);
+    bench_t it = BENCH_WITH(1024, .machine = &test_fermi, .protocol = gpc_protocol_find(protocol), .options = &sync,
+                            .num_options = strcmp(protocol, "qr") == 0);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, program, 1024, 1, 1), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 896, 1, &times[0]), 0);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 960, 1, &times[1]), 0);

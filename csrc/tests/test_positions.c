@@ -113,16 +113,6 @@ TEST(a_store_completes_at_memory_where_the_protocol_waits_for_its_answer)
     CHECK_EQUAL_U64(cycles[1][1], cycles[1][0] + 2 * 40); /* a cycle of the network is two of the cores' */
 }
 
-static void
-expect_no_gpu(const gpc_machine_t *machine, const gpc_protocol_t *protocol, const char *says)
-{
-    gpc_setup_t setup = {.machine = machine, .protocol = protocol, .rule = GPC_RULE_DEFAULT, .budget = 1000};
-    gpc_gpu_t *gpu;
-    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
-    CHECK(strstr(gpc_gpu_error_text(gpu), says) != NULL);
-    gpc_gpu_free(gpu);
-}
-
 TEST(a_round_trip_that_is_too_short_for_the_star_is_an_error)
 {
     gpc_machine_t machine = machine_with_star(0, 50);

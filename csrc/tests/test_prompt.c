@@ -14,20 +14,9 @@ src_with(int64_t ack)
 {
     gpc_machine_t machine = test_fermi;
     gpc_option_value_t option = {"ack", ack};
-    gpc_setup_t setup = {.machine = &machine,
-                         .protocol = &gpc_protocol_src,
-                         .rule = GPC_RULE_DEFAULT,
-                         .options = &option,
-                         .num_options = 1,
-                         .budget = UINT64_C(1000000)};
-    bench_t it = {0};
 
     machine.l2_mhz = machine.noc_mhz = machine.core_mhz;
-    if (gpc_gpu_create(&setup, &it.gpu) || gpc_gpu_allocate(it.gpu, WORDS, &it.address)) {
-        harness_note("%s", gpc_gpu_error_text(it.gpu));
-        CHECK(false);
-    }
-    return it;
+    return BENCH_WITH(WORDS, .machine = &machine, .protocol = &gpc_protocol_src, .options = &option, .num_options = 1);
 }
 
 /* Core cycles of a store to word 0 by block 1, some cycles after block 0 has loaded a word of the same bank, which the

@@ -47,10 +47,8 @@ statistics(const bench_t *it)
 static bench_t
 ran_under(const gpc_protocol_t *protocol, gpc_rule_t rule, const gpc_instruction_t *program, uint32_t count)
 {
-    bench_t it = {0};
     gpc_setup_t setup = {.machine = &test_fermi, .protocol = protocol, .rule = rule, .budget = UINT64_C(1000000000)};
-    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &it.gpu), 0);
-    CHECK_EQUAL_I64(gpc_gpu_allocate(it.gpu, 1024, &it.address), 0);
+    bench_t it = bench_made(&setup, 1024);
     CHECK_EQUAL_I64(run(&it, program, count, 1024, 1, 1), 0);
     return it;
 }

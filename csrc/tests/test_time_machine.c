@@ -79,9 +79,7 @@ TEST(launch_ends_when_its_budget_is_exceeded)
         gpc_machine_t machine = one_clock();
         gpc_setup_t setup = {
             .machine = &machine, .protocol = &gpc_protocol_no_l1, .rule = GPC_RULE_DEFAULT, .budget = budget};
-        bench_t it = {0};
-        CHECK_EQUAL_I64(gpc_gpu_create(&setup, &it.gpu), 0);
-        CHECK_EQUAL_I64(gpc_gpu_allocate(it.gpu, WORDS, &it.address), 0);
+        bench_t it = bench_made(&setup, WORDS);
         CHECK_EQUAL_I64(RUN_PROGRAM(&it, nops, WORDS, 1, 32), budget < 5 ? GPC_ERROR_BUDGET : 0);
         CHECK_EQUAL_U64(gpc_gpu_cycles(it.gpu), 5);
         gpc_gpu_free(it.gpu);
@@ -349,14 +347,7 @@ TEST(law_of_little_holds_in_every_queue)
         machine.l2_mhz = mhz[i / 3 % 3][0];
         machine.noc_mhz = mhz[i / 3 % 3][1];
         machine.dram_mhz = mhz[i / 3 % 3][2];
-        gpc_setup_t setup = {.machine = &machine,
-                             .protocol = gpc_protocol_at(i),
-                             .rule = GPC_RULE_DEFAULT,
-                             .budget = UINT64_C(1000000000),
-                             .check = GPC_CHECK_PROTOCOL};
-        bench_t it = {0};
-        CHECK_EQUAL_I64(gpc_gpu_create(&setup, &it.gpu), 0);
-        CHECK_EQUAL_I64(gpc_gpu_allocate(it.gpu, ALL, &it.address), 0);
+        bench_t it = BENCH_WITH(ALL, .machine = &machine, .protocol = gpc_protocol_at(i), .check = GPC_CHECK_PROTOCOL);
         for (uint32_t launch = 0; launch < 3; launch++) {
             CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, ALL, GRID, BLOCK), 0);
             CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, ALL, GRID, BLOCK), 0);

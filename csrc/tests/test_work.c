@@ -33,16 +33,10 @@ begin(const char *protocol)
     gpc_machine_t machine = test_fermi;
     machine.dram_model = 1;
     machine.l1_mshrs = 4; /* L1s refuse offers */
-    gpc_setup_t setup = {.machine = &machine,
-                         .protocol = gpc_protocol_find(protocol),
-                         .rule = GPC_RULE_DEFAULT,
-                         .budget = UINT64_C(1000000000),
-                         .check = GPC_CHECK_PROTOCOL};
-    gpc_gpu_t *gpu;
-    gpc_address_t address = 0;
-    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), 0);
-    CHECK_EQUAL_I64(gpc_gpu_allocate(gpu, WORDS, &address), 0);
-    gpc_buffer_t buffer = {address, WORDS, false, "x", 0};
+    bench_t it =
+        BENCH_WITH(WORDS, .machine = &machine, .protocol = gpc_protocol_find(protocol), .check = GPC_CHECK_PROTOCOL);
+    gpc_gpu_t *gpu = it.gpu;
+    gpc_buffer_t buffer = {it.address, WORDS, false, "x", 0};
     gpc_launch_t launch = {.program = {.instructions = traffic,
                                        .count = GPC_COUNT_OF(traffic),
                                        .vector_registers = 8,
@@ -243,10 +237,7 @@ TEST(a_machine_in_order_is_not_reported)
 
 TEST(without_checks_nothing_looks)
 {
-    gpc_setup_t setup = {
-        .machine = &test_fermi, .protocol = &gpc_protocol_mesi, .rule = GPC_RULE_DEFAULT, .budget = 1000000};
-    bench_t it = {0};
-    REQUIRE(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, 4096, &it.address) == 0);
+    bench_t it = bench(&test_fermi, &gpc_protocol_mesi, 4096);
     CHECK_EQUAL_I64(launch_program(&it, add_and_store, GPC_COUNT_OF(add_and_store), 4096, 4, 64), 0);
     CHECK_EQUAL_U64(it.gpu->state->looks_at, GPC_NEVER);
     gpc_gpu_abort(it.gpu);
