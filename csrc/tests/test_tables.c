@@ -341,7 +341,7 @@ expect_causes(const gpc_protocol_t *protocol, const char *text)
 /* wt's L1 takes both by classify. */
 TEST(a_cause_that_never_comes_is_refused)
 {
-    gpc_protocol_t protocol = *gpc_protocol_find("wt");
+    gpc_protocol_t protocol = *gpc_protocol_find("gpu-drf");
     gpc_controller_type_t l1 = *protocol.controllers[0];
 
     for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
@@ -349,12 +349,14 @@ TEST(a_cause_that_never_comes_is_refused)
     }
     protocol.controllers[0] = &l1;
     l1.begins = 0;
-    expect_causes(&protocol, "wt: table L1 has an event for GPC_MSG_KERNEL_BEGIN, which never comes: the type lacks "
-                             "its bit in .begins");
-    l1 = *gpc_protocol_find("wt")->controllers[0];
-    protocol.order = (gpc_order_traits_t){.keeps_own = true};
     expect_causes(&protocol,
-                  "wt: table L1 has an event for GPC_MSG_ACQUIRE, which never comes: the type lacks .order.acquire");
+                  "gpu-drf: table L1 has an event for GPC_MSG_KERNEL_BEGIN, which never comes: the type lacks "
+                  "its bit in .begins");
+    l1 = *gpc_protocol_find("gpu-drf")->controllers[0];
+    protocol.order = (gpc_order_traits_t){.keeps_own = true};
+    expect_causes(
+        &protocol,
+        "gpu-drf: table L1 has an event for GPC_MSG_ACQUIRE, which never comes: the type lacks .order.acquire");
 }
 
 TEST(registered_protocols_declare_what_every_protocol_has)
