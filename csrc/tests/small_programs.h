@@ -8,7 +8,6 @@ enum { LOAD, STORE, ADD, FENCE };
 enum { X, Y };
 
 #define LD(variable) {LOAD, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), 0, false, 0, false, 0, 0, 0}
-#define LD_READ_ONLY(variable) {LOAD, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), 0, true, 0, false, 0, 0, 0}
 #define ST(variable, value) {STORE, GPC_ORDER_WEAK, GPC_SCOPE_GPU, (variable), (value), false, 0, false, 0, 0, 0}
 #define INC(variable) {ADD, GPC_ORDER_RELAXED, GPC_SCOPE_GPU, (variable), 1, false, 0, false, 0, 0, 0}
 #define F {FENCE, GPC_ORDER_SC, GPC_SCOPE_GPU, 0, 0, false, 0, false, 0, 0, 0}

@@ -373,32 +373,6 @@ TEST(loads_of_read_only_buffers_are_marked)
     }
 }
 
-static const gpc_explore_thread_t one_written[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), LD_READ_ONLY(Y))};
-static const gpc_explore_thread_t written_too[] = {THREAD(0, ST(X, 1)), THREAD(1, LD_READ_ONLY(X), LD(Y))};
-static const gpc_explore_thread_t written_later[] = {THREAD(0, NEXT_KERNEL, ST(X, 1)),
-                                                     THREAD(1, LD_READ_ONLY(X), NEXT_KERNEL)};
-
-TEST(the_explorer_marks_them_too)
-{
-    gpc_explore_t what = {.protocol = named("marks"),
-                          .rule = GPC_RULE_SC,
-                          .cores = 2,
-                          .variables = 2,
-                          .num_threads = 2,
-                          .threads = one_written,
-                          .max_states = 200000};
-    gpc_exploration_t refused;
-    flags = (flags_t){0};
-    EXPLORE(&what);
-    CHECK(flags.flagged[0] > 0 && flags.flagged[1] > 0 && flags.plain[0] > 0 && flags.plain[1] > 0);
-    CHECK_EQUAL_U64(flags.stores_flagged, 0);
-    what.threads = written_too;
-    CHECK_EQUAL_I64(gpc_explore_search(&what, &refused), GPC_ERROR_READ_ONLY);
-    gpc_exploration_free(&refused);
-    what.threads = written_later;
-    EXPLORE(&what);
-}
-
 BEFORE_TESTS
 {
     forge(&marks, "marks", &bank_table);

@@ -245,17 +245,6 @@ TEST(queue_that_is_full_stalls_the_next_access)
     CHECK(world.cores.statistics[0].stall_load_store_queue > 490);
 }
 
-TEST(everything_is_given_back)
-{
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0),
-                                   OP(ATOMIC, .destination = V | 1, .a = V | 1, .b = C2, .flags = ATOMIC_ADD),
-                                   OP(STORE, .a = V | 0, .b = V | 1), OP(EXIT)),
-                              256),
-                    0);
-    CHECK_EQUAL_U64(world.messages.state->in_use, 0);
-    CHECK_EQUAL_U64(world.lane_lists.state->in_use, 0);
-}
-
 TEST(a_request_that_is_completed_in_parts_is_done_with_its_last_word)
 {
     static uint32_t whole[64];

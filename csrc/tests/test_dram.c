@@ -170,29 +170,6 @@ TEST(dram_banks_answers_a_closed_row_after_the_closed_form_and_not_a_tick_sooner
     CHECK_EQUAL_U64(dram.statistics[0].row_misses, 1);
 }
 
-TEST(dram_banks_answers_an_open_row_after_tcl_and_the_data)
-{
-    begin(&gddr5);
-    read_line(0, 0, 0);
-    run_to(300);
-    read_line(0, 128, 1);
-    run_dry();
-    CHECK_EQUAL_U64(answered[1], 300 + (3 * 2 + 12 + 2) * PERIOD + 10);
-    CHECK_EQUAL_U64(dram.statistics[0].row_hits, 1);
-}
-
-TEST(dram_banks_pays_precharge_and_activate_for_another_row)
-{
-    gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16; /* channels x row x banks */
-    begin(&gddr5);
-    read_line(0, 0, 0);
-    run_to(300);
-    read_line(0, other_row, 1);
-    run_dry();
-    CHECK_EQUAL_U64(answered[1], 300 + (12 + 12 + 3 * 2 + 12 + 2) * PERIOD + 10);
-    CHECK_EQUAL_U64(dram.statistics[0].row_conflicts, 1);
-}
-
 TEST(dram_banks_lets_a_hit_pass_an_older_conflict_and_the_oldest_hit_go_first)
 {
     gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16;

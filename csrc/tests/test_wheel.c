@@ -48,43 +48,6 @@ TEST(wheel_takes_priority_before_target)
     CHECK_EQUAL_U64(next_name(), GPC_NONE);
 }
 
-TEST(wheel_takes_a_lower_priority_of_the_running_tick_next)
-{
-    begin(CAPACITY);
-    add(7, 2, 1);
-    add(7, 3, 3);
-    CHECK_EQUAL_U64(next_name(), 1);
-    add(7, 0, 2);
-    CHECK_EQUAL_U64(next_name(), 2);
-    CHECK_EQUAL_U64(next_name(), 3);
-}
-
-TEST(wheel_takes_a_lower_target_of_the_running_tick_next)
-{
-    begin(CAPACITY);
-    add(7, 2, 4);
-    add(7, 2, 9);
-    CHECK_EQUAL_U64(next_name(), 4);
-    add(7, 2, 8);
-    add(7, 2, 3);
-    CHECK_EQUAL_U64(next_name(), 3);
-    CHECK_EQUAL_U64(next_name(), 8);
-    CHECK_EQUAL_U64(next_name(), 9);
-}
-
-TEST(wheel_orders_far_and_near_events_by_target)
-{
-    begin(CAPACITY);
-    add(100000, 1, 3); /* far now */
-    add(100000, 1, 1);
-    add(99990, 1, 0);
-    CHECK_EQUAL_U64(next_name(), 0);
-    add(100000, 1, 2); /* near by now */
-    CHECK_EQUAL_U64(next_name(), 1);
-    CHECK_EQUAL_U64(next_name(), 2);
-    CHECK_EQUAL_U64(next_name(), 3);
-}
-
 /* 2048 ticks ahead has the list of now. */
 TEST(wheel_keeps_an_event_a_window_ahead_apart)
 {
