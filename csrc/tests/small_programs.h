@@ -22,6 +22,10 @@ enum { X, Y };
         (core), sizeof((gpc_explore_op_t[]) {__VA_ARGS__}) / sizeof(gpc_explore_op_t), (const gpc_explore_op_t[]) {__VA_ARGS__} \
     }
 
+/* The exploration of two threads: ASK(threads, .protocol = .., .rule = ..) */
+#define ASK(threads_, ...)                                                                                             \
+    ((gpc_explore_t) {.cores = 2, .variables = 2, .num_threads = 2, .threads = (threads_), .max_states = 2000000, __VA_ARGS__})
+
 static const gpc_explore_thread_t mp[] = {THREAD(0, ST(X, 1), ST(Y, 1)), THREAD(1, LD(Y), LD(X))};
 static const gpc_explore_thread_t mp_fences[] = {THREAD(0, ST(X, 1), F, ST(Y, 1)), THREAD(1, LD(Y), F, LD(X))};
 static const gpc_explore_thread_t sb[] = {THREAD(0, ST(X, 1), LD(Y)), THREAD(1, ST(Y, 1), LD(X))};

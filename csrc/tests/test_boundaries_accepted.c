@@ -98,15 +98,7 @@ static const gpc_explore_thread_t equal_values[] = {THREAD(0, ST(X, 1), ST(X, 1)
 static gpc_explore_t
 asked(const gpc_protocol_t *protocol, const gpc_explore_thread_t *threads)
 {
-    return (gpc_explore_t){.protocol = protocol,
-                           .rule = GPC_RULE_DEFAULT,
-                           .options = &eager,
-                           .num_options = 1,
-                           .cores = 2,
-                           .variables = 2,
-                           .num_threads = 2,
-                           .threads = threads,
-                           .max_states = 1000000};
+    return ASK(threads, .protocol = protocol, .rule = GPC_RULE_DEFAULT, .options = &eager, .num_options = 1);
 }
 
 TEST(the_explorer_follows_accepted_stores)

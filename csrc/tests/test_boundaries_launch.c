@@ -305,13 +305,7 @@ TEST(a_launch_that_is_refused_has_not_begun)
 
 TEST(the_explorers_programs_begin_with_a_launch)
 {
-    gpc_explore_t what = {.protocol = named("marks"),
-                          .rule = GPC_RULE_SC,
-                          .cores = 2,
-                          .variables = 2,
-                          .num_threads = 2,
-                          .threads = mp,
-                          .max_states = 200000};
+    gpc_explore_t what = ASK(mp, .protocol = named("marks"), .rule = GPC_RULE_SC);
     bank_begins = 0;
     EXPLORE(&what);
     CHECK_EQUAL_U64(bank_begins, 2);

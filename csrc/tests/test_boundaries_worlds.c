@@ -242,15 +242,7 @@ static const gpc_explore_thread_t only_stores[] = {THREAD(0, ST(X, 1)), THREAD(1
 static gpc_explore_t
 asked(const gpc_protocol_t *protocol, const gpc_option_value_t *option, const gpc_explore_thread_t *threads)
 {
-    return (gpc_explore_t){.protocol = protocol,
-                           .rule = GPC_RULE_DEFAULT,
-                           .options = option,
-                           .num_options = 1,
-                           .cores = 2,
-                           .variables = 2,
-                           .num_threads = 2,
-                           .threads = threads,
-                           .max_states = 2000000};
+    return ASK(threads, .protocol = protocol, .rule = GPC_RULE_DEFAULT, .options = option, .num_options = 1);
 }
 
 TEST(the_explorer_lets_entries_act_in_every_order)

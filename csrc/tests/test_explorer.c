@@ -6,19 +6,6 @@
 #include "protocols/registry.h"
 #include "small_programs.h"
 
-/* An exploration of threads on two cores. */
-static gpc_explore_t
-asked(gpc_rule_t rule, const gpc_explore_thread_t *threads)
-{
-    return (gpc_explore_t){.protocol = &gpc_protocol_ideal,
-                           .rule = rule,
-                           .cores = 2,
-                           .variables = 2,
-                           .num_threads = 2,
-                           .threads = threads,
-                           .max_states = 2000000};
-}
-
 static const gpc_explore_thread_t far[] = {THREAD(7, LD(X))};
 
 static void
@@ -33,7 +20,7 @@ refuse(const gpc_explore_t *what, int error, const char *why)
 static void
 refuse_threads(const gpc_explore_thread_t *threads, const char *why)
 {
-    gpc_explore_t what = asked(GPC_RULE_RC, threads);
+    gpc_explore_t what = ASK(threads, .protocol = &gpc_protocol_ideal, .rule = GPC_RULE_RC);
     refuse(&what, GPC_ERROR_ARGUMENT, why);
 }
 
@@ -52,10 +39,10 @@ TEST(threads_that_could_never_meet_are_refused)
 
 TEST(bad_input_is_reported)
 {
-    gpc_explore_t what = asked(GPC_RULE_RC, far);
+    gpc_explore_t what = ASK(far, .protocol = &gpc_protocol_ideal, .rule = GPC_RULE_RC);
     what.num_threads = 1;
     refuse(&what, GPC_ERROR_ARGUMENT, "core 7 of 2");
-    what = asked(GPC_RULE_HRF, mp);
+    what = ASK(mp, .protocol = &gpc_protocol_ideal, .rule = GPC_RULE_HRF);
     refuse(&what, GPC_ERROR_RULE, "protocol ideal does not support consistency hrf");
 }
 
@@ -70,7 +57,7 @@ TEST(values_of_64_bits_need_a_whole_variable_of_64_bits)
     const gpc_explore_op_t cases[] = {store, swap, f64, upper};
     for (uint32_t i = 0; i < GPC_COUNT_OF(cases); i++) {
         const gpc_explore_thread_t threads[] = {{0, 1, &cases[i]}, THREAD(1, LD(Y))};
-        gpc_explore_t what = asked(GPC_RULE_RC, threads);
+        gpc_explore_t what = ASK(threads, .protocol = &gpc_protocol_ideal, .rule = GPC_RULE_RC);
         gpc_exploration_t found;
         what.wide = cases[i].word ? 1u << X : 0;
         refuse(&what, GPC_ERROR_ARGUMENT, why);

@@ -154,14 +154,7 @@ TEST(eight_virtual_networks_run_as_fewer_do)
 static uint32_t
 states_of_mp(const char *protocol)
 {
-    gpc_explore_t what = {.protocol = named(protocol),
-                          .rule = GPC_RULE_DEFAULT,
-                          .cores = 2,
-                          .variables = 2,
-                          .num_threads = 2,
-                          .threads = mp,
-                          .evictions = 0,
-                          .max_states = 100000};
+    gpc_explore_t what = ASK(mp, .protocol = named(protocol), .rule = GPC_RULE_DEFAULT);
     return EXPLORE(&what);
 }
 

@@ -288,28 +288,16 @@ TEST(a_position_that_the_machine_lacks_is_an_error)
 
 /* ---- the explorer ------------------------------------------------------------------------------------------------ */
 
-static gpc_explore_t
-asked(const gpc_protocol_t *protocol, const gpc_explore_thread_t *threads)
-{
-    return (gpc_explore_t){.protocol = protocol,
-                           .rule = GPC_RULE_DEFAULT,
-                           .cores = 2,
-                           .variables = 2,
-                           .num_threads = 2,
-                           .threads = threads,
-                           .max_states = 1000000};
-}
-
 TEST(the_explorer_has_every_position)
 {
-    gpc_explore_t what = asked(&everywhere, mp_fences);
+    gpc_explore_t what = ASK(mp_fences, .protocol = &everywhere, .rule = GPC_RULE_DEFAULT);
     EXPLORE(&what, .never = "1 0 1 1"); /* the flag, not the data */
 }
 
 TEST(the_explorer_counts_on_serving_timers_only)
 {
     mutant_t *background = ticking_by(act_background);
-    gpc_explore_t what = asked(&background->protocol, mp_fences);
+    gpc_explore_t what = ASK(mp_fences, .protocol = &background->protocol, .rule = GPC_RULE_DEFAULT);
     EXPLORE(&what, .violation = "deadlock");
     free(background);
 }
