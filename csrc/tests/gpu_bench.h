@@ -25,6 +25,11 @@ enum { R0, R1, R2, R3, R4, R5 }; /* vector registers */
         .opcode = GPC_OP_SPECIAL, .type = GPC_U32, .width = 1, .destination = (d), .a = NONE, .b = NONE, .c = NONE,      \
         .immediate = GPC_SPECIAL_##which                                                                                 \
     }
+#define FENCE_SC                                                                                                         \
+    {                                                                                                                    \
+        .opcode = GPC_OP_FENCE, .order = GPC_ORDER_SC, .scope = GPC_SCOPE_GPU, .width = 1, .destination = NONE,          \
+        .a = NONE, .b = NONE, .c = NONE                                                                                  \
+    }
 #define EXIT OP(EXIT, NONE, NONE, NONE)
 #define NOP OP(NOP, NONE, NONE, NONE)
 

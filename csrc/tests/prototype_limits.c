@@ -8,6 +8,7 @@
 #include "tests/prototype_limits.h"
 #include "controller/actions.h"
 #include "tests/bench_world.h"
+#include "tests/places.h"
 
 /* ---- lines: evictions are recalls; an ACK ends them, or cycle 91 when MSHRs run out ------------------------------ */
 
@@ -252,19 +253,9 @@ static const gpc_table_t over_both = {GPC_TABLE("directory", OVER_LINES, DIR, di
 #define NO_FIELDS(FIELD)
 GPC_DESCRIBE(limits, line, NO_FIELDS)
 
-static void
-one_way(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways)
-{
-    (void) machine, (void) options;
-    *sets = *ways = 1;
-}
+SETS_AND_WAYS(one_way, 1, 1)
 
-static uint32_t
-four(const gpc_machine_t *machine, const int64_t *options)
-{
-    (void) machine, (void) options;
-    return 4;
-}
+PLACES(four, 4)
 
 #define TAGS {.name = "tags", .line = limits_line_described, .has_data = true}
 

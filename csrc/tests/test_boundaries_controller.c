@@ -1,6 +1,7 @@
 /* test_boundaries_controller.c: are requests, entries and timers dispatched to the table that `route` names, do entries
  * act by themselves, and do they wait for transactions? One controller with a table over each kind of object. */
 #include "tests/controller_bench.h"
+#include "tests/places.h"
 
 /* ---- the prototype ----------------------------------------------------------------------------------------------- */
 
@@ -136,12 +137,7 @@ route(const gpc_controller_t *unit, const gpc_msg_t *msg)
     }
 }
 
-static uint32_t
-four(const gpc_machine_t *machine, const int64_t *options)
-{
-    (void) machine, (void) options;
-    return 4;
-}
+PLACES(four, 4)
 
 #define NO_FIELDS(FIELD)
 GPC_DESCRIBE(prototype, entry, NO_FIELDS)

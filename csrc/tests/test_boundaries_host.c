@@ -5,17 +5,12 @@
 #include "machine/parts.h"
 #include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
+#include "tests/places.h"
 
 /* no-coh with a write cache in each L1, which holds the newest words of its lines. */
 enum { WRITE_CACHE = 1 };
 
-static void
-sets_of_four(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways)
-{
-    (void) machine, (void) options;
-    *sets = 4;
-    *ways = 2;
-}
+SETS_AND_WAYS(sets_of_four, 4, 2)
 
 /* The line's words in a write cache; NULL: no write cache holds it. */
 static uint32_t *

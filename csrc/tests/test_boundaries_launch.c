@@ -8,6 +8,7 @@
 #include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
 #include "small_programs.h"
+#include "tests/places.h"
 
 /* ---- one controller: every object takes the event ---------------------------------------------------------------- */
 
@@ -36,12 +37,7 @@ static const gpc_table_t written_lines = {GPC_TABLE("written", OVER_LINES, OBJEC
 static const gpc_table_t fifo = {GPC_TABLE("fifo", OVER_ENTRIES, OBJECT, object_cells, object_classify)};
 static const gpc_table_t whole_unit = {GPC_TABLE("unit", OVER_UNIT, OBJECT, object_cells, object_classify)};
 
-static uint32_t
-four(const gpc_machine_t *machine, const int64_t *options)
-{
-    (void) machine, (void) options;
-    return 4;
-}
+PLACES(four, 4)
 
 static const gpc_controller_type_t objects = {.name = "L1",
                                               .position = GPC_AT_CORE,

@@ -5,6 +5,7 @@
 #include "check/monitor/monitor.h"
 #include "controller/resolve.h"
 #include "tests/harness.h"
+#include "tests/places.h"
 
 /* ---- a protocol whose L1s own words, with a unit and a part ------------------------------------------------------ */
 
@@ -29,12 +30,7 @@ static const gpc_table_t words = {GPC_TABLE("words", OVER_WORDS, WORD, word_cell
 static const gpc_table_t entries = {GPC_TABLE("entries", OVER_ENTRIES, UNIT, unit_cells, only_event)};
 static const gpc_table_t unit = {GPC_TABLE("unit", OVER_UNIT, UNIT, unit_cells, only_event)};
 
-static uint32_t
-two(const gpc_machine_t *machine, const int64_t *options)
-{
-    (void) machine, (void) options;
-    return 2;
-}
+PLACES(two, 2)
 
 static const gpc_controller_type_t l1_type = {.name = "L1",
                                               .position = GPC_AT_CORE,

@@ -58,15 +58,7 @@ static const gpc_instruction_t stores[] = {
 };
 
 /* A release waits for the store; without one, only the kernel's end does. */
-static const gpc_instruction_t released[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
-                                             {.opcode = GPC_OP_FENCE,
-                                              .order = GPC_ORDER_SC,
-                                              .scope = GPC_SCOPE_GPU,
-                                              .destination = NONE,
-                                              .a = NONE,
-                                              .b = NONE,
-                                              .c = NONE},
-                                             EXIT};
+static const gpc_instruction_t released[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)), FENCE_SC, EXIT};
 static const gpc_instruction_t one_store[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)), EXIT};
 
 static int

@@ -3,6 +3,7 @@
 #include "gpu_bench.h"
 #include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
+#include "tests/places.h"
 
 /* no-l1 with a pool of entries in each L2 bank. At the begin of a launch an entry is made ready for each of the first
  * lines of the allocation that belong to the bank; its step writes the line to memory, whose answer ends it. Launches
@@ -75,12 +76,7 @@ static const gpc_cell_t unit_cells[UNIT_NUM_STATES][UNIT_NUM_EVENTS] = {
 static const gpc_table_t entries = {GPC_TABLE("L2.entries", OVER_ENTRIES, ENTRY, entry_cells, entry_classify)};
 static const gpc_table_t unit = {GPC_TABLE("L2.unit", OVER_UNIT, UNIT, unit_cells, unit_classify)};
 
-static uint32_t
-a_place_for_each_line(const gpc_machine_t *machine, const int64_t *options)
-{
-    (void) machine, (void) options;
-    return LINES;
-}
+PLACES(a_place_for_each_line, LINES)
 
 static gpc_protocol_t protocol;
 static gpc_controller_type_t l2;

@@ -1,6 +1,7 @@
 /* test_network.c: do networks deliver every message once, in order, in the exact cycle and with finite buffers, and
  * count it? */
 #include "network_world.h"
+#include "random.h"
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
@@ -192,38 +193,26 @@ TEST(clear_empties_every_buffer)
 
 /* ---- random traffic ---------------------------------------------------------------------------------------------- */
 
-static uint64_t seed;
-
-static uint32_t
-random_below(uint32_t limit)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t) (seed % limit);
-}
-
 /* Random messages between all nodes that a path connects, received at once or late. */
 static void
 random_traffic(const gpc_network_config_t *config, uint32_t count)
 {
     uint32_t nodes = config->cores + config->banks;
-    seed = 88172645463325252u;
     begin(config);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t from = random_below(nodes), to = random_below(nodes), vn = random_below(config->networks);
-        uint32_t flits = random_below(2) ? 1 : 1 + random_below(9);
+        uint32_t from = any_below(nodes), to = any_below(nodes), vn = any_below(config->networks);
+        uint32_t flits = any_below(2) ? 1 : 1 + any_below(9);
         if (config->topology == GPC_TOPOLOGY_CROSSBAR && from >= config->cores) {
             to %= config->cores;
         }
-        holding = random_below(4) == 0;
+        holding = any_below(4) == 0;
         if (has_room(from, to, vn, flits)) {
             send(from, to, vn, flits);
         }
-        if (random_below(8) == 0) {
-            run_to(gpc_wheel_now(&wheel) + random_below(12));
+        if (any_below(8) == 0) {
+            run_to(gpc_wheel_now(&wheel) + any_below(12));
         }
-        uint32_t node = random_below(nodes);
+        uint32_t node = any_below(nodes);
         take_all((gpc_node_t) node, vn);
     }
     holding = false;
@@ -257,17 +246,16 @@ TEST(random_traffic_arrives_in_order_over_every_topology_and_buffer)
 TEST(every_small_batch_arrives_by_itself)
 {
     gpc_network_config_t config = mesh(15, 16, 4);
-    seed = 88172645463325252u;
     config.latency = 3;
     begin(&config);
     for (uint32_t batch = 0; batch < 1500; batch++) {
         gpc_tick_t start = gpc_wheel_now(&wheel);
         for (uint32_t i = 0; i < 5; i++) {
-            uint32_t from = random_below(4), to = random_below(31), vn = random_below(2), flits = 1 + random_below(5);
+            uint32_t from = any_below(4), to = any_below(31), vn = any_below(2), flits = 1 + any_below(5);
             if (has_room(from, to, vn, flits)) {
                 send(from, to, vn, flits);
             }
-            run_to(gpc_wheel_now(&wheel) + random_below(6));
+            run_to(gpc_wheel_now(&wheel) + any_below(6));
         }
         run_to(start + 400);
         CHECK_EQUAL_U64(num_arrived, num_sent);

@@ -1,6 +1,7 @@
 /* test_network_ports.c: do nodes with several ports have their bandwidth and keep each source's order, does a multicast
  * cross its source's link once, and do several networks share a wheel? */
 #include "network_world.h"
+#include "random.h"
 
 enum { ALL_NETWORKS = 8 };
 
@@ -66,17 +67,6 @@ TEST(ports_of_a_bank_answer_all_at_once)
     run_dry();
 }
 
-static uint64_t seed;
-
-static uint32_t
-random_below(uint32_t limit)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t) (seed % limit);
-}
-
 /* Random messages over eight virtual networks between nodes with different numbers of ports. */
 static void
 random_traffic(gpc_topology_t topology, uint32_t vc_flits)
@@ -93,22 +83,21 @@ random_traffic(gpc_topology_t topology, uint32_t vc_flits)
     for (uint32_t node = 0; node < sizeof(ports); node++) {
         ports[node] = (uint8_t) (1 + node % 4);
     }
-    seed = 88172645463325252u;
     begin(&config);
     for (uint32_t i = 0; i < 6000; i++) {
-        uint32_t from = random_below(nodes), to = random_below(nodes), vn = random_below(ALL_NETWORKS);
-        uint32_t flits = 1 + random_below(5);
+        uint32_t from = any_below(nodes), to = any_below(nodes), vn = any_below(ALL_NETWORKS);
+        uint32_t flits = 1 + any_below(5);
         if (topology == GPC_TOPOLOGY_CROSSBAR && from >= CORES) {
             to %= CORES;
         }
-        holding = random_below(4) == 0;
+        holding = any_below(4) == 0;
         if (has_room(from, to, vn, flits)) {
             send(from, to, vn, flits);
         }
-        if (random_below(8) == 0) {
-            run_to(gpc_wheel_now(&wheel) + random_below(12));
+        if (any_below(8) == 0) {
+            run_to(gpc_wheel_now(&wheel) + any_below(12));
         }
-        take_all((gpc_node_t) random_below(nodes), vn);
+        take_all((gpc_node_t) any_below(nodes), vn);
     }
     holding = false;
     for (uint32_t node = 0; node < nodes; node++) {
@@ -352,23 +341,22 @@ TEST(random_multicasts_arrive_once_and_in_order)
         gpc_network_config_t config = topologies[i] == GPC_TOPOLOGY_MESH ? mesh(CORES, BANKS, 4) : fermi;
         uint32_t sent = 0, flits = 0;
         config.topology = topologies[i];
-        seed = 88172645463325252u;
         begin(&config);
         for (uint32_t pass = 0; pass < 400; pass++) {
-            uint32_t from = CORES + random_below(BANKS), first = random_below(CORES), size = 1 + random_below(5);
-            uint32_t most = CORES - first, vn = random_below(2);
+            uint32_t from = CORES + any_below(BANKS), first = any_below(CORES), size = 1 + any_below(5);
+            uint32_t most = CORES - first, vn = any_below(2);
             gpc_msg_t msg = {.source = (gpc_node_t) from,
                              .destination = (gpc_node_t) first,
                              .network = (uint8_t) vn,
                              .flits = (uint16_t) size};
-            holding = random_below(3) == 0;
+            holding = any_below(3) == 0;
             if (gpc_network_has_room(&network, &msg)) {
-                multicast(from, first, 1 + random_below(most), vn, size);
+                multicast(from, first, 1 + any_below(most), vn, size);
                 sent++;
                 flits += size;
             }
-            run_to(gpc_wheel_now(&wheel) + random_below(30));
-            take_all((gpc_node_t) random_below(CORES), vn);
+            run_to(gpc_wheel_now(&wheel) + any_below(30));
+            take_all((gpc_node_t) any_below(CORES), vn);
         }
         holding = false;
         for (uint32_t core = 0; core < CORES; core++) {

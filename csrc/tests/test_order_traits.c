@@ -44,8 +44,7 @@ TEST(a_warp_waits_for_its_synchronisation_store)
 
 TEST(an_order_hook_sends_and_waits_for_the_answer)
 {
-    gpc_instruction_t fence = OP(FENCE, NONE, NONE, NONE);
-    fence.order = GPC_ORDER_SC;
+    const gpc_instruction_t fence = FENCE_SC;
     CHECK(until_load("gpu-vi", fence, GPC_ORDER_WEAK) < 10);
     CHECK(until_load("qr", fence, GPC_ORDER_WEAK) > 100);
     CHECK(load_after_store("qr", GPC_ORDER_RELAXED, GPC_ORDER_WEAK) < 10);

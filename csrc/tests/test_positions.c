@@ -7,6 +7,7 @@
 #include "protocols/registry.h"
 #include "small_programs.h"
 #include "tests/mutants_parts.h"
+#include "tests/places.h"
 
 enum { WORDS = 1024 };
 
@@ -32,19 +33,8 @@ changed(const char *id, const gpc_protocol_t *base, const mutant_edit_t *edits)
 
 /* Stores, a fence, and the cycles that both took as the first word after. */
 static const gpc_instruction_t store_and_fence[] = {
-    SPECIAL(R0, CLOCK),
-    OP(STORE, NONE, CONSTANT(0), CONSTANT(3)),
-    {.opcode = GPC_OP_FENCE,
-     .order = GPC_ORDER_SC,
-     .scope = GPC_SCOPE_GPU,
-     .destination = NONE,
-     .a = NONE,
-     .b = NONE,
-     .c = NONE},
-    SPECIAL(R1, CLOCK),
-    OP(SUB, R1, R1, R0),
-    OP(STORE, NONE, CONSTANT(9), R1),
-    EXIT,
+    SPECIAL(R0, CLOCK),  OP(STORE, NONE, CONSTANT(0), CONSTANT(3)), FENCE_SC, SPECIAL(R1, CLOCK),
+    OP(SUB, R1, R1, R0), OP(STORE, NONE, CONSTANT(9), R1),          EXIT,
 };
 static const gpc_instruction_t copy_word[] = {OP(LOAD, R0, CONSTANT(0), NONE), OP(STORE, NONE, CONSTANT(9), R0), EXIT};
 
@@ -239,12 +229,7 @@ TEST(the_unit_runs_by_its_own_clock)
 static gpc_protocol_t everywhere;
 static gpc_controller_type_t of_all, of_host;
 
-static void
-one_way(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways)
-{
-    (void) machine, (void) options;
-    *sets = *ways = 1;
-}
+SETS_AND_WAYS(one_way, 1, 1)
 
 static void
 put_everywhere(void)

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/blocks.h"
-#include "check/explore/world.h"
 #include "controller/protocol.h"
+#include "deliver.h"
 #include "harness.h"
 #include "machine/gpu.h"
 #include "protocols/registry.h"
@@ -48,23 +48,6 @@ end(run_t *self)
 {
     gpc_world_free(&self->world);
     gpc_block_give(self, sizeof(*self));
-}
-
-static void
-deliver_all(gpc_world_t *world)
-{
-    gpc_moves_t moves = {0};
-    while (!gpc_world_quiet(world)) {
-        CHECK_EQUAL_I64(gpc_world_moves(world, &moves), GPC_OK);
-        for (uint32_t i = 0; i < moves.count; i++) {
-            uint8_t kind = moves.list[i].kind;
-            if (kind == GPC_MOVE_DELIVER || kind == GPC_MOVE_MEMORY || kind == GPC_MOVE_REPLAY) {
-                CHECK_EQUAL_I64(gpc_world_move(world, &moves.list[i]), GPC_OK);
-                break;
-            }
-        }
-    }
-    gpc_moves_free(&moves);
 }
 
 static void

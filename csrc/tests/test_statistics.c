@@ -59,18 +59,8 @@ ran(gpc_rule_t rule, const gpc_instruction_t *program, uint32_t count)
     return ran_under(counts_fences(), rule, program, count);
 }
 
-static const gpc_instruction_t fenced[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
-                                           {.opcode = GPC_OP_FENCE,
-                                            .order = GPC_ORDER_SC,
-                                            .scope = GPC_SCOPE_GPU,
-                                            .width = 1,
-                                            .destination = NONE,
-                                            .a = NONE,
-                                            .b = NONE,
-                                            .c = NONE},
-                                           OP(LOAD, R1, CONSTANT(7), NONE),
-                                           OP(STORE, NONE, CONSTANT(8), R1),
-                                           EXIT};
+static const gpc_instruction_t fenced[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)), FENCE_SC,
+                                           OP(LOAD, R1, CONSTANT(7), NONE), OP(STORE, NONE, CONSTANT(8), R1), EXIT};
 
 TEST(stalls_are_reported_by_cause)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/blocks.h"
-#include "check/explore/world.h"
 #include "controller/protocol.h"
+#include "deliver.h"
 #include "harness.h"
 #include "machine/gpu.h"
 #include "protocols/registry.h"
@@ -21,29 +21,13 @@ static const char *const both[] = {"tc-strong", "tc-weak"};
 /* A world of one core and one variable, of timestamps of six bits; ticks until its clock says `now`. */
 enum { SIX_BITS = 6, LAST = 63 };
 
-static void
-step_until_quiet(gpc_world_t *world)
-{
-    gpc_moves_t moves = {0};
-    while (!gpc_world_quiet(world)) {
-        CHECK_EQUAL_I64(gpc_world_moves(world, &moves), GPC_OK);
-        for (uint32_t i = 0; i < moves.count; i++) {
-            if (moves.list[i].kind == GPC_MOVE_DELIVER || moves.list[i].kind == GPC_MOVE_MEMORY) {
-                CHECK_EQUAL_I64(gpc_world_move(world, &moves.list[i]), GPC_OK);
-                break;
-            }
-        }
-    }
-    gpc_moves_free(&moves);
-}
-
 static uint64_t
 hits_after_a_load_at(gpc_world_t *world, gpc_cycle_t now)
 {
     gpc_move_t issue = {.kind = GPC_MOVE_ISSUE};
     world->state->now = now;
     CHECK_EQUAL_I64(gpc_world_move(world, &issue), GPC_OK);
-    step_until_quiet(world);
+    deliver_all(world);
     return world->l1s[0]->statistics->load_hits;
 }
 
@@ -155,7 +139,7 @@ TEST(expired_data_serves_the_loads_issued_by_its_timestamp)
         CHECK_EQUAL_U64(world->state->threads[1].outstanding, 0);
         CHECK_EQUAL_U64(world->state->threads[2].outstanding, 1);
         CHECK_EQUAL_U64(world->l1s[0]->statistics->load_misses, 2);
-        step_until_quiet(world);
+        deliver_all(world);
         CHECK_EQUAL_U64(world->state->threads[2].outstanding, 0);
         CHECK_EQUAL_U64(world->l1s[0]->statistics->load_misses, 2);
         end_merged(merged);

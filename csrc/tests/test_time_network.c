@@ -329,7 +329,7 @@ check_random_load(double load, uint32_t cores)
             run_to(gpc_wheel_now(&wheel) + cycle(slots_to_next_request(load, 8)));
             sent_at[num_sent] = gpc_wheel_now(&wheel);
             arrived_at[num_sent % MESSAGES] = GPC_NEVER;
-            send((uint32_t) random_below(cores), CORES, 0, 8);
+            send(any_below(cores), CORES, 0, 8);
         } else {
             run_dry();
         }
@@ -364,8 +364,8 @@ TEST(waits_end_in_events_at_every_tick)
         uint32_t forgotten = 0;
         begin(&configs[c]);
         for (gpc_tick_t tick = 1; tick < 3000; tick++) {
-            uint32_t from = (uint32_t) random_below(6), to = (uint32_t) random_below(configs[c].cores + 5);
-            uint32_t vn = (uint32_t) random_below(2), flits = 1 + (uint32_t) random_below(5);
+            uint32_t from = any_below(6), to = any_below(configs[c].cores + 5);
+            uint32_t vn = any_below(2), flits = 1 + any_below(5);
             to = random_below(2) ? configs[c].cores : to;
             holding = tick % 64 < 24;
             if (random_below(2) && has_room(from, to, vn, flits)) {
