@@ -49,11 +49,10 @@ controllers' tables that were entered.
 
 
 def explorable() -> dict[str, Any]:
-    """The protocols that are no planted bugs, but for the skeletons of tests: id -> Protocol."""
+    """The protocols that are no planted bugs: id -> Protocol."""
     from gpucoh.device.gpu import protocols
 
-    known = protocols().items()
-    return {name: item for name, item in known if "!" not in name and not name.startswith("skel-")}
+    return {name: item for name, item in protocols().items() if "!" not in name}
 
 
 def caught_by(row: dict[str, Any]) -> str:

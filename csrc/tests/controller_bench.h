@@ -8,23 +8,10 @@
 #include "base/arena.h"
 #include "controller/protocol.h"
 #include "controller/resolve.h"
+#include "tests/bench_world.h"
 #include "tests/harness.h"
 
 enum { BENCH_MESSAGES = 64 };
-
-typedef struct {
-    gpc_cycle_t now, woken_at;
-    uint32_t wakes, warp_wakes, schedules, broadcasts, sends, completions, lanes_completed;
-    gpc_nodeset_t broadcast_to;
-    uint8_t sent_type; /* of the last message */
-    uint32_t sent_bytes, sent_flits;
-    gpc_mask_t sent_mask;
-    uint32_t sent_word[2];
-    gpc_mask_t completed_mask, completed_twice;
-    bool full;           /* the outbox has no room */
-    bool expired;        /* read by prototypes: the lease of every copy is over */
-    gpc_address_t noted; /* written by prototypes: the line of the last step that they note */
-} bench_world_t;
 
 typedef struct {
     gpc_arena_t arena;
@@ -35,6 +22,15 @@ typedef struct {
     int64_t options[GPC_MAX_OPTIONS];
     bench_world_t world;
 } bench_t;
+
+/* Of one test. */
+static bench_t bench;
+
+AROUND_TESTS
+{
+    gpc_arena_free(&bench.arena);
+    bench = (bench_t) {0};
+}
 
 /* Two cores; L1s of one set of two ways. */
 static const gpc_machine_t bench_small_machine = {.cores = 2,
@@ -135,34 +131,28 @@ static const gpc_ports_t bench_ports = {.now = bench_now,
                                         .send = bench_send,
                                         .complete = bench_complete};
 
-/* ---- begin and end ----------------------------------------------------------------------------------------------- */
+/* ---- begin ------------------------------------------------------------------------------------------------------ */
 
 static inline void
-bench_begin(bench_t *self, const gpc_protocol_t *protocol, uint32_t controller, const gpc_machine_t *machine)
+bench_begin(const gpc_protocol_t *protocol, uint32_t controller, const gpc_machine_t *machine)
 {
-    memset(self, 0, sizeof(*self));
-    gpc_failure_clear(&self->failure);
-    gpc_arena_init(&self->arena, 1 << 16);
-    self->machine = *machine;
-    int status = gpc_pool_init(&self->messages, &self->arena, BENCH_MESSAGES, sizeof(gpc_msg_t));
-    status |= gpc_pool_init(&self->lane_lists, &self->arena, 8, sizeof(gpc_lane_list_t));
-    self->unit = (gpc_controller_t) {.protocol = protocol,
-                                     .options = self->options,
-                                     .machine = &self->machine,
+    around_tests();
+    gpc_failure_clear(&bench.failure);
+    gpc_arena_init(&bench.arena, 1 << 16);
+    bench.machine = *machine;
+    int status = gpc_pool_init(&bench.messages, &bench.arena, BENCH_MESSAGES, sizeof(gpc_msg_t));
+    status |= gpc_pool_init(&bench.lane_lists, &bench.arena, 8, sizeof(gpc_lane_list_t));
+    bench.unit = (gpc_controller_t) {.protocol = protocol,
+                                     .options = bench.options,
+                                     .machine = &bench.machine,
                                      .ports = &bench_ports,
-                                     .world = &self->world,
-                                     .messages = &self->messages,
-                                     .lane_lists = &self->lane_lists,
-                                     .failure = &self->failure};
-    self->unit.protocol = gpc_protocol_resolve(protocol, self->options, &self->arena);
-    status |= gpc_controller_init(&self->unit, self->unit.protocol->controllers[controller], &self->arena);
+                                     .world = &bench.world,
+                                     .messages = &bench.messages,
+                                     .lane_lists = &bench.lane_lists,
+                                     .failure = &bench.failure};
+    bench.unit.protocol = gpc_protocol_resolve(protocol, bench.options, &bench.arena);
+    status |= gpc_controller_init(&bench.unit, bench.unit.protocol->controllers[controller], &bench.arena);
     CHECK_EQUAL_I64(status, GPC_OK);
-}
-
-static inline void
-bench_end(bench_t *self)
-{
-    gpc_arena_free(&self->arena);
 }
 
 /* ---- by name ----------------------------------------------------------------------------------------------------- */
@@ -193,12 +183,12 @@ bench_message_type(const gpc_protocol_t *protocol, const char *name)
 
 /* How often the cell was entered. */
 static inline uint64_t
-bench_entered(const bench_t *self, uint8_t table, const char *state, const char *event)
+bench_entered(uint8_t table, const char *state, const char *event)
 {
-    const gpc_table_t *t = self->unit.type->tables[table];
+    const gpc_table_t *t = bench.unit.type->tables[table];
     for (uint8_t e = 0; e < t->num_events; e++) {
         if (strcmp(t->events[e].name, event) == 0) {
-            return self->unit.counts[table][(size_t) bench_state(t, state) * t->num_events + e];
+            return bench.unit.counts[table][(size_t) bench_state(t, state) * t->num_events + e];
         }
     }
     harness_fail(__FILE__, __LINE__, "no such event");
@@ -208,11 +198,11 @@ bench_entered(const bench_t *self, uint8_t table, const char *state, const char 
 /* ---- messages and lines ------------------------------------------------------------------------------------------ */
 
 static inline gpc_index_t
-bench_message(bench_t *self, uint8_t type, gpc_address_t line, gpc_mask_t mask)
+bench_message(uint8_t type, gpc_address_t line, gpc_mask_t mask)
 {
-    gpc_index_t i = gpc_pool_take(&self->messages);
-    uint8_t network = type < GPC_MSG_OWN ? GPC_MAX_NETWORKS : self->unit.protocol->messages[type - GPC_MSG_OWN].network;
-    *gpc_msg_at(&self->messages, i) = (gpc_msg_t) {.next = GPC_NONE,
+    gpc_index_t i = gpc_pool_take(&bench.messages);
+    uint8_t network = type < GPC_MSG_OWN ? GPC_MAX_NETWORKS : bench.unit.protocol->messages[type - GPC_MSG_OWN].network;
+    *gpc_msg_at(&bench.messages, i) = (gpc_msg_t) {.next = GPC_NONE,
                                                    .type = type,
                                                    .network = network,
                                                    .mask = mask,
@@ -224,14 +214,14 @@ bench_message(bench_t *self, uint8_t type, gpc_address_t line, gpc_mask_t mask)
 
 /* The line gets the first free way of its set, in the state (NULL: number 0). */
 static inline gpc_index_t
-bench_place(bench_t *self, uint8_t array, uint8_t table, gpc_address_t line, const char *state)
+bench_place(uint8_t array, uint8_t table, gpc_address_t line, const char *state)
 {
-    gpc_tags_t *tags = &self->unit.arrays[array];
+    gpc_tags_t *tags = &bench.unit.arrays[array];
     gpc_index_t way = gpc_tags_set_of(tags, line) * tags->ways;
     while (gpc_tags_present(tags, way)) {
         way++;
     }
-    gpc_tags_place(tags, way, line, state ? bench_state(self->unit.type->tables[table], state) : 0);
+    gpc_tags_place(tags, way, line, state ? bench_state(bench.unit.type->tables[table], state) : 0);
     return way;
 }
 

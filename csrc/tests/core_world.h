@@ -137,7 +137,8 @@ world_now(void *self)
     return world.now;
 }
 
-/* A small machine: one core, 32 lanes, one instruction a cycle, unless changed before world_begin. */
+/* A small machine: one core, 32 lanes, one instruction a cycle, unless changed before world_begin. Each test begins
+ * with one. */
 static inline void
 world_reset(void)
 {
@@ -147,6 +148,11 @@ world_reset(void)
     world.machine = test_fermi;
     world.machine.cores = 1;
     world.latency = 50;
+}
+
+AROUND_TESTS
+{
+    world_reset();
 }
 
 static inline void
@@ -264,6 +270,8 @@ world_launch(const gpc_instruction_t *code, uint32_t count, uint32_t blocks, uin
 
 /* Names of the constants above. */
 enum { C0 = C, C1, C2, C3, C32, C64, C100, C1000, C4096, C7, C16, C_MINUS1 };
+
+#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
 
 /* Runs code on one block of one warp (or more) of a fresh world. */
 static inline int

@@ -83,11 +83,17 @@ watch(void *world, uint32_t channel, gpc_dram_command_t command, uint32_t bank, 
     }
 }
 
-static inline void
-begin(const gpc_dram_config_t *config)
+AROUND_TESTS
 {
     gpc_arena_free(&arena);
     gpc_memory_free(memory);
+    memory = NULL;
+}
+
+static inline void
+begin(const gpc_dram_config_t *config)
+{
+    around_tests();
     gpc_arena_init(&arena, 1u << 16);
     num_answers = num_rooms = num_commands = 0;
     for (uint32_t i = 0; i < MESSAGES; i++) {

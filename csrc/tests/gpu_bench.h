@@ -25,6 +25,11 @@ enum { R0, R1, R2, R3, R4, R5 }; /* vector registers */
         .opcode = GPC_OP_SPECIAL, .type = GPC_U32, .width = 1, .destination = (d), .a = NONE, .b = NONE, .c = NONE,      \
         .immediate = GPC_SPECIAL_##which                                                                                 \
     }
+#define FENCE_SC                                                                                                         \
+    {                                                                                                                    \
+        .opcode = GPC_OP_FENCE, .order = GPC_ORDER_SC, .scope = GPC_SCOPE_GPU, .width = 1, .destination = NONE,          \
+        .a = NONE, .b = NONE, .c = NONE                                                                                  \
+    }
 #define EXIT OP(EXIT, NONE, NONE, NONE)
 #define NOP OP(NOP, NONE, NONE, NONE)
 
@@ -33,23 +38,38 @@ typedef struct {
     gpc_address_t address;
 } bench_t;
 
+/* A GPU, with an allocation. */
+static inline bench_t
+bench_made(const gpc_setup_t *setup, uint64_t words)
+{
+    bench_t it = {0};
+    if (gpc_gpu_create(setup, &it.gpu) || gpc_gpu_allocate(it.gpu, words, &it.address)) {
+        harness_note("%s", gpc_gpu_error_text(it.gpu));
+        CHECK(false);
+    }
+    return it;
+}
+/* BENCH_WITH(words, .machine = .., .protocol = ..) */
+#define BENCH_WITH(words, ...)                                                                                         \
+    bench_made(&(gpc_setup_t) {.rule = GPC_RULE_DEFAULT, .budget = UINT64_C(1000000000), __VA_ARGS__}, words)
+
 /* The machine's round trips are those of answers with a line, which no-l1 gives with fill=line. */
 static inline bench_t
 bench(const gpc_machine_t *machine, const gpc_protocol_t *protocol, uint64_t words)
 {
     static const gpc_option_value_t line = {"fill", 0};
-    bench_t it = {0};
-    gpc_setup_t setup = {.machine = machine,
-                         .protocol = protocol,
-                         .rule = GPC_RULE_DEFAULT,
-                         .budget = UINT64_C(1000000000),
-                         .options = &line,
-                         .num_options = strcmp(protocol->id, "no-l1") == 0};
-    if (gpc_gpu_create(&setup, &it.gpu) || gpc_gpu_allocate(it.gpu, words, &it.address)) {
-        harness_note("%s", gpc_gpu_error_text(it.gpu));
-        CHECK(false);
-    }
-    return it;
+    return BENCH_WITH(words, .machine = machine, .protocol = protocol, .options = &line,
+                      .num_options = strcmp(protocol->id, "no-l1") == 0);
+}
+
+static inline void
+expect_no_gpu(const gpc_machine_t *machine, const gpc_protocol_t *protocol, const char *says)
+{
+    gpc_setup_t setup = {.machine = machine, .protocol = protocol, .rule = GPC_RULE_DEFAULT, .budget = 1000};
+    gpc_gpu_t *gpu;
+    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
+    CHECK(strstr(gpc_gpu_error_text(gpu), says) != NULL);
+    gpc_gpu_free(gpu);
 }
 
 /* Of all programs; a test may set the last one. */

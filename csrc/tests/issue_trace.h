@@ -5,7 +5,6 @@
 #include "core/state.h"
 #include "core_world.h"
 
-#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
 #define OF_WARP(n) OP(SPECIAL, .destination = U | (n), .immediate = GPC_SPECIAL_WARP)
 #define OF_BLOCK(n) OP(SPECIAL, .destination = U | (n), .immediate = GPC_SPECIAL_BLOCK_X)
 #define BARRIER OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE)

@@ -30,19 +30,18 @@ __cyg_profile_func_exit(void *function, void *caller)
     }
 }
 
-BARE int
-main(void)
+BEFORE_TESTS
 {
     static const gpc_instruction_t program[] = {OP(LOAD, R1, CONSTANT(0), NONE), OP(MOVE, R2, R1, NONE), EXIT};
     gpc_machine_t machine = test_fermi;
     machine.cores = machine.partitions = 1;
     bench_t it = bench(&machine, &gpc_protocol_gpu_vi, 1024);
     if (launch_program(&it, program, GPC_COUNT_OF(program), 1024, 1, 1) != 0) {
-        return EXIT_FAILURE;
+        exit(EXIT_FAILURE);
     }
     recording = true;
     int status = gpc_gpu_run(it.gpu, 100000);
     recording = false;
     gpc_gpu_free(it.gpu);
-    return status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    exit(status == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -5,12 +5,8 @@
 #include "controller/outside.h"
 #include "protocols/registry.h"
 #include "tests/mutants_parts.h"
-#include "tests/skeletons.h"
 
-static const gpc_protocol_t *const of_tests[] = {
-    &gpc_protocol_self_inval,        &gpc_protocol_skel_epochs, &gpc_protocol_skel_src,
-    &gpc_protocol_skel_three_levels, &gpc_protocol_tardis,
-};
+static const gpc_protocol_t *const of_tests[] = {&gpc_protocol_self_inval, &gpc_protocol_tardis};
 
 #define GPC_PLANTED(family, file) extern const mutant_info_t planted_##family[];
 #include "protocols/registry.def"

@@ -117,12 +117,17 @@ on_room(void *world, gpc_node_t node, uint32_t vn, uint32_t lane)
     return GPC_OK;
 }
 
+AROUND_TESTS
+{
+    gpc_network_free(&network);
+    gpc_arena_free(&arena);
+}
+
 static inline void
 begin(const gpc_network_config_t *config)
 {
     const gpc_network_hooks_t hooks = {.arrived = on_arrival, .room = on_room};
-    gpc_network_free(&network);
-    gpc_arena_free(&arena);
+    around_tests();
     gpc_arena_init(&arena, 1u << 16);
     holding = keep_sending = spreading = false;
     num_heads = num_events = num_arrived = num_rooms = num_sent = flits_sent = out_of_order = 0;

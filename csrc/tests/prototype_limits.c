@@ -7,7 +7,8 @@
  */
 #include "tests/prototype_limits.h"
 #include "controller/actions.h"
-#include "tests/controller_bench.h"
+#include "tests/bench_world.h"
+#include "tests/places.h"
 
 /* ---- lines: evictions are recalls; an ACK ends them, or cycle 91 when MSHRs run out ------------------------------ */
 
@@ -139,26 +140,6 @@ recall_ends(const gpc_controller_t *unit, gpc_index_t mshr)
 
 GPC_FSM(WORD, WORD_STATES, WORD_EVENTS)
 
-static gpc_event_id_t
-word_classify(const gpc_step_t *x)
-{
-    switch (x->cause) {
-        case GPC_MSG_LOAD:
-        case GPC_MSG_ATOMIC:
-            return WORD_LOAD;
-        case GPC_MSG_STORE:
-            return WORD_STORE;
-        case GPC_MSG_EVICT:
-            return WORD_EVICT;
-        case GPC_MSG_ACQUIRE:
-            return WORD_ACQUIRE;
-        case LIMITS_DATA:
-            return WORD_DATA;
-        default:
-            return GPC_NO_EVENT;
-    }
-}
-
 GPC_ACTION(act_get, "GET of the words")
 {
     gpc_msg_t *msg = gpc_new_message(x, LIMITS_GET, 9);
@@ -212,7 +193,10 @@ static const gpc_cell_t word_table[WORD_NUM_STATES][WORD_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t over_words = {GPC_TABLE("words", OVER_WORDS, WORD, word_table, word_classify)};
+static const gpc_table_t over_words = {GPC_TABLE("words", OVER_WORDS, WORD, word_table, NULL),
+                                       .causes = {ON(GPC_MSG_LOAD, WORD_LOAD), ON(GPC_MSG_ATOMIC, WORD_LOAD),
+                                                  ON(GPC_MSG_STORE, WORD_STORE), ON(GPC_MSG_EVICT, WORD_EVICT),
+                                                  ON(GPC_MSG_ACQUIRE, WORD_ACQUIRE), ON(LIMITS_DATA, WORD_DATA)}};
 
 /* ---- a state in two arrays: data, and a directory that has more lines -------------------------------------------- */
 
@@ -269,19 +253,9 @@ static const gpc_table_t over_both = {GPC_TABLE("directory", OVER_LINES, DIR, di
 #define NO_FIELDS(FIELD)
 GPC_DESCRIBE(limits, line, NO_FIELDS)
 
-static void
-one_way(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways)
-{
-    (void) machine, (void) options;
-    *sets = *ways = 1;
-}
+SETS_AND_WAYS(one_way, 1, 1)
 
-static uint32_t
-four(const gpc_machine_t *machine, const int64_t *options)
-{
-    (void) machine, (void) options;
-    return 4;
-}
+PLACES(four, 4)
 
 #define TAGS {.name = "tags", .line = limits_line_described, .has_data = true}
 

@@ -14,4 +14,10 @@ random_below(uint64_t limit)
     return state % limit;
 }
 
+static inline uint32_t
+any_below(uint32_t limit)
+{
+    return (uint32_t) random_below(limit);
+}
+
 #endif

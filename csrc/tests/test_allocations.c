@@ -175,32 +175,20 @@ with_every_protocol(int (*scenario)(void), uint64_t least, bool may_do_without)
     }
 }
 
-static void
-a_gpu_meets_the_end_of_memory_anywhere(void)
+TEST(a_gpu_meets_the_end_of_memory_anywhere)
 {
     with_every_protocol(make_and_live, 10, false);
 }
 
-static void
-a_description_meets_the_end_of_memory_anywhere(void)
+TEST(a_description_meets_the_end_of_memory_anywhere)
 {
     with_every_protocol(describe, 0, false);
 }
 
-static void
-an_exploration_meets_the_end_of_memory_anywhere(void)
+TEST(an_exploration_meets_the_end_of_memory_anywhere)
 {
     protocol = &gpc_protocol_ideal; /* the explorer's own storage is the same for all */
     CHECK_EQUAL_I64(explore(), 0);
     fail_every_call(explore, 2, true);
     gpc_text_free(&expected);
-}
-
-int
-main(void)
-{
-    RUN(a_gpu_meets_the_end_of_memory_anywhere);
-    RUN(a_description_meets_the_end_of_memory_anywhere);
-    RUN(an_exploration_meets_the_end_of_memory_anywhere);
-    return harness_end();
 }

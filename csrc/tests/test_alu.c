@@ -39,8 +39,7 @@ count_unequal(const gpc_alu_t *alu, bool one_divisor)
     return unequal;
 }
 
-static void
-lanes_compute_what_one_lane_does(void)
+TEST(lanes_compute_what_one_lane_does)
 {
     uint32_t found = 0;
     for (uint8_t opcode = 0; opcode < GPC_NUM_OPCODES; opcode++) {
@@ -85,17 +84,8 @@ expect_floors(bool wide)
     CHECK_EQUAL_I64(wrong, 0);
 }
 
-static void
-divisions_are_floors(void)
+TEST(divisions_are_floors)
 {
     expect_floors(false);
     expect_floors(gpc_alu_host_is_wide());
-}
-
-int
-main(void)
-{
-    RUN(lanes_compute_what_one_lane_does);
-    RUN(divisions_are_floors);
-    return harness_end();
 }

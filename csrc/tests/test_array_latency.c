@@ -2,6 +2,7 @@
 #include "gpu_bench.h"
 #include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
+#include "tests/places.h"
 
 /* no-coh whose hits complete from array 0, which declares `extra` cycles. */
 static uint32_t extra;
@@ -10,12 +11,7 @@ static gpc_controller_type_t l1;
 static gpc_table_t table;
 static gpc_cell_t cells[64];
 
-static uint32_t
-declared_extra(const gpc_machine_t *machine, const int64_t *options)
-{
-    (void) machine, (void) options;
-    return extra;
-}
+PLACES(declared_extra, extra)
 
 GPC_ACTION(act_hit_in_array_0, "complete the load with the array's latency")
 {
@@ -76,8 +72,7 @@ hit_to_use(const char *id)
     return end - begin;
 }
 
-static void
-latency_of_a_hit_has_the_extra_cycles_of_its_array(void)
+TEST(latency_of_a_hit_has_the_extra_cycles_of_its_array)
 {
     uint32_t plain = hit_to_use("no-coh");
     CHECK_EQUAL_U64(plain - 2, test_fermi.l1_latency);
@@ -86,10 +81,7 @@ latency_of_a_hit_has_the_extra_cycles_of_its_array(void)
     }
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     register_slow_array();
-    RUN(latency_of_a_hit_has_the_extra_cycles_of_its_array);
-    return harness_end();
 }

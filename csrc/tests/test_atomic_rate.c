@@ -55,8 +55,7 @@ add_once(const gpc_protocol_t *protocol, uint32_t lanes, uint32_t merged, uint32
     return found;
 }
 
-static void
-atomics_merge_lanes_into_operations(void)
+TEST(atomics_merge_lanes_into_operations)
 {
     const gpc_protocol_t *protocol = &gpc_protocol_gpu_hrf;
     CHECK_EQUAL_U64(add_once(protocol, LANES, 16, 0, 1).operations, WARPS * 2);
@@ -69,8 +68,7 @@ atomics_merge_lanes_into_operations(void)
 }
 
 /* The first request is taken at once, and each one behind it when those before it have occupied the bank. */
-static void
-atomics_occupy_the_bank(void)
+TEST(atomics_occupy_the_bank)
 {
     static const struct {
         uint32_t merged, operations;
@@ -85,18 +83,8 @@ atomics_occupy_the_bank(void)
 }
 
 /* Requests that arrive one per cycle, of two operations each: two ports perform them as they arrive. */
-static void
-atomics_use_ports_without_an_input(void)
+TEST(atomics_use_ports_without_an_input)
 {
     const gpc_protocol_t *protocol = &gpc_protocol_gpu_hrf;
     CHECK_EQUAL_U64(add_once(protocol, LANES, 16, 1, 2).cycles, add_once(protocol, LANES, 0, 1, 2).cycles);
-}
-
-int
-main(void)
-{
-    RUN(atomics_merge_lanes_into_operations);
-    RUN(atomics_occupy_the_bank);
-    RUN(atomics_use_ports_without_an_input);
-    return harness_end();
 }

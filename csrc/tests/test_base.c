@@ -8,8 +8,7 @@
 #include "harness.h"
 #include "json.h"
 
-static void
-an_arena_comes_back_as_it_was_saved(void)
+TEST(an_arena_comes_back_as_it_was_saved)
 {
     gpc_arena_t arena;
     gpc_arena_init(&arena, 256);
@@ -32,8 +31,7 @@ an_arena_comes_back_as_it_was_saved(void)
     gpc_arena_free(&arena); /* twice is safe */
 }
 
-static void
-an_arena_image_restores_written_blocks_and_blocks_of_zeros(void)
+TEST(an_arena_image_restores_written_blocks_and_blocks_of_zeros)
 {
     gpc_arena_t arena;
     gpc_arena_image_t *image = NULL;
@@ -56,8 +54,7 @@ an_arena_image_restores_written_blocks_and_blocks_of_zeros(void)
     gpc_arena_free(&arena);
 }
 
-static void
-an_arena_refuses_what_overflows(void)
+TEST(an_arena_refuses_what_overflows)
 {
     gpc_arena_t arena;
     gpc_arena_init(&arena, 256);
@@ -66,8 +63,7 @@ an_arena_refuses_what_overflows(void)
     gpc_arena_free(&arena);
 }
 
-static void
-a_pool_gives_each_item_once_and_knows_how_many_are_out(void)
+TEST(a_pool_gives_each_item_once_and_knows_how_many_are_out)
 {
     gpc_arena_t arena;
     gpc_pool_t pool;
@@ -82,8 +78,7 @@ a_pool_gives_each_item_once_and_knows_how_many_are_out(void)
     gpc_arena_free(&arena);
 }
 
-static void
-lists_keep_order_and_lose_nothing(void)
+TEST(lists_keep_order_and_lose_nothing)
 {
     gpc_arena_t arena;
     gpc_pool_t pool;
@@ -108,8 +103,7 @@ lists_keep_order_and_lose_nothing(void)
     gpc_arena_free(&arena);
 }
 
-static void
-text_is_valid_json_where_it_should_be(void)
+TEST(text_is_valid_json_where_it_should_be)
 {
     gpc_text_t text;
     gpc_text_init(&text);
@@ -128,8 +122,7 @@ text_is_valid_json_where_it_should_be(void)
     gpc_text_free(&text);
 }
 
-static void
-the_first_failure_stays(void)
+TEST(the_first_failure_stays)
 {
     gpc_failure_t failure;
     gpc_failure_clear(&failure);
@@ -156,8 +149,7 @@ encode(const example_line_t *line, gpc_cycle_t now, const gpc_node_t *rename, ui
     return encoder.length;
 }
 
-static void
-described_structs_encode_alike_when_they_mean_the_same(void)
+TEST(described_structs_encode_alike_when_they_mean_the_same)
 {
     static const gpc_node_t swap[GPC_NODESET_WORDS * 64] = {1, 0};
     example_line_t a = {.count = 3, .lease = 100, .owner = 0, .sharers = {{1}}, .hits = 5};
@@ -171,8 +163,7 @@ described_structs_encode_alike_when_they_mean_the_same(void)
     CHECK(m != n || memcmp(x, y, n) != 0);
 }
 
-static void
-all_past_times_are_one(void)
+TEST(all_past_times_are_one)
 {
     example_line_t a = {.lease = 10}, b = {.lease = 20};
     uint8_t x[256], y[256];
@@ -181,8 +172,7 @@ all_past_times_are_one(void)
     CHECK(memcmp(x, y, n) == 0);
 }
 
-static void
-described_structs_print(void)
+TEST(described_structs_print)
 {
     example_line_t a = {.count = 3, .lease = 100, .owner = 2, .sharers = {{5}}};
     gpc_text_t text;
@@ -192,8 +182,7 @@ described_structs_print(void)
     gpc_text_free(&text);
 }
 
-static void
-bytes_equal_to_a_value_are_found(void)
+TEST(bytes_equal_to_a_value_are_found)
 {
     for (uint32_t count = 1; count <= 32; count++) {
         uint8_t *bytes = malloc(count); /* no more: a sanitizer sees what is read beyond them */
@@ -213,8 +202,7 @@ bytes_equal_to_a_value_are_found(void)
 
 /* ---- json.h, which other tests read texts by --------------------------------------------------------------------- */
 
-static void
-json_is_found_by_paths(void)
+TEST(json_is_found_by_paths)
 {
     static const char json[] =
         "{\"a, b\": [1, {\"c\": \"}\\\"]\"}, [], {}], \"c\": {\"a\": 20, \"aa\": 3}, \"d\": \"\"}";
@@ -227,22 +215,4 @@ json_is_found_by_paths(void)
     CHECK(json_is(json, "a, b/1/c", "}\"]") && json_is(json, "d", ""));
     CHECK(!json_is(json, "a, b/1/c", "}") && !json_is(json, "c/a", "20") && !json_is(json, "e", ""));
     CHECK(!json_find(json, "c/b") && !json_find(json, "a, b/4") && !json_find(json, "c/a/b"));
-}
-
-int
-main(void)
-{
-    RUN(an_arena_comes_back_as_it_was_saved);
-    RUN(an_arena_image_restores_written_blocks_and_blocks_of_zeros);
-    RUN(an_arena_refuses_what_overflows);
-    RUN(a_pool_gives_each_item_once_and_knows_how_many_are_out);
-    RUN(lists_keep_order_and_lose_nothing);
-    RUN(text_is_valid_json_where_it_should_be);
-    RUN(the_first_failure_stays);
-    RUN(described_structs_encode_alike_when_they_mean_the_same);
-    RUN(all_past_times_are_one);
-    RUN(described_structs_print);
-    RUN(bytes_equal_to_a_value_are_found);
-    RUN(json_is_found_by_paths);
-    return harness_end();
 }

@@ -1,6 +1,7 @@
 /* test_boundaries_controller.c: are requests, entries and timers dispatched to the table that `route` names, do entries
  * act by themselves, and do they wait for transactions? One controller with a table over each kind of object. */
 #include "tests/controller_bench.h"
+#include "tests/places.h"
 
 /* ---- the prototype ----------------------------------------------------------------------------------------------- */
 
@@ -136,12 +137,7 @@ route(const gpc_controller_t *unit, const gpc_msg_t *msg)
     }
 }
 
-static uint32_t
-four(const gpc_machine_t *machine, const int64_t *options)
-{
-    (void) machine, (void) options;
-    return 4;
-}
+PLACES(four, 4)
 
 #define NO_FIELDS(FIELD)
 GPC_DESCRIBE(prototype, entry, NO_FIELDS)
@@ -163,27 +159,27 @@ static const gpc_protocol_t protocol = {.id = "prototype",
 /* ---- a bench with this controller -------------------------------------------------------------------------------- */
 
 static void
-begin(bench_t *self)
+begin(void)
 {
-    bench_begin(self, &protocol, 0, &bench_small_machine);
+    bench_begin(&protocol, 0, &bench_small_machine);
 }
 
 static gpc_index_t
-message(bench_t *self, uint8_t its_type, gpc_address_t line)
+message(uint8_t its_type, gpc_address_t line)
 {
-    return bench_message(self, its_type, line, 1);
+    return bench_message(its_type, line, 1);
 }
 
 static int
-take(bench_t *self, uint8_t its_type, gpc_address_t line)
+take(uint8_t its_type, gpc_address_t line)
 {
-    return gpc_controller_take(&self->unit, message(self, its_type, line));
+    return gpc_controller_take(&bench.unit, message(its_type, line));
 }
 
 static gpc_index_t
-open_entry(bench_t *self, gpc_address_t line)
+open_entry(gpc_address_t line)
 {
-    gpc_part_t *part = &self->unit.parts[0];
+    gpc_part_t *part = &bench.unit.parts[0];
     gpc_index_t entry = gpc_part_take(part, line);
     part->states[entry] = E_OPEN;
     return entry;
@@ -191,58 +187,47 @@ open_entry(bench_t *self, gpc_address_t line)
 
 /* ---- dispatch ---------------------------------------------------------------------------------------------------- */
 
-static void
-a_replayed_request_goes_to_the_unit_table_that_route_names(void)
+TEST(a_replayed_request_goes_to_the_unit_table_that_route_names)
 {
-    bench_t bench;
-    begin(&bench);
+    begin();
     bench.unit.unit_states[UNIT] = U_OPEN;
-    gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, GPC_MSG_ATOMIC, A));
+    gpc_list_push(bench.unit.replay, &bench.messages, message(GPC_MSG_ATOMIC, A));
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.completions, 1);
-    bench_end(&bench);
 }
 
-static void
-a_replayed_request_that_a_unit_table_holds_stays_first(void)
+TEST(a_replayed_request_that_a_unit_table_holds_stays_first)
 {
-    bench_t bench;
-    begin(&bench);
-    gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, GPC_MSG_ATOMIC, A));
-    gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, GPC_MSG_LOAD, A));
+    begin();
+    gpc_list_push(bench.unit.replay, &bench.messages, message(GPC_MSG_ATOMIC, A));
+    gpc_list_push(bench.unit.replay, &bench.messages, message(GPC_MSG_LOAD, A));
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_HELD_QUEUE);
     CHECK_EQUAL_U64(bench.unit.replay->count, 2);
     CHECK_EQUAL_U64(gpc_msg_at(&bench.messages, bench.unit.replay->head)->type, GPC_MSG_ATOMIC);
-    bench_end(&bench);
 }
 
-static void
-a_forward_passes_requests_of_the_core_that_are_refused(void)
+TEST(a_forward_passes_requests_of_the_core_that_are_refused)
 {
-    bench_t bench;
-    begin(&bench);
-    (void) open_entry(&bench, A);
-    gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, GPC_MSG_ATOMIC, A));
-    bench.unit.parts[0].states[open_entry(&bench, B)] = E_SENT;
-    CHECK_EQUAL_I64(take(&bench, MSG_PUT, B), GPC_OK);
+    begin();
+    (void) open_entry(A);
+    gpc_list_push(bench.unit.replay, &bench.messages, message(GPC_MSG_ATOMIC, A));
+    bench.unit.parts[0].states[open_entry(B)] = E_SENT;
+    CHECK_EQUAL_I64(take(MSG_PUT, B), GPC_OK);
     CHECK_EQUAL_U64(bench.world.noted, B);
     CHECK_EQUAL_U64(bench.unit.statistics->stores, 0); /* it is no store of this core */
-    gpc_index_t own = message(&bench, GPC_MSG_LOAD, B);
+    gpc_index_t own = message(GPC_MSG_LOAD, B);
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, own), GPC_HELD_QUEUE);
     gpc_free_message(&bench.unit, own);
-    bench_end(&bench);
 }
 
-static void
-a_replayed_forward_passes_requests_of_the_core_that_are_refused(void)
+TEST(a_replayed_forward_passes_requests_of_the_core_that_are_refused)
 {
-    bench_t bench;
-    begin(&bench);
-    bench.unit.parts[0].states[open_entry(&bench, B)] = E_SENT;
-    gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, GPC_MSG_ATOMIC, A));
-    gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, MSG_PUT, B));
-    gpc_list_push(bench.unit.replay, &bench.messages, message(&bench, GPC_MSG_LOAD, A));
-    gpc_index_t second = message(&bench, MSG_PUT, A);
+    begin();
+    bench.unit.parts[0].states[open_entry(B)] = E_SENT;
+    gpc_list_push(bench.unit.replay, &bench.messages, message(GPC_MSG_ATOMIC, A));
+    gpc_list_push(bench.unit.replay, &bench.messages, message(MSG_PUT, B));
+    gpc_list_push(bench.unit.replay, &bench.messages, message(GPC_MSG_LOAD, A));
+    gpc_index_t second = message(MSG_PUT, A);
     CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, second), GPC_HELD_QUEUE); /* forwards keep their order */
     gpc_free_message(&bench.unit, second);
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
@@ -251,94 +236,73 @@ a_replayed_forward_passes_requests_of_the_core_that_are_refused(void)
     CHECK_EQUAL_U64(gpc_msg_at(&bench.messages, bench.unit.replay->head)->type, GPC_MSG_ATOMIC);
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_HELD_QUEUE); /* there is no other */
     CHECK_EQUAL_U64(bench.unit.replay->count, 2);
-    bench_end(&bench);
 }
 
-static void
-a_message_to_a_table_over_entries_finds_the_newest_entry_of_its_line(void)
+TEST(a_message_to_a_table_over_entries_finds_the_newest_entry_of_its_line)
 {
-    bench_t bench;
-    begin(&bench);
-    gpc_index_t older = open_entry(&bench, A), newer = open_entry(&bench, A);
+    begin();
+    gpc_index_t older = open_entry(A), newer = open_entry(A);
     bench.unit.parts[0].states[newer] = E_SENT;
-    CHECK_EQUAL_I64(take(&bench, MSG_PUT, A), GPC_OK);
+    CHECK_EQUAL_I64(take(MSG_PUT, A), GPC_OK);
     CHECK_EQUAL_U64(bench.world.noted, A);
     CHECK_EQUAL_U64(bench.unit.parts[0].states[older], E_OPEN);
     CHECK_EQUAL_U64(bench.unit.parts[0].states[newer], E_FREE);
-    bench_end(&bench);
 }
 
-static void
-a_message_without_an_entry_is_a_reported_error_unless_the_table_has_a_cell_for_it(void)
+TEST(a_message_without_an_entry_is_a_reported_error_unless_the_table_has_a_cell_for_it)
 {
-    bench_t bench;
-    begin(&bench);
-    CHECK_EQUAL_I64(take(&bench, MSG_PUT, A), GPC_ERROR_PROTOCOL);
+    begin();
+    CHECK_EQUAL_I64(take(MSG_PUT, A), GPC_ERROR_PROTOCOL);
     CHECK(strstr(bench.failure.text, "L1.buffer") != NULL);
     CHECK(strstr(bench.failure.text, "E_FREE") != NULL);
-    bench_end(&bench);
 }
 
-static void
-a_line_step_by_another_table_parks_its_message_on_the_line(void)
+TEST(a_line_step_by_another_table_parks_its_message_on_the_line)
 {
-    bench_t bench;
-    begin(&bench);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A), GPC_OK);
-    gpc_index_t second = message(&bench, GPC_MSG_LOAD, A);
+    begin();
+    CHECK_EQUAL_I64(take(GPC_MSG_LOAD, A), GPC_OK);
+    gpc_index_t second = message(GPC_MSG_LOAD, A);
     CHECK_EQUAL_I64(gpc_controller_line(&bench.unit, LINES, GPC_MSG_LOAD, A, 1, second), GPC_OK);
     CHECK_EQUAL_U64(gpc_mshr_at(&bench.unit.mshrs, gpc_mshr_find(&bench.unit.mshrs, A))->waiters.count, 1);
-    CHECK_EQUAL_I64(take(&bench, MSG_ACK, A), GPC_OK);
+    CHECK_EQUAL_I64(take(MSG_ACK, A), GPC_OK);
     CHECK_EQUAL_U64(bench.unit.replay->count, 1);
-    bench_end(&bench);
 }
 
-static void
-a_unit_timer_reaches_its_table_although_table_0_is_over_lines(void)
+TEST(a_unit_timer_reaches_its_table_although_table_0_is_over_lines)
 {
-    bench_t bench;
-    begin(&bench);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_TIMER, GPC_NEVER), GPC_OK);
+    begin();
+    CHECK_EQUAL_I64(take(GPC_MSG_TIMER, GPC_NEVER), GPC_OK);
     CHECK_EQUAL_U64(bench.unit.unit_states[UNIT], U_OPEN);
-    bench_end(&bench);
 }
 
 /* ---- entries that act -------------------------------------------------------------------------------------------- */
 
-static void
-an_entry_step_is_about_the_line_of_the_entry_and_may_send_a_request(void)
+TEST(an_entry_step_is_about_the_line_of_the_entry_and_may_send_a_request)
 {
-    bench_t bench;
-    begin(&bench);
-    gpc_index_t entry = open_entry(&bench, B);
+    begin();
+    gpc_index_t entry = open_entry(B);
     CHECK_EQUAL_I64(gpc_controller_entry(&bench.unit, BUFFER, 0, entry, GPC_MSG_REPLAY, GPC_NONE), GPC_OK);
     CHECK_EQUAL_U64(bench.world.noted, B);
     CHECK_EQUAL_U64(bench.world.sends, 1);
     CHECK_EQUAL_U64(bench.world.sent_type, MSG_PUT);
-    bench_end(&bench);
 }
 
-static void
-a_store_without_an_entry_takes_one_until_the_part_is_full(void)
+TEST(a_store_without_an_entry_takes_one_until_the_part_is_full)
 {
-    bench_t bench;
-    begin(&bench);
+    begin();
     for (gpc_address_t line = 0; line < 4 * 64; line += 64) {
-        CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, line), GPC_OK);
+        CHECK_EQUAL_I64(take(GPC_MSG_STORE, line), GPC_OK);
     }
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, A), GPC_HELD_QUEUE);
+    CHECK_EQUAL_I64(take(GPC_MSG_STORE, A), GPC_HELD_QUEUE);
     CHECK_EQUAL_U64(bench.unit.parts[0].order->count, 4);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, 0), GPC_OK); /* joins its line's entry */
-    bench_end(&bench);
+    CHECK_EQUAL_I64(take(GPC_MSG_STORE, 0), GPC_OK); /* joins its line's entry */
 }
 
-static void
-ready_entries_take_as_many_steps_a_cycle_as_the_part_declares(void)
+TEST(ready_entries_take_as_many_steps_a_cycle_as_the_part_declares)
 {
-    bench_t bench;
-    begin(&bench);
+    begin();
     gpc_part_t *part = &bench.unit.parts[0];
-    gpc_index_t first = open_entry(&bench, A), second = open_entry(&bench, B), third = open_entry(&bench, 0);
+    gpc_index_t first = open_entry(A), second = open_entry(B), third = open_entry(0);
     CHECK_EQUAL_I64(gpc_part_ready(part, third), GPC_OK);
     CHECK_EQUAL_I64(gpc_part_ready(part, first), GPC_OK);
     CHECK_EQUAL_I64(gpc_part_ready(part, second), GPC_OK);
@@ -351,21 +315,18 @@ ready_entries_take_as_many_steps_a_cycle_as_the_part_declares(void)
     CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.sends, 3);
     CHECK_EQUAL_U64(*bench.unit.ready, 0);
-    bench_end(&bench);
 }
 
-static void
-entries_of_one_bank_take_its_steps_and_others_theirs(void)
+TEST(entries_of_one_bank_take_its_steps_and_others_theirs)
 {
-    bench_t bench;
-    begin(&bench);
+    begin();
     const gpc_controller_type_t *whole = bench.unit.type;
     gpc_controller_type_t banked = *whole;
     banked.parts[0].banks = 2;
     banked.parts[0].steps = 1;
     bench.unit.type = &banked;
     gpc_part_t *part = &bench.unit.parts[0];
-    gpc_index_t even = open_entry(&bench, A), odd = open_entry(&bench, B), also_even = open_entry(&bench, 0);
+    gpc_index_t even = open_entry(A), odd = open_entry(B), also_even = open_entry(0);
     CHECK_EQUAL_I64(gpc_part_ready(part, even), GPC_OK);
     CHECK_EQUAL_I64(gpc_part_ready(part, also_even), GPC_OK);
     CHECK_EQUAL_I64(gpc_part_ready(part, odd), GPC_OK);
@@ -377,16 +338,13 @@ entries_of_one_bank_take_its_steps_and_others_theirs(void)
     CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(part->states[also_even], E_SENT);
     bench.unit.type = whole;
-    bench_end(&bench);
 }
 
-static void
-a_refused_entry_stays_first_and_is_retried(void)
+TEST(a_refused_entry_stays_first_and_is_retried)
 {
-    bench_t bench;
-    begin(&bench);
+    begin();
     gpc_part_t *part = &bench.unit.parts[0];
-    gpc_index_t first = open_entry(&bench, A), second = open_entry(&bench, B);
+    gpc_index_t first = open_entry(A), second = open_entry(B);
     CHECK_EQUAL_I64(gpc_part_ready(part, first), GPC_OK);
     CHECK_EQUAL_I64(gpc_part_ready(part, second), GPC_OK);
     bench.world.full = true;
@@ -396,16 +354,13 @@ a_refused_entry_stays_first_and_is_retried(void)
     bench.world.full = false;
     CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.sends, 2);
-    bench_end(&bench);
 }
 
-static void
-an_entry_that_leaves_its_part_is_not_ready_any_longer(void)
+TEST(an_entry_that_leaves_its_part_is_not_ready_any_longer)
 {
-    bench_t bench;
-    begin(&bench);
+    begin();
     gpc_part_t *part = &bench.unit.parts[0];
-    gpc_index_t entries[] = {open_entry(&bench, A), open_entry(&bench, B), open_entry(&bench, 0)};
+    gpc_index_t entries[] = {open_entry(A), open_entry(B), open_entry(0)};
     for (int i = 0; i < 3; i++) {
         CHECK_EQUAL_I64(gpc_part_ready(part, entries[i]), GPC_OK);
     }
@@ -415,19 +370,16 @@ an_entry_that_leaves_its_part_is_not_ready_any_longer(void)
     CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.noted, B);
     CHECK_EQUAL_U64(*bench.unit.ready, 0);
-    bench_end(&bench);
 }
 
 /* ---- entries that wait for a transaction ------------------------------------------------------------------------- */
 
-static void
-an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes(void)
+TEST(an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes)
 {
-    bench_t bench;
-    begin(&bench);
+    begin();
     gpc_part_t *part = &bench.unit.parts[0];
-    gpc_index_t busy = open_entry(&bench, A), other = open_entry(&bench, B);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A), GPC_OK);
+    gpc_index_t busy = open_entry(A), other = open_entry(B);
+    CHECK_EQUAL_I64(take(GPC_MSG_LOAD, A), GPC_OK);
     CHECK_EQUAL_I64(gpc_part_ready(part, busy), GPC_OK);
     CHECK_EQUAL_I64(gpc_part_ready(part, other), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
@@ -435,22 +387,19 @@ an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes(void)
     CHECK_EQUAL_U64(bench.world.noted, B); /* the next entry has acted */
     CHECK_EQUAL_I64(gpc_part_ready(part, busy), GPC_OK);
     CHECK(!gpc_part_is_ready(part, busy)); /* it waits */
-    CHECK_EQUAL_I64(take(&bench, MSG_ACK, A), GPC_OK);
+    CHECK_EQUAL_I64(take(MSG_ACK, A), GPC_OK);
     CHECK(gpc_part_is_ready(part, busy));
     CHECK_EQUAL_I64(gpc_controller_serve_ready(&bench.unit), GPC_OK);
     CHECK_EQUAL_U64(bench.world.noted, A);
     CHECK_EQUAL_U64(bench.world.sends, 2);
-    bench_end(&bench);
 }
 
-static void
-an_entry_waits_where_its_step_of_the_lines_table_does(void)
+TEST(an_entry_waits_where_its_step_of_the_lines_table_does)
 {
-    bench_t bench;
-    begin(&bench);
+    begin();
     gpc_part_t *part = &bench.unit.parts[0];
-    gpc_index_t entries[] = {open_entry(&bench, A), open_entry(&bench, A), open_entry(&bench, A)};
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, A), GPC_OK);
+    gpc_index_t entries[] = {open_entry(A), open_entry(A), open_entry(A)};
+    CHECK_EQUAL_I64(take(GPC_MSG_LOAD, A), GPC_OK);
     for (int i = 0; i < 3; i++) {
         part->states[entries[i]] = E_SENT;
         CHECK_EQUAL_I64(gpc_part_ready(part, entries[i]), GPC_OK);
@@ -460,30 +409,24 @@ an_entry_waits_where_its_step_of_the_lines_table_does(void)
     CHECK_EQUAL_U64(*bench.unit.ready, 0);
     CHECK_EQUAL_U64(part->states[entries[0]], E_SENT);
     gpc_part_give(part, entries[1]); /* while it waits */
-    CHECK_EQUAL_I64(take(&bench, MSG_ACK, A), GPC_OK);
+    CHECK_EQUAL_I64(take(MSG_ACK, A), GPC_OK);
     CHECK_EQUAL_U64(part->ready->count, 2);
     CHECK_EQUAL_U64(part->ready->head, entries[0]);
     CHECK_EQUAL_U64(part->ready->tail, entries[2]);
-    bench_end(&bench);
 }
 
-static void
-an_entry_that_remains_at_rest_is_reported(void)
+TEST(an_entry_that_remains_at_rest_is_reported)
 {
-    bench_t bench;
-    begin(&bench);
-    (void) open_entry(&bench, A);
+    begin();
+    (void) open_entry(A);
     CHECK_EQUAL_I64(gpc_controller_verify(&bench.unit, false), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_verify(&bench.unit, true), GPC_ERROR_CONSERVATION);
-    bench_end(&bench);
 }
 
 /* In the array's last way, which no other line precedes. */
-static void
-a_way_that_remains_reserved_at_rest_is_reported(void)
+TEST(a_way_that_remains_reserved_at_rest_is_reported)
 {
-    bench_t bench;
-    begin(&bench);
+    begin();
     gpc_tags_t *tags = &bench.unit.arrays[0];
     gpc_index_t last = tags->sets * tags->ways - 1;
     gpc_address_t line = 0;
@@ -495,53 +438,50 @@ a_way_that_remains_reserved_at_rest_is_reported(void)
     tags->tags[last].mshr = 0;
     CHECK_EQUAL_I64(gpc_controller_verify(&bench.unit, true), GPC_ERROR_CONSERVATION);
     gpc_tags_drop(tags, last);
-    bench_end(&bench);
 }
 
 static size_t
-encoded(bench_t *self, uint8_t *bytes)
+encoded(uint8_t *bytes)
 {
-    gpc_encoder_t encoder = {.bytes = bytes, .capacity = 512, .messages = &self->messages};
-    gpc_controller_encode(&self->unit, &encoder);
+    gpc_encoder_t encoder = {.bytes = bytes, .capacity = 512, .messages = &bench.messages};
+    gpc_controller_encode(&bench.unit, &encoder);
     CHECK(!encoder.overflow);
     return encoder.length;
 }
 
-/* The encoding leaves out the entry's place in the pool and includes whether it is ready or waits. */
-static void
-ready_and_waiting_entries_are_part_of_the_encoded_state(void)
+/* A line with an entry, then with a ready one. */
+static size_t
+encode_ready(gpc_index_t entry, uint8_t bytes[2][512])
 {
-    bench_t one, other;
-    uint8_t a[512], b[512];
-    begin(&one);
-    begin(&other);
-    gpc_part_give(&other.unit.parts[0], open_entry(&other, B));
-    gpc_index_t spare = open_entry(&other, B), entry = open_entry(&one, A), same = open_entry(&other, A);
-    gpc_part_give(&other.unit.parts[0], spare);
-    size_t length = encoded(&one, a);
-    CHECK_EQUAL_U64(encoded(&other, b), length);
-    CHECK(memcmp(a, b, length) == 0);
-    CHECK_EQUAL_I64(gpc_part_ready(&one.unit.parts[0], entry), GPC_OK);
-    CHECK(encoded(&one, a) != length || memcmp(a, b, length) != 0);
-    CHECK_EQUAL_I64(gpc_part_ready(&other.unit.parts[0], same), GPC_OK);
-    length = encoded(&one, a);
-    CHECK_EQUAL_U64(encoded(&other, b), length);
-    CHECK(memcmp(a, b, length) == 0);
-    bench_end(&one);
-    bench_end(&other);
+    size_t length = encoded(bytes[0]);
+    CHECK_EQUAL_I64(gpc_part_ready(&bench.unit.parts[0], entry), GPC_OK);
+    CHECK(encoded(bytes[1]) != length || memcmp(bytes[0], bytes[1], length) != 0);
+    return encoded(bytes[1]);
+}
+
+/* The encoding leaves out the entry's place in the pool and includes whether it is ready or waits. */
+TEST(ready_and_waiting_entries_are_part_of_the_encoded_state)
+{
+    static uint8_t one[2][512], other[2][512];
+    begin();
+    size_t length = encode_ready(open_entry(A), one);
+    begin();
+    gpc_part_give(&bench.unit.parts[0], open_entry(B));
+    gpc_index_t spare = open_entry(B), same = open_entry(A);
+    gpc_part_give(&bench.unit.parts[0], spare);
+    CHECK_EQUAL_U64(encode_ready(same, other), length);
+    CHECK(memcmp(one, other, sizeof(one)) == 0);
 }
 
 /* ---- lists of a protocol's own ----------------------------------------------------------------------------------- */
 
-static void
-a_list_of_the_units_own_is_taken_again_in_order(void)
+TEST(a_list_of_the_units_own_is_taken_again_in_order)
 {
-    bench_t bench;
-    begin(&bench);
+    begin();
     gpc_list_t *held = &((prototype_unit_t *) bench.unit.unit_fields)->held;
     gpc_list_clear(held);
-    gpc_list_push(held, &bench.messages, message(&bench, GPC_MSG_ATOMIC, A));
-    gpc_list_push(held, &bench.messages, message(&bench, GPC_MSG_LOAD, B));
+    gpc_list_push(held, &bench.messages, message(GPC_MSG_ATOMIC, A));
+    gpc_list_push(held, &bench.messages, message(GPC_MSG_LOAD, B));
     CHECK_EQUAL_I64(gpc_controller_unit(&bench.unit, UNIT, GPC_MSG_RELEASE, GPC_NONE), GPC_OK);
     CHECK_EQUAL_U64(bench.world.schedules, 1);
     CHECK_EQUAL_U64(bench.unit.replay->count, 2);
@@ -549,31 +489,4 @@ a_list_of_the_units_own_is_taken_again_in_order(void)
     CHECK_EQUAL_U64(bench.world.completions, 1);
     CHECK_EQUAL_I64(gpc_controller_replay(&bench.unit), GPC_OK);
     CHECK(gpc_mshr_find(&bench.unit.mshrs, B) != GPC_NONE);
-    bench_end(&bench);
-}
-
-int
-main(void)
-{
-    RUN(a_replayed_request_that_a_unit_table_holds_stays_first);
-    RUN(a_forward_passes_requests_of_the_core_that_are_refused);
-    RUN(a_replayed_forward_passes_requests_of_the_core_that_are_refused);
-    RUN(a_line_step_by_another_table_parks_its_message_on_the_line);
-    RUN(a_unit_timer_reaches_its_table_although_table_0_is_over_lines);
-    RUN(a_message_without_an_entry_is_a_reported_error_unless_the_table_has_a_cell_for_it);
-    RUN(a_message_to_a_table_over_entries_finds_the_newest_entry_of_its_line);
-    RUN(a_replayed_request_goes_to_the_unit_table_that_route_names);
-    RUN(an_entry_step_is_about_the_line_of_the_entry_and_may_send_a_request);
-    RUN(a_store_without_an_entry_takes_one_until_the_part_is_full);
-    RUN(ready_entries_take_as_many_steps_a_cycle_as_the_part_declares);
-    RUN(entries_of_one_bank_take_its_steps_and_others_theirs);
-    RUN(a_refused_entry_stays_first_and_is_retried);
-    RUN(an_entry_that_leaves_its_part_is_not_ready_any_longer);
-    RUN(an_entry_waits_for_its_line_and_is_ready_when_the_transaction_changes);
-    RUN(an_entry_waits_where_its_step_of_the_lines_table_does);
-    RUN(an_entry_that_remains_at_rest_is_reported);
-    RUN(a_way_that_remains_reserved_at_rest_is_reported);
-    RUN(ready_and_waiting_entries_are_part_of_the_encoded_state);
-    RUN(a_list_of_the_units_own_is_taken_again_in_order);
-    return harness_end();
 }

@@ -98,8 +98,11 @@ GPC_ACTION(act_follow, "")
 
 GPC_ACTION(act_perform, "")
 {
-    const gpc_msg_t *msg = x->msg;
-    GPC_TRY(x->unit->ports->write_memory(x->unit->world, x->unit, msg->line, msg->mask, msg->data, NULL));
+    return gpc_write_memory_answered(x, x->msg->mask, x->msg->data, 0);
+}
+
+GPC_ACTION(act_performed, "")
+{
     return send(x, MSG_PONG, GPC_AT_CORE, 0);
 }
 
@@ -108,7 +111,7 @@ GPC_ACTION(act_perform, "")
 GPC_FSM(L1, L1_STATES, L1_EVENTS)
 
 #define L2_STATES(X) X(L2_ON, STABLE, "")
-#define L2_EVENTS(X) X(L2_PING, "") X(L2_PUT, "")
+#define L2_EVENTS(X) X(L2_PING, "") X(L2_PUT, "") X(L2_WRITTEN, "memory has the words of PUT")
 GPC_FSM(L2, L2_STATES, L2_EVENTS)
 
 static gpc_event_id_t
@@ -120,7 +123,7 @@ l1_classify(const gpc_step_t *x)
 static gpc_event_id_t
 l2_classify(const gpc_step_t *x)
 {
-    return x->cause == MSG_PUT ? L2_PUT : L2_PING;
+    return x->cause == MSG_PUT ? L2_PUT : x->cause == GPC_MSG_WRITTEN ? L2_WRITTEN : L2_PING;
 }
 
 static uint8_t
@@ -144,7 +147,7 @@ static const gpc_cell_t early_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON,
 static const gpc_cell_t clock_cells[1][L1_NUM_EVENTS] = {{[L1_STORE] = GO(L1_ON, act_start_clock)}};
 static const gpc_cell_t answer_cells[1][L1_NUM_EVENTS] = {{[L1_PONG] = GO(L1_ON, act_follow)}};
 static const gpc_cell_t bank_cells[1][L2_NUM_EVENTS] = {
-    {[L2_PING] = GO(L2_ON, act_answer), [L2_PUT] = GO(L2_ON, act_perform)}};
+    {[L2_PING] = GO(L2_ON, act_answer), [L2_PUT] = GO(L2_ON, act_perform), [L2_WRITTEN] = GO(L2_ON, act_performed)}};
 
 /* ---- prototype: an L1 that keeps its last store until a release or a kernel's end -------------------------------- */
 
@@ -267,8 +270,7 @@ asked(const char *protocol)
                            .max_states = 100000};
 }
 
-static void
-an_image_of_600_kib_comes_back(void)
+TEST(an_image_of_600_kib_comes_back)
 {
     size_t bytes = 600u << 10;
     uint8_t *base = calloc(1, bytes), *image = calloc(1, bytes), *back = malloc(bytes);
@@ -297,37 +299,32 @@ an_image_of_600_kib_comes_back(void)
 }
 
 /* One store and up to 150 PINGs in flight: more messages than one operation usually needs, more than 128 moves. */
-static void
-all_of_150_messages_in_flight_can_be_the_next(void)
+TEST(all_of_150_messages_in_flight_can_be_the_next)
 {
     gpc_explore_t what = asked("flood");
     EXPLORE(&what, .states = 152);
 }
 
-static void
-too_many_messages_are_a_limit_that_is_reported(void)
+TEST(too_many_messages_are_a_limit_that_is_reported)
 {
     gpc_explore_t what = asked("deluge");
     EXPLORE(&what, .limit = "more than 4096 messages in flight");
 }
 
-static void
-too_many_states_are_a_limit_that_is_reported(void)
+TEST(too_many_states_are_a_limit_that_is_reported)
 {
     gpc_explore_t what = asked("flood");
     what.max_states = 3;
     EXPLORE(&what, .limit = "more than 3 states");
 }
 
-static void
-states_too_far_away_are_a_limit_that_is_reported(void)
+TEST(states_too_far_away_are_a_limit_that_is_reported)
 {
     gpc_explore_t what = asked("plain clocks");
     EXPLORE(&what, .limit = "states that are more than 4095 moves away");
 }
 
-static void
-cells_of_every_table_are_covered(void)
+TEST(cells_of_every_table_are_covered)
 {
     static const struct {
         const char *table;
@@ -386,8 +383,7 @@ same(const encoded_t *one, const encoded_t *other)
     return one->length == other->length && memcmp(one->bytes, other->bytes, one->length) == 0;
 }
 
-static void
-a_message_that_names_a_completed_request_is_encoded_without_it(void)
+TEST(a_message_that_names_a_completed_request_is_encoded_without_it)
 {
     gpc_explore_t what = asked("early");
     gpc_world_t *world = make_world(&what);
@@ -404,8 +400,7 @@ a_message_that_names_a_completed_request_is_encoded_without_it(void)
     free_world(world);
 }
 
-static void
-clocks_that_grow_for_ever_have_few_states(void)
+TEST(clocks_that_grow_for_ever_have_few_states)
 {
     gpc_explore_t what = asked("clocks");
     /* the start, the first PING, a PONG, a later PING; no state is at rest */
@@ -426,8 +421,7 @@ encode_times(gpc_world_t *world, uint64_t message, uint64_t l1, uint64_t l2, enc
     encode(world, out);
 }
 
-static void
-logical_times_are_the_same_up_to_a_shift_and_no_other_change(void)
+TEST(logical_times_are_the_same_up_to_a_shift_and_no_other_change)
 {
     gpc_explore_t what = asked("clocks");
     gpc_world_t *world = make_world(&what);
@@ -462,8 +456,7 @@ encode_four(gpc_world_t *world, const uint64_t *times, encoded_t *out)
     encode(world, out);
 }
 
-static void
-the_order_of_messages_that_may_pass_each_other_distinguishes_no_states(void)
+TEST(the_order_of_messages_that_may_pass_each_other_distinguishes_no_states)
 {
     gpc_explore_t what = asked("few");
     gpc_world_t *world = make_world(&what);
@@ -493,8 +486,7 @@ expect_only(const char *protocol, const gpc_explore_thread_t *thread, const char
     EXPLORE(&what, .only = outcome);
 }
 
-static void
-a_thread_ends_once_its_stores_are_drained(void)
+TEST(a_thread_ends_once_its_stores_are_drained)
 {
     const gpc_explore_thread_t ends[] = {THREAD(0, ST(X, 1), THREAD_END)};
     expect_only("lazy", one_store, "0");
@@ -502,8 +494,7 @@ a_thread_ends_once_its_stores_are_drained(void)
     expect_only("lazy at the end", ends, "1");
 }
 
-static void
-a_launch_ends_once_what_its_end_causes_is_over(void)
+TEST(a_launch_ends_once_what_its_end_causes_is_over)
 {
     const gpc_explore_thread_t next[] = {THREAD(0, ST(X, 1), NEXT_KERNEL, ST(X, 2), NEXT_KERNEL)};
     expect_only("lazy", next, "2");
@@ -511,23 +502,9 @@ a_launch_ends_once_what_its_end_causes_is_over(void)
     expect_only("lazy at the end", next, "2");
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     for (size_t i = 0; i < GPC_COUNT_OF(prototypes); i++) {
         register_own(&prototypes[i]);
     }
-    RUN(an_image_of_600_kib_comes_back);
-    RUN(all_of_150_messages_in_flight_can_be_the_next);
-    RUN(too_many_messages_are_a_limit_that_is_reported);
-    RUN(too_many_states_are_a_limit_that_is_reported);
-    RUN(states_too_far_away_are_a_limit_that_is_reported);
-    RUN(cells_of_every_table_are_covered);
-    RUN(a_message_that_names_a_completed_request_is_encoded_without_it);
-    RUN(clocks_that_grow_for_ever_have_few_states);
-    RUN(logical_times_are_the_same_up_to_a_shift_and_no_other_change);
-    RUN(the_order_of_messages_that_may_pass_each_other_distinguishes_no_states);
-    RUN(a_thread_ends_once_its_stores_are_drained);
-    RUN(a_launch_ends_once_what_its_end_causes_is_over);
-    return harness_end();
 }

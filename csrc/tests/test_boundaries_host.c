@@ -5,17 +5,12 @@
 #include "machine/parts.h"
 #include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
+#include "tests/places.h"
 
 /* no-coh with a write cache in each L1, which holds the newest words of its lines. */
 enum { WRITE_CACHE = 1 };
 
-static void
-sets_of_four(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways)
-{
-    (void) machine, (void) options;
-    *sets = 4;
-    *ways = 2;
-}
+SETS_AND_WAYS(sets_of_four, 4, 2)
 
 /* The line's words in a write cache; NULL: no write cache holds it. */
 static uint32_t *
@@ -106,8 +101,7 @@ read_word(const bench_t *it, uint64_t word, uint64_t range)
     return words[word - first];
 }
 
-static void
-the_host_sees_a_second_array(void)
+TEST(the_host_sees_a_second_array)
 {
     bench_t it = with_a_written_line();
     uint32_t seven = 7;
@@ -120,8 +114,7 @@ the_host_sees_a_second_array(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-an_abort_saves_a_second_array(void)
+TEST(an_abort_saves_a_second_array)
 {
     bench_t it = with_a_written_line();
     CHECK_EQUAL_I64(launch_program(&it, add_and_store, GPC_COUNT_OF(add_and_store), WORDS, 4, 64), 0);
@@ -134,8 +127,7 @@ an_abort_saves_a_second_array(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-a_snapshot_keeps_a_second_array(void)
+TEST(a_snapshot_keeps_a_second_array)
 {
     bench_t it = with_a_written_line();
     gpc_snapshot_t *snapshot;
@@ -149,17 +141,14 @@ a_snapshot_keeps_a_second_array(void)
 }
 
 /* Of a protocol that promises it. */
-static void
-under_check_the_host_reads_no_cache(void)
+TEST(under_check_the_host_reads_no_cache)
 {
     gpc_watched_t watched = {.ends_in_memory = true};
     gpc_protocol_t promising = protocol;
-    gpc_setup_t setup = {.machine = &test_fermi, .protocol = &promising, .budget = 1000, .check = GPC_CHECK_PROTOCOL};
-    bench_t it;
     uint32_t word;
 
     promising.watched = &watched;
-    REQUIRE(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, WORDS, &it.address) == 0);
+    bench_t it = BENCH_WITH(WORDS, .machine = &test_fermi, .protocol = &promising, .check = GPC_CHECK_PROTOCOL);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 40, 1, &word), 0);
     write_line(&it);
     CHECK_EQUAL_I64(gpc_gpu_host_read(it.gpu, it.address + 4 * 40, 1, &word), GPC_ERROR_INVARIANT);
@@ -167,13 +156,7 @@ under_check_the_host_reads_no_cache(void)
     gpc_gpu_free(it.gpu);
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     register_write_cache();
-    RUN(the_host_sees_a_second_array);
-    RUN(an_abort_saves_a_second_array);
-    RUN(a_snapshot_keeps_a_second_array);
-    RUN(under_check_the_host_reads_no_cache);
-    return harness_end();
 }

@@ -8,6 +8,7 @@
 #include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
 #include "small_programs.h"
+#include "tests/places.h"
 
 /* ---- one controller: every object takes the event ---------------------------------------------------------------- */
 
@@ -36,12 +37,7 @@ static const gpc_table_t written_lines = {GPC_TABLE("written", OVER_LINES, OBJEC
 static const gpc_table_t fifo = {GPC_TABLE("fifo", OVER_ENTRIES, OBJECT, object_cells, object_classify)};
 static const gpc_table_t whole_unit = {GPC_TABLE("unit", OVER_UNIT, OBJECT, object_cells, object_classify)};
 
-static uint32_t
-four(const gpc_machine_t *machine, const int64_t *options)
-{
-    (void) machine, (void) options;
-    return 4;
-}
+PLACES(four, 4)
 
 static const gpc_controller_type_t objects = {.name = "L1",
                                               .position = GPC_AT_CORE,
@@ -53,8 +49,7 @@ static const gpc_controller_type_t objects = {.name = "L1",
                                               .ends = 1u << 1};
 static const gpc_protocol_t objects_protocol = {.id = "objects", .controllers = {&objects}};
 
-static void
-every_object_of_the_tables_that_take_part_gets_the_event(void)
+TEST(every_object_of_the_tables_that_take_part_gets_the_event)
 {
     gpc_arena_t arena;
     gpc_pool_t messages, lane_lists;
@@ -256,8 +251,7 @@ forge(forged_t *self, const char *id, const gpc_table_t *at_bank)
 
 static const gpc_instruction_t nothing[] = {EXIT};
 
-static void
-a_launch_lasts_until_what_its_end_causes_is_over(void)
+TEST(a_launch_lasts_until_what_its_end_causes_is_over)
 {
     bench_t it = bench(&test_fermi, named("marks"), 8192), plain = bench(&test_fermi, named("no-coh"), 4096);
     CHECK_EQUAL_I64(RUN_PROGRAM(&plain, nothing, 4096, 4, 32), 0);
@@ -287,8 +281,7 @@ a_launch_lasts_until_what_its_end_causes_is_over(void)
     gpc_gpu_free(plain.gpu);
 }
 
-static void
-an_end_that_is_held_for_ever_is_a_deadlock(void)
+TEST(an_end_that_is_held_for_ever_is_a_deadlock)
 {
     bench_t it = bench(&test_fermi, named("deaf"), 4096);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, nothing, 4096, 4, 32), GPC_ERROR_DEADLOCK);
@@ -296,8 +289,7 @@ an_end_that_is_held_for_ever_is_a_deadlock(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-a_launch_that_is_refused_has_not_begun(void)
+TEST(a_launch_that_is_refused_has_not_begun)
 {
     bench_t it = bench(&test_fermi, named("marks"), 4096);
     bank_begins = 0;
@@ -307,16 +299,9 @@ a_launch_that_is_refused_has_not_begun(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-the_explorers_programs_begin_with_a_launch(void)
+TEST(the_explorers_programs_begin_with_a_launch)
 {
-    gpc_explore_t what = {.protocol = named("marks"),
-                          .rule = GPC_RULE_SC,
-                          .cores = 2,
-                          .variables = 2,
-                          .num_threads = 2,
-                          .threads = mp,
-                          .max_states = 200000};
+    gpc_explore_t what = ASK(mp, .protocol = named("marks"), .rule = GPC_RULE_SC);
     bank_begins = 0;
     EXPLORE(&what);
     CHECK_EQUAL_U64(bank_begins, 2);
@@ -343,13 +328,7 @@ static const gpc_instruction_t copy[] = {
 static flags_t
 flags_of_a_copy(bool read_only, uint32_t check)
 {
-    gpc_setup_t setup = {.machine = &test_fermi,
-                         .protocol = named("marks"),
-                         .rule = GPC_RULE_DEFAULT,
-                         .budget = 1000000,
-                         .check = check};
-    bench_t it = {0};
-    CHECK(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, 128, &it.address) == 0);
+    bench_t it = BENCH_WITH(128, .machine = &test_fermi, .protocol = named("marks"), .check = check);
     gpc_buffer_t buffers[] = {{it.address, 64, read_only, "from", 0}, {it.address + 256, 64, false, "to", 0}};
     gpc_launch_t launch = {.program = {.instructions = copy,
                                        .count = GPC_COUNT_OF(copy),
@@ -371,8 +350,7 @@ flags_of_a_copy(bool read_only, uint32_t check)
     return flags;
 }
 
-static void
-loads_of_read_only_buffers_are_marked(void)
+TEST(loads_of_read_only_buffers_are_marked)
 {
     for (uint32_t check = 0; check < 2; check++) { /* monitors change the coalescing */
         flags_t seen = flags_of_a_copy(true, check * GPC_CHECK_PROTOCOL);
@@ -385,45 +363,9 @@ loads_of_read_only_buffers_are_marked(void)
     }
 }
 
-static const gpc_explore_thread_t one_written[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X), LD_READ_ONLY(Y))};
-static const gpc_explore_thread_t written_too[] = {THREAD(0, ST(X, 1)), THREAD(1, LD_READ_ONLY(X), LD(Y))};
-static const gpc_explore_thread_t written_later[] = {THREAD(0, NEXT_KERNEL, ST(X, 1)),
-                                                     THREAD(1, LD_READ_ONLY(X), NEXT_KERNEL)};
-
-static void
-the_explorer_marks_them_too(void)
-{
-    gpc_explore_t what = {.protocol = named("marks"),
-                          .rule = GPC_RULE_SC,
-                          .cores = 2,
-                          .variables = 2,
-                          .num_threads = 2,
-                          .threads = one_written,
-                          .max_states = 200000};
-    gpc_exploration_t refused;
-    flags = (flags_t){0};
-    EXPLORE(&what);
-    CHECK(flags.flagged[0] > 0 && flags.flagged[1] > 0 && flags.plain[0] > 0 && flags.plain[1] > 0);
-    CHECK_EQUAL_U64(flags.stores_flagged, 0);
-    what.threads = written_too;
-    CHECK_EQUAL_I64(gpc_explore_search(&what, &refused), GPC_ERROR_READ_ONLY);
-    gpc_exploration_free(&refused);
-    what.threads = written_later;
-    EXPLORE(&what);
-}
-
-int
-main(void)
+BEFORE_TESTS
 {
     forge(&marks, "marks", &bank_table);
     forge(&deaf, "deaf", &deaf_table);
     register_own(&gpc_protocol_no_coherence);
-    RUN(every_object_of_the_tables_that_take_part_gets_the_event);
-    RUN(a_launch_lasts_until_what_its_end_causes_is_over);
-    RUN(an_end_that_is_held_for_ever_is_a_deadlock);
-    RUN(a_launch_that_is_refused_has_not_begun);
-    RUN(the_explorers_programs_begin_with_a_launch);
-    RUN(loads_of_read_only_buffers_are_marked);
-    RUN(the_explorer_marks_them_too);
-    return harness_end();
 }

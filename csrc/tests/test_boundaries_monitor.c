@@ -5,6 +5,7 @@
 #include "check/monitor/monitor.h"
 #include "controller/resolve.h"
 #include "tests/harness.h"
+#include "tests/places.h"
 
 /* ---- a protocol whose L1s own words, with a unit and a part ------------------------------------------------------ */
 
@@ -29,12 +30,7 @@ static const gpc_table_t words = {GPC_TABLE("words", OVER_WORDS, WORD, word_cell
 static const gpc_table_t entries = {GPC_TABLE("entries", OVER_ENTRIES, UNIT, unit_cells, only_event)};
 static const gpc_table_t unit = {GPC_TABLE("unit", OVER_UNIT, UNIT, unit_cells, only_event)};
 
-static uint32_t
-two(const gpc_machine_t *machine, const int64_t *options)
-{
-    (void) machine, (void) options;
-    return 2;
-}
+PLACES(two, 2)
 
 static const gpc_controller_type_t l1_type = {.name = "L1",
                                               .position = GPC_AT_CORE,
@@ -66,6 +62,8 @@ typedef struct {
     last_call_t last;
 } bench_t;
 
+static bench_t bench;
+
 static gpc_cycle_t
 now_port(const void *world)
 {
@@ -78,8 +76,7 @@ static const gpc_ports_t ports = {.now = now_port};
 static int
 own_monitor(const gpc_units_t *units, gpc_address_t line)
 {
-    bench_t *self = units->cores[0]->world;
-    self->last = (last_call_t){self->last.calls + 1, line, units->bank != NULL, units->global != NULL};
+    bench.last = (last_call_t){bench.last.calls + 1, line, units->bank != NULL, units->global != NULL};
     return GPC_OK;
 }
 
@@ -87,29 +84,36 @@ enum { LINE = 0x1000, WORDS = 4 };
 
 /* What a controller tells. */
 static int
-stepped(bench_t *self, uint32_t at)
+stepped(uint32_t at)
 {
-    return GPC_OBSERVE(&self->stream.tap, STEPPED, stepped, &self->units[at], LINE);
+    return GPC_OBSERVE(&bench.stream.tap, STEPPED, stepped, &bench.units[at], LINE);
 }
 
 static int
-performed(bench_t *self, const gpc_msg_t *write)
+performed(const gpc_msg_t *write)
 {
-    return GPC_OBSERVE(&self->stream.tap, PERFORMED, performed, self->l1s[0], write, 0);
+    return GPC_OBSERVE(&bench.stream.tap, PERFORMED, performed, bench.l1s[0], write, 0);
 }
 
 static int
-ended(bench_t *self)
+ended(void)
 {
-    return GPC_OBSERVE(&self->stream.tap, ENDED, moment, 0);
+    return GPC_OBSERVE(&bench.stream.tap, ENDED, moment, 0);
+}
+
+AROUND_TESTS
+{
+    gpc_monitor_free(bench.monitor);
+    gpc_arena_free(&bench.arena);
+    bench = (bench_t){0};
 }
 
 static void
-begin(bench_t *self, gpc_promise_t promise)
+begin(gpc_promise_t promise)
 {
-    memset(self, 0, sizeof(*self));
-    gpc_arena_init(&self->arena, 1 << 16);
-    self->machine = (gpc_machine_t){.cores = 2,
+    around_tests();
+    gpc_arena_init(&bench.arena, 1 << 16);
+    bench.machine = (gpc_machine_t){.cores = 2,
                                     .warps_per_core = 2,
                                     .l1_bytes = 32,
                                     .l1_ways = 2,
@@ -121,56 +125,49 @@ begin(bench_t *self, gpc_promise_t promise)
                                     .flit_bytes = 32,
                                     .partitions = 1,
                                     .interleave_bytes = 64};
-    self->watched = (gpc_watched_t){.promise = promise,
+    bench.watched = (gpc_watched_t){.promise = promise,
                                     .readable = 1u << WORD_V | 1u << WORD_O,
                                     .copies = 1u << WORD_V | 1u << WORD_O,
                                     .owners = 1u << WORD_O,
                                     .bank_words = 1u << WORD_V};
-    self->protocol = (gpc_protocol_t){
-        .id = "words", .controllers = {&l1_type, &bank_type}, .watched = &self->watched, .monitor = own_monitor};
-    gpc_stream_init(&self->stream);
-    const gpc_protocol_t *protocol = gpc_protocol_resolve(&self->protocol, self->options, &self->arena);
+    bench.protocol = (gpc_protocol_t){
+        .id = "words", .controllers = {&l1_type, &bank_type}, .watched = &bench.watched, .monitor = own_monitor};
+    gpc_stream_init(&bench.stream);
+    const gpc_protocol_t *protocol = gpc_protocol_resolve(&bench.protocol, bench.options, &bench.arena);
     REQUIRE(protocol != NULL);
-    int status = gpc_pool_init(&self->messages, &self->arena, 16, sizeof(gpc_msg_t));
-    status |= gpc_pool_init(&self->lane_lists, &self->arena, 2, sizeof(gpc_lane_list_t));
+    int status = gpc_pool_init(&bench.messages, &bench.arena, 16, sizeof(gpc_msg_t));
+    status |= gpc_pool_init(&bench.lane_lists, &bench.arena, 2, sizeof(gpc_lane_list_t));
     for (uint32_t i = 0; i < 3; i++) {
-        self->units[i] = (gpc_controller_t){.protocol = &self->protocol,
-                                            .options = self->options,
-                                            .machine = &self->machine,
+        bench.units[i] = (gpc_controller_t){.protocol = &bench.protocol,
+                                            .options = bench.options,
+                                            .machine = &bench.machine,
                                             .ports = &ports,
-                                            .world = self,
-                                            .messages = &self->messages,
-                                            .lane_lists = &self->lane_lists,
-                                            .failure = &self->failure,
+
+                                            .messages = &bench.messages,
+                                            .lane_lists = &bench.lane_lists,
+                                            .failure = &bench.failure,
                                             .node = (gpc_node_t) i,
                                             .index = i % 2};
-        gpc_stream_connect(&self->stream, &self->units[i].tap);
-        status |= gpc_controller_init(&self->units[i], protocol->controllers[i / 2], &self->arena);
-        self->l1s[i % 2] = &self->units[i % 2];
+        gpc_stream_connect(&bench.stream, &bench.units[i].tap);
+        status |= gpc_controller_init(&bench.units[i], protocol->controllers[i / 2], &bench.arena);
+        bench.l1s[i % 2] = &bench.units[i % 2];
     }
-    gpc_monitored_t about = {.stream = &self->stream,
-                             .protocol = &self->protocol,
-                             .machine = &self->machine,
-                             .l1s = self->l1s,
-                             .banks = &self->units[2],
-                             .messages = &self->messages,
-                             .lane_lists = &self->lane_lists};
-    status |= gpc_monitor_create(&about, &self->monitor);
+    gpc_monitored_t about = {.stream = &bench.stream,
+                             .protocol = &bench.protocol,
+                             .machine = &bench.machine,
+                             .l1s = bench.l1s,
+                             .banks = &bench.units[2],
+                             .messages = &bench.messages,
+                             .lane_lists = &bench.lane_lists};
+    status |= gpc_monitor_create(&about, &bench.monitor);
     CHECK_EQUAL_I64(status, 0);
-}
-
-static void
-end(bench_t *self)
-{
-    gpc_monitor_free(self->monitor);
-    gpc_arena_free(&self->arena);
 }
 
 /* The line in the unit's array; each word in the state of its letter, with the value given. */
 static void
-place(bench_t *self, uint32_t at, const char *states, const uint32_t *values)
+place(uint32_t at, const char *states, const uint32_t *values)
 {
-    gpc_tags_t *tags = &self->units[at].arrays[0];
+    gpc_tags_t *tags = &bench.units[at].arrays[0];
     gpc_tags_place(tags, 0, LINE, 0);
     for (uint32_t word = 0; word < WORDS; word++) {
         gpc_tags_word_states(tags, 0)[word] = states[word] == 'O' ? WORD_O : states[word] == 'V' ? WORD_V : WORD_I;
@@ -181,83 +178,68 @@ place(bench_t *self, uint32_t at, const char *states, const uint32_t *values)
 static const uint32_t right[WORDS] = {7, 8, 9, 10}, wrong_at_2[WORDS] = {7, 8, 99, 10};
 
 static void
-know_memory(bench_t *self)
+know_memory(void)
 {
-    CHECK_EQUAL_I64(gpc_monitor_host_wrote(self->monitor, LINE, WORDS, right), 0);
+    CHECK_EQUAL_I64(gpc_monitor_host_wrote(bench.monitor, LINE, WORDS, right), 0);
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-static void
-two_l1s_may_own_different_words_of_a_line(void)
+TEST(two_l1s_may_own_different_words_of_a_line)
 {
-    bench_t bench;
-    begin(&bench, GPC_PROMISE_FRESH);
-    know_memory(&bench);
-    place(&bench, 0, "OI O", right);
-    place(&bench, 1, "IOII", right);
-    CHECK_EQUAL_I64(stepped(&bench, 0), GPC_OK);
-    end(&bench);
+    begin(GPC_PROMISE_FRESH);
+    know_memory();
+    place(0, "OI O", right);
+    place(1, "IOII", right);
+    CHECK_EQUAL_I64(stepped(0), GPC_OK);
 }
 
-static void
-two_owners_of_one_word_are_reported(void)
+TEST(two_owners_of_one_word_are_reported)
 {
-    bench_t bench;
-    begin(&bench, GPC_PROMISE_NOTHING); /* whatever value loads may return */
-    know_memory(&bench);
-    place(&bench, 0, "OIIO", right);
-    place(&bench, 1, "IOIO", right);
-    CHECK_EQUAL_I64(stepped(&bench, 0), GPC_ERROR_INVARIANT);
+    begin(GPC_PROMISE_NOTHING); /* whatever value loads may return */
+    know_memory();
+    place(0, "OIIO", right);
+    place(1, "IOIO", right);
+    CHECK_EQUAL_I64(stepped(0), GPC_ERROR_INVARIANT);
     CHECK(strstr(bench.failure.text, "may write word 3, and 2 L1s have copies") != NULL);
-    end(&bench);
 }
 
-static void
-words_that_may_not_be_read_are_not_compared(void)
+TEST(words_that_may_not_be_read_are_not_compared)
 {
-    bench_t bench;
-    begin(&bench, GPC_PROMISE_FRESH);
-    know_memory(&bench);
-    place(&bench, 0, "VVIV", wrong_at_2);
-    CHECK_EQUAL_I64(stepped(&bench, 0), GPC_OK);
-    place(&bench, 0, "VVVV", wrong_at_2);
-    CHECK_EQUAL_I64(stepped(&bench, 0), GPC_ERROR_INVARIANT);
+    begin(GPC_PROMISE_FRESH);
+    know_memory();
+    place(0, "VVIV", wrong_at_2);
+    CHECK_EQUAL_I64(stepped(0), GPC_OK);
+    place(0, "VVVV", wrong_at_2);
+    CHECK_EQUAL_I64(stepped(0), GPC_ERROR_INVARIANT);
     CHECK(strstr(bench.failure.text, "0x63 in word 2") != NULL);
-    end(&bench);
 }
 
-static void
-what_an_owner_has_is_current_whatever_loads_may_return(void)
+TEST(what_an_owner_has_is_current_whatever_loads_may_return)
 {
-    bench_t bench;
-    begin(&bench, GPC_PROMISE_NOTHING);
-    know_memory(&bench);
-    place(&bench, 0, "VVVO", wrong_at_2); /* a valid word may be old */
-    CHECK_EQUAL_I64(stepped(&bench, 0), GPC_OK);
-    place(&bench, 0, "VVOO", wrong_at_2);
-    CHECK_EQUAL_I64(stepped(&bench, 0), GPC_ERROR_INVARIANT);
-    end(&bench);
+    begin(GPC_PROMISE_NOTHING);
+    know_memory();
+    place(0, "VVVO", wrong_at_2); /* a valid word may be old */
+    CHECK_EQUAL_I64(stepped(0), GPC_OK);
+    place(0, "VVOO", wrong_at_2);
+    CHECK_EQUAL_I64(stepped(0), GPC_ERROR_INVARIANT);
 }
 
-static void
-a_bank_is_compared_in_the_words_that_it_has(void)
+TEST(a_bank_is_compared_in_the_words_that_it_has)
 {
-    bench_t bench;
-    begin(&bench, GPC_PROMISE_NOTHING);
-    know_memory(&bench);
-    place(&bench, 2, "VVOV", wrong_at_2); /* word 2 is elsewhere */
-    CHECK_EQUAL_I64(stepped(&bench, 2), GPC_OK);
-    place(&bench, 2, "VVVV", wrong_at_2);
-    CHECK_EQUAL_I64(stepped(&bench, 2), GPC_ERROR_INVARIANT);
-    end(&bench);
+    begin(GPC_PROMISE_NOTHING);
+    know_memory();
+    place(2, "VVOV", wrong_at_2); /* word 2 is elsewhere */
+    CHECK_EQUAL_I64(stepped(2), GPC_OK);
+    place(2, "VVVV", wrong_at_2);
+    CHECK_EQUAL_I64(stepped(2), GPC_ERROR_INVARIANT);
 }
 
 static gpc_index_t
-store(bench_t *self, gpc_mask_t mask, uint32_t value)
+store(gpc_mask_t mask, uint32_t value)
 {
-    gpc_index_t i = gpc_pool_take(&self->messages);
-    gpc_msg_t *msg = gpc_msg_at(&self->messages, i);
+    gpc_index_t i = gpc_pool_take(&bench.messages);
+    gpc_msg_t *msg = gpc_msg_at(&bench.messages, i);
     *msg = (gpc_msg_t){
         .next = GPC_NONE, .type = GPC_MSG_STORE, .mask = mask, .line = LINE, .lanes = GPC_NONE, .request = i};
     for (uint32_t word = 0; word < WORDS; word++) {
@@ -266,18 +248,15 @@ store(bench_t *self, gpc_mask_t mask, uint32_t value)
     return i;
 }
 
-static void
-a_write_beside_another_l1s_words_is_right(void)
+TEST(a_write_beside_another_l1s_words_is_right)
 {
-    bench_t bench;
-    begin(&bench, GPC_PROMISE_FRESH);
-    know_memory(&bench);
-    place(&bench, 1, "IIVI", right);
-    gpc_index_t i = store(&bench, 3, 5);
-    CHECK_EQUAL_I64(performed(&bench, gpc_msg_at(&bench.messages, i)), GPC_OK);
-    i = store(&bench, 6, 6);
-    CHECK_EQUAL_I64(performed(&bench, gpc_msg_at(&bench.messages, i)), GPC_ERROR_INVARIANT);
-    end(&bench);
+    begin(GPC_PROMISE_FRESH);
+    know_memory();
+    place(1, "IIVI", right);
+    gpc_index_t i = store(3, 5);
+    CHECK_EQUAL_I64(performed(gpc_msg_at(&bench.messages, i)), GPC_OK);
+    i = store(6, 6);
+    CHECK_EQUAL_I64(performed(gpc_msg_at(&bench.messages, i)), GPC_ERROR_INVARIANT);
 }
 
 /* ---- stores accepted before they are performed ------------------------------------------------------------------- */
@@ -294,126 +273,108 @@ write_of(gpc_mask_t mask, uint32_t value)
 
 /* Core 0 accepts a store to word 1, and completes it. */
 static void
-accept(bench_t *self, uint32_t value, gpc_cycle_t issued)
+accept(uint32_t value, gpc_cycle_t issued)
 {
     gpc_msg_t store = write_of(2, value);
     store.issued = issued;
-    CHECK_EQUAL_I64(GPC_OBSERVE(&self->stream.tap, ACCEPTED, accepted, self->l1s[0], &store), GPC_OK);
-    CHECK_EQUAL_I64(GPC_OBSERVE(&self->stream.tap, COMPLETED, completed, self->l1s[0], &store, NULL, true), GPC_OK);
+    CHECK_EQUAL_I64(GPC_OBSERVE(&bench.stream.tap, ACCEPTED, accepted, bench.l1s[0], &store), GPC_OK);
+    CHECK_EQUAL_I64(GPC_OBSERVE(&bench.stream.tap, COMPLETED, completed, bench.l1s[0], &store, NULL, true), GPC_OK);
 }
 
 static int
-perform(bench_t *self, uint32_t value)
+perform(uint32_t value)
 {
     gpc_msg_t write = write_of(2, value);
-    return performed(self, &write);
+    return performed(&write);
 }
 
 static int
-load(bench_t *self, uint32_t core, uint32_t value, gpc_cycle_t issued)
+load(uint32_t core, uint32_t value, gpc_cycle_t issued)
 {
     uint32_t line[WORDS] = {[1] = value};
     gpc_msg_t one = {.type = GPC_MSG_LOAD, .mask = 2, .line = LINE, .lanes = GPC_NONE, .issued = issued};
     one.source = (gpc_node_t) core;
-    return GPC_OBSERVE(&self->stream.tap, COMPLETED, completed, self->l1s[core], &one, line, true);
+    return GPC_OBSERVE(&bench.stream.tap, COMPLETED, completed, bench.l1s[core], &one, line, true);
 }
 
-static void
-an_accepted_store_is_performed_once(void)
+TEST(an_accepted_store_is_performed_once)
 {
-    bench_t bench;
-    begin(&bench, GPC_PROMISE_NOTHING);
-    know_memory(&bench);
-    accept(&bench, 5, 1);
-    accept(&bench, 6, 2);
-    CHECK_EQUAL_I64(perform(&bench, 5), GPC_OK);
-    CHECK_EQUAL_I64(ended(&bench), GPC_ERROR_INVARIANT);
-    CHECK_EQUAL_I64(perform(&bench, 6), GPC_OK);
-    CHECK_EQUAL_I64(ended(&bench), GPC_OK);
-    CHECK_EQUAL_I64(perform(&bench, 6), GPC_ERROR_INVARIANT);
-    end(&bench);
+    begin(GPC_PROMISE_NOTHING);
+    know_memory();
+    accept(5, 1);
+    accept(6, 2);
+    CHECK_EQUAL_I64(perform(5), GPC_OK);
+    CHECK_EQUAL_I64(ended(), GPC_ERROR_INVARIANT);
+    CHECK_EQUAL_I64(perform(6), GPC_OK);
+    CHECK_EQUAL_I64(ended(), GPC_OK);
+    CHECK_EQUAL_I64(perform(6), GPC_ERROR_INVARIANT);
 }
 
-static void
-a_store_that_a_younger_one_replaced_is_performed_with_it(void)
+TEST(a_store_that_a_younger_one_replaced_is_performed_with_it)
 {
-    bench_t bench;
-    begin(&bench, GPC_PROMISE_NOTHING);
-    accept(&bench, 5, 1);
-    accept(&bench, 6, 2);
-    accept(&bench, 7, 3);
-    CHECK_EQUAL_I64(perform(&bench, 6), GPC_OK);
-    CHECK_EQUAL_I64(perform(&bench, 5), GPC_ERROR_INVARIANT);
-    CHECK_EQUAL_I64(perform(&bench, 7), GPC_OK);
-    CHECK_EQUAL_I64(ended(&bench), GPC_OK);
-    end(&bench);
+    begin(GPC_PROMISE_NOTHING);
+    accept(5, 1);
+    accept(6, 2);
+    accept(7, 3);
+    CHECK_EQUAL_I64(perform(6), GPC_OK);
+    CHECK_EQUAL_I64(perform(5), GPC_ERROR_INVARIANT);
+    CHECK_EQUAL_I64(perform(7), GPC_OK);
+    CHECK_EQUAL_I64(ended(), GPC_OK);
 }
 
-static void
-stores_of_one_value_may_be_performed_together_or_apart(void)
+TEST(stores_of_one_value_may_be_performed_together_or_apart)
 {
     for (uint32_t times = 1; times <= 2; times++) {
-        bench_t bench;
-        begin(&bench, GPC_PROMISE_NOTHING);
-        accept(&bench, 5, 1);
-        accept(&bench, 5, 2);
+        begin(GPC_PROMISE_NOTHING);
+        accept(5, 1);
+        accept(5, 2);
         for (uint32_t i = 0; i < times; i++) {
-            CHECK_EQUAL_I64(perform(&bench, 5), GPC_OK);
+            CHECK_EQUAL_I64(perform(5), GPC_OK);
         }
-        CHECK_EQUAL_I64(ended(&bench), GPC_OK);
-        end(&bench);
+        CHECK_EQUAL_I64(ended(), GPC_OK);
     }
 }
 
-static void
-a_warp_reads_its_own_accepted_store_or_a_younger_one(void)
+TEST(a_warp_reads_its_own_accepted_store_or_a_younger_one)
 {
-    bench_t bench;
-    begin(&bench, GPC_PROMISE_FRESH);
-    know_memory(&bench);
-    accept(&bench, 5, 1);
-    accept(&bench, 6, 3);
-    CHECK_EQUAL_I64(load(&bench, 0, 6, 4), GPC_OK);
-    CHECK_EQUAL_I64(load(&bench, 0, 5, 2), GPC_OK);              /* made between the two */
-    CHECK_EQUAL_I64(load(&bench, 1, 8, 4), GPC_OK);              /* another core sees memory */
-    CHECK_EQUAL_I64(load(&bench, 1, 6, 4), GPC_ERROR_INVARIANT); /* and not the buffer */
-    CHECK_EQUAL_I64(load(&bench, 0, 5, 4), GPC_ERROR_INVARIANT); /* older than its own */
-    CHECK_EQUAL_I64(load(&bench, 0, 8, 4), GPC_ERROR_INVARIANT);
-    CHECK_EQUAL_I64(perform(&bench, 6), GPC_OK);
-    CHECK_EQUAL_I64(load(&bench, 1, 6, 4), GPC_OK);
-    end(&bench);
+    begin(GPC_PROMISE_FRESH);
+    know_memory();
+    accept(5, 1);
+    accept(6, 3);
+    CHECK_EQUAL_I64(load(0, 6, 4), GPC_OK);
+    CHECK_EQUAL_I64(load(0, 5, 2), GPC_OK);              /* made between the two */
+    CHECK_EQUAL_I64(load(1, 8, 4), GPC_OK);              /* another core sees memory */
+    CHECK_EQUAL_I64(load(1, 6, 4), GPC_ERROR_INVARIANT); /* and not the buffer */
+    CHECK_EQUAL_I64(load(0, 5, 4), GPC_ERROR_INVARIANT); /* older than its own */
+    CHECK_EQUAL_I64(load(0, 8, 4), GPC_ERROR_INVARIANT);
+    CHECK_EQUAL_I64(perform(6), GPC_OK);
+    CHECK_EQUAL_I64(load(1, 6, 4), GPC_OK);
 }
 
-static void
-an_entry_left_at_rest_is_reported(void)
+TEST(an_entry_left_at_rest_is_reported)
 {
-    bench_t bench;
-    begin(&bench, GPC_PROMISE_NOTHING);
+    begin(GPC_PROMISE_NOTHING);
     CHECK_EQUAL_I64(gpc_controller_verify(bench.l1s[0], true), GPC_OK);
     (void) gpc_part_take(&bench.l1s[0]->parts[0], LINE);
     CHECK_EQUAL_I64(gpc_controller_verify(bench.l1s[0], false), GPC_OK);
     CHECK_EQUAL_I64(gpc_controller_verify(bench.l1s[0], true), GPC_ERROR_CONSERVATION);
-    end(&bench);
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------------------- */
 
-static void
-steps_of_units_and_entries_are_watched(void)
+TEST(steps_of_units_and_entries_are_watched)
 {
-    bench_t bench;
-    begin(&bench, GPC_PROMISE_NOTHING);
+    begin(GPC_PROMISE_NOTHING);
     gpc_controller_t *l1 = &bench.units[0];
     CHECK_EQUAL_I64(gpc_controller_unit(l1, 1, GPC_MSG_KERNEL_BEGIN, GPC_NONE), GPC_OK);
     CHECK_EQUAL_U64(bench.last.calls, 1);
     CHECK_EQUAL_U64(bench.last.line, GPC_NEVER);
     CHECK(!bench.last.has_bank && !bench.last.has_global);
     gpc_index_t entry = gpc_part_take(&l1->parts[0], LINE);
-    CHECK_EQUAL_I64(gpc_controller_entry(l1, 2, 0, entry, GPC_MSG_STORE, store(&bench, 1, 5)), GPC_OK);
+    CHECK_EQUAL_I64(gpc_controller_entry(l1, 2, 0, entry, GPC_MSG_STORE, store(1, 5)), GPC_OK);
     CHECK_EQUAL_U64(bench.last.calls, 2);
     CHECK_EQUAL_U64(bench.last.line, LINE);
     CHECK(bench.last.has_bank);
-    end(&bench);
 }
 
 /* ---- logical clocks of warps ------------------------------------------------------------------------------------ */
@@ -427,11 +388,9 @@ clock_of_warp(const gpc_controller_t *l1, uint16_t warp)
     return warps_clocks[warp];
 }
 
-static void
-a_warp_with_a_clock_of_its_own_is_compared_with_that(void)
+TEST(a_warp_with_a_clock_of_its_own_is_compared_with_that)
 {
-    bench_t bench;
-    begin(&bench, GPC_PROMISE_LOGICAL);
+    begin(GPC_PROMISE_LOGICAL);
     const gpc_watched_t watched = {.promise = GPC_PROMISE_LOGICAL, .warp_clock = clock_of_warp};
     const gpc_machine_t machine = {.cores = 1, .warps_per_core = 2};
     const gpc_msg_t one = {.type = GPC_MSG_LOAD, .warp = 0}, other = {.type = GPC_MSG_LOAD, .warp = 1};
@@ -450,12 +409,11 @@ a_warp_with_a_clock_of_its_own_is_compared_with_that(void)
     gpc_logical_launched(&logical);
     CHECK_EQUAL_I64(gpc_logical_time_of(&logical, &other, true), 7);
     gpc_logical_free(&logical);
-    end(&bench);
 }
 
 /* The status of a write at that version, behind a store of version 9 and an acquire that has read 5. */
 static int
-write_behind_an_acquire(bench_t *bench, const gpc_watched_t *watched, uint64_t version)
+write_behind_an_acquire(const gpc_watched_t *watched, uint64_t version)
 {
     const gpc_machine_t machine = {.cores = 1, .warps_per_core = 2};
     const gpc_access_t acquire = {.kind = GPC_ACCESS_LOAD, .order = GPC_ORDER_ACQUIRE};
@@ -466,12 +424,12 @@ write_behind_an_acquire(bench_t *bench, const gpc_watched_t *watched, uint64_t v
 
     CHECK(gpc_logical_init(&logical, watched, &machine, 2) == 0);
     warps_clocks[0] = 5;
-    CHECK(gpc_logical_performed(&logical, bench->l1s[0], &stored, 1, 9) == GPC_OK);
-    CHECK(gpc_logical_answered(&logical, bench->l1s[0], &stored) == GPC_OK);
+    CHECK(gpc_logical_performed(&logical, bench.l1s[0], &stored, 1, 9) == GPC_OK);
+    CHECK(gpc_logical_answered(&logical, bench.l1s[0], &stored) == GPC_OK);
     gpc_logical_ordered(&logical, 0, 0, &acquire, 2);
-    CHECK(gpc_logical_loaded(&logical, bench->l1s[0], &read, 5) == GPC_OK);
+    CHECK(gpc_logical_loaded(&logical, bench.l1s[0], &read, 5) == GPC_OK);
     gpc_logical_ordered(&logical, 0, 0, &store, 3);
-    int status = gpc_logical_performed(&logical, bench->l1s[0], &write, 3, version);
+    int status = gpc_logical_performed(&logical, bench.l1s[0], &write, 3, version);
     gpc_logical_free(&logical);
     return status;
 }
@@ -482,37 +440,14 @@ latest_clock(const gpc_controller_t *l1)
     return clock_of_warp(l1, 0);
 }
 
-static void
-a_write_behind_an_acquire_follows_what_was_read(void)
+TEST(a_write_behind_an_acquire_follows_what_was_read)
 {
     const gpc_watched_t of_core = {.promise = GPC_PROMISE_LOGICAL, .clock = latest_clock, .two_views = true};
     const gpc_watched_t of_warp = {.promise = GPC_PROMISE_LOGICAL, .warp_clock = clock_of_warp, .two_views = true};
-    bench_t bench;
 
-    begin(&bench, GPC_PROMISE_LOGICAL);
-    CHECK(write_behind_an_acquire(&bench, &of_warp, 4) < 0);
-    CHECK(write_behind_an_acquire(&bench, &of_warp, 5) == GPC_OK); /* its store does not raise its clock */
-    CHECK(write_behind_an_acquire(&bench, &of_core, 8) < 0);
-    CHECK(write_behind_an_acquire(&bench, &of_core, 9) == GPC_OK);
-    end(&bench);
-}
-
-int
-main(void)
-{
-    RUN(two_l1s_may_own_different_words_of_a_line);
-    RUN(two_owners_of_one_word_are_reported);
-    RUN(words_that_may_not_be_read_are_not_compared);
-    RUN(what_an_owner_has_is_current_whatever_loads_may_return);
-    RUN(a_bank_is_compared_in_the_words_that_it_has);
-    RUN(a_write_beside_another_l1s_words_is_right);
-    RUN(an_accepted_store_is_performed_once);
-    RUN(a_store_that_a_younger_one_replaced_is_performed_with_it);
-    RUN(stores_of_one_value_may_be_performed_together_or_apart);
-    RUN(a_warp_reads_its_own_accepted_store_or_a_younger_one);
-    RUN(an_entry_left_at_rest_is_reported);
-    RUN(steps_of_units_and_entries_are_watched);
-    RUN(a_warp_with_a_clock_of_its_own_is_compared_with_that);
-    RUN(a_write_behind_an_acquire_follows_what_was_read);
-    return harness_end();
+    begin(GPC_PROMISE_LOGICAL);
+    CHECK(write_behind_an_acquire(&of_warp, 4) < 0);
+    CHECK(write_behind_an_acquire(&of_warp, 5) == GPC_OK); /* its store does not raise its clock */
+    CHECK(write_behind_an_acquire(&of_core, 8) < 0);
+    CHECK(write_behind_an_acquire(&of_core, 9) == GPC_OK);
 }

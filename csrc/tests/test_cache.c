@@ -6,8 +6,7 @@
 #include "harness.h"
 #include "random.h"
 
-static void
-banks_index_with_what_the_interleaving_leaves(void)
+TEST(banks_index_with_what_the_interleaving_leaves)
 {
     gpc_arena_t arena;
     gpc_tags_t tags;
@@ -24,8 +23,7 @@ banks_index_with_what_the_interleaving_leaves(void)
 
 /* Whatever the number of sets, banks and lines a piece: as many consecutive lines as the banks have ways, from any line
  * of a bank's whole pieces on, take every way once. */
-static void
-consecutive_lines_fill_any_number_of_banks_and_sets_evenly(void)
+TEST(consecutive_lines_fill_any_number_of_banks_and_sets_evenly)
 {
     static const uint32_t banks[] = {1, 2, 3, 5, 80, 96, 128}, sets[] = {1, 3, 16, 48, 320};
     for (uint32_t i = 0; i < 7 * 5 * 2; i++) {
@@ -53,8 +51,7 @@ consecutive_lines_fill_any_number_of_banks_and_sets_evenly(void)
     }
 }
 
-static void
-a_flash_invalidation_empties_the_array_and_only_it(void)
+TEST(a_flash_invalidation_empties_the_array_and_only_it)
 {
     gpc_arena_t arena;
     gpc_tags_t tags;
@@ -82,8 +79,7 @@ way_by_comparison(const gpc_tags_t *tags, gpc_address_t line)
 }
 
 /* Few ways are compared by key, many by mark; the last set's marks end between two words of marks. */
-static void
-lines_are_found_in_sets_of_every_number_of_ways(void)
+TEST(lines_are_found_in_sets_of_every_number_of_ways)
 {
     static const uint32_t ways[] = {1, 3, 4, 6, 15, 16, 20, 31, 64};
     for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -123,8 +119,7 @@ new_array(gpc_arena_t *arena, uint32_t sets, uint32_t ways)
 }
 
 /* Line 0 is the one whose key could be that of a free way. */
-static void
-a_flashed_line_stays_lost_when_generations_wrap_around(void)
+TEST(a_flashed_line_stays_lost_when_generations_wrap_around)
 {
     gpc_arena_t arena;
     gpc_tags_t tags = new_array(&arena, 2, 2);
@@ -141,8 +136,7 @@ a_flashed_line_stays_lost_when_generations_wrap_around(void)
 }
 
 /* What nothing writes takes no page of the host: half of a GPU's memory at its begin were keys of free ways. */
-static void
-a_new_array_is_all_zeros(void)
+TEST(a_new_array_is_all_zeros)
 {
     gpc_arena_t arena;
     gpc_tags_t tags = new_array(&arena, 4, 4);
@@ -154,8 +148,7 @@ a_new_array_is_all_zeros(void)
     gpc_arena_free(&arena);
 }
 
-static void
-a_line_of_an_unfilled_array_begins_without_the_words_of_the_line_before(void)
+TEST(a_line_of_an_unfilled_array_begins_without_the_words_of_the_line_before)
 {
     gpc_arena_t arena;
     gpc_tags_t tags = new_array(&arena, 1, 1);
@@ -169,8 +162,7 @@ a_line_of_an_unfilled_array_begins_without_the_words_of_the_line_before(void)
     gpc_arena_free(&arena);
 }
 
-static void
-transactions_are_found_by_line_until_given_back(void)
+TEST(transactions_are_found_by_line_until_given_back)
 {
     gpc_arena_t arena;
     gpc_mshr_table_t table;
@@ -192,8 +184,7 @@ transactions_are_found_by_line_until_given_back(void)
     gpc_arena_free(&arena);
 }
 
-static void
-atomics_perform_in_lane_order_each_with_its_old_value(void)
+TEST(atomics_perform_in_lane_order_each_with_its_old_value)
 {
     uint32_t words[32] = {5, 100};
     gpc_lane_list_t lanes = {
@@ -206,8 +197,7 @@ atomics_perform_in_lane_order_each_with_its_old_value(void)
     CHECK_EQUAL_U64(words[1], 103);
 }
 
-static void
-a_failing_compare_and_swap_writes_nothing(void)
+TEST(a_failing_compare_and_swap_writes_nothing)
 {
     uint32_t words[32] = {5};
     gpc_lane_list_t lanes = {
@@ -219,8 +209,7 @@ a_failing_compare_and_swap_writes_nothing(void)
     CHECK_EQUAL_U64(words[0], 9);
 }
 
-static void
-minimum_and_maximum_know_signs(void)
+TEST(minimum_and_maximum_know_signs)
 {
     uint32_t minus_one = UINT32_MAX;
     CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MIN, GPC_I32, 3, minus_one, 0), minus_one);
@@ -229,8 +218,7 @@ minimum_and_maximum_know_signs(void)
     CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MAX, GPC_U32, 3, minus_one, 0), minus_one);
 }
 
-static void
-minimum_and_maximum_of_f32_order_zeros_and_skip_nan(void)
+TEST(minimum_and_maximum_of_f32_order_zeros_and_skip_nan)
 {
     const uint32_t one = 0x3F800000, minus_one = 0xBF800000, minus_two = 0xC0000000, zero = 0, minus_zero = 0x80000000,
                    nan = 0xFFC00001;
@@ -242,22 +230,4 @@ minimum_and_maximum_of_f32_order_zeros_and_skip_nan(void)
     CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MIN, GPC_F32, one, nan, 0), one);
     CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MAX, GPC_F32, nan, minus_one, 0), minus_one);
     CHECK_EQUAL_U64(gpc_rmw_apply(GPC_ATOMIC_MAX, GPC_F32, one, nan, 0), one);
-}
-
-int
-main(void)
-{
-    RUN(banks_index_with_what_the_interleaving_leaves);
-    RUN(consecutive_lines_fill_any_number_of_banks_and_sets_evenly);
-    RUN(a_flash_invalidation_empties_the_array_and_only_it);
-    RUN(lines_are_found_in_sets_of_every_number_of_ways);
-    RUN(a_flashed_line_stays_lost_when_generations_wrap_around);
-    RUN(a_new_array_is_all_zeros);
-    RUN(a_line_of_an_unfilled_array_begins_without_the_words_of_the_line_before);
-    RUN(transactions_are_found_by_line_until_given_back);
-    RUN(atomics_perform_in_lane_order_each_with_its_old_value);
-    RUN(a_failing_compare_and_swap_writes_nothing);
-    RUN(minimum_and_maximum_know_signs);
-    RUN(minimum_and_maximum_of_f32_order_zeros_and_skip_nan);
-    return harness_end();
 }

@@ -9,13 +9,13 @@
 
 /* Every declared cause, in every state, is given to the table's classifier, which must not know it. */
 static void
-check_table(bench_t *it, uint8_t number)
+check_table(uint8_t number)
 {
-    const gpc_table_t *table = it->unit.type->tables[number];
+    const gpc_table_t *table = bench.unit.type->tables[number];
     gpc_msg_t none = {.request = GPC_NONE, .lanes = GPC_NONE};
-    gpc_step_t x = {.unit = &it->unit, .table = table, .table_number = number, .msg = &none, .mask = 1};
+    gpc_step_t x = {.unit = &bench.unit, .table = table, .table_number = number, .msg = &none, .mask = 1};
 
-    x.array = table->object <= GPC_OVER_WORDS ? it->unit.type->object_of[number] : 0;
+    x.array = table->object <= GPC_OVER_WORDS ? bench.unit.type->object_of[number] : 0;
     for (uint32_t cause = 0; cause < GPC_MAX_CAUSES && table->classify; cause++) {
         for (uint8_t state = 0; table->causes[cause] && state < table->num_states; state++) {
             x.cause = (uint8_t) cause;
@@ -27,21 +27,22 @@ check_table(bench_t *it, uint8_t number)
 
 /* As bench_begin, with the options' defaults. */
 static void
-begin(bench_t *it, const gpc_protocol_t *protocol, uint32_t controller)
+begin(const gpc_protocol_t *protocol, uint32_t controller)
 {
-    *it = (bench_t){.machine = test_fermi};
-    gpc_arena_init(&it->arena, 1 << 16);
-    CHECK_EQUAL_I64(gpc_pool_init(&it->messages, &it->arena, BENCH_MESSAGES, sizeof(gpc_msg_t)), 0);
-    CHECK_EQUAL_I64(gpc_protocol_options(protocol, &it->machine, NULL, 0, it->options, &it->failure), 0);
-    it->unit = (gpc_controller_t){.protocol = gpc_protocol_resolve(protocol, it->options, &it->arena),
-                                  .options = it->options,
-                                  .machine = &it->machine,
-                                  .ports = &bench_ports,
-                                  .world = &it->world,
-                                  .messages = &it->messages,
-                                  .lane_lists = &it->lane_lists,
-                                  .failure = &it->failure};
-    CHECK_EQUAL_I64(gpc_controller_init(&it->unit, it->unit.protocol->controllers[controller], &it->arena), 0);
+    around_tests();
+    bench.machine = test_fermi;
+    gpc_arena_init(&bench.arena, 1 << 16);
+    CHECK_EQUAL_I64(gpc_pool_init(&bench.messages, &bench.arena, BENCH_MESSAGES, sizeof(gpc_msg_t)), 0);
+    CHECK_EQUAL_I64(gpc_protocol_options(protocol, &bench.machine, NULL, 0, bench.options, &bench.failure), 0);
+    bench.unit = (gpc_controller_t){.protocol = gpc_protocol_resolve(protocol, bench.options, &bench.arena),
+                                    .options = bench.options,
+                                    .machine = &bench.machine,
+                                    .ports = &bench_ports,
+                                    .world = &bench.world,
+                                    .messages = &bench.messages,
+                                    .lane_lists = &bench.lane_lists,
+                                    .failure = &bench.failure};
+    CHECK_EQUAL_I64(gpc_controller_init(&bench.unit, bench.unit.protocol->controllers[controller], &bench.arena), 0);
 }
 
 static void
@@ -49,21 +50,18 @@ check_protocol(const gpc_protocol_t *protocol)
 {
     CHECK(protocol->num_messages + GPC_MSG_OWN <= GPC_MAX_CAUSES);
     for (uint32_t i = 0; i < gpc_num_controllers(protocol); i++) {
-        bench_t it;
-        begin(&it, protocol, i);
-        for (uint8_t t = 0; t < GPC_MAX_TABLES && it.unit.type->tables[t]; t++) {
+        begin(protocol, i);
+        for (uint8_t t = 0; t < GPC_MAX_TABLES && bench.unit.type->tables[t]; t++) {
             gpc_text_t wrong;
             gpc_text_init(&wrong);
             CHECK_EQUAL_I64(gpc_fsm_check(protocol->controllers[i]->tables[t], &wrong), 0);
             gpc_text_free(&wrong);
-            check_table(&it, t);
+            check_table(t);
         }
-        bench_end(&it);
     }
 }
 
-static void
-no_declared_cause_is_classified(void)
+TEST(no_declared_cause_is_classified)
 {
     for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
         check_protocol(gpc_protocol_at(i));
@@ -87,8 +85,7 @@ check_reported(const gpc_table_t *table, const char *expected)
     gpc_text_free(&wrong);
 }
 
-static void
-a_declared_event_needs_a_cell_and_every_event_a_cause(void)
+TEST(a_declared_event_needs_a_cell_and_every_event_a_cause)
 {
     gpc_table_t both = {GPC_TABLE("S", OVER_LINES, S, one_event, NULL),
                         .causes = {ON(GPC_MSG_LOAD, S_LOAD), ON(GPC_MSG_EVICT, S_DROP)}};
@@ -100,12 +97,4 @@ a_declared_event_needs_a_cell_and_every_event_a_cause(void)
     check_reported(&both, expected);
     gpc_table_t one = {GPC_TABLE("S", OVER_LINES, S, one_event, NULL), .causes = {ON(GPC_MSG_LOAD, S_LOAD)}};
     check_reported(&one, "S: event S_DROP has no cause, and there is no classify\n");
-}
-
-int
-main(void)
-{
-    RUN(no_declared_cause_is_classified);
-    RUN(a_declared_event_needs_a_cell_and_every_event_a_cause);
-    return harness_end();
 }

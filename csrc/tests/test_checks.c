@@ -30,8 +30,7 @@ judge(const gpc_shadow_t *shadow, uint32_t value, gpc_cycle_t from, uint64_t lea
     return gpc_shadow_judge(shadow, WORD, value, from, least, &version);
 }
 
-static void
-a_hit_reads_what_the_word_holds(void)
+TEST(a_hit_reads_what_the_word_holds)
 {
     gpc_shadow_t shadow;
     write_three(&shadow);
@@ -40,8 +39,7 @@ a_hit_reads_what_the_word_holds(void)
     gpc_shadow_free(&shadow);
 }
 
-static void
-an_answer_reads_what_the_word_held_since(void)
+TEST(an_answer_reads_what_the_word_held_since)
 {
     gpc_shadow_t shadow;
     write_three(&shadow);
@@ -53,8 +51,7 @@ an_answer_reads_what_the_word_held_since(void)
     gpc_shadow_free(&shadow);
 }
 
-static void
-what_a_reader_has_seen_bounds_what_it_may_read(void)
+TEST(what_a_reader_has_seen_bounds_what_it_may_read)
 {
     gpc_shadow_t shadow;
     write_three(&shadow);
@@ -64,8 +61,7 @@ what_a_reader_has_seen_bounds_what_it_may_read(void)
     gpc_shadow_free(&shadow);
 }
 
-static void
-a_value_that_came_back_counts_as_its_first_version(void)
+TEST(a_value_that_came_back_counts_as_its_first_version)
 {
     gpc_shadow_t shadow;
     uint64_t version = 0;
@@ -78,8 +74,7 @@ a_value_that_came_back_counts_as_its_first_version(void)
     gpc_shadow_free(&shadow);
 }
 
-static void
-too_many_writes_are_not_judged(void)
+TEST(too_many_writes_are_not_judged)
 {
     gpc_shadow_t shadow;
     write_three(&shadow);
@@ -91,8 +86,7 @@ too_many_writes_are_not_judged(void)
     gpc_shadow_free(&shadow);
 }
 
-static void
-fresh_memory_reads_zero(void)
+TEST(fresh_memory_reads_zero)
 {
     gpc_shadow_t shadow;
     write_three(&shadow);
@@ -116,8 +110,7 @@ view_of(const gpc_moment_t *moments, uint32_t count)
     return view;
 }
 
-static void
-a_view_knows_up_to_a_time(void)
+TEST(a_view_knows_up_to_a_time)
 {
     gpc_view_t *view = view_of((gpc_moment_t[]){{5, 3}, {1, 2}, {9, 1}, {5, 4}}, 4);
     CHECK(gpc_view_knows(view, (gpc_moment_t){5, 4}) && gpc_view_knows(view, (gpc_moment_t){1, 1}));
@@ -127,8 +120,7 @@ a_view_knows_up_to_a_time(void)
     gpc_view_drop(view);
 }
 
-static void
-a_join_knows_what_either_knows(void)
+TEST(a_join_knows_what_either_knows)
 {
     gpc_view_t *a = view_of((gpc_moment_t[]){{1, 5}, {3, 1}}, 2), *b = view_of((gpc_moment_t[]){{1, 2}, {2, 7}}, 2);
     CHECK_EQUAL_I64(gpc_view_join(&a, b), 0);
@@ -140,8 +132,7 @@ a_join_knows_what_either_knows(void)
     gpc_view_drop(b);
 }
 
-static void
-a_join_with_less_makes_nothing_new(void)
+TEST(a_join_with_less_makes_nothing_new)
 {
     gpc_view_t *a = view_of((gpc_moment_t[]){{1, 5}, {3, 1}}, 2), *b = view_of((gpc_moment_t[]){{1, 2}}, 1);
     gpc_view_t *before = a;
@@ -155,8 +146,7 @@ a_join_with_less_makes_nothing_new(void)
 
 /* ---- what protocols declare -------------------------------------------------------------------------------------- */
 
-static void
-every_protocol_with_a_model_is_held_to_something(void)
+TEST(every_protocol_with_a_model_is_held_to_something)
 {
     for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
         const gpc_protocol_t *protocol = gpc_protocol_at(i);
@@ -174,16 +164,10 @@ every_protocol_with_a_model_is_held_to_something(void)
 
 /* ---- leases: no L1 is invalidated -------------------------------------------------------------------------------- */
 
-static void
-an_invalidation_under_leases_is_reported(void)
+TEST(an_invalidation_under_leases_is_reported)
 {
-    gpc_setup_t setup = {.machine = &test_fermi,
-                         .protocol = &gpc_protocol_tc_weak,
-                         .rule = GPC_RULE_DEFAULT,
-                         .budget = 1000000,
-                         .check = GPC_CHECK_PROTOCOL};
-    bench_t it = {0};
-    REQUIRE(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, 4096, &it.address) == 0);
+    bench_t it =
+        BENCH_WITH(4096, .machine = &test_fermi, .protocol = &gpc_protocol_tc_weak, .check = GPC_CHECK_PROTOCOL);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 4, 64), 0);
 
     gpc_message_info_t messages[16];
@@ -196,21 +180,4 @@ an_invalidation_under_leases_is_reported(void)
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, 4096, 4, 64), GPC_ERROR_INVARIANT);
     CHECK(strstr(gpc_gpu_error_text(it.gpu), "leases need no invalidations") != NULL);
     gpc_gpu_free(it.gpu);
-}
-
-int
-main(void)
-{
-    RUN(a_hit_reads_what_the_word_holds);
-    RUN(an_answer_reads_what_the_word_held_since);
-    RUN(what_a_reader_has_seen_bounds_what_it_may_read);
-    RUN(a_value_that_came_back_counts_as_its_first_version);
-    RUN(too_many_writes_are_not_judged);
-    RUN(fresh_memory_reads_zero);
-    RUN(a_view_knows_up_to_a_time);
-    RUN(a_join_knows_what_either_knows);
-    RUN(a_join_with_less_makes_nothing_new);
-    RUN(every_protocol_with_a_model_is_held_to_something);
-    RUN(an_invalidation_under_leases_is_reported);
-    return harness_end();
 }

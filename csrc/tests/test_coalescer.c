@@ -1,8 +1,7 @@
-/* test_coalescer.c: from lanes to line requests and back: coalescing, lane lists, wide accesses, the queue, refused
- * accesses. */
+/* test_coalescer.c: from lanes to line requests and back: lane lists, wide accesses, parts of words, refused accesses.
+ * test_time_access.c has the requests of a line and their cycles. */
 #include "core_world.h"
 
-#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
 #define ATOMIC_ADD (GPC_ATOMIC_ADD << GPC_FLAG_ATOMIC_SHIFT)
 
 static gpc_instruction_t
@@ -18,51 +17,6 @@ fill_memory(void)
     for (uint32_t i = 0; i < WORLD_WORDS; i++) {
         world.memory[i] = i * 10;
     }
-}
-
-static void
-coalescer_gives_neighbours_one_request(void)
-{
-    world_reset();
-    fill_memory();
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0),
-                                   OP(ADD, .destination = V | 0, .a = V | 0, .b = C64),
-                                   OP(STORE, .a = V | 0, .b = V | 1), OP(EXIT)),
-                              32),
-                    0);
-    CHECK_EQUAL_U64(world.num_seen, 2);
-    CHECK_EQUAL_U64(world.seen[0].line, 0);
-    CHECK_EQUAL_U64(world.seen[0].mask, UINT32_MAX);
-    CHECK_EQUAL_U64(world.seen[1].line, 256);
-    CHECK_EQUAL_U64(world.memory[64 + 31], 310);
-}
-
-static void
-coalescer_masks_only_the_words_that_are_wanted(void)
-{
-    world_reset();
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(AND, .destination = V | 0, .a = V | 0, .b = C3),
-                                   OP(LOAD, .destination = V | 1, .a = V | 0), OP(EXIT)),
-                              32),
-                    0);
-    CHECK_EQUAL_U64(world.num_seen, 1);
-    CHECK_EQUAL_U64(world.seen[0].mask, 0xF);
-}
-
-static void
-coalescer_gives_scattered_lanes_a_request_each(void)
-{
-    world_reset();
-    fill_memory();
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C100),
-                       OP(LOAD, .destination = V | 2, .a = V | 1), OP(STORE, .a = V | 0, .b = V | 2), OP(EXIT)),
-                  32),
-        0);
-    CHECK_EQUAL_U64(world.cores.statistics[0].loads, 32);
-    CHECK_EQUAL_U64(world.cores.statistics[0].load_instructions, 1);
-    CHECK_EQUAL_U64(world.memory[31], 31000);
-    CHECK_EQUAL_U64(world.seen[1].at - world.seen[0].at, 1); /* the port accepts one per cycle */
 }
 
 /* The cycles, after the first one's, in which the L1 takes requests that follow one another, scattered ones of a
@@ -83,8 +37,7 @@ check_port(uint32_t width, bool wide_ones, const gpc_cycle_t *cycles)
     }
 }
 
-static void
-port_passes_its_bytes_in_a_cycle(void)
+TEST(port_passes_its_bytes_in_a_cycle)
 {
     check_port(0, true, (const gpc_cycle_t[]){0, 1, 2, 3});
     check_port(128, true, (const gpc_cycle_t[]){0, 1, 2, 3});
@@ -95,19 +48,15 @@ port_passes_its_bytes_in_a_cycle(void)
     check_port(256, false, (const gpc_cycle_t[]){0, 0, 1, 1});
 }
 
-static void
-of_lanes_that_store_to_one_word_the_highest_wins(void)
+TEST(of_lanes_that_store_to_one_word_the_highest_wins)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(STORE, .a = C7, .b = V | 0), OP(EXIT)), 32), 0);
     CHECK_EQUAL_U64(world.memory[7], 31);
     CHECK_EQUAL_U64(world.seen[0].mask, 1u << 7);
 }
 
-static void
-atomics_go_in_lane_order_and_each_gets_its_old_value(void)
+TEST(atomics_go_in_lane_order_and_each_gets_its_old_value)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(ATOMIC, .destination = V | 1, .a = C7, .b = C2, .flags = ATOMIC_ADD),
                                    OP(ADD, .destination = V | 0, .a = V | 0, .b = C64),
                                    OP(STORE, .a = V | 0, .b = V | 1), OP(EXIT)),
@@ -119,10 +68,8 @@ atomics_go_in_lane_order_and_each_gets_its_old_value(void)
     CHECK_EQUAL_U64(world.memory[64 + 31], 62);
 }
 
-static void
-an_atomic_without_a_destination_is_performed(void)
+TEST(an_atomic_without_a_destination_is_performed)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         world_try(CODE(OP(ATOMIC, .destination = GPC_OPERAND_NONE, .a = C7, .b = C2, .flags = ATOMIC_ADD), OP(EXIT)),
                   32),
@@ -130,10 +77,8 @@ an_atomic_without_a_destination_is_performed(void)
     CHECK_EQUAL_U64(world.memory[7], 64);
 }
 
-static void
-a_uniform_destination_means_once_a_warp(void)
+TEST(a_uniform_destination_means_once_a_warp)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(ATOMIC, .destination = U | 0, .a = C7, .b = C2, .flags = ATOMIC_ADD),
                                    OP(LOAD, .destination = U | 1, .a = C7, .order = GPC_ORDER_ACQUIRE),
                                    OP(STORE, .a = C1, .b = U | 1), OP(EXIT)),
@@ -143,10 +88,8 @@ a_uniform_destination_means_once_a_warp(void)
     CHECK_EQUAL_U64(world.seen[0].lanes, 1);
 }
 
-static void
-wide_accesses_carry_words_side_by_side(void)
+TEST(wide_accesses_carry_words_side_by_side)
 {
-    world_reset();
     fill_memory();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 0, .a = V | 0, .b = C2),
                                    wide(OP(LOAD, .destination = V | 2, .a = V | 0)),
@@ -185,8 +128,7 @@ store_elements(uint16_t first, uint8_t bytes)
     CHECK_EQUAL_U64(world.lane_lists.state->in_use, 0);
 }
 
-static void
-parts_of_words_are_merged_where_atomics_are_performed(void)
+TEST(parts_of_words_are_merged_where_atomics_are_performed)
 {
     store_elements(C3, 1);
     CHECK_EQUAL_U64(world.seen[0].type, GPC_MSG_ATOMIC);
@@ -201,8 +143,7 @@ parts_of_words_are_merged_where_atomics_are_performed(void)
     CHECK_EQUAL_U64(world.memory[16], 0xEEEE001F);
 }
 
-static void
-elements_that_cover_their_words_are_a_plain_store(void)
+TEST(elements_that_cover_their_words_are_a_plain_store)
 {
     store_elements(C32, 1);
     CHECK_EQUAL_U64(world.seen[0].type, GPC_MSG_STORE);
@@ -229,8 +170,7 @@ load_elements(uint8_t type, bool in_parts)
     CHECK_EQUAL_U64(world.seen[0].mask, 0xFFFF);
 }
 
-static void
-loads_extend_elements(void)
+TEST(loads_extend_elements)
 {
     for (int in_parts = 0; in_parts < 2; in_parts++) {
         load_elements(GPC_I32, in_parts != 0);
@@ -241,8 +181,7 @@ loads_extend_elements(void)
     }
 }
 
-static void
-an_element_of_another_size_than_the_buffers_is_refused(void)
+TEST(an_element_of_another_size_than_the_buffers_is_refused)
 {
     gpc_instruction_t load = OP(LOAD, .destination = V | 2, .a = C1);
     load.bytes = 2;
@@ -251,10 +190,8 @@ an_element_of_another_size_than_the_buffers_is_refused(void)
     CHECK_EQUAL_TEXT(world.failure.text, "instruction 0: an access of 2 bytes to buffer 'x' of 4-byte elements");
 }
 
-static void
-flat_addresses_need_no_buffer(void)
+TEST(flat_addresses_need_no_buffer)
 {
-    world_reset();
     fill_memory();
     CHECK_EQUAL_I64(world_try(CODE(OP(MOVE, .destination = V | 2, .a = C100), OP(MOVE, .destination = V | 3, .a = C0),
                                    OP(LOAD, .destination = V | 4, .a = V | 2, .flags = GPC_FLAG_FLAT),
@@ -264,10 +201,8 @@ flat_addresses_need_no_buffer(void)
     CHECK_EQUAL_U64(world.memory[0], 250); /* byte 100 is word 25 */
 }
 
-static void
-an_index_outside_is_reported_with_thread_and_line(void)
+TEST(an_index_outside_is_reported_with_thread_and_line)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C4096),
                                    OP(LOAD, .destination = V | 2, .a = V | 1, .line = 7), OP(EXIT)),
                               32),
@@ -283,10 +218,8 @@ an_index_outside_is_reported_with_thread_and_line(void)
     CHECK(fails_at(1, 2));
 }
 
-static void
-inactive_lanes_may_name_anything(void)
+TEST(inactive_lanes_may_name_anything)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C4096),
                                    OP(LT, .destination = V | 2, .a = V | 0, .b = C16),
                                    OP(BRANCH, .a = V | 2, .flags = GPC_FLAG_IF_ZERO, .target = 5, .reconverge = 5),
@@ -295,10 +228,8 @@ inactive_lanes_may_name_anything(void)
                     0);
 }
 
-static void
-a_read_only_buffer_is_not_written(void)
+TEST(a_read_only_buffer_is_not_written)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(STORE, .a = C3, .b = C0, .immediate = 1, .line = 5), OP(EXIT)), 1),
                     GPC_ERROR_READ_ONLY);
     CHECK_EQUAL_TEXT(world.failure.text,
@@ -306,59 +237,15 @@ a_read_only_buffer_is_not_written(void)
     CHECK(fails_at(0, 5));
 }
 
-static void
-port_is_offered_to_again_after_a_retry(void)
+TEST(queue_that_is_full_stalls_the_next_access)
 {
-    world_reset();
-    world.held_until = 500;
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(STORE, .a = V | 0, .b = V | 0), OP(STORE, .a = V | 0, .b = C7), OP(EXIT)), 32), 0);
-    CHECK_EQUAL_U64(world.seen[0].at, 500);
-    CHECK_EQUAL_U64(world.seen[1].at, 501);
-    CHECK_EQUAL_U64(world.memory[4], 7);
-}
-
-static void
-queue_that_is_full_holds_the_next_access(void)
-{
-    world_reset();
     world.machine.load_store_queue = 1;
     world.held_until = 500;
     CHECK_EQUAL_I64(world_try(CODE(OP(STORE, .a = C0, .b = C0), OP(STORE, .a = C0, .b = C7), OP(EXIT)), 32), 0);
     CHECK(world.cores.statistics[0].stall_load_store_queue > 490);
-    CHECK_EQUAL_U64(world.seen[1].at, 501);
 }
 
-static void
-queue_limits_requests_in_flight(void)
-{
-    world_reset();
-    world.machine.requests_per_core = 64;
-    world.latency = 1000;
-    CHECK_EQUAL_I64(
-        world_try(CODE(THREAD, OP(MUL, .destination = V | 1, .a = V | 0, .b = C100), OP(STORE, .a = V | 1, .b = C0),
-                       OP(STORE, .a = V | 1, .b = C1), OP(STORE, .a = V | 1, .b = C2), OP(EXIT)),
-                  32),
-        0);
-    CHECK(world.seen[63].at < 200);
-    CHECK(world.seen[64].at >= 1000);
-}
-
-static void
-everything_is_given_back(void)
-{
-    world_reset();
-    CHECK_EQUAL_I64(world_try(CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0),
-                                   OP(ATOMIC, .destination = V | 1, .a = V | 1, .b = C2, .flags = ATOMIC_ADD),
-                                   OP(STORE, .a = V | 0, .b = V | 1), OP(EXIT)),
-                              256),
-                    0);
-    CHECK_EQUAL_U64(world.messages.state->in_use, 0);
-    CHECK_EQUAL_U64(world.lane_lists.state->in_use, 0);
-}
-
-static void
-a_request_that_is_completed_in_parts_is_done_with_its_last_word(void)
+TEST(a_request_that_is_completed_in_parts_is_done_with_its_last_word)
 {
     static uint32_t whole[64];
     for (uint32_t in_parts = 0; in_parts < 2; in_parts++) {
@@ -397,8 +284,7 @@ load_after_store(gpc_order_traits_t traits, uint32_t word)
     return world.seen[1].at - world.seen[0].at;
 }
 
-static void
-an_access_waits_for_the_warps_older_one_to_its_line_or_word(void)
+TEST(an_access_waits_for_the_warps_older_one_to_its_line_or_word)
 {
     gpc_order_traits_t same_line = {.same_line = true}, same_word = {.same_word = true};
     CHECK(load_after_store((gpc_order_traits_t){0}, C0) < 5);
@@ -425,8 +311,7 @@ waits_for_store_to(uint16_t element, gpc_instruction_t index)
     return world.seen[1].at - world.seen[0].at >= world.latency;
 }
 
-static void
-lanes_of_one_line_wait_for_a_store_to_one_of_their_words(void)
+TEST(lanes_of_one_line_wait_for_a_store_to_one_of_their_words)
 {
     const gpc_instruction_t each = OP(MOVE, .destination = V | 1, .a = V | 0),
                             later = OP(ADD, .destination = V | 1, .a = V | 0, .b = C32),
@@ -442,10 +327,8 @@ lanes_of_one_line_wait_for_a_store_to_one_of_their_words(void)
 
 /* Each lane accesses its own word, twice: the second instruction waits for the first one's 32 lines, in whatever order
  * lanes complete. */
-static void
-accesses_of_many_lines_wait_for_each_line(void)
+TEST(accesses_of_many_lines_wait_for_each_line)
 {
-    world_reset();
     fill_memory();
     world.traits.same_line = true;
     world.in_parts = true;
@@ -458,36 +341,4 @@ accesses_of_many_lines_wait_for_each_line(void)
         CHECK_EQUAL_U64(world.memory[i], i);
     }
     CHECK_EQUAL_U64(world.order.touches.state->in_use, 0);
-}
-
-int
-main(void)
-{
-    RUN(coalescer_gives_neighbours_one_request);
-    RUN(coalescer_masks_only_the_words_that_are_wanted);
-    RUN(coalescer_gives_scattered_lanes_a_request_each);
-    RUN(port_passes_its_bytes_in_a_cycle);
-    RUN(of_lanes_that_store_to_one_word_the_highest_wins);
-    RUN(atomics_go_in_lane_order_and_each_gets_its_old_value);
-    RUN(an_atomic_without_a_destination_is_performed);
-    RUN(a_uniform_destination_means_once_a_warp);
-    RUN(wide_accesses_carry_words_side_by_side);
-    RUN(parts_of_words_are_merged_where_atomics_are_performed);
-    RUN(elements_that_cover_their_words_are_a_plain_store);
-    RUN(loads_extend_elements);
-    RUN(an_element_of_another_size_than_the_buffers_is_refused);
-    RUN(flat_addresses_need_no_buffer);
-    RUN(an_index_outside_is_reported_with_thread_and_line);
-    RUN(inactive_lanes_may_name_anything);
-    RUN(a_read_only_buffer_is_not_written);
-    RUN(port_is_offered_to_again_after_a_retry);
-    RUN(queue_that_is_full_holds_the_next_access);
-    RUN(queue_limits_requests_in_flight);
-    RUN(everything_is_given_back);
-    RUN(a_request_that_is_completed_in_parts_is_done_with_its_last_word);
-    world_reset();
-    RUN(an_access_waits_for_the_warps_older_one_to_its_line_or_word);
-    RUN(lanes_of_one_line_wait_for_a_store_to_one_of_their_words);
-    RUN(accesses_of_many_lines_wait_for_each_line);
-    return harness_end();
 }

@@ -41,8 +41,7 @@ compare(const char *protocol, const gpc_explore_thread_t *threads, uint32_t num_
 static const gpc_explore_thread_t reads[] = {THREAD(0, ST(X, 1)), THREAD(1, LD(X))};
 static const gpc_explore_thread_t writes[] = {THREAD(0, ST(X, 1)), THREAD(1, ST(X, 2), LD(X))};
 
-static void
-outcomes_are_those_of_every_order(void)
+TEST(outcomes_are_those_of_every_order)
 {
     compare("stc-es", reads, GPC_COUNT_OF(reads));
     compare("stc-es", writes, GPC_COUNT_OF(writes));
@@ -56,8 +55,7 @@ carry_nothing(const int64_t *options, gpc_position_t from, gpc_position_t to)
     return 0;
 }
 
-static void
-a_message_on_a_network_that_is_not_declared_is_an_error(void)
+TEST(a_message_on_a_network_that_is_not_declared_is_an_error)
 {
     gpc_protocol_t silent = gpc_protocol_qr;
     gpc_explore_t what = {.protocol = &silent,
@@ -71,12 +69,4 @@ a_message_on_a_network_that_is_not_declared_is_an_error(void)
     silent.explored.carries = carry_nothing;
     EXPLORE(&what, .violation = "protocol error",
             .says = "L1 1 sends to node 2 on network 'up', which the protocol does not declare");
-}
-
-int
-main(void)
-{
-    RUN(outcomes_are_those_of_every_order);
-    RUN(a_message_on_a_network_that_is_not_declared_is_an_error);
-    return harness_end();
 }

@@ -51,8 +51,7 @@ dram_writes(const gpc_gpu_t *gpu)
 
 /* ---- reads ------------------------------------------------------------------------------------------------------- */
 
-static void
-cpu_cache_makes_a_read_pay_probe_and_transfer_once(void)
+TEST(cpu_cache_makes_a_read_pay_probe_and_transfer_once)
 {
     bench_t without = bench_with(0), it = bench_with(64);
     host_writes(&without, 0);
@@ -72,8 +71,7 @@ cpu_cache_makes_a_read_pay_probe_and_transfer_once(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-cpu_cache_costs_nothing_for_a_line_that_the_host_did_not_write(void)
+TEST(cpu_cache_costs_nothing_for_a_line_that_the_host_did_not_write)
 {
     bench_t without = bench_with(0), it = bench_with(64);
     host_writes(&it, 32); /* the next line */
@@ -101,8 +99,7 @@ cycles_of_32_transfers(uint32_t transfer_cycles)
     return cycles;
 }
 
-static void
-cpu_cache_transfers_lines_one_after_another(void)
+TEST(cpu_cache_transfers_lines_one_after_another)
 {
     uint64_t slow = cycles_of_32_transfers(300), slower = cycles_of_32_transfers(400);
     CHECK_EQUAL_U64(slower - slow, 32 * 100);
@@ -110,8 +107,7 @@ cpu_cache_transfers_lines_one_after_another(void)
 
 /* ---- writes, capacity, state ------------------------------------------------------------------------------------- */
 
-static void
-cpu_cache_makes_a_write_pay_the_probe_and_drops_the_line(void)
+TEST(cpu_cache_makes_a_write_pay_the_probe_and_drops_the_line)
 {
     static const gpc_instruction_t store[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(3)), EXIT};
     bench_t without = bench_with(0), it = bench_with(64), *both[] = {&without, &it};
@@ -134,8 +130,7 @@ cpu_cache_makes_a_write_pay_the_probe_and_drops_the_line(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-cpu_cache_delays_the_answer_to_a_write_by_the_probe(void)
+TEST(cpu_cache_delays_the_answer_to_a_write_by_the_probe)
 {
     bench_t it = bench_with(64);
     gpc_controller_t *bank = &it.gpu->controllers[it.gpu->machine.cores];
@@ -156,8 +151,7 @@ cpu_cache_delays_the_answer_to_a_write_by_the_probe(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-cpu_cache_replaces_the_oldest_line(void)
+TEST(cpu_cache_replaces_the_oldest_line)
 {
     bench_t without = bench_with(0), it = bench_with(2);
     uint32_t usual = cycles_of_load(&without, WORD_0);
@@ -173,8 +167,7 @@ cpu_cache_replaces_the_oldest_line(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-a_snapshot_restores_it_and_a_reset_keeps_its_lines(void)
+TEST(a_snapshot_restores_it_and_a_reset_keeps_its_lines)
 {
     bench_t it = bench_with(64);
     gpc_snapshot_t *snapshot;
@@ -193,8 +186,7 @@ a_snapshot_restores_it_and_a_reset_keeps_its_lines(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-every_place_of_the_memory_queue_may_write_a_line_of_the_cpu(void)
+TEST(every_place_of_the_memory_queue_may_write_a_line_of_the_cpu)
 {
     static const gpc_instruction_t stores[] = {SPECIAL(R0, THREAD_X),
                                                SPECIAL(R1, BLOCK_X),
@@ -213,30 +205,9 @@ every_place_of_the_memory_queue_may_write_a_line_of_the_cpu(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-sets_that_are_not_whole_are_refused(void)
+TEST(sets_that_are_not_whole_are_refused)
 {
     gpc_machine_t machine = test_fermi;
-    gpc_setup_t setup = {
-        .machine = &machine, .protocol = &gpc_protocol_no_l1, .rule = GPC_RULE_DEFAULT, .budget = 1000};
-    gpc_gpu_t *gpu;
     machine.cpu_bytes = 1000;
-    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
-    CHECK(strstr(gpc_gpu_error_text(gpu), "cpu_bytes = 1000: must be whole sets of 16 ways of 128-byte lines") != NULL);
-    gpc_gpu_free(gpu);
-}
-
-int
-main(void)
-{
-    RUN(cpu_cache_makes_a_read_pay_probe_and_transfer_once);
-    RUN(cpu_cache_costs_nothing_for_a_line_that_the_host_did_not_write);
-    RUN(cpu_cache_transfers_lines_one_after_another);
-    RUN(cpu_cache_makes_a_write_pay_the_probe_and_drops_the_line);
-    RUN(cpu_cache_delays_the_answer_to_a_write_by_the_probe);
-    RUN(cpu_cache_replaces_the_oldest_line);
-    RUN(a_snapshot_restores_it_and_a_reset_keeps_its_lines);
-    RUN(every_place_of_the_memory_queue_may_write_a_line_of_the_cpu);
-    RUN(sets_that_are_not_whole_are_refused);
-    return harness_end();
+    expect_no_gpu(&machine, &gpc_protocol_no_l1, "cpu_bytes = 1000: must be whole sets of 16 ways of 128-byte lines");
 }

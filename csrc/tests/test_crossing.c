@@ -30,8 +30,7 @@ check_round_trips(uint32_t crossing, uint32_t topology)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-crossing_makes_hits_and_misses_of_the_far_half_later(void)
+TEST(crossing_makes_hits_and_misses_of_the_far_half_later)
 {
     for (uint32_t crossing = 0; crossing <= 400; crossing += 100) {
         check_round_trips(crossing, GPC_TOPOLOGY_CROSSBAR);
@@ -53,8 +52,7 @@ cycles_between(const gpc_gpu_t *gpu, uint32_t from, uint32_t to, gpc_address_t l
 }
 
 /* An odd number of cycles is divided, and nothing is lost. */
-static void
-crossing_is_shared_by_requests_and_answers(void)
+TEST(crossing_is_shared_by_requests_and_answers)
 {
     gpc_machine_t machine = machine_with(101);
     bench_t it = bench(&machine, gpc_protocol_find("mesi"), WORDS);
@@ -75,20 +73,10 @@ crossing_is_shared_by_requests_and_answers(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-every_protocol_stays_right_and_no_message_is_lost(void)
+TEST(every_protocol_stays_right_and_no_message_is_lost)
 {
     gpc_machine_t machine = machine_with(220);
     for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
         check_add_and_store(&machine, gpc_protocol_at(i));
     }
-}
-
-int
-main(void)
-{
-    RUN(crossing_makes_hits_and_misses_of_the_far_half_later);
-    RUN(crossing_is_shared_by_requests_and_answers);
-    RUN(every_protocol_stays_right_and_no_message_is_lost);
-    return harness_end();
 }

@@ -1,11 +1,10 @@
-/* test_dram.c: do DRAM channels answer in the exact cycle, keep their queue's size and the order of each line, and
- * violate no timing? */
+/* test_dram.c: do DRAM channels answer in the exact cycle, and keep their queue's size and the order of each line? That
+ * they violate no timing is test_dram_reference.c's. */
 #include "dram_world.h"
 
 /* ---- the fixed model --------------------------------------------------------------------------------------------- */
 
-static void
-dram_fixed_answers_after_its_latency_and_not_a_tick_sooner(void)
+TEST(dram_fixed_answers_after_its_latency_and_not_a_tick_sooner)
 {
     gpc_dram_config_t config = fixed();
     begin(&config);
@@ -18,8 +17,7 @@ dram_fixed_answers_after_its_latency_and_not_a_tick_sooner(void)
     run_dry();
 }
 
-static void
-dram_fixed_passes_a_line_every_transfer_and_channels_apart(void)
+TEST(dram_fixed_passes_a_line_every_transfer_and_channels_apart)
 {
     gpc_dram_config_t config = fixed();
     begin(&config);
@@ -34,8 +32,7 @@ dram_fixed_passes_a_line_every_transfer_and_channels_apart(void)
     CHECK_EQUAL_U64(dram.statistics[0].queue_cycles, (1 + 2 + 3 + 4) * 8);
 }
 
-static void
-dram_queue_has_no_room_until_one_leaves_for_the_pins(void)
+TEST(dram_queue_has_no_room_until_one_leaves_for_the_pins)
 {
     gpc_dram_config_t config = fixed();
     config.queue = 4;
@@ -55,8 +52,7 @@ dram_queue_has_no_room_until_one_leaves_for_the_pins(void)
     CHECK_EQUAL_U64(num_rooms, 1);
 }
 
-static void
-dram_queue_lets_a_read_see_the_writes_before_it_and_not_those_after(void)
+TEST(dram_queue_lets_a_read_see_the_writes_before_it_and_not_those_after)
 {
     for (uint32_t model = 0; model <= GPC_DRAM_CLOSED; model++) {
         gpc_dram_config_t config = gddr5;
@@ -75,8 +71,7 @@ dram_queue_lets_a_read_see_the_writes_before_it_and_not_those_after(void)
     }
 }
 
-static void
-dram_queue_is_empty_after_clear_and_serves_later_requests(void)
+TEST(dram_queue_is_empty_after_clear_and_serves_later_requests)
 {
     for (uint32_t model = 0; model <= GPC_DRAM_CLOSED; model++) {
         gpc_dram_config_t config = gddr5;
@@ -97,8 +92,7 @@ dram_queue_is_empty_after_clear_and_serves_later_requests(void)
 
 /* ---- banks without rows ------------------------------------------------------------------------------------------ */
 
-static void
-dram_closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner(void)
+TEST(dram_closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner)
 {
     gpc_dram_config_t config = closed();
     begin(&config);
@@ -112,8 +106,7 @@ dram_closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner(voi
     run_dry();
 }
 
-static void
-dram_closed_serves_consecutive_lines_two_cycles_apart(void)
+TEST(dram_closed_serves_consecutive_lines_two_cycles_apart)
 {
     gpc_dram_config_t config = closed();
     begin(&config);
@@ -127,8 +120,7 @@ dram_closed_serves_consecutive_lines_two_cycles_apart(void)
     CHECK_EQUAL_U64(dram.statistics[0].busy_cycles, 16 * 2);
 }
 
-static void
-dram_closed_serves_lines_of_a_bank_eleven_cycles_apart(void)
+TEST(dram_closed_serves_lines_of_a_bank_eleven_cycles_apart)
 {
     gpc_dram_config_t config = closed();
     begin(&config);
@@ -143,8 +135,7 @@ dram_closed_serves_lines_of_a_bank_eleven_cycles_apart(void)
     CHECK_EQUAL_U64(dram.statistics[0].row_hits, 0);
 }
 
-static void
-dram_closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write(void)
+TEST(dram_closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write)
 {
     gpc_dram_config_t config = closed();
     begin(&config);
@@ -165,8 +156,7 @@ dram_closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write
 
 /* ---- banks and rows ---------------------------------------------------------------------------------------------- */
 
-static void
-dram_banks_answers_a_closed_row_after_the_closed_form_and_not_a_tick_sooner(void)
+TEST(dram_banks_answers_a_closed_row_after_the_closed_form_and_not_a_tick_sooner)
 {
     /* tRCD 12 + three more columns at tCCD 2 + tCL 12 + the last column's 2 cycles of data */
     gpc_tick_t expected = (12 + 3 * 2 + 12 + 2) * PERIOD;
@@ -180,33 +170,7 @@ dram_banks_answers_a_closed_row_after_the_closed_form_and_not_a_tick_sooner(void
     CHECK_EQUAL_U64(dram.statistics[0].row_misses, 1);
 }
 
-static void
-dram_banks_answers_an_open_row_after_tcl_and_the_data(void)
-{
-    begin(&gddr5);
-    read_line(0, 0, 0);
-    run_to(300);
-    read_line(0, 128, 1);
-    run_dry();
-    CHECK_EQUAL_U64(answered[1], 300 + (3 * 2 + 12 + 2) * PERIOD + 10);
-    CHECK_EQUAL_U64(dram.statistics[0].row_hits, 1);
-}
-
-static void
-dram_banks_pays_precharge_and_activate_for_another_row(void)
-{
-    gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16; /* channels x row x banks */
-    begin(&gddr5);
-    read_line(0, 0, 0);
-    run_to(300);
-    read_line(0, other_row, 1);
-    run_dry();
-    CHECK_EQUAL_U64(answered[1], 300 + (12 + 12 + 3 * 2 + 12 + 2) * PERIOD + 10);
-    CHECK_EQUAL_U64(dram.statistics[0].row_conflicts, 1);
-}
-
-static void
-dram_banks_lets_a_hit_pass_an_older_conflict_and_the_oldest_hit_go_first(void)
+TEST(dram_banks_lets_a_hit_pass_an_older_conflict_and_the_oldest_hit_go_first)
 {
     gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16;
     begin(&gddr5);
@@ -221,8 +185,7 @@ dram_banks_lets_a_hit_pass_an_older_conflict_and_the_oldest_hit_go_first(void)
     CHECK_EQUAL_U64(order[3], 1);
 }
 
-static void
-dram_banks_lets_64_requests_pass_a_conflict_and_no_more(void)
+TEST(dram_banks_lets_64_requests_pass_a_conflict_and_no_more)
 {
     gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16;
     uint32_t passed = 0;
@@ -243,8 +206,7 @@ dram_banks_lets_64_requests_pass_a_conflict_and_no_more(void)
 }
 
 /* The request that was passed too often is the last one of its queue; later requests are served like the first. */
-static void
-dram_banks_serves_a_request_after_a_forced_one_emptied_the_queue(void)
+TEST(dram_banks_serves_a_request_after_a_forced_one_emptied_the_queue)
 {
     gpc_address_t other_row = (gpc_address_t) 2 * 2048 * 16;
     begin(&gddr5);
@@ -268,8 +230,7 @@ dram_banks_serves_a_request_after_a_forced_one_emptied_the_queue(void)
     CHECK_EQUAL_U64(answered[100], begun + (3 * 2 + 12 + 2) * PERIOD + 10);
 }
 
-static void
-dram_banks_reaches_85_percent_of_the_pins_by_row_hits(void)
+TEST(dram_banks_reaches_85_percent_of_the_pins_by_row_hits)
 {
     enum { LINES = 2000 };
     begin(&gddr5);
@@ -288,156 +249,8 @@ dram_banks_reaches_85_percent_of_the_pins_by_row_hits(void)
     CHECK_EQUAL_U64(dram.statistics[0].busy_cycles, LINES * 8);
 }
 
-/* ---- an independent checker of the timings: every pair of commands, against the rules of JEDEC's tables -------- */
-
-static uint64_t
-least_distance(const command_t *a, const command_t *b, const gpc_dram_config_t *c)
-{
-    bool same_bank = a->bank == b->bank;
-    uint32_t data = c->burst_bytes / c->bytes_per_cycle;
-    switch (a->command) {
-        case GPC_DRAM_ACTIVATE:
-            if (b->command == GPC_DRAM_ACTIVATE) {
-                return same_bank ? c->t_rc : c->t_rrd;
-            }
-            return !same_bank ? 1 : b->command == GPC_DRAM_PRECHARGE ? c->t_ras : c->t_rcd;
-        case GPC_DRAM_PRECHARGE:
-            return same_bank && b->command == GPC_DRAM_ACTIVATE ? c->t_rp : 1;
-        case GPC_DRAM_READ_COLUMN:
-            if (b->command == GPC_DRAM_PRECHARGE) {
-                return same_bank ? c->t_rtpl : 1;
-            }
-            if (b->command == GPC_DRAM_READ_COLUMN) {
-                return c->t_ccd;
-            }
-            return b->command == GPC_DRAM_WRITE_COLUMN ? c->t_cl + data + 2 - c->t_wl : 1;
-        case GPC_DRAM_WRITE_COLUMN:
-            if (b->command == GPC_DRAM_PRECHARGE) {
-                return same_bank ? c->t_wl + data + c->t_wr : 1;
-            }
-            if (b->command == GPC_DRAM_WRITE_COLUMN) {
-                return c->t_ccd;
-            }
-            return b->command == GPC_DRAM_READ_COLUMN ? c->t_wl + data + c->t_cdlr : 1;
-    }
-    return 1;
-}
-
-/* Violations among the commands of channel 0; sorts the log by time first. */
-static uint32_t
-violations(const gpc_dram_config_t *config)
-{
-    uint64_t open[64];
-    uint32_t bad = 0;
-    for (uint32_t i = 0; i < 64; i++) {
-        open[i] = UINT64_MAX;
-    }
-    qsort(commands, num_commands, sizeof(*commands), by_tick);
-    for (uint32_t i = 0; i < num_commands; i++) {
-        const command_t *b = &commands[i];
-        bad += b->tick % PERIOD != 0;
-        for (uint32_t back = 1; back <= 64 && back <= i; back++) {
-            const command_t *a = &commands[i - back];
-            bad += b->tick - a->tick < least_distance(a, b, config) * PERIOD;
-        }
-        if (b->command == GPC_DRAM_ACTIVATE) {
-            bad += open[b->bank] != UINT64_MAX;
-            open[b->bank] = b->row;
-        } else if (b->command == GPC_DRAM_PRECHARGE) {
-            bad += open[b->bank] == UINT64_MAX;
-            open[b->bank] = UINT64_MAX;
-        } else {
-            bad += open[b->bank] != b->row;
-        }
-    }
-    return bad;
-}
-
-static uint64_t seed = 88172645463325252u;
-
-static uint32_t
-random_below(uint32_t limit)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t) (seed % limit);
-}
-
-/* Random reads and writes over `lines` lines of channel 0, in bursts and pauses. */
-static void
-random_traffic(const gpc_dram_config_t *config, uint32_t lines, uint32_t count)
-{
-    uint32_t reads = 0;
-    begin(config);
-    for (uint32_t i = 0; i < count;) {
-        uint32_t burst = random_below(40);
-        while (burst-- && gpc_dram_room(&dram, 0)) {
-            gpc_address_t piece = random_below(lines);
-            gpc_address_t line = piece / 2 * 512 + piece % 2 * 128;
-            if (random_below(3)) {
-                read_line(0, line, reads++ % MESSAGES);
-            } else {
-                write_word(0, line, i);
-            }
-            i++;
-        }
-        run_to(gpc_wheel_now(&wheel) + random_below(300));
-    }
-    run_dry();
-    CHECK_EQUAL_U64(num_answers, reads);
-    CHECK_EQUAL_U64(dram.statistics[0].row_hits + dram.statistics[0].row_misses + dram.statistics[0].row_conflicts,
-                    dram.statistics[0].reads + dram.statistics[0].writes);
-}
-
-static void
-dram_banks_breaks_no_timing_under_random_traffic(void)
-{
-    gpc_dram_config_t config = gddr5;
-    random_traffic(&config, 100000, 4000);
-    CHECK(num_commands > 16000);
-    CHECK_EQUAL_U64(violations(&config), 0);
-    random_traffic(&config, 64, 4000); /* mostly hits */
-    CHECK_EQUAL_U64(violations(&config), 0);
-    config.banks = 2; /* mostly conflicts */
-    random_traffic(&config, 4000, 4000);
-    CHECK_EQUAL_U64(violations(&config), 0);
-    config.t_rc = 60; /* more than tRAS + tRP: it is the limit */
-    random_traffic(&config, 4000, 4000);
-    CHECK_EQUAL_U64(violations(&config), 0);
-}
-
-static void
-dram_banks_breaks_no_timing_with_a_column_every_cycle_or_wide_gaps(void)
-{
-    gpc_dram_config_t config = gddr5;
-    config.t_ccd = 1;
-    config.bytes_per_cycle = 32;
-    random_traffic(&config, 4000, 3000);
-    CHECK_EQUAL_U64(violations(&config), 0);
-    config.t_ccd = 7;
-    random_traffic(&config, 4000, 3000);
-    CHECK_EQUAL_U64(violations(&config), 0);
-}
-
-static void
-the_checker_sees_a_broken_timing(void)
-{
-    gpc_dram_config_t strict = gddr5;
-    random_traffic(&gddr5, 4000, 500);
-    strict.t_rrd++;
-    CHECK(violations(&strict) > 0);
-    strict = gddr5;
-    strict.t_cdlr++;
-    CHECK(violations(&strict) > 0);
-    strict = gddr5;
-    strict.t_rtpl += 40;
-    CHECK(violations(&strict) > 0);
-}
-
 /* Alternating writes and reads of one line: their columns follow the order of acceptance. */
-static void
-dram_banks_keeps_the_order_of_a_line(void)
+TEST(dram_banks_keeps_the_order_of_a_line)
 {
     uint32_t expected_write = 1, columns = 0;
     begin(&gddr5);
@@ -463,8 +276,7 @@ status_of(gpc_dram_config_t config)
     return gpc_dram_init(&dram, &config, &arena, &messages, memory, &wheel, answer, NULL);
 }
 
-static void
-a_configuration_that_does_not_fit_is_refused(void)
+TEST(a_configuration_that_does_not_fit_is_refused)
 {
     gpc_dram_config_t config = gddr5;
     uint32_t *const positive[] = {&config.channels,         &config.queue, &config.bytes_per_cycle, &config.burst_bytes,
@@ -487,33 +299,4 @@ a_configuration_that_does_not_fit_is_refused(void)
     CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
     config.row_bytes = 128;
     CHECK_EQUAL_I64(status_of(config), 0);
-}
-
-int
-main(void)
-{
-    RUN(dram_fixed_answers_after_its_latency_and_not_a_tick_sooner);
-    RUN(dram_fixed_passes_a_line_every_transfer_and_channels_apart);
-    RUN(dram_queue_has_no_room_until_one_leaves_for_the_pins);
-    RUN(dram_queue_lets_a_read_see_the_writes_before_it_and_not_those_after);
-    RUN(dram_queue_is_empty_after_clear_and_serves_later_requests);
-    RUN(dram_closed_answers_after_the_transfer_and_its_latency_and_not_a_tick_sooner);
-    RUN(dram_closed_serves_consecutive_lines_two_cycles_apart);
-    RUN(dram_closed_serves_lines_of_a_bank_eleven_cycles_apart);
-    RUN(dram_closed_writes_two_cycles_later_after_a_read_and_reads_at_once_after_a_write);
-    RUN(dram_banks_answers_a_closed_row_after_the_closed_form_and_not_a_tick_sooner);
-    RUN(dram_banks_answers_an_open_row_after_tcl_and_the_data);
-    RUN(dram_banks_pays_precharge_and_activate_for_another_row);
-    RUN(dram_banks_lets_a_hit_pass_an_older_conflict_and_the_oldest_hit_go_first);
-    RUN(dram_banks_lets_64_requests_pass_a_conflict_and_no_more);
-    RUN(dram_banks_serves_a_request_after_a_forced_one_emptied_the_queue);
-    RUN(dram_banks_reaches_85_percent_of_the_pins_by_row_hits);
-    RUN(dram_banks_breaks_no_timing_under_random_traffic);
-    RUN(dram_banks_breaks_no_timing_with_a_column_every_cycle_or_wide_gaps);
-    RUN(the_checker_sees_a_broken_timing);
-    RUN(dram_banks_keeps_the_order_of_a_line);
-    RUN(a_configuration_that_does_not_fit_is_refused);
-    gpc_arena_free(&arena);
-    gpc_memory_free(memory);
-    return harness_end();
 }

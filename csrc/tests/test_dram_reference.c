@@ -348,32 +348,28 @@ compare_with_reference(uint32_t model, const char *name)
     CHECK(model == 0 || difference[0] || forced >= REQUESTS / 1000);
 }
 
-static void
-dram_fixed_is_its_reference(void)
+TEST(dram_fixed_is_its_reference)
 {
     compare_with_reference(0, "fixed");
 }
 
-static void
-dram_banks_is_its_reference(void)
+TEST(dram_banks_is_its_reference)
 {
     compare_with_reference(1, "banks");
 }
 
-static void
-dram_closed_is_its_reference(void)
+TEST(dram_closed_is_its_reference)
 {
     compare_with_reference(2, "closed");
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     CHECK_EQUAL_I64(gpc_memory_create(&memory, NULL), 0);
-    RUN(dram_fixed_is_its_reference);
-    RUN(dram_banks_is_its_reference);
-    RUN(dram_closed_is_its_reference);
+}
+
+AFTER_TESTS
+{
     gpc_arena_free(&arena);
     gpc_memory_free(memory);
-    return harness_end();
 }

@@ -9,18 +9,7 @@
 #include "protocols/registry.h"
 #include "small_programs.h"
 
-static gpc_explore_t
-asked(const gpc_explore_thread_t *threads)
-{
-    return (gpc_explore_t){.protocol = gpc_protocol_find("no-l1"),
-                           .rule = GPC_RULE_RC,
-                           .cores = 2,
-                           .variables = 2,
-                           .num_threads = 2,
-                           .threads = threads,
-                           .evictions = 3,
-                           .max_states = 100000};
-}
+#define ASKED ASK(mp, .protocol = gpc_protocol_find("no-l1"), .rule = GPC_RULE_RC, .evictions = 3)
 
 typedef struct {
     char text[16384];
@@ -63,7 +52,7 @@ run_apart(void (*function)(void), printed_t *printed)
 static void
 hold(void)
 {
-    gpc_explore_t what = asked(mp);
+    gpc_explore_t what = ASKED;
     EXPLORE(&what);
     EXPLORE(&what, .seen = "1 0 1 1", .never = "2 _ _ _");
     EXPLORE(&what, .only = "_ _ 1 1");
@@ -75,7 +64,7 @@ hold(void)
 static void
 fail(void)
 {
-    gpc_explore_t what = asked(mp);
+    gpc_explore_t what = ASKED;
     gpc_exploration_t found;
     EXPLORE(&what, .seen = "2 _ _ _");
     EXPLORE(&what, .never = "1 0 _ _");
@@ -97,8 +86,7 @@ fail(void)
     EXPLORE(&what);
 }
 
-static void
-every_expectation_is_checked(void)
+TEST(every_expectation_is_checked)
 {
     printed_t printed;
     run_apart(hold, &printed);
@@ -112,15 +100,14 @@ every_expectation_is_checked(void)
 static void
 fail_by_outcomes(void)
 {
-    gpc_explore_t what = asked(mp);
+    gpc_explore_t what = ASKED;
     for (int i = 0; i < 50; i++) {
         EXPLORE(&what, .never = "1 0 _ _");
     }
 }
 
 /* `meson test` sets GPUCOH_DRAW; an executable that is started otherwise says what draws. */
-static void
-one_failure_is_drawn(void)
+TEST(one_failure_is_drawn)
 {
     static const char *const parts[] = {
         "test_explorations.c:",
@@ -142,12 +129,4 @@ one_failure_is_drawn(void)
     const char *first = strstr(printed.text, "protocol no-l1");
     CHECK(!first || !strstr(first + 1, "protocol no-l1"));
     CHECK((strstr(printed.text, "draws it") != NULL) == !getenv("GPUCOH_DRAW"));
-}
-
-int
-main(void)
-{
-    RUN(every_expectation_is_checked);
-    RUN(one_failure_is_drawn);
-    return harness_end();
 }

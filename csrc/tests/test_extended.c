@@ -28,12 +28,8 @@ extended(const char *name, uint16_t d, uint16_t a, uint16_t b, uint16_t c)
     return in;
 }
 
-#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
-
-static void
-pairs_carry_in_even_registers_in_others_and_in_some_lanes(void)
+TEST(pairs_carry_in_even_registers_in_others_and_in_some_lanes)
 {
-    world_reset();
     /* v2:v3 = 2^32 - 1 in all lanes; v4:v5 = v2:v3 + (1, 0): the same for all; v6:v7 = v2:v3 + thread */
     CHECK_EQUAL_I64(
         world_try(CODE(THREAD, OP(MOVE, .destination = V | 2, .a = C_MINUS1), OP(MOVE, .destination = V | 3, .a = C0),
@@ -50,10 +46,8 @@ pairs_carry_in_even_registers_in_others_and_in_some_lanes(void)
     CHECK_EQUAL_U64(world.memory[101], 1);
 }
 
-static void
-a_pair_may_overlap_its_operands_and_a_result_may_be_uniform(void)
+TEST(a_pair_may_overlap_its_operands_and_a_result_may_be_uniform)
 {
-    world_reset();
     /* constants 1 and 2 are a pair; v1:v2 = (1, 2) + (1, 2); then v2:v3 = v1:v2 + v1:v2 */
     CHECK_EQUAL_I64(world_try(CODE(extended("ADD_B64", V | 1, C1, C1, 0), extended("ADD_B64", V | 2, V | 1, V | 1, 0),
                                    extended("EQ_B64", U | 0, C1, C1, 0), OP(STORE, .a = C0, .b = V | 2),
@@ -82,8 +76,7 @@ refused_with(gpc_instruction_t in, uint16_t flags, uint8_t width)
     return refused(CODE(in, OP(EXIT)));
 }
 
-static void
-extended_instructions_are_validated(void)
+TEST(extended_instructions_are_validated)
 {
     gpc_instruction_t add = extended("ADD_B64", V | 0, V | 2, C1, 0);
     CHECK_EQUAL_TEXT(refused_with(add, 0, 2), "accepted");
@@ -103,8 +96,7 @@ extended_instructions_are_validated(void)
                      "instruction 0 (EXTENDED): unknown extended operation");
 }
 
-static void
-widths_and_modes_are_validated(void)
+TEST(widths_and_modes_are_validated)
 {
     gpc_instruction_t load = OP(SHARED_LOAD, .destination = V | 0, .a = V | 4, .b = GPC_OPERAND_NONE);
     CHECK_EQUAL_TEXT(refused_with(load, GPC_FLAG_BYTES, 4), "accepted");
@@ -130,8 +122,7 @@ widths_and_modes_are_validated(void)
 }
 
 /* Buffer x is [0, 4 * WORLD_WORDS). */
-static void
-an_address_outside_of_every_array_is_reported(void)
+TEST(an_address_outside_of_every_array_is_reported)
 {
     gpc_instruction_t load = OP(LOAD, .destination = V | 2, .a = V | 0, .flags = GPC_FLAG_FLAT, .line = 5);
     load.immediate = 4 * WORLD_WORDS - 4;
@@ -148,8 +139,7 @@ an_address_outside_of_every_array_is_reported(void)
 }
 
 /* A base at either end of 4 GiB, and an offset that leaves them: the sum has all 64 bits. */
-static void
-an_offset_carries_to_the_upper_word(void)
+TEST(an_offset_carries_to_the_upper_word)
 {
     gpc_instruction_t load = OP(LOAD, .destination = V | 2, .a = V | 0, .flags = GPC_FLAG_FLAT);
     load.immediate = 101;
@@ -169,8 +159,7 @@ an_offset_carries_to_the_upper_word(void)
     CHECK(strstr(world.failure.text, "address 0x100000064") != NULL);
 }
 
-static void
-words_of_an_atomic_are_performed_together(void)
+TEST(words_of_an_atomic_are_performed_together)
 {
     uint32_t words[32] = {UINT32_MAX, 1, 5, 6};
     gpc_lane_list_t lanes = {.operation = GPC_ATOMIC_ADD, .type = GPC_U32, .width = 2, .count = 4};
@@ -219,8 +208,7 @@ count_different(const gpc_extended_t *row, gpc_extended_all_t all, const uint32_
 }
 
 /* For every word, too: the sanitizer build sees what is not defined. */
-static void
-every_row_gives_all_lanes_what_it_gives_one(void)
+TEST(every_row_gives_all_lanes_what_it_gives_one)
 {
     static const uint32_t edges[8] = {0, 1, 31, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x7FF00000, 0x7F800000};
     uint32_t words[3][2][GPC_ALU_LANES], seed = 1;
@@ -245,8 +233,7 @@ every_row_gives_all_lanes_what_it_gives_one(void)
 }
 
 /* The host's arithmetic is to the nearest: float.c gives the same. */
-static void
-rounding_to_the_nearest_is_the_hosts(void)
+TEST(rounding_to_the_nearest_is_the_hosts)
 {
     uint64_t a = 1, b = 7, wrong = 0;
     for (uint32_t i = 0; i < 100000; i++) {
@@ -267,20 +254,4 @@ rounding_to_the_nearest_is_the_hosts(void)
         }
     }
     CHECK_EQUAL_U64(wrong, 0);
-}
-
-int
-main(void)
-{
-    RUN(pairs_carry_in_even_registers_in_others_and_in_some_lanes);
-    RUN(a_pair_may_overlap_its_operands_and_a_result_may_be_uniform);
-    RUN(extended_instructions_are_validated);
-    RUN(widths_and_modes_are_validated);
-    RUN(an_address_outside_of_every_array_is_reported);
-    RUN(an_offset_carries_to_the_upper_word);
-    RUN(words_of_an_atomic_are_performed_together);
-    RUN(every_row_gives_all_lanes_what_it_gives_one);
-    RUN(rounding_to_the_nearest_is_the_hosts);
-    world_reset();
-    return harness_end();
 }

@@ -68,8 +68,7 @@ trip_of(const gpc_protocol_t *protocol, bool stores, gpc_instruction_t timed)
     return cycles_of(&with, protocol, stores, timed) - cycles_of(&without, protocol, stores, timed);
 }
 
-static void
-trip_makes_a_wide_fence_one_round_trip_longer_under_every_protocol(void)
+TEST(trip_makes_a_wide_fence_one_round_trip_longer_under_every_protocol)
 {
     gpc_machine_t machine = one_clock(1);
     uint32_t travel = 0;
@@ -86,8 +85,7 @@ trip_makes_a_wide_fence_one_round_trip_longer_under_every_protocol(void)
     CHECK_EQUAL_U64(travel, 2);
 }
 
-static void
-trip_is_made_by_releases_and_no_other_accesses(void)
+TEST(trip_is_made_by_releases_and_no_other_accesses)
 {
     gpc_machine_t machine = one_clock(1);
     const gpc_protocol_t *protocol = &gpc_protocol_gpu_hrf;
@@ -119,8 +117,7 @@ count_arrival(void *world, gpc_node_t node, uint32_t network)
 }
 
 /* Of two cores, each with a fence for each partition. */
-static void
-trip_goes_to_all_partitions_one_after_another(void)
+TEST(trip_goes_to_all_partitions_one_after_another)
 {
     gpc_machine_t machine = one_clock(1);
     gpc_instruction_t program[9];
@@ -143,13 +140,4 @@ trip_goes_to_all_partitions_one_after_another(void)
         CHECK_EQUAL_U64(it.gpu->queues[core].trips, 8);
     }
     gpc_gpu_free(it.gpu);
-}
-
-int
-main(void)
-{
-    RUN(trip_makes_a_wide_fence_one_round_trip_longer_under_every_protocol);
-    RUN(trip_is_made_by_releases_and_no_other_accesses);
-    RUN(trip_goes_to_all_partitions_one_after_another);
-    return harness_end();
 }

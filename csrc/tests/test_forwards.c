@@ -90,14 +90,7 @@ static const gpc_instruction_t loads[] = {
 static void
 check_loads(const gpc_machine_t *machine)
 {
-    gpc_setup_t setup = {.machine = machine,
-                         .protocol = &protocol,
-                         .rule = GPC_RULE_DEFAULT,
-                         .budget = UINT64_C(10000000),
-                         .check = GPC_CHECK_PROTOCOL};
-    bench_t it = {0};
-    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &it.gpu), 0);
-    CHECK_EQUAL_I64(gpc_gpu_allocate(it.gpu, WORDS, &it.address), 0);
+    bench_t it = BENCH_WITH(WORDS, .machine = machine, .protocol = &protocol, .check = GPC_CHECK_PROTOCOL);
     CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, WORDS, 64, 256), GPC_RUN_DONE);
     if (gpc_gpu_error_text(it.gpu)[0]) {
         harness_note("%s", gpc_gpu_error_text(it.gpu));
@@ -105,8 +98,7 @@ check_loads(const gpc_machine_t *machine)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-an_l1_takes_forwards_that_arrived_while_it_had_no_room(void)
+TEST(an_l1_takes_forwards_that_arrived_while_it_had_no_room)
 {
     gpc_machine_t machine = test_fermi;
     machine.partitions = 2; /* requests queue up at the banks and in the L1s */
@@ -115,18 +107,9 @@ an_l1_takes_forwards_that_arrived_while_it_had_no_room(void)
     check_loads(&machine);
 }
 
-static void
-an_l1_with_two_mshrs_takes_all_forwards(void)
+TEST(an_l1_with_two_mshrs_takes_all_forwards)
 {
     gpc_machine_t machine = test_fermi;
     machine.l1_mshrs = 2;
     check_loads(&machine);
-}
-
-int
-main(void)
-{
-    RUN(an_l1_takes_forwards_that_arrived_while_it_had_no_room);
-    RUN(an_l1_with_two_mshrs_takes_all_forwards);
-    return harness_end();
 }

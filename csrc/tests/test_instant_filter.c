@@ -52,8 +52,7 @@ watched_run(bench_t *it, uint64_t events)
     return count;
 }
 
-static void
-every_copy_is_named(void)
+TEST(every_copy_is_named)
 {
     bench_t it = bench(&test_fermi, &gpc_protocol_ideal, WORDS);
     count_t count = watched_run(&it, 997);
@@ -63,8 +62,7 @@ every_copy_is_named(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-after_a_restore_too(void)
+TEST(after_a_restore_too)
 {
     bench_t it = bench(&test_fermi, &gpc_protocol_ideal, WORDS);
     gpc_snapshot_t *fresh = NULL;
@@ -83,12 +81,4 @@ after_a_restore_too(void)
     gpc_snapshot_free(fresh);
     gpc_snapshot_free(used);
     gpc_gpu_free(it.gpu);
-}
-
-int
-main(void)
-{
-    RUN(every_copy_is_named);
-    RUN(after_a_restore_too);
-    return harness_end();
 }

@@ -3,7 +3,6 @@
 #include "core/lanes.h"
 #include "core_world.h"
 
-#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
 #define RELAXED .order = GPC_ORDER_RELAXED
 #define ATOMIC_OF(operation) RELAXED, .flags = GPC_ATOMIC_##operation << GPC_FLAG_ATOMIC_SHIFT
 /* v(d) = x[a], x[a] = b where it was 0 */
@@ -74,10 +73,8 @@ run(const gpc_instruction_t *code, uint32_t count, uint32_t threads)
 
 /* ---- lanes that poll --------------------------------------------------------------------------------------------- */
 
-static void
-a_lock_taken_by_every_lane_is_released_behind_its_loop(void)
+TEST(a_lock_taken_by_every_lane_is_released_behind_its_loop)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(CAS(1, C0), IF(1, 0, 2), OP(LOAD, .destination = V | 2, .a = C1), NEXT(2),
                              OP(STORE, .a = C1, .b = V | 2), EXCH(C0, C0), OP(EXIT)),
                         96),
@@ -85,10 +82,8 @@ a_lock_taken_by_every_lane_is_released_behind_its_loop(void)
     CHECK_EQUAL_U64(world.memory[1], 96);
 }
 
-static void
-a_lock_in_a_branch_in_a_loop_ends(void)
+TEST(a_lock_in_a_branch_in_a_loop_ends)
 {
-    world_reset();
     /* odd lanes, three times: take, count, release; all lanes then count */
     CHECK_EQUAL_I64(run(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C1),                       /* 0 */
                              OP(MOVE, .destination = V | 2, .a = C0),                                          /* 2 */
@@ -102,10 +97,8 @@ a_lock_in_a_branch_in_a_loop_ends(void)
     CHECK_EQUAL_U64(world.memory[2], 32);
 }
 
-static void
-two_locks_one_within_the_other_end(void)
+TEST(two_locks_one_within_the_other_end)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(CAS(1, C0), IF(1, 0, 2), CAS(1, C1), IF(1, 2, 4), OP(LOAD, .destination = V | 2, .a = C2),
                              NEXT(2), OP(STORE, .a = C2, .b = V | 2), EXCH(C1, C0), EXCH(C0, C0), OP(EXIT)),
                         64),
@@ -114,8 +107,7 @@ two_locks_one_within_the_other_end(void)
 }
 
 /* Lane 0 polls, the others set the flag; the lanes that poll take the branch, or those that set the flag do. */
-static void
-a_flag_reaches_a_lane_in_either_order(void)
+TEST(a_flag_reaches_a_lane_in_either_order)
 {
     static const uint8_t orders[] = {GPC_ORDER_WEAK, GPC_ORDER_ACQUIRE};
     for (uint32_t i = 0; i < 2; i++) {
@@ -135,10 +127,8 @@ a_flag_reaches_a_lane_in_either_order(void)
     }
 }
 
-static void
-a_flag_in_the_scratchpad_reaches_a_lane(void)
+TEST(a_flag_in_the_scratchpad_reaches_a_lane)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 4, 7), OP(SHARED_STORE, .a = C1, .b = C1, .c = GPC_OPERAND_NONE), TO(7),
                              OP(SHARED_LOAD, .destination = V | 1, .a = C1, .b = GPC_OPERAND_NONE), IF_NOT(1, 4, 6),
                              TO(7), OP(EXIT)),
@@ -147,10 +137,8 @@ a_flag_in_the_scratchpad_reaches_a_lane(void)
 }
 
 /* The lock is a word of the scratchpad. */
-static void
-a_lock_in_the_scratchpad_ends(void)
+TEST(a_lock_in_the_scratchpad_ends)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         run(CODE(OP(SHARED_ATOMIC, .destination = V | 1, .a = C0, .b = C0, .c = C1, ATOMIC_OF(CAS)), IF(1, 0, 2),
                  OP(LOAD, .destination = V | 2, .a = C1), NEXT(2), OP(STORE, .a = C1, .b = V | 2),
@@ -161,10 +149,8 @@ a_lock_in_the_scratchpad_ends(void)
 }
 
 /* By address: x[0] is the lock, x[1] the counter; an addition of 0 polls x[2]. */
-static void
-loops_that_poll_by_address_yield_and_are_known_as_polls(void)
+TEST(loops_that_poll_by_address_yield_and_are_known_as_polls)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         run(CODE(OP(MOVE, .destination = V | 4, .a = C0), OP(MOVE, .destination = V | 5, .a = C0),
                  OP(ATOMIC, .destination = V | 1, .a = V | 4, .b = C0, .c = C1, RELAXED,
@@ -183,10 +169,8 @@ loops_that_poll_by_address_yield_and_are_known_as_polls(void)
     CHECK_EQUAL_U64(code[13].waits_as, GPC_STALL_poll);
 }
 
-static void
-a_ticket_lock_serves_every_lane(void)
+TEST(a_ticket_lock_serves_every_lane)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(ADD_TO(V | 1, C0, C1), OP(LOAD, .destination = V | 2, .a = C1, RELAXED),
                              OP(NE, .destination = V | 3, .a = V | 2, .b = V | 1), IF(3, 1, 4),
                              OP(LOAD, .destination = V | 2, .a = C2), NEXT(2), OP(STORE, .a = C2, .b = V | 2),
@@ -197,10 +181,8 @@ a_ticket_lock_serves_every_lane(void)
 }
 
 /* Lanes 16 to 31 give their numbers by a queue of one place to lanes 0 to 15; the place is x[1], full: x[0] = 1. */
-static void
-a_queue_within_a_warp_delivers_everything(void)
+TEST(a_queue_within_a_warp_delivers_everything)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16), IF(1, 10, 16),
                              /* 3: an empty place, x[0] = 0, becomes taken, 2 */
                              OP(ATOMIC, .destination = V | 2, .a = C0, .b = C0, .c = C2, ATOMIC_OF(CAS)), IF(2, 3, 5),
@@ -218,20 +200,16 @@ a_queue_within_a_warp_delivers_everything(void)
     CHECK_EQUAL_U64(world.memory[2], sum);
 }
 
-static void
-a_loop_that_ends_its_lanes_yields(void)
+TEST(a_loop_that_ends_its_lanes_yields)
 {
-    world_reset();
     /* a lane that has the lock releases it and ends within the loop; the others run first */
     CHECK_EQUAL_I64(
         run(CODE(CAS(1, C0), IF(1, 5, 6), ADD_TO(V | 2, C1, C1), EXCH(C0, C0), OP(EXIT), TO(0), OP(EXIT)), 32), 0);
     CHECK_EQUAL_U64(world.memory[1], 32);
 }
 
-static void
-lanes_that_compute_do_not_yield(void)
+TEST(lanes_that_compute_do_not_yield)
 {
-    world_reset();
     /* v1 = 0; while v1 < 4 * thread: v1 += 1; all reconverge once */
     CHECK_EQUAL_I64(
         run(CODE(THREAD, OP(MUL, .destination = V | 2, .a = V | 0, .b = C64), OP(MOVE, .destination = V | 1, .a = C0),
@@ -243,10 +221,8 @@ lanes_that_compute_do_not_yield(void)
     CHECK_EQUAL_U64(world.cores.statistics[0].stores, 1);
 }
 
-static void
-waiting_for_what_never_comes_does_not_end(void)
+TEST(waiting_for_what_never_comes_does_not_end)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         run(CODE(THREAD, IF(0, 3, 3), OP(NOP), OP(LOAD, .destination = V | 1, .a = C1), IF_NOT(1, 3, 5), OP(EXIT)), 32),
         GPC_ERROR_DEADLOCK);
@@ -254,19 +230,15 @@ waiting_for_what_never_comes_does_not_end(void)
 
 /* ---- WARP_SYNC --------------------------------------------------------------------------------------------------- */
 
-static void
-a_warp_sync_of_all_lanes_is_one_instruction(void)
+TEST(a_warp_sync_of_all_lanes_is_one_instruction)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(OP(WARP_SYNC, .a = ALL), OP(WARP_SYNC, .a = C3), OP(EXIT)), 32), 0);
     CHECK_EQUAL_U64(world.cores.statistics[0].instructions, 3);
     CHECK_EQUAL_U64(world.cores.statistics[0].issue_cycles, 3);
 }
 
-static void
-lanes_that_a_lock_parted_meet_at_a_warp_sync(void)
+TEST(lanes_that_a_lock_parted_meet_at_a_warp_sync)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         run(CODE(THREAD, CAS(1, C0), IF(1, 1, 3), EXCH(C0, C0), OP(WARP_SYNC, .a = ALL),
                  OP(BALLOT, .destination = V | 2, .a = C1), OP(ADD, .destination = V | 3, .a = V | 0, .b = C64),
@@ -279,10 +251,8 @@ lanes_that_a_lock_parted_meet_at_a_warp_sync(void)
     CHECK_EQUAL_U64(world.cores.statistics[0].stores, 1);
 }
 
-static void
-lanes_in_different_branches_continue_each_at_its_own_place(void)
+TEST(lanes_in_different_branches_continue_each_at_its_own_place)
 {
-    world_reset();
     /* lanes 0 to 15 store behind the first, lanes 16 to 31 read behind the second one */
     CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16), IF(1, 7, 11),
                              OP(WARP_SYNC, .a = ALL), OP(LOAD, .destination = V | 2, .a = C1),
@@ -296,10 +266,8 @@ lanes_in_different_branches_continue_each_at_its_own_place(void)
     CHECK_EQUAL_U64(world.memory[0], UINT32_MAX * 32u); /* they have reconverged: each has all lanes' bits */
 }
 
-static void
-lanes_that_end_are_not_awaited(void)
+TEST(lanes_that_end_are_not_awaited)
 {
-    world_reset();
     /* lanes 16 to 31 end, before and after the others wait */
     for (uint32_t taken = 0; taken < 2; taken++) {
         gpc_instruction_t branch = taken != 0 ? IF(1, 4, 4) : IF_NOT(1, 4, 4);
@@ -319,10 +287,8 @@ lanes_that_end_are_not_awaited(void)
     CHECK_EQUAL_U64(world.memory[3], 7);
 }
 
-static void
-parts_of_a_warp_synchronise_by_themselves(void)
+TEST(parts_of_a_warp_synchronise_by_themselves)
 {
-    world_reset();
     /* lane 0 takes a flag of lane 1 (mask 3), which lane 2 sets after both have met; lanes 2 and up do not wait */
     CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C2), IF(1, 4, 8), TO(6),
                              OP(WARP_SYNC, .a = C3), TO(8), OP(NOP), OP(NOP), ADD_TO(V | 2, C1, C1), OP(EXIT)),
@@ -341,10 +307,8 @@ parts_of_a_warp_synchronise_by_themselves(void)
 }
 
 /* Lanes 0 and 1 synchronise, lane 1 ends instead; the others poll a flag that lane 0 sets behind the WARP_SYNC. */
-static void
-the_end_of_a_lane_lets_others_run(void)
+TEST(the_end_of_a_lane_lets_others_run)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 9, 11), OP(NE, .destination = V | 1, .a = V | 0, .b = C1), IF(1, 6, 6),
                              OP(SLEEP, .a = C1000), OP(EXIT), OP(LOAD, .destination = V | 2, .a = C1), IF_NOT(2, 6, 8),
                              TO(11), OP(WARP_SYNC, .a = C3), EXCH(C1, C1), OP(EXIT)),
@@ -354,10 +318,8 @@ the_end_of_a_lane_lets_others_run(void)
 }
 
 /* Lanes that a lock has parted poll a flag, which warp 1 sets late: as one entry. */
-static void
-lanes_that_poll_at_one_place_poll_together(void)
+TEST(lanes_that_poll_at_one_place_poll_together)
 {
-    world_reset();
     CHECK_EQUAL_I64(
         run(CODE(OP(SPECIAL, .destination = V | 1, .immediate = GPC_SPECIAL_WARP), IF(1, 8, 11), CAS(1, C0),
                  IF(1, 2, 4), EXCH(C0, C0), OP(LOAD, .destination = V | 1, .a = C1), IF_NOT(1, 5, 7), TO(11),
@@ -369,8 +331,7 @@ lanes_that_poll_at_one_place_poll_together(void)
 
 /* In each of 100 nested regions the odd lanes skip a part of what the even ones do, and all lanes meet before the join
  * of the region's branch. */
-static void
-regions_in_which_lanes_meet_leave_no_joins(void)
+TEST(regions_in_which_lanes_meet_leave_no_joins)
 {
     enum { LEVELS = 100, JOINS = 2 + 3 * LEVELS };
     static gpc_instruction_t code[JOINS + LEVELS + 1];
@@ -392,10 +353,8 @@ regions_in_which_lanes_meet_leave_no_joins(void)
     CHECK_EQUAL_U64(world.cores.statistics[0].divergent_branches, LEVELS);
 }
 
-static void
-masks_that_never_match_are_reported(void)
+TEST(masks_that_never_match_are_reported)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, OP(LT, .destination = V | 1, .a = V | 0, .b = C16),
                              OP(XOR, .destination = V | 2, .a = C2, .b = ALL), IF(1, 6, 7),
                              OP(WARP_SYNC, .a = ALL, .line = 3), TO(7), OP(WARP_SYNC, .a = V | 2, .line = 5), OP(EXIT)),
@@ -409,8 +368,7 @@ masks_that_never_match_are_reported(void)
 }
 
 /* Two places of one mask: the result of an operation would be of a part of its lanes. */
-static void
-lanes_of_an_operation_meet_at_one_place(void)
+TEST(lanes_of_an_operation_meet_at_one_place)
 {
     for (uint32_t first = 0; first < 2; first++) {
         for (uint32_t second = 0; second < 2; second++) {
@@ -429,10 +387,8 @@ lanes_of_an_operation_meet_at_one_place(void)
     }
 }
 
-static void
-a_warp_sync_needs_independent_lanes(void)
+TEST(a_warp_sync_needs_independent_lanes)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(WARP_SYNC, .a = ALL, .immediate = 2), OP(EXIT)), 32), GPC_ERROR_PROGRAM);
     CHECK_EQUAL_TEXT(world.failure.text, "instruction 0 (WARP_SYNC): the immediate of a WARP_SYNC must be 0 or 1");
     world_reset();
@@ -452,10 +408,8 @@ a_warp_sync_needs_independent_lanes(void)
 
 /* The odd lanes' barrier in another place than the even ones', of two warps; each lane then reads what another
  * stored. */
-static void
-lanes_arrive_at_a_barrier_from_several_places(void)
+TEST(lanes_arrive_at_a_barrier_from_several_places)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C1),
                              OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE), IF(1, 6, 7),
                              BLOCK_BARRIER, TO(7), BLOCK_BARRIER, OP(XOR, .destination = V | 2, .a = V | 0, .b = C32),
@@ -471,8 +425,7 @@ lanes_arrive_at_a_barrier_from_several_places(void)
 }
 
 /* One lane of each warp skips the barrier and ends, before or after the others arrive. */
-static void
-a_barrier_counts_lanes_that_have_not_ended(void)
+TEST(a_barrier_counts_lanes_that_have_not_ended)
 {
     for (uint32_t taken = 0; taken < 2; taken++) {
         gpc_instruction_t branch = taken != 0 ? IF(1, 6, 9) : IF_NOT(1, 4, 9);
@@ -490,10 +443,8 @@ a_barrier_counts_lanes_that_have_not_ended(void)
 }
 
 /* Half of the warp waits for the other half, which waits for a lock that lane 0 of the first half holds until then. */
-static void
-lanes_at_a_barrier_let_others_run(void)
+TEST(lanes_at_a_barrier_let_others_run)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, CAS(1, C0), IF(1, 1, 3), OP(SLEEP, .a = C100), EXCH(C0, C0), BLOCK_BARRIER,
                              ADD_TO(V | 2, C1, C1), OP(EXIT)),
                         96),
@@ -502,10 +453,8 @@ lanes_at_a_barrier_let_others_run(void)
     CHECK_EQUAL_U64(world.cores.statistics[0].barriers, 3);
 }
 
-static void
-lanes_arrive_without_waiting_for_other_warps(void)
+TEST(lanes_arrive_without_waiting_for_other_warps)
 {
-    world_reset();
     /* warp 0 arrives at barrier 3 from two places, sleeps and stores; warp 1 waits for both */
     CHECK_EQUAL_I64(
         run(CODE(THREAD, OP(SPECIAL, .destination = V | 1, .immediate = GPC_SPECIAL_WARP), IF(1, 10, 13), IF(0, 6, 7),
@@ -518,10 +467,8 @@ lanes_arrive_without_waiting_for_other_warps(void)
     CHECK(world.memory[1] > 0 && world.memory[1] < 300);
 }
 
-static void
-a_barrier_number_may_be_in_a_register_if_all_lanes_agree(void)
+TEST(a_barrier_number_may_be_in_a_register_if_all_lanes_agree)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C0),
                              OP(BARRIER, .a = V | 1, .b = GPC_OPERAND_NONE), OP(EXIT)),
                         32),
@@ -531,10 +478,8 @@ a_barrier_number_may_be_in_a_register_if_all_lanes_agree(void)
     CHECK(strstr(world.failure.text, "lanes of one warp give different barrier numbers or thread counts") != NULL);
 }
 
-static void
-lanes_of_one_warp_at_two_barriers_are_reported(void)
+TEST(lanes_of_one_warp_at_two_barriers_are_reported)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 4, 5), OP(BARRIER, .a = C1, .b = GPC_OPERAND_NONE, .line = 3), TO(5),
                              OP(BARRIER, .a = C2, .b = GPC_OPERAND_NONE, .line = 4), OP(EXIT)),
                         32),
@@ -546,10 +491,8 @@ lanes_of_one_warp_at_two_barriers_are_reported(void)
     CHECK(fails_at(0, 3));
 }
 
-static void
-lanes_at_a_barrier_and_at_a_warp_sync_are_reported(void)
+TEST(lanes_at_a_barrier_and_at_a_warp_sync_are_reported)
 {
-    world_reset();
     CHECK_EQUAL_I64(run(CODE(THREAD, IF_NOT(0, 4, 5), OP(WARP_SYNC, .a = ALL, .line = 3), TO(5),
                              OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE, .line = 4), OP(EXIT)),
                         32),
@@ -669,8 +612,7 @@ emit_block(uint32_t depth)
 
 /* Locks in random control flow, with meetings of all lanes that have not ended in random places: whatever the lanes do,
  * each of them ends, and no increment within the lock is lost. */
-static void
-random_programs_end(void)
+TEST(random_programs_end)
 {
     for (uint64_t seed = 1; seed <= 120; seed++) {
         memset(&program, 0, sizeof program);
@@ -692,41 +634,7 @@ random_programs_end(void)
     }
 }
 
-int
-main(void)
+AFTER_TESTS
 {
-    RUN(a_lock_taken_by_every_lane_is_released_behind_its_loop);
-    RUN(a_lock_in_a_branch_in_a_loop_ends);
-    RUN(two_locks_one_within_the_other_end);
-    RUN(a_flag_reaches_a_lane_in_either_order);
-    RUN(a_flag_in_the_scratchpad_reaches_a_lane);
-    RUN(a_lock_in_the_scratchpad_ends);
-    RUN(loops_that_poll_by_address_yield_and_are_known_as_polls);
-    RUN(a_ticket_lock_serves_every_lane);
-    RUN(a_queue_within_a_warp_delivers_everything);
-    RUN(a_loop_that_ends_its_lanes_yields);
-    RUN(lanes_that_compute_do_not_yield);
-    RUN(waiting_for_what_never_comes_does_not_end);
-    RUN(a_warp_sync_of_all_lanes_is_one_instruction);
-    RUN(lanes_that_a_lock_parted_meet_at_a_warp_sync);
-    RUN(lanes_in_different_branches_continue_each_at_its_own_place);
-    RUN(lanes_that_end_are_not_awaited);
-    RUN(parts_of_a_warp_synchronise_by_themselves);
-    RUN(the_end_of_a_lane_lets_others_run);
-    RUN(lanes_that_poll_at_one_place_poll_together);
-    RUN(regions_in_which_lanes_meet_leave_no_joins);
-    RUN(masks_that_never_match_are_reported);
-    RUN(lanes_of_an_operation_meet_at_one_place);
-    RUN(a_warp_sync_needs_independent_lanes);
-    RUN(lanes_arrive_at_a_barrier_from_several_places);
-    RUN(a_barrier_counts_lanes_that_have_not_ended);
-    RUN(lanes_at_a_barrier_let_others_run);
-    RUN(lanes_arrive_without_waiting_for_other_warps);
-    RUN(a_barrier_number_may_be_in_a_register_if_all_lanes_agree);
-    RUN(lanes_of_one_warp_at_two_barriers_are_reported);
-    RUN(lanes_at_a_barrier_and_at_a_warp_sync_are_reported);
-    RUN(random_programs_end);
     printf("# most entries: %u\n", most_entries);
-    world_reset();
-    return harness_end();
 }

@@ -80,8 +80,7 @@ static const gpc_instruction_t store_word_0[] = {
 
 /* ---- the star ---------------------------------------------------------------------------------------------------- */
 
-static void
-messages_of_a_star_take_its_latency_and_clock(void)
+TEST(messages_of_a_star_take_its_latency_and_clock)
 {
     gpc_machine_t machine = test_fermi;
     machine.dram_model = 0;
@@ -103,8 +102,7 @@ messages_of_a_star_take_its_latency_and_clock(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-a_machine_without_star_networks_has_no_star(void)
+TEST(a_machine_without_star_networks_has_no_star)
 {
     bench_t it = bench(&test_fermi, named("no-l1"), 1024);
     CHECK_EQUAL_U64(it.gpu->num_links, 1);
@@ -112,8 +110,7 @@ a_machine_without_star_networks_has_no_star(void)
 }
 
 /* The crossbar pair has no link from bank to bank. */
-static void
-a_message_that_no_link_carries_is_an_error(void)
+TEST(a_message_that_no_link_carries_is_an_error)
 {
     bench_t it = bench(&test_fermi, named("no-l1"), 1024);
     gpc_pool_t *messages = &it.gpu->messages;
@@ -149,8 +146,7 @@ ticks_of_atomics(const char *protocol)
     return ticks;
 }
 
-static void
-eight_virtual_networks_run_as_fewer_do(void)
+TEST(eight_virtual_networks_run_as_fewer_do)
 {
     CHECK_EQUAL_U64(ticks_of_atomics("wide"), ticks_of_atomics("single"));
 }
@@ -158,19 +154,11 @@ eight_virtual_networks_run_as_fewer_do(void)
 static uint32_t
 states_of_mp(const char *protocol)
 {
-    gpc_explore_t what = {.protocol = named(protocol),
-                          .rule = GPC_RULE_DEFAULT,
-                          .cores = 2,
-                          .variables = 2,
-                          .num_threads = 2,
-                          .threads = mp,
-                          .evictions = 0,
-                          .max_states = 100000};
+    gpc_explore_t what = ASK(mp, .protocol = named(protocol), .rule = GPC_RULE_DEFAULT);
     return EXPLORE(&what);
 }
 
-static void
-the_explorer_takes_eight_virtual_networks(void)
+TEST(the_explorer_takes_eight_virtual_networks)
 {
     uint32_t states = states_of_mp("single");
     CHECK(states > 100);
@@ -206,8 +194,7 @@ ticks_of_invalidation(const char *protocol, gpc_traffic_t *invalidations)
     return ticks;
 }
 
-static void
-a_broadcast_on_a_multicast_network_injects_once(void)
+TEST(a_broadcast_on_a_multicast_network_injects_once)
 {
     gpc_traffic_t one = {0}, all = {0};
     gpc_tick_t apart = ticks_of_invalidation("single", &all), together = ticks_of_invalidation("multicast", &one);
@@ -247,8 +234,7 @@ cycles_of_l2_hits(uint32_t partitions, uint32_t ports)
     return cycles;
 }
 
-static void
-one_partition_with_four_ports_has_the_bandwidth_of_four(void)
+TEST(one_partition_with_four_ports_has_the_bandwidth_of_four)
 {
     uint64_t four = cycles_of_l2_hits(4, 1), narrow = cycles_of_l2_hits(1, 1), one = cycles_of_l2_hits(1, 4);
     printf("# cycles: 4 partitions %llu, 1 partition %llu, with 4 ports %llu\n", (unsigned long long) four,
@@ -257,34 +243,17 @@ one_partition_with_four_ports_has_the_bandwidth_of_four(void)
     CHECK(one < four + four / 10);
 }
 
-static void
-ports_out_of_range_are_refused(void)
+TEST(ports_out_of_range_are_refused)
 {
     gpc_machine_t machine = test_fermi;
-    gpc_setup_t setup = {.machine = &machine, .protocol = named("no-l1"), .rule = GPC_RULE_DEFAULT, .budget = 1000};
-    gpc_gpu_t *gpu;
     machine.l2_ports = 17;
-    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
-    CHECK(strstr(gpc_gpu_error_text(gpu), "l2_ports = 17: must be from 1 to 16") != NULL);
-    gpc_gpu_free(gpu);
+    expect_no_gpu(&machine, named("no-l1"), "l2_ports = 17: must be from 1 to 16");
     machine.l2_ports = 1;
     machine.star_latency = 0;
-    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), GPC_ERROR_MACHINE);
-    CHECK(strstr(gpc_gpu_error_text(gpu), "star_latency = 0: must be from 1 to 1000") != NULL);
-    gpc_gpu_free(gpu);
+    expect_no_gpu(&machine, named("no-l1"), "star_latency = 0: must be from 1 to 1000");
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     register_variants();
-    RUN(messages_of_a_star_take_its_latency_and_clock);
-    RUN(a_message_that_no_link_carries_is_an_error);
-    RUN(a_machine_without_star_networks_has_no_star);
-    RUN(eight_virtual_networks_run_as_fewer_do);
-    RUN(the_explorer_takes_eight_virtual_networks);
-    RUN(a_broadcast_on_a_multicast_network_injects_once);
-    RUN(one_partition_with_four_ports_has_the_bandwidth_of_four);
-    RUN(ports_out_of_range_are_refused);
-    return harness_end();
 }

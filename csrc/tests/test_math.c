@@ -55,39 +55,33 @@ worst_of(float (*ours)(float), double (*theirs)(double))
     return worst_of_every(ours, theirs, 6007);
 }
 
-static void
-exp_is_within_an_ulp_everywhere(void)
+TEST(exp_is_within_an_ulp_everywhere)
 {
     CHECK(worst_of(gpc_math_exp, exp) <= 1.0);
 }
 
-static void
-log_is_within_an_ulp_everywhere(void)
+TEST(log_is_within_an_ulp_everywhere)
 {
     CHECK(worst_of(gpc_math_log, log) <= 1.0);
 }
 
-static void
-exp2_and_log2_are_within_an_ulp_everywhere(void)
+TEST(exp2_and_log2_are_within_an_ulp_everywhere)
 {
     CHECK(worst_of(gpc_math_exp2, exp2) <= 1.0);
     CHECK(worst_of(gpc_math_log2, log2) <= 1.0);
 }
 
-static void
-sin_is_within_an_ulp_everywhere(void)
+TEST(sin_is_within_an_ulp_everywhere)
 {
     CHECK(worst_of(gpc_math_sin, sin) <= 1.0);
 }
 
-static void
-cos_is_within_an_ulp_everywhere(void)
+TEST(cos_is_within_an_ulp_everywhere)
 {
     CHECK(worst_of(gpc_math_cos, cos) <= 1.0);
 }
 
-static void
-multiples_of_pi_keep_their_small_sines(void)
+TEST(multiples_of_pi_keep_their_small_sines)
 {
     double worst = 0;
     for (int k = 1; k < 200000; k++) {
@@ -106,27 +100,23 @@ inverse_root(double x)
     return 1 / sqrt(x);
 }
 
-static void
-tan_is_within_an_ulp_everywhere(void)
+TEST(tan_is_within_an_ulp_everywhere)
 {
     CHECK(worst_of(gpc_math_tan, tan) <= 1.0);
     CHECK(ulps(gpc_math_tan(0x1.47d0fep+34f), tan(0x1.47d0fep+34)) <= 1.0); /* nearest to a pole among large f32 */
 }
 
-static void
-tanh_is_within_an_ulp_everywhere(void)
+TEST(tanh_is_within_an_ulp_everywhere)
 {
     CHECK(worst_of(gpc_math_tanh, tanh) <= 1.0);
 }
 
-static void
-rsqrt_is_within_an_ulp_everywhere(void)
+TEST(rsqrt_is_within_an_ulp_everywhere)
 {
     CHECK(worst_of(gpc_math_rsqrt, inverse_root) <= 1.0);
 }
 
-static void
-pow_is_within_an_ulp(void)
+TEST(pow_is_within_an_ulp)
 {
     double worst = 0;
     for (uint32_t i = 0, a = 1, b = 7; i < 400000; i++) {
@@ -141,8 +131,7 @@ pow_is_within_an_ulp(void)
     CHECK(worst <= 1.0);
 }
 
-static void
-fma_is_rounded_once(void)
+TEST(fma_is_rounded_once)
 {
     bool equal = true;
     for (uint32_t i = 0, a = 1, b = 7, c = 3; i < 400000; i++) {
@@ -162,8 +151,7 @@ fma_is_rounded_once(void)
     CHECK(gpc_math_fma(0x1.fffffep127f, 1.0f, 0x1p103f) == INFINITY);
 }
 
-static void
-special_values(void)
+TEST(special_values)
 {
     CHECK(isnan(gpc_math_exp(NAN)) && isnan(gpc_math_log(NAN)) && isnan(gpc_math_sin(NAN)) && isnan(gpc_math_cos(NAN)));
     CHECK(gpc_math_exp(INFINITY) == INFINITY && gpc_math_exp(-INFINITY) == 0.0f);
@@ -199,23 +187,9 @@ measure_everywhere(uint32_t step)
     return status;
 }
 
-int
-main(int argc, char **argv)
+BEFORE_TESTS
 {
-    if (argc > 1 && strcmp(argv[1], "everywhere") == 0) {
-        return measure_everywhere(argc > 2 ? (uint32_t) atoi(argv[2]) : 1);
+    if (harness.argc > 1 && strcmp(harness.argv[1], "everywhere") == 0) {
+        exit(measure_everywhere(harness.argc > 2 ? (uint32_t) atoi(harness.argv[2]) : 1));
     }
-    RUN(exp_is_within_an_ulp_everywhere);
-    RUN(log_is_within_an_ulp_everywhere);
-    RUN(exp2_and_log2_are_within_an_ulp_everywhere);
-    RUN(sin_is_within_an_ulp_everywhere);
-    RUN(cos_is_within_an_ulp_everywhere);
-    RUN(tan_is_within_an_ulp_everywhere);
-    RUN(tanh_is_within_an_ulp_everywhere);
-    RUN(rsqrt_is_within_an_ulp_everywhere);
-    RUN(pow_is_within_an_ulp);
-    RUN(fma_is_rounded_once);
-    RUN(multiples_of_pi_keep_their_small_sines);
-    RUN(special_values);
-    return harness_end();
 }

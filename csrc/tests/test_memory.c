@@ -34,16 +34,14 @@ allocated(uint64_t words)
     return address;
 }
 
-static void
-fresh_memory_reads_zero_anywhere(void)
+TEST(fresh_memory_reads_zero_anywhere)
 {
     begin();
     CHECK_EQUAL_U64(word_at(0), 0);
     CHECK_EQUAL_U64(word_at(UINT64_C(0xFFFFFFFFFFFFFF00)), 0);
 }
 
-static void
-a_range_over_pages_reads_back_as_written(void)
+TEST(a_range_over_pages_reads_back_as_written)
 {
     enum { WORDS = 50000 };
     static uint32_t in[WORDS], out[WORDS];
@@ -58,8 +56,7 @@ a_range_over_pages_reads_back_as_written(void)
     CHECK_EQUAL_U64(word_at(65536 * 3 - 8 + 4 * WORDS), 0);
 }
 
-static void
-thousands_of_scattered_pages_are_found_again(void)
+TEST(thousands_of_scattered_pages_are_found_again)
 {
     uint32_t wrong = 0;
     begin();
@@ -72,8 +69,7 @@ thousands_of_scattered_pages_are_found_again(void)
     CHECK_EQUAL_U64(wrong, 0);
 }
 
-static void
-a_masked_write_changes_the_words_of_its_mask_only(void)
+TEST(a_masked_write_changes_the_words_of_its_mask_only)
 {
     uint32_t words[32];
     begin();
@@ -87,8 +83,7 @@ a_masked_write_changes_the_words_of_its_mask_only(void)
     CHECK_EQUAL_U64(word_at(65536 + 124), 131);
 }
 
-static void
-allocations_are_aligned_and_never_given_twice(void)
+TEST(allocations_are_aligned_and_never_given_twice)
 {
     begin();
     gpc_address_t first = allocated(1), second = allocated(1025);
@@ -99,8 +94,7 @@ allocations_are_aligned_and_never_given_twice(void)
     CHECK_EQUAL_U64(allocated(1), second + 8192);
 }
 
-static void
-covers_exactly_the_words_of_one_live_allocation(void)
+TEST(covers_exactly_the_words_of_one_live_allocation)
 {
     begin();
     gpc_address_t address = allocated(10);
@@ -114,8 +108,7 @@ covers_exactly_the_words_of_one_live_allocation(void)
     CHECK(!gpc_memory_covers(memory, address, 1));
 }
 
-static void
-releasing_what_is_no_allocation_is_an_error(void)
+TEST(releasing_what_is_no_allocation_is_an_error)
 {
     begin();
     gpc_address_t address = allocated(10);
@@ -125,8 +118,7 @@ releasing_what_is_no_allocation_is_an_error(void)
     CHECK_EQUAL_I64(gpc_memory_release(memory, address), GPC_ERROR_ADDRESS);
 }
 
-static void
-released_pages_read_zero_and_neighbours_keep_theirs(void)
+TEST(released_pages_read_zero_and_neighbours_keep_theirs)
 {
     begin();
     gpc_address_t before = allocated(4), middle = allocated(200000), after = allocated(4);
@@ -139,8 +131,7 @@ released_pages_read_zero_and_neighbours_keep_theirs(void)
     CHECK_EQUAL_U64(word_at(after), 3);
 }
 
-static void
-sizes_that_cannot_be_are_refused(void)
+TEST(sizes_that_cannot_be_are_refused)
 {
     gpc_address_t address;
     begin();
@@ -154,8 +145,7 @@ sizes_that_cannot_be_are_refused(void)
 }
 
 /* The next allocation begins at the next multiple of 4096, also where one was to begin. */
-static void
-memory_gives_the_next_aligned_address(void)
+TEST(memory_gives_the_next_aligned_address)
 {
     begin();
     gpc_address_t first = allocated(1024);
@@ -170,8 +160,7 @@ memory_gives_the_next_aligned_address(void)
     CHECK_EQUAL_U64(allocated(1), UINT64_C(3) << 61);
 }
 
-static void
-memory_lists_what_is_left_of_the_allocations(void)
+TEST(memory_lists_what_is_left_of_the_allocations)
 {
     gpc_address_t addresses[4], address;
     uint64_t words;
@@ -190,8 +179,7 @@ memory_lists_what_is_left_of_the_allocations(void)
 }
 
 /* Pages leave the table, and those that collided with them are found. */
-static void
-memory_finds_pages_after_others_are_released(void)
+TEST(memory_finds_pages_after_others_are_released)
 {
     enum { PAGES = 2000, PAGE_WORDS = 16384 };
     static gpc_address_t addresses[PAGES];
@@ -216,8 +204,7 @@ memory_finds_pages_after_others_are_released(void)
     CHECK_EQUAL_U64(wrong, 0);
 }
 
-static void
-an_image_brings_back_words_and_allocations(void)
+TEST(an_image_brings_back_words_and_allocations)
 {
     gpc_memory_image_t *image = NULL;
     begin();
@@ -241,8 +228,7 @@ an_image_brings_back_words_and_allocations(void)
     gpc_memory_image_free(NULL);
 }
 
-static void
-an_image_and_two_memories_share_pages_until_one_writes(void)
+TEST(an_image_and_two_memories_share_pages_until_one_writes)
 {
     gpc_memory_image_t *image = NULL;
     gpc_memory_t *other = NULL;
@@ -269,24 +255,8 @@ an_image_and_two_memories_share_pages_until_one_writes(void)
     CHECK_EQUAL_U64(word_at(65536), 6);
 }
 
-int
-main(void)
+AFTER_TESTS
 {
-    RUN(fresh_memory_reads_zero_anywhere);
-    RUN(a_range_over_pages_reads_back_as_written);
-    RUN(thousands_of_scattered_pages_are_found_again);
-    RUN(a_masked_write_changes_the_words_of_its_mask_only);
-    RUN(allocations_are_aligned_and_never_given_twice);
-    RUN(covers_exactly_the_words_of_one_live_allocation);
-    RUN(releasing_what_is_no_allocation_is_an_error);
-    RUN(released_pages_read_zero_and_neighbours_keep_theirs);
-    RUN(sizes_that_cannot_be_are_refused);
-    RUN(memory_gives_the_next_aligned_address);
-    RUN(memory_lists_what_is_left_of_the_allocations);
-    RUN(memory_finds_pages_after_others_are_released);
-    RUN(an_image_brings_back_words_and_allocations);
-    RUN(an_image_and_two_memories_share_pages_until_one_writes);
     gpc_memory_free(memory);
     gpc_memory_free(NULL);
-    return harness_end();
 }

@@ -1,19 +1,21 @@
 /* test_memory_room.c: do entries of a bank that write to memory by themselves wait until the memory's queue has
- * room? */
+ * room, and does memory answer each write? */
 #include "gpu_bench.h"
 #include "own_protocols.h"
 #include "protocols/baseline/baseline.h"
+#include "tests/places.h"
 
 /* no-l1 with a pool of entries in each L2 bank. At the begin of a launch an entry is made ready for each of the first
- * lines of the allocation that belong to the bank; its step writes the line to memory. Launches do not access these
- * lines. */
+ * lines of the allocation that belong to the bank; its step writes the line to memory, whose answer ends it. Launches
+ * do not access these lines. */
 enum { LINES = 256, TABLE_ENTRIES = 1, TABLE_UNIT = 2, DRAINED = 1000 };
 
 static gpc_address_t first_line;
 static uint32_t refusals;
 
-#define ENTRY_STATES(X) X(ENTRY_READY, STABLE, "none, or one to be written")
-#define ENTRY_EVENTS(X) X(ENTRY_SERVED, "ready entry served")
+#define ENTRY_STATES(X)                                                                                                \
+    X(ENTRY_READY, STABLE, "none, or one to be written") X(ENTRY_SENT, TRANSIENT_CACHE, "memory has not answered")
+#define ENTRY_EVENTS(X) X(ENTRY_SERVED, "ready entry served") X(ENTRY_WRITTEN, "memory has the word")
 GPC_FSM(ENTRY, ENTRY_STATES, ENTRY_EVENTS)
 #define UNIT_STATES(X) X(UNIT_ON, STABLE, "on")
 #define UNIT_EVENTS(X) X(UNIT_BEGIN, "kernel begin")
@@ -22,7 +24,14 @@ GPC_FSM(UNIT, UNIT_STATES, UNIT_EVENTS)
 static gpc_event_id_t
 entry_classify(const gpc_step_t *x)
 {
-    return x->cause == GPC_MSG_REPLAY ? ENTRY_SERVED : GPC_NO_EVENT;
+    return x->cause == GPC_MSG_REPLAY ? ENTRY_SERVED : x->cause == GPC_MSG_WRITTEN ? ENTRY_WRITTEN : GPC_NO_EVENT;
+}
+
+static uint8_t
+answers_to_entries(const gpc_controller_t *self, const gpc_msg_t *msg)
+{
+    (void) self;
+    return msg->type == GPC_MSG_WRITTEN ? TABLE_ENTRIES : 0;
 }
 
 static gpc_event_id_t
@@ -41,7 +50,7 @@ GPC_ACTION(act_need_memory_room, "holds while the memory's queue is full")
 GPC_ACTION(act_drain_line, "the line's first word to memory")
 {
     uint32_t words[GPC_MAX_LINE_WORDS] = {DRAINED + (uint32_t) ((x->line - first_line) / x->unit->machine->line_bytes)};
-    return gpc_write_memory(x, 1, words);
+    return gpc_write_memory_answered(x, 1, words, 0);
 }
 
 GPC_ACTION(act_make_entries, "an entry for each of the bank's lines")
@@ -58,7 +67,8 @@ GPC_ACTION(act_make_entries, "an entry for each of the bank's lines")
 }
 
 static const gpc_cell_t entry_cells[ENTRY_NUM_STATES][ENTRY_NUM_EVENTS] = {
-    [ENTRY_READY] = {[ENTRY_SERVED] = GO(ENTRY_READY, act_need_memory_room, act_drain_line)},
+    [ENTRY_READY] = {[ENTRY_SERVED] = GO(ENTRY_SENT, act_need_memory_room, act_drain_line)},
+    [ENTRY_SENT] = {[ENTRY_WRITTEN] = GO(ENTRY_READY)},
 };
 static const gpc_cell_t unit_cells[UNIT_NUM_STATES][UNIT_NUM_EVENTS] = {
     [UNIT_ON] = {[UNIT_BEGIN] = GO(UNIT_ON, act_make_entries)},
@@ -66,12 +76,7 @@ static const gpc_cell_t unit_cells[UNIT_NUM_STATES][UNIT_NUM_EVENTS] = {
 static const gpc_table_t entries = {GPC_TABLE("L2.entries", OVER_ENTRIES, ENTRY, entry_cells, entry_classify)};
 static const gpc_table_t unit = {GPC_TABLE("L2.unit", OVER_UNIT, UNIT, unit_cells, unit_classify)};
 
-static uint32_t
-a_place_for_each_line(const gpc_machine_t *machine, const int64_t *options)
-{
-    (void) machine, (void) options;
-    return LINES;
-}
+PLACES(a_place_for_each_line, LINES)
 
 static gpc_protocol_t protocol;
 static gpc_controller_type_t l2;
@@ -84,6 +89,7 @@ register_draining_bank(void)
     l2.tables[TABLE_ENTRIES] = &entries;
     l2.tables[TABLE_UNIT] = &unit;
     l2.parts[0] = (gpc_part_info_t){.name = "drains", .capacity = a_place_for_each_line, .ordered = true};
+    l2.route = answers_to_entries;
     l2.begins = 1u << TABLE_UNIT;
     protocol.id = "draining-bank";
     protocol.controllers[1] = &l2;
@@ -124,8 +130,7 @@ with_short_queues(uint32_t model)
     return machine;
 }
 
-static void
-entries_wait_for_a_queue_of_one_request(void)
+TEST(entries_wait_for_a_queue_of_one_request)
 {
     for (uint32_t model = 0; model < 2; model++) {
         gpc_machine_t machine = with_short_queues(model);
@@ -133,19 +138,14 @@ entries_wait_for_a_queue_of_one_request(void)
     }
 }
 
-static void
-entries_of_several_banks_wait_for_a_channel_that_they_share(void)
+TEST(entries_of_several_banks_wait_for_a_channel_that_they_share)
 {
     gpc_machine_t machine = with_short_queues(0);
     machine.dram_channels = 4;
     expect_all_drained(&machine);
 }
 
-int
-main(void)
+BEFORE_TESTS
 {
     register_draining_bank();
-    RUN(entries_wait_for_a_queue_of_one_request);
-    RUN(entries_of_several_banks_wait_for_a_channel_that_they_share);
-    return harness_end();
 }

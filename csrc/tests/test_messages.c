@@ -20,19 +20,17 @@ with_messages(gpc_message_info_t messages[LIMITS_MESSAGES])
 
 /* Requests on network 1, answers on network 0: a message on the request network may be held and carries both operands
  * of a compare-and-swap. */
-static void
-requests_are_what_travels_on_a_network_that_is_declared_so(void)
+TEST(requests_are_what_travels_on_a_network_that_is_declared_so)
 {
     gpc_message_info_t messages[LIMITS_MESSAGES];
     gpc_protocol_t protocol = with_messages(messages);
-    bench_t bench;
 
     for (uint32_t i = 0; i < GPC_COUNT_OF(messages); i++) {
         messages[i].network = !messages[i].network;
     }
     protocol.networks[0] = (gpc_network_info_t){.name = "response"};
     protocol.networks[1] = (gpc_network_info_t){.name = "request", .requests = true};
-    limits_begin_with(&bench, &protocol, LIMITS_LINES, 4);
+    limits_begin_with(&protocol, LIMITS_LINES, 4);
 
     gpc_index_t lanes = gpc_pool_take(&bench.lane_lists);
     *gpc_lane_list_at(&bench.lane_lists, lanes) = (gpc_lane_list_t){.operation = GPC_ATOMIC_CAS, .count = 3};
@@ -43,7 +41,7 @@ requests_are_what_travels_on_a_network_that_is_declared_so(void)
     CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &up), 8 + 3 * 8);
     CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &down), 8 + 3 * 4);
     gpc_pool_give(&bench.lane_lists, lanes);
-    limits_end(&bench);
+    limits_end();
 }
 
 /* A kind of message, and what it has on links of 16 and of 64 bytes. Lines have 64 bytes. */
@@ -69,21 +67,20 @@ static const kind_t kinds[] = {
 };
 
 static void
-send_kind(bench_t *bench, const kind_t *kind)
+send_kind(const kind_t *kind)
 {
-    gpc_step_t x = {.unit = &bench->unit};
-    gpc_msg_t *msg = gpc_msg_at(&bench->messages, bench_message(bench, kind->type, A, kind->mask));
+    gpc_step_t x = {.unit = &bench.unit};
+    gpc_msg_t *msg = gpc_msg_at(&bench.messages, bench_message(kind->type, A, kind->mask));
     msg->here = kind->here;
     if (kind->lanes) {
-        msg->lanes = gpc_pool_take(&bench->lane_lists);
-        *gpc_lane_list_at(&bench->lane_lists, msg->lanes) =
+        msg->lanes = gpc_pool_take(&bench.lane_lists);
+        *gpc_lane_list_at(&bench.lane_lists, msg->lanes) =
             (gpc_lane_list_t){.operation = kind->operation, .count = kind->lanes};
     }
     CHECK_EQUAL_I64(gpc_send(&x, msg), GPC_OK);
 }
 
-static void
-bytes_are_the_header_and_payload_on_links_of_any_width(void)
+TEST(bytes_are_the_header_and_payload_on_links_of_any_width)
 {
     static const uint32_t widths[] = {16, 64};
     gpc_message_info_t messages[LIMITS_MESSAGES];
@@ -92,15 +89,14 @@ bytes_are_the_header_and_payload_on_links_of_any_width(void)
 
     for (uint32_t width = 0; width < GPC_COUNT_OF(widths); width++) {
         gpc_machine_t machine = bench_small_machine;
-        bench_t bench;
         machine.flit_bytes = widths[width];
-        bench_begin(&bench, &protocol, LIMITS_LINES, &machine);
+        bench_begin(&protocol, LIMITS_LINES, &machine);
         for (uint32_t i = 0; i < GPC_COUNT_OF(kinds); i++) {
-            send_kind(&bench, &kinds[i]);
+            send_kind(&kinds[i]);
             CHECK_EQUAL_U64(bench.world.sent_bytes, kinds[i].bytes);
             CHECK_EQUAL_U64(bench.world.sent_flits, kinds[i].flits[width]);
         }
-        limits_end(&bench);
+        limits_end();
     }
 }
 
@@ -111,17 +107,15 @@ own_bytes(bool is_line, uint32_t payload)
     return is_line ? 1 : payload == 0 ? 2 : payload;
 }
 
-static void
-an_option_selects_other_sizes_of_messages(void)
+TEST(an_option_selects_other_sizes_of_messages)
 {
     gpc_message_info_t messages[LIMITS_MESSAGES];
     gpc_protocol_t protocol = with_messages(messages);
-    bench_t bench;
 
     messages[LIMITS_ACK - GPC_MSG_OWN] = (gpc_message_info_t){.name = "ACK", .fixed_bytes = 12, .bytes_per_word = 4};
     messages[LIMITS_PUT - GPC_MSG_OWN] = (gpc_message_info_t){.name = "PUT", .fixed_bytes = 12, .whole_line = true};
     protocol.other_sizes = (gpc_other_sizes_t){.option = 3, .value = 1, .bytes = own_bytes};
-    limits_begin_with(&bench, &protocol, LIMITS_LINES, 4);
+    limits_begin_with(&protocol, LIMITS_LINES, 4);
 
     gpc_msg_t line = {.type = LIMITS_PUT, .lanes = GPC_NONE}, words = {.type = LIMITS_ACK, .lanes = GPC_NONE};
     words.mask = 7;
@@ -133,11 +127,10 @@ an_option_selects_other_sizes_of_messages(void)
     CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 12);
     words.mask = 0;
     CHECK_EQUAL_U64(gpc_message_bytes(&bench.unit, &words), 2);
-    limits_end(&bench);
+    limits_end();
 }
 
-static void
-public_sizes_round_operands_up_and_replace_the_header(void)
+TEST(public_sizes_round_operands_up_and_replace_the_header)
 {
     CHECK_EQUAL_U64(public_bytes(true, 128), 128);
     CHECK_EQUAL_U64(public_bytes_with_header(true, 128), 8 + 128);
@@ -146,14 +139,12 @@ public_sizes_round_operands_up_and_replace_the_header(void)
     CHECK_EQUAL_U64(public_bytes(false, 0), 8);
 }
 
-static void
-a_message_without_room_is_refused_when_it_is_sent(void)
+TEST(a_message_without_room_is_refused_when_it_is_sent)
 {
     gpc_index_t taken[64];
-    bench_t bench;
 
-    limits_begin(&bench, LIMITS_WORDS, 4);
-    gpc_index_t load = bench_message(&bench, GPC_MSG_LOAD, A, 1);
+    limits_begin(LIMITS_WORDS, 4);
+    gpc_index_t load = bench_message(GPC_MSG_LOAD, A, 1);
     for (uint32_t i = 1; i < 64; i++) {
         taken[i] = gpc_pool_take(&bench.messages);
     }
@@ -164,16 +155,5 @@ a_message_without_room_is_refused_when_it_is_sent(void)
         gpc_pool_give(&bench.messages, taken[i]);
     }
     gpc_pool_give(&bench.messages, load);
-    limits_end(&bench);
-}
-
-int
-main(void)
-{
-    RUN(requests_are_what_travels_on_a_network_that_is_declared_so);
-    RUN(bytes_are_the_header_and_payload_on_links_of_any_width);
-    RUN(an_option_selects_other_sizes_of_messages);
-    RUN(public_sizes_round_operands_up_and_replace_the_header);
-    RUN(a_message_without_room_is_refused_when_it_is_sent);
-    return harness_end();
+    limits_end();
 }

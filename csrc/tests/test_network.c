@@ -1,6 +1,7 @@
 /* test_network.c: do networks deliver every message once, in order, in the exact cycle and with finite buffers, and
  * count it? */
 #include "network_world.h"
+#include "random.h"
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
@@ -18,8 +19,7 @@ check_arrival(const gpc_network_config_t *config, uint32_t from, uint32_t to, ui
     run_dry();
 }
 
-static void
-crossbar_takes_latency_and_the_tail(void)
+TEST(crossbar_takes_latency_and_the_tail)
 {
     for (uint32_t flits = 1; flits <= 12; flits++) {
         check_arrival(&fermi, 3, CORES + 2, flits, 4 + flits - 1);
@@ -27,16 +27,14 @@ crossbar_takes_latency_and_the_tail(void)
     }
 }
 
-static void
-crossbar_of_latency_1_takes_one_cycle_for_one_flit(void)
+TEST(crossbar_of_latency_1_takes_one_cycle_for_one_flit)
 {
     gpc_network_config_t config = fermi;
     config.latency = 1;
     check_arrival(&config, 0, CORES, 1, 1);
 }
 
-static void
-link_moves_what_is_sent_between_edges_at_the_next(void)
+TEST(link_moves_what_is_sent_between_edges_at_the_next)
 {
     begin(&fermi);
     run_to(3);
@@ -45,8 +43,7 @@ link_moves_what_is_sent_between_edges_at_the_next(void)
     CHECK_EQUAL_U64(arrived_at[0], 4 + 4 * PERIOD);
 }
 
-static void
-relay_takes_both_crossings_and_the_bank_never_sees_it(void)
+TEST(relay_takes_both_crossings_and_the_bank_never_sees_it)
 {
     check_arrival(&fermi, 3, 9, 5, 2 * (4 + 4));
     CHECK_EQUAL_U64(total(hops_of), 10); /* both crossings */
@@ -76,8 +73,7 @@ check_jitter(uint64_t seed, uint32_t jitter, uint32_t count, uint64_t *seen)
     return sum;
 }
 
-static void
-jitter_adds_any_latency_up_to_its_own_by_the_seed(void)
+TEST(jitter_adds_any_latency_up_to_its_own_by_the_seed)
 {
     uint64_t seen = 0;
     CHECK_EQUAL_U64(check_jitter(1, 0, 50, &seen), 50 * 4);
@@ -89,8 +85,7 @@ jitter_adds_any_latency_up_to_its_own_by_the_seed(void)
     CHECK(check_jitter(2, 7, 400, &seen) != sum);
 }
 
-static void
-jitter_keeps_the_order_of_a_source_destination_and_network(void)
+TEST(jitter_keeps_the_order_of_a_source_destination_and_network)
 {
     gpc_network_config_t config = fermi;
     config.jitter = 30;
@@ -104,8 +99,7 @@ jitter_keeps_the_order_of_a_source_destination_and_network(void)
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
-static void
-link_passes_no_more_than_the_buffers_hold_when_no_receiver_takes(void)
+TEST(link_passes_no_more_than_the_buffers_hold_when_no_receiver_takes)
 {
     begin(&fermi);
     holding = true;
@@ -127,8 +121,7 @@ link_passes_no_more_than_the_buffers_hold_when_no_receiver_takes(void)
     run_dry();
 }
 
-static void
-link_has_room_for_its_buffers_flits_and_says_when_it_has_more(void)
+TEST(link_has_room_for_its_buffers_flits_and_says_when_it_has_more)
 {
     begin(&fermi);
     CHECK(has_room(0, CORES, 0, 8));
@@ -145,8 +138,7 @@ link_has_room_for_its_buffers_flits_and_says_when_it_has_more(void)
     run_dry();
 }
 
-static void
-arbiter_lets_no_short_message_starve_a_long_one(void)
+TEST(arbiter_lets_no_short_message_starve_a_long_one)
 {
     begin(&fermi);
     holding = true;
@@ -164,8 +156,7 @@ arbiter_lets_no_short_message_starve_a_long_one(void)
 }
 
 /* A short pipeline and buffers of one flit: the next message to core 0 arrives when the last one ends. */
-static void
-crossbar_keeps_no_bank_from_other_cores_by_a_stream_to_one(void)
+TEST(crossbar_keeps_no_bank_from_other_cores_by_a_stream_to_one)
 {
     gpc_network_config_t config = with_buffers(&fermi, 1);
     config.latency = 1;
@@ -179,8 +170,7 @@ crossbar_keeps_no_bank_from_other_cores_by_a_stream_to_one(void)
     CHECK(last_from[CORES][0][1] > 90);
 }
 
-static void
-clear_empties_every_buffer(void)
+TEST(clear_empties_every_buffer)
 {
     begin(&fermi);
     holding = true;
@@ -203,38 +193,26 @@ clear_empties_every_buffer(void)
 
 /* ---- random traffic ---------------------------------------------------------------------------------------------- */
 
-static uint64_t seed;
-
-static uint32_t
-random_below(uint32_t limit)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t) (seed % limit);
-}
-
 /* Random messages between all nodes that a path connects, received at once or late. */
 static void
 random_traffic(const gpc_network_config_t *config, uint32_t count)
 {
     uint32_t nodes = config->cores + config->banks;
-    seed = 88172645463325252u;
     begin(config);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t from = random_below(nodes), to = random_below(nodes), vn = random_below(config->networks);
-        uint32_t flits = random_below(2) ? 1 : 1 + random_below(9);
+        uint32_t from = any_below(nodes), to = any_below(nodes), vn = any_below(config->networks);
+        uint32_t flits = any_below(2) ? 1 : 1 + any_below(9);
         if (config->topology == GPC_TOPOLOGY_CROSSBAR && from >= config->cores) {
             to %= config->cores;
         }
-        holding = random_below(4) == 0;
+        holding = any_below(4) == 0;
         if (has_room(from, to, vn, flits)) {
             send(from, to, vn, flits);
         }
-        if (random_below(8) == 0) {
-            run_to(gpc_wheel_now(&wheel) + random_below(12));
+        if (any_below(8) == 0) {
+            run_to(gpc_wheel_now(&wheel) + any_below(12));
         }
-        uint32_t node = random_below(nodes);
+        uint32_t node = any_below(nodes);
         take_all((gpc_node_t) node, vn);
     }
     holding = false;
@@ -247,8 +225,7 @@ random_traffic(const gpc_network_config_t *config, uint32_t count)
     CHECK(num_sent > count / 8);
 }
 
-static void
-random_traffic_arrives_in_order_over_every_topology_and_buffer(void)
+TEST(random_traffic_arrives_in_order_over_every_topology_and_buffer)
 {
     static const uint32_t buffers[] = {1, 2, 8, 64};
     gpc_network_config_t star = fermi;
@@ -266,21 +243,19 @@ random_traffic_arrives_in_order_over_every_topology_and_buffer(void)
 }
 
 /* With few messages in flight, no other event hides a missing one. */
-static void
-every_small_batch_arrives_by_itself(void)
+TEST(every_small_batch_arrives_by_itself)
 {
     gpc_network_config_t config = mesh(15, 16, 4);
-    seed = 88172645463325252u;
     config.latency = 3;
     begin(&config);
     for (uint32_t batch = 0; batch < 1500; batch++) {
         gpc_tick_t start = gpc_wheel_now(&wheel);
         for (uint32_t i = 0; i < 5; i++) {
-            uint32_t from = random_below(4), to = random_below(31), vn = random_below(2), flits = 1 + random_below(5);
+            uint32_t from = any_below(4), to = any_below(31), vn = any_below(2), flits = 1 + any_below(5);
             if (has_room(from, to, vn, flits)) {
                 send(from, to, vn, flits);
             }
-            run_to(gpc_wheel_now(&wheel) + random_below(6));
+            run_to(gpc_wheel_now(&wheel) + any_below(6));
         }
         run_to(start + 400);
         CHECK_EQUAL_U64(num_arrived, num_sent);
@@ -288,8 +263,7 @@ every_small_batch_arrives_by_itself(void)
     run_dry();
 }
 
-static void
-a_saved_arena_replays_the_same_arrivals(void)
+TEST(a_saved_arena_replays_the_same_arrivals)
 {
     gpc_network_config_t config = mesh(8, 8, 4);
     begin(&config);
@@ -323,8 +297,7 @@ distance(uint32_t a, uint32_t b, uint32_t width)
     return (ax > bx ? ax - bx : bx - ax) + (ay > by ? ay - by : by - ay);
 }
 
-static void
-mesh_joins_every_pair_in_its_distance_in_time_and_hops(void)
+TEST(mesh_joins_every_pair_in_its_distance_in_time_and_hops)
 {
     static const uint32_t shapes[][3] = {{15, 16, 4}, {7, 3, 3}, {16, 8, 4}, {5, 2, 1}};
     for (uint32_t s = 0; s < GPC_COUNT_OF(shapes); s++) {
@@ -352,8 +325,7 @@ mesh_joins_every_pair_in_its_distance_in_time_and_hops(void)
     }
 }
 
-static void
-mesh_routes_go_along_the_row_first(void)
+TEST(mesh_routes_go_along_the_row_first)
 {
     /* 3 -> 8 on a 3 x 3 mesh goes by 4 and 5, never by 6 and 7: that link is blocked. */
     gpc_network_config_t config = mesh(9, 1, 3);
@@ -373,8 +345,7 @@ mesh_routes_go_along_the_row_first(void)
     run_dry();
 }
 
-static void
-mesh_link_passes_a_flit_a_cycle(void)
+TEST(mesh_link_passes_a_flit_a_cycle)
 {
     gpc_network_config_t config = mesh(4, 4, 4);
     begin(&config);
@@ -390,8 +361,7 @@ mesh_link_passes_a_flit_a_cycle(void)
     CHECK_EQUAL_U64(arrived_at[199] - arrived_at[0], 199 * 5 * PERIOD);
 }
 
-static void
-star_is_one_hop_for_every_pair(void)
+TEST(star_is_one_hop_for_every_pair)
 {
     gpc_network_config_t config = fermi;
     config.topology = GPC_TOPOLOGY_STAR;
@@ -402,8 +372,7 @@ star_is_one_hop_for_every_pair(void)
 }
 
 /* Corners 0 to 3: north-west, north-east, south-west, south-east. Five cores in rows of two: three rows. */
-static void
-mesh_counts_the_links_to_every_corner(void)
+TEST(mesh_counts_the_links_to_every_corner)
 {
     static const struct {
         uint32_t cores, width, core, links[4];
@@ -421,8 +390,7 @@ mesh_counts_the_links_to_every_corner(void)
 }
 
 /* Nodes of each kind begin at router 0: the first of the others, too. */
-static void
-mesh_places_each_kind_of_nodes_from_the_first_router_on(void)
+TEST(mesh_places_each_kind_of_nodes_from_the_first_router_on)
 {
     gpc_network_config_t config = mesh(9, 4, 3);
     config.others = 2;
@@ -436,8 +404,7 @@ mesh_places_each_kind_of_nodes_from_the_first_router_on(void)
 }
 
 /* A queue for each output, in a mesh for each port of a node. */
-static void
-lanes_are_the_queues_of_a_node(void)
+TEST(lanes_are_the_queues_of_a_node)
 {
     uint8_t ports[CORES + BANKS];
     gpc_network_config_t config = fermi;
@@ -459,33 +426,4 @@ lanes_are_the_queues_of_a_node(void)
         begin(&config);
         CHECK_EQUAL_U64(gpc_network_lanes(&network), 3);
     }
-}
-
-int
-main(void)
-{
-    RUN(crossbar_takes_latency_and_the_tail);
-    RUN(crossbar_of_latency_1_takes_one_cycle_for_one_flit);
-    RUN(link_moves_what_is_sent_between_edges_at_the_next);
-    RUN(relay_takes_both_crossings_and_the_bank_never_sees_it);
-    RUN(jitter_adds_any_latency_up_to_its_own_by_the_seed);
-    RUN(jitter_keeps_the_order_of_a_source_destination_and_network);
-    RUN(link_passes_no_more_than_the_buffers_hold_when_no_receiver_takes);
-    RUN(link_has_room_for_its_buffers_flits_and_says_when_it_has_more);
-    RUN(arbiter_lets_no_short_message_starve_a_long_one);
-    RUN(crossbar_keeps_no_bank_from_other_cores_by_a_stream_to_one);
-    RUN(clear_empties_every_buffer);
-    RUN(random_traffic_arrives_in_order_over_every_topology_and_buffer);
-    RUN(every_small_batch_arrives_by_itself);
-    RUN(a_saved_arena_replays_the_same_arrivals);
-    RUN(mesh_joins_every_pair_in_its_distance_in_time_and_hops);
-    RUN(mesh_routes_go_along_the_row_first);
-    RUN(mesh_link_passes_a_flit_a_cycle);
-    RUN(star_is_one_hop_for_every_pair);
-    RUN(mesh_counts_the_links_to_every_corner);
-    RUN(mesh_places_each_kind_of_nodes_from_the_first_router_on);
-    RUN(lanes_are_the_queues_of_a_node);
-    gpc_network_free(&network);
-    gpc_arena_free(&arena);
-    return harness_end();
 }

@@ -16,8 +16,7 @@ check_every_five_cycles(void)
     CHECK_EQUAL_U64(last - first, (gpc_tick_t) (num_sent - 1) * 5 * PERIOD);
 }
 
-static void
-arbiter_shares_a_bank_among_cores_at_one_flit_a_cycle(void)
+TEST(arbiter_shares_a_bank_among_cores_at_one_flit_a_cycle)
 {
     for (uint32_t vc_flits = 1; vc_flits <= 16; vc_flits += 5) {
         gpc_network_config_t config = with_buffers(&fermi, vc_flits);
@@ -34,53 +33,7 @@ arbiter_shares_a_bank_among_cores_at_one_flit_a_cycle(void)
     }
 }
 
-/* Numbers of cores whose requests take two words and three. */
-static const uint32_t many[] = {100, 130};
-
-/* After core 70: its successors first, then from the first one on. */
-static void
-arbiter_serves_inputs_of_several_words_round_robin(void)
-{
-    for (uint32_t k = 0; k < GPC_COUNT_OF(many); k++) {
-        gpc_network_config_t config = fermi;
-        config.cores = many[k];
-        begin(&config);
-        send(70, config.cores, 0, 5);
-        run_dry();
-        for (uint32_t core = 0; core < config.cores; core++) {
-            send(core, config.cores, 0, 5);
-        }
-        run_dry();
-        for (uint32_t i = 0; i < config.cores; i++) {
-            CHECK_EQUAL_U64(arrived_at[1 + (71 + i) % config.cores], arrived_at[1 + 71] + (gpc_tick_t) i * 5 * PERIOD);
-        }
-    }
-}
-
-/* A bank streams to one core after the other, from the first one that it serves on. */
-static void
-arbiter_serves_outputs_of_several_words_round_robin(void)
-{
-    for (uint32_t k = 0; k < GPC_COUNT_OF(many); k++) {
-        gpc_network_config_t config = fermi;
-        uint32_t first = 0;
-        config.cores = many[k];
-        begin(&config);
-        for (uint32_t core = 0; core < config.cores; core++) {
-            send(config.cores, core, 0, 5);
-        }
-        run_dry();
-        for (uint32_t core = 0; core < config.cores; core++) {
-            first = arrived_at[core] < arrived_at[first] ? core : first;
-        }
-        for (uint32_t i = 0; i < config.cores; i++) {
-            CHECK_EQUAL_U64(arrived_at[(first + i) % config.cores], arrived_at[first] + (gpc_tick_t) i * 5 * PERIOD);
-        }
-    }
-}
-
-static void
-link_of_a_bank_is_filled_by_one_core(void)
+TEST(link_of_a_bank_is_filled_by_one_core)
 {
     begin(&fermi);
     keep_sending = true;
@@ -89,8 +42,7 @@ link_of_a_bank_is_filled_by_one_core(void)
     check_every_five_cycles();
 }
 
-static void
-arbiter_serves_virtual_networks_round_robin(void)
+TEST(arbiter_serves_virtual_networks_round_robin)
 {
     begin(&fermi);
     keep_sending = true;
@@ -102,21 +54,7 @@ arbiter_serves_virtual_networks_round_robin(void)
     CHECK_EQUAL_U64(arrivals_from[1], 200);
 }
 
-static void
-crossbar_lets_different_outputs_stream_at_once(void)
-{
-    begin(&fermi);
-    for (uint32_t bank = 0; bank < BANKS; bank++) {
-        send(bank, CORES + bank, 0, 5);
-    }
-    run_dry();
-    for (uint32_t bank = 0; bank < BANKS; bank++) {
-        CHECK_EQUAL_U64(arrived_at[bank], (4 + 4) * PERIOD);
-    }
-}
-
-static void
-crossbar_streams_one_message_at_a_time_from_an_input_port(void)
+TEST(crossbar_streams_one_message_at_a_time_from_an_input_port)
 {
     begin(&fermi);
     send(0, CORES, 0, 5);
@@ -125,8 +63,7 @@ crossbar_streams_one_message_at_a_time_from_an_input_port(void)
     CHECK_EQUAL_U64(arrived_at[1] - arrived_at[0], 5 * PERIOD);
 }
 
-static void
-crossbar_holds_up_no_message_behind_a_busy_output(void)
+TEST(crossbar_holds_up_no_message_behind_a_busy_output)
 {
     begin(&fermi);
     holding = true;
@@ -160,8 +97,7 @@ spread(const gpc_network_config_t *config, uint32_t count)
     run_dry();
 }
 
-static void
-crossbar_streams_from_all_banks_to_all_cores_at_full_speed(void)
+TEST(crossbar_streams_from_all_banks_to_all_cores_at_full_speed)
 {
     static const uint32_t buffers[] = {5, 8, 16};
     for (uint32_t i = 0; i < GPC_COUNT_OF(buffers); i++) {
@@ -175,8 +111,7 @@ crossbar_streams_from_all_banks_to_all_cores_at_full_speed(void)
     }
 }
 
-static void
-a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256(void)
+TEST(a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256)
 {
     gpc_network_config_t config = fermi;
     spread(&config, 8000);
@@ -186,38 +121,8 @@ a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256(void)
     CHECK(num_events * 10 < num_sent * 23);
 }
 
-/* Core 0 always has messages for banks 0 and 1, cores 1 and 2 for bank 0: the arbiter serves an input that was busy
- * when the bank became free. */
-static uint32_t
-sent_meanwhile(uint32_t from, uint32_t to, uint32_t flits)
-{
-    uint32_t sent = 0;
-    while (has_room(from, to, 0, flits)) {
-        send(from, to, 0, flits);
-        sent++;
-    }
-    return sent;
-}
-
-static void
-arbiter_waits_for_an_input_that_is_always_busy_at_the_wrong_time(void)
-{
-    uint32_t crossing = 0;
-    begin(&fermi);
-    for (gpc_tick_t tick = 0; tick < 4000 * PERIOD; tick += PERIOD) {
-        (void) sent_meanwhile(0, CORES + 1, 4);
-        (void) sent_meanwhile(1, CORES, 4);
-        (void) sent_meanwhile(2, CORES, 4);
-        crossing += sent_meanwhile(0, CORES, 4);
-        run_to(tick + PERIOD);
-    }
-    run_dry();
-    CHECK(crossing > 4000 / 4 / 8); /* at least an eighth of bank 0's port */
-}
-
 /* Cores 3 and 11 send to core 9 through bank 0, which also sends to it whenever it has room. */
-static void
-relay_alternates_with_the_bank_s_own_messages(void)
+TEST(relay_alternates_with_the_bank_s_own_messages)
 {
     enum { RELAYED = 24, OWN = 100, QUEUED = 12 }; /* messages that a queue of 64 flits holds */
     gpc_network_config_t config = with_buffers(&fermi, 64);
@@ -242,24 +147,4 @@ relay_alternates_with_the_bank_s_own_messages(void)
         between += arrived_at[i] > first && arrived_at[i] < last;
     }
     CHECK_EQUAL_U64(between, RELAYED - 1);
-}
-
-int
-main(void)
-{
-    RUN(arbiter_shares_a_bank_among_cores_at_one_flit_a_cycle);
-    RUN(arbiter_serves_inputs_of_several_words_round_robin);
-    RUN(arbiter_serves_outputs_of_several_words_round_robin);
-    RUN(link_of_a_bank_is_filled_by_one_core);
-    RUN(arbiter_serves_virtual_networks_round_robin);
-    RUN(crossbar_lets_different_outputs_stream_at_once);
-    RUN(crossbar_streams_one_message_at_a_time_from_an_input_port);
-    RUN(crossbar_holds_up_no_message_behind_a_busy_output);
-    RUN(crossbar_streams_from_all_banks_to_all_cores_at_full_speed);
-    RUN(a_message_costs_two_events_and_a_bit_with_16_cores_as_with_256);
-    RUN(arbiter_waits_for_an_input_that_is_always_busy_at_the_wrong_time);
-    gpc_network_free(&network);
-    gpc_arena_free(&arena);
-    RUN(relay_alternates_with_the_bank_s_own_messages);
-    return harness_end();
 }

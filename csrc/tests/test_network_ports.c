@@ -1,6 +1,7 @@
 /* test_network_ports.c: do nodes with several ports have their bandwidth and keep each source's order, does a multicast
  * cross its source's link once, and do several networks share a wheel? */
 #include "network_world.h"
+#include "random.h"
 
 enum { ALL_NETWORKS = 8 };
 
@@ -32,8 +33,7 @@ time_to_bank_0(gpc_topology_t topology, uint8_t ports_of_bank, uint32_t count)
     return last;
 }
 
-static void
-ports_have_the_bandwidth_of_their_number(void)
+TEST(ports_have_the_bandwidth_of_their_number)
 {
     gpc_topology_t topologies[] = {GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_STAR};
     for (uint32_t i = 0; i < GPC_COUNT_OF(topologies); i++) {
@@ -45,8 +45,7 @@ ports_have_the_bandwidth_of_their_number(void)
 }
 
 /* Answers leave through as many ports: four at a time. */
-static void
-ports_of_a_bank_answer_all_at_once(void)
+TEST(ports_of_a_bank_answer_all_at_once)
 {
     uint8_t ports[CORES + BANKS];
     gpc_network_config_t config = fermi;
@@ -68,17 +67,6 @@ ports_of_a_bank_answer_all_at_once(void)
     run_dry();
 }
 
-static uint64_t seed;
-
-static uint32_t
-random_below(uint32_t limit)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t) (seed % limit);
-}
-
 /* Random messages over eight virtual networks between nodes with different numbers of ports. */
 static void
 random_traffic(gpc_topology_t topology, uint32_t vc_flits)
@@ -95,22 +83,21 @@ random_traffic(gpc_topology_t topology, uint32_t vc_flits)
     for (uint32_t node = 0; node < sizeof(ports); node++) {
         ports[node] = (uint8_t) (1 + node % 4);
     }
-    seed = 88172645463325252u;
     begin(&config);
     for (uint32_t i = 0; i < 6000; i++) {
-        uint32_t from = random_below(nodes), to = random_below(nodes), vn = random_below(ALL_NETWORKS);
-        uint32_t flits = 1 + random_below(5);
+        uint32_t from = any_below(nodes), to = any_below(nodes), vn = any_below(ALL_NETWORKS);
+        uint32_t flits = 1 + any_below(5);
         if (topology == GPC_TOPOLOGY_CROSSBAR && from >= CORES) {
             to %= CORES;
         }
-        holding = random_below(4) == 0;
+        holding = any_below(4) == 0;
         if (has_room(from, to, vn, flits)) {
             send(from, to, vn, flits);
         }
-        if (random_below(8) == 0) {
-            run_to(gpc_wheel_now(&wheel) + random_below(12));
+        if (any_below(8) == 0) {
+            run_to(gpc_wheel_now(&wheel) + any_below(12));
         }
-        take_all((gpc_node_t) random_below(nodes), vn);
+        take_all((gpc_node_t) any_below(nodes), vn);
     }
     holding = false;
     for (uint32_t node = 0; node < nodes; node++) {
@@ -122,8 +109,7 @@ random_traffic(gpc_topology_t topology, uint32_t vc_flits)
     CHECK(num_sent > 750);
 }
 
-static void
-ports_keep_the_order_of_every_source(void)
+TEST(ports_keep_the_order_of_every_source)
 {
     gpc_topology_t topologies[] = {GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_MESH, GPC_TOPOLOGY_STAR};
     for (uint32_t i = 0; i < GPC_COUNT_OF(topologies); i++) {
@@ -132,8 +118,7 @@ ports_keep_the_order_of_every_source(void)
     }
 }
 
-static void
-numbers_of_ports_that_do_not_fit_are_refused(void)
+TEST(numbers_of_ports_that_do_not_fit_are_refused)
 {
     const gpc_network_hooks_t hooks = {0};
     uint8_t ports[CORES + BANKS];
@@ -150,8 +135,7 @@ numbers_of_ports_that_do_not_fit_are_refused(void)
 }
 
 /* Two ports: of 16 messages of 5 flits to bank 0 those of even and of odd cores cross side by side, ready at 3. */
-static void
-ports_of_two_pass_two_streams(void)
+TEST(ports_of_two_pass_two_streams)
 {
     uint8_t ports[CORES + BANKS];
     gpc_network_config_t config = fermi;
@@ -176,8 +160,7 @@ status_of(gpc_network_config_t config)
     return gpc_network_init(&network, &config, &arena, &messages, &wheel, &hooks);
 }
 
-static void
-a_configuration_that_does_not_fit_is_refused(void)
+TEST(a_configuration_that_does_not_fit_is_refused)
 {
     gpc_network_config_t config = fermi;
     uint32_t *const positive[] = {&config.cores,    &config.banks,   &config.networks,
@@ -250,8 +233,7 @@ run_multicasts_dry(uint32_t sent, uint32_t flits)
     CHECK(gpc_network_idle(&network));
 }
 
-static void
-multicast_arrives_everywhere_as_one_message_would(void)
+TEST(multicast_arrives_everywhere_as_one_message_would)
 {
     gpc_topology_t topologies[] = {GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_STAR};
     for (uint32_t i = 0; i < GPC_COUNT_OF(topologies); i++) {
@@ -269,8 +251,7 @@ multicast_arrives_everywhere_as_one_message_would(void)
 
 /* In a mesh the source's link to its router carries one message; each link behind it carries the copies that pass
  * it. */
-static void
-multicast_is_replicated_at_the_sources_router_of_a_mesh(void)
+TEST(multicast_is_replicated_at_the_sources_router_of_a_mesh)
 {
     gpc_network_config_t config = mesh(4, 1, 2);
     begin(&config);
@@ -283,8 +264,7 @@ multicast_is_replicated_at_the_sources_router_of_a_mesh(void)
 }
 
 /* The link carries the multicast and the other message once each, in either order. */
-static void
-multicast_occupies_its_sources_link_once(void)
+TEST(multicast_occupies_its_sources_link_once)
 {
     begin(&fermi);
     multicast(CORES, 0, 8, 1, 5);
@@ -298,8 +278,7 @@ multicast_occupies_its_sources_link_once(void)
 }
 
 /* Copies for busy outputs follow when these are free, without the source's link. */
-static void
-multicast_copy_for_a_busy_output_follows_without_the_link(void)
+TEST(multicast_copy_for_a_busy_output_follows_without_the_link)
 {
     begin(&fermi);
     send(CORES + 1, 0, 1, 5);
@@ -315,8 +294,7 @@ multicast_copy_for_a_busy_output_follows_without_the_link(void)
 
 /* In a mesh, whose sources have one queue: the link is idle while the last copy waits for its output, and the message
  * behind has been ready for long. */
-static void
-multicast_lets_the_message_behind_its_last_copy_follow_at_once(void)
+TEST(multicast_lets_the_message_behind_its_last_copy_follow_at_once)
 {
     gpc_network_config_t config = mesh(4, 1, 2);
     begin(&config);
@@ -329,8 +307,7 @@ multicast_lets_the_message_behind_its_last_copy_follow_at_once(void)
 }
 
 /* The source's port streams to core 5 from 3 to 11; the multicast, ready at 7, follows. */
-static void
-multicast_waits_for_the_end_of_its_sources_stream(void)
+TEST(multicast_waits_for_the_end_of_its_sources_stream)
 {
     begin(&fermi);
     send(CORES, 5, 1, 8);
@@ -346,8 +323,7 @@ multicast_waits_for_the_end_of_its_sources_stream(void)
 }
 
 /* A multicast at 0 crosses at 3; the message to core 0 behind it, sent at 2, is ready at 5 and not before. */
-static void
-multicast_makes_the_message_behind_it_ready_no_sooner(void)
+TEST(multicast_makes_the_message_behind_it_ready_no_sooner)
 {
     begin(&fermi);
     multicast(CORES, 0, 2, 1, 1);
@@ -358,31 +334,29 @@ multicast_makes_the_message_behind_it_ready_no_sooner(void)
     CHECK_EQUAL_U64(arrived_at[2], (2 + 4) * PERIOD);
 }
 
-static void
-random_multicasts_arrive_once_and_in_order(void)
+TEST(random_multicasts_arrive_once_and_in_order)
 {
     gpc_topology_t topologies[] = {GPC_TOPOLOGY_CROSSBAR, GPC_TOPOLOGY_MESH, GPC_TOPOLOGY_STAR};
     for (uint32_t i = 0; i < GPC_COUNT_OF(topologies); i++) {
         gpc_network_config_t config = topologies[i] == GPC_TOPOLOGY_MESH ? mesh(CORES, BANKS, 4) : fermi;
         uint32_t sent = 0, flits = 0;
         config.topology = topologies[i];
-        seed = 88172645463325252u;
         begin(&config);
         for (uint32_t pass = 0; pass < 400; pass++) {
-            uint32_t from = CORES + random_below(BANKS), first = random_below(CORES), size = 1 + random_below(5);
-            uint32_t most = CORES - first, vn = random_below(2);
+            uint32_t from = CORES + any_below(BANKS), first = any_below(CORES), size = 1 + any_below(5);
+            uint32_t most = CORES - first, vn = any_below(2);
             gpc_msg_t msg = {.source = (gpc_node_t) from,
                              .destination = (gpc_node_t) first,
                              .network = (uint8_t) vn,
                              .flits = (uint16_t) size};
-            holding = random_below(3) == 0;
+            holding = any_below(3) == 0;
             if (gpc_network_has_room(&network, &msg)) {
-                multicast(from, first, 1 + random_below(most), vn, size);
+                multicast(from, first, 1 + any_below(most), vn, size);
                 sent++;
                 flits += size;
             }
-            run_to(gpc_wheel_now(&wheel) + random_below(30));
-            take_all((gpc_node_t) random_below(CORES), vn);
+            run_to(gpc_wheel_now(&wheel) + any_below(30));
+            take_all((gpc_node_t) any_below(CORES), vn);
         }
         holding = false;
         for (uint32_t core = 0; core < CORES; core++) {
@@ -397,8 +371,7 @@ random_multicasts_arrive_once_and_in_order(void)
 /* ---- several networks -------------------------------------------------------------------------------------------- */
 
 /* Two networks of equal nodes on one wheel: the star's events name it, and its clock is its own. */
-static void
-a_star_beside_the_crossbar_has_its_own_clock_and_counts(void)
+TEST(a_star_beside_the_crossbar_has_its_own_clock_and_counts)
 {
     const gpc_network_hooks_t hooks = {.arrived = on_arrival, .room = on_room};
     gpc_network_t both[2];
@@ -434,8 +407,7 @@ a_star_beside_the_crossbar_has_its_own_clock_and_counts(void)
     network = both[0];
 }
 
-static void
-a_route_that_no_link_joins_has_no_output(void)
+TEST(a_route_that_no_link_joins_has_no_output)
 {
     gpc_network_config_t config = fermi;
     config.others = 1;
@@ -446,28 +418,4 @@ a_route_that_no_link_joins_has_no_output(void)
     CHECK_EQUAL_U64(gpc_network_route_of(&network, &from_bank_to_bank).output, GPC_NONE);
     CHECK_EQUAL_U64(gpc_network_route_of(&network, &from_bank_to_other).output, GPC_NONE);
     CHECK(gpc_network_route_of(&network, &from_core_to_other).output != GPC_NONE);
-}
-
-int
-main(void)
-{
-    RUN(ports_have_the_bandwidth_of_their_number);
-    RUN(ports_of_two_pass_two_streams);
-    RUN(ports_of_a_bank_answer_all_at_once);
-    RUN(ports_keep_the_order_of_every_source);
-    RUN(numbers_of_ports_that_do_not_fit_are_refused);
-    RUN(multicast_arrives_everywhere_as_one_message_would);
-    RUN(multicast_is_replicated_at_the_sources_router_of_a_mesh);
-    RUN(multicast_occupies_its_sources_link_once);
-    RUN(multicast_copy_for_a_busy_output_follows_without_the_link);
-    RUN(multicast_lets_the_message_behind_its_last_copy_follow_at_once);
-    RUN(multicast_waits_for_the_end_of_its_sources_stream);
-    RUN(multicast_makes_the_message_behind_it_ready_no_sooner);
-    RUN(random_multicasts_arrive_once_and_in_order);
-    RUN(a_star_beside_the_crossbar_has_its_own_clock_and_counts);
-    RUN(a_configuration_that_does_not_fit_is_refused);
-    RUN(a_route_that_no_link_joins_has_no_output);
-    gpc_network_free(&network);
-    gpc_arena_free(&arena);
-    return harness_end();
 }

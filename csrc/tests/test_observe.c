@@ -65,8 +65,7 @@ begin(world_t *world)
     gpc_subscribe(&world->stream, &world->c.subscriber, GPC_KIND(BEGAN) | GPC_KIND(ENDED));
 }
 
-static void
-subscribers_are_told_in_order_of_the_kinds_that_they_asked_for(void)
+TEST(subscribers_are_told_in_order_of_the_kinds_that_they_asked_for)
 {
     world_t world;
     begin(&world);
@@ -84,8 +83,7 @@ never(bool *called)
     return GPC_OK;
 }
 
-static void
-what_nobody_asked_for_is_not_evaluated(void)
+TEST(what_nobody_asked_for_is_not_evaluated)
 {
     world_t world;
     bool called = false;
@@ -103,8 +101,7 @@ what_nobody_asked_for_is_not_evaluated(void)
     CHECK_EQUAL_U64(world.stream.tap.kinds, 0);
 }
 
-static void
-an_error_ends_the_event(void)
+TEST(an_error_ends_the_event)
 {
     world_t world;
     begin(&world);
@@ -113,8 +110,7 @@ an_error_ends_the_event(void)
     CHECK_EQUAL_TEXT(world.log.to, "AB");
 }
 
-static void
-a_subscriber_may_leave_while_it_is_told(void)
+TEST(a_subscriber_may_leave_while_it_is_told)
 {
     world_t world;
     begin(&world);
@@ -124,8 +120,7 @@ a_subscriber_may_leave_while_it_is_told(void)
     CHECK_EQUAL_TEXT(world.log.to, "ABCBC");
 }
 
-static void
-a_subscriber_that_another_one_unsubscribes_is_not_told(void)
+TEST(a_subscriber_that_another_one_unsubscribes_is_not_told)
 {
     world_t world;
     begin(&world);
@@ -134,8 +129,7 @@ a_subscriber_that_another_one_unsubscribes_is_not_told(void)
     CHECK_EQUAL_TEXT(world.log.to, "AC");
 }
 
-static void
-a_tap_connected_later_knows_the_kinds(void)
+TEST(a_tap_connected_later_knows_the_kinds)
 {
     world_t world;
     gpc_tap_t late = {0};
@@ -170,8 +164,7 @@ count_event(void *self, const gpc_observation_t *event)
 }
 
 /* One launch of two warps in one block, each with one load and one store of one line. */
-static void
-a_gpu_tells_every_kind_of_event(void)
+TEST(a_gpu_tells_every_kind_of_event)
 {
     bench_t it = bench(&test_fermi, &gpc_protocol_no_coherence, WORDS);
     counter_t all = {.subscriber = {.observe = count_event, .self = &all}};
@@ -192,17 +185,4 @@ a_gpu_tells_every_kind_of_event(void)
     CHECK(all.count[GPC_ON_COUNTED] > 8);
     CHECK(all.count[GPC_ON_CELL] >= 12 && all.count[GPC_ON_STEPPED] >= 12);
     gpc_gpu_free(it.gpu);
-}
-
-int
-main(void)
-{
-    RUN(subscribers_are_told_in_order_of_the_kinds_that_they_asked_for);
-    RUN(what_nobody_asked_for_is_not_evaluated);
-    RUN(an_error_ends_the_event);
-    RUN(a_subscriber_may_leave_while_it_is_told);
-    RUN(a_subscriber_that_another_one_unsubscribes_is_not_told);
-    RUN(a_tap_connected_later_knows_the_kinds);
-    RUN(a_gpu_tells_every_kind_of_event);
-    return harness_end();
 }

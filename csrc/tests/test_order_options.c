@@ -32,8 +32,7 @@ ask(rig_t *rig, uint32_t warp, const gpc_access_t *access)
     return gpc_order_may_issue(&rig->order, 0, warp, access, &until);
 }
 
-static void
-relaxed_accesses_overlap_where_they_are_unordered(void)
+TEST(relaxed_accesses_overlap_where_they_are_unordered)
 {
     rig_t rig;
     set_up(&rig, GPC_RULE_HRF, (gpc_order_options_t){.relaxed_unordered = true});
@@ -45,8 +44,7 @@ relaxed_accesses_overlap_where_they_are_unordered(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-block_fences_wait_for_nothing_where_they_are_free(void)
+TEST(block_fences_wait_for_nothing_where_they_are_free)
 {
     rig_t rig;
     set_up(&rig, GPC_RULE_RC, (gpc_order_options_t){.block_fences_free = true});
@@ -61,8 +59,7 @@ block_fences_wait_for_nothing_where_they_are_free(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-warps_access_a_word_in_order_under_word_order(void)
+TEST(warps_access_a_word_in_order_under_word_order)
 {
     rig_t rig;
     set_up(&rig, GPC_RULE_RC, (gpc_order_options_t){.word_order = true});
@@ -80,8 +77,7 @@ warps_access_a_word_in_order_under_word_order(void)
     gpc_arena_free(&rig.arena);
 }
 
-static void
-a_fence_that_drains_waits_once_for_the_stores_of_every_warp(void)
+TEST(a_fence_that_drains_waits_once_for_the_stores_of_every_warp)
 {
     rig_t rig;
     set_up(&rig, GPC_RULE_RC, (gpc_order_options_t){.fence_drains = true});
@@ -96,14 +92,4 @@ a_fence_that_drains_waits_once_for_the_stores_of_every_warp(void)
     CHECK_EQUAL_I64(ask(&rig, 0, &gpu_fence), GPC_ORDER_VERDICT_GO);
     CHECK_EQUAL_I64(ask(&rig, 0, &gpu_fence), GPC_ORDER_VERDICT_RELEASE); /* the next fence */
     gpc_arena_free(&rig.arena);
-}
-
-int
-main(void)
-{
-    RUN(relaxed_accesses_overlap_where_they_are_unordered);
-    RUN(block_fences_wait_for_nothing_where_they_are_free);
-    RUN(warps_access_a_word_in_order_under_word_order);
-    RUN(a_fence_that_drains_waits_once_for_the_stores_of_every_warp);
-    return harness_end();
 }

@@ -50,8 +50,7 @@ check_cell(const mutant_edit_t *edits, const char *state, const char *event, con
 }
 #define EDITS(...) ((const mutant_edit_t[]) {__VA_ARGS__, {0}})
 
-static void
-edits_change_the_cells_that_they_name(void)
+TEST(edits_change_the_cells_that_they_name)
 {
     check_cell(EDITS(DROP("L1", "V IV", "INV", "acknowledge")), "V", "INV", "act_count_invalidation -> L1_I");
     check_cell(EDITS(DROP("L1", "V IV", "INV", "acknowledge")), "IV", "INV",
@@ -68,8 +67,7 @@ edits_change_the_cells_that_they_name(void)
     check_cell(EDITS(HOLD("L1", "V", "LOAD")), "V", "LOAD", " held");
 }
 
-static void
-edits_change_protocols(void)
+TEST(edits_change_protocols)
 {
     const mutant_info_t info = {"mesi-wt!x", "a bug", "the paper's words",
                                 EDITS(CHOOSE("exclusive", "on"), SMALL("exclusive", 0), UNORDERED("acknowledgement"),
@@ -121,8 +119,7 @@ make_apart(const mutant_info_t *info, char said[static 256])
     CHECK(WIFSIGNALED(status));
 }
 
-static void
-a_wrong_row_ends_the_process(void)
+TEST(a_wrong_row_ends_the_process)
 {
     const struct {
         const char *id;
@@ -165,13 +162,4 @@ a_wrong_row_ends_the_process(void)
         (void) snprintf(expected, sizeof(expected), "mutants: %s\n", rows[i].says);
         CHECK_EQUAL_TEXT(said, expected);
     }
-}
-
-int
-main(void)
-{
-    RUN(edits_change_the_cells_that_they_name);
-    RUN(edits_change_protocols);
-    RUN(a_wrong_row_ends_the_process);
-    return harness_end();
 }

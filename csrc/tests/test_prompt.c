@@ -14,20 +14,9 @@ src_with(int64_t ack)
 {
     gpc_machine_t machine = test_fermi;
     gpc_option_value_t option = {"ack", ack};
-    gpc_setup_t setup = {.machine = &machine,
-                         .protocol = &gpc_protocol_src,
-                         .rule = GPC_RULE_DEFAULT,
-                         .options = &option,
-                         .num_options = 1,
-                         .budget = UINT64_C(1000000)};
-    bench_t it = {0};
 
     machine.l2_mhz = machine.noc_mhz = machine.core_mhz;
-    if (gpc_gpu_create(&setup, &it.gpu) || gpc_gpu_allocate(it.gpu, WORDS, &it.address)) {
-        harness_note("%s", gpc_gpu_error_text(it.gpu));
-        CHECK(false);
-    }
-    return it;
+    return BENCH_WITH(WORDS, .machine = &machine, .protocol = &gpc_protocol_src, .options = &option, .num_options = 1);
 }
 
 /* Core cycles of a store to word 0 by block 1, some cycles after block 0 has loaded a word of the same bank, which the
@@ -74,8 +63,7 @@ store_takes(bench_t *it, bool beside_a_load)
     return ended - begun;
 }
 
-static void
-prompt_message_leaves_without_the_pipeline(void)
+TEST(prompt_message_leaves_without_the_pipeline)
 {
     bench_t seen = src_with(STC_ACK_SEEN), pipeline = src_with(STC_ACK_PIPELINE);
     const gpc_service_t *l2 = gpc_gpu_service(seen.gpu, (gpc_node_t) seen.gpu->machine.cores);
@@ -87,8 +75,7 @@ prompt_message_leaves_without_the_pipeline(void)
     gpc_gpu_free(pipeline.gpu);
 }
 
-static void
-prompt_message_passes_data_in_the_pipeline(void)
+TEST(prompt_message_passes_data_in_the_pipeline)
 {
     bench_t alone = src_with(STC_ACK_SEEN), beside = src_with(STC_ACK_SEEN);
 
@@ -97,8 +84,7 @@ prompt_message_passes_data_in_the_pipeline(void)
     gpc_gpu_free(beside.gpu);
 }
 
-static void
-a_prompt_message_on_an_ordered_network_is_refused(void)
+TEST(a_prompt_message_on_an_ordered_network_is_refused)
 {
     static const gpc_message_info_t messages[] = {{.name = "ONE"}, {.name = "OTHER", .network = 1}};
     gpc_protocol_t protocol = {.id = "own",
@@ -113,13 +99,4 @@ a_prompt_message_on_an_ordered_network_is_refused(void)
         CHECK_EQUAL_I64(gpc_protocol_check_prompt(&protocol, &failure), message ? GPC_ERROR_PROTOCOL : 0);
     }
     CHECK(strstr(failure.text, "OTHER is prompt, and its network 'strict' is ordered") != NULL);
-}
-
-int
-main(void)
-{
-    RUN(prompt_message_leaves_without_the_pipeline);
-    RUN(prompt_message_passes_data_in_the_pipeline);
-    RUN(a_prompt_message_on_an_ordered_network_is_refused);
-    return harness_end();
 }

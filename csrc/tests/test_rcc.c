@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/blocks.h"
-#include "check/explore/world.h"
 #include "controller/protocol.h"
+#include "deliver.h"
 #include "harness.h"
 #include "machine/gpu.h"
 #include "protocols/registry.h"
@@ -48,23 +48,6 @@ end(run_t *self)
 {
     gpc_world_free(&self->world);
     gpc_block_give(self, sizeof(*self));
-}
-
-static void
-deliver_all(gpc_world_t *world)
-{
-    gpc_moves_t moves = {0};
-    while (!gpc_world_quiet(world)) {
-        CHECK_EQUAL_I64(gpc_world_moves(world, &moves), GPC_OK);
-        for (uint32_t i = 0; i < moves.count; i++) {
-            uint8_t kind = moves.list[i].kind;
-            if (kind == GPC_MOVE_DELIVER || kind == GPC_MOVE_MEMORY || kind == GPC_MOVE_REPLAY) {
-                CHECK_EQUAL_I64(gpc_world_move(world, &moves.list[i]), GPC_OK);
-                break;
-            }
-        }
-    }
-    gpc_moves_free(&moves);
 }
 
 static void
@@ -143,8 +126,7 @@ static const gpc_explore_thread_t example[] = {THREAD(0, ST(A, 1), LD(B), ST(B, 
                                                THREAD(1, ST(B, 1), LD(A), LD(A))};
 
 /* Section III.B and figure 3, leases of 10: the numbers of the prose, and those that follow from its rules. */
-static void
-the_papers_example(void)
+TEST(the_papers_example)
 {
     gpc_option_value_t options[4] = {{"predict", 0}, {"lease", 10}, {"tick", 0}, {"renew", 1}};
     run_t *run = begin(example, 2, 2, WARM_AT_CORE_1, options, 0);
@@ -189,8 +171,7 @@ read_expired(run_t *run, uint64_t predicted)
     CHECK_EQUAL_U64(lease_at_l2(run, X), predicted);
 }
 
-static void
-leases_are_predicted(void)
+TEST(leases_are_predicted)
 {
     for (int any = 0; any < 2; any++) {
         gpc_option_value_t options[4] = {{"predict", 1}, {"predict_up", any}, {"tick", 0}, {"renew", 1}};
@@ -221,8 +202,7 @@ leases_are_predicted(void)
 static const gpc_explore_thread_t two_readers[] = {THREAD(0, LD(X)), THREAD(0, LD(X))};
 
 /* The second load merges, but issued after the lease that the first one's answer brings. */
-static void
-a_read_requested_again_is_for_an_expired_copy(void)
+TEST(a_read_requested_again_is_for_an_expired_copy)
 {
     gpc_option_value_t options[4] = {{"predict", 0}, {"lease", 10}, {"tick", 0}, {"renew", 1}};
     run_t *run = begin(two_readers, 2, 1, 0, options, 0);
@@ -241,8 +221,7 @@ static const gpc_explore_thread_t near_the_end[] = {THREAD(0, LD(X), ST(Y, 1)), 
                                                     THREAD(1, LD(Y))};
 
 /* Timestamps of eight bits: C0 writes at the last time, when a load of C1's is answered and not yet there. */
-static void
-a_rollover_zeroes_every_timestamp(void)
+TEST(a_rollover_zeroes_every_timestamp)
 {
     enum { EPOCH = 256 };
     gpc_option_value_t options[4] = {{"predict", 0}, {"lease", 10}, {"tick", 0}, {"rollover_stall", 0}};
@@ -283,8 +262,7 @@ tick(run_t *run)
     CHECK_EQUAL_I64(gpc_world_move(&run->world, &(gpc_move_t){.kind = GPC_MOVE_BACKGROUND}), GPC_OK);
 }
 
-static void
-ticks_end_the_lease_of_a_copy_that_is_polled(void)
+TEST(ticks_end_the_lease_of_a_copy_that_is_polled)
 {
     gpc_option_value_t options[4] = {{"predict", 0}, {"lease", 2}, {"tick", 100}, {"renew", 1}};
     run_t *run = begin(spin, 1, 1, 0, options, 0);
@@ -305,8 +283,7 @@ ticks_end_the_lease_of_a_copy_that_is_polled(void)
     end(run);
 }
 
-static void
-ticks_begin_no_epoch(void)
+TEST(ticks_begin_no_epoch)
 {
     gpc_option_value_t options[4] = {{"predict", 0}, {"lease", 2}, {"tick", 100}, {"renew", 1}};
     run_t *run = begin(spin, 1, 1, 0, options, 4);
@@ -323,8 +300,7 @@ ticks_begin_no_epoch(void)
 static const gpc_explore_thread_t polls[] = {
     THREAD(0, LD(X), LD_RELAXED(X), LD_RELAXED(X), LD(X), LD_RELAXED(X), LD_RELAXED(X))};
 
-static void
-polls_of_a_copy_renew_it(void)
+TEST(polls_of_a_copy_renew_it)
 {
     gpc_option_value_t options[4] = {{"predict", 1}, {"polls", 2}, {"tick", 0}, {"renew", 1}};
     run_t *run = begin(polls, 1, 1, 0, options, 0);
@@ -343,18 +319,6 @@ polls_of_a_copy_renew_it(void)
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
-static void
-every_table_is_well_formed(void)
-{
-    static const gpc_protocol_t *const both[] = {&gpc_protocol_rcc_sc, &gpc_protocol_rcc_wo};
-    for (uint32_t i = 0; i < 8; i++) {
-        gpc_text_t wrong;
-        gpc_text_init(&wrong);
-        CHECK_EQUAL_I64(gpc_fsm_check(both[i / 4]->controllers[i / 2 % 2]->tables[i % 2], &wrong), 0);
-        gpc_text_free(&wrong);
-    }
-}
-
 static uint8_t
 named(const gpc_event_info_t *events, uint8_t count, const char *name)
 {
@@ -367,8 +331,7 @@ named(const gpc_event_info_t *events, uint8_t count, const char *name)
 
 /* Whatever the leases: a store to a line that the L2 has, or has asked memory for, is performed and acknowledged at
  * once. */
-static void
-no_store_waits_for_a_lease(void)
+TEST(no_store_waits_for_a_lease)
 {
     const gpc_table_t *l2 = gpc_protocol_rcc_sc.controllers[1]->tables[0];
     uint8_t write = named(l2->events, l2->num_events, "L2_WRITE");
@@ -383,19 +346,4 @@ no_store_waits_for_a_lease(void)
     CHECK_EQUAL_U64(held, 1);
     CHECK(gpc_protocol_rcc_sc.networks[1].name != NULL);
     CHECK(gpc_protocol_rcc_sc.networks[2].name == NULL); /* two virtual networks */
-}
-
-int
-main(void)
-{
-    RUN(every_table_is_well_formed);
-    RUN(no_store_waits_for_a_lease);
-    RUN(the_papers_example);
-    RUN(leases_are_predicted);
-    RUN(a_read_requested_again_is_for_an_expired_copy);
-    RUN(a_rollover_zeroes_every_timestamp);
-    RUN(ticks_end_the_lease_of_a_copy_that_is_polled);
-    RUN(ticks_begin_no_epoch);
-    RUN(polls_of_a_copy_renew_it);
-    return harness_end();
 }

@@ -1,9 +1,8 @@
-/* test_scheduler.c: issue cycles of warps; barriers; placement of blocks; counting of cycles. */
+/* test_scheduler.c: latencies of instructions; barriers; blocks. test_time_core.c has tables of cycles. */
 #include "core/execute/extended.h"
 #include "core/state.h"
 #include "core_world.h"
 
-#define THREAD OP(SPECIAL, .destination = V | 0, .immediate = GPC_SPECIAL_THREAD_X)
 #define CLOCK(n) OP(SPECIAL, .destination = U | (n), .immediate = GPC_SPECIAL_CLOCK)
 #define KEEP(index, n) OP(STORE, .a = (index), .b = U | (n))
 
@@ -19,37 +18,15 @@ cycles_until_used(gpc_instruction_t before, gpc_instruction_t use)
     return world.memory[1] - world.memory[0] - 2; /* from `before` to `use` */
 }
 
-static void
-scoreboard_holds_a_dependent_for_exactly_the_alu_latency(void)
+TEST(scoreboard_holds_a_dependent_for_exactly_the_alu_latency)
 {
-    world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(ADD, .destination = V | 2, .a = V | 1, .b = C1),
                                       OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
                     world.machine.alu_latency);
 }
 
-static void
-scoreboard_lets_an_independent_issue_in_the_next_cycle(void)
+TEST(scoreboard_knows_the_latency_of_divisions_and_special_functions)
 {
-    world_reset();
-    CHECK_EQUAL_U64(cycles_until_used(OP(ADD, .destination = V | 2, .a = V | 1, .b = C1),
-                                      OP(ADD, .destination = V | 4, .a = V | 1, .b = C1)),
-                    1);
-}
-
-static void
-scoreboard_holds_a_second_write_until_the_first(void)
-{
-    world_reset();
-    CHECK_EQUAL_U64(
-        cycles_until_used(OP(ADD, .destination = V | 2, .a = V | 1, .b = C1), OP(MOVE, .destination = V | 2, .a = C1)),
-        world.machine.alu_latency);
-}
-
-static void
-scoreboard_knows_the_latency_of_divisions_and_special_functions(void)
-{
-    world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(DIV, .destination = V | 2, .a = V | 1, .b = V | 3),
                                       OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
                     world.machine.division_latency);
@@ -57,16 +34,6 @@ scoreboard_knows_the_latency_of_divisions_and_special_functions(void)
     CHECK_EQUAL_U64(cycles_until_used(OP(SQRT, .destination = V | 2, .a = V | 1, .type = GPC_F32),
                                       OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
                     world.machine.sfu_latency);
-}
-
-static void
-scoreboard_holds_what_needs_a_busy_unit(void)
-{
-    world_reset();
-    CHECK_EQUAL_U64(cycles_until_used(OP(DIV, .destination = V | 2, .a = V | 1, .b = V | 3),
-                                      OP(DIV, .destination = V | 4, .a = V | 1, .b = V | 3)),
-                    world.machine.division_cycles);
-    CHECK_EQUAL_U64(world.cores.statistics[0].stall_unit, world.machine.division_cycles - 1);
 }
 
 /* v[d]:v[d + 1] = v[a]:v[a + 1] * the constants 1 and 2. */
@@ -81,8 +48,7 @@ product(uint16_t d, uint16_t a)
     return in;
 }
 
-static void
-scoreboard_holds_the_unit_of_f64_and_its_last_lanes(void)
+TEST(scoreboard_holds_the_unit_of_f64_and_its_last_lanes)
 {
     for (uint32_t cycles = 0; cycles < 17; cycles += 8) {
         world_reset();
@@ -99,8 +65,7 @@ scoreboard_holds_the_unit_of_f64_and_its_last_lanes(void)
     }
 }
 
-static void
-scoreboard_lets_a_load_be_used_exactly_when_it_completes(void)
+TEST(scoreboard_lets_a_load_be_used_exactly_when_it_completes)
 {
     for (uint32_t latency = 0; latency < 3; latency++) {
         world_reset();
@@ -113,10 +78,8 @@ scoreboard_lets_a_load_be_used_exactly_when_it_completes(void)
     }
 }
 
-static void
-scratchpad_has_its_latency_and_bank_conflicts(void)
+TEST(scratchpad_has_its_latency_and_bank_conflicts)
 {
-    world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(SHARED_LOAD, .destination = V | 2, .a = V | 1, .b = GPC_OPERAND_NONE),
                                       OP(ADD, .destination = V | 4, .a = V | 2, .b = C1)),
                     world.machine.scratchpad_latency);
@@ -149,18 +112,15 @@ scratchpad_waits(gpc_rule_t rule, uint32_t scratchpad_order)
     return world.cores.statistics[0].order_stalls_load;
 }
 
-static void
-order_holds_scratchpad_accesses_under_sc_if_the_machine_says_so(void)
+TEST(order_holds_scratchpad_accesses_under_sc_if_the_machine_says_so)
 {
     CHECK_EQUAL_U64(scratchpad_waits(GPC_RULE_SC, 1), 1);
     CHECK_EQUAL_U64(scratchpad_waits(GPC_RULE_SC, 0), 0);
     CHECK_EQUAL_U64(scratchpad_waits(GPC_RULE_RC, 1), 0);
 }
 
-static void
-scoreboard_lets_a_warp_sleep_for_its_longest_active_lane(void)
+TEST(scoreboard_lets_a_warp_sleep_for_its_longest_active_lane)
 {
-    world_reset();
     CHECK_EQUAL_U64(cycles_until_used(OP(SLEEP, .a = C1000), OP(NOP)), 1000);
     CHECK(world.cores.statistics[0].stall_sleep >= 990);
     world_reset();
@@ -168,118 +128,11 @@ scoreboard_lets_a_warp_sleep_for_its_longest_active_lane(void)
                     1); /* a negative value: none */
 }
 
-/* Each warp stores the clock of its first instruction. */
-static void
-first_cycles(uint32_t warps, uint32_t *out)
-{
-    CHECK_EQUAL_I64(world_try(CODE(CLOCK(0), OP(SPECIAL, .destination = U | 1, .immediate = GPC_SPECIAL_WARP),
-                                   KEEP(U | 1, 0), OP(EXIT)),
-                              warps * 32),
-                    0);
-    memcpy(out, world.memory, warps * sizeof *out);
-}
-
-static void
-scheduler_rotates_in_loose_round_robin(void)
-{
-    uint32_t at[4];
-    world_reset();
-    first_cycles(4, at);
-    for (uint32_t w = 1; w < 4; w++) {
-        CHECK_EQUAL_U64(at[w] - at[w - 1], 1);
-    }
-}
-
-static void
-scheduler_stays_with_a_warp_if_greedy(void)
-{
-    uint32_t at[2];
-    world_reset();
-    world.machine.scheduler = 1;
-    first_cycles(2, at);
-    CHECK_EQUAL_U64(at[1] - at[0], 2); /* warp 0 issues its second instruction, then waits for it */
-}
-
-static void
-scheduler_has_a_width_and_cycles_of_issue(void)
-{
-    uint32_t at[4];
-    world_reset();
-    world.machine.issue_width = 2;
-    first_cycles(4, at);
-    CHECK_EQUAL_U64(at[1] - at[0], 0);
-    CHECK_EQUAL_U64(at[2] - at[1], 1);
-    world_reset();
-    world.machine.issue_cycles = 2;
-    first_cycles(4, at);
-    CHECK_EQUAL_U64(at[1] - at[0], 2);
-}
-
-static void
-accounting_counts_every_active_cycle_once(void)
-{
-    world_reset();
-    world.machine.cores = 2;
-    gpc_launch_t launch = world_launch(
-        CODE(THREAD, OP(LOAD, .destination = V | 1, .a = V | 0), OP(DIV, .destination = V | 2, .a = V | 1, .b = C3),
-             OP(SLEEP, .a = C7), OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE), OP(STORE, .a = V | 0, .b = V | 2),
-             OP(FENCE, .order = GPC_ORDER_SC), OP(EXIT)),
-        7, 96);
-    world_begin();
-    CHECK_EQUAL_I64(world_run(&launch), 0);
-    uint64_t total[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        const gpc_core_statistics_t *s = &world.cores.statistics[i];
-        uint64_t stalls = 0;
-#define X(name, text) stalls += s->stall_##name;
-        GPC_STALLS(X)
-#undef X
-        CHECK_EQUAL_U64(s->issue_cycles + stalls - s->stall_launch, s->active_cycles);
-        CHECK(s->active_cycles > 100 && s->stall_scoreboard > 0 && s->stall_fence_store > 0);
-        total[i] = s->active_cycles + s->stall_launch;
-    }
-    CHECK_EQUAL_U64(total[0], total[1]); /* the launch's length on each core */
-    CHECK_EQUAL_U64(world.cores.statistics[0].instructions + world.cores.statistics[1].instructions, 7 * 3 * 8);
-}
-
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
-static void
-cores_of_blocks(gpc_placement_t placement, uint32_t blocks, uint32_t *out)
-{
-    gpc_launch_t launch = world_launch(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_CORE),
-                                            OP(SPECIAL, .destination = U | 1, .immediate = GPC_SPECIAL_BLOCK_X),
-                                            KEEP(U | 1, 0), OP(EXIT)),
-                                       blocks, 32);
-    launch.placement = placement;
-    world_begin();
-    CHECK_EQUAL_I64(world_run(&launch), 0);
-    memcpy(out, world.memory, blocks * sizeof *out);
-}
-
-static void
-dispatch_goes_round_the_cores_or_fills_the_first(void)
-{
-    uint32_t core[6];
-    world_reset();
-    world.machine.cores = 4;
-    cores_of_blocks(GPC_PLACE_ROUND_ROBIN, 6, core);
-    CHECK_EQUAL_U64(core[0], 0);
-    CHECK_EQUAL_U64(core[3], 3);
-    CHECK_EQUAL_U64(core[5], 1);
-    world_reset();
-    world.machine.cores = 4;
-    world.machine.blocks_per_core = 4;
-    cores_of_blocks(GPC_PLACE_FIRST_FREE, 6, core);
-    CHECK_EQUAL_U64(core[3], 0);
-    CHECK_EQUAL_U64(core[4], 1);
-}
-
 /* Block 0 runs longest: other cores have room long before core 0. */
-static void
-dispatch_keeps_static_blocks_for_their_core(void)
+TEST(dispatch_keeps_static_blocks_for_their_core)
 {
-    world_reset();
     world.machine.cores = 3;
     world.machine.blocks_per_core = 1;
     gpc_launch_t launch = world_launch(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_CORE),
@@ -300,8 +153,7 @@ dispatch_keeps_static_blocks_for_their_core(void)
 }
 
 /* Cores whose registers have fixed distances of a power of two share the same few sets of the host's caches. */
-static void
-registers_in_use_are_adjacent_and_fit(void)
+TEST(registers_in_use_are_adjacent_and_fit)
 {
     gpc_launch_t launch = world_launch(CODE(OP(EXIT)), WORLD_CORES, 1024);
     world_reset();
@@ -323,10 +175,8 @@ registers_in_use_are_adjacent_and_fit(void)
     CHECK_EQUAL_U64(32 * WORLD_CORES * parts->launch->vector_words, WORLD_CORES * world.machine.registers_per_core);
 }
 
-static void
-every_block_of_a_large_grid_runs_with_its_own_coordinates(void)
+TEST(every_block_of_a_large_grid_runs_with_its_own_coordinates)
 {
-    world_reset();
     world.machine.cores = 3;
     gpc_launch_t launch = world_launch(
         CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_BLOCK_X),
@@ -351,30 +201,12 @@ every_block_of_a_large_grid_runs_with_its_own_coordinates(void)
     CHECK_EQUAL_U64(blocks, 192);
 }
 
-static void
-dispatch_names_what_limits_occupancy(void)
+TEST(a_block_that_no_core_has_room_for_is_refused)
 {
     uint32_t blocks;
     const char *limit;
-    world_reset();
     world_begin();
-    gpc_launch_t launch = world_launch(CODE(OP(EXIT)), 1, 64);
-    CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), 0);
-    CHECK_EQUAL_U64(blocks, 8);
-    CHECK_EQUAL_TEXT(limit, "blocks");
-    launch.block[0] = 512;
-    CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), 0);
-    CHECK_EQUAL_U64(blocks, 3);
-    CHECK_EQUAL_TEXT(limit, "warps");
-    launch.program.vector_registers = 40;
-    CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), 0);
-    CHECK_EQUAL_TEXT(limit, "registers");
-    CHECK_EQUAL_U64(blocks, 1);
-    launch.program.vector_registers = 8;
-    launch.program.shared_words = 8000;
-    CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), 0);
-    CHECK_EQUAL_TEXT(limit, "scratchpad");
-    launch.block[0] = 2048;
+    gpc_launch_t launch = world_launch(CODE(OP(EXIT)), 1, 2048);
     CHECK_EQUAL_I64(gpc_cores_occupancy(&world.cores, &launch, &blocks, &limit), GPC_ERROR_LAUNCH);
     CHECK_EQUAL_TEXT(world.failure.text,
                      "kernel 'f': a block of 2048 threads; a core has room for 1536 (48 warps of 32 lanes)");
@@ -382,10 +214,8 @@ dispatch_names_what_limits_occupancy(void)
 
 /* ---- barriers ---------------------------------------------------------------------------------------------------- */
 
-static void
-a_barrier_orders_the_block(void)
+TEST(a_barrier_orders_the_block)
 {
-    world_reset();
     /* each thread writes its own word of the scratchpad and reads the word 32 later, modulo 64 */
     CHECK_EQUAL_I64(
         world_try(CODE(THREAD, OP(SHARED_STORE, .a = V | 0, .b = V | 0, .c = GPC_OPERAND_NONE),
@@ -399,10 +229,8 @@ a_barrier_orders_the_block(void)
     CHECK_EQUAL_U64(world.cores.statistics[0].barriers, 2);
 }
 
-static void
-arriving_counts_and_does_not_wait(void)
+TEST(arriving_counts_and_does_not_wait)
 {
-    world_reset();
     /* warp 0 arrives, sleeps long and stores; warp 1 waits for both */
     CHECK_EQUAL_I64(world_try(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_WARP),
                                    OP(BRANCH, .a = U | 0, .target = 5, .reconverge = 8),
@@ -413,10 +241,8 @@ arriving_counts_and_does_not_wait(void)
     CHECK(world.memory[1] > 0 && world.memory[1] < 200);
 }
 
-static void
-an_incomplete_barrier_is_reported(void)
+TEST(an_incomplete_barrier_is_reported)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_WARP),
                                    OP(BRANCH, .a = U | 0, .target = 3, .reconverge = 3),
                                    OP(BARRIER, .a = C2, .b = C64, .line = 6), OP(EXIT)),
@@ -429,25 +255,8 @@ an_incomplete_barrier_is_reported(void)
     CHECK(fails_at(0, 6));
 }
 
-static void
-a_barrier_without_a_count_is_completed_by_the_end_of_the_other_warps(void)
+TEST(a_barrier_in_divergent_code_is_reported)
 {
-    world_reset();
-    /* warp 0 waits; warps 1 and 2 sleep and end */
-    CHECK_EQUAL_I64(world_try(CODE(OP(SPECIAL, .destination = U | 0, .immediate = GPC_SPECIAL_WARP),
-                                   OP(BRANCH, .a = U | 0, .target = 6, .reconverge = 7),
-                                   OP(BARRIER, .a = C2, .b = GPC_OPERAND_NONE), CLOCK(1), KEEP(C1, 1),
-                                   OP(JUMP, .target = 7), OP(SLEEP, .a = C1000), OP(EXIT)),
-                              96),
-                    0);
-    CHECK_EQUAL_U64(world.cores.statistics[0].barriers, 1);
-    CHECK(world.memory[1] > 1000 && world.memory[1] < 1300);
-}
-
-static void
-a_barrier_in_divergent_code_is_reported(void)
-{
-    world_reset();
     CHECK_EQUAL_I64(
         world_try(CODE(THREAD, OP(BRANCH, .a = V | 0, .flags = GPC_FLAG_IF_ZERO, .target = 3, .reconverge = 3),
                        OP(BARRIER, .a = C0, .b = GPC_OPERAND_NONE, .line = 2), OP(EXIT)),
@@ -457,10 +266,8 @@ a_barrier_in_divergent_code_is_reported(void)
     CHECK(fails_at(0, 2));
 }
 
-static void
-wrong_counts_of_barriers_are_reported(void)
+TEST(wrong_counts_of_barriers_are_reported)
 {
-    world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, .a = C0, .b = C7), OP(EXIT)), 32), GPC_ERROR_BARRIER);
     world_reset();
     CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, .a = C0, .b = C64), OP(EXIT)), 32), GPC_ERROR_BARRIER);
@@ -468,10 +275,8 @@ wrong_counts_of_barriers_are_reported(void)
     CHECK_EQUAL_I64(world_try(CODE(OP(BARRIER, .a = C16, .b = GPC_OPERAND_NONE), OP(EXIT)), 32), GPC_ERROR_BARRIER);
 }
 
-static void
-waiting_warps_are_explained(void)
+TEST(waiting_warps_are_explained)
 {
-    world_reset();
     world.latency = 1u << 30; /* never answered within the test's time */
     gpc_launch_t launch = world_launch(
         CODE(OP(LOAD, .destination = V | 1, .a = C0), OP(STORE, .a = V | 1, .b = C0, .line = 3), OP(EXIT)), 1, 32);
@@ -485,37 +290,4 @@ waiting_warps_are_explained(void)
         "core 0 warp 0 (block 0,0,0) in kernel 'f' at line 3 waits for a register of an outstanding load or "
         "instruction (oldest outstanding access: a load of line 0x0, issued at cycle 0)");
     gpc_text_free(&text);
-}
-
-int
-main(void)
-{
-    RUN(scoreboard_holds_a_dependent_for_exactly_the_alu_latency);
-    RUN(scoreboard_lets_an_independent_issue_in_the_next_cycle);
-    RUN(scoreboard_holds_a_second_write_until_the_first);
-    RUN(scoreboard_knows_the_latency_of_divisions_and_special_functions);
-    RUN(scoreboard_holds_what_needs_a_busy_unit);
-    RUN(scoreboard_holds_the_unit_of_f64_and_its_last_lanes);
-    RUN(scoreboard_lets_a_load_be_used_exactly_when_it_completes);
-    RUN(scratchpad_has_its_latency_and_bank_conflicts);
-    RUN(order_holds_scratchpad_accesses_under_sc_if_the_machine_says_so);
-    RUN(scoreboard_lets_a_warp_sleep_for_its_longest_active_lane);
-    RUN(scheduler_rotates_in_loose_round_robin);
-    RUN(scheduler_stays_with_a_warp_if_greedy);
-    RUN(scheduler_has_a_width_and_cycles_of_issue);
-    RUN(accounting_counts_every_active_cycle_once);
-    RUN(dispatch_goes_round_the_cores_or_fills_the_first);
-    RUN(dispatch_keeps_static_blocks_for_their_core);
-    RUN(registers_in_use_are_adjacent_and_fit);
-    RUN(every_block_of_a_large_grid_runs_with_its_own_coordinates);
-    RUN(dispatch_names_what_limits_occupancy);
-    RUN(a_barrier_orders_the_block);
-    RUN(arriving_counts_and_does_not_wait);
-    RUN(an_incomplete_barrier_is_reported);
-    RUN(a_barrier_without_a_count_is_completed_by_the_end_of_the_other_warps);
-    RUN(a_barrier_in_divergent_code_is_reported);
-    RUN(wrong_counts_of_barriers_are_reported);
-    RUN(waiting_warps_are_explained);
-    world_reset();
-    return harness_end();
 }

@@ -47,10 +47,8 @@ statistics(const bench_t *it)
 static bench_t
 ran_under(const gpc_protocol_t *protocol, gpc_rule_t rule, const gpc_instruction_t *program, uint32_t count)
 {
-    bench_t it = {0};
     gpc_setup_t setup = {.machine = &test_fermi, .protocol = protocol, .rule = rule, .budget = UINT64_C(1000000000)};
-    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &it.gpu), 0);
-    CHECK_EQUAL_I64(gpc_gpu_allocate(it.gpu, 1024, &it.address), 0);
+    bench_t it = bench_made(&setup, 1024);
     CHECK_EQUAL_I64(run(&it, program, count, 1024, 1, 1), 0);
     return it;
 }
@@ -61,21 +59,10 @@ ran(gpc_rule_t rule, const gpc_instruction_t *program, uint32_t count)
     return ran_under(counts_fences(), rule, program, count);
 }
 
-static const gpc_instruction_t fenced[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
-                                           {.opcode = GPC_OP_FENCE,
-                                            .order = GPC_ORDER_SC,
-                                            .scope = GPC_SCOPE_GPU,
-                                            .width = 1,
-                                            .destination = NONE,
-                                            .a = NONE,
-                                            .b = NONE,
-                                            .c = NONE},
-                                           OP(LOAD, R1, CONSTANT(7), NONE),
-                                           OP(STORE, NONE, CONSTANT(8), R1),
-                                           EXIT};
+static const gpc_instruction_t fenced[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)), FENCE_SC,
+                                           OP(LOAD, R1, CONSTANT(7), NONE), OP(STORE, NONE, CONSTANT(8), R1), EXIT};
 
-static void
-stalls_are_reported_by_cause(void)
+TEST(stalls_are_reported_by_cause)
 {
     bench_t it = ran(GPC_RULE_SC, fenced, GPC_COUNT_OF(fenced));
     gpc_text_t text = statistics(&it);
@@ -116,8 +103,7 @@ expect_order_stalls(gpc_rule_t rule, const gpc_instruction_t *program, uint32_t 
     gpc_gpu_free(it.gpu);
 }
 
-static void
-order_stalls_last_from_the_first_refusal_to_the_issue(void)
+TEST(order_stalls_last_from_the_first_refusal_to_the_issue)
 {
     static const gpc_instruction_t older[] = {OP(STORE, NONE, CONSTANT(0), CONSTANT(1)),
                                               OP(LOAD, R1, CONSTANT(7), NONE), OP(LOAD, R2, CONSTANT(8), NONE), EXIT};
@@ -147,8 +133,7 @@ first_bucket(const gpc_text_t *text, const char *histogram)
     return number;
 }
 
-static void
-latencies_fall_into_buckets_by_powers_of_two(void)
+TEST(latencies_fall_into_buckets_by_powers_of_two)
 {
     gpc_histogram_t histogram = {{0}};
     static const uint64_t values[] = {0, 1, 2, 3, 4, 1023, 1024, UINT64_MAX};
@@ -182,8 +167,7 @@ expect_own_fences(const gpc_text_t *text, uint64_t fences)
     CHECK_EQUAL_U64(json_count(text->bytes, "histograms/L1"), 1);
 }
 
-static void
-a_protocols_own_counts_are_reported_and_reset(void)
+TEST(a_protocols_own_counts_are_reported_and_reset)
 {
     bench_t it = ran(GPC_RULE_RC, fenced, GPC_COUNT_OF(fenced));
     gpc_text_t text = statistics(&it);
@@ -201,8 +185,7 @@ a_protocols_own_counts_are_reported_and_reset(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-arrays_beside_the_cache_are_reported_with_their_size_and_look_ups(void)
+TEST(arrays_beside_the_cache_are_reported_with_their_size_and_look_ups)
 {
     bench_t it = ran_under(&gpc_protocol_gpu_vini, GPC_RULE_RC, fenced, GPC_COUNT_OF(fenced));
     gpc_text_t text = statistics(&it);
@@ -215,15 +198,4 @@ arrays_beside_the_cache_are_reported_with_their_size_and_look_ups(void)
     CHECK(bits > test_fermi.cores && bits < 64); /* tag, state and one bit per core */
     gpc_text_free(&text);
     gpc_gpu_free(it.gpu);
-}
-
-int
-main(void)
-{
-    RUN(stalls_are_reported_by_cause);
-    RUN(order_stalls_last_from_the_first_refusal_to_the_issue);
-    RUN(latencies_fall_into_buckets_by_powers_of_two);
-    RUN(a_protocols_own_counts_are_reported_and_reset);
-    RUN(arrays_beside_the_cache_are_reported_with_their_size_and_look_ups);
-    return harness_end();
 }

@@ -48,8 +48,19 @@ written(gpc_stock_t *stock, size_t bytes, size_t step)
     return block;
 }
 
-static void
-a_block_comes_back_as_zeros(void)
+TEST(without_a_stock_blocks_are_the_systems)
+{
+    uint8_t *block = gpc_stock_take(NULL, MIB);
+    REQUIRE(block);
+    CHECK(is_zero(block, MIB));
+    gpc_stock_give(NULL, block, MIB);
+    gpc_stock_give(NULL, NULL, MIB);
+    gpc_stock_free(NULL);
+}
+
+/* An arena and a memory that were built before get the same blocks for the same pieces. */
+#ifdef __linux__
+TEST(a_block_comes_back_as_zeros)
 {
     const size_t steps[] = {1, page, 2 * page, 100 * page}, sizes[] = {3 * MIB, 3 * MIB + 1, 7 * MIB, 12 * MIB - 100};
     gpc_stock_t *stock = gpc_stock_create();
@@ -74,8 +85,7 @@ a_block_comes_back_as_zeros(void)
 }
 
 /* Of such a page mincore says the same as of one that was never written. */
-static void
-a_page_that_the_host_moved_to_disk_comes_back_as_zeros(void)
+TEST(a_page_that_the_host_moved_to_disk_comes_back_as_zeros)
 {
     gpc_stock_t *stock = gpc_stock_create();
     uint8_t *block = written(stock, MIB, 2 * page);
@@ -90,8 +100,7 @@ a_page_that_the_host_moved_to_disk_comes_back_as_zeros(void)
     gpc_stock_free(stock);
 }
 
-static void
-only_a_block_of_the_same_size_is_used_again(void)
+TEST(only_a_block_of_the_same_size_is_used_again)
 {
     gpc_stock_t *stock = gpc_stock_create();
     uint8_t *small = written(stock, MIB, page), *newer = written(stock, MIB, page),
@@ -114,8 +123,7 @@ only_a_block_of_the_same_size_is_used_again(void)
     gpc_stock_free(stock);
 }
 
-static void
-a_stock_keeps_no_more_than_it_may(void)
+TEST(a_stock_keeps_no_more_than_it_may)
 {
     enum { COUNT = 12 };
     gpc_stock_t *stock = gpc_stock_create();
@@ -150,8 +158,7 @@ a_stock_keeps_no_more_than_it_may(void)
     gpc_stock_free(stock);
 }
 
-static void
-many_small_blocks_push_the_oldest_out(void)
+TEST(many_small_blocks_push_the_oldest_out)
 {
     enum { COUNT = 300 };
     gpc_stock_t *stock = gpc_stock_create();
@@ -172,20 +179,7 @@ many_small_blocks_push_the_oldest_out(void)
     gpc_stock_free(stock);
 }
 
-static void
-without_a_stock_blocks_are_the_systems(void)
-{
-    uint8_t *block = gpc_stock_take(NULL, MIB);
-    REQUIRE(block);
-    CHECK(is_zero(block, MIB));
-    gpc_stock_give(NULL, block, MIB);
-    gpc_stock_give(NULL, NULL, MIB);
-    gpc_stock_free(NULL);
-}
-
-/* An arena and a memory that were built before get the same blocks for the same pieces. */
-static void
-an_arena_and_a_memory_use_what_the_last_ones_gave(void)
+TEST(an_arena_and_a_memory_use_what_the_last_ones_gave)
 {
     gpc_stock_t *stock = gpc_stock_create();
     uint8_t *pieces[2][3];
@@ -217,19 +211,9 @@ an_arena_and_a_memory_use_what_the_last_ones_gave(void)
     CHECK(memcmp(pieces[0], pieces[1], sizeof(pieces[0])) == 0);
     gpc_stock_free(stock);
 }
+#endif
 
-int
-main(void)
+BEFORE_TESTS
 {
     page = (size_t) sysconf(_SC_PAGESIZE);
-    RUN(without_a_stock_blocks_are_the_systems);
-#ifdef __linux__
-    RUN(a_block_comes_back_as_zeros);
-    RUN(a_page_that_the_host_moved_to_disk_comes_back_as_zeros);
-    RUN(only_a_block_of_the_same_size_is_used_again);
-    RUN(a_stock_keeps_no_more_than_it_may);
-    RUN(many_small_blocks_push_the_oldest_out);
-    RUN(an_arena_and_a_memory_use_what_the_last_ones_gave);
-#endif
-    return harness_end();
 }

@@ -38,16 +38,14 @@ compare(const char *protocol, const gpc_explore_thread_t *threads, uint32_t orde
     gpc_exploration_free(&each);
 }
 
-static void
-three_equal_cores(void)
+TEST(three_equal_cores)
 {
     compare("mesi", stores, 6);
     compare("gpu-vi", stores, 6);
     compare("denovo-drf", stores, 6);
 }
 
-static void
-two_equal_readers(void)
+TEST(two_equal_readers)
 {
     compare("mesi", readers, 2);
     compare("gpu-vi", readers, 2);
@@ -61,8 +59,7 @@ last_differs(const gpc_controller_t *unit)
 }
 
 /* Of three cores with equal programs, the two of one role are interchangeable. */
-static void
-cores_of_two_roles(void)
+TEST(cores_of_two_roles)
 {
     gpc_controller_type_t l1 = *gpc_protocol_find("gpu-vi")->controllers[0];
     gpc_protocol_t protocol = *gpc_protocol_find("gpu-vi");
@@ -80,13 +77,4 @@ cores_of_two_roles(void)
     gpc_exploration_free(&alike);
     gpc_exploration_free(&roles);
     gpc_exploration_free(&each);
-}
-
-int
-main(void)
-{
-    RUN(three_equal_cores);
-    RUN(two_equal_readers);
-    RUN(cores_of_two_roles);
-    return harness_end();
 }

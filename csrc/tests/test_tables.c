@@ -71,8 +71,7 @@ expect_whole(const gpc_table_t *table)
     CHECK(!table->base || has_table(gpc_protocol_find(table->base_protocol), table->base));
 }
 
-static void
-every_table_and_variant_is_whole(void)
+TEST(every_table_and_variant_is_whole)
 {
     const gpc_protocol_t *protocol;
     for (uint32_t p = 0; (protocol = protocol_at(p)); p++) {
@@ -137,8 +136,7 @@ expect_all_plans(const gpc_protocol_t *protocol, const int64_t *options)
 }
 
 /* The random tester counts the cells of the tables that it has at hand. */
-static void
-an_option_that_chooses_other_tables_is_not_drawn(void)
+TEST(an_option_that_chooses_other_tables_is_not_drawn)
 {
     const gpc_protocol_t *protocol;
     for (uint32_t p = 0; (protocol = protocol_at(p)); p++) {
@@ -147,8 +145,7 @@ an_option_that_chooses_other_tables_is_not_drawn(void)
     }
 }
 
-static void
-every_plan_is_its_declared_cell(void)
+TEST(every_plan_is_its_declared_cell)
 {
     const gpc_protocol_t *protocol;
     for (uint32_t p = 0; (protocol = protocol_at(p)); p++) {
@@ -228,8 +225,7 @@ static const gpc_patch_t good_patches[] = {
     {TOY_ON, TOY_SET, HOLD_QUEUE, NULL},
 };
 
-static void
-a_patched_table_has_its_bases_cells_but_for_the_patches(void)
+TEST(a_patched_table_has_its_bases_cells_but_for_the_patches)
 {
     static const gpc_table_t patched = {
         GPC_PATCHED_TABLE("more", OVER_UNIT, MORE, "toy", toy, good_patches, toy_classify)};
@@ -258,8 +254,7 @@ a_patched_table_has_its_bases_cells_but_for_the_patches(void)
     gpc_arena_free(&arena);
 }
 
-static void
-a_wrong_patch_is_found(void)
+TEST(a_wrong_patch_is_found)
 {
     static const gpc_patch_t equal[] = {{TOY_ON, TOY_SET, GO(TOY_ON), "changes nothing"}};
     static const gpc_patch_t twice[] = {{TOY_ON, TOY_SET, GO(TOY_OFF), "one"}, {TOY_ON, TOY_SET, HOLD_QUEUE, "two"}};
@@ -344,10 +339,9 @@ expect_causes(const gpc_protocol_t *protocol, const char *text)
 }
 
 /* wt's L1 takes both by classify. */
-static void
-a_cause_that_never_comes_is_refused(void)
+TEST(a_cause_that_never_comes_is_refused)
 {
-    gpc_protocol_t protocol = *gpc_protocol_find("wt");
+    gpc_protocol_t protocol = *gpc_protocol_find("gpu-drf");
     gpc_controller_type_t l1 = *protocol.controllers[0];
 
     for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
@@ -355,24 +349,24 @@ a_cause_that_never_comes_is_refused(void)
     }
     protocol.controllers[0] = &l1;
     l1.begins = 0;
-    expect_causes(&protocol, "wt: table L1 has an event for GPC_MSG_KERNEL_BEGIN, which never comes: the type lacks "
-                             "its bit in .begins");
-    l1 = *gpc_protocol_find("wt")->controllers[0];
-    protocol.order = (gpc_order_traits_t){.keeps_own = true};
     expect_causes(&protocol,
-                  "wt: table L1 has an event for GPC_MSG_ACQUIRE, which never comes: the type lacks .order.acquire");
+                  "gpu-drf: table L1 has an event for GPC_MSG_KERNEL_BEGIN, which never comes: the type lacks "
+                  "its bit in .begins");
+    l1 = *gpc_protocol_find("gpu-drf")->controllers[0];
+    protocol.order = (gpc_order_traits_t){.keeps_own = true};
+    expect_causes(
+        &protocol,
+        "gpu-drf: table L1 has an event for GPC_MSG_ACQUIRE, which never comes: the type lacks .order.acquire");
 }
 
-static void
-registered_protocols_declare_what_every_protocol_has(void)
+TEST(registered_protocols_declare_what_every_protocol_has)
 {
     for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
         expect_declared(protocol_at(p), NULL);
     }
 }
 
-static void
-registered_protocols_have_ids_of_their_own(void)
+TEST(registered_protocols_have_ids_of_their_own)
 {
     for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
         for (uint32_t q = 0; q < p; q++) {
@@ -386,8 +380,7 @@ registered_protocols_have_ids_of_their_own(void)
     }
 }
 
-static void
-a_protocol_that_lacks_a_member_is_refused(void)
+TEST(a_protocol_that_lacks_a_member_is_refused)
 {
     static const gpc_message_info_t message = {.name = "GETS", .network = 2};
     gpc_protocol_t protocol = *gpc_protocol_find("gpu-vi");
@@ -415,8 +408,7 @@ a_protocol_that_lacks_a_member_is_refused(void)
     expect_declared(&protocol, "protocol gpu-vi lacks a network with .requests in .networks");
 }
 
-static void
-the_declarations_of_registered_protocols_are_consistent(void)
+TEST(the_declarations_of_registered_protocols_are_consistent)
 {
     for (uint32_t p = 0; p < gpc_protocol_count(); p++) {
         const gpc_protocol_t *protocol = gpc_protocol_at(p);
@@ -482,8 +474,7 @@ prints_its_states_and_events(const gpc_controller_type_t *type, uint32_t number)
     gpc_text_free(&text);
 }
 
-static void
-every_table_prints_its_states_and_events(void)
+TEST(every_table_prints_its_states_and_events)
 {
     for_every_table(prints_its_states_and_events);
 }
@@ -504,14 +495,12 @@ has_a_cell_for_every_event(const gpc_controller_type_t *type, uint32_t number)
     }
 }
 
-static void
-every_event_has_a_cell(void)
+TEST(every_event_has_a_cell)
 {
     for_every_table(has_a_cell_for_every_event);
 }
 
-static void
-the_fields_of_every_message_fit(void)
+TEST(the_fields_of_every_message_fit)
 {
     const gpc_protocol_t *protocol;
     for (uint32_t p = 0; (protocol = protocol_at(p)); p++) {
@@ -550,8 +539,7 @@ prints_field(const gpc_described_t *described, const char *name, const char *kin
     return found;
 }
 
-static void
-described_structs_print_names_and_kinds(void)
+TEST(described_structs_print_names_and_kinds)
 {
     const gpc_protocol_t *denovo = gpc_protocol_find("denovo-drf");
     CHECK(prints_field(denovo->controllers[0]->mshr(), "taking", NULL));
@@ -560,8 +548,7 @@ described_structs_print_names_and_kinds(void)
     CHECK(prints_field(gpc_protocol_find("tc-weak")->controllers[0]->warp(), "gwct", "TIME"));
 }
 
-static void
-times_are_encoded_relative_to_now(void)
+TEST(times_are_encoded_relative_to_now)
 {
     const gpc_described_t *warp = gpc_protocol_find("tc-weak")->controllers[0]->warp();
     gpc_cycle_t early[2] = {130, 0}, late[2] = {1130, 0}, later[2] = {1131, 0}, past[2] = {7, 0}, older[2] = {5, 0};
@@ -577,8 +564,7 @@ times_are_encoded_relative_to_now(void)
     CHECK(memcmp(a, b, length) == 0);
 }
 
-static void
-owners_are_renamed_word_by_word(void)
+TEST(owners_are_renamed_word_by_word)
 {
     static const gpc_node_t swap[] = {1, 0, 2, 3};
     const gpc_described_t *line = gpc_protocol_find("denovo-drf")->controllers[1]->arrays[0].line();
@@ -598,26 +584,4 @@ owners_are_renamed_word_by_word(void)
     CHECK(memcmp(a, b, length) == 0);
     (void) encode(line, &one, 0, NULL, a);
     CHECK(memcmp(a, b, length) != 0);
-}
-
-int
-main(void)
-{
-    RUN(every_table_and_variant_is_whole);
-    RUN(an_option_that_chooses_other_tables_is_not_drawn);
-    RUN(every_plan_is_its_declared_cell);
-    RUN(a_patched_table_has_its_bases_cells_but_for_the_patches);
-    RUN(a_wrong_patch_is_found);
-    RUN(a_cause_that_never_comes_is_refused);
-    RUN(registered_protocols_declare_what_every_protocol_has);
-    RUN(registered_protocols_have_ids_of_their_own);
-    RUN(a_protocol_that_lacks_a_member_is_refused);
-    RUN(the_declarations_of_registered_protocols_are_consistent);
-    RUN(every_table_prints_its_states_and_events);
-    RUN(every_event_has_a_cell);
-    RUN(the_fields_of_every_message_fit);
-    RUN(described_structs_print_names_and_kinds);
-    RUN(times_are_encoded_relative_to_now);
-    RUN(owners_are_renamed_word_by_word);
-    return harness_end();
 }

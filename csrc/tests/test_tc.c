@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/blocks.h"
-#include "check/explore/world.h"
 #include "controller/protocol.h"
+#include "deliver.h"
 #include "harness.h"
 #include "machine/gpu.h"
 #include "protocols/registry.h"
@@ -21,36 +21,19 @@ static const char *const both[] = {"tc-strong", "tc-weak"};
 /* A world of one core and one variable, of timestamps of six bits; ticks until its clock says `now`. */
 enum { SIX_BITS = 6, LAST = 63 };
 
-static void
-step_until_quiet(gpc_world_t *world)
-{
-    gpc_moves_t moves = {0};
-    while (!gpc_world_quiet(world)) {
-        CHECK_EQUAL_I64(gpc_world_moves(world, &moves), GPC_OK);
-        for (uint32_t i = 0; i < moves.count; i++) {
-            if (moves.list[i].kind == GPC_MOVE_DELIVER || moves.list[i].kind == GPC_MOVE_MEMORY) {
-                CHECK_EQUAL_I64(gpc_world_move(world, &moves.list[i]), GPC_OK);
-                break;
-            }
-        }
-    }
-    gpc_moves_free(&moves);
-}
-
 static uint64_t
 hits_after_a_load_at(gpc_world_t *world, gpc_cycle_t now)
 {
     gpc_move_t issue = {.kind = GPC_MOVE_ISSUE};
     world->state->now = now;
     CHECK_EQUAL_I64(gpc_world_move(world, &issue), GPC_OK);
-    step_until_quiet(world);
+    deliver_all(world);
     return world->l1s[0]->statistics->load_hits;
 }
 
 /* Read at 40, a copy may be read to 63; at the wrap all copies are gone, also those whose bits say that they have time
  * left. */
-static void
-copies_end_when_timestamps_begin_again(void)
+TEST(copies_end_when_timestamps_begin_again)
 {
     for (int i = 0; i < 2; i++) {
         gpc_option_value_t lifetime = {"lifetime", 50};
@@ -145,8 +128,7 @@ end_merged(merged_t *self)
 }
 
 /* The loads of 10 and 21 complete with the data of the lease until 21, that of 22 asks again. */
-static void
-expired_data_serves_the_loads_issued_by_its_timestamp(void)
+TEST(expired_data_serves_the_loads_issued_by_its_timestamp)
 {
     for (int i = 0; i < 2; i++) {
         merged_t *merged = loads_merged_at(both[i], 21, 22);
@@ -157,7 +139,7 @@ expired_data_serves_the_loads_issued_by_its_timestamp(void)
         CHECK_EQUAL_U64(world->state->threads[1].outstanding, 0);
         CHECK_EQUAL_U64(world->state->threads[2].outstanding, 1);
         CHECK_EQUAL_U64(world->l1s[0]->statistics->load_misses, 2);
-        step_until_quiet(world);
+        deliver_all(world);
         CHECK_EQUAL_U64(world->state->threads[2].outstanding, 0);
         CHECK_EQUAL_U64(world->l1s[0]->statistics->load_misses, 2);
         end_merged(merged);
@@ -173,8 +155,7 @@ encode_at(gpc_world_t *world, gpc_cycle_t now, gpc_encoder_t *out)
 }
 
 /* A state has no times of issue, but it says which loads the data in flight serves. */
-static void
-states_tell_the_loads_that_data_in_flight_serves(void)
+TEST(states_tell_the_loads_that_data_in_flight_serves)
 {
     static uint8_t bytes[3][4096];
     static const gpc_cycle_t third[] = {21, 22, 25};
@@ -191,8 +172,7 @@ states_tell_the_loads_that_data_in_flight_serves(void)
     CHECK(code[1].length == code[2].length && memcmp(bytes[1], bytes[2], code[1].length) == 0);
 }
 
-static void
-a_lifetime_that_timestamps_have_no_room_for_is_refused(void)
+TEST(a_lifetime_that_timestamps_have_no_room_for_is_refused)
 {
     static const gpc_option_value_t lifetime = {"lifetime", 4};
     for (int i = 0; i < 2; i++) {
@@ -214,25 +194,7 @@ a_lifetime_that_timestamps_have_no_room_for_is_refused(void)
     }
 }
 
-/* ---- the tables -------------------------------------------------------------------------------------------------- */
-
-static void
-tables_are_whole(void)
-{
-    for (int i = 0; i < 2; i++) {
-        const gpc_protocol_t *protocol = gpc_protocol_find(both[i]);
-        for (int level = 0; level < 2; level++) {
-            gpc_text_t text;
-            gpc_text_init(&text);
-            int status = gpc_fsm_check(protocol->controllers[level]->tables[0], &text);
-            if (status) {
-                harness_note("%s", text.bytes);
-            }
-            CHECK_EQUAL_I64(status, 0);
-            gpc_text_free(&text);
-        }
-    }
-}
+/* ---- messages -------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 bytes_of(const gpc_protocol_t *protocol, const char *name)
@@ -245,8 +207,7 @@ bytes_of(const gpc_protocol_t *protocol, const char *name)
     return 0;
 }
 
-static void
-messages_have_their_sizes(void)
+TEST(messages_have_their_sizes)
 {
     const gpc_protocol_t *weak = gpc_protocol_find("tc-weak"), *strong = gpc_protocol_find("tc-strong");
     CHECK_EQUAL_I64(bytes_of(weak, "DATA"), 140);
@@ -256,16 +217,4 @@ messages_have_their_sizes(void)
     CHECK_EQUAL_I64(bytes_of(strong, "DATA"), 140);
     CHECK_EQUAL_I64(bytes_of(strong, "GETS"), 12);
     CHECK_EQUAL_I64(bytes_of(strong, "ACK"), 8);
-}
-
-int
-main(void)
-{
-    RUN(copies_end_when_timestamps_begin_again);
-    RUN(expired_data_serves_the_loads_issued_by_its_timestamp);
-    RUN(states_tell_the_loads_that_data_in_flight_serves);
-    RUN(a_lifetime_that_timestamps_have_no_room_for_is_refused);
-    RUN(tables_are_whole);
-    RUN(messages_have_their_sizes);
-    return harness_end();
 }

@@ -17,8 +17,7 @@ end_after(gpc_rule_t rule, gpc_instruction_t first, gpc_instruction_t between, g
 }
 
 /* An access that issues in cycle c is complete in c + 55: what waits for it issues in that cycle. */
-static void
-order_waits_end_when_the_access_completes(void)
+TEST(order_waits_end_when_the_access_completes)
 {
     const gpc_instruction_t store = STORE(C0), load = OP(LOAD, .destination = V | 1, .a = C64),
                             fence = OP(FENCE, .order = GPC_ORDER_SC), nop = OP(NOP);
@@ -34,8 +33,7 @@ order_waits_end_when_the_access_completes(void)
 }
 
 /* Two accesses of one answer each, the first of which takes longer: the warp's fence waits for both. */
-static void
-order_waits_for_the_latest_of_several(void)
+TEST(order_waits_for_the_latest_of_several)
 {
     for (uint32_t late = 0; late < 3; late++) {
         world_reset();
@@ -51,8 +49,7 @@ order_waits_for_the_latest_of_several(void)
 
 /* Warp w stores to line w in cycle 2 + w, warp 0's takes 100 cycles longer: each fence waits for its own warp's store,
  * and the store's latency is its own. */
-static void
-order_of_a_warp_is_not_that_of_another(void)
+TEST(order_of_a_warp_is_not_that_of_another)
 {
     small_core(ROUND_ROBIN, 1);
     world.machine.issue_width = 4;
@@ -90,8 +87,7 @@ load_strided(const access_t *it)
 }
 
 /* Computed by hand: the lanes' words are first to first + 31 * stride + width - 1, without gaps of a line. */
-static void
-coalescer_makes_a_request_per_line(void)
+TEST(coalescer_makes_a_request_per_line)
 {
     static const struct {
         access_t access;
@@ -107,6 +103,7 @@ coalescer_makes_a_request_per_line(void)
         (void) load_strided(&cases[i].access);
         CHECK_EQUAL_U64(world.num_seen, cases[i].requests);
         CHECK_EQUAL_U64(world.cores.statistics[0].loads, cases[i].requests);
+        CHECK_EQUAL_U64(world.cores.statistics[0].load_instructions, 1);
     }
 }
 
@@ -139,8 +136,7 @@ check_requests(const access_t *it)
     CHECK_EQUAL_U64(world.cores.statistics[0].load_latency_cycles, count - 1 + world.latency);
 }
 
-static void
-coalescer_offers_lines_in_order_one_in_a_cycle(void)
+TEST(coalescer_offers_lines_in_order_one_in_a_cycle)
 {
     for (uint32_t line_bytes = 64; line_bytes <= 128; line_bytes *= 2) {
         for (uint32_t width = 1; width <= 4; width *= 2) {
@@ -154,8 +150,7 @@ coalescer_offers_lines_in_order_one_in_a_cycle(void)
 }
 
 /* Lanes go round 4 lines: each is requested once. */
-static void
-coalescer_finds_a_line_to_which_lanes_come_back(void)
+TEST(coalescer_finds_a_line_to_which_lanes_come_back)
 {
     small_core(ROUND_ROBIN, 1);
     (void) issues(CODE(THREAD, OP(AND, .destination = V | 1, .a = V | 0, .b = C3),
@@ -173,8 +168,7 @@ coalescer_finds_a_line_to_which_lanes_come_back(void)
 
 /* Stores of 4 lines each, in a queue of one to three instructions. The first one's last request is taken in cycle 5 (it
  * issues in cycle 2), which is when its place is free: a waiting warp issues in the next cycle. */
-static void
-queue_has_room_when_the_last_request_is_taken(void)
+TEST(queue_has_room_when_the_last_request_is_taken)
 {
     static const struct {
         uint32_t places;
@@ -198,8 +192,7 @@ queue_has_room_when_the_last_request_is_taken(void)
 
 /* Room for 64 requests: the third store of 32 lines issues when 32 requests are complete, of which the last was offered
  * in cycle 2 + 31. */
-static void
-queue_waits_for_room_of_a_whole_instruction(void)
+TEST(queue_waits_for_room_of_a_whole_instruction)
 {
     for (uint32_t room = 64; room <= 65; room++) {
         small_core(ROUND_ROBIN, 1);
@@ -214,8 +207,7 @@ queue_waits_for_room_of_a_whole_instruction(void)
 }
 
 /* The port is closed until cycle 20; the four requests then follow one another. */
-static void
-port_takes_a_held_request_first_and_one_a_cycle(void)
+TEST(port_takes_a_held_request_first_and_one_a_cycle)
 {
     small_core(ROUND_ROBIN, 1);
     world.held_until = 20;
@@ -230,8 +222,7 @@ port_takes_a_held_request_first_and_one_a_cycle(void)
 
 /* The L1 takes a held request again in a cycle in which the core has issued: the core offers at once, at an edge of its
  * clock; else in its next cycle, the next one. The other requests follow one another. */
-static void
-port_is_retried_at_once_or_in_the_next_cycle(void)
+TEST(port_is_retried_at_once_or_in_the_next_cycle)
 {
     for (uint32_t at_edge = 0; at_edge < 2; at_edge++) {
         const gpc_launch_t launch = launch_with(
@@ -259,8 +250,7 @@ port_is_retried_at_once_or_in_the_next_cycle(void)
 }
 
 /* 13 words fill no 64 bytes, which is what passes in a cycle at least: the second request follows in the next one. */
-static void
-port_is_not_faster_for_few_words(void)
+TEST(port_is_not_faster_for_few_words)
 {
     small_core(ROUND_ROBIN, 1);
     world.machine.l1_bytes_per_cycle = 64;
@@ -301,8 +291,7 @@ check_passes(gpc_instruction_t access, uint32_t stride, uint32_t lanes, uint32_t
 
 /* Lanes 0 to 31 meet in bank (stride * lane) mod banks: in 32 banks gcd(stride, 32) of them, in 16 banks twice
  * gcd(stride, 16). Lanes of one word are served together, but for atomics. */
-static void
-scratchpad_serialises_the_lanes_of_a_bank(void)
+TEST(scratchpad_serialises_the_lanes_of_a_bank)
 {
     static const conflict_t cases[] = {
         {32, 1, 32, 1, false},  {32, 2, 32, 2, false},   {32, 3, 32, 1, false},  {32, 4, 32, 4, false},
@@ -325,8 +314,7 @@ scratchpad_serialises_the_lanes_of_a_bank(void)
 
 /* By byte: of 2 words a lane, 16 lanes make a round, of 4 words 8 lanes; each round takes the passes of its words.
  * Words 4 * lane and the next one: banks 0, 1, 4, 5, .. twice in a round of 16 lanes. Halves: two lanes a word. */
-static void
-scratchpad_takes_a_round_per_word_of_a_lane(void)
+TEST(scratchpad_takes_a_round_per_word_of_a_lane)
 {
     static const struct {
         uint8_t width, bytes;
@@ -340,23 +328,4 @@ scratchpad_takes_a_round_per_word_of_a_lane(void)
         access.bytes = cases[i].bytes;
         check_passes(access, cases[i].stride, 32, 32, cases[i].passes);
     }
-}
-
-int
-main(void)
-{
-    RUN(order_waits_end_when_the_access_completes);
-    RUN(order_waits_for_the_latest_of_several);
-    RUN(order_of_a_warp_is_not_that_of_another);
-    RUN(coalescer_makes_a_request_per_line);
-    RUN(coalescer_offers_lines_in_order_one_in_a_cycle);
-    RUN(coalescer_finds_a_line_to_which_lanes_come_back);
-    RUN(queue_has_room_when_the_last_request_is_taken);
-    RUN(queue_waits_for_room_of_a_whole_instruction);
-    RUN(port_takes_a_held_request_first_and_one_a_cycle);
-    RUN(port_is_retried_at_once_or_in_the_next_cycle);
-    RUN(port_is_not_faster_for_few_words);
-    RUN(scratchpad_serialises_the_lanes_of_a_bank);
-    RUN(scratchpad_takes_a_round_per_word_of_a_lane);
-    return harness_end();
 }

@@ -11,192 +11,169 @@ enum { WAYS = 4, LINE = 64, MSHRS = 6, LINES = 16 };
 
 /* An L1 of one set, whose ways hold lines 0, 1, 2 and 3, filled in this order. */
 static void
-begin_with(bench_t *bench, const gpc_protocol_t *protocol)
+begin_with(const gpc_protocol_t *protocol)
 {
     gpc_machine_t machine = bench_small_machine;
     machine.l1_bytes = WAYS * LINE;
     machine.l1_ways = WAYS;
     machine.l1_mshrs = MSHRS;
     machine.timestamp_bits = 32;
-    bench_begin(bench, protocol, 0, &machine);
+    bench_begin(protocol, 0, &machine);
     for (gpc_address_t line = 0; line < WAYS; line++) {
-        (void) bench_place(bench, 0, 0, line * LINE, "L1_V");
+        (void) bench_place(0, 0, line * LINE, "L1_V");
     }
 }
 
 static void
-begin(bench_t *bench)
+begin(void)
 {
-    begin_with(bench, &gpc_protocol_no_coherence);
+    begin_with(&gpc_protocol_no_coherence);
 }
 
 static int
-take(bench_t *bench, uint8_t type, gpc_address_t line)
+take(uint8_t type, gpc_address_t line)
 {
-    return gpc_controller_take(&bench->unit, bench_message(bench, type, line * LINE, 1));
+    return gpc_controller_take(&bench.unit, bench_message(type, line * LINE, 1));
 }
 
 /* The data of the line's oldest outstanding load. */
 static void
-answer(bench_t *bench, gpc_address_t line)
+answer(gpc_address_t line)
 {
-    const gpc_mshr_t *entry = gpc_mshr_at(&bench->unit.mshrs, gpc_mshr_find(&bench->unit.mshrs, line * LINE));
-    gpc_index_t data = bench_message(bench, MSG_DATA, line * LINE, 1);
-    gpc_msg_at(&bench->messages, data)->request = gpc_msg_at(&bench->messages, entry->pending.head)->request;
-    CHECK_EQUAL_I64(gpc_controller_take(&bench->unit, data), GPC_OK);
+    const gpc_mshr_t *entry = gpc_mshr_at(&bench.unit.mshrs, gpc_mshr_find(&bench.unit.mshrs, line * LINE));
+    gpc_index_t data = bench_message(MSG_DATA, line * LINE, 1);
+    gpc_msg_at(&bench.messages, data)->request = gpc_msg_at(&bench.messages, entry->pending.head)->request;
+    CHECK_EQUAL_I64(gpc_controller_take(&bench.unit, data), GPC_OK);
 }
 
 static bool
-is_present(const bench_t *bench, gpc_address_t line)
+is_present(gpc_address_t line)
 {
-    return gpc_tags_find(&bench->unit.arrays[0], line * LINE) != GPC_NONE;
+    return gpc_tags_find(&bench.unit.arrays[0], line * LINE) != GPC_NONE;
 }
 
 /* The line that a load of another one replaces; GPC_NEVER: none. */
 static gpc_address_t
-replaced_by(bench_t *bench, gpc_address_t line)
+replaced_by(gpc_address_t line)
 {
     bool before[LINES];
     gpc_address_t gone = GPC_NEVER;
 
     for (gpc_address_t i = 0; i < LINES; i++) {
-        before[i] = is_present(bench, i);
+        before[i] = is_present(i);
     }
-    CHECK_EQUAL_I64(take(bench, GPC_MSG_LOAD, line), GPC_OK);
-    CHECK(is_present(bench, line));
+    CHECK_EQUAL_I64(take(GPC_MSG_LOAD, line), GPC_OK);
+    CHECK(is_present(line));
     for (gpc_address_t i = 0; i < LINES; i++) {
-        CHECK(gone == GPC_NEVER || !before[i] || is_present(bench, i)); /* one at most */
-        gone = before[i] && !is_present(bench, i) ? i : gone;
+        CHECK(gone == GPC_NEVER || !before[i] || is_present(i)); /* one at most */
+        gone = before[i] && !is_present(i) ? i : gone;
     }
     return gone;
 }
 
 static void
-check_order(bench_t *bench, const gpc_address_t *order, gpc_address_t first)
+check_order(const gpc_address_t *order, gpc_address_t first)
 {
     for (gpc_address_t i = 0; i < WAYS; i++) {
-        CHECK_EQUAL_U64(replaced_by(bench, first + i), order[i]);
+        CHECK_EQUAL_U64(replaced_by(first + i), order[i]);
     }
 }
 
 /* ---- replacement ------------------------------------------------------------------------------------------------- */
 
 /* A hit makes the line the last to leave: after hits of 0, 2 and 0 the order is 1, 3, 2, 0. FIFO would replace 0. */
-static void
-replacement_follows_hits(void)
+TEST(replacement_follows_hits)
 {
     static const gpc_address_t order[] = {1, 3, 2, 0};
-    bench_t bench;
-    begin(&bench);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, 0), GPC_OK);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, 2), GPC_OK);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, 0), GPC_OK);
-    check_order(&bench, order, WAYS);
-    bench_end(&bench);
+    begin();
+    CHECK_EQUAL_I64(take(GPC_MSG_LOAD, 0), GPC_OK);
+    CHECK_EQUAL_I64(take(GPC_MSG_LOAD, 2), GPC_OK);
+    CHECK_EQUAL_I64(take(GPC_MSG_LOAD, 0), GPC_OK);
+    check_order(order, WAYS);
 }
 
 /* Without hits the order is that of the fills: the lines of ways 0 to 3, then those that came for them. */
-static void
-replacement_follows_fills(void)
+TEST(replacement_follows_fills)
 {
     static const gpc_address_t first[] = {0, 1, 2, 3}, second[] = {4, 5, 6, 7};
-    bench_t bench;
-    begin(&bench);
-    check_order(&bench, first, 4);
+    begin();
+    check_order(first, 4);
     for (gpc_address_t line = 7; line >= 4; line--) { /* the data's order of arrival is no use of the line */
-        answer(&bench, line);
+        answer(line);
     }
-    check_order(&bench, second, 8);
-    bench_end(&bench);
+    check_order(second, 8);
 }
 
 /* A load that merges with a miss uses the line as a hit does: 4 leaves after 5, which was filled later. */
-static void
-replacement_follows_merged_loads(void)
+TEST(replacement_follows_merged_loads)
 {
     static const gpc_address_t order[] = {2, 3, 5, 4};
-    bench_t bench;
-    begin(&bench);
-    CHECK_EQUAL_U64(replaced_by(&bench, 4), 0);
-    CHECK_EQUAL_U64(replaced_by(&bench, 5), 1);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, 4), GPC_OK);
-    answer(&bench, 4);
-    answer(&bench, 5);
-    check_order(&bench, order, 6);
-    bench_end(&bench);
+    begin();
+    CHECK_EQUAL_U64(replaced_by(4), 0);
+    CHECK_EQUAL_U64(replaced_by(5), 1);
+    CHECK_EQUAL_I64(take(GPC_MSG_LOAD, 4), GPC_OK);
+    answer(4);
+    answer(5);
+    check_order(order, 6);
 }
 
 /* A store evicts its line (write-evict): the next line takes the free way, and replaces none. */
-static void
-replacement_takes_the_free_way_of_an_invalidated_line(void)
+TEST(replacement_takes_the_free_way_of_an_invalidated_line)
 {
-    bench_t bench;
-    begin(&bench);
+    begin();
     gpc_index_t way = gpc_tags_find(&bench.unit.arrays[0], 2 * LINE);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_STORE, 2), GPC_OK);
-    CHECK_EQUAL_U64(replaced_by(&bench, 4), GPC_NEVER);
+    CHECK_EQUAL_I64(take(GPC_MSG_STORE, 2), GPC_OK);
+    CHECK_EQUAL_U64(replaced_by(4), GPC_NEVER);
     CHECK_EQUAL_U64(gpc_tags_find(&bench.unit.arrays[0], 4 * LINE), way);
-    CHECK_EQUAL_U64(replaced_by(&bench, 5), 0);
-    bench_end(&bench);
+    CHECK_EQUAL_U64(replaced_by(5), 0);
 }
 
 /* Of several free ways the first one is taken. */
-static void
-replacement_takes_the_first_free_way(void)
+TEST(replacement_takes_the_first_free_way)
 {
-    bench_t bench;
-    begin(&bench);
+    begin();
     gpc_tags_flash(&bench.unit.arrays[0]);
     for (gpc_address_t line = 4; line < 8; line++) {
-        CHECK_EQUAL_U64(replaced_by(&bench, line), GPC_NEVER);
+        CHECK_EQUAL_U64(replaced_by(line), GPC_NEVER);
         CHECK_EQUAL_U64(gpc_tags_find(&bench.unit.arrays[0], line * LINE), line - 4);
     }
-    bench_end(&bench);
 }
 
 /* Ways of outstanding misses are no victims: the fifth miss of a set of four ways waits for the first answer. */
-static void
-replacement_leaves_ways_of_outstanding_misses(void)
+TEST(replacement_leaves_ways_of_outstanding_misses)
 {
-    bench_t bench;
-    begin(&bench);
+    begin();
     for (gpc_address_t line = 4; line < 8; line++) {
-        CHECK_EQUAL_U64(replaced_by(&bench, line), line - 4);
+        CHECK_EQUAL_U64(replaced_by(line), line - 4);
     }
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, 8), GPC_HELD_QUEUE);
-    answer(&bench, 5);
-    CHECK_EQUAL_U64(replaced_by(&bench, 8), 5);
-    bench_end(&bench);
+    CHECK_EQUAL_I64(take(GPC_MSG_LOAD, 8), GPC_HELD_QUEUE);
+    answer(5);
+    CHECK_EQUAL_U64(replaced_by(8), 5);
 }
 
 /* A line of another set leaves no line of this one: with two sets of two ways, even lines share a set. */
-static void
-replacement_stays_within_the_set(void)
+TEST(replacement_stays_within_the_set)
 {
-    bench_t bench;
     gpc_machine_t machine = bench_small_machine;
     machine.l1_bytes = 4 * LINE;
     machine.l1_mshrs = MSHRS;
-    bench_begin(&bench, &gpc_protocol_no_coherence, 0, &machine);
+    bench_begin(&gpc_protocol_no_coherence, 0, &machine);
     for (gpc_address_t line = 0; line < 4; line++) {
-        (void) bench_place(&bench, 0, 0, line * LINE, "L1_V");
+        (void) bench_place(0, 0, line * LINE, "L1_V");
     }
-    CHECK_EQUAL_U64(replaced_by(&bench, 5), 1);
-    CHECK_EQUAL_U64(replaced_by(&bench, 4), 0);
-    CHECK_EQUAL_U64(replaced_by(&bench, 7), 3);
-    CHECK_EQUAL_U64(replaced_by(&bench, 6), 2);
-    bench_end(&bench);
+    CHECK_EQUAL_U64(replaced_by(5), 1);
+    CHECK_EQUAL_U64(replaced_by(4), 0);
+    CHECK_EQUAL_U64(replaced_by(7), 3);
+    CHECK_EQUAL_U64(replaced_by(6), 2);
 }
 
 /* Lines whose lease has ended go first, each kind in LRU order; one with outstanding stores (VM) is no victim. Of 0 to
  * 3, used in this order, 1 and 3 have expired, and 1 has stores: 3, then 0, then 2. */
-static void
-replacement_takes_expired_leases_first(void)
+TEST(replacement_takes_expired_leases_first)
 {
     static const gpc_cycle_t leases[WAYS] = {100, 99, 200, 99};
     static const gpc_address_t order[] = {3, 0, 2};
-    bench_t bench;
-    begin_with(&bench, gpc_protocol_find("tc-weak"));
+    begin_with(gpc_protocol_find("tc-weak"));
     gpc_tags_t *tags = &bench.unit.arrays[0];
     for (gpc_index_t way = 0; way < WAYS; way++) {
         ((tc_l1_line_t *) gpc_tags_fields(tags, way))->timestamp = leases[way];
@@ -206,58 +183,50 @@ replacement_takes_expired_leases_first(void)
     CHECK_EQUAL_U64(gpc_ended_first(&bench.unit, 0, 0), 1);
     CHECK_EQUAL_U64(gpc_ended_first(&bench.unit, 0, 1), 0);
     for (uint32_t i = 0; i < GPC_COUNT_OF(order); i++) {
-        CHECK_EQUAL_U64(replaced_by(&bench, 4 + i), order[i]);
+        CHECK_EQUAL_U64(replaced_by(4 + i), order[i]);
     }
-    bench_end(&bench);
 }
 
 /* ---- MSHRs ------------------------------------------------------------------------------------------------------- */
 
 /* The request beyond the limit waits, and leaves no trace in the set; an answer frees the entry. */
-static void
-mshr_limit_holds_the_next_line(void)
+TEST(mshr_limit_holds_the_next_line)
 {
-    bench_t bench;
     gpc_machine_t machine = bench_small_machine;
     machine.l1_bytes = 4 * LINE;
     machine.l1_ways = 4;
     machine.l1_mshrs = 3;
-    bench_begin(&bench, &gpc_protocol_no_coherence, 0, &machine);
+    bench_begin(&gpc_protocol_no_coherence, 0, &machine);
     for (gpc_address_t line = 0; line < 3; line++) {
         CHECK_EQUAL_U64(gpc_mshr_room(&bench.unit.mshrs), 3 - line);
-        CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, line), GPC_OK);
+        CHECK_EQUAL_I64(take(GPC_MSG_LOAD, line), GPC_OK);
     }
     CHECK_EQUAL_U64(gpc_mshr_room(&bench.unit.mshrs), 0);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, 3), GPC_HELD_QUEUE);
-    CHECK(!is_present(&bench, 3));
+    CHECK_EQUAL_I64(take(GPC_MSG_LOAD, 3), GPC_HELD_QUEUE);
+    CHECK(!is_present(3));
     CHECK_EQUAL_U64(bench.world.sends, 3);
-    answer(&bench, 1);
-    CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, 3), GPC_OK);
+    answer(1);
+    CHECK_EQUAL_I64(take(GPC_MSG_LOAD, 3), GPC_OK);
     CHECK_EQUAL_U64(bench.world.sends, 4);
-    bench_end(&bench);
 }
 
 /* Loads of an outstanding line take no entry and send nothing; one answer completes all. */
-static void
-mshr_merges_loads_of_its_line(void)
+TEST(mshr_merges_loads_of_its_line)
 {
-    bench_t bench;
-    begin(&bench);
+    begin();
     for (uint32_t i = 0; i < 5; i++) {
-        CHECK_EQUAL_I64(take(&bench, GPC_MSG_LOAD, 9), GPC_OK);
+        CHECK_EQUAL_I64(take(GPC_MSG_LOAD, 9), GPC_OK);
     }
     CHECK_EQUAL_U64(bench.world.sends, 1);
     CHECK_EQUAL_U64(gpc_mshr_room(&bench.unit.mshrs), MSHRS - 1);
     CHECK_EQUAL_U64(bench.world.completions, 0);
-    answer(&bench, 9);
+    answer(9);
     CHECK_EQUAL_U64(bench.world.completions, 5);
     CHECK_EQUAL_U64(gpc_mshr_room(&bench.unit.mshrs), MSHRS);
-    bench_end(&bench);
 }
 
 /* A walk of all transactions ends at the entries that were never in use. */
-static void
-mshr_walks_pass_every_entry_that_was_in_use(void)
+TEST(mshr_walks_pass_every_entry_that_was_in_use)
 {
     gpc_arena_t arena;
     gpc_mshr_table_t table;
@@ -274,21 +243,4 @@ mshr_walks_pass_every_entry_that_was_in_use(void)
     gpc_mshr_clear(&table);
     CHECK_EQUAL_U64(*table.high, 0);
     gpc_arena_free(&arena);
-}
-
-int
-main(void)
-{
-    RUN(replacement_follows_hits);
-    RUN(replacement_follows_fills);
-    RUN(replacement_follows_merged_loads);
-    RUN(replacement_takes_the_free_way_of_an_invalidated_line);
-    RUN(replacement_takes_the_first_free_way);
-    RUN(replacement_leaves_ways_of_outstanding_misses);
-    RUN(replacement_stays_within_the_set);
-    RUN(replacement_takes_expired_leases_first);
-    RUN(mshr_limit_holds_the_next_line);
-    RUN(mshr_merges_loads_of_its_line);
-    RUN(mshr_walks_pass_every_entry_that_was_in_use);
-    return harness_end();
 }

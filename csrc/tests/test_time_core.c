@@ -41,8 +41,7 @@ run_counted(const gpc_launch_t *launch, gpc_cycle_t every)
 }
 
 /* Whether a run is counted in pieces or whole, every cycle of a core has one cause, which subscribers learn. */
-static void
-accounting_gives_every_cycle_one_cause(void)
+TEST(accounting_gives_every_cycle_one_cause)
 {
     static gpc_core_statistics_t whole[2];
     const gpc_launch_t launch = world_launch(
@@ -63,18 +62,21 @@ accounting_gives_every_cycle_one_cause(void)
                 whole[core] = *s;
                 CHECK(s->barrier_blocked_cycles > 10 && s->order_blocked_cycles > 40);
             }
+            uint64_t cycles = counted[core][GPC_NUM_STALLS];
             CHECK(memcmp(s, &whole[core], sizeof *s) == 0);
             CHECK_EQUAL_U64(counted[core][GPC_NUM_STALLS], s->issue_cycles);
             for (uint32_t i = 0; i < GPC_NUM_STALLS; i++) {
                 CHECK_EQUAL_U64(counted[core][i], s->stalls[i]);
+                cycles += s->stalls[i];
             }
+            CHECK_EQUAL_U64(cycles, s->active_cycles + s->stall_launch);
+            CHECK_EQUAL_U64(cycles, world.now + 1); /* the launch's length on each core */
         }
     }
 }
 
 /* Warps 0 and 2 arrive at a barrier in cycles 12 and 13, warp 1 sleeps from cycle 10 to 110: it holds up the others. */
-static void
-accounting_finds_who_holds_up_a_barrier(void)
+TEST(accounting_finds_who_holds_up_a_barrier)
 {
     world_reset();
     world.machine.alu_latency = 1;
@@ -93,8 +95,7 @@ accounting_finds_who_holds_up_a_barrier(void)
 
 /* ---- scheduler --------------------------------------------------------------------------------------------------- */
 
-static void
-scheduler_chooses_by_its_policy(void)
+TEST(scheduler_chooses_by_its_policy)
 {
     small_core(ROUND_ROBIN, 1);
     CHECK_EQUAL_TEXT(issues(CODE(OP(NOP), OP(NOP), OP(EXIT)), 1, 96), "0 1 2 0 1 2 0 1 2");
@@ -103,8 +104,7 @@ scheduler_chooses_by_its_policy(void)
 }
 
 /* The second instruction waits until cycle 4 or 5. In cycle 5 both warps could issue: the next one, or the same. */
-static void
-scheduler_passes_a_warp_that_waits(void)
+TEST(scheduler_passes_a_warp_that_waits)
 {
     const gpc_instruction_t code[] = {OP(MOVE, .destination = V | 1, .a = C1),
                                       OP(ADD, .destination = V | 2, .a = V | 1, .b = C1), OP(EXIT)};
@@ -116,8 +116,7 @@ scheduler_passes_a_warp_that_waits(void)
 
 /* Block 0 ends in cycle 4, and block 3 takes its warp 0. When warp 1 has ended in cycle 9, warps 0 and 2 are ready, and
  * warp 2 is older. */
-static void
-scheduler_prefers_the_oldest_warp_not_the_lowest(void)
+TEST(scheduler_prefers_the_oldest_warp_not_the_lowest)
 {
     const gpc_instruction_t code[] = {OF_BLOCK(0),
                                       OP(BRANCH, .a = U | 0, .flags = GPC_FLAG_IF_ZERO, .target = 4, .reconverge = 4),
@@ -127,8 +126,7 @@ scheduler_prefers_the_oldest_warp_not_the_lowest(void)
     CHECK_EQUAL_TEXT(issues(code, 5, 4, 32), "0 1 2 0 0 0 1 1 1 1 2 2 2 2 0 0 0 0");
 }
 
-static void
-scheduler_issues_on_every_free_port(void)
+TEST(scheduler_issues_on_every_free_port)
 {
     const gpc_instruction_t code[] = {OP(NOP), OP(NOP), OP(NOP), OP(NOP), OP(EXIT)};
     small_core(ROUND_ROBIN, 1);
@@ -147,8 +145,7 @@ scheduler_issues_on_every_free_port(void)
     CHECK_EQUAL_TEXT(issues(code, 5, 1, 32), "0 0 . 0 0 . 0");
 }
 
-static void
-scheduler_begins_each_launch_with_warp_0(void)
+TEST(scheduler_begins_each_launch_with_warp_0)
 {
     gpc_launch_t launch = world_launch(CODE(OP(NOP), OP(EXIT)), 1, 96);
     small_core(ROUND_ROBIN, 1);
@@ -183,8 +180,7 @@ end_of_sleeper(uint32_t sleeps, uint32_t warps, uint32_t width)
 /* A warp that sleeps n cycles issues n cycles later, within the calendar of 64 cycles and beyond it: alone, beside a
  * warp that has issued in the cycle before, so that the other one is next, and beside one that issues in the same
  * cycles. SPECIAL, BRANCH and SLEEP are its first instructions, JUMP and EXIT its last ones. */
-static void
-scoreboard_wakes_a_warp_in_its_cycle(void)
+TEST(scoreboard_wakes_a_warp_in_its_cycle)
 {
     for (uint32_t sleeps = 1; sleeps < 200; sleeps++) {
         CHECK_EQUAL_U64(end_of_sleeper(sleeps, 1, 1), 2 + sleeps + 1);
@@ -195,8 +191,7 @@ scoreboard_wakes_a_warp_in_its_cycle(void)
 
 /* A division that issues in cycle 0 is ready in cycle 40, a sum of cycle 1 in cycle 5: what needs both, in any order,
  * or overwrites one, waits for the later one. */
-static void
-scoreboard_waits_for_the_latest_register(void)
+TEST(scoreboard_waits_for_the_latest_register)
 {
     static const struct {
         uint16_t a, b, to;
@@ -215,8 +210,7 @@ scoreboard_waits_for_the_latest_register(void)
 
 /* Times of registers count from a base, which moves in long launches: here in every cycle, with a sum, a division and a
  * load under way. */
-static void
-scoreboard_keeps_its_times_when_its_base_moves(void)
+TEST(scoreboard_keeps_its_times_when_its_base_moves)
 {
     const gpc_launch_t launch = world_launch(
         CODE(OP(LOAD, .destination = V | 2, .a = C0), OP(DIV, .destination = V | 3, .a = V | 1, .b = C1),
@@ -239,8 +233,7 @@ scoreboard_keeps_its_times_when_its_base_moves(void)
 }
 
 /* One division unit: warp 1 waits for it, not for its registers. */
-static void
-scoreboard_holds_a_unit_for_its_cycles(void)
+TEST(scoreboard_holds_a_unit_for_its_cycles)
 {
     const gpc_instruction_t code[] = {OP(DIV, .destination = V | 2, .a = V | 1, .b = C1), OP(EXIT)};
     small_core(ROUND_ROBIN, 1);
@@ -253,8 +246,7 @@ scoreboard_holds_a_unit_for_its_cycles(void)
 /* ---- barrier ----------------------------------------------------------------------------------------------------- */
 
 /* The last warp arrives in cycle 2 and goes on; the others may issue from cycle 3 on. */
-static void
-barrier_releases_in_the_cycle_after_the_last_arrival(void)
+TEST(barrier_releases_in_the_cycle_after_the_last_arrival)
 {
     const gpc_instruction_t code[] = {BARRIER, OP(NOP), OP(EXIT)};
     small_core(GREEDY, 1);
@@ -270,8 +262,7 @@ barrier_releases_in_the_cycle_after_the_last_arrival(void)
 }
 
 /* Warp 1 ends in cycle 4, which completes the barrier of warp 0. */
-static void
-barrier_is_completed_by_the_end_of_a_warp(void)
+TEST(barrier_is_completed_by_the_end_of_a_warp)
 {
     small_core(ROUND_ROBIN, 1);
     CHECK_EQUAL_TEXT(
@@ -281,8 +272,7 @@ barrier_is_completed_by_the_end_of_a_warp(void)
 
 /* A store that issues in cycle 0 is offered in cycle 0 and complete 50 + 7 cycles later; only then may the warp
  * arrive. */
-static void
-barrier_waits_for_older_accesses(void)
+TEST(barrier_waits_for_older_accesses)
 {
     world_reset();
     world.hit_delay = 7;
@@ -293,8 +283,7 @@ barrier_waits_for_older_accesses(void)
 /* ---- dispatch ---------------------------------------------------------------------------------------------------- */
 
 /* Two cores of one block each; block 1 sleeps 7 cycles. Block 0 ends in cycle 4, and block 2 begins in cycle 5. */
-static void
-dispatch_begins_a_block_in_the_cycle_after_the_last_one_s_end(void)
+TEST(dispatch_begins_a_block_in_the_cycle_after_the_last_one_s_end)
 {
     small_core(ROUND_ROBIN, 1);
     world.machine.cores = 2;
@@ -313,8 +302,7 @@ dispatch_begins_a_block_in_the_cycle_after_the_last_one_s_end(void)
 
 /* Four blocks of two instructions on three cores of two blocks: one after another, or core by core. A second launch
  * begins at core 0, or behind the core that has got the last block. */
-static void
-dispatch_fills_the_cores_in_the_order_of_the_placement(void)
+TEST(dispatch_fills_the_cores_in_the_order_of_the_placement)
 {
     static const struct {
         gpc_placement_t placement;
@@ -342,8 +330,7 @@ dispatch_fills_the_cores_in_the_order_of_the_placement(void)
 }
 
 /* The largest number of blocks that fit, and the resource one unit of which is missing for another block. */
-static void
-dispatch_occupancy_is_limited_to_the_unit(void)
+TEST(dispatch_occupancy_is_limited_to_the_unit)
 {
     static const struct {
         uint32_t warps, registers, scratchpad, threads, blocks;
@@ -371,8 +358,7 @@ dispatch_occupancy_is_limited_to_the_unit(void)
 }
 
 /* With a skew of 9 cycles the first blocks begin in cycles 0 to 9, and not all in one; a later block is not delayed. */
-static void
-dispatch_skews_the_first_blocks_only(void)
+TEST(dispatch_skews_the_first_blocks_only)
 {
     uint64_t seen = 0;
     small_core(ROUND_ROBIN, 1);
@@ -399,8 +385,7 @@ dispatch_skews_the_first_blocks_only(void)
 
 /* A block takes a place of the core in cycle 0 or after its predecessor's end, and issues 3 cycles later. Two places
  * overlap: each waits for its own block. */
-static void
-dispatch_starts_each_block_after_its_cycles(void)
+TEST(dispatch_starts_each_block_after_its_cycles)
 {
     const gpc_instruction_t code[] = {OP(NOP), OP(EXIT)};
     small_core(ROUND_ROBIN, 1);
@@ -415,29 +400,4 @@ dispatch_starts_each_block_after_its_cycles(void)
     world.machine.block_start_cycles = 3;
     CHECK_EQUAL_TEXT(issues(code, 2, 4, 32), ". . . 0 1 0 1 . . 0 1 0 1");
     CHECK_EQUAL_U64(world.cores.statistics[0].stall_launch, 3 + 2);
-}
-
-int
-main(void)
-{
-    RUN(accounting_gives_every_cycle_one_cause);
-    RUN(accounting_finds_who_holds_up_a_barrier);
-    RUN(scheduler_chooses_by_its_policy);
-    RUN(scheduler_passes_a_warp_that_waits);
-    RUN(scheduler_prefers_the_oldest_warp_not_the_lowest);
-    RUN(scheduler_issues_on_every_free_port);
-    RUN(scheduler_begins_each_launch_with_warp_0);
-    RUN(scoreboard_wakes_a_warp_in_its_cycle);
-    RUN(scoreboard_waits_for_the_latest_register);
-    RUN(scoreboard_keeps_its_times_when_its_base_moves);
-    RUN(scoreboard_holds_a_unit_for_its_cycles);
-    RUN(barrier_releases_in_the_cycle_after_the_last_arrival);
-    RUN(barrier_is_completed_by_the_end_of_a_warp);
-    RUN(barrier_waits_for_older_accesses);
-    RUN(dispatch_begins_a_block_in_the_cycle_after_the_last_one_s_end);
-    RUN(dispatch_fills_the_cores_in_the_order_of_the_placement);
-    RUN(dispatch_occupancy_is_limited_to_the_unit);
-    RUN(dispatch_skews_the_first_blocks_only);
-    RUN(dispatch_starts_each_block_after_its_cycles);
-    return harness_end();
 }

@@ -59,8 +59,7 @@ check_commands(const expected_t *expected, uint32_t count, uint32_t columns, uin
 /* ---- banks and rows ---------------------------------------------------------------------------------------------- */
 
 /* tRRD between the activations; the second line's columns follow the first's, at 18, by tCCD. */
-static void
-dram_banks_activates_two_banks_trrd_apart(void)
+TEST(dram_banks_activates_two_banks_trrd_apart)
 {
     begin(&gddr5);
     read_line(0, line_at(1, 0, 0), 0);
@@ -71,8 +70,7 @@ dram_banks_activates_two_banks_trrd_apart(void)
 }
 
 /* The last column is written at 18, its data end at 18 + 4 + 2, and the read follows by tCDLR: in any bank. */
-static void
-dram_banks_reads_after_written_data_and_tcdlr(void)
+TEST(dram_banks_reads_after_written_data_and_tcdlr)
 {
     for (uint32_t bank = 0; bank < 2; bank++) {
         begin(&gddr5);
@@ -87,8 +85,7 @@ dram_banks_reads_after_written_data_and_tcdlr(void)
 }
 
 /* The read's data end at 18 + 12 + 2 = 32; the pins are idle for 2 cycles; the write's data come tWL 4 after it. */
-static void
-dram_banks_writes_after_read_data_and_two_idle_cycles(void)
+TEST(dram_banks_writes_after_read_data_and_two_idle_cycles)
 {
     begin(&gddr5);
     read_line(0, line_at(0, 0, 0), 0);
@@ -98,8 +95,7 @@ dram_banks_writes_after_read_data_and_two_idle_cycles(void)
 
 /* Another row of the bank, after a read: the precharge waits for tRAS, or for the last column at 18 and tRTPL; the
  * activation for tRP, or for tRC. */
-static void
-dram_banks_closes_a_row_after_tras_or_trtpl_and_opens_one_after_trp_or_trc(void)
+TEST(dram_banks_closes_a_row_after_tras_or_trtpl_and_opens_one_after_trp_or_trc)
 {
     static const struct {
         uint32_t t_ras, t_rc, precharge, activate;
@@ -118,8 +114,7 @@ dram_banks_closes_a_row_after_tras_or_trtpl_and_opens_one_after_trp_or_trc(void)
 }
 
 /* After a write, the precharge follows the data, which end at 18 + 4 + 2, by tWR. */
-static void
-dram_banks_closes_a_written_row_after_twr(void)
+TEST(dram_banks_closes_a_written_row_after_twr)
 {
     begin(&gddr5);
     write_word(0, line_at(0, 0, 0), 1);
@@ -131,8 +126,7 @@ dram_banks_closes_a_written_row_after_twr(void)
 
 /* Columns of bank 0 take the command bus at 12, 14, 16 and 18. A row command that comes meanwhile takes the next odd
  * cycle; with a column every cycle, at 12 to 15, the first one behind. */
-static void
-dram_banks_issues_row_commands_between_columns(void)
+TEST(dram_banks_issues_row_commands_between_columns)
 {
     for (uint32_t arrival = 11; arrival <= 19; arrival++) {
         static const uint32_t expected[] = {11, 13, 13, 15, 15, 17, 17, 19, 19};
@@ -155,8 +149,7 @@ dram_banks_issues_row_commands_between_columns(void)
 
 /* Bank 0's row is open. At 40 the activation for an older request and the column of a younger one are possible: the
  * column goes first. Behind it, at 41 and 43 (tRRD is 1), the activations of two banks, the older request's first. */
-static void
-dram_banks_prefers_columns_to_rows_and_then_the_older_request(void)
+TEST(dram_banks_prefers_columns_to_rows_and_then_the_older_request)
 {
     gpc_dram_config_t config = gddr5;
     config.t_rrd = 1;
@@ -171,8 +164,7 @@ dram_banks_prefers_columns_to_rows_and_then_the_older_request(void)
 }
 
 /* Only the columns of the bytes that cross the pins: of 32, 64 and 33 bytes 1, 2 and 2. */
-static void
-dram_banks_transfers_the_columns_of_the_bytes_requested(void)
+TEST(dram_banks_transfers_the_columns_of_the_bytes_requested)
 {
     static const uint32_t bytes[] = {32, 64, 33, 128}, columns[] = {1, 2, 2, 4};
     for (uint32_t i = 0; i < GPC_COUNT_OF(bytes); i++) {
@@ -190,8 +182,7 @@ dram_banks_transfers_the_columns_of_the_bytes_requested(void)
 }
 
 /* A column of 32 bytes on 31 a cycle takes two cycles, a line of 128 bytes in columns of 127 two columns. */
-static void
-dram_banks_rounds_columns_and_their_cycles_up(void)
+TEST(dram_banks_rounds_columns_and_their_cycles_up)
 {
     gpc_dram_config_t config = gddr5;
     config.bytes_per_cycle = 31;
@@ -207,8 +198,7 @@ dram_banks_rounds_columns_and_their_cycles_up(void)
 /* ---- the fixed model and the queue ------------------------------------------------------------------------------- */
 
 /* Fills and write-backs pass at one rate; of 128, 32, 17 and 16 bytes on 16 a cycle 8, 2, 2 and 1 cycles. */
-static void
-dram_fixed_passes_fills_and_write_backs_at_the_rate_of_the_pins(void)
+TEST(dram_fixed_passes_fills_and_write_backs_at_the_rate_of_the_pins)
 {
     static const uint32_t bytes[] = {128, 32, 17, 16}, cycles[] = {8, 2, 2, 1};
     for (uint32_t i = 0; i < GPC_COUNT_OF(bytes); i++) {
@@ -232,8 +222,7 @@ dram_fixed_passes_fills_and_write_backs_at_the_rate_of_the_pins(void)
 
 /* A queue of 4, full; then a write-back in the additional place and two by answers. There is room again, and the
  * channel says so once, when the fourth has left. */
-static void
-dram_queue_has_no_room_while_additional_places_are_occupied(void)
+TEST(dram_queue_has_no_room_while_additional_places_are_occupied)
 {
     gpc_dram_config_t config = fixed();
     config.queue = 4;
@@ -268,8 +257,7 @@ sleeps(const char *report)
 }
 
 /* A read waits in the queue for the pins, then for its answer; each with its event. Either channel counts. */
-static void
-dram_queue_waits_for_its_event_and_is_idle_when_all_is_answered(void)
+TEST(dram_queue_waits_for_its_event_and_is_idle_when_all_is_answered)
 {
     for (uint32_t i = 0; i < 4; i++) {
         gpc_dram_config_t config = fixed();
@@ -337,8 +325,7 @@ line_of_another_row(uint32_t i)
 }
 
 /* A line of 128 bytes on 16 a cycle. */
-static void
-dram_fixed_pins_under_random_load_wait_as_m_d_1(void)
+TEST(dram_fixed_pins_under_random_load_wait_as_m_d_1)
 {
     gpc_dram_config_t config = fixed();
     check_random_load(&config, 0.5, 8, 100, line_of_row_0);
@@ -346,8 +333,7 @@ dram_fixed_pins_under_random_load_wait_as_m_d_1(void)
 }
 
 /* Hits: four columns, one every 2 cycles. */
-static void
-dram_banks_pins_under_random_load_wait_as_m_d_1(void)
+TEST(dram_banks_pins_under_random_load_wait_as_m_d_1)
 {
     check_random_load(&gddr5, 0.5, 8, cycle(3 * 2 + 12 + 2) + 10, line_of_row_0);
     check_random_load(&gddr5, 0.8, 8, cycle(3 * 2 + 12 + 2) + 10, line_of_row_0);
@@ -355,8 +341,7 @@ dram_banks_pins_under_random_load_wait_as_m_d_1(void)
 
 /* Each request finds another row open: it is precharged for tRP, and the next one's precharge follows the activation
  * after tRAS. */
-static void
-dram_banks_bank_under_random_load_waits_as_m_d_1(void)
+TEST(dram_banks_bank_under_random_load_waits_as_m_d_1)
 {
     check_random_load(&gddr5, 0.5, 12 + 28, cycle(12 + 12 + 3 * 2 + 12 + 2) + 10, line_of_another_row);
     check_random_load(&gddr5, 0.8, 12 + 28, cycle(12 + 12 + 3 * 2 + 12 + 2) + 10, line_of_another_row);
@@ -368,34 +353,9 @@ line_of_bank_0(uint32_t i)
     return line_of_channel(i * dram.config.banks);
 }
 
-static void
-dram_closed_bank_under_random_load_waits_as_m_d_1(void)
+TEST(dram_closed_bank_under_random_load_waits_as_m_d_1)
 {
     gpc_dram_config_t config = closed();
     check_random_load(&config, 0.5, 11, cycle(2) + 10, line_of_bank_0);
     check_random_load(&config, 0.8, 11, cycle(2) + 10, line_of_bank_0);
-}
-
-int
-main(void)
-{
-    RUN(dram_banks_activates_two_banks_trrd_apart);
-    RUN(dram_banks_reads_after_written_data_and_tcdlr);
-    RUN(dram_banks_writes_after_read_data_and_two_idle_cycles);
-    RUN(dram_banks_closes_a_row_after_tras_or_trtpl_and_opens_one_after_trp_or_trc);
-    RUN(dram_banks_closes_a_written_row_after_twr);
-    RUN(dram_banks_issues_row_commands_between_columns);
-    RUN(dram_banks_prefers_columns_to_rows_and_then_the_older_request);
-    RUN(dram_banks_transfers_the_columns_of_the_bytes_requested);
-    RUN(dram_banks_rounds_columns_and_their_cycles_up);
-    RUN(dram_fixed_passes_fills_and_write_backs_at_the_rate_of_the_pins);
-    RUN(dram_queue_has_no_room_while_additional_places_are_occupied);
-    RUN(dram_queue_waits_for_its_event_and_is_idle_when_all_is_answered);
-    RUN(dram_fixed_pins_under_random_load_wait_as_m_d_1);
-    RUN(dram_banks_pins_under_random_load_wait_as_m_d_1);
-    RUN(dram_banks_bank_under_random_load_waits_as_m_d_1);
-    RUN(dram_closed_bank_under_random_load_waits_as_m_d_1);
-    gpc_arena_free(&arena);
-    gpc_memory_free(memory);
-    return harness_end();
 }

@@ -36,8 +36,7 @@ hits_of(const gpc_machine_t *machine, uint32_t warps)
 
 /* The core issues a load a cycle, and the network delivers it as fast. A bank of p ports whose cycle is c core cycles
  * takes p requests in c: n more requests take n * c / p cycles more, and no less than n. */
-static void
-ports_take_a_request_each_a_cycle(void)
+TEST(ports_take_a_request_each_a_cycle)
 {
     static const struct {
         uint32_t l2_mhz, ports, more;
@@ -49,8 +48,7 @@ ports_take_a_request_each_a_cycle(void)
 }
 
 /* The bank is a pipeline: a longer one delays every answer by the difference, and the rate is the same. */
-static void
-pipeline_delays_and_does_not_occupy(void)
+TEST(pipeline_delays_and_does_not_occupy)
 {
     gpc_machine_t machine = machine_of(700, 1), longer = machine;
     longer.l2_round_trip += 64;
@@ -62,8 +60,7 @@ pipeline_delays_and_does_not_occupy(void)
 
 /* A load that hits in the L2 is used after exactly `l2_round_trip` core cycles, where the clocks allow this number:
  * with an L2 cycle of two core cycles the next even one is met. */
-static void
-pipeline_keeps_the_round_trip(void)
+TEST(pipeline_keeps_the_round_trip)
 {
     static const uint32_t trips[] = {240, 242, 300, 340};
     for (uint32_t i = 0; i < GPC_COUNT_OF(trips); i++) {
@@ -79,8 +76,7 @@ pipeline_keeps_the_round_trip(void)
 
 /* The L2's pipeline has whole cycles of its clock, and the fill takes what is left of the round trip: it is whole for
  * every network and L2 clock that has an edge where the load is issued. */
-static void
-pipeline_keeps_the_round_trip_for_every_clock(void)
+TEST(pipeline_keeps_the_round_trip_for_every_clock)
 {
     static const uint32_t mhz[] = {700, 1400, 2100, 2800};
     for (uint32_t i = 0; i < 48; i++) {
@@ -96,8 +92,7 @@ pipeline_keeps_the_round_trip_for_every_clock(void)
 }
 
 /* A load that hits in the L1 is used after `l1_latency` core cycles. */
-static void
-hit_takes_the_l1s_latency(void)
+TEST(hit_takes_the_l1s_latency)
 {
     static const uint32_t latencies[] = {1, 2, 30, 100};
     for (uint32_t i = 0; i < GPC_COUNT_OF(latencies); i++) {
@@ -109,15 +104,4 @@ hit_takes_the_l1s_latency(void)
         CHECK_EQUAL_U64(load_to_use(&it, WORDS, 0), latencies[i]);
         gpc_gpu_free(it.gpu);
     }
-}
-
-int
-main(void)
-{
-    RUN(ports_take_a_request_each_a_cycle);
-    RUN(pipeline_delays_and_does_not_occupy);
-    RUN(pipeline_keeps_the_round_trip);
-    RUN(pipeline_keeps_the_round_trip_for_every_clock);
-    RUN(hit_takes_the_l1s_latency);
-    return harness_end();
 }

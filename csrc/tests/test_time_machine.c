@@ -43,8 +43,7 @@ statistic(const gpc_gpu_t *gpu, const char *path)
 /* ---- launch ------------------------------------------------------------------------------------------------------ */
 
 /* The first instruction issues after the latency, the sixth five cycles later. */
-static void
-launch_takes_its_latency(void)
+TEST(launch_takes_its_latency)
 {
     for (uint32_t latency = 0; latency < 300; latency += 100) {
         gpc_machine_t machine = one_clock();
@@ -59,8 +58,7 @@ launch_takes_its_latency(void)
 
 /* Core cycles of 1/1400 us, those of L2 and network of 1/1000 us: common edges are each 7 core cycles. A launch lasts 5
  * cycles. */
-static void
-launch_begins_at_an_edge_of_all_clocks(void)
+TEST(launch_begins_at_an_edge_of_all_clocks)
 {
     gpc_machine_t machine = one_clock();
     machine.l2_mhz = machine.noc_mhz = 1000;
@@ -75,16 +73,13 @@ launch_begins_at_an_edge_of_all_clocks(void)
 static const gpc_instruction_t forever[] = {
     {.opcode = GPC_OP_JUMP, .width = 1, .destination = NONE, .a = NONE, .b = NONE, .c = NONE, .target = 0}, EXIT};
 
-static void
-launch_ends_when_its_budget_is_exceeded(void)
+TEST(launch_ends_when_its_budget_is_exceeded)
 {
     for (uint64_t budget = 4; budget <= 6; budget++) {
         gpc_machine_t machine = one_clock();
         gpc_setup_t setup = {
             .machine = &machine, .protocol = &gpc_protocol_no_l1, .rule = GPC_RULE_DEFAULT, .budget = budget};
-        bench_t it = {0};
-        CHECK_EQUAL_I64(gpc_gpu_create(&setup, &it.gpu), 0);
-        CHECK_EQUAL_I64(gpc_gpu_allocate(it.gpu, WORDS, &it.address), 0);
+        bench_t it = bench_made(&setup, WORDS);
         CHECK_EQUAL_I64(RUN_PROGRAM(&it, nops, WORDS, 1, 32), budget < 5 ? GPC_ERROR_BUDGET : 0);
         CHECK_EQUAL_U64(gpc_gpu_cycles(it.gpu), 5);
         gpc_gpu_free(it.gpu);
@@ -92,8 +87,7 @@ launch_ends_when_its_budget_is_exceeded(void)
 }
 
 /* A pause at cycle n leaves n cycles counted, and n instructions issued, in cycles 0 to n - 1. */
-static void
-launch_pauses_before_its_cycle(void)
+TEST(launch_pauses_before_its_cycle)
 {
     gpc_machine_t machine = one_clock();
     bench_t it = bench(&machine, &gpc_protocol_no_l1, WORDS);
@@ -116,8 +110,7 @@ launch_pauses_before_its_cycle(void)
  * issues at an edge of all clocks. 347 cycles are no whole number of cycles of a slow L2. An L2 of 1000 MHz takes a
  * fill at its next edge, here 3/5 of a core cycle later: instead of in cycle 345.8 + 124 its answer is back in 470.4,
  * which counts as 471, and there is a cycle of fill. */
-static void
-latency_is_the_round_trip_at_every_clock(void)
+TEST(latency_is_the_round_trip_at_every_clock)
 {
     static const struct {
         uint32_t l2, noc, dram, edge, memory;
@@ -146,8 +139,7 @@ latency_is_the_round_trip_at_every_clock(void)
 /* ---- trip -------------------------------------------------------------------------------------------------------- */
 
 /* A fence in cycle 4, with nothing to wait for but its trip to the L2 and back, which takes as long as a load's. */
-static void
-trip_takes_the_round_trip_of_a_load(void)
+TEST(trip_takes_the_round_trip_of_a_load)
 {
     gpc_instruction_t fence = OP(FENCE, NONE, NONE, NONE);
     fence.order = GPC_ORDER_SC;
@@ -181,8 +173,7 @@ cycles_of_hits(uint32_t ports, uint32_t warps)
 }
 
 /* A bank takes an input per port and cycle of its clock, which lasts 8 core cycles: 16 more loads of two cores. */
-static void
-bank_takes_as_many_inputs_as_it_has_ports(void)
+TEST(bank_takes_as_many_inputs_as_it_has_ports)
 {
     CHECK_EQUAL_U64(cycles_of_hits(1, 24) - cycles_of_hits(1, 16), 16 * 8);
     CHECK_EQUAL_U64(cycles_of_hits(2, 24) - cycles_of_hits(2, 16), 16 / 2 * 8);
@@ -222,8 +213,7 @@ load_beside_a_fill(uint32_t delay, uint32_t *cycles)
 
 /* Memory's line arrives at the bank 460 - 340 cycles after the request that missed. The fill goes before the request
  * that arrives in the same cycle, which waits for a cycle; no other does. Block 0's second sleep takes a cycle, too. */
-static void
-bank_takes_a_fill_before_a_request(void)
+TEST(bank_takes_a_fill_before_a_request)
 {
     for (uint32_t delay = 110; delay < 130; delay++) {
         uint32_t cycles[2] = {0, 0};
@@ -262,8 +252,7 @@ places_of(uint32_t ports, uint32_t crossing, bool of_bank)
     return of_bank ? sent - ports * stages : sent;
 }
 
-static void
-outbox_is_full_when_pipeline_and_limit_are(void)
+TEST(outbox_is_full_when_pipeline_and_limit_are)
 {
     CHECK_EQUAL_U64(places_of(1, 0, false), 8);
     CHECK_EQUAL_U64(places_of(1, 0, true), 8);
@@ -297,8 +286,7 @@ check_list(const gpc_gpu_t *gpu, const char *name, uint32_t count, uint64_t sum)
 }
 
 /* 12 warps of 3 instructions on core 0 load word 0: one miss and 11 more requests of bank 0, one line of memory. */
-static void
-busy_counts_the_cycles_of_each_unit(void)
+TEST(busy_counts_the_cycles_of_each_unit)
 {
     gpc_machine_t machine = one_clock();
     machine.l2_mhz = 700;
@@ -349,8 +337,7 @@ busy_counts_the_cycles_of_each_unit(void)
 
 /* Under every protocol, with every model of memory and clocks of all relations, with statistics from the begin or reset
  * between launches: littles_law.c compares occupancies and waits at the end of each launch. */
-static void
-law_of_little_holds_in_every_queue(void)
+TEST(law_of_little_holds_in_every_queue)
 {
     static const uint32_t mhz[][3] = {{1400, 1400, 1400}, {700, 700, 1400}, {1000, 1000, 900}};
     enum { GRID = 24, BLOCK = 96, ALL = GRID * BLOCK + 32 };
@@ -360,14 +347,7 @@ law_of_little_holds_in_every_queue(void)
         machine.l2_mhz = mhz[i / 3 % 3][0];
         machine.noc_mhz = mhz[i / 3 % 3][1];
         machine.dram_mhz = mhz[i / 3 % 3][2];
-        gpc_setup_t setup = {.machine = &machine,
-                             .protocol = gpc_protocol_at(i),
-                             .rule = GPC_RULE_DEFAULT,
-                             .budget = UINT64_C(1000000000),
-                             .check = GPC_CHECK_PROTOCOL};
-        bench_t it = {0};
-        CHECK_EQUAL_I64(gpc_gpu_create(&setup, &it.gpu), 0);
-        CHECK_EQUAL_I64(gpc_gpu_allocate(it.gpu, ALL, &it.address), 0);
+        bench_t it = BENCH_WITH(ALL, .machine = &machine, .protocol = gpc_protocol_at(i), .check = GPC_CHECK_PROTOCOL);
         for (uint32_t launch = 0; launch < 3; launch++) {
             CHECK_EQUAL_I64(RUN_PROGRAM(&it, add_and_store, ALL, GRID, BLOCK), 0);
             CHECK_EQUAL_I64(RUN_PROGRAM(&it, loads, ALL, GRID, BLOCK), 0);
@@ -381,21 +361,4 @@ law_of_little_holds_in_every_queue(void)
         CHECK(statistic(it.gpu, "core/load_latency_cycles") > 0 && statistic(it.gpu, "core/store_latency_cycles") > 0);
         gpc_gpu_free(it.gpu);
     }
-}
-
-int
-main(void)
-{
-    RUN(launch_takes_its_latency);
-    RUN(launch_begins_at_an_edge_of_all_clocks);
-    RUN(launch_ends_when_its_budget_is_exceeded);
-    RUN(launch_pauses_before_its_cycle);
-    RUN(latency_is_the_round_trip_at_every_clock);
-    RUN(trip_takes_the_round_trip_of_a_load);
-    RUN(bank_takes_a_fill_before_a_request);
-    RUN(bank_takes_as_many_inputs_as_it_has_ports);
-    RUN(outbox_is_full_when_pipeline_and_limit_are);
-    RUN(busy_counts_the_cycles_of_each_unit);
-    RUN(law_of_little_holds_in_every_queue);
-    return harness_end();
 }

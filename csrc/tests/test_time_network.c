@@ -29,8 +29,7 @@ sleeps(const char *report)
 /* ---- arbiters ---------------------------------------------------------------------------------------------------- */
 
 /* Core 2 is served alone; then all at once, its successors first. Each message has 3 flits. */
-static void
-arbiter_serves_inputs_round_robin_after_the_last(void)
+TEST(arbiter_serves_inputs_round_robin_after_the_last)
 {
     begin(&fermi);
     send(2, CORES, 0, 3);
@@ -55,8 +54,7 @@ static const round_robin_t rounds[] = {
     {100, 70, 3, {10, 65, 66}}, {128, 127, 2, {65, 66}}, {100, 70, 2, {65, 66}}, {130, 70, 4, {129, 10, 65, 66}},
 };
 
-static void
-arbiter_serves_inputs_round_robin_over_words(void)
+TEST(arbiter_serves_inputs_round_robin_over_words)
 {
     for (uint32_t k = 0; k < GPC_COUNT_OF(rounds); k++) {
         const round_robin_t *round = &rounds[k];
@@ -78,8 +76,7 @@ arbiter_serves_inputs_round_robin_over_words(void)
 }
 
 /* A bank streams to core `last` from 3 to 11 while the others become ready. */
-static void
-arbiter_serves_outputs_round_robin_over_words(void)
+TEST(arbiter_serves_outputs_round_robin_over_words)
 {
     for (uint32_t k = 0; k < GPC_COUNT_OF(rounds); k++) {
         const round_robin_t *round = &rounds[k];
@@ -99,8 +96,7 @@ arbiter_serves_outputs_round_robin_over_words(void)
 }
 
 /* Four virtual networks with two messages each, of different cores: 0, 1, 2, 3, 0, 1, 2, 3. */
-static void
-arbiter_serves_four_virtual_networks_round_robin(void)
+TEST(arbiter_serves_four_virtual_networks_round_robin)
 {
     gpc_network_config_t config = fermi;
     config.networks = 4;
@@ -116,8 +112,7 @@ arbiter_serves_four_virtual_networks_round_robin(void)
 }
 
 /* A network without credits does not keep the output from the next one, and keeps its place. */
-static void
-arbiter_passes_a_virtual_network_without_credits(void)
+TEST(arbiter_passes_a_virtual_network_without_credits)
 {
     begin(&fermi);
     holding = true;
@@ -158,8 +153,7 @@ stream_until(const uint32_t streams[][3], uint32_t count, gpc_tick_t end)
  * the 32nd time (two rounds of 16 inputs) at 4 + 31 * 4 = 128, when bank 0 claims core 0. Its stream ends at 131 and no
  * other begins; bank 0, free at 132, takes it, and not core 4, which is next. Core 1's message is passed from 136 on:
  * the 32nd time at 260. */
-static void
-arbiter_claims_an_input_after_passing_it_for_two_rounds(void)
+TEST(arbiter_claims_an_input_after_passing_it_for_two_rounds)
 {
     static const uint32_t streams[][3] = {
         {0, CORES + 1, 0}, {1, CORES + 2, 0}, {2, CORES, 0}, {3, CORES, 0}, {4, CORES, 0}};
@@ -179,8 +173,7 @@ arbiter_claims_an_input_after_passing_it_for_two_rounds(void)
 /* The same on two virtual networks, which alternate at bank 0: core 0 is passed on network 0 at 4, 12, .. and claimed
  * at 4 + 31 * 8 = 252. Its stream ends at 255. At 256 network 1 takes its message, which leaves the claim: the one on
  * network 0 follows at 260. */
-static void
-arbiter_keeps_a_claim_while_another_virtual_network_is_served(void)
+TEST(arbiter_keeps_a_claim_while_another_virtual_network_is_served)
 {
     static const uint32_t streams[][3] = {{0, CORES + 1, 0}, {1, CORES, 0}, {2, CORES, 0}, {3, CORES, 1}};
     begin(&fermi);
@@ -197,8 +190,7 @@ arbiter_keeps_a_claim_while_another_virtual_network_is_served(void)
 
 /* Messages of core 0 for all banks are ready at once. The outputs' order rotates from cycle to cycle: at cycle c bank b
  * is (b + c) mod 8th; the first takes the input. From then on the input serves its outputs round robin. */
-static void
-arbiter_breaks_ties_of_outputs_by_the_cycle(void)
+TEST(arbiter_breaks_ties_of_outputs_by_the_cycle)
 {
     for (uint32_t start = 0; start < 2 * BANKS; start++) {
         begin(&fermi);
@@ -218,8 +210,7 @@ arbiter_breaks_ties_of_outputs_by_the_cycle(void)
 
 /* Two idle cycles between flits: a message of n flits has its last one 3 (n - 1) cycles behind the first, and occupies
  * the link for 3 n cycles. */
-static void
-link_passes_a_flit_every_gap_and_one(void)
+TEST(link_passes_a_flit_every_gap_and_one)
 {
     gpc_network_config_t config = with_buffers(&fermi, 16);
     config.flit_gap = 2;
@@ -236,8 +227,7 @@ link_passes_a_flit_every_gap_and_one(void)
 
 /* The ejection buffer has 8 flits. Messages of 4, 4 and 1: the third needs the credits of the first, which return when
  * the receiver takes it, at the next edge. */
-static void
-link_waits_for_the_credits_that_the_receiver_returns(void)
+TEST(link_waits_for_the_credits_that_the_receiver_returns)
 {
     for (gpc_tick_t tick = cycle(20) - 1; tick <= cycle(20) + 1; tick++) {
         gpc_index_t taken;
@@ -267,8 +257,7 @@ link_waits_for_the_credits_that_the_receiver_returns(void)
 /* A mesh's link between routers has the credits of the next router's queue, 8 flits, which return at its grants. With a
  * router of latency 20, 1 -> 2 is idle while a message of 8 flits waits for the pipeline behind it: one message a
  * latency. */
-static void
-link_between_routers_waits_for_the_credits_of_the_next_grant(void)
+TEST(link_between_routers_waits_for_the_credits_of_the_next_grant)
 {
     gpc_network_config_t config = mesh(3, 1, 3);
     config.latency = 20;
@@ -288,8 +277,7 @@ link_between_routers_waits_for_the_credits_of_the_next_grant(void)
 }
 
 /* Each output counts the ticks in which it passes flits, until the counts are reset. */
-static void
-link_counts_the_time_that_it_is_busy(void)
+TEST(link_counts_the_time_that_it_is_busy)
 {
     begin(&fermi);
     send(0, CORES, 0, 5);
@@ -312,8 +300,7 @@ link_counts_the_time_that_it_is_busy(void)
 
 /* D/D/1: a message of 5 flits every `gap` cycles waits for those before it: i (5 - gap) cycles, if they come faster
  * than they pass. */
-static void
-link_under_periodic_load_waits_as_long_as_the_load_exceeds_it(void)
+TEST(link_under_periodic_load_waits_as_long_as_the_load_exceeds_it)
 {
     gpc_network_config_t config = with_buffers(&fermi, 1024);
     for (uint32_t gap = 1; gap <= 7; gap++) {
@@ -342,7 +329,7 @@ check_random_load(double load, uint32_t cores)
             run_to(gpc_wheel_now(&wheel) + cycle(slots_to_next_request(load, 8)));
             sent_at[num_sent] = gpc_wheel_now(&wheel);
             arrived_at[num_sent % MESSAGES] = GPC_NEVER;
-            send((uint32_t) random_below(cores), CORES, 0, 8);
+            send(any_below(cores), CORES, 0, 8);
         } else {
             run_dry();
         }
@@ -354,16 +341,14 @@ check_random_load(double load, uint32_t cores)
     check_waits(&waits, load, 8);
 }
 
-static void
-link_under_random_load_waits_as_m_d_1(void)
+TEST(link_under_random_load_waits_as_m_d_1)
 {
     check_random_load(0.3, 1);
     check_random_load(0.7, 1);
 }
 
 /* The order of service differs from that of arrival, which leaves the mean. */
-static void
-arbiter_under_random_load_waits_as_m_d_1(void)
+TEST(arbiter_under_random_load_waits_as_m_d_1)
 {
     check_random_load(0.5, CORES);
     check_random_load(0.8, CORES);
@@ -372,16 +357,15 @@ arbiter_under_random_load_waits_as_m_d_1(void)
 /* ---- what a network waits for ------------------------------------------------------------------------------------ */
 
 /* At no tick of a busy network a message is forgotten: it waits for credits, a port, or its event. */
-static void
-waits_end_in_events_at_every_tick(void)
+TEST(waits_end_in_events_at_every_tick)
 {
     gpc_network_config_t configs[] = {fermi, mesh(6, 5, 3), with_buffers(&fermi, 1)};
     for (uint32_t c = 0; c < GPC_COUNT_OF(configs); c++) {
         uint32_t forgotten = 0;
         begin(&configs[c]);
         for (gpc_tick_t tick = 1; tick < 3000; tick++) {
-            uint32_t from = (uint32_t) random_below(6), to = (uint32_t) random_below(configs[c].cores + 5);
-            uint32_t vn = (uint32_t) random_below(2), flits = 1 + (uint32_t) random_below(5);
+            uint32_t from = any_below(6), to = any_below(configs[c].cores + 5);
+            uint32_t vn = any_below(2), flits = 1 + any_below(5);
             to = random_below(2) ? configs[c].cores : to;
             holding = tick % 64 < 24;
             if (random_below(2) && has_room(from, to, vn, flits)) {
@@ -397,8 +381,7 @@ waits_end_in_events_at_every_tick(void)
 }
 
 /* Without its event a message is forgotten, in a queue (at 2) or on its last link (at 5). */
-static void
-waits_without_an_event_are_reported(void)
+TEST(waits_without_an_event_are_reported)
 {
     static const gpc_tick_t ticks[] = {2, 5};
     for (uint32_t i = 0; i < 2 * GPC_COUNT_OF(ticks); i++) {
@@ -416,8 +399,7 @@ waits_without_an_event_are_reported(void)
 /* Two messages of 4 flits from core 0 and from core 1 to core 2, in a row of three routers. Router 1 passes core 1's
  * first one at 3, core 0's at 7 (in router 1 at 4, ready at 7), core 1's second at 11, core 0's second (granted in
  * router 0 at 7, ready at 11) at 15. Router 2 passes each 4 cycles later. */
-static void
-mesh_router_alternates_between_its_node_and_a_link(void)
+TEST(mesh_router_alternates_between_its_node_and_a_link)
 {
     gpc_network_config_t config = mesh(3, 1, 3);
     static const gpc_tick_t granted[] = {7, 3, 15, 11}; /* in router 1 */
@@ -434,8 +416,7 @@ mesh_router_alternates_between_its_node_and_a_link(void)
 /* A mesh's node has one queue for all destinations: behind a message whose output is busy one to an idle output waits,
  * too. Core 0's message occupies core 1's ejection port from 7 to 15; core 1's to itself passes at 15, and its next one
  * to core 2 at 17 and, in router 2, at 21. */
-static void
-mesh_holds_up_messages_behind_a_busy_output(void)
+TEST(mesh_holds_up_messages_behind_a_busy_output)
 {
     gpc_network_config_t config = mesh(3, 1, 3);
     begin(&config);
@@ -447,31 +428,4 @@ mesh_holds_up_messages_behind_a_busy_output(void)
     CHECK_EQUAL_U64(arrived_at[0], cycle(7 + 8));
     CHECK_EQUAL_U64(arrived_at[1], cycle(15 + 2));
     CHECK_EQUAL_U64(arrived_at[2], cycle(21 + 2));
-}
-
-int
-main(void)
-{
-    RUN(arbiter_serves_inputs_round_robin_after_the_last);
-    RUN(arbiter_serves_inputs_round_robin_over_words);
-    RUN(arbiter_serves_outputs_round_robin_over_words);
-    RUN(arbiter_serves_four_virtual_networks_round_robin);
-    RUN(arbiter_passes_a_virtual_network_without_credits);
-    RUN(arbiter_claims_an_input_after_passing_it_for_two_rounds);
-    RUN(arbiter_keeps_a_claim_while_another_virtual_network_is_served);
-    RUN(arbiter_breaks_ties_of_outputs_by_the_cycle);
-    RUN(link_passes_a_flit_every_gap_and_one);
-    RUN(link_waits_for_the_credits_that_the_receiver_returns);
-    RUN(link_between_routers_waits_for_the_credits_of_the_next_grant);
-    RUN(link_counts_the_time_that_it_is_busy);
-    RUN(link_under_periodic_load_waits_as_long_as_the_load_exceeds_it);
-    RUN(link_under_random_load_waits_as_m_d_1);
-    RUN(arbiter_under_random_load_waits_as_m_d_1);
-    RUN(waits_end_in_events_at_every_tick);
-    RUN(waits_without_an_event_are_reported);
-    RUN(mesh_router_alternates_between_its_node_and_a_link);
-    RUN(mesh_holds_up_messages_behind_a_busy_output);
-    gpc_network_free(&network);
-    gpc_arena_free(&arena);
-    return harness_end();
 }

@@ -15,8 +15,7 @@ check_time(const gpc_protocol_t *protocol)
 }
 
 /* At least one protocol has timestamps: otherwise the test would check nothing. */
-static void
-all_protocols_with_timestamps_keep_time(void)
+TEST(all_protocols_with_timestamps_keep_time)
 {
     for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
         gpc_protocol_t protocol = *gpc_protocol_at(i);
@@ -30,8 +29,7 @@ all_protocols_with_timestamps_keep_time(void)
 #define LEASE(FIELD) FIELD(PLAIN, uint8_t, uses) FIELD(LOGICAL, uint64_t, logical)
 GPC_DESCRIBE(lease, entry, LEASE)
 
-static void
-every_struct_of_a_controller_is_looked_at(void)
+TEST(every_struct_of_a_controller_is_looked_at)
 {
     const gpc_controller_type_t types[] = {
         {.mshr = lease_entry_described},
@@ -69,8 +67,7 @@ join_own(gpc_controller_t *l1, void *into, const void *from)
 #define TIMES(FIELD) FIELD(TIME, uint64_t, visible) FIELD(LOGICAL, uint64_t, now) FIELD(STATISTIC, uint64_t, waits)
 GPC_DESCRIBE(times, warp, TIMES)
 
-static void
-a_warp_field_that_no_barrier_joins_is_an_error(void)
+TEST(a_warp_field_that_no_barrier_joins_is_an_error)
 {
     const gpc_controller_type_t mixed = {.warp = lease_entry_described}, times = {.warp = times_warp_described};
     CHECK_EQUAL_I64(check_join(&mixed, (gpc_order_traits_t){0}), GPC_ERROR_PROTOCOL);
@@ -81,13 +78,4 @@ a_warp_field_that_no_barrier_joins_is_an_error(void)
     for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
         CHECK_EQUAL_I64(gpc_protocol_check_join(gpc_protocol_at(i), &failure), 0);
     }
-}
-
-int
-main(void)
-{
-    RUN(all_protocols_with_timestamps_keep_time);
-    RUN(every_struct_of_a_controller_is_looked_at);
-    RUN(a_warp_field_that_no_barrier_joins_is_an_error);
-    return harness_end();
 }

@@ -17,8 +17,7 @@ machine_with(uint32_t pages, uint32_t miss_cycles)
 
 /* Over `used` pages, round after round: those of the reach are held, one more and none is (the least recently used one
  * goes). */
-static void
-translation_stays_for_pages_within_the_reach_only(void)
+TEST(translation_stays_for_pages_within_the_reach_only)
 {
     for (uint32_t used = 1; used <= 2 * PAGES; used++) {
         gpc_machine_t machine = machine_with(PAGES, MISS);
@@ -40,8 +39,7 @@ translation_stays_for_pages_within_the_reach_only(void)
 }
 
 /* Of two pages, the one used last stays. */
-static void
-translation_replaces_the_page_used_least_recently(void)
+TEST(translation_replaces_the_page_used_least_recently)
 {
     static const struct {
         uint64_t page;
@@ -58,8 +56,7 @@ translation_replaces_the_page_used_least_recently(void)
     gpc_arena_free(&arena);
 }
 
-static void
-translation_makes_later_requests_wait_for_the_rest_of_it(void)
+TEST(translation_makes_later_requests_wait_for_the_rest_of_it)
 {
     gpc_machine_t machine = machine_with(PAGES, MISS);
     gpc_arena_t arena;
@@ -73,8 +70,7 @@ translation_makes_later_requests_wait_for_the_rest_of_it(void)
     gpc_arena_free(&arena);
 }
 
-static void
-translation_that_misses_makes_a_load_later(void)
+TEST(translation_that_misses_makes_a_load_later)
 {
     gpc_machine_t machine = machine_with(1, MISS);
     bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
@@ -83,8 +79,7 @@ translation_that_misses_makes_a_load_later(void)
     gpc_gpu_free(it.gpu);
 }
 
-static void
-translation_needs_a_reach_and_a_cost(void)
+TEST(translation_needs_a_reach_and_a_cost)
 {
     for (uint32_t pages = 0; pages < 2; pages++) {
         gpc_machine_t machine = machine_with(pages, pages ? 0 : MISS);
@@ -93,15 +88,4 @@ translation_needs_a_reach_and_a_cost(void)
         CHECK_EQUAL_U64(load_of(&it, 0, WORDS, 1), machine.dram_round_trip);
         gpc_gpu_free(it.gpu);
     }
-}
-
-int
-main(void)
-{
-    RUN(translation_stays_for_pages_within_the_reach_only);
-    RUN(translation_replaces_the_page_used_least_recently);
-    RUN(translation_makes_later_requests_wait_for_the_rest_of_it);
-    RUN(translation_that_misses_makes_a_load_later);
-    RUN(translation_needs_a_reach_and_a_cost);
-    return harness_end();
 }

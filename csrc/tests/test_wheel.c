@@ -32,8 +32,7 @@ next_name(void)
     return gpc_wheel_next(&wheel, &event) ? event.target : GPC_NONE;
 }
 
-static void
-wheel_takes_priority_before_target(void)
+TEST(wheel_takes_priority_before_target)
 {
     begin(CAPACITY);
     add(5, 3, 1);
@@ -49,49 +48,8 @@ wheel_takes_priority_before_target(void)
     CHECK_EQUAL_U64(next_name(), GPC_NONE);
 }
 
-static void
-wheel_takes_a_lower_priority_of_the_running_tick_next(void)
-{
-    begin(CAPACITY);
-    add(7, 2, 1);
-    add(7, 3, 3);
-    CHECK_EQUAL_U64(next_name(), 1);
-    add(7, 0, 2);
-    CHECK_EQUAL_U64(next_name(), 2);
-    CHECK_EQUAL_U64(next_name(), 3);
-}
-
-static void
-wheel_takes_a_lower_target_of_the_running_tick_next(void)
-{
-    begin(CAPACITY);
-    add(7, 2, 4);
-    add(7, 2, 9);
-    CHECK_EQUAL_U64(next_name(), 4);
-    add(7, 2, 8);
-    add(7, 2, 3);
-    CHECK_EQUAL_U64(next_name(), 3);
-    CHECK_EQUAL_U64(next_name(), 8);
-    CHECK_EQUAL_U64(next_name(), 9);
-}
-
-static void
-wheel_orders_far_and_near_events_by_target(void)
-{
-    begin(CAPACITY);
-    add(100000, 1, 3); /* far now */
-    add(100000, 1, 1);
-    add(99990, 1, 0);
-    CHECK_EQUAL_U64(next_name(), 0);
-    add(100000, 1, 2); /* near by now */
-    CHECK_EQUAL_U64(next_name(), 1);
-    CHECK_EQUAL_U64(next_name(), 2);
-    CHECK_EQUAL_U64(next_name(), 3);
-}
-
 /* 2048 ticks ahead has the list of now. */
-static void
-wheel_keeps_an_event_a_window_ahead_apart(void)
+TEST(wheel_keeps_an_event_a_window_ahead_apart)
 {
     begin(CAPACITY);
     add(2048, 0, 5);
@@ -108,8 +66,7 @@ wheel_keeps_an_event_a_window_ahead_apart(void)
 }
 
 /* At tick 1 the far event is 2047 ticks ahead, and in the same list as an event that is scheduled now. */
-static void
-wheel_moves_far_events_when_the_window_reaches_them(void)
+TEST(wheel_moves_far_events_when_the_window_reaches_them)
 {
     begin(CAPACITY);
     add(1, 0, 0);
@@ -127,8 +84,7 @@ schedule(const gpc_event_t *event)
         gpc_wheel_schedule(&wheel, event->tick, event->kind, event->priority, event->target, event->argument), 0);
 }
 
-static void
-wheel_orders_equal_targets_by_kind_then_as_scheduled(void)
+TEST(wheel_orders_equal_targets_by_kind_then_as_scheduled)
 {
     static const gpc_event_t given[] = {
         {.tick = 9, .kind = GPC_EVENT_TIMER, .target = 6, .argument = 0},
@@ -149,8 +105,7 @@ wheel_orders_equal_targets_by_kind_then_as_scheduled(void)
     }
 }
 
-static void
-wheel_is_at_the_tick_of_the_event_taken(void)
+TEST(wheel_is_at_the_tick_of_the_event_taken)
 {
     begin(CAPACITY);
     add(12345678901234u, 0, 0);
@@ -159,8 +114,7 @@ wheel_is_at_the_tick_of_the_event_taken(void)
     CHECK_EQUAL_U64(gpc_wheel_now(&wheel), 12345678901234u);
 }
 
-static void
-one_event_too_many_is_an_error_and_not_taken(void)
+TEST(one_event_too_many_is_an_error_and_not_taken)
 {
     begin(3);
     add(1, 0, 1);
@@ -175,8 +129,7 @@ one_event_too_many_is_an_error_and_not_taken(void)
     CHECK_EQUAL_U64(next_name(), 2);
 }
 
-static void
-clear_drops_near_and_far_and_keeps_now(void)
+TEST(clear_drops_near_and_far_and_keeps_now)
 {
     begin(CAPACITY);
     add(10, 0, 0);
@@ -212,8 +165,7 @@ goes_first(const reference_t *a, const reference_t *b)
 }
 
 /* A plain list searched for its first is the oracle. */
-static void
-wheel_orders_random_events_as_a_plain_list(void)
+TEST(wheel_orders_random_events_as_a_plain_list)
 {
     static reference_t list[CAPACITY];
     uint32_t count = 0, wrong = 0;
@@ -263,8 +215,7 @@ add_edge(gpc_tick_t tick, uint32_t target)
     return joined;
 }
 
-static void
-wheel_has_one_near_edge_of_a_target_and_tick(void)
+TEST(wheel_has_one_near_edge_of_a_target_and_tick)
 {
     begin_edges(PERIOD);
     CHECK(!add_edge(12, 149));
@@ -323,15 +274,13 @@ compare_edges_with_a_plain_list(gpc_tick_t ticks)
     CHECK_EQUAL_U64(wrong, 0);
 }
 
-static void
-wheel_orders_edges_and_other_events_as_a_plain_list(void)
+TEST(wheel_orders_edges_and_other_events_as_a_plain_list)
 {
     compare_edges_with_a_plain_list(PERIOD);
     compare_edges_with_a_plain_list(LONG_PERIOD);
 }
 
-static void
-wheel_takes_near_edges_and_listed_events_apart(void)
+TEST(wheel_takes_near_edges_and_listed_events_apart)
 {
     gpc_event_t event;
     gpc_cycle_t cycle;
@@ -368,8 +317,7 @@ make_events(gpc_event_t *events)
     return count;
 }
 
-static void
-wheel_order_does_not_depend_on_scheduling(void)
+TEST(wheel_order_does_not_depend_on_scheduling)
 {
     static gpc_event_t events[2 * GPC_WHEEL_PRIORITIES * GPC_NUM_EVENT_KINDS * 5];
     static uint32_t first[sizeof(events) / sizeof(events[0])];
@@ -396,8 +344,7 @@ wheel_order_does_not_depend_on_scheduling(void)
     CHECK_EQUAL_U64(differ, 0);
 }
 
-static void
-a_saved_arena_replays_the_same_events(void)
+TEST(a_saved_arena_replays_the_same_events)
 {
     begin(CAPACITY);
     for (uint32_t i = 0; i < 1000; i++) {
@@ -418,8 +365,7 @@ a_saved_arena_replays_the_same_events(void)
     free(saved);
 }
 
-static void
-clock_of_all_is_the_least_common_multiple_up_to_2_to_the_40(void)
+TEST(clock_of_all_is_the_least_common_multiple_up_to_2_to_the_40)
 {
     CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1400, 700, 924}, 3), 46200000000u);
     CHECK_EQUAL_U64(gpc_clock_common_hz((const uint32_t[]){1000, 1000}, 2), 1000000000u);
@@ -431,8 +377,7 @@ clock_of_all_is_the_least_common_multiple_up_to_2_to_the_40(void)
 }
 
 /* Periods that are powers of two and others take different paths. */
-static void
-clock_edges_are_at_or_after_and_strictly_after(void)
+TEST(clock_edges_are_at_or_after_and_strictly_after)
 {
     static const struct {
         gpc_tick_t period, tick, edge, next;
@@ -457,8 +402,7 @@ has(gpc_tick_t tick, uint8_t kind, uint8_t priority, uint32_t target)
 }
 
 /* The window of near events is 2048 ticks: 2047 is near, 2048 far. */
-static void
-schedule_has_events_of_exactly_their_tick_kind_and_target(void)
+TEST(schedule_has_events_of_exactly_their_tick_kind_and_target)
 {
     static const gpc_tick_t ticks[] = {1, 2047, 2048, 9000};
     for (uint32_t i = 0; i < 4; i++) {
@@ -475,8 +419,7 @@ schedule_has_events_of_exactly_their_tick_kind_and_target(void)
 }
 
 /* Near edges, of words 0 and 1 of a cycle's set, and one beyond the ring of 64 cycles. */
-static void
-schedule_has_edges_of_exactly_their_cycle(void)
+TEST(schedule_has_edges_of_exactly_their_cycle)
 {
     begin_edges(PERIOD);
     CHECK(!add_edge(12, 3) && !add_edge(12, 70) && !add_edge(63 * PERIOD, 3) && !add_edge(64 * PERIOD, 3));
@@ -488,8 +431,7 @@ schedule_has_edges_of_exactly_their_cycle(void)
 }
 
 /* The event that has been taken and not yet run counts too. */
-static void
-schedule_counts_near_far_and_taken_events(void)
+TEST(schedule_counts_near_far_and_taken_events)
 {
     gpc_event_t taken;
     gpc_schedule_t schedule = {.wheel = &wheel, .taken = &taken};
@@ -509,30 +451,7 @@ schedule_counts_near_far_and_taken_events(void)
     CHECK(!gpc_schedule_has(&schedule, 5, GPC_EVENT_CORE, 0, 1));
 }
 
-int
-main(void)
+AFTER_TESTS
 {
-    RUN(wheel_takes_priority_before_target);
-    RUN(wheel_takes_a_lower_priority_of_the_running_tick_next);
-    RUN(wheel_takes_a_lower_target_of_the_running_tick_next);
-    RUN(wheel_orders_far_and_near_events_by_target);
-    RUN(wheel_keeps_an_event_a_window_ahead_apart);
-    RUN(wheel_moves_far_events_when_the_window_reaches_them);
-    RUN(wheel_orders_equal_targets_by_kind_then_as_scheduled);
-    RUN(wheel_is_at_the_tick_of_the_event_taken);
-    RUN(one_event_too_many_is_an_error_and_not_taken);
-    RUN(clear_drops_near_and_far_and_keeps_now);
-    RUN(wheel_orders_random_events_as_a_plain_list);
-    RUN(wheel_has_one_near_edge_of_a_target_and_tick);
-    RUN(wheel_orders_edges_and_other_events_as_a_plain_list);
-    RUN(wheel_takes_near_edges_and_listed_events_apart);
-    RUN(wheel_order_does_not_depend_on_scheduling);
-    RUN(a_saved_arena_replays_the_same_events);
-    RUN(clock_of_all_is_the_least_common_multiple_up_to_2_to_the_40);
-    RUN(clock_edges_are_at_or_after_and_strictly_after);
-    RUN(schedule_has_events_of_exactly_their_tick_kind_and_target);
-    RUN(schedule_has_edges_of_exactly_their_cycle);
-    RUN(schedule_counts_near_far_and_taken_events);
     gpc_arena_free(&arena);
-    return harness_end();
 }

@@ -66,29 +66,25 @@ check_after_store(uint32_t masks, uint32_t sector, const uint32_t *reads, const 
 }
 
 /* An answer with the line needs all of its words. */
-static void
-a_store_that_misses_fetches_nothing_and_a_later_read_does(void)
+TEST(a_store_that_misses_fetches_nothing_and_a_later_read_does)
 {
     check_after_store(1, 0, (const uint32_t[]){0, 1, 1}, (const uint32_t[]){L2_HIT + MEMORY, L2_HIT});
 }
 
 /* A sector that has been stored whole is there. */
-static void
-a_read_of_stored_sectors_fetches_nothing(void)
+TEST(a_read_of_stored_sectors_fetches_nothing)
 {
     check_after_store(1, 4, (const uint32_t[]){0, 0, 1},
                       (const uint32_t[]){L2_HIT - SHORTER, L2_HIT + MEMORY - SHORTER});
 }
 
 /* The first load's program also fetches the lines of the times that it stores. */
-static void
-without_byte_masks_a_store_that_misses_fetches_its_line(void)
+TEST(without_byte_masks_a_store_that_misses_fetches_its_line)
 {
     check_after_store(0, 0, (const uint32_t[]){1, 1 + 2, 1 + 2}, (const uint32_t[]){L2_HIT, L2_HIT});
 }
 
-static void
-a_miss_fetches_and_brings_the_sector_that_it_needs(void)
+TEST(a_miss_fetches_and_brings_the_sector_that_it_needs)
 {
     bench_t it = bench_of(0, SECTOR, "no-l1");
     check_load(&it, 0, L2_HIT + MEMORY - SHORTER);
@@ -104,8 +100,7 @@ a_miss_fetches_and_brings_the_sector_that_it_needs(void)
 }
 
 /* Banks and rows: a column access for each burst of the sectors. */
-static void
-banks_of_memory_access_the_columns_of_a_sector(void)
+TEST(banks_of_memory_access_the_columns_of_a_sector)
 {
     for (uint32_t sector = 0; sector <= 64; sector += 32) {
         gpc_machine_t machine = machine_with(0, sector);
@@ -117,8 +112,7 @@ banks_of_memory_access_the_columns_of_a_sector(void)
     }
 }
 
-static void
-an_l1_that_lacks_a_sector_asks_the_l2_for_it(void)
+TEST(an_l1_that_lacks_a_sector_asks_the_l2_for_it)
 {
     bench_t it = bench_of(0, SECTOR, "ideal");
     uint32_t hit = it.gpu->machine.l1_latency;
@@ -135,8 +129,7 @@ an_l1_that_lacks_a_sector_asks_the_l2_for_it(void)
 }
 
 /* Every core asks for a sector that the L2 lacks: it is read once. */
-static void
-requests_join_a_read_that_is_under_way(void)
+TEST(requests_join_a_read_that_is_under_way)
 {
     bench_t it = bench_of(0, SECTOR, "no-l1");
     check_load(&it, 0, L2_HIT + MEMORY - SHORTER);
@@ -147,8 +140,7 @@ requests_join_a_read_that_is_under_way(void)
 }
 
 /* With a memory queue of one place. */
-static void
-every_protocol_stays_right_and_nothing_waits_for_ever(void)
+TEST(every_protocol_stays_right_and_nothing_waits_for_ever)
 {
     for (uint32_t i = 0; i < 3 * gpc_protocol_count(); i++) {
         gpc_machine_t machine = machine_with(i % 3 != 1, i % 3 ? 32 : 0);
@@ -160,8 +152,7 @@ every_protocol_stays_right_and_nothing_waits_for_ever(void)
     }
 }
 
-static void
-sectors_are_the_words_of_whole_ones(void)
+TEST(sectors_are_the_words_of_whole_ones)
 {
     CHECK_EQUAL_U64(gpc_sectors_of(32, 0), 0);
     CHECK_EQUAL_U64(gpc_sectors_of(32, 1u << 31 | 1), 0xFF0000FF);
@@ -172,19 +163,4 @@ sectors_are_the_words_of_whole_ones(void)
     gpc_failure_t failure;
     gpc_failure_clear(&failure);
     CHECK_EQUAL_I64(gpc_machine_check(&machine, &failure), GPC_ERROR_MACHINE);
-}
-
-int
-main(void)
-{
-    RUN(sectors_are_the_words_of_whole_ones);
-    RUN(a_store_that_misses_fetches_nothing_and_a_later_read_does);
-    RUN(a_read_of_stored_sectors_fetches_nothing);
-    RUN(without_byte_masks_a_store_that_misses_fetches_its_line);
-    RUN(a_miss_fetches_and_brings_the_sector_that_it_needs);
-    RUN(banks_of_memory_access_the_columns_of_a_sector);
-    RUN(an_l1_that_lacks_a_sector_asks_the_l2_for_it);
-    RUN(requests_join_a_read_that_is_under_way);
-    RUN(every_protocol_stays_right_and_nothing_waits_for_ever);
-    return harness_end();
 }

@@ -33,16 +33,10 @@ begin(const char *protocol)
     gpc_machine_t machine = test_fermi;
     machine.dram_model = 1;
     machine.l1_mshrs = 4; /* L1s refuse offers */
-    gpc_setup_t setup = {.machine = &machine,
-                         .protocol = gpc_protocol_find(protocol),
-                         .rule = GPC_RULE_DEFAULT,
-                         .budget = UINT64_C(1000000000),
-                         .check = GPC_CHECK_PROTOCOL};
-    gpc_gpu_t *gpu;
-    gpc_address_t address = 0;
-    CHECK_EQUAL_I64(gpc_gpu_create(&setup, &gpu), 0);
-    CHECK_EQUAL_I64(gpc_gpu_allocate(gpu, WORDS, &address), 0);
-    gpc_buffer_t buffer = {address, WORDS, false, "x", 0};
+    bench_t it =
+        BENCH_WITH(WORDS, .machine = &machine, .protocol = gpc_protocol_find(protocol), .check = GPC_CHECK_PROTOCOL);
+    gpc_gpu_t *gpu = it.gpu;
+    gpc_buffer_t buffer = {it.address, WORDS, false, "x", 0};
     gpc_launch_t launch = {.program = {.instructions = traffic,
                                        .count = GPC_COUNT_OF(traffic),
                                        .vector_registers = 8,
@@ -105,8 +99,7 @@ keep_forced(gpc_gpu_t *gpu)
     return changes;
 }
 
-static void
-a_channel_that_waits_for_a_forced_command_is_reported(void)
+TEST(a_channel_that_waits_for_a_forced_command_is_reported)
 {
     check_report("mesi", keep_forced, "DRAM channel 3 holds ");
 }
@@ -122,8 +115,7 @@ lose_answer(gpc_gpu_t *gpu)
     return true;
 }
 
-static void
-an_answer_of_memory_without_an_event_is_reported(void)
+TEST(an_answer_of_memory_without_an_event_is_reported)
 {
     check_report("mesi", lose_answer, "DRAM channels hold ");
 }
@@ -141,8 +133,7 @@ forget_grant(gpc_gpu_t *gpu)
     return changes;
 }
 
-static void
-a_port_without_a_grant_is_reported(void)
+TEST(a_port_without_a_grant_is_reported)
 {
     check_report("gpu-vi", forget_grant, "whose output port 1 has no grant");
 }
@@ -155,8 +146,7 @@ lose_arrival(gpc_gpu_t *gpu)
     return true;
 }
 
-static void
-a_message_that_never_arrives_is_reported(void)
+TEST(a_message_that_never_arrives_is_reported)
 {
     check_report("gpu-vi", lose_arrival, "network 0 holds ");
 }
@@ -171,8 +161,7 @@ forget_event(gpc_gpu_t *gpu)
     return changes;
 }
 
-static void
-a_bank_without_an_event_is_reported(void)
+TEST(a_bank_without_an_event_is_reported)
 {
     check_report("tc-weak", forget_event, "L2 5 holds ");
 }
@@ -187,8 +176,7 @@ drop_cycle(gpc_gpu_t *gpu)
     return changes;
 }
 
-static void
-a_cycle_that_has_no_event_is_reported(void)
+TEST(a_cycle_that_has_no_event_is_reported)
 {
     check_report("mesi", drop_cycle, "L2 4 holds work for a cycle that has no event");
 }
@@ -202,8 +190,7 @@ forget_pipeline(gpc_gpu_t *gpu)
     return changes;
 }
 
-static void
-a_pipeline_that_no_event_empties_is_reported(void)
+TEST(a_pipeline_that_no_event_empties_is_reported)
 {
     check_report("mesi", forget_pipeline, "L2 1 holds messages in its pipeline");
 }
@@ -217,8 +204,7 @@ forget_core(gpc_gpu_t *gpu)
     return changes;
 }
 
-static void
-a_core_without_an_event_is_reported(void)
+TEST(a_core_without_an_event_is_reported)
 {
     check_report("ideal", forget_core, "core 7 holds ");
 }
@@ -232,16 +218,14 @@ forget_offer(gpc_gpu_t *gpu)
     return changes;
 }
 
-static void
-an_offer_without_a_repetition_is_reported(void)
+TEST(an_offer_without_a_repetition_is_reported)
 {
     check_report("mesi", forget_offer, "L1 6 holds an offer of its core");
 }
 
 /* ---- no false reports -------------------------------------------------------------------------------------------- */
 
-static void
-a_machine_in_order_is_not_reported(void)
+TEST(a_machine_in_order_is_not_reported)
 {
     static const char *const protocols[] = {"mesi", "tc-weak", "denovo-drf", "no-l1", "gpu-vini"};
     for (uint32_t i = 0; i < GPC_COUNT_OF(protocols); i++) {
@@ -251,34 +235,11 @@ a_machine_in_order_is_not_reported(void)
     }
 }
 
-static void
-without_checks_nothing_looks(void)
+TEST(without_checks_nothing_looks)
 {
-    gpc_setup_t setup = {
-        .machine = &test_fermi, .protocol = &gpc_protocol_mesi, .rule = GPC_RULE_DEFAULT, .budget = 1000000};
-    bench_t it = {0};
-    REQUIRE(gpc_gpu_create(&setup, &it.gpu) == 0 && gpc_gpu_allocate(it.gpu, 4096, &it.address) == 0);
+    bench_t it = bench(&test_fermi, &gpc_protocol_mesi, 4096);
     CHECK_EQUAL_I64(launch_program(&it, add_and_store, GPC_COUNT_OF(add_and_store), 4096, 4, 64), 0);
     CHECK_EQUAL_U64(it.gpu->state->looks_at, GPC_NEVER);
     gpc_gpu_abort(it.gpu);
     gpc_gpu_free(it.gpu);
-}
-
-int
-main(void)
-{
-#ifndef GPC_COSTLY_ASSERTS
-    RUN(a_channel_that_waits_for_a_forced_command_is_reported);
-#endif
-    RUN(an_answer_of_memory_without_an_event_is_reported);
-    RUN(a_port_without_a_grant_is_reported);
-    RUN(a_message_that_never_arrives_is_reported);
-    RUN(a_bank_without_an_event_is_reported);
-    RUN(a_cycle_that_has_no_event_is_reported);
-    RUN(a_pipeline_that_no_event_empties_is_reported);
-    RUN(a_core_without_an_event_is_reported);
-    RUN(an_offer_without_a_repetition_is_reported);
-    RUN(a_machine_in_order_is_not_reported);
-    RUN(without_checks_nothing_looks);
-    return harness_end();
 }

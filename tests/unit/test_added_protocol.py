@@ -19,8 +19,8 @@ from registered import ALL, COHERENT
 
 ROOT = Path(__file__).parents[2]
 BASE, ADDED = "tc-strong", "added"
-# The test library's own: the example of docs/how-to/add-a-protocol.md, and csrc/tests/skeletons.h.
-OWN = ("self-inval", "skel-epochs", "skel-src", "skel-three-levels", "tardis")
+# The test library's own: the example of docs/how-to/add-a-protocol.md, and csrc/tests/tardis.c.
+OWN = ("self-inval", "tardis")
 
 # What the tools and the package know of protocols: name -> the texts that name one.
 LISTS = """

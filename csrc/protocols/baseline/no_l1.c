@@ -42,26 +42,6 @@ GPC_FSM(L1, L1_STATES, L1_EVENTS)
 #define L1_UNIT(FIELD) FIELD(PLAIN, uint32_t, outstanding) /* requests in flight */
 GPC_METADATA(l1, unit, L1_UNIT)
 
-static gpc_event_id_t
-l1_classify(const gpc_step_t *x)
-{
-    switch (x->cause) {
-        case GPC_MSG_LOAD:
-            return L1_LOAD;
-        case GPC_MSG_STORE:
-            return L1_STORE;
-        case GPC_MSG_ATOMIC:
-            return L1_ATOMIC;
-        case NO_L1_DATA:
-        case NO_L1_SECTORS:
-        case NO_L1_ACK:
-        case NO_L1_ATOMIC_DATA:
-            return L1_ANSWER;
-        default:
-            return GPC_NO_EVENT;
-    }
-}
-
 GPC_ACTION(act_take_place, "count one more request in flight, or hold; an answer frees a slot")
 {
     if (l1_unit(x->unit)->outstanding >= x->unit->machine->l1_mshrs) {
@@ -117,7 +97,11 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_UNIT, L1, l1_table, l1_classify)};
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_UNIT, L1, l1_table, NULL),
+                               .causes = {ON(GPC_MSG_LOAD, L1_LOAD), ON(GPC_MSG_STORE, L1_STORE),
+                                          ON(GPC_MSG_ATOMIC, L1_ATOMIC), ON(NO_L1_DATA, L1_ANSWER),
+                                          ON(NO_L1_SECTORS, L1_ANSWER), ON(NO_L1_ACK, L1_ANSWER),
+                                          ON(NO_L1_ATOMIC_DATA, L1_ANSWER)}};
 
 static const gpc_controller_type_t no_l1_l1 = {
     .name = "L1",

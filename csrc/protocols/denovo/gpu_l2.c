@@ -27,24 +27,7 @@ GPC_FSM(L2, L2_STATES, L2_EVENTS)
 static gpc_event_id_t
 l2_classify(const gpc_step_t *x)
 {
-    switch (x->cause) {
-        case GPU_READ:
-            return L2_READ;
-        case GPU_WRITE:
-            return L2_WRITE;
-        case GPU_SYNC_READ:
-            return L2_SYNC_READ;
-        case GPU_SYNC_WRITE:
-            return L2_SYNC_WRITE;
-        case GPU_ATOMIC:
-            return L2_ATOMIC;
-        case GPC_MSG_EVICT:
-            return gpc_is_dirty(x) ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
-        case GPC_MSG_FILL:
-            return L2_FILL;
-        default:
-            return GPC_NO_EVENT;
-    }
+    return x->cause != GPC_MSG_EVICT ? GPC_NO_EVENT : gpc_is_dirty(x) ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
 }
 
 /* ---- actions ----------------------------------------------------------------------------------------------------- */
@@ -114,7 +97,9 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+static const gpc_table_t l2 = {
+    GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
+    .causes = {ON_SAME(GPU, L2, READ, WRITE, SYNC_READ, SYNC_WRITE, ATOMIC), ON(GPC_MSG_FILL, L2_FILL)}};
 
 const gpc_controller_type_t gpu_l2 = {
     .name = "L2",

@@ -100,20 +100,6 @@ const gpc_controller_type_t vi_l1 = {
 
 /* ---- L2 ---------------------------------------------------------------------------------------------------------- */
 
-#define L2_LINE(FIELD) GPC_WRITER_LINE(FIELD) VI_SHARERS(FIELD)
-GPC_METADATA(vi_l2, line, L2_LINE)
-GPC_KEEPS_DIRTY(vi_l2);
-
-#define L2_STATES(X)                                                                \
-    X(L2_I, STABLE, "not present")                                                  \
-    X(L2_V, STABLE, "present, no sharers")                                          \
-    X(L2_S, STABLE, "present, shared")                                              \
-    X(L2_IS, TRANSIENT_CACHE, "fetch for loads outstanding; later loads merge")     \
-    X(L2_IM, TRANSIENT_CACHE, "fetch for one store or atomic outstanding")          \
-    X(L2_SW, TRANSIENT_COHERENCE, "store waits for invalidation acknowledgements")  \
-    X(L2_SA, TRANSIENT_COHERENCE, "atomic waits for invalidation acknowledgements") \
-    X(L2_SI, TRANSIENT_COHERENCE, "evicted without a way; recall of its sharers outstanding")
-
 /* Among the baseline events, GETX and ATOMIC mean that no other L1 shares the line. */
 #define L2_EVENTS(X)                                                   \
     BASELINE_L2_EVENTS(X)                                              \
@@ -123,7 +109,7 @@ GPC_KEEPS_DIRTY(vi_l2);
     X(L2_LAST_INV_ACK, "last acknowledgement; the writer has no copy") \
     X(L2_LAST_INV_ACK_KEPT, "last acknowledgement; the writer keeps its copy")
 
-GPC_FSM(L2, L2_STATES, L2_EVENTS)
+GPC_FSM(L2, VI_L2_STATES, L2_EVENTS)
 BASELINE_L2_EVENTS(BASELINE_SAME)
 
 static gpc_event_id_t
@@ -228,14 +214,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
 
-static const gpc_controller_type_t vi_l2 = {
-    .name = "L2",
-    .position = GPC_AT_BANK,
-    .tables = {&l2},
-    .arrays = {{.name = "tags", .line = vi_l2_line_described, .has_data = true}},
-    .sharers = GPC_SHARERS(0, vi_l2, line, sharers),
-    .mshr = gpc_sharers_mshr_described,
-};
+static const gpc_controller_type_t vi_l2 = {VI_L2_TYPE, .tables = {&l2}};
 
 /* ---- monitors ---------------------------------------------------------------------------------------------------- */
 
@@ -243,13 +222,15 @@ const gpc_watched_t vi_watched = {
     .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_V, .copies = 1u << L1_V | 1u << L1_VM, .bank_is_whole = true};
 
 int
-vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_controller_t *bank, gpc_address_t line,
-                const gpc_nodeset_t *sharers)
+vi_check_listed(const gpc_units_t *units, gpc_address_t line, const gpc_nodeset_t *sharers)
 {
+    gpc_controller_t *const *cores = units->cores;
+    const gpc_controller_t *bank = units->bank;
+
     if (gpc_mshr_find(&bank->mshrs, line) != GPC_NONE) {
         return GPC_OK; /* an invalidation may be in flight */
     }
-    for (uint32_t i = 0; i < num_cores; i++) {
+    for (uint32_t i = 0; i < units->num_cores; i++) {
         gpc_index_t way;
         uint8_t state = gpc_state_at(cores[i], line, 0, &way);
         if (gpc_is_among(cores[i]->protocol->watched->copies, state) &&
@@ -261,12 +242,11 @@ vi_check_listed(gpc_controller_t *const *cores, uint32_t num_cores, const gpc_co
     return GPC_OK;
 }
 
-static int
-monitor(const gpc_units_t *units, gpc_address_t line)
+int
+vi_monitor(const gpc_units_t *units, gpc_address_t line)
 {
     gpc_index_t way = gpc_tags_find(&units->bank->arrays[0], line);
-    return vi_check_listed(units->cores, units->num_cores, units->bank, line,
-                           way == GPC_NONE ? NULL : &vi_l2_line_at(units->bank, 0, way)->sharers);
+    return vi_check_listed(units, line, way == GPC_NONE ? NULL : &vi_l2_line_at(units->bank, 0, way)->sharers);
 }
 
 const gpc_protocol_t gpc_protocol_gpu_vi = {
@@ -289,5 +269,5 @@ const gpc_protocol_t gpc_protocol_gpu_vi = {
                                     "a line without sharers is dirty, since a store emptied its list: a fill for a "
                                     "load leads to S"}}},
     .watched = &vi_watched,
-    .monitor = monitor,
+    .monitor = vi_monitor,
 };

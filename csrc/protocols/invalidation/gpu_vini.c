@@ -406,7 +406,7 @@ static int
 monitor(const gpc_units_t *units, gpc_address_t line)
 {
     gpc_index_t way = gpc_tags_find(&units->bank->arrays[DIRECTORY], line);
-    return vi_check_listed(units->cores, units->num_cores, units->bank, line,
+    return vi_check_listed(units, line,
                            way == GPC_NONE ? NULL : &vini_directory_line_at(units->bank, DIRECTORY, way)->sharers);
 }
 

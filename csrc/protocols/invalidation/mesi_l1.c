@@ -71,34 +71,11 @@ static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
-        case GPC_MSG_LOAD:
-            return L1_LOAD;
-        case GPC_MSG_STORE:
-        case GPC_MSG_ATOMIC:
-            return L1_STORE;
-        case GPC_MSG_EVICT:
-            return L1_EVICT;
-        case MESI_INV:
-            return L1_INV;
-        case MESI_RECALL:
-            return L1_RECALL;
-        case MESI_FWD_GETS:
-            return L1_FWD_GETS;
-        case MESI_FWD_GETX:
-            return L1_FWD_GETX;
-        case MESI_DATA:
-            return L1_DATA;
-        case MESI_DATA_E:
-            return L1_DATA_E;
-        case MESI_DATA_L1:
-            return L1_DATA_L1;
         case MESI_DATA_X:
         case MESI_UPG_ACK:
             return classify_permission(x);
         case MESI_INV_ACK:
             return classify_acknowledgement(x);
-        case MESI_WB_ACK:
-            return L1_WB_ACK;
         default:
             return GPC_NO_EVENT;
     }
@@ -340,7 +317,11 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
+                               .causes = {ON(GPC_MSG_LOAD, L1_LOAD), ON(GPC_MSG_STORE, L1_STORE),
+                                          ON(GPC_MSG_ATOMIC, L1_STORE), ON(GPC_MSG_EVICT, L1_EVICT),
+                                          ON_SAME(MESI, L1, INV, RECALL, FWD_GETS, FWD_GETX, WB_ACK),
+                                          ON_SAME(MESI, L1, DATA, DATA_E, DATA_L1)}};
 
 const gpc_controller_type_t mesi_l1 = {
     .name = "L1",

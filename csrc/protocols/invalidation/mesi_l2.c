@@ -130,8 +130,6 @@ l2_classify(const gpc_step_t *x)
             return classify_request(x);
         case GPC_MSG_EVICT:
             return gpc_is_dirty(x) ? L2_EVICT_DIRTY : L2_EVICT_CLEAN;
-        case GPC_MSG_FILL:
-            return L2_FILL;
         case MESI_WB_DATA:
         case MESI_RECALL_DATA:
             return carries_dirty(x) ? L2_WB_DIRTY : L2_WB_CLEAN;
@@ -139,10 +137,6 @@ l2_classify(const gpc_step_t *x)
             bool more = x->mshr != GPC_NONE && gpc_sharers_mshr(x)->acknowledgements > 1;
             return more ? L2_RECALL_ACK : L2_LAST_RECALL_ACK;
         }
-        case MESI_UNBLOCK:
-            return L2_UNBLOCK;
-        case MESI_EX_UNBLOCK:
-            return L2_EX_UNBLOCK;
         default:
             return GPC_NO_EVENT;
     }
@@ -369,7 +363,8 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
+                               .causes = {ON(GPC_MSG_FILL, L2_FILL), ON_SAME(MESI, L2, UNBLOCK, EX_UNBLOCK)}};
 
 const gpc_controller_type_t mesi_l2 = {
     .name = "L2",

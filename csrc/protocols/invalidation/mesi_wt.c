@@ -31,20 +31,9 @@ GPC_SAME_NUMBER(MWT_RECALL, VI_RECALL);
 
 /* ---- L2: states and events --------------------------------------------------------------------------------------- */
 
-#define L2_LINE(FIELD) GPC_WRITER_LINE(FIELD) VI_SHARERS(FIELD) /* in MT, the owner */
-GPC_METADATA(mwt_l2, line, L2_LINE)
-GPC_KEEPS_DIRTY(mwt_l2);
-
 /* The last two are those of exclusive=on only. */
 #define L2_STATES(X)                                                                        \
-    X(L2_I, STABLE, "not present")                                                          \
-    X(L2_V, STABLE, "present, no sharers")                                                  \
-    X(L2_S, STABLE, "present, shared")                                                      \
-    X(L2_IS, TRANSIENT_CACHE, "fetch for loads outstanding; later loads merge")             \
-    X(L2_IM, TRANSIENT_CACHE, "fetch for one store or atomic outstanding")                  \
-    X(L2_SW, TRANSIENT_COHERENCE, "store waits for invalidation acknowledgements")          \
-    X(L2_SA, TRANSIENT_COHERENCE, "atomic waits for invalidation acknowledgements")         \
-    X(L2_SI, TRANSIENT_COHERENCE, "evicted without a way; recall of its sharers outstanding") \
+    VI_L2_STATES(X)                                                                       \
     X(L2_SB, TRANSIENT_COHERENCE, "written; the writer's UNBLOCK is outstanding")           \
     X(L2_MT, STABLE, "owned by an L1, whose writes may be in flight")                    \
     X(L2_MT_S, TRANSIENT_COHERENCE, "owned, another L1 reads; DOWNGRADE_ACK outstanding")
@@ -331,13 +320,9 @@ static const gpc_table_t exclusive = {
     GPC_PATCHED_TABLE("L2", OVER_LINES, L2, "mesi-wt", l2, exclusive_patches, l2_classify)};
 
 static const gpc_controller_type_t mwt_l2 = {
-    .name = "L2",
-    .position = GPC_AT_BANK,
+    VI_L2_TYPE,
     .tables = {&l2},
     .variants = {{.table = 0, .option = MWT_OPTION_EXCLUSIVE, .value = MWT_EXCLUSIVE_ON, .by = &exclusive}},
-    .arrays = {{.name = "tags", .line = mwt_l2_line_described, .has_data = true}},
-    .sharers = GPC_SHARERS(0, mwt_l2, line, sharers),
-    .mshr = gpc_sharers_mshr_described,
 };
 
 /* ---- monitors ---------------------------------------------------------------------------------------------------- */
@@ -375,8 +360,7 @@ monitor(const gpc_units_t *units, gpc_address_t line)
                                 "L1 %u owns the line, and bank %u takes it for shared or absent", i, bank->index);
         }
     }
-    return vi_check_listed(units->cores, units->num_cores, bank, line,
-                           way == GPC_NONE ? NULL : &mwt_l2_line_at(bank, 0, way)->sharers);
+    return vi_monitor(units, line);
 }
 
 const gpc_protocol_t gpc_protocol_mesi_wt = {

@@ -142,10 +142,6 @@ static const gpc_controller_type_t sci_l1 = {
 
 /* ---- L2: GPU-VI's, with the oracle ------------------------------------------------------------------------------- */
 
-#define L2_LINE(FIELD) GPC_WRITER_LINE(FIELD) VI_SHARERS(FIELD)
-GPC_METADATA(sci_l2, line, L2_LINE)
-GPC_KEEPS_DIRTY(sci_l2);
-
 #define L2_STATES(X)                                                            \
     X(L2_I, STABLE, "not present")                                              \
     X(L2_V, STABLE, "present, no sharers")                                      \
@@ -248,27 +244,12 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
 
-static const gpc_controller_type_t sci_l2 = {
-    .name = "L2",
-    .position = GPC_AT_BANK,
-    .tables = {&l2},
-    .arrays = {{.name = "tags", .line = sci_l2_line_described, .has_data = true}},
-    .sharers = GPC_SHARERS(0, sci_l2, line, sharers),
-    .mshr = gpc_sharers_mshr_described,
-};
+static const gpc_controller_type_t sci_l2 = {VI_L2_TYPE, .tables = {&l2}};
 
 /* ---- monitors ---------------------------------------------------------------------------------------------------- */
 
 static const gpc_watched_t watched = {
     .promise = GPC_PROMISE_FRESH, .readable = 1u << L1_S, .copies = 1u << L1_S | 1u << L1_SM, .bank_is_whole = true};
-
-static int
-monitor(const gpc_units_t *units, gpc_address_t line)
-{
-    gpc_index_t way = gpc_tags_find(&units->bank->arrays[0], line);
-    return vi_check_listed(units->cores, units->num_cores, units->bank, line,
-                           way == GPC_NONE ? NULL : &sci_l2_line_at(units->bank, 0, way)->sharers);
-}
 
 const gpc_protocol_t gpc_protocol_sc_ideal = {
     .id = "sc-ideal",
@@ -293,5 +274,5 @@ const gpc_protocol_t gpc_protocol_sc_ideal = {
                                 .reason = "a line without sharers is dirty: a store or atomic has emptied its list, or "
                                           "has fetched it"}}},
     .watched = &watched,
-    .monitor = monitor,
+    .monitor = vi_monitor,
 };

@@ -69,13 +69,6 @@ static gpc_event_id_t
 l1_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
-        case GPC_MSG_LOAD:
-            return L1_LOAD;
-        case GPC_MSG_STORE:
-        case GPC_MSG_ATOMIC:
-            return L1_STORE;
-        case GPC_MSG_EVICT:
-            return L1_EVICT;
         case RFO_DATA_M:
             return has_all(x) ? L1_LAST_DATA_M : L1_DATA_M;
         case RFO_ACK_COUNT:
@@ -357,9 +350,11 @@ static const gpc_patch_t store_patches[] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l1 = {
-    GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
-    .causes = {ON_SAME(RFO, L1, DATA_S, DATA_E, INV, FWD_GETS, FWD_GETX, RECALL), ON_SAME(RFO, L1, PUT_ACK)}};
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
+                               .causes = {ON(GPC_MSG_LOAD, L1_LOAD), ON(GPC_MSG_STORE, L1_STORE),
+                                          ON(GPC_MSG_ATOMIC, L1_STORE), ON(GPC_MSG_EVICT, L1_EVICT),
+                                          ON_SAME(RFO, L1, DATA_S, DATA_E, INV, FWD_GETS, FWD_GETX, RECALL),
+                                          ON_SAME(RFO, L1, PUT_ACK)}};
 static const gpc_table_t store = {GPC_PATCHED_TABLE("L1", OVER_LINES, L1, "rfo", l1, store_patches, l1_classify)};
 
 const gpc_controller_type_t rfo_l1 = {

@@ -70,18 +70,10 @@ static gpc_event_id_t
 l2_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
-        case RFO_GETS:
-            return L2_GETS;
-        case RFO_GETX:
-            return L2_GETX;
         case RFO_UPG:
             return classify_upgrade(x);
         case RFO_PUT:
             return x->mshr != GPC_NONE ? L2_PUT : classify_put(x);
-        case RFO_LINE:
-            return L2_LINE;
-        case RFO_UNBLOCK:
-            return L2_UNBLOCK;
         case RFO_RECALL_ACK:
         case RFO_RECALL_DATA:
             return x->mshr != GPC_NONE && rfo_l2_mshr(x)->acknowledgements > 1 ? L2_RECALLED : L2_LAST_RECALLED;
@@ -368,6 +360,7 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 /* clang-format on */
 
 static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
+                               .causes = {ON_SAME(RFO, L2, GETS, GETX, LINE, UNBLOCK)},
                                .arrays = 1u << RFO_DIRECTORY | 1u << RFO_DATA};
 
 void

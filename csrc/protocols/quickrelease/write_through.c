@@ -45,15 +45,6 @@ l2_classify(const gpc_step_t *x)
     bool last = x->mshr != GPC_NONE && wt_l2_mshr(x)->outstanding == 1;
 
     switch (x->cause) {
-        case WT_GETS:
-        case WT_GET_SECTORS:
-            return L2_GETS;
-        case WT_GETX:
-            return L2_GETX;
-        case WT_ATOMIC:
-            return L2_ATOMIC;
-        case GPC_MSG_EVICT:
-            return L2_EVICT;
         case WT_LINE:
             return last ? L2_LAST_LINE : L2_LINE;
         case WT_WRITTEN:
@@ -244,7 +235,9 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l2 = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+static const gpc_table_t l2 = {
+    GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
+    .causes = {ON_SAME(WT, L2, GETS, GETX, ATOMIC), ON(WT_GET_SECTORS, L2_GETS), ON(GPC_MSG_EVICT, L2_EVICT)}};
 
 const gpc_controller_type_t wt_l2 = {
     .name = "L2",

@@ -64,21 +64,8 @@ l1_classify(const gpc_step_t *x)
     switch (x->cause) {
         case GPC_MSG_LOAD:
             return x->msg->order == GPC_ORDER_WEAK ? L1_LOAD : L1_SYNC;
-        case GPC_MSG_STORE:
-            return L1_STORE;
-        case GPC_MSG_ATOMIC:
-            return L1_SYNC;
-        case GPC_MSG_EVICT:
-            return L1_EVICT;
-        case GPC_MSG_ACQUIRE:
-        case GPC_MSG_KERNEL_BEGIN:
-            return L1_ACQUIRE;
         case WT_DATA:
             return classify_answer(x);
-        case WT_SECTORS:
-        case WT_ACK:
-        case WT_ATOMIC_DATA:
-            return L1_DONE;
         default:
             return GPC_NO_EVENT;
     }
@@ -205,7 +192,11 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 };
 /* clang-format on */
 
-static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+static const gpc_table_t l1 = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify),
+                               .causes = {ON(GPC_MSG_STORE, L1_STORE), ON(GPC_MSG_ATOMIC, L1_SYNC),
+                                          ON(GPC_MSG_EVICT, L1_EVICT), ON(GPC_MSG_ACQUIRE, L1_ACQUIRE),
+                                          ON(GPC_MSG_KERNEL_BEGIN, L1_ACQUIRE), ON(WT_SECTORS, L1_DONE),
+                                          ON(WT_ACK, L1_DONE), ON(WT_ATOMIC_DATA, L1_DONE)}};
 
 static uint32_t
 l1_lines(const gpc_machine_t *machine, const int64_t *options)
@@ -239,7 +230,6 @@ static const gpc_controller_type_t wt_l1 = {
     .counters = WT_L1_info,
     .mshrs = l1_lines,
     .launch = launch,
-    .begins = 1u << 0,
 };
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
