@@ -19,8 +19,8 @@ from gpucoh.experiments.intervals import interval, interval_of
 from gpucoh.experiments.runner import Run
 from gpucoh.papers.agreement import is_ratio
 from gpucoh.papers.bars import PICKS, group_of
-from gpucoh.papers.catalogue import COUNTS
 from gpucoh.papers.claims import Claim, Paper
+from gpucoh.papers.counts import COUNTS
 from gpucoh.papers.readings import ALL, Reading, Value, readings
 from gpucoh.papers.runs import Bench, Key, merged
 from gpucoh.papers.scorecard import claim_bench, planned, scorecard, seed_values, wanted_runs

@@ -10,8 +10,8 @@ from typing import Any
 from gpucoh.papers.agreement import agreement
 from gpucoh.papers.amounts import AMOUNTS, OF_ONE_RUN, RELATIVE
 from gpucoh.papers.bars import measure_claim, protocols_of
-from gpucoh.papers.catalogue import COUNTS
 from gpucoh.papers.claims import Claim, Paper
+from gpucoh.papers.counts import COUNTS
 from gpucoh.papers.descriptions import DESCRIBED
 from gpucoh.papers.runs import Bench, by_machine, missing_protocol, present
 from gpucoh.papers.study import reason_of

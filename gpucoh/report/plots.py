@@ -26,6 +26,8 @@ from gpucoh.results.runs import RunResult
 ON_CHIP = ("noc_dynamic", "noc_static", "l1", "l2", "arrays")
 WHOLE = ("on_chip", "dram", "core")
 FORMATS = ("png", "svg", "pdf")
+# Message class -> its look, and its name.
+CLASSES = {kind: (kind, name) for kind, name in CLASS_NAMES.items()}
 Amounts = Callable[[RunResult], Mapping[str, float]]
 
 
@@ -98,7 +100,8 @@ def traffic_figure(
     """Flits by message class, stacked, relative to the baseline's flits; arguments as for the speedup."""
 
     def chart(part: Matrix, heading: str, protocols: Sequence[str], base: str) -> Chart:
-        return traffic_chart(traffic_bars(part, protocols), base, heading)
+        bars = traffic_bars(part, protocols)
+        return parts_chart(bars, CLASSES, f"flits relative to {base}", heading)
 
     return _figure(comparison, [chart], title, options)
 
@@ -126,14 +129,21 @@ def _figure(
     return draw(charts, chosen, f"{title} ({about})")
 
 
-def traffic_chart(groups: Mapping[str, Sequence[Bar]], baseline: str, title: str = "") -> Chart:
-    """A chart of flits by message class over the flits of a baseline."""
+def parts_chart(
+    groups: Mapping[str, Sequence[Bar]],
+    kinds: Mapping[str, Sequence[str]],
+    label: str,
+    title: str = "",
+    line: float | None = 1.0,
+) -> Chart:
+    """A chart of stacked parts; ``kinds`` has the look of each part, and its name."""
     return Chart(
         groups=groups,
-        looks={kind: kind_look(kind) for kind in CLASS_NAMES},
-        names=CLASS_NAMES,
-        label=f"flits relative to {baseline}",
+        looks={part: kind_look(look) for part, (look, _) in kinds.items()},
+        names={part: name for part, (_, name) in kinds.items()},
+        label=label,
         title=title,
+        line=line,
     )
 
 
@@ -147,7 +157,9 @@ def energy_figure(comparison: Matrix, title: str = "Energy by part", **options: 
     def kind(parts: Sequence[str], name: str) -> Callable[..., Chart]:
         def chart(part: Matrix, heading: str, protocols: Sequence[str], base: str) -> Chart:
             above = f"{heading}: {name}" if heading else name
-            return energy_chart(part, protocols, parts, f"energy relative to {base}", above)
+            kinds = {one: (one, PART_NAMES[one]) for one in parts}
+            bars = energy_bars(part, protocols, parts)
+            return parts_chart(bars, kinds, f"energy relative to {base}", above)
 
         return chart
 
@@ -155,70 +167,55 @@ def energy_figure(comparison: Matrix, title: str = "Energy by part", **options: 
     return _figure(comparison, kinds, title, options)
 
 
-def energy_chart(
-    comparison: Matrix,
-    protocols: Sequence[str],
-    parts: Sequence[str],
-    label: str,
-    title: str,
-    *,
-    power: bool = False,
-) -> Chart:
-    """A chart of joules (``power``: watts) by part over those of the baseline."""
-    return Chart(
-        groups=energy_bars(comparison, protocols, parts, power=power),
-        looks={part: kind_look(part) for part in parts},
-        names=PART_NAMES,
-        label=label,
-        title=title,
-    )
-
-
 def speedup_bars(comparison: Matrix, protocols: Sequence[str]) -> dict[str, list[Bar]]:
     """Speedups over the baseline: workload -> bars, and the harmonic means over workloads without wrong results."""
-    out: dict[str, list[Bar]] = {}
     ratios = {
-        (row["workload"], row["protocol"], row["seed"]): row["speedup"] or 0.0
+        (row["workload"], row["protocol"], row["seed"]): {"": row["speedup"] or 0.0}
         for row in comparison.summary
     }
-    for name in comparison.workloads:
-        out[name] = [
+    return _grouped(comparison, protocols, ratios, "harmonic\nmean", _harmonic)
+
+
+def _grouped(
+    comparison: Matrix,
+    protocols: Sequence[str],
+    stacks: Mapping[tuple[str, str, int], Mapping[str, float]],
+    heading: str,
+    mean: Callable[[Sequence[Mapping[str, float]]], Mapping[str, float]],
+    relative: bool = True,
+) -> dict[str, list[Bar]]:
+    """Bars of each workload, and those of the means over the workloads without wrong results: also of the baseline, or
+    with parts if nothing is relative to it.
+    """
+    names, seeds = comparison.workloads, comparison.seeds
+    also = (comparison.baseline,) if relative else ()
+    out = {
+        name: [
             bar_of(
                 protocol,
-                [{"": ratios[name, protocol, seed]} for seed in comparison.seeds],
+                [stacks[name, protocol, seed] for seed in seeds],
                 wrong=not comparison.right(name, protocol),
             )
             for protocol in protocols
         ]
-    if len(comparison.workloads) > 1:
-        out["harmonic\nmean"] = []
-        for protocol in protocols:
-            names = _right(comparison, protocol)
-            means = [
-                {"": _harmonic([ratios[name, protocol, seed] for name in names])}
-                for seed in comparison.seeds
+        for name in names
+    }
+    if len(names) > 1:
+        out[heading] = []
+        for one in protocols:
+            used = [
+                name
+                for name in names
+                if comparison.right(name, one, *also) and (relative or stacks[name, one, seeds[0]])
             ]
-            bar = bar_of(protocol, means, counted=_counted(comparison, names))
-            out["harmonic\nmean"].append(bar)
+            means = [mean([stacks[name, one, seed] for name in used]) for seed in seeds]
+            counted = None if len(used) == len(names) else (len(used), len(names))
+            out[heading].append(bar_of(one, means, counted=counted))
     return out
 
 
-def _harmonic(values: Sequence[float]) -> float:
-    return statistics.harmonic_mean(values) if values else 0.0
-
-
-def _right(comparison: Matrix, protocol: str) -> list[str]:
-    """The workloads that enter the means: those without wrong results, also of the baseline."""
-    return [
-        name
-        for name in comparison.workloads
-        if comparison.right(name, protocol, comparison.baseline)
-    ]
-
-
-def _counted(comparison: Matrix, names: Sequence[str]) -> tuple[int, int] | None:
-    every = len(comparison.workloads)
-    return None if len(names) == every else (len(names), every)
+def _harmonic(stacks: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {"": statistics.harmonic_mean([one[""] for one in stacks]) if stacks else 0.0}
 
 
 def bar_of(
@@ -241,7 +238,7 @@ def bar_of(
 
 def traffic_bars(comparison: Matrix, protocols: Sequence[str]) -> dict[str, list[Bar]]:
     """Flits by class over the baseline's flits: workload -> bars, and their arithmetic means."""
-    return relative_stacks(comparison, protocols, lambda run: run.stats.flits_by_class())
+    return stacks(comparison, protocols, lambda run: run.stats.flits_by_class())
 
 
 def energy_bars(
@@ -251,7 +248,12 @@ def energy_bars(
     *,
     power: bool = False,
 ) -> dict[str, list[Bar]]:
-    """Joules (``power``: watts) by part over the baseline's: workload -> bars, and their arithmetic means.
+    """Joules (``power``: watts) by part over the baseline's: workload -> bars, and their arithmetic means."""
+    return stacks(comparison, protocols, energy_parts(parts, power=power))
+
+
+def energy_parts(parts: Sequence[str], *, power: bool = False) -> Amounts:
+    """Joules (``power``: watts) of a run by part.
 
     ``arrays`` is the sum of the arrays that a protocol has besides the caches, ``on_chip`` that of network, caches and
     these, ``core`` that of cores and scratchpads.
@@ -266,42 +268,22 @@ def energy_bars(
         joules["core"] += joules["scratchpad"]
         return {name: joules[name] / time for name in parts}
 
-    return relative_stacks(comparison, protocols, amounts)
+    return amounts
 
 
-def relative_stacks(
-    comparison: Matrix, protocols: Sequence[str], amounts: Amounts
+def stacks(
+    comparison: Matrix, protocols: Sequence[str], amounts: Amounts, *, relative: bool = True
 ) -> dict[str, list[Bar]]:
-    """Parts of each run over the total of the baseline's run with the same seed, and arithmetic means of them."""
+    """Parts of each run, or those over the total of the baseline's with the same seed, and arithmetic means of them."""
     parts: dict[tuple[str, str, int], dict[str, float]] = {}
     for name in comparison.workloads:
         for seed in comparison.seeds:
-            total = sum(amounts(comparison.run(name, comparison.baseline, seed)).values()) or 1
+            base = amounts(comparison.run(name, comparison.baseline, seed)) if relative else {"": 1}
+            total = sum(base.values()) or 1
             for protocol in protocols:
                 amount = amounts(comparison.run(name, protocol, seed))
                 parts[name, protocol, seed] = {kind: one / total for kind, one in amount.items()}
-    out = {
-        name: [
-            bar_of(
-                protocol,
-                [parts[name, protocol, seed] for seed in comparison.seeds],
-                wrong=not comparison.right(name, protocol),
-            )
-            for protocol in protocols
-        ]
-        for name in comparison.workloads
-    }
-    if len(comparison.workloads) > 1:
-        out["arithmetic\nmean"] = []
-        for protocol in protocols:
-            names = _right(comparison, protocol)
-            means = [
-                _mean_parts([parts[name, protocol, seed] for name in names])
-                for seed in comparison.seeds
-            ]
-            bar = bar_of(protocol, means, counted=_counted(comparison, names))
-            out["arithmetic\nmean"].append(bar)
-    return out
+    return _grouped(comparison, protocols, parts, "arithmetic\nmean", _mean_parts, relative)
 
 
 def _mean_parts(stacks: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -9,9 +9,10 @@ import gpucoh
 from gpucoh.papers import amounts, load, paper_figure, scorecard
 from gpucoh.papers.amounts import AMOUNTS, energy_by_place, flit_crossings
 from gpucoh.papers.bars import measure_claim
-from gpucoh.papers.catalogue import COUNTS, FIGURES
-from gpucoh.papers.denovo_figures import CONFIGURATIONS
+from gpucoh.papers.catalogue import FIGURES
+from gpucoh.papers.counts import COUNTS
 from gpucoh.papers.figures import _panels, chosen
+from gpucoh.papers.panels import Panel
 from gpucoh.papers.runs import Bench, missing_protocol
 from gpucoh.papers.scorecard import wanted_runs
 from gpucoh.results.stats import Stats
@@ -19,6 +20,7 @@ from gpucoh.suite import workloads
 
 DENOVO = load("denovo")
 CLAIMS = {claim.id: claim for claim in DENOVO.claims}
+CONFIGURATIONS = ("gpu-drf", "gpu-hrf", "denovo-drf", "denovo-ro", "denovo-hrf")
 SMALL = replace(DENOVO, groups={"local": ("fam_l", "ss_l"), "all": ("fam_l", "ss_l")})
 
 
@@ -232,7 +234,7 @@ def test_a_drawing_names_its_parts(figure, axis, legend):
     bench = Bench(DENOVO.machine, "tiny")
     comparison = bench.comparison(["fam_l"], names, "gpu-drf")
     bars = {spec.measures[0]: {"fam_l": dict.fromkeys(names, 1.0)}}
-    panel = SimpleNamespace(title=spec.title, group="local", comparison=comparison, bars=bars)
+    panel = Panel(title=spec.title, group="local", comparison=comparison, bars=bars)
     drawing = spec.draw([panel])
     assert drawing.axes[0].get_ylabel() == axis
     shown = [text.get_text() for one in drawing.legends for text in one.get_texts()]

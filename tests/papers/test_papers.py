@@ -10,8 +10,8 @@ import pytest
 import gpucoh
 from gpucoh.cli import call
 from gpucoh.papers import TableSpec, load, papers, reproduce
-from gpucoh.papers.catalogue import COUNTS, FIGURES
-from gpucoh.papers.counts import Count
+from gpucoh.papers.catalogue import FIGURES
+from gpucoh.papers.counts import COUNTS, Count
 from gpucoh.papers.figures import _panels, chosen
 from gpucoh.papers.runs import START_SKEW, Bench, with_options
 from gpucoh.papers.scorecard import scorecard

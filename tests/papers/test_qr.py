@@ -9,7 +9,8 @@ import gpucoh
 from gpucoh.papers import load, paper_figure, scorecard
 from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.bars import measure_claim, ratio
-from gpucoh.papers.catalogue import COUNTS, FIGURES
+from gpucoh.papers.catalogue import FIGURES
+from gpucoh.papers.counts import COUNTS
 from gpucoh.papers.figures import _panels, chosen, reproduce
 from gpucoh.papers.memory_amounts import accesses, received_bytes
 from gpucoh.papers.runs import bench_of, missing_protocol, present

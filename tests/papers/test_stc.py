@@ -10,7 +10,8 @@ from gpucoh.papers import load, paper_figure, scorecard
 from gpucoh.papers.agreement import agreement
 from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.bars import measure_claim, protocols_of, ratio
-from gpucoh.papers.catalogue import COUNTS, FIGURES
+from gpucoh.papers.catalogue import FIGURES
+from gpucoh.papers.counts import COUNTS
 from gpucoh.papers.figures import _panels, chosen
 from gpucoh.papers.memory_amounts import message_bytes
 from gpucoh.papers.runs import START_SKEW, Bench, bench_of, missing_protocol, present

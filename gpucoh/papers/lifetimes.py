@@ -1,4 +1,4 @@
-"""The TC paper's figures, and the drawing of its lifetime sweeps."""
+"""The drawing of the TC paper's sweeps of fixed lifetimes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from matplotlib.figure import Figure
 
 from gpucoh.base.canvas import Canvas, style
 from gpucoh.experiments.comparison import Comparison
-from gpucoh.papers import drawing
-from gpucoh.papers.drawing import by_workload, short, titled
-from gpucoh.papers.panels import Draw, FigureSpec, Panel
+from gpucoh.papers.drawing import short, titled
+from gpucoh.papers.panels import Panel
 from gpucoh.report.chart import WIDTHS
 from gpucoh.report.legends import WRONG, finish
 
-COHERENT = ("mesi", "gpu-vi", "gpu-vini", "tc-weak")
-DIRECTORIES = ((8, 2), (8, 4), (16, 8), (32, 16))
 LIFETIMES = (0, 100, 200, 400, 800, 1600, 3200, 6400)
 _ZERO = 50.0  # where the logarithmic axis of lifetimes shows 0
 _LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
@@ -114,54 +111,3 @@ def average_lifetime(comparison: Comparison, workload: str) -> float | None:
     """Mean lifetime, in core cycles, of the predictor's leases; None if there are none."""
     l2 = comparison.run(workload, "tc-weak").stats["l2"]
     return float(l2["lease_cycles"]) / float(l2["leases"]) if l2["leases"] else None
-
-
-def _figures() -> tuple[FigureSpec, ...]:
-    fixed = tuple(f"tc-weak[lifetime={lifetime}]" for lifetime in LIFETIMES)
-    variants = ("tc-strong", "tc-weak[lifetime=3200]", "tc-weak")
-    directories = tuple(
-        f"gpu-vini[dir_ways={ways},dir_ratio={ratio}]" for ways, ratio in DIRECTORIES
-    )
-    sizes = (*directories, "tc-weak")
-    swept = ("no-l1", "tc-weak", *fixed)
-    between, within = ("no-l1", *COHERENT), ("no-coh", *COHERENT)
-    d = drawing
-    speedups = by_workload(speedup="speedup over {base}")
-    rows: list[tuple[str, str, str, Sequence[str], str, Draw]] = [
-        ("1a", "Ideal coherence", "inter", ("no-l1", "ideal"), "no-l1", speedups),
-        ("1b", "Traffic of coherence", "intra", ("no-coh", "mesi", "gpu-vi"), "no-coh", d.traffic),
-        ("7a", "Performance", "inter", between, "no-l1", speedups),
-        ("7b", "Performance", "intra", ("no-coh", "no-l1", *COHERENT), "no-coh", speedups),
-        ("8a", "Interconnect traffic", "inter", between, "no-l1", d.traffic),
-        ("8b", "Interconnect traffic", "intra", within, "no-coh", d.traffic),
-        ("9a", "Interconnect", "inter", between, "no-l1", d.power_and_energy),
-        ("9b", "Interconnect", "intra", within, "no-coh", d.power_and_energy),
-        ("10a", "TC-Strong and TC-Weak", "all", variants, "tc-strong", d.mean_speedups),
-        ("10b", "TC-Strong and TC-Weak, traffic", "all", variants, "tc-strong", d.mean_traffic),
-        ("11a", "TC-Weak with fixed lifetimes", "inter", swept, "no-l1", lifetimes),
-        (
-            "11b",
-            "TC-Weak with fixed lifetimes",
-            "intra",
-            ("no-coh", *swept[1:]),
-            "no-coh",
-            lifetimes,
-        ),
-        ("12a", "Directory sizes", "inter intra", sizes, sizes[0], d.mean_speedups),
-        ("12b", "Directory sizes, traffic", "inter intra", sizes, sizes[0], d.mean_traffic),
-        ("12c", "Directory sizes, traffic of rg", "rg", sizes, sizes[0], d.workload_traffic),
-    ]
-    return tuple(
-        FigureSpec(
-            id=i,
-            title=title,
-            groups=tuple(groups.split()),
-            protocols=tuple(names),
-            baseline=baseline,
-            draw=draw,
-        )
-        for i, title, groups, names, baseline, draw in rows
-    )
-
-
-FIGURES = _figures()
