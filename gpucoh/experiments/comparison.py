@@ -21,6 +21,7 @@ from gpucoh.device.choices import split_options
 from gpucoh.experiments.interrupts import Workers
 from gpucoh.experiments.runner import Run, kind_of
 from gpucoh.experiments.schedule import Schedule
+from gpucoh.experiments.sweeps import stored_runs
 from gpucoh.machines import Machine
 from gpucoh.machines import machine as find_machine
 from gpucoh.report.bars import runs_bar
@@ -287,9 +288,6 @@ def compare(
             baseline,
             counters,
         )
-    with LATE_IMPORT:
-        from gpucoh.experiments.stored import stored_runs
-
     found = stored_runs(
         runs, path_of("store", store), jobs=number, progress=progress, processes=processes
     )

@@ -25,7 +25,7 @@ from gpucoh.results.runs import RunResult
 from gpucoh.results.sharing import SHARES, shares_of
 
 if TYPE_CHECKING:
-    from gpucoh.experiments.results import Results
+    from gpucoh.experiments.store import Store
     from gpucoh.experiments.tabulation import Tables
 
 # Requests of a run that are kept for the measurement of sharing; of more, the last ones.
@@ -165,7 +165,7 @@ def tables_of(path: Path, settings: Settings) -> Tables:
         If the store does not exist, or is no store of a study.
     """
     with LATE_IMPORT:
-        from gpucoh.experiments.results import read_rows
+        from gpucoh.experiments.store import read_rows
         from gpucoh.experiments.tabulation import Tables
 
     return Tables(read_rows(path), settings)
@@ -199,13 +199,13 @@ def run_study(
     wanted = plan.runs if runs is None else runs
     columns = {key: plan.columns[key] for key in wanted}
 
-    def others(results: Results) -> None:
+    def others(store: Store) -> None:
         if everything and runs is None and order.part is None:
-            for key, row in results.rows.items():
+            for key, row in store.rows.items():
                 if key not in plan.runs and row.get("matrix"):
-                    results.change(key, {"matrix": ""})
+                    store.change(key, {"matrix": ""})
         for gap in plan.gaps:
-            results.add(row_of_gap(gap))
+            store.add(row_of_gap(gap))
 
     kept(wanted, columns, executor, order, work=study_row, others=others, level=5)
 
@@ -230,7 +230,7 @@ def estimate(plan: Plan, path: Path, number: int, seed: int = 0) -> dict[str, An
         estimated ``hours`` of all that it lacks.
     """
     with LATE_IMPORT:
-        from gpucoh.experiments.results import read_rows
+        from gpucoh.experiments.store import read_rows
 
     draw = random.Random(seed)
     done = set(read_rows(path)["key"]) if path.exists() else set()

@@ -5,22 +5,20 @@ A sweep is a list of :class:`gpucoh.experiments.runner.Run`; :mod:`gpucoh.experi
 
 from __future__ import annotations
 
-import contextlib
 import functools
+import json
 import os
 import pickle
-import signal
 import threading
-import time
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from gpucoh.base.doors import door
-from gpucoh.base.errors import ConfigError, Error, Note
+from gpucoh.base.errors import ConfigError, Note
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, unknown_argument
@@ -37,19 +35,17 @@ from gpucoh.experiments.rows import (
     share_of,
 )
 from gpucoh.experiments.runner import Run, kind_of
-from gpucoh.experiments.schedule import Schedule
-from gpucoh.report.bars import runs_bar
+from gpucoh.experiments.schedule import add_rows
 from gpucoh.results.columns import counters_of
-from gpucoh.results.runs import is_ended
+from gpucoh.results.runs import RunResult, is_ended
+
+# Column of stores that keep whole runs: the run as JSON.
+WHOLE_RUN = "run"
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gpucoh.experiments.results import Results
-
-
-# For the end of the processes of a pool of which one has died.
-_PATIENCE_S = 5.0
+    from gpucoh.experiments.store import Store
 
 
 def as_run(given: Run | Mapping[str, Any]) -> Run:
@@ -172,7 +168,7 @@ def sweep(
     given = [replace(one, **limits) if limits else one for one in map(as_run, runs)]
     every = dict(zip(keys_of(given), given, strict=True))
     work = functools.partial(carry_out, counters=counters) if counters_of(counters) else carry_out
-    return kept(
+    rows = kept(
         every,
         columns_of(every),
         executor,
@@ -181,6 +177,10 @@ def sweep(
         has=lambda row: _has(row, counters),
         level=4,
     )
+    with LATE_IMPORT:
+        from gpucoh.experiments.store import as_frame
+
+    return as_frame(rows)
 
 
 def kept(
@@ -191,10 +191,11 @@ def kept(
     *,
     work: Callable[..., dict[str, Any]],
     has: Callable[[Mapping[str, Any]], bool] = lambda row: True,
-    others: Callable[[Results], None] = lambda results: None,
+    others: Callable[[Store], None] = lambda store: None,
+    renew: bool = True,
     level: int,
-) -> pd.DataFrame:
-    """Run what a result file lacks, and keep it there: what sweeps and studies share.
+) -> list[dict[str, Any]]:
+    """Run what a store lacks, and keep it there: what sweeps, studies and stored runs share.
 
     Parameters
     ----------
@@ -208,11 +209,18 @@ def kept(
     work : callable
         Maps a run and its key to the row; a function that processes can import.
     has : callable
-        Whether a row of the file has the wanted statistics.
+        Whether a row of the file has what is wanted.
     others : callable
-        Called with the results at the end; it may change rows that are not of ``every``.
+        Called with the store at the end; it may change rows that are not of ``every``.
+    renew : bool
+        Whether rows that the store has get the columns, too.
     level : int
         Stack level of a warning: the frames up to the user's call.
+
+    Returns
+    -------
+    list of dict
+        The rows of the runs, in their order.
     """
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise ConfigError(f"{quoted(executor)} is not an executor: it has no method submit")
@@ -233,20 +241,20 @@ def kept(
         return has(row) and not (again and row["correct"] is False)
 
     with LATE_IMPORT:
-        from gpucoh.experiments.results import Results, as_frame
+        from gpucoh.experiments.store import Store
 
     out = None if order.out is None else Path(order.out)
-    with terminable(), Results(out, continued) as results:
-        for key in [key for key, row in results.rows.items() if not is_result(row)]:
-            results.remove(key)
-        found = plan(wanted, results.rows, keep_old=order.keep_old, usable=usable)
+    with terminable(), Store(out, continued) as store:
+        for key in [key for key, row in store.rows.items() if not is_result(row)]:
+            store.remove(key)
+        found = plan(wanted, store.rows, keep_old=order.keep_old, usable=usable)
         for note in found.notes:
             warnings.warn(note, Note, stacklevel=level)
-        for key, old in found.kept.items():
-            results.change(old, columns[key])
+        for key, old in found.kept.items() if renew else ():
+            store.change(old, columns[key])
         add_rows(
             list(found.todo.items()),
-            results,
+            store,
             jobs=number,
             progress=order.progress,
             work=apart if order.processes else work,
@@ -257,9 +265,8 @@ def kept(
             apart=apart,
             more="the same command continues" if continued else "continue with resume",
         )
-        others(results)
-        rows = [results.rows[found.kept.get(key, key)] for key in wanted]
-    return as_frame(rows)
+        others(store)
+        return [store.rows[found.kept.get(key, key)] for key in wanted]
 
 
 def given_limits(limit_s: float | None, limit_gib: float | None) -> dict[str, Any]:
@@ -273,185 +280,60 @@ def _has(row: Mapping[str, Any], counters: str) -> bool:
     return counters == "usual" or row.get("launches") is not None or is_ended(row["error"])
 
 
-def add_rows(
-    todo: Sequence[tuple[str, Any]],
-    results: Results,
-    *,
-    jobs: int,
-    progress: bool,
-    work: Callable[..., dict[str, Any]],
-    columns: Mapping[str, Mapping[str, Any]],
-    kind: Callable[[Any], Hashable] = lambda _: None,
-    executor: Executor | None = None,
-    replaced: Mapping[str, Sequence[str]] | None = None,
-    apart: Callable[..., dict[str, Any]] | None = None,
-    more: str = "the same command continues",
-) -> None:
-    """Run runs and add the row of each as it finishes; finished rows are kept whatever ends this, and Ctrl-C has a note
-    that says so.
-
-    Parameters
-    ----------
-    todo : sequence of (str, object)
-        Keys and runs, or whatever else ``work`` carries out.
-    results : Results
-        Takes the rows.
-    jobs : int
-        Number of threads if no executor is given.
-    progress : bool
-        Show a progress bar on a terminal or in a notebook.
-    work : callable
-        Maps a run, its key and, in threads of this process, an event that stops it, to the row.
-    columns : dict
-        Key -> columns of what the runs vary, which are added to the row.
-    kind : callable
-        Maps a run to its kind; runs of the kind that takes longest begin first (:mod:`gpucoh.experiments.schedule`).
-    executor : concurrent.futures.Executor, optional
-    replaced : dict, optional
-        Key -> keys of the rows that its row replaces.
-    apart : callable, optional
-        As ``work``, in a process of its own: for the runs that a pool of processes has not finished when one of them
-        was killed.
-    more : str
-        How to continue after Ctrl-C.
-    """
-
-    def add(row: dict[str, Any]) -> None:
-        key = row["key"]
-        results.add({**row, **columns[key]}, (replaced or {}).get(key, ()))
-
-    with (
-        _noted(results, [key for key, _ in todo], more),
-        runs_bar(len(todo), enabled=progress) as report,
-    ):
-        collect = functools.partial(_collect, add=add, sync=results.sync, report=report)
-        carried_out = functools.partial(_carry_out, kind=kind, collect=collect, add=add)
-        lost = carried_out(todo, work, executor, jobs)
-        if lost and apart and _was_killed(executor):
-            again = [one for one, _ in lost]
-            lost = carried_out(again, apart, None, getattr(executor, "_max_workers", jobs))
-    if lost:
-        raise _losses(lost, len(todo))
-
-
-@contextlib.contextmanager
-def _noted(results: Results, keys: Sequence[str], more: str) -> Iterator[None]:
-    """Add to Ctrl-C what is kept, and how to continue."""
-    try:
-        yield
-    except KeyboardInterrupt as ended:
-        kept = sum(key in results.rows for key in keys)
-        if results.path is not None:
-            ended.add_note(
-                f"interrupted: {kept} of {len(keys)} runs have ended and are kept in {results.path}; {more}"
-                if kept
-                else f"interrupted before the first of {len(keys)} runs has ended"
-            )
-        raise
-
-
-_Todo: TypeAlias = Sequence[tuple[str, Any]]
-_Work: TypeAlias = Callable[..., dict[str, Any]]
-_Schedule: TypeAlias = Schedule[tuple[str, Any], dict[str, Any]]
-# Runs that an executor lost, each with the reason.
-_Lost: TypeAlias = list[tuple[tuple[str, Any], Exception]]
-
-
-def _carry_out(
-    todo: _Todo,
-    work: _Work,
-    executor: Executor | None,
-    jobs: int,
-    kind: Callable[[Any], Hashable],
-    collect: Callable[[_Schedule], _Lost],
-    add: Callable[[dict[str, Any]], None],
-) -> _Lost:
-    """Run runs in an executor, or in threads; return those that it lost."""
-    stop = threading.Event()
-    own = executor is None
-    pool: Executor = Workers(jobs) if executor is None else executor
-    stops = (stop,) if own else ()  # only threads of this process can stop a run
-    # Executors of the standard library have this attribute; of a cluster, workers come and go.
-    workers = jobs if own else getattr(executor, "_max_workers", None)
-    schedule: _Schedule = Schedule(
-        todo,
-        lambda one: pool.submit(work, one[1], one[0], *stops),
-        workers=workers if isinstance(workers, int) else None,
-        kind=lambda one: kind(one[1]),
-        seconds=lambda row: row.get("wall_s") or 0.0,
-    )
-    try:
-        return collect(schedule)
-    except BaseException:
-        stop.set()
-        for future in schedule.futures:
-            future.cancel()
-        for future in schedule.futures:
-            if future.done() and not future.cancelled() and future.exception() is None:
-                add(future.result())
-        raise
-    finally:
-        if own:
-            pool.shutdown(wait=False)
-
-
 def _jobs(jobs: int | None) -> int:
     return (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
 
 
-def _collect(
-    schedule: _Schedule,
-    add: Callable[[dict[str, Any]], None],
-    sync: Callable[[], None],
-    report: Callable[[str], None],
-) -> _Lost:
-    """Collect results as runs finish; return the runs that the executor lost.
+def _carry_out_whole(
+    run: Run, key: str, stop: threading.Event | None = None, always: bool = False
+) -> dict[str, Any]:
+    result = run.carry_out_apart(stop=stop, always=always)
+    return row_of(result, key) | {WHOLE_RUN: json.dumps(result.to_dict())}
 
-    A future with an exception is such a run. It says nothing about the run, so it is not recorded, and resume runs it
-    again, unless Dask has given it up, since several workers died that ran it.
+
+def stored_runs(
+    runs: Sequence[Run],
+    path: Path | None,
+    *,
+    jobs: int,
+    progress: bool = False,
+    processes: bool = False,
+) -> list[RunResult]:
+    """Read the runs that a file has, run the others, and add them to the file as they finish.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+    path : Path or None
+        Parquet file, made if it does not exist; None keeps nothing. A run in it counts only if the code is the same; a
+        warning says how many do not.
+    jobs, progress, processes
+        As for :func:`sweep`.
+
+    Returns
+    -------
+    list of RunResult
+        In the order of ``runs``. A run that ends in an error is in it, not correct, with the error.
+
+    Raises
+    ------
+    ConfigError, KeyboardInterrupt, SystemExit
+        As :func:`sweep`.
     """
-    lost: _Lost = []
-    while schedule:
-        sync()
-        for one, future in schedule.ended():
-            error = future.exception()
-            if error is None:
-                row = future.result()
-            elif type(error).__name__ == "KilledWorker":
-                row = row_of(one[1].ended("signal: KilledWorker", str(error)), one[0])
-            elif isinstance(error, Exception):
-                lost.append((one, error))
-                continue
-            else:
-                raise error
-            add(row)
-            report(f"{row['workload']} {row['protocol']}")
-    return lost
-
-
-def _was_killed(executor: Executor | None) -> bool:
-    """Whether a signal has ended a process of a pool, which then refuses all runs."""
-    processes = list((getattr(executor, "_processes", None) or {}).values())
-    end = time.monotonic() + _PATIENCE_S
-    while None in (codes := [process.exitcode for process in processes]):
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)  # the pool's thread waits for them
-    return any(
-        code < 0 and code != -signal.SIGTERM for code in codes
-    )  # the pool ends the others by SIGTERM
-
-
-def _losses(lost: _Lost, number: int) -> Error:
-    """The error that reports lost runs."""
-    first = lost[0][1]
-    reason = " ".join(str(first).split())
-    if isinstance(first, BrokenExecutor) and len(lost) == number:  # not even one began
-        reason += (
-            " In a script, start processes under if __name__ == '__main__': "
-            "each new process runs the script again"
-        )
-    return Error(
-        f"{len(lost)} of {number} runs were lost ({type(first).__name__}: {reason}); the others are kept: "
-        "continue with resume"
+    for run in runs:
+        run.validate()
+    keys = keys_of(runs)
+    every = dict(zip(keys, runs, strict=True))
+    order = Order(path, path is not None, jobs=jobs, progress=progress, processes=processes)
+    found = kept(
+        every,
+        columns_of(every),
+        None,
+        order,
+        work=_carry_out_whole,
+        has=lambda row: row.get(WHOLE_RUN) is not None,
+        renew=False,
+        level=3,
     )
+    wholes = {row["key"]: row[WHOLE_RUN] for row in found}
+    return [RunResult.from_dict(json.loads(wholes[key])) for key in keys]

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from gpucoh.base.errors import ConfigError
-from gpucoh.base.late import LATE_IMPORT
 from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import resolve
 from gpucoh.experiments.comparison import Comparison
 from gpucoh.experiments.runner import Run
+from gpucoh.experiments.sweeps import stored_runs
 from gpucoh.papers.claims import Paper
 from gpucoh.papers.readings import readings
 from gpucoh.papers.study import study
@@ -237,9 +237,6 @@ class Bench:
 
     def carry_out(self, wanted: Mapping[Key, Run]) -> None:
         """Run those of the runs that have not run yet; benches that share this one's have theirs in ``wanted``, too."""
-        with LATE_IMPORT:
-            from gpucoh.experiments.stored import stored_runs
-
         todo = {key: run for key, run in wanted.items() if key not in self.done}
         if not todo:
             return

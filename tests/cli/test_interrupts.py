@@ -127,19 +127,19 @@ def test_sigterm_and_sighup_end_the_sweep_command_and_remove_its_lock(tmp_path, 
 SWEEP_PROGRAM = """
 import signal, sys
 import gpucoh
-from gpucoh.experiments import results
+from gpucoh.experiments import store
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-results.FLUSH_SECONDS = 1e9  # the file has the first row until the end
+store.FLUSH_SECONDS = 1e9  # the file has the first row until the end
 runs = [{"workload": "vec-cpy", "protocol": "ideal", "scale": "tiny", "seed": seed} for seed in range(3)]
 runs.append({"workload": "spm_g", "protocol": "no-l1", "scale": "paper", "params": {"iterations": 100000}})
-add = results.Results.add
+add = store.Store.add
 
 def report(self, row, replaced):
     add(self, row, replaced)
     sys.stderr.write("row\\n")
 
-results.Results.add = report
+store.Store.add = report
 SETUP
 try:
     gpucoh.sweep(runs, out="rows.parquet", jobs=1)

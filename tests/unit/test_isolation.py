@@ -24,9 +24,9 @@ from gpucoh.base.processes import NO_LIMITS, Limits
 from gpucoh.cli import call
 from gpucoh.device import outside
 from gpucoh.experiments import isolation
-from gpucoh.experiments.results import Results
 from gpucoh.experiments.runner import Run
-from gpucoh.experiments.sweeps import _noted
+from gpucoh.experiments.schedule import _noted
+from gpucoh.experiments.store import Store
 from host import HOST
 from products import share
 from unit import isolated
@@ -491,7 +491,7 @@ def test_ctrl_c_of_a_sweep_says_what_is_kept_and_how_to_continue(folder):
 
 
 def test_ctrl_c_before_the_first_row_says_so(folder):
-    with Results(Path("r.parquet"), resume=False) as results:
+    with Store(Path("r.parquet"), resume=False) as results:
         with pytest.raises(KeyboardInterrupt) as caught, _noted(results, ["a", "b"], "again"):
             raise KeyboardInterrupt
         assert caught.value.__notes__ == ["interrupted before the first of 2 runs has ended"]

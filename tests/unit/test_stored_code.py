@@ -17,8 +17,8 @@ import gpucoh
 from gpucoh.base.errors import Note
 from gpucoh.experiments import keys
 from gpucoh.experiments.keys import digest_of, keys_of, parts_of
-from gpucoh.experiments.results import Results
 from gpucoh.experiments.runner import Run
+from gpucoh.experiments.store import Store
 from gpucoh.suite.references import files_of
 from products import rows
 
@@ -229,7 +229,7 @@ def test_a_file_without_the_code_of_its_rows_is_refused_by_its_version(tmp_path)
     with pytest.raises(
         gpucoh.ConfigError, match=r"r\.parquet was written by gpucoh 0\.2\.0, which"
     ):
-        Results(out, resume=True)
+        Store(out, resume=True)
 
 
 # ---- what the key leaves out

@@ -4,11 +4,11 @@ import pytest
 
 import gpucoh
 from gpucoh.base.errors import Note
-from gpucoh.experiments import keys, stored
+from gpucoh.experiments import keys, sweeps
 from gpucoh.experiments.keys import keys_of
-from gpucoh.experiments.results import Results
 from gpucoh.experiments.runner import Run
-from gpucoh.experiments.stored import stored_runs
+from gpucoh.experiments.store import Store
+from gpucoh.experiments.sweeps import stored_runs
 from gpucoh.results.runs import RunResult
 from host import HOST
 
@@ -31,7 +31,7 @@ def counted(monkeypatch):
     class Counted(list):
         stop_at = None
 
-    seen, original = Counted(), stored._carry_out_whole
+    seen, original = Counted(), sweeps._carry_out_whole
 
     def count(run, key, stop=None):
         seen.append(run)
@@ -39,7 +39,7 @@ def counted(monkeypatch):
             raise KeyboardInterrupt
         return original(run, key, stop)
 
-    monkeypatch.setattr(stored, "_carry_out_whole", count)
+    monkeypatch.setattr(sweeps, "_carry_out_whole", count)
     return seen
 
 
@@ -68,7 +68,7 @@ def test_an_interrupted_study_continues_with_the_same_rows(tmp_path, counted):
     counted.stop_at = 3
     with pytest.raises(KeyboardInterrupt):
         stored_runs(RUNS, out, jobs=1)
-    with Results(out, resume=True) as results:
+    with Store(out, resume=True) as results:
         kept = dict(results.rows)
     assert set(keys_of(RUNS[:2])) <= set(kept)
     begun = len(counted)
@@ -78,7 +78,7 @@ def test_an_interrupted_study_continues_with_the_same_rows(tmp_path, counted):
     assert [bare(run) for run in continued] == [
         bare(run) for run in stored_runs(RUNS, None, jobs=1)
     ]
-    with Results(out, resume=True) as results:
+    with Store(out, resume=True) as results:
         assert {key: results.rows[key] for key in kept} == kept
 
 
@@ -89,7 +89,7 @@ def test_runs_of_other_code_count_as_missing(tmp_path, counted, monkeypatch):
     with pytest.warns(Note, match="^1 row is of other code: run again$"):
         stored_runs(RUNS[:2], out, jobs=1)
     assert len(counted) == 3
-    with Results(out, resume=True) as results:
+    with Store(out, resume=True) as results:
         assert [row["code"] for row in results.rows.values()] == ["other", "other"]
 
 

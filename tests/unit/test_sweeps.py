@@ -16,11 +16,10 @@ import pytest
 
 import gpucoh
 import gpucoh.litmus
-from gpucoh.experiments import results, sweeps
-from gpucoh.experiments.journal import Journal
+from gpucoh.experiments import store, sweeps
 from gpucoh.experiments.keys import key_of
-from gpucoh.experiments.results import Results, as_frame
 from gpucoh.experiments.runner import Run
+from gpucoh.experiments.store import Journal, Store, as_frame
 from host import HOST
 from products import rows
 
@@ -230,7 +229,7 @@ def test_any_executor_with_submit_will_do():
 
 
 def test_runs_that_have_ended_are_kept_whenever_the_interruption_comes(tmp_path, monkeypatch):
-    out, original, seen = tmp_path / "results.parquet", results.Results.add, []
+    out, original, seen = tmp_path / "results.parquet", store.Store.add, []
 
     def interrupt_first(self, row, replaced):
         seen.append(row)
@@ -238,7 +237,7 @@ def test_runs_that_have_ended_are_kept_whenever_the_interruption_comes(tmp_path,
             raise KeyboardInterrupt
         original(self, row, replaced)
 
-    monkeypatch.setattr(results.Results, "add", interrupt_first)
+    monkeypatch.setattr(store.Store, "add", interrupt_first)
     with pytest.raises(KeyboardInterrupt):
         gpucoh.sweep(RUNS, Elsewhere(), out=out)
     assert len(pd.read_parquet(out)) == len(RUNS)
@@ -274,7 +273,7 @@ def test_columns_do_not_depend_on_the_order_in_which_runs_finish():
     right = {"key": "b", "where": "", "cycles": 1, "set_cores": "2", "error": None}
     expected = ["key", "where", "cycles", "param_graph", "set_cores", "error"]
     for order in ([failed, right], [right, failed]):
-        assert results.as_table(order).column_names == expected
+        assert store.as_table(order).column_names == expected
 
 
 def rows_on_disk(out):
@@ -290,7 +289,7 @@ def rows_on_disk(out):
 @pytest.mark.parametrize("seconds", [0.0, 1e9])
 def test_a_row_is_on_disk_before_the_next_run_ends(tmp_path, monkeypatch, seconds):
     """The file has the first; whether it is written again after the others, or the journal has them, is the same."""
-    monkeypatch.setattr(results, "FLUSH_SECONDS", seconds)
+    monkeypatch.setattr(store, "FLUSH_SECONDS", seconds)
     out, original, seen = tmp_path / "results.parquet", sweeps.carry_out, []
 
     def look(run, key, stop=None):
@@ -306,7 +305,7 @@ def test_a_row_is_on_disk_before_the_next_run_ends(tmp_path, monkeypatch, second
 def test_two_sweeps_do_not_write_one_file(tmp_path):
     out = tmp_path / "results.parquet"
     with (
-        Results(out, resume=False),
+        Store(out, resume=False),
         pytest.raises(gpucoh.ConfigError, match="written by another sweep"),
     ):
         gpucoh.sweep(RUNS[:1], out=out)

@@ -19,7 +19,7 @@ def figures():
 
 def results():
     with LATE_IMPORT:
-        from gpucoh.experiments.results import Results
+        from gpucoh.experiments.store import Store
 
 def image():
     inputs.read_image(None)

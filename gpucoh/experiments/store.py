@@ -1,7 +1,8 @@
-"""A Parquet file of results: rows by key, never partial, never overwritten by another sweep.
+"""The store of a study's rows: a Parquet file, never partial, never overwritten by another sweep.
 
 Finished rows are appended to a journal beside it; the Parquet file is replaced as a whole, at the first row, at the end
-and now and then.
+and now and then. A line of the journal costs the same however many rows the store has. Each has a checksum; one that a
+kill has cut off is ignored.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import pandas as pd
@@ -25,7 +26,7 @@ import pyarrow.parquet as pq
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import written_place
 from gpucoh.base.quoting import quoted
-from gpucoh.experiments.journal import Journal
+from gpucoh.experiments.interrupts import terminable
 from gpucoh.results.columns import VARIED, with_types
 
 # Columns of every row, even of a run that could not begin: text, whole numbers, correctness.
@@ -42,13 +43,12 @@ _CONTENT = "gpucoh.content"
 # Histograms and transitions; Parquet files call what a list holds so.
 _COUNTS = pa.list_(pa.field("element", pa.int64()))
 
-# Column of files that keep whole runs: the run as JSON.
-WHOLE_RUN = "run"
-
 # The Parquet file is replaced at most this often, and for a fiftieth of the time, so that the cost of a study is linear
 # in its rows.
 FLUSH_SECONDS = 5.0
 _SHARE = 50
+# A row survives the process at once, and the machine after this many seconds.
+SYNC_SECONDS = 5.0
 
 
 def as_table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
@@ -95,7 +95,101 @@ def _column(values: list[Any]) -> pa.Array:
     return pa.array([None if value is None else str(value) for value in values])
 
 
-class Results:
+class Journal:
+    """The journal of a result file, ``FILE.journal``; it exists while it has rows.
+
+    Parameters
+    ----------
+    results : Path
+        The result file.
+    """
+
+    def __init__(self, results: Path) -> None:
+        self.path = results.with_name(f"{results.name}.journal")
+        self._descriptor: int | None = None
+        self._length = 0
+        self._synced_at = -SYNC_SECONDS
+        self._unsynced = False
+
+    def read(self) -> Iterator[tuple[dict[str, Any], list[str]]]:
+        """The rows, each with the keys of the rows that it replaces.
+
+        Raises
+        ------
+        ConfigError
+            If a line other than the last is damaged, or the file cannot be read.
+        """
+        try:
+            lines = self.path.read_bytes().split(b"\n")
+        except OSError as error:
+            raise ConfigError(f"{self.path} cannot be read: {error.strerror or error}") from None
+        for number, line in enumerate(lines, start=1):
+            checksum, _, text = line.partition(b" ")
+            if checksum == _checksum(text):
+                row, replaced = json.loads(text)
+                yield row, replaced
+            elif number < len(lines):  # the last one is empty, or has no end
+                raise ConfigError(f"{self.path} is damaged in line {number}: remove it")
+
+    def append(self, row: dict[str, Any], replaced: Sequence[str] = ()) -> None:
+        """Append one row.
+
+        Raises
+        ------
+        ConfigError
+            If it cannot be written; the rows before it are unchanged.
+        """
+        text = json.dumps([row, list(replaced)], default=_plain).encode()
+        line = _checksum(text) + b" " + text + b"\n"
+        try:
+            if self._descriptor is None:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+                self._descriptor, self._length = os.open(self.path, flags, 0o666), 0
+            written = 0
+            while written < len(line):
+                written += os.pwrite(self._descriptor, line[written:], self._length + written)
+        except OSError as error:
+            raise self._refused(error) from None
+        self._length += len(line)
+        self._unsynced = True
+        self.sync()
+
+    def sync(self) -> None:
+        """Have the operating system write what was appended, if that was not done in the last seconds."""
+        if self._unsynced and time.monotonic() - self._synced_at >= SYNC_SECONDS:
+            assert self._descriptor is not None
+            try:
+                os.fsync(self._descriptor)
+            except OSError as error:
+                raise self._refused(error) from None
+            self._unsynced, self._synced_at = False, time.monotonic()
+
+    def _refused(self, error: OSError) -> ConfigError:
+        return ConfigError(f"{self.path} cannot be written: {error.strerror or error}")
+
+    def remove(self) -> None:
+        """Remove the file: its rows are in the result file."""
+        self.close()
+        self.path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close the file, which keeps its rows."""
+        if self._descriptor is not None:
+            with contextlib.suppress(OSError):
+                os.close(self._descriptor)
+            self._descriptor, self._unsynced = None, False
+
+
+def _checksum(text: bytes) -> bytes:
+    return b"%08x" % zlib.crc32(text)
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as one of Python."""
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+class Store:
     """The rows of a result file, open for one writer.
 
     Use as a context manager: on exit, also by an exception, it writes the added rows and unlocks the file. Rows that a
@@ -164,12 +258,7 @@ class Results:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             self.save()
         finally:
@@ -250,8 +339,7 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
         table = pq.read_table(path, page_checksum_verification=True)
         wrong = _what_has_changed(table)
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:  # the last: a column's name
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ConfigError(f"{path} is not a result file: {reason}") from None
+        raise ConfigError(f"{path} is not a result file: {_reason(error)}") from None
     _refuse_older(path, table)
     table = _with_whole_seeds(table)
     wrong = wrong or _what_is_wrong(table)
@@ -266,6 +354,10 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     }
 
 
+def _reason(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
 def read_rows(path: Path) -> pd.DataFrame:
     """The rows of a study's file as a table, without those in its journal.
 
@@ -277,11 +369,9 @@ def read_rows(path: Path) -> pd.DataFrame:
     try:
         table = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         missing = isinstance(error, FileNotFoundError)
-        raise ConfigError(
-            f"{path}: {'there are no rows yet' if missing else f'is not a result file: {reason}'}"
-        ) from None
+        what = "there are no rows yet" if missing else f"is not a result file: {_reason(error)}"
+        raise ConfigError(f"{path}: {what}") from None
     if not {"key", "matrix", "cycles"} <= set(table.column_names):
         raise ConfigError(
             f"{path} is not the file of a study: it lacks the columns key, matrix or cycles"
@@ -355,7 +445,7 @@ def _kind_of(name: str) -> tuple[str, Callable[[pa.DataType], bool]]:
         "protocol_id",
         "protocol_sha256",
         "matrix",
-        WHOLE_RUN,
+        "run",
     ) or name.endswith("_class"):
         return "text", _is_text
     if name.startswith(VARIED):
@@ -378,6 +468,13 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+@contextlib.contextmanager
+def open_store(path: Path | None) -> Iterator[Store]:
+    """A store that continues the file, if there is one; None keeps nothing. SIGTERM ends the block as Ctrl-C does."""
+    with terminable(), Store(path, resume=path is not None) as store:
+        yield store
 
 
 def _lock(path: Path) -> tuple[Path, int]:
