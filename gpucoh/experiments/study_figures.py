@@ -48,6 +48,19 @@ def _name_rows(axes: Axes, names: Sequence[str]) -> None:
     axes.set_ylim(-0.7, len(names) - 0.3)
 
 
+def _dots(axes: Axes, rows: pd.DataFrame, name: str, width: float) -> None:
+    """Draw a mean in each row, with its interval."""
+    for y, row in enumerate(rows.to_dict("records")):
+        axes.plot([row["low"], row["high"]], [y, y], color=_COLOUR, linewidth=width)
+        axes.plot(row[name], y, "o", color=_COLOUR, markersize=4)
+
+
+def _name_cells(axes: Axes, table: pd.DataFrame, rotation: float = 0) -> None:
+    axes.grid(visible=False)
+    axes.set_xticks(range(len(table.columns)), list(table.columns), rotation=rotation, fontsize=6)
+    axes.set_yticks(range(len(table)), list(table.index), fontsize=6)
+
+
 def _lacking(names: pd.Series[str], missing: pd.Series[int]) -> list[str]:
     """Names, with the number of workloads that a mean lacks."""
     return [
@@ -122,7 +135,6 @@ def heat(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
         figure, axes = _new(max(_WIDTH, 1.6 + 0.2 * len(table.columns)), 1.7 + _LINE * len(table))
         values = np.log2(np.clip(table.to_numpy(dtype=float), 1 / _MOST, _MOST))
         limit = np.log2(_MOST)
-        axes.grid(visible=False)
         image = axes.imshow(
             values, aspect="auto", cmap="PuOr_r", norm=TwoSlopeNorm(0.0, -limit, limit)
         )
@@ -132,8 +144,7 @@ def heat(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
                     word = str(status.get((protocol, workload), "gap"))
                     letter = _LETTERS.get(word, "F")
                     axes.text(x, y, letter, ha="center", va="center", fontsize=5)
-        axes.set_xticks(range(len(table.columns)), list(table.columns), rotation=90, fontsize=6)
-        axes.set_yticks(range(len(table)), list(table.index), fontsize=6)
+        _name_cells(axes, table, 90)
         groups = [named[one] for one in table.columns]
         for place in range(1, len(groups)):
             if groups[place] != groups[place - 1]:
@@ -167,9 +178,7 @@ def speedup(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
     rows = rows.sort_values("speedup")
     with mpl.rc_context(style()):
         figure, axes = _new(_WIDTH / 2, 0.8 + _LINE * len(rows))
-        for y, (_, row) in enumerate(rows.iterrows()):
-            axes.plot(row["speedup"], y, "o", color=_COLOUR, markersize=4)
-            axes.plot([row["low"], row["high"]], [y, y], color=_COLOUR, linewidth=1.5)
+        _dots(axes, rows, "speedup", 1.5)
         _name_rows(axes, _lacking(rows["protocol"], rows["missing"]))
         axes.axvline(1.0, color="black", linewidth=0.6)
         axes.set_xlabel(f"speedup over {tables.settings.baseline}, geometric mean")
@@ -180,13 +189,13 @@ def speedup(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
 def regret(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
     """Mean loss against the best protocol, by class: a cell for each protocol."""
     rows = _chosen(tables.regret(), matrix, machine)
-    table = rows.pivot_table(index="protocol", columns="class", values="mean")
-    worst = rows.pivot_table(index="protocol", columns="class", values="worst")
-    missing = rows.pivot_table(index="protocol", columns="class", values="missing")
+    table, worst, missing = (
+        rows.pivot_table(index="protocol", columns="class", values=name)
+        for name in ("mean", "worst", "missing")
+    )
     table = table.loc[table.mean(axis=1).sort_values().index]
     with mpl.rc_context(style()):
         figure, axes = _new(_WIDTH * 0.7, 1.0 + _LINE * len(table))
-        axes.grid(visible=False)
         axes.imshow(
             np.clip(table.to_numpy(dtype=float), 0, 1),
             aspect="auto",
@@ -201,8 +210,7 @@ def regret(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
                     lacks = int(missing.loc[protocol, one])
                     text += f" [{lacks}]" if lacks else ""
                     axes.text(x, y, text, ha="center", va="center", fontsize=6)
-        axes.set_xticks(range(len(table.columns)), list(table.columns), fontsize=6)
-        axes.set_yticks(range(len(table)), list(table.index), fontsize=6)
+        _name_cells(axes, table)
         axes.set_title(f"{_subject(rows)}: mean (worst) loss [workloads that failed]")
         return figure
 
@@ -278,12 +286,10 @@ def pairs(tables: Tables, matrix: str | None, machine: str | None) -> Figure:
     rows = _chosen(rows, matrix, machine).iloc[::-1]
     with mpl.rc_context(style()):
         figure, axes = _new(_WIDTH * 0.8, 0.9 + _LINE * len(rows))
-        for y, (_, row) in enumerate(rows.iterrows()):
-            axes.plot([row["smallest"], row["largest"]], [y, y], color="#8a8a8a", linewidth=0.8)
-            axes.plot([row["low"], row["high"]], [y, y], color=_COLOUR, linewidth=3)
-            axes.plot(row["effect"], y, "o", color=_COLOUR, markersize=4)
-        labels = [f"{row['idea']}: {row['what']}" for _, row in rows.iterrows()]
-        _name_rows(axes, labels)
+        for y, ends in enumerate(zip(rows["smallest"], rows["largest"], strict=True)):
+            axes.plot(ends, [y, y], color="#8a8a8a", linewidth=0.8)
+        _dots(axes, rows, "effect", 3)
+        _name_rows(axes, [": ".join(both) for both in zip(rows["idea"], rows["what"], strict=True)])
         axes.axvline(1.0, color="black", linewidth=0.6)
         _ratio_axis(axes, "x")
         axes.set_xlabel(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
 from matplotlib import patheffects, transforms
@@ -15,8 +15,6 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from gpucoh.base.canvas import Canvas, points, style
-from gpucoh.base.errors import ConfigError
-from gpucoh.base.quoting import quoted
 from gpucoh.report.chart import Bar, Chart, Options
 from gpucoh.report.legends import (
     KEYS,
@@ -25,14 +23,15 @@ from gpucoh.report.legends import (
     NOTHING,
     SMALL,
     WRONG,
-    finish,
+    figure_of,
     keys,
-    legend_in,
     length,
     letters,
     mark_handles,
     naming,
+    own_axes,
     part_handles,
+    settle,
 )
 from gpucoh.report.looks import Look
 
@@ -55,10 +54,15 @@ def draw(charts: Sequence[Chart], options: Options, title: str) -> Figure:
         The title unless the options have one.
     """
     with mpl.rc_context(style()):
+        said = options.text(title)
         if options.ax is not None:
-            return _draw_in(charts, options, title)
-        width = options.inches()
-        rows = [_rows(chart, width, options) for chart in charts]
+            given = own_axes(options, len(charts))
+            for axes, chart in zip(given, charts, strict=False):
+                _draw_rows([axes], chart, [list(chart.groups)], options)
+                handles = part_handles(chart, options) + mark_handles(chart)
+                settle(axes, handles, options, said if axes is given[0] else "")
+            return figure_of(given[0])
+        rows = [_rows(chart, options.inches(), options) for chart in charts]
         pads = [_names_height(chart, options) for chart in charts]
         heights = [
             points(1.5) + pad / 72 for chart, pad in zip(rows, pads, strict=True) for _ in chart
@@ -67,55 +71,13 @@ def draw(charts: Sequence[Chart], options: Options, title: str) -> Figure:
         marks: dict[object, Artist] = {}
         figure = Canvas(layout=ConstrainedLayoutEngine(h_pad=0.03, w_pad=0.07, hspace=0.02))
         grid = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)
-        axes: list[Axes] = list(grid[:, 0])
-        place = 0
+        left = iter(grid[:, 0])
         for chart, wrapped in zip(charts, rows, strict=True):
-            _draw_rows(axes[place : place + len(wrapped)], chart, wrapped, options)
-            place += len(wrapped)
+            _draw_rows([next(left) for _ in wrapped], chart, wrapped, options)
             parts |= {handle.get_label(): handle for handle in part_handles(chart, options)}
             marks |= {handle.get_label(): handle for handle in mark_handles(chart)}
-        handles = [*parts.values(), *marks.values()]
-        if options.place == "inside" and handles:
-            legend_in(axes[0], handles, beside=False)
-        outside = handles if options.place == "outside" else []
-        extra = finish(figure, outside, options.text(title), width)
-        figure.set_size_inches(width, sum(heights) + extra)
+        settle(grid[0, 0], [*parts.values(), *marks.values()], options, said, sum(heights))
         return figure
-
-
-def _draw_in(charts: Sequence[Chart], options: Options, title: str) -> Figure:
-    """Draw in the user's axes, one chart in each."""
-    given = own_axes(options, len(charts))
-    for axes, chart in zip(given, charts, strict=False):
-        _draw_rows([axes], chart, [list(chart.groups)], options)
-        handles = part_handles(chart, options) + mark_handles(chart)
-        if handles and options.place != "none":
-            legend_in(axes, handles, beside=options.place == "outside")
-    text = options.text(title)
-    if text:
-        given[0].set_title(text, fontsize=points(8))
-    return figure_of(given[0])
-
-
-def own_axes(options: Options, most: int) -> list[Axes]:
-    """The user's axes.
-
-    Raises
-    ------
-    ConfigError
-        If they are none, or too many.
-    """
-    listed = list(options.ax) if isinstance(options.ax, Iterable) else [options.ax]
-    given = [axes for axes in listed if isinstance(axes, Axes)]
-    if not given or len(given) < len(listed) or len(given) > most:
-        raise ConfigError(f"ax = {quoted(options.ax)}: Matplotlib axes, at most {most}")
-    return given
-
-
-def figure_of(axes: Axes) -> Figure:
-    """The figure of axes, also of those in a part of it."""
-    figure = axes.figure
-    return figure if isinstance(figure, Figure) else figure.figure
 
 
 def _most(chart: Chart) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from matplotlib.artist import Artist
@@ -18,6 +18,8 @@ from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 
 from gpucoh.base.canvas import points
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 from gpucoh.report.chart import Chart, Options
 
 WRONG = "#c00000"
@@ -131,6 +133,43 @@ def legend_in(axes: Axes, handles: Sequence[Artist], *, beside: bool) -> None:
         handler_map=_HANDLERS,
         **place,
     )
+
+
+def own_axes(options: Options, most: int) -> list[Axes]:
+    """The user's axes.
+
+    Raises
+    ------
+    ConfigError
+        If they are none, or too many.
+    """
+    listed = list(options.ax) if isinstance(options.ax, Iterable) else [options.ax]
+    given = [axes for axes in listed if isinstance(axes, Axes)]
+    if not given or len(given) < len(listed) or len(given) > most:
+        raise ConfigError(f"ax = {quoted(options.ax)}: Matplotlib axes, at most {most}")
+    return given
+
+
+def figure_of(axes: Axes) -> Figure:
+    """The figure of axes, also of those in a part of it."""
+    figure = axes.figure
+    return figure if isinstance(figure, Figure) else figure.figure
+
+
+def settle(
+    axes: Axes, handles: Sequence[Artist], options: Options, title: str, height: float = 0.0
+) -> None:
+    """Give the user's axes their legend and title; or a new figure, and its size around charts of some inches."""
+    own = options.ax is not None
+    if handles and (options.place == "inside" or (own and options.place == "outside")):
+        legend_in(axes, handles, beside=options.place == "outside")
+    if own:
+        if title:
+            axes.set_title(title, fontsize=points(8))
+        return
+    figure, width = figure_of(axes), options.inches()
+    extra = finish(figure, handles if options.place == "outside" else [], title, width)
+    figure.set_size_inches(width, height + extra)
 
 
 def finish(figure: Figure, handles: Sequence[Artist], title: str, width: float) -> float:
