@@ -85,17 +85,10 @@ def _made_by(key: str) -> dict[str, str]:
 
 def _failure(run: Run, error: Exception) -> dict[str, Any]:
     """The row of a run that could not begin, or that an unexpected exception ended."""
-    choice = resolve(run.protocol)
-    rule = choice.rule(run.consistency)
-    return {
-        "workload": run.found.id,
-        "protocol": choice.text,
-        "machine": machine(run.machine).name,
-        "consistency": rule,
-        "model": choice.model(rule),
-        "scale": run.scale,
-        "seed": run.seed,
-        "protocol_id": choice.protocol.id,
+    described = run.described()
+    names = ("workload", "protocol", "machine", "consistency", "model", "scale", "seed")
+    return {name: described[name] for name in names} | {
+        "protocol_id": resolve(run.protocol).protocol.id,
         "correct": False,
         "verdict": "failed",
         "mismatches": 0,

@@ -258,32 +258,38 @@ class Run:
         files = ", ".join(map(str, self._foreign()[0]))
         where = f"{self.found.id} under {self.protocol}, seed {self.seed}: {text}"
         where += f" ({files})" if files else ""
-        built, _ = self.machine_and_budget()
-        choice = resolve(self.protocol)
-        rule = choice.rule(self.consistency)
         with GPU() as gpu:  # no code of the run's protocol
             nothing = gpu.stats().of_a_run()
         return RunResult(
-            workload=self.found.id,
-            protocol=choice.text,
-            machine=built.name,
-            consistency=rule,
-            model=choice.model(rule),
-            scale=self.scale,
-            seed=self.seed,
+            **self.described(),
             correct=False,
             mismatches=0,
             where=where,
             error=error,
             wall_s=wall_s,
             stats=nothing,
-            params=dict(self.found.setting(self.scale, self.seed, self.params).params),
-            configuration=built.numbers(),
-            changes=built.changes,
-            options=choice.values(),
-            protocol_sha256=choice.outside.sha256 if choice.outside else None,
-            version=VERSION,
         )
+
+    def described(self, gpu: GPU | None = None) -> dict[str, Any]:
+        """What a result says of its run beside what it found; of the run's GPU, if it has one."""
+        choice = gpu.choice if gpu else resolve(self.protocol)
+        built = gpu.machine if gpu else self.machine_and_budget()[0]
+        rule = gpu.consistency if gpu else choice.rule(self.consistency)
+        return {
+            "workload": self.found.id,
+            "protocol": choice.text,
+            "machine": built.name,
+            "consistency": rule,
+            "model": choice.model(rule),
+            "scale": self.scale,
+            "seed": self.seed,
+            "params": dict(self.found.setting(self.scale, self.seed, self.params).params),
+            "configuration": built.numbers(),
+            "changes": built.changes,
+            "options": choice.values(),
+            "protocol_sha256": choice.outside.sha256 if choice.outside else None,
+            "version": VERSION,
+        }
 
     def build(self) -> tuple[GPU, Workload]:
         """A new GPU for the run, and the workload."""
@@ -350,7 +356,7 @@ class Run:
     def _carry_out_on(self, gpu: GPU, found: Workload, capture: bool) -> RunResult:
         with gpu.clock.phase("input"):
             instance = INPUTS.get(found, self.scale, self.seed, self.params)
-        setting = found.setting(self.scale, self.seed, self.params)
+        described = self.described(gpu)
         start, used = time.perf_counter(), time.thread_time()
         correct: bool | None = False
         mismatches, where, error, details = 0, "", None, {}
@@ -366,13 +372,7 @@ class Run:
                 raise
             error, where = type(failure).__name__, str(failure)
         return RunResult(
-            workload=found.id,
-            protocol=gpu.protocol,
-            machine=gpu.machine.name,
-            consistency=gpu.consistency,
-            model=gpu.model,
-            scale=self.scale,
-            seed=self.seed,
+            **described,
             correct=correct,
             mismatches=mismatches,
             where=where,
@@ -381,14 +381,8 @@ class Run:
             cpu_s=time.thread_time() - used,
             seconds=dict(gpu.clock.seconds),
             stats=gpu.stats().of_a_run(),
-            params=dict(setting.params),
-            configuration=gpu.machine.numbers(),
-            changes=gpu.machine.changes,
             details=details,
             occupancy=gpu.occupancy,
-            options=gpu.choice.values(),
-            protocol_sha256=gpu.choice.outside.sha256 if gpu.choice.outside else None,
-            version=VERSION,
             notes=notes,
         )
 
