@@ -124,7 +124,7 @@ def test_a_changed_helper_of_a_users_workload_is_other_code(tmp_path):
             ("device/gpu.py", True),
             ("cli/sweeps.py", False),
             ("papers/claims.toml", False),
-            ("experiments/results.py", False),
+            ("experiments/store.py", False),
             ("suite/notes.txt", False),
         ],
         one_in=4,
@@ -242,8 +242,10 @@ def test_a_field_or_parameter_that_has_its_default_is_not_in_the_key():
         Run(workload="hsp", protocol="ideal", set={"cores": 16, "budget": 10**9}),
         Run(workload="hsp", protocol="ideal", machine=gpucoh.machine("fermi")),
         Run(workload="hsp", protocol="ideal", params={"image": None}),
+        Run(workload="hs", protocol="ideal", consistency="rc"),
     ]
     assert len(set(keys_of([base, *same]))) == 1
+    assert len(set(keys_of([Run(workload="bfs"), Run(workload="bfs", params={"source": -1})]))) == 1
 
 
 def test_the_folder_of_an_input_file_is_not_in_the_key(tmp_path):

@@ -382,20 +382,6 @@ def test_a_sweep_that_cannot_be_is_refused_before_anything_runs(counted, runs, o
     assert counted == []
 
 
-def test_a_key_depends_on_what_the_result_depends_on_and_on_nothing_else():
-    base = Run(workload="hsp", protocol="ideal")
-    same = Run(workload="hs", protocol="ideal", consistency="rc", set={"cores": 16})
-    assert key_of(base) == key_of(same)
-    others = [
-        Run(workload="hsp", protocol="no-l1"),
-        Run(workload="hsp", protocol="ideal", seed=1),
-        Run(workload="hsp", protocol="ideal", set={"cores": 2}),
-        Run(workload="hsp", protocol="ideal", set={"budget": 10}),
-        Run(workload="hsp", protocol="ideal", scale="tiny"),
-    ]
-    assert len({key_of(run) for run in [base, *others]}) == 6
-
-
 def test_a_key_depends_on_what_is_in_the_files_that_are_named(tmp_path):
     graph = tmp_path / "g.mtx"
     run = Run(workload="bfs", params={"graph": str(graph)})
@@ -404,7 +390,3 @@ def test_a_key_depends_on_what_is_in_the_files_that_are_named(tmp_path):
         graph.write_text(text)
         keys.append(key_of(run))
     assert keys[0] == keys[2] != keys[1]
-
-
-def test_a_key_does_not_depend_on_whether_a_default_is_given():
-    assert key_of(Run(workload="bfs")) == key_of(Run(workload="bfs", params={"source": -1}))
