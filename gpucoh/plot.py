@@ -16,7 +16,7 @@ from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import nearest, unknown
-from gpucoh.report.looks import looks_of, proper_name, stall_looks
+from gpucoh.figures.looks import looks_of, proper_name, stall_looks
 from gpucoh.results.matrix import Matrix
 from gpucoh.results.runs import RunResult, table_of
 
@@ -236,7 +236,7 @@ class _Look:
         self, labels: Mapping[Any, str] | None, order: Sequence[Any] | None, **chosen: Any
     ) -> None:
         with LATE_IMPORT:
-            from gpucoh.report.chart import Options
+            from gpucoh.figures.chart import Options
 
         self.labels = {_text(name): text for name, text in (labels or {}).items()}
         self.order = None if order is None else [_text(name) for name in order]
@@ -276,8 +276,8 @@ class _Look:
     ) -> Figure:
         """Draw a stack for each row, or the mean of the rows with the same ``x`` and ``by``."""
         with LATE_IMPORT:
-            from gpucoh.report import charts, plots
-            from gpucoh.report.chart import Chart
+            from gpucoh.figures import charts, plots
+            from gpucoh.figures.chart import Chart
 
         values = self.ordered(list(dict.fromkeys(map(_text, table[by])))) if by else [""]
         rows: dict[tuple[str, str], list[tuple[Mapping[str, float], bool]]] = {}
@@ -311,7 +311,7 @@ class _Look:
     def draw_curves(self, table: pd.DataFrame, x: str, y: str, by: str | None) -> Figure:
         """Draw the mean of the rows with the same number and ``by``."""
         with LATE_IMPORT:
-            from gpucoh.report.lines import Curve, draw_curves
+            from gpucoh.figures.lines import Curve, draw_curves
 
         wrong = table["correct"].eq(False) if "correct" in table else [False] * len(table)
         bys = map(_text, table[by]) if by else [""] * len(table)
@@ -343,7 +343,7 @@ class _Look:
     ) -> Figure:
         """Draw cumulative shares of histograms whose element i counts the values below 2**i."""
         with LATE_IMPORT:
-            from gpucoh.report.lines import Curve, draw_curves
+            from gpucoh.figures.lines import Curve, draw_curves
 
         names, looks = self.names(table, by, list(lines)), looks_of(list(lines), by in _PROTOCOLS)
         first = min(place for counts in lines.values() for place, n in enumerate(counts) if n)

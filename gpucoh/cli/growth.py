@@ -23,9 +23,9 @@ from gpucoh.cli.options import (
     print_json,
     stdout_console,
 )
-from gpucoh.experiments.keys import code_digest
 from gpucoh.litmus.runner import keeping
-from gpucoh.report import tables
+from gpucoh.runs.keys import code_digest
+from gpucoh.terminal import tables
 from gpucoh.verify.growth import PANELS, STATES, TITLES, Exploration, explorations, number_of
 
 
@@ -93,8 +93,8 @@ def _explored(
 ) -> list[dict[str, Any]]:
     """The rows, of which the file keeps those that are ready."""
     with LATE_IMPORT:
-        from gpucoh.experiments.store import open_store
-        from gpucoh.experiments.works import rows_of
+        from gpucoh.runs.store import open_store
+        from gpucoh.runs.works import rows_of
 
     with open_store(store) as kept:
         found = rows_of(works, kept, jobs=jobs, progress=progress)
@@ -103,7 +103,7 @@ def _explored(
 
 def _draw(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     with LATE_IMPORT:
-        from gpucoh.report.plots import save
+        from gpucoh.figures.plots import save
         from gpucoh.verify.growth_figure import draw
 
     with results_folder(folder):

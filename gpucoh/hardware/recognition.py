@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from gpucoh.experiments.store import open_store
 from gpucoh.hardware.judgement import distance
 from gpucoh.hardware.measured import Own
 from gpucoh.hardware.timing import BATTERY, CURVES, LEVELS, LONGEST, Point, measure, run_points
 from gpucoh.machines import Machine
+from gpucoh.runs.store import open_store
 
 #: One protocol of each family.
 PROTOCOLS = (

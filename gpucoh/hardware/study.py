@@ -9,8 +9,6 @@ from typing import Any
 from gpucoh.base.wording import natural
 from gpucoh.device.choices import Choice
 from gpucoh.device.gpu import resolve
-from gpucoh.experiments.store import Store, open_store
-from gpucoh.experiments.works import rows_of
 from gpucoh.hardware.forms import (
     ORDER,
     are_scoped,
@@ -24,6 +22,8 @@ from gpucoh.hardware.verdicts import FORBIDDEN, RUNS, STATES, Verdict
 from gpucoh.hardware.works import Explore, Repeat
 from gpucoh.litmus import hardware
 from gpucoh.machines import Machine
+from gpucoh.runs.store import Store, open_store
+from gpucoh.runs.works import rows_of
 
 
 class Study:

@@ -17,8 +17,6 @@ from typing import Any
 from gpucoh.base.errors import BudgetError, ConfigError, KernelError, SimulationError
 from gpucoh.base.wording import unknown
 from gpucoh.device.gpu import GPU
-from gpucoh.experiments import works
-from gpucoh.experiments.store import Store, open_store
 from gpucoh.hardware.judgement import (
     CONTRADICTS,
     CUT_OFF,
@@ -29,6 +27,8 @@ from gpucoh.hardware.judgement import (
 )
 from gpucoh.hardware.published import GPUS, Gpu
 from gpucoh.machines import Machine, machine
+from gpucoh.runs import works
+from gpucoh.runs.store import Store, open_store
 from gpucoh.suite import workload
 
 #: Threads a block of the barrier's curve.

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gpucoh.base.errors import SimulationError
-from gpucoh.experiments import works
 from gpucoh.hardware.forms import ORDER, exploration, stale_copies
 from gpucoh.litmus import hardware
 from gpucoh.litmus.harness import Observations, names, observe
 from gpucoh.machines import Machine
+from gpucoh.runs import works
 from gpucoh.verify.explorer import explore, small_choice
 from gpucoh.verify.programs import Program
 

@@ -10,6 +10,7 @@ from functools import partial
 from importlib.resources import files
 from typing import Any
 
+from gpucoh.figures.plots import CLASSES, energy_parts
 from gpucoh.papers import drawing
 from gpucoh.papers.amounts import PARTS
 from gpucoh.papers.claims import papers
@@ -17,7 +18,6 @@ from gpucoh.papers.descriptions import ROWS
 from gpucoh.papers.drawing import FLITS, NETWORK, by_workload, stacked
 from gpucoh.papers.lifetimes import lifetimes
 from gpucoh.papers.panels import Draw, FigureSpec, Spec, TableSpec
-from gpucoh.report.plots import CLASSES, energy_parts
 
 # The drawings of figures that are neither plain bars by workload nor plain parts.
 DRAWINGS: dict[str, Draw] = {

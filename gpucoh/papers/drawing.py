@@ -11,12 +11,10 @@ from matplotlib.figure import Figure
 from gpucoh.base.canvas import Canvas, style
 from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import resolve
-from gpucoh.experiments.comparison import Comparison
-from gpucoh.papers.panels import Draw, Panel
-from gpucoh.report.chart import WIDTHS, Bar, Chart, Options
-from gpucoh.report.charts import draw
-from gpucoh.report.looks import PART_NAMES, protocol_looks
-from gpucoh.report.plots import (
+from gpucoh.figures.chart import WIDTHS, Bar, Chart, Options
+from gpucoh.figures.charts import draw
+from gpucoh.figures.looks import PART_NAMES, protocol_looks
+from gpucoh.figures.plots import (
     CLASSES,
     Amounts,
     energy_parts,
@@ -25,6 +23,8 @@ from gpucoh.report.plots import (
     subtitle,
     traffic_bars,
 )
+from gpucoh.papers.panels import Draw, Panel
+from gpucoh.runs.comparison import Comparison
 
 GROUPS = {
     "inter": "inter-workgroup communication",

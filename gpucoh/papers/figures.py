@@ -18,6 +18,7 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import unknown
 from gpucoh.device.choices import split_options
+from gpucoh.figures.plots import save
 from gpucoh.papers import drawing
 from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.bars import Group, absolute, first_mean, ratio, shown_group, usable
@@ -25,7 +26,6 @@ from gpucoh.papers.catalogue import FIGURES
 from gpucoh.papers.claims import Paper, load
 from gpucoh.papers.panels import FigureSpec, Panel, Spec, TableSpec
 from gpucoh.papers.runs import Bench, Runs, bench_of, by_machine, missing_protocol, present
-from gpucoh.report.plots import save
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gpucoh.base.canvas import Canvas, style
-from gpucoh.experiments.comparison import Comparison
+from gpucoh.figures.chart import WIDTHS
+from gpucoh.figures.legends import WRONG, finish
 from gpucoh.papers.drawing import short, titled
 from gpucoh.papers.panels import Panel
-from gpucoh.report.chart import WIDTHS
-from gpucoh.report.legends import WRONG, finish
+from gpucoh.runs.comparison import Comparison
 
 LIFETIMES = (0, 100, 200, 400, 800, 1600, 3200, 6400)
 _ZERO = 50.0  # where the logarithmic axis of lifetimes shows 0

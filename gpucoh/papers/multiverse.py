@@ -15,8 +15,6 @@ import numpy as np
 
 from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import protocols, resolve
-from gpucoh.experiments.intervals import interval, interval_of
-from gpucoh.experiments.runner import Run
 from gpucoh.papers.agreement import is_ratio
 from gpucoh.papers.bars import PICKS, group_of
 from gpucoh.papers.claims import Claim, Paper
@@ -25,6 +23,8 @@ from gpucoh.papers.readings import ALL, Reading, Value, readings
 from gpucoh.papers.runs import Bench, Key, merged
 from gpucoh.papers.scorecard import claim_bench, planned, scorecard, seed_values, wanted_runs
 from gpucoh.papers.verdicts import number, subject, table, words
+from gpucoh.runs.runner import Run
+from gpucoh.studies.intervals import interval, interval_of
 
 IN_USE = "as in use"
 BY_RULE = "by the rule"

@@ -11,13 +11,13 @@ from typing import Any, Protocol, TypeVar
 from gpucoh.base.errors import ConfigError
 from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import resolve
-from gpucoh.experiments.comparison import Comparison
-from gpucoh.experiments.runner import Run
-from gpucoh.experiments.sweeps import stored_runs
 from gpucoh.papers.claims import Paper
 from gpucoh.papers.readings import readings
 from gpucoh.papers.study import study
 from gpucoh.results.runs import RunResult
+from gpucoh.runs.comparison import Comparison
+from gpucoh.runs.runner import Run
+from gpucoh.runs.sweeps import stored_runs
 from gpucoh.suite import workloads as all_workloads
 
 Parameters = Mapping[str, Mapping[str, object]]  # workload -> its parameters

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import gpucoh
+from gpucoh.figures.legends import WRONG
 from gpucoh.papers import lifetimes as drawn
 from gpucoh.papers.drawing import mean_speedups, mean_traffic
 from gpucoh.papers.lifetimes import LIFETIMES, lifetimes
 from gpucoh.papers.panels import Panel
-from gpucoh.report.legends import WRONG
 
 FIXED = [f"tc-weak[lifetime={lifetime}]" for lifetime in LIFETIMES]
 

@@ -8,14 +8,14 @@ import pytest
 
 from gpucoh.cli import call
 from gpucoh.device.gpu import resolve
-from gpucoh.experiments import sweeps
-from gpucoh.experiments.intervals import interval_of
 from gpucoh.machines import machine
 from gpucoh.papers import load, multiverse, pages, papers
 from gpucoh.papers import runs as of_papers
 from gpucoh.papers.multiverse import BY_RULE, IN_USE, alternatives, cells, summary, under
 from gpucoh.papers.readings import Reading
 from gpucoh.papers.runs import Bench, bench_of
+from gpucoh.runs import sweeps
+from gpucoh.studies.intervals import interval_of
 from gpucoh.suite import workloads
 
 GROUPS = {"inter": ("dlb", "stn"), "intra": ("hsp",), "all": ("dlb", "stn", "hsp")}

@@ -23,10 +23,10 @@ from gpucoh.base.files import results_folder, whole_file
 from gpucoh.base.processes import NO_LIMITS, Limits
 from gpucoh.cli import call
 from gpucoh.device import outside
-from gpucoh.experiments import isolation
-from gpucoh.experiments.runner import Run
-from gpucoh.experiments.schedule import _noted
-from gpucoh.experiments.store import Store
+from gpucoh.runs import isolation
+from gpucoh.runs.runner import Run
+from gpucoh.runs.schedule import _noted
+from gpucoh.runs.store import Store
 from host import HOST
 from products import share
 from unit import isolated
@@ -148,7 +148,7 @@ PARENT = """
 import sys
 sys.path[:0] = [TESTS]
 from gpucoh.base.processes import NO_LIMITS
-from gpucoh.experiments import isolation
+from gpucoh.runs import isolation
 from unit import isolated
 
 print(isolation.call("tests", isolated.own_id, limits=NO_LIMITS), flush=True)

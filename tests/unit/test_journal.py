@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import gpucoh
-from gpucoh.experiments import store
-from gpucoh.experiments.store import Journal, Store
+from gpucoh.runs import store
+from gpucoh.runs.store import Journal, Store
 
 RUNS = [
     {"workload": "vec-cpy", "protocol": "ideal", "scale": "tiny", "seed": seed} for seed in range(4)
@@ -51,7 +51,7 @@ def test_a_journal_of_version_0_3_0_is_read(tmp_path):
 SLOW = """
 import sys
 import gpucoh
-from gpucoh.experiments import store
+from gpucoh.runs import store
 
 store.FLUSH_SECONDS = 1e9
 add = store.Store.add

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import gpucoh
-from gpucoh.experiments import store
+from gpucoh.runs import store
 from host import HOST
 from products import rows
 

@@ -15,10 +15,10 @@ import pytest
 
 import gpucoh
 from gpucoh.base.errors import Note
-from gpucoh.experiments import keys
-from gpucoh.experiments.keys import digest_of, keys_of, parts_of
-from gpucoh.experiments.runner import Run
-from gpucoh.experiments.store import Store
+from gpucoh.runs import keys
+from gpucoh.runs.keys import digest_of, keys_of, parts_of
+from gpucoh.runs.runner import Run
+from gpucoh.runs.store import Store
 from gpucoh.suite.references import files_of
 from products import rows
 
@@ -120,11 +120,11 @@ def test_a_changed_helper_of_a_users_workload_is_other_code(tmp_path):
         [
             ("suite/copies.py", True),
             ("machines/fermi.toml", True),
-            ("experiments/runner.py", True),
+            ("runs/runner.py", True),
             ("device/gpu.py", True),
             ("cli/sweeps.py", False),
             ("papers/claims.toml", False),
-            ("experiments/store.py", False),
+            ("runs/store.py", False),
             ("suite/notes.txt", False),
         ],
         one_in=4,
@@ -169,7 +169,7 @@ def test_the_command_keeps_rows_of_other_code(tmp_path, monkeypatch, other_code,
 
 
 def test_a_row_of_other_code_stays_until_its_run_has_ended(tmp_path, monkeypatch, other_code):
-    from gpucoh.experiments import sweeps
+    from gpucoh.runs import sweeps
 
     out = tmp_path / "r.parquet"
     before = gpucoh.sweep([RUN], out=out)

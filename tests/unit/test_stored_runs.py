@@ -2,12 +2,12 @@
 
 import pytest
 
-from gpucoh.experiments import sweeps
-from gpucoh.experiments.keys import keys_of
-from gpucoh.experiments.runner import Run
-from gpucoh.experiments.store import Store
-from gpucoh.experiments.sweeps import stored_runs
 from gpucoh.results.runs import RunResult
+from gpucoh.runs import sweeps
+from gpucoh.runs.keys import keys_of
+from gpucoh.runs.runner import Run
+from gpucoh.runs.store import Store
+from gpucoh.runs.sweeps import stored_runs
 from host import HOST
 
 RUNS = [

@@ -16,10 +16,10 @@ import pytest
 
 import gpucoh
 import gpucoh.litmus
-from gpucoh.experiments import store, sweeps
-from gpucoh.experiments.keys import key_of
-from gpucoh.experiments.runner import Run
-from gpucoh.experiments.store import Journal, Store, as_frame
+from gpucoh.runs import store, sweeps
+from gpucoh.runs.keys import key_of
+from gpucoh.runs.runner import Run
+from gpucoh.runs.store import Journal, Store, as_frame
 from host import HOST
 from products import rows
 
@@ -329,7 +329,7 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_half_written(tmp_path):
     program = (
         "import signal, sys\n"
         "from gpucoh.cli import call, sweeps as command\n"
-        "from gpucoh.experiments import grids, sweeps\n"
+        "from gpucoh.runs import grids, sweeps\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background ignores it
         "original = grids.read_sweep\n"
         "long = sweeps.Run(workload='spm_g', protocol='no-l1', scale='paper')\n"

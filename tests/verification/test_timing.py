@@ -8,7 +8,6 @@ import pytest
 from gpucoh.base.errors import ConfigError
 from gpucoh.cli import call
 from gpucoh.cuda import compiler
-from gpucoh.experiments.store import Store
 from gpucoh.hardware import measured as own
 from gpucoh.hardware.calibration import calibration
 from gpucoh.hardware.judgement import AGREES, CONTRADICTS, UNDECIDED, compare, distance, of_level
@@ -29,6 +28,7 @@ from gpucoh.hardware.timing import (
     timing,
 )
 from gpucoh.machines import machine
+from gpucoh.runs.store import Store
 
 SMALL = machine("a40").replace(cores=8)
 HALF = machine("h100").replace(cores=66)

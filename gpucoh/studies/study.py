@@ -15,18 +15,18 @@ from gpucoh.base.files import path_of
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import natural
 from gpucoh.device.gpu import resolve
-from gpucoh.experiments.matrices import Description, Plan, Settings, SharingRun, row_of_gap
-from gpucoh.experiments.rows import guarded, row_of
-from gpucoh.experiments.runner import Run
-from gpucoh.experiments.sweeps import Order, kept
 from gpucoh.results import energy as energy_model
 from gpucoh.results.energy import TERM
 from gpucoh.results.runs import RunResult
 from gpucoh.results.sharing import SHARES, shares_of
+from gpucoh.runs.rows import guarded, row_of
+from gpucoh.runs.runner import Run
+from gpucoh.runs.sweeps import Order, kept
+from gpucoh.studies.matrices import Description, Plan, Settings, SharingRun, row_of_gap
 
 if TYPE_CHECKING:
-    from gpucoh.experiments.store import Store
-    from gpucoh.experiments.tabulation import Tables
+    from gpucoh.runs.store import Store
+    from gpucoh.studies.tabulation import Tables
 
 # Requests of a run that are kept for the measurement of sharing; of more, the last ones.
 _RECORDS = 1 << 22
@@ -41,7 +41,7 @@ def study_row(
 ) -> dict[str, Any]:
     """One run as a row: the usual columns, the amounts of the energy model, or how its cores share data.
 
-    A function of a module, so that processes and clusters can import it; as :func:`gpucoh.experiments.rows.carry_out`.
+    A function of a module, so that processes and clusters can import it; as :func:`gpucoh.runs.rows.carry_out`.
     """
 
     def make() -> dict[str, Any]:
@@ -165,8 +165,8 @@ def tables_of(path: Path, settings: Settings) -> Tables:
         If the store does not exist, or is no store of a study.
     """
     with LATE_IMPORT:
-        from gpucoh.experiments.store import read_rows
-        from gpucoh.experiments.tabulation import Tables
+        from gpucoh.runs.store import read_rows
+        from gpucoh.studies.tabulation import Tables
 
     return Tables(read_rows(path), settings)
 
@@ -193,7 +193,7 @@ def run_study(
     runs : dict, optional
         Key -> run: those of the plan to run now. Default: all.
     given
-        Further fields of the :class:`gpucoh.experiments.sweeps.Order`.
+        Further fields of the :class:`gpucoh.runs.sweeps.Order`.
     """
     order = Order(path, resume=True, **given)
     wanted = plan.runs if runs is None else runs
@@ -230,7 +230,7 @@ def estimate(plan: Plan, path: Path, number: int, seed: int = 0) -> dict[str, An
         estimated ``hours`` of all that it lacks.
     """
     with LATE_IMPORT:
-        from gpucoh.experiments.store import read_rows
+        from gpucoh.runs.store import read_rows
 
     draw = random.Random(seed)
     done = set(read_rows(path)["key"]) if path.exists() else set()

@@ -19,10 +19,10 @@ from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import unknown
-from gpucoh.experiments.intervals import interval, with_intervals
-from gpucoh.experiments.matrices import SHARING, Settings
 from gpucoh.results.energy import MODELS, TERM
 from gpucoh.results.sharing import PATTERNS, SHARES, class_of
+from gpucoh.studies.intervals import interval, with_intervals
+from gpucoh.studies.matrices import SHARING, Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -352,7 +352,7 @@ class Tables:
             For an unknown name, or if there is nothing to draw.
         """
         with LATE_IMPORT:
-            from gpucoh.experiments.study_figures import FIGURES
+            from gpucoh.studies.figures import FIGURES
 
         if name not in FIGURES:
             raise ConfigError(unknown("figure", name, FIGURES))

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import whole_file
-from gpucoh.report.chart import Bar, Chart, Options
-from gpucoh.report.charts import draw
-from gpucoh.report.looks import (
+from gpucoh.figures.chart import Bar, Chart, Options
+from gpucoh.figures.charts import draw
+from gpucoh.figures.looks import (
     CLASS_NAMES,
     PART_NAMES,
     kind_look,
@@ -80,7 +80,7 @@ def speedup_figure(comparison: Matrix, title: str = "Speedup", **options: Any) -
     title : str
         The automatic title, to which machine, scale and seed are added.
     **options
-        The fields of :class:`~gpucoh.report.chart.Options`.
+        The fields of :class:`~gpucoh.figures.chart.Options`.
     """
 
     def chart(part: Matrix, heading: str, protocols: Sequence[str], base: str) -> Chart:

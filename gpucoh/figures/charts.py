@@ -15,8 +15,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from gpucoh.base.canvas import Canvas, points, style
-from gpucoh.report.chart import Bar, Chart, Options
-from gpucoh.report.legends import (
+from gpucoh.figures.chart import Bar, Chart, Options
+from gpucoh.figures.legends import (
     KEYS,
     LETTERS,
     NAMES,
@@ -33,7 +33,7 @@ from gpucoh.report.legends import (
     part_handles,
     settle,
 )
-from gpucoh.report.looks import Look
+from gpucoh.figures.looks import Look
 
 # Lengths for text of the usual size; points() gives those for the user's.
 # Points from bar to bar below which names or letters of SMALL would touch, or hatches are too small to be told apart.

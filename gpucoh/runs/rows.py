@@ -12,11 +12,11 @@ from gpucoh.base.errors import ConfigError, Error
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import unknown
 from gpucoh.device.gpu import VERSION, absolute, resolve
-from gpucoh.experiments.keys import code_digest, parts_of
-from gpucoh.experiments.runner import Run
 from gpucoh.machines import machine
 from gpucoh.results.columns import varied
 from gpucoh.results.runs import RunResult, is_ended, protocol_id
+from gpucoh.runs.keys import code_digest, parts_of
+from gpucoh.runs.runner import Run
 
 # What a sweep may repeat beside the runs that could not begin.
 RETRIES = ("failed",)

@@ -14,12 +14,12 @@ from matplotlib.ticker import NullLocator
 
 from gpucoh.base.canvas import Canvas, style
 from gpucoh.base.errors import ConfigError
-from gpucoh.report.looks import CLASS_NAMES, PART_NAMES, kind_look, looks_of
+from gpucoh.figures.looks import CLASS_NAMES, PART_NAMES, kind_look, looks_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# gpucoh.experiments.tabulation.Tables, which imports this module.
+# gpucoh.studies.tabulation.Tables, which imports this module.
 Tables: TypeAlias = Any
 
 _WIDTH = 7.0  # inches

@@ -1,6 +1,6 @@
 """Many runs in threads, processes or on a cluster, with the results in a Parquet file.
 
-A sweep is a list of :class:`gpucoh.experiments.runner.Run`; :mod:`gpucoh.experiments.grids` makes the product of lists.
+A sweep is a list of :class:`gpucoh.runs.runner.Run`; :mod:`gpucoh.runs.grids` makes the product of lists.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from gpucoh.base.errors import ConfigError, Note
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural, unknown_argument
-from gpucoh.experiments.interrupts import Workers, terminable
-from gpucoh.experiments.keys import code_digest, keys_of
-from gpucoh.experiments.rows import (
+from gpucoh.results.columns import counters_of
+from gpucoh.results.runs import RunResult, is_ended
+from gpucoh.runs.interrupts import Workers, terminable
+from gpucoh.runs.keys import code_digest, keys_of
+from gpucoh.runs.rows import (
     carry_out,
     columns_of,
     is_result,
@@ -34,10 +36,8 @@ from gpucoh.experiments.rows import (
     row_of,
     share_of,
 )
-from gpucoh.experiments.runner import Run, kind_of
-from gpucoh.experiments.schedule import add_rows
-from gpucoh.results.columns import counters_of
-from gpucoh.results.runs import RunResult, is_ended
+from gpucoh.runs.runner import Run, kind_of
+from gpucoh.runs.schedule import add_rows
 
 # Column of stores that keep whole runs: the run as JSON.
 WHOLE_RUN = "run"
@@ -45,7 +45,7 @@ WHOLE_RUN = "run"
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gpucoh.experiments.store import Store
+    from gpucoh.runs.store import Store
 
 
 def as_run(given: Run | Mapping[str, Any]) -> Run:
@@ -178,7 +178,7 @@ def sweep(
         level=4,
     )
     with LATE_IMPORT:
-        from gpucoh.experiments.store import as_frame
+        from gpucoh.runs.store import as_frame
 
     return as_frame(rows)
 
@@ -241,7 +241,7 @@ def kept(
         return has(row) and not (again and row["correct"] is False)
 
     with LATE_IMPORT:
-        from gpucoh.experiments.store import Store
+        from gpucoh.runs.store import Store
 
     out = None if order.out is None else Path(order.out)
     with terminable(), Store(out, continued) as store:

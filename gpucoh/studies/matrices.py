@@ -20,12 +20,12 @@ from gpucoh.base.wording import natural, unknown
 from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import protocols, resolve
 from gpucoh.device.protocols import rule_name
-from gpucoh.experiments.keys import keys_of
-from gpucoh.experiments.pairs import Pair, read_pairs
-from gpucoh.experiments.rows import columns_of
-from gpucoh.experiments.runner import Run
 from gpucoh.machines import Machine, machine
 from gpucoh.results.energy import MODELS
+from gpucoh.runs.keys import keys_of
+from gpucoh.runs.rows import columns_of
+from gpucoh.runs.runner import Run
+from gpucoh.studies.pairs import Pair, read_pairs
 from gpucoh.suite import workloads
 
 # Instead of a rule or a machine: the protocol's own, and its paper's.

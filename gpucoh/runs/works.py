@@ -9,9 +9,9 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Protocol, TypeVar
 
 from gpucoh.device.gpu import VERSION, resolve
-from gpucoh.experiments.keys import code_digest
-from gpucoh.experiments.schedule import add_rows
-from gpucoh.experiments.store import Store
+from gpucoh.runs.keys import code_digest
+from gpucoh.runs.schedule import add_rows
+from gpucoh.runs.store import Store
 
 
 class Work(Protocol):

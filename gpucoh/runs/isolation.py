@@ -111,7 +111,7 @@ class _Process:
         theirs = orders, answers, lifeline
         start = (
             f"import sys; sys.path[:] = {sys.path!r}; "
-            f"from gpucoh.experiments.isolation import serve; serve{theirs!r}"
+            f"from gpucoh.runs.isolation import serve; serve{theirs!r}"
         )
         try:
             self._process = subprocess.Popen(

@@ -38,17 +38,17 @@ from gpucoh.device.gpu import (
     resolve,
 )
 from gpucoh.device.outside import Outside
-from gpucoh.experiments import isolation
-from gpucoh.experiments.inputs import INPUTS
-from gpucoh.experiments.interrupts import interruptible
-from gpucoh.experiments.isolation import Ended
 from gpucoh.machines import Machine, machine
-from gpucoh.report.bars import blocks_bar
 from gpucoh.results.columns import Setup
 from gpucoh.results.runs import RunResult
 from gpucoh.results.trace.trace import Trace
+from gpucoh.runs import isolation
+from gpucoh.runs.inputs import INPUTS
+from gpucoh.runs.interrupts import interruptible
+from gpucoh.runs.isolation import Ended
 from gpucoh.suite import Given, Workload, find, workloads
 from gpucoh.suite.references import files_of, is_of_a_file, place_of
+from gpucoh.terminal.bars import blocks_bar
 
 Result = TypeVar("Result")
 
@@ -396,7 +396,7 @@ def _trace_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kind_of(run: Run) -> tuple[str, str]:
-    """What the time of a run depends on most, for :mod:`gpucoh.experiments.schedule`: its workload and scale."""
+    """What the time of a run depends on most, for :mod:`gpucoh.runs.schedule`: its workload and scale."""
     return run.found.id, run.scale
 
 

@@ -10,7 +10,7 @@ from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import nearest
-from gpucoh.report.looks import stall_looks
+from gpucoh.figures.looks import stall_looks
 from gpucoh.results.runs import RunResult
 from gpucoh.results.stats import STALL_SUMS
 
@@ -72,8 +72,8 @@ def plot_intervals(
         import matplotlib as mpl
 
         from gpucoh.base.canvas import Canvas, style
-        from gpucoh.report.chart import Options
-        from gpucoh.report.legends import finish
+        from gpucoh.figures.chart import Options
+        from gpucoh.figures.legends import finish
 
     table, begins = result.intervals, result.launches["begin"]
     names = [y] if isinstance(y, str) else list(y)

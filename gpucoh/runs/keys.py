@@ -17,8 +17,8 @@ from typing import Any
 from gpucoh.device import outside
 from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import DEFAULT_DEADLOCK_AFTER, resolve
-from gpucoh.experiments.runner import Run
 from gpucoh.machines import machine, machines
+from gpucoh.runs.runner import Run
 from gpucoh.suite import Workload
 from gpucoh.suite.references import files_of, place_of
 
@@ -26,10 +26,10 @@ _PACKAGE = Path(__file__).parents[1]
 _CORE = importlib.util.find_spec("gpucoh._core")  # the one that this package has imported
 # Parts of the package that do not change a run, and the files of one of them that do.
 _OTHER_PARTS = {
-    *("cli", "experiments", "export", "fuzz", "hardware", "litmus", "papers", "plot.py", "report"),
-    "verify",
+    *("cli", "export", "figures", "fuzz", "hardware", "litmus", "papers", "plot.py", "runs"),
+    *("studies", "terminal", "verify"),
 }
-_RUNNING = ("experiments/inputs.py", "experiments/runner.py")
+_RUNNING = ("runs/inputs.py", "runs/runner.py")
 
 
 @functools.cache

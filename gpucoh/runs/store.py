@@ -26,8 +26,8 @@ import pyarrow.parquet as pq
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.files import written_place
 from gpucoh.base.quoting import quoted
-from gpucoh.experiments.interrupts import terminable
 from gpucoh.results.columns import VARIED, with_types
+from gpucoh.runs.interrupts import terminable
 
 # Columns of every row, even of a run that could not begin: text, whole numbers, correctness.
 _TEXTS = (

@@ -19,12 +19,12 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from gpucoh.base.errors import Error
-from gpucoh.experiments.interrupts import Workers
-from gpucoh.experiments.rows import row_of
-from gpucoh.report.bars import runs_bar
+from gpucoh.runs.interrupts import Workers
+from gpucoh.runs.rows import row_of
+from gpucoh.terminal.bars import runs_bar
 
 if TYPE_CHECKING:
-    from gpucoh.experiments.store import Store
+    from gpucoh.runs.store import Store
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -149,7 +149,7 @@ def add_rows(
     columns : dict
         Key -> columns of what the runs vary, which are added to the row.
     kind : callable
-        Maps a run to its kind; runs of the kind that takes longest begin first (:mod:`gpucoh.experiments.schedule`).
+        Maps a run to its kind; runs of the kind that takes longest begin first (:mod:`gpucoh.runs.schedule`).
     executor : concurrent.futures.Executor, optional
     replaced : dict, optional
         Key -> keys of the rows that its row replaces.

@@ -6,7 +6,7 @@ import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
-from gpucoh.report.tables import plain_table
+from gpucoh.terminal.tables import plain_table
 
 
 def as_text(frame: pd.DataFrame) -> Table:

@@ -18,17 +18,17 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import name_of, natural
 from gpucoh.device.choices import split_options
-from gpucoh.experiments.interrupts import Workers
-from gpucoh.experiments.runner import Run, kind_of
-from gpucoh.experiments.schedule import Schedule
-from gpucoh.experiments.sweeps import stored_runs
 from gpucoh.machines import Machine
 from gpucoh.machines import machine as find_machine
-from gpucoh.report.bars import runs_bar
 from gpucoh.results.columns import counters_of
 from gpucoh.results.matrix import Matrix
 from gpucoh.results.runs import RunResult
+from gpucoh.runs.interrupts import Workers
+from gpucoh.runs.runner import Run, kind_of
+from gpucoh.runs.schedule import Schedule
+from gpucoh.runs.sweeps import stored_runs
 from gpucoh.suite import Given, Workload, find
+from gpucoh.terminal.bars import runs_bar
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +97,7 @@ class Comparison(Matrix):
             For a bad width, or a name that is not in the comparison.
         """
         with LATE_IMPORT:
-            from gpucoh.report import plots
+            from gpucoh.figures import plots
 
         return plots.speedup_figure(
             self, ax=ax, width=width, heading=title, order=order, labels=labels, legend=legend
@@ -119,7 +119,7 @@ class Comparison(Matrix):
         The arguments are those of :meth:`plot_speedup`.
         """
         with LATE_IMPORT:
-            from gpucoh.report import plots
+            from gpucoh.figures import plots
 
         return plots.traffic_figure(
             self, ax=ax, width=width, heading=title, order=order, labels=labels, legend=legend
@@ -142,7 +142,7 @@ class Comparison(Matrix):
         :meth:`plot_speedup`; ``ax`` may be a pair of axes, and one alone takes the total.
         """
         with LATE_IMPORT:
-            from gpucoh.report import plots
+            from gpucoh.figures import plots
 
         return plots.energy_figure(
             self, ax=ax, width=width, heading=title, order=order, labels=labels, legend=legend

@@ -16,9 +16,9 @@ from gpucoh.base.files import path_of, read_toml
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import name_of, unknown_argument
 from gpucoh.device.choices import split_options
-from gpucoh.experiments.runner import Run
-from gpucoh.experiments.sweeps import as_run
 from gpucoh.machines import Machine
+from gpucoh.runs.runner import Run
+from gpucoh.runs.sweeps import as_run
 
 # Entries that are lists -> the argument of a run.
 _LISTS = {

@@ -14,8 +14,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from gpucoh.base.canvas import Canvas, points, style
-from gpucoh.report.chart import Options
-from gpucoh.report.legends import WRONG, figure_of, own_axes, settle
+from gpucoh.figures.chart import Options
+from gpucoh.figures.legends import WRONG, figure_of, own_axes, settle
 
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 _MARKERS = "osD^vPX*"

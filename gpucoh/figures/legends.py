@@ -20,7 +20,7 @@ from matplotlib.textpath import text_to_path
 from gpucoh.base.canvas import points
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
-from gpucoh.report.chart import Chart, Options
+from gpucoh.figures.chart import Chart, Options
 
 WRONG = "#c00000"
 SMALL = 6.0  # points; the smallest text

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import nearest
-from gpucoh.report.looks import Look, proper_name
+from gpucoh.figures.looks import Look, proper_name
 
 WIDTHS = {"column": 3.3, "page": 7.0}
 AUTO = "auto"

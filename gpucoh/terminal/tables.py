@@ -13,12 +13,12 @@ from gpucoh.base.units import format_kib
 from gpucoh.device.protocols import Option, Protocol, Uncovered
 from gpucoh.device.protocols import Table as ProtocolTable
 from gpucoh.machines import Machine, description
-from gpucoh.report.explanation import derived_numbers
 from gpucoh.results.matrix import Matrix
 from gpucoh.results.runs import RunResult
 from gpucoh.results.series import Series
 from gpucoh.results.stats import STALL_SUMS
 from gpucoh.suite import GROUPS, PAPERS, Workload
+from gpucoh.terminal.explanation import derived_numbers
 
 
 def plain_table(
@@ -451,7 +451,7 @@ def print_workload(console: Console, item: Workload) -> None:
 
 
 def print_explanation(console: Console, given: Mapping[str, Any]) -> None:
-    """Print where a run's numbers come from, as :func:`gpucoh.report.explanation.explanation` returns it."""
+    """Print where a run's numbers come from, as :func:`gpucoh.terminal.explanation.explanation` returns it."""
     console.print(
         f"machine {given['machine']}: 'gpucoh machines {given['machine']}' prints every number and its source",
         markup=False,
