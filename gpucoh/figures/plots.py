@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ FORMATS = ("png", "svg", "pdf")
 # Message class -> its look, and its name.
 CLASSES = {kind: (kind, name) for kind, name in CLASS_NAMES.items()}
 Amounts = Callable[[RunResult], Mapping[str, float]]
+_Kind = tuple[str, Mapping[str, Sequence[str]] | None, Callable[..., Any], str]
 
 
 def save(figure: Figure, directory: str | Path, name: str) -> list[Path]:
@@ -71,100 +73,62 @@ def subtitle(comparison: Matrix) -> str:
     return f"{where}scale {comparison.runs[0].scale}, {which}"
 
 
-def speedup_figure(comparison: Matrix, title: str = "Speedup", **options: Any) -> Figure:
-    """Speedup over the baseline: a group of bars per workload and one of the harmonic means.
+def chart_of(
+    groups: Mapping[str, Sequence[Bar]],
+    protocols: Sequence[str],
+    baseline: str,
+    label: str,
+    title: str = "",
+    kinds: Mapping[str, Sequence[str]] | None = None,
+) -> Chart:
+    """A chart of bars, or of stacked parts: ``kinds`` has the look of each, and its name.
+
+    ``label`` may have ``{base}``, which the baseline replaces: then there is a line at 1.
+    """
+    looks, names = protocol_looks(protocols), {}
+    if kinds is not None:
+        looks = {part: kind_look(look) for part, (look, _) in kinds.items()}
+        names = {part: name for part, (_, name) in kinds.items()}
+    return Chart(
+        groups=groups,
+        looks=looks,
+        names=names,
+        label=label.format(base=baseline),
+        title=title,
+        line=1.0 if "{base}" in label else None,
+    )
+
+
+def comparison_figure(comparison: Matrix, name: str, **options: Any) -> Figure:
+    """Draw speedup, traffic or energy: a chart of each kind for every machine.
 
     Parameters
     ----------
     comparison : Matrix
-    title : str
-        The automatic title, to which machine, scale and seed are added.
+    name : {"speedup", "traffic", "energy"}
     **options
-        The fields of :class:`~gpucoh.figures.chart.Options`.
+        The fields of :class:`~gpucoh.figures.chart.Options`. Names of bars say the memory models if these differ.
     """
-
-    def chart(part: Matrix, heading: str, protocols: Sequence[str], base: str) -> Chart:
-        return Chart(
-            groups=speedup_bars(part, protocols),
-            looks=protocol_looks(protocols),
-            label=f"speedup over {base}",
-            title=heading,
-        )
-
-    return _figure(comparison, [chart], title, options)
-
-
-def traffic_figure(
-    comparison: Matrix, title: str = "Traffic by message class", **options: Any
-) -> Figure:
-    """Flits by message class, stacked, relative to the baseline's flits; arguments as for the speedup."""
-
-    def chart(part: Matrix, heading: str, protocols: Sequence[str], base: str) -> Chart:
-        bars = traffic_bars(part, protocols)
-        return parts_chart(bars, CLASSES, f"flits relative to {base}", heading)
-
-    return _figure(comparison, [chart], title, options)
-
-
-def _figure(
-    comparison: Matrix, kinds: Sequence[Callable[..., Chart]], title: str, options: dict[str, Any]
-) -> Figure:
-    """Draw charts of each kind for every machine; names of bars say the memory models if these differ."""
+    title, kinds = _FIGURES[name]
     models = comparison.models
     same = len(set(models.values())) == 1
     chosen = Options(**options, models={} if same else models)
     protocols = chosen.ordered(comparison.protocols, comparison.workloads)
-    several = len(comparison.machines) > 1
+    base, several = chosen.name(comparison.baseline), len(comparison.machines) > 1
     charts = [
-        kind(
-            comparison.on(name),
-            name if several else "",
+        chart_of(
+            bars(comparison.on(machine), protocols),
             protocols,
-            chosen.name(comparison.baseline),
+            base,
+            label,
+            ": ".join(filter(None, [machine if several else "", heading])),
+            parts,
         )
-        for name in comparison.machines
-        for kind in kinds
+        for machine in comparison.machines
+        for heading, parts, bars, label in kinds
     ]
     about = subtitle(comparison) + (f", model {models[comparison.baseline]}" if same else "")
     return draw(charts, chosen, f"{title} ({about})")
-
-
-def parts_chart(
-    groups: Mapping[str, Sequence[Bar]],
-    kinds: Mapping[str, Sequence[str]],
-    label: str,
-    title: str = "",
-    line: float | None = 1.0,
-) -> Chart:
-    """A chart of stacked parts; ``kinds`` has the look of each part, and its name."""
-    return Chart(
-        groups=groups,
-        looks={part: kind_look(look) for part, (look, _) in kinds.items()},
-        names={part: name for part, (_, name) in kinds.items()},
-        label=label,
-        title=title,
-        line=line,
-    )
-
-
-def energy_figure(comparison: Matrix, title: str = "Energy by part", **options: Any) -> Figure:
-    """Energy by part, stacked, relative to the baseline's; arguments as for the speedup.
-
-    The upper chart has the total. The lower one splits network and caches, relative to the same parts of the
-    baseline: beside cores and DRAM, most of whose energy is time, they would be too thin to read.
-    """
-
-    def kind(parts: Sequence[str], name: str) -> Callable[..., Chart]:
-        def chart(part: Matrix, heading: str, protocols: Sequence[str], base: str) -> Chart:
-            above = f"{heading}: {name}" if heading else name
-            kinds = {one: (one, PART_NAMES[one]) for one in parts}
-            bars = energy_bars(part, protocols, parts)
-            return parts_chart(bars, kinds, f"energy relative to {base}", above)
-
-        return chart
-
-    kinds = [kind(WHOLE, "Total"), kind(ON_CHIP, "Network and caches alone")]
-    return _figure(comparison, kinds, title, options)
 
 
 def speedup_bars(comparison: Matrix, protocols: Sequence[str]) -> dict[str, list[Bar]]:
@@ -236,11 +200,6 @@ def bar_of(
     )
 
 
-def traffic_bars(comparison: Matrix, protocols: Sequence[str]) -> dict[str, list[Bar]]:
-    """Flits by class over the baseline's flits: workload -> bars, and their arithmetic means."""
-    return stacks(comparison, protocols, lambda run: run.stats.flits_by_class())
-
-
 def energy_bars(
     comparison: Matrix,
     protocols: Sequence[str],
@@ -271,6 +230,11 @@ def energy_parts(parts: Sequence[str], *, power: bool = False) -> Amounts:
     return amounts
 
 
+def flits(run: RunResult) -> dict[str, int]:
+    """Flits of a run by message class."""
+    return run.stats.flits_by_class()
+
+
 def stacks(
     comparison: Matrix, protocols: Sequence[str], amounts: Amounts, *, relative: bool = True
 ) -> dict[str, list[Bar]]:
@@ -289,3 +253,24 @@ def stacks(
 def _mean_parts(stacks: Sequence[Mapping[str, float]]) -> dict[str, float]:
     kinds = dict.fromkeys(kind for stack in stacks for kind in stack)
     return {kind: sum(stack.get(kind, 0) for stack in stacks) / len(stacks) for kind in kinds}
+
+
+def _of_energy(parts: Sequence[str], heading: str) -> _Kind:
+    names = {one: (one, PART_NAMES[one]) for one in parts}
+    return heading, names, partial(energy_bars, parts=parts), "energy relative to {base}"
+
+
+# Figure -> its title, and of each chart its heading, its parts, its bars and the text beside its axis. The energy of
+# network and caches has a chart relative to the same parts of the baseline: beside cores and DRAM, most of whose energy
+# is time, they would be too thin to read.
+_FIGURES: dict[str, tuple[str, list[_Kind]]] = {
+    "speedup": ("Speedup", [("", None, speedup_bars, "speedup over {base}")]),
+    "traffic": (
+        "Traffic by message class",
+        [("", CLASSES, partial(stacks, amounts=flits), "flits relative to {base}")],
+    ),
+    "energy": (
+        "Energy by part",
+        [_of_energy(WHOLE, "Total"), _of_energy(ON_CHIP, "Network and caches alone")],
+    ),
+}

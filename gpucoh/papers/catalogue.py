@@ -10,7 +10,7 @@ from functools import partial
 from importlib.resources import files
 from typing import Any
 
-from gpucoh.figures.plots import CLASSES, energy_parts
+from gpucoh.figures.plots import CLASSES, energy_parts, flits
 from gpucoh.papers import drawing
 from gpucoh.papers.amounts import PARTS
 from gpucoh.papers.claims import papers
@@ -26,7 +26,7 @@ DRAWINGS: dict[str, Draw] = {
     "mean_traffic": drawing.mean_traffic,
     "network_energy": stacked(energy_parts(list(NETWORK)), NETWORK, "energy relative to {base}"),
     "power_and_energy": drawing.power_and_energy,
-    "traffic": stacked(lambda run: run.stats.flits_by_class(), CLASSES, FLITS),
+    "traffic": stacked(flits, CLASSES, FLITS),
     "workload_traffic": drawing.workload_traffic,
 }
 

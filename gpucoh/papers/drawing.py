@@ -13,15 +13,15 @@ from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import resolve
 from gpucoh.figures.chart import WIDTHS, Bar, Chart, Options
 from gpucoh.figures.charts import draw
-from gpucoh.figures.looks import PART_NAMES, protocol_looks
+from gpucoh.figures.looks import PART_NAMES
 from gpucoh.figures.plots import (
     CLASSES,
     Amounts,
+    chart_of,
     energy_parts,
-    parts_chart,
+    flits,
     stacks,
     subtitle,
-    traffic_bars,
 )
 from gpucoh.papers.panels import Draw, Panel
 from gpucoh.runs.comparison import Comparison
@@ -129,13 +129,7 @@ def _chart(
     title: str = "",
     kinds: Mapping[str, Sequence[str]] | None = None,
 ) -> Chart:
-    """A chart of bars, or of their parts: ``kinds`` has the look of each, and its name."""
-    text = label.format(base=short(comparison.baseline))
-    line = 1.0 if "{base}" in label else None
-    if kinds is not None:
-        return parts_chart(groups, kinds, text, title, line)
-    looks = protocol_looks(comparison.protocols)
-    return Chart(groups=groups, looks=looks, label=text, title=title, line=line)
+    return chart_of(groups, comparison.protocols, short(comparison.baseline), label, title, kinds)
 
 
 def _bars(panel: Panel, measure: str, name: str) -> list[Bar]:
@@ -224,7 +218,7 @@ def _draw_means(chart: Chart, panels: Sequence[Panel], measure: str) -> Figure:
 def workload_traffic(panels: Sequence[Panel]) -> Figure:
     """Draw flits by class of one workload, a bar per protocol."""
     comparison = panels[0].comparison
-    chart = _chart(comparison, traffic_bars(comparison, comparison.protocols), FLITS, "", CLASSES)
+    chart = _chart(comparison, stacks(comparison, comparison.protocols, flits), FLITS, "", CLASSES)
     return _draw([chart], panels, f"{panels[0].title} ({subtitle(comparison)})", "column")
 
 

@@ -18,7 +18,7 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import unknown
 from gpucoh.device.choices import split_options
-from gpucoh.figures.plots import save
+from gpucoh.figures.plots import flits, save
 from gpucoh.papers import drawing
 from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.bars import Group, absolute, first_mean, ratio, shown_group, usable
@@ -281,7 +281,7 @@ def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench, divisor: in
         means=means,
         traffic={
             protocol: _scaled(
-                kept.parts(protocol, runs, lambda run: run.stats.flits_by_class()),
+                kept.parts(protocol, runs, flits),
                 means["traffic"][protocol],
             )
             for protocol, kept in used.get("traffic", {}).items()

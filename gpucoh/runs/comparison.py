@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -96,12 +96,7 @@ class Comparison(Matrix):
         ConfigError
             For a bad width, or a name that is not in the comparison.
         """
-        with LATE_IMPORT:
-            from gpucoh.figures import plots
-
-        return plots.speedup_figure(
-            self, ax=ax, width=width, heading=title, order=order, labels=labels, legend=legend
-        )
+        return self._plotted("speedup", ax, width, title, order, labels, legend)
 
     @door
     def plot_traffic(
@@ -118,12 +113,7 @@ class Comparison(Matrix):
 
         The arguments are those of :meth:`plot_speedup`.
         """
-        with LATE_IMPORT:
-            from gpucoh.figures import plots
-
-        return plots.traffic_figure(
-            self, ax=ax, width=width, heading=title, order=order, labels=labels, legend=legend
-        )
+        return self._plotted("traffic", ax, width, title, order, labels, legend)
 
     @door
     def plot_energy(
@@ -141,12 +131,14 @@ class Comparison(Matrix):
         The upper chart has the total, the lower one network and caches alone. The arguments are those of
         :meth:`plot_speedup`; ``ax`` may be a pair of axes, and one alone takes the total.
         """
-        with LATE_IMPORT:
-            from gpucoh.figures import plots
+        return self._plotted("energy", ax, width, title, order, labels, legend)
 
-        return plots.energy_figure(
-            self, ax=ax, width=width, heading=title, order=order, labels=labels, legend=legend
-        )
+    def _plotted(self, name: str, *chosen: Any) -> Figure:
+        with LATE_IMPORT:
+            from gpucoh.figures.plots import comparison_figure
+
+        words = ("ax", "width", "heading", "order", "labels", "legend")
+        return comparison_figure(self, name, **dict(zip(words, chosen, strict=True)))
 
 
 def carry_out(
