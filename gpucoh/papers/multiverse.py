@@ -257,18 +257,11 @@ def _extremes(found: Found) -> Iterator[Named]:
 
 def _headline(paper: Paper, bench: Bench, claim: Claim, found: Sequence[Universe]) -> Headline:
     (verdict,) = scorecard(paper, bench, [claim])
+    same = ("id", "paper", "measure", "says", "claimed", "measured", "agrees", "scale", "seeds")
     made = Headline(
-        id=claim.id,
-        paper=paper.id,
+        **{name: getattr(verdict, name) for name in same},
         place=paper.headlines[claim.id],
-        measure=claim.measure,
         of=f"{words(claim.measure)}: {subject(claim)}",
-        says=claim.says,
-        claimed=verdict.claimed,
-        measured=verdict.measured,
-        agrees=verdict.agrees,
-        scale=verdict.scale,
-        seeds=verdict.seeds,
     )
     if verdict.measured is None or not found:
         return made

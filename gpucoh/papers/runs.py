@@ -149,26 +149,13 @@ class Bench:
     left_out: tuple[str, ...] = ()
     done: dict[Key, RunResult] = field(default_factory=dict)
 
-    def variant(
-        self,
-        *,
-        parameters: Parameters | None = None,
-        options: Mapping[str, Mapping[str, str]] | None = None,
-        fields: Mapping[str, object] | None = None,
-        seeds: tuple[int, ...] | None = None,
-    ) -> Bench:
+    def variant(self, **changes: Any) -> Bench:
         """A bench of other parameters, options, machine fields or seeds, which shares the runs of this one."""
-        return replace(
-            self,
-            parameters=self.parameters if parameters is None else parameters,
-            options=self.options if options is None else options,
-            fields=self.fields if fields is None else fields,
-            seeds=self.seeds if seeds is None else seeds,
-        )
+        return replace(self, **changes)
 
     def beside(self) -> Bench:
         """The bench of the tables beside the claims."""
-        return self.variant(seeds=self.other_seeds or None)
+        return self.variant(seeds=self.other_seeds or self.seeds)
 
     def present(self, ids: Iterable[str]) -> list[str]:
         """The ids that name built-in workloads that run here."""

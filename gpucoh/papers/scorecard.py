@@ -217,23 +217,17 @@ def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
         agrees = "by_outcome"
     if agrees == "no":
         notes += filter(None, [reason_of(paper.id, claim.id, bench.scale)])
+    same = ("id", "figure", "kind", "shares", "measure", "subject", "baseline", "says")
     return Verdict(
-        id=claim.id,
+        **{name: getattr(claim, name) for name in same},
         paper=paper.id,
-        figure=claim.figure,
-        kind=claim.kind,
-        shares=claim.shares,
         counted=not paper.repeats(claim),
-        measure=claim.measure,
-        subject=claim.subject,
-        baseline=claim.baseline,
         workloads=used,
         claimed=claim.value if claim.value is not None else claim.direction,
         measured=measured,
         spread=[min(values), max(values)] if len(bench.seeds) > 1 and values else None,
         agrees=agrees,
         reason="; ".join(notes),
-        says=claim.says,
         scale=bench.scale,
         seeds=list(bench.seeds),
     )

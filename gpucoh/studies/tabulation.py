@@ -81,17 +81,18 @@ class Tables:
         return good.merge(base.rename(columns=names), on=[*_SETTING, "seed"], how="inner")
 
     @cached_property
+    def _ratios(self) -> pd.DataFrame:
+        """Good runs with the logarithm of their speedup, ``log``."""
+        cycles = (self._relative[name].astype(float) for name in ("base_cycles", "cycles"))
+        return self._relative.assign(log=np.log(next(cycles) / next(cycles)))
+
+    @cached_property
     def cells(self) -> pd.DataFrame:
         """One row per cell: speedup with its interval, number of ``seeds``, and ``failed`` runs with the first reason.
 
         A cell without a good run has no speedup; ``status`` says why.
         """
-        ratio = self._relative.assign(
-            log=lambda rows: np.log(
-                rows["base_cycles"].astype(float) / rows["cycles"].astype(float)
-            )
-        )
-        found = with_intervals(ratio, _CELL)
+        found = with_intervals(self._ratios, _CELL)
         runs = self.rows[self.rows["error"].ne("Gap")]
         counted = runs.groupby(_CELL, sort=False).agg(
             runs=("good", "size"), good=("good", "sum"), status=("verdict", _worst)
@@ -114,11 +115,7 @@ class Tables:
         Columns ``speedup``, ``low``, ``high``, ``seeds``, ``workloads`` (in the mean) and ``missing`` (failed, wrong,
         or without a baseline). A seed that lacks a workload enters no interval.
         """
-        ratio = self._relative.assign(
-            log=lambda rows: np.log(
-                rows["base_cycles"].astype(float) / rows["cycles"].astype(float)
-            )
-        )
+        ratio = self._ratios
         by_seed = ratio.groupby([*_GROUP, "seed"], sort=False).agg(
             log=("log", "mean"), workloads=("workload", "nunique")
         )

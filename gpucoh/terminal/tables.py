@@ -133,25 +133,34 @@ def print_run(console: Console, run: RunResult, check: bool = False) -> None:
     console.print(grid)
 
 
+def _counted(rows: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+    """A few counters of launches or intervals together."""
+    whole = {
+        name: sum(row[name] for row in rows)
+        for name in ("cycles", "instructions", "l1_loads", "l1_load_hits", "flits")
+    }
+    loads, hits = whole["l1_loads"], whole["l1_load_hits"]
+    return {
+        "cycles": whole["cycles"],
+        "instructions": whole["instructions"],
+        "IPC": _ratio(whole["instructions"] / whole["cycles"] if whole["cycles"] else None),
+        "L1 hits": f"{hits / loads:.0%}" if loads else "-",
+        "flits": whole["flits"],
+        "DRAM": sum(row["dram_reads"] + row["dram_writes"] for row in rows),
+    }
+
+
 def print_series(console: Console, series: Series) -> None:
     """Print a few counters by launch and by interval."""
     for name, rows in (("launch", series.launch_rows), ("interval", series.interval_rows)):
         lines = [
-            [
-                row.get("kernel", number),
-                row["begin"],
-                row["cycles"],
-                _ratio(row["instructions"] / row["cycles"] if row["cycles"] else None),
-                f"{row['l1_load_hits'] / row['l1_loads']:.0%}" if row["l1_loads"] else "-",
-                row["flits"],
-                row["dram_reads"] + row["dram_writes"],
-                _stall(row),
-            ]
+            {name: row.get("kernel", number), "begin": row["begin"]}
+            | _counted([row])
+            | {"largest stall": _stall(row)}
             for number, row in enumerate(rows)
         ]
         heads = [name, "begin", "cycles", "IPC", "L1 hits", "flits", "DRAM", "largest stall"]
-        console.print()
-        console.print(plain_table(heads, lines, right=range(1, 7)))
+        _print_counted(console, heads, lines)
 
 
 def print_kernels(console: Console, series: Series) -> None:
@@ -159,28 +168,21 @@ def print_kernels(console: Console, series: Series) -> None:
     kernels: dict[str, list[Mapping[str, Any]]] = {}
     for row in series.launch_rows:
         kernels.setdefault(row["kernel"], []).append(row)
-    lines = []
-    for name, rows in kernels.items():
-        whole = {key: sum(row[key] for row in rows) for key in ("cycles", "instructions", "flits")}
-        loads, hits = (sum(row[key] for row in rows) for key in ("l1_loads", "l1_load_hits"))
-        dram = sum(row["dram_reads"] + row["dram_writes"] for row in rows)
-        ipc = _ratio(whole["instructions"] / whole["cycles"] if whole["cycles"] else None)
-        share = f"{hits / loads:.0%}" if loads else "-"
-        lines.append(
-            [
-                name,
-                len(rows),
-                whole["cycles"],
-                whole["instructions"],
-                ipc,
-                share,
-                whole["flits"],
-                dram,
-            ]
-        )
+    lines = [
+        {"kernel": name, "launches": len(rows)} | _counted(rows) for name, rows in kernels.items()
+    ]
     heads = ["kernel", "launches", "cycles", "instructions", "IPC", "L1 hits", "flits", "DRAM"]
+    _print_counted(console, heads, lines)
+
+
+def _print_counted(
+    console: Console, heads: Sequence[str], lines: Sequence[Mapping[str, object]]
+) -> None:
+    right = [place for place, name in enumerate(heads) if place and name != "largest stall"]
     console.print()
-    console.print(plain_table(heads, lines, right=range(1, 8)))
+    console.print(
+        plain_table(heads, [[line[name] for name in heads] for line in lines], right=right)
+    )
 
 
 def _stall(row: Mapping[str, Any]) -> str:
