@@ -69,6 +69,8 @@ class Claim:
         The number, in the unit of the measure.
     direction : str or None
         One of: above, below, equal, at_most, at_least; relative to 1.
+    count : dict
+        How a measure ``other`` is computed; empty for others.
     tolerance : float
         The largest distance from 1 that counts as equal, or as comparable where the direction is at_most or at_least.
     says, where, note : str
@@ -94,6 +96,7 @@ class Claim:
     exact: str
     value: float | None = None
     direction: str | None = None
+    count: Mapping[str, Any] = field(default_factory=dict)
     tolerance: float = 0.05
     says: str
     where: str

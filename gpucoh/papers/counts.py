@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from gpucoh.papers.amounts import (
     AMOUNTS,
@@ -17,7 +18,7 @@ from gpucoh.papers.amounts import (
     share,
 )
 from gpucoh.papers.bars import Group, ratio
-from gpucoh.papers.claims import Claim
+from gpucoh.papers.claims import Claim, load, papers
 from gpucoh.papers.lifetimes import LIFETIMES
 from gpucoh.papers.runs import Runs
 from gpucoh.results.matrix import geometric_mean
@@ -133,48 +134,8 @@ def _class_ratio(kind: str, claim: Claim, workloads: list[str], runs: Runs) -> f
     return share(subject, baseline)
 
 
-_DIRECTORIES = "gpu-vini[dir_ways=32,dir_ratio=16]", "gpu-vini[dir_ways=8,dir_ratio=2]"
-_TC = {
-    "tc-09": Count(
-        protocols=("tc-weak", *INVALIDATION_PROTOCOLS),
-        measure=_best_speedup,
-        text="largest speedup over mesi, gpu-vi and gpu-vini",
-    ),
-    "tc-13": Count(
-        protocols=("tc-weak[lifetime=0]", "no-l1"),
-        measure=_load_requests,
-        text="load requests at the L2, over the baseline's",
-    ),
-    "tc-17": Count(
-        protocols=("tc-weak", *FIXED),
-        measure=_lifetime_beside_best,
-        text="average predicted lifetime over the plateau of the fixed ones (within 2% of the best), geometric mean",
-    ),
-    "tc-29": Count(
-        protocols=("tc-weak",),
-        measure=partial(_largest, _calls),
-        text="invalidation and recall messages, maximum",
-    ),
-    "tc-31": Count(
-        protocols=_DIRECTORIES,
-        measure=partial(_class_ratio, "RCL"),
-        text="recall flits, over the baseline's",
-    ),
-    "tc-31b": Count(
-        protocols=_DIRECTORIES,
-        measure=partial(_class_ratio, "INV"),
-        text="invalidation flits, over the baseline's",
-    ),
-    "tc-61": Count(
-        protocols=("tc-weak",),
-        measure=partial(_largest, lambda run: run.stats["rollovers"]),
-        text="flushes by rollover, maximum",
-    ),
-}
-
 # ---- RCC
 
-SC_BASELINE = "mesi-wt[consistency=sc]"
 _OFTEN = 0.2  # of the memory operations, section I
 _SECONDS_PER_HOUR = 3600
 
@@ -210,72 +171,24 @@ def _hours_to_rollover(claim: Claim, workloads: list[str], runs: Runs) -> float 
     return None if cycles is None else ticks * cycles / hertz / _SECONDS_PER_HOUR
 
 
-_RCC = {
-    "rcc-01": Count(
-        protocols=(SC_BASELINE,),
-        measure=_often_stalled,
-        text="workloads in which more than 20% of the memory operations of any space stall for SC",
-    ),
-    "rcc-02": Count(
-        protocols=(SC_BASELINE,),
-        measure=_writes_over_loads,
-        text="SC stall cycles behind stores and atomics over those behind loads, sums over the workloads",
-    ),
-    "rcc-11": Count(
-        protocols=("rcc-sc",),
-        measure=_premature,
-        text="expired loads whose line is unchanged over the others, sums over the workloads",
-    ),
-    "rcc-15": Count(
-        protocols=("rcc-sc",),
-        measure=partial(_cycles_per, "now_advances"),
-        text="core cycles per advance of a core's logical clock, sums over the workloads",
-    ),
-    "rcc-16": Count(
-        protocols=("rcc-sc",),
-        measure=_hours_to_rollover,
-        text="hours in which a logical time of the machine's width rolls over, by the time of its advances",
-    ),
-}
-
 # ---- DeNovo
 
 
 def _parts(
-    amounts: Parts, names: Sequence[str], claim: Claim, workloads: list[str], runs: Runs
+    amounts: Parts, names: str, claim: Claim, workloads: list[str], runs: Runs
 ) -> float | None:
     """The mean heights of parts of a figure's bars: the subject's over the baseline's."""
     baselines = dict.fromkeys(workloads, claim.baseline)
     group = Group(measure="", baselines=baselines, kind="arithmetic")
     subject, baseline = (
-        sum(group.parts(protocol, runs, amounts)[name] for name in names)
+        sum(group.parts(protocol, runs, amounts)[name] for name in names.split())
         for protocol in (claim.subject, claim.baseline)
     )
     return share(subject, baseline)
 
 
-_SCOPED = ("gpu-hrf", "gpu-drf")
-_DENOVO = {
-    "dn-fig4-gh-gd-atomic-traffic": Count(
-        protocols=_SCOPED,
-        measure=partial(_parts, flit_crossings, ("atomic",)),
-        text="flit crossings of atomics, mean parts of the bars",
-    ),
-    "dn-fig4-gh-gd-data-traffic": Count(
-        protocols=_SCOPED,
-        measure=partial(_parts, flit_crossings, ("read", "registration", "write")),
-        text="flit crossings but atomics, mean parts of the bars",
-    ),
-    "dn-fig4-gh-gd-mem-energy": Count(
-        protocols=_SCOPED,
-        measure=partial(_parts, dynamic_energy_by_place, ("l1", "l2", "network")),
-        text="dynamic energy of L1, L2 and network, mean parts of the bars",
-    ),
-}
-
 # ---- STC
 
-_MB = ("stc-mb",)
 _DRAINED_A_CYCLE = 32  # entries of the blocked-store queue, section 7.2
 _MANY = {"cores": 32}
 
@@ -304,27 +217,6 @@ def _speedup_of_scale(claim: Claim, workloads: list[str], runs: Runs) -> float |
     return many / few if many and few else None
 
 
-_QUEUES = Count(
-    protocols=_MB,
-    measure=_share_in_a_cycle,
-    text="share of the workloads with a mean of at most 32 entries over the cycles of the launches",
-)
-_STC = {
-    "stc-bsq-small": _QUEUES,
-    "stc-bsq-drain-most": _QUEUES,
-    "stc-bsq-drain-fft": Count(
-        protocols=_MB,
-        measure=_drain_of_one,
-        text="a 32nd of the mean entries over the cycles of the launches, rounded up",
-    ),
-    "stc-scale-mean": Count(
-        protocols=("stc-mb", "src"),
-        measure=_speedup_of_scale,
-        text="geometric mean speedup on 32 CUs over that on 8",
-        also_on=(_MANY,),
-    ),
-}
-
 # ---- QuickRelease
 
 _DOUBLED = {"l1_kib": 32}
@@ -350,30 +242,38 @@ def _doubled(claim: Claim, workloads: list[str], runs: Runs) -> float | None:
     return float(sum(one is not None and one >= 2 for one in ratios))
 
 
-_QR = {
-    "qr-wt-double-l1": Count(
-        protocols=("wt",),
-        measure=_speedup_of_doubled_l1s,
-        text="geometric mean speedup with L1s of 32 KiB over those of 16 KiB",
-        also_on=(_DOUBLED,),
-    ),
-    "qr-fifo-split": Count(
-        protocols=("qr", _FIFO_A_WAVE),
-        measure=_speedup_of_a_fifo_a_wave,
-        text="geometric mean speedup of a FIFO a wave",
-    ),
-    "qr-fig8-double": Count(
-        protocols=("qr", "wt"),
-        measure=_doubled,
-        text="workloads whose L1s receive at least twice the bytes",
-    ),
+MEASURES: dict[str, Callable[..., float | None]] = {
+    "best_speedup": _best_speedup,
+    "class_ratio": _class_ratio,
+    "cycles_per": _cycles_per,
+    "doubled": _doubled,
+    "drain_of_one": _drain_of_one,
+    "hours_to_rollover": _hours_to_rollover,
+    "lifetime_beside_best": _lifetime_beside_best,
+    "load_requests": _load_requests,
+    "most_calls": partial(_largest, _calls),
+    "most_rollovers": partial(_largest, lambda run: run.stats["rollovers"]),
+    "often_stalled": _often_stalled,
+    "parts_of_crossings": partial(_parts, flit_crossings),
+    "parts_of_energy": partial(_parts, dynamic_energy_by_place),
+    "premature": _premature,
+    "share_in_a_cycle": _share_in_a_cycle,
+    "speedup_of_a_fifo_a_wave": _speedup_of_a_fifo_a_wave,
+    "speedup_of_doubled_l1s": _speedup_of_doubled_l1s,
+    "speedup_of_scale": _speedup_of_scale,
+    "writes_over_loads": _writes_over_loads,
 }
 
+
+def _count(measure: str, protocols: str, text: str, of: str = "", **more: Any) -> Count:
+    found = MEASURES[measure]
+    also_on = tuple(more.get("also_on", ()))
+    measured = partial(found, of) if of else found
+    return Count(protocols=tuple(protocols.split()), measure=measured, text=text, also_on=also_on)
+
+
 # paper -> claim -> how it is measured
-COUNTS: dict[str, dict[str, Count]] = {
-    "tc": _TC,
-    "rcc": _RCC,
-    "denovo": _DENOVO,
-    "stc": _STC,
-    "qr": _QR,
+COUNTS = {
+    paper: {claim.id: _count(**claim.count) for claim in load(paper).claims if claim.count}
+    for paper in papers()
 }

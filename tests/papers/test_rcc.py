@@ -13,7 +13,7 @@ from gpucoh.papers import FigureSpec, load, paper_figure, reproduce
 from gpucoh.papers.agreement import agreement
 from gpucoh.papers.amounts import AMOUNTS, expired_shares, stall_causes
 from gpucoh.papers.bars import measure_claim, protocols_of
-from gpucoh.papers.counts import COUNTS, SC_BASELINE
+from gpucoh.papers.counts import COUNTS
 from gpucoh.papers.descriptions import DESCRIBED, state_rows
 from gpucoh.papers.drawing import by_workload, short, stacked
 from gpucoh.papers.figures import chosen
@@ -28,6 +28,7 @@ from products import rows
 
 RCC = load("rcc")
 CLAIMS = {claim.id: claim for claim in RCC.claims}
+SC_BASELINE = "mesi-wt[consistency=sc]"
 TCS = "tc-strong[consistency=sc]"
 
 
