@@ -163,34 +163,26 @@ class Tables:
         best = cells.groupby(_SETTING)["speedup"].transform("max")
         cells["loss"] = best / cells["speedup"]
         cells["wins"] = cells["speedup"] == best
-        sizes = cells.groupby(["matrix", "machine", "cores", "class"])["workload"].transform(
-            "nunique"
-        )
-        cells["size"] = sizes
-        by = ["matrix", "machine", "cores", "class", "protocol", "consistency"]
-        out = []
-        for key, group in cells.groupby(by, sort=False):
-            worst = group.iloc[int(group["loss"].to_numpy().argmax())]
-            out.append(
-                {
-                    **dict(zip(by, key, strict=True)),
-                    "mean": float(np.exp(np.log(group["loss"]).mean()) - 1),
-                    "worst": float(worst["loss"] - 1),
-                    "worst_workload": worst["workload"],
-                    "wins": int(group["wins"].sum()),
-                    "workloads": len(group),
-                    "missing": int(worst["size"]) - len(group),
-                }
-            )
-        table = pd.DataFrame(out)
-        if table.empty:
-            return table
+        if cells.empty:
+            return pd.DataFrame()
+        of_class = ["matrix", "machine", "cores", "class"]
+        cells["size"] = cells.groupby(of_class)["workload"].transform("nunique")
+        cells["log"] = np.log(cells["loss"])
+        groups = cells.groupby([*of_class, "protocol", "consistency"], sort=False)
+        worst = cells.loc[groups["loss"].idxmax()]
+        found = groups.agg(mean=("log", "mean"), wins=("wins", "sum"), workloads=("loss", "size"))
+        table = found.assign(
+            mean=np.exp(found["mean"]) - 1,
+            worst=worst["loss"].to_numpy() - 1,
+            worst_workload=worst["workload"].to_numpy(),
+            missing=worst["size"].to_numpy() - found["workloads"].to_numpy(),
+        ).reset_index()
+        names = ["mean", "worst", "worst_workload", "wins", "workloads", "missing"]
+        table = table[[*of_class, "protocol", "consistency", *names]]
         whole = table[table["missing"] == 0]
-        least = whole.groupby(["matrix", "machine", "cores", "class"])["mean"].transform("min")
+        least = whole.groupby(of_class)["mean"].transform("min")
         table["winner"] = table.index.isin(whole.index[whole["mean"] == least])
-        return table.sort_values(["matrix", "machine", "cores", "class", "mean"]).reset_index(
-            drop=True
-        )
+        return table.sort_values([*of_class, "mean"]).reset_index(drop=True)
 
     @door
     def scaling(self) -> pd.DataFrame:
