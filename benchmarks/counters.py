@@ -23,7 +23,7 @@ import gpucoh
 from gpucoh.cuda.building import build
 from gpucoh.cuda.compiler import host_compiler, toolkit
 from gpucoh.cuda.programs import run_program
-from gpucoh.experiments.runner import machine_and_limits
+from gpucoh.runs.runner import machine_and_limits
 
 HERE = Path(__file__).parent
 RUNS, STORED, MOVED = (HERE / name for name in ("counters.toml", "counters.json", "moved.md"))

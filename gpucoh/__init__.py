@@ -37,11 +37,7 @@ from gpucoh.device.arrays import Array
 from gpucoh.device.gpu import GPU, Snapshot, load_protocol, protocols
 from gpucoh.device.gpu import VERSION as __version__
 from gpucoh.device.protocols import Protocol
-from gpucoh.experiments.comparison import Comparison, compare
-from gpucoh.experiments.grids import grid
-from gpucoh.experiments.runner import run
-from gpucoh.experiments.studies import study
-from gpucoh.experiments.sweeps import sweep
+from gpucoh.figures.intervals import plot_intervals
 from gpucoh.lang import (
     Buffer,
     Buffer2,
@@ -130,12 +126,16 @@ from gpucoh.lang.intrinsics import (
     warp_size,
 )
 from gpucoh.machines import Machine, machine, machines
-from gpucoh.report.intervals import plot_intervals
 from gpucoh.results.differences import Explanation, explain
 from gpucoh.results.profile import Profile
 from gpucoh.results.runs import RunResult
 from gpucoh.results.stats import Stats
 from gpucoh.results.trace.trace import Trace
+from gpucoh.runs.comparison import Comparison, compare
+from gpucoh.runs.grids import grid
+from gpucoh.runs.runner import run
+from gpucoh.runs.sweeps import sweep
+from gpucoh.studies.study import study
 from gpucoh.suite import Workload, workload, workloads
 
 # These hide functions of Python: a star import leaves them out.

@@ -16,7 +16,7 @@ from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import nearest, unknown
-from gpucoh.report.looks import looks_of, proper_name, stall_looks
+from gpucoh.figures.looks import looks_of, proper_name, stall_looks
 from gpucoh.results.matrix import Matrix
 from gpucoh.results.runs import RunResult, table_of
 
@@ -89,10 +89,8 @@ def bars(
     table = _table(data)
     _check_columns(table, x, y, *([by] if by is not None else []))
     stacks = [{"": value} for value in _numbers(table, y)]
-    names = dict(labels or {})
-    automatic = f"{y} by {x}" + (f" and {by}" if by else "")
-    look = _Look(ax=ax, width=width, title=title, order=order, labels=names, legend=legend)
-    return look.draw(table, x, by, stacks, {}, names.get(y, y), automatic)
+    look = _Look(labels, order, ax=ax, width=width, heading=title, legend=legend)
+    return look.draw(table, x, by, stacks, {}, look.labels.get(y, y), _automatic(x, y, by))
 
 
 @door
@@ -129,10 +127,8 @@ def lines(
     """
     table = _table(data)
     _check_columns(table, x, y, *([by] if by is not None else []))
-    names = dict(labels or {})
-    automatic = f"{y} by {x}" + (f" and {by}" if by else "")
-    look = _Look(ax=ax, width=width, title=title, order=order, labels=names, legend=legend)
-    return look.draw_curves(table, (x, y), by, (names.get(x, x), names.get(y, y)), automatic)
+    look = _Look(labels, order, ax=ax, width=width, heading=title, legend=legend)
+    return look.draw_curves(table, x, y, by)
 
 
 @door
@@ -174,14 +170,14 @@ def stalls(
         baseline = data.baseline
     if baseline is not None:
         stacks = _relative(table, stacks, x, by, baseline)
-        label = f"core cycles relative to {_name(baseline, by, labels)}"
+        known = {_text(key): text for key, text in (labels or {}).items()}
+        name = proper_name(baseline, known) if by in _PROTOCOLS else known.get(baseline, baseline)
+        label = f"core cycles relative to {name}"
     shown = sorted(parts, key=lambda part: -sum(stack[part] for stack in stacks))[:_MOST_CAUSES]
     kinds = [part for part in parts if part in shown]
     merged = [_merged(stack, kinds) for stack in stacks]
     named = {part: part.replace("_", " ") for part in [*kinds, "others"]}
-    look = _Look(
-        ax=ax, width=width, title=title, order=order, labels=dict(labels or {}), legend=legend
-    )
+    look = _Look(labels, order, ax=ax, width=width, heading=title, legend=legend)
     return look.draw(table, x, by, merged, named, label, "Cycles of the cores by cause")
 
 
@@ -216,9 +212,7 @@ def latency(
             f"no column {quoted(column)}: a sweep and a comparison have it with counters='all'"
         )
     _check_columns(table, by)
-    look = _Look(
-        ax=ax, width=width, title=title, order=order, labels=dict(labels or {}), legend=legend
-    )
+    look = _Look(labels, order, ax=ax, width=width, heading=title, legend=legend)
     lines: dict[str, list[int]] = {}
     for value, counts in zip(table[by], table[column], strict=True):
         line = lines.setdefault(_text(value), [])
@@ -228,22 +222,25 @@ def latency(
     chosen = {name: lines[name] for name in look.ordered(list(lines)) if any(lines[name])}
     if not chosen:
         raise ConfigError(f"no run has a {kind} instruction")
-    return look.draw_lines(table, by, chosen, f"{kind} latency (core cycles)")
+    return look.draw_shares(table, by, chosen, kind)
+
+
+def _automatic(x: str, y: str, by: str | None) -> str:
+    return f"{y} by {x}" + (f" and {by}" if by else "")
 
 
 class _Look:
     """What the user chooses about a figure of a table."""
 
     def __init__(
-        self, *, labels: Mapping[Any, str], order: Sequence[Any] | None, **chosen: Any
+        self, labels: Mapping[Any, str] | None, order: Sequence[Any] | None, **chosen: Any
     ) -> None:
         with LATE_IMPORT:
-            from gpucoh.report.chart import Options
+            from gpucoh.figures.chart import Options
 
-        self.labels = {_text(name): text for name, text in labels.items()}
+        self.labels = {_text(name): text for name, text in (labels or {}).items()}
         self.order = None if order is None else [_text(name) for name in order]
-        title = chosen.pop("title")
-        self.options = Options(heading=title, **chosen)
+        self.options = Options(**chosen)
 
     def ordered(self, values: Sequence[str]) -> list[str]:
         """The values to draw, in order."""
@@ -279,8 +276,8 @@ class _Look:
     ) -> Figure:
         """Draw a stack for each row, or the mean of the rows with the same ``x`` and ``by``."""
         with LATE_IMPORT:
-            from gpucoh.report import charts, plots
-            from gpucoh.report.chart import Chart
+            from gpucoh.figures import charts, plots
+            from gpucoh.figures.chart import Chart
 
         values = self.ordered(list(dict.fromkeys(map(_text, table[by])))) if by else [""]
         rows: dict[tuple[str, str], list[tuple[Mapping[str, float], bool]]] = {}
@@ -311,28 +308,21 @@ class _Look:
         )
         return charts.draw([chart], options, title)
 
-    def draw_curves(
-        self,
-        table: pd.DataFrame,
-        columns: tuple[str, str],
-        by: str | None,
-        texts: tuple[str, str],
-        title: str,
-    ) -> Figure:
+    def draw_curves(self, table: pd.DataFrame, x: str, y: str, by: str | None) -> Figure:
         """Draw the mean of the rows with the same number and ``by``."""
         with LATE_IMPORT:
-            from gpucoh.report.lines import Curve, draw_curves
+            from gpucoh.figures.lines import Curve, draw_curves
 
         wrong = table["correct"].eq(False) if "correct" in table else [False] * len(table)
         bys = map(_text, table[by]) if by else [""] * len(table)
         rows = [
             row
-            for row in zip(bys, *(_floats(table, name) for name in columns), wrong, strict=True)
+            for row in zip(bys, *(_floats(table, name) for name in (x, y)), wrong, strict=True)
             if row[1] == row[1] and row[2] == row[2]
         ]
         values = self.ordered(list(dict.fromkeys(row[0] for row in rows)))
         if not values:
-            raise ConfigError(f"no row has a number of both {columns[0]} and {columns[1]}")
+            raise ConfigError(f"no row has a number of both {x} and {y}")
         names, looks = self.names(table, by, values), looks_of(values, by in _PROTOCOLS)
         curves = []
         for value in values:
@@ -340,26 +330,35 @@ class _Look:
             curves.append(
                 Curve(
                     name=names[value] if by else "",
-                    values={at: [y for x, y, _ in own if x == at] for at, _, _ in own},
+                    values={at: [above for x, above, _ in own if x == at] for at, _, _ in own},
                     wrong=frozenset(at for at, _, bad in own if bad),
                     colour=str(looks[value]["facecolor"]),
                 )
             )
-        return draw_curves(curves, *texts, title, self.options)
+        text, beside = (self.labels.get(name, name) for name in (x, y))
+        return draw_curves(curves, text, beside, _automatic(x, y, by), self.options)
 
-    def draw_lines(
-        self, table: pd.DataFrame, by: str, lines: Mapping[str, Sequence[int]], label: str
+    def draw_shares(
+        self, table: pd.DataFrame, by: str, lines: Mapping[str, Sequence[int]], kind: str
     ) -> Figure:
         """Draw cumulative shares of histograms whose element i counts the values below 2**i."""
         with LATE_IMPORT:
-            from gpucoh.report.lines import Line, draw_cumulative
+            from gpucoh.figures.lines import Curve, draw_curves
 
         names, looks = self.names(table, by, list(lines)), looks_of(list(lines), by in _PROTOCOLS)
-        drawn = [
-            Line(name=names[key], counts=counts, colour=str(looks[key]["facecolor"]))
+        first = min(place for counts in lines.values() for place, n in enumerate(counts) if n)
+        places = range(max(first - 1, 0), max(map(len, lines.values())))
+        curves = [
+            Curve(
+                name=names[key],
+                values={2**at: [sum(counts[: at + 1]) / sum(counts)] for at in places},
+                colour=str(looks[key]["facecolor"]),
+            )
             for key, counts in lines.items()
         ]
-        return draw_cumulative(drawn, label, self.options)
+        texts = f"{kind} latency (core cycles)", "share of instructions"
+        title = f"{kind} latency".capitalize()
+        return draw_curves(curves, *texts, title, self.options, steps=True)
 
 
 def _text(value: object) -> str:
@@ -422,12 +421,6 @@ def _causes(table: pd.DataFrame) -> dict[str, str]:
     whole = [name for name in every if not any(name.startswith(f"{other}_") for other in every)]
     issue = {"issue": "core_issue_cycles"} if "core_issue_cycles" in table else {}
     return issue | {name: f"stalls_{name}" for name in whole}
-
-
-def _name(value: str, by: str, labels: Mapping[Any, str] | None) -> str:
-    """The name of a value of ``by``, without its memory model."""
-    known = {_text(key): text for key, text in (labels or {}).items()}
-    return proper_name(value, known) if by in _PROTOCOLS else known.get(value, value)
 
 
 def _merged(stack: Mapping[str, float], kinds: Sequence[str]) -> dict[str, float]:

@@ -62,7 +62,7 @@ def mutant_gpucoh():
 @pytest.fixture
 def counted(monkeypatch):
     """The runs of a sweep that were really carried out."""
-    from gpucoh.experiments import sweeps
+    from gpucoh.runs import sweeps
 
     seen, original = [], sweeps.carry_out
 

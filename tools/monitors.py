@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import gpucoh
-from gpucoh.experiments.runner import Run
+from gpucoh.runs.runner import Run
 
 
 def protocols() -> list[str]:

@@ -26,10 +26,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from gpucoh.experiments.runner import Run
 from gpucoh.papers import load, papers
 from gpucoh.papers.runs import bench_of
 from gpucoh.papers.scorecard import planned
+from gpucoh.runs.runner import Run
 
 ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "tests" / "papers" / "shown.csv"

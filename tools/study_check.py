@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import gpucoh
-from gpucoh.experiments.tabulation import TABLES, Tables
+from gpucoh.studies.tabulation import TABLES, Tables
 
 ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "studies/check"

@@ -20,10 +20,10 @@ from generated import table
 from pages import ROOT
 
 from gpucoh.base.errors import ConfigError
-from gpucoh.experiments.matrices import Description
-from gpucoh.experiments.tabulation import Tables
 from gpucoh.results.energy import TERM
 from gpucoh.results.sharing import PATTERNS
+from gpucoh.studies.matrices import Description
+from gpucoh.studies.tabulation import Tables
 
 PAGE = ROOT / "docs/study.md"
 FILE = ROOT / "studies/ideas.toml"

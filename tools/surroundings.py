@@ -30,7 +30,7 @@ import determinism
 import gpucoh
 from gpucoh.cuda.building import build
 from gpucoh.cuda.programs import run_program
-from gpucoh.experiments.runner import machine_and_limits
+from gpucoh.runs.runner import machine_and_limits
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ROOT / "tests" / "unit" / "cuda" / "kernels" / "locks.cu"

@@ -46,14 +46,14 @@ from gpucoh.cli.options import (
     workload_ids,
 )
 from gpucoh.device.gpu import VERSION, protocols, resolve
-from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
-from gpucoh.experiments.interrupts import interruptible
-from gpucoh.experiments.runner import Run
 from gpucoh.machines import machine, machines
-from gpucoh.report import profiles, tables
-from gpucoh.report.bars import blocks_bar
-from gpucoh.report.explanation import explanation
+from gpucoh.runs.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
+from gpucoh.runs.interrupts import interruptible
+from gpucoh.runs.runner import Run
 from gpucoh.suite import find, workloads
+from gpucoh.terminal import profiles, tables
+from gpucoh.terminal.bars import blocks_bar
+from gpucoh.terminal.explanation import explanation
 
 app = App(
     name="gpucoh",

@@ -43,11 +43,11 @@ from gpucoh.cuda.building import Built, build
 from gpucoh.cuda.module import check_warps
 from gpucoh.cuda.programs import Capture, Outcome, run_program
 from gpucoh.device.gpu import GPU, absolute, protocols
-from gpucoh.experiments.comparison import Comparison
-from gpucoh.experiments.runner import machine_and_limits
-from gpucoh.report import profiles, tables
 from gpucoh.results.runs import RunResult
 from gpucoh.results.trace.trace import timeline_path
+from gpucoh.runs.comparison import Comparison
+from gpucoh.runs.runner import machine_and_limits
+from gpucoh.terminal import profiles, tables
 
 # Times and rates that programs print: they differ between protocols that give the same answer.
 _MEASURED = re.compile(

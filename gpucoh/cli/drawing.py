@@ -6,13 +6,13 @@ from pathlib import Path
 
 from gpucoh.base.files import whole_file
 from gpucoh.base.late import LATE_IMPORT
-from gpucoh.experiments.comparison import Comparison
+from gpucoh.runs.comparison import Comparison
 
 
 def draw(comparison: Comparison, folder: Path) -> list[Path]:
     """Draw all figures of a comparison and write its table as CSV."""
     with LATE_IMPORT:
-        from gpucoh.report import plots
+        from gpucoh.figures import plots
 
     files = plots.save(comparison.plot_speedup(), folder, "speedup")
     files += plots.save(comparison.plot_traffic(), folder, "traffic")

@@ -28,14 +28,14 @@ from gpucoh.cli.options import (
 )
 from gpucoh.device.choices import split_list
 from gpucoh.device.gpu import protocols
-from gpucoh.experiments.comparison import carry_out
-from gpucoh.experiments.grids import grid
-from gpucoh.experiments.interrupts import interruptible
-from gpucoh.experiments.runner import Run
 from gpucoh.machines import machine, machines
 from gpucoh.results.differences import Explanation, explain
 from gpucoh.results.runs import RunResult, is_ended
 from gpucoh.results.trace.trace import timeline_path
+from gpucoh.runs.comparison import carry_out
+from gpucoh.runs.grids import grid
+from gpucoh.runs.interrupts import interruptible
+from gpucoh.runs.runner import Run
 from gpucoh.suite import workloads
 
 _RECORDS = 2**20

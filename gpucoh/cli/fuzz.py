@@ -26,7 +26,7 @@ from gpucoh.cli.options import (
 from gpucoh.device.choices import split_list
 from gpucoh.device.coverage import listed
 from gpucoh.fuzz import DEFAULT_OPS, Report, all_protocols, fuzz_many
-from gpucoh.report import tables
+from gpucoh.terminal import tables
 
 #: With --save, the tester stops testing a protocol after this many failures.
 FAILURES_SAVED = 20

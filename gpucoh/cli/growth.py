@@ -23,11 +23,9 @@ from gpucoh.cli.options import (
     print_json,
     stdout_console,
 )
-from gpucoh.experiments.interrupts import terminable
-from gpucoh.experiments.keys import code_digest
-from gpucoh.experiments.sweeps import add_rows
 from gpucoh.litmus.runner import keeping
-from gpucoh.report import tables
+from gpucoh.runs.keys import code_digest
+from gpucoh.terminal import tables
 from gpucoh.verify.growth import PANELS, STATES, TITLES, Exploration, explorations, number_of
 
 
@@ -90,33 +88,22 @@ def register(app: typer.Typer) -> None:
             raise typer.Exit(WRONG)
 
 
-def _carry_out(work: Exploration, key: str, *stop: Any) -> dict[str, Any]:
-    del key
-    return work.carry_out(*stop)
-
-
 def _explored(
     works: Sequence[Exploration], store: Path | None, *, jobs: int, progress: bool
 ) -> list[dict[str, Any]]:
     """The rows, of which the file keeps those that are ready."""
     with LATE_IMPORT:
-        from gpucoh.experiments.results import Results
+        from gpucoh.runs.store import open_store
+        from gpucoh.runs.works import rows_of
 
-    with terminable(), Results(store, resume=store is not None) as results:
-        add_rows(
-            [(work.key, work) for work in works if work.key not in results.rows],
-            results,
-            jobs=jobs,
-            progress=progress,
-            work=_carry_out,
-            columns={work.key: {} for work in works},
-        )
-        return [results.rows[work.key] for work in works]
+    with open_store(store) as kept:
+        found = rows_of(works, kept, jobs=jobs, progress=progress)
+    return [found[work.key] for work in works]
 
 
 def _draw(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     with LATE_IMPORT:
-        from gpucoh.report.plots import save
+        from gpucoh.figures.plots import save
         from gpucoh.verify.growth_figure import draw
 
     with results_folder(folder):

@@ -43,7 +43,7 @@ from gpucoh.hardware.verdicts import (
 from gpucoh.litmus.hardware import FAMILIES
 from gpucoh.litmus.runner import keeping
 from gpucoh.machines import machine
-from gpucoh.report import tables
+from gpucoh.terminal import tables
 
 _SHOWN = 5
 
@@ -241,8 +241,8 @@ def _is_wrong(item: Summary) -> bool:
 
 def _draw(verdicts: Sequence[Verdict], folder: Path) -> None:
     with LATE_IMPORT:
+        from gpucoh.figures.plots import save
         from gpucoh.hardware.figure import draw
-        from gpucoh.report.plots import save
 
     with results_folder(folder):
         save(draw(verdicts), folder, "hardware")

@@ -38,8 +38,8 @@ from gpucoh.litmus.results import HANG
 from gpucoh.litmus.runner import RUNS, keeping, unsupported
 from gpucoh.litmus.strength import compare
 from gpucoh.machines import Machine, machine
-from gpucoh.report import tables
-from gpucoh.report.bars import runs_bar
+from gpucoh.terminal import tables
+from gpucoh.terminal.bars import runs_bar
 
 DEFAULT_PROTOCOL = "tc-weak"
 #: With at most this many results, each is printed with its histogram.

@@ -33,8 +33,8 @@ from gpucoh.cli.options import (
     seeds as parse_seeds,
 )
 from gpucoh.device.gpu import protocols, resolve
-from gpucoh.report import tables
 from gpucoh.suite import SCALES
+from gpucoh.terminal import tables
 
 ReplaceOption = Annotated[
     list[str] | None,

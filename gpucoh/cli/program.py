@@ -21,7 +21,7 @@ from gpucoh.base.starting import HUNG_UP, INTERRUPTED, TERMINATED, not_loaded, r
 from gpucoh.cli.apart import in_a_child
 from gpucoh.cli.commands import app
 from gpucoh.cli.options import BAD_INPUT, OK
-from gpucoh.experiments.interrupts import Terminated, terminable
+from gpucoh.runs.interrupts import Terminated, terminable
 
 
 def _fail(message: str) -> int:

@@ -28,15 +28,15 @@ from gpucoh.cli.options import (
     print_json,
     stdout_console,
 )
-from gpucoh.experiments.clusters import dask_executor
-from gpucoh.experiments.matrices import Description
-from gpucoh.experiments.studies import estimate, store_of, study
 from gpucoh.results.runs import is_ended
+from gpucoh.runs.clusters import dask_executor
+from gpucoh.studies.matrices import Description
+from gpucoh.studies.study import estimate, store_of, study
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gpucoh.experiments.tabulation import Tables
+    from gpucoh.studies.tabulation import Tables
 
 # Shown tables, in the order of the help.
 SHOWN = (
@@ -249,7 +249,7 @@ def _show(
                 found[title] = table.astype(object).where(table.notna(), None).to_dict("records")
             else:
                 with LATE_IMPORT:
-                    from gpucoh.experiments.study_text import as_text
+                    from gpucoh.studies.text import as_text
 
                 console.print(f"[bold]{title}[/]")
                 console.print(as_text(table))
@@ -262,7 +262,7 @@ def _tables(
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """The tables that a name means, each with its title: a heat map for each matrix and machine, else one."""
     with LATE_IMPORT:
-        from gpucoh.experiments.tabulation import TABLES
+        from gpucoh.studies.tabulation import TABLES
 
     if name == "heat":
         cells = _of(tables.cells, matrix, machine)
@@ -303,8 +303,8 @@ def _of(table: pd.DataFrame, matrix: list[str] | None, machine: str | None) -> p
 def _draw(tables: Tables, folder: Path, matrix: list[str] | None, machine: str | None) -> None:
     """Draw every figure that has rows; say which have none."""
     with LATE_IMPORT:
-        from gpucoh.experiments.study_figures import FIGURES
-        from gpucoh.report.plots import save
+        from gpucoh.figures.plots import save
+        from gpucoh.studies.figures import FIGURES
 
     with results_folder(folder) as target:
         for name in FIGURES:

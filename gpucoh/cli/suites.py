@@ -13,8 +13,8 @@ from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.cli.options import BAD_INPUT, WRONG, print_json, stdout_console
 from gpucoh.litmus.suites import EXPECTED, Agreement, check_folder, read_expected
-from gpucoh.report import tables
-from gpucoh.report.bars import runs_bar
+from gpucoh.terminal import tables
+from gpucoh.terminal.bars import runs_bar
 
 
 def check_expected(

@@ -21,11 +21,11 @@ from gpucoh.cli.options import (
     ProcessesOption,
     print_json,
 )
-from gpucoh.experiments.clusters import dask_executor
-from gpucoh.experiments.grids import read_sweep
-from gpucoh.experiments.rows import is_result
-from gpucoh.experiments.sweeps import sweep
 from gpucoh.results.runs import is_ended
+from gpucoh.runs.clusters import dask_executor
+from gpucoh.runs.grids import read_sweep
+from gpucoh.runs.rows import is_result
+from gpucoh.runs.sweeps import sweep
 
 
 def register(app: App) -> None:

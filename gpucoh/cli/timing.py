@@ -17,7 +17,7 @@ from gpucoh.device.gpu import absolute, protocols
 from gpucoh.hardware.judgement import CUT_OFF
 from gpucoh.hardware.published import GPUS
 from gpucoh.machines import machine
-from gpucoh.report import tables
+from gpucoh.terminal import tables
 
 if TYPE_CHECKING:
     from gpucoh.hardware.calibration import Row
@@ -57,8 +57,8 @@ def judge(
     )
     if out is not None:
         with LATE_IMPORT:
+            from gpucoh.figures.plots import save
             from gpucoh.hardware.curves import draw_curves
-            from gpucoh.report.plots import save
         with results_folder(out):
             save(draw_curves(judged, gpus), out, "timing")
     if as_json:

@@ -25,7 +25,7 @@ from gpucoh.cli.options import (
 from gpucoh.device.choices import split_list
 from gpucoh.device.gpu import protocols
 from gpucoh.device.protocols import rule_name
-from gpucoh.experiments.interrupts import interruptible
+from gpucoh.runs.interrupts import interruptible
 from gpucoh.verify.explorer import PROGRAM_STATES, verify
 from gpucoh.verify.library import find_all
 from gpucoh.verify.results import Verification

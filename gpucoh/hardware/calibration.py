@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpucoh.experiments.interrupts import terminable
-from gpucoh.experiments.results import Results
 from gpucoh.hardware.published import Gpu
-from gpucoh.hardware.timing import CHASE, Measure, Point, run_points
+from gpucoh.hardware.timing import CHASE, Measure, Point, measure
 from gpucoh.machines import machine
 
 #: The protocol of the measurement: it has an L1 with hits, and reads have no further cost.
@@ -120,9 +118,7 @@ def calibration(
         ]
         for gpu in gpus
     }
-    with terminable(), Results(path, resume=path is not None) as results:
-        every = (point for group in points.values() for point in group)
-        found = run_points(every, results, jobs=jobs, progress=progress)
+    found = measure(points.values(), path, jobs=jobs, progress=progress)
     out = []
     for gpu in gpus:
         values = {point.measure: found[point.key] for point in points[gpu.id]}

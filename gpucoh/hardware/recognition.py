@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from gpucoh.experiments.interrupts import terminable
-from gpucoh.experiments.results import Results
 from gpucoh.hardware.judgement import distance
 from gpucoh.hardware.measured import Own
-from gpucoh.hardware.timing import BATTERY, CURVES, LEVELS, LONGEST, Point, run_points
+from gpucoh.hardware.timing import BATTERY, CURVES, LEVELS, LONGEST, Point, measure, run_points
 from gpucoh.machines import Machine
+from gpucoh.runs.store import open_store
 
 #: One protocol of each family.
 PROTOCOLS = (
@@ -119,11 +118,11 @@ def recognise(
     def battery(protocol: str, machine: Machine, chosen: int) -> list[Point]:
         return [Point(protocol, machine, one, chosen, LONGEST) for one in BATTERY]
 
-    with terminable(), Results(path, resume=path is not None) as results:
+    with open_store(path) as store:
 
         def run(wanted: Mapping[Any, list[Point]]) -> dict[Any, list[float]]:
             every = (point for points in wanted.values() for point in points)
-            found = run_points(every, results, jobs=jobs, progress=progress)
+            found = run_points(every, store, jobs=jobs, progress=progress)
             return {key: [found[point.key] for point in points] for key, points in wanted.items()}
 
         seen = run({name: battery(name, machines[name], seeds[name]) for name in protocols})
@@ -157,9 +156,7 @@ def nearest(
     wanted = {
         name: [Point(name, own.machine, one, 0, LONGEST) for one in BATTERY] for name in protocols
     }
-    with terminable(), Results(path, resume=path is not None) as results:
-        every = (point for points in wanted.values() for point in points)
-        found = run_points(every, results, jobs=jobs, progress=progress)
+    found = measure(wanted.values(), path, jobs=jobs, progress=progress)
     seen = _curves([own.values[one.curve, one.point] for one in BATTERY])
     out = {
         name: distance(seen, _curves([found[point.key] for point in points]))

@@ -8,7 +8,7 @@ runs on a GPU of its own, on arrays that no cache holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -95,13 +95,8 @@ class BlockRow:
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "gpu": self.gpu,
-            "kernel": self.kernel,
-            "use": self.use,
-            "published": round(self.published, 1),
-            "without": round(self.without, 1),
-            "measured": round(self.measured, 1),
-            "source": self.source,
+            name: round(value, 1) if isinstance(value, float) else value
+            for name, value in asdict(self).items()
         }
 
 

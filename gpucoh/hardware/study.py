@@ -9,9 +9,6 @@ from typing import Any
 from gpucoh.base.wording import natural
 from gpucoh.device.choices import Choice
 from gpucoh.device.gpu import resolve
-from gpucoh.experiments.interrupts import terminable
-from gpucoh.experiments.results import Results
-from gpucoh.experiments.sweeps import add_rows
 from gpucoh.hardware.forms import (
     ORDER,
     are_scoped,
@@ -22,9 +19,11 @@ from gpucoh.hardware.forms import (
     representatives,
 )
 from gpucoh.hardware.verdicts import FORBIDDEN, RUNS, STATES, Verdict
-from gpucoh.hardware.works import Explore, Repeat, carry_out
+from gpucoh.hardware.works import Explore, Repeat
 from gpucoh.litmus import hardware
 from gpucoh.machines import Machine
+from gpucoh.runs.store import Store, open_store
+from gpucoh.runs.works import rows_of
 
 
 class Study:
@@ -32,7 +31,7 @@ class Study:
 
     Parameters
     ----------
-    results : Results
+    store : Store
         Rows of finished work; new ones are added.
     machine : Machine
         Of the runs.
@@ -46,7 +45,7 @@ class Study:
 
     def __init__(
         self,
-        results: Results,
+        store: Store,
         machine: Machine,
         *,
         states: int = STATES,
@@ -55,7 +54,7 @@ class Study:
         jobs: int = 1,
         progress: bool = False,
     ) -> None:
-        self.results, self.machine = results, machine
+        self.store, self.machine = store, machine
         self.states = natural("states", states, smallest=1)
         self.runs = natural("runs", runs, smallest=1)
         self.seed, self.jobs, self.progress = natural("seed", seed), jobs, progress
@@ -76,35 +75,27 @@ class Study:
         }
         depth = 0
         while left:
-            self._do(works[depth] for works in left.values())
+            rows = self._rows(works[depth] for works in left.values())
             for key, works in list(left.items()):
-                row = self.results.rows[works[depth].key]
+                row = rows[works[depth].key]
                 if row["verdict"] == "never" and depth + 1 < len(works):
                     continue
                 del left[key]
                 if row["verdict"] != "bounded":
-                    found[key] = self._explored(key, row)
+                    where = f"{row['workload']} ({row['where']})" if row["where"] else ""
+                    found[key] = _verdict(key, row, by="exploration", where=where)
             depth += 1
         runs = self._repeats(choices, [key for key in keys if key not in found])
         # Test by test: protocols share the launches of a test.
-        self._do(sorted(runs.values(), key=lambda work: work.test))
-        found |= {
-            key: self._repeated(key, self.results.rows[work.key]) for key, work in runs.items()
-        }
-        return [found[key] for key in keys]  # fmt: skip
+        rows = self._rows(sorted(runs.values(), key=lambda work: work.test))
+        for key, work in runs.items():
+            row = rows[work.key]
+            more = {name: row[name] for name in ("runs", "count", "where")}
+            found[key] = _verdict(key, row, by="runs", **more)
+        return [found[key] for key in keys]
 
-    def _do(self, works: Iterable[Explore | Repeat]) -> None:
-        """Carry out what has no row."""
-        wanted = {work.key: work for work in works}
-        todo = [(key, work) for key, work in wanted.items() if key not in self.results.rows]
-        add_rows(
-            todo,
-            self.results,
-            jobs=self.jobs,
-            progress=self.progress,
-            work=carry_out,
-            columns={key: {} for key in wanted},
-        )
+    def _rows(self, works: Iterable[Explore | Repeat]) -> dict[str, dict[str, Any]]:
+        return rows_of(works, self.store, jobs=self.jobs, progress=self.progress)
 
     def _explorations(self, choice: Choice, protocol: str, rule: str, test: str) -> list[Explore]:
         program = exploration(test).program
@@ -131,16 +122,10 @@ class Study:
                     out[key] = Repeat(name, rule, same[key[2]], self.machine, self.runs, self.seed)
         return out
 
-    def _explored(self, key: tuple[str, str, str], row: Mapping[str, Any]) -> Verdict:
-        protocol, rule, test = key
-        where = f"{row['workload']} ({row['where']})" if row["where"] else ""
-        return Verdict(protocol=protocol, rule=rule, test=test, verdict=row["verdict"], by="exploration",
-                       where=where)  # fmt: skip
 
-    def _repeated(self, key: tuple[str, str, str], row: Mapping[str, Any]) -> Verdict:
-        protocol, rule, test = key
-        return Verdict(protocol=protocol, rule=rule, test=test, verdict=row["verdict"], by="runs", runs=row["runs"],
-                       count=row["count"], where=row["where"])  # fmt: skip
+def _verdict(key: tuple[str, str, str], row: Mapping[str, Any], **more: Any) -> Verdict:
+    protocol, rule, test = key
+    return Verdict(protocol=protocol, rule=rule, test=test, verdict=row["verdict"], **more)
 
 
 def _explorable(choice: Choice, rule: str) -> bool:
@@ -156,5 +141,5 @@ def study(
     **settings: Any,
 ) -> list[Verdict]:
     """The verdicts of a :class:`Study`, whose work a Parquet file keeps; None keeps nothing."""
-    with terminable(), Results(path, resume=path is not None) as results:
-        return Study(results, machine, **settings).verdicts(pairs, tests)
+    with open_store(path) as store:
+        return Study(store, machine, **settings).verdicts(pairs, tests)

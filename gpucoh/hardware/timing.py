@@ -6,8 +6,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+import itertools
 import math
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,11 +16,7 @@ from typing import Any
 
 from gpucoh.base.errors import BudgetError, ConfigError, KernelError, SimulationError
 from gpucoh.base.wording import unknown
-from gpucoh.device.gpu import GPU, VERSION, resolve
-from gpucoh.experiments.interrupts import terminable
-from gpucoh.experiments.keys import code_digest
-from gpucoh.experiments.results import Results
-from gpucoh.experiments.sweeps import add_rows
+from gpucoh.device.gpu import GPU
 from gpucoh.hardware.judgement import (
     CONTRADICTS,
     CUT_OFF,
@@ -32,6 +27,8 @@ from gpucoh.hardware.judgement import (
 )
 from gpucoh.hardware.published import GPUS, Gpu
 from gpucoh.machines import Machine, machine
+from gpucoh.runs import works
+from gpucoh.runs.store import Store, open_store
 from gpucoh.suite import workload
 
 #: Threads a block of the barrier's curve.
@@ -94,8 +91,7 @@ BATTERY = CHASE + _OTHERS + BARRIER
 CURVES = tuple(dict.fromkeys(one.curve for one in BATTERY))
 
 
-def _code() -> str:
-    return code_digest("hardware", "suite")
+_CODE = ("hardware", "suite")  # parts of the package on which a row depends beside those of a run
 
 
 @dataclass(frozen=True)
@@ -118,11 +114,8 @@ class Point:
     def key(self) -> str:
         """The key of its row."""
         one = self.measure
-        parts = (
-            *("timing", VERSION, _code(), self.protocol, self.machine.to_core(), one.workload),
-            *(one.params, self.seed, self.limit),
-        )
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
+        parts = (self.protocol, self.machine.to_core(), one.workload, one.params, self.seed)
+        return works.key_of(_CODE, "timing", *parts, self.limit)
 
     def carry_out(self, stop: threading.Event | None = None) -> dict[str, Any]:
         """The row: ``measured`` cycles, ``stopped`` where the run took more than its limit, or ``failed``."""
@@ -141,39 +134,30 @@ class Point:
             verdict = "stopped"
         except (SimulationError, KernelError) as error:
             verdict, where = "failed", str(error).splitlines()[0]
-        return self._row(cycles, verdict, where)
-
-    def _row(self, cycles: float, verdict: str, where: str) -> dict[str, Any]:
-        choice = resolve(self.protocol)
-        return {
-            "key": self.key,
-            "workload": f"{self.measure.workload} {self.measure.point}",
-            "protocol": self.protocol,
-            "protocol_id": choice.protocol.id,
-            "machine": self.machine.name,
-            "consistency": choice.rule(None),
-            "model": choice.model(choice.rule(None)),
-            "scale": "small",
-            "seed": self.seed,
-            "verdict": verdict,
-            "where": where,
-            "error": None,
-            "mismatches": 0,
-            "correct": verdict != "failed",
-            "version": VERSION,
-            "code": _code(),
-            "measured": cycles,
-        }
+        return works.row(
+            self,
+            _CODE,
+            None,
+            verdict=verdict,
+            where=where,
+            workload=f"{self.measure.workload} {self.measure.point}",
+            machine=self.machine.name,
+            scale="small",
+            seed=self.seed,
+            measured=cycles,
+        )
 
 
-def carry_out(work: Point, key: str, stop: threading.Event | None = None) -> dict[str, Any]:
-    """Carry out a unit of work; the key is its own."""
-    del key
-    return work.carry_out(stop)
+def measure(
+    points: Iterable[Iterable[Point]], path: Path | None, *, jobs: int, progress: bool
+) -> dict[str, float]:
+    """:func:`run_points` with a store that the file keeps."""
+    with open_store(path) as store:
+        return run_points(itertools.chain(*points), store, jobs=jobs, progress=progress)
 
 
 def run_points(
-    points: Iterable[Point], results: Results, *, jobs: int, progress: bool
+    points: Iterable[Point], store: Store, *, jobs: int, progress: bool
 ) -> dict[str, float]:
     """The cycles of all points by key, infinite where a run was stopped; rows that exist are taken.
 
@@ -183,24 +167,20 @@ def run_points(
         If a run fails or its result is wrong.
     """
     wanted = {point.key: point for point in points}
-    todo = [(key, point) for key, point in wanted.items() if key not in results.rows]
-    add_rows(
-        todo,
-        results,
+    rows = works.rows_of(
+        wanted.values(),
+        store,
         jobs=jobs,
         progress=progress,
-        work=carry_out,
-        columns={key: {} for key in wanted},
         kind=lambda point: (point.protocol, point.measure.workload),
     )
     for key, point in wanted.items():
-        row = results.rows[key]
-        if row["verdict"] == "failed":
+        if rows[key]["verdict"] == "failed":
             raise SimulationError(
                 f"{point.measure.workload} ({point.measure.point}) under {point.protocol} on {point.machine.name}: "
-                f"{row['where']}"
+                f"{rows[key]['where']}"
             )
-    return {key: float(results.rows[key]["measured"]) for key in wanted}
+    return {key: float(row["measured"]) for key, row in rows.items()}
 
 
 @dataclass(frozen=True)
@@ -335,9 +315,7 @@ def timing(
     built = {gpu.id: (machines or {}).get(gpu.id) or machine(gpu.id) for gpu in gpus}
     pairs = [(gpu, name) for gpu in gpus for name in protocols]
     points = {(gpu.id, name): points_of(gpu, built[gpu.id], name, seed) for gpu, name in pairs}
-    with terminable(), Results(path, resume=path is not None) as results:
-        every = (point for group in points.values() for point in group)
-        found = run_points(every, results, jobs=jobs, progress=progress)
+    found = measure(points.values(), path, jobs=jobs, progress=progress)
     out = []
     for gpu, name in pairs:
         cycles = [found[point.key] for point in points[gpu.id, name]]

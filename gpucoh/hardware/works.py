@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gpucoh.base.errors import SimulationError
-from gpucoh.device.gpu import VERSION, resolve
-from gpucoh.experiments.keys import code_digest
 from gpucoh.hardware.forms import ORDER, exploration, stale_copies
 from gpucoh.litmus import hardware
 from gpucoh.litmus.harness import Observations, names, observe
 from gpucoh.machines import Machine
+from gpucoh.runs import works
 from gpucoh.verify.explorer import explore, small_choice
 from gpucoh.verify.programs import Program
 
@@ -23,34 +20,11 @@ from gpucoh.verify.programs import Program
 SETTINGS = ("warm", "tight", "cold")
 
 
-def _code() -> str:
-    return code_digest("litmus", "verify", "hardware")
-
-
-def _key(*parts: object) -> str:
-    text = json.dumps([VERSION, _code(), *parts])
-    return hashlib.sha256(text.encode()).hexdigest()[:24]
-
-
-def _row(work: Explore | Repeat, machine: str, scale: str, **found: Any) -> dict[str, Any]:
-    choice = resolve(work.protocol)
-    return {
-        "key": work.key,
-        "protocol": work.protocol,
-        "protocol_id": choice.protocol.id,
-        "machine": machine,
-        "consistency": work.rule,
-        "model": choice.model(work.rule),
-        "scale": scale,
-        "seed": 0,
-        "correct": found["verdict"] != "failed",
-        "mismatches": 0,
-        "where": "",
-        "error": None,
-        "version": VERSION,
-        "code": _code(),
-        **found,
-    }
+_CODE = (
+    "litmus",
+    "verify",
+    "hardware",
+)  # parts of the package on which a row depends beside those of a run
 
 
 @dataclass(frozen=True)
@@ -81,16 +55,8 @@ class Explore:
     def key(self) -> str:
         """The key of its row."""
         family = self.test.partition(".")[0]
-        return _key(
-            "explore",
-            self.protocol,
-            self.rule,
-            family,
-            str(self.program),
-            self.states,
-            SETTINGS,
-            self.order,
-        )
+        parts = (self.protocol, self.rule, family, str(self.program), self.states, self.order)
+        return works.key_of(_CODE, "explore", SETTINGS, *parts)
 
     def carry_out(self, stop: threading.Event | None = None) -> dict[str, Any]:
         """The row: the outcome is ``shown``, ``never`` shown, or the exploration is ``bounded`` or has ``failed``."""
@@ -127,9 +93,9 @@ class Explore:
                 verdict, where = "bounded", setting
             if verdict != "never":
                 break
-        return _row(
-            self, "explorer", "exhaustive", workload=str(self.program), verdict=verdict, where=where,
-            states=states,
+        return works.row(
+            self, _CODE, self.rule, machine="explorer", scale="exhaustive", workload=str(self.program),
+            verdict=verdict, where=where, states=states,
         )  # fmt: skip
 
 
@@ -147,8 +113,8 @@ class Repeat:
     @property
     def key(self) -> str:
         """The key of its row."""
-        machine = self.machine.to_core()
-        return _key("runs", self.protocol, self.rule, self.test, machine, self.runs, self.seed)
+        parts = (self.protocol, self.rule, self.test, self.machine.to_core(), self.runs, self.seed)
+        return works.key_of(_CODE, "runs", *parts)
 
     def carry_out(self, stop: threading.Event | None = None) -> dict[str, Any]:
         """The row: the outcome is ``shown`` or ``not seen``, or a run has ``failed``."""
@@ -171,15 +137,7 @@ class Repeat:
         count = shows(seen)
         where = seen.error or (f"{seen.hung} of {seen.runs} runs hang" if seen.hung else "")
         verdict = "failed" if where else "shown" if count else "not seen"
-        return _row(
-            self, self.machine.name, "runs", workload=self.test, verdict=verdict, where=where, seed=self.seed,
-            runs=seen.runs, count=count,
+        return works.row(
+            self, _CODE, self.rule, machine=self.machine.name, scale="runs", workload=self.test,
+            verdict=verdict, where=where, seed=self.seed, runs=seen.runs, count=count,
         )  # fmt: skip
-
-
-def carry_out(
-    work: Explore | Repeat, key: str, stop: threading.Event | None = None
-) -> dict[str, Any]:
-    """Carry out a unit of work; the key is its own."""
-    del key
-    return work.carry_out(stop)

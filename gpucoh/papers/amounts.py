@@ -19,6 +19,7 @@ from gpucoh.results.energy import COEFFICIENTS, estimate
 from gpucoh.results.runs import RunResult
 
 Amount = Callable[[RunResult], float | None]
+Parts = Callable[[RunResult], Mapping[str, float]]
 
 
 def share(part: float, whole: float) -> float | None:
@@ -126,6 +127,21 @@ def expired_loads(run: RunResult) -> tuple[int, int]:
     """Loads that found an expired copy: those whose line was unchanged at the L2, and all."""
     counters = run.stats.counters
     return counters["L2"]["expired_unchanged"], counters["L1"]["expired_loads"]
+
+
+def stall_causes(run: RunResult) -> dict[str, float]:
+    """Shares of the SC stall cycles, by the kind of the older access."""
+    kinds = ("load", "store", "atomic")
+    cycles = {kind: run.stats.core[f"order_stall_{kind}_cycles"] for kind in kinds}
+    every = sum(cycles.values())
+    return {kind: part / every for kind, part in cycles.items()} if every else {}
+
+
+def expired_shares(run: RunResult) -> dict[str, float]:
+    """Shares of the loads that found an expired copy: unchanged at the L2, and changed."""
+    unchanged, every = expired_loads(run)
+    loads = run.stats.l1.loads
+    return {"unchanged": unchanged / loads, "changed": (every - unchanged) / loads} if loads else {}
 
 
 def _coherence_bytes(run: RunResult) -> float:
@@ -255,6 +271,15 @@ AMOUNTS: dict[str, Amount] = {
     "l1_data_bytes": lambda run: received_bytes(run)["data"],
     "power": _power("total"),
     "dram_power": _power("dram"),
+}
+# Amounts by part, which figures stack.
+PARTS: dict[str, Parts] = {
+    "dram_accesses": accesses,
+    "dynamic_energy": dynamic_energy_by_place,
+    "expired_shares": expired_shares,
+    "flit_crossings": flit_crossings,
+    "received_bytes": received_bytes,
+    "stall_causes": stall_causes,
 }
 # Digits after the point, instead of 2, of measures whose differences are small.
 _WHOLE = ("states", "states_total", "storage_bits", "storage_entries")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.wording import unknown
 
+Made = TypeVar("Made")
 _PAPERS = ("tc", "rcc", "denovo", "stc", "qr")
 
 KINDS = ("harmonic", "geometric", "arithmetic")
@@ -67,6 +69,8 @@ class Claim:
         The number, in the unit of the measure.
     direction : str or None
         One of: above, below, equal, at_most, at_least; relative to 1.
+    count : dict
+        How a measure ``other`` is computed; empty for others.
     tolerance : float
         The largest distance from 1 that counts as equal, or as comparable where the direction is at_most or at_least.
     says, where, note : str
@@ -79,23 +83,24 @@ class Claim:
     subject: str
     baseline: str
     kind: str
-    by_outcome: str
-    shares: str
-    controller: str
-    per: str
-    machine: Mapping[str, object]
-    input: str
-    smaller: int
+    by_outcome: str = ""
+    shares: str = ""
+    controller: str = ""
+    per: str = ""
+    machine: Mapping[str, object] = field(default_factory=dict)
+    input: str = ""
+    smaller: int = 1
     workloads: tuple[str, ...]
     group: str
     mean: str
     exact: str
-    value: float | None
-    direction: str | None
-    tolerance: float
+    value: float | None = None
+    direction: str | None = None
+    count: Mapping[str, Any] = field(default_factory=dict)
+    tolerance: float = 0.05
     says: str
     where: str
-    note: str
+    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,8 +141,8 @@ class StateCount:
     protocol: str
     controller: str
     total: int
-    stable: int | None
-    transitions: int | None
+    stable: int | None = None
+    transitions: int | None = None
     source: str
 
 
@@ -217,6 +222,7 @@ def read(text: str) -> Paper:
     """The paper that the text of a claims file describes."""
     data = tomllib.loads(text)
     groups = {name: tuple(ids) for name, ids in data["groups"].items()}
+    kept = ("parameters", "amounts", "sizes", "inputs", "headlines", "options")
     return Paper(
         id=data["paper"],
         title=data["title"],
@@ -224,64 +230,35 @@ def read(text: str) -> Paper:
         groups=groups,
         claims=tuple(_claim(item, groups) for item in data["claim"]),
         bars=tuple(_bars(item, groups) for item in data["bars"]),
-        parameters=data.get("parameters", {}),
         seeded=tuple(data.get("seeded", ())),
-        amounts=data.get("amounts", {}),
-        sizes=data.get("sizes", {}),
-        inputs=data.get("inputs", {}),
-        state_counts=tuple(_state_count(item) for item in data.get("state_count", ())),
-        headlines=data.get("headlines", {}),
-        options=data.get("options", {}),
+        state_counts=tuple(_known(StateCount, item) for item in data.get("state_count", ())),
+        **{name: data[name] for name in kept if name in data},
     )
 
 
-def _state_count(item: Mapping[str, Any]) -> StateCount:
-    return StateCount(
-        protocol=item["protocol"],
-        controller=item["controller"],
-        total=item["total"],
-        stable=item.get("stable"),
-        transitions=item.get("transitions"),
-        source=item["source"],
-    )
+def _known(made: Callable[..., Made], item: Mapping[str, Any], /, **more: Any) -> Made:
+    """An object of the entries that its class has; files have others for readers."""
+    names = inspect.signature(made).parameters
+    return made(**{name: value for name, value in item.items() if name in names} | more)
 
 
 def _claim(item: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]]) -> Claim:
     named = item["workloads"]
-    by_outcome = item.get("by_outcome", "")
     fixed = item["measure"] in DECLARED or item["exact"] in ("parameter", "cited")
-    return Claim(
-        id=item["id"],
-        figure=item["figure"],
-        measure=item["measure"],
-        subject=item["subject"],
-        baseline=item["baseline"],
-        kind=item.get("kind") or ("declared" if fixed or by_outcome else "behaviour"),
-        by_outcome=by_outcome,
-        shares=item.get("shares", ""),
-        controller=item.get("controller", ""),
-        per=item.get("per", ""),
-        machine=item.get("machine", {}),
-        input=item.get("input", ""),
-        smaller=item.get("smaller", 1),
+    declared = fixed or item.get("by_outcome")
+    return _known(
+        Claim,
+        item,
+        kind=item.get("kind") or ("declared" if declared else "behaviour"),
         workloads=groups[named] if isinstance(named, str) else tuple(named),
         group=named if isinstance(named, str) else "",
-        mean=item["mean"],
-        exact=item["exact"],
-        value=item.get("value"),
-        direction=item.get("direction"),
-        tolerance=item.get("tolerance", 0.05),
-        says=item["says"],
-        where=item["where"],
-        note=item.get("note", ""),
     )
 
 
 def _bars(item: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]]) -> Bars:
-    names: Iterable[str] = item.get("groups", ())
     return Bars(
         figures=tuple(item.get("figures", ())),
-        workloads=tuple(name for group in names for name in groups[group]),
+        workloads=tuple(name for group in item.get("groups", ()) for name in groups[group]),
         baseline=item["baseline"],
         means=item["mean"],
         basis=item["basis"],

@@ -153,3 +153,11 @@ def _state_row(count: StateCount) -> dict[str, object]:
         "here: transitions": table and table.transitions,
         "here: hardened": table and table.hardened,
     }
+
+
+# The rows of a paper's tables, by the name that its file of figures gives them.
+ROWS: dict[str, Callable[..., list[dict[str, object]]]] = {
+    "states": state_rows,
+    "storage": storage_rows,
+    "structures": structure_rows,
+}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -10,13 +11,20 @@ from matplotlib.figure import Figure
 from gpucoh.base.canvas import Canvas, style
 from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import resolve
-from gpucoh.experiments.comparison import Comparison
+from gpucoh.figures.chart import WIDTHS, Bar, Chart, Options
+from gpucoh.figures.charts import draw
+from gpucoh.figures.looks import PART_NAMES
+from gpucoh.figures.plots import (
+    CLASSES,
+    Amounts,
+    chart_of,
+    energy_parts,
+    flits,
+    stacks,
+    subtitle,
+)
 from gpucoh.papers.panels import Draw, Panel
-from gpucoh.report.chart import WIDTHS, Bar, Chart, Options
-from gpucoh.report.charts import draw
-from gpucoh.report.looks import kind_look, protocol_looks
-from gpucoh.report.plots import energy_chart, relative_stacks, subtitle, traffic_bars, traffic_chart
-from gpucoh.results.runs import RunResult
+from gpucoh.runs.comparison import Comparison
 
 GROUPS = {
     "inter": "inter-workgroup communication",
@@ -26,7 +34,8 @@ GROUPS = {
     "global": "globally scoped synchronisation",
     "local": "locally scoped or hybrid synchronisation",
 }
-NETWORK = ("noc_dynamic", "noc_static")
+NETWORK = {name: (name, PART_NAMES[name]) for name in ("noc_dynamic", "noc_static")}
+FLITS = "flits relative to {base}"
 
 
 def short(protocol: str) -> str:
@@ -70,8 +79,11 @@ def _heading(panel: Panel, panels: Sequence[Panel]) -> str:
     return GROUPS.get(panel.group, panel.group) if len(panels) > 1 else ""
 
 
-def _draw(charts: Sequence[Chart], panels: Sequence[Panel]) -> Figure:
-    return draw(charts, Options(labels=_labels(panels[0].comparison)), titled(panels))
+def _draw(
+    charts: Sequence[Chart], panels: Sequence[Panel], title: str = "", width: str = "page"
+) -> Figure:
+    options = Options(labels=_labels(panels[0].comparison), width=width)
+    return draw(charts, options, title or titled(panels))
 
 
 def _counted(panel: Panel, measure: str, protocol: str) -> tuple[int, int] | None:
@@ -80,77 +92,47 @@ def _counted(panel: Panel, measure: str, protocol: str) -> tuple[int, int] | Non
     return None if used == every else (used, every)
 
 
-def by_workload(**labels: str) -> Draw:
+def by_workload(labels: Mapping[str, str]) -> Draw:
     """A drawing of bars by workload, and their means: a chart for each set of workloads and measure.
+
+    Panels that differ in the size of the input have bars by it: a chart for each workload and measure.
 
     Parameters
     ----------
-    **labels
+    labels : dict
         Measure -> text beside the axis, where ``{base}`` is the baseline. Without it, bars are relative to none.
     """
 
-    def drawn(panels: Sequence[Panel]) -> Figure:
-        charts = [
-            _workload_chart(panel, measure, label, _heading(panel, panels))
-            for measure, label in labels.items()
-            for panel in panels
-        ]
-        return _draw(charts, panels)
+    def charts(panels: Sequence[Panel]) -> Iterator[Chart]:
+        first = panels[0].comparison
+        for measure, label in labels.items():
+            if panels[0].sizes:
+                for name in first.workloads:
+                    sized = {f"{one.sizes[name]:,}": _bars(one, measure, name) for one in panels}
+                    yield _chart(first, sized, label, name)
+                continue
+            for panel in panels:
+                groups = {name: _bars(panel, measure, name) for name in panel.comparison.workloads}
+                if len(groups) > 1:
+                    means = {name: {"": mean or 0.0} for name, mean in panel.means[measure].items()}
+                    kind = panel.kinds[measure].replace(" ", "\n", 1)
+                    groups[kind] = _mean_bars(panel, measure, means)
+                yield _chart(panel.comparison, groups, label, _heading(panel, panels))
 
-    return drawn
-
-
-def _workload_chart(panel: Panel, measure: str, label: str, title: str) -> Chart:
-    comparison = panel.comparison
-    groups = {name: _workload_bars(panel, measure, name) for name in comparison.workloads}
-    if len(comparison.workloads) > 1:
-        groups[panel.kinds[measure].replace(" ", "\n", 1)] = [
-            Bar(
-                protocol=protocol,
-                parts={"": panel.means[measure][protocol] or 0.0},
-                counted=_counted(panel, measure, protocol),
-            )
-            for protocol in comparison.protocols
-        ]
-    return _chart(comparison, groups, label, title)
+    return lambda panels: _draw(list(charts(panels)), panels)
 
 
-def _chart(comparison: Comparison, groups: dict[str, list[Bar]], label: str, title: str) -> Chart:
-    return Chart(
-        groups=groups,
-        looks=protocol_looks(comparison.protocols),
-        label=label.format(base=short(comparison.baseline)),
-        title=title,
-        line=1.0 if "{base}" in label else None,
-    )
+def _chart(
+    comparison: Comparison,
+    groups: Mapping[str, Sequence[Bar]],
+    label: str,
+    title: str = "",
+    kinds: Mapping[str, Sequence[str]] | None = None,
+) -> Chart:
+    return chart_of(groups, comparison.protocols, short(comparison.baseline), label, title, kinds)
 
 
-def by_size(**labels: str) -> Draw:
-    """A drawing of bars by the size of the input, whose panels differ in it: a chart for each workload and measure.
-
-    Parameters
-    ----------
-    **labels
-        As for :func:`by_workload`.
-    """
-
-    def drawn(panels: Sequence[Panel]) -> Figure:
-        charts = [
-            _size_chart(panels, name, measure, label)
-            for measure, label in labels.items()
-            for name in panels[0].comparison.workloads
-        ]
-        return _draw(charts, panels)
-
-    return drawn
-
-
-def _size_chart(panels: Sequence[Panel], name: str, measure: str, label: str) -> Chart:
-    groups = {f"{panel.sizes[name]:,}": _workload_bars(panel, measure, name) for panel in panels}
-    return _chart(panels[0].comparison, groups, label, name)
-
-
-def _workload_bars(panel: Panel, measure: str, name: str) -> list[Bar]:
+def _bars(panel: Panel, measure: str, name: str) -> list[Bar]:
     """A bar for each protocol."""
     return [
         Bar(
@@ -162,192 +144,82 @@ def _workload_bars(panel: Panel, measure: str, name: str) -> list[Bar]:
     ]
 
 
-def stacked(
-    parts: Callable[[RunResult], Mapping[str, float]],
-    kinds: Mapping[str, tuple[str, str]],
-    label: str,
-) -> Draw:
+def _mean_bars(panel: Panel, measure: str, means: Mapping[str, Mapping[str, float]]) -> list[Bar]:
+    """A bar for each protocol; one of fewer workloads than the set's is marked."""
+    return [
+        Bar(protocol=name, parts=means[name], counted=_counted(panel, measure, name))
+        for name in panel.comparison.protocols
+    ]
+
+
+def stacked(amounts: Amounts, kinds: Mapping[str, Sequence[str]], label: str) -> Draw:
     """A drawing of each run's parts, stacked, by workload, and their arithmetic means.
 
     Parameters
     ----------
-    parts : callable
+    amounts : callable
         Maps a run to the heights of its parts; empty for a run that enters no mean.
     kinds : dict
         Part -> the message class whose look it has, and its name.
     label : str
-        Text beside the axis.
+        Text beside the axis; if it has ``{base}``, parts are relative to the sum of the baseline's.
     """
+    relative = "{base}" in label
 
     def chart(panel: Panel, title: str) -> Chart:
         comparison = panel.comparison
-        groups: dict[str, list[Bar]] = {}
-        heights = {
-            (name, protocol): parts(comparison.run(name, protocol))
-            for name in comparison.workloads
-            for protocol in comparison.protocols
-        }
-        for name in comparison.workloads:
-            groups[name] = [
-                Bar(
-                    protocol=protocol,
-                    parts=heights[name, protocol],
-                    wrong=not comparison.right(name, protocol),
-                )
-                for protocol in comparison.protocols
-            ]
-        every = len(comparison.workloads)
-        groups["arithmetic\nmean"] = []
-        for protocol in comparison.protocols:
-            used = [
-                name
-                for name in comparison.workloads
-                if heights[name, protocol] and comparison.right(name, protocol)
-            ]
-            means = {
-                part: sum(heights[name, protocol][part] for name in used) / (len(used) or 1)
-                for part in kinds
-            }
-            counted = None if len(used) == every else (len(used), every)
-            groups["arithmetic\nmean"].append(Bar(protocol=protocol, parts=means, counted=counted))
-        return _parts_chart(groups, kinds, label, title, line=None)
+        groups = stacks(comparison, comparison.protocols, amounts, relative=relative)
+        return _chart(comparison, groups, label, title, kinds)
 
     return lambda panels: _draw([chart(panel, _heading(panel, panels)) for panel in panels], panels)
-
-
-def stacked_over_baseline(
-    parts: Callable[[RunResult], Mapping[str, float]],
-    kinds: Mapping[str, tuple[str, str]],
-    label: str,
-) -> Draw:
-    """A drawing of each run's parts over the sum of the baseline's, by workload, and their arithmetic means.
-
-    Parameters
-    ----------
-    parts, kinds
-        As for :func:`stacked`.
-    label : str
-        Text beside the axis, where ``{base}`` is the baseline.
-    """
-
-    def chart(panel: Panel, title: str) -> Chart:
-        comparison = panel.comparison
-        groups = relative_stacks(comparison, comparison.protocols, parts)
-        text = label.format(base=short(comparison.baseline))
-        return _parts_chart(groups, kinds, text, title, line=1.0)
-
-    return lambda panels: _draw([chart(panel, _heading(panel, panels)) for panel in panels], panels)
-
-
-def _parts_chart(
-    groups: Mapping[str, Sequence[Bar]],
-    kinds: Mapping[str, tuple[str, str]],
-    label: str,
-    title: str,
-    line: float | None,
-) -> Chart:
-    return Chart(
-        groups=groups,
-        looks={part: kind_look(look) for part, (look, _) in kinds.items()},
-        names={part: name for part, (_, name) in kinds.items()},
-        label=label,
-        title=title,
-        line=line,
-    )
-
-
-def traffic(panels: Sequence[Panel]) -> Figure:
-    """Draw flits by class and workload, and their mean."""
-    charts = [
-        traffic_chart(
-            traffic_bars(panel.comparison, panel.comparison.protocols),
-            short(panel.comparison.baseline),
-            _heading(panel, panels),
-        )
-        for panel in panels
-    ]
-    return _draw(charts, panels)
-
-
-def _network_chart(panel: Panel, what: str, title: str) -> Chart:
-    comparison = panel.comparison
-    return energy_chart(
-        comparison,
-        comparison.protocols,
-        NETWORK,
-        f"{what} relative to {short(comparison.baseline)}",
-        title,
-        power=what == "power",
-    )
 
 
 def power_and_energy(panels: Sequence[Panel]) -> Figure:
     """Draw the network's power above its energy, dynamic and static, by workload, and their mean."""
-    charts = [_network_chart(panels[0], what, f"Network {what}") for what in ("power", "energy")]
+    comparison, charts = panels[0].comparison, []
+    for what in ("power", "energy"):
+        of = energy_parts(list(NETWORK), power=what == "power")
+        groups = stacks(comparison, comparison.protocols, of)
+        label = f"{what} relative to {{base}}"
+        charts.append(_chart(comparison, groups, label, f"Network {what}", NETWORK))
     return _draw(charts, panels)
-
-
-def network_energy(panels: Sequence[Panel]) -> Figure:
-    """Draw the network's energy, dynamic and static, by workload, and their mean."""
-    charts = [_network_chart(panel, "energy", _heading(panel, panels)) for panel in panels]
-    return _draw(charts, panels)
-
-
-def _mean_groups(
-    panels: Sequence[Panel], measure: str, parts: Sequence[Mapping[str, Mapping[str, float]]]
-) -> dict[str, list[Bar]]:
-    """A group of mean bars per set of workloads; a bar of fewer workloads than the set's largest is marked."""
-    out: dict[str, list[Bar]] = {}
-    for panel, stacks in zip(panels, parts, strict=True):
-        out[GROUPS[panel.group].replace(" ", "\n", 1)] = [
-            Bar(
-                protocol=protocol,
-                parts=stacks[protocol],
-                counted=_counted(panel, measure, protocol),
-            )
-            for protocol in panel.comparison.protocols
-        ]
-    return out
 
 
 def mean_speedups(panels: Sequence[Panel]) -> Figure:
     """Draw mean speedups, a group of bars per set of workloads."""
-    comparison = panels[0].comparison
-    bars = [
-        {protocol: {"": mean or 0.0} for protocol, mean in panel.means["speedup"].items()}
+    groups = {
+        _group(panel): _mean_bars(
+            panel,
+            "speedup",
+            {name: {"": mean or 0.0} for name, mean in panel.means["speedup"].items()},
+        )
         for panel in panels
-    ]
-    chart = Chart(
-        groups=_mean_groups(panels, "speedup", bars),
-        looks=protocol_looks(comparison.protocols),
-        label=f"speedup over {short(comparison.baseline)}",
-        values=True,
-    )
-    return _draw_means(chart, panels, "speedup")
+    }
+    chart = _chart(panels[0].comparison, groups, "speedup over {base}")
+    return _draw_means(replace(chart, values=True), panels, "speedup")
 
 
 def mean_traffic(panels: Sequence[Panel]) -> Figure:
     """Draw mean flits by class, a group of bars per set of workloads."""
-    groups = _mean_groups(panels, "traffic", [panel.traffic for panel in panels])
-    chart = traffic_chart(groups, short(panels[0].comparison.baseline))
+    groups = {_group(panel): _mean_bars(panel, "traffic", panel.traffic) for panel in panels}
+    chart = _chart(panels[0].comparison, groups, FLITS, "", CLASSES)
     return _draw_means(chart, panels, "traffic")
 
 
+def _group(panel: Panel) -> str:
+    return GROUPS[panel.group].replace(" ", "\n", 1)
+
+
 def _draw_means(chart: Chart, panels: Sequence[Panel], measure: str) -> Figure:
-    comparison = panels[0].comparison
-    options = Options(labels=_labels(comparison), width="column")
-    title = f"{panels[0].title}, {panels[0].kinds[measure]} ({subtitle(comparison)})"
-    return draw([chart], options, title)
+    title = f"{panels[0].title}, {panels[0].kinds[measure]} ({subtitle(panels[0].comparison)})"
+    return _draw([chart], panels, title, "column")
 
 
 def workload_traffic(panels: Sequence[Panel]) -> Figure:
     """Draw flits by class of one workload, a bar per protocol."""
     comparison = panels[0].comparison
-    chart = traffic_chart(
-        traffic_bars(comparison, comparison.protocols), short(comparison.baseline)
-    )
-    options = Options(labels=_labels(comparison), width="column")
-    return draw([chart], options, f"{panels[0].title} ({subtitle(comparison)})")
+    chart = _chart(comparison, stacks(comparison, comparison.protocols, flits), FLITS, "", CLASSES)
+    return _draw([chart], panels, f"{panels[0].title} ({subtitle(comparison)})", "column")
 
 
 def table(title: str, rows: Sequence[Mapping[str, object]]) -> Figure:

@@ -18,6 +18,7 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import unknown
 from gpucoh.device.choices import split_options
+from gpucoh.figures.plots import flits, save
 from gpucoh.papers import drawing
 from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.bars import Group, absolute, first_mean, ratio, shown_group, usable
@@ -25,7 +26,6 @@ from gpucoh.papers.catalogue import FIGURES
 from gpucoh.papers.claims import Paper, load
 from gpucoh.papers.panels import FigureSpec, Panel, Spec, TableSpec
 from gpucoh.papers.runs import Bench, Runs, bench_of, by_machine, missing_protocol, present
-from gpucoh.report.plots import save
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -281,7 +281,7 @@ def _panel(paper: Paper, spec: FigureSpec, group: str, bench: Bench, divisor: in
         means=means,
         traffic={
             protocol: _scaled(
-                kept.parts(protocol, runs, lambda run: run.stats.flits_by_class()),
+                kept.parts(protocol, runs, flits),
                 means["traffic"][protocol],
             )
             for protocol, kept in used.get("traffic", {}).items()
@@ -326,26 +326,26 @@ def _scaled(parts: Mapping[str, float], total: float | None) -> dict[str, float]
 def _reproduce_one(
     paper: Paper, spec: FigureSpec, panels: Sequence[Panel], folder: Path
 ) -> dict[str, object]:
-    drawn: dict[str, Any] = {
-        "paper": paper.id,
-        "figure": spec.id,
-        "title": spec.title,
-        "baseline": spec.baseline,
-        "means": _by_group(panels, _mean_rows),
-        "kinds": dict(panels[0].kinds),
-        "rows": [],
-        "left_out": _left_out(paper, spec),
-        "wrong": [
-            f"{run.workload} under {run.protocol}"
-            for panel in panels
-            for run in panel.comparison.failures
-        ],
-    }
-    more = {
-        "bars": _by_group(panels, _bar_rows),
-        "summary": _by_group(panels, lambda panel: panel.comparison.summary),
-    }
-    return _write(spec.draw(panels), drawn, more, _table(panels), folder)
+    return _write(
+        spec.draw(panels),
+        _table(panels),
+        folder,
+        _described(
+            paper,
+            spec,
+            baseline=spec.baseline,
+            means=_by_group(panels, _mean_rows),
+            kinds=dict(panels[0].kinds),
+            left_out=_left_out(paper, spec),
+            wrong=[
+                f"{run.workload} under {run.protocol}"
+                for panel in panels
+                for run in panel.comparison.failures
+            ],
+        ),
+        bars=_by_group(panels, _bar_rows),
+        summary=_by_group(panels, lambda panel: panel.comparison.summary),
+    )
 
 
 def _write_table(paper: Paper, spec: TableSpec, folder: Path) -> dict[str, object]:
@@ -353,26 +353,19 @@ def _write_table(paper: Paper, spec: TableSpec, folder: Path) -> dict[str, objec
         import pandas as pd
 
     rows = spec.rows(paper)
-    drawn: dict[str, Any] = {
-        "paper": paper.id,
-        "figure": spec.id,
-        "title": spec.title,
-        "baseline": "",
-        "means": [],
-        "kinds": {},
-        "rows": rows,
-        "left_out": [],
-        "wrong": [],
-    }
-    return _write(drawing.table(spec.title, rows), drawn, {}, pd.DataFrame(rows), folder)
+    figure = drawing.table(spec.title, rows)
+    return _write(figure, pd.DataFrame(rows), folder, _described(paper, spec, rows=rows))
+
+
+def _described(paper: Paper, spec: Spec, **found: Any) -> dict[str, Any]:
+    """What :func:`reproduce` returns for a figure or table, but its files."""
+    named = {"paper": paper.id, "figure": spec.id, "title": spec.title, "baseline": ""}
+    nothing: dict[str, Any] = {"means": [], "kinds": {}, "rows": [], "left_out": [], "wrong": []}
+    return named | nothing | found
 
 
 def _write(
-    figure: Figure,
-    drawn: Mapping[str, Any],
-    more: Mapping[str, Any],
-    table: pd.DataFrame,
-    folder: Path,
+    figure: Figure, table: pd.DataFrame, folder: Path, drawn: Mapping[str, Any], **more: Any
 ) -> dict[str, object]:
     """Write a figure, its table, and what describes it; ``more`` is in the JSON file alone."""
     stem = f"{drawn['paper']}-{drawn['figure']}"

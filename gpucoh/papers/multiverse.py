@@ -15,16 +15,16 @@ import numpy as np
 
 from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import protocols, resolve
-from gpucoh.experiments.intervals import interval, interval_of
-from gpucoh.experiments.runner import Run
 from gpucoh.papers.agreement import is_ratio
 from gpucoh.papers.bars import PICKS, group_of
-from gpucoh.papers.catalogue import COUNTS
 from gpucoh.papers.claims import Claim, Paper
+from gpucoh.papers.counts import COUNTS
 from gpucoh.papers.readings import ALL, Reading, Value, readings
 from gpucoh.papers.runs import Bench, Key, merged
 from gpucoh.papers.scorecard import claim_bench, planned, scorecard, seed_values, wanted_runs
 from gpucoh.papers.verdicts import number, subject, table, words
+from gpucoh.runs.runner import Run
+from gpucoh.studies.intervals import interval, interval_of
 
 IN_USE = "as in use"
 BY_RULE = "by the rule"
@@ -257,18 +257,11 @@ def _extremes(found: Found) -> Iterator[Named]:
 
 def _headline(paper: Paper, bench: Bench, claim: Claim, found: Sequence[Universe]) -> Headline:
     (verdict,) = scorecard(paper, bench, [claim])
+    same = ("id", "paper", "measure", "says", "claimed", "measured", "agrees", "scale", "seeds")
     made = Headline(
-        id=claim.id,
-        paper=paper.id,
+        **{name: getattr(verdict, name) for name in same},
         place=paper.headlines[claim.id],
-        measure=claim.measure,
         of=f"{words(claim.measure)}: {subject(claim)}",
-        says=claim.says,
-        claimed=verdict.claimed,
-        measured=verdict.measured,
-        agrees=verdict.agrees,
-        scale=verdict.scale,
-        seeds=verdict.seeds,
     )
     if verdict.measured is None or not found:
         return made

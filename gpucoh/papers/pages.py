@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gpucoh.device.gpu import VERSION
-from gpucoh.experiments.keys import code_digest
 from gpucoh.papers.bars import Group, shown_group, usable
 from gpucoh.papers.claims import Paper
 from gpucoh.papers.multiverse import headlines_table
@@ -17,6 +16,7 @@ from gpucoh.papers.scorecard import Verdict, scorecard
 from gpucoh.papers.study import BarTable, Sizes, Variant, applies, study
 from gpucoh.papers.verdicts import number, spread, subject, verdict_table, words
 from gpucoh.papers.verdicts import table as markdown
+from gpucoh.runs.keys import code_digest
 
 _NAMES = {"noc_energy": "network energy", "energy_without_dram": "energy with static powers"}
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from matplotlib.figure import Figure
 
-from gpucoh.experiments.comparison import Comparison
 from gpucoh.papers.claims import Paper
+from gpucoh.runs.comparison import Comparison
 
 MEASURES = ("speedup", "traffic", "noc_energy", "noc_power", "energy")
 

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from gpucoh.base.errors import ConfigError
-from gpucoh.base.late import LATE_IMPORT
 from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import resolve
-from gpucoh.experiments.comparison import Comparison
-from gpucoh.experiments.runner import Run
 from gpucoh.papers.claims import Paper
 from gpucoh.papers.readings import readings
 from gpucoh.papers.study import study
 from gpucoh.results.runs import RunResult
+from gpucoh.runs.comparison import Comparison
+from gpucoh.runs.runner import Run
+from gpucoh.runs.sweeps import stored_runs
 from gpucoh.suite import workloads as all_workloads
 
 Parameters = Mapping[str, Mapping[str, object]]  # workload -> its parameters
@@ -149,26 +149,13 @@ class Bench:
     left_out: tuple[str, ...] = ()
     done: dict[Key, RunResult] = field(default_factory=dict)
 
-    def variant(
-        self,
-        *,
-        parameters: Parameters | None = None,
-        options: Mapping[str, Mapping[str, str]] | None = None,
-        fields: Mapping[str, object] | None = None,
-        seeds: tuple[int, ...] | None = None,
-    ) -> Bench:
+    def variant(self, **changes: Any) -> Bench:
         """A bench of other parameters, options, machine fields or seeds, which shares the runs of this one."""
-        return replace(
-            self,
-            parameters=self.parameters if parameters is None else parameters,
-            options=self.options if options is None else options,
-            fields=self.fields if fields is None else fields,
-            seeds=self.seeds if seeds is None else seeds,
-        )
+        return replace(self, **changes)
 
     def beside(self) -> Bench:
         """The bench of the tables beside the claims."""
-        return self.variant(seeds=self.other_seeds or None)
+        return self.variant(seeds=self.other_seeds or self.seeds)
 
     def present(self, ids: Iterable[str]) -> list[str]:
         """The ids that name built-in workloads that run here."""
@@ -237,9 +224,6 @@ class Bench:
 
     def carry_out(self, wanted: Mapping[Key, Run]) -> None:
         """Run those of the runs that have not run yet; benches that share this one's have theirs in ``wanted``, too."""
-        with LATE_IMPORT:
-            from gpucoh.experiments.stored import stored_runs
-
         todo = {key: run for key, run in wanted.items() if key not in self.done}
         if not todo:
             return

@@ -10,8 +10,8 @@ from typing import Any
 from gpucoh.papers.agreement import agreement
 from gpucoh.papers.amounts import AMOUNTS, OF_ONE_RUN, RELATIVE
 from gpucoh.papers.bars import measure_claim, protocols_of
-from gpucoh.papers.catalogue import COUNTS
 from gpucoh.papers.claims import Claim, Paper
+from gpucoh.papers.counts import COUNTS
 from gpucoh.papers.descriptions import DESCRIBED
 from gpucoh.papers.runs import Bench, by_machine, missing_protocol, present
 from gpucoh.papers.study import reason_of
@@ -217,23 +217,17 @@ def _verdict(paper: Paper, claim: Claim, bench: Bench) -> Verdict:
         agrees = "by_outcome"
     if agrees == "no":
         notes += filter(None, [reason_of(paper.id, claim.id, bench.scale)])
+    same = ("id", "figure", "kind", "shares", "measure", "subject", "baseline", "says")
     return Verdict(
-        id=claim.id,
+        **{name: getattr(claim, name) for name in same},
         paper=paper.id,
-        figure=claim.figure,
-        kind=claim.kind,
-        shares=claim.shares,
         counted=not paper.repeats(claim),
-        measure=claim.measure,
-        subject=claim.subject,
-        baseline=claim.baseline,
         workloads=used,
         claimed=claim.value if claim.value is not None else claim.direction,
         measured=measured,
         spread=[min(values), max(values)] if len(bench.seeds) > 1 and values else None,
         agrees=agrees,
         reason="; ".join(notes),
-        says=claim.says,
         scale=bench.scale,
         seeds=list(bench.seeds),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gpucoh.device.gpu import GPU, resolve
@@ -43,38 +44,20 @@ class _Described:
             for field in one["metadata"].get(of, ())
         }
 
+    def keeps(self, field: str) -> bool:
+        """Whether STC's epoch unit has a field."""
+        return field in self.fields("EMU", "unit")
+
     @property
     def epoch_bits(self) -> int:
         """Bits of an epoch's number."""
         return (self.option("epochs", 1) - 1).bit_length()
 
 
-def _blocked_stores(given: _Described) -> int:
-    """Addresses in the blocked-store queues of all CUs; the data stay in the coalescing buffers."""
-    return int(given.machine.cores) * given.option("bsq") * _ADDRESS_BITS
-
-
-def _epoch_requests(given: _Described) -> int:
-    """Of every epoch the address of a blocked store, and whether it is demanded."""
-    kept = given.fields("EMU", "unit")
-    of_an_epoch = ("address" in kept) * _ADDRESS_BITS + ("demanded" in kept)
-    return given.option("epochs") * of_an_epoch
-
-
-def _epoch_steps(given: _Described) -> int:
-    """Of every epoch whether its conflicts have moved the bands."""
-    return given.option("epochs") * ("stepped" in given.fields("EMU", "unit"))
-
-
 def _counters(given: _Described) -> int:
     """The current epoch's number, and the unit's cycles between two ticks."""
     ticks = given.option("epoch", 1) * int(given.machine.global_mhz) // int(given.machine.core_mhz)
     return given.epoch_bits + (ticks - 1).bit_length()
-
-
-def _current_epochs(given: _Described) -> int:
-    """Of one CU: the numbers of the epochs that may be current together."""
-    return given.epoch_bits * given.option("bands", 1)
 
 
 def _leases(given: _Described) -> int:
@@ -112,12 +95,6 @@ def _write_caches(given: _Described) -> int:
     return lines * int(given.machine.line_bytes) * 8
 
 
-def _write_mask(given: _Described) -> int:
-    """Of one line of a write cache: dirty bytes, or words where masks count those."""
-    word_bytes = 4 if given.option("mask") else 1
-    return int(given.machine.line_bytes) // word_bytes
-
-
 def _written_bit(given: _Described) -> int:
     """Of one tag of a read cache: what tells present lines apart."""
     tables = [controller["tables"][0] for controller in given.json["controllers"]]
@@ -129,12 +106,6 @@ def _directory(given: _Described) -> int:
     m = given.machine
     lines = m.partitions * m.l2_kib * 1024 // m.line_bytes
     return given.option("dir_ratio") * int(lines) * _DIRECTORY_ENTRY_BITS
-
-
-def _caches(given: _Described) -> int:
-    """Data of the L1s and of the L2."""
-    m = given.machine
-    return int((m.cores * m.l1_kib + m.partitions * m.l2_kib) * 1024 * 8)
 
 
 def _l1_mshrs(given: _Described) -> int:
@@ -164,29 +135,42 @@ def _write_cache_share(given: _Described) -> float:
     return float(max(shares))
 
 
-def _entries(structure: str) -> Callable[[_Described], int]:
+def _entries(structure: str, given: _Described) -> int:
     """Entries of one of the arrays of a name."""
-    return lambda given: given.pieces()[structure]["entries"]
+    return given.pieces()[structure]["entries"]
 
 
 STRUCTURES: dict[str, Callable[[_Described], float]] = {
-    "BSQ": _blocked_stores,
-    "ERV": _epoch_requests,
-    "ETV": _epoch_steps,
+    # Addresses in the blocked-store queues of all CUs; the data stay in the coalescing buffers.
+    "BSQ": lambda given: int(given.machine.cores) * given.option("bsq") * _ADDRESS_BITS,
+    # Of every epoch the address of a blocked store, and whether it is demanded.
+    "ERV": lambda given: (
+        given.option("epochs") * (given.keeps("address") * _ADDRESS_BITS + given.keeps("demanded"))
+    ),
+    # Of every epoch whether its conflicts have moved the bands.
+    "ETV": lambda given: given.option("epochs") * given.keeps("stepped"),
     "counters": _counters,
-    "CER": _current_epochs,
+    # Of one CU: the numbers of the epochs that may be current together.
+    "CER": lambda given: given.epoch_bits * given.option("bands", 1),
     "leases": _leases,
     "line metadata": _line,
     "write caches": _write_caches,
-    "write mask": _write_mask,
+    # Of one line of a write cache: dirty bytes, or words where masks count those.
+    "write mask": lambda given: int(given.machine.line_bytes) // (4 if given.option("mask") else 1),
     "written bit": _written_bit,
     "directory": _directory,
     "directory and MSHRs": _owned,
-    "caches": _caches,
+    # Data of the L1s and of the L2.
+    "caches": lambda given: (
+        8
+        * 1024
+        * int(
+            given.machine.cores * given.machine.l1_kib
+            + given.machine.partitions * given.machine.l2_kib
+        )
+    ),
     "L1 MSHRs": _l1_mshrs,
-    "S-FIFO1": _entries("S-FIFO1"),
-    "S-FIFO2": _entries("S-FIFO2"),
-    "S-FIFO3": _entries("S-FIFO3"),
+    **{name: partial(_entries, name) for name in ("S-FIFO1", "S-FIFO2", "S-FIFO3")},
     "write cache, of its level's cache": _write_cache_share,
 }
 

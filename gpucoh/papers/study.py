@@ -90,7 +90,7 @@ class Sizes:
     """
 
     group: str
-    figure: str
+    figure: str = ""
     protocols: tuple[str, ...]
     inputs: tuple[Input, ...]
 
@@ -100,7 +100,7 @@ class Reason:
     """The measured cause of disagreements; without scales it holds at every scale."""
 
     claims: tuple[str, ...]
-    scales: tuple[str, ...]
+    scales: tuple[str, ...] = ()
     text: str
 
 
@@ -134,18 +134,14 @@ def read(text: str) -> Study:
         variants=tuple(Variant(**_tuples(item)) for item in data.get("variant", ())),
         bars=tuple(BarTable(**_tuples(item)) for item in data.get("bars", ())),
         sizes=_sizes(data["sizes"]) if "sizes" in data else None,
-        reasons=tuple(Reason(**_tuples({"scales": (), **item})) for item in data.get("reason", ())),
-        too_long={scale: tuple(names) for scale, names in data.get("too_long", {}).items()},
+        reasons=tuple(Reason(**_tuples(item)) for item in data.get("reason", ())),
+        too_long=_tuples(data.get("too_long", {})),
     )
 
 
-def _sizes(data: Mapping[str, Any]) -> Sizes:
-    return Sizes(
-        group=data["group"],
-        figure=data.get("figure", ""),
-        protocols=tuple(data["protocols"]),
-        inputs=tuple(Input(**item) for item in data.get("input", ())),
-    )
+def _sizes(data: dict[str, Any]) -> Sizes:
+    inputs = tuple(Input(**item) for item in data.pop("input", ()))
+    return Sizes(inputs=inputs, **_tuples(data))
 
 
 def _tuples(item: Mapping[str, Any]) -> dict[str, Any]:

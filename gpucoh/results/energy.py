@@ -3,7 +3,8 @@
 The network model follows ORION: dynamic energy per event (buffer write and read, crossbar, arbiters, link), static
 energy from ports x virtual networks x buffer depth x time. Caches, scratchpad, DRAM and cores have an energy per event
 and a static power. The coefficients describe a 40 nm GPU of the papers' time: the model compares protocols on one
-machine; it does not predict the energy of a product. A second set describes logic of the 7 nm class and HBM.
+machine; it does not predict the energy of a product. A second set describes logic of the 7 nm class and HBM. Both
+are in ``energy.toml``.
 
 References
 ----------
@@ -18,8 +19,10 @@ References
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 PARTS = ("noc_dynamic", "noc_static", "l1", "l2", "dram", "scratchpad", "core")
@@ -65,123 +68,16 @@ class Term:
     amount: float
 
 
-_ORION = "inferred: about ORION 2.0's routers [1] at 45 to 40 nm"
-_WIRE = "240 fJ per transition, bit and mm at 40 nm (table 1 of [2]); half the bits change"
-_CACTI = "inferred: about CACTI [3] for a small 40 nm SRAM; [2] has 14 pJ for 64 bits of 8 KiB"
-_WATTCH = "inferred: fermi at full issue and bandwidth takes about 100 W, similar to GPUWattch [4]"
-_DEVICE = "currents of GDDR5_1Gb_x32.ini of [6], 1.5 V"
-
-COEFFICIENTS: dict[str, Coefficient] = {
-    "buffer_write": Coefficient(0.06, "pJ/bit", "flit written to a virtual-channel buffer", _ORION),
-    "buffer_read": Coefficient(0.05, "pJ/bit", "flit read from a virtual-channel buffer", _ORION),
-    "crossbar": Coefficient(
-        0.005,
-        "pJ/bit/port",
-        "flit through a router's crossbar; wires grow with its inputs and outputs",
-        _ORION,
-    ),
-    "vc_allocation": Coefficient(1.0, "pJ", "arbitration per message and router", _ORION),
-    "switch_allocation": Coefficient(0.5, "pJ", "arbitration per flit and router", _ORION),
-    "link": Coefficient(0.12, "pJ/bit/mm", "flit over a link", _WIRE),
-    "buffer_power": Coefficient(
-        2.0,
-        "uW/bit",
-        "leakage per bit of virtual-channel buffer, with its share of clock and control",
-        "inferred: equals the dynamic part at about a twentieth of the fermi network's peak load",
-    ),
-    "cache_tags": Coefficient(5.0, "pJ", "tag look-up in a set", _CACTI),
-    "cache_data": Coefficient(
-        0.2,
-        "pJ/bit",
-        "line read or written in a 32 KiB cache; scales with the square root of the size",
-        _CACTI,
-    ),
-    "cache_power": Coefficient(0.3, "mW/KiB", "leakage and clock of a cache", _CACTI),
-    "scratchpad_data": Coefficient(
-        0.1, "pJ/bit", "scratchpad access of a warp, one word per lane", _CACTI
-    ),
-    "scratchpad_power": Coefficient(0.3, "mW/KiB", "leakage and clock of a scratchpad", _CACTI),
-    "dram_data": Coefficient(
-        8.0,
-        "pJ/bit",
-        "bit read or written: column access and interface",
-        "14 pJ/bit of GDDR5 in total [5]; inferred: less the share of one row per line",
-    ),
-    "dram_row": Coefficient(
-        6000.0,
-        "pJ",
-        "activate and precharge of a 2 KiB row",
-        f"IDD0 less IDD3N in tRAS and less IDD2N in tRP: {_DEVICE}",
-    ),
-    "dram_power": Coefficient(
-        1350.0,
-        "mW",
-        "active standby of a channel of two devices",
-        f"IDD3N: {_DEVICE}",
-    ),
-    "warp_instruction": Coefficient(
-        400.0, "pJ", "fetch, decode, scheduling and scoreboard per warp instruction", _WATTCH
-    ),
-    "lane_instruction": Coefficient(
-        40.0,
-        "pJ",
-        "registers and execution per lane instruction",
-        "inferred: four words from an 8 KiB SRAM and a quarter of a 64-bit multiply-add (table 1 of [2])",
-    ),
-    "core_cycle": Coefficient(
-        700.0,
-        "pJ",
-        "clock and pipeline latches per core cycle with a busy issue port",
-        "gated as in GPUWattch [4], which multiplies pipeline power by the duty cycle; value "
-        + _WATTCH,
-    ),
-    "core_power": Coefficient(
-        1.0,
-        "W",
-        "leakage and ungated clocks of a core, at all times",
-        "inferred: GPUWattch's gtx480 [4] has 11 W for 16 active cores and 1.59 W for an idle one",
-    ),
-}
-
-_WATTCH_7 = (
-    "inferred: the value of 2013 times 0.35, the mean of the ratios of operations in table 2 of [7]"
-)
-_SRAM_7 = "inferred: the value of 2013 times 0.42, the ratio of 32 KiB SRAMs in table 2 of [7]"
-_ROUTER_7 = "inferred: the value of 2013 times 0.42, the ratio of 32 KiB SRAMs in table 2 of [7]; a router is buffers"
-_LEAKAGE_7 = "inferred: the value of 2013 times 0.35, as the dynamic part; without a source"
-_HBM2 = "table 3 of [5], HBM2"
-
-# A GPU of about 2024: logic of the 7 nm class and HBM2 or later. Values and sources; units and texts are those above.
-_OF_2024: dict[str, tuple[float, str]] = {
-    "buffer_write": (0.025, _ROUTER_7),
-    "buffer_read": (0.021, _ROUTER_7),
-    "crossbar": (0.0031, "inferred: the value of 2013 times 0.63, the ratio of wires below"),
-    "vc_allocation": (0.35, _WATTCH_7),
-    "switch_allocation": (0.18, _WATTCH_7),
-    "link": (0.075, "150 fJ per transition, bit and mm, projected for 10 nm (table 1 of [2])"),
-    "buffer_power": (0.7, _LEAKAGE_7),
-    "cache_tags": (2.1, _SRAM_7),
-    "cache_data": (0.085, _SRAM_7),
-    "cache_power": (0.105, _LEAKAGE_7),
-    "scratchpad_data": (0.042, _SRAM_7),
-    "scratchpad_power": (0.105, _LEAKAGE_7),
-    "dram_data": (3.48, f"{_HBM2}: 1.51 + 1.17 + 0.80 within the device and at its pins"),
-    "dram_row": (909.0, f"{_HBM2}: a row of 1 KiB"),
-    "dram_power": (
-        350.0,
-        "inferred: the value of 2013 times 0.26, the ratio of energies per bit; without a source",
-    ),
-    "warp_instruction": (140.0, _WATTCH_7),
-    "lane_instruction": (14.0, _WATTCH_7),
-    "core_cycle": (245.0, _WATTCH_7),
-    "core_power": (0.35, _LEAKAGE_7),
-}
-COEFFICIENTS_2024: dict[str, Coefficient] = {
-    name: replace(COEFFICIENTS[name], value=value, source=source)
-    for name, (value, source) in _OF_2024.items()
-}
+_DATA = tomllib.loads(files(__package__).joinpath("energy.toml").read_text(encoding="utf-8"))
 # Decade -> coefficients.
-MODELS: dict[str, Mapping[str, Coefficient]] = {"2013": COEFFICIENTS, "2024": COEFFICIENTS_2024}
+MODELS: dict[str, Mapping[str, Coefficient]] = {
+    decade: {
+        name: Coefficient(one[decade][0], one["unit"], one["text"], one[decade][1])
+        for name, one in _DATA.items()
+    }
+    for decade in ("2013", "2024")
+}
+COEFFICIENTS, COEFFICIENTS_2024 = (dict(one) for one in MODELS.values())
 
 # In tables of studies, columns of amounts are named term_PART__COEFFICIENT.
 TERM = "term_"

@@ -184,7 +184,7 @@ class Matrix:
         the workloads' parameters.
         """
         out = table_of(self.runs, self.counters)
-        for name in ("speedup", "traffic", "energy"):
+        for name in _RATIOS:
             out[name] = [relative[name] for relative in self.summary]
         return out
 
@@ -208,34 +208,18 @@ class Matrix:
         )
 
     def _repr_html_(self) -> str:
-        columns = (
-            "workload",
-            "protocol",
-            "model",
-            "machine",
-            "seed",
-            "cycles",
-            "speedup",
-            "traffic",
-            "energy",
-            "L1 hits",
-        )
+        about = ("workload", "protocol", "model", "machine", "seed", "cycles")
         rows = [
             (
-                run.workload,
-                run.protocol,
-                run.model,
-                run.machine,
-                run.seed,
-                run.cycles,
-                *(ratios[name] for name in ("speedup", "traffic", "energy")),
+                *(getattr(run, name) for name in about),
+                *(ratios[name] for name in _RATIOS),
                 f"{run.l1.hit_rate:.0%}" if run.l1.loads else "-",
                 run.verdict,
             )
             for run, ratios in zip(self.runs, self.summary, strict=True)
         ]
         caption = f"speedup, traffic and energy relative to {self.baseline}"
-        return markup.table((*columns, "answer"), rows, caption)
+        return markup.table((*about, *_RATIOS, "L1 hits", "answer"), rows, caption)
 
 
 def _ratio(above: float | None, below: float | None) -> float | None:
@@ -258,6 +242,8 @@ def geometric_mean(values: Iterable[float | None]) -> float | None:
     return math.exp(sum(math.log(value) for value in numbers) / len(numbers)) if numbers else None
 
 
+# Of a run to the baseline's.
+_RATIOS = ("speedup", "traffic", "energy")
 # mean -> the ratio whose mean it is, and its kind
 _MEANS: dict[str, tuple[str, Callable[[Iterable[float | None]], float | None]]] = {
     "speedup_harmonic": ("speedup", harmonic_mean),

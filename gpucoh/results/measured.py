@@ -116,31 +116,23 @@ def rows_of(compared: Sequence[Measured], waits: Sequence[Wait]) -> Iterator[dic
         run, cores = one.run, one.cores
         about = {"run": one.label, "protocol": run.protocol, "machine": run.machine}
         about |= {"seed": run.seed, "cores": cores} | more
-        for file, line, cause, array in waits:
-            value = one.waits[file, line, cause, array]
+        found = [("wait_cycles", *wait, one.waits[wait]) for wait in waits]
+        found += [
+            (name, "", 0, "", array, one.arrays.get(array, {}).get(name, 0))
+            for array in arrays
+            for name in CONTENTION
+        ]
+        for measure, file, line, cause, array, value in found:
             yield about | {
-                "measure": "wait_cycles",
+                "measure": measure,
                 "cause": cause,
                 "array": array,
                 "file": file,
                 "line": line,
-                "source": source_of(compared, file, line),
+                "source": source_of(compared, file, line) if file else "",
                 "value": value,
                 "per_core": value / cores,
             }
-        for array in arrays:
-            for name in CONTENTION:
-                value = one.arrays.get(array, {}).get(name, 0)
-                yield about | {
-                    "measure": name,
-                    "cause": "",
-                    "array": array,
-                    "file": "",
-                    "line": 0,
-                    "source": "",
-                    "value": value,
-                    "per_core": value / cores,
-                }
 
 
 def source_of(compared: Sequence[Measured], file: str, line: int) -> str:

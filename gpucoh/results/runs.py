@@ -61,6 +61,10 @@ _GROUPS = (
     "transitions",
     "check",
 )
+# Keys of a run's dictionary -> mappings of the run.
+_MAPPINGS = {"params": "params", "set": "changes"} | {
+    name: name for name in ("configuration", "occupancy", "details", "options")
+}
 # Of protocols with such controllers, versions that count it, machines with a CPU cache, and runs that check.
 _OPTIONAL = ("l3", "global", "host", "busy", "cpu", "check")
 
@@ -369,16 +373,8 @@ class RunResult:
         out["busiest"] = self.stats.busiest
         if self.protocol_sha256 is not None:
             out["protocol_sha256"] = self.protocol_sha256
-        out |= {
-            "params": dict(self.params),
-            "set": dict(self.changes),
-            "configuration": dict(self.configuration),
-            "occupancy": dict(self.occupancy),
-            "details": dict(self.details),
-            "options": dict(self.options),
-            "version": self.version,
-            "notes": list(self.notes),
-        }
+        out |= {key: dict(getattr(self, name)) for key, name in _MAPPINGS.items()}
+        out |= {"version": self.version, "notes": list(self.notes)}
         for name, part in (("series", self.series), ("profile", self.profiled)):
             if part is not None:
                 out[name] = part.to_dict()
@@ -398,12 +394,7 @@ class RunResult:
             **{name: data[name] for name in (*_WHAT, *_VERDICT) if name != "cpu_s"},
             cpu_s=data.get("cpu_s"),  # of an older version: none
             stats=Stats({name: data[name] for name in counted}),
-            params=data["params"],
-            configuration=data["configuration"],
-            changes=data["set"],
-            details=data["details"],
-            occupancy=data["occupancy"],
-            options=data["options"],
+            **{name: data[key] for key, name in _MAPPINGS.items()},
             version=data["version"],
             notes=tuple(data.get("notes", ())),
             series=Series.from_dict(data["series"]) if "series" in data else None,

@@ -451,26 +451,6 @@ class Stats(Group[Any]):
 
     __slots__ = ("_gpu",)
 
-    _parts: ClassVar[Mapping[str, Callable[[str, Mapping[str, Any]], Group[Any]]]] = {
-        "l1": Cache,
-        "l2": Cache,
-        "l3": Cache,
-        "global": Cache,
-        "host": Cache,
-        "traffic": Traffic,
-        "core": Core,
-        "stalls": Stalls,
-        "dram": Dram,
-        "busy": Busy,
-        "cpu": Cpu,
-        "energy": Energy,
-        "histograms": Histograms,
-        "counters": Counters,
-        "storage": Storage,
-        "transitions": Transitions,
-        "check": Check,
-    }
-
     cycles: int
     launches: int
     instructions: int
@@ -573,3 +553,9 @@ class Stats(Group[Any]):
         for message in self.traffic.values():
             out[message["class"]] = out.get(message["class"], 0) + message.flits
         return out
+
+
+# A group has the class that it is declared with; those of further controllers count as caches.
+Stats._parts = {
+    name: globals()[kind] for name, kind in Stats.__annotations__.items() if kind in globals()
+} | dict.fromkeys(("l3", "global", "host"), Cache)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from gpucoh.base.canvas import Canvas, points, style
-from gpucoh.report.looks import protocol_looks
+from gpucoh.figures.looks import protocol_looks
 from gpucoh.verify.growth import PANELS, TITLES, Point
 
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gpucoh
 from gpucoh.cli import call
-from gpucoh.experiments.grids import read_sweep
+from gpucoh.runs.grids import read_sweep
 from products import rows, share
 
 COPY = ("run", "vec-cpy", "-p", "ideal", "--scale", "tiny")

@@ -17,7 +17,7 @@ from rich.console import Console
 
 import gpucoh
 from gpucoh.cli import call
-from gpucoh.report import tables
+from gpucoh.terminal import tables
 from host import HOST
 from products import rows, share
 
@@ -470,9 +470,7 @@ def test_sweep_prints_its_rows_as_json(cli, tmp_path):
         assert row["correct"] is True
         assert row["error"] is None
         assert row["seed"] == 2**64 - 1
-    table = gpucoh.sweep(
-        gpucoh.experiments.grids.read_sweep("s.toml"), out="r.parquet", resume=True
-    )
+    table = gpucoh.sweep(gpucoh.runs.grids.read_sweep("s.toml"), out="r.parquet", resume=True)
     assert printed["out"] == "r.parquet"
     assert list(printed["runs"][0]) == list(table.columns)
     assert [row["cycles"] for row in printed["runs"]] == table["cycles"].tolist()

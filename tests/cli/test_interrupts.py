@@ -16,7 +16,7 @@ import pytest
 
 import gpucoh
 from gpucoh.base.files import results_folder, whole_file
-from gpucoh.experiments.interrupts import interruptible, terminable
+from gpucoh.runs.interrupts import interruptible, terminable
 from products import rows, share
 
 # CPU seconds from a signal to the end: measured are 0.01 to 0.04, up to 0.05 are the rest of a chunk. Time of the
@@ -127,19 +127,19 @@ def test_sigterm_and_sighup_end_the_sweep_command_and_remove_its_lock(tmp_path, 
 SWEEP_PROGRAM = """
 import signal, sys
 import gpucoh
-from gpucoh.experiments import results
+from gpucoh.runs import store
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-results.FLUSH_SECONDS = 1e9  # the file has the first row until the end
+store.FLUSH_SECONDS = 1e9  # the file has the first row until the end
 runs = [{"workload": "vec-cpy", "protocol": "ideal", "scale": "tiny", "seed": seed} for seed in range(3)]
 runs.append({"workload": "spm_g", "protocol": "no-l1", "scale": "paper", "params": {"iterations": 100000}})
-add = results.Results.add
+add = store.Store.add
 
 def report(self, row, replaced):
     add(self, row, replaced)
     sys.stderr.write("row\\n")
 
-results.Results.add = report
+store.Store.add = report
 SETUP
 try:
     gpucoh.sweep(runs, out="rows.parquet", jobs=1)
@@ -195,7 +195,7 @@ def test_a_terminal_that_is_closed_ends_a_sweep_with_its_rows_kept(tmp_path):
         'workloads = ["vec-cpy", "spm_g"]\nscale = "tiny"\nprotocol = "ideal"\n'
     )
     slow = (
-        "from gpucoh.experiments import grids, sweeps\nfrom gpucoh.cli import sweeps as command\n"
+        "from gpucoh.runs import grids, sweeps\nfrom gpucoh.cli import sweeps as command\n"
         "long = sweeps.Run(workload='spm_g', scale='paper', params={'iterations': 100000})\n"
         "read = command.read_sweep\n"
         "command.read_sweep = lambda path: [*read(path), long]\n"
@@ -240,7 +240,7 @@ def test_sigterm_ends_a_forked_worker_as_before():
     """multiprocessing ends its workers by SIGTERM."""
     program = """
 import os, signal, time
-from gpucoh.experiments.interrupts import terminable
+from gpucoh.runs.interrupts import terminable
 
 with terminable():
     child = os.fork()

@@ -7,8 +7,8 @@ import pytest
 
 from gpucoh.papers.bars import group_of, measure_claim, pick, protocols_of, shown_group, usable
 from gpucoh.papers.claims import load, read
-from gpucoh.papers.tc_counts import PLATEAU, from_plateau, plateau
-from gpucoh.papers.tc_figures import LIFETIMES
+from gpucoh.papers.counts import PLATEAU, from_plateau, plateau
+from gpucoh.papers.lifetimes import LIFETIMES
 from products import rows
 
 CLAIM = """

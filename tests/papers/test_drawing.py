@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import gpucoh
-from gpucoh.papers import tc_figures
+from gpucoh.figures.legends import WRONG
+from gpucoh.papers import lifetimes as drawn
 from gpucoh.papers.drawing import mean_speedups, mean_traffic
+from gpucoh.papers.lifetimes import LIFETIMES, lifetimes
 from gpucoh.papers.panels import Panel
-from gpucoh.papers.tc_figures import LIFETIMES, lifetimes
-from gpucoh.report.legends import WRONG
 
 FIXED = [f"tc-weak[lifetime={lifetime}]" for lifetime in LIFETIMES]
 
@@ -57,8 +57,8 @@ def test_a_marker_has_one_meaning(sweep_axes):
         kind = line.get_color() if marker not in ("v", "x") else marker
         assert shown.setdefault(marker, kind) == kind
     assert {"v", "o", "s", "*"} <= set(shown)
-    assert not set(tc_figures._MARKERS) & {"v", "x", "*"}
-    assert WRONG not in tc_figures._SHADES
+    assert not set(drawn._MARKERS) & {"v", "x", "*"}
+    assert WRONG not in drawn._SHADES
 
 
 def test_a_mean_over_fewer_workloads_is_marked(swept):
@@ -79,7 +79,7 @@ def test_mean_traffic_names_its_mean(swept):
 
 
 def test_the_predictors_point_is_its_average_lifetime(swept, sweep_axes):
-    average = tc_figures.average_lifetime(swept, "hsp")
+    average = drawn.average_lifetime(swept, "hsp")
     marks = [line.get_xdata() for line in sweep_axes.lines if line.get_marker() == "v"]
     points = [places[0] for places in marks if len(places)]
     assert np.isclose(points, min(average, 1.4 * LIFETIMES[-1])).any()

@@ -8,13 +8,14 @@ import pytest
 
 from gpucoh.cli import call
 from gpucoh.device.gpu import resolve
-from gpucoh.experiments import stored
-from gpucoh.experiments.intervals import interval_of
 from gpucoh.machines import machine
 from gpucoh.papers import load, multiverse, pages, papers
+from gpucoh.papers import runs as of_papers
 from gpucoh.papers.multiverse import BY_RULE, IN_USE, alternatives, cells, summary, under
 from gpucoh.papers.readings import Reading
 from gpucoh.papers.runs import Bench, bench_of
+from gpucoh.runs import sweeps
+from gpucoh.studies.intervals import interval_of
 from gpucoh.suite import workloads
 
 GROUPS = {"inter": ("dlb", "stn"), "intra": ("hsp",), "all": ("dlb", "stn", "hsp")}
@@ -66,7 +67,7 @@ def planted(monkeypatch):
         runs.extend(wanted)
         return [SimpleNamespace(cycles=cycles(run), correct=True) for run in wanted]
 
-    monkeypatch.setattr(stored, "stored_runs", carried_out)
+    monkeypatch.setattr(of_papers, "stored_runs", carried_out)
     monkeypatch.setattr(multiverse, "readings", lambda _: PLANTED)
     return runs
 
@@ -191,7 +192,7 @@ def test_an_interrupted_command_continues(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("gpucoh.papers.load", lambda _: one)
     command = ("scorecard", "tc", "--readings", "--scale", "tiny", "--out", str(tmp_path), "-j1")
     begun, most = [], [4]
-    carried_out = stored._carry_out_whole
+    carried_out = sweeps._carry_out_whole
 
     def counted(run, key, *_, **__):
         if len(begun) == most[0]:
@@ -199,7 +200,7 @@ def test_an_interrupted_command_continues(tmp_path, monkeypatch, capsys):
         begun.append(key)
         return carried_out(run, key)
 
-    monkeypatch.setattr(stored, "_carry_out_whole", counted)
+    monkeypatch.setattr(sweeps, "_carry_out_whole", counted)
     assert call(command) == 130
     most[0] = 100
     capsys.readouterr()

@@ -11,7 +11,6 @@ import pytest
 import gpucoh
 from gpucoh.base.units import parse_bytes
 from gpucoh.device.gpu import GPU
-from gpucoh.experiments.runner import Run
 from gpucoh.papers import load, pages, papers, scorecard, study, verdicts
 from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.bars import shown_group
@@ -19,6 +18,7 @@ from gpucoh.papers.claims import DECLARED
 from gpucoh.papers.descriptions import DESCRIBED
 from gpucoh.papers.runs import Bench, missing_protocol, present
 from gpucoh.papers.verdicts import verdict_table
+from gpucoh.runs.runner import Run
 from gpucoh.suite import workloads
 
 ROOT = Path(__file__).parents[2]

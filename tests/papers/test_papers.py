@@ -10,11 +10,11 @@ import pytest
 import gpucoh
 from gpucoh.cli import call
 from gpucoh.papers import TableSpec, load, papers, reproduce
-from gpucoh.papers.catalogue import COUNTS, FIGURES
-from gpucoh.papers.counts import Count
+from gpucoh.papers.catalogue import FIGURES
+from gpucoh.papers.counts import COUNTS, Count
 from gpucoh.papers.figures import _panels, chosen
-from gpucoh.papers.runs import START_SKEW, Bench, with_options
-from gpucoh.papers.scorecard import scorecard
+from gpucoh.papers.runs import START_SKEW, Bench, bench_of, missing_protocol, with_options
+from gpucoh.papers.scorecard import scorecard, wanted_runs
 from products import rows
 
 TC = load("tc")
@@ -57,6 +57,19 @@ def test_every_claim_has_what_it_needs():
                 )
             else:
                 assert claim.value is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "groups"), [("denovo", ["all"]), ("stc", ["all"]), ("qr", ["all", "frequent"])]
+)
+def test_every_claim_that_names_workloads_can_be_measured(name, groups):
+    paper = load(name)
+    wanted = set(wanted_runs(paper, bench_of(paper, scale="tiny")))
+    named = {workload for group in groups for workload in paper.groups[group]}
+    assert {workload for workload, _ in wanted} == named
+    assert not [one for one in {protocol for _, protocol in wanted} if missing_protocol(one)]
+    others = {claim.id for claim in paper.claims if claim.measure == "other" and claim.workloads}
+    assert others == set(COUNTS[name])
 
 
 def test_groups_are_the_papers():

@@ -9,11 +9,10 @@ import gpucoh
 from gpucoh.papers import load, paper_figure, scorecard
 from gpucoh.papers.amounts import AMOUNTS
 from gpucoh.papers.bars import measure_claim, ratio
-from gpucoh.papers.catalogue import COUNTS, FIGURES
+from gpucoh.papers.catalogue import FIGURES
 from gpucoh.papers.figures import _panels, chosen, reproduce
 from gpucoh.papers.memory_amounts import accesses, received_bytes
-from gpucoh.papers.runs import bench_of, missing_protocol, present
-from gpucoh.papers.scorecard import wanted_runs
+from gpucoh.papers.runs import bench_of, present
 from gpucoh.suite import workloads
 
 QR = load("qr")
@@ -44,15 +43,6 @@ def test_the_groups_are_of_workloads_that_exist():
     )
     for name in every:
         workloads()[name].setting("small", 0, QR.parameters.get(name, {}))
-
-
-def test_every_claim_can_be_measured_but_parameters_and_what_names_no_workload():
-    bench = bench_of(QR, scale="tiny")
-    wanted = set(wanted_runs(QR, bench))
-    assert {name for name, _ in wanted} == {*QR.groups["all"], *QR.groups["frequent"]}
-    assert not [name for name in {protocol for _, protocol in wanted} if missing_protocol(name)]
-    others = {claim.id for claim in QR.claims if claim.measure == "other" and claim.workloads}
-    assert others == set(COUNTS["qr"])
 
 
 def test_three_claims_are_not_measured_where_planted_bugs_are_built_in(mutant_gpucoh):

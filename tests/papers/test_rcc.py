@@ -11,15 +11,14 @@ import gpucoh
 from gpucoh.cli import call
 from gpucoh.papers import FigureSpec, load, paper_figure, reproduce
 from gpucoh.papers.agreement import agreement
-from gpucoh.papers.amounts import AMOUNTS
+from gpucoh.papers.amounts import AMOUNTS, expired_shares, stall_causes
 from gpucoh.papers.bars import measure_claim, protocols_of
-from gpucoh.papers.catalogue import COUNTS
+from gpucoh.papers.counts import COUNTS
 from gpucoh.papers.descriptions import DESCRIBED, state_rows
 from gpucoh.papers.drawing import by_workload, short, stacked
 from gpucoh.papers.figures import chosen
 from gpucoh.papers.pages import _changed
-from gpucoh.papers.rcc_counts import SC_BASELINE
-from gpucoh.papers.rcc_figures import _causes, _expired
+from gpucoh.papers.panels import Panel
 from gpucoh.papers.runs import START_SKEW, Bench, bench_of
 from gpucoh.papers.scorecard import scorecard
 from gpucoh.papers.study import study
@@ -29,6 +28,7 @@ from products import rows
 
 RCC = load("rcc")
 CLAIMS = {claim.id: claim for claim in RCC.claims}
+SC_BASELINE = "mesi-wt[consistency=sc]"
 TCS = "tc-strong[consistency=sc]"
 
 
@@ -156,9 +156,13 @@ def test_an_amount_of_a_run(measure, given, expected):
 
 
 def test_the_parts_of_figures_1b_and_6():
-    assert _causes(run(stall_cycles=(10, 20, 10))) == {"load": 0.25, "store": 0.5, "atomic": 0.25}
-    assert _causes(run()) == {}
-    assert _expired(run(expired=(3, 5))) == {"unchanged": 0.03, "changed": 0.02}
+    assert stall_causes(run(stall_cycles=(10, 20, 10))) == {
+        "load": 0.25,
+        "store": 0.5,
+        "atomic": 0.25,
+    }
+    assert stall_causes(run()) == {}
+    assert expired_shares(run(expired=(3, 5))) == {"unchanged": 0.03, "changed": 0.02}
 
 
 def test_claims_about_one_protocol_are_means_of_its_amounts():
@@ -199,7 +203,7 @@ def test_figures_without_a_baseline_show_the_amounts_and_their_means(tmp_path):
         baseline="",
         measures=("sc_stalled", "store_latency_ratio"),
         mean="geometric",
-        draw=by_workload(sc_stalled="share", store_latency_ratio="store / load"),
+        draw=by_workload({"sc_stalled": "share", "store_latency_ratio": "store / load"}),
     )
     (drawn,) = reproduce(paper, [spec], Bench("fermi", "tiny"), tmp_path)
     skewed = {"start_skew": START_SKEW}
@@ -315,8 +319,9 @@ def test_labels_name_the_rule_and_switches():
 def test_a_long_label_of_an_axis_has_several_lines(tmp_path):
     comparison = gpucoh.compare(["hsp-rcc"], [SC_BASELINE, "rcc-sc"], scale="tiny")
     bars = {"speedup": {"hsp-rcc": dict.fromkeys(comparison.protocols, 1.0)}}
-    panel = SimpleNamespace(title="Title", group="all", comparison=comparison, bars=bars)
-    label = by_workload(speedup="SC stall cycles relative to {base}")([panel]).axes[0].get_ylabel()
+    panel = Panel(title="Title", group="all", comparison=comparison, bars=bars)
+    draw = by_workload({"speedup": "SC stall cycles relative to {base}"})
+    label = draw([panel]).axes[0].get_ylabel()
     assert label == "SC stall cycles relative to\nMESI-WT SC"
 
 

@@ -9,7 +9,7 @@ from gpucoh.base.errors import ConfigError
 from gpucoh.device.gpu import protocols, resolve
 from gpucoh.machines import machine
 from gpucoh.papers import load, papers
-from gpucoh.papers.catalogue import COUNTS
+from gpucoh.papers.counts import COUNTS
 from gpucoh.papers.readings import OTHERS, read, readings, settings
 from gpucoh.papers.study import study
 from gpucoh.suite import workloads

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gpucoh.experiments.runner import Run
+from gpucoh.runs.runner import Run
 
 ROOT = Path(__file__).parents[2]
 

@@ -31,7 +31,7 @@ mutants.add()
 import gpucoh, monitors, registered, weak_outcomes
 from gpucoh.fuzz.campaigns import option_ranges
 from gpucoh.device.coverage import coverage_of
-from gpucoh.report.looks import protocol_looks
+from gpucoh.figures.looks import protocol_looks
 from gpucoh.verify.explorer import small_choice
 
 known = gpucoh.protocols()
@@ -159,17 +159,13 @@ def test_it_is_run_explored_and_fuzzed():
 
 # ---- and no other file has a list of their names
 
-# Selections, not lists of all: the demo's six, the paper's claims and figures, the counts of its tables 1 and 4, the
+# Selections, not lists of all: the demo's six, the paper's claims, the counts of its tables 1 and 4, the
 # looks that were chosen (other protocols take free ones), and protocols for which a formula holds.
 SELECTIONS = {
-    "gpucoh/experiments/comparison.py",
+    "gpucoh/runs/comparison.py",
     "gpucoh/hardware/recognition.py",  # one a family, named before the first run
-    "gpucoh/papers/denovo_figures.py",
-    "gpucoh/papers/qr_figures.py",
-    "gpucoh/papers/rcc_figures.py",
-    "gpucoh/papers/stc_figures.py",
-    "gpucoh/papers/tc_figures.py",
-    "gpucoh/report/looks.py",
+    "gpucoh/figures/looks.py",
+    "tests/papers/test_denovo.py",  # those of its figure 4
     "tests/papers/test_multiverse.py",  # invented cycles
     "tests/unit/test_cpu_cache.py",
     "tools/cuda_tester.py",  # values do not depend on it

@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 
 import gpucoh
-from gpucoh.report.charts import Bar
-from gpucoh.report.plots import energy_bars
-from gpucoh.report.tables import print_comparison
+from gpucoh.figures.charts import Bar
+from gpucoh.figures.plots import energy_bars
 from gpucoh.results.matrix import geometric_mean, harmonic_mean
+from gpucoh.terminal.tables import print_comparison
 from host import HOST
 from products import rows
 from registered import ALL

@@ -37,7 +37,7 @@ def test_examples_in_docstrings_are_right():
         "gpucoh",
         "gpucoh.device.gpu",
         "gpucoh.machines.model",
-        "gpucoh.experiments.runner",
+        "gpucoh.runs.runner",
     ):
         assert report[name].attempted > 0
 

@@ -13,11 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import gpucoh
-from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS
-from gpucoh.papers.catalogue import FIGURES as OF_PAPERS
-from gpucoh.report.chart import WIDTHS, Bar, Chart, Options
-from gpucoh.report.charts import draw
-from gpucoh.report.looks import (
+from gpucoh.figures.chart import WIDTHS, Bar, Chart, Options
+from gpucoh.figures.charts import draw
+from gpucoh.figures.looks import (
     CLASS_NAMES,
     PART_NAMES,
     SLOTS,
@@ -27,9 +25,11 @@ from gpucoh.report.looks import (
     slot_look,
     stall_looks,
 )
-from gpucoh.report.plots import ON_CHIP, WHOLE, energy_bars, save
+from gpucoh.figures.plots import ON_CHIP, WHOLE, energy_bars, save
+from gpucoh.papers.catalogue import FIGURES as OF_PAPERS
 from gpucoh.results.profile import CAUSES
 from gpucoh.results.stats import Stalls
+from gpucoh.runs.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS
 from products import share
 from registered import ALL
 

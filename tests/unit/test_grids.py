@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpucoh
-from gpucoh.experiments.grids import read_sweep
+from gpucoh.runs.grids import read_sweep
 from products import rows
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 import gpucoh
-from gpucoh.experiments import inputs
 from gpucoh.lang.lowerer import Lowerer
+from gpucoh.runs import inputs
 from gpucoh.suite import Workload, find
 
 

@@ -23,10 +23,10 @@ from gpucoh.base.files import results_folder, whole_file
 from gpucoh.base.processes import NO_LIMITS, Limits
 from gpucoh.cli import call
 from gpucoh.device import outside
-from gpucoh.experiments import isolation
-from gpucoh.experiments.results import Results
-from gpucoh.experiments.runner import Run
-from gpucoh.experiments.sweeps import _noted
+from gpucoh.runs import isolation
+from gpucoh.runs.runner import Run
+from gpucoh.runs.schedule import _noted
+from gpucoh.runs.store import Store
 from host import HOST
 from products import share
 from unit import isolated
@@ -148,7 +148,7 @@ PARENT = """
 import sys
 sys.path[:0] = [TESTS]
 from gpucoh.base.processes import NO_LIMITS
-from gpucoh.experiments import isolation
+from gpucoh.runs import isolation
 from unit import isolated
 
 print(isolation.call("tests", isolated.own_id, limits=NO_LIMITS), flush=True)
@@ -491,7 +491,7 @@ def test_ctrl_c_of_a_sweep_says_what_is_kept_and_how_to_continue(folder):
 
 
 def test_ctrl_c_before_the_first_row_says_so(folder):
-    with Results(Path("r.parquet"), resume=False) as results:
+    with Store(Path("r.parquet"), resume=False) as results:
         with pytest.raises(KeyboardInterrupt) as caught, _noted(results, ["a", "b"], "again"):
             raise KeyboardInterrupt
         assert caught.value.__notes__ == ["interrupted before the first of 2 runs has ended"]

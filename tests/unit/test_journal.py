@@ -11,9 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import gpucoh
-from gpucoh.experiments import journal, results
-from gpucoh.experiments.journal import Journal
-from gpucoh.experiments.results import Results
+from gpucoh.runs import store
+from gpucoh.runs.store import Journal, Store
 
 RUNS = [
     {"workload": "vec-cpy", "protocol": "ideal", "scale": "tiny", "seed": seed} for seed in range(4)
@@ -28,7 +27,7 @@ def row(number, **more):
 
 
 def kept(out):
-    with Results(out, resume=True) as found:
+    with Store(out, resume=True) as found:
         return dict(found.rows)
 
 
@@ -42,19 +41,26 @@ def test_what_is_read_is_what_was_written(tmp_path):
     assert list(Journal(tmp_path / "r.parquet").read()) == [(odd, ["k0-old"]), (row(2), [])]
 
 
+def test_a_journal_of_version_0_3_0_is_read(tmp_path):
+    line = '8176754b [{"key": "k1-c", "seed": 1, "correct": true}, ["k0-c"]]\n'
+    (tmp_path / "r.parquet.journal").write_text(line)
+    (read,) = Journal(tmp_path / "r.parquet").read()
+    assert read == ({"key": "k1-c", "seed": 1, "correct": True}, ["k0-c"])
+
+
 SLOW = """
 import sys
 import gpucoh
-from gpucoh.experiments import results
+from gpucoh.runs import store
 
-results.FLUSH_SECONDS = 1e9
-add = results.Results.add
+store.FLUSH_SECONDS = 1e9
+add = store.Store.add
 
 def report(self, row, replaced):
     add(self, row, replaced)
     sys.stderr.write("row\\n")
 
-results.Results.add = report
+store.Store.add = report
 runs = [*RUNS, {"workload": "spm_g", "scale": "paper", "params": {"iterations": 100000}}]
 gpucoh.sweep(runs, out="r.parquet", jobs=1)
 """
@@ -100,7 +106,7 @@ def test_a_damaged_line_is_refused_and_nothing_is_removed(tmp_path, place):
     data[place] ^= 1
     found.path.write_bytes(data)
     with pytest.raises(gpucoh.ConfigError, match=r"r\.parquet\.journal is damaged in line [123]: "):
-        Results(out, resume=True)
+        Store(out, resume=True)
     assert found.path.read_bytes() == data
     assert list(tmp_path.iterdir()) == [found.path]
 
@@ -108,16 +114,16 @@ def test_a_damaged_line_is_refused_and_nothing_is_removed(tmp_path, place):
 def test_a_journal_without_its_file_is_not_overwritten(tmp_path):
     Journal(tmp_path / "r.parquet").append(row(1))
     with pytest.raises(gpucoh.ConfigError, match=r"r\.parquet\.journal exists: remove it, or"):
-        Results(tmp_path / "r.parquet", resume=False)
+        Store(tmp_path / "r.parquet", resume=False)
     assert list(kept(tmp_path / "r.parquet")) == ["k1-c"]
 
 
 def test_a_replaced_row_does_not_come_back(tmp_path, monkeypatch):
     out = tmp_path / "r.parquet"
-    with Results(out, resume=False) as found:
+    with Store(out, resume=False) as found:
         found.add(row(1))
-    monkeypatch.setattr(results, "FLUSH_SECONDS", 1e9)
-    found = Results(out, resume=True)
+    monkeypatch.setattr(store, "FLUSH_SECONDS", 1e9)
+    found = Store(out, resume=True)
     found.add(row(2))
     found.add(row(3), ["k1-c"])
     found._unlock()  # as a kill does
@@ -132,17 +138,17 @@ def test_the_cost_of_a_row_does_not_grow_with_the_rows(tmp_path, monkeypatch):
         written[0] += len(line)
         return len(line)
 
-    monkeypatch.setattr(results.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(journal.os, "pwrite", append)
+    monkeypatch.setattr(store.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(store.os, "pwrite", append)
 
     def write(table, part, **how):
         now[0] += 0.002 * len(table)
         saved.append(len(table))
         part.write_bytes(b"")
 
-    monkeypatch.setattr(results.pq, "write_table", write)
+    monkeypatch.setattr(store.pq, "write_table", write)
     costs = {}
-    with Results(tmp_path / "r.parquet", resume=False) as found:
+    with Store(tmp_path / "r.parquet", resume=False) as found:
         for number in range(1, 4001):
             now[0] += 0.1
             found.add(row(number))
@@ -155,8 +161,8 @@ def test_the_cost_of_a_row_does_not_grow_with_the_rows(tmp_path, monkeypatch):
 
 def test_rows_reach_the_disk_by_the_clock(tmp_path, monkeypatch):
     now, synced = [100.0], []
-    monkeypatch.setattr(journal.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(journal.os, "fsync", synced.append)
+    monkeypatch.setattr(store.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(store.os, "fsync", synced.append)
     found = Journal(tmp_path / "r.parquet")
     found.append(row(1))
     assert len(synced) == 1
@@ -172,14 +178,14 @@ def test_rows_reach_the_disk_by_the_clock(tmp_path, monkeypatch):
 
 def test_a_running_sweep_looks_at_the_clock(tmp_path, monkeypatch):
     looked = []
-    monkeypatch.setattr(results.Results, "sync", lambda self: looked.append(time.monotonic()))
+    monkeypatch.setattr(store.Store, "sync", lambda self: looked.append(time.monotonic()))
     gpucoh.sweep(RUNS, out=tmp_path / "r.parquet", jobs=1)
     assert looked
 
 
 def test_a_disk_that_is_full_leaves_the_rows_before(tmp_path, monkeypatch):
     out = tmp_path / "r.parquet"
-    found = Results(out, resume=False)
+    found = Store(out, resume=False)
     found.add(row(1))
     found.add(row(2))
     original = os.pwrite
@@ -190,7 +196,7 @@ def test_a_disk_that_is_full_leaves_the_rows_before(tmp_path, monkeypatch):
         return original(file, line[:-40], at)
 
     with monkeypatch.context() as patch:
-        patch.setattr(journal.os, "pwrite", full)
+        patch.setattr(store.os, "pwrite", full)
         with pytest.raises(gpucoh.ConfigError, match=r"journal cannot be written: No space left"):
             found.add(row(3))
     found._unlock()

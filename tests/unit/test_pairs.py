@@ -9,7 +9,7 @@ import pytest
 from gpucoh.base.errors import ConfigError
 from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import resolve
-from gpucoh.experiments.pairs import differences, read_pairs
+from gpucoh.studies.pairs import differences, read_pairs
 
 STUDIES = Path(__file__).parents[2] / "studies"
 PAIRS = read_pairs(STUDIES / "pairs.toml")

@@ -17,8 +17,8 @@ from dask_cluster import dask_cluster
 from gpucoh.cli.program import call
 from gpucoh.device import outside
 from gpucoh.device.gpu import resolve
-from gpucoh.experiments.keys import keys_of, parts_of
-from gpucoh.experiments.runner import Run
+from gpucoh.runs.keys import keys_of, parts_of
+from gpucoh.runs.runner import Run
 
 pytestmark = pytest.mark.usefixtures("folder")
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import gpucoh
-from gpucoh.experiments import results
+from gpucoh.runs import store
 from host import HOST
 from products import rows
 
@@ -161,7 +161,7 @@ def test_results_that_cannot_be_written_leave_those_that_are_there(tmp_path, mon
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(results.pq, "write_table", fail)
+        patch.setattr(store.pq, "write_table", fail)
         with pytest.raises(gpucoh.ConfigError, match="cannot be written: No space left"):
             gpucoh.sweep(RUNS[:2], out=out, resume=True)
     assert out.read_bytes() == before

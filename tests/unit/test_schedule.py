@@ -1,4 +1,4 @@
-"""Which of many runs begins next: gpucoh.experiments.schedule."""
+"""Which of many runs begins next: gpucoh.runs.schedule."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpucoh.experiments import schedule
-from gpucoh.experiments.schedule import Schedule
+from gpucoh.runs import schedule
+from gpucoh.runs.schedule import Schedule
 
 
 @pytest.fixture(autouse=True, scope="module")

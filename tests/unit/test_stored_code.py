@@ -15,10 +15,10 @@ import pytest
 
 import gpucoh
 from gpucoh.base.errors import Note
-from gpucoh.experiments import keys
-from gpucoh.experiments.keys import digest_of, keys_of, parts_of
-from gpucoh.experiments.results import Results
-from gpucoh.experiments.runner import Run
+from gpucoh.runs import keys
+from gpucoh.runs.keys import digest_of, keys_of, parts_of
+from gpucoh.runs.runner import Run
+from gpucoh.runs.store import Store
 from gpucoh.suite.references import files_of
 from products import rows
 
@@ -120,11 +120,11 @@ def test_a_changed_helper_of_a_users_workload_is_other_code(tmp_path):
         [
             ("suite/copies.py", True),
             ("machines/fermi.toml", True),
-            ("experiments/runner.py", True),
+            ("runs/runner.py", True),
             ("device/gpu.py", True),
             ("cli/sweeps.py", False),
             ("papers/claims.toml", False),
-            ("experiments/results.py", False),
+            ("runs/store.py", False),
             ("suite/notes.txt", False),
         ],
         one_in=4,
@@ -169,7 +169,7 @@ def test_the_command_keeps_rows_of_other_code(tmp_path, monkeypatch, other_code,
 
 
 def test_a_row_of_other_code_stays_until_its_run_has_ended(tmp_path, monkeypatch, other_code):
-    from gpucoh.experiments import sweeps
+    from gpucoh.runs import sweeps
 
     out = tmp_path / "r.parquet"
     before = gpucoh.sweep([RUN], out=out)
@@ -229,7 +229,7 @@ def test_a_file_without_the_code_of_its_rows_is_refused_by_its_version(tmp_path)
     with pytest.raises(
         gpucoh.ConfigError, match=r"r\.parquet was written by gpucoh 0\.2\.0, which"
     ):
-        Results(out, resume=True)
+        Store(out, resume=True)
 
 
 # ---- what the key leaves out
@@ -242,8 +242,10 @@ def test_a_field_or_parameter_that_has_its_default_is_not_in_the_key():
         Run(workload="hsp", protocol="ideal", set={"cores": 16, "budget": 10**9}),
         Run(workload="hsp", protocol="ideal", machine=gpucoh.machine("fermi")),
         Run(workload="hsp", protocol="ideal", params={"image": None}),
+        Run(workload="hs", protocol="ideal", consistency="rc"),
     ]
     assert len(set(keys_of([base, *same]))) == 1
+    assert len(set(keys_of([Run(workload="bfs"), Run(workload="bfs", params={"source": -1})]))) == 1
 
 
 def test_the_folder_of_an_input_file_is_not_in_the_key(tmp_path):

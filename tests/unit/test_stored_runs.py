@@ -2,14 +2,12 @@
 
 import pytest
 
-import gpucoh
-from gpucoh.base.errors import Note
-from gpucoh.experiments import keys, stored
-from gpucoh.experiments.keys import keys_of
-from gpucoh.experiments.results import Results
-from gpucoh.experiments.runner import Run
-from gpucoh.experiments.stored import stored_runs
 from gpucoh.results.runs import RunResult
+from gpucoh.runs import sweeps
+from gpucoh.runs.keys import keys_of
+from gpucoh.runs.runner import Run
+from gpucoh.runs.store import Store
+from gpucoh.runs.sweeps import stored_runs
 from host import HOST
 
 RUNS = [
@@ -31,7 +29,7 @@ def counted(monkeypatch):
     class Counted(list):
         stop_at = None
 
-    seen, original = Counted(), stored._carry_out_whole
+    seen, original = Counted(), sweeps._carry_out_whole
 
     def count(run, key, stop=None):
         seen.append(run)
@@ -39,7 +37,7 @@ def counted(monkeypatch):
             raise KeyboardInterrupt
         return original(run, key, stop)
 
-    monkeypatch.setattr(stored, "_carry_out_whole", count)
+    monkeypatch.setattr(sweeps, "_carry_out_whole", count)
     return seen
 
 
@@ -68,7 +66,7 @@ def test_an_interrupted_study_continues_with_the_same_rows(tmp_path, counted):
     counted.stop_at = 3
     with pytest.raises(KeyboardInterrupt):
         stored_runs(RUNS, out, jobs=1)
-    with Results(out, resume=True) as results:
+    with Store(out, resume=True) as results:
         kept = dict(results.rows)
     assert set(keys_of(RUNS[:2])) <= set(kept)
     begun = len(counted)
@@ -78,44 +76,28 @@ def test_an_interrupted_study_continues_with_the_same_rows(tmp_path, counted):
     assert [bare(run) for run in continued] == [
         bare(run) for run in stored_runs(RUNS, None, jobs=1)
     ]
-    with Results(out, resume=True) as results:
+    with Store(out, resume=True) as results:
         assert {key: results.rows[key] for key in kept} == kept
-
-
-def test_runs_of_other_code_count_as_missing(tmp_path, counted, monkeypatch):
-    out = tmp_path / "runs.parquet"
-    stored_runs(RUNS[:1], out, jobs=1)
-    monkeypatch.setattr(keys, "code_digest", lambda: "other")
-    with pytest.warns(Note, match="^1 row is of other code: run again$"):
-        stored_runs(RUNS[:2], out, jobs=1)
-    assert len(counted) == 3
-    with Results(out, resume=True) as results:
-        assert [row["code"] for row in results.rows.values()] == ["other", "other"]
 
 
 def test_the_key_has_everything_that_decides_a_run():
     base = {"workload": "reduction", "protocol": "tc-weak", "scale": "tiny"}
     others = [
         {"workload": "vec-cpy"},
+        {"protocol": "ideal"},
         {"protocol": "tc-weak[lifetime=100]"},
         {"scale": "small"},
         {"seed": 1},
         {"machine": "gcn3"},
         {"set": {"l1_kib": 16}},
+        {"set": {"cores": 2}},
+        {"set": {"budget": 10}},
         {"set": {"placement": "static"}},
         {"set": {"start_skew": 1}},
         {"params": {"words": 999}},
     ]
     found = keys_of([Run(**base | other) for other in [{}, *others]])
     assert len(set(found)) == 1 + len(others)
-
-
-def test_a_file_of_something_else_is_refused(tmp_path):
-    out = tmp_path / "runs.parquet"
-    out.write_bytes(b"not a table")
-    with pytest.raises(gpucoh.ConfigError, match="is not a result file"):
-        stored_runs(RUNS[:1], out, jobs=1)
-    assert out.read_bytes() == b"not a table"
 
 
 def test_a_run_of_an_older_version_has_no_processor_time():

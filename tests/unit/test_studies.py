@@ -18,9 +18,9 @@ import gpucoh
 from dask_cluster import dask_cluster
 from gpucoh.base.errors import ConfigError
 from gpucoh.cli.program import call
-from gpucoh.experiments import tabulation
-from gpucoh.experiments.intervals import interval
-from gpucoh.experiments.matrices import Description, Settings, SharingRun
+from gpucoh.studies import tabulation
+from gpucoh.studies.intervals import interval
+from gpucoh.studies.matrices import Description, Settings, SharingRun
 
 STUDY = """
 title = "Small"

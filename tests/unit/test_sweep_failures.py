@@ -12,7 +12,7 @@ import pytest
 
 import gpucoh
 from gpucoh.cli import call
-from gpucoh.experiments import rows
+from gpucoh.runs import rows
 from host import HOST
 
 RUN = {"workload": "vec-cpy", "protocol": "ideal", "scale": "tiny"}

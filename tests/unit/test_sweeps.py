@@ -16,11 +16,10 @@ import pytest
 
 import gpucoh
 import gpucoh.litmus
-from gpucoh.experiments import results, sweeps
-from gpucoh.experiments.journal import Journal
-from gpucoh.experiments.keys import key_of
-from gpucoh.experiments.results import Results, as_frame
-from gpucoh.experiments.runner import Run
+from gpucoh.runs import store, sweeps
+from gpucoh.runs.keys import key_of
+from gpucoh.runs.runner import Run
+from gpucoh.runs.store import Journal, Store, as_frame
 from host import HOST
 from products import rows
 
@@ -230,7 +229,7 @@ def test_any_executor_with_submit_will_do():
 
 
 def test_runs_that_have_ended_are_kept_whenever_the_interruption_comes(tmp_path, monkeypatch):
-    out, original, seen = tmp_path / "results.parquet", results.Results.add, []
+    out, original, seen = tmp_path / "results.parquet", store.Store.add, []
 
     def interrupt_first(self, row, replaced):
         seen.append(row)
@@ -238,7 +237,7 @@ def test_runs_that_have_ended_are_kept_whenever_the_interruption_comes(tmp_path,
             raise KeyboardInterrupt
         original(self, row, replaced)
 
-    monkeypatch.setattr(results.Results, "add", interrupt_first)
+    monkeypatch.setattr(store.Store, "add", interrupt_first)
     with pytest.raises(KeyboardInterrupt):
         gpucoh.sweep(RUNS, Elsewhere(), out=out)
     assert len(pd.read_parquet(out)) == len(RUNS)
@@ -274,7 +273,7 @@ def test_columns_do_not_depend_on_the_order_in_which_runs_finish():
     right = {"key": "b", "where": "", "cycles": 1, "set_cores": "2", "error": None}
     expected = ["key", "where", "cycles", "param_graph", "set_cores", "error"]
     for order in ([failed, right], [right, failed]):
-        assert results.as_table(order).column_names == expected
+        assert store.as_table(order).column_names == expected
 
 
 def rows_on_disk(out):
@@ -290,7 +289,7 @@ def rows_on_disk(out):
 @pytest.mark.parametrize("seconds", [0.0, 1e9])
 def test_a_row_is_on_disk_before_the_next_run_ends(tmp_path, monkeypatch, seconds):
     """The file has the first; whether it is written again after the others, or the journal has them, is the same."""
-    monkeypatch.setattr(results, "FLUSH_SECONDS", seconds)
+    monkeypatch.setattr(store, "FLUSH_SECONDS", seconds)
     out, original, seen = tmp_path / "results.parquet", sweeps.carry_out, []
 
     def look(run, key, stop=None):
@@ -306,7 +305,7 @@ def test_a_row_is_on_disk_before_the_next_run_ends(tmp_path, monkeypatch, second
 def test_two_sweeps_do_not_write_one_file(tmp_path):
     out = tmp_path / "results.parquet"
     with (
-        Results(out, resume=False),
+        Store(out, resume=False),
         pytest.raises(gpucoh.ConfigError, match="written by another sweep"),
     ):
         gpucoh.sweep(RUNS[:1], out=out)
@@ -330,7 +329,7 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_half_written(tmp_path):
     program = (
         "import signal, sys\n"
         "from gpucoh.cli import call, sweeps as command\n"
-        "from gpucoh.experiments import grids, sweeps\n"
+        "from gpucoh.runs import grids, sweeps\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background ignores it
         "original = grids.read_sweep\n"
         "long = sweeps.Run(workload='spm_g', protocol='no-l1', scale='paper')\n"
@@ -383,20 +382,6 @@ def test_a_sweep_that_cannot_be_is_refused_before_anything_runs(counted, runs, o
     assert counted == []
 
 
-def test_a_key_depends_on_what_the_result_depends_on_and_on_nothing_else():
-    base = Run(workload="hsp", protocol="ideal")
-    same = Run(workload="hs", protocol="ideal", consistency="rc", set={"cores": 16})
-    assert key_of(base) == key_of(same)
-    others = [
-        Run(workload="hsp", protocol="no-l1"),
-        Run(workload="hsp", protocol="ideal", seed=1),
-        Run(workload="hsp", protocol="ideal", set={"cores": 2}),
-        Run(workload="hsp", protocol="ideal", set={"budget": 10}),
-        Run(workload="hsp", protocol="ideal", scale="tiny"),
-    ]
-    assert len({key_of(run) for run in [base, *others]}) == 6
-
-
 def test_a_key_depends_on_what_is_in_the_files_that_are_named(tmp_path):
     graph = tmp_path / "g.mtx"
     run = Run(workload="bfs", params={"graph": str(graph)})
@@ -405,7 +390,3 @@ def test_a_key_depends_on_what_is_in_the_files_that_are_named(tmp_path):
         graph.write_text(text)
         keys.append(key_of(run))
     assert keys[0] == keys[2] != keys[1]
-
-
-def test_a_key_does_not_depend_on_whether_a_default_is_given():
-    assert key_of(Run(workload="bfs")) == key_of(Run(workload="bfs", params={"source": -1}))

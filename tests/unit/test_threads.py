@@ -15,11 +15,11 @@ from gpucoh.suite import inputs
 
 def figures():
     with LATE_IMPORT:
-        from gpucoh.report import plots
+        from gpucoh.figures import plots
 
 def results():
     with LATE_IMPORT:
-        from gpucoh.experiments.results import Results
+        from gpucoh.runs.store import Store
 
 def image():
     inputs.read_image(None)

@@ -9,7 +9,6 @@ import pytest
 import gpucoh
 from gpucoh.cli import call
 from gpucoh.device.gpu import protocols, resolve
-from gpucoh.hardware import study as module
 from gpucoh.hardware.forms import (
     are_scoped,
     exploration,
@@ -22,6 +21,7 @@ from gpucoh.hardware.forms import (
 )
 from gpucoh.hardware.study import study
 from gpucoh.hardware.verdicts import KINDS, Verdict, of_families, pairs_of, summarise
+from gpucoh.hardware.works import Explore, Repeat
 from gpucoh.litmus.hardware import facts
 from gpucoh.machines import machine
 from gpucoh.verify.explorer import explore, small_choice
@@ -170,7 +170,8 @@ def test_copies_of_what_is_read_as_before_are_there_at_first():
 def test_an_interrupted_measurement_continues(tmp_path, monkeypatch):
     path, tests = tmp_path / "store.parquet", ["2+2w.0_1.gpu.rlx", "2+2w.0_1.gpu.F01.gpu"]
     first = study([("no-l1", "rc")], tests, FERMI, path, states=200, runs=100)
-    monkeypatch.setattr(module, "carry_out", None)  # nothing is carried out again
+    for work in (Explore, Repeat):
+        monkeypatch.setattr(work, "carry_out", None)  # nothing is carried out again
     assert study([("no-l1", "rc")], tests, FERMI, path, states=200, runs=100) == first
 
 

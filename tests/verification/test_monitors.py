@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gpucoh
-from gpucoh.experiments.runner import Run
+from gpucoh.runs.runner import Run
 from products import share
 from registered import ALL, COHERENT, INCOHERENT, TIMED, VARIATIONS
 

@@ -5,7 +5,6 @@ import math
 
 import pytest
 
-import gpucoh
 from gpucoh.base.errors import ConfigError
 from gpucoh.cli import call
 from gpucoh.cuda import compiler
@@ -29,6 +28,7 @@ from gpucoh.hardware.timing import (
     timing,
 )
 from gpucoh.machines import machine
+from gpucoh.runs.store import Store
 
 SMALL = machine("a40").replace(cores=8)
 HALF = machine("h100").replace(cores=66)
@@ -230,7 +230,7 @@ def test_protocols_are_named_on_hidden_machines():
 @pytest.fixture(scope="module")
 def text():
     """What the program prints, with the cycles of gpu-hrf on a machine."""
-    with gpucoh.experiments.results.Results(None, resume=False) as results:
+    with Store(None, resume=False) as results:
         points = [Point("gpu-hrf", HALF, one, 0, 10**5) for one in BATTERY]
         found = run_points(points, results, jobs=2, progress=False)
     lines = ["gpucoh-timing 1", "card Invented 1", "driver 13000", "clock_mhz 1980", "cores 66"]
@@ -265,7 +265,7 @@ def test_a_measured_gpu_of_two_halves_has_its_own_chase_on_its_machine(output):
     read = own.read(output)
     assert read.machine.l2_crossing == 150
     points = [Point("gpu-hrf", read.machine, one, 0, 10**5) for one in CHASE]
-    with gpucoh.experiments.results.Results(None, resume=False) as results:
+    with Store(None, resume=False) as results:
         found = run_points(points, results, jobs=2, progress=False)
     measured = dict(zip(LEVELS, (found[point.key] for point in points), strict=True))
     assert measured["l2"] == pytest.approx(near + 75, rel=0.03)
@@ -316,7 +316,7 @@ def test_the_cuda_program_runs_on_the_simulated_gpu_and_its_output_is_read(tmp_p
     printed.write_text(json.loads(capsys.readouterr().out)["output"])
     read = own.read(printed)
     assert (read.gpu.cores, read.gpu.core_mhz) == (16, 1400)
-    with gpucoh.experiments.results.Results(None, resume=False) as results:
+    with Store(None, resume=False) as results:
         points = [Point("gpu-hrf", machine("fermi"), one, 0, 10**5) for one in (*CHASE, *BARRIER)]
         found = run_points(points, results, jobs=2, progress=False)
     for point in points:  # the kernels are the same, the compilers are not

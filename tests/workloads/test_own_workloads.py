@@ -18,9 +18,9 @@ import pytest
 import gpucoh
 from dask_cluster import dask_cluster
 from gpucoh.cli import call
-from gpucoh.experiments import clusters
-from gpucoh.experiments.keys import keys_of, parts_of
-from gpucoh.experiments.sweeps import as_run
+from gpucoh.runs import clusters
+from gpucoh.runs.keys import keys_of, parts_of
+from gpucoh.runs.sweeps import as_run
 from gpucoh.suite import choice, real, switch, whole
 from host import HOST
 from products import rows, share
@@ -579,8 +579,8 @@ def test_a_changed_function_kernel_or_constant_is_another_run(tmp_path):
 def test_an_unchanged_function_is_the_same_run_in_another_process(study):
     (key,) = keys_of([as_run({"workload": f"{study}:increment", "scale": "tiny"})])
     text = (
-        "from gpucoh.experiments.keys import keys_of\n"
-        "from gpucoh.experiments.sweeps import as_run\n"
+        "from gpucoh.runs.keys import keys_of\n"
+        "from gpucoh.runs.sweeps import as_run\n"
         f"print(*keys_of([as_run({{'workload': '{study}:increment', 'scale': 'tiny'}})]))"
     )
     assert run_script(study.parent, text).stdout.strip() == key

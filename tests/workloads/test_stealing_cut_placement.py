@@ -258,7 +258,7 @@ def test_more_cells_than_sites_are_refused() -> None:
 
 @functools.cache
 def verdict(name: str, protocol: str) -> tuple[str, str]:
-    from gpucoh.experiments.runner import Run
+    from gpucoh.runs.runner import Run
 
     result = Run(workload=name, protocol=protocol, scale="tiny").carry_out(capture=True)
     return result.verdict, result.where

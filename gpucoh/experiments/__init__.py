@@ -1,1 +1,0 @@
-"""Runs of workloads: single runs, matrices, sweeps, and result files."""

@@ -1,1 +1,0 @@
-"""Presentation of results: tables, figures, explanations, progress bars."""

@@ -1,0 +1,1 @@
+"""Runs of workloads, and the store of their rows: single runs, comparisons, sweeps."""

@@ -1,0 +1,1 @@
+"""Studies: matrices of runs in one store, their tables and figures."""
