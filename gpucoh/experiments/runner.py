@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from gpucoh.base.errors import (
     SimulationError,
     WorkloadError,
 )
+from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.processes import NO_LIMITS, Limits, limit_of, limits_of
 from gpucoh.base.quoting import quoted
 from gpucoh.base.units import parse_whole
@@ -38,17 +39,17 @@ from gpucoh.device.gpu import (
     resolve,
 )
 from gpucoh.device.outside import Outside
-from gpucoh.experiments import isolation
 from gpucoh.experiments.inputs import INPUTS
 from gpucoh.experiments.interrupts import interruptible
-from gpucoh.experiments.isolation import Ended
 from gpucoh.machines import Machine, machine
 from gpucoh.report.bars import blocks_bar
 from gpucoh.results.columns import Setup
 from gpucoh.results.runs import RunResult
-from gpucoh.results.trace.trace import Trace
 from gpucoh.suite import Given, Workload, find, workloads
 from gpucoh.suite.references import files_of, is_of_a_file, place_of
+
+if TYPE_CHECKING:
+    from gpucoh.results.trace.trace import Trace
 
 Result = TypeVar("Result")
 
@@ -152,6 +153,8 @@ class Run:
         if loaded is None:
             _fits(*given)
             return
+        with LATE_IMPORT:
+            from gpucoh.experiments.isolation import Ended
         with contextlib.suppress(Ended):  # each of its runs is then a row that says so
             _fits_apart(loaded, self.limits, *given)
 
@@ -233,6 +236,8 @@ class Run:
         files, code = self._foreign()
         if not files and not always:
             return self.carry_out(capture=True, stop=stop, **given)
+        with LATE_IMPORT:
+            from gpucoh.experiments import isolation
         begin = time.perf_counter()
         try:
             result: RunResult = isolation.call(
@@ -248,7 +253,7 @@ class Run:
                 **given,
             )
             return result
-        except Ended as ended:
+        except isolation.Ended as ended:
             return self.ended(ended.kind, str(ended), time.perf_counter() - begin)
 
     def ended(self, error: str, text: str, wall_s: float = 0.0) -> RunResult:
@@ -422,6 +427,8 @@ def _fits(
 @functools.lru_cache(1024)
 def _fits_apart(loaded: Outside, limits: Limits, *given: Any) -> None:
     """:func:`_fits` in a process of its own: building a GPU executes code of its protocol."""
+    with LATE_IMPORT:
+        from gpucoh.experiments import isolation
     isolation.call(loaded.code, _of_protocol, loaded, _fits, *given, limits=limits)
 
 
