@@ -19,6 +19,7 @@ from gpucoh.cli.options import (
     JobsOption,
     JsonOption,
     RuleOption,
+    array_of,
     lists,
     pairs,
     print_json,
@@ -35,7 +36,6 @@ from gpucoh.experiments.runner import Run
 from gpucoh.machines import machine, machines
 from gpucoh.results.differences import Explanation, explain
 from gpucoh.results.runs import RunResult, is_ended
-from gpucoh.results.trace.trace import timeline_path
 from gpucoh.suite import workloads
 
 _RECORDS = 2**20
@@ -232,7 +232,7 @@ def _print_life(file: Path, line: str, own: str | None) -> None:
             f"name it with -w FILE.py:{stored.workload}"
         )
     address = int(line, 0) if re.fullmatch(r"0[xX][0-9a-fA-F]+|\d+", line) else None
-    given = {"array": address} if address is not None else _array(line)
+    given = {"array": address} if address is not None else array_of(line)
     wanted = _run_of(stored, own or stored.workload)
     result = interruptible(
         lambda stop: wanted.carry_out(capture=True, stop=stop, trace=given | {"records": _RECORDS})
@@ -256,44 +256,3 @@ def _run_of(stored: RunResult, workload: str) -> Run:
         seed=stored.seed,
         params={name: value for name, value in stored.params.items() if value is not None},
     )
-
-
-def trace_window(
-    timeline: Path | None, array: str | None, cycles: str | None
-) -> bool | dict[str, Any]:
-    """The trace that the options of ``gpucoh run`` ask for.
-
-    Raises
-    ------
-    ConfigError
-        For a bad option.
-    """
-    if timeline is None:
-        for name, given in (("--array", array), ("--cycles", cycles)):
-            if given is not None:
-                raise ConfigError(f"{name} needs --timeline FILE")
-        return False
-    timeline_path(timeline)
-    window: dict[str, Any] = {} if array is None else _array(array)
-    if cycles is not None:
-        bounds = re.fullmatch(r"(\d+):(\d+)", cycles)
-        if not bounds:
-            raise ConfigError(
-                f"--cycles {quoted(cycles)} is not FIRST:END, two numbers of core cycles"
-            )
-        window["cycles"] = (int(bounds[1]), int(bounds[2]))
-    return window or True
-
-
-def _array(given: str) -> dict[str, Any]:
-    """``NAME``, ``NAME[INDEX]`` or ``NAME[FIRST:END]``."""
-    found = re.fullmatch(r"([^\[\]]+)(?:\[(\d+)(?::(\d+))?\])?", given)
-    if not found:
-        raise ConfigError(
-            f"{quoted(given)} is neither an address nor NAME[INDEX] nor NAME[FIRST:END]"
-        )
-    name, first, end = found.groups()
-    if first is None:
-        return {"array": name}
-    index = int(first) if end is None else slice(int(first), int(end))
-    return {"array": name, "index": index}

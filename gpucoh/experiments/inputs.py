@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gpucoh.suite import Instance, Workload, workloads
+from gpucoh.suite import Instance, Workload
+from gpucoh.suite.base import REGISTRY
 
 # Of a matrix, one run of each workload begins first, and seeds alternate. An input has up to 4 MB at scale small, up to
 # 100 MB at scale paper.
@@ -30,7 +31,7 @@ class Inputs:
         self, found: Workload, scale: str, seed: int, params: Mapping[str, object] | None
     ) -> Instance:
         """The workload's input, as :meth:`gpucoh.suite.Workload.prepare` makes it."""
-        if workloads().get(found.id) is not found:
+        if found not in REGISTRY:
             return found.prepare(scale, seed, params)
         setting = found.setting(scale, seed, params)
         values = tuple((name, _content(value)) for name, value in setting.params.items())

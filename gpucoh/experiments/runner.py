@@ -45,7 +45,8 @@ from gpucoh.machines import Machine, machine
 from gpucoh.report.bars import blocks_bar
 from gpucoh.results.columns import Setup
 from gpucoh.results.runs import RunResult
-from gpucoh.suite import Given, Workload, find, workloads
+from gpucoh.suite import Given, Workload, find
+from gpucoh.suite.base import REGISTRY
 from gpucoh.suite.references import files_of, is_of_a_file, place_of
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ class Run:
     @property
     def _named(self) -> Given:
         """The workload, one of the suite by its id."""
-        return self.found.id if workloads().get(self.found.id) is self.found else self.found
+        return self.found.id if self.found in REGISTRY else self.found
 
     def carry_out_apart(
         self,

@@ -457,6 +457,9 @@ class Registry:
         """A copy of the table, in alphabetical order."""
         return {name: self._by_id[name] for name in sorted(self._by_id)}
 
+    def __contains__(self, workload: object) -> bool:
+        return isinstance(workload, Workload) and self._by_id.get(workload.id) is workload
+
     def get(self, name: str) -> Workload:
         """The workload with this id or alias.
 

@@ -53,6 +53,27 @@ def test_importing_gpucoh_leaves_large_packages_out(imported):
     assert [name for name in LATE if name in modules] == []
 
 
+RUN = """
+import json, sys
+from gpucoh.cli import call
+print(call(["run", "mb-flag", "--scale", "tiny", "--json"]), json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+
+
+def test_a_run_imports_its_workload_and_its_command_alone():
+    done = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, check=True)
+    status, modules = done.stderr.splitlines()[-1].split(maxsplit=1)
+    assert status == "0"
+    left_out = {
+        "gpucoh.suite.graphs",
+        "gpucoh.cli.compare",
+        "gpucoh.cuda",
+        "gpucoh.results.trace.trace",
+    }
+    left_out |= {"pydantic", "matplotlib", "pandas", "scipy", "networkx", "multiprocessing"}
+    assert left_out & {*json.loads(modules)} == set()
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.long
 def test_importing_gpucoh_takes_little_time_and_memory(imported):

@@ -10,6 +10,7 @@ import pytest
 from gpucoh.base.errors import ConfigError
 from gpucoh.suite import SCALES, workload, workloads
 from gpucoh.suite.base import GROUPS, PAPERS, Parameter, combine, compare
+from gpucoh.suite.registered import MODULES
 from products import share
 
 WANTED = [
@@ -33,6 +34,16 @@ WANTED = [
 @pytest.mark.parametrize("name", share(WANTED, one_in=4))
 def test_the_workload_is_there(name: str) -> None:
     assert name in workloads()
+
+
+def test_the_table_of_modules_has_what_each_registers() -> None:
+    registered: dict[str, list[str]] = {}
+    for one in workloads().values():
+        registered.setdefault(one.function.__module__, []).extend([one.id, *one.aliases])
+    listed = {f"gpucoh.suite.{module}": names.split() for module, names in MODULES.items()}
+    assert {module: {*names} for module, names in listed.items()} == {
+        module: {*names} for module, names in registered.items()
+    }
 
 
 def test_an_alias_finds_the_main_id() -> None:

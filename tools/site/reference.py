@@ -171,7 +171,7 @@ def commands() -> str:
         sys.executable,
         "-m",
         "typer",
-        "gpucoh.cli.commands",
+        "gpucoh.cli.whole",
         "utils",
         "docs",
         "--name",
