@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpucoh.base.doors import public
 from gpucoh.base.errors import ConfigError
@@ -95,15 +95,22 @@ class Observing:
     @public
     def stats(self) -> Stats:
         """Every counter since construction or the last :meth:`reset_stats`."""
-        counted = json.loads(self.core.statistics())
-        protocol = self.choice.selected
-        joules = energy.estimate(
-            counted,
-            self.machine.numbers(),
-            networks=protocol.virtual_networks,
-            has_l1=protocol.has_l1 and self.machine.l1_kib > 0,
-        )
-        return Stats(counted | {"energy": joules}, self._serial)
+        text, machine, choice = self.core.statistics(), self.machine, self.choice
+
+        def joules(counted: dict[str, Any]) -> dict[str, float]:
+            protocol = choice.selected
+            return energy.estimate(
+                counted,
+                machine.numbers(),
+                networks=protocol.virtual_networks,
+                has_l1=protocol.has_l1 and machine.l1_kib > 0,
+            )
+
+        def counted() -> dict[str, Any]:
+            found: dict[str, Any] = json.loads(text)
+            return found | {"energy": lambda: joules(found)}
+
+        return Stats(counted, self._serial)
 
     @public
     def reset_stats(self) -> None:

@@ -344,6 +344,8 @@ class Run:
                 traced = observers.enter_context(gpu.trace(**given))
             result = self._carry_out_on(gpu, found, capture)
             observers.close()
+            if recorder is None and profiled is None and traced is None:
+                return result
             if traced is not None:
                 traced.title = f"{result.workload} under {traced.title}"
             return replace(
@@ -355,8 +357,8 @@ class Run:
 
     def _carry_out_on(self, gpu: GPU, found: Workload, capture: bool) -> RunResult:
         with gpu.clock.phase("input"):
-            instance = INPUTS.get(found, self.scale, self.seed, self.params)
-        setting = found.setting(self.scale, self.seed, self.params)
+            setting = found.setting(self.scale, self.seed, self.params)
+            instance = INPUTS.get(found, setting)
         start, used = time.perf_counter(), time.thread_time()
         correct: bool | None = False
         mismatches, where, error, details = 0, "", None, {}

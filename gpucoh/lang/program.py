@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 from collections.abc import Iterator, Sequence
@@ -180,7 +181,7 @@ class Program:
         """Number of instructions."""
         return len(self.code) // 32
 
-    @property
+    @functools.cached_property
     def takes_addresses(self) -> bool:
         """Whether an instruction accesses memory by address."""
         code = np.frombuffer(self.code, np.uint8).reshape(-1, isa.PACKING.size)
