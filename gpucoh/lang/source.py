@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import inspect
 import linecache
 import tokenize
@@ -72,6 +73,11 @@ class SourceUnit:
             )
         self.tree = tree
         self.assigned = assignment_counts(tree)
+
+    @functools.cached_property
+    def copied_loop_names(self) -> set[str]:
+        """Loop variables that are copies of the loop's counter."""
+        return loop_names_to_copy(self.tree)
 
     def lookup(self, name: str) -> tuple[bool, Any]:
         """Whether a name that is not local is known, and its value: closure, then globals, then builtins."""
