@@ -1,4 +1,4 @@
-"""The workloads: those of the suite, imported when one is first looked for, and users' own."""
+"""The workloads: those of the suite, each imported when it is first looked for, and users' own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workloads of the suite by module. A module, imported when one of them is asked for, registers its own."""
+"""The modules with the suite's workloads; each registers its own when it is imported."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ MODULES = {
     "images": "rg",
     "independent_sets": "mis",
     "ledger": "fg-share",
-    "matrices": "sgemm dgemm matrixmul",
+    "matrices": "dgemm matrixmul sgemm",
     "maxflow": "cc",
-    "microbenchmarks": "mb-chase mb-bandwidth mb-atomics mb-fence mb-flag mb-barrier",
+    "microbenchmarks": "mb-atomics mb-bandwidth mb-barrier mb-chase mb-fence mb-flag",
     "multigrid": "hpgmg",
-    "mutexes": "spm_g spm_l spmbo_g spmbo_l fam_g fam_l slm_g slm_l",
+    "mutexes": "fam_g fam_l slm_g slm_l spm_g spm_l spmbo_g spmbo_l",
     "neighbours": "nn",
     "networks": "bp",
     "octrees": "bh",
@@ -38,24 +38,24 @@ MODULES = {
     "reductions": "reduction",
     "reuse": "cache-reuse",
     "semaphores": "ss_l ssbo_l",
-    "shortest_paths": "fw apsp",
+    "shortest_paths": "apsp fw",
     "sorting": "sort",
     "sparse": "spmv",
     "stealing": "dlb dlb-rcc",
-    "stencils": "hsp hs hsp-rcc",
+    "stencils": "hs hsp hsp-rcc",
     "synthetic": "synthetic",
-    "transforms": "fft dct",
+    "transforms": "dct fft",
     "transport": "snapc",
     "treesearch": "uts",
     "volumes": "lps stn",
 }
-_MODULE = {name: module for module, names in MODULES.items() for name in names.split()}
+_OWNERS = {name: module for module, names in MODULES.items() for name in names.split()}
 
 
 def registry(name: object = None) -> Registry:
-    """The registry, with the workload of an id or alias; with all if the suite has none of this name."""
-    known = isinstance(name, str) and name in _MODULE
-    for module in [_MODULE[str(name)]] if known else MODULES:
-        with LATE_IMPORT:
+    """The registry with the workload of an id or alias, or with all."""
+    with LATE_IMPORT:
+        known = isinstance(name, str) and name in _OWNERS
+        for module in [_OWNERS[str(name)]] if known else MODULES:
             importlib.import_module(f"gpucoh.suite.{module}")
     return REGISTRY
