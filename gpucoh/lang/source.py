@@ -9,6 +9,7 @@ import inspect
 import linecache
 import tokenize
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 from gpucoh.base.errors import KernelError, shown_file
@@ -101,7 +102,7 @@ class SourceUnit:
             return value
         names = {name: self.lookup(name)[1] for name in self.function.__code__.co_freevars}
         try:
-            return eval(value, self.function.__globals__, names)
+            return eval(_expression(value), self.function.__globals__, names)
         except KernelError as error:
             raise self.error(argument, str(error)) from None
         except Exception as error:
@@ -116,6 +117,12 @@ class SourceUnit:
         return KernelError(
             f"{self.filename}:{line}: {self.what} '{self.name}': {message}", self.filename, line
         )
+
+
+@functools.lru_cache(1024)
+def _expression(text: str) -> CodeType:
+    """The code of an annotation: calls of a device function evaluate it again."""
+    return compile(text, "<annotation>", "eval")
 
 
 def parse(text: str) -> ast.Module:
