@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from gpucoh.base.late import LATE_IMPORT
-from gpucoh.cli.options import OK, App, Group
+from gpucoh.cli.options import OK, Command, Group
 from gpucoh.device.gpu import VERSION
 
 HELP = """A GPU simulator that shows what cache coherence protocols do.
@@ -49,9 +49,12 @@ COMMANDS = {
 _MODULE = {name: module for module, names in COMMANDS.items() for name in names.split()}
 
 
-def application(command: str = "") -> App:
-    """The program with one command, or with all of them if it has none of this name."""
-    app = App(
+def application(command: str = "") -> typer.Typer:
+    """The program with one command, or with all of them if it has none of this name.
+
+    A command ``a-b`` is the function ``a_b_command`` of its module, and an instance of the module's ``COMMAND``.
+    """
+    app = typer.Typer(
         name="gpucoh",
         cls=Group,
         no_args_is_help=True,
@@ -61,10 +64,19 @@ def application(command: str = "") -> App:
         help=HELP,
     )
     app.callback()(_global_options)
-    with LATE_IMPORT:
-        for module in [_MODULE[command]] if command in _MODULE else COMMANDS:
-            importlib.import_module(f"gpucoh.cli.{module}").register(app)
+    for name in [command] if command in _MODULE else _MODULE:
+        with LATE_IMPORT:
+            module = importlib.import_module(f"gpucoh.cli.{_MODULE[name]}")
+        function = getattr(module, f"{name.replace('-', '_')}_command")
+        app.command(name, cls=getattr(module, "COMMAND", Command))(function)
     return app
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """``app``: the program, for tools that list its commands."""
+    if name == "app":
+        return application()
+    raise AttributeError(name)
 
 
 def _print_version(wanted: bool) -> None:

@@ -11,7 +11,6 @@ import typer
 from gpucoh.base.errors import ConfigError
 from gpucoh.cli.models import DEFAULT_PROGRAMS, write_model
 from gpucoh.cli.options import (
-    App,
     JsonOption,
     machine_names,
     one_form,
@@ -24,13 +23,6 @@ from gpucoh.device.gpu import protocols, resolve
 from gpucoh.machines import machine, machines
 from gpucoh.report import tables
 from gpucoh.suite import find, workloads
-
-
-def register(app: App) -> None:
-    """Add the commands."""
-    app.command("protocols")(protocols_command)
-    app.command("machines")(machines_command)
-    app.command("workloads")(workloads_command)
 
 
 def protocols_command(

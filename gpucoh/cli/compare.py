@@ -15,7 +15,6 @@ from gpucoh.base.files import results_folder
 from gpucoh.cli.drawing import draw
 from gpucoh.cli.options import (
     WRONG,
-    App,
     CheckOption,
     JobsOption,
     JsonOption,
@@ -41,11 +40,6 @@ from gpucoh.experiments.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, 
 from gpucoh.machines import machines
 from gpucoh.report import tables
 from gpucoh.suite import workloads
-
-
-def register(app: App) -> None:
-    """Add the command."""
-    app.command("compare")(compare_command)
 
 
 def compare_command(

@@ -15,7 +15,6 @@ from gpucoh.base.errors import ConfigError, SimulationError
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural
 from gpucoh.cli.options import (
-    App,
     JobsOption,
     JsonOption,
     RuleOption,
@@ -41,136 +40,132 @@ from gpucoh.suite import workloads
 _RECORDS = 2**20
 
 
-def register(app: App) -> None:
-    """Add the command."""
+def explain_command(
+    given: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...|WORKLOAD",
+            help="Files of gpucoh run WORKLOAD -p PROTOCOL --profile --json; or, with -p, a workload to run.",
+        ),
+    ],
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-p",
+            "--protocol",
+            autocompletion=protocol_ids,
+            help="Run WORKLOAD under each of these protocols; comma separated or repeated.",
+        ),
+    ] = None,
+    machine_ids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--machine",
+            help="Presets or TOML files of the runs, comma separated or repeated. Default: fermi.",
+        ),
+    ] = None,
+    consistency: RuleOption = None,
+    scale: Annotated[
+        str | None,
+        typer.Option("--scale", help="Input size: tiny, small or paper. Default: small."),
+    ] = None,
+    several: Annotated[
+        str | None,
+        typer.Option("--seeds", help="Number of seeds, or a list of them (0,1,2)."),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE,...",
+            help="Machine field, or budget or deadlock_after, with the values to compare.",
+        ),
+    ] = None,
+    params: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param",
+            metavar="KEY=VALUE,...",
+            help="Parameter of the workload, with the values to compare.",
+        ),
+    ] = None,
+    jobs: JobsOption = None,
+    as_json: JsonOption = False,
+    line: Annotated[
+        str | None,
+        typer.Option(
+            "--line",
+            metavar="ADDRESS",
+            help=r"Run FILE again and print the life of a line: a byte address (0x1080), or NAME\[INDEX], "
+            "an element of an array, by its name or its kernel's parameter.",
+        ),
+    ] = None,
+    own: Annotated[
+        str | None,
+        typer.Option(
+            "-w",
+            "--workload",
+            metavar="FILE.py:NAME",
+            help="With --line, if its workload is one of your own.",
+        ),
+    ] = None,
+) -> None:
+    """Rank the differences of runs of a workload, by source line and array.
 
-    @app.command("explain")
-    def explain_command(
-        given: Annotated[
-            list[str],
-            typer.Argument(
-                metavar="FILE...|WORKLOAD",
-                help="Files of gpucoh run WORKLOAD -p PROTOCOL --profile --json; or, with -p, a workload to run.",
-            ),
-        ],
-        protocol: Annotated[
-            list[str] | None,
-            typer.Option(
-                "-p",
-                "--protocol",
-                autocompletion=protocol_ids,
-                help="Run WORKLOAD under each of these protocols; comma separated or repeated.",
-            ),
-        ] = None,
-        machine_ids: Annotated[
-            list[str] | None,
-            typer.Option(
-                "-m",
-                "--machine",
-                help="Presets or TOML files of the runs, comma separated or repeated. Default: fermi.",
-            ),
-        ] = None,
-        consistency: RuleOption = None,
-        scale: Annotated[
-            str | None,
-            typer.Option("--scale", help="Input size: tiny, small or paper. Default: small."),
-        ] = None,
-        several: Annotated[
-            str | None,
-            typer.Option("--seeds", help="Number of seeds, or a list of them (0,1,2)."),
-        ] = None,
-        changes: Annotated[
-            list[str] | None,
-            typer.Option(
-                "--set",
-                metavar="KEY=VALUE,...",
-                help="Machine field, or budget or deadlock_after, with the values to compare.",
-            ),
-        ] = None,
-        params: Annotated[
-            list[str] | None,
-            typer.Option(
-                "--param",
-                metavar="KEY=VALUE,...",
-                help="Parameter of the workload, with the values to compare.",
-            ),
-        ] = None,
-        jobs: JobsOption = None,
-        as_json: JsonOption = False,
-        line: Annotated[
-            str | None,
-            typer.Option(
-                "--line",
-                metavar="ADDRESS",
-                help=r"Run FILE again and print the life of a line: a byte address (0x1080), or NAME\[INDEX], "
-                "an element of an array, by its name or its kernel's parameter.",
-            ),
-        ] = None,
-        own: Annotated[
-            str | None,
-            typer.Option(
-                "-w",
-                "--workload",
-                metavar="FILE.py:NAME",
-                help="With --line, if its workload is one of your own.",
-            ),
-        ] = None,
-    ) -> None:
-        """Rank the differences of runs of a workload, by source line and array.
+    Several numbers of cores show why it does not scale: the numbers are per core then.
 
-        Several numbers of cores show why it does not scale: the numbers are per core then.
+    Examples:
 
-        Examples:
+      gpucoh explain fg-share -p mesi --set cores=4,16,64
 
-          gpucoh explain fg-share -p mesi --set cores=4,16,64
+      gpucoh explain bh -p tc-weak,gpu-vi --scale tiny
 
-          gpucoh explain bh -p tc-weak,gpu-vi --scale tiny
+      gpucoh run bh -p tc-weak --profile --json > a.json
 
-          gpucoh run bh -p tc-weak --profile --json > a.json
+      gpucoh run bh -p gpu-vi --profile --json > b.json
 
-          gpucoh run bh -p gpu-vi --profile --json > b.json
+      gpucoh explain a.json b.json
 
-          gpucoh explain a.json b.json
+      gpucoh explain a.json --line "bodies[0]"
 
-          gpucoh explain a.json --line "bodies[0]"
-
-          gpucoh explain mine.json --line "flags[3]" -w my_file.py:my_workload
-        """
-        if own is not None and line is None:
-            raise ConfigError("--workload goes with --line ADDRESS")
-        of_runs = {
-            "--machine": machine_ids,
-            "--consistency": consistency,
-            "--scale": scale,
-            "--seeds": several,
-            "--set": changes,
-            "--param": params,
-            "--jobs": jobs,
-        }
-        for option, value in of_runs.items():
-            if value is not None and protocol is None:
-                raise ConfigError(f"{option} goes with a workload and --protocol ID")
-        if sum((line is not None, protocol is not None, len(given) > 1)) != 1:
-            raise ConfigError(
-                "explain takes the files of two runs or more, a workload with --protocol ID, or a file with "
-                "--line ADDRESS"
-            )
-        if line is not None:
-            _print_life(Path(given[0]), line, own)
-            return
-        if protocol is None:
-            _print(explain(*map(read_run, map(Path, given))), as_json)
-            return
-        entries = {
-            "protocol": lists(protocol, (), list(protocols())),
-            "machine": lists(machine_ids, ["fermi"], list(machines())),
-            "consistency": consistency,
-            "scale": scale or "small",
-            "seed": list(seeds(several, 0)),
-            "set": _values("--set", changes),
-            "params": _values("--param", params),
-        }
-        _print(_of_runs(grid(workload=given[0], **entries), jobs, progress=not as_json), as_json)
+      gpucoh explain mine.json --line "flags[3]" -w my_file.py:my_workload
+    """
+    if own is not None and line is None:
+        raise ConfigError("--workload goes with --line ADDRESS")
+    of_runs = {
+        "--machine": machine_ids,
+        "--consistency": consistency,
+        "--scale": scale,
+        "--seeds": several,
+        "--set": changes,
+        "--param": params,
+        "--jobs": jobs,
+    }
+    for option, value in of_runs.items():
+        if value is not None and protocol is None:
+            raise ConfigError(f"{option} goes with a workload and --protocol ID")
+    if sum((line is not None, protocol is not None, len(given) > 1)) != 1:
+        raise ConfigError(
+            "explain takes the files of two runs or more, a workload with --protocol ID, or a file with "
+            "--line ADDRESS"
+        )
+    if line is not None:
+        _print_life(Path(given[0]), line, own)
+        return
+    if protocol is None:
+        _print(explain(*map(read_run, map(Path, given))), as_json)
+        return
+    entries = {
+        "protocol": lists(protocol, (), list(protocols())),
+        "machine": lists(machine_ids, ["fermi"], list(machines())),
+        "consistency": consistency,
+        "scale": scale or "small",
+        "seed": list(seeds(several, 0)),
+        "set": _values("--set", changes),
+        "params": _values("--param", params),
+    }
+    _print(_of_runs(grid(workload=given[0], **entries), jobs, progress=not as_json), as_json)
 
 
 def read_run(path: Path) -> RunResult:

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -216,14 +216,6 @@ class Command(_Converting, TyperCommand):
                 return super().invoke(ctx)
         finally:
             _json_output.reset(token)
-
-
-class App(typer.Typer):
-    """A program whose commands are instances of :class:`Command`."""
-
-    def command(self, name: str | None = None, **settings: Any) -> Callable[..., Any]:
-        """Register a command, as :meth:`typer.Typer.command` does."""
-        return super().command(name, **{"cls": Command} | settings)
 
 
 def _refuse_twice(options: Sequence[Any]) -> None:

@@ -14,7 +14,6 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.cli.options import (
     WRONG,
-    App,
     CheckOption,
     JsonOption,
     MachineOption,
@@ -36,11 +35,6 @@ from gpucoh.experiments.runner import Run
 from gpucoh.report import profiles, tables
 from gpucoh.report.bars import blocks_bar
 from gpucoh.report.explanation import explanation
-
-
-def register(app: App) -> None:
-    """Add the command."""
-    app.command("run")(run_command)
 
 
 def run_command(
