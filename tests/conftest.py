@@ -72,3 +72,18 @@ def counted(monkeypatch):
 
     monkeypatch.setattr(sweeps, "carry_out", count)
     return seen
+
+
+@pytest.fixture
+def cli(capsys, tmp_path, monkeypatch):
+    """Carry out a command line in an empty folder: (status, standard output, standard error)."""
+    from gpucoh.cli import call
+
+    monkeypatch.chdir(tmp_path)
+
+    def carry_out(*arguments):
+        status = call([str(item) for item in arguments])
+        out = capsys.readouterr()
+        return status, out.out, out.err
+
+    return carry_out

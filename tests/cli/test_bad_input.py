@@ -16,19 +16,17 @@ COPY = ("run", "vec-cpy", "-p", "ideal", "--scale", "tiny")
 
 
 @pytest.fixture
-def refused(capsys, tmp_path, monkeypatch):
+def refused(cli):
     """Carry out a command line in an empty folder that must be refused: what it says."""
-    monkeypatch.chdir(tmp_path)
 
     def carry_out(*arguments):
         before = sorted(os.listdir())
-        status = call([str(item) for item in arguments])
-        out = capsys.readouterr()
-        assert (status, out.out) == (2, "")
-        assert out.err.startswith("gpucoh: ")
-        assert out.err.count("\n") == 1
+        status, out, message = cli(*arguments)
+        assert (status, out) == (2, "")
+        assert message.startswith("gpucoh: ")
+        assert message.count("\n") == 1
         assert sorted(os.listdir()) == before
-        return out.err
+        return message
 
     return carry_out
 

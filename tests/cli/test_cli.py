@@ -24,19 +24,6 @@ from products import rows, share
 TINY = ("--scale", "tiny")
 
 
-@pytest.fixture
-def cli(capsys, tmp_path, monkeypatch):
-    """Carry out a command line in an empty folder: (status, standard output, standard error)."""
-    monkeypatch.chdir(tmp_path)
-
-    def carry_out(*arguments):
-        status = call([str(item) for item in arguments])
-        out = capsys.readouterr()
-        return status, out.out, out.err
-
-    return carry_out
-
-
 # ---- bad input: one plain line, status 2
 
 BAD = [
