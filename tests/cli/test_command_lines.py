@@ -1,17 +1,12 @@
 """Does every documented option of the commands with many runs work in the command that make writes?"""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 import typer
 
 from gpucoh.cli.application import application
+from scripts import script
 
-_PATH = Path(__file__).parents[2] / "tools" / "command_lines.py"
-_spec = importlib.util.spec_from_file_location("command_lines", _PATH)
-tool = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(tool)
+tool = script("tools/command_lines.py")
 
 
 @pytest.mark.parametrize("command", tool.LINES)
