@@ -506,14 +506,3 @@ def _checks(check: Any, protocol: str, model: str) -> int:
             "choose a protocol that promises one"
         )
     return CHECKS[check]
-
-
-__all__ = [
-    "GPU",
-    "Array",
-    "Snapshot",
-    "load_protocol",
-    "occupancy",
-    "protocols",
-    "resolve",
-]

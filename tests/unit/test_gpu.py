@@ -10,6 +10,7 @@ import pytest
 import gpucoh
 from gpucoh.device.gpu import occupancy
 from gpucoh.lang import isa
+from lines import line_of
 from products import share
 from registered import ALL, WITH_L1
 
@@ -52,13 +53,6 @@ def too_much_scratchpad(x: gpucoh.Buffer[gpucoh.i32]):
 @pytest.fixture
 def gpu():
     return gpucoh.GPU(protocol="ideal")
-
-
-def line_of(kernel, text):
-    code = kernel.function.__code__
-    return code.co_firstlineno + next(
-        n for n, line in enumerate(kernel.source_lines) if text in line
-    )
 
 
 # ---- arrays
