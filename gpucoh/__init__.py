@@ -17,12 +17,12 @@ This module defines all public names. ``gpucoh.machines()`` and ``@gpucoh.device
 of the same names; import from those with ``from gpucoh.machines import Machine``.
 """
 
+import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from gpucoh.base import starting as _starting  # noqa: F401 - first: Ctrl-C is seen to while the rest is imported
 
 # isort: split
-from gpucoh import cuda, plot
 from gpucoh.base.errors import (
     BudgetError,
     ConfigError,
@@ -33,11 +33,11 @@ from gpucoh.base.errors import (
     SimulationError,
     WorkloadError,
 )
+from gpucoh.base.late import LATE_IMPORT as _LATE_IMPORT
 from gpucoh.device.arrays import Array
 from gpucoh.device.gpu import GPU, Snapshot, load_protocol, protocols
 from gpucoh.device.gpu import VERSION as __version__
 from gpucoh.device.protocols import Protocol
-from gpucoh.figures.intervals import plot_intervals
 from gpucoh.lang import (
     Buffer,
     Buffer2,
@@ -62,6 +62,7 @@ from gpucoh.lang import (
     u64,
 )
 from gpucoh.lang import intrinsics as _intrinsics
+from gpucoh.lang.hints import missing as _missing
 from gpucoh.lang.intrinsics import (
     atomic_add,
     atomic_and,
@@ -126,17 +127,37 @@ from gpucoh.lang.intrinsics import (
     warp_size,
 )
 from gpucoh.machines import Machine, machine, machines
-from gpucoh.results.differences import Explanation, explain
 from gpucoh.results.profile import Profile
-from gpucoh.results.runs import RunResult
 from gpucoh.results.stats import Stats
-from gpucoh.results.trace.trace import Trace
-from gpucoh.runs.comparison import Comparison, compare
-from gpucoh.runs.grids import grid
-from gpucoh.runs.runner import run
-from gpucoh.runs.sweeps import sweep
-from gpucoh.studies.study import study
-from gpucoh.suite import Workload, workload, workloads
+
+if _TYPE_CHECKING:
+    from gpucoh import cuda, plot
+    from gpucoh.figures.intervals import plot_intervals
+    from gpucoh.results.differences import Explanation, explain
+    from gpucoh.results.runs import RunResult
+    from gpucoh.results.trace.trace import Trace
+    from gpucoh.runs.comparison import Comparison, compare
+    from gpucoh.runs.grids import grid
+    from gpucoh.runs.runner import run
+    from gpucoh.runs.sweeps import sweep
+    from gpucoh.studies.study import study
+    from gpucoh.suite import Workload, workload, workloads
+
+#: Module -> the names that it defines; it is imported when one of them is first used.
+_LATE = {
+    "gpucoh.cuda": ("cuda",),
+    "gpucoh.plot": ("plot",),
+    "gpucoh.runs.comparison": ("Comparison", "compare"),
+    "gpucoh.runs.grids": ("grid",),
+    "gpucoh.runs.runner": ("run",),
+    "gpucoh.studies.study": ("study",),
+    "gpucoh.runs.sweeps": ("sweep",),
+    "gpucoh.figures.intervals": ("plot_intervals",),
+    "gpucoh.results.differences": ("Explanation", "explain"),
+    "gpucoh.results.runs": ("RunResult",),
+    "gpucoh.results.trace.trace": ("Trace",),
+    "gpucoh.suite": ("Workload", "workload", "workloads"),
+}
 
 # These hide functions of Python: a star import leaves them out.
 abs = _intrinsics.abs
@@ -275,4 +296,11 @@ def __dir__() -> list[str]:
 
 
 if not _TYPE_CHECKING:  # it would take every name for an attribute
-    from gpucoh.lang.hints import missing as __getattr__  # noqa: F401
+
+    def __getattr__(name: str) -> object:
+        for path, names in _LATE.items():
+            if name in names:
+                with _LATE_IMPORT:
+                    module = _importlib.import_module(path)
+                return globals().setdefault(name, getattr(module, name, module))
+        return _missing(name)

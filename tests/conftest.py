@@ -5,10 +5,7 @@ Helpers of tests are imported by their path below ``tests/`` (pytest's ``pythonp
 the same verdict.
 """
 
-import functools
-import importlib.util
 import os
-from pathlib import Path
 
 import matplotlib
 import pytest
@@ -16,6 +13,7 @@ from hypothesis import settings
 
 import limits
 from costs import Costs
+from scripts import script
 
 matplotlib.use("Agg")
 
@@ -42,20 +40,10 @@ def pytest_collection_modifyitems(items):
     ]
 
 
-@functools.cache
-def mutants():
-    """``tools/mutants.py``. It keeps the copy of the package that it has imported, so tests share one module."""
-    path = Path(__file__).parents[1] / "tools" / "mutants.py"
-    spec = importlib.util.spec_from_file_location("mutants", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def mutant_gpucoh():
     """A copy of the package in which planted bugs are protocols too: ``gpucoh.GPU(protocol="tc-weak!h1")``."""
-    with mutants().loaded() as package:
+    with script("tools/mutants.py").loaded() as package:
         yield package
 
 
@@ -72,3 +60,18 @@ def counted(monkeypatch):
 
     monkeypatch.setattr(sweeps, "carry_out", count)
     return seen
+
+
+@pytest.fixture
+def cli(capsys, tmp_path, monkeypatch):
+    """Carry out a command line in an empty folder: (status, standard output, standard error)."""
+    from gpucoh.cli import call
+
+    monkeypatch.chdir(tmp_path)
+
+    def carry_out(*arguments):
+        status = call([str(item) for item in arguments])
+        out = capsys.readouterr()
+        return status, out.out, out.err
+
+    return carry_out

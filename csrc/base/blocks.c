@@ -9,6 +9,10 @@
 #include <unistd.h>
 #endif
 
+#ifdef __linux__
+#include <sys/sysinfo.h>
+#endif
+
 #ifdef MAP_ANONYMOUS
 
 #define HUGE_PAGE ((size_t) 2 << 20)
@@ -79,9 +83,9 @@ enum { PAGES = 1024 }; /* that are examined at a time */
 
 /* Sets pages in memory to zero and drops all others. What mincore calls absent may have been written and moved to disk,
  * so it is dropped too, not taken for untouched: its next use finds zeros. (Elsewhere MADV_DONTNEED does not promise
- * that.) */
+ * that.) A system without swap has nothing on disk. */
 static bool
-clear_pages(uint8_t *bytes, size_t pages, size_t page, const unsigned char *present)
+clear_pages(uint8_t *bytes, size_t pages, size_t page, const unsigned char *present, bool swaps)
 {
     for (size_t first = 0, end; first < pages; first = end) {
         bool in_memory = present[first] & 1;
@@ -89,7 +93,7 @@ clear_pages(uint8_t *bytes, size_t pages, size_t page, const unsigned char *pres
         }
         if (in_memory) {
             memset(bytes + first * page, 0, (end - first) * page);
-        } else if (madvise(bytes + first * page, (end - first) * page, MADV_DONTNEED) != 0) {
+        } else if (swaps && madvise(bytes + first * page, (end - first) * page, MADV_DONTNEED) != 0) {
             return false;
         }
     }
@@ -100,6 +104,8 @@ bool
 gpc_block_clear(void *block, size_t bytes, size_t largest, size_t *memory)
 {
     unsigned char present[PAGES];
+    struct sysinfo host;
+    bool swaps = sysinfo(&host) != 0 || host.totalswap != 0;
     size_t page = (size_t) sysconf(_SC_PAGESIZE), total = (bytes + page - 1) / page;
 
     *memory = 0;
@@ -112,7 +118,7 @@ gpc_block_clear(void *block, size_t bytes, size_t largest, size_t *memory)
         for (size_t i = 0; i < pages; i++) {
             *memory += present[i] & 1 ? page : 0;
         }
-        if (*memory > largest || !clear_pages(here, pages, page, present)) {
+        if (*memory > largest || !clear_pages(here, pages, page, present, swaps)) {
             return false;
         }
     }

@@ -3,6 +3,7 @@
 #include "base/stock.h"
 
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -29,6 +30,15 @@ __wrap_mincore(void *bytes, size_t size, unsigned char *present)
         memset(present, 0, (size + page - 1) / page);
     }
     return status;
+}
+
+int __wrap_sysinfo(struct sysinfo *host);
+
+int
+__wrap_sysinfo(struct sysinfo *host)
+{
+    *host = (struct sysinfo){.totalswap = absent};
+    return 0;
 }
 
 static bool

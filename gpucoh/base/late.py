@@ -1,7 +1,8 @@
 """Late imports: large packages are imported where a function first needs them, so that ``import gpucoh`` stays quick.
 
 The packages are SciPy, matplotlib, pandas, pyarrow, Pillow and tqdm, the modules of gpucoh that import one of them at
-their top, the workloads of the suite, and cloudpickle and distributed, which are optional. Every late import has this
+their top, those that most runs do not use, the workloads of the suite, and cloudpickle and distributed, which are
+optional. Every late import has this
 form; ruff checks what is imported (``pyproject.toml``), ``tools/source_rules.py`` the lock::
 
     with LATE_IMPORT:

@@ -1,11 +1,12 @@
-"""What the command line needs before its imports: Ctrl-C ends the process silently, a failed import with status 2, and
-NumPy has one thread.
+"""What the command line needs before its imports: Ctrl-C ends the process silently, a failed import with status 2,
+NumPy has one thread, and the collector of cycles runs rarely.
 
 The package imports this module first. It does nothing if gpucoh is used as a library.
 """
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import re
@@ -84,5 +85,12 @@ def _one_thread() -> None:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+def _few_collections() -> None:
+    """Look for cycles every 50,000 new objects, not every 700: what imports and compilers make stays."""
+    if _is_the_program():
+        gc.set_threshold(50_000, 10, 10)
+
+
 _one_thread()
+_few_collections()
 _guard()

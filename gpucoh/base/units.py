@@ -161,7 +161,7 @@ def parse_name(value: object) -> str:
         raise ValueError(f"the name has {len(value)} characters (allowed: up to {LONGEST_NAME})")
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
         raise ValueError(f"{quoted(value)} is not a name of printable characters")
-    return value
+    return str(value)
 
 
 def format_kib(kib: float) -> str:

@@ -1,86 +1,30 @@
-"""The program's commands: those that describe, run, compare and sweep; other modules add theirs."""
+"""``gpucoh protocols``, ``machines`` and ``workloads``: what there is."""
 
 from __future__ import annotations
 
-import contextlib
 import sys
-import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gpucoh.base.clock import Clock
-from gpucoh.base.errors import ConfigError, KernelError, WorkloadError
-from gpucoh.base.files import results_folder
-from gpucoh.cli import cuda, fuzz, growth, hardware, litmus, outside, papers, study, sweeps, verify
-from gpucoh.cli import explain as explain_commands
-from gpucoh.cli.drawing import draw
-from gpucoh.cli.explain import trace_window
+from gpucoh.base.errors import ConfigError
 from gpucoh.cli.models import DEFAULT_PROGRAMS, write_model
 from gpucoh.cli.options import (
-    OK,
-    WRONG,
-    App,
-    CheckOption,
-    JobsOption,
     JsonOption,
-    LimitGibOption,
-    LimitSOption,
-    MachineOption,
-    ParamOption,
-    ProcessesOption,
-    RuleOption,
-    ScaleOption,
-    SeedOption,
-    SetOption,
-    StoreOption,
-    lists,
     machine_names,
     one_form,
-    pairs,
     print_json,
     protocol_ids,
-    seeds,
     stdout_console,
     workload_ids,
 )
-from gpucoh.device.gpu import VERSION, protocols, resolve
+from gpucoh.device.gpu import protocols, resolve
 from gpucoh.machines import machine, machines
-from gpucoh.runs.comparison import DEFAULT_PROTOCOLS, DEFAULT_WORKLOADS, compare
-from gpucoh.runs.interrupts import interruptible
-from gpucoh.runs.runner import Run
 from gpucoh.suite import find, workloads
-from gpucoh.terminal import profiles, tables
-from gpucoh.terminal.bars import blocks_bar
-from gpucoh.terminal.explanation import explanation
-
-app = App(
-    name="gpucoh",
-    no_args_is_help=True,
-    add_completion=True,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="""A GPU simulator that shows what cache coherence protocols do.
-
-Workloads are real algorithms on real input; every run checks its result, so an incoherent cache gives wrong answers.
-
-[bold]Start here[/]
-
-  gpucoh compare                              run a small matrix in under a minute, draw ./figures
-
-  gpucoh run fg-share -p no-coh               see an incoherent cache give a wrong answer, and where
-
-  gpucoh run bfs -p ideal --param graph=road.mtx
-
-  gpucoh protocols no-coh                     print its states and transition tables
-
-  gpucoh machines fermi                       print every number of the machine and its source
-""",
-)
+from gpucoh.terminal import tables
 
 
-@app.command("protocols")
 def protocols_command(
     name: Annotated[
         str | None,
@@ -141,7 +85,6 @@ def protocols_command(
         tables.print_protocol(stdout_console(), chosen[name])
 
 
-@app.command("machines")
 def machines_command(
     name: Annotated[
         str | None,
@@ -191,7 +134,6 @@ def machines_command(
         tables.print_machine(stdout_console(), chosen[name])
 
 
-@app.command("workloads")
 def workloads_command(
     name: Annotated[
         str | None,
@@ -219,287 +161,3 @@ def workloads_command(
         tables.print_workloads(stdout_console(), chosen)
     else:
         tables.print_workload(stdout_console(), chosen[name])
-
-
-@app.command("run")
-def run_command(
-    workload_id: Annotated[
-        str,
-        typer.Argument(
-            metavar="WORKLOAD",
-            autocompletion=workload_ids,
-            help="Workload id (gpucoh workloads lists them), or FILE.py:NAME for one of your own.",
-        ),
-    ],
-    protocol: Annotated[
-        str,
-        typer.Option(
-            "-p",
-            "--protocol",
-            autocompletion=protocol_ids,
-            help=r"Protocol id, with options in brackets, e.g. tc-weak\[lifetime=800]. Default: no-l1, said on "
-            "standard error.",
-        ),
-    ] = "",
-    machine_id: MachineOption = "fermi",
-    consistency: RuleOption = None,
-    scale: ScaleOption = "small",
-    seed: SeedOption = 0,
-    check: CheckOption = False,
-    changes: SetOption = None,
-    params: ParamOption = None,
-    explain: Annotated[
-        bool,
-        typer.Option(
-            "--explain",
-            help="Also print how the defaults of machine and protocol were derived; "
-            "with --json under the key explanation.",
-        ),
-    ] = False,
-    every: Annotated[
-        int | None,
-        typer.Option(
-            "--every",
-            metavar="CYCLES",
-            help="Also print the statistics by launch and in intervals of this number of core cycles; with --json "
-            "every counter, under series.intervals, series.launches and series.cores.",
-        ),
-    ] = None,
-    profile: Annotated[
-        bool,
-        typer.Option(
-            "--profile",
-            help="Also print where the cycles go, by source line, array and wait; with --json everything, under the "
-            "key profile, which gpucoh explain reads.",
-        ),
-    ] = False,
-    timeline: Annotated[
-        Path | None,
-        typer.Option(
-            "--timeline",
-            metavar="FILE",
-            help="Also trace the run and write its timeline: FILE.html for a browser, "
-            "FILE.pftrace for ui.perfetto.dev.",
-        ),
-    ] = None,
-    array: Annotated[
-        str | None,
-        typer.Option(
-            "--array",
-            metavar=r"NAME\[INDEX]",
-            help="Array or element of the timeline, by the name of a kernel's parameter. Default: all.",
-        ),
-    ] = None,
-    cycles: Annotated[
-        str | None,
-        typer.Option(
-            "--cycles", metavar="FIRST:END", help="Core cycles of the timeline. Default: all."
-        ),
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Run one workload under one protocol and check its result.
-
-    Exit status 1: the result is wrong; with --check also: the run violates an invariant of the protocol, or the
-    workload has a data race, divides by zero or reads uninitialised shared memory.
-
-    Examples:
-
-      gpucoh run bfs -p ideal
-
-      gpucoh run hsp -p no-l1 --set l1_kib=16KiB --param image=terrain.npy
-
-      gpucoh run fg-share -p no-coh --scale tiny --json
-
-      gpucoh run my_file.py:my_workload -p tc-weak --param n=4096
-    """
-    given, protocol = protocol, protocol or "no-l1"
-    wanted = Run(
-        workload=workload_id,
-        protocol=protocol,
-        machine=machine_id,
-        consistency=consistency,
-        scale=scale,
-        seed=seed,
-        params=pairs("--param", params),
-        check=check,
-        set=pairs("--set", changes),
-    )
-    trace = trace_window(timeline, array, cycles)
-    derived = None
-    if explain:
-        built, _ = wanted.machine_and_budget()
-        derived = explanation(built, resolve(protocol), consistency)
-    if derived and not as_json:
-        tables.print_explanation(stdout_console(), derived)
-    with blocks_bar(f"{wanted.found.id} {protocol}", enabled=not as_json) as report:
-        result = interruptible(
-            lambda stop: wanted.carry_out(
-                capture=True, stop=stop, progress=report, every=every, profile=profile, trace=trace
-            )
-        )
-    if result.error == "KernelError" and not result.cycles:
-        raise KernelError(result.where)  # no cycle was simulated: a block does not fit on a core
-    if result.error == "WorkloadError":
-        raise WorkloadError(result.where)
-    if not given:
-        sys.stderr.write(
-            f"gpucoh: no -p is given: {protocol}, the default; gpucoh protocols lists all\n"
-        )
-    if as_json:
-        print_json(result.to_dict() | ({"explanation": derived} if derived else {}))
-    else:
-        tables.print_run(stdout_console(), result, check)
-        if result.series:
-            tables.print_series(stdout_console(), result.series)
-        if result.profiled:
-            profiles.print_profile(stdout_console(), result.profile)
-    if timeline is not None:
-        result.trace.save(timeline)
-        if not as_json:
-            sys.stdout.write(f"\nwrote {timeline}\n")
-            sys.stdout.write(f"{result.trace.note}\n" if result.trace.note else "")
-    if result.correct is False:
-        raise typer.Exit(WRONG)
-
-
-@app.command("compare")
-def compare_command(
-    names: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-w",
-            "--workload",
-            autocompletion=workload_ids,
-            help="Workload ids or FILE.py:NAME, comma separated or repeated; all: every built-in one.",
-        ),
-    ] = None,
-    protocol: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-p",
-            "--protocol",
-            autocompletion=protocol_ids,
-            help="Protocol ids, comma separated or repeated; all: every protocol.",
-        ),
-    ] = None,
-    machine_ids: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-m",
-            "--machine",
-            help="Presets or TOML files, comma separated or repeated; all: every preset. Default: fermi.",
-        ),
-    ] = None,
-    consistency: RuleOption = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            "--baseline", help="Protocol to which results are relative. Default: the first."
-        ),
-    ] = None,
-    scale: ScaleOption = "small",
-    seed: SeedOption = 0,
-    several: Annotated[
-        str | None,
-        typer.Option("--seeds", help="Number of seeds, from --seed on, or a list of them (0,1,2)."),
-    ] = None,
-    jobs: JobsOption = None,
-    processes: ProcessesOption = False,
-    limit_s: LimitSOption = None,
-    limit_gib: LimitGibOption = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Folder for figures and table. Default: ./figures."),
-    ] = None,
-    changes: SetOption = None,
-    params: ParamOption = None,
-    check: CheckOption = False,
-    store: StoreOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Run every workload under every protocol; print a table, draw speedup, traffic and energy.
-
-    Default: six workloads under six protocols, with directories, with leases and without coherence. Wrong answers are
-    marked. Every workload must have the parameters of --param. Exit status 1: a run is wrong although its protocol
-    promises a memory model (no-coh promises none).
-
-    Examples:
-
-      gpucoh compare
-
-      gpucoh compare -w bfs,hsp -p no-l1,ideal --baseline no-l1 --out results
-
-      gpucoh compare -w bfs -p no-l1,tc-weak --param graph=road.mtx
-
-      gpucoh compare -w bfs -p mesi,tc-weak -m fermi,gcn3
-    """
-    clock = Clock()
-    start = time.process_time(), time.perf_counter()
-    folder = out if out is not None or as_json else Path("figures")
-    with contextlib.nullcontext() if folder is None else results_folder(folder):
-        comparison = compare(
-            lists(names, DEFAULT_WORKLOADS, list(workloads())),
-            lists(protocol, DEFAULT_PROTOCOLS, list(protocols())),
-            machines=lists(machine_ids, ["fermi"], list(machines())),
-            baseline=baseline,
-            scale=scale,
-            seeds=seeds(several, seed),
-            jobs=jobs,
-            progress=not as_json,
-            consistency=consistency,
-            set=pairs("--set", changes),
-            params=pairs("--param", params),
-            check=check,
-            store=store,
-            limit_s=limit_s,
-            limit_gib=limit_gib,
-            processes=processes,
-        )
-        if as_json:
-            print_json(comparison.to_dict())
-        else:
-            tables.print_comparison(stdout_console(), comparison)
-        with clock.phase("figures"):
-            files = [] if folder is None else draw(comparison, folder)
-    if files and not as_json:
-        sys.stdout.write("\nwrote " + ", ".join(str(path) for path in files) + "\n")
-        phases = {"start": start[0]} | comparison.seconds | clock.seconds
-        spent = ", ".join(f"{name} {seconds:.1f}" for name, seconds in phases.items())
-        wall = time.perf_counter() - start[1]
-        sys.stdout.write(
-            f"\nprocessor seconds: {spent}; {wall:.1f} s by the clock after the start\n"
-        )
-    if comparison.failures:
-        raise typer.Exit(WRONG)
-
-
-sweeps.register(app)
-study.register(app)
-cuda.register(app)
-explain_commands.register(app)
-fuzz.register(app)
-hardware.register(app)
-growth.register(app)
-outside.register(app)
-litmus.register(app)
-papers.register(app)
-verify.register(app)
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        sys.stdout.write(f"gpucoh {VERSION}\n")
-        raise typer.Exit(OK)
-
-
-@app.callback()
-def _global_options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
-    ] = False,
-) -> None:
-    pass

@@ -22,7 +22,6 @@ from gpucoh.cli.drawing import draw
 from gpucoh.cli.options import (
     BAD_INPUT,
     WRONG,
-    App,
     CheckOption,
     Command,
     JobsOption,
@@ -66,9 +65,7 @@ class ProgramCommand(Command):
         return super().parse_args(ctx, own)
 
 
-def register(app: App) -> None:
-    """Add the command."""
-    app.command("cuda", cls=ProgramCommand)(cuda_command)
+COMMAND = ProgramCommand
 
 
 def cuda_command(

@@ -15,10 +15,10 @@ from gpucoh.base.errors import ConfigError, SimulationError
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural
 from gpucoh.cli.options import (
-    App,
     JobsOption,
     JsonOption,
     RuleOption,
+    array_of,
     lists,
     pairs,
     print_json,
@@ -31,7 +31,6 @@ from gpucoh.device.gpu import protocols
 from gpucoh.machines import machine, machines
 from gpucoh.results.differences import Explanation, explain
 from gpucoh.results.runs import RunResult, is_ended
-from gpucoh.results.trace.trace import timeline_path
 from gpucoh.runs.comparison import carry_out
 from gpucoh.runs.grids import grid
 from gpucoh.runs.interrupts import interruptible
@@ -41,136 +40,132 @@ from gpucoh.suite import workloads
 _RECORDS = 2**20
 
 
-def register(app: App) -> None:
-    """Add the command."""
+def explain_command(
+    given: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...|WORKLOAD",
+            help="Files of gpucoh run WORKLOAD -p PROTOCOL --profile --json; or, with -p, a workload to run.",
+        ),
+    ],
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-p",
+            "--protocol",
+            autocompletion=protocol_ids,
+            help="Run WORKLOAD under each of these protocols; comma separated or repeated.",
+        ),
+    ] = None,
+    machine_ids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--machine",
+            help="Presets or TOML files of the runs, comma separated or repeated. Default: fermi.",
+        ),
+    ] = None,
+    consistency: RuleOption = None,
+    scale: Annotated[
+        str | None,
+        typer.Option("--scale", help="Input size: tiny, small or paper. Default: small."),
+    ] = None,
+    several: Annotated[
+        str | None,
+        typer.Option("--seeds", help="Number of seeds, or a list of them (0,1,2)."),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE,...",
+            help="Machine field, or budget or deadlock_after, with the values to compare.",
+        ),
+    ] = None,
+    params: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param",
+            metavar="KEY=VALUE,...",
+            help="Parameter of the workload, with the values to compare.",
+        ),
+    ] = None,
+    jobs: JobsOption = None,
+    as_json: JsonOption = False,
+    line: Annotated[
+        str | None,
+        typer.Option(
+            "--line",
+            metavar="ADDRESS",
+            help=r"Run FILE again and print the life of a line: a byte address (0x1080), or NAME\[INDEX], "
+            "an element of an array, by its name or its kernel's parameter.",
+        ),
+    ] = None,
+    own: Annotated[
+        str | None,
+        typer.Option(
+            "-w",
+            "--workload",
+            metavar="FILE.py:NAME",
+            help="With --line, if its workload is one of your own.",
+        ),
+    ] = None,
+) -> None:
+    """Rank the differences of runs of a workload, by source line and array.
 
-    @app.command("explain")
-    def explain_command(
-        given: Annotated[
-            list[str],
-            typer.Argument(
-                metavar="FILE...|WORKLOAD",
-                help="Files of gpucoh run WORKLOAD -p PROTOCOL --profile --json; or, with -p, a workload to run.",
-            ),
-        ],
-        protocol: Annotated[
-            list[str] | None,
-            typer.Option(
-                "-p",
-                "--protocol",
-                autocompletion=protocol_ids,
-                help="Run WORKLOAD under each of these protocols; comma separated or repeated.",
-            ),
-        ] = None,
-        machine_ids: Annotated[
-            list[str] | None,
-            typer.Option(
-                "-m",
-                "--machine",
-                help="Presets or TOML files of the runs, comma separated or repeated. Default: fermi.",
-            ),
-        ] = None,
-        consistency: RuleOption = None,
-        scale: Annotated[
-            str | None,
-            typer.Option("--scale", help="Input size: tiny, small or paper. Default: small."),
-        ] = None,
-        several: Annotated[
-            str | None,
-            typer.Option("--seeds", help="Number of seeds, or a list of them (0,1,2)."),
-        ] = None,
-        changes: Annotated[
-            list[str] | None,
-            typer.Option(
-                "--set",
-                metavar="KEY=VALUE,...",
-                help="Machine field, or budget or deadlock_after, with the values to compare.",
-            ),
-        ] = None,
-        params: Annotated[
-            list[str] | None,
-            typer.Option(
-                "--param",
-                metavar="KEY=VALUE,...",
-                help="Parameter of the workload, with the values to compare.",
-            ),
-        ] = None,
-        jobs: JobsOption = None,
-        as_json: JsonOption = False,
-        line: Annotated[
-            str | None,
-            typer.Option(
-                "--line",
-                metavar="ADDRESS",
-                help=r"Run FILE again and print the life of a line: a byte address (0x1080), or NAME\[INDEX], "
-                "an element of an array, by its name or its kernel's parameter.",
-            ),
-        ] = None,
-        own: Annotated[
-            str | None,
-            typer.Option(
-                "-w",
-                "--workload",
-                metavar="FILE.py:NAME",
-                help="With --line, if its workload is one of your own.",
-            ),
-        ] = None,
-    ) -> None:
-        """Rank the differences of runs of a workload, by source line and array.
+    Several numbers of cores show why it does not scale: the numbers are per core then.
 
-        Several numbers of cores show why it does not scale: the numbers are per core then.
+    Examples:
 
-        Examples:
+      gpucoh explain fg-share -p mesi --set cores=4,16,64
 
-          gpucoh explain fg-share -p mesi --set cores=4,16,64
+      gpucoh explain bh -p tc-weak,gpu-vi --scale tiny
 
-          gpucoh explain bh -p tc-weak,gpu-vi --scale tiny
+      gpucoh run bh -p tc-weak --profile --json > a.json
 
-          gpucoh run bh -p tc-weak --profile --json > a.json
+      gpucoh run bh -p gpu-vi --profile --json > b.json
 
-          gpucoh run bh -p gpu-vi --profile --json > b.json
+      gpucoh explain a.json b.json
 
-          gpucoh explain a.json b.json
+      gpucoh explain a.json --line "bodies[0]"
 
-          gpucoh explain a.json --line "bodies[0]"
-
-          gpucoh explain mine.json --line "flags[3]" -w my_file.py:my_workload
-        """
-        if own is not None and line is None:
-            raise ConfigError("--workload goes with --line ADDRESS")
-        of_runs = {
-            "--machine": machine_ids,
-            "--consistency": consistency,
-            "--scale": scale,
-            "--seeds": several,
-            "--set": changes,
-            "--param": params,
-            "--jobs": jobs,
-        }
-        for option, value in of_runs.items():
-            if value is not None and protocol is None:
-                raise ConfigError(f"{option} goes with a workload and --protocol ID")
-        if sum((line is not None, protocol is not None, len(given) > 1)) != 1:
-            raise ConfigError(
-                "explain takes the files of two runs or more, a workload with --protocol ID, or a file with "
-                "--line ADDRESS"
-            )
-        if line is not None:
-            _print_life(Path(given[0]), line, own)
-            return
-        if protocol is None:
-            _print(explain(*map(read_run, map(Path, given))), as_json)
-            return
-        entries = {
-            "protocol": lists(protocol, (), list(protocols())),
-            "machine": lists(machine_ids, ["fermi"], list(machines())),
-            "consistency": consistency,
-            "scale": scale or "small",
-            "seed": list(seeds(several, 0)),
-            "set": _values("--set", changes),
-            "params": _values("--param", params),
-        }
-        _print(_of_runs(grid(workload=given[0], **entries), jobs, progress=not as_json), as_json)
+      gpucoh explain mine.json --line "flags[3]" -w my_file.py:my_workload
+    """
+    if own is not None and line is None:
+        raise ConfigError("--workload goes with --line ADDRESS")
+    of_runs = {
+        "--machine": machine_ids,
+        "--consistency": consistency,
+        "--scale": scale,
+        "--seeds": several,
+        "--set": changes,
+        "--param": params,
+        "--jobs": jobs,
+    }
+    for option, value in of_runs.items():
+        if value is not None and protocol is None:
+            raise ConfigError(f"{option} goes with a workload and --protocol ID")
+    if sum((line is not None, protocol is not None, len(given) > 1)) != 1:
+        raise ConfigError(
+            "explain takes the files of two runs or more, a workload with --protocol ID, or a file with "
+            "--line ADDRESS"
+        )
+    if line is not None:
+        _print_life(Path(given[0]), line, own)
+        return
+    if protocol is None:
+        _print(explain(*map(read_run, map(Path, given))), as_json)
+        return
+    entries = {
+        "protocol": lists(protocol, (), list(protocols())),
+        "machine": lists(machine_ids, ["fermi"], list(machines())),
+        "consistency": consistency,
+        "scale": scale or "small",
+        "seed": list(seeds(several, 0)),
+        "set": _values("--set", changes),
+        "params": _values("--param", params),
+    }
+    _print(_of_runs(grid(workload=given[0], **entries), jobs, progress=not as_json), as_json)
 
 
 def read_run(path: Path) -> RunResult:
@@ -232,7 +227,7 @@ def _print_life(file: Path, line: str, own: str | None) -> None:
             f"name it with -w FILE.py:{stored.workload}"
         )
     address = int(line, 0) if re.fullmatch(r"0[xX][0-9a-fA-F]+|\d+", line) else None
-    given = {"array": address} if address is not None else _array(line)
+    given = {"array": address} if address is not None else array_of(line)
     wanted = _run_of(stored, own or stored.workload)
     result = interruptible(
         lambda stop: wanted.carry_out(capture=True, stop=stop, trace=given | {"records": _RECORDS})
@@ -256,44 +251,3 @@ def _run_of(stored: RunResult, workload: str) -> Run:
         seed=stored.seed,
         params={name: value for name, value in stored.params.items() if value is not None},
     )
-
-
-def trace_window(
-    timeline: Path | None, array: str | None, cycles: str | None
-) -> bool | dict[str, Any]:
-    """The trace that the options of ``gpucoh run`` ask for.
-
-    Raises
-    ------
-    ConfigError
-        For a bad option.
-    """
-    if timeline is None:
-        for name, given in (("--array", array), ("--cycles", cycles)):
-            if given is not None:
-                raise ConfigError(f"{name} needs --timeline FILE")
-        return False
-    timeline_path(timeline)
-    window: dict[str, Any] = {} if array is None else _array(array)
-    if cycles is not None:
-        bounds = re.fullmatch(r"(\d+):(\d+)", cycles)
-        if not bounds:
-            raise ConfigError(
-                f"--cycles {quoted(cycles)} is not FIRST:END, two numbers of core cycles"
-            )
-        window["cycles"] = (int(bounds[1]), int(bounds[2]))
-    return window or True
-
-
-def _array(given: str) -> dict[str, Any]:
-    """``NAME``, ``NAME[INDEX]`` or ``NAME[FIRST:END]``."""
-    found = re.fullmatch(r"([^\[\]]+)(?:\[(\d+)(?::(\d+))?\])?", given)
-    if not found:
-        raise ConfigError(
-            f"{quoted(given)} is neither an address nor NAME[INDEX] nor NAME[FIRST:END]"
-        )
-    name, first, end = found.groups()
-    if first is None:
-        return {"array": name}
-    index = int(first) if end is None else slice(int(first), int(end))
-    return {"array": name, "index": index}

@@ -34,93 +34,89 @@ FAILURES_SAVED = 20
 TRACE_LINES = 60
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
+def fuzz_command(
+    protocol: Annotated[
+        list[str],
+        typer.Option(
+            "-p",
+            "--protocol",
+            autocompletion=protocol_ids,
+            help="Protocol ids, comma separated or repeated; all: every protocol.",
+        ),
+    ],
+    consistency: Annotated[
+        str | None,
+        typer.Option(
+            "-c",
+            "--consistency",
+            help="Consistency rule: sc, rc (alias wo), drf or hrf. Default: the paper's; with -p all "
+            "every supported rule.",
+        ),
+    ] = None,
+    ops: Annotated[
+        int | None,
+        typer.Option(
+            "--ops",
+            help="Memory operations (a lane's load, store or atomic) per protocol. Default: 100000; unlimited "
+            "with --seconds.",
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--seconds", help="Time limit in seconds for all protocols together."),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            "--save",
+            help="Append each failure to this file as one line of JSON, and continue.",
+        ),
+    ] = None,
+    shrink: Annotated[
+        bool, typer.Option(help="Search for a shorter failing program (at most 20 s).")
+    ] = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Run random data-race-free programs and check every value that they read.
 
-    @app.command("fuzz")
-    def fuzz_command(
-        protocol: Annotated[
-            list[str],
-            typer.Option(
-                "-p",
-                "--protocol",
-                autocompletion=protocol_ids,
-                help="Protocol ids, comma separated or repeated; all: every protocol.",
-            ),
-        ],
-        consistency: Annotated[
-            str | None,
-            typer.Option(
-                "-c",
-                "--consistency",
-                help="Consistency rule: sc, rc (alias wo), drf or hrf. Default: the paper's; with -p all "
-                "every supported rule.",
-            ),
-        ] = None,
-        ops: Annotated[
-            int | None,
-            typer.Option(
-                "--ops",
-                help="Memory operations (a lane's load, store or atomic) per protocol. Default: 100000; unlimited "
-                "with --seconds.",
-            ),
-        ] = None,
-        seed: SeedOption = 0,
-        seconds: Annotated[
-            float | None,
-            typer.Option("--seconds", help="Time limit in seconds for all protocols together."),
-        ] = None,
-        save: Annotated[
-            Path | None,
-            typer.Option(
-                "--save",
-                help="Append each failure to this file as one line of JSON, and continue.",
-            ),
-        ] = None,
-        shrink: Annotated[
-            bool, typer.Option(help="Search for a shorter failing program (at most 20 s).")
-        ] = True,
-        as_json: JsonOption = False,
-    ) -> None:
-        """Run random data-race-free programs and check every value that they read.
+    A program consists of episodes: a warp acquires from others, loads and stores, and releases, with flags, racing
+    counters and data mixed on the same lines. Caches, buffers, latencies, orders, scopes and protocol options vary.
+    The tester shortens a failing program and prints it with a trace of its line: every transition and message.
+    Coverage counts the entered cells of each table, out of the reachable ones.
 
-        A program consists of episodes: a warp acquires from others, loads and stores, and releases, with flags, racing
-        counters and data mixed on the same lines. Caches, buffers, latencies, orders, scopes and protocol options vary.
-        The tester shortens a failing program and prints it with a trace of its line: every transition and message.
-        Coverage counts the entered cells of each table, out of the reachable ones.
+    Exit status 1: a protocol that promises a memory model failed (no-coh promises none).
 
-        Exit status 1: a protocol that promises a memory model failed (no-coh promises none).
+    Examples:
 
-        Examples:
+      gpucoh fuzz -p tc-weak
 
-          gpucoh fuzz -p tc-weak
+      gpucoh fuzz -p all --ops 20000
 
-          gpucoh fuzz -p all --ops 20000
+      gpucoh fuzz -p no-coh                 an example of a failure
 
-          gpucoh fuzz -p no-coh                 an example of a failure
+      gpucoh fuzz -p all --seconds 3600 --seed 7 --save failures.jsonl
+    """
+    names = _names(protocol)
+    wanted = ops if ops is not None else None if seconds is not None else DEFAULT_OPS
+    with _Progress(len(names), wanted, enabled=not as_json) as progress:
 
-          gpucoh fuzz -p all --seconds 3600 --seed 7 --save failures.jsonl
-        """
-        names = _names(protocol)
-        wanted = ops if ops is not None else None if seconds is not None else DEFAULT_OPS
-        with _Progress(len(names), wanted, enabled=not as_json) as progress:
+        def found(report: Report) -> None:
+            if save is not None:
+                _append(save, report)
 
-            def found(report: Report) -> None:
-                if save is not None:
-                    _append(save, report)
-
-            reports = fuzz_many(
-                names, consistency, ops=wanted, seconds=seconds, seed=seed, shrink=shrink,
-                failures=1 if save is None else FAILURES_SAVED, every_rule=len(names) > 1, progress=progress.step,
-                found=found,
-            )  # fmt: skip
-        if as_json:
-            results = [report.to_dict() for report in reports]
-            print_json(results if len(names) > 1 else results[0])
-        else:
-            _print(stdout_console(), reports)
-        if any(report.failures and report.counts for report in reports):
-            raise typer.Exit(WRONG)
+        reports = fuzz_many(
+            names, consistency, ops=wanted, seconds=seconds, seed=seed, shrink=shrink,
+            failures=1 if save is None else FAILURES_SAVED, every_rule=len(names) > 1, progress=progress.step,
+            found=found,
+        )  # fmt: skip
+    if as_json:
+        results = [report.to_dict() for report in reports]
+        print_json(results if len(names) > 1 else results[0])
+    else:
+        _print(stdout_console(), reports)
+    if any(report.failures and report.counts for report in reports):
+        raise typer.Exit(WRONG)
 
 
 def _names(given: Sequence[str]) -> list[str]:

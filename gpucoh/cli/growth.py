@@ -29,63 +29,59 @@ from gpucoh.terminal import tables
 from gpucoh.verify.growth import PANELS, STATES, TITLES, Exploration, explorations, number_of
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
+def growth_command(
+    protocol: ProtocolsOption = None,
+    rule: Annotated[
+        str | None,
+        typer.Option("-c", "--consistency", help="Consistency rule. Default: each protocol's."),
+    ] = None,
+    states: Annotated[
+        int, typer.Option("--states", help="Largest number of states of an exploration.")
+    ] = STATES,
+    evictions: Annotated[
+        int,
+        typer.Option("--evictions", help="Largest number of spontaneous evictions per run."),
+    ] = 1,
+    symmetry: Annotated[
+        bool,
+        typer.Option(help="Count states that differ by exchanging equal cores once."),
+    ] = True,
+    jobs: JobsOption = None,
+    store: StoreOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Output folder for the figure. Default: no figure."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Count the states of growing programs: against cores, lines and operations.
 
-    @app.command("growth")
-    def growth_command(
-        protocol: ProtocolsOption = None,
-        rule: Annotated[
-            str | None,
-            typer.Option("-c", "--consistency", help="Consistency rule. Default: each protocol's."),
-        ] = None,
-        states: Annotated[
-            int, typer.Option("--states", help="Largest number of states of an exploration.")
-        ] = STATES,
-        evictions: Annotated[
-            int,
-            typer.Option("--evictions", help="Largest number of spontaneous evictions per run."),
-        ] = 1,
-        symmetry: Annotated[
-            bool,
-            typer.Option(help="Count states that differ by exchanging equal cores once."),
-        ] = True,
-        jobs: JobsOption = None,
-        store: StoreOption = None,
-        out: Annotated[
-            Path | None,
-            typer.Option("--out", help="Output folder for the figure. Default: no figure."),
-        ] = None,
-        as_json: JsonOption = False,
-    ) -> None:
-        """Count the states of growing programs: against cores, lines and operations.
+    Every core stores, loads, stores .. one line after the other, beginning with the line of its number, on cold
+    caches. A number behind ">" is a bound: the exploration was ended there.
 
-        Every core stores, loads, stores .. one line after the other, beginning with the line of its number, on cold
-        caches. A number behind ">" is a bound: the exploration was ended there.
+    Exit status 1: a violation was found.
 
-        Exit status 1: a violation was found.
+    Examples:
 
-        Examples:
+      gpucoh growth -p mesi,gpu-vi
 
-          gpucoh growth -p mesi,gpu-vi
-
-          gpucoh growth --states 1000000 --store growth.parquet --out figures
-        """
-        names = list(dict.fromkeys(lists(protocol, keeping(rule), keeping(rule))))
-        workers = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
-        works = explorations(
-            names, rule, states=natural("states", states, smallest=1),
-            evictions=natural("evictions", evictions), symmetry=symmetry, code=code_digest("verify"),
-        )  # fmt: skip
-        rows = _explored(works, store, jobs=workers, progress=not as_json)
-        if out is not None:
-            _draw(rows, out)
-        if as_json:
-            print_json(rows)
-        else:
-            _print(stdout_console(), rows)
-        if not all(row["correct"] for row in rows):
-            raise typer.Exit(WRONG)
+      gpucoh growth --states 1000000 --store growth.parquet --out figures
+    """
+    names = list(dict.fromkeys(lists(protocol, keeping(rule), keeping(rule))))
+    workers = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
+    works = explorations(
+        names, rule, states=natural("states", states, smallest=1),
+        evictions=natural("evictions", evictions), symmetry=symmetry, code=code_digest("verify"),
+    )  # fmt: skip
+    rows = _explored(works, store, jobs=workers, progress=not as_json)
+    if out is not None:
+        _draw(rows, out)
+    if as_json:
+        print_json(rows)
+    else:
+        _print(stdout_console(), rows)
+    if not all(row["correct"] for row in rows):
+        raise typer.Exit(WRONG)
 
 
 def _explored(

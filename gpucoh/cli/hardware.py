@@ -48,143 +48,133 @@ from gpucoh.terminal import tables
 _SHOWN = 5
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
+def hardware_command(
+    protocol: ProtocolsOption = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            "-c", "--consistency", help="Consistency rule. Default: each that is supported."
+        ),
+    ] = None,
+    family: Annotated[
+        list[str] | None,
+        typer.Option("--family", help=f"Families of tests: {', '.join(FAMILIES)}. Default: all."),
+    ] = None,
+    machine_id: Annotated[
+        str | None,
+        typer.Option(
+            "-m",
+            "--machine",
+            help="Preset id, or a TOML file. Default: fermi. With --timing: ids of GPUs, comma separated; default: "
+            "all that have a published barrier.",
+        ),
+    ] = None,
+    states: Annotated[
+        int,
+        typer.Option("--states", help="Largest number of states of a program's exploration."),
+    ] = STATES,
+    runs: Annotated[
+        int, typer.Option("--runs", help="Runs of a test that no exploration decides.")
+    ] = RUNS,
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+    store: StoreOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Output folder for the figure. Default: no figure."),
+    ] = None,
+    timing: Annotated[
+        bool,
+        typer.Option(
+            "--timing",
+            help="Compare cycles instead of outcomes: microbenchmarks on machines of published latencies.",
+        ),
+    ] = False,
+    measured: Annotated[
+        Path | None,
+        typer.Option(
+            "--measured",
+            metavar="FILE",
+            help="With --timing: judge by the GPU on which the program of --cuda printed FILE.",
+        ),
+    ] = None,
+    recognise: Annotated[
+        bool,
+        typer.Option(
+            "--self",
+            help="With --timing: identify eight protocols, each on a hidden machine near -m (default: a40).",
+        ),
+    ] = False,
+    calibration: Annotated[
+        bool,
+        typer.Option(
+            "--calibration",
+            help="With --timing: compare the presets' own microbenchmarks with published ones.",
+        ),
+    ] = False,
+    cuda: Annotated[
+        bool,
+        typer.Option("--cuda", help="Print the microbenchmarks as a CUDA program, for a GPU."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare protocols with GPUs: which outcomes of 726 scoped tests each can show, or their timing.
 
-    @app.command("hardware")
-    def hardware_command(
-        protocol: ProtocolsOption = None,
-        rule: Annotated[
-            str | None,
-            typer.Option(
-                "-c", "--consistency", help="Consistency rule. Default: each that is supported."
-            ),
-        ] = None,
-        family: Annotated[
-            list[str] | None,
-            typer.Option(
-                "--family", help=f"Families of tests: {', '.join(FAMILIES)}. Default: all."
-            ),
-        ] = None,
-        machine_id: Annotated[
-            str | None,
-            typer.Option(
-                "-m",
-                "--machine",
-                help="Preset id, or a TOML file. Default: fermi. With --timing: ids of GPUs, comma separated; default: "
-                "all that have a published barrier.",
-            ),
-        ] = None,
-        states: Annotated[
-            int,
-            typer.Option("--states", help="Largest number of states of a program's exploration."),
-        ] = STATES,
-        runs: Annotated[
-            int, typer.Option("--runs", help="Runs of a test that no exploration decides.")
-        ] = RUNS,
-        seed: SeedOption = 0,
-        jobs: JobsOption = None,
-        store: StoreOption = None,
-        out: Annotated[
-            Path | None,
-            typer.Option("--out", help="Output folder for the figure. Default: no figure."),
-        ] = None,
-        timing: Annotated[
-            bool,
-            typer.Option(
-                "--timing",
-                help="Compare cycles instead of outcomes: microbenchmarks on machines of published latencies.",
-            ),
-        ] = False,
-        measured: Annotated[
-            Path | None,
-            typer.Option(
-                "--measured",
-                metavar="FILE",
-                help="With --timing: judge by the GPU on which the program of --cuda printed FILE.",
-            ),
-        ] = None,
-        recognise: Annotated[
-            bool,
-            typer.Option(
-                "--self",
-                help="With --timing: identify eight protocols, each on a hidden machine near -m (default: a40).",
-            ),
-        ] = False,
-        calibration: Annotated[
-            bool,
-            typer.Option(
-                "--calibration",
-                help="With --timing: compare the presets' own microbenchmarks with published ones.",
-            ),
-        ] = False,
-        cuda: Annotated[
-            bool,
-            typer.Option("--cuda", help="Print the microbenchmarks as a CUDA program, for a GPU."),
-        ] = False,
-        as_json: JsonOption = False,
-    ) -> None:
-        """Compare protocols with GPUs: which outcomes of 726 scoped tests each can show, or their timing.
+    For each test, what PTX allows is known, and which of an A100, an H100 and a GH200 showed the weak outcome. Here
+    its program is explored exhaustively, with its blocks on cores of their own and together; where more than
+    --states states remain, it runs --runs times under varied timing. "forbidden": outcomes shown that PTX forbids.
+    "strong": shown, and forbidden by the strengthened PTX alone. "recall": outcomes shown, of those seen on a GPU.
+    "excess": outcomes shown that PTX allows and no GPU showed. "never": not in a complete exploration. "unseen": in
+    no run.
 
-        For each test, what PTX allows is known, and which of an A100, an H100 and a GH200 showed the weak outcome. Here
-        its program is explored exhaustively, with its blocks on cores of their own and together; where more than
-        --states states remain, it runs --runs times under varied timing. "forbidden": outcomes shown that PTX forbids.
-        "strong": shown, and forbidden by the strengthened PTX alone. "recall": outcomes shown, of those seen on a GPU.
-        "excess": outcomes shown that PTX allows and no GPU showed. "never": not in a complete exploration. "unseen": in
-        no run.
+    Exit status 1: a protocol that promises a memory model shows an outcome that PTX forbids, or work failed.
 
-        Exit status 1: a protocol that promises a memory model shows an outcome that PTX forbids, or work failed.
+    Examples:
 
-        Examples:
+      gpucoh hardware -p gpu-hrf,mesi --family wrc
 
-          gpucoh hardware -p gpu-hrf,mesi --family wrc
+      gpucoh hardware --store hardware.parquet --out figures
 
-          gpucoh hardware --store hardware.parquet --out figures
+      gpucoh hardware --timing -p gpu-hrf,mesi -m a40,l40
 
-          gpucoh hardware --timing -p gpu-hrf,mesi -m a40,l40
+      gpucoh hardware --cuda > bench.cu
+    """
+    workers = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
+    one_form(("--self", recognise), ("--calibration", calibration), ("--measured", bool(measured)))
+    if cuda:
+        others: dict[str, object] = {"-p": protocol, "-c": rule, "--family": family}
+        others |= {"-m": machine_id, "--store": store, "--out": out, "--timing": timing}
+        others |= {"--self": recognise, "--calibration": calibration, "--measured": measured}
+        refuse(others | {"--json": as_json}, "--cuda")
+        _print_cuda()
+        return
+    if timing:
+        refuse({"-c": rule, "--family": family}, "--timing")
+        modes = Modes(recognise, calibration, measured)
+        _timing(modes, protocol, machine_id, store, out, seed=seed, jobs=workers, as_json=as_json)
+        return
+    given = {"--self": recognise, "--calibration": calibration, "--measured": measured}
+    refuse(given, "without --timing")
+    names = lists(protocol, keeping(rule), keeping(rule))
+    pairs = pairs_of(list(dict.fromkeys(names)), rule)
+    chosen = of_families(lists(family, FAMILIES, FAMILIES))
+    with LATE_IMPORT:
+        from gpucoh.hardware.study import study
 
-          gpucoh hardware --cuda > bench.cu
-        """
-        workers = (os.cpu_count() or 1) if jobs is None else natural("jobs", jobs, smallest=1)
-        one_form(
-            ("--self", recognise), ("--calibration", calibration), ("--measured", bool(measured))
-        )
-        if cuda:
-            others: dict[str, object] = {"-p": protocol, "-c": rule, "--family": family}
-            others |= {"-m": machine_id, "--store": store, "--out": out, "--timing": timing}
-            others |= {"--self": recognise, "--calibration": calibration, "--measured": measured}
-            refuse(others | {"--json": as_json}, "--cuda")
-            _print_cuda()
-            return
-        if timing:
-            refuse({"-c": rule, "--family": family}, "--timing")
-            modes = Modes(recognise, calibration, measured)
-            _timing(
-                modes, protocol, machine_id, store, out, seed=seed, jobs=workers, as_json=as_json
-            )
-            return
-        given = {"--self": recognise, "--calibration": calibration, "--measured": measured}
-        refuse(given, "without --timing")
-        names = lists(protocol, keeping(rule), keeping(rule))
-        pairs = pairs_of(list(dict.fromkeys(names)), rule)
-        chosen = of_families(lists(family, FAMILIES, FAMILIES))
-        with LATE_IMPORT:
-            from gpucoh.hardware.study import study
-
-        verdicts = study(
-            pairs, chosen, machine(machine_id or "fermi"), store, states=states, runs=runs, seed=seed,
-            jobs=workers, progress=not as_json,
-        )  # fmt: skip
-        found = summarise(verdicts)
-        if out is not None:
-            _draw(verdicts, out)
-        if as_json:
-            print_json({"summaries": [item.to_dict() for item in found],
-                        "verdicts": [item.to_dict() for item in verdicts]})  # fmt: skip
-        else:
-            _print(stdout_console(), found, verdicts)
-        if any(_is_wrong(item) for item in found):
-            raise typer.Exit(WRONG)
+    verdicts = study(
+        pairs, chosen, machine(machine_id or "fermi"), store, states=states, runs=runs, seed=seed,
+        jobs=workers, progress=not as_json,
+    )  # fmt: skip
+    found = summarise(verdicts)
+    if out is not None:
+        _draw(verdicts, out)
+    if as_json:
+        print_json({"summaries": [item.to_dict() for item in found],
+                    "verdicts": [item.to_dict() for item in verdicts]})  # fmt: skip
+    else:
+        _print(stdout_console(), found, verdicts)
+    if any(_is_wrong(item) for item in found):
+        raise typer.Exit(WRONG)
 
 
 class Modes(NamedTuple):

@@ -46,130 +46,126 @@ DEFAULT_PROTOCOL = "tc-weak"
 FEW = 6
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
+def litmus_command(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME|FILE.litmus|DIR ...]",
+            help="Built-in tests, files, or folders of files; of a suite: its ids or patterns. Default: all.",
+        ),
+    ] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-p",
+            "--protocol",
+            autocompletion=protocol_ids,
+            help=f"Protocol ids, comma separated or repeated; all: every protocol. Default: {DEFAULT_PROTOCOL}.",
+        ),
+    ] = None,
+    consistency: RuleOption = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", help="Memory model to judge by. Default: what the protocol promises."
+        ),
+    ] = None,
+    suite: Annotated[
+        str | None,
+        typer.Option(
+            "--suite", help="hardware: the scoped programs that real GPUs have run, generated."
+        ),
+    ] = None,
+    models: Annotated[
+        bool,
+        typer.Option(
+            "--models",
+            help="Show which memory model is stronger than which, and the tests that tell, and exit.",
+        ),
+    ] = False,
+    expected: Annotated[
+        bool,
+        typer.Option(
+            "--expected",
+            help="Compare a memory model (PTX, or --model) with DIR/expected.csv, and run nothing.",
+        ),
+    ] = False,
+    machine_id: MachineOption = "fermi",
+    runs: Annotated[
+        int, typer.Option("--runs", help="Number of runs per test and protocol.")
+    ] = RUNS,
+    seed: SeedOption = 0,
+    list_them: Annotated[
+        bool, typer.Option("--list", help="List the tests and their questions, and exit.")
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", help="Parallel tests. Default: one per processor."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run litmus tests: small racing programs that show which memory model a protocol keeps.
 
-    @app.command("litmus")
-    def litmus_command(
-        names: Annotated[
-            list[str] | None,
-            typer.Argument(
-                metavar="[NAME|FILE.litmus|DIR ...]",
-                help="Built-in tests, files, or folders of files; of a suite: its ids or patterns. Default: all.",
-            ),
-        ] = None,
-        protocol: Annotated[
-            list[str] | None,
-            typer.Option(
-                "-p",
-                "--protocol",
-                autocompletion=protocol_ids,
-                help=f"Protocol ids, comma separated or repeated; all: every protocol. Default: {DEFAULT_PROTOCOL}.",
-            ),
-        ] = None,
-        consistency: RuleOption = None,
-        model: Annotated[
-            str | None,
-            typer.Option(
-                "--model", help="Memory model to judge by. Default: what the protocol promises."
-            ),
-        ] = None,
-        suite: Annotated[
-            str | None,
-            typer.Option(
-                "--suite", help="hardware: the scoped programs that real GPUs have run, generated."
-            ),
-        ] = None,
-        models: Annotated[
-            bool,
-            typer.Option(
-                "--models",
-                help="Show which memory model is stronger than which, and the tests that tell, and exit.",
-            ),
-        ] = False,
-        expected: Annotated[
-            bool,
-            typer.Option(
-                "--expected",
-                help="Compare a memory model (PTX, or --model) with DIR/expected.csv, and run nothing.",
-            ),
-        ] = False,
-        machine_id: MachineOption = "fermi",
-        runs: Annotated[
-            int, typer.Option("--runs", help="Number of runs per test and protocol.")
-        ] = RUNS,
-        seed: SeedOption = 0,
-        list_them: Annotated[
-            bool, typer.Option("--list", help="List the tests and their questions, and exit.")
-        ] = False,
-        jobs: Annotated[
-            int | None,
-            typer.Option("--jobs", "-j", help="Parallel tests. Default: one per processor."),
-        ] = None,
-        as_json: JsonOption = False,
-    ) -> None:
-        """Run litmus tests: small racing programs that show which memory model a protocol keeps.
+    Each test runs many times under varied timing: placement of its threads, first cycles, layout of its variables,
+    cached copies, stress, cache sizes. "observed": a run reached a state that the condition describes (forall:
+    one that violates it). "allowed": the memory model that the protocol promises under the consistency rule
+    allows that state. "ok": no run reached a state that the model forbids, and none hung, unless the program can
+    hang under the model. Exit status 1: a test is not ok; 2: no test could be read or is supported.
 
-        Each test runs many times under varied timing: placement of its threads, first cycles, layout of its variables,
-        cached copies, stress, cache sizes. "observed": a run reached a state that the condition describes (forall:
-        one that violates it). "allowed": the memory model that the protocol promises under the consistency rule
-        allows that state. "ok": no run reached a state that the model forbids, and none hung, unless the program can
-        hang under the model. Exit status 1: a test is not ok; 2: no test could be read or is supported.
+    --expected reads lines path,0|1 from DIR/expected.csv. 1: the test's last clause is true of the executions that
+    the model allows: one satisfies the condition (exists), none does (~exists), all do (forall). Exit status 1: a
+    test differs or is missing; 2: a line cannot be read, or no test is supported.
 
-        --expected reads lines path,0|1 from DIR/expected.csv. 1: the test's last clause is true of the executions that
-        the model allows: one satisfies the condition (exists), none does (~exists), all do (forall). Exit status 1: a
-        test differs or is missing; 2: a line cannot be read, or no test is supported.
+    Examples:
 
-        Examples:
+      gpucoh litmus MP SB IRIW+fences -p tc-weak           with histograms
 
-          gpucoh litmus MP SB IRIW+fences -p tc-weak           with histograms
+      gpucoh litmus -p all --runs 2000                     the built-in set, a table
 
-          gpucoh litmus -p all --runs 2000                     the built-in set, a table
+      gpucoh litmus mytests/ one.litmus -p mesi -c sc --json
 
-          gpucoh litmus mytests/ one.litmus -p mesi -c sc --json
+      gpucoh litmus --suite hardware "wrc.*" -p tc-weak --model ptx
 
-          gpucoh litmus --suite hardware "wrc.*" -p tc-weak --model ptx
+      gpucoh litmus --models
 
-          gpucoh litmus --models
+      gpucoh litmus suite/ --expected --model ptx
 
-          gpucoh litmus suite/ --expected --model ptx
-
-          gpucoh litmus --list
-        """
-        if expected:
-            others = {"--protocol": protocol, "--consistency": consistency, "--suite": suite,
-                      "--models": models, "--list": list_them}  # fmt: skip
-            check_expected(names or (), model, [name for name, on in others.items() if on], as_json)
-            return
-        tests, unread = _gather(names) if suite is None else (_of_suite(suite, names), [])
-        if models:
-            if names is None and suite is None:
-                tests += hardware.programs().values()
-            _print_models(tests, as_json=as_json)
-            return
-        judge = None if model is None else model_name(model)
-        if list_them:
-            if not tests:
-                raise ConfigError(f"no test to list: {unread[0][1]}")
-            if as_json:
-                print_json(_listed(tests, unread))
-            else:
-                _print_list(stdout_console(), tests, unread)
-            return
-        wanted = _protocols(protocol, consistency)
-        given = machine(machine_id)
-        natural("runs", runs, smallest=1)
-        natural("seed", seed)
-        workers = _workers(jobs)
-        pairs = [(test, name) for test in tests for name in wanted]
-        results = _unread_results(unread, wanted, consistency, judge)
-        with runs_bar(len(pairs), enabled=not as_json) as report:
-            results += _carry_out(pairs, consistency, judge, given, runs, seed, workers, report)
+      gpucoh litmus --list
+    """
+    if expected:
+        others = {"--protocol": protocol, "--consistency": consistency, "--suite": suite,
+                  "--models": models, "--list": list_them}  # fmt: skip
+        check_expected(names or (), model, [name for name, on in others.items() if on], as_json)
+        return
+    tests, unread = _gather(names) if suite is None else (_of_suite(suite, names), [])
+    if models:
+        if names is None and suite is None:
+            tests += hardware.programs().values()
+        _print_models(tests, as_json=as_json)
+        return
+    judge = None if model is None else model_name(model)
+    if list_them:
+        if not tests:
+            raise ConfigError(f"no test to list: {unread[0][1]}")
         if as_json:
-            print_json([item.to_dict() for item in results])
+            print_json(_listed(tests, unread))
         else:
-            _print_results(stdout_console(), results)
-        _finish(results)
+            _print_list(stdout_console(), tests, unread)
+        return
+    wanted = _protocols(protocol, consistency)
+    given = machine(machine_id)
+    natural("runs", runs, smallest=1)
+    natural("seed", seed)
+    workers = _workers(jobs)
+    pairs = [(test, name) for test in tests for name in wanted]
+    results = _unread_results(unread, wanted, consistency, judge)
+    with runs_bar(len(pairs), enabled=not as_json) as report:
+        results += _carry_out(pairs, consistency, judge, given, runs, seed, workers, report)
+    if as_json:
+        print_json([item.to_dict() for item in results])
+    else:
+        _print_results(stdout_console(), results)
+    _finish(results)
 
 
 # ---- what to run

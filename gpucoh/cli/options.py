@@ -6,17 +6,20 @@ An option that takes one value is given at most once, and its value is not empty
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
+import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
 from rich.console import Console
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.processes import DEFAULT_LIMIT_GIB, DEFAULT_LIMIT_S
@@ -152,7 +155,45 @@ def stdout_console() -> Console:
     return out if out.is_terminal or "COLUMNS" in os.environ else Console(width=220)
 
 
-class Command(TyperCommand):
+@dataclass(frozen=True)
+class _Converter:
+    """Converts the value of a parameter as typer 0.29 does, whose converters import pydantic, for a tenth of a second.
+    A text that is to be one needs none, nor does a default.
+    """
+
+    parameter: Any
+
+    def coerce(self, value: Any, **given: Any) -> Any:
+        """The value as the command takes it."""
+        meant = self.parameter.type_descriptor.annotation
+        if meant == list[str] and isinstance(value, list | tuple):
+            return list(value)
+        if value is not None and type(value) is not meant:
+            return type(self.parameter).get_runtime_param(self.parameter).coerce(value, **given)
+        return (
+            ()
+            if value is None and (self.parameter.multiple or self.parameter.nargs == -1)
+            else value
+        )
+
+
+class _Converting:
+    """A command or group with parameters of :class:`_Converter`."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters."""
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for item in found:
+            if hasattr(item, "get_runtime_param"):
+                vars(item)["get_runtime_param"] = functools.partial(_Converter, item)
+        return found
+
+
+class Group(_Converting, TyperGroup):
+    """The program."""
+
+
+class Command(_Converting, TyperCommand):
     """A command that rejects repeated and empty options, which typer would ignore silently."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -175,14 +216,6 @@ class Command(TyperCommand):
                 return super().invoke(ctx)
         finally:
             _json_output.reset(token)
-
-
-class App(typer.Typer):
-    """A program whose commands are instances of :class:`Command`."""
-
-    def command(self, name: str | None = None, **settings: Any) -> Callable[..., Any]:
-        """Register a command, as :meth:`typer.Typer.command` does."""
-        return super().command(name, **{"cls": Command} | settings)
 
 
 def _refuse_twice(options: Sequence[Any]) -> None:
@@ -258,3 +291,17 @@ def seeds(text: str | None, first: int) -> tuple[int, ...]:
     if not 1 <= numbers[0] <= _MOST_SEEDS:
         raise ConfigError(f"seeds = {text}: the number of seeds is 1 to {_MOST_SEEDS}")
     return tuple(range(first, first + numbers[0]))
+
+
+def array_of(given: str) -> dict[str, Any]:
+    """``NAME``, ``NAME[INDEX]`` or ``NAME[FIRST:END]``."""
+    found = re.fullmatch(r"([^\[\]]+)(?:\[(\d+)(?::(\d+))?\])?", given)
+    if not found:
+        raise ConfigError(
+            f"{quoted(given)} is neither an address nor NAME[INDEX] nor NAME[FIRST:END]"
+        )
+    name, first, end = found.groups()
+    if first is None:
+        return {"array": name}
+    index = int(first) if end is None else slice(int(first), int(end))
+    return {"array": name, "index": index}

@@ -11,16 +11,10 @@ import typer
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
-from gpucoh.cli.options import App
 from gpucoh.device import outside
 from gpucoh.device.gpu import protocols
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-
-
-def register(app: App) -> None:
-    """Add the command."""
-    app.command("new-protocol")(new_protocol_command)
 
 
 def new_protocol_command(

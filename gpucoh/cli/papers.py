@@ -46,130 +46,120 @@ ReplaceOption = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the program."""
+def reproduce_command(
+    paper_id: Annotated[str, typer.Argument(metavar="PAPER", help="tc, rcc, denovo, stc or qr")],
+    figure: Annotated[
+        str | None,
+        typer.Argument(metavar="[FIGURE]", help="One figure, e.g. 7a. Default: all."),
+    ] = None,
+    scale: ScaleOption = "small",
+    jobs: JobsOption = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Output folder. Default: ./figures/PAPER.")
+    ] = None,
+    store: StoreOption = None,
+    replace: ReplaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Redraw a paper's figures from simulated runs; write figure files, CSV and JSON.
 
-    @app.command("reproduce")
-    def reproduce_command(
-        paper_id: Annotated[
-            str, typer.Argument(metavar="PAPER", help="tc, rcc, denovo, stc or qr")
-        ],
-        figure: Annotated[
-            str | None,
-            typer.Argument(metavar="[FIGURE]", help="One figure, e.g. 7a. Default: all."),
-        ] = None,
-        scale: ScaleOption = "small",
-        jobs: JobsOption = None,
-        out: Annotated[
-            Path | None, typer.Option("--out", help="Output folder. Default: ./figures/PAPER.")
-        ] = None,
-        store: StoreOption = None,
-        replace: ReplaceOption = None,
-        as_json: JsonOption = False,
-    ) -> None:
-        """Redraw a paper's figures from simulated runs; write figure files, CSV and JSON.
+    Workload groups, baselines and means are the paper's. Exit status 1: a run is wrong that a mean includes.
 
-        Workload groups, baselines and means are the paper's. Exit status 1: a run is wrong that a mean includes.
+    Examples:
 
-        Examples:
+      gpucoh reproduce tc 7a
 
-          gpucoh reproduce tc 7a
+      gpucoh reproduce tc --scale tiny --out tc
 
-          gpucoh reproduce tc --scale tiny --out tc
+      gpucoh reproduce rcc table-V
 
-          gpucoh reproduce rcc table-V
+      gpucoh reproduce tc 7a --replace tc-weak=./mine.c
+    """
+    with LATE_IMPORT:
+        from gpucoh.papers import load, reproduce
+        from gpucoh.papers.figures import chosen
 
-          gpucoh reproduce tc 7a --replace tc-weak=./mine.c
-        """
-        with LATE_IMPORT:
-            from gpucoh.papers import load, reproduce
-            from gpucoh.papers.figures import chosen
+    paper, specs = load(paper_id), chosen(paper_id, figure)
+    folder = out or Path("figures") / paper_id
+    with results_folder(folder):
+        bench = _bench(paper, scale, (0,), jobs, store, not as_json, replace)
+        drawn = reproduce(paper, specs, bench, folder)
+    if as_json:
+        print_json(drawn)
+    else:
+        for item in drawn:
+            _print_figure(stdout_console(), item)
+    if any(item["wrong"] for item in drawn):
+        raise typer.Exit(WRONG)
 
-        paper, specs = load(paper_id), chosen(paper_id, figure)
-        folder = out or Path("figures") / paper_id
-        with results_folder(folder):
-            bench = _bench(paper, scale, (0,), jobs, store, not as_json, replace)
-            drawn = reproduce(paper, specs, bench, folder)
-        if as_json:
-            print_json(drawn)
-        else:
-            for item in drawn:
-                _print_figure(stdout_console(), item)
-        if any(item["wrong"] for item in drawn):
-            raise typer.Exit(WRONG)
 
-    @app.command("scorecard")
-    def scorecard_command(
-        paper_id: Annotated[
-            str | None, typer.Argument(metavar="[PAPER]", help="Default: all.")
-        ] = None,
-        scale: ScaleOption = "small",
-        seed: Annotated[
-            int, typer.Option("--seed", help="Random seed, or the first of several.")
-        ] = 0,
-        seeds: Annotated[
-            str | None,
-            typer.Option("--seeds", help="Number of seeds, or a list of them (0,1,2). Default: 1."),
-        ] = None,
-        jobs: JobsOption = None,
-        store: StoreOption = None,
-        replace: ReplaceOption = None,
-        readings: Annotated[
-            bool,
-            typer.Option("--readings", help="Run the headlines under every reading of the paper."),
-        ] = False,
-        out: Annotated[
-            Path | None,
-            typer.Option(
-                "--out",
-                help="Folder for table, JSON and runs of --readings. Default: ./readings.",
-            ),
-        ] = None,
-        as_json: JsonOption = False,
-    ) -> None:
-        """Compare every claim of a paper with the measured value: agreement in size, in direction, or none.
+def scorecard_command(
+    paper_id: Annotated[str | None, typer.Argument(metavar="[PAPER]", help="Default: all.")] = None,
+    scale: ScaleOption = "small",
+    seed: Annotated[int, typer.Option("--seed", help="Random seed, or the first of several.")] = 0,
+    seeds: Annotated[
+        str | None,
+        typer.Option("--seeds", help="Number of seeds, or a list of them (0,1,2). Default: 1."),
+    ] = None,
+    jobs: JobsOption = None,
+    store: StoreOption = None,
+    replace: ReplaceOption = None,
+    readings: Annotated[
+        bool,
+        typer.Option("--readings", help="Run the headlines under every reading of the paper."),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Folder for table, JSON and runs of --readings. Default: ./readings.",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare every claim of a paper with the measured value: agreement in size, in direction, or none.
 
-        With several seeds the measured value is the median of the seeds' values, and the range is printed beside it.
-        Claims about behaviour are counted apart from declared ones: arithmetic on declared fields and states.
+    With several seeds the measured value is the median of the seeds' values, and the range is printed beside it.
+    Claims about behaviour are counted apart from declared ones: arithmetic on declared fields and states.
 
-        With --readings, at most eight headlines a paper instead, each under the values in use, under every other
-        reading that touches it alone, by the rule of docs/readings.md, and under all readings that lower it or raise it
-        together. The table has the range and the reading at each end, 95% intervals over seeds and over resampled
-        workloads, and the agreement at the lower end, as in use, and at the upper end. A headline that changes sides
-        has a sentence below the table. Runs are kept in the folder of --out: an interrupted command continues.
+    With --readings, at most eight headlines a paper instead, each under the values in use, under every other
+    reading that touches it alone, by the rule of docs/readings.md, and under all readings that lower it or raise it
+    together. The table has the range and the reading at each end, 95% intervals over seeds and over resampled
+    workloads, and the agreement at the lower end, as in use, and at the upper end. A headline that changes sides
+    has a sentence below the table. Runs are kept in the folder of --out: an interrupted command continues.
 
-        Examples:
+    Examples:
 
-          gpucoh scorecard tc
+      gpucoh scorecard tc
 
-          gpucoh scorecard tc --seeds 5 --store tc.parquet
+      gpucoh scorecard tc --seeds 5 --store tc.parquet
 
-          gpucoh scorecard tc --replace tc-weak=./mine.c
+      gpucoh scorecard tc --replace tc-weak=./mine.c
 
-          gpucoh scorecard stc --readings --seeds 5
-        """
-        with LATE_IMPORT:
-            from gpucoh.papers import load, papers, scorecard
+      gpucoh scorecard stc --readings --seeds 5
+    """
+    with LATE_IMPORT:
+        from gpucoh.papers import load, papers, scorecard
 
-        if out and not readings:
-            raise ConfigError("--out is an option of gpucoh scorecard --readings")
-        if replace and readings:
-            raise ConfigError(
-                "--readings and --replace contradict each other: a paper's readings are of its protocols"
-            )
-        chosen, verdicts = parse_seeds(seeds, seed), []
-        listed = [load(name) for name in (papers() if paper_id is None else (paper_id,))]
-        if readings:
-            _headlines(listed, out or Path("readings"), as_json, scale, chosen, jobs, store)
-            return
-        for paper in listed:
-            verdicts += scorecard(
-                paper, _bench(paper, scale, chosen, jobs, store, not as_json, replace)
-            )
-        if as_json:
-            print_json([verdict.to_dict() for verdict in verdicts])
-            return
-        _print_verdicts(stdout_console(), verdicts)
+    if out and not readings:
+        raise ConfigError("--out is an option of gpucoh scorecard --readings")
+    if replace and readings:
+        raise ConfigError(
+            "--readings and --replace contradict each other: a paper's readings are of its protocols"
+        )
+    chosen, verdicts = parse_seeds(seeds, seed), []
+    listed = [load(name) for name in (papers() if paper_id is None else (paper_id,))]
+    if readings:
+        _headlines(listed, out or Path("readings"), as_json, scale, chosen, jobs, store)
+        return
+    for paper in listed:
+        verdicts += scorecard(
+            paper, _bench(paper, scale, chosen, jobs, store, not as_json, replace)
+        )
+    if as_json:
+        print_json([verdict.to_dict() for verdict in verdicts])
+        return
+    _print_verdicts(stdout_console(), verdicts)
 
 
 def _headlines(

@@ -19,7 +19,7 @@ import typer
 from gpucoh.base.errors import Error, Note
 from gpucoh.base.starting import HUNG_UP, INTERRUPTED, TERMINATED, not_loaded, ready
 from gpucoh.cli.apart import in_a_child
-from gpucoh.cli.commands import app
+from gpucoh.cli.application import application
 from gpucoh.cli.options import BAD_INPUT, OK
 from gpucoh.runs.interrupts import Terminated, terminable
 
@@ -87,9 +87,11 @@ def _drop_output() -> None:
 
 def _carry_out(arguments: list[str]) -> int:
     """Run a command line, print errors on standard error; the caller handles errors of standard output."""
-    command = typer.main.get_command(app)
+    completes = "_GPUCOH_COMPLETE" in os.environ
     try:
-        if "_GPUCOH_COMPLETE" in os.environ:  # a shell asks for completions, and gets them
+        app = application("" if completes else next(iter(arguments), ""))
+        command = typer.main.get_command(app)
+        if completes:  # a shell asks for completions, and gets them
             command.main(arguments, "gpucoh")
         # Not command.main: on a closed pipe it ends the process with status 1, which means a wrong result.
         with _notes(), command.make_context("gpucoh", arguments) as context:
@@ -100,7 +102,7 @@ def _carry_out(arguments: list[str]) -> int:
         # rich, too, ends the process with status 1 on a closed pipe.
         if isinstance(error.__context__, BrokenPipeError):
             raise error.__context__ from None
-        if isinstance(error.code, int) and "_GPUCOH_COMPLETE" in os.environ:
+        if isinstance(error.code, int) and completes:
             return error.code
         raise
     except Error as error:

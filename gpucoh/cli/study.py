@@ -17,7 +17,6 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import unknown
 from gpucoh.cli.options import (
     WRONG,
-    App,
     JobsOption,
     JsonOption,
     LimitGibOption,
@@ -45,149 +44,141 @@ SHOWN = (
 )
 
 
-def register(app: App) -> None:
-    """Add the command."""
+def study_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="Description of the study.")],
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", help="Parquet file of the rows. Default: FILE.parquet."),
+    ] = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--show",
+            metavar="TABLE",
+            help=f"Run nothing; print a table of the store: {', '.join(SHOWN)}. Repeatable.",
+        ),
+    ] = None,
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            "--figures",
+            metavar="FOLDER",
+            help="Run nothing; draw the figures of the store as PNG, SVG and PDF.",
+        ),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            "--sample",
+            metavar="N",
+            help="Run N runs of each matrix, drawn at random, and estimate the processor time of the rest.",
+        ),
+    ] = None,
+    matrix: Annotated[
+        list[str] | None,
+        typer.Option("--matrix", help="Run or show only this matrix; repeatable. Default: all."),
+    ] = None,
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            "-m",
+            "--machine",
+            autocompletion=machine_names,
+            help="Show only this machine. Default: all.",
+        ),
+    ] = None,
+    energy: Annotated[
+        str | None,
+        typer.Option(
+            "--energy", help="Coefficients of the energy: 2013 or 2024. Default: the study's."
+        ),
+    ] = None,
+    jobs: JobsOption = None,
+    processes: ProcessesOption = False,
+    limit_s: LimitSOption = None,
+    limit_gib: LimitGibOption = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Run on the workers of the Dask scheduler at this address.",
+        ),
+    ] = None,
+    keep_old: Annotated[
+        bool,
+        typer.Option(
+            "--keep-old", help="Keep the rows of other code instead of running them again."
+        ),
+    ] = False,
+    retry: Annotated[
+        str | None,
+        typer.Option("--retry", metavar="failed", help="Repeat runs that failed or are wrong."),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option("--part", metavar="I/N", help="Run every N-th run from the I-th on."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run what is missing of a study's matrices, or print tables and draw figures of what its store has.
 
-    @app.command("study")
-    def study_command(
-        file: Annotated[
-            Path, typer.Argument(metavar="FILE.toml", help="Description of the study.")
-        ],
-        store: Annotated[
-            Path | None,
-            typer.Option("--store", help="Parquet file of the rows. Default: FILE.parquet."),
-        ] = None,
-        show: Annotated[
-            list[str] | None,
-            typer.Option(
-                "--show",
-                metavar="TABLE",
-                help=f"Run nothing; print a table of the store: {', '.join(SHOWN)}. Repeatable.",
-            ),
-        ] = None,
-        figures: Annotated[
-            Path | None,
-            typer.Option(
-                "--figures",
-                metavar="FOLDER",
-                help="Run nothing; draw the figures of the store as PNG, SVG and PDF.",
-            ),
-        ] = None,
-        sample: Annotated[
-            int | None,
-            typer.Option(
-                "--sample",
-                metavar="N",
-                help="Run N runs of each matrix, drawn at random, and estimate the processor time of the rest.",
-            ),
-        ] = None,
-        matrix: Annotated[
-            list[str] | None,
-            typer.Option(
-                "--matrix", help="Run or show only this matrix; repeatable. Default: all."
-            ),
-        ] = None,
-        machine: Annotated[
-            str | None,
-            typer.Option(
-                "-m",
-                "--machine",
-                autocompletion=machine_names,
-                help="Show only this machine. Default: all.",
-            ),
-        ] = None,
-        energy: Annotated[
-            str | None,
-            typer.Option(
-                "--energy", help="Coefficients of the energy: 2013 or 2024. Default: the study's."
-            ),
-        ] = None,
-        jobs: JobsOption = None,
-        processes: ProcessesOption = False,
-        limit_s: LimitSOption = None,
-        limit_gib: LimitGibOption = None,
-        scheduler: Annotated[
-            str | None,
-            typer.Option(
-                "--scheduler",
-                metavar="ADDRESS",
-                help="Run on the workers of the Dask scheduler at this address.",
-            ),
-        ] = None,
-        keep_old: Annotated[
-            bool,
-            typer.Option(
-                "--keep-old", help="Keep the rows of other code instead of running them again."
-            ),
-        ] = False,
-        retry: Annotated[
-            str | None,
-            typer.Option("--retry", metavar="failed", help="Repeat runs that failed or are wrong."),
-        ] = None,
-        part: Annotated[
-            str | None,
-            typer.Option("--part", metavar="I/N", help="Run every N-th run from the I-th on."),
-        ] = None,
-        as_json: JsonOption = False,
-    ) -> None:
-        """Run what is missing of a study's matrices, or print tables and draw figures of what its store has.
+    The store continues after anything: finished runs are on disk at once, and the same command runs the rest. Runs
+    that fail or are wrong are cells that say so, and enter no mean. Exit status 1: a run is wrong although its
+    protocol promises a memory model, or its process crashed or exceeded a limit.
 
-        The store continues after anything: finished runs are on disk at once, and the same command runs the rest. Runs
-        that fail or are wrong are cells that say so, and enter no mean. Exit status 1: a run is wrong although its
-        protocol promises a memory model, or its process crashed or exceeded a limit.
+    Examples:
 
-        Examples:
+      gpucoh study ideas.toml --sample 20
 
-          gpucoh study ideas.toml --sample 20
+      gpucoh study ideas.toml --jobs 2
 
-          gpucoh study ideas.toml --jobs 2
+      gpucoh study ideas.toml --show regret --show pairs
 
-          gpucoh study ideas.toml --show regret --show pairs
+      gpucoh study ideas.toml --show energy --energy 2024
 
-          gpucoh study ideas.toml --show energy --energy 2024
-
-          gpucoh study ideas.toml --figures figures
-        """
-        one_form(
-            ("--show", bool(show)),
-            ("--figures", figures is not None),
-            ("--sample", sample is not None),
+      gpucoh study ideas.toml --figures figures
+    """
+    one_form(
+        ("--show", bool(show)),
+        ("--figures", figures is not None),
+        ("--sample", sample is not None),
+    )
+    if scheduler is not None and (jobs is not None or processes):
+        raise ConfigError("--jobs and --processes contradict --scheduler: give one of them")
+    run = not show and figures is None
+    if run and machine is not None:
+        raise ConfigError("--machine needs --show or --figures: a study runs all its machines")
+    path = store_of(file, store)
+    if sample is not None:
+        plan = Description(file, limit_s=limit_s, limit_gib=limit_gib).plan(matrix or ())
+        _print_sample(estimate(plan, path, sample), as_json)
+        return
+    with _executor(scheduler if run else None) as executor:
+        tables = study(
+            file,
+            executor,
+            store=path,
+            run=run,
+            matrices=matrix or (),
+            energy=energy,
+            keep_old=keep_old,
+            retry=retry,
+            part=part,
+            jobs=jobs,
+            progress=not as_json,
+            processes=processes,
+            limit_s=limit_s,
+            limit_gib=limit_gib,
         )
-        if scheduler is not None and (jobs is not None or processes):
-            raise ConfigError("--jobs and --processes contradict --scheduler: give one of them")
-        run = not show and figures is None
-        if run and machine is not None:
-            raise ConfigError("--machine needs --show or --figures: a study runs all its machines")
-        path = store_of(file, store)
-        if sample is not None:
-            plan = Description(file, limit_s=limit_s, limit_gib=limit_gib).plan(matrix or ())
-            _print_sample(estimate(plan, path, sample), as_json)
-            return
-        with _executor(scheduler if run else None) as executor:
-            tables = study(
-                file,
-                executor,
-                store=path,
-                run=run,
-                matrices=matrix or (),
-                energy=energy,
-                keep_old=keep_old,
-                retry=retry,
-                part=part,
-                jobs=jobs,
-                progress=not as_json,
-                processes=processes,
-                limit_s=limit_s,
-                limit_gib=limit_gib,
-            )
-        if not run:
-            _refuse_unknown(tables, matrix, machine)
-        if show:
-            _show(tables, show, matrix, machine, as_json)
-        elif figures is not None:
-            _draw(tables, figures, matrix, machine)
-        else:
-            _summarise(tables, path, as_json)
+    if not run:
+        _refuse_unknown(tables, matrix, machine)
+    if show:
+        _show(tables, show, matrix, machine, as_json)
+    elif figures is not None:
+        _draw(tables, figures, matrix, machine)
+    else:
+        _summarise(tables, path, as_json)
 
 
 def _refuse_unknown(tables: Tables, matrix: list[str] | None, machine: str | None) -> None:

@@ -13,7 +13,6 @@ import typer
 from gpucoh.base.errors import ConfigError, Error
 from gpucoh.cli.options import (
     WRONG,
-    App,
     JobsOption,
     JsonOption,
     LimitGibOption,
@@ -28,106 +27,98 @@ from gpucoh.runs.rows import is_result
 from gpucoh.runs.sweeps import sweep
 
 
-def register(app: App) -> None:
-    """Add the command."""
+def sweep_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="Description of the sweep.")],
+    out: Annotated[Path, typer.Option("--out", help="Parquet file for the results.")],
+    jobs: JobsOption = None,
+    processes: ProcessesOption = False,
+    limit_s: LimitSOption = None,
+    limit_gib: LimitGibOption = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Run on the workers of the Dask scheduler at this address, for example tcp://10.0.0.1:8786.",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Continue --out: keep its rows; run what is missing, what other code has run, and what a missing "
+            "file or a lack of memory ended.",
+        ),
+    ] = False,
+    keep_old: Annotated[
+        bool,
+        typer.Option(
+            "--keep-old", help="As --resume, but keep the rows of other code (column code)."
+        ),
+    ] = False,
+    retry: Annotated[
+        str | None,
+        typer.Option(
+            "--retry",
+            metavar="failed",
+            help="As --resume, but also repeat runs that failed (deadlock, budget, bad access) or are wrong.",
+        ),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(
+            "--part",
+            metavar="I/N",
+            help="Run every N-th combination from the I-th on (1 to N), e.g. 3/16: for N jobs with an --out each.",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run every combination of the values listed in a TOML file; store the results in a Parquet file.
 
-    @app.command("sweep")
-    def sweep_command(
-        file: Annotated[
-            Path, typer.Argument(metavar="FILE.toml", help="Description of the sweep.")
-        ],
-        out: Annotated[Path, typer.Option("--out", help="Parquet file for the results.")],
-        jobs: JobsOption = None,
-        processes: ProcessesOption = False,
-        limit_s: LimitSOption = None,
-        limit_gib: LimitGibOption = None,
-        scheduler: Annotated[
-            str | None,
-            typer.Option(
-                "--scheduler",
-                metavar="ADDRESS",
-                help="Run on the workers of the Dask scheduler at this address, for example tcp://10.0.0.1:8786.",
-            ),
-        ] = None,
-        resume: Annotated[
-            bool,
-            typer.Option(
-                "--resume",
-                help="Continue --out: keep its rows; run what is missing, what other code has run, and what a missing "
-                "file or a lack of memory ended.",
-            ),
-        ] = False,
-        keep_old: Annotated[
-            bool,
-            typer.Option(
-                "--keep-old", help="As --resume, but keep the rows of other code (column code)."
-            ),
-        ] = False,
-        retry: Annotated[
-            str | None,
-            typer.Option(
-                "--retry",
-                metavar="failed",
-                help="As --resume, but also repeat runs that failed (deadlock, budget, bad access) or are wrong.",
-            ),
-        ] = None,
-        part: Annotated[
-            str | None,
-            typer.Option(
-                "--part",
-                metavar="I/N",
-                help="Run every N-th combination from the I-th on (1 to N), e.g. 3/16: for N jobs with an --out each.",
-            ),
-        ] = None,
-        as_json: JsonOption = False,
-    ) -> None:
-        """Run every combination of the values listed in a TOML file; store the results in a Parquet file.
+    The file holds the lists workloads, protocols, machines, consistencies, scales, seeds, and the tables set,
+    params and options, whose values may be lists; at most 1,000,000 combinations; limit_s and limit_gib. A workload
+    FILE.py:NAME executes that file.
 
-        The file holds the lists workloads, protocols, machines, consistencies, scales, seeds, and the tables set,
-        params and options, whose values may be lists; at most 1,000,000 combinations; limit_s and limit_gib. A workload
-        FILE.py:NAME executes that file.
+    A finished run is on disk at once. Ctrl-C, SIGTERM and SIGHUP keep the finished runs; --resume continues. --json
+    prints the rows: {"out": file, "runs": [{column: value}]}. Exit status 1: a run failed, or is wrong although its
+    protocol promises a memory model; 2: a missing file, a lack of memory or a lost worker ended a run.
 
-        A finished run is on disk at once. Ctrl-C, SIGTERM and SIGHUP keep the finished runs; --resume continues. --json
-        prints the rows: {"out": file, "runs": [{column: value}]}. Exit status 1: a run failed, or is wrong although its
-        protocol promises a memory model; 2: a missing file, a lack of memory or a lost worker ended a run.
+    Examples:
 
-        Examples:
+      gpucoh sweep l1-sizes.toml --out l1-sizes.parquet --resume
 
-          gpucoh sweep l1-sizes.toml --out l1-sizes.parquet --resume
+      gpucoh sweep l1-sizes.toml --out l1-sizes-3.parquet --part 3/16
 
-          gpucoh sweep l1-sizes.toml --out l1-sizes-3.parquet --part 3/16
+      gpucoh sweep l1-sizes.toml --out l1-sizes.parquet --scheduler tcp://10.0.0.1:8786
 
-          gpucoh sweep l1-sizes.toml --out l1-sizes.parquet --scheduler tcp://10.0.0.1:8786
-
-          with: workloads = ["bfs"]  protocols = ["no-l1", "ideal"]  seeds = [0, 1]  set = {l1_kib = [16, 32, 64]}
-        """
-        if scheduler is not None and (jobs is not None or processes):
-            given = "--jobs" if jobs is not None else "--processes"
-            raise ConfigError(f"{given} and --scheduler contradict each other: give one of them")
-        runs = read_sweep(file)
-        with (
-            contextlib.nullcontext() if scheduler is None else dask_executor(scheduler) as executor
-        ):
-            table = sweep(
-                runs,
-                executor,
-                out=out,
-                resume=resume,
-                keep_old=keep_old,
-                retry=retry,
-                part=part,
-                jobs=jobs,
-                progress=not as_json,
-                limit_s=limit_s,
-                limit_gib=limit_gib,
-                processes=processes,
-            )
-        rows: list[Any] = table.astype(object).where(table.notna(), None).to_dict("records")
-        if as_json:
-            print_json({"out": str(out), "runs": rows})
-        else:
-            sys.stdout.write(f"{_counts(rows)}, in {out}\n")
-        _end(rows, sys.stderr if as_json else sys.stdout)
+      with: workloads = ["bfs"]  protocols = ["no-l1", "ideal"]  seeds = [0, 1]  set = {l1_kib = [16, 32, 64]}
+    """
+    if scheduler is not None and (jobs is not None or processes):
+        given = "--jobs" if jobs is not None else "--processes"
+        raise ConfigError(f"{given} and --scheduler contradict each other: give one of them")
+    runs = read_sweep(file)
+    with contextlib.nullcontext() if scheduler is None else dask_executor(scheduler) as executor:
+        table = sweep(
+            runs,
+            executor,
+            out=out,
+            resume=resume,
+            keep_old=keep_old,
+            retry=retry,
+            part=part,
+            jobs=jobs,
+            progress=not as_json,
+            limit_s=limit_s,
+            limit_gib=limit_gib,
+            processes=processes,
+        )
+    rows: list[Any] = table.astype(object).where(table.notna(), None).to_dict("records")
+    if as_json:
+        print_json({"out": str(out), "runs": rows})
+    else:
+        sys.stdout.write(f"{_counts(rows)}, in {out}\n")
+    _end(rows, sys.stderr if as_json else sys.stdout)
 
 
 def _counts(rows: Sequence[Mapping[str, Any]]) -> str:

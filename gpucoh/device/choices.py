@@ -11,7 +11,8 @@ from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import name_of, unknown
 from gpucoh.device.outside import Outside
 from gpucoh.device.protocols import Protocol, rule_name
-from gpucoh.machines import Machine, machines
+from gpucoh.machines import Machine
+from gpucoh.machines.presets import PRESETS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +145,7 @@ def choose(text: str, known: Mapping[str, Protocol]) -> Choice:
         For an unknown protocol or option (the message suggests the nearest), or a bad value.
     """
     name, given = split_options(name_of("protocol", text))
-    if name in machines():
+    if name in PRESETS:
         raise ConfigError(
             f"{quoted(name)} is a machine, not a protocol: give machine={quoted(name)}, and protocol= one of "
             f"{', '.join(known)}"

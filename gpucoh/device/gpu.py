@@ -106,8 +106,10 @@ def resolve(protocol: str | Path) -> Choice:
     text = name_of("protocol", str(protocol) if isinstance(protocol, Path) else protocol)
     name = split_options(text)[0]
     if not outside.is_file(name):
-        outside.refuse_other_files(name)
-        return choose(text, protocols())
+        codes = tuple(outside.codes().items())
+        if name not in _protocols(codes):
+            outside.refuse_other_files(name)
+        return _chosen(text, codes)
     loaded = outside.load(Path(name))
     return replace(choose(text, {name: protocols()[loaded.id]}), outside=loaded)
 
@@ -116,6 +118,12 @@ def absolute(protocol: str) -> str:
     """A protocol as a process in another folder finds it: with its file's absolute path, where it has one."""
     name = split_options(protocol)[0]
     return str(Path(name).absolute()) + protocol[len(name) :] if outside.is_file(name) else protocol
+
+
+@functools.lru_cache(256)
+def _chosen(text: str, codes: tuple[tuple[str, str], ...]) -> Choice:
+    """A protocol of the binding with its options, once for the runs of a study."""
+    return choose(text, _protocols(codes))
 
 
 class Snapshot:
@@ -498,14 +506,3 @@ def _checks(check: Any, protocol: str, model: str) -> int:
             "choose a protocol that promises one"
         )
     return CHECKS[check]
-
-
-__all__ = [
-    "GPU",
-    "Array",
-    "Snapshot",
-    "load_protocol",
-    "occupancy",
-    "protocols",
-    "resolve",
-]

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from gpucoh.base.errors import ConfigError, Error, KernelError
 from gpucoh.base.quoting import quoted
 from gpucoh.base.wording import natural
@@ -39,29 +41,36 @@ def slots_of(
     wanted = {parameter.name: parameter for parameter in program.parameters}
     slots = []
     for name, array in zip(program.buffers, given, strict=True):
-        where = f"argument {quoted(name)} of kernel {quoted(program.name)}"
         parameter = wanted[name]
-        if not isinstance(array, Array):
-            raise ConfigError(
-                f"{where} must be an array of this GPU, got {type(array).__name__}; make one with gpu.array(...)"
-            )
-        if array.gpu is not gpu:
-            raise ConfigError(f"{where} is an array of another GPU")
         try:
-            array.check()
+            _check_array(gpu, array, parameter.type.numpy)
         except ConfigError as error:
-            raise ConfigError(f"{where}: {error}") from None
-        if array.dtype != parameter.type.numpy:
-            wanted_type = parameter.type.numpy.name
-            raise ConfigError(
-                f"{where} must be an array of {wanted_type}, got one of {array.dtype.name}: "
-                f"gpu.array(data, dtype=np.{wanted_type}) converts"
-            )
+            where = f"argument {quoted(name)} of kernel {quoted(program.name)}"
+            raise ConfigError(f"{where}{error}") from None
         called = array.name or name
         slots.append(_slot(array, parameter.readonly, called))
     if any(parameter.readonly for parameter in program.parameters):
         _check_aliases(program.name, slots)
     return slots
+
+
+def _check_array(gpu: object, array: Any, meant: np.dtype[Any]) -> None:
+    """Check an argument; the message continues its name."""
+    if not isinstance(array, Array):
+        raise ConfigError(
+            f" must be an array of this GPU, got {type(array).__name__}; make one with gpu.array(...)"
+        )
+    if array.gpu is not gpu:
+        raise ConfigError(" is an array of another GPU")
+    try:
+        array.check()
+    except ConfigError as error:
+        raise ConfigError(f": {error}") from None
+    if array.dtype != meant:
+        raise ConfigError(
+            f" must be an array of {meant.name}, got one of {array.dtype.name}: "
+            f"gpu.array(data, dtype=np.{meant.name}) converts"
+        )
 
 
 def _slot(array: Array, readonly: bool, name: str) -> tuple[int, int, bool, str, int]:

@@ -6,21 +6,26 @@ import contextlib
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from gpucoh.base.doors import public
 from gpucoh.base.errors import ConfigError
+from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import natural
 from gpucoh.device import binding
 from gpucoh.device.arrays import Array
 from gpucoh.device.choices import Choice
 from gpucoh.device.recording import LARGEST_INTERVAL, Recorder
-from gpucoh.device.tracing import RECORDS, Index, Tracer
 from gpucoh.machines import Machine
 from gpucoh.results import energy
 from gpucoh.results.profile import Profile, collected
 from gpucoh.results.stats import Stats
-from gpucoh.results.trace.trace import Trace
 
+if TYPE_CHECKING:
+    from gpucoh.device.tracing import Index, Tracer
+    from gpucoh.results.trace.trace import Trace
+
+RECORDS = 100_000  # of a trace
 _SERIALS = itertools.count()
 
 
@@ -90,15 +95,22 @@ class Observing:
     @public
     def stats(self) -> Stats:
         """Every counter since construction or the last :meth:`reset_stats`."""
-        counted = json.loads(self.core.statistics())
-        protocol = self.choice.selected
-        joules = energy.estimate(
-            counted,
-            self.machine.numbers(),
-            networks=protocol.virtual_networks,
-            has_l1=protocol.has_l1 and self.machine.l1_kib > 0,
-        )
-        return Stats(counted | {"energy": joules}, self._serial)
+        text, machine, choice = self.core.statistics(), self.machine, self.choice
+
+        def joules(counted: dict[str, Any]) -> dict[str, float]:
+            protocol = choice.selected
+            return energy.estimate(
+                counted,
+                machine.numbers(),
+                networks=protocol.virtual_networks,
+                has_l1=protocol.has_l1 and machine.l1_kib > 0,
+            )
+
+        def counted() -> dict[str, Any]:
+            found: dict[str, Any] = json.loads(text)
+            return found | {"energy": lambda: joules(found)}
+
+        return Stats(counted, self._serial)
 
     @public
     def reset_stats(self) -> None:
@@ -180,6 +192,8 @@ class Observing:
         """
         if self._tracer:
             raise ConfigError("this GPU traces already: end that with block first")
+        with LATE_IMPORT:
+            from gpucoh.device.tracing import Tracer
         title = f"{self.protocol} on {self.machine.name}"
         line_bytes = self.machine.line_bytes
         tracer = Tracer(self.core, line_bytes, title, array, index, cycles, kinds, records)

@@ -6,6 +6,7 @@ protocols are declared twice, in C and in ``gpucoh/export/models``, held equal b
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -199,24 +200,18 @@ class Option:
         """
         if text in self.words:
             return self.words[text]
-        try:
+        given: object = quoted(text)
+        with contextlib.suppress(ValueError):
             value = int(parse_bool(text)) if self.is_switch else int(text, 0)
-        except ValueError:
-            raise ConfigError(
-                f"protocol {quoted(protocol)}: option {self.name} = {quoted(text)} is not {self.allowed()}"
-            ) from None
-        if not self.takes_numbers and not self.is_switch:
-            raise ConfigError(
-                f"protocol {quoted(protocol)}: option {self.name} = {quoted(text)} is not {self.allowed()}"
-            )
-        first = self.smallest + (
-            0 if self.is_switch else len(self.words)
-        )  # words take the first values
-        if not first <= value <= self.largest:
-            raise ConfigError(
-                f"protocol {quoted(protocol)}: option {self.name} = {value} is not {self.allowed()}"
-            )
-        return value
+            # Words take the first values.
+            first = self.smallest + (0 if self.is_switch else len(self.words))
+            is_allowed = self.takes_numbers or self.is_switch
+            if is_allowed and first <= value <= self.largest:
+                return value
+            given = value if is_allowed else given
+        raise ConfigError(
+            f"protocol {quoted(protocol)}: option {self.name} = {given} is not {self.allowed()}"
+        )
 
     def word(self, value: int) -> str:
         """A value as written in brackets, the text that :meth:`parse` accepts.

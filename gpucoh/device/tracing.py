@@ -18,7 +18,6 @@ from gpucoh.results.trace.trace import Trace
 
 Slot: TypeAlias = tuple[int, int, bool, str, int]
 Index: TypeAlias = int | slice | range | tuple[int, int]
-RECORDS = 100_000
 _MOST_RECORDS = 2**24
 _LARGEST = 2**63
 
@@ -187,4 +186,4 @@ def _elements(index: Index | None, size: int) -> tuple[int, int]:
     return bounds
 
 
-__all__ = ["RECORDS", "Index", "Slot", "Tracer"]
+__all__ = ["Index", "Slot", "Tracer"]

@@ -140,7 +140,8 @@ def unread(machine: Machine, choice: Choice, rule: str) -> dict[str, str]:
 
 def notes(given: Iterable[str], machine: Machine, choice: Choice, rule: str) -> tuple[str, ...]:
     """A note for each of the fields that a user set and nothing reads."""
-    found = unread(machine, choice, rule)
+    given = list(given)
+    found = unread(machine, choice, rule) if given else {}
     named = {field: machine.numbers()[field] for field in given if field in found}
     return tuple(
         f"{field} = {value:.12g} has no effect: {found[field]}" for field, value in named.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -39,6 +40,9 @@ SHUFFLES = (
     "; a shuffle spans the active threads of the warp, and has neither mask nor width: for segments of w lanes "
     "write shuffle(x, lane) with the lane computed"
 )
+
+#: Each call of a function asks for its signature.
+_signature = functools.lru_cache(1024)(inspect.signature)
 
 
 class CallLowerer(FunctionLowerer):
@@ -114,7 +118,7 @@ class CallLowerer(FunctionLowerer):
             isinstance(a, ast.Starred) for a in node.args
         ):
             self.fail(node, "'*' arguments cannot be used: use each argument by name")
-        signature = inspect.signature(function)
+        signature = _signature(function)
         try:
             bound = signature.bind(*node.args, **keywords)
         except TypeError as error:

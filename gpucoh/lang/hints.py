@@ -80,9 +80,9 @@ def hint(name: str) -> str:
 
 
 def missing(name: str) -> NoReturn:
-    """Raise the error of an unknown attribute of the package; ``__getattr__`` of the package."""
+    """Raise the error of an unknown attribute of the package, for whom asks ``__getattr__`` of the package."""
     if wide(name):
-        raise located(MissingType, missing_type(name))
+        raise located(MissingType, missing_type(name), 1)
     text = f"module 'gpucoh' has no attribute {quoted(name)}"
     if hint(name):
         raise AttributeError(text + hint(name))

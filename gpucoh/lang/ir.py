@@ -229,11 +229,14 @@ class Groups:
         """Replace sources, those of a field of several words only if the new ones are adjacent. Whether any was."""
         sources, changed, first = instruction.sources, False, 0
         for count in operand_words(instruction):
+            if count == 1:
+                word, first = sources[first], first + 1
+                if (new := better(word)) is not word and new != word:
+                    sources[first - 1], changed = new, True
+                continue
             words = sources[first : first + count]
             found = [better(word) for word in words]
-            alone = count == 1 or (
-                instruction.op == "STORE" and not instruction.flags & isa.FLAG_FLAT
-            )
+            alone = instruction.op == "STORE" and not instruction.flags & isa.FLAG_FLAT
             if found != words and (alone or self.adjacent(found)):
                 sources[first : first + count] = found
                 changed = True

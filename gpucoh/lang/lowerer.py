@@ -11,7 +11,7 @@ from typing import Any
 from gpucoh.lang.ir import Argument, Function, LocalArray
 from gpucoh.lang.program import Parameter, word_name
 from gpucoh.lang.records import fields_of
-from gpucoh.lang.source import SourceUnit, loop_names_to_copy
+from gpucoh.lang.source import SourceUnit
 from gpucoh.lang.statements import StatementLowerer
 from gpucoh.lang.types import BufferType, Scalar, Wide, refusal
 from gpucoh.lang.values import (
@@ -56,7 +56,7 @@ class Lowerer(StatementLowerer):
     def lower(self, parameters: Sequence[Parameter]) -> Function:
         """The kernel's function."""
         unit = self.units[0]
-        frame = Frame(unit, 0, copied_loop_names=loop_names_to_copy(unit.tree))
+        frame = Frame(unit, 0, copied_loop_names=unit.copied_loop_names)
         self.frames.append(frame)
         self.at(unit.tree)
         buffers = [parameter for parameter in parameters if parameter.kind == "buffer"]
@@ -98,7 +98,7 @@ class Lowerer(StatementLowerer):
         if unit not in self.units:
             self.units.append(unit)
         arguments = self._device_arguments(device, unit, node)
-        frame = Frame(unit, self.units.index(unit), copied_loop_names=loop_names_to_copy(unit.tree))
+        frame = Frame(unit, self.units.index(unit), copied_loop_names=unit.copied_loop_names)
         frame.exit = self.new_block()
         with self.expansion(node, f"the call of '{unit.name}'"):
             self.count_made()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 from collections.abc import Iterator, Sequence
@@ -58,7 +59,7 @@ class Parameter:
             return cls(name, "scalar", type, record=record)
         return cls(name, "buffer", type.dtype, type.readonly, type.dimensions, record)
 
-    @property
+    @functools.cached_property
     def argument(self) -> str:
         """The name of the kernel's argument that gives it."""
         return self.name.partition(".")[0]
@@ -180,22 +181,27 @@ class Program:
         """Number of instructions."""
         return len(self.code) // 32
 
-    @property
+    @functools.cached_property
     def takes_addresses(self) -> bool:
         """Whether an instruction accesses memory by address."""
         code = np.frombuffer(self.code, np.uint8).reshape(-1, isa.PACKING.size)
         memory = np.isin(code[:, 0], [isa.OPCODES[name] for name in ("LOAD", "STORE", "ATOMIC")])
         return bool((memory & (code[:, 6] & isa.FLAG_FLAT != 0)).any())
 
-    @property
+    @functools.cached_property
     def sources(self) -> tuple[tuple[str, int], ...]:
         """``files`` for the core's messages, which are UTF-8."""
         return tuple((name.encode(errors="replace").decode(), first) for name, first in self.files)
 
-    @property
+    @functools.cached_property
     def texts(self) -> tuple[str, ...]:
         """The texts of the assertions, by number; of prints the first part."""
         return tuple(str(report.parts[0]) if report.parts else "" for report in self.reports)
+
+    @functools.cached_property
+    def arguments(self) -> tuple[str, ...]:
+        """The names of the kernel's arguments."""
+        return tuple(dict.fromkeys(parameter.argument for parameter in self.parameters))
 
     def locate(self, file: int, line: int) -> tuple[str, int]:
         """File name and line (from 1) of an instruction's ``file`` and ``line`` fields."""
@@ -283,7 +289,7 @@ class Program:
 
     def _values(self, args: Sequence[Any]) -> Iterator[Any]:
         """The value of each parameter: an argument, or a field of one that is a record."""
-        names = dict.fromkeys(parameter.argument for parameter in self.parameters)
+        names = self.arguments
         if len(args) != len(names):
             raise ConfigError(
                 f"kernel '{self.name}' takes {len(names)} arguments ({', '.join(names)}), got {len(args)}"
@@ -303,20 +309,21 @@ class Program:
 
     def _extents(self, parameter: Parameter, array: Any) -> dict[str, int]:
         """The extents of a buffer's array by name; a buffer of one dimension is flat."""
-        where = f"argument '{parameter.name}' of kernel '{self.name}'"
         shape = tuple(getattr(array, "shape", ()))
         if parameter.dimensions == 1:
             shape = (math.prod(shape),)
         elif shape and len(shape) != parameter.dimensions:
             raise ConfigError(
-                f"{where} must be an array of {parameter.dimensions} dimensions, got one of shape {shape}"
+                f"argument '{parameter.name}' of kernel '{self.name}' must be an array of {parameter.dimensions} "
+                f"dimensions, got one of shape {shape}"
             )
         names = [extent_name(parameter.name, axis) for axis in range(parameter.dimensions)]
         extents = dict(zip(names, shape, strict=False))
         for name in set(names).intersection(self.constants):
             if extents.setdefault(name, 0) >= 2**31:
                 raise ConfigError(
-                    f"{where} has an extent of {extents[name]} (allowed: up to {2**31 - 1} where the kernel uses it)"
+                    f"argument '{parameter.name}' of kernel '{self.name}' has an extent of {extents[name]} "
+                    f"(allowed: up to {2**31 - 1} where the kernel uses it)"
                 )
         return extents
 

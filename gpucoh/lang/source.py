@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import inspect
 import linecache
 import tokenize
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 from gpucoh.base.errors import KernelError, shown_file
@@ -73,6 +75,11 @@ class SourceUnit:
         self.tree = tree
         self.assigned = assignment_counts(tree)
 
+    @functools.cached_property
+    def copied_loop_names(self) -> set[str]:
+        """Loop variables that are copies of the loop's counter."""
+        return loop_names_to_copy(self.tree)
+
     def lookup(self, name: str) -> tuple[bool, Any]:
         """Whether a name that is not local is known, and its value: closure, then globals, then builtins."""
         cells = self.function.__closure__ or ()
@@ -95,7 +102,7 @@ class SourceUnit:
             return value
         names = {name: self.lookup(name)[1] for name in self.function.__code__.co_freevars}
         try:
-            return eval(value, self.function.__globals__, names)
+            return eval(_expression(value), self.function.__globals__, names)
         except KernelError as error:
             raise self.error(argument, str(error)) from None
         except Exception as error:
@@ -110,6 +117,12 @@ class SourceUnit:
         return KernelError(
             f"{self.filename}:{line}: {self.what} '{self.name}': {message}", self.filename, line
         )
+
+
+@functools.lru_cache(1024)
+def _expression(text: str) -> CodeType:
+    """The code of an annotation: calls of a device function evaluate it again."""
+    return compile(text, "<annotation>", "eval")
 
 
 def parse(text: str) -> ast.Module:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from gpucoh.base.quoting import quoted
 from gpucoh.litmus.syntax import Instruction, UnsupportedError, Value, read_number
@@ -128,6 +129,24 @@ class Cell:
             raise self.fail(f"{quoted(name)} is not a location")
         return name, None, None
 
+    def made(self, op: str, **fields: Any) -> Instruction:
+        """The instruction, with the width of its type."""
+        return Instruction(op=op, line=self.line, **({"bits": self.bits} | fields))
+
+    def access(self, op: str, how: tuple[str, str], at: int, **fields: Any) -> Instruction:
+        """An access of this order and scope to the location that an operand names."""
+        location, index, word = self.location(at)
+        place = {"location": location, "index": index, "word": word}
+        return self.made(op, order=how[0], scope=how[1], **place, **fields)
+
+    def ordered(self, scope: str, kind: str) -> tuple[str, str]:
+        """Order and scope of an instruction without further qualifiers."""
+        order = "ACQ_REL" if kind == "fence" else "WEAK"
+        order, scope, left = self.qualifiers(self.parts[1:], order, scope, kind)
+        if left:
+            raise self.fail(f".{left[0]} is not modelled")
+        return order, scope
+
     def qualifiers(
         self, parts: list[str], order: str, scope: str, kind: str
     ) -> tuple[str, str, list[str]]:
@@ -186,45 +205,16 @@ def read_instruction(cell: Cell, labels: dict[str, int]) -> Instruction:
 
 def _load(cell: Cell) -> Instruction:
     cell.count(2)
-    order, scope, left = cell.qualifiers(cell.parts[1:], "WEAK", "SYS", "ld")
-    if left:
-        raise cell.fail(f".{left[0]} is not modelled")
-    dest, source = cell.register(0), cell.operands[1]
+    how, dest, source = cell.ordered("SYS", "ld"), cell.register(0), cell.operands[1]
     if NUMBER.fullmatch(source) or REGISTER.fullmatch(source):
-        return Instruction(
-            op="move", line=cell.line, dest=dest, values=(cell.value(1),), bits=cell.bits
-        )
-    location, index, word = cell.location(1)
-    return Instruction(
-        op="ld",
-        line=cell.line,
-        order=order,
-        scope=scope,
-        dest=dest,
-        location=location,
-        index=index,
-        bits=cell.bits,
-        word=word,
-    )
+        return cell.made("move", dest=dest, values=(cell.value(1),))
+    return cell.access("ld", how, 1, dest=dest)
 
 
 def _store(cell: Cell) -> Instruction:
     cell.count(2)
-    order, scope, left = cell.qualifiers(cell.parts[1:], "WEAK", "SYS", "st")
-    if left:
-        raise cell.fail(f".{left[0]} is not modelled")
-    location, index, word = cell.location(0)
-    return Instruction(
-        op="st",
-        line=cell.line,
-        order=order,
-        scope=scope,
-        location=location,
-        index=index,
-        bits=cell.bits,
-        word=word,
-        values=(cell.value(1),),
-    )
+    how = cell.ordered("SYS", "st")
+    return cell.access("st", how, 0, values=(cell.value(1),))
 
 
 def _atomic(cell: Cell) -> Instruction:
@@ -241,17 +231,11 @@ def _atomic(cell: Cell) -> Instruction:
         raise cell.fail("unsigned min and max are not supported")
     first = 0 if reduces else 1
     cell.count(first + (3 if function == "cas" else 2))
-    location, index, word = cell.location(first)
-    return Instruction(
-        op="atom",
-        line=cell.line,
-        order=order,
-        scope=scope,
+    return cell.access(
+        "atom",
+        (order, scope),
+        first,
         dest=None if reduces else cell.register(0),
-        location=location,
-        index=index,
-        bits=cell.bits,
-        word=word,
         function=function.upper(),
         values=tuple(cell.value(index) for index in range(first + 1, len(cell.operands))),
     )
@@ -265,13 +249,11 @@ def _fence(cell: Cell) -> Instruction:
     if cell.parts[0] == "membar":
         if len(parts) != 1 or parts[0] not in MEMBAR_SCOPES:
             raise cell.fail("membar is followed by one of " + ", ".join(MEMBAR_SCOPES))
-        return Instruction(op="fence", line=cell.line, order="SC", scope=MEMBAR_SCOPES[parts[0]])
-    order, scope, left = cell.qualifiers(parts, "ACQ_REL", "", "fence")
-    if left:
-        raise cell.fail(f".{left[0]} is not modelled")
+        return cell.made("fence", order="SC", scope=MEMBAR_SCOPES[parts[0]], bits=32)
+    order, scope = cell.ordered("", "fence")
     if not scope:
         raise cell.fail("a fence names its scope: cta, gpu or sys")
-    return Instruction(op="fence", line=cell.line, order=order, scope=scope)
+    return cell.made("fence", order=order, scope=scope, bits=32)
 
 
 def _barrier(cell: Cell) -> Instruction:
@@ -288,7 +270,7 @@ def _barrier(cell: Cell) -> Instruction:
     values = [cell.value(index) for index in range(len(cell.operands))]
     # One operand names the instruction and the barrier; of two or three the second is the barrier.
     values = values if len(values) == 1 else values[1:]
-    return Instruction(op="bar", line=cell.line, function=parts[0], values=tuple(values))
+    return cell.made("bar", function=parts[0], values=tuple(values), bits=32)
 
 
 def _arithmetic(cell: Cell) -> Instruction:
@@ -298,24 +280,12 @@ def _arithmetic(cell: Cell) -> Instruction:
         raise cell.fail("of .f64 only atom.add and moves are modelled")
     if cell.parts[0] == "mov":
         cell.count(2)
-        return Instruction(
-            op="move",
-            line=cell.line,
-            dest=cell.register(0),
-            values=(cell.value(1),),
-            bits=cell.bits,
-        )
+        return cell.made("move", dest=cell.register(0), values=(cell.value(1),))
     cell.count(3)
     if cell.parts[0] in ("min", "max") and cell.is_unsigned:
         raise cell.fail("unsigned min and max are not supported")
-    return Instruction(
-        op="alu",
-        line=cell.line,
-        dest=cell.register(0),
-        function=cell.parts[0].upper(),
-        values=(cell.value(1), cell.value(2)),
-        bits=cell.bits,
-    )
+    values = cell.value(1), cell.value(2)
+    return cell.made("alu", dest=cell.register(0), function=cell.parts[0].upper(), values=values)
 
 
 def _branch(cell: Cell, labels: dict[str, int]) -> Instruction:
@@ -327,12 +297,8 @@ def _branch(cell: Cell, labels: dict[str, int]) -> Instruction:
     if label not in labels:
         raise cell.fail(f"there is no label {quoted(label)} in this thread")
     if jumps:
-        return Instruction(op="jump", line=cell.line, target=labels[label])
-    return Instruction(
-        op="branch",
-        line=cell.line,
-        function=BRANCHES[cell.parts[0]],
-        values=(cell.value(0), cell.value(1)),
-        target=labels[label],
-        bits=0,
+        return cell.made("jump", target=labels[label], bits=32)
+    values = cell.value(0), cell.value(1)
+    return cell.made(
+        "branch", function=BRANCHES[cell.parts[0]], values=values, target=labels[label], bits=0
     )

@@ -222,14 +222,7 @@ def _read_program(
     if unknown:
         raise UnsupportedError(f"registers of P{min(unknown)}: there is no such thread")
     return tuple(
-        Thread(
-            id=thread.id,
-            cta=thread.cta,
-            gpu=thread.gpu,
-            cu=thread.cu,
-            code=_read_column(column),
-            initial=registers.get(thread.id, {}),
-        )
+        replace(thread, code=_read_column(column), initial=registers.get(thread.id, {}))
         for thread, column in zip(declared, columns, strict=True)
     )
 

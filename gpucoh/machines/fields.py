@@ -1,16 +1,14 @@
-"""The fields of a machine: types that parse units, ranges, and the text of an error."""
+"""The fields of a machine: how each is read, its range, and the text of an error."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BeforeValidator, Field, ValidationError
-from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
-
+from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.base.units import parse_bytes, parse_mhz, parse_name, parse_whole
 from gpucoh.base.wording import out_of_range
@@ -45,19 +43,6 @@ def _word(value: object) -> object:
     return word if word in SCHEDULERS + TOPOLOGIES + DRAM_MODELS + PLACEMENTS else value
 
 
-Name = Annotated[str, BeforeValidator(parse_name)]
-Count = Annotated[int, BeforeValidator(parse_whole)]
-Bytes = Annotated[int, BeforeValidator(_bytes)]
-Kib = Annotated[float, BeforeValidator(_kib)]
-Mhz = Annotated[int, BeforeValidator(parse_mhz)]
-Scheduler = Annotated[Literal["loose_round_robin", "greedy_then_oldest"], BeforeValidator(_word)]
-Topology = Annotated[Literal["crossbar", "mesh", "star"], BeforeValidator(_word)]
-DramModel = Annotated[Literal["fixed", "fr_fcfs", "closed"], BeforeValidator(_word)]
-Placement = Annotated[
-    Literal["round_robin", "first_free", "static", "rotating"], BeforeValidator(_word)
-]
-
-
 # A field of fields.def, which the C core reads too.
 _FIELD = re.compile(r'X\((\w+), (\d+), (\d+), "(.*?)", "(.*)"\)')
 DECLARED: dict[str, tuple[int, int, str, str]] = {
@@ -73,46 +58,64 @@ def core_name(name: str) -> str:
     return name.removesuffix("_kib") + "_bytes" if name.endswith("_kib") else name
 
 
-def field(name: str, default: object = PydanticUndefined) -> Any:
-    """A field of the core, with its range, unit and description; with a default, older files need not name it."""
+@dataclass(frozen=True)
+class Field:
+    """A field of a machine.
+
+    Parameters
+    ----------
+    text, unit : str
+        Its description, and the unit of a plain number; no unit for a count or a word.
+    smallest, largest : int or float
+        Its range; of a word no matter.
+    words : tuple of str
+        The words of which it is one.
+    read : callable
+        Makes the number or word of what a user gives, and raises ValueError if it is none.
+    """
+
+    text: str
+    unit: str = ""
+    smallest: float = 0
+    largest: float = 0
+    words: tuple[str, ...] = ()
+    read: Callable[[object], Any] = parse_whole
+
+    def value(self, name: str, given: object) -> Any:
+        """The field's value.
+
+        Raises
+        ------
+        ConfigError
+            If it has another type, or is out of range.
+        """
+        try:
+            value = self.read(given)
+        except ValueError as error:
+            raise ConfigError(f"{name}: {error}") from None
+        if self.words:
+            if value not in self.words:
+                *first, last = self.words
+                allowed = f"{', '.join(first)} or {last}"
+                raise ConfigError(f"{name} = {quoted(value)} is not one of {allowed}")
+        elif self.read is not parse_name and not self.smallest <= value <= self.largest:
+            allowed = f"{self.smallest} to {self.largest} {self.unit}".rstrip()
+            raise ConfigError(out_of_range(name, value, allowed))
+        return float(value) if self.unit == "KiB" else value
+
+
+def field(name: str) -> Field:
+    """A field by its name: the core's, the placement of blocks, or the machine's name."""
+    if name == "name":
+        return Field("preset, or the preset it derives from", read=parse_name)
+    if name == "placement":
+        text = "placement of blocks on cores: round_robin, first_free, static or rotating"
+        return Field(text, words=PLACEMENTS, read=_word)
     low, high, unit, text = DECLARED[core_name(name)]
     if name in WORDS:
-        return choice(text, default)
-    scale, unit = (1024, "KiB") if name.endswith("_kib") else (1, unit)
-    smallest, largest = (
-        size // scale if size % scale == 0 else size / scale for size in (low, high)
-    )
-    return Field(
-        default, ge=smallest, le=largest, description=text, json_schema_extra={"unit": unit}
-    )
-
-
-def choice(text: str, default: object = PydanticUndefined) -> Any:
-    """A field that is one of a few words; with a default, older files need not name it."""
-    return Field(default, description=text, json_schema_extra={"unit": ""})
-
-
-def unit_of(info: FieldInfo) -> str:
-    """The unit of a field's plain number; empty for a count or a word."""
-    extra = info.json_schema_extra
-    return str(extra.get("unit", "")) if isinstance(extra, dict) else ""
-
-
-def first_error(error: ValidationError, fields: Mapping[str, FieldInfo]) -> str:
-    """The first pydantic error as one line."""
-    first = error.errors()[0]
-    name = str(first["loc"][0]) if first["loc"] else ""
-    if first["type"] == "missing":
-        return f"field {quoted(name)} is missing ({fields[name].description})"
-    value = first["input"]
-    kind = first["type"]
-    if kind in ("greater_than_equal", "less_than_equal"):
-        bounds = {type(item).__name__: item for item in fields[name].metadata}
-        low, high = getattr(bounds.get("Ge"), "ge", "-"), getattr(bounds.get("Le"), "le", "-")
-        return out_of_range(name, value, f"{low} to {high} {unit_of(fields[name])}".rstrip())
-    if kind == "literal_error":
-        return f"{name} = {quoted(value)} is not one of {first['ctx']['expected'].replace(chr(39), '')}"
-    if kind.startswith("string_"):
-        return f"{name} = {quoted(value)} is not text"
-    message = str(first["msg"]).removeprefix("Value error, ")
-    return f"{name}: {message}"
+        return Field(text, words=WORDS[name], read=_word)
+    if not name.endswith("_kib"):
+        read = {"B": _bytes, "MHz": parse_mhz}.get(unit, parse_whole)
+        return Field(text, unit, low, high, read=read)
+    smallest, largest = (size // 1024 if size % 1024 == 0 else size / 1024 for size in (low, high))
+    return Field(text, "KiB", smallest, largest, read=_kib)

@@ -11,9 +11,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import Any, Never, Self
 
 from gpucoh.base import markup
 from gpucoh.base.doors import door, public
@@ -22,23 +20,7 @@ from gpucoh.base.files import path_of, read_toml, whole_file
 from gpucoh.base.quoting import quoted
 from gpucoh.base.units import format_kib
 from gpucoh.base.wording import MACHINE_FIELDS, nearest, unknown
-from gpucoh.machines.fields import (
-    WORDS,
-    Bytes,
-    Count,
-    DramModel,
-    Kib,
-    Mhz,
-    Name,
-    Placement,
-    Scheduler,
-    Topology,
-    choice,
-    core_name,
-    field,
-    first_error,
-    unit_of,
-)
+from gpucoh.machines.fields import WORDS, core_name, field
 from gpucoh.machines.presets import DESCRIPTIONS, PRESETS
 
 # The core counts time in ticks of 1 / LCM of all clocks; a 64-bit tick must not overflow in any run.
@@ -74,7 +56,7 @@ _HINTS = {
 _HINTS |= {"cus": "cores", "l1_kb": "l1_kib", "l2_kb": "l2_kib", "warp_size": "lanes_per_warp"}
 
 
-class Machine(BaseModel):
+class Machine:
     """A GPU's numbers, one flat table. Frozen; all fields are keyword arguments.
 
     Numbers may carry units: sizes ``"32KiB"``, clocks ``"1.4GHz"``. A plain number has the field's unit
@@ -94,126 +76,143 @@ class Machine(BaseModel):
     (4, 32)
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: Name = Field(default="custom", description="preset, or the preset it derives from")
-
-    cores: Count = field("cores")
-    core_mhz: Mhz = field("core_mhz")
-    warps_per_core: Count = field("warps_per_core")
-    lanes_per_warp: Count = field("lanes_per_warp")
-    blocks_per_core: Count = field("blocks_per_core")
-    registers_per_core: Count = field("registers_per_core")
-    scratchpad_kib: Kib = field("scratchpad_kib")
-    scratchpad_latency: Count = field("scratchpad_latency")
-    scratchpad_banks: Count = field("scratchpad_banks")
-    scratchpad_order: Count = field("scratchpad_order", default=0)
-    relaxed_unordered: Count = field("relaxed_unordered", default=0)
-    block_fences_free: Count = field("block_fences_free", default=0)
-    word_order: Count = field("word_order", default=0)
-    fence_drains: Count = field("fence_drains", default=0)
-    fence_trip: Count = field("fence_trip", default=0)
-    scheduler: Scheduler = field("scheduler")
-    issue_width: Count = field("issue_width")
-    issue_cycles: Count = field("issue_cycles")
-    alu_latency: Count = field("alu_latency")
-    sfu_latency: Count = field("sfu_latency")
-    sfu_cycles: Count = field("sfu_cycles")
-    division_latency: Count = field("division_latency")
-    division_cycles: Count = field("division_cycles")
-    f64_cycles: Count = field("f64_cycles", default=0)
-    launch_latency: Count = field("launch_latency")
-    start_skew: Count = field("start_skew", default=0)
-    block_start_cycles: Count = field("block_start_cycles", default=0)
-    placement: Placement = choice(
-        "placement of blocks on cores: round_robin, first_free, static or rotating",
-        default="round_robin",
-    )
-    load_store_queue: Count = field("load_store_queue")
-    requests_per_core: Count = field("requests_per_core")
-    l1_kib: Kib = field("l1_kib")
-    l1_ways: Count = field("l1_ways")
-    l1_mshrs: Count = field("l1_mshrs")
-    l1_latency: Count = field("l1_latency")
-    l1_bytes_per_cycle: Bytes = field("l1_bytes_per_cycle", default=0)
-    tlb_reach_kib: Kib = field("tlb_reach_kib", default=0)
-    tlb_miss_cycles: Count = field("tlb_miss_cycles", default=0)
-    line_bytes: Bytes = field("line_bytes")
-    sector_bytes: Bytes = field("sector_bytes", default=0)
-    partitions: Count = field("partitions")
-    interleave_bytes: Bytes = field("interleave_bytes")
-    l2_kib: Kib = field("l2_kib")
-    l2_ways: Count = field("l2_ways")
-    l2_byte_masks: Count = field("l2_byte_masks", default=0)
-    l2_mshrs: Count = field("l2_mshrs")
-    l2_crossing: Count = field("l2_crossing", default=0)
-    l2_ports: Count = field("l2_ports", default=1)
-    l2_mhz: Mhz = field("l2_mhz")
-    l2_round_trip: Count = field("l2_round_trip")
-    atomic_lanes: Count = field("atomic_lanes", default=0)
-    atomic_cycles: Count = field("atomic_cycles", default=0)
-    memory_units: Count = field("memory_units", default=1)
-    memory_mhz: Mhz = field("memory_mhz", default=0)
-    l3_kib: Kib = field("l3_kib", default=0)
-    l3_ways: Count = field("l3_ways", default=0)
-    l3_mshrs: Count = field("l3_mshrs", default=0)
-    l3_latency: Count = field("l3_latency", default=0)
-    global_units: Count = field("global_units", default=1)
-    global_mhz: Mhz = field("global_mhz", default=0)
-    host_units: Count = field("host_units", default=0)
-    host_mhz: Mhz = field("host_mhz", default=0)
-    cpu_kib: Kib = field("cpu_kib", default=0)
-    cpu_ways: Count = field("cpu_ways", default=16)
-    cpu_probe_cycles: Count = field("cpu_probe_cycles", default=100)
-    cpu_transfer_cycles: Count = field("cpu_transfer_cycles", default=8)
-    star_mhz: Mhz = field("star_mhz", default=0)
-    star_latency: Count = field("star_latency", default=5)
-    star_ports: Count = field("star_ports", default=1)
-    topology: Topology = field("topology")
-    mesh_width: Count = field("mesh_width")
-    noc_mhz: Mhz = field("noc_mhz")
-    noc_latency: Count = field("noc_latency")
-    noc_jitter: Count = field("noc_jitter", default=0)
-    noc_flit_gap: Count = field("noc_flit_gap", default=0)
-    flit_bytes: Bytes = field("flit_bytes")
-    vc_flits: Count = field("vc_flits")
-    dram_model: DramModel = field("dram_model")
-    dram_channels: Count = field("dram_channels", default=0)
-    dram_mhz: Mhz = field("dram_mhz")
-    dram_round_trip: Count = field("dram_round_trip")
-    dram_queue: Count = field("dram_queue")
-    dram_bytes_per_cycle: Bytes = field("dram_bytes_per_cycle")
-    dram_banks: Count = field("dram_banks")
-    dram_row_bytes: Bytes = field("dram_row_bytes")
-    dram_burst_bytes: Bytes = field("dram_burst_bytes")
-    dram_bank_cycles: Count = field("dram_bank_cycles", default=11)
-    dram_t_cl: Count = field("dram_t_cl")
-    dram_t_rp: Count = field("dram_t_rp")
-    dram_t_rc: Count = field("dram_t_rc")
-    dram_t_ras: Count = field("dram_t_ras")
-    dram_t_ccd: Count = field("dram_t_ccd")
-    dram_t_wl: Count = field("dram_t_wl")
-    dram_t_rcd: Count = field("dram_t_rcd")
-    dram_t_rrd: Count = field("dram_t_rrd")
-    dram_t_cdlr: Count = field("dram_t_cdlr")
-    dram_t_wr: Count = field("dram_t_wr")
-    dram_t_ccdl: Count = field("dram_t_ccdl")
-    dram_t_rtpl: Count = field("dram_t_rtpl")
-    timestamp_bits: Count = field("timestamp_bits")
+    name: str = "custom"
+    cores: int
+    core_mhz: int
+    warps_per_core: int
+    lanes_per_warp: int
+    blocks_per_core: int
+    registers_per_core: int
+    scratchpad_kib: float
+    scratchpad_latency: int
+    scratchpad_banks: int
+    scratchpad_order: int = 0
+    relaxed_unordered: int = 0
+    block_fences_free: int = 0
+    word_order: int = 0
+    fence_drains: int = 0
+    fence_trip: int = 0
+    scheduler: str
+    issue_width: int
+    issue_cycles: int
+    alu_latency: int
+    sfu_latency: int
+    sfu_cycles: int
+    division_latency: int
+    division_cycles: int
+    f64_cycles: int = 0
+    launch_latency: int
+    start_skew: int = 0
+    block_start_cycles: int = 0
+    placement: str = "round_robin"
+    load_store_queue: int
+    requests_per_core: int
+    l1_kib: float
+    l1_ways: int
+    l1_mshrs: int
+    l1_latency: int
+    l1_bytes_per_cycle: int = 0
+    tlb_reach_kib: float = 0.0
+    tlb_miss_cycles: int = 0
+    line_bytes: int
+    sector_bytes: int = 0
+    partitions: int
+    interleave_bytes: int
+    l2_kib: float
+    l2_ways: int
+    l2_byte_masks: int = 0
+    l2_mshrs: int
+    l2_crossing: int = 0
+    l2_ports: int = 1
+    l2_mhz: int
+    l2_round_trip: int
+    atomic_lanes: int = 0
+    atomic_cycles: int = 0
+    memory_units: int = 1
+    memory_mhz: int = 0
+    l3_kib: float = 0.0
+    l3_ways: int = 0
+    l3_mshrs: int = 0
+    l3_latency: int = 0
+    global_units: int = 1
+    global_mhz: int = 0
+    host_units: int = 0
+    host_mhz: int = 0
+    cpu_kib: float = 0.0
+    cpu_ways: int = 16
+    cpu_probe_cycles: int = 100
+    cpu_transfer_cycles: int = 8
+    star_mhz: int = 0
+    star_latency: int = 5
+    star_ports: int = 1
+    topology: str
+    mesh_width: int
+    noc_mhz: int
+    noc_latency: int
+    noc_jitter: int = 0
+    noc_flit_gap: int = 0
+    flit_bytes: int
+    vc_flits: int
+    dram_model: str
+    dram_channels: int = 0
+    dram_mhz: int
+    dram_round_trip: int
+    dram_queue: int
+    dram_bytes_per_cycle: int
+    dram_banks: int
+    dram_row_bytes: int
+    dram_burst_bytes: int
+    dram_bank_cycles: int = 11
+    dram_t_cl: int
+    dram_t_rp: int
+    dram_t_rc: int
+    dram_t_ras: int
+    dram_t_ccd: int
+    dram_t_wl: int
+    dram_t_rcd: int
+    dram_t_rrd: int
+    dram_t_cdlr: int
+    dram_t_wr: int
+    dram_t_ccdl: int
+    dram_t_rtpl: int
+    timestamp_bits: int
 
     @public
     def __init__(self, **values: Any) -> None:
-        label = f"machine {quoted(values.get('name', 'custom'))}"
-        _refuse_unknown(label, values, type(self).model_fields)
-        try:
-            super().__init__(**values)
-        except ValidationError as error:
-            raise ConfigError(f"{label}: {first_error(error, type(self).model_fields)}") from None
+        self._fill(values, DEFAULTS)
+
+    def _fill(self, values: Mapping[str, Any], others: Mapping[str, Any]) -> None:
+        """Set every field to what a user gives, or else to one of ``others``, which is checked already."""
+        label = f"machine {quoted(values.get('name', others['name']))}"
+        _refuse_unknown(label, values, FIELDS)
+        for name, known in FIELDS.items():
+            if name in values:
+                try:
+                    self.__dict__[name] = known.value(name, values[name])
+                except ConfigError as error:
+                    raise ConfigError(f"{label}: {error}") from None
+            elif name in others:
+                self.__dict__[name] = others[name]
+            else:
+                raise ConfigError(f"{label}: field {quoted(name)} is missing ({known.text})")
         _check_fit(label, self)
 
+    def __setattr__(self, name: str, value: object) -> Never:
+        raise ConfigError(f"a machine is frozen: replace({name}=...) makes a changed one")
+
+    def __delattr__(self, name: str) -> Never:
+        raise ConfigError("a machine is frozen")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Machine) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.__dict__.values()))
+
     def __dir__(self) -> list[str]:
-        """Fields and methods, without those that every model of pydantic has."""
-        return sorted({*super().__dir__()} - {*dir(BaseModel)} - {"to_core"})
+        """Fields and methods."""
+        names = {name for name in super().__dir__() if not name.startswith("__")}
+        return sorted(names - {"_fill", "to_core"})
 
     def __repr__(self) -> str:
         changed = ", ".join(f"{name}={value}" for name, value in self.changes.items())
@@ -249,20 +248,13 @@ class Machine(BaseModel):
         if changes.get("l3_kib", 0) not in (0, "0"):
             like_l2 = {"l3_ways": self.l2_ways, "l3_mshrs": self.l2_mshrs}
             changes = {name: n for name, n in like_l2.items() if not getattr(self, name)} | changes
-        return Machine(**(self.model_dump() | changes))
+        made = object.__new__(Machine)
+        made._fill(changes, self.__dict__)
+        return made
 
     def to_core(self) -> dict[str, int]:
         """The plain numbers that the C core takes: exactly its machine fields."""
-        out: dict[str, int] = {}
-        for name, value in self.numbers().items():
-            if name == "placement":
-                continue  # an argument of each launch
-            if name in WORDS:
-                out[name] = WORDS[name].index(str(value))
-            else:
-                scale = 1024 if name.endswith("_kib") else 1
-                out[core_name(name)] = round(float(value) * scale)
-        return out
+        return dict(_to_core(self))
 
     def numbers(self) -> dict[str, int | float | str]:
         """Every field except the name: name -> value, in the order of the table."""
@@ -298,15 +290,7 @@ class Machine(BaseModel):
     @property
     def changes(self) -> dict[str, int | float | str]:
         """The fields in which this machine differs from its preset; all fields if it has no preset."""
-        preset = PRESETS.get(self.name)
-        if preset is None:
-            return self.numbers()
-        preset_machine = machine(self.name)
-        return {
-            name: value
-            for name, value in self.numbers().items()
-            if getattr(preset_machine, name) != value
-        }
+        return dict(_changes(self))
 
     @door
     def source(self, field: str) -> str:
@@ -317,7 +301,7 @@ class Machine(BaseModel):
         ConfigError
             If the field is unknown.
         """
-        _refuse_unknown(f"machine {quoted(self.name)}", [field], type(self).model_fields)
+        _refuse_unknown(f"machine {quoted(self.name)}", [field], FIELDS)
         preset = PRESETS.get(self.name)
         if preset is None or field not in preset or field in self.changes:
             return "given"
@@ -327,15 +311,14 @@ class Machine(BaseModel):
         """For display: (field, value, unit, description, source) of every field."""
         out = []
         for name, value in self.numbers().items():
-            info = type(self).model_fields[name]
-            unit = unit_of(info)
+            known = FIELDS[name]
             shown = format_kib(float(value)) if name.endswith("_kib") else str(value)
             out.append(
                 (
                     name,
                     shown,
-                    "" if name.endswith("_kib") else unit,
-                    info.description or "",
+                    "" if name.endswith("_kib") else known.unit,
+                    known.text,
                     self.source(name),
                 )
             )
@@ -345,7 +328,7 @@ class Machine(BaseModel):
         """The machine as TOML text; a comment on each line gives unit and source."""
         lines = [f"name = {json.dumps(self.name, ensure_ascii=False)}"]
         for name, value in self.numbers().items():
-            unit = unit_of(type(self).model_fields[name])
+            unit = FIELDS[name].unit
             text = f'"{value}"' if isinstance(value, str) else f"{value}"
             lines.append(f"{name} = {text}  # {unit + '; ' if unit else ''}{self.source(name)}")
         return "\n".join(lines) + "\n"
@@ -392,8 +375,8 @@ def _read_toml(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
                 raise ConfigError(f"base = {quoted(base)} is circular: it leads back to this file")
             values = _read_toml(below, (path.resolve(), *above)) | values
         elif base is not None:
-            values = machine(base).model_dump() | values
-        return Machine(**values).model_dump()
+            values = vars(machine(base)) | values
+        return vars(Machine(**values))
     except ConfigError as error:
         raise ConfigError(f"machine file {path}: {error}") from None
 
@@ -495,7 +478,34 @@ def _check_fit(label: str, m: Machine) -> None:
         )
 
 
-MACHINE_FIELDS.update(Machine.model_fields)
+#: Field -> what it is; field -> the value without which a file may describe a machine.
+FIELDS = {name: field(name) for name in Machine.__annotations__}
+DEFAULTS = {name: getattr(Machine, name) for name in FIELDS if hasattr(Machine, name)}
+MACHINE_FIELDS.update(FIELDS)
+
+
+@functools.lru_cache(256)
+def _to_core(machine: Machine) -> dict[str, int]:
+    """:meth:`Machine.to_core`, once for the runs of a study."""
+    out: dict[str, int] = {}
+    for name, value in machine.numbers().items():
+        if name == "placement":
+            continue  # an argument of each launch
+        if name in WORDS:
+            out[name] = WORDS[name].index(str(value))
+        else:
+            scale = 1024 if name.endswith("_kib") else 1
+            out[core_name(name)] = round(float(value) * scale)
+    return out
+
+
+@functools.lru_cache(256)
+def _changes(one: Machine) -> dict[str, int | float | str]:
+    """:attr:`Machine.changes`, once for the runs of a study."""
+    if one.name not in PRESETS:
+        return one.numbers()
+    preset = machine(one.name).__dict__
+    return {name: value for name, value in one.numbers().items() if preset[name] != value}
 
 
 @public

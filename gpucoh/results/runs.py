@@ -28,10 +28,11 @@ from gpucoh.results.stats import (
     Storage,
     Traffic,
 )
-from gpucoh.results.trace.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gpucoh.results.trace.trace import Trace
 
 # Counters of the run object that come from the core, in order.
 _COUNTS = (

@@ -11,6 +11,8 @@ from gpucoh.base import markup
 from gpucoh.base.errors import ConfigError
 
 Value = TypeVar("Value", covariant=True)
+# What a group has, or a function that makes it.
+Given = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
 
 # Types of counters that are not groups. Tested first: a test for Mapping takes longer than the rest of a counter.
 _PLAIN = frozenset({int, float, list, str, type(None)})
@@ -26,20 +28,28 @@ class Group(Mapping[str, Value], Generic[Value]):
     ``a - b`` is the group of the differences; a counter that one of them lacks counts as 0 there.
     """
 
-    __slots__ = ("_name", "_values")
+    __slots__ = ("_given", "_made", "_name")
 
     # The class of the groups by key, and of those of any other key.
     _parts: ClassVar[Mapping[str, Callable[[str, Mapping[str, Any]], Group[Any]]]] = {}
     _part: ClassVar[type[Group[Any]] | None] = None
 
-    def __init__(self, name: str, values: Mapping[str, Any]) -> None:
-        self._name = name
-        self._values: dict[str, Any] = {
-            key: value
-            if type(value) in _PLAIN or not isinstance(value, Mapping)
-            else self._typed(key)(f"{name}.{key}", value)
-            for key, value in values.items()
-        }
+    def __init__(self, name: str, values: Given) -> None:
+        self._name, self._given = name, values
+        self._made: dict[str, Any] | None = None
+
+    @property
+    def _values(self) -> dict[str, Any]:
+        """The counters and groups, which most runs of a study are not asked for."""
+        if self._made is None:
+            given = self._given() if callable(self._given) else self._given
+            self._made = {
+                key: value
+                if type(value) in _PLAIN or not (isinstance(value, Mapping) or callable(value))
+                else self._typed(key)(f"{self._name}.{key}", value)
+                for key, value in given.items()
+            }
+        return self._made
 
     def _typed(self, key: str) -> Callable[[str, Mapping[str, Any]], Group[Any]]:
         return self._parts.get(key) or type(self)._part or Group
@@ -473,14 +483,19 @@ class Stats(Group[Any]):
     transitions: Transitions
     check: Check
 
-    def __init__(self, values: Mapping[str, Any], gpu: int | None = None) -> None:
+    def __init__(self, values: Given, gpu: int | None = None) -> None:
         super().__init__("stats", values)
         self._gpu = gpu  # a number for each GPU of the process; None: of no GPU that exists
 
     def of_a_run(self) -> Stats:
         """The same counters as those of a whole run: they may be subtracted from those of another run."""
         found = Stats.__new__(Stats)
-        found._name, found._values, found._gpu = self._name, self._values, None
+        found._name, found._given, found._made, found._gpu = (
+            self._name,
+            self._given,
+            self._made,
+            None,
+        )
         return found
 
     def __sub__(self, earlier: Any) -> Stats:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gpucoh.suite import Instance, Workload, workloads
+from gpucoh.suite import Instance, Workload
+from gpucoh.suite.base import REGISTRY, Setting
 
 # Of a matrix, one run of each workload begins first, and seeds alternate. An input has up to 4 MB at scale small, up to
 # 100 MB at scale paper.
@@ -26,16 +26,13 @@ class Inputs:
         self._lock = threading.Lock()
         self._made: OrderedDict[tuple[object, ...], _Input] = OrderedDict()
 
-    def get(
-        self, found: Workload, scale: str, seed: int, params: Mapping[str, object] | None
-    ) -> Instance:
+    def get(self, found: Workload, setting: Setting) -> Instance:
         """The workload's input, as :meth:`gpucoh.suite.Workload.prepare` makes it."""
-        if workloads().get(found.id) is not found:
-            return found.prepare(scale, seed, params)
-        setting = found.setting(scale, seed, params)
+        if found not in REGISTRY:
+            return found.make(setting)
         values = tuple((name, _content(value)) for name, value in setting.params.items())
         # Some workloads share the function that makes their input: the workload's name belongs to the key.
-        key = (found.id, found.make, scale, setting.seed, values, setting.given)
+        key = (found.id, found.make, setting.scale, setting.seed, values, setting.given)
         with self._lock:
             made = self._made.setdefault(key, _Input())
             self._made.move_to_end(key)
@@ -43,7 +40,7 @@ class Inputs:
                 self._made.popitem(last=False)
         with made.lock:
             if made.instance is None:
-                made.instance = found.prepare(scale, seed, params)
+                made.instance = found.make(setting)
             return made.instance
 
 

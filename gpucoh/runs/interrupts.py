@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, wait
+from concurrent.futures import Executor, Future
 from queue import SimpleQueue
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
@@ -72,6 +73,13 @@ def terminable() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
+def _calls_of(queue: SimpleQueue[Callable[[], None] | None]) -> None:
+    """Make the calls of a queue, and keep none of them, until None ends the thread."""
+    while (call := queue.get()) is not None:
+        call()
+        del call
+
+
 class Workers(Executor):
     """A daemon-thread executor with the interface of ``ThreadPoolExecutor``.
 
@@ -119,8 +127,7 @@ class Workers(Executor):
         return future
 
     def _work(self) -> None:
-        while (call := self._calls.get()) is not None:
-            call()
+        _calls_of(self._calls)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Accept no more calls.
@@ -160,13 +167,44 @@ def interruptible(work: Callable[[threading.Event], Result]) -> Result:
         threading.current_thread() is not threading.main_thread()
     ):  # only the main thread gets signals
         return work(threading.Event())
-    stop, pool = threading.Event(), Workers(1)
-    done = pool.submit(work, stop)
-    pool.shutdown(wait=False)
+    stop, helper = threading.Event(), _idle.pop() if _idle else _Helper()
     try:
-        while not done.done():
-            wait([done], timeout=0.1)
+        done = helper.begin(lambda: work(stop))
+        while not helper.ended.acquire(timeout=0.1):
+            pass
     except BaseException:
         stop.set()
+        helper.calls.put(None)  # its thread ends after the call
         raise
+    _idle.append(helper)
     return done.result()
+
+
+class _Helper:
+    """A thread that makes one call after another. A new one costs more than a short run: its memory is new."""
+
+    def __init__(self) -> None:
+        self.calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self.ended = threading.Lock()  # held until a call has ended
+        self.ended.acquire()
+        target, name = _calls_of, "gpucoh-worker"
+        threading.Thread(target=target, args=(self.calls,), name=name, daemon=True).start()
+
+    def begin(self, work: Callable[[], Result]) -> Future[Result]:
+        """Begin a call, with the context variables of a new thread."""
+        done: Future[Result] = Future()
+
+        def call() -> None:
+            try:
+                done.set_result(contextvars.Context().run(work))
+            except BaseException as error:
+                done.set_exception(error)
+            self.ended.release()
+
+        self.calls.put(call)
+        return done
+
+
+# Of the main thread: the thread of the last call, unless that was interrupted. A forked process has no threads.
+_idle: list[_Helper] = []
+os.register_at_fork(after_in_child=_idle.clear)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from gpucoh.base.errors import (
     SimulationError,
     WorkloadError,
 )
+from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.processes import NO_LIMITS, Limits, limit_of, limits_of
 from gpucoh.base.quoting import quoted
 from gpucoh.base.units import parse_whole
@@ -41,14 +42,15 @@ from gpucoh.device.outside import Outside
 from gpucoh.machines import Machine, machine
 from gpucoh.results.columns import Setup
 from gpucoh.results.runs import RunResult
-from gpucoh.results.trace.trace import Trace
-from gpucoh.runs import isolation
 from gpucoh.runs.inputs import INPUTS
 from gpucoh.runs.interrupts import interruptible
-from gpucoh.runs.isolation import Ended
-from gpucoh.suite import Given, Workload, find, workloads
+from gpucoh.suite import Given, Workload, find
+from gpucoh.suite.base import REGISTRY
 from gpucoh.suite.references import files_of, is_of_a_file, place_of
 from gpucoh.terminal.bars import blocks_bar
+
+if TYPE_CHECKING:
+    from gpucoh.results.trace.trace import Trace
 
 Result = TypeVar("Result")
 
@@ -152,6 +154,8 @@ class Run:
         if loaded is None:
             _fits(*given)
             return
+        with LATE_IMPORT:
+            from gpucoh.runs.isolation import Ended
         with contextlib.suppress(Ended):  # each of its runs is then a row that says so
             _fits_apart(loaded, self.limits, *given)
 
@@ -204,7 +208,7 @@ class Run:
     @property
     def _named(self) -> Given:
         """The workload, one of the suite by its id."""
-        return self.found.id if workloads().get(self.found.id) is self.found else self.found
+        return self.found.id if self.found in REGISTRY else self.found
 
     def carry_out_apart(
         self,
@@ -233,6 +237,8 @@ class Run:
         files, code = self._foreign()
         if not files and not always:
             return self.carry_out(capture=True, stop=stop, **given)
+        with LATE_IMPORT:
+            from gpucoh.runs import isolation
         begin = time.perf_counter()
         try:
             result: RunResult = isolation.call(
@@ -248,7 +254,7 @@ class Run:
                 **given,
             )
             return result
-        except Ended as ended:
+        except isolation.Ended as ended:
             return self.ended(ended.kind, str(ended), time.perf_counter() - begin)
 
     def ended(self, error: str, text: str, wall_s: float = 0.0) -> RunResult:
@@ -344,6 +350,8 @@ class Run:
                 traced = observers.enter_context(gpu.trace(**given))
             result = self._carry_out_on(gpu, found, capture)
             observers.close()
+            if recorder is None and profiled is None and traced is None:
+                return result
             if traced is not None:
                 traced.title = f"{result.workload} under {traced.title}"
             return replace(
@@ -355,7 +363,8 @@ class Run:
 
     def _carry_out_on(self, gpu: GPU, found: Workload, capture: bool) -> RunResult:
         with gpu.clock.phase("input"):
-            instance = INPUTS.get(found, self.scale, self.seed, self.params)
+            setting = found.setting(self.scale, self.seed, self.params)
+            instance = INPUTS.get(found, setting)
         described = self.described(gpu)
         start, used = time.perf_counter(), time.thread_time()
         correct: bool | None = False
@@ -416,6 +425,8 @@ def _fits(
 @functools.lru_cache(1024)
 def _fits_apart(loaded: Outside, limits: Limits, *given: Any) -> None:
     """:func:`_fits` in a process of its own: building a GPU executes code of its protocol."""
+    with LATE_IMPORT:
+        from gpucoh.runs import isolation
     isolation.call(loaded.code, _of_protocol, loaded, _fits, *given, limits=limits)
 
 

@@ -11,14 +11,13 @@ This module imports neither the core nor the kernel language; the modules with k
 
 from __future__ import annotations
 
-import functools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from gpucoh.base.doors import public
 from gpucoh.base.errors import ConfigError
@@ -175,13 +174,38 @@ class Parameter:
             If the value is not of the kind or not allowed; the message names ``owner`` (the workload's
             id).
         """
-        reader = _reader(self.kind, self.minimum, self.maximum, self.choices)
         try:
-            return reader.validate_python(value)
-        except ValidationError:
+            return self._read(value)
+        except (ValueError, TypeError, OverflowError):
             raise ConfigError(
                 f"workload {owner}: parameter {self.name} is {quoted(value)}; allowed: {self.allowed()}"
             ) from None
+
+    def _read(self, value: object) -> Value:
+        """The value of the parameter's kind; raises if there is none."""
+        read: Value
+        match self.kind:
+            case "int":
+                read = parse_whole(value)
+            case "float":
+                read = _real(value)
+            case "bool":
+                read = str(value).strip().lower() in _ON
+                if not read and str(value).strip().lower() not in _OFF:
+                    raise ValueError
+                return read
+            case _:
+                read = str(value)
+                if not read or (self.kind == "choice" and read not in self.choices):
+                    raise ValueError
+                return read
+        low = -math.inf if self.minimum is None else self.minimum
+        if not low <= read <= (math.inf if self.maximum is None else self.maximum):
+            raise ValueError
+        return read
+
+
+_ON, _OFF = ("1", "on", "t", "true", "y", "yes"), ("0", "off", "f", "false", "n", "no")
 
 
 # Parameters in a workload's signature: ``words: int = whole("number of words", 1, 1 << 20, 64)``. One default holds at
@@ -217,37 +241,17 @@ def file(text: str, instead_of: tuple[str, ...] = ()) -> Any:
     return _declared("file", text, (None,), instead_of=instead_of)
 
 
-def _plain(value: object) -> object:
-    """A number of Python's own type, or text; a bool is an error, and digits that are grouped by ``_``."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, bool) or (isinstance(plain, str) and "_" in plain):
-        raise ValueError(f"{quoted(plain)} is not a number")
-    return plain
-
-
-def _switch(value: object) -> str:
-    return str(value).strip().lower()
-
-
-@functools.cache
-def _reader(
-    kind: Kind, minimum: float | None, maximum: float | None, choices: tuple[str, ...]
-) -> TypeAdapter[Value]:
-    """Conversion of a value to each kind; raises if it is not possible."""
-    meant: Any
-    match kind:
-        case "int":
-            meant = Annotated[int, Field(ge=minimum, le=maximum), BeforeValidator(parse_whole)]
-        case "float":
-            finite = Field(ge=minimum, le=maximum, allow_inf_nan=False)
-            meant = Annotated[float, finite, BeforeValidator(_plain)]
-        case "bool":
-            meant = Annotated[bool, BeforeValidator(_switch)]
-        case "choice":
-            meant = Annotated[Literal[choices], BeforeValidator(str)]
-        case "file" | "text":
-            meant = Annotated[str, Field(min_length=1), BeforeValidator(str)]
-    return TypeAdapter(meant)
+def _real(value: object) -> float:
+    """A finite number; a bool is none, nor are digits that are grouped by ``_``."""
+    plain: Any = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, bool) or (
+        isinstance(plain, str) and ("_" in plain or not plain.isascii())
+    ):
+        raise ValueError
+    number = float(plain)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
 
 
 class Refused(ConfigError):
@@ -452,6 +456,9 @@ class Registry:
     def all(self) -> dict[str, Workload]:
         """A copy of the table, in alphabetical order."""
         return {name: self._by_id[name] for name in sorted(self._by_id)}
+
+    def __contains__(self, workload: object) -> bool:
+        return isinstance(workload, Workload) and self._by_id.get(workload.id) is workload
 
     def get(self, name: str) -> Workload:
         """The workload with this id or alias.

@@ -129,10 +129,10 @@ class _Prepared:
             ) from None
 
     def _called(self, gpu: GpuLike) -> Any:
-        signature = inspect.signature(self.function).parameters
         values = self.setting.params
         if self.input is None:
             return self.function(gpu, self.setting.rng(), **values)
+        signature = inspect.signature(self.function).parameters
         known = {name: value for name, value in values.items() if name in signature}
         return self.function(gpu, self.input, **known)
 

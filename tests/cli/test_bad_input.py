@@ -16,19 +16,17 @@ COPY = ("run", "vec-cpy", "-p", "ideal", "--scale", "tiny")
 
 
 @pytest.fixture
-def refused(capsys, tmp_path, monkeypatch):
+def refused(cli):
     """Carry out a command line in an empty folder that must be refused: what it says."""
-    monkeypatch.chdir(tmp_path)
 
     def carry_out(*arguments):
         before = sorted(os.listdir())
-        status = call([str(item) for item in arguments])
-        out = capsys.readouterr()
-        assert (status, out.out) == (2, "")
-        assert out.err.startswith("gpucoh: ")
-        assert out.err.count("\n") == 1
+        status, out, message = cli(*arguments)
+        assert (status, out) == (2, "")
+        assert message.startswith("gpucoh: ")
+        assert message.count("\n") == 1
         assert sorted(os.listdir()) == before
-        return out.err
+        return message
 
     return carry_out
 
@@ -37,31 +35,21 @@ def refused(capsys, tmp_path, monkeypatch):
     ("change", "message"),
     rows(
         [
-            ("cores=-1", "cores = -1 is out of range: 1 to 256"),
             ("cores=1.5", "'1.5' is not a whole number"),
             ("cores=nan", "'nan' is not a whole number"),
             ("cores=1e400", "'1e400' is not a whole number"),
             ("cores=99999999999999999999", "is out of range"),
             ("core_mhz=1e400", "is not a clock such as"),
-            ("core_mhz=0", "core_mhz = 0 is out of range"),
             ("core_mhz=0.7MHz", "not a whole number of MHz"),
             ("core_mhz=7furlongs", "the unit is not one of"),
             ("l1_kib=inf", "is not a size such as"),
             ("l1_kib=1e400", "not a whole number of bytes"),
             ("l2_kib=1e-9", "'1e-9' is not a whole number of bytes"),
-            ("l1_ways=3", "sets; they must be whole"),
             ("l2_ways=0", "l2_ways = 0 is out of range"),
-            ("line_bytes=96", "line_bytes = 96 is not a power of two"),
-            ("interleave_bytes=64", "interleave_bytes = 64 is less than line_bytes = 128"),
             ("scratchpad_banks=3", "is not 0 or a power of two"),
-            ("lanes_per_warp=48", "lanes_per_warp = 48 is not 32 or 64"),
             ("topology=Torus", "'Torus' is not one of crossbar, mesh or star"),
             ("scheduler=fifo", "not one of loose_round_robin or greedy_then_oldest"),
             ("dram_model=1.4GHz", "'1.4GHz' is not one of fixed, fr_fcfs or closed"),
-            (
-                "dram_round_trip=300",
-                "dram_round_trip = 300 is not greater than l2_round_trip = 340",
-            ),
             ("l2_round_trip=10", "(network traversal)"),
             ("name=mine", "set cannot change a machine's name"),
             ("budget=inf", "budget = 'inf' is not a whole number of core cycles"),
@@ -103,6 +91,7 @@ MACHINES = {
     'base = "a\\u0000.toml"': "is not the name of a machine",
     "cores = 1\ncores = 2": "not TOML",
     "cores =": "not TOML",
+    "\0": "not TOML",
     "x = " + "[" * 3000: "not TOML",
 }
 

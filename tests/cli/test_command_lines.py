@@ -1,22 +1,17 @@
 """Does every documented option of the commands with many runs work in the command that make writes?"""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 import typer
 
-from gpucoh.cli import app
+from gpucoh.cli.application import application
+from scripts import script
 
-_PATH = Path(__file__).parents[2] / "tools" / "command_lines.py"
-_spec = importlib.util.spec_from_file_location("command_lines", _PATH)
-tool = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(tool)
+tool = script("tools/command_lines.py")
 
 
 @pytest.mark.parametrize("command", tool.LINES)
 def test_every_option_has_a_line(command):
-    parameters = typer.main.get_command(app).commands[command].params
+    parameters = typer.main.get_command(application()).commands[command].params
     documented = [
         item for item in parameters if item.param_type_name == "option" and not item.hidden
     ]

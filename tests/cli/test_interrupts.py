@@ -259,7 +259,9 @@ with terminable():
 FOREGROUND = "import signal, os, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
 
 
-@pytest.mark.parametrize("module", share(["numpy", "pydantic", "typer", "scipy.sparse"], one_in=4))
+@pytest.mark.parametrize(
+    "module", share(["numpy", "gpucoh.lang", "typer", "scipy.sparse"], one_in=4)
+)
 @pytest.mark.long
 def test_ctrl_c_during_the_start_says_nothing(tmp_path, module):
     program = [sys.executable, "-X", "importtime", "-m", "gpucoh", "run", "apsp", "-p", "mesi"]

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from core_api.programs import endless, finish, increment, make_gpu, small_machine
+from core_api.programs import endless, finish, increment, make_gpu
 from gpucoh import _core
 from gpucoh.base.errors import ConfigError, Error
 
@@ -36,28 +36,6 @@ def test_a_snapshot_outlives_its_gpu_and_fits_another_of_its_kind():
     other = make_gpu()
     other.restore(snapshot)
     assert np.array_equal(words(other, address, 256), expected)
-
-
-def test_a_restored_gpu_goes_on_as_the_first_time():
-    gpu = make_gpu()
-    address = gpu.allocate(256)
-    increment().launch(gpu, address, 256)
-    finish(gpu)
-    snapshot = gpu.snapshot()
-    seen = []
-    for _ in range(2):
-        gpu.restore(snapshot)
-        increment().launch(gpu, address, 256)
-        finish(gpu)
-        seen.append((gpu.statistics(), gpu.cycles(), words(gpu, address, 256).tolist()))
-    assert seen[0] == seen[1]
-
-
-def test_a_snapshot_of_another_machine_is_refused():
-    snapshot = make_gpu().snapshot()
-    other = make_gpu(machine=small_machine(cores=1))
-    with pytest.raises(Error):
-        other.restore(snapshot)
 
 
 @pytest.mark.parametrize("what", [None, 3, "snapshot", object()])

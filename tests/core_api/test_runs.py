@@ -51,16 +51,6 @@ def test_the_same_in_eight_threads_at_once():
             assert job.result() == expected[protocol]
 
 
-def test_statistics_are_json_and_start_again_at_zero():
-    gpu = make_gpu()
-    address = gpu.allocate(256)
-    increment().launch(gpu, address, 256)
-    finish(gpu)
-    assert json.loads(gpu.statistics())["instructions"] > 0
-    gpu.reset_statistics()
-    assert json.loads(gpu.statistics())["instructions"] == 0
-
-
 def test_progress_counts_blocks():
     gpu = make_gpu()
     increment().launch(gpu, gpu.allocate(256), 256, blocks=4, threads=32)

@@ -1,11 +1,11 @@
 """Does gpucoh litmus print what it promises, and end with the documented status 0, 1 or 2?"""
 
+import functools
 import json
 
 import pytest
 
 import gpucoh
-from gpucoh.cli import call
 from gpucoh.litmus import builtin, runner
 from gpucoh.litmus.verdict import Verdicts
 from products import rows
@@ -19,20 +19,13 @@ KEYS = {
 
 
 @pytest.fixture
-def cli(capsys, tmp_path, monkeypatch):
+def cli(cli, tmp_path):
     """Carry out gpucoh litmus in a folder with some files: (status, standard output, standard error)."""
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "good.litmus").write_text(GOOD)
     (tmp_path / "texture.litmus").write_text(TEXTURE)
     (tmp_path / "garbage.litmus").write_bytes(b"\x00\xff garbage {{{")
     (tmp_path / "empty").mkdir()
-
-    def carry_out(*arguments):
-        status = call(["litmus", *(str(item) for item in arguments)])
-        out = capsys.readouterr()
-        return status, out.out, out.err
-
-    return carry_out
+    return functools.partial(cli, "litmus")
 
 
 def test_json_has_every_field_of_every_test_and_protocol(cli):

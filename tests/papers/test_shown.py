@@ -1,21 +1,18 @@
 """Do the runs of the scorecards that CI repeats cover every claim, and do their failures show?"""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
 from gpucoh.runs.runner import Run
+from scripts import script
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def tool():
-    spec = importlib.util.spec_from_file_location("shown", ROOT / "tools" / "shown.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("tools/shown.py")
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Does the extension export what the headers mark for protocols outside the tree, and does each have a description?"""
 
-import importlib
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,14 +7,14 @@ from pathlib import Path
 import pytest
 
 import gpucoh._core
+from scripts import script
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def tool(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    return importlib.import_module("protocol_api")
+def tool():
+    return script("tools/protocol_api.py")
 
 
 @pytest.mark.skipif(not shutil.which("nm"), reason="nm lists what a library exports")

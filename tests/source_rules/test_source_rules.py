@@ -1,24 +1,21 @@
 """Rules of the sources hold, and each of them can fail; tools/package_files.py names what is installed."""
 
-import importlib.util
 import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from scripts import script
+
 ROOT = Path(__file__).parents[2]
 
 
-def tool(name):
-    """A script of tools/ as a module."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-rules, package, comments = tool("source_rules"), tool("package_files"), tool("wrap_comments")
+rules, package, comments = (
+    script("tools/source_rules.py"),
+    script("tools/package_files.py"),
+    script("tools/wrap_comments.py"),
+)
 
 
 @pytest.fixture

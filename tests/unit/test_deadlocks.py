@@ -1,12 +1,12 @@
 """Does a launch without progress end as a deadlock, with a report that names its cause, and does no other launch?"""
 
-import inspect
 import time
 
 import numpy as np
 import pytest
 
 import gpucoh
+from lines import line_of
 from products import share
 from registered import ALL
 
@@ -110,11 +110,6 @@ def stream(x: Words, rounds: gpucoh.i32):
     for i in range(rounds):
         gpucoh.store(x, i, 1, order="relaxed")
         gpucoh.sleep(100)
-
-
-def line_of(kernel, text):
-    source, first = inspect.getsourcelines(kernel.function)
-    return first + next(n for n, line in enumerate(source) if text in line)
 
 
 def report(kernel, args, *, grid, block=64, protocol="tc-weak", machine="fermi", after=20_000):

@@ -13,7 +13,7 @@ import pytest
 import typer
 
 import gpucoh
-from gpucoh.cli import app
+from gpucoh.cli.application import application
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -70,7 +70,7 @@ def test_the_tutorial_s_python_runs(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_and_option_that_a_page_shows_exists(page):
-    commands = typer.main.get_command(app).commands
+    commands = typer.main.get_command(application()).commands
     lines = re.findall(r"^    gpucoh (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     assert lines
     for line in lines:

@@ -71,7 +71,7 @@ WITH: dict[str, Callable[[], dict[str, Any]]] = {
     "sweep": lambda: {"runs": [QUICK]},
     "grid": lambda: {"workload": ["vec-cpy"], "scale": "tiny"},
     "GPU": lambda: {"protocol": "ideal"},
-    "Machine": lambda: things()["machine"].model_dump(),
+    "Machine": lambda: vars(things()["machine"]),
     "litmus.parse": lambda: {"text": TEXT, "name": "a"},
     "litmus.allowed": lambda: {"test": "SB", "model": "SC"},
     "litmus.run_test": lambda: {"test": "SB", "protocol": "mesi", "runs": 3},

@@ -7,7 +7,6 @@ import pytest
 
 import gpucoh
 from gpucoh import Buffer, i32
-from gpucoh.cli import call
 from gpucoh.results.labels import labels_of
 
 
@@ -150,16 +149,6 @@ def test_a_run_that_fails_is_told():
 
 
 # ---- the command line
-
-
-@pytest.fixture
-def cli(capsys):
-    def run(*arguments):
-        status = call([*arguments])
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return run
 
 
 def test_the_command_runs_a_workload_with_lists_of_values(cli):

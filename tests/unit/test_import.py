@@ -12,9 +12,11 @@ import gpucoh
 from gpucoh import lang
 from gpucoh.lang import intrinsics
 
-SECONDS = 0.4  # processor time, the least of several runs
+SECONDS = 0.25  # processor time, the least of several runs
 MEGABYTES = 60  # largest resident set
 LATE = ("scipy", "matplotlib", "pandas", "pyarrow", "PIL", "rich", "typer", "tomli_w", "asyncio")
+LATE += ("networkx", "pydantic", "tqdm", "multiprocessing", "subprocess")
+LATE += ("gpucoh.cuda", "gpucoh.plot", "gpucoh.runs", "gpucoh.studies", "gpucoh.ptx", "gpucoh.suite")
 
 IMPORT = """
 import json, re, sys, time
@@ -49,6 +51,27 @@ def imported(tmp_path_factory):
 def test_importing_gpucoh_leaves_large_packages_out(imported):
     _, _, modules = imported()
     assert [name for name in LATE if name in modules] == []
+
+
+RUN = """
+import json, sys
+from gpucoh.cli import call
+print(call(["run", "mb-flag", "--scale", "tiny", "--json"]), json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+
+
+def test_a_run_imports_its_workload_and_its_command_alone():
+    done = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, check=True)
+    status, modules = done.stderr.splitlines()[-1].split(maxsplit=1)
+    assert status == "0"
+    left_out = {
+        "gpucoh.suite.graphs",
+        "gpucoh.cli.compare",
+        "gpucoh.cuda",
+        "gpucoh.results.trace.trace",
+    }
+    left_out |= {"pydantic", "matplotlib", "pandas", "scipy", "networkx", "multiprocessing"}
+    assert left_out & {*json.loads(modules)} == set()
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")

@@ -3,8 +3,6 @@
 The kernels are of the kernel language, assembled as programs with independent lanes; its own programs are not.
 """
 
-import inspect
-
 import numpy as np
 import pytest
 
@@ -13,6 +11,7 @@ from gpucoh.lang import ir, optimise, schedule
 from gpucoh.lang.assemble import Assembler
 from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.lowerer import Lowerer
+from lines import line_of
 from products import share
 from registered import COHERENT
 
@@ -40,11 +39,6 @@ def launch(kernel, protocol, args, *, grid=1, block=32, after=2_000_000):
     arrays = [gpu.zeros(size, np.int32) for size in args]
     gpu.launch_program(independent(kernel), (grid, 1, 1), (block, 1, 1), arrays)
     return [array.numpy() for array in arrays]
-
-
-def line_of(kernel, text):
-    source, first = inspect.getsourcelines(kernel.function)
-    return first + next(n for n, line in enumerate(source) if text in line)
 
 
 @gpucoh.kernel

@@ -7,7 +7,8 @@ import numpy as np
 import gpucoh
 from gpucoh.lang.lowerer import Lowerer
 from gpucoh.runs import inputs
-from gpucoh.suite import Workload, find
+from gpucoh.suite import find
+from gpucoh.suite.declaration import Own
 
 
 def counted(monkeypatch, owner, name):
@@ -35,14 +36,14 @@ def own(gpu, rng, n=64):
 
 
 def test_a_comparison_makes_each_input_once(monkeypatch):
-    made = counted(monkeypatch, Workload, "prepare")
+    made = counted(monkeypatch, Own, "__call__")
     names = ["fg-share", "hsp", "pf", "reduction", "spm_g", "stn"]
     gpucoh.compare(names, ["no-l1", "mesi", "ideal"], scale="tiny", seed=41, jobs=2)
     assert sorted(found.id for found in made) == names
 
 
 def test_a_comparison_with_seeds_makes_the_input_of_each_once(monkeypatch):
-    made = counted(monkeypatch, Workload, "prepare")
+    made = counted(monkeypatch, Own, "__call__")
     gpucoh.compare("spm_g", ["no-l1", "mesi"], scale="tiny", seeds=[44, 45, 46], jobs=2)
     assert len(made) == 3
 
@@ -55,23 +56,23 @@ def test_a_comparison_compiles_each_kernel_once(monkeypatch):
 
 
 def test_a_users_workload_makes_its_input_in_each_run(monkeypatch):
-    made = counted(monkeypatch, Workload, "prepare")
+    made = counted(monkeypatch, Own, "__call__")
     gpucoh.compare(own, ["no-l1", "ideal"], scale="tiny", jobs=1)
     assert len(made) == 2
 
 
 def test_another_setting_is_another_input():
     cache, found = inputs.Inputs(), find("spm_g")
-    first = cache.get(found, "tiny", 0, None)
-    assert cache.get(found, "tiny", 0, {}) is first
-    assert cache.get(found, "tiny", 1, None) is not first
+    first = cache.get(found, found.setting("tiny", 0, None))
+    assert cache.get(found, found.setting("tiny", 0, {})) is first
+    assert cache.get(found, found.setting("tiny", 1, None)) is not first
 
 
 def test_workloads_that_share_an_input_function_have_inputs_of_their_own():
     cache = inputs.Inputs()
     first, second = find("kmn"), find("kmn-qr")
     assert first.make.input is second.make.input
-    one, other = (cache.get(found, "tiny", 0, None) for found in (first, second))
+    one, other = (cache.get(found, found.setting("tiny", 0, None)) for found in (first, second))
     assert one.input is not other.input
 
 
@@ -81,17 +82,17 @@ def test_a_changed_input_file_is_read_again(tmp_path: Path):
     seen = []
     for edges in ("0 1\n1 2\n", "0 1\n1 2\n2 3\n"):
         file.write_text(edges)
-        instance = cache.get(found, "tiny", 0, {"graph": str(file)})
+        instance = cache.get(found, found.setting("tiny", 0, {"graph": str(file)}))
         seen.append(instance.run(gpucoh.GPU("fermi", "ideal")).details["vertices"])
     assert seen == [3, 4]
 
 
 def test_only_the_last_inputs_are_kept():
     cache, found = inputs.Inputs(), find("spm_g")
-    first = cache.get(found, "tiny", 0, None)
+    first = cache.get(found, found.setting("tiny", 0, None))
     for seed in range(1, 9):
-        cache.get(found, "tiny", seed, None)
-    assert cache.get(found, "tiny", 0, None) is not first
+        cache.get(found, found.setting("tiny", seed, None))
+    assert cache.get(found, found.setting("tiny", 0, None)) is not first
 
 
 def test_the_phases_of_a_run_have_processor_time():

@@ -1,10 +1,11 @@
 """Does the table of host instructions name every part of the core, also of what link-time optimisation inlines?"""
 
-import importlib.util
 from collections import Counter
 from pathlib import Path
 
 import pytest
+
+from scripts import script
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,12 +38,7 @@ totals: 83
 
 @pytest.fixture
 def tool():
-    spec = importlib.util.spec_from_file_location(
-        "instructions", ROOT / "benchmarks" / "instructions.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("benchmarks/instructions.py")
 
 
 def test_inlined_lines_count_for_their_own_file(tool):

@@ -7,6 +7,7 @@ from gpucoh import _core
 from gpucoh.hardware.published import GPUS
 from gpucoh.machines import LARGEST_CLOCK_LCM_HZ, Machine
 from gpucoh.machines.fields import WORDS, core_name
+from gpucoh.machines.model import FIELDS
 from gpucoh.machines.presets import PRESETS
 from products import rows, share
 
@@ -21,15 +22,14 @@ def test_the_core_gets_exactly_its_fields_as_whole_numbers():
 
 def test_every_field_has_the_range_and_the_text_of_the_core():
     for name, (low, high, text) in _core.machine_fields().items():
-        field = next(one for one in Machine.model_fields if core_name(one) == name)
-        info = Machine.model_fields[field]
-        assert info.description == text
-        bounds = {type(item).__name__: item for item in info.metadata}
+        field = next(one for one in FIELDS if core_name(one) == name)
+        known = FIELDS[field]
+        assert known.text == text
         if field in WORDS:
             assert (low, high) == (0, len(WORDS[field]) - 1)
             continue
         scale = 1024 if field.endswith("_kib") else 1
-        assert (bounds["Ge"].ge * scale, bounds["Le"].le * scale) == (low, high), name
+        assert (known.smallest * scale, known.largest * scale) == (low, high), name
 
 
 def test_fermi_has_the_papers_numbers():
@@ -129,7 +129,7 @@ def test_toml_may_name_a_base(tmp_path):
             ({"core": 3}, "unknown field 'core'; did you mean 'cores'?"),
             ({"l1_bytes": 3}, "did you mean 'l1_kib'?"),
             ({"cores": 0}, "cores = 0 is out of range: 1 to 256"),
-            ({"cores": -1}, "cores = -1 is out of range"),
+            ({"cores": -1}, "cores = -1 is out of range: 1 to 256"),
             ({"l2_ports": 17}, "l2_ports = 17 is out of range: 1 to 16"),
             ({"star_latency": 0}, "star_latency = 0 is out of range: 1 to 1000 star cycles"),
             ({"cpu_kib": 25}, "12.5 sets; they must be whole"),
@@ -144,8 +144,8 @@ def test_toml_may_name_a_base(tmp_path):
             ({"l2_ways": 3}, "sets; they must be whole"),
             ({"line_bytes": 96}, "line_bytes = 96 is not a power of two"),
             ({"interleave_bytes": 64}, "interleave_bytes = 64 is less than line_bytes = 128"),
-            ({"lanes_per_warp": 48}, "32 or 64"),
-            ({"dram_round_trip": 340}, "is not greater than l2_round_trip"),
+            ({"lanes_per_warp": 48}, "lanes_per_warp = 48 is not 32 or 64"),
+            ({"dram_round_trip": 340}, "340 is not greater than l2_round_trip = 340"),
             ({"dram_banks": 3}, "dram_banks = 3 is not a power of two"),
             ({"dram_t_ras": 41}, "is less than dram_t_ras"),
             (
@@ -180,19 +180,6 @@ def test_the_largest_clock_multiple_is_allowed_and_one_more_is_not():
 def test_an_unknown_machine_is_named_with_its_nearest():
     with pytest.raises(gpucoh.ConfigError, match=r"unknown machine 'femi'.*did you mean 'fermi'"):
         gpucoh.machine("femi")
-
-
-@pytest.mark.parametrize("text", ["cores = [", "cores = 3\n", "base = 'nothing'", "\x00"])
-def test_a_bad_machine_file_is_refused_with_its_name(tmp_path, text):
-    path = tmp_path / "bad.toml"
-    path.write_text(text)
-    with pytest.raises(gpucoh.ConfigError, match=r"machine file .*bad\.toml"):
-        Machine.from_toml(path)
-
-
-def test_a_missing_machine_file_is_refused(tmp_path):
-    with pytest.raises(gpucoh.ConfigError, match="No such file"):
-        gpucoh.machine(tmp_path / "none.toml")
 
 
 def test_the_functions_stay_functions_after_their_modules_are_imported():

@@ -2,13 +2,13 @@
 
 import ast
 import copy
-import importlib.util
 import json
 from pathlib import Path
 
 import pytest
 
 from products import share
+from scripts import script
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -65,10 +65,7 @@ def test_a_notebook_has_its_outputs_and_no_logic(path):
 def tool():
     for name in ("nbclient", "nbformat", "ipykernel"):
         pytest.importorskip(name)
-    spec = importlib.util.spec_from_file_location("notebooks", ROOT / "tools" / "notebooks.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("tools/notebooks.py")
 
 
 def run_cells(tool, tmp_path, *sources):

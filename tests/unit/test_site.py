@@ -1,23 +1,13 @@
 """The site: do links of the tree's pages lead where they did, and does its check find what is broken?"""
 
-import importlib.util
 import sys
 from pathlib import Path
 
 import pytest
 
+from scripts import script
+
 ROOT = Path(__file__).parents[2]
-
-
-def tool(name: str):
-    """A script of tools/site as a module."""
-    path = ROOT / "tools" / "site" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"site_{name}", path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture
@@ -28,7 +18,7 @@ def path_kept(monkeypatch):
 
 @pytest.mark.usefixtures("path_kept")
 def test_links_to_what_the_site_lacks_lead_to_the_repository() -> None:
-    build = tool("build")
+    build = script("tools/site/build.py")
     files = {path.relative_to(ROOT) for path in build.of_the_tree()}
     text = (
         "[a](cuda.md#speed) [b](../Makefile) [c](https://x.org/y.md) `[d](../Makefile)` "
@@ -43,7 +33,7 @@ def test_links_to_what_the_site_lacks_lead_to_the_repository() -> None:
 
 @pytest.mark.usefixtures("path_kept")
 def test_protocol_pages_have_every_controller_and_state(tmp_path) -> None:
-    reference = tool("reference")
+    reference = script("tools/site/reference.py")
     page = reference.protocol(tmp_path, "mesi")
     for text in ("## L1", "## L2", "| IS_I |", "| FWD_GETX |", "`clean_put`", "RC-MCA"):
         assert text in page
@@ -52,7 +42,7 @@ def test_protocol_pages_have_every_controller_and_state(tmp_path) -> None:
 
 
 def test_the_check_names_broken_links_and_anchors(tmp_path) -> None:
-    check = tool("check")
+    check = script("tools/site/check.py")
     (tmp_path / "sub").mkdir()
     (tmp_path / "index.html").write_text(
         '<a href="sub/page.html#there">x</a><a href="sub/page.html#gone">x</a><a href="none.html">x</a>'
@@ -70,13 +60,15 @@ def test_the_check_names_broken_links_and_anchors(tmp_path) -> None:
     assert outside == ["https://x.org"]
 
 
-@pytest.mark.skipif(tool("check").browser.FOUND is None, reason="Chromium is not installed")
+@pytest.mark.skipif(
+    script("tools/site/check.py").browser.FOUND is None, reason="Chromium is not installed"
+)
 def test_the_check_finds_a_page_that_is_too_wide(tmp_path) -> None:
     page = '<meta name="viewport" content="width=device-width"><div style="width:{}px">x</div>'
     (tmp_path / "html").mkdir()
     for name, width in (("index", 300), ("wide", 800)):
         (tmp_path / "html" / f"{name}.html").write_text(page.format(width))
-    wrong = tool("check").too_wide(tmp_path / "html", tmp_path / "screens")
+    wrong = script("tools/site/check.py").too_wide(tmp_path / "html", tmp_path / "screens")
     assert len(wrong) == 1
     assert wrong[0].startswith("wide.html is ")
     assert wrong[0].endswith(" too wide at 390")

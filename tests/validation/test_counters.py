@@ -1,6 +1,5 @@
 """Are the counters of the runs of benchmarks/counters.toml the stored ones, and does a moved one leave its reason?"""
 
-import importlib.util
 import json
 import re
 import sys
@@ -13,19 +12,13 @@ import gpucoh
 from gpucoh.papers import load
 from gpucoh.papers.runs import bench_of
 from gpucoh.papers.scorecard import planned
+from scripts import script
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "benchmarks"
 
 
-def module(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
-
-
-counters = module(FOLDER / "counters.py")
+counters = script("benchmarks/counters.py")
 STORED, NVCC = counters.stored()
 
 
@@ -92,9 +85,8 @@ def test_storing_needs_a_reason_and_appends_it(copies, monkeypatch, capsys):
 
 
 @pytest.fixture
-def tool(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    return module(ROOT / "tools" / "older_pages.py")
+def tool():
+    return script("tools/older_pages.py")
 
 
 def test_a_page_is_older_than_a_later_entry_with_its_protocol_and_machine(

@@ -1,12 +1,11 @@
 """Does ``check`` report divisions by zero and reads of uninitialised shared memory, and nothing else?"""
 
-import inspect
-
 import numpy as np
 import pytest
 
 import gpucoh
 from gpucoh import Buffer, f32, i32, i64, u32, u64
+from lines import line_of
 from products import share
 
 BLOCK = 64
@@ -27,9 +26,7 @@ def refusal(kernel, *values, **options):
 
 
 def place_of(kernel, text):
-    lines, first = inspect.getsourcelines(kernel.function)
-    line = first + next(i for i, line in enumerate(lines) if text in line)
-    return f"kernel '{kernel.name}' at {__file__}:{line}"
+    return f"kernel '{kernel.name}' at {__file__}:{line_of(kernel, text)}"
 
 
 def divisors(zero, dtype=np.int32):

@@ -1,24 +1,17 @@
 """Is every planted bug caught by what `planted.toml` of its family says? `tools/planted_bugs.py` makes these files."""
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
+
+from scripts import script
 
 TOOL = Path(__file__).parents[2] / "tools" / "planted_bugs.py"
 
 
 @pytest.fixture
 def tool(mutant_gpucoh):
-    sys.path.insert(0, str(TOOL.parent))
-    try:
-        spec = importlib.util.spec_from_file_location("planted_bugs", TOOL)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        yield module
-    finally:
-        sys.path.remove(str(TOOL.parent))
+    return script("tools/planted_bugs.py")
 
 
 def test_every_planted_bug_is_caught_by_something(tool):

@@ -7,6 +7,7 @@ import pytest
 
 import gpucoh
 from gpucoh import Buffer, i32
+from lines import line_of
 from products import share
 from registered import COHERENT
 
@@ -24,13 +25,6 @@ def race_of(kernel, buffers, **options):
     with pytest.raises(gpucoh.SimulationError, match=r"^data race: ") as caught:
         launch(kernel, buffers, **options)
     return str(caught.value)
-
-
-def line_of(kernel, text):
-    import inspect
-
-    lines, first = inspect.getsourcelines(kernel.function)
-    return first + next(i for i, line in enumerate(lines) if text in line)
 
 
 # ---- kernels that race

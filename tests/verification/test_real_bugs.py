@@ -1,6 +1,5 @@
 """Do our tools find the faults that public projects had, and accept their mends?"""
 
-import importlib.util
 import sys
 import tomllib
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 import gpucoh
 from products import share
 from registered import COHERENT
+from scripts import script
 
 ROOT = Path(__file__).parents[2]
 FACTS = tomllib.loads((ROOT / "tests" / "verification" / "real_bugs.toml").read_text())["bug"]
@@ -17,12 +17,9 @@ PROGRAMS = [bug["program"] for bug in FACTS if "program" in bug]
 
 
 @pytest.fixture
-def tool(monkeypatch):
+def tool():
     """``tools/real_bugs.py``."""
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    spec = importlib.util.spec_from_file_location("real_bugs", ROOT / "tools" / "real_bugs.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = script("tools/real_bugs.py")
     yield module
     sys.modules.pop(module.PROGRAMS.stem, None)
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts import script
+
 TOOLS = Path(__file__).parents[2] / "tools"
 SAMPLE = """\
 /* GO(L1_I, act_comment) */
@@ -55,13 +57,7 @@ static const gpc_patch_t patches[] = {
 
 @pytest.fixture(scope="module")
 def tool():
-    sys.path.insert(0, str(TOOLS))
-    try:
-        import rule_mutants
-
-        yield rule_mutants
-    finally:
-        sys.path.remove(str(TOOLS))
+    return script("tools/rule_mutants.py")
 
 
 @pytest.fixture

@@ -1,9 +1,10 @@
 """Planted faults of time: is a row that is not valid refused in a line, and one that plants nothing missed?"""
 
-import importlib
 from pathlib import Path
 
 import pytest
+
+from scripts import script
 
 ROOT = Path(__file__).parents[2]
 ROW = {
@@ -19,8 +20,7 @@ ROW = {
 
 @pytest.fixture
 def tool(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    time_faults = importlib.import_module("time_faults")
+    time_faults = script("tools/time_faults.py")
     monkeypatch.setattr(time_faults, "ROWS", tmp_path)
     monkeypatch.setattr(time_faults, "FOLDER", tmp_path / "build")
     return time_faults

@@ -1,6 +1,5 @@
 """Operators and constants replaced at random: are places found in the core, and is a mutant found by a check?"""
 
-import importlib
 import json
 import os
 import subprocess
@@ -8,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from scripts import script
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = """\
@@ -24,11 +25,7 @@ is_late(const queue_t *x, uint32_t n)
 
 @pytest.fixture(scope="module")
 def tool():
-    sys.path.insert(0, str(ROOT / "tools"))
-    try:
-        yield importlib.import_module("time_mutants")
-    finally:
-        sys.path.remove(str(ROOT / "tools"))
+    return script("tools/time_mutants.py")
 
 
 @pytest.fixture

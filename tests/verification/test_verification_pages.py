@@ -1,17 +1,17 @@
 """Does `make pages` write the pages of verification, and are the examples of docs/verification.md parts of them?"""
 
-import importlib
 from pathlib import Path
 
 import pytest
+
+from scripts import script
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def tool(mutant_gpucoh, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    return importlib.import_module("verification_pages")
+def tool(mutant_gpucoh):
+    return script("tools/verification_pages.py")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 """Does the explorer run litmus tests as they are written, and name what it cannot run?"""
 
+import functools
 import json
 
 import pytest
 
-from gpucoh.cli import call
 from gpucoh.litmus import UnsupportedError, builtin, builtins, parse
 from gpucoh.verify.explorer import explore, small_choice, verify
 from gpucoh.verify.library import find, find_all, shape_tests, translate
@@ -250,18 +250,11 @@ def test_a_limit_of_one_program_is_reported():
 
 
 @pytest.fixture
-def cli(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def cli(cli, tmp_path):
     (tmp_path / "mine.litmus").write_text(
         TEXT.format(left="st.weak x, 1", right="ld.weak r0, x", init="x=0;")
     )
-
-    def carry_out(*arguments):
-        status = call(["verify", "-p", "gpu-vi", *arguments])
-        out = capsys.readouterr()
-        return status, out.out, out.err
-
-    return carry_out
+    return functools.partial(cli, "verify", "-p", "gpu-vi")
 
 
 def test_files_and_names_are_explored(cli):

@@ -17,7 +17,7 @@ from generated import table
 import gpucoh
 from gpucoh.device import outside
 from gpucoh.machines.fields import DECLARED, core_name
-from gpucoh.machines.model import Machine
+from gpucoh.machines.model import FIELDS
 from gpucoh.machines.presets import DESCRIPTIONS
 
 #: In the order of the contents.
@@ -138,7 +138,7 @@ def machines() -> str:
     """Every field of a machine, and its value and source in every preset."""
     presets = gpucoh.machines()
     rows = []
-    for field in Machine.model_fields:
+    for field in FIELDS:
         declared = DECLARED.get(core_name(field))
         if declared is None:
             continue
@@ -171,7 +171,9 @@ def commands() -> str:
         sys.executable,
         "-m",
         "typer",
-        "gpucoh.cli.commands",
+        "--app",
+        "app",
+        "gpucoh.cli.application",
         "utils",
         "docs",
         "--name",
