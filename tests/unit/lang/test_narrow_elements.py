@@ -79,14 +79,12 @@ def arguments(seed):
 @given(st.integers(0, 2**16), st.integers(1, N))
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_loads_extend_and_stores_truncate(seed, n):
-    wanted, oracle = arguments(seed), arguments(seed)
+    wanted = arguments(seed)
     plain(*wanted, n)
-    machine.Machine(mixes.compile(), 2, 48, (*oracle, n), shared=48).run()
     gpu = gpucoh.GPU(machine="fermi", protocol="mesi", check=True)
     arrays = [gpu.array(values) for values in arguments(seed)]
     gpu.launch(mixes, grid=2, block=48, args=(*arrays, n), shared=48)
-    for expected, plain_machine, array in zip(wanted, oracle, arrays, strict=True):
-        np.testing.assert_array_equal(plain_machine, expected)
+    for expected, array in zip(wanted, arrays, strict=True):
         np.testing.assert_array_equal(array.numpy(), expected)
 
 
