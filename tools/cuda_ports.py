@@ -30,8 +30,8 @@ from gpucoh.cuda.programs import run_program
 from gpucoh.device.gpu import GPU
 from gpucoh.machines import machine
 from gpucoh.results.stats import Stats
+from gpucoh.suite import find
 from gpucoh.suite.base import compare
-from gpucoh.suite.registered import REGISTRY
 
 BASELINE, COUNTED = "no-l1", "mesi"
 PROTOCOLS = (BASELINE, COUNTED, "tc-weak", "denovo-drf", "gpu-hrf")
@@ -150,7 +150,7 @@ class Port:
     @classmethod
     def of(cls, pair: Pair) -> Port:
         """The workload with its input."""
-        instance = REGISTRY.get(pair.workload).prepare(SCALE, SEED, dict(pair.parameters))
+        instance = find(pair.workload).prepare(SCALE, SEED, dict(pair.parameters))
         return cls(pair, instance)
 
     def values(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The workloads: those of the suite, imported when one is first looked for, and users' own."""
+"""The workloads: those of the suite, each imported when it is first looked for, and users' own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, overload
 
 from gpucoh.base.doors import public
-from gpucoh.base.late import LATE_IMPORT
 from gpucoh.suite.base import (
     GROUPS,
     PAPERS,
@@ -14,7 +13,6 @@ from gpucoh.suite.base import (
     Instance,
     Outcome,
     Parameter,
-    Registry,
     Workload,
     choice,
     file,
@@ -24,20 +22,15 @@ from gpucoh.suite.base import (
 )
 from gpucoh.suite.declaration import Scales, described
 from gpucoh.suite.references import in_file
+from gpucoh.suite.registered import registry
 
 # What is accepted where a workload's id is: an id, my_file.py:name, a workload, a callable.
 Given: TypeAlias = str | Workload | Callable[..., Any]
 
 
-def _registry() -> Registry:
-    with LATE_IMPORT:
-        from gpucoh.suite.registered import REGISTRY
-    return REGISTRY
-
-
 def workloads() -> dict[str, Workload]:
     """Every workload by id."""
-    return _registry().all()
+    return registry().all()
 
 
 @overload
@@ -118,7 +111,7 @@ def find(given: Given) -> Workload:
         return given
     if not isinstance(given, str) and callable(given):
         return described(given)
-    return _registry().get(given)
+    return registry(given).get(given)
 
 
 __all__ = [

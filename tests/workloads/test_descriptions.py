@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from gpucoh.base.errors import ConfigError
 from gpucoh.suite import SCALES, workload, workloads
 from gpucoh.suite.base import GROUPS, PAPERS, Parameter, combine, compare
+from gpucoh.suite.registered import MODULES
 from products import share
 
 WANTED = [
@@ -37,6 +40,21 @@ def test_the_workload_is_there(name: str) -> None:
 
 def test_an_alias_finds_the_main_id() -> None:
     assert workload("hs").id == "hsp"
+
+
+def test_each_module_registers_the_names_that_are_listed() -> None:
+    found: dict[str, set[str]] = {name: set() for name in MODULES}
+    for known in workloads().values():
+        found[known.function.__module__.rpartition(".")[2]] |= {known.id, *known.aliases}
+    assert found == {name: set(names.split()) for name, names in MODULES.items()}
+
+
+def test_one_workload_imports_its_own_module_alone() -> None:
+    code = (
+        "import sys, gpucoh; from gpucoh.suite.registered import MODULES; gpucoh.workload('hs'); "
+        "print(*(name for name in MODULES if f'gpucoh.suite.{name}' in sys.modules))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["stencils"]
 
 
 def test_an_unknown_workload_is_refused_with_the_nearest() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gpucoh
-from gpucoh.suite.registered import REGISTRY
+from gpucoh.suite import find
 
 TOOL = Path(gpucoh.__file__).parents[1] / "tools" / "cuda_ports.py"
 
@@ -40,7 +40,7 @@ def pair(ports, **fields):
 
 def test_every_pair_of_the_table_has_a_workload_and_arguments_that_it_gives(ports, table):
     for one in table:
-        REGISTRY.get(one.workload)
+        find(one.workload)
         assert "{" not in one.arguments.format(**ports.Port.of(one).values())
         assert not one.files or one.files in ports.FILES
 
