@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpucoh.lang import Buffer, clz, device, f32, i32, isa, kernel, operations, popcount
+from gpucoh.lang import Buffer, clz, device, f32, ffs, i32, isa, kernel, operations, popcount
 from gpucoh.lang import intrinsics as g
 from gpucoh.lang.intrinsics import global_id, lane_id, load
 from unit.lang import machine
@@ -157,9 +157,9 @@ def k(x: Buffer[f32], n: Buffer[i32]):
 def test_bits_are_counted_by_one_instruction():
     @kernel
     def k(n: Buffer[i32]):
-        n[0] = popcount(n[0]) + clz(n[1])
+        n[0] = popcount(n[0]) + clz(n[1]) + ffs(n[2])
 
-    assert [op.name for op in machine.decode(k.compile(32))].count("EXTENDED") == 2
+    assert [op.name for op in machine.decode(k.compile(32))].count("EXTENDED") == 3
     assert k.compile(32).instructions < 12
 
 
