@@ -232,7 +232,6 @@ def test_a_gzip_bomb_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "unpacks to more than 1 MiB" in refusal(path)
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("workload", ["bfs", "bfs-mask", "mis"])
 def test_the_format_is_a_parameter_and_notes_are_in_the_result(
     tmp_path: Path, workload: str
@@ -250,7 +249,6 @@ def test_the_format_is_a_parameter_and_notes_are_in_the_result(
         gpucoh.run(workload, protocol="ideal", scale="tiny", params={"format": "edges"})
 
 
-@pytest.mark.core
 def test_the_terminal_shows_the_notes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from gpucoh.cli import call
 

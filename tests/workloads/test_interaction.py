@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from plain_gpu import PlainGPU
 
-from gpucoh.suite import workload
 from gpucoh.suite.cloth import mesh_constraints, reference_cloth, strain
 from gpucoh.suite.octrees import BITS, EMPTY, check_tree
-from products import share
 
 HALF = 1 << (BITS - 1)
 
@@ -88,33 +85,3 @@ def test_constraints_of_a_colour_share_no_particle(shape: tuple[int, int]) -> No
     pairs = {tuple(pair) for colour in colours for pair in colour.T.tolist()}
     across = {(i, i + 1) for i in range(columns, rows * columns) if (i + 1) % columns}
     assert pairs == across | {(i, i + columns) for i in range((rows - 1) * columns)}
-
-
-@pytest.mark.parametrize("shape", [(2, 2), (3, 7), (9, 2)])
-def test_cloth_of_any_shape_is_right(shape: tuple[int, int]) -> None:
-    params = {"rows": shape[0], "columns": shape[1], "iterations": 3}
-    outcome = workload("cl").prepare("tiny", 0, params).run(PlainGPU(cores=3))
-    assert outcome.correct, outcome.where
-
-
-@pytest.mark.parametrize("bodies", [1, 2, 65])
-def test_trees_of_any_size_are_right(bodies: int) -> None:
-    outcome = workload("bh").prepare("tiny", 0, {"bodies": bodies}).run(PlainGPU(cores=3))
-    assert outcome.correct, outcome.where
-
-
-@pytest.mark.parametrize(
-    "name", share(["bh", "bfs-mask", "cl", "dlb", "dlb-rcc", "stn", "synthetic", "vpr"], one_in=8)
-)
-def test_inter_block_workloads_show_caches_that_keep_copies(name: str) -> None:
-    # Polls of a copy that is never updated end soon; on coherent memory so few suffice.
-    parameters = {item.name for item in workload(name).parameters}
-    params = {"patience": 100} if "patience" in parameters else {}
-    params |= {"one_launch": True} if "one_launch" in parameters else {}
-    right, wrong = (
-        workload(name).prepare("tiny", 0, params).run(PlainGPU(cores=16, coherent=coherent))
-        for coherent in (True, False)
-    )
-    assert right.correct
-    assert not wrong.correct
-    assert wrong.where

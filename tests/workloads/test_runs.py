@@ -11,8 +11,6 @@ from gpucoh.suite import workload, workloads
 from products import share
 from registered import COHERENT
 
-pytestmark = pytest.mark.core
-
 
 @functools.cache
 def run(name: str, protocol: str, seed: int = 0) -> tuple[Any, dict[str, Any]]:
@@ -58,6 +56,7 @@ def test_fg_share_is_wrong_without_coherence_and_says_where(seed: int) -> None:
     assert not outcome.correct
     assert outcome.mismatches > 0
     assert "block" in outcome.where
+    assert "stale" in outcome.where
 
 
 @pytest.mark.parametrize(
