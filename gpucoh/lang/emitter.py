@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -529,17 +530,7 @@ _SYMBOLS = {
     "ADD": "+", "SUB": "-", "MUL": "*", "TRUEDIV": "/", "DIV": "//", "MOD": "%", "AND": "&", "OR": "|", "XOR": "^",
     "SHL": "<<", "SHR": ">>",
 }  # fmt: skip
-_LITERAL: dict[str, Any] = {
-    "ADD": lambda a, b: a + b,
-    "SUB": lambda a, b: a - b,
-    "MUL": lambda a, b: a * b,
-    "TRUEDIV": lambda a, b: a / b,
-    "DIV": lambda a, b: a // b,
-    "MOD": lambda a, b: a % b,
-    "AND": lambda a, b: a & b,
-    "OR": lambda a, b: a | b,
-    "XOR": lambda a, b: a ^ b,
-    "SHL": lambda a, b: a << b,
-    "SHR": lambda a, b: a >> b,
-    "POW": lambda a, b: a**b,
-}
+_LITERAL: dict[str, Any] = folding.INTEGER | {
+    "TRUEDIV": operator.truediv, "DIV": operator.floordiv, "MOD": operator.mod, "SHL": operator.lshift,
+    "SHR": operator.rshift, "POW": operator.pow,
+}  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import operator
 import sys
 import types
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpucoh.base.wording import unknown
-from gpucoh.lang import intrinsics, operations
+from gpucoh.lang import folding, intrinsics, operations
 from gpucoh.lang.hints import hint, nearest
 from gpucoh.lang.ir import Block, Constant, Jump, LocalArray
 from gpucoh.lang.types import BOOL, F32, I32, MissingType, Scalar, Wide, missing_type
@@ -54,14 +53,6 @@ COMPARE: dict[type[ast.cmpop], str] = {
     ast.LtE: "LE",
     ast.Gt: "GT",
     ast.GtE: "GE",
-}
-LITERAL_COMPARE: dict[str, Callable[[float, float], bool]] = {
-    "EQ": operator.eq,
-    "NE": operator.ne,
-    "LT": operator.lt,
-    "LE": operator.le,
-    "GT": operator.gt,
-    "GE": operator.ge,
 }
 #: Intrinsic -> its special register, without the axis.
 REGISTERS = {
@@ -470,7 +461,7 @@ class ExpressionLowerer(WideEmitter):
         if type(op) not in COMPARE:
             self.fail(node, "'is' and 'in' cannot be used: use == and !=, joined by or")
         if isinstance(left, Literal) and isinstance(right, Literal):
-            return Literal(LITERAL_COMPARE[COMPARE[type(op)]](left.value, right.value))
+            return Literal(folding.COMPARISONS[COMPARE[type(op)]](left.value, right.value))
         if is_wide(left, right):
             return self.wide_compare(COMPARE[type(op)], left, right, node)
         kind, (a, b) = self.unify([left, right], node, "a comparison")

@@ -78,12 +78,16 @@ def sum_function(load: Any, order: str) -> Any:
     """The sum in memory with one kind of its first load and one order of its compare-and-swaps."""
 
     @lang.device
+    def swap(sums: lang.Buffer[lang.i32], at: lang.i32, old: lang.i32, new: lang.i32) -> lang.i32:
+        return lang.atomic_cas(sums, at, old, new, order=order, scope="gpu")
+
+    @lang.device
     def add(sums: lang.Buffer[lang.i32], index: lang.i32, value: lang.i32) -> None:
         old = load(sums, index)
-        found = lang.atomic_cas(sums, index, old, old + value, order=order, scope="gpu")
+        found = swap(sums, index, old, old + value)
         while found != old:
             old = found
-            found = lang.atomic_cas(sums, index, old, old + value, order=order, scope="gpu")
+            found = swap(sums, index, old, old + value)
 
     return add
 
