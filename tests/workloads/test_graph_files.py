@@ -18,22 +18,10 @@ from gpucoh.base.errors import ConfigError
 from gpucoh.suite import inputs
 from gpucoh.suite.graph_files import FORMATS, read_graph
 from products import rows, share
+from workloads.test_inputs import neighbours, write
 
 SQUARE = [[1, 3], [0, 2], [1, 3], [0, 2]]
 MATRIX = "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"
-
-
-def write(folder: Path, name: str, content: str | bytes) -> str:
-    path = folder / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return str(path)
-
-
-def neighbours(graph: inputs.Graph) -> list[list[int]]:
-    return [
-        graph.columns[graph.offsets[v] : graph.offsets[v + 1]].tolist()
-        for v in range(graph.vertices)
-    ]
 
 
 def refusal(path: str, **options: object) -> str:
