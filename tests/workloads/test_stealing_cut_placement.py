@@ -14,7 +14,7 @@ from gpucoh.suite.netlists import DRIVEN, INPUTS, NETS, NONE, Netlist, make_netl
 from gpucoh.suite.placement import check_placement
 from gpucoh.suite.stealing import LEAF, LEVELS, check_partition, clustered, reference_partition
 from products import share
-from registered import COHERENT, INCOHERENT
+from registered import COHERENT
 from workloads.small_gpu import small_gpu
 
 COMMUNICATING = ("bh", "cc", "cl", "dlb", "dlb-rcc", "stn", "vpr")
@@ -255,15 +255,3 @@ def test_communicating_workloads_are_right_under_every_coherent_protocol(
     name: str, protocol: str
 ) -> None:
     assert verdict(name, protocol) == ("correct", "")
-
-
-@pytest.mark.parametrize(
-    ("name", "protocol"),
-    share([name for name in COMMUNICATING if name != "cc"], INCOHERENT, one_in=4),
-)
-def test_communicating_workloads_are_wrong_without_coherence_and_say_where(
-    name: str, protocol: str
-) -> None:
-    found, where = verdict(name, protocol)
-    assert found in ("wrong", "hung", "failed")
-    assert where

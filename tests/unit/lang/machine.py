@@ -40,6 +40,11 @@ def decode(program: Program) -> list[Op]:
     return ops
 
 
+def names(kernel: Kernel, lanes: int = 32) -> list[str]:
+    """The operations of a kernel's code."""
+    return [op.name for op in decode(kernel.compile(lanes))]
+
+
 def run(kernel: Kernel, grid, block, args, lanes: int = 32, protocol: str = "ideal") -> None:
     """Launch; arrays among ``args`` are changed in place."""
     machine = gpucoh.machine("fermi").replace(lanes_per_warp=lanes)

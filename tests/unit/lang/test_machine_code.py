@@ -17,10 +17,6 @@ def out(n=64, dtype=np.int32):
     return np.zeros(n, dtype)
 
 
-def ops(k, lanes=32):
-    return [op.name for op in machine.decode(k.compile(lanes))]
-
-
 @kernel
 def saxpy(a: f32, x: Buffer[f32, "readonly"], y: Buffer[f32], n: i32):  # noqa: F821
     i = global_id()
@@ -45,7 +41,7 @@ def test_branches_on_constants_are_not_compiled():
 
         return k
 
-    assert "BRANCH" not in ops(make(True))
+    assert "BRANCH" not in machine.names(make(True))
     with pytest.raises(Exception, match="undefined_name"):
         make(False).compile(32)
 
@@ -149,7 +145,7 @@ def k(x: Buffer[f32], n: Buffer[i32]):
     a, b = x[lane_id()], n[lane_id()]
     x[lane_id()] = f32({name}({given})) if a > 0.0 else 1.0
 """
-    names = [op.name for op in machine.decode(kernel_from_source(text, "k").compile(32))]
+    names = machine.names(kernel_from_source(text, "k"))
     assert "SELECT" in names
     assert "BRANCH" not in names
 
@@ -159,7 +155,7 @@ def test_bits_are_counted_by_one_instruction():
     def k(n: Buffer[i32]):
         n[0] = popcount(n[0]) + clz(n[1]) + ffs(n[2])
 
-    assert [op.name for op in machine.decode(k.compile(32))].count("EXTENDED") == 3
+    assert machine.names(k).count("EXTENDED") == 3
     assert k.compile(32).instructions < 12
 
 

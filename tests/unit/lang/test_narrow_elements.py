@@ -306,5 +306,5 @@ def test_a_mask_of_bits_that_a_value_can_have_alone_costs_no_instruction():
     flag = np.where(b > 9, 3, 0)
     wanted = [a & 0xFF, b, b & 0x7F, c & 0xFFFF, d, flag, flag & 2, a > c]
     assert np.array_equal(o, np.stack(wanted, 1))
-    names = [op.name for op in machine.decode(masked.compile())]
+    names = machine.names(masked)
     assert names.count("AND") == 4  # those that clear bits
