@@ -183,8 +183,6 @@ def test_the_exponential_of_lava_is_that_of_math(x: float) -> None:
 
 @pytest.mark.parametrize("name", share([*OWN_DATA, *TREES, "uts"], one_in=4))
 def test_local_scopes_need_static_placement(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    import gpucoh
-
     machine = gpucoh.machine("fermi").replace(cores=2, blocks_per_core=2, placement="first_free")
     params = {"blocks_per_core": 2} | ({} if name == "uts" else {"version": "denovo"})
     options = {"machine": machine, "protocol": "ideal", "scale": "tiny", "check": "races"}
@@ -199,8 +197,6 @@ def test_local_scopes_need_static_placement(name: str, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("name", ["ss_l", "ssbo_l", "uts"])
 def test_retries_of_one_block_do_not_lock_out_another_for_ever(name: str) -> None:
-    import gpucoh
-
     for protocol in ("tc-strong", "mesi"):
         gpu = gpucoh.GPU(protocol=protocol, budget=2_000_000)
         assert workload(name).prepare("tiny", 0).run(gpu).correct
