@@ -101,14 +101,3 @@ def test_an_index_beyond_the_given_length_is_an_error():
         k[1, 1](3, x)
     with pytest.raises(gpucoh.KernelError, match="scratchpad"):
         k[1, 1](3, x, shared=100_000)
-
-
-def test_an_array_without_a_size_is_the_last_one():
-    @kernel
-    def k():
-        t = shared(i32)
-        s = shared(i32, 4)
-        s[0] = t[0]
-
-    with pytest.raises(gpucoh.KernelError, match="declare that one last"):
-        k.compile()

@@ -1,7 +1,6 @@
 """Shuffles, bit counts, powers, barriers with a scope and f32 atomics, against NumPy."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -176,14 +175,3 @@ def test_a_barrier_with_a_scope_is_a_release_and_an_acquire():
         x, o = gpu.zeros(256, np.int32), gpu.zeros(256, np.int32)
         gpu.launch(publish, grid=4, block=64, args=(x, o, gpu.zeros(1, np.int32)))
         assert np.array_equal(o.numpy(), np.arange(256, 0, -1)), protocol
-
-
-def test_a_scope_of_a_barrier_is_one_of_four():
-    @kernel
-    def k():
-        barrier(scope="block")
-
-    with pytest.raises(
-        gpucoh.KernelError, match="scope 'block' is not allowed here: use one of cta cu gpu sys"
-    ):
-        k.compile()
