@@ -262,17 +262,12 @@ class CallLowerer(FunctionLowerer):
                 value = self.value(arguments[part])
                 operands.append(self.coerce(value, array.type, arguments[part], what).operand)
         self.at(node)
-        shared = isinstance(array, SharedArray)
-        return self.add(
-            "SHARED_ATOMIC" if shared else "ATOMIC",
-            array.type,
-            operands,
-            immediate=array.base if isinstance(array, SharedArray) else array.slot,
-            flags=isa.ATOMICS[op] << isa.FLAG_ATOMIC_SHIFT,
-            bound=(array.elements or 0) if isinstance(array, SharedArray) else 0,
-            order=order,
-            scope=scope,
-        )
+        if isinstance(array, SharedArray):
+            name, where = "SHARED_ATOMIC", {"immediate": array.base, "bound": array.elements or 0}
+        else:
+            name, where = "ATOMIC", {"immediate": array.slot}
+        flags = isa.ATOMICS[op] << isa.FLAG_ATOMIC_SHIFT
+        return self.add(name, array.type, operands, flags=flags, order=order, scope=scope, **where)
 
     def _wide_place(
         self, name: str, arguments: Arguments, node: ast.Call
