@@ -62,70 +62,10 @@ from gpucoh.lang import (
     u64,
 )
 from gpucoh.lang import intrinsics as _intrinsics
+from gpucoh.lang import operations as _operations
 from gpucoh.lang.hints import missing as _missing
-from gpucoh.lang.intrinsics import (
-    atomic_add,
-    atomic_and,
-    atomic_cas,
-    atomic_exch,
-    atomic_max,
-    atomic_min,
-    atomic_or,
-    atomic_sub,
-    atomic_xor,
-    ballot,
-    barrier,
-    barrier_arrive,
-    bitcast,
-    block_dim,
-    block_id,
-    ceil,
-    clock,
-    clz,
-    core_id,
-    cos,
-    exp,
-    fence,
-    ffs,
-    floor,
-    fma,
-    global_id,
-    grid_dim,
-    lane_id,
-    load,
-    load2,
-    load4,
-    local,
-    log,
-    match_any,
-    mulhi,
-    popcount,
-    reduce_add,
-    reduce_and,
-    reduce_max,
-    reduce_min,
-    reduce_or,
-    reduce_xor,
-    rsqrt,
-    shared,
-    shuffle,
-    shuffle_down,
-    shuffle_up,
-    shuffle_xor,
-    sin,
-    sleep,
-    sqrt,
-    store,
-    store2,
-    store4,
-    syncwarp,
-    tan,
-    tanh,
-    thread_id,
-    trunc,
-    warp_id,
-    warp_size,
-)
+from gpucoh.lang.intrinsics import *  # noqa: F403
+from gpucoh.lang.operations import *  # noqa: F403
 from gpucoh.machines import Machine, machine, machines
 from gpucoh.results.profile import Profile
 from gpucoh.results.stats import Stats
@@ -160,15 +100,10 @@ _LATE = {
 }
 
 # These hide functions of Python: a star import leaves them out.
-abs = _intrinsics.abs
-all = _intrinsics.all
-any = _intrinsics.any
-max = _intrinsics.max
-min = _intrinsics.min
-pow = _intrinsics.pow
-round = _intrinsics.round
+abs, max, min = _operations.abs, _operations.max, _operations.min
+pow, round = _operations.pow, _operations.round
+all, any = _intrinsics.all, _intrinsics.any
 
-# Literally, for type checkers and editors; a test compares the list with the intrinsics.
 __all__ = [
     "GPU",
     "Array",
@@ -198,101 +133,41 @@ __all__ = [
     "Workload",
     "WorkloadError",
     "__version__",
-    "atomic_add",
-    "atomic_and",
-    "atomic_cas",
-    "atomic_exch",
-    "atomic_max",
-    "atomic_min",
-    "atomic_or",
-    "atomic_sub",
-    "atomic_xor",
-    "ballot",
-    "barrier",
-    "barrier_arrive",
-    "bitcast",
-    "block_dim",
-    "block_id",
-    "ceil",
-    "clock",
-    "clz",
     "compare",
-    "core_id",
-    "cos",
     "cuda",
     "device",
-    "exp",
     "explain",
     "f32",
     "f64",
-    "fence",
-    "ffs",
-    "floor",
-    "fma",
-    "global_id",
     "grid",
     "grid_barrier",
-    "grid_dim",
     "i8",
     "i16",
     "i32",
     "i64",
     "kernel",
-    "lane_id",
-    "load",
-    "load2",
-    "load4",
     "load_protocol",
-    "local",
-    "log",
     "machine",
     "machines",
-    "match_any",
-    "mulhi",
     "plot",
     "plot_intervals",
-    "popcount",
     "protocols",
     "record",
-    "reduce_add",
-    "reduce_and",
-    "reduce_max",
-    "reduce_min",
-    "reduce_or",
-    "reduce_xor",
-    "rsqrt",
     "run",
-    "shared",
-    "shuffle",
-    "shuffle_down",
-    "shuffle_up",
-    "shuffle_xor",
-    "sin",
-    "sleep",
-    "sqrt",
-    "store",
-    "store2",
-    "store4",
     "study",
     "sweep",
-    "syncwarp",
-    "tan",
-    "tanh",
-    "thread_id",
-    "trunc",
     "u8",
     "u16",
     "u32",
     "u64",
-    "warp_id",
-    "warp_size",
     "workload",
     "workloads",
 ]
+__all__ += _intrinsics.__all__ + _operations.__all__
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "abs", "all", "any", "max", "min", "pow", "round"])
+    return sorted([*__all__, *_intrinsics.HIDING])
 
 
 if not _TYPE_CHECKING:  # it would take every name for an attribute

@@ -19,7 +19,6 @@ SUFFIXES = {
     ".h",
     ".html",
     ".litmus",
-    ".model",
     ".py",
     ".pyi",
     ".toml",

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gpucoh.base.errors import ConfigError
-from gpucoh.cli.models import DEFAULT_PROGRAMS, write_model
 from gpucoh.cli.options import (
     JsonOption,
     machine_names,
@@ -36,25 +34,7 @@ def protocols_command(
     dot: Annotated[
         bool, typer.Option("--dot", help="Print the state graphs in Graphviz' DOT language.")
     ] = False,
-    murphi: Annotated[
-        Path | None,
-        typer.Option(
-            "--murphi", help="Write a model of two cores and one line for a Murphi checker."
-        ),
-    ] = None,
-    program: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--program",
-            metavar="PROGRAM",
-            help="Of a model: a program that its cores run; repeatable. Default: "
-            f"{' and '.join(map(repr, DEFAULT_PROGRAMS))}.",
-        ),
-    ] = None,
-    evictions: Annotated[
-        int,
-        typer.Option("--evictions", help="Of a model: largest number of spontaneous evictions."),
-    ] = 1,
+    murphi: Annotated[str | None, typer.Option("--murphi", hidden=True)] = None,
 ) -> None:
     """List the protocols, or print one protocol's states and transition tables.
 
@@ -65,13 +45,10 @@ def protocols_command(
       gpucoh protocols ideal
 
       gpucoh protocols no-l1 --dot | dot -Tsvg > no-l1.svg
-
-      gpucoh protocols gpu-vi --murphi gpu-vi.m
     """
-    one_form(("--json", as_json), ("--dot", dot), ("--murphi", murphi is not None))
+    one_form(("--json", as_json), ("--dot", dot))
     if murphi is not None:
-        write_model(name, murphi, program or DEFAULT_PROGRAMS, evictions)
-        return
+        raise ConfigError("--murphi was removed; 0.3.0 was the last version that has it")
     chosen = protocols() if name is None else {name: resolve(name).selected}
     if dot:
         if name is None:

@@ -1,7 +1,6 @@
 """Protocols as Python objects: description, tables, options.
 
-The core prints all of this as JSON from the tables that it executes, which are declared once. The actions of eight
-protocols are declared twice, in C and in ``gpucoh/export/models``, held equal by a test.
+The core prints all of this as JSON from the tables that it executes, which are declared once.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@ import builtins
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from gpucoh.base.quoting import quoted
 from gpucoh.lang import intrinsics, isa, operations
-from gpucoh.lang.expressions import REFUSED_CALLS
+from gpucoh.lang.expressions import REFUSED_CALLS, REGISTERS
 from gpucoh.lang.functions import Arguments, FunctionLowerer
 from gpucoh.lang.hints import SYNONYMS, hint, nearest
 from gpucoh.lang.ir import Constant, LocalArray, Operand
@@ -71,14 +71,16 @@ class CallLowerer(FunctionLowerer):
         if function in (builtins.min, builtins.max, builtins.abs):
             function = getattr(intrinsics, function.__name__)
         name = getattr(function, "__name__", "")
-        if getattr(intrinsics, name, None) is not function or name not in intrinsics.__all__:
+        if getattr(intrinsics, name, None) is not function or name not in intrinsics.NAMES:
             self._refuse(function, name, node)
         arguments, more = self._bind(function, name, node)
         if name in operations.OPERATIONS:
             return self.operation(name, list(arguments.values()), node)
-        handler = self._handlers.get(name)
+        if name in REGISTERS:
+            return self._register(name, arguments)
+        handler = getattr(self, f"_call_{name}", None)
         if handler is not None:
-            result: AnyValue | None = handler(self, arguments, node)
+            result: AnyValue | None = handler(arguments, node)
             return result
         if name in ("min", "max"):
             return self.extreme(name, [arguments["x"], arguments["y"], *more], node)
@@ -93,7 +95,7 @@ class CallLowerer(FunctionLowerer):
         module = getattr(function, "__module__", "") or ""
         if getattr(builtins, name, None) is function and name in REFUSED_CALLS:
             self.fail(node, f"{name}() cannot be used: {REFUSED_CALLS[name]}")
-        if name in intrinsics.__all__:
+        if name in intrinsics.NAMES:
             self.fail(node, f"{module}.{name}() cannot be used: use gpucoh.{name}")
         if getattr(function, "is_gpucoh_kernel", False):
             self.fail(
@@ -103,7 +105,7 @@ class CallLowerer(FunctionLowerer):
             ours = function.__module__.startswith("gpucoh.")
             meant = hint(name) if ours else ": use @gpucoh.device on it"
             self.fail(node, f"'{name}' is a plain Python function{meant}")
-        meant = SYNONYMS.get(name) or nearest(name, intrinsics.__all__) or "gpucoh's intrinsics"
+        meant = SYNONYMS.get(name) or nearest(name, intrinsics.NAMES) or "gpucoh's intrinsics"
         otherwise = f"'{name or function}' cannot be called in kernels: use {meant}"
         self.fail(node, refusal("the type of the conversion", function, otherwise))
 
@@ -193,39 +195,20 @@ class CallLowerer(FunctionLowerer):
 
     # ---- threads and blocks ---------------------------------------------------------------------
 
-    def _thread_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        return self.special("THREAD_" + self._axis(arguments))
+    def _register(self, name: str, arguments: Arguments) -> AnyValue:
+        """The special register of an intrinsic."""
+        register = REGISTERS[name] + ("_" + self._axis(arguments) if arguments else "")
+        return self.special(register, name.endswith("_dim"), U32 if name == "clock" else I32)
 
-    def _block_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        return self.special("BLOCK_" + self._axis(arguments))
-
-    def _block_dim(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        return self.special("BLOCK_DIM_" + self._axis(arguments), positive=True)
-
-    def _grid_dim(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        return self.special("GRID_DIM_" + self._axis(arguments), positive=True)
-
-    def _global_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+    def _call_global_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         axis = self._axis(arguments)
         start = self.operate(
             "MUL", I32, self.special("BLOCK_" + axis), self.special("BLOCK_DIM_" + axis)
         )
         return self.operate("ADD", I32, start, self.special("THREAD_" + axis))
 
-    def _lane_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        return self.special("LANE")
-
-    def _warp_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        return self.special("WARP")
-
-    def _core_id(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        return self.special("CORE")
-
-    def _warp_size(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+    def _call_warp_size(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         return Value(Constant(self.lanes), I32)
-
-    def _clock(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        return self.special("CLOCK", type=U32)
 
     # ---- memory ---------------------------------------------------------------------------------
 
@@ -243,12 +226,12 @@ class CallLowerer(FunctionLowerer):
             )
         return array, index, order, scope
 
-    def _load(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+    def _call_load(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         array, index, order, scope = self._place_of(arguments, "load")
         self.at(node)
         return self.read(array, index, order, scope)
 
-    def _store(self, arguments: Arguments, node: ast.Call) -> None:
+    def _call_store(self, arguments: Arguments, node: ast.Call) -> None:
         array, index, order, scope = self._place_of(arguments, "store")
         value = self.value(arguments["value"])
         self.at(node)
@@ -283,17 +266,12 @@ class CallLowerer(FunctionLowerer):
                 value = self.value(arguments[part])
                 operands.append(self.coerce(value, array.type, arguments[part], what).operand)
         self.at(node)
-        shared = isinstance(array, SharedArray)
-        return self.add(
-            "SHARED_ATOMIC" if shared else "ATOMIC",
-            array.type,
-            operands,
-            immediate=array.base if isinstance(array, SharedArray) else array.slot,
-            flags=isa.ATOMICS[op] << isa.FLAG_ATOMIC_SHIFT,
-            bound=(array.elements or 0) if isinstance(array, SharedArray) else 0,
-            order=order,
-            scope=scope,
-        )
+        if isinstance(array, SharedArray):
+            name, where = "SHARED_ATOMIC", {"immediate": array.base, "bound": array.elements or 0}
+        else:
+            name, where = "ATOMIC", {"immediate": array.slot}
+        flags = isa.ATOMICS[op] << isa.FLAG_ATOMIC_SHIFT
+        return self.add(name, array.type, operands, flags=flags, order=order, scope=scope, **where)
 
     def _wide_place(
         self, name: str, arguments: Arguments, node: ast.Call
@@ -327,15 +305,15 @@ class CallLowerer(FunctionLowerer):
         self.at(node)
         self.write_words(array, index, values, node)
 
-    def _fence(self, arguments: Arguments, node: ast.Call) -> None:
+    def _call_fence(self, arguments: Arguments, node: ast.Call) -> None:
         order = self._choice(arguments["order"], "order of fence", ORDERS["fence"])
         scope = self._choice(arguments["scope"], "scope", SCOPES)
         self.add_effect("FENCE", I32, [], order=order, scope=scope)
 
-    def _barrier(self, arguments: Arguments, node: ast.Call) -> None:
+    def _call_barrier(self, arguments: Arguments, node: ast.Call) -> None:
         self._synchronise("BARRIER", arguments, node)
 
-    def _barrier_arrive(self, arguments: Arguments, node: ast.Call) -> None:
+    def _call_barrier_arrive(self, arguments: Arguments, node: ast.Call) -> None:
         self._synchronise("BARRIER_ARRIVE", arguments, node)
 
     def _synchronise(self, op: str, arguments: Arguments, node: ast.Call) -> None:
@@ -358,16 +336,18 @@ class CallLowerer(FunctionLowerer):
         order = "WEAK" if scope == "CTA" else "ACQ_REL"
         self.add_effect(op, I32, [number.operand, count], order=order, scope=scope)
 
-    def _sleep(self, arguments: Arguments, node: ast.Call) -> None:
+    def _call_sleep(self, arguments: Arguments, node: ast.Call) -> None:
         cycles = self.integer(arguments["cycles"], "the argument of sleep")
         self.add_effect("SLEEP", cycles.type, [cycles.operand])
 
     # ---- arrays ---------------------------------------------------------------------------------
 
-    def _new_array(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+    def _call_shared(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         self.fail(
             node, "shared(...) and local(...) stand alone: use name = gpucoh.shared(dtype, n)"
         )
+
+    _call_local = _call_shared
 
     def declare_array(self, name: str, node: ast.Call) -> AnyValue | None:
         """``name = shared(...)`` or ``name = local(...)``; None for any other call."""
@@ -393,25 +373,3 @@ class CallLowerer(FunctionLowerer):
         if function is intrinsics.shared:
             return self.make_shared(name, dtype.value, shape, node)
         return self.make_local(name, dtype.value.loaded, shape, node)
-
-    _handlers: ClassVar[dict[str, Callable[..., Any]]] = {
-        **FunctionLowerer.handlers,
-        "thread_id": _thread_id,
-        "block_id": _block_id,
-        "block_dim": _block_dim,
-        "grid_dim": _grid_dim,
-        "global_id": _global_id,
-        "lane_id": _lane_id,
-        "warp_id": _warp_id,
-        "core_id": _core_id,
-        "warp_size": _warp_size,
-        "clock": _clock,
-        "load": _load,
-        "store": _store,
-        "fence": _fence,
-        "barrier": _barrier,
-        "barrier_arrive": _barrier_arrive,
-        "sleep": _sleep,
-        "shared": _new_array,
-        "local": _new_array,
-    }

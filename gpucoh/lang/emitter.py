@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -314,10 +315,6 @@ class Emitter(Builder):
             return (Value(Argument(SHARED_LENGTH), I32),)
         return tuple(Literal(extent) for extent in array.shape)
 
-    def _length_operand(self, array: SharedArray | LocalArray) -> Operand:
-        length = array.elements if isinstance(array, SharedArray) else array.words
-        return Argument(SHARED_LENGTH) if length is None else Constant(length)
-
     def _scaled(self, index: AnyValue, extent: Value | Literal, node: ast.AST) -> AnyValue:
         """An index times the extent of the next axis, in the index's type."""
         if isinstance(extent, Value) and isinstance(index, Value) and index.type is U32:
@@ -350,14 +347,8 @@ class Emitter(Builder):
         self, array: Array, index: Value, order: str = "WEAK", scope: str = "GPU"
     ) -> Value | WideValue:
         """One element."""
-        if isinstance(array, BufferValue):
-            return self.add(
-                "LOAD", array.type, [index.operand], immediate=array.slot, order=order, scope=scope
-            )
-        words = self._length_operand(array)
-        if isinstance(array, SharedArray):
-            return self.add("SHARED_LOAD", array.type, [index.operand, words], immediate=array.base)
-        return self.add("LOCAL_LOAD", array.type, [index.operand, words], array=array)
+        memory, length, where = _memory_of(array, order, scope)
+        return self.add(f"{memory}LOAD", array.type, [index.operand, *length], **where)
 
     def write(
         self,
@@ -370,24 +361,9 @@ class Emitter(Builder):
     ) -> None:
         """Set one element."""
         word = self.element(array, value, node)
-        if isinstance(array, BufferValue):
-            self.check_writable(array, node)
-            self.add_effect(
-                "STORE",
-                array.type,
-                [index.operand, word],
-                immediate=array.slot,
-                order=order,
-                scope=scope,
-            )
-            return
-        words = self._length_operand(array)
-        if isinstance(array, SharedArray):
-            self.add_effect(
-                "SHARED_STORE", array.type, [index.operand, word, words], immediate=array.base
-            )
-        else:
-            self.add_effect("LOCAL_STORE", array.type, [index.operand, word, words], array=array)
+        self.check_writable(array, node)
+        memory, length, where = _memory_of(array, order, scope)
+        self.add_effect(f"{memory}STORE", array.type, [index.operand, word, *length], **where)
 
     def element(self, array: Array, value: AnyValue, node: ast.AST) -> Operand:
         """The word of a value to store; elements below the word keep the low bits of an i32 or u32."""
@@ -518,6 +494,18 @@ class Emitter(Builder):
         return Literal(result)
 
 
+def _memory_of(
+    array: Array, order: str, scope: str
+) -> tuple[str, tuple[Operand, ...], dict[str, Any]]:
+    """Of an array: what its operations' names begin with, the length that they check, and fields that say where."""
+    if isinstance(array, BufferValue):
+        return "", (), {"immediate": array.slot, "order": order, "scope": scope}
+    if isinstance(array, LocalArray):
+        return "LOCAL_", (Constant(array.words),), {"array": array}
+    length = Argument(SHARED_LENGTH) if array.elements is None else Constant(array.elements)
+    return "SHARED_", (length,), {"immediate": array.base}
+
+
 def is_positive(value: Value) -> bool:
     """Whether a word is known to be greater than zero (barring overflow of products of positive numbers)."""
     if isinstance(value.operand, Constant):
@@ -529,17 +517,7 @@ _SYMBOLS = {
     "ADD": "+", "SUB": "-", "MUL": "*", "TRUEDIV": "/", "DIV": "//", "MOD": "%", "AND": "&", "OR": "|", "XOR": "^",
     "SHL": "<<", "SHR": ">>",
 }  # fmt: skip
-_LITERAL: dict[str, Any] = {
-    "ADD": lambda a, b: a + b,
-    "SUB": lambda a, b: a - b,
-    "MUL": lambda a, b: a * b,
-    "TRUEDIV": lambda a, b: a / b,
-    "DIV": lambda a, b: a // b,
-    "MOD": lambda a, b: a % b,
-    "AND": lambda a, b: a & b,
-    "OR": lambda a, b: a | b,
-    "XOR": lambda a, b: a ^ b,
-    "SHL": lambda a, b: a << b,
-    "SHR": lambda a, b: a >> b,
-    "POW": lambda a, b: a**b,
-}
+_LITERAL: dict[str, Any] = folding.INTEGER | {
+    "TRUEDIV": operator.truediv, "DIV": operator.floordiv, "MOD": operator.mod, "SHL": operator.lshift,
+    "SHR": operator.rshift, "POW": operator.pow,
+}  # fmt: skip

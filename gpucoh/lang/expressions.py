@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import operator
 import sys
 import types
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpucoh.base.wording import unknown
-from gpucoh.lang import intrinsics, operations
+from gpucoh.lang import folding, intrinsics, operations
 from gpucoh.lang.hints import hint, nearest
 from gpucoh.lang.ir import Block, Constant, Jump, LocalArray
 from gpucoh.lang.types import BOOL, F32, I32, MissingType, Scalar, Wide, missing_type
@@ -55,28 +54,15 @@ COMPARE: dict[type[ast.cmpop], str] = {
     ast.Gt: "GT",
     ast.GtE: "GE",
 }
-LITERAL_COMPARE: dict[str, Callable[[float, float], bool]] = {
-    "EQ": operator.eq,
-    "NE": operator.ne,
-    "LT": operator.lt,
-    "LE": operator.le,
-    "GT": operator.gt,
-    "GE": operator.ge,
-}
+#: Intrinsic -> its special register, without the axis.
+REGISTERS = {
+    "thread_id": "THREAD", "block_id": "BLOCK", "block_dim": "BLOCK_DIM", "grid_dim": "GRID_DIM", "lane_id": "LANE",
+    "warp_id": "WARP", "core_id": "CORE", "clock": "CLOCK",
+}  # fmt: skip
+_OTHERS = ("global_id", "warp_size", "min", "max", "abs", "bitcast")
 #: Calls without memory access, which may be evaluated even if Python would not: they need no branch.
-_PLACES = [
-    "thread_id",
-    "block_id",
-    "block_dim",
-    "grid_dim",
-    "global_id",
-    "lane_id",
-    "warp_id",
-    "core_id",
-    "warp_size",
-]
 PLAIN_CALLS = frozenset(
-    {getattr(intrinsics, name) for name in (*_PLACES, "min", "max", "abs", "bitcast")}
+    {getattr(intrinsics, name) for name in (*REGISTERS, *_OTHERS) if name != "clock"}
     | {
         getattr(operations, name)
         for name, row in operations.OPERATIONS.items()
@@ -159,7 +145,7 @@ class ExpressionLowerer(WideEmitter):
         """The Python object that an outside name refers to; recorded for the cache."""
         found, value = self.frame.unit.lookup(node.id)
         if not found:
-            meant = nearest(node.id, intrinsics.__all__)
+            meant = nearest(node.id, intrinsics.NAMES)
             near = hint(node.id) or (f"; did you mean {meant}?" if meant else "")
             self.fail(node, f"name '{node.id}' is not defined{near}")
         self.depend(node.id, value)
@@ -185,7 +171,7 @@ class ExpressionLowerer(WideEmitter):
             if isinstance(error, MissingType):
                 self.fail(node, missing_type(node.attr))
             if base.value is sys.modules["gpucoh"]:
-                meant = "" if hint(node.attr) else nearest(node.attr, intrinsics.__all__)
+                meant = "" if hint(node.attr) else nearest(node.attr, intrinsics.NAMES)
                 self.fail(node, f"{error}{f'; did you mean {meant}?' if meant else ''}")
             self.fail(node, f"{describe(base)} has no attribute '{node.attr}'")
         if base.value is not sys.modules["gpucoh"]:  # its names do not change
@@ -475,7 +461,7 @@ class ExpressionLowerer(WideEmitter):
         if type(op) not in COMPARE:
             self.fail(node, "'is' and 'in' cannot be used: use == and !=, joined by or")
         if isinstance(left, Literal) and isinstance(right, Literal):
-            return Literal(LITERAL_COMPARE[COMPARE[type(op)]](left.value, right.value))
+            return Literal(folding.COMPARISONS[COMPARE[type(op)]](left.value, right.value))
         if is_wide(left, right):
             return self.wide_compare(COMPARE[type(op)], left, right, node)
         kind, (a, b) = self.unify([left, right], node, "a comparison")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import struct
 from collections.abc import Callable
 from fractions import Fraction
@@ -67,8 +68,8 @@ def _fold_integer(op: str, unsigned: bool, words: list[int]) -> int | None:
     if len(values) < 2:
         return None
     b = values[1]
-    if op in _COMPARE:
-        return int(_COMPARE[op](a, b))
+    if op in COMPARISONS:
+        return int(COMPARISONS[op](a, b))
     if op == "MULHI":
         return (a * b >> 32) & MASK
     if op in ("SHL", "SHR"):
@@ -83,24 +84,15 @@ def _fold_integer(op: str, unsigned: bool, words: list[int]) -> int | None:
     return None
 
 
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "EQ": lambda a, b: a == b,
-    "NE": lambda a, b: a != b,
-    "LT": lambda a, b: a < b,
-    "LE": lambda a, b: a <= b,
-    "GT": lambda a, b: a > b,
-    "GE": lambda a, b: a >= b,
+#: On Python's numbers.
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    name: getattr(operator, name.lower()) for name in ("EQ", "NE", "LT", "LE", "GT", "GE")
 }
-_INTEGER: dict[str, Callable[[int, int], int]] = {
-    "ADD": lambda a, b: a + b,
-    "SUB": lambda a, b: a - b,
-    "MUL": lambda a, b: a * b,
-    "MIN": min,
-    "MAX": max,
-    "AND": lambda a, b: a & b,
-    "OR": lambda a, b: a | b,
-    "XOR": lambda a, b: a ^ b,
-}
+INTEGER: dict[str, Callable[[Any, Any], Any]] = {
+    "ADD": operator.add, "SUB": operator.sub, "MUL": operator.mul, "AND": operator.and_, "OR": operator.or_,
+    "XOR": operator.xor,
+}  # fmt: skip
+_INTEGER: dict[str, Callable[[Any, Any], Any]] = {**INTEGER, "MIN": min, "MAX": max}
 _FLOAT: dict[str, Callable[..., Any]] = {
     "ADD": np.add,
     "SUB": np.subtract,
@@ -140,8 +132,8 @@ def _rounded(exact: Fraction) -> np.float32:
 
 def _fold_float(op: str, words: list[int]) -> int | None:
     values = [float_value(word) for word in words]
-    if op in _COMPARE:
-        return int(bool(_COMPARE[op](values[0], values[1])))
+    if op in COMPARISONS:
+        return int(bool(COMPARISONS[op](values[0], values[1])))
     if op not in _FLOAT and op != "FMA":
         return None
     with np.errstate(all="ignore"):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from gpucoh.lang import isa, operations
 from gpucoh.lang.ir import PURE, Constant
@@ -18,7 +17,7 @@ Arguments = dict[str, ast.expr]
 
 
 class FunctionLowerer(ReportLowerer):
-    """Lowers these calls."""
+    """Lowers these calls: ``_call_NAME``, or a row of the table of operations."""
 
     lanes: int
 
@@ -34,30 +33,30 @@ class FunctionLowerer(ReportLowerer):
         word = self.truth(self.value(node), node)
         return Value(self.add(op, U32, [word.operand], flags=flags).operand, type)
 
-    def _any(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+    def _call_any(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         return self._vote("ANY", arguments, BOOL)
 
-    def _all(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+    def _call_all(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         return self._vote("ALL", arguments, BOOL)
 
-    def _ballot(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+    def _call_ballot(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         high = self.constant_integer(self.value(arguments["high"]), node, "high")
         if high and self.lanes == 32:
             return Value(Constant(0), U32)
         return self._vote("BALLOT", arguments, U32, isa.FLAG_HIGH if high else 0)
 
-    def _shuffle(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+    def _call_shuffle(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         word = self.scalar(self.value(arguments["x"]), node)
         return self._from_lane(word, self.integer(arguments["lane"], "the lane of shuffle"))
 
-    def _shuffle_up(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+    def _call_shuffle_up(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         word, lane, delta = self._relative(arguments, "delta")
         inside = self.operate("GE", U32, lane, delta)
         return self._from_lane(
             word, self.select(inside, self.operate("SUB", U32, lane, delta), lane)
         )
 
-    def _shuffle_down(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+    def _call_shuffle_down(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         word, lane, delta = self._relative(arguments, "delta")
         above = self.operate("SUB", U32, Value(Constant(self.lanes), U32), lane)
         inside = self.operate("LT", U32, delta, above)
@@ -65,7 +64,7 @@ class FunctionLowerer(ReportLowerer):
             word, self.select(inside, self.operate("ADD", U32, lane, delta), lane)
         )
 
-    def _shuffle_xor(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+    def _call_shuffle_xor(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         word, lane, mask = self._relative(arguments, "mask")
         return self._from_lane(word, self.operate("XOR", U32, lane, mask))
 
@@ -79,17 +78,17 @@ class FunctionLowerer(ReportLowerer):
         type = I32 if word.type is BOOL else word.type
         return Value(self.add("SHUFFLE", type, [word.operand, lane.operand]).operand, word.type)
 
-    def _syncwarp(self, arguments: Arguments, node: ast.Call) -> None:
+    def _call_syncwarp(self, arguments: Arguments, node: ast.Call) -> None:
         """Emit nothing: see the intrinsic; no pass moves an access across another one that may depend on it."""
 
-    def _match_any(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+    def _call_match_any(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         word = self.scalar(self.value(arguments["x"]), node)
         high = self.constant_integer(self.value(arguments["high"]), node, "high")
         if high and self.lanes == 32:
             return Value(Constant(0), U32)
         return self.add("MATCH", U32, [word.operand], flags=isa.FLAG_HIGH if high else 0)
 
-    def _bitcast(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+    def _call_bitcast(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         dtype = self.value(arguments["dtype"])
         given = self.value(arguments["x"])
         wide = isinstance(given, WideValue)
@@ -122,20 +121,11 @@ class FunctionLowerer(ReportLowerer):
             type, words = self.unify(given, node, f"{name}()")
         if row.takes[0] == "int" and any(word.type not in (I32, U32) for word in words):
             self.fail(node, f"{what} must be i32 or u32, not {words[0].type.name}: use i32(...)")
-        if name == "ffs":
-            return self._ffs(*words)
         if row.opcode in isa.EXTENDED:
             return self.narrow(row.opcode, I32, *words)
         if row.opcode in PURE:
             return self.operate(row.opcode, type, *words)
         return self.add(row.opcode, type, [word.operand for word in words], flags=row.flags)
-
-    def _ffs(self, word: Value) -> AnyValue:
-        """32 less the zeros above the lowest one bit, of which 0 has 32."""
-        negative = self.operate("SUB", U32, Value(Constant(0), U32), word)
-        lowest = self.operate("AND", U32, word, negative)
-        zeros = self.narrow("CLZ_B32", I32, lowest)
-        return self.operate("SUB", I32, Value(Constant(32), I32), zeros)
 
     def extreme(self, name: str, nodes: list[ast.expr], node: ast.Call) -> AnyValue:
         """``min`` and ``max`` of two or more values."""
@@ -153,7 +143,7 @@ class FunctionLowerer(ReportLowerer):
             result = self.operate(name.upper(), kind, result, word)
         return Value(result.operand, kind)
 
-    def _abs(self, arguments: Arguments, node: ast.Call) -> AnyValue:
+    def _call_abs(self, arguments: Arguments, node: ast.Call) -> AnyValue:
         given = self.value(arguments["x"])
         if isinstance(given, Literal):
             return Literal(abs(given.value))
@@ -163,18 +153,3 @@ class FunctionLowerer(ReportLowerer):
         if word.type is U32:
             return word
         return self.operate("ABS", I32 if word.type is BOOL else word.type, word)
-
-    #: Those that are no rows of the table of operations.
-    handlers: ClassVar[dict[str, Callable[..., Any]]] = {
-        "any": _any,
-        "all": _all,
-        "ballot": _ballot,
-        "shuffle": _shuffle,
-        "abs": _abs,
-        "shuffle_up": _shuffle_up,
-        "shuffle_down": _shuffle_down,
-        "shuffle_xor": _shuffle_xor,
-        "syncwarp": _syncwarp,
-        "bitcast": _bitcast,
-        "match_any": _match_any,
-    }

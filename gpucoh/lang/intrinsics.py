@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gpucoh.lang import operations
 from gpucoh.lang.operations import *  # noqa: F403
-from gpucoh.lang.operations import refuse
+from gpucoh.lang.operations import abs, max, min, pow, refuse, round  # noqa: F401
 
 if TYPE_CHECKING:
     from gpucoh.lang.types import Buffer, ReadOnly
@@ -24,8 +24,6 @@ _Index = int | tuple[int, ...]
 
 
 __all__ = [
-    "all",
-    "any",
     "atomic_add",
     "atomic_and",
     "atomic_cas",
@@ -64,7 +62,10 @@ __all__ = [
     "warp_id",
     "warp_size",
 ]
-__all__ += operations.__all__
+#: Those that hide functions of Python, which a star import leaves out.
+HIDING = ["abs", "all", "any", "max", "min", "pow", "round"]
+#: Every intrinsic.
+NAMES = [*__all__, *operations.__all__, *HIDING]
 
 
 def thread_id(axis: int = 0) -> int:

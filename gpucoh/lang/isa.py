@@ -49,10 +49,28 @@ class Row:
         return tuple(words for words in (self.a, self.b, self.c) if words)
 
 
+_MACRO = re.compile(r"^#define (\w+)\((.*)\)((?: \\\n    .*?)+)$", re.MULTILINE)
 _ROW = re.compile(
-    r"^(WORD|FLOAT|WIDE|WIDE_FLOAT)\((\w+), (\d), (\d), (\d), (\d), (\w+), ", re.MULTILINE
+    r"^ *(WORD|FLOAT|WIDE|WIDE_FLOAT)\((\w+), (\d), (\d), (\d), (\d), (\w+), ", re.MULTILINE
 )
-_ROWS = _ROW.findall(Path(__file__).with_name("extended.def").read_text(encoding="utf-8"))
+
+
+def _expanded(text: str) -> str:
+    """The rows of extended.def, its families of rows written out."""
+    for name, parameters, body in _MACRO.findall(text):
+
+        def rows(call: re.Match[str], names: str = parameters, body: str = body) -> str:
+            for parameter, given in zip(names.split(", "), call[1].split(", "), strict=True):
+                body = re.sub(rf"(##)?\b{parameter}\b", given, body)
+            return body
+
+        text = re.sub(rf"^{name}\((.*)\)$", rows, text, flags=re.MULTILINE)
+    return text.partition("#endif")[2]
+
+
+_ROWS = _ROW.findall(
+    _expanded(Path(__file__).with_name("extended.def").read_text(encoding="utf-8"))
+)
 #: Name -> row of extended.def, in its order.
 EXTENDED: dict[str, Row] = {
     name: Row(k, int(d), int(a), int(b), int(c), unit, kind.endswith("FLOAT"))

@@ -17,7 +17,6 @@ _T = TypeVar("_T", int, float)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 __all__ = [
-    "abs",
     "bitcast",
     "ceil",
     "clz",
@@ -28,18 +27,14 @@ __all__ = [
     "fma",
     "log",
     "match_any",
-    "max",
-    "min",
     "mulhi",
     "popcount",
-    "pow",
     "reduce_add",
     "reduce_and",
     "reduce_max",
     "reduce_min",
     "reduce_or",
     "reduce_xor",
-    "round",
     "rsqrt",
     "sin",
     "sqrt",
@@ -60,7 +55,7 @@ class Operation:
     gives : str
         Type of the result: a type's name, or ``same`` as the operands'.
     opcode : str
-        Its operation of operations.def, or row of extended.def; empty: an expansion of :mod:`gpucoh.lang.functions`.
+        Its operation of operations.def, or row of extended.def.
     flags : int
         Flags of the instruction.
     """
@@ -80,9 +75,7 @@ class Operation:
 OPERATIONS: dict[str, Operation] = {}
 
 
-def _row(
-    takes: str, gives: str, opcode: str = "", atomic: str = ""
-) -> Callable[[_Function], _Function]:
+def _row(takes: str, gives: str, opcode: str, atomic: str = "") -> Callable[[_Function], _Function]:
     """Add the function to the table."""
     flags = isa.ATOMICS[atomic] << isa.FLAG_ATOMIC_SHIFT if atomic else 0
 
@@ -109,7 +102,7 @@ def clz(x: int) -> int:
     refuse("clz")
 
 
-@_row("int", "i32")
+@_row("int", "i32", "FFS_B32")
 def ffs(x: int) -> int:
     """Position of the lowest one bit of an i32 or u32, counted from 1, i32; 0 for 0."""
     refuse("ffs")

@@ -60,9 +60,8 @@ def operand(x: Lowering, text: str, type: str) -> Words:
 
 def halves(x: Lowering, value: Words) -> tuple[Words, Words]:
     """The two 16-bit values of a packed word."""
-    return x.core("AND", U32, value, (Constant(0xFFFF),)), x.core(
-        "SHR", U32, value, (Constant(16),)
-    )
+    low = x.core("AND", U32, value, (Constant(0xFFFF),))
+    return low, x.core("SHR", U32, value, (Constant(16),))
 
 
 def packed(x: Lowering, low: Words, high: Words, to: Registers) -> None:
@@ -110,18 +109,11 @@ def plain(x: Lowering, s: Statement) -> None:
     to = x.to(s.operands[0])
     operands = [operand(x, text, type) for text in s.operands[1:]]
     if type in FLOATS or type in PACKED:
-        _floating_plain(x, s, type, operands, to)
-        return
-    integer(x, s.op, type, operands, to, s.has("sat"))
-
-
-def _floating_plain(
-    x: Lowering, s: Statement, type: str, operands: list[Words], to: Registers
-) -> None:
-    name = s.op.upper()
-    if s.op == "div" and (s.has("approx") or s.has("full")):
-        name = "DIVA"
-    floating(x, name, type, operands, to, flags_of(s, type))
+        is_approximate = s.op == "div" and (s.has("approx") or s.has("full"))
+        name = "DIVA" if is_approximate else s.op.upper()
+        floating(x, name, type, operands, to, flags_of(s, type))
+    else:
+        integer(x, s.op, type, operands, to, s.has("sat"))
 
 
 def integer(
@@ -205,34 +197,23 @@ def multiply_add(x: Lowering, s: Statement) -> None:
         floating(x, "FMA", type, values, to, flags_of(s, type))
         return
     a, b = (operand(x, text, type) for text in s.operands[1:3])
-    sum_type = _sum_type(s, type)
-    c = operand(x, s.operands[3], sum_type)
+    size = SIZES[type]
+    c = operand(x, s.operands[3], f"{type[0]}{16 * size}" if s.has("wide") else type)
     sign = "S" if is_signed(type) else "U"
     if s.op == "mad24":
         a, b = _of_24_bits(x, a, type), _of_24_bits(x, b, type)
     if s.has("sat"):
         raise x.unsupported("the modifier .sat")
-    if s.has("wide") and SIZES[type] == 4:
+    if s.has("wide") and size == 4:
         x.row(f"MADWIDE_{sign}32", a, b, c, to=to)
-    elif s.has("hi") and SIZES[type] == 4 and s.op == "mad":
+    elif s.has("hi") and size == 4 and s.op == "mad":
         x.row(f"MADHI_{sign}32", a, b, c, to=to)
-    elif s.has("lo") or SIZES[type] == 2:
-        if SIZES[type] == 8:
-            x.row("MAD_B64", a, b, c, to=to)
-        elif s.has("hi"):
-            raise x.unsupported()
-        else:
-            x.row("MAD_B32", a, b, c, to=to)
-    elif s.has("hi") and SIZES[type] == 8:
+    elif s.has("hi") and size == 8:
         x.row("ADD_B64", x.row(f"MULHI_{sign}64", a, b), c, to=to)
+    elif not s.has("hi") and (s.has("lo") or size == 2):
+        x.row("MAD_B64" if size == 8 else "MAD_B32", a, b, c, to=to)
     else:
         raise x.unsupported()
-
-
-def _sum_type(s: Statement, type: str) -> str:
-    if not s.has("wide"):
-        return type
-    return f"{type[0]}{16 * SIZES[type]}"
 
 
 @lowers("sad")

@@ -7,14 +7,9 @@ from gpucoh.lang.types import U32
 from gpucoh.ptx.arithmetic import core_type, narrowed, operand, type_of
 from gpucoh.ptx.lowering import Lowering, Words, lowers
 from gpucoh.ptx.module import Statement
-from gpucoh.ptx.types import SIZES, is_signed, mnemonic
+from gpucoh.ptx.types import SIZES, mnemonic
 
 _PERMUTATIONS = ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
-
-
-def sign_of(type: str) -> str:
-    """The letter of the type's sign in names of rows."""
-    return "S" if is_signed(type) else "U"
 
 
 @lowers("and", "or", "xor", "not", "cnot")
@@ -101,12 +96,10 @@ def find_bit(x: Lowering, s: Statement) -> None:
     """The highest bit that is not the sign; or how far to shift it to the top."""
     type = type_of(x, s)
     to = x.to(s.operands[0])
-    place = x.row(
-        f"BFIND_{mnemonic(type)}",
-        x.value(s.operands[1], type),
-        to=None if s.has("shiftamt") else to,
-    )
-    if s.has("shiftamt"):  # 0xFFFFFFFF where there is none
+    shift = s.has("shiftamt")
+    row = f"BFIND_{mnemonic(type)}"
+    place = x.row(row, x.value(s.operands[1], type), to=None if shift else to)
+    if shift:  # 0xFFFFFFFF where there is none
         none = x.core("EQ", U32, place, (Constant(0xFFFFFFFF),))
         amount = x.core("SUB", U32, (Constant(8 * SIZES[type] - 1),), place)
         x.core("SELECT", U32, none, place, amount, to=to)
@@ -116,14 +109,9 @@ def find_bit(x: Lowering, s: Statement) -> None:
 def extract_field(x: Lowering, s: Statement) -> None:
     """A field of bits, by position and length."""
     type = type_of(x, s)
-    value, position, length = s.operands[1:4]
-    x.row(
-        f"BFE_{mnemonic(type)}",
-        x.value(value, type),
-        x.value(position, "b32"),
-        x.value(length, "b32"),
-        to=x.to(s.operands[0]),
-    )
+    types = (type, "b32", "b32")
+    values = [x.value(text, kind) for text, kind in zip(s.operands[1:4], types, strict=True)]
+    x.row(f"BFE_{mnemonic(type)}", *values, to=x.to(s.operands[0]))
 
 
 @lowers("bfi")

@@ -8,28 +8,12 @@ from gpucoh.lang.types import I32, U32
 from gpucoh.ptx.arithmetic import core_type, flags_of, operand, type_of
 from gpucoh.ptx.lowering import Lowering, Registers, Words, lowers
 from gpucoh.ptx.module import Statement
-from gpucoh.ptx.types import FLOATS, PACKED, SIZES, is_signed, mnemonic
+from gpucoh.ptx.types import FLOATS, PACKED, SIZES, mnemonic
 
 _RELATIONS = {
     "eq": "EQ", "ne": "NE", "lt": "LT", "le": "LE", "gt": "GT", "ge": "GE",
     "lo": "LT", "ls": "LE", "hi": "GT", "hs": "GE",
 }  # fmt: skip
-_FLOAT_RELATIONS = (
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "equ",
-    "neu",
-    "ltu",
-    "leu",
-    "gtu",
-    "geu",
-    "num",
-    "nan",
-)
 #: What `set` gives of each type where the relation holds.
 _TRUE = {"u32": 0xFFFFFFFF, "s32": 0xFFFFFFFF, "f32": 0x3F800000, "u16": 0xFFFF, "s16": 0xFFFF, "f16": 0x3C00,
          "bf16": 0x3F80}  # fmt: skip
@@ -42,25 +26,17 @@ def _compared(x: Lowering, relation: str, type: str, a: str, b: str, flags: int)
         type = "u16"  # one instruction clears upper bits, two extend the sign
     left, right = operand(x, a, type), operand(x, b, type)
     if type in FLOATS:
-        if relation not in _FLOAT_RELATIONS:
-            raise x.unsupported()
         return x.row(
             f"{relation.upper()}_{mnemonic(type)}", left, right, flags=flags & isa.FLAG_FTZ
         )
     if type in PACKED or relation not in _RELATIONS:
         raise x.unsupported()
     name = _RELATIONS[relation]
-    is_unsigned_order = relation in ("lo", "ls", "hi", "hs")
+    order = U32 if relation in ("lo", "ls", "hi", "hs") else core_type(type)
     if SIZES[type] == 8:
-        sign = (
-            "B"
-            if name in ("EQ", "NE")
-            else "U"
-            if is_unsigned_order or not is_signed(type)
-            else "S"
-        )
+        sign = "B" if name in ("EQ", "NE") else "U" if order is U32 else "S"
         return x.row(f"{name}_{sign}64", left, right)
-    return x.core(name, U32 if is_unsigned_order else core_type(type), left, right)
+    return x.core(name, order, left, right)
 
 
 def _joined(x: Lowering, s: Statement, found: Words, third: int) -> Words:
@@ -104,18 +80,13 @@ def set_value(x: Lowering, s: Statement) -> None:
 def select(x: Lowering, s: Statement) -> None:
     """``d = c ? a : b``."""
     type = type_of(x, s)
-    condition: Words = (x.predicate(s.operands[3]),)
-    _selected(
-        x,
-        condition,
-        x.value(s.operands[1], type),
-        x.value(s.operands[2], type),
-        x.to(s.operands[0]),
-    )
+    _selected(x, s, (x.predicate(s.operands[3]),), type)
 
 
-def _selected(x: Lowering, condition: Words, a: Words, b: Words, to: Registers) -> None:
-    """``to = condition ? a : b`` of any width."""
+def _selected(x: Lowering, s: Statement, condition: Words, type: str) -> None:
+    """The first operand is the second where the condition holds, else the third; of any width."""
+    a, b = (x.value(text, type) for text in s.operands[1:3])
+    to = x.to(s.operands[0])
     if len(a) == 2:
         x.row("SELECT_B64", condition, a, b, to=to)
     else:
@@ -132,10 +103,4 @@ def select_by_sign(x: Lowering, s: Statement) -> None:
         condition = x.row("GE_F32", sign, (Constant(0),), flags=flags_of(s, by) & isa.FLAG_FTZ)
     else:
         condition = x.core("GE", I32, sign, (Constant(0),))
-    _selected(
-        x,
-        condition,
-        x.value(s.operands[1], type),
-        x.value(s.operands[2], type),
-        x.to(s.operands[0]),
-    )
+    _selected(x, s, condition, type)

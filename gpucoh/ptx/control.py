@@ -16,30 +16,19 @@ from gpucoh.ptx.module import Function, Label, Statement
 
 #: Lanes of a warp, which PTX assumes.
 _MAX_DEPTH = 16  # of inlined calls
-_REASONS = {
-    "tex": "textures are not supported",
-    "tld4": "textures are not supported",
-    "txq": "textures are not supported",
-    "suld": "surfaces are not supported",
-    "sust": "surfaces are not supported",
-    "sured": "surfaces are not supported",
-    "suq": "surfaces are not supported",
-    "wmma": "tensor cores are not supported",
-    "mma": "tensor cores are not supported",
-    "wgmma": "tensor cores are not supported",
-    "tcgen05": "tensor cores are not supported",
-    "stmatrix": "tensor cores are not supported",
-    "movmatrix": "tensor cores are not supported",
-    "mapa": "clusters of blocks are not supported",
-    "getctarank": "clusters of blocks are not supported",
-    "multimem": "memory of several GPUs is not supported",
-    "mbarrier": "barriers in memory (mbarrier) are not supported",
-    "cp": "asynchronous copies are not supported",
-    "stacksave": "a stack of variable size is not supported",
-    "alloca": "a stack of variable size is not supported",
-    "griddepcontrol": "dependent launches are not supported",
-    "setmaxnreg": "setmaxnreg is not supported",
+_REFUSED = {
+    "textures are not supported": "tex tld4 txq",
+    "surfaces are not supported": "suld sust sured suq",
+    "tensor cores are not supported": "wmma mma wgmma tcgen05 stmatrix movmatrix",
+    "clusters of blocks are not supported": "mapa getctarank",
+    "memory of several GPUs is not supported": "multimem",
+    "barriers in memory (mbarrier) are not supported": "mbarrier",
+    "asynchronous copies are not supported": "cp",
+    "a stack of variable size is not supported": "stacksave alloca",
+    "dependent launches are not supported": "griddepcontrol",
+    "setmaxnreg is not supported": "setmaxnreg",
 }
+_REASONS = {name: reason for reason, names in _REFUSED.items() for name in names.split()}
 
 
 def lower_body(x: Lowering) -> None:

@@ -14,8 +14,7 @@ from gpucoh.ptx.types import FLOATS, HALVES, PACKED, SIZES, is_signed, mnemonic
 @lowers("cvt")
 def convert(x: Lowering, s: Statement) -> None:
     """``cvt.to.from``."""
-    types = [modifier for modifier in s.modifiers if modifier in SIZES]
-    to, source = types
+    to, source = (modifier for modifier in s.modifiers if modifier in SIZES)
     registers = x.to(s.operands[0])
     if to in PACKED:  # two f32: the first is the upper half
         parts = [
@@ -62,11 +61,8 @@ def _between_floats(
 
 def _minus_zero(type: str) -> Words:
     """The number that an addition leaves every other as it is."""
-    return (
-        (Constant(0), Constant(1 << 31))
-        if type == "f64"
-        else (Constant(1 << 31 if type == "f32" else 1 << 15),)
-    )
+    sign = Constant(1 << 15 if type in HALVES else 1 << 31)
+    return (Constant(0), sign) if type == "f64" else (sign,)
 
 
 def _to_integer(
@@ -135,15 +131,10 @@ def _saturated(x: Lowering, to: str, source: str, value: Words) -> Words:
         raise x.unsupported("a saturating conversion of 64 bits")
     if SIZES[to] < 4:
         return _clamped(x, value, to, is_signed(source))
-    if SIZES[to] == 8 and is_signed(source) and not is_signed(to):
+    if is_signed(source) and not is_signed(to):
         return x.core("MAX", I32, value, (Constant(0),))
-    if SIZES[to] == 4 and is_signed(source) != is_signed(to):
-        limit = (Constant(0),) if is_signed(source) else (Constant(0x7FFFFFFF),)
-        return (
-            x.core("MAX", I32, value, limit)
-            if is_signed(source)
-            else x.core("MIN", U32, value, limit)
-        )
+    if SIZES[to] == 4 and is_signed(to) and not is_signed(source):
+        return x.core("MIN", U32, value, (Constant(0x7FFFFFFF),))
     return value
 
 

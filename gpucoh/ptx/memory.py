@@ -6,6 +6,8 @@ their upper word, in the core; a statement that names its state space addresses 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gpucoh.lang import isa
 from gpucoh.lang.ir import Constant
 from gpucoh.lang.types import U32, Element
@@ -18,13 +20,7 @@ from gpucoh.ptx.module import Statement
 from gpucoh.ptx.types import SIZES, element_of, words_of
 
 _SCOPES = {"cta": "CTA", "cluster": "GPU", "gpu": "GPU", "gl": "GPU", "sys": "SYS"}
-_ORDERS = {
-    "relaxed": "RELAXED",
-    "acquire": "ACQUIRE",
-    "release": "RELEASE",
-    "acq_rel": "ACQ_REL",
-    "sc": "SC",
-}
+_ORDERS = {name: name.upper() for name in ("relaxed", "acquire", "release", "acq_rel", "sc")}
 _SPACES = ("global", "shared", "local", "param", "const")
 
 
@@ -43,11 +39,6 @@ def order_of(x: Lowering, s: Statement, default: str = "WEAK") -> tuple[str, str
     scope = s.one_of(_SCOPES)
     order = s.one_of(_ORDERS)
     return _ORDERS[order] if order else default, _SCOPES[scope] if scope else "GPU"
-
-
-def lanes_of(s: Statement) -> int:
-    """Elements of a vector access."""
-    return int((s.one_of(("v2", "v4", "v8")) or "v1")[1:])
 
 
 def names_of(text: str) -> list[str]:
@@ -72,11 +63,6 @@ class Place:
             address = (address[0], Constant(isa.LOCAL_WINDOW))
         self.address = address
         self.offset = offset
-
-    @property
-    def flags(self) -> int:
-        """The flag of the kind of address."""
-        return isa.FLAG_BYTES if self.is_shared else isa.FLAG_FLAT
 
     def load(self, element: Element, to: Registers, offset: int, order: tuple[str, str]) -> None:
         """Load a narrow element, or the words of ``to``."""
@@ -107,118 +93,93 @@ class Place:
         flags: int = 0,
     ) -> None:
         offset += self.offset
-        address, kind = self.address, self.flags
-        is_plain = order[0] == "WEAK" or (op == "SHARED_ATOMIC" and order[0] == "RELAXED")
-        if (
-            self.is_shared and not is_plain
-        ):  # the core keeps the order of an access by a generic address
+        address, kind = self.address, isa.FLAG_BYTES if self.is_shared else isa.FLAG_FLAT
+        name, scope = order
+        if self.is_shared and (name == "WEAK" or (op == "SHARED_ATOMIC" and name == "RELAXED")):
+            name = "WEAK"
+        elif self.is_shared:  # the core keeps the order of an access by a generic address
             low = self.x.core("ADD", U32, address, (Constant(offset & 0xFFFFFFFF),))
-            op, address, offset, kind = (
-                op.removeprefix("SHARED_"),
-                (low[0], Constant(isa.SHARED_WINDOW)),
-                0,
-                isa.FLAG_FLAT,
-            )
+            address, offset = (low[0], Constant(isa.SHARED_WINDOW)), 0
+            op, kind = op.removeprefix("SHARED_"), isa.FLAG_FLAT
+        sources, flags = (*address, *words), kind | flags
         self.x.emit(
-            op,
-            element,
-            to,
-            (*address, *words),
-            immediate=offset,
-            flags=kind | flags,
-            order="WEAK" if self.is_shared and is_plain else order[0],
-            scope=order[1],
+            op, element, to, sources, immediate=offset, flags=flags, order=name, scope=scope
         )
 
 
-def pieces_of(x: Lowering, space: str | None, type: str, lanes: int) -> tuple[int, int]:
-    """How an access of words is divided: words a piece, and pieces.
+@dataclass(frozen=True)
+class Access:
+    """How a load or store is divided: its pieces, their words and their distance in bytes."""
+
+    place: Place
+    order: tuple[str, str]
+    element: Element
+    pieces: int
+    words: int
+    step: int
+
+
+def access(x: Lowering, s: Statement, type: str, address: str) -> Access:
+    """A load or store's division.
 
     A thread's words of local memory are not adjacent, since they are interleaved by thread.
     """
-    words = words_of(type) * lanes
+    space = space_of(s)
+    order = order_of(x, s) if space != "local" else ("WEAK", "GPU")  # no other thread reads it
+    place = Place(x, address, space)
+    lanes = int((s.one_of(("v2", "v4", "v8")) or "v1")[1:])
+    if SIZES[type] < 4:
+        return Access(place, order, element_of(type), lanes, 1, SIZES[type])
+    total = words_of(type) * lanes
+    words = min(total, 4)
     if space == "local" or (space is None and x.has_local_addresses):
-        return 1, words
-    if words > 4:
-        return 4, words // 4
-    return words, 1
+        words = 1
+    if order[0] != "WEAK" and words < words_of(type):
+        raise x.unsupported(
+            "an ordered access of 64 bits by a generic address, since addresses of local memory are taken"
+        )
+    return Access(place, order, U32, total // words, words, 4 * words)
 
 
 @lowers("ld", "ldu")
 def load(x: Lowering, s: Statement) -> None:
     """``ld.space.type d, [a]``."""
-    type, space, lanes = type_of(x, s), space_of(s), lanes_of(s)
-    names = names_of(s.operands[0])
-    if space == "param" and x.registers_of(x.address(s.operands[1])[0]) is None:
+    type, names = type_of(x, s), names_of(s.operands[0])
+    if space_of(s) == "param" and x.registers_of(x.address(s.operands[1])[0]) is None:
         parameters.load(x, s, type, names)
         return
-    order = order_of(x, s) if space != "local" else ("WEAK", "GPU")  # no other thread reads it
-    place = Place(x, s.operands[1], space)
-    if SIZES[type] < 4:
-        _load_narrow(x, place, type, names, order)
+    by = access(x, s, type, s.operands[1])
+    whole = by.element is U32 and len(names) == by.pieces == 1 and names[0] != "_"
+    target = x.to(names[0]) if whole else ()
+    if whole and len(target) == by.words:
+        by.place.load(U32, target, 0, by.order)
         return
-    words, pieces = pieces_of(x, space, type, lanes)
-    if pieces > 1 and order[0] != "WEAK" and words_of(type) > words:
-        raise x.unsupported(
-            "an ordered access of 64 bits by a generic address, since addresses of local memory are taken"
-        )
-    whole = lanes == 1 and pieces == 1
-    target = x.to(names[0]) if whole and names[0] != "_" else ()
-    if whole and len(target) == words:
-        place.load(U32, target, 0, order)
-        return
-    parts = [x.new(words) for _ in range(pieces)]
+    parts = [x.new(by.words) for _ in range(by.pieces)]
     for k, part in enumerate(parts):
-        place.load(U32, part, 4 * words * k, order)
+        by.place.load(by.element, part, by.step * k, by.order)
     loaded = [word for part in parts for word in part]
     size = words_of(type)
     for k, name in enumerate(names):
         if name != "_":
             value = tuple(loaded[k * size : (k + 1) * size])
-            _assign(x, type, value, x.to(name))
-
-
-def _assign(x: Lowering, type: str, value: Registers, to: Registers) -> None:
-    """A loaded value in its register, which may be wider: extended by the type's sign."""
-    if len(value) == 1:
-        extended_to(x, type, value, to)
-    else:
-        x.move(to, value)
-
-
-def _load_narrow(
-    x: Lowering, place: Place, type: str, names: list[str], order: tuple[str, str]
-) -> None:
-    parts = [x.new() for _ in names]
-    for k, part in enumerate(parts):
-        place.load(element_of(type), part, k * SIZES[type], order)
-    for name, part in zip(names, parts, strict=True):
-        if name != "_":
-            extended_to(x, type, part, x.to(name))
+            if size == 1:  # the register may be wider: the type's sign extends it
+                extended_to(x, type, value, x.to(name))
+            else:
+                x.move(x.to(name), value)
 
 
 @lowers("st")
 def store(x: Lowering, s: Statement) -> None:
     """``st.space.type [a], b``."""
-    type, space, lanes = type_of(x, s), space_of(s), lanes_of(s)
-    names = names_of(s.operands[1])
-    if space == "param":
+    type, names = type_of(x, s), names_of(s.operands[1])
+    if space_of(s) == "param":
         parameters.store(x, s, type, names)
         return
-    order = order_of(x, s) if space != "local" else ("WEAK", "GPU")  # no other thread reads it
-    place = Place(x, s.operands[0], space)
-    if SIZES[type] < 4:
-        for k, name in enumerate(names):
-            place.store(element_of(type), x.value(name, type), k * SIZES[type], order)
-        return
-    words, pieces = pieces_of(x, space, type, lanes)
-    if pieces > 1 and order[0] != "WEAK" and words_of(type) > words:
-        raise x.unsupported(
-            "an ordered access of 64 bits by a generic address, since addresses of local memory are taken"
-        )
+    by = access(x, s, type, s.operands[0])
     values = [word for name in names for word in x.value(name, type)]
-    for k in range(pieces):
-        place.store(U32, tuple(values[k * words : (k + 1) * words]), 4 * words * k, order)
+    for k in range(by.pieces):
+        words = tuple(values[k * by.words : (k + 1) * by.words])
+        by.place.store(by.element, words, by.step * k, by.order)
 
 
 @lowers("membar", "fence")

@@ -5,45 +5,17 @@ from __future__ import annotations
 from gpucoh.lang.types import I8, I16, U8, U16, U32, Element
 
 #: Type -> bytes. A predicate is a word, 0 or 1.
-SIZES = {
-    "pred": 4,
-    "b8": 1,
-    "u8": 1,
-    "s8": 1,
-    "b16": 2,
-    "u16": 2,
-    "s16": 2,
-    "f16": 2,
-    "bf16": 2,
-    "b32": 4,
-    "u32": 4,
-    "s32": 4,
-    "f32": 4,
-    "f16x2": 4,
-    "bf16x2": 4,
-    "u16x2": 4,
-    "s16x2": 4,
-    "b64": 8,
-    "u64": 8,
-    "s64": 8,
-    "f64": 8,
-    "b128": 16,
-}
+SIZES = {f"{kind}{8 * size}": size for kind in "bus" for size in (1, 2, 4, 8)} | {
+    "pred": 4, "f16": 2, "bf16": 2, "f32": 4, "f64": 8, "b128": 16, "f16x2": 4, "bf16x2": 4, "u16x2": 4, "s16x2": 4,
+}  # fmt: skip
 HALVES = frozenset({"f16", "bf16"})
 PACKED = frozenset({"f16x2", "bf16x2"})
 PAIRS = frozenset({"u16x2", "s16x2"})
 FLOATS = frozenset({"f32", "f64"}) | HALVES
 
 _NARROW: dict[str, Element] = {
-    "s8": I8,
-    "u8": U8,
-    "b8": U8,
-    "s16": I16,
-    "u16": U16,
-    "b16": U16,
-    "f16": U16,
-    "bf16": U16,
-}
+    "s8": I8, "u8": U8, "b8": U8, "s16": I16, "u16": U16, "b16": U16, "f16": U16, "bf16": U16,
+}  # fmt: skip
 
 
 def words_of(type: str) -> int:

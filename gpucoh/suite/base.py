@@ -59,7 +59,7 @@ class MachineLike(Protocol):
 
 
 class GpuLike(Protocol):
-    """The part of :class:`gpucoh.GPU` that a workload uses; tests substitute other machines."""
+    """The part of :class:`gpucoh.GPU` that a workload uses."""
 
     @property
     def machine(self) -> MachineLike:

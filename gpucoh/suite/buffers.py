@@ -81,29 +81,19 @@ RACES = choice(
 )
 
 
-@lang.device
-def load_relaxed(buffer: AnyBuffer, index: lang.i32) -> lang.i32:
-    """An element on which threads race."""
-    return lang.load(buffer, index, order="relaxed", scope="gpu")
+def racing(order: str) -> tuple[Any, Any]:
+    """Load and store of elements on which threads race; ``weak``, as if they did not."""
+
+    @lang.device
+    def load(buffer: AnyBuffer, index: lang.i32) -> lang.i32:
+        return lang.load(buffer, index, order=order, scope="gpu")
+
+    @lang.device
+    def store(buffer: AnyBuffer, index: lang.i32, value: lang.i32) -> None:
+        lang.store(buffer, index, value, order=order, scope="gpu")
+
+    return load, store
 
 
-@lang.device
-def store_relaxed(buffer: AnyBuffer, index: lang.i32, value: lang.i32) -> None:
-    """To an element on which threads race."""
-    lang.store(buffer, index, value, order="relaxed", scope="gpu")
-
-
-@lang.device
-def load_weak(buffer: AnyBuffer, index: lang.i32) -> lang.i32:
-    """An element on which threads race, as if they did not."""
-    return buffer[index]
-
-
-@lang.device
-def store_weak(buffer: AnyBuffer, index: lang.i32, value: lang.i32) -> None:
-    """To an element on which threads race, as if they did not."""
-    buffer[index] = value
-
-
-# Load and store for each choice of RACES.
-RACING = {"relaxed": (load_relaxed, store_relaxed), "weak": (load_weak, store_weak)}
+# For each choice of RACES.
+RACING = {order: racing(order) for order in ("relaxed", "weak")}

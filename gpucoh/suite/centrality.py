@@ -74,27 +74,12 @@ def clear_matrix(matrix: lang.Buffer[lang.i32], words: lang.i32) -> None:
 ATOMICS = choice("order of the compare-and-swaps that add", ("acq_rel", "relaxed"), "relaxed")
 
 
-@lang.device
-def swap_relaxed(
-    sums: lang.Buffer[lang.i32], index: lang.i32, old: lang.i32, new: lang.i32
-) -> lang.i32:
-    """Put ``new`` in the place of ``old``."""
-    return lang.atomic_cas(sums, index, old, new, order="relaxed", scope="gpu")
+def sum_function(load: Any, order: str) -> Any:
+    """The sum in memory with one kind of its first load and one order of its compare-and-swaps."""
 
-
-@lang.device
-def swap_acq_rel(
-    sums: lang.Buffer[lang.i32], index: lang.i32, old: lang.i32, new: lang.i32
-) -> lang.i32:
-    """Put ``new`` in the place of ``old``, as an acquire and a release."""
-    return lang.atomic_cas(sums, index, old, new, order="acq_rel", scope="gpu")
-
-
-SWAPS = {"acq_rel": swap_acq_rel, "relaxed": swap_relaxed}
-
-
-def sum_function(load: Any, swap: Any) -> Any:
-    """The sum in memory with one kind of its first load and of its compare-and-swaps."""
+    @lang.device
+    def swap(sums: lang.Buffer[lang.i32], at: lang.i32, old: lang.i32, new: lang.i32) -> lang.i32:
+        return lang.atomic_cas(sums, at, old, new, order=order, scope="gpu")
 
     @lang.device
     def add(sums: lang.Buffer[lang.i32], index: lang.i32, value: lang.i32) -> None:
@@ -107,9 +92,9 @@ def sum_function(load: Any, swap: Any) -> Any:
     return add
 
 
-def forward_kernel(load: Any, store: Any, swap: Any) -> lang.Kernel:
+def forward_kernel(load: Any, store: Any, order: str) -> lang.Kernel:
     """A level forwards with one kind of accesses that race and of compare-and-swaps."""
-    add = sum_function(load, swap)
+    add = sum_function(load, order)
 
     @lang.kernel
     def search_level(
@@ -133,9 +118,9 @@ def forward_kernel(load: Any, store: Any, swap: Any) -> lang.Kernel:
     return search_level
 
 
-def backward_kernel(load: Any, store: Any, swap: Any) -> lang.Kernel:
+def backward_kernel(load: Any, store: Any, order: str) -> lang.Kernel:
     """A level backwards with one kind of accesses that race and of compare-and-swaps."""
-    add = sum_function(load, swap)
+    add = sum_function(load, order)
 
     @lang.kernel
     def track_level(
@@ -163,7 +148,9 @@ def backward_kernel(load: Any, store: Any, swap: Any) -> lang.Kernel:
 
 
 KINDS = {
-    (races, atomics): (*RACING[races], swap) for races in RACING for atomics, swap in SWAPS.items()
+    (races, order): (*accesses, order)
+    for races, accesses in RACING.items()
+    for order in ("acq_rel", "relaxed")
 }
 FORWARD = {kind: forward_kernel(*accesses) for kind, accesses in KINDS.items()}
 BACKWARD = {kind: backward_kernel(*accesses) for kind, accesses in KINDS.items()}

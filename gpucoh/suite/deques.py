@@ -29,7 +29,7 @@ def copy_task(deques: Deques, slot: lang.i32, task: lang.Buffer[lang.i32]) -> No
     compare-and-swap that follows fails.
     """
     for word in range(WORDS):
-        task[word] = lang.load(deques.tasks, WORDS * slot + word, order="relaxed", scope="gpu")
+        task[word] = lang.load(deques.tasks, WORDS * slot + word, order="relaxed")
 
 
 # An atomic reads the head: it must be at least as new as any that a thief has acted on, and a load
@@ -39,28 +39,26 @@ def pop(deques: Deques, task: lang.Buffer[lang.i32]) -> lang.i32:
     """Take the newest task of the block's own deque; 1 on success."""
     block = lang.block_id()
     found = 0
-    tail = lang.load(deques.headers, 2 * block, order="relaxed", scope="gpu") - 1
+    tail = lang.load(deques.headers, 2 * block, order="relaxed") - 1
     if tail >= 0:
-        lang.store(deques.headers, 2 * block, tail, order="relaxed", scope="gpu")
-        lang.fence(order="sc", scope="gpu")
+        lang.store(deques.headers, 2 * block, tail, order="relaxed")
+        lang.fence(order="sc")
         copy_task(deques, block * SLOTS + tail, task)
-        head = lang.atomic_add(deques.headers, 2 * block + 1, 0, order="relaxed", scope="gpu")
+        head = lang.atomic_add(deques.headers, 2 * block + 1, 0, order="relaxed")
         top = head % TOPS
         found = 1
         if tail <= top:
             if deques.fenced != 0:
-                lang.fence(order="acq_rel", scope="gpu")
-            lang.store(deques.headers, 2 * block, 0, order="relaxed", scope="gpu")
+                lang.fence(order="acq_rel")
+            lang.store(deques.headers, 2 * block, 0, order="relaxed")
             fresh = head - top + TOPS
             if (
                 tail < top
-                or lang.atomic_cas(
-                    deques.headers, 2 * block + 1, head, fresh, order="acq_rel", scope="gpu"
-                )
+                or lang.atomic_cas(deques.headers, 2 * block + 1, head, fresh, order="acq_rel")
                 != head
             ):
                 found = 0
-                lang.atomic_exch(deques.headers, 2 * block + 1, fresh, order="release", scope="gpu")
+                lang.atomic_exch(deques.headers, 2 * block + 1, fresh, order="release")
     return found
 
 
@@ -68,17 +66,12 @@ def pop(deques: Deques, task: lang.Buffer[lang.i32]) -> lang.i32:
 def steal(deques: Deques, task: lang.Buffer[lang.i32], victim: lang.i32) -> lang.i32:
     """Take the oldest task of a block's deque; 1 on success."""
     found = 0
-    head = lang.load(deques.headers, 2 * victim + 1, order="acquire", scope="gpu")
+    head = lang.load(deques.headers, 2 * victim + 1, order="acquire")
     top = head % TOPS
-    if lang.load(deques.headers, 2 * victim, order="acquire", scope="gpu") > top:
+    if lang.load(deques.headers, 2 * victim, order="acquire") > top:
         copy_task(deques, victim * SLOTS + top, task)
         if deques.fenced != 0:
-            lang.fence(order="acq_rel", scope="gpu")
-        if (
-            lang.atomic_cas(
-                deques.headers, 2 * victim + 1, head, head + 1, order="acq_rel", scope="gpu"
-            )
-            == head
-        ):
+            lang.fence(order="acq_rel")
+        if lang.atomic_cas(deques.headers, 2 * victim + 1, head, head + 1, order="acq_rel") == head:
             found = 1
     return found

@@ -157,18 +157,18 @@ def visit(graph: Graph, marks: Marks, vertex: lang.i32) -> None:
         for edge in range(first, first + graph.records[2 * vertex + 1]):
             neighbour = graph.columns[edge]
             if marks.visited[neighbour] == 0:
-                cost = lang.load(marks.distance, vertex, order="relaxed", scope="gpu") + 1
-                lang.store(marks.distance, neighbour, cost, order="relaxed", scope="gpu")
-                lang.store(marks.updating, neighbour, 1, order="relaxed", scope="gpu")
+                cost = lang.load(marks.distance, vertex, order="relaxed") + 1
+                lang.store(marks.distance, neighbour, cost, order="relaxed")
+                lang.store(marks.updating, neighbour, 1, order="relaxed")
 
 
 @lang.device
 def advance(marks: Marks, more: lang.Buffer[lang.i32], flag: lang.i32, vertex: lang.i32) -> None:
     """Second phase for one vertex: enter a marked vertex in the marks.frontier, and set ``more[flag]``."""
-    if lang.load(marks.updating, vertex, order="relaxed", scope="gpu") != 0:
+    if lang.load(marks.updating, vertex, order="relaxed") != 0:
         marks.frontier[vertex] = 1
         marks.visited[vertex] = 1
-        lang.store(more, flag, 1, order="relaxed", scope="gpu")
+        lang.store(more, flag, 1, order="relaxed")
         marks.updating[vertex] = 0
 
 
@@ -184,17 +184,17 @@ def expand_mask(
 ) -> None:
     """Mark the neighbours of the marked graph.vertices that are not visited; ``more`` is set if there is one."""
     vertex = lang.global_id()
-    if vertex < graph.vertices and lang.load(mask, vertex, order="relaxed", scope="gpu") != 0:
-        lang.store(mask, vertex, 0, order="relaxed", scope="gpu")
-        lang.store(visited, vertex, 1, order="relaxed", scope="gpu")
+    if vertex < graph.vertices and lang.load(mask, vertex, order="relaxed") != 0:
+        lang.store(mask, vertex, 0, order="relaxed")
+        lang.store(visited, vertex, 1, order="relaxed")
         edge = graph.records[2 * vertex]
         while edge < graph.records[2 * vertex] + graph.records[2 * vertex + 1]:
             neighbour = graph.columns[edge]
-            if lang.load(visited, neighbour, order="relaxed", scope="gpu") == 0:
-                cost = lang.load(distance, vertex, order="relaxed", scope="gpu") + 1
-                lang.store(distance, neighbour, cost, order="relaxed", scope="gpu")
-                lang.store(mask, neighbour, 1, order="relaxed", scope="gpu")
-                lang.store(more, 0, 1, order="relaxed", scope="gpu")
+            if lang.load(visited, neighbour, order="relaxed") == 0:
+                cost = lang.load(distance, vertex, order="relaxed") + 1
+                lang.store(distance, neighbour, cost, order="relaxed")
+                lang.store(mask, neighbour, 1, order="relaxed")
+                lang.store(more, 0, 1, order="relaxed")
             edge += 1
 
 
@@ -223,7 +223,7 @@ def bfs_masked(
         target += lang.grid_dim()
         grid_barrier(arrived, target)
         if first == 0:
-            lang.store(more, (level + 1) % 2, 0, order="relaxed", scope="gpu")
+            lang.store(more, (level + 1) % 2, 0, order="relaxed")
         for vertex in range(first, graph.vertices, stride):
             advance(marks, more, level % 2, vertex)
         target += lang.grid_dim()
@@ -231,7 +231,7 @@ def bfs_masked(
         # An atomic, so that all blocks read one value and leave together even if loads may be
         # stale.
         if lang.thread_id() == 0:
-            again[0] = lang.atomic_or(more, level % 2, 0, order="relaxed", scope="gpu")
+            again[0] = lang.atomic_or(more, level % 2, 0, order="relaxed")
         lang.barrier()
         level += 1
         going = again[0]

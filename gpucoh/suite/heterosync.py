@@ -35,91 +35,56 @@ PAUSES = choice(
 LAUNCHES = whole("launches, one after another", 1, 1000, 1)
 
 
-@lang.device
-def swap_relaxed(
-    words: lang.Buffer[lang.i32], at: lang.i32, old: lang.i32, new: lang.i32, scope: Text
-) -> lang.i32:
-    """Put ``new`` in the place of ``old``."""
-    return lang.atomic_cas(words, at, old, new, order="relaxed", scope="gpu")
+def accesses(acquire: str, release: str, own: bool) -> dict[str, Function]:
+    """The accesses of a version: the orders of those that synchronise, and whether they have the lock's scope."""
 
+    @lang.device
+    def swap(
+        words: lang.Buffer[lang.i32], at: lang.i32, old: lang.i32, new: lang.i32, scope: Text
+    ) -> lang.i32:
+        """Put ``new`` in the place of ``old``."""
+        return lang.atomic_cas(words, at, old, new, order=acquire, scope=scope if own else "gpu")
 
-@lang.device
-def swap_acquiring(
-    words: lang.Buffer[lang.i32], at: lang.i32, old: lang.i32, new: lang.i32, scope: Text
-) -> lang.i32:
-    """The same; every try acquires."""
-    return lang.atomic_cas(words, at, old, new, order="acquire", scope=scope)
+    @lang.device
+    def look(words: lang.Buffer[lang.i32], at: lang.i32, scope: Text) -> lang.i32:
+        """The word, by a load."""
+        return lang.load(words, at, order=acquire, scope=scope if own else "gpu")
 
+    @lang.device
+    def fence(scope: Text) -> None:
+        """Order what is before with what follows, unless the access itself acquires or releases."""
+        if not own:
+            lang.fence(order="sc", scope=scope)
 
-@lang.device
-def look_relaxed(words: lang.Buffer[lang.i32], at: lang.i32, scope: Text) -> lang.i32:
-    """The word, by a load."""
-    return lang.load(words, at, order="relaxed", scope="gpu")
+    @lang.device
+    def put(words: lang.Buffer[lang.i32], at: lang.i32, value: lang.i32, scope: Text) -> None:
+        """Exchange the word."""
+        lang.atomic_exch(words, at, value, order=release, scope=scope if own else "gpu")
 
+    @lang.device
+    def count(words: lang.Buffer[lang.i32], at: lang.i32, scope: Text) -> None:
+        """Add 1 to the word."""
+        lang.atomic_add(words, at, 1, order=release, scope=scope if own else "gpu")
 
-@lang.device
-def look_acquiring(words: lang.Buffer[lang.i32], at: lang.i32, scope: Text) -> lang.i32:
-    """The same; every load acquires."""
-    return lang.load(words, at, order="acquire", scope=scope)
+    @lang.device
+    def next(words: lang.Buffer[lang.i32], at: lang.i32, order: Text, scope: Text) -> lang.i32:
+        """Add 1 to a word that does not synchronise; its old value."""
+        return lang.atomic_add(words, at, 1, order=order, scope=scope if own else "gpu")
 
+    @lang.device
+    def reset(words: lang.Buffer[lang.i32], at: lang.i32, order: Text, scope: Text) -> None:
+        """Make a word that does not synchronise -1."""
+        lang.atomic_exch(words, at, -1, order=order, scope=scope if own else "gpu")
 
-@lang.device
-def fence_of(scope: Text) -> None:
-    """Order what is before with what follows: after a try that acquires, before an access that releases."""
-    lang.fence(order="sc", scope=scope)
-
-
-@lang.device
-def no_fence(scope: Text) -> None:
-    """Nothing: the access itself acquires or releases."""
-
-
-@lang.device
-def put_relaxed(words: lang.Buffer[lang.i32], at: lang.i32, value: lang.i32, scope: Text) -> None:
-    """Exchange the word."""
-    lang.atomic_exch(words, at, value, order="relaxed", scope="gpu")
-
-
-@lang.device
-def put_releasing(words: lang.Buffer[lang.i32], at: lang.i32, value: lang.i32, scope: Text) -> None:
-    """The same; it releases."""
-    lang.atomic_exch(words, at, value, order="release", scope=scope)
-
-
-@lang.device
-def count_relaxed(words: lang.Buffer[lang.i32], at: lang.i32, scope: Text) -> None:
-    """Add 1 to the word."""
-    lang.atomic_add(words, at, 1, order="relaxed", scope="gpu")
-
-
-@lang.device
-def count_releasing(words: lang.Buffer[lang.i32], at: lang.i32, scope: Text) -> None:
-    """The same; it releases."""
-    lang.atomic_add(words, at, 1, order="release", scope=scope)
-
-
-@lang.device
-def next_of_gpu(words: lang.Buffer[lang.i32], at: lang.i32, order: Text, scope: Text) -> lang.i32:
-    """Add 1 to a word that does not synchronise; its old value."""
-    return lang.atomic_add(words, at, 1, order=order, scope="gpu")
-
-
-@lang.device
-def next_of_scope(words: lang.Buffer[lang.i32], at: lang.i32, order: Text, scope: Text) -> lang.i32:
-    """The same, of the lock's scope."""
-    return lang.atomic_add(words, at, 1, order=order, scope=scope)
-
-
-@lang.device
-def reset_of_gpu(words: lang.Buffer[lang.i32], at: lang.i32, order: Text, scope: Text) -> None:
-    """Make a word that does not synchronise -1."""
-    lang.atomic_exch(words, at, -1, order=order, scope="gpu")
-
-
-@lang.device
-def reset_of_scope(words: lang.Buffer[lang.i32], at: lang.i32, order: Text, scope: Text) -> None:
-    """The same, of the lock's scope."""
-    lang.atomic_exch(words, at, -1, order=order, scope=scope)
+    return {
+        "swap": swap,
+        "look": look,
+        "fence": fence,
+        "put": put,
+        "count": count,
+        "next": next,
+        "reset": reset,
+    }
 
 
 @lang.device
@@ -202,25 +167,13 @@ class Version(NamedTuple):
 
 VERSIONS = {
     "uvm": Version(
-        swap=swap_relaxed,
-        look=look_relaxed,
-        fence=fence_of,
-        put=put_relaxed,
-        count=count_relaxed,
-        next=next_of_gpu,
-        reset=reset_of_gpu,
+        **accesses("relaxed", "relaxed", own=False),
         number=stored,
         start=start_exponential,
         lengthen=lengthen_exponentially,
     ),
     "denovo": Version(
-        swap=swap_acquiring,
-        look=look_acquiring,
-        fence=no_fence,
-        put=put_releasing,
-        count=count_releasing,
-        next=next_of_scope,
-        reset=reset_of_scope,
+        **accesses("acquire", "release", own=True),
         number=given,
         start=start_linear,
         lengthen=lengthen_linearly,

@@ -109,7 +109,7 @@ def partition_octree(
         dequeued = state[FOUND]
         lang.barrier()
         if dequeued == 0:
-            settled = lang.load(finished, 0, order="relaxed", scope="gpu")
+            settled = lang.load(finished, 0, order="relaxed")
             if lang.lane_id() == 0:
                 lang.atomic_exch(state, SETTLED, settled, order="relaxed", scope="cta")
             lang.barrier()
@@ -151,14 +151,14 @@ def partition_octree(
                 lang.barrier()
                 tail = 0
                 if thread == 0:
-                    tail = lang.load(deques.headers, 2 * block, order="relaxed", scope="gpu")
+                    tail = lang.load(deques.headers, 2 * block, order="relaxed")
                 pushed = 0
                 for octant in range(8):
                     start = begin + sums[octant]
                     count = counts[octant]
                     if count > leaf and task[HALF] > 0:
                         if thread == 0:
-                            node = lang.atomic_add(tree.used, 0, 8, order="relaxed", scope="gpu")
+                            node = lang.atomic_add(tree.used, 0, 8, order="relaxed")
                             tree.entries[task[NODE] + octant] = node
                             slot = WORDS * (block * SLOTS + lang.min(tail, SLOTS - 1))
                             for axis in range(3):
@@ -168,42 +168,17 @@ def partition_octree(
                                     slot + axis,
                                     task[axis] + side * task[HALF],
                                     order="relaxed",
-                                    scope="gpu",
                                 )
-                            lang.store(
-                                deques.tasks,
-                                slot + HALF,
-                                task[HALF] // 2,
-                                order="relaxed",
-                                scope="gpu",
-                            )
-                            lang.store(
-                                deques.tasks,
-                                slot + FLIP,
-                                1 - task[FLIP],
-                                order="relaxed",
-                                scope="gpu",
-                            )
-                            lang.store(
-                                deques.tasks,
-                                slot + END,
-                                start + count,
-                                order="relaxed",
-                                scope="gpu",
-                            )
-                            lang.store(
-                                deques.tasks, slot + BEGIN, start, order="relaxed", scope="gpu"
-                            )
-                            lang.store(
-                                deques.tasks, slot + NODE, node, order="relaxed", scope="gpu"
-                            )
+                            lang.store(deques.tasks, slot + HALF, task[HALF] // 2, order="relaxed")
+                            lang.store(deques.tasks, slot + FLIP, 1 - task[FLIP], order="relaxed")
+                            lang.store(deques.tasks, slot + END, start + count, order="relaxed")
+                            lang.store(deques.tasks, slot + BEGIN, start, order="relaxed")
+                            lang.store(deques.tasks, slot + NODE, node, order="relaxed")
                             tail += 1
                             pushed = 1
                             if deques.fenced != 0:
-                                lang.fence(order="acq_rel", scope="gpu")
-                                lang.store(
-                                    deques.headers, 2 * block, tail, order="relaxed", scope="gpu"
-                                )
+                                lang.fence(order="acq_rel")
+                                lang.store(deques.headers, 2 * block, tail, order="relaxed")
                     else:
                         if task[FLIP] == 0:
                             for i in range(start + thread, start + count, lang.block_dim()):
@@ -211,12 +186,12 @@ def partition_octree(
                                 lang.store4(records, FIELDS * i, x, y, z, number)
                         lang.barrier()
                         if thread == 0:
-                            lang.atomic_add(finished, 0, count, order="relaxed", scope="gpu")
+                            lang.atomic_add(finished, 0, count, order="relaxed")
                             tree.entries[task[NODE] + octant] = LEAF + count
                 if pushed != 0 and deques.fenced == 0:
-                    lang.store(deques.headers, 2 * block, tail, order="release", scope="gpu")
+                    lang.store(deques.headers, 2 * block, tail, order="release")
     if thread == 0 and fails == patience:
-        lang.atomic_add(impatient, 0, 1, order="relaxed", scope="gpu")
+        lang.atomic_add(impatient, 0, 1, order="relaxed")
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,7 @@ BAD = [
     (("compare", "--out", "/dev/null"), "--out /dev/null: File exists"),
     (("protocols", "mesy"), "unknown protocol 'mesy'"),
     (("protocols", "--dot"), "takes one protocol"),
+    (("protocols", "mesi", "--murphi", "mesi.m"), "--murphi was removed"),
     (("machines", "femi"), "unknown machine"),
     (("machines", "--toml"), "takes one machine"),
     (("workloads", "bsf"), "unknown workload"),

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
-from plain_gpu import PlainArray, PlainGPU
 
 import gpucoh
-from gpucoh.suite import workload
+from gpucoh.suite import semaphores, workload
 from gpucoh.suite.chains import Chains
 from gpucoh.suite.particles import COUNT, NEIGHBOUR, STEP, box_records, exponential
-from gpucoh.suite.semaphores import READER
 from gpucoh.suite.treesearch import Tree
-from products import rows, share
+from products import share
+from workloads.small_gpu import small_gpu
 
 GLOBAL = ["fam_g", "slm_g", "spm_g", "spmbo_g"]
 OWN_LOCKS = ["fam_l", "slm_l", "spm_l", "spmbo_l"]  # and data of their own on each core
@@ -34,63 +32,32 @@ def short(name: str) -> dict[str, object]:
     return SHORT | (POLLING if name[:3] in ("fam", "slm") else {})
 
 
-class Accesses(PlainGPU):
-    """Counts each thread's plain reads and writes by the length of the array."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, cores: int) -> None:
-        super().__init__(cores)
-        self.reads: dict[int, Counter[tuple[int, int]]] = {}
-        self.writes: dict[int, Counter[tuple[int, int]]] = {}
-        read, write = PlainArray.read, PlainArray.write
-
-        def counted_read(array: PlainArray, index: int, fresh: bool = False) -> Any:
-            if not fresh:
-                self.count(self.reads, array)
-            return read(array, index, fresh)
-
-        def counted_write(array: PlainArray, index: int, value: Any) -> None:
-            self.count(self.writes, array)
-            write(array, index, value)
-
-        monkeypatch.setattr(PlainArray, "read", counted_read)
-        monkeypatch.setattr(PlainArray, "write", counted_write)
-
-    def count(self, counts: dict[int, Counter[tuple[int, int]]], array: PlainArray) -> None:
-        thread = self.block.index[0], self.thread.number
-        counts.setdefault(len(array), Counter())[thread] += 1
+def accesses(name: str, cores: int, params: dict[str, object]) -> Any:
+    """A run's instructions, and loads and stores of lines, by buffer."""
+    gpu = small_gpu(cores)
+    with gpu.profile() as profile:
+        assert workload(name).prepare("tiny", 0, params).run(gpu).correct
+    return profile().by("buffer").set_index("buffer")
 
 
-class Elsewhere(PlainGPU):
-    """Neighbouring blocks share a core, as under the placement ``first_free``."""
-
-    def core_of(self, block: int, blocks: int) -> int:
-        return block * self.machine.cores // blocks
-
-
-@pytest.mark.parametrize(("version", "pointers"), [("uvm", (2, 2)), ("denovo", (0, 0))])
-def test_a_section_has_the_loads_and_stores_of_the_original(
-    version: str, pointers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gpu = Accesses(monkeypatch, cores=2)
+# A warp's two chains are two lines, so that an access of a warp is two of lines.
+@pytest.mark.parametrize(("version", "pointers"), [("uvm", 2), ("denovo", 0)])
+def test_a_section_has_the_loads_and_stores_of_the_original(version: str, pointers: int) -> None:
     params = {"blocks_per_core": 1, "iterations": 1, "launches": 2, "accesses": 10}
-    assert workload("spm_g").prepare("tiny", 0, params | {"version": version}).run(gpu).correct
-    chunk = 2 * 11 * 16  # words: two chains of 11 lines
-    assert set(gpu.reads[chunk].values()) == {2 * 10}
-    assert set(gpu.writes[chunk].values()) == {2 * 10}
-    begin = gpu.reads.get(3, Counter())
-    assert (begin[0, 0], begin[0, 5]) == (2 * pointers[0], 2 * pointers[1])
+    found = accesses("spm_g", 2, params | {"version": version})
+    blocks_and_launches = 2 * 2
+    data = found.loc[["chunks.data", "chunks.fixed"]].sum()
+    assert data.instructions == blocks_and_launches * 2 * 10
+    assert data.l1_loads == data.l1_stores == blocks_and_launches * 2 * 10
+    assert found.loc["lock.numbers"].instructions == blocks_and_launches * pointers
 
 
 @pytest.mark.parametrize(("version", "shifted"), [("uvm", 3), ("denovo", 2)])
-def test_readers_load_ten_words_and_writers_ten_of_each_chunk(
-    version: str, shifted: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gpu = Accesses(monkeypatch, cores=1)
-    params = {"iterations": 1, "accesses": 10, "version": version}
-    assert workload("ss_l").prepare("tiny", 0, params).run(gpu).correct
-    loads, stores = gpu.reads[3 * 352], gpu.writes[3 * 352]  # three chunks of two chains
-    assert {block: loads[block, 5] for block in range(3)} == {0: 10 * shifted, 1: 10, 2: 10}
-    assert {block: stores[block, 5] for block in range(3)} == {0: 10 * shifted, 1: 0, 2: 0}
+def test_readers_load_ten_words_and_writers_ten_of_each_chunk(version: str, shifted: int) -> None:
+    found = accesses("ss_l", 1, {"iterations": 1, "accesses": 10, "version": version})
+    data = found.loc[["chunks.data", "chunks.fixed"]].sum()
+    assert data.l1_loads == 2 * (10 * shifted + 10 + 10)
+    assert data.l1_stores == 2 * 10 * shifted
 
 
 def test_chains_count_sections_as_shifts_do() -> None:
@@ -106,7 +73,7 @@ def test_chains_count_sections_as_shifts_do() -> None:
 @pytest.mark.parametrize(("padded", "name"), share(["on", "off"], SYNCHRONISED, one_in=4))
 def test_padded_and_packed_words_are_right(name: str, padded: str) -> None:
     params = short(name) | {"padded": padded}
-    outcome = workload(name).prepare("tiny", 1, params).run(PlainGPU(cores=2))
+    outcome = workload(name).prepare("tiny", 1, params).run(small_gpu(2))
     assert outcome.correct, outcome.where
 
 
@@ -118,56 +85,50 @@ def test_blocks_of_a_large_machine_wait_longer_before_they_give_up():
         assert enough or "gave up" in run.where
 
 
-@pytest.mark.parametrize("name", share([*GLOBAL, *TREES, "uts"], one_in=4))
-def test_data_of_several_cores_show_copies_that_are_kept(name: str) -> None:
-    gpu = PlainGPU(cores=2, coherent=False, updates=True)
-    params = short(name) | ({"patience": 20} if name == "uts" else {})
-    outcome = workload(name).prepare("tiny", 0, params).run(gpu)
-    assert not outcome.correct
-    assert outcome.where
+@pytest.mark.parametrize("version", ["uvm", "denovo"])
+def test_an_update_that_a_chunk_lost_is_found(version: str) -> None:
+    chains = Chains.random(np.random.default_rng(3), 2, 4)
+    chunks = chains.on(small_gpu(), version)
+    for line, sections in ((4, 1), (1, 0)):  # a stale word of the last line, then of the first
+        right = chunks.data.numpy().reshape(4, 5, 16)
+        right[:, 1:] = chains.after(2)
+        wrong = right.copy()
+        wrong[1, line, 7] = chains.after(sections)[1, line - 1, 7]
+        for words, correct in ((right, True), (wrong, False)):
+            chunks.data[:] = words.ravel()
+            assert chains.check(chunks, 2, {}).correct is correct
+    assert chains.check(chunks, 2, {}).where.startswith("line[1, 0, 7] is")
 
 
-@pytest.mark.parametrize("name", share(OWN_LOCKS, one_in=4))
-def test_data_of_one_core_need_its_blocks_on_that_core(name: str) -> None:
-    instance = workload(name).prepare("tiny", 0, short(name))
-    assert instance.run(PlainGPU(cores=2, coherent=False, updates=True)).correct
-    outcome = instance.run(Elsewhere(cores=2, coherent=False, updates=True))
-    assert not outcome.correct
+@gpucoh.device
+def let_in(words, at, waiting, writes, free, state, rank):  # type: ignore[no-untyped-def]
+    if rank == 0:
+        state[semaphores.ENTERED] = 1
+    gpucoh.barrier()
 
 
 def test_readers_notice_a_writer_that_enters_beside_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = PlainArray.read
-
-    def whole_count(array: PlainArray, index: int, fresh: bool = False) -> Any:
-        count = read(array, index, fresh)
-        return 11 * READER + count % READER if len(array) == 32 and index == 0 else count
-
     instance = workload("ss_l").prepare("tiny", 0, {"iterations": 4, "padded": True})
-    assert instance.run(PlainGPU(cores=1)).correct
-    monkeypatch.setattr(PlainArray, "read", whole_count)
-    assert instance.run(PlainGPU(cores=1)).where.startswith("torn or old sums")
+    assert instance.run(small_gpu(1)).correct
+    monkeypatch.setattr(semaphores, "look_inside", let_in)
+    outcome = instance.run(small_gpu(1))
+    assert outcome.where.startswith("torn or old sums"), outcome.where
 
 
 def test_the_ring_of_the_sleep_mutex_wraps() -> None:
     params = {"blocks_per_core": 2, "iterations": 40, "accesses": 2, "slots": 32}
-    outcome = workload("slm_g").prepare("tiny", 0, params).run(PlainGPU(cores=2))
+    outcome = workload("slm_g").prepare("tiny", 0, params).run(small_gpu(2))
     assert outcome.correct, outcome.where
     assert outcome.details["sections"] > 2 * 32
 
 
-def test_full_stacks_spill_and_empty_ones_refill(monkeypatch: pytest.MonkeyPatch) -> None:
-    spilled: list[int] = []
-    write = PlainArray.write
-
-    def recorded(array: PlainArray, index: int, value: Any) -> None:
-        if len(array) == 401 + 2 * 32 and index < 401:
-            spilled.append(array.gpu.block.core)
-        write(array, index, value)
-
-    monkeypatch.setattr(PlainArray, "write", recorded)
-    outcome = workload("uts").prepare("tiny", 0, short("uts")).run(PlainGPU(cores=2))
+def test_full_stacks_spill_and_empty_ones_refill() -> None:
+    gpu = small_gpu(2)
+    with gpu.profile() as profile:
+        outcome = workload("uts").prepare("tiny", 0, short("uts")).run(gpu)
     assert outcome.correct, outcome.where
-    assert spilled
+    sources = set(profile().by("line").query("instructions > 0").source.str.strip())
+    assert {"stacks.tasks[top + 1] = right", "stacks.heads[0] = stacks.heads[0] - head"} <= sources
 
 
 @pytest.mark.parametrize(("nodes", "fertility"), [(1, 0.9), (2, 0.9), (400, 0.05), (1001, 1)])
@@ -189,18 +150,11 @@ def test_a_frontier_has_no_node_above_another() -> None:
         level = level[tree.children[level, 0] > 0]
 
 
-def test_rows_of_17_words_make_blocks_store_to_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    writers: dict[tuple[int, int], set[int]] = {}
-    write = PlainArray.write
-
-    def recorded(array: PlainArray, index: int, value: Any) -> None:
-        key = id(array), int(index) // array.line
-        writers.setdefault(key, set()).add(array.gpu.block.index[0])
-        write(array, index, value)
-
-    monkeypatch.setattr(PlainArray, "write", recorded)
-    assert workload("bp").prepare("tiny", 0).run(PlainGPU()).correct
-    assert max(map(len, writers.values())) > 1
+def test_rows_of_17_words_make_blocks_store_to_one_line() -> None:
+    gpu = small_gpu(protocol="mesi")
+    with gpu.profile() as profile:
+        assert workload("bp").prepare("tiny", 0).run(gpu).correct
+    assert profile().by("buffer").set_index("buffer").loc["weights"].owner_changes > 0
 
 
 def test_boxes_know_all_boxes_around_them() -> None:
@@ -219,7 +173,6 @@ def power(out: gpucoh.Buffer[gpucoh.f64], x: gpucoh.f64) -> None:
     out[0] = exponential(x)
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("x", [0.0, -1e-9, 1.0, -0.7, 0.34657359, 20.25, -650.0])
 def test_the_exponential_of_lava_is_that_of_math(x: float) -> None:
     with gpucoh.GPU(protocol="ideal") as gpu:
@@ -228,32 +181,8 @@ def test_the_exponential_of_lava_is_that_of_math(x: float) -> None:
         assert out.numpy()[0] == pytest.approx(math.exp(x), rel=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("name", "params"),
-    rows(
-        [
-            ("pf", {"rows": 9, "columns": 1, "pyramid": 4}),
-            ("pf", {"rows": 4, "columns": 700, "pyramid": 20}),
-            ("st", {"nx": 3, "ny": 3, "nz": 3}),
-            ("st", {"nx": 65, "ny": 7, "nz": 5, "iterations": 2}),
-            ("nn", {"records": 3}),
-            ("lava", {"boxes": 1, "particles": 5}),
-            ("lava", {"boxes": 3, "particles": 2}),
-        ],
-        one_in=4,
-    ),
-    ids=str,
-)
-def test_sizes_that_fill_no_block_are_right(name: str, params: dict[str, object]) -> None:
-    outcome = workload(name).prepare("tiny", 0, params).run(PlainGPU(cores=3))
-    assert outcome.correct, outcome.where
-
-
-@pytest.mark.core
 @pytest.mark.parametrize("name", share([*OWN_DATA, *TREES, "uts"], one_in=4))
 def test_local_scopes_need_static_placement(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    import gpucoh
-
     machine = gpucoh.machine("fermi").replace(cores=2, blocks_per_core=2, placement="first_free")
     params = {"blocks_per_core": 2} | ({} if name == "uts" else {"version": "denovo"})
     options = {"machine": machine, "protocol": "ideal", "scale": "tiny", "check": "races"}
@@ -266,11 +195,8 @@ def test_local_scopes_need_static_placement(name: str, monkeypatch: pytest.Monke
         gpucoh.run(name, params=params, **options)
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("name", ["ss_l", "ssbo_l", "uts"])
 def test_retries_of_one_block_do_not_lock_out_another_for_ever(name: str) -> None:
-    import gpucoh
-
     for protocol in ("tc-strong", "mesi"):
         gpu = gpucoh.GPU(protocol=protocol, budget=2_000_000)
         assert workload(name).prepare("tiny", 0).run(gpu).correct
@@ -287,7 +213,6 @@ def test_compiled_back_off_loops_leave_no_code(scope: str) -> None:
         assert cycles(name, version=version) < kept
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("version", ["uvm", "denovo"])
 @pytest.mark.parametrize("name", share([*GLOBAL, *OWN_DATA, *TREES], one_in=4))
 def test_both_versions_are_right_and_free_of_races(name: str, version: str) -> None:
@@ -296,7 +221,6 @@ def test_both_versions_are_right_and_free_of_races(name: str, version: str) -> N
     assert run.correct, run.where
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("name", ["slm_g", "slm_l"])
 def test_the_fence_of_the_original_sleep_mutex_is_too_late(name: str) -> None:
     params = {"fence": "after", "patience": 0}

@@ -15,28 +15,6 @@ from gpucoh.suite.base import GROUPS, PAPERS, Parameter, combine, compare
 from gpucoh.suite.registered import MODULES
 from products import share
 
-WANTED = [
-    "bfs",
-    "hsp",
-    "vec-cpy",
-    "reduction",
-    "spm_g",
-    "fg-share",
-    "bfs-mask",
-    "kmn",
-    "rg",
-    "sgemm",
-    "histogram",
-    "hsp-rcc",
-    "lud",
-    "synthetic",
-]
-
-
-@pytest.mark.parametrize("name", share(WANTED, one_in=4))
-def test_the_workload_is_there(name: str) -> None:
-    assert name in workloads()
-
 
 def test_an_alias_finds_the_main_id() -> None:
     assert workload("hs").id == "hsp"

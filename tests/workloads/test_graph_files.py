@@ -18,22 +18,10 @@ from gpucoh.base.errors import ConfigError
 from gpucoh.suite import inputs
 from gpucoh.suite.graph_files import FORMATS, read_graph
 from products import rows, share
+from workloads.test_inputs import neighbours, write
 
 SQUARE = [[1, 3], [0, 2], [1, 3], [0, 2]]
 MATRIX = "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"
-
-
-def write(folder: Path, name: str, content: str | bytes) -> str:
-    path = folder / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return str(path)
-
-
-def neighbours(graph: inputs.Graph) -> list[list[int]]:
-    return [
-        graph.columns[graph.offsets[v] : graph.offsets[v + 1]].tolist()
-        for v in range(graph.vertices)
-    ]
 
 
 def refusal(path: str, **options: object) -> str:
@@ -232,7 +220,6 @@ def test_a_gzip_bomb_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "unpacks to more than 1 MiB" in refusal(path)
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("workload", ["bfs", "bfs-mask", "mis"])
 def test_the_format_is_a_parameter_and_notes_are_in_the_result(
     tmp_path: Path, workload: str
@@ -250,7 +237,6 @@ def test_the_format_is_a_parameter_and_notes_are_in_the_result(
         gpucoh.run(workload, protocol="ideal", scale="tiny", params={"format": "edges"})
 
 
-@pytest.mark.core
 def test_the_terminal_shows_the_notes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from gpucoh.cli import call
 

@@ -59,27 +59,32 @@ class TestGraphs:
         assert neighbours(graph_files.read_graph(path, directed=True)) == [[1], [2], []]
         assert neighbours(graph_files.read_graph(path)) == [[1], [0, 2], [1]]
 
-    def test_rectangular_matrix_is_refused_with_its_shape(self, tmp_path: Path) -> None:
-        path = write(
-            tmp_path, "r.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n"
-        )
-        assert "2 x 3" in refusal(graph_files.read_graph, path)
-
-    def test_truncated_matrix_is_refused(self, tmp_path: Path) -> None:
-        path = write(tmp_path, "t.mtx", TRIANGLE[: TRIANGLE.index("3 2")])
-        assert path in refusal(graph_files.read_graph, path)
-
-    def test_text_in_a_matrix_is_refused(self, tmp_path: Path) -> None:
-        path = write(tmp_path, "t.mtx", TRIANGLE.replace("3 2", "three two"))
-        assert path in refusal(graph_files.read_graph, path)
-
-    def test_an_entry_outside_the_matrix_is_refused(self, tmp_path: Path) -> None:
-        path = write(tmp_path, "t.mtx", TRIANGLE.replace("4 3\n", "5 3\n"))
-        assert path in refusal(graph_files.read_graph, path)
-
-    def test_text_in_an_edge_list_is_refused_with_its_line(self, tmp_path: Path) -> None:
-        path = write(tmp_path, "t.txt", "0 1\nfoo bar\n")
-        assert "line 2" in refusal(graph_files.read_graph, path)
+    @pytest.mark.parametrize(
+        ("name", "content", "message"),
+        [
+            ("r.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n", "2 x 3"),
+            ("t.mtx", TRIANGLE[: TRIANGLE.index("3 2")], ""),
+            ("t.mtx", TRIANGLE.replace("3 2", "three two"), ""),
+            ("t.mtx", TRIANGLE.replace("4 3\n", "5 3\n"), ""),
+            ("t.txt", "0 1\nfoo bar\n", "line 2"),
+            ("t.txt", "0 1\n1 -2\n", "line 2 names vertex -2"),
+            ("t.txt", "", ""),
+            ("t.txt", "\n\n", ""),
+            ("t.txt", "# only a comment\n", ""),
+            ("t.txt", b"\xff\xfe\x00binary", ""),
+            ("t.mtx.gz", gzip.compress(TRIANGLE.encode(), mtime=0)[:-12], "cannot be read"),
+            *((("t.el", f"0 1\n{line}\n", f"t.el: line 2 is {line!r}"))
+              for line in ("0 1 abc", "0 1_0", "0 \N{ARABIC-INDIC DIGIT ONE}", "0 1 2 1_0")),
+        ],
+        ids=str,
+    )  # fmt: skip
+    def test_what_is_no_graph_is_refused_with_its_place(
+        self, tmp_path: Path, name: str, content: str | bytes, message: str
+    ) -> None:
+        path = write(tmp_path, name, content)
+        found = refusal(graph_files.read_graph, path)
+        assert path in found
+        assert message in found
 
     @pytest.mark.parametrize("name", ["t.mtx", "T.MTX", "t.mtx.gz"])
     def test_a_matrix_without_its_first_line_is_no_edge_list(
@@ -89,37 +94,13 @@ class TestGraphs:
         path = write(tmp_path, name, gzip.compress(text) if name.endswith("gz") else text)
         assert "does not begin with %%MatrixMarket" in refusal(graph_files.read_graph, path)
 
-    @pytest.mark.parametrize(
-        "line", ["0 1 abc", "0 1_0", "0 \N{ARABIC-INDIC DIGIT ONE}", "0 1 2 1_0"]
-    )
-    def test_an_edge_of_other_than_numbers_is_refused_with_its_line(
-        self, tmp_path: Path, line: str
-    ) -> None:
-        path = write(tmp_path, "t.el", f"0 1\n{line}\n")
-        assert f"t.el: line 2 is {line!r}" in refusal(graph_files.read_graph, path)
-
     def test_weights_and_times_are_read_over(self, tmp_path: Path) -> None:
         path = write(tmp_path, "t.el", "0 1 -2.5e3 1082040961\n1,2,.5,7\n")
         assert neighbours(graph_files.read_graph(path)) == [[1], [0, 2], [1]]
 
-    def test_negative_vertex_is_refused_with_its_line(self, tmp_path: Path) -> None:
-        path = write(tmp_path, "t.txt", "0 1\n1 -2\n")
-        assert "line 2 names vertex -2" in refusal(graph_files.read_graph, path)
-
-    @pytest.mark.parametrize(
-        "content", [b"", b"\n\n", b"# only a comment\n", b"\xff\xfe\x00binary"]
-    )
-    def test_a_file_without_edges_is_refused(self, tmp_path: Path, content: bytes) -> None:
-        path = write(tmp_path, "t.txt", content)
-        assert path in refusal(graph_files.read_graph, path)
-
     def test_missing_file_and_folder_are_refused(self, tmp_path: Path) -> None:
         assert "no such file" in refusal(graph_files.read_graph, str(tmp_path / "none.mtx"))
         assert "folder" in refusal(graph_files.read_graph, str(tmp_path))
-
-    def test_damaged_gzip_is_refused(self, tmp_path: Path) -> None:
-        path = write(tmp_path, "t.mtx.gz", gzip.compress(TRIANGLE.encode())[:-12])
-        assert "cannot be read" in refusal(graph_files.read_graph, path)
 
     @pytest.mark.parametrize(
         ("name", "reader"),

@@ -4,63 +4,54 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from plain_gpu import PlainGPU
 
-from gpucoh.suite import workload
 from gpucoh.suite.cloth import mesh_constraints, reference_cloth, strain
 from gpucoh.suite.octrees import BITS, EMPTY, check_tree
-from products import share
 
 HALF = 1 << (BITS - 1)
 
 
-class TestTree:
-    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Two bodies in octants 0 and 7 of the root, two in octant 1, of which cell 1 is made."""
-        places = np.array([[0, HALF, HALF, HALF + HALF // 2], [0, HALF, 0, 0], [0, HALF, 0, 0]])
-        children = np.full((4, 8), EMPTY, np.int32)
-        children[0, 0], children[0, 7], children[0, 1] = 0, 1, 4 + 1
-        children[1, 0], children[1, 1] = 2, 3
-        centres = np.zeros((3, 4), np.float32)
-        centres[:, 0] = HALF
-        centres[:, 1] = HALF + HALF // 2, HALF // 2, HALF // 2
-        return children, places.astype(np.int32), centres
+def tree() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two bodies in octants 0 and 7 of the root, two in octant 1, of which cell 1 is made."""
+    places = np.array([[0, HALF, HALF, HALF + HALF // 2], [0, HALF, 0, 0], [0, HALF, 0, 0]])
+    children = np.full((4, 8), EMPTY, np.int32)
+    children[0, 0], children[0, 7], children[0, 1] = 0, 1, 4 + 1
+    children[1, 0], children[1, 1] = 2, 3
+    centres = np.zeros((3, 4), np.float32)
+    centres[:, 0] = HALF
+    centres[:, 1] = HALF + HALF // 2, HALF // 2, HALF // 2
+    return children, places.astype(np.int32), centres
 
-    def test_the_right_tree_is_accepted(self) -> None:
-        children, places, centres = self.parts()
-        assert check_tree(children, places, 2, centres).correct
 
-    def test_a_lost_body_is_named(self) -> None:
-        children, places, centres = self.parts()
-        children[1, 1] = EMPTY
-        assert check_tree(children, places, 2, centres).where == "body 3 is found 0 times"
+def test_the_right_tree_is_accepted() -> None:
+    children, places, centres = tree()
+    assert check_tree(children, places, 2, centres).correct
 
-    def test_a_body_found_twice_is_named(self) -> None:
-        children, places, centres = self.parts()
-        children[0, 3] = 1
-        outcome = check_tree(children, places, 2, centres)
-        assert not outcome.correct
-        assert outcome.mismatches == 2
 
-    def test_a_body_in_a_wrong_octant_is_named(self) -> None:
-        children, places, centres = self.parts()
-        children[1, [1, 2]] = children[1, [2, 1]]
-        assert check_tree(children, places, 2, centres).where == "body 3 is in a wrong octant"
+@pytest.mark.parametrize(
+    ("entry", "value", "mismatches", "where"),
+    [
+        ((1, 1), EMPTY, 1, "body 3 is found 0 times"),
+        ((0, 3), 1, 2, "body 1 is in a wrong octant"),  # and found twice
+        ((1, [1, 2]), [EMPTY, 3], 1, "body 3 is in a wrong octant"),
+        ((1, 4), -2, 1, "an entry of cell 1 is -2"),
+        ((1, slice(None)), 4 + 1, 3, "cells are reachable more than once"),  # a loop of cells ends
+    ],
+)
+def test_a_wrong_entry_is_named(
+    entry: tuple[object, ...], value: object, mismatches: int, where: str
+) -> None:
+    children, places, centres = tree()
+    children[entry] = value
+    outcome = check_tree(children, places, 2, centres)
+    assert not outcome.correct
+    assert (outcome.mismatches, outcome.where) == (mismatches, where)
 
-    def test_an_entry_that_is_still_locked_is_named(self) -> None:
-        children, places, centres = self.parts()
-        children[1, 4] = -2
-        assert "entry of cell 1 is -2" in check_tree(children, places, 2, centres).where
 
-    def test_a_loop_of_cells_ends(self) -> None:
-        children, places, centres = self.parts()
-        children[1, :] = 4 + 1
-        assert not check_tree(children, places, 2, centres).correct
-
-    def test_a_cell_with_another_centre_is_named(self) -> None:
-        children, places, centres = self.parts()
-        centres[1, 1] += 1
-        assert check_tree(children, places, 2, centres).where == "cell 1 has a wrong centre"
+def test_a_cell_with_another_centre_is_named() -> None:
+    children, places, centres = tree()
+    centres[1, 1] += 1
+    assert check_tree(children, places, 2, centres).where == "cell 1 has a wrong centre"
 
 
 def test_a_sheet_at_rest_stays() -> None:
@@ -88,33 +79,3 @@ def test_constraints_of_a_colour_share_no_particle(shape: tuple[int, int]) -> No
     pairs = {tuple(pair) for colour in colours for pair in colour.T.tolist()}
     across = {(i, i + 1) for i in range(columns, rows * columns) if (i + 1) % columns}
     assert pairs == across | {(i, i + columns) for i in range((rows - 1) * columns)}
-
-
-@pytest.mark.parametrize("shape", [(2, 2), (3, 7), (9, 2)])
-def test_cloth_of_any_shape_is_right(shape: tuple[int, int]) -> None:
-    params = {"rows": shape[0], "columns": shape[1], "iterations": 3}
-    outcome = workload("cl").prepare("tiny", 0, params).run(PlainGPU(cores=3))
-    assert outcome.correct, outcome.where
-
-
-@pytest.mark.parametrize("bodies", [1, 2, 65])
-def test_trees_of_any_size_are_right(bodies: int) -> None:
-    outcome = workload("bh").prepare("tiny", 0, {"bodies": bodies}).run(PlainGPU(cores=3))
-    assert outcome.correct, outcome.where
-
-
-@pytest.mark.parametrize(
-    "name", share(["bh", "bfs-mask", "cl", "dlb", "dlb-rcc", "stn", "synthetic", "vpr"], one_in=8)
-)
-def test_inter_block_workloads_show_caches_that_keep_copies(name: str) -> None:
-    # Polls of a copy that is never updated end soon; on coherent memory so few suffice.
-    parameters = {item.name for item in workload(name).parameters}
-    params = {"patience": 100} if "patience" in parameters else {}
-    params |= {"one_launch": True} if "one_launch" in parameters else {}
-    right, wrong = (
-        workload(name).prepare("tiny", 0, params).run(PlainGPU(cores=16, coherent=coherent))
-        for coherent in (True, False)
-    )
-    assert right.correct
-    assert not wrong.correct
-    assert wrong.where

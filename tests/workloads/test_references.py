@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import scipy.ndimage
 import scipy.sparse
-from plain_gpu import PlainArray, PlainGPU
 
 import gpucoh
 from gpucoh.base.errors import ConfigError
@@ -32,6 +31,7 @@ from gpucoh.suite.multigrid import Problem, ghosts, padded, smooth_on_host
 from gpucoh.suite.stencils import AMBIENT, Chip, reference_hotspot
 from gpucoh.suite.volumes import reference_laplace, reference_wave
 from products import share
+from workloads.small_gpu import small_gpu
 
 
 def test_distances_on_a_path_with_an_island() -> None:
@@ -119,10 +119,10 @@ def test_the_same_seed_makes_the_same_input(name: str) -> None:
     class Launched(Exception):
         pass
 
-    class Recording(PlainGPU):
-        def array(self, data: Any) -> PlainArray:
+    class Recording(gpucoh.GPU):
+        def array(self, data: Any, *rest: Any, **more: Any) -> Any:
             found.append(np.asarray(data).tobytes())
-            return super().array(data)
+            return super().array(data, *rest, **more)
 
         def launch(self, kernel: Any, **how: Any) -> None:
             raise Launched
@@ -177,25 +177,22 @@ def test_factors_are_multiplied_as_lower_and_upper_triangle() -> None:
 
 
 def test_a_decomposition_without_its_updates_is_wrong() -> None:
-    class Skipping(PlainGPU):
+    class Skipping(gpucoh.GPU):
         def launch(self, kernel: Any, **how: Any) -> None:
             if kernel is not update_internal:
                 super().launch(kernel, **how)
 
     instance = workload("lud").prepare("tiny", 0)
-    assert instance.run(PlainGPU()).correct
+    assert instance.run(small_gpu()).correct
     assert not instance.run(Skipping()).correct
 
 
 @pytest.mark.parametrize("name", ["lud", "lud-qr"])
-def test_a_matrix_whose_rows_begin_elsewhere_is_decomposed(name: str) -> None:
-    params = {"tiles": 2, "base": 5, "width": 39}
-    assert workload(name).prepare("tiny", 0, params).run(PlainGPU(cores=3)).correct
+def test_rows_shorter_than_the_matrix_are_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="width is 31; allowed: 0, or at least the side, 32"):
-        workload(name).prepare("tiny", 0, {"tiles": 2, "width": 31}).run(PlainGPU(cores=3))
+        workload(name).prepare("tiny", 0, {"tiles": 2, "width": 31}).run(small_gpu(3))
 
 
-@pytest.mark.core
 def test_tiles_of_lud_share_lines_of_64_bytes_only_off_their_base() -> None:
     machine = gpucoh.machine("gcn3").replace(cores=2)
 
@@ -239,22 +236,6 @@ def test_a_wave_at_rest_on_a_point_spreads_evenly_along_the_axes() -> None:
     assert after[9, 9, 14] == after[8, 8, 9] == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "params"),
-    [
-        ("lps", {"nx": 33, "ny": 5, "nz": 4, "steps": 2}),
-        ("lps", {"nx": 3, "ny": 3, "nz": 3}),
-        ("stn", {"nx": 3, "ny": 5, "nz": 3, "steps": 3}),
-        ("sr", {"rows": 5, "columns": 35, "iterations": 2}),
-        ("ndl", {"tiles": 1}),
-    ],
-    ids=str,
-)
-def test_sizes_that_fill_no_tile_are_right(name: str, params: dict[str, object]) -> None:
-    outcome = workload(name).prepare("tiny", 0, params).run(PlainGPU(cores=3))
-    assert outcome.correct, outcome.where
-
-
 def test_doubles_keep_their_values_in_every_second_word() -> None:
     words = doubles([[1.5, -2.0]])
     assert words.tolist() == [1.5, 0, -2, 0]
@@ -292,7 +273,7 @@ def test_every_cycle_of_multigrid_reduces_the_residual() -> None:
 
 def test_multigrid_refuses_a_side_that_has_no_levels() -> None:
     with pytest.raises(ConfigError, match="side is 20; allowed: a power of two of at least 16"):
-        workload("hpgmg").prepare("tiny", 0, {"side": 20}).run(PlainGPU())
+        workload("hpgmg").prepare("tiny", 0, {"side": 20}).run(small_gpu())
 
 
 def test_eleven_regions_of_which_one_is_empty_have_338_launches_a_step() -> None:

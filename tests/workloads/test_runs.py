@@ -7,17 +7,14 @@ from typing import Any
 
 import pytest
 
+import gpucoh
 from gpucoh.suite import workload, workloads
 from products import share
 from registered import COHERENT
 
-pytestmark = pytest.mark.core
-
 
 @functools.cache
 def run(name: str, protocol: str, seed: int = 0) -> tuple[Any, dict[str, Any]]:
-    import gpucoh
-
     gpu = gpucoh.GPU(machine="fermi", protocol=protocol, seed=seed)
     outcome = workload(name).prepare("tiny", seed).run(gpu)
     return outcome, gpu.stats().to_dict()
@@ -58,6 +55,7 @@ def test_fg_share_is_wrong_without_coherence_and_says_where(seed: int) -> None:
     assert not outcome.correct
     assert outcome.mismatches > 0
     assert "block" in outcome.where
+    assert "stale" in outcome.where
 
 
 @pytest.mark.parametrize(
@@ -79,8 +77,6 @@ def test_ideal_caches_cost_no_workload_cycles(name: str) -> None:
 
 def test_ideal_caches_cost_tb_lg_no_cycles() -> None:
     """At scale tiny a poll of a barrier more or less is 5% of its cycles."""
-    import gpucoh
-
     cycles = [
         gpucoh.run("tb_lg", protocol=protocol, scale="small").cycles
         for protocol in ("ideal", "no-l1[fill=line]")
@@ -89,8 +85,6 @@ def test_ideal_caches_cost_tb_lg_no_cycles() -> None:
 
 
 def test_ideal_caches_save_cycles_of_uts_if_stacks_share_no_lines() -> None:
-    import gpucoh
-
     params = {"padded": True}
     cycles = [
         gpucoh.run("uts", protocol=protocol, scale="tiny", params=params).cycles
@@ -115,8 +109,6 @@ def test_inter_block_workloads_are_wrong_without_coherence(name: str) -> None:
 
 
 def test_a_search_in_one_launch_is_wrong_without_coherence() -> None:
-    import gpucoh
-
     params = {"one_launch": True}
     assert not gpucoh.run("bfs-mask", protocol="no-coh", scale="tiny", params=params).correct
     assert gpucoh.run("bfs-mask", protocol="no-coh", scale="tiny").correct
@@ -126,8 +118,6 @@ def test_a_search_in_one_launch_is_wrong_without_coherence() -> None:
     ("name", "block", "warps"), [("dlb", 192, 48), ("dlb-rcc", 192, 48), ("bfs-mask", 256, 48)]
 )
 def test_blocks_fill_the_warps_of_a_core(name: str, block: int, warps: int) -> None:
-    import gpucoh
-
     params = {"block": block}
     found = gpucoh.run(name, protocol="ideal", scale="tiny", params=params).occupancy
     assert {kernel["warps"] for kernel in found.values()} == {warps}
@@ -135,8 +125,6 @@ def test_blocks_fill_the_warps_of_a_core(name: str, block: int, warps: int) -> N
 
 @pytest.mark.parametrize("name", ["bc", "bfs", "mis"])
 def test_the_original_accesses_race_and_are_right_all_the_same(name: str) -> None:
-    import gpucoh
-
     params = {"races": "weak"}
     assert gpucoh.run(name, protocol="tc-weak", scale="tiny", params=params).correct
     with pytest.raises(gpucoh.SimulationError, match="data race"):
@@ -144,7 +132,5 @@ def test_the_original_accesses_race_and_are_right_all_the_same(name: str) -> Non
 
 
 def test_fw_has_no_race_whatever_its_accesses() -> None:
-    import gpucoh
-
     params = {"races": "weak"}
     assert gpucoh.run("fw", protocol="tc-weak", scale="tiny", params=params, check="races").correct

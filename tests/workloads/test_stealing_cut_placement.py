@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from plain_gpu import PlainGPU
 
 from gpucoh.suite import workload
 from gpucoh.suite.maxflow import Cut, check_flow, distances
@@ -15,7 +14,8 @@ from gpucoh.suite.netlists import DRIVEN, INPUTS, NETS, NONE, Netlist, make_netl
 from gpucoh.suite.placement import check_placement
 from gpucoh.suite.stealing import LEAF, LEVELS, check_partition, clustered, reference_partition
 from products import share
-from registered import COHERENT, INCOHERENT
+from registered import COHERENT
+from workloads.small_gpu import small_gpu
 
 COMMUNICATING = ("bh", "cc", "cl", "dlb", "dlb-rcc", "stn", "vpr")
 
@@ -51,13 +51,6 @@ def test_particles_at_one_place_are_cut_to_the_last_level() -> None:
     part = reference_partition(np.full((3, 5), 77, np.int32), 2)
     assert len(part.cut) == LEVELS
     assert set(part.leaves) == {0}
-
-
-@pytest.mark.parametrize("particles", [1, 17, 130])
-def test_partitions_of_any_size_are_right(particles: int) -> None:
-    params = {"particles": particles, "leaf": 2}
-    outcome = workload("dlb").prepare("tiny", 0, params).run(PlainGPU(cores=3))
-    assert outcome.correct, outcome.where
 
 
 def partition() -> dict[str, Any]:
@@ -134,13 +127,6 @@ def test_flow_of_two_pixels_is_what_the_weaker_side_carries() -> None:
     assert cut.flow() == 3
 
 
-@pytest.mark.parametrize("shape", share([(2, 2), (9, 33), (3, 40)], one_in=4))
-def test_cuts_of_any_shape_are_right(shape: tuple[int, int]) -> None:
-    params = {"rows": shape[0], "columns": shape[1], "rounds": 3}
-    outcome = workload("cc").prepare("tiny", 0, params).run(PlainGPU(cores=3))
-    assert outcome.correct, outcome.where
-
-
 def settled_cut() -> dict[str, Any]:
     """Arguments of cc's check, for two pixels, that are right."""
     sides = np.zeros((4, 1, 2), np.int32)
@@ -183,7 +169,7 @@ def test_flow_beyond_a_capacity_is_found() -> None:
 
 def test_cut_ends_where_its_iterations_end() -> None:
     params = {"iterations": 3, "rounds": 2}
-    outcome = workload("cc").prepare("tiny", 0, params).run(PlainGPU(cores=3))
+    outcome = workload("cc").prepare("tiny", 0, params).run(small_gpu(3))
     assert outcome.correct, outcome.where
     assert (outcome.details["launches"], outcome.details["settled"]) == (3, False)
 
@@ -245,7 +231,7 @@ def test_wrong_placements_and_costs_are_named() -> None:
 
 def test_moves_are_made_and_the_cost_falls_when_it_is_cold() -> None:
     params = {"temperature": 1.0, "moves": 30}
-    outcome = workload("vpr").prepare("tiny", 0, params).run(PlainGPU(cores=2))
+    outcome = workload("vpr").prepare("tiny", 0, params).run(small_gpu(2))
     assert outcome.correct, outcome.where
     assert outcome.details["accepted"] > 5
     assert outcome.details["cost_after"] < outcome.details["cost_before"]
@@ -253,7 +239,7 @@ def test_moves_are_made_and_the_cost_falls_when_it_is_cold() -> None:
 
 def test_more_cells_than_sites_are_refused() -> None:
     with pytest.raises(ValueError, match="cells is 257; allowed: 1 to side x side"):
-        workload("vpr").prepare("tiny", 0, {"cells": 257}).run(PlainGPU())
+        workload("vpr").prepare("tiny", 0, {"cells": 257}).run(small_gpu())
 
 
 @functools.cache
@@ -264,22 +250,8 @@ def verdict(name: str, protocol: str) -> tuple[str, str]:
     return result.verdict, result.where
 
 
-@pytest.mark.core
 @pytest.mark.parametrize(("name", "protocol"), share(COMMUNICATING, COHERENT, one_in=24))
 def test_communicating_workloads_are_right_under_every_coherent_protocol(
     name: str, protocol: str
 ) -> None:
     assert verdict(name, protocol) == ("correct", "")
-
-
-@pytest.mark.core
-@pytest.mark.parametrize(
-    ("name", "protocol"),
-    share([name for name in COMMUNICATING if name != "cc"], INCOHERENT, one_in=4),
-)
-def test_communicating_workloads_are_wrong_without_coherence_and_say_where(
-    name: str, protocol: str
-) -> None:
-    found, where = verdict(name, protocol)
-    assert found in ("wrong", "hung", "failed")
-    assert where

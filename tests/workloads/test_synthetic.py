@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from plain_gpu import PlainGPU
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.suite import workload
 from gpucoh.suite.synthetic import COUNT, LANES, READ, Traffic
 from products import share
+from workloads.small_gpu import small_gpu
 
 SMALL = {"operations": 12, "period": 4}
 
@@ -51,7 +51,7 @@ def prepare(**params: object) -> Traffic:
     ids=str,
 )
 def test_the_result_is_right(params: dict[str, object]) -> None:
-    outcome = prepared(**params).run(PlainGPU(cores=4))
+    outcome = prepared(**params).run(small_gpu(4))
     assert outcome.correct, outcome.where
 
 

@@ -44,7 +44,6 @@ def picture(tmp_path: Path, request: pytest.FixtureRequest) -> str:
     return str(path)
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("picture", share(PICTURES, one_in=4), indirect=True)
 @pytest.mark.parametrize("workload", share(["rg", "hsp"], one_in=4))
 def test_any_picture_is_taken(workload: str, picture: str) -> None:
@@ -105,7 +104,6 @@ TABLES = {
 }
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("table", share(TABLES, one_in=4))
 def test_kmn_takes_any_table(tmp_path: Path, table: str) -> None:
     path = tmp_path / "points.csv"
@@ -115,7 +113,6 @@ def test_kmn_takes_any_table(tmp_path: Path, table: str) -> None:
     assert gpucoh.run("kmn", protocol="ideal", scale="tiny", params=params).correct
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("dtype", share(["<f4", ">f4", "<f8", "<f2", "<i4", "|u1"], one_in=4))
 def test_kmn_takes_any_array_of_numbers(tmp_path: Path, dtype: str) -> None:
     points = np.arange(24).reshape(8, 3).astype(dtype)
@@ -145,7 +142,6 @@ def test_a_table_that_is_none_is_refused_with_its_line(
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.core
 def test_more_clusters_than_points_are_refused(tmp_path: Path) -> None:
     (tmp_path / "points.csv").write_text("1,2\n3,4\n")
     params = {"points": str(tmp_path / "points.csv"), "clusters": 3}
@@ -160,7 +156,6 @@ def test_centroids_that_exceed_the_constants_are_refused(tmp_path: Path) -> None
         suite.workload("kmn").prepare("tiny", 0, params)
 
 
-@pytest.mark.core
 @pytest.mark.parametrize(
     ("largest", "message"),
     [
@@ -179,7 +174,6 @@ def test_points_whose_squares_leave_f32_are_refused(
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("dimensions", [1, 2, 7])
 def test_the_farthest_points_that_are_allowed_have_right_answers(
     tmp_path: Path, dimensions: int

@@ -187,7 +187,7 @@ def commands() -> str:
 
 def python() -> str:
     """Public names with their docstrings."""
-    public = [name for name in gpucoh.__all__ if not name.startswith("_")]
+    public = [name for name in sorted(gpucoh.__all__) if not name.startswith("_")]
     classes = [n for n in public if inspect.isclass(getattr(gpucoh, n)) and not _is_error(n)]
     errors = [n for n in public if _is_error(n)]
     functions = [n for n in public if inspect.isroutine(getattr(gpucoh, n))]

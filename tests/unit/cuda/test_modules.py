@@ -165,34 +165,6 @@ def test_with_lanes_per_warp_of_32_a_kernel_runs_on_a_machine_of_wavefronts(scal
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("tex.2d.v4.f32.s32 {%f0, %f0, %f0, %f0}, [t, {%r0, %r0}];", "textures are not supported"),
-        ("wmma.load.a.sync {%r0}, [%rd0];", "tensor cores are not supported"),
-        ("mapa.u64 %rd0, %rd0, %r0;", "clusters of blocks are not supported"),
-        ("brx.idx %r0, list;", "'list' lists no targets"),
-        ("call (%r0), %rd0, (), none;", "'none' lists no functions and is no prototype"),
-        ("call again, ();", "function 'again' has no body in this module"),
-        ("frobnicate.u32 %r0, %r0;", "the instruction is not supported"),
-        ("mov.u32 %r0, %r9;", "operand '%r9'|special register"),
-        ("bra nowhere;", "label 'nowhere' is not declared"),
-        ("addc.u16 %r0, %r0, %r0;", "the instruction is not supported"),
-        ("bar.red.popc.u32 %r0, 0, 64, %p;", "a reduction at a barrier of some warps"),
-    ],
-)
-def test_what_is_not_supported_is_refused_by_name_and_line(text, message) -> None:
-    source = (
-        HEAD
-        + ".visible .entry k(.param .u64 a)\n{\n.reg .b32 %r<2>; .reg .b64 %rd<2>; .reg .f32 %f<2>; .reg .pred %p;\n"
-        + text
-        + "\nret;\n}\n"
-    )
-    kernel = gpucoh.cuda.RawKernel(source, "k")
-    with pytest.raises(gpucoh.KernelError, match=rf"<ptx>:7: kernel 'k': PTX '.*': .*({message})"):
-        kernel.disassemble()
-
-
-@pytest.mark.parametrize(
     ("source", "message"),
     [
         (42, "42 is not a CUDA source"),

@@ -118,14 +118,7 @@ def sub(f: Format, a: int, b: int, flags: int) -> int:
 
 
 def mul(f: Format, a: int, b: int, flags: int) -> int:
-    a, b = f.operand(a, flags), f.operand(b, flags)
-    sign = (a ^ b) & f.sign
-    if f.is_nan(a) or f.is_nan(b) or {f.size(a), f.size(b)} == {0, f.infinity}:
-        return f.finish(f.nan, flags)
-    if f.is_infinite(a) or f.is_infinite(b):
-        return f.finish(sign | f.infinity, flags)
-    (m, i), (n, j) = f.exact(a), f.exact(b)
-    return rounded(f, m * n, i + j, flags, bool(sign))
+    return fma(f, a, b, (a ^ b) & f.sign, flags)  # and a zero of the product's sign
 
 
 def fma(f: Format, a: int, b: int, c: int, flags: int) -> int:

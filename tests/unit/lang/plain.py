@@ -331,9 +331,11 @@ def kernel_from_source(
     text = textwrap.dedent(source)
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     space: dict[str, Any] = {
-        n: getattr(intrinsics, n) for n in intrinsics.__all__ if n not in ("any", "all")
+        n: getattr(intrinsics, n) for n in intrinsics.NAMES if n not in ("any", "all")
     }
-    space |= {"kernel": lang.kernel, "device": lang.device, "i32": lang.i32, "u32": lang.u32, "f32": lang.f32,
-              "u8": lang.u8, "i16": lang.i16, "Buffer": lang.Buffer} | (constants or {})  # fmt: skip
+    types = ("i32", "u32", "f32", "u8", "i8", "u16", "i16", "i64", "u64", "f64")
+    space |= {n: getattr(lang, n) for n in ("kernel", "device", "Buffer", *types)} | (
+        constants or {}
+    )
     exec(compile(text, filename, "exec"), space)
     return space[name]

@@ -1,6 +1,7 @@
 """What the kernel language refuses: file, line, and what to write instead."""
 
 import functools
+import math
 import re
 
 import numpy as np
@@ -19,8 +20,8 @@ HEAD = (
 )
 
 
-def refuse(body: str, **constants) -> KernelError:
-    text = HEAD + "".join(f"    {line}\n" for line in body.split("\n"))
+def refuse(body: str, head: str = HEAD, **constants) -> KernelError:
+    text = head + "".join(f"    {line}\n" for line in body.split("\n"))
     with pytest.raises(KernelError) as caught:
         kernel_from_source(text, "k", constants).compile(32)
     return caught.value
@@ -175,6 +176,15 @@ CALLS = {
     "a = falls(n)": "may end without a return",
     "a = strict(x)": "must be i32, got the buffer 'x'",
     "a = strict(f)": "is i32 but the value is f32",
+    "a = shuffle_down(f, 1, 16)": "has neither mask nor width: for segments",
+    "assert f > 0, f'wrong {f}'": "must be a constant string, not an f-string",
+    "a = np.maximum(f, 1.0)": "use gpucoh.max",
+    "a = math.fabs(f)": "use gpucoh.abs",
+    "a = gpucoh.sqr(f)": "did you mean gpucoh.sqrt?",
+    "a = shufle(f, 0)": "did you mean gpucoh.shuffle?",
+    "a = builtin_round(f)": "use gpucoh.round(x)",
+    "barrier(scope='block')": "scope 'block' is not allowed here: use one of cta cu gpu sys",
+    "t = shared(i32)\ns = shared(i32, 4)\ns[0] = t[0]": "declare that one last",
 }
 
 
@@ -204,11 +214,49 @@ def strict(v: i32):
     return v
 
 
-@pytest.mark.parametrize("body", share(CALLS, one_in=4))
+@pytest.mark.parametrize("body", CALLS)
 def test_wrong_calls_are_refused(body):
     names = {"plain": test_wrong_calls_are_refused, "np": np, "builtin_any": any, "recurse": recurse, "mixed": mixed,
-             "falls": falls, "strict": strict}  # fmt: skip
+             "falls": falls, "strict": strict, "math": math, "gpucoh": gpucoh, "builtin_round": round}  # fmt: skip
     assert CALLS[body] in str(refuse(body, **names))
+
+
+#: Of elements of 1, 2 and 8 bytes, and accesses to several: parameters, body, message.
+ELEMENTS = [
+    ("p: Buffer[u8], n: u8", "p[0] = n",
+     "argument 'n' is u8, a type of array elements only (allowed: i32, u32, f32)"),
+    ("p: Buffer[u8]", "n: u8 = 3", "the type of 'n' is u8, a type of array elements only"),
+    ("p: Buffer[u8]", "p[0] = u8(3)", "the type of the conversion is u8, a type of array elements only"),
+    ("p: Buffer[u8]", "t = local(u8, 3)", "the dtype is u8, a type of array elements only"),
+    ("p: Buffer[u8]", "atomic_add(p, 0, 1)",
+     "atomic_add works on words, the buffer 'p' is u8: use an array of i32 or u32"),
+    ("p: Buffer[u8]", "t = shared(i16, 4)\natomic_max(t, 0, 1)",
+     "atomic_max works on words, the shared array 't' is i16"),
+    ("p: Buffer[i8]", "p[0] = 1.5 + f32(global_id())", "an element of the buffer 'p' is i32 but the value is f32"),
+    ("p: Buffer[u16]", "store2(p, 0, 1, 2)",
+     "store2 moves words, the buffer 'p' is u16: use an array of i32, u32 or f32"),
+    ("p: Buffer[i32]", "store2(p, 3, 1, 2)",
+     "index 3 of the buffer 'p' is not a multiple of 2, as store2 needs it"),
+    ("p: Buffer[i32]", "store4(p, 0, 1, 2, 3)", "store4(): missing a required argument: 'd'"),
+    ("p: Buffer[i32]", "a, b, c = load2(p, 0)", "3 values are needed, got a tuple"),
+    ("p: Buffer[i32]", "t = shared(i32, 4)\np[0] = load2(t, 0)[1]",
+     "load2 takes a buffer, not the shared array 't': use single elements"),
+    ("p: Buffer[i32]", "store2(p, 0, 1, 2.5)", "2.5 is not an integer: i32 is needed"),
+    ("p: Buffer[i32, 'readonly']", "store2(p, 0, 1, 2)", "the buffer 'p' is readonly and cannot be written"),
+    ("x: Buffer[i64], y: Buffer[u64]", "x[0] = x[1] + y[0]", "mixes u64 with a signed type"),
+    ("x: Buffer[i64], y: Buffer[u64]", "n = 3\nn = x[0]\ny[0] = u64(n)", "'n' (line"),
+    ("x: Buffer[i64], y: Buffer[u64]", "y[x[0]] = u64(1)", "a number of 32 bits is needed here, not i64"),
+    ("x: Buffer[i64]", "x[0] = x[1] + 9_300_000_000_000_000_000", "9300000000000000000 does not fit i64"),
+    ("x: Buffer[i64]", "x[0] = 1.5", "1.5 does not fit i64"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("parameters", "body", "message"), ELEMENTS)
+def test_wrong_uses_of_other_elements_are_one_line_with_file_and_line(parameters, body, message):
+    error = refuse(body, f"@kernel\ndef k({parameters}):\n")
+    assert message in str(error)
+    assert "\n" not in str(error)
+    assert error.line is not None
 
 
 @pytest.mark.parametrize(
@@ -262,7 +310,7 @@ def test_lambda_is_no_kernel():
         kernel(lambda: None).compile(32)
 
 
-@pytest.mark.parametrize("name", share(intrinsics.__all__, one_in=12))
+@pytest.mark.parametrize("name", share(intrinsics.NAMES, one_in=12))
 def test_intrinsics_work_only_inside_kernels(name):
     function = getattr(intrinsics, name)
     count = sum(

@@ -137,7 +137,7 @@ def integer(operation: str, type: str, a: int, b: int, c: int) -> int:
         "MIN": lambda: min(x, y), "MAX": lambda: max(x, y), "MULHI": lambda: x * y >> bits,
         "MADHI": lambda: (x * y >> bits) + c, "MULWIDE": lambda: x * y,
         "MADWIDE": lambda: x * y + c, "SEXT": lambda: x, "SELECT": lambda: b if a else c,
-        "POPC": lambda: a.bit_count(), "CLZ": lambda: bits - a.bit_length(),
+        "POPC": lambda: a.bit_count(), "CLZ": lambda: bits - a.bit_length(), "FFS": lambda: (a & -a).bit_length(),
         "BREV": lambda: int(f"{a:0{bits}b}"[::-1], 2), "SAD": lambda: c + abs(x - y),
         "BFE": lambda: field(a, b, c, bits, signed), "BFI": lambda: inserted(a, b, c, bits),
         "BFIND": lambda: (~x if x < 0 else x).bit_length() - 1,

@@ -12,7 +12,6 @@ from gpucoh import (
     KernelError,
     SimulationError,
     barrier,
-    f32,
     global_id,
     i8,
     i16,
@@ -79,14 +78,12 @@ def arguments(seed):
 @given(st.integers(0, 2**16), st.integers(1, N))
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_loads_extend_and_stores_truncate(seed, n):
-    wanted, oracle = arguments(seed), arguments(seed)
+    wanted = arguments(seed)
     plain(*wanted, n)
-    machine.Machine(mixes.compile(), 2, 48, (*oracle, n), shared=48).run()
     gpu = gpucoh.GPU(machine="fermi", protocol="mesi", check=True)
     arrays = [gpu.array(values) for values in arguments(seed)]
     gpu.launch(mixes, grid=2, block=48, args=(*arrays, n), shared=48)
-    for expected, plain_machine, array in zip(wanted, oracle, arrays, strict=True):
-        np.testing.assert_array_equal(plain_machine, expected)
+    for expected, array in zip(wanted, arrays, strict=True):
         np.testing.assert_array_equal(array.numpy(), expected)
 
 
@@ -160,64 +157,6 @@ def test_an_unwritten_byte_of_the_scratchpad_is_reported():
     gpu = gpucoh.GPU(machine="fermi", protocol="mesi", check=True)
     with pytest.raises(SimulationError, match="reads element 1 of an array, which no thread"):
         gpu.launch(reads, grid=1, block=4, args=(gpu.zeros(4, np.int32),))
-
-
-def scalar_argument(p: Buffer[u8], n: u8):
-    p[0] = n
-
-
-def variable(p: Buffer[u8]):
-    n: u8 = 3
-    p[0] = n
-
-
-def conversion(p: Buffer[u8]):
-    p[0] = u8(3)
-
-
-def local_array(p: Buffer[u8]):
-    t = gpucoh.local(u8, 3)
-    p[0] = t[0]
-
-
-def atomic(p: Buffer[u8]):
-    gpucoh.atomic_add(p, 0, 1)
-
-
-def shared_atomic(p: Buffer[u8]):
-    t = shared(i16, 4)
-    gpucoh.atomic_max(t, 0, 1)
-
-
-def real_value(p: Buffer[i8]):
-    p[0] = 1.5 + f32(global_id())
-
-
-def wide(p: Buffer[u16]):
-    gpucoh.store2(p, 0, 1, 2)
-
-
-@pytest.mark.parametrize(
-    ("function", "text"),
-    [
-        (
-            scalar_argument,
-            r"argument 'n' is u8, a type of array elements only \(allowed: i32, u32, f32\)",
-        ),
-        (variable, "the type of 'n' is u8, a type of array elements only"),
-        (conversion, "the type of the conversion is u8, a type of array elements only"),
-        (local_array, "the dtype is u8, a type of array elements only"),
-        (atomic, "atomic_add works on words, the buffer 'p' is u8: use an array of i32 or u32"),
-        (shared_atomic, "atomic_max works on words, the shared array 't' is i16"),
-        (real_value, "an element of the buffer 'p' is i32 but the value is f32"),
-        (wide, "store2 moves words, the buffer 'p' is u16: use an array of i32, u32 or f32"),
-    ],
-)
-def test_a_wrong_use_is_one_line_with_file_and_line(function, text):
-    with pytest.raises(KernelError, match=text) as caught:
-        kernel(function).compile()
-    assert "\n" not in str(caught.value)
-    assert caught.value.line is not None
 
 
 def test_an_array_of_another_size_is_refused():
@@ -308,5 +247,5 @@ def test_a_mask_of_bits_that_a_value_can_have_alone_costs_no_instruction():
     flag = np.where(b > 9, 3, 0)
     wanted = [a & 0xFF, b, b & 0x7F, c & 0xFFFF, d, flag, flag & 2, a > c]
     assert np.array_equal(o, np.stack(wanted, 1))
-    names = [op.name for op in machine.decode(masked.compile())]
+    names = machine.names(masked)
     assert names.count("AND") == 4  # those that clear bits

@@ -13,7 +13,6 @@ from gpucoh import Buffer, f32, i32, u32
 from gpucoh.lang import folding, intrinsics, operations
 from gpucoh.lang.types import F32, I32, U32
 from products import share
-from unit.lang import machine
 
 #: Zeros, subnormals, halves, the last numbers with fractions, overflow, infinities, NaN, and huge arguments.
 EDGES = np.array(
@@ -92,10 +91,21 @@ def fused(x: Buffer[f32], y: Buffer[f32], z: Buffer[f32]):
     z[i] = gpucoh.fma(x[i], y[i], z[i])
 
 
+def rounded_once(a, b, c):
+    """a * b + c: an exact sum, and the nearest of the f32 around the one rounded twice."""
+    near = np.float32(np.float64(a) * np.float64(b) + np.float64(c))
+    if not np.isfinite([a, b, c, near]).all():
+        return near
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    around = [near, *(np.nextafter(near, np.float32(end)) for end in (-np.inf, np.inf))]
+    finite = [x for x in around if np.isfinite(x)]
+    return min(finite, key=lambda x: (abs(Fraction(float(x)) - exact), int(x.view(np.uint32)) & 1))
+
+
 def check_fused(x, y, z):
     got = launched(fused, *(np.array(part, np.float32) for part in (x, y, z)))
     for a, b, c, d in zip(x, y, z, got, strict=True):
-        expected = machine.fused(np.float32(a), np.float32(b), np.float32(c))
+        expected = rounded_once(np.float32(a), np.float32(b), np.float32(c))
         assert np.array_equal(expected, d, equal_nan=True), (a, b, c)
         folded = folding.fold("FMA", F32, [folding.float_bits(np.float32(v)) for v in (a, b, c)])
         assert folded in (None, int(d.view(np.uint32)))
@@ -193,9 +203,6 @@ def test_reductions_and_matches_are_over_the_active_threads_of_a_warp(lanes):
     y = gpu.zeros((7, lanes), np.int32)
     gpu.launch(reductions, grid=1, block=lanes, args=(gpu.array(x), y))
     assert np.array_equal(y.numpy(), expected)
-    plain = np.zeros((7, lanes), np.int32)
-    machine.run(reductions, 1, lanes, (x, plain), lanes)
-    assert np.array_equal(plain, expected)
 
 
 @gpucoh.kernel
@@ -220,7 +227,7 @@ def test_every_row_has_the_parameters_of_its_function():
         function = getattr(gpucoh, name)
         assert len(inspect.signature(function).parameters) == len(row.takes), name
         assert function.__doc__
-        assert name in intrinsics.__all__
+        assert name in intrinsics.NAMES
 
 
 @pytest.mark.parametrize("op", ["CEIL", "ROUND", "TRUNC"])

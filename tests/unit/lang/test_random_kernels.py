@@ -1,4 +1,4 @@
-"""Random kernels: the compiled program on the reference executor against the same source as plain Python."""
+"""Random kernels on the C core, against the same source as plain Python."""
 
 import random
 
@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from products import share
+from registered import ALL
 from unit.lang import machine
 from unit.lang.plain import kernel_from_source, run_plain
 
@@ -288,9 +289,10 @@ def arguments(seed: int, threads: int) -> list:
     ]  # fmt: skip
 
 
-def compare(source: str, seed: int, lanes: int, block: int = 48) -> None:
+def compare(source: str, seed: int, lanes: int = 32, protocol: str = "no-l1") -> None:
+    block = 48
     mine, plain = arguments(seed, 2 * block), arguments(seed, 2 * block)
-    machine.run(kernel_from_source(source, "k"), 2, block, mine, lanes)
+    machine.run(kernel_from_source(source, "k"), 2, block, mine, lanes, protocol)
     run_plain(source, "k", (2,), (block,), plain)
     for number, (got, wanted) in enumerate(zip(mine[:ARRAYS], plain[:ARRAYS], strict=True)):
         same = np.array_equal(got, wanted, equal_nan=got.dtype == np.float32)
@@ -298,12 +300,16 @@ def compare(source: str, seed: int, lanes: int, block: int = 48) -> None:
 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 2**16), st.sampled_from([32, 64]))
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
-@pytest.mark.long
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_kernels_do_what_their_source_says(r, seed, lanes):
     compare(Generator(r).kernel(), seed, lanes)
 
 
 @pytest.mark.parametrize("seed", share(range(60), one_in=12))
 def test_kernels_of_fixed_seeds_do_what_their_source_says(seed):
-    compare(Generator(random.Random(seed)).kernel(), seed, 32)
+    compare(Generator(random.Random(seed)).kernel(), seed)
+
+
+@pytest.mark.parametrize(("seed", "protocol"), share(range(6), ALL, one_in=25))
+def test_the_core_does_what_the_source_says_under_each_protocol(seed, protocol):
+    compare(Generator(random.Random(seed)).kernel(), seed, protocol=protocol)

@@ -12,10 +12,6 @@ from unit.lang import machine
 TILE = 8
 
 
-def ops(k):
-    return [op.name for op in machine.decode(k.compile())]
-
-
 def loops(k):
     """Branches and jumps backwards."""
     code = machine.decode(k.compile())
@@ -42,7 +38,7 @@ def test_a_tile_product_has_no_loop_and_no_arithmetic_of_addresses():
     o = np.zeros((TILE, TILE), np.float32)
     machine.run(product, 1, (TILE, TILE), (a.ravel(), b.ravel(), o.reshape(-1)))
     assert np.array_equal(o, a @ b)
-    names = ops(product)
+    names = machine.names(product)
     assert loops(product) == 0
     inner = names[names.index("BARRIER") + 1 : names.index("STORE")]
     assert sorted(set(inner)) == ["ADD", "MUL", "SHARED_LOAD"]
@@ -135,7 +131,7 @@ def test_barriers_in_an_unrolled_loop_keep_their_order():
     for i in range(4):
         row = row + np.where(np.arange(64) >= i, np.roll(row, -(1 << i)), 0)
     assert np.array_equal(o, row)
-    assert ops(steps).count("BARRIER") == 9
+    assert machine.names(steps).count("BARRIER") == 9
 
 
 WORK = MAX_UNROLLED_INSTRUCTIONS // 5  # iterations of five instructions
@@ -168,7 +164,7 @@ def test_the_bound_is_on_the_instructions_of_all_copies(k, count, looped):
         word = ((word ^ t) * np.int32(3) | np.int32(i)) - (word & np.int32(7))
     assert np.array_equal(o, word)
     assert loops(k) == looped
-    assert len(ops(k)) < MAX_UNROLLED_INSTRUCTIONS + 20
+    assert len(machine.names(k)) < MAX_UNROLLED_INSTRUCTIONS + 20
 
 
 @kernel

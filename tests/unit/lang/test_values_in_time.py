@@ -7,6 +7,7 @@ import pytest
 
 import gpucoh
 from gpucoh import Buffer, device, global_id, i32, kernel
+from unit.lang.plain import kernel_from_source
 
 
 def ran(k, threads=4):
@@ -16,44 +17,6 @@ def ran(k, threads=4):
     return out.numpy().tolist()
 
 
-@kernel
-def nested_tuple(o: Buffer[i32]):
-    a = global_id()
-    t = ((a, 1), 2)
-    a += 50
-    o[global_id()] = t[0][0]
-
-
-@kernel
-def nested_swap(o: Buffer[i32]):
-    a = global_id()
-    b = a + 10
-    c = a + 20
-    c, (a, b) = a, (b, c)
-    o[global_id()] = b * 10000 + a * 100 + c
-
-
-@kernel
-def loop_over_variables(o: Buffer[i32]):
-    a = global_id()
-    b = a + 10
-    s = 0
-    for q in (a, b):
-        b = 0
-        s = s * 100 + q
-    o[global_id()] = s
-
-
-@kernel
-def loop_over_pairs(o: Buffer[i32]):
-    a = global_id()
-    s = 0
-    for p, q in ((1, 1), (a, 2)):
-        a += 50
-        s += p * q
-    o[global_id()] = s
-
-
 @device
 def element_of_a_tuple(x):
     t = (1, (x, 2))
@@ -61,33 +24,23 @@ def element_of_a_tuple(x):
     return t[1][0]
 
 
-@kernel
-def tuple_in_a_device_function(o: Buffer[i32]):
-    o[global_id()] = element_of_a_tuple(global_id())
-
-
-@kernel
-def constant_then_variable(o: Buffer[i32]):
-    a = global_id()
-    s = 0
-    for q in (1, a):
-        s = s * 10 + q
-    o[global_id()] = s
-
-
 @pytest.mark.parametrize(
-    ("tested", "expected"),
+    ("body", "expected"),
     [
-        (nested_tuple, lambda i: i),
-        (nested_swap, lambda i: (i + 20) * 10000 + (i + 10) * 100 + i),
-        (loop_over_variables, lambda i: i * 100 + i + 10),
-        (loop_over_pairs, lambda i: 1 + 2 * i),
-        (tuple_in_a_device_function, lambda i: i),
-        (constant_then_variable, lambda i: 10 + i),
+        ("t = ((a, 1), 2)\na += 50\ns = t[0][0]", lambda i: i),
+        ("b = a + 10\nc = a + 20\nc, (a, b) = a, (b, c)\ns = b * 10000 + a * 100 + c",
+         lambda i: (i + 20) * 10000 + (i + 10) * 100 + i),
+        ("b = a + 10\nfor q in (a, b):\n    b = 0\n    s = s * 100 + q", lambda i: i * 100 + i + 10),
+        ("for p, q in ((1, 1), (a, 2)):\n    a += 50\n    s += p * q", lambda i: 1 + 2 * i),
+        ("s = element_of_a_tuple(a)", lambda i: i),
+        ("for q in (1, a):\n    s = s * 10 + q", lambda i: 10 + i),
     ],
-)
-def test_a_tuple_holds_what_its_names_meant_when_it_was_made(tested, expected):
-    assert ran(tested) == [expected(i) for i in range(4)]
+)  # fmt: skip
+def test_a_tuple_holds_what_its_names_meant_when_it_was_made(body, expected):
+    lines = ["a = global_id()", "s = 0", *body.split("\n"), "o[global_id()] = s"]
+    text = "@kernel\ndef k(o: Buffer[i32]):\n" + "".join(f"    {line}\n" for line in lines)
+    k = kernel_from_source(text, "k", {"element_of_a_tuple": element_of_a_tuple})
+    assert ran(k) == [expected(i) for i in range(4)]
 
 
 settings = types.ModuleType("settings")

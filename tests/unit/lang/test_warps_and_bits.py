@@ -1,7 +1,6 @@
 """Shuffles, bit counts, powers, barriers with a scope and f32 atomics, against NumPy."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -150,14 +149,10 @@ def test_f32_atomic_extremes_equal_numpys(values):
     x = np.array(values, np.float32)
     want = np.array([np.fmin.reduce(x), np.fmax.reduce(x)] * 2, np.float32)
     o = np.full(4, x[0], np.float32)
-    gpu = gpucoh.GPU(protocol="ideal")
-    out = gpu.array(o)
-    gpu.launch(extremes, grid=1, block=32, args=(gpu.array(x), out))
     machine.run(extremes, 1, 32, (x, o))
-    for got in (o, out.numpy()):
-        assert np.array_equal(got, want, equal_nan=True)
-        if not want[0] and (np.signbit(x) & (x == 0)).any():
-            assert np.signbit(got[0])
+    assert np.array_equal(o, want, equal_nan=True)
+    if not want[0] and (np.signbit(x) & (x == 0)).any():
+        assert np.signbit(o[0])
 
 
 def test_a_barrier_with_a_scope_is_a_release_and_an_acquire():
@@ -180,14 +175,3 @@ def test_a_barrier_with_a_scope_is_a_release_and_an_acquire():
         x, o = gpu.zeros(256, np.int32), gpu.zeros(256, np.int32)
         gpu.launch(publish, grid=4, block=64, args=(x, o, gpu.zeros(1, np.int32)))
         assert np.array_equal(o.numpy(), np.arange(256, 0, -1)), protocol
-
-
-def test_a_scope_of_a_barrier_is_one_of_four():
-    @kernel
-    def k():
-        barrier(scope="block")
-
-    with pytest.raises(
-        gpucoh.KernelError, match="scope 'block' is not allowed here: use one of cta cu gpu sys"
-    ):
-        k.compile()

@@ -1,7 +1,5 @@
 """Accesses to two and four words: ``load2 load4 store2 store4``."""
 
-from typing import Literal
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -119,46 +117,3 @@ def test_a_misaligned_or_outer_index_is_an_error_at_its_line(first, text):
     with pytest.raises(KernelError, match=text) as caught:
         gpu.launch(reads_pairs, grid=1, block=1, args=(gpu.zeros(N, np.int32), first))
     assert caught.value.line == reads_pairs.function.__code__.co_firstlineno + 2
-
-
-def constant_index(p: Buffer[i32]):
-    store2(p, 3, 1, 2)
-
-
-def too_few(p: Buffer[i32]):
-    store4(p, 0, 1, 2, 3)
-
-
-def unpacks_too_many(p: Buffer[i32]):
-    a, b, c = load2(p, 0)  # noqa: RUF059
-
-
-def of_the_scratchpad(p: Buffer[i32]):
-    t = gpucoh.shared(i32, 4)
-    p[0] = load2(t, 0)[1]
-
-
-def of_another_type(p: Buffer[i32]):
-    store2(p, 0, 1, 2.5)
-
-
-def of_a_readonly_buffer(p: Buffer[i32, Literal["readonly"]]):
-    store2(p, 0, 1, 2)
-
-
-@pytest.mark.parametrize(
-    ("function", "text"),
-    [
-        (constant_index, "index 3 of the buffer 'p' is not a multiple of 2, as store2 needs it"),
-        (too_few, r"store4\(\): missing a required argument: 'd'"),
-        (unpacks_too_many, "3 values are needed, got a tuple"),
-        (of_the_scratchpad, "load2 takes a buffer, not the shared array 't': use single elements"),
-        (of_another_type, "2.5 is not an integer: i32 is needed"),
-        (of_a_readonly_buffer, "the buffer 'p' is readonly and cannot be written"),
-    ],
-)
-def test_a_wrong_use_is_one_line_with_file_and_line(function, text):
-    with pytest.raises(KernelError, match=text) as caught:
-        kernel(function).compile()
-    assert "\n" not in str(caught.value)
-    assert caught.value.line is not None

@@ -201,44 +201,6 @@ def test_arrays_of_64_bits_keep_their_values(gpu):
     assert y.numpy().tolist() == [0.1, np.pi]
 
 
-def refusal(gpu, kernel, *args) -> str:
-    with pytest.raises(gpucoh.KernelError) as error:
-        gpu.launch(kernel, grid=1, block=1, args=args)
-    return str(error.value)
-
-
-def test_what_does_not_fit_together_is_refused(gpu):
-    x, y = gpu.zeros(4, i64), gpu.zeros(4, u64)
-
-    @gpucoh.kernel
-    def mixes(x: Buffer[i64], y: Buffer[u64]):
-        x[0] = x[1] + y[0]
-
-    @gpucoh.kernel
-    def narrows(x: Buffer[i64], y: Buffer[u64]):
-        n = 3
-        n = x[0]
-        y[0] = u64(n)
-
-    @gpucoh.kernel
-    def indexes(x: Buffer[i64], y: Buffer[u64]):
-        y[x[0]] = u64(1)
-
-    @gpucoh.kernel
-    def overflows(x: Buffer[i64], y: Buffer[u64]):
-        x[0] = x[1] + 9_300_000_000_000_000_000
-
-    @gpucoh.kernel
-    def truncates(x: Buffer[i64], y: Buffer[u64]):
-        x[0] = 1.5
-
-    assert "mixes u64 with a signed type" in refusal(gpu, mixes, x, y)
-    assert "'n' (line" in refusal(gpu, narrows, x, y)
-    assert "a number of 32 bits is needed here, not i64" in refusal(gpu, indexes, x, y)
-    assert "9300000000000000000 does not fit i64" in refusal(gpu, overflows, x, y)
-    assert "1.5 does not fit i64" in refusal(gpu, truncates, x, y)
-
-
 @gpucoh.kernel
 def same_bits(x: Buffer[f64], o: Buffer[i64, 2]):
     i = gpucoh.global_id()

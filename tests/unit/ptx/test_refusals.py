@@ -24,6 +24,20 @@ REGISTERS = ".reg .b32 %r<3>; .reg .b64 %rd<3>; .reg .f32 %f<3>; .reg .pred %p;"
         ("atom.global.exch.b128 %rd0, [%rd1], %rd0;", "the instruction is not supported"),
         ("call (%r0), cudaLaunchDeviceV2, ();", "dynamic parallelism is not supported"),
         ("call (%r0), malloc, ();", "memory that a kernel allocates is not supported"),
+        ("tex.2d.v4.f32.s32 {%f0, %f0, %f0, %f0}, [t, {%r0, %r0}];", "textures are not supported"),
+        ("wmma.load.a.sync {%r0}, [%rd0];", "tensor cores are not supported"),
+        ("mapa.u64 %rd0, %rd0, %r0;", "clusters of blocks are not supported"),
+        ("brx.idx %r0, list;", "'list' lists no targets"),
+        ("call (%r0), %rd0, (), none;", "'none' lists no functions and is no prototype"),
+        ("call again, ();", "function 'again' has no body in this module"),
+        ("frobnicate.u32 %r0, %r0;", "the instruction is not supported"),
+        ("mov.u32 %r0, %r9;", "special register %r9 is not supported"),
+        ("bra nowhere;", "label 'nowhere' is not declared"),
+        ("addc.u16 %r0, %r0, %r0;", "the instruction is not supported"),
+        (
+            "bar.red.popc.u32 %r0, 0, 64, %p;",
+            "a reduction at a barrier of some warps is not supported",
+        ),
     ],
 )
 def test_a_statement_is_refused_by_what_it_has(text, message):

@@ -64,16 +64,6 @@ PRODUCTS = [
     Form("max.s16x2 %d, %a, %b;", "u32 u32 u32",
          lambda a, b: max(s16(a), s16(b)) & 0xFFFF | max(s16(a >> 16), s16(b >> 16)) << 16),
 ]  # fmt: skip
-CARRIES = [
-    Form("add.cc.u32 %r2, %a, %b; addc.u32 %d, %c, 5;", "u32 u32 u32 u32", lambda a, b, c: c + 5 + (a + b >> 32)),
-    Form("sub.cc.u32 %r2, %a, %b; subc.u32 %d, %c, 5;", "u32 u32 u32 u32", lambda a, b, c: c - 5 - (a < b)),
-    Form("add.cc.u64 %rd2, %a, %b; addc.cc.u64 %rd2, %c, %c; addc.u32 %d, 0, 0;", "u32 u64 u64 u64",
-         lambda a, b, c: c + c + (a + b >> 64) >> 64),
-    Form("sub.cc.u64 %rd2, %a, %b; subc.cc.u64 %rd2, %b, %c; addc.u32 %d, 0, 0;", "u32 u64 u64 u64",
-         lambda a, b, c: b - c - (a < b) >= 0),
-    Form("mad.lo.cc.u32 %r2, %a, %b, %c; madc.hi.u32 %d, %a, %b, 7;", "u32 u32 u32 u32",
-         lambda a, b, c: (a * b >> 32) + 7 + ((a * b & M32) + c >> 32)),
-]  # fmt: skip
 BITS = [
     Form("and.b32 %d, %a, %b;", "b32 b32 b32", lambda a, b: a & b),
     Form("or.b64 %d, %a, %b;", "b64 b64 b64", lambda a, b: a | b),
@@ -227,7 +217,6 @@ GROUPS = {
     "integers": INTEGERS,
     "divisions": DIVISIONS,
     "products": PRODUCTS,
-    "carries": CARRIES,
     "bits": BITS,
     "comparisons": COMPARISONS,
     "conversions": CONVERSIONS,

@@ -1,1 +1,0 @@
-"""Tables of protocols as models for checkers of other projects."""
