@@ -109,7 +109,7 @@ gpc_position_mhz(const gpc_machine_t *machine, gpc_position_t position)
 gpc_node_t
 gpc_home_of(const gpc_controller_t *unit, gpc_address_t line)
 {
-    return (gpc_node_t) (unit->first_bank + gpc_bank_of(unit->interleaving, line));
+    return gpc_home(&unit->homes, line, unit->node);
 }
 
 gpc_node_t

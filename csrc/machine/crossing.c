@@ -36,7 +36,7 @@ gpc_gpu_crossing_kind(const gpc_gpu_t *gpu, const gpc_msg_t *msg)
     bool cores = msg->source < m->cores && msg->destination < m->cores;
 
     if (cores && gpc_network_route_of(gpu->carriers[msg->network], msg).relayed) {
-        uint32_t home = half_of(gpu, m->cores + gpc_bank_of(gpu->interleaving, msg->line));
+        uint32_t home = half_of(gpu, gpc_home(&gpu->homes, msg->line, msg->source));
         return (crosses(from, home) ? FROM_CORE : 0) | (crosses(home, to) ? FROM_BANK : 0);
     }
     return !crosses(from, to) ? 0 : msg->source < m->cores ? FROM_CORE : FROM_BANK;

@@ -4,6 +4,7 @@
 #include "explorations.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
+#include "protocols/baseline/baseline.h"
 #include "protocols/registry.h"
 #include "small_programs.h"
 #include "tests/mutants_parts.h"
@@ -141,6 +142,32 @@ TEST(host_writes_reach_the_copy_at_the_memory_side)
         gpc_gpu_free(it.gpu);
     }
     free(forgets);
+}
+
+/* ---- homes ------------------------------------------------------------------------------------------------------- */
+
+GPC_ACTION(act_request_line_elsewhere, "send GETS to the bank after the line's home; the load becomes pending")
+{
+    gpc_msg_t *msg = gpc_new_request(x, MSG_GETS);
+    gpc_node_t first = gpc_node_of(x->unit, GPC_AT_BANK);
+    msg->destination = (gpc_node_t) (first + (msg->destination - first + 1u) % x->unit->machine->partitions);
+    return gpc_send_and_wait(x, msg);
+}
+
+/* The program's result is right: the line comes from memory, and nothing writes it. */
+TEST(a_request_to_another_bank_than_the_home_is_seen_by_the_monitors)
+{
+    mutant_t *lost = changed("gpu-vi!x", &gpc_protocol_gpu_vi,
+                             EDITS(REPLACE("L1", "I", "LOAD", "request_line", act_request_line_elsewhere)));
+    gpc_machine_t machine = small_machine();
+    for (uint32_t check = 0; check < 2; check++) {
+        bench_t it = BENCH_WITH(WORDS, .machine = &machine, .protocol = &lost->protocol,
+                                .check = check ? GPC_CHECK_PROTOCOL : 0);
+        CHECK_EQUAL_I64(RUN_PROGRAM(&it, copy_word, WORDS, 1, 1), check ? GPC_ERROR_INVARIANT : GPC_RUN_DONE);
+        CHECK(!check || strstr(gpc_gpu_error_text(it.gpu), "a line is at its home: L2 1 has it, its home is L2 0"));
+        gpc_gpu_free(it.gpu);
+    }
+    free(lost);
 }
 
 /* ---- the unit's clock and timer ---------------------------------------------------------------------------------- */
