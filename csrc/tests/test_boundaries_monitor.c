@@ -144,7 +144,7 @@ begin(gpc_promise_t promise)
                                             .options = bench.options,
                                             .machine = &bench.machine,
                                             .ports = &ports,
-
+                                            .nodes = &bench.nodes,
                                             .messages = &bench.messages,
                                             .lane_lists = &bench.lane_lists,
                                             .failure = &bench.failure,

@@ -146,6 +146,38 @@ TEST(host_writes_reach_the_copy_at_the_memory_side)
 
 /* ---- homes ------------------------------------------------------------------------------------------------------- */
 
+TEST(memory_units_have_equal_shares_of_the_banks)
+{
+    const gpc_machine_t machine = {.cores = 2, .partitions = 6, .interleave_bytes = 256};
+    gpc_nodes_t nodes = {.kinds = {{.position = GPC_AT_MEMORY, .first = 8}}, .num_kinds = 1};
+    const gpc_controller_t unit = {.nodes = &nodes, .homes = gpc_homes(&machine)};
+    for (uint32_t bank = 0; bank < 6; bank++) {
+        nodes.kinds[0].count = 1;
+        CHECK_EQUAL_U64(gpc_memory_of(&unit, 256 * (6 + bank) + 128), 8);
+        nodes.kinds[0].count = 3;
+        CHECK_EQUAL_U64(gpc_memory_of(&unit, 256 * (6 + bank) + 128), 8 + bank / 2);
+    }
+    nodes.num_kinds = 0;
+    CHECK_EQUAL_U64(gpc_memory_of(&unit, 0), GPC_NO_NODE);
+}
+
+TEST(a_die_has_an_equal_share_of_cores_and_banks)
+{
+    gpc_machine_t machine = small_machine();
+    gpc_failure_t failure = {0};
+    gpc_nodes_t nodes;
+    machine.cores = 4;
+    for (uint32_t crossing = 0; crossing <= 100; crossing += 100) {
+        machine.l2_crossing = crossing;
+        REQUIRE(gpc_nodes_list(&nodes, &gpc_protocol_wt, &machine, &failure) == 0);
+        static const uint32_t halves[] = {0, 0, 1, 1, 0, 1};
+        for (gpc_node_t node = 0; node < 6; node++) {
+            CHECK_EQUAL_U64(gpc_die_of(&nodes, node), crossing ? halves[node] : 0);
+        }
+        CHECK_EQUAL_U64(gpc_die_of(&nodes, 6), GPC_NO_DIE); /* the memory side */
+    }
+}
+
 GPC_ACTION(act_request_line_elsewhere, "send GETS to the bank after the line's home; the load becomes pending")
 {
     gpc_msg_t *msg = gpc_new_request(x, MSG_GETS);
