@@ -28,21 +28,4 @@ gpc_remainder(gpc_divider_t by, uint64_t number)
     return by.is_power ? number & (by.divisor - 1) : number % by.divisor;
 }
 
-/* Maps a line to its bank: pieces of consecutive bytes are interleaved over the banks. */
-typedef struct {
-    gpc_divider_t piece, banks;
-} gpc_interleaving_t;
-
-static inline gpc_interleaving_t
-gpc_interleaving(uint32_t piece_bytes, uint32_t banks)
-{
-    return (gpc_interleaving_t) {gpc_divider(piece_bytes), gpc_divider(banks)};
-}
-
-static inline uint32_t
-gpc_bank_of(gpc_interleaving_t map, gpc_address_t line)
-{
-    return (uint32_t) gpc_remainder(map.banks, gpc_quotient(map.piece, line));
-}
-
 #endif

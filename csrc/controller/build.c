@@ -113,8 +113,7 @@ gpc_controller_init(gpc_controller_t *self, const gpc_controller_type_t *type, g
     }
     self->by_flit = gpc_divider(m->flit_bytes ? m->flit_bytes : 1);
     self->sectors = m->sector_bytes != 0;
-    self->first_bank = m->cores;
-    self->interleaving = gpc_interleaving(m->interleave_bytes, m->partitions);
+    self->homes = gpc_homes(m);
     uint32_t mshrs = type->mshrs ? type->mshrs(m, self->options) : machine_cache(self).mshrs;
     int status = init_arrays(self, arena);
     self->ready = GPC_ARENA_TAKE(arena, 1, uint32_t);

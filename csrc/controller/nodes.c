@@ -42,6 +42,15 @@ type_at(const gpc_protocol_t *protocol, gpc_position_t position)
     return NULL;
 }
 
+/* The dies of the nodes of a kind, which is the last of the list so far. */
+static void
+put_on_dies(gpc_nodes_t *self, const gpc_node_kind_t *kind, uint32_t dies)
+{
+    for (uint32_t i = 0; i < kind->count; i++) {
+        self->die[kind->first + i] = kind->position <= GPC_AT_BANK ? (uint8_t) (i * dies / kind->count) : GPC_NO_DIE;
+    }
+}
+
 int
 gpc_nodes_list(gpc_nodes_t *self, const gpc_protocol_t *protocol, const gpc_machine_t *machine, gpc_failure_t *failure)
 {
@@ -64,6 +73,7 @@ gpc_nodes_list(gpc_nodes_t *self, const gpc_protocol_t *protocol, const gpc_mach
         }
         self->kinds[self->num_kinds++] =
             (gpc_node_kind_t){type, position, place->level, (gpc_node_t) self->count, count};
+        put_on_dies(self, &self->kinds[self->num_kinds - 1], machine->l2_crossing ? 2 : 1);
         self->count += count;
         self->top = place->level > self->top ? place->level : self->top;
     }
@@ -109,7 +119,7 @@ gpc_position_mhz(const gpc_machine_t *machine, gpc_position_t position)
 gpc_node_t
 gpc_home_of(const gpc_controller_t *unit, gpc_address_t line)
 {
-    return (gpc_node_t) (unit->first_bank + gpc_bank_of(unit->interleaving, line));
+    return gpc_home(&unit->homes, line, unit->node);
 }
 
 gpc_node_t
@@ -117,6 +127,14 @@ gpc_node_of(const gpc_controller_t *unit, gpc_position_t position)
 {
     const gpc_node_kind_t *kind = gpc_nodes_at(unit->nodes, position);
     return kind ? kind->first : GPC_NO_NODE;
+}
+
+gpc_node_t
+gpc_memory_of(const gpc_controller_t *unit, gpc_address_t line)
+{
+    const gpc_node_kind_t *kind = gpc_nodes_at(unit->nodes, GPC_AT_MEMORY);
+    uint32_t banks = unit->homes.banks.divisor;
+    return kind ? (gpc_node_t) (kind->first + gpc_home_bank(&unit->homes, line) * kind->count / banks) : GPC_NO_NODE;
 }
 
 static gpc_controller_t *
@@ -130,10 +148,12 @@ gpc_units_t
 gpc_nodes_units(const gpc_nodes_t *self, gpc_controller_t *controllers, gpc_controller_t *const *l1s,
                 gpc_address_t line)
 {
+    gpc_node_t memory = line == GPC_NEVER ? GPC_NO_NODE : gpc_memory_of(controllers, line);
     return (gpc_units_t){.cores = l1s,
                          .num_cores = self->kinds[GPC_AT_CORE].count,
                          .bank = line == GPC_NEVER ? NULL : &controllers[gpc_home_of(controllers, line)],
                          .global = only_unit(self, controllers, GPC_AT_GLOBAL),
-                         .memory = only_unit(self, controllers, GPC_AT_MEMORY),
+                         .memory =
+                             memory == GPC_NO_NODE ? only_unit(self, controllers, GPC_AT_MEMORY) : &controllers[memory],
                          .host = only_unit(self, controllers, GPC_AT_HOST)};
 }

@@ -4,8 +4,9 @@
  * protocol names the positions, the machine says how many nodes each has. A level that is added here reaches queues,
  * launches, host accesses, monitors, reports and statistics without a change to them.
  *
- * Room for later: a second level of homes (chiplets) is a kind between banks and memory side; a domain that is
- * simulated by its own thread is a range of nodes. */
+ * A die is a property of a node: the two halves of an L2 (l2_crossing) are dies.
+ *
+ * Room for later: a domain that is simulated by its own thread is a range of nodes. */
 #ifndef GPC_CONTROLLER_NODES_H
 #define GPC_CONTROLLER_NODES_H
 
@@ -22,9 +23,11 @@ typedef struct {
 typedef struct gpc_nodes {
     gpc_node_kind_t kinds[GPC_NUM_POSITIONS]; /* in order of node: cores, then banks */
     uint32_t num_kinds;
-    uint32_t count; /* of all nodes */
-    uint8_t top;    /* the largest level: its controllers fetch from memory */
+    uint32_t count;             /* of all nodes */
+    uint8_t top;                /* the largest level: its controllers fetch from memory */
+    uint8_t die[GPC_MAX_NODES]; /* of each node; GPC_NO_DIE: as near to one as to another */
 } gpc_nodes_t;
+#define GPC_NO_DIE UINT8_MAX
 
 /* GPC_ERROR_MACHINE names a position that the protocol needs and the machine lacks; GPC_ERROR_PROTOCOL: it has no
  * controller at the cores or banks. */
@@ -35,6 +38,12 @@ const gpc_node_kind_t *gpc_nodes_at(const gpc_nodes_t *self, gpc_position_t posi
 /* The kind of a node. */
 const gpc_node_kind_t *gpc_nodes_kind(const gpc_nodes_t *self, gpc_node_t node);
 const char *gpc_position_name(gpc_position_t position); /* "core", "bank", "memory", "global", "host" */
+/* Each die has an equal, contiguous share of the cores and of the banks. Controllers beside them are on no die. */
+static inline uint32_t
+gpc_die_of(const gpc_nodes_t *self, gpc_node_t node)
+{
+    return self->die[node];
+}
 /* The clock of a position in MHz. */
 uint32_t gpc_position_mhz(const gpc_machine_t *machine, gpc_position_t position);
 /* The controllers that an access to the line concerns; controllers: all nodes, in order. */

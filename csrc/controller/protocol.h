@@ -3,6 +3,7 @@
 #define GPC_CONTROLLER_PROTOCOL_H
 
 #include "base/histogram.h"
+#include "base/homes.h"
 #include "base/observe.h"
 #include "cache/mshr.h"
 #include "cache/rmw.h"
@@ -83,10 +84,9 @@ struct gpc_controller { /* what every step reads comes first, by lines of the ho
     gpc_rule_t rule;           /* of the run: one of those with a model */
     gpc_arena_t *counts_arena; /* of counts and statistics; NULL: the same arena */
     gpc_node_t node;
-    uint32_t index; /* number among the nodes of its kind */
-    uint32_t first_bank;
-    gpc_interleaving_t interleaving; /* of lines over banks */
-    const gpc_nodes_t *nodes;        /* borrowed */
+    uint32_t index;           /* number among the nodes of its kind */
+    gpc_homes_t homes;        /* of lines */
+    const gpc_nodes_t *nodes; /* borrowed */
     gpc_part_t parts[GPC_MAX_PARTS];
     void *core_fields;
     uint8_t *warp_fields; /* [warps] */
@@ -261,6 +261,8 @@ gpc_step_pending(const gpc_step_t *x)
 
 /* The bank of the line. */
 GPC_API gpc_node_t gpc_home_of(const gpc_controller_t *unit, gpc_address_t line);
+/* The line's controller at the memory side: each has an equal share of the banks. GPC_NO_NODE: there is none. */
+GPC_API gpc_node_t gpc_memory_of(const gpc_controller_t *unit, gpc_address_t line);
 /* The first controller of the position: core 0, bank 0, or the only one; GPC_NO_NODE when there is none. */
 GPC_API gpc_node_t gpc_node_of(const gpc_controller_t *unit, gpc_position_t position);
 /* The line's way in the array, or GPC_NONE. */

@@ -40,6 +40,7 @@
 #ifndef GPC_FABRIC_NETWORK_H
 #define GPC_FABRIC_NETWORK_H
 
+#include "base/homes.h"
 #include "base/message.h"
 #include "base/text.h"
 #include "engine/schedule.h"
@@ -58,7 +59,7 @@ typedef struct {
     uint32_t jitter;   /* largest additional latency of a hop, drawn for each message */
     uint32_t flit_gap; /* network cycles between two flits of a link */
     gpc_clock_t clock;
-    uint32_t interleave_bytes; /* for relays: the home bank of a line */
+    const gpc_homes_t *homes; /* borrowed; of relayed messages */
 } gpc_network_config_t;
 
 #define GPC_NETWORK_MAX_PORTS 16u

@@ -5,7 +5,7 @@
 #ifndef GPC_FABRIC_NETWORK_PARTS_H
 #define GPC_FABRIC_NETWORK_PARTS_H
 
-#include "base/divide.h"
+#include "base/homes.h"
 #include "fabric/network.h"
 
 /* Wiring, constant after creation. */
@@ -82,15 +82,14 @@ struct gpc_network_parts {
     uint32_t num_queues;
     uint32_t first_target; /* added to the targets of its events: the network's number in the high bits */
     uint8_t arrive_kind, grant_kind;
-    gpc_interleaving_t interleaving; /* of lines over banks */
-    uint32_t request_words;          /* 64-bit words of the largest set of a router's inputs or outputs */
-    gpc_input_wiring_t *inputs;      /* owned */
-    gpc_output_wiring_t *outputs;    /* owned */
-    bool several;                    /* a node has several ports */
-    uint8_t *ports;                  /* owned; of a node, in each direction */
-    uint32_t *injection;             /* owned; a node's first input port, or GPC_NONE */
-    uint32_t *ejection;              /* owned; the first output port that feeds the node, or GPC_NONE */
-    uint32_t *routes;                /* owned; output port by router and node; a node's first, or GPC_NONE */
+    uint32_t request_words;       /* 64-bit words of the largest set of a router's inputs or outputs */
+    gpc_input_wiring_t *inputs;   /* owned */
+    gpc_output_wiring_t *outputs; /* owned */
+    bool several;                 /* a node has several ports */
+    uint8_t *ports;               /* owned; of a node, in each direction */
+    uint32_t *injection;          /* owned; a node's first input port, or GPC_NONE */
+    uint32_t *ejection;           /* owned; the first output port that feeds the node, or GPC_NONE */
+    uint32_t *routes;             /* owned; output port by router and node; a node's first, or GPC_NONE */
     /* borrowed from the arena */
     gpc_input_state_t *input_states;
     gpc_output_state_t *output_states;
@@ -158,11 +157,11 @@ gpc_network_is_core(const gpc_network_config_t *config, gpc_node_t node)
     return node < config->cores;
 }
 
-/* The home bank of a line. */
+/* Where the message goes first: a relayed one to the home bank of its line. */
 static inline gpc_node_t
-gpc_network_home(const gpc_network_t *self, gpc_address_t line)
+gpc_network_target(const gpc_network_t *self, const gpc_msg_t *msg, bool relayed)
 {
-    return (gpc_node_t) (self->config.cores + gpc_bank_of(self->parts->interleaving, line));
+    return relayed ? gpc_home(self->config.homes, msg->line, msg->source) : msg->destination;
 }
 
 /* Of a node with several ports, the number of the port for messages from or to the other end. */
@@ -185,7 +184,7 @@ gpc_network_output(const gpc_network_parts_t *parts, uint32_t router, gpc_node_t
 static inline uint32_t
 gpc_network_next_output(const gpc_network_t *self, uint32_t router, const gpc_msg_t *msg)
 {
-    gpc_node_t target = msg->flags & GPC_MSG_FLAG_RELAY ? gpc_network_home(self, msg->line) : msg->destination;
+    gpc_node_t target = gpc_network_target(self, msg, msg->flags & GPC_MSG_FLAG_RELAY);
     return gpc_network_output(self->parts, router, target, msg->source);
 }
 

@@ -44,7 +44,7 @@ gpc_network_route_of(const gpc_network_t *self, const gpc_msg_t *msg)
 {
     const gpc_network_parts_t *parts = self->parts;
     bool relayed = is_relayed(self, msg);
-    gpc_node_t target = relayed ? gpc_network_home(self, msg->line) : msg->destination;
+    gpc_node_t target = gpc_network_target(self, msg, relayed);
 
     if (parts->several) {
         return route_over_ports(parts, msg, target, relayed);

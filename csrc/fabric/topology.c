@@ -327,12 +327,11 @@ gpc_network_init(gpc_network_t *self, const gpc_network_config_t *config, gpc_ar
     *self = (gpc_network_t){.config = *config, .messages = messages, .wheel = wheel, .hooks = *hooks};
     if (config->cores == 0 || config->cores > GPC_MAX_CORES || config->banks == 0 || config->banks > GPC_MAX_BANKS ||
         config->networks == 0 || config->networks > GPC_MAX_NETWORKS || config->vc_flits == 0 || config->latency == 0 ||
-        config->clock.period == 0 || config->interleave_bytes == 0) {
+        config->clock.period == 0 || !config->homes) {
         return GPC_ERROR_MACHINE;
     }
     self->parts = calloc(1, sizeof(*self->parts));
     if (self->parts) {
-        self->parts->interleaving = gpc_interleaving(config->interleave_bytes, config->banks);
         self->parts->first_target = config->number << GPC_NETWORK_TARGET_BITS;
         self->parts->arrive_kind = config->number ? GPC_EVENT_OTHER_ARRIVE : GPC_EVENT_NETWORK_ARRIVE;
         self->parts->grant_kind = config->number ? GPC_EVENT_OTHER_GRANT : GPC_EVENT_NETWORK_GRANT;

@@ -35,16 +35,13 @@ check_calls(void *machine, const gpc_observation_t *ended)
 static int
 make_monitor(gpc_gpu_t *gpu)
 {
-    gpc_units_t units = gpc_gpu_units(gpu, 0);
     gpc_monitored_t about = {.stream = &gpu->stream,
                              .protocol = gpu->protocol,
                              .rule = gpu->rule,
                              .machine = &gpu->machine,
+                             .nodes = &gpu->nodes,
+                             .controllers = gpu->controllers,
                              .l1s = gpu->l1s,
-                             .banks = gpu->controllers + gpc_nodes_at(&gpu->nodes, GPC_AT_BANK)->first,
-                             .global = units.global,
-                             .memory = units.memory,
-                             .host = units.host,
                              .messages = &gpu->messages,
                              .lane_lists = &gpu->lane_lists};
     int status = gpc_monitor_create(&about, &gpu->checks.monitor);

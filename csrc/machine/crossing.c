@@ -4,39 +4,26 @@
  * is as late as the one before it, so that they stay in order. The link is as wide as the ports of its ends.
  *
  * A message from core to core that a line's home relays crosses once for each of its ways that leads to the other half.
- * Other controllers (a memory side, an epoch unit, a host) belong to no half. */
+ * Other controllers (a memory side, an epoch unit, a host) belong to no half: gpc_die_of. */
 #include "machine/parts.h"
 
-enum { NO_HALF = 2 };
 enum { FROM_CORE = 1, FROM_BANK = 2 }; /* bits of a kind: the ways that cross */
-
-/* 0 or 1, or NO_HALF. */
-static uint32_t
-half_of(const gpc_gpu_t *gpu, uint32_t node)
-{
-    const gpc_machine_t *m = &gpu->machine;
-    if (node < m->cores) {
-        return 2 * node >= m->cores;
-    }
-    node -= m->cores;
-    return node < m->partitions ? 2 * node >= m->partitions : NO_HALF;
-}
 
 static bool
 crosses(uint32_t from, uint32_t to)
 {
-    return from != to && from != NO_HALF && to != NO_HALF;
+    return from != to && from != GPC_NO_DIE && to != GPC_NO_DIE;
 }
 
 uint32_t
 gpc_gpu_crossing_kind(const gpc_gpu_t *gpu, const gpc_msg_t *msg)
 {
     const gpc_machine_t *m = &gpu->machine;
-    uint32_t from = half_of(gpu, msg->source), to = half_of(gpu, msg->destination);
+    uint32_t from = gpc_die_of(&gpu->nodes, msg->source), to = gpc_die_of(&gpu->nodes, msg->destination);
     bool cores = msg->source < m->cores && msg->destination < m->cores;
 
     if (cores && gpc_network_route_of(gpu->carriers[msg->network], msg).relayed) {
-        uint32_t home = half_of(gpu, m->cores + gpc_bank_of(gpu->interleaving, msg->line));
+        uint32_t home = gpc_die_of(&gpu->nodes, gpc_home(&gpu->homes, msg->line, msg->source));
         return (crosses(from, home) ? FROM_CORE : 0) | (crosses(home, to) ? FROM_BANK : 0);
     }
     return !crosses(from, to) ? 0 : msg->source < m->cores ? FROM_CORE : FROM_BANK;

@@ -155,7 +155,7 @@ make_links(gpc_gpu_t *gpu, gpc_links_t which)
                                    .jitter = star ? 0 : m->noc_jitter,
                                    .flit_gap = star ? 0 : m->noc_flit_gap,
                                    .clock = gpu->link_clocks[which],
-                                   .interleave_bytes = m->interleave_bytes};
+                                   .homes = &gpu->homes};
     int status = gpc_network_init(&gpu->links[which], &config, &gpu->arena, &gpu->messages, &gpu->wheel, &hooks);
     free(ports);
     return status;
@@ -166,7 +166,7 @@ make_fabric(gpc_gpu_t *gpu)
 {
     const gpc_machine_t *m = &gpu->machine;
     int status = GPC_OK;
-    gpu->interleaving = gpc_interleaving(m->interleave_bytes, m->partitions);
+    gpu->homes = gpc_homes(m);
     for (uint32_t which = 0; which < gpu->num_links && status == GPC_OK; which++) {
         status = make_links(gpu, (gpc_links_t) which);
     }

@@ -156,7 +156,7 @@ struct gpc_gpu {
     uint32_t num_networks;
     bool ends; /* the protocol handles KERNEL_END: a launch lasts until its effects are complete */
 
-    gpc_interleaving_t interleaving; /* of lines over banks */
+    gpc_homes_t homes; /* of lines */
     gpc_nodes_t nodes;
     gpc_service_t services[GPC_NUM_POSITIONS]; /* of each node kind */
     gpc_clock_t core_clock, dram_clock, link_clocks[GPC_NUM_LINKS];
@@ -267,15 +267,7 @@ gpc_gpu_traffic(const gpc_gpu_t *gpu, uint32_t type)
 static inline uint32_t
 gpc_gpu_channels(const gpc_gpu_t *gpu)
 {
-    return gpu->machine.dram_channels ? gpu->machine.dram_channels : gpu->machine.partitions;
-}
-/* The channel of a line: its bank's own, or selected by the address bits above the bank's. */
-static inline uint32_t
-gpc_gpu_channel_of(const gpc_gpu_t *gpu, gpc_address_t line)
-{
-    uint64_t pieces = line / gpu->machine.interleave_bytes / gpu->machine.partitions;
-    return gpu->machine.dram_channels ? (uint32_t) (pieces % gpu->machine.dram_channels)
-                                      : gpc_bank_of(gpu->interleaving, line);
+    return gpu->homes.channels.divisor;
 }
 
 /* Rollovers of the protocol's timestamps since the begin of the launch; 0 for a protocol without timestamps. */

@@ -207,7 +207,7 @@ port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint32_t lat
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a fetch");
     }
     gpc_msg_at(&gpu->messages, message)->mask = gpc_all_words(unit);
-    uint32_t channel = gpc_gpu_channel_of(gpu, line);
+    uint32_t channel = gpc_home_channel(&gpu->homes, line);
     gpc_tick_t probe = gpc_cpu_cache_exists(&gpu->cpu) ? gpc_cpu_cache_read(&gpu->cpu, line, tick_now(gpu)) : 0;
     gpc_msg_at(&gpu->messages, message)->ready =
         gpc_gpu_ticks_to_channel(gpu, unit, channel) + probe + late * gpc_gpu_service(gpu, unit->node)->clock.period;
@@ -223,7 +223,7 @@ static bool
 port_memory_room(const void *world, gpc_address_t line)
 {
     const gpc_gpu_t *gpu = world;
-    return gpc_dram_room(&gpu->dram, gpc_gpu_channel_of(gpu, line)) > 0;
+    return gpc_dram_room(&gpu->dram, gpc_home_channel(&gpu->homes, line)) > 0;
 }
 
 static int
@@ -243,7 +243,7 @@ port_write_memory(void *world, gpc_controller_t *unit, gpc_address_t line, gpc_m
         gpc_msg_at(&gpu->messages, answer)->mask = mask;
         gpc_msg_at(&gpu->messages, answer)->ready = late;
     }
-    uint32_t channel = gpc_gpu_channel_of(gpu, line);
+    uint32_t channel = gpc_home_channel(&gpu->homes, line);
     return gpu->words.on ? gpc_dram_write_part(&gpu->dram, channel, line, mask, words, answer,
                                                gpc_gpu_words_written_bytes(gpu, unit, line, mask))
                          : gpc_dram_write(&gpu->dram, channel, line, mask, words, answer);

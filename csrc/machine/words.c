@@ -155,7 +155,7 @@ static int
 read_memory(gpc_gpu_t *gpu, gpc_index_t read)
 {
     const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, read);
-    uint32_t channel = gpc_gpu_channel_of(gpu, msg->line);
+    uint32_t channel = gpc_home_channel(&gpu->homes, msg->line);
     return gpc_dram_read_part(&gpu->dram, channel, read, gpc_gpu_words_bytes(gpu, msg->here));
 }
 
@@ -181,7 +181,7 @@ fetch_for(gpc_gpu_t *gpu, const gpc_controller_t *bank, gpc_address_t line, gpc_
 {
     gpc_words_read_t *reads = reads_of(gpu, bank);
     gpc_index_t read = gpc_gpu_inner_message(gpu, bank, GPC_MSG_WORDS, line);
-    uint32_t free = GPC_WORDS_READS, channel = gpc_gpu_channel_of(gpu, line);
+    uint32_t free = GPC_WORDS_READS, channel = gpc_home_channel(&gpu->homes, line);
     if (read == GPC_NONE) {
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for words from memory");
     }

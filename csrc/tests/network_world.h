@@ -25,6 +25,8 @@ static bool spreading;    /* a bank that has room on a lane sends to that lane's
 static uint32_t num_events;
 static uint32_t goal;
 
+static gpc_homes_t homes; /* of the network that begin() has made */
+
 static const gpc_network_config_t fermi = {.topology = GPC_TOPOLOGY_CROSSBAR,
                                            .cores = CORES,
                                            .banks = BANKS,
@@ -33,7 +35,7 @@ static const gpc_network_config_t fermi = {.topology = GPC_TOPOLOGY_CROSSBAR,
                                            .vc_flits = 8,
                                            .latency = 4,
                                            .clock = {PERIOD},
-                                           .interleave_bytes = 256};
+                                           .homes = &homes};
 
 /* Of the flits of 32 bytes the last one of each message has 11. */
 static inline uint32_t
@@ -138,6 +140,7 @@ begin(const gpc_network_config_t *config)
     }
     CHECK_EQUAL_I64(gpc_pool_init(&messages, &arena, MESSAGES, sizeof(gpc_msg_t)), 0);
     CHECK_EQUAL_I64(gpc_wheel_init(&wheel, &arena, 2 * MESSAGES), 0);
+    homes = gpc_homes(&(gpc_machine_t) {.cores = config->cores, .partitions = config->banks, .interleave_bytes = 256});
     CHECK_EQUAL_I64(gpc_network_init(&network, config, &arena, &messages, &wheel, &hooks), 0);
 }
 

@@ -55,7 +55,8 @@ typedef struct {
     gpc_protocol_t protocol;
     gpc_watched_t watched;
     int64_t options[GPC_MAX_OPTIONS];
-    gpc_controller_t units[3]; /* two L1s and a bank */
+    gpc_nodes_t nodes;
+    gpc_controller_t units[4]; /* two L1s and two banks */
     gpc_controller_t *l1s[2];
     gpc_monitor_t *monitor;
     gpc_stream_t stream;
@@ -123,7 +124,7 @@ begin(gpc_promise_t promise)
                                     .l2_mshrs = 2,
                                     .line_bytes = 4 * WORDS,
                                     .flit_bytes = 32,
-                                    .partitions = 1,
+                                    .partitions = 2,
                                     .interleave_bytes = 64};
     bench.watched = (gpc_watched_t){.promise = promise,
                                     .readable = 1u << WORD_V | 1u << WORD_O,
@@ -135,14 +136,15 @@ begin(gpc_promise_t promise)
     gpc_stream_init(&bench.stream);
     const gpc_protocol_t *protocol = gpc_protocol_resolve(&bench.protocol, bench.options, &bench.arena);
     REQUIRE(protocol != NULL);
-    int status = gpc_pool_init(&bench.messages, &bench.arena, 16, sizeof(gpc_msg_t));
+    int status = gpc_nodes_list(&bench.nodes, protocol, &bench.machine, &bench.failure);
+    status |= gpc_pool_init(&bench.messages, &bench.arena, 16, sizeof(gpc_msg_t));
     status |= gpc_pool_init(&bench.lane_lists, &bench.arena, 2, sizeof(gpc_lane_list_t));
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 4; i++) {
         bench.units[i] = (gpc_controller_t){.protocol = &bench.protocol,
                                             .options = bench.options,
                                             .machine = &bench.machine,
                                             .ports = &ports,
-
+                                            .nodes = &bench.nodes,
                                             .messages = &bench.messages,
                                             .lane_lists = &bench.lane_lists,
                                             .failure = &bench.failure,
@@ -155,8 +157,9 @@ begin(gpc_promise_t promise)
     gpc_monitored_t about = {.stream = &bench.stream,
                              .protocol = &bench.protocol,
                              .machine = &bench.machine,
+                             .nodes = &bench.nodes,
+                             .controllers = bench.units,
                              .l1s = bench.l1s,
-                             .banks = &bench.units[2],
                              .messages = &bench.messages,
                              .lane_lists = &bench.lane_lists};
     status |= gpc_monitor_create(&about, &bench.monitor);
@@ -233,6 +236,16 @@ TEST(a_bank_is_compared_in_the_words_that_it_has)
     CHECK_EQUAL_I64(stepped(2), GPC_OK);
     place(2, "VVVV", wrong_at_2);
     CHECK_EQUAL_I64(stepped(2), GPC_ERROR_INVARIANT);
+}
+
+/* What it has of the line is right: no comparison of values would show it. */
+TEST(a_line_in_another_bank_than_its_home_is_reported)
+{
+    begin(GPC_PROMISE_NOTHING);
+    know_memory();
+    place(3, "VVVV", right);
+    CHECK_EQUAL_I64(stepped(3), GPC_ERROR_INVARIANT);
+    CHECK(strstr(bench.failure.text, "L2 1 has it, its home is L2 0") != NULL);
 }
 
 static gpc_index_t

@@ -1,10 +1,30 @@
 /* test_cache.c: tag arrays, MSHRs, the read-modify-write unit. */
+#include "base/homes.h"
 #include "cache/mshr.h"
 #include "cache/rmw.h"
 #include "cache/tags.h"
 #include "core/isa.h"
 #include "harness.h"
 #include "random.h"
+
+/* Against the plain arithmetic: pieces over banks, and what is left over the channels that are apart from them. */
+TEST(a_line_has_one_bank_and_one_channel)
+{
+    static const uint32_t banks[] = {1, 2, 5, 8, 80}, channels[] = {0, 1, 3, 16};
+    for (uint32_t i = 0; i < 5 * 4; i++) {
+        gpc_machine_t m = {
+            .cores = 7, .partitions = banks[i / 4], .dram_channels = channels[i % 4], .interleave_bytes = 256};
+        gpc_homes_t homes = gpc_homes(&m);
+        uint32_t wrong = 0;
+        for (gpc_address_t line = 0; line < 1u << 20; line += 128) {
+            uint64_t piece = line / m.interleave_bytes, bank = piece % m.partitions;
+            wrong += gpc_home(&homes, line, (gpc_node_t) (piece % 7)) != m.cores + bank;
+            wrong +=
+                gpc_home_channel(&homes, line) != (m.dram_channels ? piece / m.partitions % m.dram_channels : bank);
+        }
+        CHECK_EQUAL_U64(wrong, 0);
+    }
+}
 
 TEST(banks_index_with_what_the_interleaving_leaves)
 {
@@ -34,9 +54,9 @@ TEST(consecutive_lines_fill_any_number_of_banks_and_sets_evenly)
         gpc_tags_t tags;
         gpc_arena_init(&arena, 1u << 16);
         REQUIRE(gpc_tags_init(&tags, &arena, s, WAYS, (gpc_index_map_t){128, piece, b}, 0, false) == 0);
-        gpc_interleaving_t map = gpc_interleaving(piece, b);
+        gpc_homes_t homes = gpc_homes(&(gpc_machine_t){.partitions = b, .interleave_bytes = piece});
         for (gpc_address_t line = 0; line < UINT64_C(128) * b * s * WAYS; line += 128) {
-            if (gpc_bank_of(map, line) == b - 1) {
+            if (gpc_home_bank(&homes, line) == b - 1) {
                 uint32_t set = gpc_tags_set_of(&tags, line);
                 wrong += set >= s;
                 lines[set < s ? set : 0]++;

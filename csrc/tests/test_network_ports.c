@@ -163,8 +163,7 @@ status_of(gpc_network_config_t config)
 TEST(a_configuration_that_does_not_fit_is_refused)
 {
     gpc_network_config_t config = fermi;
-    uint32_t *const positive[] = {&config.cores,    &config.banks,   &config.networks,
-                                  &config.vc_flits, &config.latency, &config.interleave_bytes};
+    uint32_t *const positive[] = {&config.cores, &config.banks, &config.networks, &config.vc_flits, &config.latency};
     for (uint32_t i = 0; i < GPC_COUNT_OF(positive); i++) {
         config = fermi;
         *positive[i] = 0;
@@ -172,6 +171,9 @@ TEST(a_configuration_that_does_not_fit_is_refused)
         *positive[i] = 1;
         CHECK_EQUAL_I64(status_of(config), 0);
     }
+    config.homes = NULL;
+    CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
+    config = fermi;
     config.clock.period = 0;
     CHECK_EQUAL_I64(status_of(config), GPC_ERROR_MACHINE);
     uint32_t *const limited[] = {&config.cores, &config.banks, &config.networks};

@@ -4,6 +4,7 @@
 #include "explorations.h"
 #include "gpu_bench.h"
 #include "machine/parts.h"
+#include "protocols/baseline/baseline.h"
 #include "protocols/registry.h"
 #include "small_programs.h"
 #include "tests/mutants_parts.h"
@@ -141,6 +142,64 @@ TEST(host_writes_reach_the_copy_at_the_memory_side)
         gpc_gpu_free(it.gpu);
     }
     free(forgets);
+}
+
+/* ---- homes ------------------------------------------------------------------------------------------------------- */
+
+TEST(memory_units_have_equal_shares_of_the_banks)
+{
+    const gpc_machine_t machine = {.cores = 2, .partitions = 6, .interleave_bytes = 256};
+    gpc_nodes_t nodes = {.kinds = {{.position = GPC_AT_MEMORY, .first = 8}}, .num_kinds = 1};
+    const gpc_controller_t unit = {.nodes = &nodes, .homes = gpc_homes(&machine)};
+    for (uint32_t bank = 0; bank < 6; bank++) {
+        nodes.kinds[0].count = 1;
+        CHECK_EQUAL_U64(gpc_memory_of(&unit, 256 * (6 + bank) + 128), 8);
+        nodes.kinds[0].count = 3;
+        CHECK_EQUAL_U64(gpc_memory_of(&unit, 256 * (6 + bank) + 128), 8 + bank / 2);
+    }
+    nodes.num_kinds = 0;
+    CHECK_EQUAL_U64(gpc_memory_of(&unit, 0), GPC_NO_NODE);
+}
+
+TEST(a_die_has_an_equal_share_of_cores_and_banks)
+{
+    gpc_machine_t machine = small_machine();
+    gpc_failure_t failure = {0};
+    gpc_nodes_t nodes;
+    machine.cores = 4;
+    for (uint32_t crossing = 0; crossing <= 100; crossing += 100) {
+        machine.l2_crossing = crossing;
+        REQUIRE(gpc_nodes_list(&nodes, &gpc_protocol_wt, &machine, &failure) == 0);
+        static const uint32_t halves[] = {0, 0, 1, 1, 0, 1};
+        for (gpc_node_t node = 0; node < 6; node++) {
+            CHECK_EQUAL_U64(gpc_die_of(&nodes, node), crossing ? halves[node] : 0);
+        }
+        CHECK_EQUAL_U64(gpc_die_of(&nodes, 6), GPC_NO_DIE); /* the memory side */
+    }
+}
+
+GPC_ACTION(act_request_line_elsewhere, "send GETS to the bank after the line's home; the load becomes pending")
+{
+    gpc_msg_t *msg = gpc_new_request(x, MSG_GETS);
+    gpc_node_t first = gpc_node_of(x->unit, GPC_AT_BANK);
+    msg->destination = (gpc_node_t) (first + (msg->destination - first + 1u) % x->unit->machine->partitions);
+    return gpc_send_and_wait(x, msg);
+}
+
+/* The program's result is right: the line comes from memory, and nothing writes it. */
+TEST(a_request_to_another_bank_than_the_home_is_seen_by_the_monitors)
+{
+    mutant_t *lost = changed("gpu-vi!x", &gpc_protocol_gpu_vi,
+                             EDITS(REPLACE("L1", "I", "LOAD", "request_line", act_request_line_elsewhere)));
+    gpc_machine_t machine = small_machine();
+    for (uint32_t check = 0; check < 2; check++) {
+        bench_t it = BENCH_WITH(WORDS, .machine = &machine, .protocol = &lost->protocol,
+                                .check = check ? GPC_CHECK_PROTOCOL : 0);
+        CHECK_EQUAL_I64(RUN_PROGRAM(&it, copy_word, WORDS, 1, 1), check ? GPC_ERROR_INVARIANT : GPC_RUN_DONE);
+        CHECK(!check || strstr(gpc_gpu_error_text(it.gpu), "a line is at its home: L2 1 has it, its home is L2 0"));
+        gpc_gpu_free(it.gpu);
+    }
+    free(lost);
 }
 
 /* ---- the unit's clock and timer ---------------------------------------------------------------------------------- */

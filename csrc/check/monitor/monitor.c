@@ -87,7 +87,7 @@ check_bank(gpc_monitor_t *self, gpc_controller_t *bank, gpc_address_t line)
 static int
 check_lease(gpc_monitor_t *self, gpc_controller_t *l1, gpc_index_t way, gpc_address_t line)
 {
-    const gpc_controller_t *bank = gpc_monitor_home(self, line);
+    const gpc_controller_t *bank = &self->about.controllers[gpc_home_of(l1, line)];
     if (!gpc_bank_knows_lease(&self->watched, l1, bank, line)) {
         return GPC_OK;
     }
@@ -164,14 +164,29 @@ check_copies(gpc_monitor_t *self, gpc_address_t line)
                                   : GPC_OK;
 }
 
+/* Of a line, the monitors and the host look at its home only: a copy in another bank would escape them. */
+static int
+check_home(gpc_controller_t *unit, const gpc_controller_t *home, gpc_address_t line)
+{
+    bool elsewhere = home && unit != home && unit->type->position == home->type->position;
+    for (uint32_t i = 0; elsewhere && i < GPC_MAX_ARRAYS && unit->type->arrays[i].name; i++) {
+        if (gpc_tags_find(&unit->arrays[i], line) != GPC_NONE) {
+            return gpc_violated(unit, line, "a line is at its home", "%s %u has it, its home is %s %u",
+                                unit->type->name, unit->index, home->type->name, home->index);
+        }
+    }
+    return GPC_OK;
+}
+
 static int
 stepped(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line)
 {
-    gpc_controller_t *bank = line == GPC_NEVER ? NULL : gpc_monitor_home(self, line);
-    int status = GPC_OK;
+    gpc_units_t units = gpc_nodes_units(self->about.nodes, self->about.controllers, self->about.l1s, line);
+    gpc_controller_t *bank = units.bank;
+    int status = check_home(unit, units.bank, line);
 
     self->counts.steps++;
-    if (unit == bank) {
+    if (status == GPC_OK && unit == bank) {
         status = check_bank(self, bank, line);
         if (status == GPC_OK && gpc_monitor_is_logical(self)) {
             status = gpc_logical_bank(&self->logical, bank, line);
@@ -181,12 +196,6 @@ stepped(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line)
         status = check_copies(self, line);
     }
     if (status == GPC_OK && self->about.protocol->monitor) {
-        gpc_units_t units = {.cores = self->about.l1s,
-                             .num_cores = self->about.machine->cores,
-                             .bank = bank,
-                             .global = self->about.global,
-                             .memory = self->about.memory,
-                             .host = self->about.host};
         status = self->about.protocol->monitor(&units, line);
     }
     return status;

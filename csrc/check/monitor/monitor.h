@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "check/monitor/shadow.h"
+#include "controller/nodes.h"
 #include "controller/protocol.h"
 
 /* X(name, text): counts of checks, which show a run that has checked nothing. */
@@ -40,9 +41,9 @@ typedef struct {
     const gpc_protocol_t *protocol;
     gpc_rule_t rule;
     const gpc_machine_t *machine;
-    gpc_controller_t *const *l1s;             /* [cores] */
-    gpc_controller_t *banks;                  /* [partitions] */
-    gpc_controller_t *global, *memory, *host; /* NULL: the protocol has none */
+    const gpc_nodes_t *nodes;
+    gpc_controller_t *controllers; /* all nodes, in order */
+    gpc_controller_t *const *l1s;  /* [cores] */
     const gpc_pool_t *messages, *lane_lists;
 } gpc_monitored_t;
 

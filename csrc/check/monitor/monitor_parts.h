@@ -106,13 +106,6 @@ gpc_monitor_note_point(gpc_monitor_t *self, uint32_t core, uint32_t warp, gpc_cy
     }
 }
 
-static inline gpc_controller_t *
-gpc_monitor_home(const gpc_monitor_t *self, gpc_address_t line)
-{
-    const gpc_machine_t *m = self->about.machine;
-    return &self->about.banks[line / m->interleave_bytes % m->partitions];
-}
-
 static inline bool
 gpc_monitor_is_logical(const gpc_monitor_t *self)
 {

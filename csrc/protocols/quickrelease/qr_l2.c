@@ -62,7 +62,7 @@ GPC_ACTION(act_flush, "the wL2 gives the block up: BLOCK_UP, and Inv to every L1
 static int
 read_up(gpc_step_t *x, bool apart)
 {
-    gpc_msg_t *msg = gpc_new_message(x, QR_READ_UP, gpc_node_of(x->unit, GPC_AT_MEMORY));
+    gpc_msg_t *msg = gpc_new_message(x, QR_READ_UP, gpc_memory_of(x->unit, x->line));
     msg->mask = gpc_all_words(x->unit);
     qr_message(msg)->apart = apart;
     gpc_count(x, load_misses);
@@ -106,7 +106,7 @@ GPC_ACTION(act_pass_atomic, "the wL2 gives the block up, or Inv to every L1; sen
         status = dirty ? qr_flush(x) : qr_invalidate(x);
     }
     GPC_TRY(status);
-    gpc_msg_t *msg = gpc_new_message(x, QR_ATOMIC_UP, gpc_node_of(x->unit, GPC_AT_MEMORY));
+    gpc_msg_t *msg = gpc_new_message(x, QR_ATOMIC_UP, gpc_memory_of(x->unit, x->line));
     msg->mask = x->msg->mask;
     msg->lanes = x->msg->lanes;
     x->msg->lanes = GPC_NONE;

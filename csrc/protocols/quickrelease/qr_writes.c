@@ -369,7 +369,7 @@ GPC_ACTION(act_give_up, "pass the block on: BLOCK to the L2; BLOCK_UP to the mem
     }
     note_old_copy(unit, x->line, dirty);
     bool at_core = qr_position(unit) == GPC_AT_CORE;
-    gpc_node_t to = at_core ? gpc_home_of(unit, x->line) : gpc_node_of(unit, GPC_AT_MEMORY);
+    gpc_node_t to = at_core ? gpc_home_of(unit, x->line) : gpc_memory_of(unit, x->line);
     gpc_msg_t *msg = gpc_new_message(x, at_core ? QR_BLOCK : QR_BLOCK_UP, to);
     gpc_carry(x, msg, dirty, gpc_line_words(x));
     msg->request = GPC_NONE;

@@ -103,7 +103,7 @@ rfo_send(gpc_step_t *x, uint8_t type, gpc_node_t destination, const uint32_t *wo
 GPC_SHARED_ACTION(rfo_act_read, "send READ to the memory side; the request is pending")
 {
     x->unit->statistics->load_misses += x->cause == RFO_GETS;
-    GPC_TRY(rfo_send(x, RFO_READ, gpc_node_of(x->unit, GPC_AT_MEMORY), NULL, nothing));
+    GPC_TRY(rfo_send(x, RFO_READ, gpc_memory_of(x->unit, x->line), NULL, nothing));
     return gpc_keep_pending(x);
 }
 
@@ -189,7 +189,7 @@ static int
 write_up(gpc_step_t *x, const uint32_t *words)
 {
     gpc_count(x, writebacks);
-    return rfo_send(x, RFO_WRITE_BACK, gpc_node_of(x->unit, GPC_AT_MEMORY), words, nothing);
+    return rfo_send(x, RFO_WRITE_BACK, gpc_memory_of(x->unit, x->line), words, nothing);
 }
 
 GPC_SHARED_ACTION(rfo_act_write_up, "send the line to the memory side")

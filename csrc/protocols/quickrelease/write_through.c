@@ -60,7 +60,7 @@ l2_classify(const gpc_step_t *x)
 static gpc_msg_t *
 new_message_up(gpc_step_t *x, uint8_t type, bool apart)
 {
-    gpc_msg_t *msg = gpc_new_message(x, type, gpc_node_of(x->unit, GPC_AT_MEMORY));
+    gpc_msg_t *msg = gpc_new_message(x, type, gpc_memory_of(x->unit, x->line));
     wt_message(msg)->apart = apart;
     if (apart) {
         wt_l2_mshr(x)->outstanding++;
