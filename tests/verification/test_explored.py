@@ -3,7 +3,7 @@
 An entry there has a ``program`` in the language of ``gpucoh verify``, ``protocols``, and ``settings``: ``options`` of
 the protocol, beside those of ``gpucoh verify``; ``warm`` (each L1 begins with a copy of each variable) or ``copies``
 (each with its core); ``evictions`` (any number, at any time); ``timestamp_bits``; ``long`` (left to ``make proof``);
-``protocols``, where not all. In each the exploration is complete and without violations; no outcome (the values read,
+``protocols``, where not all. With ``always``, as of the baselines, every `make test` explores it. In each the exploration is complete and without violations; no outcome (the values read,
 thread by thread, then the memory) is as ``forbidden`` says, some are as each of ``seen`` says, and the cell that
 ``entered`` names is entered.
 """
@@ -26,11 +26,11 @@ ANY_NUMBER = 100
 LINES = 40  # of a failure
 
 
-def explorations(*, of_baselines):
+def explorations(*, always):
     for file in FILES:
-        if (file.parent.name == "baseline") != of_baselines:
-            continue
         for entry in tomllib.loads(file.read_text(encoding="utf-8"))["exploration"]:
+            if (file.parent.name == "baseline" or entry.get("always", False)) != always:
+                continue
             for protocol in entry["protocols"]:
                 for number, setting in enumerate(entry["settings"]):
                     if protocol not in setting.get("protocols", entry["protocols"]):
@@ -94,10 +94,7 @@ def told(protocol, entry, setting):
 
 
 #: The baselines' take a second in all.
-EXPLORATIONS = [
-    *explorations(of_baselines=True),
-    *rows(list(explorations(of_baselines=False)), one_in=8),
-]
+EXPLORATIONS = [*explorations(always=True), *rows(list(explorations(always=False)), one_in=8)]
 
 
 @pytest.mark.parametrize(("protocol", "entry", "setting"), EXPLORATIONS)
