@@ -55,6 +55,15 @@ def test_a_coherent_protocol_does_not_deadlock(protocol: str, workload: str, lim
     assert (run.error, run.correct) == (None, True), run.where
 
 
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("protocol", [*INVALIDATION, "mesi[clean_put=header]"])
+def test_an_invalidation_protocol_serves_random_requests_under_every_limit(
+    protocol: str, limit: str
+) -> None:
+    run = _run("synthetic", protocol, LIMITS[limit])
+    assert (run.error, run.correct) == (None, True), run.where
+
+
 @pytest.mark.parametrize("protocol", share(LEASED, one_in=4))
 def test_copies_that_expire_need_no_invalidation_and_no_recall(protocol: str) -> None:
     flits: Counter[str] = Counter()
