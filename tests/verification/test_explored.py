@@ -3,7 +3,8 @@
 An entry there has a ``program`` in the language of ``gpucoh verify``, ``protocols``, and ``settings``: ``options`` of
 the protocol, beside those of ``gpucoh verify``; ``warm`` (each L1 begins with a copy of each variable) or ``copies``
 (each with its core); ``evictions`` (any number, at any time); ``timestamp_bits``; ``long`` (left to ``make proof``);
-``protocols``, where not all. With ``always``, as of the baselines, every `make test` explores it. In each the exploration is complete and without violations; no outcome (the values read,
+``protocols``, where not all. With ``always``, as of the baselines, every `make test` explores it. In each the
+exploration is complete and without violations; no outcome (the values read,
 thread by thread, then the memory) is as ``forbidden`` says, some are as each of ``seen`` says, and the cell that
 ``entered`` names is entered.
 """
