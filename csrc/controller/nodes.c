@@ -47,7 +47,10 @@ static void
 put_on_dies(gpc_nodes_t *self, const gpc_node_kind_t *kind, uint32_t dies)
 {
     for (uint32_t i = 0; i < kind->count; i++) {
-        self->die[kind->first + i] = kind->position <= GPC_AT_BANK ? (uint8_t) (i * dies / kind->count) : GPC_NO_DIE;
+        self->die[kind->first + i] = GPC_NO_DIE;
+        if (kind->position <= GPC_AT_BANK) {
+            self->die[kind->first + i] = (uint8_t) (i * dies / kind->count);
+        }
     }
 }
 
@@ -133,8 +136,11 @@ gpc_node_t
 gpc_memory_of(const gpc_controller_t *unit, gpc_address_t line)
 {
     const gpc_node_kind_t *kind = gpc_nodes_at(unit->nodes, GPC_AT_MEMORY);
+    if (!kind) {
+        return GPC_NO_NODE;
+    }
     uint32_t banks = unit->homes.banks.divisor;
-    return kind ? (gpc_node_t) (kind->first + gpc_home_bank(&unit->homes, line) * kind->count / banks) : GPC_NO_NODE;
+    return (gpc_node_t) (kind->first + gpc_home_bank(&unit->homes, line) * kind->count / banks);
 }
 
 static gpc_controller_t *
