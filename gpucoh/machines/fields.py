@@ -94,7 +94,7 @@ class Field:
         except ValueError as error:
             raise ConfigError(f"{name}: {error}") from None
         if self.words:
-            if value not in self.words:
+            if not (isinstance(value, str) and value in self.words):
                 *first, last = self.words
                 allowed = f"{', '.join(first)} or {last}"
                 raise ConfigError(f"{name} = {quoted(value)} is not one of {allowed}")
