@@ -21,7 +21,7 @@ RELEASE := $(BUILD)/release
 
 .PHONY: help
 help:
-	@echo "make demo     build, and compare six protocols on real algorithms: a table, three figures (80 s the first time, then 30 s)"
+	@echo "make demo     build, and compare six protocols on real algorithms: a table, three figures (40 s the first time, then 15 s)"
 	@echo "make quick    build the core alone after a change of C (a few seconds; half a minute the first time)"
 	@echo "make test     C tests and Python tests (420 processor seconds, three to four minutes)"
 	@echo "make check    style, types, warnings as errors with every installed compiler, source rules, determinism"

@@ -17,7 +17,6 @@ from gpucoh.device.arrays import Array
 from gpucoh.device.choices import Choice
 from gpucoh.device.recording import LARGEST_INTERVAL, Recorder
 from gpucoh.machines import Machine
-from gpucoh.results import energy
 from gpucoh.results.profile import Profile, collected
 from gpucoh.results.stats import Stats
 
@@ -98,6 +97,8 @@ class Observing:
         text, machine, choice = self.core.statistics(), self.machine, self.choice
 
         def joules(counted: dict[str, Any]) -> dict[str, float]:
+            with LATE_IMPORT:
+                from gpucoh.results import energy
             protocol = choice.selected
             return energy.estimate(
                 counted,

@@ -21,7 +21,7 @@ from gpucoh.device.choices import split_options
 from gpucoh.device.gpu import protocols, resolve
 from gpucoh.device.protocols import rule_name
 from gpucoh.machines import Machine, machine
-from gpucoh.results.energy import MODELS
+from gpucoh.results.energy import MODELS  # noqa: TID253
 from gpucoh.runs.keys import keys_of
 from gpucoh.runs.rows import columns_of
 from gpucoh.runs.runner import Run

@@ -15,8 +15,8 @@ from gpucoh.base.files import path_of
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import natural
 from gpucoh.device.gpu import resolve
-from gpucoh.results import energy as energy_model
-from gpucoh.results.energy import TERM
+from gpucoh.results import energy as energy_model  # noqa: TID253
+from gpucoh.results.energy import TERM  # noqa: TID253
 from gpucoh.results.runs import RunResult
 from gpucoh.results.sharing import SHARES, shares_of
 from gpucoh.runs.rows import guarded, row_of
