@@ -113,6 +113,14 @@ LimitSOption = Annotated[
         f"clock; inf: never. Default: {DEFAULT_LIMIT_S:g}.",
     ),
 ]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Run on the workers of the Dask scheduler at this address, for example tcp://10.0.0.1:8786.",
+    ),
+]
 LimitGibOption = Annotated[
     float | None,
     typer.Option(

@@ -22,6 +22,7 @@ from gpucoh.cli.options import (
     LimitGibOption,
     LimitSOption,
     ProcessesOption,
+    SchedulerOption,
     machine_names,
     one_form,
     print_json,
@@ -97,14 +98,7 @@ def study_command(
     processes: ProcessesOption = False,
     limit_s: LimitSOption = None,
     limit_gib: LimitGibOption = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler",
-            metavar="ADDRESS",
-            help="Run on the workers of the Dask scheduler at this address.",
-        ),
-    ] = None,
+    scheduler: SchedulerOption = None,
     keep_old: Annotated[
         bool,
         typer.Option(

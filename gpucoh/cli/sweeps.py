@@ -18,6 +18,7 @@ from gpucoh.cli.options import (
     LimitGibOption,
     LimitSOption,
     ProcessesOption,
+    SchedulerOption,
     print_json,
 )
 from gpucoh.results.runs import is_ended
@@ -34,14 +35,7 @@ def sweep_command(
     processes: ProcessesOption = False,
     limit_s: LimitSOption = None,
     limit_gib: LimitGibOption = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler",
-            metavar="ADDRESS",
-            help="Run on the workers of the Dask scheduler at this address, for example tcp://10.0.0.1:8786.",
-        ),
-    ] = None,
+    scheduler: SchedulerOption = None,
     resume: Annotated[
         bool,
         typer.Option(
