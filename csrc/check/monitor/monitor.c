@@ -113,12 +113,15 @@ check_copy(gpc_monitor_t *self, gpc_controller_t *l1, gpc_address_t line, const 
                        "a readable copy is current");
 }
 
-/* The core's L1 has dropped the copies that may be stale. */
+/* Copies of the core's L1 that may be stale are to be dropped, or have been. */
 static void
 acquired(gpc_monitor_t *self, const gpc_controller_t *l1)
 {
     gpc_acquires_t *acquires = &self->acquires[l1->index];
-    acquires->at[acquires->count++ % GPC_ACQUIRES] = gpc_monitor_now(l1);
+    gpc_cycle_t now = gpc_monitor_now(l1);
+    if (acquires->count == 0 || acquires->at[(acquires->count - 1) % GPC_ACQUIRES] != now) {
+        acquires->at[acquires->count++ % GPC_ACQUIRES] = now;
+    }
 }
 
 /* A launch is an acquire of every core; every copy that may still be read must be current. */
@@ -216,6 +219,18 @@ block_began(gpc_monitor_t *self, uint32_t core, uint32_t first_warp, uint32_t wa
     }
 }
 
+/* A warp's acquire, which the monitors recognise by themselves: a protocol that forgets it drops nothing, and tells
+ * nothing. */
+static void
+note_acquire(gpc_monitor_t *self, const gpc_controller_t *l1, const gpc_access_t *access)
+{
+    bool acquires = access->order == GPC_ORDER_ACQUIRE || access->order >= GPC_ORDER_ACQ_REL;
+    bool local = l1->protocol->order.local_scopes && access->scope <= GPC_SCOPE_CU;
+    if (acquires && !local) {
+        acquired(self, l1);
+    }
+}
+
 static int
 ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
 {
@@ -231,6 +246,10 @@ ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *a
         access->kind == GPC_ACCESS_FENCE || (access->kind < GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC);
     if (fences && !free) {
         gpc_monitor_note_point(self, core, warp, gpc_monitor_now(l1));
+        bool leaves = gpc_monitor_warp(self, core, warp)->met == gpc_monitor_now(l1); /* the fence of a barrier */
+        if (!leaves || !l1->protocol->order.barrier_keeps_copies) {
+            note_acquire(self, l1, access);
+        }
     }
     if (gpc_monitor_is_logical(self)) {
         gpc_logical_ordered(&self->logical, core, warp, access, gpc_monitor_now(l1));
@@ -256,20 +275,25 @@ finished(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *
     if (acquires || self->about.rule == GPC_RULE_SC) {
         gpc_monitor_note_point(self, core, warp, gpc_monitor_now(self->about.l1s[core]));
     }
+    if (acquires && !self->about.protocol->order.fences_only) {
+        note_acquire(self, self->about.l1s[core], access);
+    }
 }
 
 /* The warps have met at a barrier: from now on, the writes of all count as writes of each. */
 static void
 met(gpc_monitor_t *self, uint32_t core, uint64_t warps)
 {
-    gpc_cycle_t visible = 0;
+    gpc_cycle_t visible = 0, now = gpc_monitor_now(self->about.l1s[core]);
     for (uint64_t left = warps; left; left &= left - 1) {
         gpc_cycle_t one = gpc_monitor_warp(self, core, (uint32_t) __builtin_ctzll(left))->visible;
         visible = one > visible ? one : visible;
     }
     for (uint64_t left = warps; left; left &= left - 1) {
-        gpc_monitor_warp(self, core, (uint32_t) __builtin_ctzll(left))->visible = visible;
-        gpc_monitor_note_point(self, core, (uint32_t) __builtin_ctzll(left), gpc_monitor_now(self->about.l1s[core]));
+        uint32_t warp = (uint32_t) __builtin_ctzll(left);
+        gpc_monitor_warp(self, core, warp)->visible = visible;
+        gpc_monitor_warp(self, core, warp)->met = now;
+        gpc_monitor_note_point(self, core, warp, now);
     }
     if (gpc_monitor_is_logical(self)) {
         gpc_logical_met(&self->logical, core, warps);

@@ -42,6 +42,7 @@ typedef struct {
 
 typedef struct {
     gpc_cycle_t visible; /* cycle after which its writes are globally visible */
+    gpc_cycle_t met;     /* cycle in which it left a barrier last */
     uint64_t life;       /* changes when a block begins on the warp */
 } gpc_monitored_warp_t;
 

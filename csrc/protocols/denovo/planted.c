@@ -93,6 +93,7 @@ PLANTED(denovo) = {
         REPLACE("L1", "R", "FORWARD_READ", "serve_read", act_send_whole_line)),
     BUG("denovo-drf!write-back-freed-when-stale", "a stale write-back frees its buffer, and the forward finds nothing",
         NULL, COPY("L1", "WBP", "STALE", "WBP", "WRITTEN_BACK")),
+    BUG("denovo-drf!acquire-keeps-copies", "an acquire invalidates nothing", NULL, WITH(order.acquire, NULL)),
     BUG("denovo-drf!acquire-drops-registered-words", "an acquire drops registered words", NULL,
         NEXT("L1", "R", "ACQUIRE", "I")),
     BUG("denovo-drf!crossed-write-back-lost", "the L2 forgets the words of a write-back that crosses its recall", NULL,
