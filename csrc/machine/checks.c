@@ -95,6 +95,13 @@ gpc_gpu_checks_host_wrote(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words,
     return known ? gpc_monitor_host_wrote(gpu->checks.monitor, address, words, in) : GPC_OK;
 }
 
+int
+gpc_gpu_checks_host_read(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *out)
+{
+    bool known = gpu->checks.monitor && !gpu->checks.memory_unknown;
+    return known ? gpc_monitor_host_read(gpu->checks.monitor, address, words, out) : GPC_OK;
+}
+
 /* ---- statistics -------------------------------------------------------------------------------------------------- */
 
 gpc_gpu_check_counts_t

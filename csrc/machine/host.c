@@ -204,6 +204,9 @@ gpc_gpu_host_read(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, uint32_
         gpc_memory_read(gpu->memory, address, words, out);
         status = visit_range(&access, read_line);
     }
+    if (status == GPC_OK) {
+        status = gpc_gpu_checks_host_read(gpu, address, words, out);
+    }
     return status ? gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status)) : GPC_OK;
 }
 

@@ -360,6 +360,7 @@ GPC_MUST_CHECK int gpc_gpu_make_checks(gpc_gpu_t *gpu);
 void gpc_gpu_free_checks(gpc_gpu_t *gpu);
 void gpc_gpu_checks_lost_memory(gpc_gpu_t *gpu);
 GPC_MUST_CHECK int gpc_gpu_checks_host_wrote(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *in);
+GPC_MUST_CHECK int gpc_gpu_checks_host_read(gpc_gpu_t *gpu, gpc_address_t address, uint64_t words, const uint32_t *out);
 void gpc_gpu_add_checks(const gpc_gpu_t *gpu, gpc_text_t *out); /* the group "check" of the statistics */
 gpc_gpu_check_counts_t gpc_gpu_check_counts(const gpc_gpu_t *gpu);
 void gpc_gpu_set_check_counts(gpc_gpu_t *gpu, const gpc_gpu_check_counts_t *counts); /* from a snapshot, or zero */

@@ -82,3 +82,11 @@ def test_litmus_tests_find_a_host_write_that_keeps_copies(mutant_gpucoh, name):
 def test_monitors_of_qr_end_a_run(mutant_gpucoh, name, invariant):
     with pytest.raises(mutant_gpucoh.SimulationError, match=invariant):
         mutant_gpucoh.run("bfs", protocol=name, scale="tiny", check=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "workload"), [("no-l1!host-read-passes-by", "bfs"), ("mesi!writeback-lost", "dlb")]
+)
+def test_a_monitor_compares_what_the_host_reads(mutant_gpucoh, name, workload):
+    with pytest.raises(mutant_gpucoh.ProtocolError, match="the host reads the last write: it gets"):
+        mutant_gpucoh.run(workload, protocol=name, scale="tiny", check="protocol")

@@ -33,6 +33,24 @@ gpc_monitor_host_wrote(gpc_monitor_t *self, gpc_address_t address, uint64_t word
     return GPC_OK;
 }
 
+int
+gpc_monitor_host_read(gpc_monitor_t *self, gpc_address_t address, uint64_t words, const uint32_t *out)
+{
+    uint32_t line_bytes = self->about.machine->line_bytes;
+    for (uint64_t i = 0; i < words; i++) {
+        gpc_address_t at = address + 4 * i, line = at / line_bytes * line_bytes;
+        uint32_t right = gpc_shadow_value(&self->shadow, at);
+        if (out[i] != right) {
+            gpc_units_t units = gpc_nodes_units(self->about.nodes, self->about.controllers, self->about.l1s, line);
+            return gpc_violated(units.bank ? units.bank : self->about.l1s[0], line, "the host reads the last write",
+                                "it gets 0x%" PRIx32 " from word %" PRIu64
+                                ", the last write performed there left 0x%" PRIx32,
+                                out[i], (at - line) / 4, right);
+        }
+    }
+    return GPC_OK;
+}
+
 /* ---- copies: caches compared with the performed writes ----------------------------------------------------------- */
 
 /* The first masked word in which two lines differ; UINT32_MAX: none. */
