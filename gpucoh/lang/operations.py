@@ -58,12 +58,15 @@ class Operation:
         Its operation of operations.def, or row of extended.def.
     flags : int
         Flags of the instruction.
+    wide : dict
+        Of the types of 64 bits that it takes: row of extended.def and flags.
     """
 
     takes: tuple[str, ...]
     gives: str
     opcode: str
     flags: int
+    wide: dict[str, tuple[str, int]]
 
     @property
     def over_warp(self) -> bool:
@@ -75,12 +78,22 @@ class Operation:
 OPERATIONS: dict[str, Operation] = {}
 
 
-def _row(takes: str, gives: str, opcode: str, atomic: str = "") -> Callable[[_Function], _Function]:
-    """Add the function to the table."""
+def _row(
+    takes: str,
+    gives: str,
+    opcode: str,
+    atomic: str = "",
+    f64: str = "",
+    b64: str = "",
+    rounding: str = "RN",
+) -> Callable[[_Function], _Function]:
+    """Add the function to the table; ``f64`` and ``b64``: its row for f64, and for i64 and u64."""
     flags = isa.ATOMICS[atomic] << isa.FLAG_ATOMIC_SHIFT if atomic else 0
+    rows = {"f64": f64, "i64": b64, "u64": b64}
+    wide = {type: (row, isa.ROUNDINGS[rounding]) for type, row in rows.items() if row}
 
     def add(function: _Function) -> _Function:
-        OPERATIONS[function.__name__] = Operation(tuple(takes.split()), gives, opcode, flags)
+        OPERATIONS[function.__name__] = Operation(tuple(takes.split()), gives, opcode, flags, wide)
         return function
 
     return add
@@ -90,13 +103,13 @@ def refuse(name: str) -> NoReturn:
     raise KernelError(f"{name}() works only inside @gpucoh.kernel or @gpucoh.device functions")
 
 
-@_row("int", "i32", "POPC_B32")
+@_row("int", "i32", "POPC_B32", b64="POPC_B64")
 def popcount(x: int) -> int:
     """Number of one bits of an i32 or u32, i32."""
     refuse("popcount")
 
 
-@_row("int", "i32", "CLZ_B32")
+@_row("int", "i32", "CLZ_B32", b64="CLZ_B64")
 def clz(x: int) -> int:
     """Number of zero bits above the highest one bit of an i32 or u32, i32; 32 for 0."""
     refuse("clz")
@@ -123,7 +136,7 @@ def abs(x: _T) -> _T:
     refuse("abs")
 
 
-@_row("f32", "f32", "SQRT")
+@_row("f32", "f32", "SQRT", f64="SQRT_F64")
 def sqrt(x: float) -> float:
     """Square root, f32, correctly rounded."""
     refuse("sqrt")
@@ -153,13 +166,13 @@ def cos(x: float) -> float:
     refuse("cos")
 
 
-@_row("f32", "f32", "FLOOR")
+@_row("f32", "f32", "FLOOR", f64="ROUND_F64", rounding="RM")
 def floor(x: float) -> float:
     """Largest whole number not above x, f32."""
     refuse("floor")
 
 
-@_row("f32", "f32", "RSQRT")
+@_row("f32", "f32", "RSQRT", f64="RSQRT_F64")
 def rsqrt(x: float) -> float:
     """1 / sqrt(x), f32, within 2 ulp; of -0.0 minus infinity."""
     refuse("rsqrt")
@@ -177,19 +190,19 @@ def tanh(x: float) -> float:
     refuse("tanh")
 
 
-@_row("f32", "f32", "CEIL")
+@_row("f32", "f32", "CEIL", f64="ROUND_F64", rounding="RP")
 def ceil(x: float) -> float:
     """Smallest whole number not below x, f32."""
     refuse("ceil")
 
 
-@_row("f32", "f32", "ROUND")
+@_row("f32", "f32", "ROUND", f64="ROUND_F64")
 def round(x: float) -> float:
     """Nearest whole number, f32; halves go to the even one, as Python's round and CUDA's rintf."""
     refuse("round")
 
 
-@_row("f32", "f32", "TRUNC")
+@_row("f32", "f32", "TRUNC", f64="ROUND_F64", rounding="RZ")
 def trunc(x: float) -> float:
     """x without its fraction, f32."""
     refuse("trunc")
@@ -204,7 +217,7 @@ def pow(x: float, y: float) -> float:
     refuse("pow")
 
 
-@_row("f32 f32 f32", "f32", "FMA")
+@_row("f32 f32 f32", "f32", "FMA", f64="FMA_F64")
 def fma(x: float, y: float, z: float) -> float:
     """``x * y + z``, f32, rounded once."""
     refuse("fma")
