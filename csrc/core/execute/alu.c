@@ -2,6 +2,7 @@
  * of them, are generated from it. */
 #include "core/execute/alu.h"
 
+#include "core/execute/float.h"
 #include "core/execute/math.h"
 
 #define CANONICAL_NAN UINT32_C(0x7FC00000)
@@ -78,63 +79,11 @@ round_f32(float x)
     return gpc_f32(gpc_f32_bits((size + 8388608.0f) - 8388608.0f) | (gpc_f32_bits(x) & SIGN));
 }
 
-/* a - b * trunc(a / b), exactly: the remainder of the significands, forty bits at a time. */
-static inline float
-truncated_modulo(float a, float b)
+/* The result of an operation of float.c. */
+static inline uint32_t
+word_of(uint64_t bits)
 {
-    const uint32_t infinity = UINT32_C(0x7F800000), one = UINT32_C(1) << 23; /* the significand's first bit */
-    uint32_t x = gpc_f32_bits(a) & ~SIGN, y = gpc_f32_bits(b) & ~SIGN;
-
-    if (y == 0 || x >= infinity || y > infinity) {
-        return gpc_f32(CANONICAL_NAN);
-    }
-    if (x < y) {
-        return a;
-    }
-    uint32_t exponent_x = x >> 23 ? x >> 23 : 1, exponent_y = y >> 23 ? y >> 23 : 1;
-    uint64_t divisor = (y & (one - 1)) | (y >> 23 ? one : 0);
-    uint64_t rest = ((x & (one - 1)) | (x >> 23 ? one : 0)) % divisor;
-    for (uint32_t left = exponent_x - exponent_y; left != 0 && rest != 0;) {
-        uint32_t step = left < 40 ? left : 40;
-        rest = (rest << step) % divisor;
-        left -= step;
-    }
-    while (rest != 0 && rest < one && exponent_y > 1) {
-        rest <<= 1;
-        exponent_y--;
-    }
-    uint32_t bits = rest < one ? (uint32_t) rest : exponent_y << 23 | ((uint32_t) rest & (one - 1));
-    return gpc_f32(bits | (gpc_f32_bits(a) & SIGN));
-}
-
-/* As in Python: the result, even a zero, has the divisor's sign. */
-static inline float
-floor_modulo_f32(float a, float b)
-{
-    float rest = truncated_modulo(a, b);
-
-    if (rest == 0.0f) {
-        return gpc_f32(gpc_f32_bits(b) & SIGN);
-    }
-    return (rest < 0.0f) != (b < 0.0f) ? rest + b : rest;
-}
-
-/* As in Python: the floor of the exact quotient, not of the rounded one; 1.0 // 0.1 is 9. */
-static inline float
-floor_divide_f32(float a, float b)
-{
-    if (b == 0.0f) {
-        return a / b;
-    }
-    float rest = truncated_modulo(a, b), quotient = (a - rest) / b;
-    if (rest != 0.0f && (rest < 0.0f) != (b < 0.0f)) {
-        quotient -= 1.0f;
-    }
-    if (quotient == 0.0f) {
-        return gpc_f32((gpc_f32_bits(a) ^ gpc_f32_bits(b)) & SIGN);
-    }
-    float whole = floor_f32(quotient);
-    return quotient - whole > 0.5f ? whole + 1.0f : whole;
+    return word(gpc_f32((uint32_t) bits));
 }
 
 static inline uint32_t
@@ -224,9 +173,9 @@ vector_floor_modulo(uint32_t a, uint32_t b)
     X(FMA, F, word(gpc_math_fma(gpc_f32(a), gpc_f32(b), gpc_f32(c)))) \
     X(DIV, U, b == 0 ? 0 : a / b) \
     X(DIV, F, word(gpc_f32(a) / gpc_f32(b))) \
-    X(FLOORDIV, F, word(floor_divide_f32(gpc_f32(a), gpc_f32(b)))) \
+    X(FLOORDIV, F, word_of(gpc_float_floor_divide(&gpc_format_f32, a, b))) \
     X(MOD, U, b == 0 ? 0 : a % b) \
-    X(MOD, F, word(floor_modulo_f32(gpc_f32(a), gpc_f32(b)))) \
+    X(MOD, F, word_of(gpc_float_floor_modulo(&gpc_format_f32, a, b))) \
     X(NEG, IU, 0u - a) \
     X(NEG, F, a ^ SIGN) \
     X(ABS, I, (a & SIGN) != 0 ? 0u - a : a) \
