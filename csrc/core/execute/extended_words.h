@@ -198,22 +198,6 @@ dot(uint32_t a, uint32_t b, uint32_t c, bool signed_a, bool signed_b)
 #define ONE_F32 UINT32_C(0x3F800000)
 #define ONE_F64 UINT64_C(0x3FF0000000000000)
 
-static inline double
-value_f64(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint64_t
-bits_f64(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* size_F: without the sign. in_F: an operand's bits, without a subnormal of GPC_FLAG_FTZ. */
 #define DEFINE_SIZES(f, F, type)                                                                   \
     static inline type size_##f(type a)                                                            \
@@ -239,7 +223,7 @@ x_f32(uint32_t a, uint32_t flags)
 static inline double
 x_f64(uint64_t a, uint32_t flags)
 {
-    return value_f64(in_f64(a, flags));
+    return gpc_f64(in_f64(a, flags));
 }
 
 static inline float
@@ -266,7 +250,7 @@ out_f32(float value, uint32_t flags)
 static inline uint64_t
 out_f64(double value, uint32_t flags)
 {
-    uint64_t bits = value != value ? UINT64_C(0x7FF8000000000000) : bits_f64(value);
+    uint64_t bits = value != value ? UINT64_C(0x7FF8000000000000) : gpc_f64_bits(value);
     return (flags & (GPC_FLAG_FTZ | GPC_FLAG_SAT)) == 0 ? bits : gpc_float_finish(&gpc_format_f64, bits, flags);
 }
 
