@@ -6,7 +6,6 @@ Numbers of 64 bits, i64, u64 and f64, are pairs of words, for the operations of 
 from __future__ import annotations
 
 import ast
-import struct
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -59,7 +58,7 @@ def _refuse_literal(x: Lowering, value: Literal, wanted: Scalar, node: ast.AST) 
         x.fail(node, f"{number} does not fit i32: write u32({number})")
     if wanted is F32:
         x.fail(node, f"{number} does not fit f32")
-    low, high = (0, 2**32 - 1) if wanted is U32 else (-(2**31), 2**31 - 1)
+    low, high = wanted.limits
     more = "" if -(2**31) <= number < 2**32 else "; a number of 64 bits is i64(...)"
     x.fail(node, f"{number} does not fit {wanted.name} (allowed: {low} to {high}{more})")
 
@@ -96,7 +95,7 @@ def truth(x: Lowering, value: AnyValue, node: ast.AST) -> Value:
     """``value`` as a word that is zero exactly if Python's truth value is False."""
     if isinstance(value, WideValue):
         row = "NEU_F64" if value.type is F64 else "NE_B64"
-        return x.narrow(row, BOOL, value, zero(value.type))
+        return x.narrow(row, BOOL, value, wide_constant(0, value.type))
     given = scalar(x, value, node)
     if given.type is F32:
         return x.operate("NE", F32, given, Value(Constant(0), F32))
@@ -163,24 +162,9 @@ def integer(x: Lowering, node: ast.expr, what: str) -> Value:
     return value
 
 
-def words_of(number: bool | int | float, type: Wide) -> tuple[int, int] | None:
-    """The words of a Python number, the lower one first; None if it does not fit."""
-    if type is F64:
-        try:
-            bits = int.from_bytes(struct.pack("<d", number), "little")
-        except OverflowError:
-            return None
-        return bits & 0xFFFFFFFF, bits >> 32
-    low, high = (-(2**63), 2**63 - 1) if type is I64 else (0, 2**64 - 1)
-    if not isinstance(number, int) or not low <= number <= high:
-        return None
-    bits = number & (2**64 - 1)
-    return bits & 0xFFFFFFFF, bits >> 32
-
-
-def zero(type: Wide) -> WideValue:
-    """0 of 64 bits."""
-    return WideValue(Constant(0), Constant(0), type)
+def wide_constant(bits: int, type: Wide) -> WideValue:
+    """A constant of 64 bits."""
+    return WideValue(Constant(bits & 0xFFFFFFFF), Constant(bits >> 32), type)
 
 
 def as_number(x: Lowering, value: AnyValue, node: ast.AST) -> Value | WideValue | Literal:
@@ -210,10 +194,10 @@ def widened(x: Lowering, value: AnyValue, type: Wide, node: ast.AST, what: str) 
     """``value`` as a wide type by the implicit rules: of a smaller range, or a literal that fits."""
     number = as_number(x, value, node)
     if isinstance(number, Literal):
-        words = words_of(number.value, type)
-        if words is None:
+        bits = folding.literal_bits(number.value, type)
+        if bits is None:
             x.fail(node, f"{number.value} does not fit {type.name}, the type of {what}")
-        return WideValue(Constant(words[0]), Constant(words[1]), type)
+        return wide_constant(bits, type)
     allowed = {F64: (I64, U64, F32, I32, U32, BOOL), I64: (I32, U32, BOOL), U64: (U32, BOOL)}
     if number.type is not type and number.type not in allowed[type]:
         x.fail(
@@ -253,7 +237,7 @@ def to_wide(x: Lowering, value: Value | WideValue, type: Wide) -> WideValue:
     source = KINDS[value.type]
     found = x.wide(f"{KINDS[type]}_{source}", type, value, flags=TOWARDS_ZERO)
     absent = x.narrow(f"NAN_{source}", BOOL, value, value)
-    return wide_select(x, absent, zero(type), found)
+    return wide_select(x, absent, wide_constant(0, type), found)
 
 
 def to_word(x: Lowering, value: WideValue, type: Scalar) -> Value:

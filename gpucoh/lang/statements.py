@@ -215,7 +215,7 @@ def _check_end(x: Lowering, node: ast.For, type: Scalar, stop: Value, step: Valu
         return
     bits = stop.operand.bits, step.operand.bits
     end, by = bits if type is U32 else map(signed, bits)
-    least, most = (0, 2**32 - 1) if type is U32 else (-(2**31), 2**31 - 1)
+    least, most = type.limits
     if not least <= end + by - (1 if by > 0 else -1) <= most:
         x.fail(
             node,

@@ -53,14 +53,20 @@ class Element:
         Number, in the instruction set, of the type that an element is extended to.
     numpy : numpy.dtype
         The matching NumPy dtype.
+    limits : tuple of int
+        The smallest and the largest value of integers; (0, 0) of floating-point numbers.
     """
 
-    __slots__ = ("code", "name", "numpy")
+    __slots__ = ("code", "limits", "name", "numpy")
 
     def __init__(self, name: str, code: int, numpy: str) -> None:
         self.name = name
         self.code = code
         self.numpy: np.dtype[Any] = np.dtype(numpy)
+        self.limits = (0, 0)
+        if self.numpy.kind != "f":
+            info = np.iinfo(self.numpy)
+            self.limits = int(info.min), int(info.max)
 
     def __repr__(self) -> str:
         return f"gpucoh.{self.name}"
