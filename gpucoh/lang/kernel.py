@@ -204,7 +204,7 @@ class Kernel(Definition, Launchable):
                 self._unit.tree,
                 "an expression or a chain of elif is nested too deeply: split it",
             ) from None
-        unassigned = optimise.find_unassigned(lowered.function)
+        unassigned = next(optimise.find_unassigned(lowered.function), None)
         if unassigned is not None:
             register, (file, line) = unassigned
             unit = lowered.units[file]
