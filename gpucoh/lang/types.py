@@ -92,28 +92,25 @@ class Element:
         return self.name.upper()
 
 
+def _convert(self: Element, value: object) -> Any:
+    """Convert ``value`` to this type; only inside kernels."""
+    raise KernelError(
+        f"{self.name}(...) converts only inside @gpucoh.kernel; on the host use numpy.{self.numpy.name}"
+    )
+
+
 class Scalar(Element):
     """One of the scalar types of kernels, ``i32 u32 f32``; all are 32 bits wide."""
 
     __slots__ = ()
-
-    def __call__(self, value: object) -> Any:
-        """Convert ``value`` to this type; only inside kernels."""
-        raise KernelError(
-            f"{self.name}(...) converts only inside @gpucoh.kernel; on the host use numpy.{self.numpy.name}"
-        )
+    __call__ = _convert
 
 
 class Wide(Element):
     """One of the types of 64 bits, ``i64 u64 f64``: a value is two words."""
 
     __slots__ = ()
-
-    def __call__(self, value: object) -> Any:
-        """Convert ``value`` to this type; only inside kernels."""
-        raise KernelError(
-            f"{self.name}(...) converts only inside @gpucoh.kernel; on the host use numpy.{self.numpy.name}"
-        )
+    __call__ = _convert
 
 
 I32 = Scalar("i32", 0, "int32")
