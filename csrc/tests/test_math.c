@@ -7,14 +7,6 @@
 
 #include "harness.h"
 
-static float
-float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 /* Distance in units of the last place of f32 at the true value. */
 static double
 ulps(float actual, double expected)
@@ -39,7 +31,7 @@ worst_of_every(float (*ours)(float), double (*theirs)(double), uint32_t step)
 {
     double worst = 0.5;
     for (uint64_t bits = 0; bits < UINT64_C(1) << 32; bits += step) {
-        float x = float_of((uint32_t) bits), actual = ours(x);
+        float x = gpc_f32((uint32_t) bits), actual = ours(x);
         double expected = theirs((double) x);
         if (actual != (float) expected) {
             double error = ulps(actual, expected);
@@ -123,8 +115,8 @@ TEST(pow_is_within_an_ulp)
         a = a * 1664525u + 1013904223u;
         b = b * 22695477u + 1u;
         /* any two words; bases near 1 and exponents within reach of a finite result */
-        float x = i % 2 == 0 ? float_of(a) : 1.0f + (float) (a >> 8) * 0x1p-26f;
-        float y = i % 2 == 0 ? float_of(b) : (float) (int32_t) b * 0x1p-22f;
+        float x = i % 2 == 0 ? gpc_f32(a) : 1.0f + (float) (a >> 8) * 0x1p-26f;
+        float y = i % 2 == 0 ? gpc_f32(b) : (float) (int32_t) b * 0x1p-22f;
         double error = ulps(gpc_math_pow(x, y), pow((double) x, (double) y));
         worst = error > worst ? error : worst;
     }
@@ -139,8 +131,8 @@ TEST(fma_is_rounded_once)
         b = b * 22695477u + 1u;
         c = c * 1103515245u + 12345u;
         /* every other sum cancels, or is smaller than a digit of the product */
-        float x = float_of(a), y = float_of(b),
-              z = i % 2 == 0 ? float_of(c) : -x * y * (1.0f + (float) (c % 5) * 0x1p-23f);
+        float x = gpc_f32(a), y = gpc_f32(b),
+              z = i % 2 == 0 ? gpc_f32(c) : -x * y * (1.0f + (float) (c % 5) * 0x1p-23f);
         float ours = gpc_math_fma(x, y, z), theirs = fmaf(x, y, z);
         equal = equal && ((isnan(ours) && isnan(theirs)) || (ours == theirs && !signbit(ours) == !signbit(theirs)));
     }

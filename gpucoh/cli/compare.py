@@ -28,9 +28,10 @@ from gpucoh.cli.options import (
     SetOption,
     StoreOption,
     lists,
+    machine_option,
     pairs,
     print_json,
-    protocol_ids,
+    protocol_option,
     seeds,
     stdout_console,
     workload_ids,
@@ -54,19 +55,12 @@ def compare_command(
     ] = None,
     protocol: Annotated[
         list[str] | None,
-        typer.Option(
-            "-p",
-            "--protocol",
-            autocompletion=protocol_ids,
-            help="Protocol ids, comma separated or repeated; all: every protocol.",
-        ),
+        protocol_option("Protocol ids, comma separated or repeated; all: every protocol."),
     ] = None,
     machine_ids: Annotated[
         list[str] | None,
-        typer.Option(
-            "-m",
-            "--machine",
-            help="Presets or TOML files, comma separated or repeated; all: every preset. Default: fermi.",
+        machine_option(
+            "Presets or TOML files, comma separated or repeated; all: every preset. Default: fermi."
         ),
     ] = None,
     consistency: RuleOption = None,

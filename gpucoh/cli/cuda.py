@@ -35,7 +35,7 @@ from gpucoh.cli.options import (
     lists,
     pairs,
     print_json,
-    protocol_ids,
+    protocol_option,
     stdout_console,
 )
 from gpucoh.cuda.building import Built, build
@@ -78,12 +78,9 @@ def cuda_command(
     ],
     protocol: Annotated[
         list[str] | None,
-        typer.Option(
-            "-p",
-            "--protocol",
-            autocompletion=protocol_ids,
-            help="Protocol id; several, comma separated or repeated, are compared; all: every protocol. "
-            "Default: tc-weak.",
+        protocol_option(
+            "Protocol id; several, comma separated or repeated, are compared; all: every protocol. "
+            "Default: tc-weak."
         ),
     ] = None,
     machine_id: MachineOption = "fermi",

@@ -20,9 +20,10 @@ from gpucoh.cli.options import (
     RuleOption,
     array_of,
     lists,
+    machine_option,
     pairs,
     print_json,
-    protocol_ids,
+    protocol_option,
     seeds,
     stdout_console,
 )
@@ -50,19 +51,12 @@ def explain_command(
     ],
     protocol: Annotated[
         list[str] | None,
-        typer.Option(
-            "-p",
-            "--protocol",
-            autocompletion=protocol_ids,
-            help="Run WORKLOAD under each of these protocols; comma separated or repeated.",
-        ),
+        protocol_option("Run WORKLOAD under each of these protocols; comma separated or repeated."),
     ] = None,
     machine_ids: Annotated[
         list[str] | None,
-        typer.Option(
-            "-m",
-            "--machine",
-            help="Presets or TOML files of the runs, comma separated or repeated. Default: fermi.",
+        machine_option(
+            "Presets or TOML files of the runs, comma separated or repeated. Default: fermi."
         ),
     ] = None,
     consistency: RuleOption = None,

@@ -20,7 +20,7 @@ from gpucoh.cli.options import (
     JsonOption,
     SeedOption,
     print_json,
-    protocol_ids,
+    protocol_option,
     stdout_console,
 )
 from gpucoh.device.choices import split_list
@@ -37,12 +37,7 @@ TRACE_LINES = 60
 def fuzz_command(
     protocol: Annotated[
         list[str],
-        typer.Option(
-            "-p",
-            "--protocol",
-            autocompletion=protocol_ids,
-            help="Protocol ids, comma separated or repeated; all: every protocol.",
-        ),
+        protocol_option("Protocol ids, comma separated or repeated; all: every protocol."),
     ],
     consistency: Annotated[
         str | None,

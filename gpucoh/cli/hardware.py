@@ -23,6 +23,7 @@ from gpucoh.cli.options import (
     SeedOption,
     StoreOption,
     lists,
+    machine_option,
     one_form,
     print_json,
     stdout_console,
@@ -62,11 +63,9 @@ def hardware_command(
     ] = None,
     machine_id: Annotated[
         str | None,
-        typer.Option(
-            "-m",
-            "--machine",
-            help="Preset id, or a TOML file. Default: fermi. With --timing: ids of GPUs, comma separated; default: "
-            "all that have a published barrier.",
+        machine_option(
+            "Preset id, or a TOML file. Default: fermi. With --timing: ids of GPUs, comma separated; default: "
+            "all that have a published barrier."
         ),
     ] = None,
     states: Annotated[

@@ -26,7 +26,7 @@ from gpucoh.cli.options import (
     RuleOption,
     SeedOption,
     print_json,
-    protocol_ids,
+    protocol_option,
     stdout_console,
 )
 from gpucoh.cli.suites import check_expected
@@ -56,11 +56,8 @@ def litmus_command(
     ] = None,
     protocol: Annotated[
         list[str] | None,
-        typer.Option(
-            "-p",
-            "--protocol",
-            autocompletion=protocol_ids,
-            help=f"Protocol ids, comma separated or repeated; all: every protocol. Default: {DEFAULT_PROTOCOL}.",
+        protocol_option(
+            f"Protocol ids, comma separated or repeated; all: every protocol. Default: {DEFAULT_PROTOCOL}."
         ),
     ] = None,
     consistency: RuleOption = None,

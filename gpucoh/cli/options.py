@@ -53,12 +53,17 @@ def workload_ids(incomplete: str) -> list[str]:
     return _completed(incomplete, workloads())
 
 
-MachineOption = Annotated[
-    str,
-    typer.Option(
-        "-m", "--machine", autocompletion=machine_names, help="Preset id, or a TOML file."
-    ),
-]
+def protocol_option(help: str) -> Any:
+    """``-p``, one id or a list, as the text says."""
+    return typer.Option("-p", "--protocol", autocompletion=protocol_ids, help=help)
+
+
+def machine_option(help: str) -> Any:
+    """``-m``, one machine or a list, as the text says."""
+    return typer.Option("-m", "--machine", autocompletion=machine_names, help=help)
+
+
+MachineOption = Annotated[str, machine_option("Preset id, or a TOML file.")]
 RuleOption = Annotated[
     str | None,
     typer.Option(
@@ -69,11 +74,8 @@ RuleOption = Annotated[
 ]
 ProtocolsOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "-p",
-        "--protocol",
-        autocompletion=protocol_ids,
-        help="Protocol ids, comma separated or repeated. Default: all that support the rule.",
+    protocol_option(
+        "Protocol ids, comma separated or repeated. Default: all that support the rule."
     ),
 ]
 ScaleOption = Annotated[str, typer.Option("--scale", help="Input size: tiny, small or paper.")]

@@ -25,7 +25,7 @@ from gpucoh.cli.options import (
     array_of,
     pairs,
     print_json,
-    protocol_ids,
+    protocol_option,
     stdout_console,
     workload_ids,
 )
@@ -48,12 +48,9 @@ def run_command(
     ],
     protocol: Annotated[
         str,
-        typer.Option(
-            "-p",
-            "--protocol",
-            autocompletion=protocol_ids,
-            help=r"Protocol id, with options in brackets, e.g. tc-weak\[lifetime=800]. Default: no-l1, said on "
-            "standard error.",
+        protocol_option(
+            r"Protocol id, with options in brackets, e.g. tc-weak\[lifetime=800]. Default: no-l1, said on "
+            "standard error."
         ),
     ] = "",
     machine_id: MachineOption = "fermi",

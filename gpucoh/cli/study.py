@@ -23,7 +23,7 @@ from gpucoh.cli.options import (
     LimitSOption,
     ProcessesOption,
     SchedulerOption,
-    machine_names,
+    machine_option,
     one_form,
     print_json,
     stdout_console,
@@ -81,12 +81,7 @@ def study_command(
     ] = None,
     machine: Annotated[
         str | None,
-        typer.Option(
-            "-m",
-            "--machine",
-            autocompletion=machine_names,
-            help="Show only this machine. Default: all.",
-        ),
+        machine_option("Show only this machine. Default: all."),
     ] = None,
     energy: Annotated[
         str | None,

@@ -19,7 +19,7 @@ from gpucoh.cli.options import (
     JsonOption,
     pairs,
     print_json,
-    protocol_ids,
+    protocol_option,
     stdout_console,
 )
 from gpucoh.device.choices import split_list
@@ -79,12 +79,9 @@ def verify_command(
     *,
     protocol: Annotated[
         str,
-        typer.Option(
-            "-p",
-            "--protocol",
-            autocompletion=protocol_ids,
-            help="Protocol ids with options in brackets, comma separated; all: every protocol that supports "
-            "the consistency rule.",
+        protocol_option(
+            "Protocol ids with options in brackets, comma separated; all: every protocol that supports "
+            "the consistency rule."
         ),
     ],
     consistency: Annotated[

@@ -341,80 +341,68 @@ def _rounding(flags: int) -> str:
     return ".".join(parts)
 
 
+def _operand(program: Program, bits: int, words: int) -> str:
+    number = bits & isa.OPERAND_NUMBER
+    if bits & isa.OPERAND_KIND == isa.OPERAND_VECTOR:
+        return f"v{number}" if words == 1 else f"v{number}..v{number + words - 1}"
+    if bits & isa.OPERAND_KIND == isa.OPERAND_UNIFORM:
+        return f"u{number}"
+    constants = program.constants[number : number + words]
+    return ":".join(x if isinstance(x, str) else hex(x) for x in constants)
+
+
+def _operation(program: Program, x: isa.Fields) -> tuple[str, list[str]]:
+    """The name of an instruction with what modifies it, and its operands."""
+    name, width, more = isa.OPCODE_NAMES[x.opcode], x.width, []
+    words = width, 1, width, 1
+    flat = x.flags & isa.FLAG_FLAT and name in ("LOAD", "STORE", "ATOMIC")
+    if name == "EXTENDED":
+        name, row = isa.EXTENDED_NAMES[x.immediate], isa.EXTENDED_ROWS[x.immediate]
+        name += "." + _rounding(x.flags) if x.flags else ""
+        words = row.d, row.a, row.b, row.c
+    elif flat:
+        words = width, 2, width, width
+    elif name == "SHUFFLE":
+        words = width, 1, 1, 1
+    if name == "SPECIAL":
+        more.append(isa.SPECIAL_NAMES[x.immediate])
+    elif name in ("LOAD", "STORE", "ATOMIC", "FENCE"):
+        name += f".{width}" if width > 1 else ""
+        if flat:
+            more.append(f"{x.immediate - (x.immediate >> 31 << 32):+}")
+        elif name != "FENCE":
+            more.append(program.buffers[x.immediate])
+        more.append(f"{isa.ORDER_NAMES[x.order]}.{isa.SCOPE_NAMES[x.scope]}".lower())
+    elif "SHARED" in name or "LOCAL" in name:
+        more.append(f"+{x.immediate}")
+        if x.target and name in ("SHARED_LOAD", "SHARED_STORE"):
+            more.append(f"[{x.target - (x.target >> 31 << 32):+}]")
+    if "ATOMIC" in name:
+        name += "." + isa.ATOMIC_NAMES[x.flags >> isa.FLAG_ATOMIC_SHIFT]
+    elif name == "CONVERT":
+        more.append("to " + isa.TYPE_NAMES[x.flags & isa.FLAG_TO_MASK].lower())
+    elif name == "BRANCH":
+        condition = " if zero" if x.flags & isa.FLAG_IF_ZERO else ""
+        more.append(f"-> {x.target} join {x.join}{condition}")
+    elif name == "JUMP":
+        more.append(f"-> {x.target}")
+    operands = zip((x.destination, x.a, x.b, x.c), words, strict=True)
+    given = [_operand(program, bits, n) for bits, n in operands if bits != isa.OPERAND_NONE]
+    return name, given + more
+
+
 def disassemble(program: Program) -> str:
     """Machine code as text: one instruction per line, with its number and source line."""
-
-    def operand(bits: int, words: int = 1) -> str:
-        number = bits & isa.OPERAND_NUMBER
-        if bits & isa.OPERAND_KIND == isa.OPERAND_VECTOR:
-            return f"v{number}" if words == 1 else f"v{number}..v{number + words - 1}"
-        if bits & isa.OPERAND_KIND == isa.OPERAND_UNIFORM:
-            return f"u{number}"
-        constants = program.constants[number : number + words]
-        return ":".join(x if isinstance(x, str) else hex(x) for x in constants)
-
     title = (
         f"{program.name}: {program.instructions} instructions, {program.vector_registers} vector and "
         f"{program.uniform_registers} uniform registers, {program.shared_words} scratchpad words"
     )
     lines = [title]
-    for k, fields in enumerate(isa.PACKING.iter_unpack(program.code)):
-        (
-            opcode,
-            type,
-            order,
-            scope,
-            width,
-            bytes,
-            flags,
-            destination,
-            a,
-            b,
-            c,
-            immediate,
-            target,
-            join,
-            line,
-            file,
-        ) = fields
-        name = isa.OPCODE_NAMES[opcode]
-        operands = ((destination, width), (a, 1), (b, width), (c, 1))
-        flat = flags & isa.FLAG_FLAT and name in ("LOAD", "STORE", "ATOMIC")
-        if name == "EXTENDED":
-            name, row = isa.EXTENDED_NAMES[immediate], isa.EXTENDED_ROWS[immediate]
-            name += "." + _rounding(flags) if flags else ""
-            operands = ((destination, row.d), (a, row.a), (b, row.b), (c, row.c))
-        elif flat:
-            operands = ((destination, width), (a, 2), (b, width), (c, width))
-        elif name == "SHUFFLE":
-            operands = ((destination, width), (a, 1), (b, 1), (c, 1))
-        parts = [operand(bits, words) for bits, words in operands if bits != isa.OPERAND_NONE]
-        if name == "SPECIAL":
-            parts.append(isa.SPECIAL_NAMES[immediate])
-        elif name in ("LOAD", "STORE", "ATOMIC", "FENCE"):
-            name += f".{width}" if width > 1 else ""  # words
-            if flat:
-                parts.append(f"{immediate - (immediate >> 31 << 32):+}")
-            elif name != "FENCE":
-                parts.append(program.buffers[immediate])
-            parts.append(f"{isa.ORDER_NAMES[order]}.{isa.SCOPE_NAMES[scope]}".lower())
-        elif "SHARED" in name or "LOCAL" in name:
-            parts.append(f"+{immediate}")
-            if target and name in ("SHARED_LOAD", "SHARED_STORE"):
-                parts.append(f"[{target - (target >> 31 << 32):+}]")
-        if "ATOMIC" in name:
-            name += "." + isa.ATOMIC_NAMES[flags >> isa.FLAG_ATOMIC_SHIFT]
-        elif name == "CONVERT":
-            parts.append("to " + isa.TYPE_NAMES[flags & isa.FLAG_TO_MASK].lower())
-        elif name == "BRANCH":
-            parts.append(
-                f"-> {target} join {join}" + (" if zero" if flags & isa.FLAG_IF_ZERO else "")
-            )
-        elif name == "JUMP":
-            parts.append(f"-> {target}")
-        filename, number = program.locate(file, line)
-        kind = isa.TYPE_NAMES[type].lower()
-        kind = f"{kind[0]}{8 * bytes}" if bytes else kind
+    for k, x in enumerate(isa.unpacked(program.code)):
+        name, parts = _operation(program, x)
+        filename, number = program.locate(x.file, x.line)
+        kind = isa.TYPE_NAMES[x.type].lower()
+        kind = f"{kind[0]}{8 * x.bytes}" if x.bytes else kind
         lines.append(
             f"{k:4}  {name:14} {kind:3}  {', '.join(parts):48} ; {filename.rsplit('/', 1)[-1]}:{number}"
         )

@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from gpucoh.lang.ir import Block, Branch, Exit, Function, Instruction, Jump, Operand, Place
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from gpucoh.lang.ir import (
+    Block,
+    Branch,
+    Exit,
+    Function,
+    Instruction,
+    Jump,
+    Operand,
+    Place,
+    Register,
+)
+from gpucoh.lang.types import Element
+
+Registers: TypeAlias = tuple[Register, ...]
 
 
 class Builder:
@@ -32,6 +48,33 @@ class Builder:
     def append(self, instruction: Instruction) -> None:
         """Append an instruction."""
         self.block.instructions.append(instruction)
+
+    def new(self, words: int = 1, name: str | None = None) -> Registers:
+        """New registers; several are a group."""
+        registers = tuple(self.function.new_register(name) for _ in range(words))
+        if words > 1:
+            self.function.groups.append(registers)
+        return registers
+
+    def emit(
+        self,
+        op: str,
+        type: Element,
+        to: Registers,
+        sources: Sequence[Operand | None],
+        *,
+        immediate: int = 0,
+        **fields: Any,
+    ) -> Registers:
+        """Append an instruction, with the other fields of :class:`Instruction`. Its results are ``to``."""
+        immediate &= 0xFFFFFFFF
+        first = to[0] if to else None
+        self.append(
+            Instruction(
+                op, type, first, list(sources), self.place, immediate, more=to[1:], **fields
+            )
+        )
+        return to
 
     def start(self, block: Block) -> None:
         """Continue in ``block``; the block before falls into it unless it has ended."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpucoh.lang.types import F32, U32, Scalar
+from gpucoh.lang.types import F32, F64, U32, Scalar, Wide
 
 MASK = 0xFFFFFFFF
 
@@ -56,7 +56,7 @@ def _convert(bits: int, source: Scalar, to: Scalar) -> int:
     value = float(float_value(bits))
     if value != value:
         return 0
-    low, high = (0, MASK) if to is U32 else (-(2**31), 2**31 - 1)
+    low, high = to.limits
     return int(max(low, min(high, value))) & MASK
 
 
@@ -142,14 +142,15 @@ def _fold_float(op: str, words: list[int]) -> int | None:
     return None if np.isnan(result) else float_bits(result)
 
 
-def literal_bits(value: float, type: Scalar) -> int | None:
+def literal_bits(value: float, type: Scalar | Wide) -> int | None:
     """The bits of a Python number as a constant of ``type``; None if it does not fit."""
-    if type is F32:
+    if type in (F32, F64):
         try:
-            return int(struct.unpack("<I", struct.pack("<f", value))[0])
+            packed = struct.pack("<f" if type is F32 else "<d", value)
         except OverflowError:
             return None
-    if not isinstance(value, int):
+        return int.from_bytes(packed, "little")
+    low, high = type.limits
+    if not isinstance(value, int) or not low <= value <= high:
         return None
-    low, high = (0, MASK) if type is U32 else (-(2**31), 2**31 - 1)
-    return value & MASK if low <= value <= high else None
+    return value & (high - low)

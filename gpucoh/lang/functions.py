@@ -2,154 +2,169 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 from typing import Any
 
 from gpucoh.lang import isa, operations
+from gpucoh.lang.conversions import (
+    KINDS,
+    coerce,
+    constant_integer,
+    integer,
+    scalar,
+    truth,
+    unify,
+    unify_wide,
+)
 from gpucoh.lang.ir import PURE, Constant
-from gpucoh.lang.reports import ReportLowerer
+from gpucoh.lang.lowering import Call, Lowering, intrinsic
 from gpucoh.lang.types import BOOL, F32, F64, I32, I64, U32, U64, Scalar, refusal
-from gpucoh.lang.values import AnyValue, Literal, PythonObject, Value, WideValue
-from gpucoh.lang.wide import is_wide
-
-Arguments = dict[str, ast.expr]
+from gpucoh.lang.values import AnyValue, Literal, PythonObject, Value, WideValue, is_wide
 
 
-class FunctionLowerer(ReportLowerer):
-    """Lowers these calls: ``_call_NAME``, or a row of the table of operations."""
+def _vote(x: Lowering, op: str, c: Call, type: Scalar, flags: int = 0) -> AnyValue:
+    node = c["x"]
+    word = truth(x, x.value(node), node)
+    return Value(x.add(op, U32, [word.operand], flags=flags).operand, type)
 
-    lanes: int
 
-    def integer(self, node: ast.expr, what: str) -> Value:
-        """The value of an expression that must be i32 or u32."""
-        value = self.scalar(self.value(node), node)
-        if value.type not in (I32, U32):
-            self.fail(node, f"{what} must be i32 or u32, not {value.type.name}: use i32(...)")
-        return value
+@intrinsic("any", "all")
+def _any_or_all(x: Lowering, c: Call) -> AnyValue:
+    return _vote(x, c.name.upper(), c, BOOL)
 
-    def _vote(self, op: str, arguments: Arguments, type: Scalar, flags: int = 0) -> AnyValue:
-        node = arguments["x"]
-        word = self.truth(self.value(node), node)
-        return Value(self.add(op, U32, [word.operand], flags=flags).operand, type)
 
-    def _call_any(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        return self._vote("ANY", arguments, BOOL)
+@intrinsic("ballot")
+def _ballot(x: Lowering, c: Call) -> AnyValue:
+    high = constant_integer(x, x.value(c["high"]), c.node, "high")
+    if high and x.lanes == 32:
+        return Value(Constant(0), U32)
+    return _vote(x, "BALLOT", c, U32, isa.FLAG_HIGH if high else 0)
 
-    def _call_all(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        return self._vote("ALL", arguments, BOOL)
 
-    def _call_ballot(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        high = self.constant_integer(self.value(arguments["high"]), node, "high")
-        if high and self.lanes == 32:
-            return Value(Constant(0), U32)
-        return self._vote("BALLOT", arguments, U32, isa.FLAG_HIGH if high else 0)
+@intrinsic("shuffle")
+def _shuffle(x: Lowering, c: Call) -> AnyValue:
+    word = scalar(x, x.value(c["x"]), c.node)
+    return _from_lane(x, word, integer(x, c["lane"], "the lane of shuffle"))
 
-    def _call_shuffle(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        word = self.scalar(self.value(arguments["x"]), node)
-        return self._from_lane(word, self.integer(arguments["lane"], "the lane of shuffle"))
 
-    def _call_shuffle_up(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        word, lane, delta = self._relative(arguments, "delta")
-        inside = self.operate("GE", U32, lane, delta)
-        return self._from_lane(
-            word, self.select(inside, self.operate("SUB", U32, lane, delta), lane)
+@intrinsic("shuffle_up", "shuffle_down")
+def _shuffle_by(x: Lowering, c: Call) -> AnyValue:
+    word, lane, delta = _relative(x, c, "delta")
+    if c.name == "shuffle_up":
+        inside, source = x.operate("GE", U32, lane, delta), "SUB"
+    else:
+        above = x.operate("SUB", U32, Value(Constant(x.lanes), U32), lane)
+        inside, source = x.operate("LT", U32, delta, above), "ADD"
+    return _from_lane(x, word, x.select(inside, x.operate(source, U32, lane, delta), lane))
+
+
+@intrinsic("shuffle_xor")
+def _shuffle_xor(x: Lowering, c: Call) -> AnyValue:
+    word, lane, mask = _relative(x, c, "mask")
+    return _from_lane(x, word, x.operate("XOR", U32, lane, mask))
+
+
+def _relative(x: Lowering, c: Call, name: str) -> tuple[Value, Value, Value]:
+    """The value, the thread's lane and the distance or mask of a shuffle, the last two as u32."""
+    word = scalar(x, x.value(c["x"]), c["x"])
+    given = integer(x, c[name], f"the {name} of a shuffle")
+    return word, Value(x.special("LANE").operand, U32), Value(given.operand, U32)
+
+
+def _from_lane(x: Lowering, word: Value, lane: Value) -> Value:
+    type = I32 if word.type is BOOL else word.type
+    return Value(x.add("SHUFFLE", type, [word.operand, lane.operand]).operand, word.type)
+
+
+@intrinsic("syncwarp")
+def _syncwarp(x: Lowering, c: Call) -> None:
+    """Emit nothing: see the intrinsic; no pass moves an access across another one that may depend on it."""
+
+
+@intrinsic("match_any")
+def _match_any(x: Lowering, c: Call) -> AnyValue:
+    word = scalar(x, x.value(c["x"]), c.node)
+    high = constant_integer(x, x.value(c["high"]), c.node, "high")
+    if high and x.lanes == 32:
+        return Value(Constant(0), U32)
+    return x.add("MATCH", U32, [word.operand], flags=isa.FLAG_HIGH if high else 0)
+
+
+@intrinsic("bitcast", plain=True)
+def _bitcast(x: Lowering, c: Call) -> AnyValue:
+    dtype = x.value(c["dtype"])
+    given = x.value(c["x"])
+    allowed: tuple[Any, ...] = (I64, U64, F64) if is_wide(given) else (I32, U32, F32)
+    if not isinstance(dtype, PythonObject) or dtype.value not in allowed:
+        names = [f"gpucoh.{one.name}" for one in allowed]
+        otherwise = f"the dtype of bitcast must be {names[0]}, {names[1]} or {names[2]}"
+        x.fail(c.node, refusal("the dtype of bitcast", getattr(dtype, "value", None), otherwise))
+    if isinstance(given, WideValue):
+        return WideValue(given.low, given.high, dtype.value)
+    word = scalar(x, given, c.node)
+    return Value(word.operand, dtype.value)
+
+
+def operation(x: Lowering, c: Call) -> AnyValue:
+    """An intrinsic of the table of operations."""
+    row = operations.OPERATIONS[c.name]
+    nodes = list(c.arguments.values())
+    given = [x.value(item) for item in nodes]
+    what = f"the argument of {c.name}"
+    if is_wide(*given):
+        wide, operands = unify_wide(x, given, c.node, f"{c.name}()", what)
+        if wide.name not in row.wide:
+            x.fail(c.node, f"{c.name} does not take {wide.name}: convert with i32(...) or f32(...)")
+        opcode, flags = row.wide[wide.name]
+        if isa.EXTENDED[opcode].d == 1:
+            return x.narrow(opcode, I32, *operands, flags=flags)
+        return x.wide(opcode, wide, *operands, flags=flags)
+    words, type = [], F32
+    if row.takes[0] == "f32":
+        words = [coerce(x, v, F32, item, what) for v, item in zip(given, nodes, strict=True)]
+    elif len(nodes) == 1:
+        words = [scalar(x, given[0], nodes[0])]
+        type = I32 if words[0].type is BOOL else words[0].type
+    else:
+        type, words = unify(x, given, c.node, f"{c.name}()")
+    if row.takes[0] == "int" and any(word.type not in (I32, U32) for word in words):
+        x.fail(c.node, f"{what} must be i32 or u32, not {words[0].type.name}: use i32(...)")
+    if row.opcode in isa.EXTENDED:
+        return x.narrow(row.opcode, type if row.gives == "same" else I32, *words)
+    if row.opcode in PURE:
+        return x.operate(row.opcode, type, *words)
+    return x.add(row.opcode, type, [word.operand for word in words], flags=row.flags)
+
+
+@intrinsic("min", "max", plain=True)
+def _extreme(x: Lowering, c: Call) -> AnyValue:
+    values = [x.value(argument) for argument in (c["x"], c["y"], *c.more)]
+    literals = [value.value for value in values if isinstance(value, Literal)]
+    if len(literals) == len(values):
+        return Literal(getattr(builtins, c.name)(literals))
+    op = c.name.upper()
+    if is_wide(*values):
+        wide, (found, *others) = unify_wide(
+            x, values, c.node, f"{c.name}()", f"the argument of {c.name}"
         )
+        for operand in others:
+            found = x.wide(f"{op}_{KINDS[wide]}", wide, found, operand)
+        return found
+    type, (result, *words) = unify(x, values, c.node, f"{c.name}()")
+    kind = I32 if type is BOOL else type
+    for word in words:
+        result = x.operate(op, kind, result, word)
+    return Value(result.operand, kind)
 
-    def _call_shuffle_down(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        word, lane, delta = self._relative(arguments, "delta")
-        above = self.operate("SUB", U32, Value(Constant(self.lanes), U32), lane)
-        inside = self.operate("LT", U32, delta, above)
-        return self._from_lane(
-            word, self.select(inside, self.operate("ADD", U32, lane, delta), lane)
-        )
 
-    def _call_shuffle_xor(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        word, lane, mask = self._relative(arguments, "mask")
-        return self._from_lane(word, self.operate("XOR", U32, lane, mask))
-
-    def _relative(self, arguments: Arguments, name: str) -> tuple[Value, Value, Value]:
-        """The value, the thread's lane and the distance or mask of a shuffle, the last two as u32."""
-        word = self.scalar(self.value(arguments["x"]), arguments["x"])
-        given = self.integer(arguments[name], f"the {name} of a shuffle")
-        return word, Value(self.special("LANE").operand, U32), Value(given.operand, U32)
-
-    def _from_lane(self, word: Value, lane: Value) -> Value:
-        type = I32 if word.type is BOOL else word.type
-        return Value(self.add("SHUFFLE", type, [word.operand, lane.operand]).operand, word.type)
-
-    def _call_syncwarp(self, arguments: Arguments, node: ast.Call) -> None:
-        """Emit nothing: see the intrinsic; no pass moves an access across another one that may depend on it."""
-
-    def _call_match_any(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        word = self.scalar(self.value(arguments["x"]), node)
-        high = self.constant_integer(self.value(arguments["high"]), node, "high")
-        if high and self.lanes == 32:
-            return Value(Constant(0), U32)
-        return self.add("MATCH", U32, [word.operand], flags=isa.FLAG_HIGH if high else 0)
-
-    def _call_bitcast(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        dtype = self.value(arguments["dtype"])
-        given = self.value(arguments["x"])
-        wide = isinstance(given, WideValue)
-        allowed: tuple[Any, ...] = (I64, U64, F64) if wide else (I32, U32, F32)
-        if not isinstance(dtype, PythonObject) or dtype.value not in allowed:
-            names = [f"gpucoh.{one.name}" for one in allowed]
-            otherwise = f"the dtype of bitcast must be {names[0]}, {names[1]} or {names[2]}"
-            self.fail(
-                node, refusal("the dtype of bitcast", getattr(dtype, "value", None), otherwise)
-            )
-        if isinstance(given, WideValue):
-            return WideValue(given.low, given.high, dtype.value)
-        word = self.scalar(given, node)
-        return Value(word.operand, dtype.value)
-
-    def operation(self, name: str, nodes: list[ast.expr], node: ast.Call) -> AnyValue:
-        """An intrinsic of the table of operations."""
-        row = operations.OPERATIONS[name]
-        given = [self.value(item) for item in nodes]
-        if is_wide(*given):
-            return self.wide_function(name, given, node)
-        what = f"the argument of {name}"
-        words, type = [], F32
-        if row.takes[0] == "f32":
-            words = [self.coerce(v, F32, item, what) for v, item in zip(given, nodes, strict=True)]
-        elif len(nodes) == 1:
-            words = [self.scalar(given[0], nodes[0])]
-            type = I32 if words[0].type is BOOL else words[0].type
-        else:
-            type, words = self.unify(given, node, f"{name}()")
-        if row.takes[0] == "int" and any(word.type not in (I32, U32) for word in words):
-            self.fail(node, f"{what} must be i32 or u32, not {words[0].type.name}: use i32(...)")
-        if row.opcode in isa.EXTENDED:
-            return self.narrow(row.opcode, I32, *words)
-        if row.opcode in PURE:
-            return self.operate(row.opcode, type, *words)
-        return self.add(row.opcode, type, [word.operand for word in words], flags=row.flags)
-
-    def extreme(self, name: str, nodes: list[ast.expr], node: ast.Call) -> AnyValue:
-        """``min`` and ``max`` of two or more values."""
-        values = [self.value(argument) for argument in nodes]
-        if all(isinstance(value, Literal) for value in values):
-            return Literal(
-                getattr(builtins, name)(v.value for v in values if isinstance(v, Literal))
-            )
-        if is_wide(*values):
-            return self.wide_function(name, values, node)
-        type, words = self.unify(values, node, f"{name}()")
-        kind = I32 if type is BOOL else type
-        result = words[0]
-        for word in words[1:]:
-            result = self.operate(name.upper(), kind, result, word)
-        return Value(result.operand, kind)
-
-    def _call_abs(self, arguments: Arguments, node: ast.Call) -> AnyValue:
-        given = self.value(arguments["x"])
-        if isinstance(given, Literal):
-            return Literal(abs(given.value))
-        if is_wide(given):
-            return self.wide_function("abs", [given], node)
-        word = self.scalar(given, node)
-        if word.type is U32:
-            return word
-        return self.operate("ABS", I32 if word.type is BOOL else word.type, word)
+@intrinsic("abs", plain=True)
+def _abs(x: Lowering, c: Call) -> AnyValue:
+    given = x.value(c["x"])
+    if isinstance(given, Literal):
+        return Literal(abs(given.value))
+    word = given if isinstance(given, WideValue) else scalar(x, given, c.node)
+    if word.type in (U32, U64):
+        return word
+    if isinstance(word, WideValue):
+        return x.wide(f"ABS_{KINDS[word.type]}", word.type, word)
+    return x.operate("ABS", I32 if word.type is BOOL else word.type, word)

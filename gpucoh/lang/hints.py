@@ -53,6 +53,56 @@ SYNONYMS = {
     "isnan": "x != x", "clip": "gpucoh.min(gpucoh.max(x, low), high)", "remainder": "%",
 }  # fmt: skip
 
+#: Node of Python's syntax tree -> why kernels cannot use it, and what to write.
+REFUSED = {
+    "Dict": "dictionaries cannot be used: use a buffer or nested ifs",
+    "Set": "sets cannot be used: use comparisons joined by or",
+    "List": "lists cannot be used: use a tuple of constants, gpucoh.local(...) or gpucoh.shared(...)",
+    "ListComp": "comprehensions cannot be used: use a for loop",
+    "SetComp": "comprehensions cannot be used: use a for loop",
+    "DictComp": "comprehensions cannot be used: use a for loop",
+    "GeneratorExp": "generators cannot be used: use a for loop",
+    "Lambda": "lambda cannot be used: use a @gpucoh.device function",
+    "NamedExpr": "':=' cannot be used: use an assignment of its own",
+    "JoinedStr": "strings cannot be used: use numbers, or print(f'...')",
+    "Await": "await cannot be used: use a plain function",
+    "Yield": "yield cannot be used: use a buffer to return values",
+    "YieldFrom": "yield cannot be used: use a buffer to return values",
+    "Starred": "'*' arguments cannot be used: use each argument by name",
+    "Slice": "slices cannot be used: use one index and a loop",
+    "Try": "try cannot be used: use if",
+    "TryStar": "try cannot be used: use if",
+    "Raise": "raise cannot be used: use a store of an error code into a buffer",
+    "With": "with cannot be used: use plain statements",
+    "Import": "import cannot be used: use it at the top of the file",
+    "ImportFrom": "import cannot be used: use it at the top of the file",
+    "FunctionDef": "functions cannot be defined in kernels: use a @gpucoh.device function outside",
+    "AsyncFunctionDef": "functions cannot be defined in kernels: use a @gpucoh.device function outside",
+    "ClassDef": "classes cannot be defined in kernels: use plain variables",
+    "Global": "global cannot be used: use a buffer",
+    "Nonlocal": "nonlocal cannot be used: use a buffer",
+    "Delete": "del cannot be used: use another name",
+    "Match": "match cannot be used: use if and elif",
+    "AsyncFor": "async cannot be used: use for",
+    "AsyncWith": "async cannot be used: use plain statements",
+}
+#: Function of Python -> what to write.
+REFUSED_CALLS = {
+    "int": "use gpucoh.i32(...)",
+    "float": "use gpucoh.f32(...)",
+    "bool": "use a comparison, as x != 0",
+    "round": "use gpucoh.round(x)",
+    "pow": "use **, or gpucoh.pow(x, y) of f32",
+    "sum": "use a loop, or gpucoh.reduce_add(x) over the warp",
+    "any": "use gpucoh.any(x), over the warp",
+    "all": "use gpucoh.all(x), over the warp",
+    "divmod": "use // and %",
+    "range": "use it in: for i in range(...)",
+    "enumerate": "use for i in range(...)",
+    "zip": "use for i in range(...)",
+    "input": "use an argument",
+}
+
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """``gpucoh.NAME`` of the known name nearest to ``name``, or an empty text."""

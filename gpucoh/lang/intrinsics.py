@@ -70,98 +70,98 @@ NAMES = [*__all__, *operations.__all__, *HIDING]
 
 def thread_id(axis: int = 0) -> int:
     """Index of the thread in its block along ``axis`` (0, 1, 2), i32."""
-    refuse("thread_id")
+    refuse()
 
 
 def block_id(axis: int = 0) -> int:
     """Index of the block in the grid along ``axis``, i32."""
-    refuse("block_id")
+    refuse()
 
 
 def block_dim(axis: int = 0) -> int:
     """Threads per block along ``axis``, i32."""
-    refuse("block_dim")
+    refuse()
 
 
 def grid_dim(axis: int = 0) -> int:
     """Blocks in the grid along ``axis``, i32."""
-    refuse("grid_dim")
+    refuse()
 
 
 def global_id(axis: int = 0) -> int:
     """``block_id(axis) * block_dim(axis) + thread_id(axis)``, i32."""
-    refuse("global_id")
+    refuse()
 
 
 def lane_id() -> int:
     """Lane of the thread in its warp, i32."""
-    refuse("lane_id")
+    refuse()
 
 
 def warp_id() -> int:
     """Warp of the thread in its block, i32."""
-    refuse("warp_id")
+    refuse()
 
 
 def core_id() -> int:
     """Core that executes the block, i32."""
-    refuse("core_id")
+    refuse()
 
 
 def warp_size() -> int:
     """Lanes per warp, 32 or 64: a constant of the machine."""
-    refuse("warp_size")
+    refuse()
 
 
 def clock() -> int:
     """The core's cycle counter, low 32 bits, u32: subtract two values to measure a time."""
-    refuse("clock")
+    refuse()
 
 
 def load(buf: ReadOnly[_T], index: _Index, order: str = "weak", scope: str = "gpu") -> _T:
     """Read ``buf[index]`` with a memory order and scope."""
-    refuse("load")
+    refuse()
 
 
 def store(
     buf: Buffer[_T], index: _Index, value: _T, order: str = "weak", scope: str = "gpu"
 ) -> None:
     """Write ``buf[index] = value`` with a memory order and scope."""
-    refuse("store")
+    refuse()
 
 
 def load2(buf: ReadOnly[_T], index: _Index) -> tuple[_T, _T]:
     """Read ``buf[index]`` and ``buf[index + 1]`` by one weak access of 8 bytes; ``index`` is a multiple of 2."""
-    refuse("load2")
+    refuse()
 
 
 def load4(buf: ReadOnly[_T], index: _Index) -> tuple[_T, _T, _T, _T]:
     """Read ``buf[index]`` to ``buf[index + 3]`` by one weak access of 16 bytes; ``index`` is a multiple of 4."""
-    refuse("load4")
+    refuse()
 
 
 def store2(buf: Buffer[_T], index: _Index, a: _T, b: _T) -> None:
     """Write ``buf[index]`` and ``buf[index + 1]`` by one weak access of 8 bytes; ``index`` is a multiple of 2."""
-    refuse("store2")
+    refuse()
 
 
 def store4(buf: Buffer[_T], index: _Index, a: _T, b: _T, c: _T, d: _T) -> None:
     """Write ``buf[index]`` to ``buf[index + 3]`` by one weak access of 16 bytes; ``index`` is a multiple of 4."""
-    refuse("store4")
+    refuse()
 
 
 def atomic_add(
     buf: Buffer[_T], index: _Index, value: _T, order: str = "relaxed", scope: str = "gpu"
 ) -> _T:
     """``buf[index] += value`` atomically; returns the old value. i32, u32 and f32."""
-    refuse("atomic_add")
+    refuse()
 
 
 def atomic_sub(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
     """``buf[index] -= value`` atomically; returns the old value. i32 and u32."""
-    refuse("atomic_sub")
+    refuse()
 
 
 def atomic_min(
@@ -171,7 +171,7 @@ def atomic_min(
 
     Of f32, a number replaces NaN, and -0.0 is smaller than 0.0: the order of the operations does not matter.
     """
-    refuse("atomic_min")
+    refuse()
 
 
 def atomic_max(
@@ -181,35 +181,35 @@ def atomic_max(
 
     Of f32, a number replaces NaN, and -0.0 is smaller than 0.0: the order of the operations does not matter.
     """
-    refuse("atomic_max")
+    refuse()
 
 
 def atomic_and(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
     """``buf[index] &= value`` atomically; returns the old value. i32 and u32."""
-    refuse("atomic_and")
+    refuse()
 
 
 def atomic_or(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
     """``buf[index] |= value`` atomically; returns the old value. i32 and u32."""
-    refuse("atomic_or")
+    refuse()
 
 
 def atomic_xor(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
     """``buf[index] ^= value`` atomically; returns the old value. i32 and u32."""
-    refuse("atomic_xor")
+    refuse()
 
 
 def atomic_exch(
     buf: Buffer[int], index: _Index, value: int, order: str = "relaxed", scope: str = "gpu"
 ) -> int:
     """``buf[index] = value`` atomically; returns the old value. i32 and u32."""
-    refuse("atomic_exch")
+    refuse()
 
 
 def atomic_cas(
@@ -224,12 +224,12 @@ def atomic_cas(
 
     i32 and u32.
     """
-    refuse("atomic_cas")
+    refuse()
 
 
 def fence(order: str = "sc", scope: str = "gpu") -> None:
     """Order the memory accesses before it and after it."""
-    refuse("fence")
+    refuse()
 
 
 def barrier(id: int = 0, count: int | None = None, scope: str = "cta") -> None:
@@ -239,19 +239,19 @@ def barrier(id: int = 0, count: int | None = None, scope: str = "cta") -> None:
     release and an acquire of that scope for the whole block: the last warp to arrive performs the release part for
     all, before any warp leaves, and each warp performs the acquire part when it leaves.
     """
-    refuse("barrier")
+    refuse()
 
 
 def barrier_arrive(id: int, count: int) -> None:
     """Arrive at named barrier ``id`` without waiting; ``count`` is in threads, a multiple of the
     warp size.
     """
-    refuse("barrier_arrive")
+    refuse()
 
 
 def sleep(cycles: int) -> None:
     """Issue nothing for ``cycles`` core cycles (the largest of the warp's active threads; negative i32: 0)."""
-    refuse("sleep")
+    refuse()
 
 
 def shared(dtype: type[_T], n: int | tuple[int, ...] | None = None) -> Buffer[_T]:
@@ -262,7 +262,7 @@ def shared(dtype: type[_T], n: int | tuple[int, ...] | None = None) -> Buffer[_T
     Without ``n``, the launch gives the number of elements (``shared=``); a kernel has at most one such array, behind
     all others.
     """
-    refuse("shared")
+    refuse()
 
 
 def local(dtype: type[_T], n: int | tuple[int, ...]) -> Buffer[_T]:
@@ -270,24 +270,24 @@ def local(dtype: type[_T], n: int | tuple[int, ...]) -> Buffer[_T]:
 
     ``n`` is constant; a tuple makes it 2-D.
     """
-    refuse("local")
+    refuse()
 
 
 def any(x: float) -> bool:
     """Whether ``x`` is true in any active thread of the warp."""
-    refuse("any")
+    refuse()
 
 
 def all(x: float) -> bool:
     """Whether ``x`` is true in every active thread of the warp."""
-    refuse("all")
+    refuse()
 
 
 def ballot(x: float, high: bool = False) -> int:
     """Bit l is set if ``x`` is true in active lane l (``high``: lane 32 + l of a 64-lane
     warp), u32.
     """
-    refuse("ballot")
+    refuse()
 
 
 def shuffle(x: _T, lane: int) -> _T:
@@ -295,22 +295,22 @@ def shuffle(x: _T, lane: int) -> _T:
 
     That lane must be active; otherwise the value is undefined.
     """
-    refuse("shuffle")
+    refuse()
 
 
 def shuffle_up(x: _T, delta: int) -> _T:
     """``x`` of the lane that is ``delta`` lower; the thread's own ``x`` if there is none."""
-    refuse("shuffle_up")
+    refuse()
 
 
 def shuffle_down(x: _T, delta: int) -> _T:
     """``x`` of the lane that is ``delta`` higher; the thread's own ``x`` if there is none."""
-    refuse("shuffle_down")
+    refuse()
 
 
 def shuffle_xor(x: _T, mask: int) -> _T:
     """``x`` of lane ``lane_id() ^ mask``, modulo the warp size."""
-    refuse("shuffle_xor")
+    refuse()
 
 
 def syncwarp() -> None:
@@ -319,4 +319,4 @@ def syncwarp() -> None:
     The threads of a warp that are on one path execute in lockstep and see each other's accesses in program order, so
     that the call costs nothing. Threads on different paths do not wait for each other here.
     """
-    refuse("syncwarp")
+    refuse()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import namedtuple
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,18 +83,7 @@ EXTENDED_ROWS = list(EXTENDED.values())
 TYPE_NAMES = ["I32", "U32", "F32"]
 ATOMIC_NAMES = ["ADD", "SUB", "MIN", "MAX", "AND", "OR", "XOR", "EXCH", "CAS", "INC", "DEC"]
 SPECIAL_NAMES = [
-    "THREAD_X",
-    "THREAD_Y",
-    "THREAD_Z",
-    "BLOCK_X",
-    "BLOCK_Y",
-    "BLOCK_Z",
-    "BLOCK_DIM_X",
-    "BLOCK_DIM_Y",
-    "BLOCK_DIM_Z",
-    "GRID_DIM_X",
-    "GRID_DIM_Y",
-    "GRID_DIM_Z",
+    *(f"{what}_{axis}" for what in ("THREAD", "BLOCK", "BLOCK_DIM", "GRID_DIM") for axis in "XYZ"),
     "LANE",
     "WARP",
     "CORE",
@@ -133,6 +124,14 @@ FLAG_SAT = 0x0008
 ROUNDINGS = {"RN": 0, "RZ": 1, "RM": 2, "RP": 3}
 FLAG_ATOMIC_SHIFT = 8
 
-#: One instruction: opcode type order scope width spare flags destination a b c immediate target reconverge line file.
-FORMAT = "<BBBBBBHHHHHIIIHH"
-PACKING = struct.Struct(FORMAT)
+#: One instruction.
+Fields = namedtuple(
+    "Fields",
+    "opcode type order scope width bytes flags destination a b c immediate target join line file",
+)
+PACKING = struct.Struct("<BBBBBBHHHHHIIIHH")
+
+
+def unpacked(code: bytes) -> Iterator[Fields]:
+    """The instructions of machine code."""
+    return map(Fields._make, PACKING.iter_unpack(code))

@@ -17,12 +17,12 @@ from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.quoting import quoted
 from gpucoh.lang import optimise, schedule
 from gpucoh.lang.assemble import Assembler, disassemble
-from gpucoh.lang.ir import Function
 from gpucoh.lang.launchable import Launchable
-from gpucoh.lang.lowerer import Lowerer
+from gpucoh.lang.lowering import Lowering
 from gpucoh.lang.program import Parameter, Program
 from gpucoh.lang.records import fields_of
 from gpucoh.lang.source import SourceUnit, file_of
+from gpucoh.lang.statements import lower
 from gpucoh.lang.types import BufferType, Scalar, Wide, refusal
 
 __all__ = ["Device", "Kernel", "device", "kernel"]
@@ -181,40 +181,40 @@ class Kernel(Definition, Launchable):
         If unrolled loops need more registers or constants than there are, no loop is unrolled.
         """
         for unrolled in (True, False):
-            lowerer, function = self._lowered(lanes)
+            lowered = self._lowered(lanes)
+            function = lowered.function
             optimise.optimise(function, unrolled)
             schedule.schedule(function)
             try:
-                program = Assembler(function, lowerer.units, self.signature, lanes).assemble()
+                program = Assembler(function, lowered.units, self.signature, lanes).assemble()
                 break
             except KernelError:
                 if not unrolled:
                     raise
-        self._programs.append((lanes, lowerer.dependencies, program))
+        self._programs.append((lanes, lowered.dependencies, program))
         del self._programs[:-MAX_CACHED]
         return program
 
-    def _lowered(self, lanes: int) -> tuple[Lowerer, Function]:
+    def _lowered(self, lanes: int) -> Lowering:
         """The intermediate form, checked."""
-        lowerer = Lowerer(self._unit, lanes)
         try:
-            function = lowerer.lower(self.signature)
+            lowered = lower(self._unit, lanes, self.signature)
         except RecursionError:
             raise self._unit.error(
                 self._unit.tree,
                 "an expression or a chain of elif is nested too deeply: split it",
             ) from None
-        unassigned = optimise.find_unassigned(function)
+        unassigned = next(optimise.find_unassigned(lowered.function), None)
         if unassigned is not None:
             register, (file, line) = unassigned
-            unit = lowerer.units[file]
+            unit = lowered.units[file]
             raise KernelError(
                 f"{unit.filename}:{unit.first_line + line}: {unit.what} '{unit.name}': '{register.name}' may be read "
                 "before it is assigned: assign it on every path, as before the if or the loop",
                 unit.filename,
                 unit.first_line + line,
             )
-        return lowerer, function
+        return lowered
 
     @door
     def disassemble(self, lanes: int = 32) -> str:

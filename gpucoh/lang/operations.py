@@ -6,6 +6,7 @@ A row is a function with its parameters and text, and the types and the operatio
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
@@ -58,12 +59,15 @@ class Operation:
         Its operation of operations.def, or row of extended.def.
     flags : int
         Flags of the instruction.
+    wide : dict
+        Of the types of 64 bits that it takes: row of extended.def and flags.
     """
 
     takes: tuple[str, ...]
     gives: str
     opcode: str
     flags: int
+    wide: dict[str, tuple[str, int]]
 
     @property
     def over_warp(self) -> bool:
@@ -75,124 +79,136 @@ class Operation:
 OPERATIONS: dict[str, Operation] = {}
 
 
-def _row(takes: str, gives: str, opcode: str, atomic: str = "") -> Callable[[_Function], _Function]:
-    """Add the function to the table."""
+def _row(
+    takes: str,
+    gives: str,
+    opcode: str,
+    atomic: str = "",
+    f64: str = "",
+    b64: str = "",
+    rounding: str = "RN",
+) -> Callable[[_Function], _Function]:
+    """Add the function to the table; ``f64`` and ``b64``: its row for f64, and for i64 and u64."""
     flags = isa.ATOMICS[atomic] << isa.FLAG_ATOMIC_SHIFT if atomic else 0
+    rows = {"f64": f64, "i64": b64, "u64": b64}
+    wide = {type: (row, isa.ROUNDINGS[rounding]) for type, row in rows.items() if row}
 
     def add(function: _Function) -> _Function:
-        OPERATIONS[function.__name__] = Operation(tuple(takes.split()), gives, opcode, flags)
+        OPERATIONS[function.__name__] = Operation(tuple(takes.split()), gives, opcode, flags, wide)
         return function
 
     return add
 
 
-def refuse(name: str) -> NoReturn:
+def refuse() -> NoReturn:
+    """Raise the error of the function that calls this one outside of a kernel."""
+    name = sys._getframe(1).f_code.co_name
     raise KernelError(f"{name}() works only inside @gpucoh.kernel or @gpucoh.device functions")
 
 
-@_row("int", "i32", "POPC_B32")
+@_row("int", "i32", "POPC_B32", b64="POPC_B64")
 def popcount(x: int) -> int:
     """Number of one bits of an i32 or u32, i32."""
-    refuse("popcount")
+    refuse()
 
 
-@_row("int", "i32", "CLZ_B32")
+@_row("int", "i32", "CLZ_B32", b64="CLZ_B64")
 def clz(x: int) -> int:
     """Number of zero bits above the highest one bit of an i32 or u32, i32; 32 for 0."""
-    refuse("clz")
+    refuse()
 
 
 @_row("int", "i32", "FFS_B32")
 def ffs(x: int) -> int:
     """Position of the lowest one bit of an i32 or u32, counted from 1, i32; 0 for 0."""
-    refuse("ffs")
+    refuse()
 
 
 def min(x: _T, y: _T, *more: _T) -> _T:
     """The smaller value; of f32 the number if the other is NaN."""
-    refuse("min")
+    refuse()
 
 
 def max(x: _T, y: _T, *more: _T) -> _T:
     """The larger value; of f32 the number if the other is NaN."""
-    refuse("max")
+    refuse()
 
 
 def abs(x: _T) -> _T:
     """``|x|``; the smallest i32 gives itself."""
-    refuse("abs")
+    refuse()
 
 
-@_row("f32", "f32", "SQRT")
+@_row("f32", "f32", "SQRT", f64="SQRT_F64")
 def sqrt(x: float) -> float:
     """Square root, f32, correctly rounded."""
-    refuse("sqrt")
+    refuse()
 
 
 @_row("f32", "f32", "EXP")
 def exp(x: float) -> float:
     """e to the x, f32, within 2 ulp."""
-    refuse("exp")
+    refuse()
 
 
 @_row("f32", "f32", "LOG")
 def log(x: float) -> float:
     """Natural logarithm, f32, within 2 ulp."""
-    refuse("log")
+    refuse()
 
 
 @_row("f32", "f32", "SIN")
 def sin(x: float) -> float:
     """Sine of radians, f32, within 2 ulp."""
-    refuse("sin")
+    refuse()
 
 
 @_row("f32", "f32", "COS")
 def cos(x: float) -> float:
     """Cosine of radians, f32, within 2 ulp."""
-    refuse("cos")
+    refuse()
 
 
-@_row("f32", "f32", "FLOOR")
+@_row("f32", "f32", "FLOOR", f64="ROUND_F64", rounding="RM")
 def floor(x: float) -> float:
     """Largest whole number not above x, f32."""
-    refuse("floor")
+    refuse()
 
 
-@_row("f32", "f32", "RSQRT")
+@_row("f32", "f32", "RSQRT", f64="RSQRT_F64")
 def rsqrt(x: float) -> float:
     """1 / sqrt(x), f32, within 2 ulp; of -0.0 minus infinity."""
-    refuse("rsqrt")
+    refuse()
 
 
 @_row("f32", "f32", "TAN")
 def tan(x: float) -> float:
     """Tangent of radians, f32, within 2 ulp."""
-    refuse("tan")
+    refuse()
 
 
 @_row("f32", "f32", "TANH")
 def tanh(x: float) -> float:
     """Hyperbolic tangent, f32, within 2 ulp."""
-    refuse("tanh")
+    refuse()
 
 
-@_row("f32", "f32", "CEIL")
+@_row("f32", "f32", "CEIL", f64="ROUND_F64", rounding="RP")
 def ceil(x: float) -> float:
     """Smallest whole number not below x, f32."""
-    refuse("ceil")
+    refuse()
 
 
-@_row("f32", "f32", "ROUND")
+@_row("f32", "f32", "ROUND", f64="ROUND_F64")
 def round(x: float) -> float:
     """Nearest whole number, f32; halves go to the even one, as Python's round and CUDA's rintf."""
-    refuse("round")
+    refuse()
 
 
-@_row("f32", "f32", "TRUNC")
+@_row("f32", "f32", "TRUNC", f64="ROUND_F64", rounding="RZ")
 def trunc(x: float) -> float:
     """x without its fraction, f32."""
-    refuse("trunc")
+    refuse()
 
 
 @_row("f32 f32", "f32", "POW")
@@ -201,64 +217,64 @@ def pow(x: float, y: float) -> float:
 
     ``x ** n`` of a whole number n is a product, rounded at each step.
     """
-    refuse("pow")
+    refuse()
 
 
-@_row("f32 f32 f32", "f32", "FMA")
+@_row("f32 f32 f32", "f32", "FMA", f64="FMA_F64")
 def fma(x: float, y: float, z: float) -> float:
     """``x * y + z``, f32, rounded once."""
-    refuse("fma")
+    refuse()
 
 
 @_row("int int", "same", "MULHI")
 def mulhi(x: int, y: int) -> int:
     """The upper 32 bits of the product of two i32 or two u32."""
-    refuse("mulhi")
+    refuse()
 
 
 def bitcast(x: float, dtype: type[_T]) -> _T:
     """The bits of ``x`` as ``dtype``: i32, u32 or f32; of 64 bits i64, u64 or f64."""
-    refuse("bitcast")
+    refuse()
 
 
 def match_any(x: float, high: bool = False) -> int:
     """Bit l is set if active lane l has the same bits ``x`` as this thread (``high``: lane 32 + l of a 64-lane
     warp), u32.
     """
-    refuse("match_any")
+    refuse()
 
 
 @_row("any", "same", "REDUCE", "ADD")
 def reduce_add(x: _T) -> _T:
     """The sum of ``x`` over the warp's active threads; of f32 in the order of lanes, rounded at each step."""
-    refuse("reduce_add")
+    refuse()
 
 
 @_row("any", "same", "REDUCE", "MIN")
 def reduce_min(x: _T) -> _T:
     """The smallest ``x`` of the warp's active threads; of f32 a number if there is one."""
-    refuse("reduce_min")
+    refuse()
 
 
 @_row("any", "same", "REDUCE", "MAX")
 def reduce_max(x: _T) -> _T:
     """The largest ``x`` of the warp's active threads; of f32 a number if there is one."""
-    refuse("reduce_max")
+    refuse()
 
 
 @_row("int", "same", "REDUCE", "AND")
 def reduce_and(x: int) -> int:
     """``x`` of the warp's active threads, joined by bitwise and."""
-    refuse("reduce_and")
+    refuse()
 
 
 @_row("int", "same", "REDUCE", "OR")
 def reduce_or(x: int) -> int:
     """``x`` of the warp's active threads, joined by bitwise or."""
-    refuse("reduce_or")
+    refuse()
 
 
 @_row("int", "same", "REDUCE", "XOR")
 def reduce_xor(x: int) -> int:
     """``x`` of the warp's active threads, joined by bitwise exclusive or."""
-    refuse("reduce_xor")
+    refuse()

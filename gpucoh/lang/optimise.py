@@ -61,12 +61,7 @@ def _improve(function: Function) -> None:
             break
 
 
-def find_unassigned(function: Function) -> tuple[Register, Place] | None:
-    """A variable that may be read before it is assigned, and its location."""
-    return next(all_unassigned(function), None)
-
-
-def all_unassigned(function: Function) -> Iterator[tuple[Register, Place]]:
+def find_unassigned(function: Function) -> Iterator[tuple[Register, Place]]:
     """The variables that may be read before they are assigned, and the location of each such read."""
     flow.remove_unreachable(function)
     before = flow.predecessors(function)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.lang import isa
-from gpucoh.lang.types import F32, F64, I32, I64, BufferType, Element, Scalar, Wide
+from gpucoh.lang.types import F32, F64, I32, BufferType, Element, Scalar, Wide
 
 __all__ = ["Parameter", "Program"]
 
@@ -277,13 +277,14 @@ class Program:
                     )
                 buffers.append(value)
                 scalars |= self._extents(parameter, value)
-            elif isinstance(parameter.type, Wide):
-                bits = wide_bits(self.name, parameter, value)
+                continue
+            bits = scalar_bits(self.name, parameter, value)
+            if isinstance(parameter.type, Wide):
                 scalars |= {
                     word_name(parameter.name, k): bits >> 32 * k & 0xFFFFFFFF for k in (0, 1)
                 }
             else:
-                scalars[parameter.name] = scalar_bits(self.name, parameter, value)
+                scalars[parameter.name] = bits
         words = [scalars[item] if isinstance(item, str) else item for item in self.constants]
         return np.array(words, dtype=np.uint32), buffers
 
@@ -328,35 +329,16 @@ class Program:
         return extents
 
 
-def wide_bits(kernel: str, parameter: Parameter, value: Any) -> int:
-    """The 64 bits of a scalar argument; a ConfigError names an argument that does not fit."""
-    where = f"argument '{parameter.name}' of kernel '{kernel}'"
-    if isinstance(value, np.ndarray) and value.shape == ():
-        value = value[()]
-    if parameter.type is F64:
-        if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
-            raise ConfigError(f"{where} must be a number (f64), got {_describe(value)}")
-        return int(np.float64(value).view(np.uint64))
-    if not isinstance(value, (bool, int, np.integer, np.bool_)):
-        raise ConfigError(
-            f"{where} must be an integer ({parameter.type.name}), got {_describe(value)}"
-        )
-    low, high = (-(2**63), 2**63 - 1) if parameter.type is I64 else (0, 2**64 - 1)
-    if not low <= int(value) <= high:
-        raise ConfigError(
-            f"{where} must be from {low} to {high} ({parameter.type.name}), got {int(value)}"
-        )
-    return int(value) & (2**64 - 1)
-
-
 def scalar_bits(kernel: str, parameter: Parameter, value: Any) -> int:
-    """The 32 bits of a scalar argument; a ConfigError names an argument that does not fit."""
-    where = f"argument '{parameter.name}' of kernel '{kernel}'"
+    """The bits of a scalar argument; a ConfigError names an argument that does not fit."""
+    where, type = f"argument '{parameter.name}' of kernel '{kernel}'", parameter.type
     if isinstance(value, np.ndarray) and value.shape == ():
         value = value[()]
-    if parameter.type is F32:
+    if type in (F32, F64):
         if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
-            raise ConfigError(f"{where} must be a number (f32), got {_describe(value)}")
+            raise ConfigError(f"{where} must be a number ({type.name}), got {_describe(value)}")
+        if type is F64:
+            return int(np.float64(value).view(np.uint64))
         with np.errstate(over="ignore"):
             try:
                 rounded = np.float32(value)
@@ -366,15 +348,11 @@ def scalar_bits(kernel: str, parameter: Parameter, value: Any) -> int:
             raise ConfigError(f"{where} must fit f32 (up to 3.4e38), got {quoted(value)}")
         return int(rounded.view(np.uint32))
     if not isinstance(value, (bool, int, np.integer, np.bool_)):
-        raise ConfigError(
-            f"{where} must be an integer ({parameter.type.name}), got {_describe(value)}"
-        )
-    low, high = (-(2**31), 2**31 - 1) if parameter.type is I32 else (0, 2**32 - 1)
+        raise ConfigError(f"{where} must be an integer ({type.name}), got {_describe(value)}")
+    low, high = type.limits
     if not low <= int(value) <= high:
-        raise ConfigError(
-            f"{where} must be from {low} to {high} ({parameter.type.name}), got {int(value)}"
-        )
-    return int(value) & 0xFFFFFFFF
+        raise ConfigError(f"{where} must be from {low} to {high} ({type.name}), got {int(value)}")
+    return int(value) & (high - low)
 
 
 def _describe(value: object) -> str:

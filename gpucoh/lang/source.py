@@ -49,7 +49,7 @@ class SourceUnit:
         self.filename = shown_file(named)
         if self.filename != named:  # a profile finds the text of a cell by the cell's name
             linecache.cache[self.filename] = (sum(map(len, file)), None, file, self.filename)
-        self.first_line = inspect.unwrap(function).__code__.co_firstlineno
+        self.first_line: int = inspect.unwrap(function).__code__.co_firstlineno
         lines = file[self.first_line - 1 :]
         try:
             lines = inspect.getblock(lines)

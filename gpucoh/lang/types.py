@@ -53,14 +53,20 @@ class Element:
         Number, in the instruction set, of the type that an element is extended to.
     numpy : numpy.dtype
         The matching NumPy dtype.
+    limits : tuple of int
+        The smallest and the largest value of integers; (0, 0) of floating-point numbers.
     """
 
-    __slots__ = ("code", "name", "numpy")
+    __slots__ = ("code", "limits", "name", "numpy")
 
     def __init__(self, name: str, code: int, numpy: str) -> None:
         self.name = name
         self.code = code
         self.numpy: np.dtype[Any] = np.dtype(numpy)
+        self.limits = (0, 0)
+        if self.numpy.kind != "f":
+            info = np.iinfo(self.numpy)
+            self.limits = int(info.min), int(info.max)
 
     def __repr__(self) -> str:
         return f"gpucoh.{self.name}"
@@ -86,28 +92,25 @@ class Element:
         return self.name.upper()
 
 
+def _convert(self: Element, value: object) -> Any:
+    """Convert ``value`` to this type; only inside kernels."""
+    raise KernelError(
+        f"{self.name}(...) converts only inside @gpucoh.kernel; on the host use numpy.{self.numpy.name}"
+    )
+
+
 class Scalar(Element):
     """One of the scalar types of kernels, ``i32 u32 f32``; all are 32 bits wide."""
 
     __slots__ = ()
-
-    def __call__(self, value: object) -> Any:
-        """Convert ``value`` to this type; only inside kernels."""
-        raise KernelError(
-            f"{self.name}(...) converts only inside @gpucoh.kernel; on the host use numpy.{self.numpy.name}"
-        )
+    __call__ = _convert
 
 
 class Wide(Element):
     """One of the types of 64 bits, ``i64 u64 f64``: a value is two words."""
 
     __slots__ = ()
-
-    def __call__(self, value: object) -> Any:
-        """Convert ``value`` to this type; only inside kernels."""
-        raise KernelError(
-            f"{self.name}(...) converts only inside @gpucoh.kernel; on the host use numpy.{self.numpy.name}"
-        )
+    __call__ = _convert
 
 
 I32 = Scalar("i32", 0, "int32")

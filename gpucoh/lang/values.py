@@ -23,6 +23,11 @@ class Value:
     operand: Operand
     type: Scalar
 
+    @property
+    def words(self) -> tuple[Operand]:
+        """The word."""
+        return (self.operand,)
+
 
 @dataclass(frozen=True)
 class WideValue:
@@ -123,18 +128,17 @@ class Variable:
     """A scalar variable of the program."""
 
     name: str
-    register: Register
+    registers: tuple[Register, ...]  # two of 64 bits, the lower word first
     type: Scalar | Wide
     line: int
-    high: Register | None = None  # of 64 bits: the register of the upper word
 
     @property
     def value(self) -> Value | WideValue:
         """Its present value."""
         if isinstance(self.type, Wide):
-            assert self.high is not None
-            return WideValue(self.register, self.high, self.type)
-        return Value(self.register, self.type)
+            low, high = self.registers
+            return WideValue(low, high, self.type)
+        return Value(self.registers[0], self.type)
 
 
 @dataclass
@@ -159,6 +163,11 @@ class Frame:
     single_result: bool = True
     returned: bool = False
     returns_value: bool = False
+
+
+def is_wide(*values: AnyValue) -> bool:
+    """Whether one of the values has 64 bits."""
+    return any(isinstance(value, WideValue) for value in values)
 
 
 def describe(value: AnyValue) -> str:

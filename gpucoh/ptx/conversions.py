@@ -145,9 +145,9 @@ def _widen(x: Lowering, value: Words, signed: bool, to: Registers) -> None:
         x.move(to, (value[0], Constant(0)))
 
 
-def extended_to(x: Lowering, type: str, word: Words, to: Registers) -> None:
-    """A result in a register that may be wider than the type: extended by its sign."""
-    if len(to) == 2:
-        _widen(x, word, is_signed(type), to)
+def extended_to(x: Lowering, type: str, value: Words, to: Registers) -> None:
+    """A result in a register that may be wider than the type: a word is extended by its sign."""
+    if len(to) == 2 and len(value) == 1:
+        _widen(x, value, is_signed(type), to)
     else:
-        x.move(to, word)
+        x.move(to, value)

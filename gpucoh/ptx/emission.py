@@ -13,14 +13,13 @@ from typing import TypeAlias
 
 from gpucoh.base.errors import KernelError
 from gpucoh.lang import ir, isa
-from gpucoh.lang.builder import Builder
-from gpucoh.lang.ir import Argument, Block, Constant, Instruction, Operand, Register
+from gpucoh.lang.builder import Builder, Registers
+from gpucoh.lang.ir import Argument, Block, Constant, Operand, Register
 from gpucoh.lang.types import I32, U32, Element
 from gpucoh.ptx.layout import Layout, symbol_words, takes_local_addresses
 from gpucoh.ptx.module import Function, Module, Place, Statement, Variable, refuse
 
 Words: TypeAlias = tuple[Operand, ...]
-Registers: TypeAlias = tuple[Register, ...]
 
 
 @dataclass(eq=False)
@@ -91,42 +90,6 @@ class Emission(Builder):
         self.start(after)
 
     # ---- instructions ----------------------------------------------------------------------------
-
-    def new(self, words: int = 1) -> Registers:
-        """New registers; several are a group."""
-        registers = tuple(self.function.new_register() for _ in range(words))
-        if words > 1:
-            self.function.groups.append(registers)
-        return registers
-
-    def emit(
-        self,
-        op: str,
-        type: Element,
-        to: Registers,
-        sources: Words,
-        *,
-        immediate: int = 0,
-        flags: int = 0,
-        order: str = "WEAK",
-        scope: str = "GPU",
-    ) -> Registers:
-        """Append an instruction. Its results are ``to``."""
-        self.append(
-            Instruction(
-                op,
-                type,
-                to[0] if to else None,
-                list(sources),
-                self.place,
-                immediate=immediate & 0xFFFFFFFF,
-                flags=flags,
-                order=order,
-                scope=scope,
-                more=to[1:],
-            )
-        )
-        return to
 
     def core(
         self, op: str, type: Element, *operands: Words, to: Registers | None = None

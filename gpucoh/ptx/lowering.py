@@ -9,10 +9,11 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
+from gpucoh.lang.builder import Registers
 from gpucoh.lang.ir import Argument, Constant, Operand
 from gpucoh.lang.types import U32
 from gpucoh.ptx.constants import constant_bits, integer_of, wide_constant
-from gpucoh.ptx.emission import Emission, Frame, Registers, Words
+from gpucoh.ptx.emission import Emission, Frame, Words
 from gpucoh.ptx.layout import symbol_words
 from gpucoh.ptx.module import Statement
 from gpucoh.ptx.specials import special_register

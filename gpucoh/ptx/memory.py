@@ -161,11 +161,7 @@ def load(x: Lowering, s: Statement) -> None:
     size = words_of(type)
     for k, name in enumerate(names):
         if name != "_":
-            value = tuple(loaded[k * size : (k + 1) * size])
-            if size == 1:  # the register may be wider: the type's sign extends it
-                extended_to(x, type, value, x.to(name))
-            else:
-                x.move(x.to(name), value)
+            extended_to(x, type, tuple(loaded[k * size : (k + 1) * size]), x.to(name))
 
 
 @lowers("st")

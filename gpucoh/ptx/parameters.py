@@ -21,11 +21,7 @@ def load(x: Lowering, s: Statement, type: str, names: list[str]) -> None:
         value = read(x, base, offset, type)
         offset += SIZES[type]
         if name != "_":
-            to = x.to(name)
-            if len(value) == 1:
-                extended_to(x, type, value, to)
-            else:
-                x.move(to, value)
+            extended_to(x, type, value, x.to(name))
 
 
 def read(x: Lowering, name: str, offset: int, type: str) -> Words:

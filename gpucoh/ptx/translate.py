@@ -96,7 +96,7 @@ def assign_at_entry(function: Function) -> None:
     PTX leaves them undefined, which compilers use for values that no path needs. The optimiser relies on definitions
     that dominate their uses.
     """
-    unassigned = dict.fromkeys(register for register, _ in optimise.all_unassigned(function))
+    unassigned = dict.fromkeys(register for register, _ in optimise.find_unassigned(function))
     if not unassigned:
         return
     entry = Block(-1)

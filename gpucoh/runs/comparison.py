@@ -286,58 +286,52 @@ def compare(
     return Comparison(tuple(found), baseline, counters)
 
 
-def _workloads(given: Given | Sequence[Given]) -> list[Workload]:
-    """The workloads, each once.
+def _listed(what: str, given: Any, of: str, *single: type) -> list[Any]:
+    """The items of a list, or the single one.
 
     Raises
     ------
     ConfigError
-        If one is unknown, or two have one id: the runs of a comparison are identified by it.
+        If it is no list, or an empty one.
     """
-    if isinstance(given, str | Workload) or callable(given):
-        given = [given]
+    if isinstance(given, single):
+        return [given]
     if not isinstance(given, Iterable):
-        raise ConfigError(f"workloads = {quoted(given)} is not a list of names")
+        raise ConfigError(f"{what} = {quoted(given)} is not a list of {of}")
+    items = list(given)
+    if not items:
+        raise ConfigError(f"no {what} are given")
+    return items
+
+
+def _workloads(given: Given | Sequence[Given]) -> list[Workload]:
+    """The workloads, each once; no two have one id: the runs of a comparison are identified by it."""
     named: dict[str, Workload] = {}
-    for item in given:
+    for item in [given] if callable(given) else _listed("workloads", given, "names", str):
         found = find(item)
         if named.setdefault(found.id, found).make != found.make:
             raise ConfigError(
                 f"two workloads are named {quoted(found.id)}: rename one of the functions"
             )
-    if not named:
-        raise ConfigError("no workloads are given")
     return list(named.values())
 
 
 def _machines(
     one: str | Path | Machine, several: Sequence[str | Path | Machine] | None
 ) -> list[Machine]:
-    """The machines, each once.
-
-    Raises
-    ------
-    ConfigError
-        If there are none, or two have one name: the runs of a comparison are identified by it.
-    """
+    """The machines, each once; no two have one name: the runs of a comparison are identified by it."""
     if several is None:
         return [find_machine(one)]
     if one != "fermi":
         raise ConfigError(
             f"machine = {quoted(one)} and machines = {quoted(several)} contradict each other"
         )
-    if isinstance(several, str | Path | Machine):
-        several = [several]
-    if not isinstance(several, Iterable):
-        raise ConfigError(f"machines = {quoted(several)} is not a list of machines")
     named: dict[str, Machine] = {}
-    for found in map(find_machine, several):
+    for found in map(find_machine, _listed("machines", several, "machines", str, Path, Machine)):
         if named.setdefault(found.name, found) != found:
             raise ConfigError(
                 f"two machines are named {quoted(found.name)}: rename one with .replace(name=...)"
             )
-    if not named:
-        raise ConfigError("no machines are given")
     return list(named.values())
 
 
@@ -349,20 +343,12 @@ def _seeds(seed: int, seeds: int | Sequence[int] | None) -> list[int]:
         return list(range(first, first + natural("seeds", seeds, 1000, smallest=1)))
     if seed:
         raise ConfigError(f"seed = {seed} and seeds = {quoted(seeds)} contradict each other")
-    if not isinstance(seeds, Iterable):
-        raise ConfigError(f"seeds = {quoted(seeds)} is not a list of whole numbers")
-    numbers = list(seeds)
-    if not numbers:
-        raise ConfigError("no seeds are given")
+    numbers = _listed("seeds", seeds, "whole numbers")
     return [one for place, one in enumerate(numbers) if one not in numbers[:place]]
 
 
 def _names(what: str, given: Sequence[str]) -> list[str]:
-    if not isinstance(given, Iterable):
-        raise ConfigError(f"{what} = {quoted(given)} is not a list of names")
-    names = [given] if isinstance(given, str) else [name_of(what, name) for name in given]
-    if not names:
-        raise ConfigError(f"no {what} are given")
+    names = [name_of(what, name) for name in _listed(what, given, "names", str)]
     for name in names:
         split_options(name)
     return names

@@ -10,7 +10,7 @@ import gpucoh
 from gpucoh.lang import ir, optimise, schedule
 from gpucoh.lang.assemble import Assembler
 from gpucoh.lang.kernel import Kernel
-from gpucoh.lang.lowerer import Lowerer
+from gpucoh.lang.statements import lower
 from lines import line_of
 from products import share
 from registered import COHERENT
@@ -21,8 +21,8 @@ SYNC = 15  # the number of an arrival that becomes a WARP_SYNC of all lanes
 
 def independent(kernel, lanes=32):
     """The kernel's program, with independent lanes."""
-    lowerer = Lowerer(kernel._unit, lanes)
-    function = lowerer.lower(kernel.signature)
+    lowered = lower(kernel._unit, lanes, kernel.signature)
+    function = lowered.function
     optimise.optimise(function)
     schedule.schedule(function)
     for block in function.blocks:
@@ -30,7 +30,7 @@ def independent(kernel, lanes=32):
             if instruction.op == "BARRIER_ARRIVE" and instruction.sources[0] == ir.Constant(SYNC):
                 instruction.op, instruction.sources = "WARP_SYNC", [ir.Constant(0xFFFFFFFF)]
     function.independent_lanes = True
-    return Assembler(function, lowerer.units, kernel.signature, lanes).assemble()
+    return Assembler(function, lowered.units, kernel.signature, lanes).assemble()
 
 
 def launch(kernel, protocol, args, *, grid=1, block=32, after=2_000_000):

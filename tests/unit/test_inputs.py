@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import gpucoh
-from gpucoh.lang.lowerer import Lowerer
+from gpucoh.lang import Kernel
 from gpucoh.runs import inputs
 from gpucoh.suite import find
 from gpucoh.suite.declaration import Own
@@ -49,7 +49,7 @@ def test_a_comparison_with_seeds_makes_the_input_of_each_once(monkeypatch):
 
 
 def test_a_comparison_compiles_each_kernel_once(monkeypatch):
-    lowered = counted(monkeypatch, Lowerer, "lower")
+    lowered = counted(monkeypatch, Kernel, "_lowered")
     table = gpucoh.compare(own, ["no-l1", "mesi", "ideal"], scale="tiny", jobs=3)
     assert len(lowered) == 1
     assert all(run.correct for run in table.runs)

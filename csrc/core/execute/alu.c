@@ -1,7 +1,8 @@
-/* alu.c: every arithmetic operation is one expression; the functions for one lane and for a warp are generated from
- * it. */
+/* alu.c: every arithmetic operation is one expression a type; the functions for one lane and for a warp, and the table
+ * of them, are generated from it. */
 #include "core/execute/alu.h"
 
+#include "core/execute/float.h"
 #include "core/execute/math.h"
 
 #define CANONICAL_NAN UINT32_C(0x7FC00000)
@@ -78,63 +79,11 @@ round_f32(float x)
     return gpc_f32(gpc_f32_bits((size + 8388608.0f) - 8388608.0f) | (gpc_f32_bits(x) & SIGN));
 }
 
-/* a - b * trunc(a / b), exactly: the remainder of the significands, forty bits at a time. */
-static inline float
-truncated_modulo(float a, float b)
+/* The result of an operation of float.c. */
+static inline uint32_t
+word_of(uint64_t bits)
 {
-    const uint32_t infinity = UINT32_C(0x7F800000), one = UINT32_C(1) << 23; /* the significand's first bit */
-    uint32_t x = gpc_f32_bits(a) & ~SIGN, y = gpc_f32_bits(b) & ~SIGN;
-
-    if (y == 0 || x >= infinity || y > infinity) {
-        return gpc_f32(CANONICAL_NAN);
-    }
-    if (x < y) {
-        return a;
-    }
-    uint32_t exponent_x = x >> 23 ? x >> 23 : 1, exponent_y = y >> 23 ? y >> 23 : 1;
-    uint64_t divisor = (y & (one - 1)) | (y >> 23 ? one : 0);
-    uint64_t rest = ((x & (one - 1)) | (x >> 23 ? one : 0)) % divisor;
-    for (uint32_t left = exponent_x - exponent_y; left != 0 && rest != 0;) {
-        uint32_t step = left < 40 ? left : 40;
-        rest = (rest << step) % divisor;
-        left -= step;
-    }
-    while (rest != 0 && rest < one && exponent_y > 1) {
-        rest <<= 1;
-        exponent_y--;
-    }
-    uint32_t bits = rest < one ? (uint32_t) rest : exponent_y << 23 | ((uint32_t) rest & (one - 1));
-    return gpc_f32(bits | (gpc_f32_bits(a) & SIGN));
-}
-
-/* As in Python: the result, even a zero, has the divisor's sign. */
-static inline float
-floor_modulo_f32(float a, float b)
-{
-    float rest = truncated_modulo(a, b);
-
-    if (rest == 0.0f) {
-        return gpc_f32(gpc_f32_bits(b) & SIGN);
-    }
-    return (rest < 0.0f) != (b < 0.0f) ? rest + b : rest;
-}
-
-/* As in Python: the floor of the exact quotient, not of the rounded one; 1.0 // 0.1 is 9. */
-static inline float
-floor_divide_f32(float a, float b)
-{
-    if (b == 0.0f) {
-        return a / b;
-    }
-    float rest = truncated_modulo(a, b), quotient = (a - rest) / b;
-    if (rest != 0.0f && (rest < 0.0f) != (b < 0.0f)) {
-        quotient -= 1.0f;
-    }
-    if (quotient == 0.0f) {
-        return gpc_f32((gpc_f32_bits(a) ^ gpc_f32_bits(b)) & SIGN);
-    }
-    float whole = floor_f32(quotient);
-    return quotient - whole > 0.5f ? whole + 1.0f : whole;
+    return word(gpc_f32((uint32_t) bits));
 }
 
 static inline uint32_t
@@ -209,82 +158,86 @@ vector_floor_modulo(uint32_t a, uint32_t b)
     return by.rest + (b & (0u - by.below));
 }
 
-/* X(name, expression of the words a, b, c) */
-#define OPERATIONS(X)                                                                  \
-    X(move, a)                                                                         \
-    X(select, a != 0 ? b : c)                                                          \
-    X(add, a + b)                                                                      \
-    X(sub, a - b)                                                                      \
-    X(mul, a * b)                                                                      \
-    X(mulhi_i, (uint32_t) ((uint64_t) ((int64_t) i32(a) * i32(b)) >> 32))              \
-    X(mulhi_u, (uint32_t) ((uint64_t) a * b >> 32))                                    \
-    X(fma_f, word(gpc_math_fma(gpc_f32(a), gpc_f32(b), gpc_f32(c))))                   \
-    X(neg, 0u - a)                                                                     \
-    X(abs_i, (a & SIGN) != 0 ? 0u - a : a)                                             \
-    X(min_i, i32(a) < i32(b) ? a : b)                                                  \
-    X(max_i, i32(a) > i32(b) ? a : b)                                                  \
-    X(min_u, a < b ? a : b)                                                            \
-    X(max_u, a > b ? a : b)                                                            \
-    X(div_u, b == 0 ? 0 : a / b)                                                       \
-    X(mod_u, b == 0 ? 0 : a % b)                                                       \
-    X(and, a &b)                                                                       \
-    X(or, a | b)                                                                       \
-    X(xor, a ^ b)                                                                      \
-    X(not, ~a)                                                                         \
-    X(eq, a == b)                                                                      \
-    X(ne, a != b)                                                                      \
-    X(lt_i, i32(a) < i32(b))                                                           \
-    X(le_i, i32(a) <= i32(b))                                                          \
-    X(gt_i, i32(a) > i32(b))                                                           \
-    X(ge_i, i32(a) >= i32(b))                                                          \
-    X(lt_u, a < b)                                                                     \
-    X(le_u, a <= b)                                                                    \
-    X(gt_u, a > b)                                                                     \
-    X(ge_u, a >= b)                                                                    \
-    X(add_f, word(gpc_f32(a) + gpc_f32(b)))                                                    \
-    X(sub_f, word(gpc_f32(a) - gpc_f32(b)))                                                    \
-    X(mul_f, word(gpc_f32(a) * gpc_f32(b)))                                                    \
-    X(div_f, word(gpc_f32(a) / gpc_f32(b)))                                                    \
-    X(floordiv_f, word(floor_divide_f32(gpc_f32(a), gpc_f32(b))))                              \
-    X(mod_f, word(floor_modulo_f32(gpc_f32(a), gpc_f32(b))))                                   \
-    X(neg_f, a ^ SIGN)                                                                 \
-    X(abs_f, a & ~SIGN)                                                                \
-    X(min_f, smaller_f32(a, b))                                                        \
-    X(max_f, larger_f32(a, b))                                                         \
-    X(sqrt_f, (a & ~SIGN) != 0 && (a & SIGN) != 0 ? CANONICAL_NAN : word(__builtin_sqrtf(gpc_f32(a)))) \
-    X(rsqrt_f, word(gpc_math_rsqrt(gpc_f32(a))))                                           \
-    X(exp_f, word(gpc_math_exp(gpc_f32(a))))                                               \
-    X(log_f, word(gpc_math_log(gpc_f32(a))))                                               \
-    X(sin_f, word(gpc_math_sin(gpc_f32(a))))                                               \
-    X(cos_f, word(gpc_math_cos(gpc_f32(a))))                                               \
-    X(tan_f, word(gpc_math_tan(gpc_f32(a))))                                               \
-    X(tanh_f, word(gpc_math_tanh(gpc_f32(a))))                                             \
-    X(pow_f, word(gpc_math_pow(gpc_f32(a), gpc_f32(b))))                                   \
-    X(floor_f, word(floor_f32(gpc_f32(a))))                                                \
-    X(ceil_f, word(-floor_f32(-gpc_f32(a))))                                               \
-    X(round_f, word(round_f32(gpc_f32(a))))                                                \
-    X(trunc_f, word(truncate_f32(gpc_f32(a))))                                             \
-    X(eq_f, gpc_f32(a) == gpc_f32(b))                                                          \
-    X(ne_f, gpc_f32(a) != gpc_f32(b))                                                          \
-    X(lt_f, gpc_f32(a) < gpc_f32(b))                                                           \
-    X(le_f, gpc_f32(a) <= gpc_f32(b))                                                          \
-    X(gt_f, gpc_f32(a) > gpc_f32(b))                                                           \
-    X(ge_f, gpc_f32(a) >= gpc_f32(b))                                                          \
-    X(i_to_f, gpc_f32_bits((float) i32(a)))                                                     \
-    X(u_to_f, gpc_f32_bits((float) a))                                                          \
-    X(f_to_i, to_i32(gpc_f32(a)))                                                          \
-    X(f_to_u, to_u32(gpc_f32(a)))
+/* X(operation, letters of its types, expression of the words a, b, c) */
+#define OPERATIONS(X) \
+    X(MOVE, IUF, a) \
+    X(SELECT, IUF, a != 0 ? b : c) \
+    X(ADD, IU, a + b) \
+    X(ADD, F, word(gpc_f32(a) + gpc_f32(b))) \
+    X(SUB, IU, a - b) \
+    X(SUB, F, word(gpc_f32(a) - gpc_f32(b))) \
+    X(MUL, IU, a * b) \
+    X(MUL, F, word(gpc_f32(a) * gpc_f32(b))) \
+    X(MULHI, I, (uint32_t) ((uint64_t) ((int64_t) i32(a) * i32(b)) >> 32)) \
+    X(MULHI, U, (uint32_t) ((uint64_t) a * b >> 32)) \
+    X(FMA, F, word(gpc_math_fma(gpc_f32(a), gpc_f32(b), gpc_f32(c)))) \
+    X(DIV, U, b == 0 ? 0 : a / b) \
+    X(DIV, F, word(gpc_f32(a) / gpc_f32(b))) \
+    X(FLOORDIV, F, word_of(gpc_float_floor_divide(&gpc_format_f32, a, b))) \
+    X(MOD, U, b == 0 ? 0 : a % b) \
+    X(MOD, F, word_of(gpc_float_floor_modulo(&gpc_format_f32, a, b))) \
+    X(NEG, IU, 0u - a) \
+    X(NEG, F, a ^ SIGN) \
+    X(ABS, I, (a & SIGN) != 0 ? 0u - a : a) \
+    X(ABS, U, a) \
+    X(ABS, F, a & ~SIGN) \
+    X(MIN, I, i32(a) < i32(b) ? a : b) \
+    X(MIN, U, a < b ? a : b) \
+    X(MIN, F, smaller_f32(a, b)) \
+    X(MAX, I, i32(a) > i32(b) ? a : b) \
+    X(MAX, U, a > b ? a : b) \
+    X(MAX, F, larger_f32(a, b)) \
+    X(AND, IU, a & b) \
+    X(OR, IU, a | b) \
+    X(XOR, IU, a ^ b) \
+    X(NOT, IU, ~a) \
+    X(SQRT, F, (a & ~SIGN) != 0 && (a & SIGN) != 0 ? CANONICAL_NAN : word(__builtin_sqrtf(gpc_f32(a)))) \
+    X(RSQRT, F, word(gpc_math_rsqrt(gpc_f32(a)))) \
+    X(EXP, F, word(gpc_math_exp(gpc_f32(a)))) \
+    X(LOG, F, word(gpc_math_log(gpc_f32(a)))) \
+    X(SIN, F, word(gpc_math_sin(gpc_f32(a)))) \
+    X(COS, F, word(gpc_math_cos(gpc_f32(a)))) \
+    X(TAN, F, word(gpc_math_tan(gpc_f32(a)))) \
+    X(TANH, F, word(gpc_math_tanh(gpc_f32(a)))) \
+    X(POW, F, word(gpc_math_pow(gpc_f32(a), gpc_f32(b)))) \
+    X(FLOOR, F, word(floor_f32(gpc_f32(a)))) \
+    X(CEIL, F, word(-floor_f32(-gpc_f32(a)))) \
+    X(ROUND, F, word(round_f32(gpc_f32(a)))) \
+    X(TRUNC, F, word(truncate_f32(gpc_f32(a)))) \
+    X(EQ, IU, a == b) \
+    X(EQ, F, gpc_f32(a) == gpc_f32(b)) \
+    X(NE, IU, a != b) \
+    X(NE, F, gpc_f32(a) != gpc_f32(b)) \
+    X(LT, I, i32(a) < i32(b)) \
+    X(LT, U, a < b) \
+    X(LT, F, gpc_f32(a) < gpc_f32(b)) \
+    X(LE, I, i32(a) <= i32(b)) \
+    X(LE, U, a <= b) \
+    X(LE, F, gpc_f32(a) <= gpc_f32(b)) \
+    X(GT, I, i32(a) > i32(b)) \
+    X(GT, U, a > b) \
+    X(GT, F, gpc_f32(a) > gpc_f32(b)) \
+    X(GE, I, i32(a) >= i32(b)) \
+    X(GE, U, a >= b) \
+    X(GE, F, gpc_f32(a) >= gpc_f32(b))
 
-/* X(name, expression, the same as the compiler vectorises it) */
-#define DIVISIONS(X)                                            \
-    X(div_i, floor_divide(a, b), vector_floor_divide(a[l], b[l])) \
-    X(mod_i, floor_modulo(a, b), vector_floor_modulo(a[l], b[l]))
+/* X(from, to, expression) */
+#define CONVERSIONS(X) \
+    X(I32, F32, gpc_f32_bits((float) i32(a))) \
+    X(U32, F32, gpc_f32_bits((float) a)) \
+    X(F32, I32, to_i32(gpc_f32(a))) \
+    X(F32, U32, to_u32(gpc_f32(a)))
 
-/* X(name, expression): hosts shift the words of a vector by one number only, which most kernels do. */
-#define SHIFTS(X)                     \
-    X(shl, b > 31 ? 0 : a << b)       \
-    X(shr_u, b > 31 ? 0 : a >> b)     \
-    X(shr_i, shift_right_arithmetic(a, b))
+/* X(operation, type, expression, the same as the compiler vectorises it) */
+#define DIVISIONS(X) \
+    X(DIV, I, floor_divide(a, b), vector_floor_divide(a[l], b[l])) \
+    X(MOD, I, floor_modulo(a, b), vector_floor_modulo(a[l], b[l]))
+
+/* X(operation, types, expression): hosts shift the words of a vector by one number only, which most kernels do. */
+#define SHIFTS(X) \
+    X(SHL, IU, b > 31 ? 0 : a << b) \
+    X(SHR, U, b > 31 ? 0 : a >> b) \
+    X(SHR, I, shift_right_arithmetic(a, b))
 
 #define DEFINE_ONE(name, expression)                                      \
     static inline uint32_t one_##name(uint32_t a, uint32_t b, uint32_t c) \
@@ -317,9 +270,12 @@ vector_floor_modulo(uint32_t a, uint32_t b)
     for (uint32_t l = 0; l < GPC_ALU_LANES; l++) {     \
         result[l] = expression;                        \
     }
-#define DEFINE(name, expression) DEFINE_ONE(name, expression) DEFINE_ALL(name, EVERY(one_##name(a[l], b[l], c[l])))
-#define DEFINE_DIVISION(name, expression, in_vectors) DEFINE_ONE(name, expression) DEFINE_ALL(name, EVERY(in_vectors))
-#define DEFINE_SHIFT(name, expression)                                       \
+#define DEFINE_EVERY(name, expression) \
+    DEFINE_ONE(name, expression) DEFINE_ALL(name, EVERY(one_##name(a[l], b[l], c[l])))
+#define DEFINE(op, types, expression) DEFINE_EVERY(op##_##types, expression)
+#define DEFINE_DIVISION(op, types, expression, in_vectors) \
+    DEFINE_ONE(op##_##types, expression) DEFINE_ALL(op##_##types, EVERY(in_vectors))
+#define DEFINE_SHIFT_OF(name, expression)                                    \
     DEFINE_ONE(name, expression)                                             \
     DEFINE_ALL(name, uint32_t by = b[0], differ = 0;                         \
                for (uint32_t l = 0; l < GPC_ALU_LANES; l++) {                \
@@ -329,69 +285,35 @@ vector_floor_modulo(uint32_t a, uint32_t b)
                    EVERY(one_##name(a[l], b[l], 0))                          \
                    return;                                                   \
                } EVERY(one_##name(a[l], by, 0)))
+#define DEFINE_SHIFT(op, types, expression) DEFINE_SHIFT_OF(op##_##types, expression)
 OPERATIONS(DEFINE)
+CONVERSIONS(DEFINE)
 DIVISIONS(DEFINE_DIVISION)
 SHIFTS(DEFINE_SHIFT)
-
-#define NO_ALU {NULL, NULL, NULL}
-/* clang-format off */
-#define SAME(name) {BOTH(name), BOTH(name), BOTH(name)}
-#define INTEGER(name) {BOTH(name), BOTH(name), NO_ALU}
-#define FLOAT(name) {NO_ALU, NO_ALU, BOTH(name)}
-#define EACH(i, u, f) {BOTH(i), BOTH(u), BOTH(f)}
 
 typedef struct {
     gpc_alu_one_t one;
     gpc_alu_all_t all, wide;
 } operation_t;
 
+/* clang-format off */
+#define ENTRY_I(op, types) [GPC_OP_##op][GPC_I32] = BOTH(op##_##types),
+#define ENTRY_U(op, types) [GPC_OP_##op][GPC_U32] = BOTH(op##_##types),
+#define ENTRY_F(op, types) [GPC_OP_##op][GPC_F32] = BOTH(op##_##types),
+#define ENTRY_IU(op, types) ENTRY_I(op, types) ENTRY_U(op, types)
+#define ENTRY_IUF(op, types) ENTRY_IU(op, types) ENTRY_F(op, types)
+#define ENTRY(op, types, ...) ENTRY_##types(op, types)
 static const operation_t operations[GPC_NUM_OPCODES][GPC_NUM_TYPES] = {
-    [GPC_OP_MOVE] = SAME(move),
-    [GPC_OP_SELECT] = SAME(select),
-    [GPC_OP_ADD] = EACH(add, add, add_f),
-    [GPC_OP_SUB] = EACH(sub, sub, sub_f),
-    [GPC_OP_MUL] = EACH(mul, mul, mul_f),
-    [GPC_OP_MULHI] = {BOTH(mulhi_i), BOTH(mulhi_u), NO_ALU},
-    [GPC_OP_FMA] = FLOAT(fma_f),
-    [GPC_OP_DIV] = EACH(div_i, div_u, div_f),
-    [GPC_OP_FLOORDIV] = EACH(div_i, div_u, floordiv_f),
-    [GPC_OP_MOD] = EACH(mod_i, mod_u, mod_f),
-    [GPC_OP_NEG] = EACH(neg, neg, neg_f),
-    [GPC_OP_ABS] = EACH(abs_i, move, abs_f),
-    [GPC_OP_MIN] = EACH(min_i, min_u, min_f),
-    [GPC_OP_MAX] = EACH(max_i, max_u, max_f),
-    [GPC_OP_AND] = INTEGER(and),
-    [GPC_OP_OR] = INTEGER(or),
-    [GPC_OP_XOR] = INTEGER(xor),
-    [GPC_OP_NOT] = INTEGER(not),
-    [GPC_OP_SHL] = INTEGER(shl),
-    [GPC_OP_SHR] = {BOTH(shr_i), BOTH(shr_u), NO_ALU},
-    [GPC_OP_SQRT] = FLOAT(sqrt_f),
-    [GPC_OP_RSQRT] = FLOAT(rsqrt_f),
-    [GPC_OP_EXP] = FLOAT(exp_f),
-    [GPC_OP_LOG] = FLOAT(log_f),
-    [GPC_OP_SIN] = FLOAT(sin_f),
-    [GPC_OP_COS] = FLOAT(cos_f),
-    [GPC_OP_TAN] = FLOAT(tan_f),
-    [GPC_OP_TANH] = FLOAT(tanh_f),
-    [GPC_OP_POW] = FLOAT(pow_f),
-    [GPC_OP_FLOOR] = FLOAT(floor_f),
-    [GPC_OP_CEIL] = FLOAT(ceil_f),
-    [GPC_OP_ROUND] = FLOAT(round_f),
-    [GPC_OP_TRUNC] = FLOAT(trunc_f),
-    [GPC_OP_EQ] = EACH(eq, eq, eq_f),
-    [GPC_OP_NE] = EACH(ne, ne, ne_f),
-    [GPC_OP_LT] = EACH(lt_i, lt_u, lt_f),
-    [GPC_OP_LE] = EACH(le_i, le_u, le_f),
-    [GPC_OP_GT] = EACH(gt_i, gt_u, gt_f),
-    [GPC_OP_GE] = EACH(ge_i, ge_u, ge_f),
+    OPERATIONS(ENTRY) DIVISIONS(ENTRY) SHIFTS(ENTRY)
+    [GPC_OP_FLOORDIV][GPC_I32] = BOTH(DIV_I), [GPC_OP_FLOORDIV][GPC_U32] = BOTH(DIV_U),
 };
 
 /* [from][to] */
+#define CONVERSION(from, to, ...) [GPC_##from][GPC_##to] = BOTH(from##_##to),
 static const operation_t conversions[GPC_NUM_TYPES][GPC_NUM_TYPES] = {
-    [GPC_I32] = {BOTH(move), BOTH(move), BOTH(i_to_f)},
-    [GPC_U32] = {BOTH(move), BOTH(move), BOTH(u_to_f)},
-    [GPC_F32] = {BOTH(f_to_i), BOTH(f_to_u), BOTH(move)},
+    CONVERSIONS(CONVERSION)
+    [GPC_I32][GPC_I32] = BOTH(MOVE_IUF), [GPC_I32][GPC_U32] = BOTH(MOVE_IUF), [GPC_U32][GPC_I32] = BOTH(MOVE_IUF),
+    [GPC_U32][GPC_U32] = BOTH(MOVE_IUF), [GPC_F32][GPC_F32] = BOTH(MOVE_IUF),
 };
 /* clang-format on */
 

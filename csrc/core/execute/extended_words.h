@@ -198,22 +198,6 @@ dot(uint32_t a, uint32_t b, uint32_t c, bool signed_a, bool signed_b)
 #define ONE_F32 UINT32_C(0x3F800000)
 #define ONE_F64 UINT64_C(0x3FF0000000000000)
 
-static inline double
-value_f64(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint64_t
-bits_f64(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* size_F: without the sign. in_F: an operand's bits, without a subnormal of GPC_FLAG_FTZ. */
 #define DEFINE_SIZES(f, F, type)                                                                   \
     static inline type size_##f(type a)                                                            \
@@ -239,7 +223,7 @@ x_f32(uint32_t a, uint32_t flags)
 static inline double
 x_f64(uint64_t a, uint32_t flags)
 {
-    return value_f64(in_f64(a, flags));
+    return gpc_f64(in_f64(a, flags));
 }
 
 static inline float
@@ -266,7 +250,7 @@ out_f32(float value, uint32_t flags)
 static inline uint64_t
 out_f64(double value, uint32_t flags)
 {
-    uint64_t bits = value != value ? UINT64_C(0x7FF8000000000000) : bits_f64(value);
+    uint64_t bits = value != value ? UINT64_C(0x7FF8000000000000) : gpc_f64_bits(value);
     return (flags & (GPC_FLAG_FTZ | GPC_FLAG_SAT)) == 0 ? bits : gpc_float_finish(&gpc_format_f64, bits, flags);
 }
 
@@ -276,27 +260,17 @@ to_nearest(uint32_t flags)
     return (flags & GPC_FLAG_ROUND_MASK) == GPC_ROUND_NEAREST;
 }
 
-#define DEFINE_ARITHMETIC(f, type)                                                                                     \
-    static inline type add_##f(type a, type b, uint32_t flags)                                                         \
-    {                                                                                                                  \
-        return to_nearest(flags) ? out_##f(x_##f(a, flags) + x_##f(b, flags), flags)                                   \
-                                 : (type) gpc_float_add(&gpc_format_##f, a, b, flags);                                 \
-    }                                                                                                                  \
-    static inline type sub_##f(type a, type b, uint32_t flags)                                                         \
-    {                                                                                                                  \
-        return to_nearest(flags) ? out_##f(x_##f(a, flags) - x_##f(b, flags), flags)                                   \
-                                 : (type) gpc_float_subtract(&gpc_format_##f, a, b, flags);                            \
-    }                                                                                                                  \
-    static inline type mul_##f(type a, type b, uint32_t flags)                                                         \
-    {                                                                                                                  \
-        return to_nearest(flags) ? out_##f(x_##f(a, flags) * x_##f(b, flags), flags)                                   \
-                                 : (type) gpc_float_multiply(&gpc_format_##f, a, b, flags);                            \
-    }                                                                                                                  \
-    static inline type div_##f(type a, type b, uint32_t flags)                                                         \
-    {                                                                                                                  \
-        return to_nearest(flags) ? out_##f(x_##f(a, flags) / x_##f(b, flags), flags)                                   \
-                                 : (type) gpc_float_divide(&gpc_format_##f, a, b, flags);                              \
+#define DEFINE_BINARY(name, f, type, operator, function)                                                 \
+    static inline type name##_##f(type a, type b, uint32_t flags)                                        \
+    {                                                                                                    \
+        return to_nearest(flags) ? out_##f(x_##f(a, flags) operator x_##f(b, flags), flags)              \
+                                 : (type) gpc_float_##function(&gpc_format_##f, a, b, flags);            \
     }
+#define DEFINE_ARITHMETIC(f, type)             \
+    DEFINE_BINARY(add, f, type, +, add)        \
+    DEFINE_BINARY(sub, f, type, -, subtract)   \
+    DEFINE_BINARY(mul, f, type, *, multiply)   \
+    DEFINE_BINARY(div, f, type, /, divide)
 DEFINE_ARITHMETIC(f32, uint32_t)
 DEFINE_ARITHMETIC(f64, uint64_t)
 
@@ -334,59 +308,7 @@ fma_f64(uint64_t a, uint64_t b, uint64_t c, uint32_t flags, bool by_host)
     return gpc_float_fma(&gpc_format_f64, a, b, c, flags);
 }
 
-/* ---- halves: by float.c ------------------------------------------------------------------------------------------ */
-
-#define DEFINE_HALVES(f)                                                                                               \
-    static inline uint32_t add_##f(uint32_t a, uint32_t b, uint32_t flags)                                             \
-    {                                                                                                                  \
-        return (uint32_t) gpc_float_add(&gpc_format_##f, a & 0xFFFFu, b & 0xFFFFu, flags);                             \
-    }                                                                                                                  \
-    static inline uint32_t sub_##f(uint32_t a, uint32_t b, uint32_t flags)                                             \
-    {                                                                                                                  \
-        return (uint32_t) gpc_float_subtract(&gpc_format_##f, a & 0xFFFFu, b & 0xFFFFu, flags);                        \
-    }                                                                                                                  \
-    static inline uint32_t mul_##f(uint32_t a, uint32_t b, uint32_t flags)                                             \
-    {                                                                                                                  \
-        return (uint32_t) gpc_float_multiply(&gpc_format_##f, a & 0xFFFFu, b & 0xFFFFu, flags);                        \
-    }                                                                                                                  \
-    static inline uint32_t fma_##f(uint32_t a, uint32_t b, uint32_t c, uint32_t flags)                                 \
-    {                                                                                                                  \
-        return (uint32_t) gpc_float_fma(&gpc_format_##f, a & 0xFFFFu, b & 0xFFFFu, c & 0xFFFFu, flags);                \
-    }
-DEFINE_HALVES(f16)
-DEFINE_HALVES(bf16)
-
-#define DEFINE_EXTREMES(f, type)                                                                                       \
-    static inline type min_##f(type a, type b, uint32_t flags)                                                         \
-    {                                                                                                                  \
-        return (type) gpc_float_extreme(&gpc_format_##f, a & MASK_##f, b & MASK_##f, true, flags);                     \
-    }                                                                                                                  \
-    static inline type max_##f(type a, type b, uint32_t flags)                                                         \
-    {                                                                                                                  \
-        return (type) gpc_float_extreme(&gpc_format_##f, a & MASK_##f, b & MASK_##f, false, flags);                    \
-    }
-#define MASK_f32 UINT32_MAX
-#define MASK_f64 UINT64_MAX
-#define MASK_f16 0xFFFFu
-#define MASK_bf16 0xFFFFu
-DEFINE_EXTREMES(f32, uint32_t)
-DEFINE_EXTREMES(f64, uint64_t)
-DEFINE_EXTREMES(f16, uint32_t)
-DEFINE_EXTREMES(bf16, uint32_t)
-
 /* ---- conversions ------------------------------------------------------------------------------------------------- */
-
-static inline uint32_t
-round_f32(uint32_t a, uint32_t flags)
-{
-    return (uint32_t) gpc_float_round(&gpc_format_f32, a, flags);
-}
-
-static inline uint64_t
-round_f64(uint64_t a, uint32_t flags)
-{
-    return gpc_float_round(&gpc_format_f64, a, flags);
-}
 
 /* `value`: of the bits a. Most conversions are towards zero, of numbers in range. */
 static inline bool
@@ -437,18 +359,6 @@ f64_from(int64_t a, uint32_t flags)
 {
     return to_nearest(flags) ? out_f64((double) a, flags)
                              : gpc_float_from_integer(&gpc_format_f64, (uint64_t) a, true, flags);
-}
-
-static inline uint32_t
-f32_from_u64(uint64_t a, uint32_t flags)
-{
-    return (uint32_t) gpc_float_from_integer(&gpc_format_f32, a, false, flags);
-}
-
-static inline uint64_t
-f64_from_u64(uint64_t a, uint32_t flags)
-{
-    return gpc_float_from_integer(&gpc_format_f64, a, false, flags);
 }
 
 #endif

@@ -393,9 +393,8 @@ gpc_float_rsqrt(uint64_t a, uint32_t flags)
 
 /* a - b * trunc(a / b), exactly, of finite numbers; b is not 0. */
 static uint64_t
-truncated_modulo(uint64_t a, uint64_t b)
+truncated_modulo(const gpc_float_format_t *format, uint64_t a, uint64_t b)
 {
-    const gpc_float_format_t *format = &gpc_format_f64;
     number_t x = unpack(format, a), y = unpack(format, b);
     if (size_of(format, a) < size_of(format, b)) {
         return a;
@@ -410,20 +409,18 @@ truncated_modulo(uint64_t a, uint64_t b)
 }
 
 static bool
-cannot_divide(uint64_t a, uint64_t b)
+cannot_divide(const gpc_float_format_t *format, uint64_t a, uint64_t b)
 {
-    const gpc_float_format_t *format = &gpc_format_f64;
     return is_special(format, a) || is_nan(format, b) || size_of(format, b) == 0;
 }
 
 uint64_t
-gpc_float_floor_modulo(uint64_t a, uint64_t b)
+gpc_float_floor_modulo(const gpc_float_format_t *format, uint64_t a, uint64_t b)
 {
-    const gpc_float_format_t *format = &gpc_format_f64;
-    if (cannot_divide(a, b)) {
+    if (cannot_divide(format, a, b)) {
         return format->nan;
     }
-    uint64_t rest = is_infinite(format, b) ? a : truncated_modulo(a, b), sign = b & sign_of(format);
+    uint64_t rest = is_infinite(format, b) ? a : truncated_modulo(format, a, b), sign = b & sign_of(format);
     if (size_of(format, rest) == 0) {
         return sign;
     }
@@ -431,17 +428,17 @@ gpc_float_floor_modulo(uint64_t a, uint64_t b)
 }
 
 uint64_t
-gpc_float_floor_divide(uint64_t a, uint64_t b)
+gpc_float_floor_divide(const gpc_float_format_t *format, uint64_t a, uint64_t b)
 {
-    const gpc_float_format_t *format = &gpc_format_f64;
-    const uint64_t one = UINT64_C(0x3FF0000000000000), half = UINT64_C(0x3FE0000000000000);
+    const uint64_t unit = UINT64_C(1) << format->fraction, one = ((UINT64_C(1) << (format->exponent - 1)) - 1) * unit,
+                   half = one - unit;
     if (size_of(format, b) == 0) {
         return gpc_float_divide(format, a, b, 0);
     }
-    if (cannot_divide(a, b)) {
+    if (cannot_divide(format, a, b)) {
         return format->nan;
     }
-    uint64_t rest = is_infinite(format, b) ? a : truncated_modulo(a, b);
+    uint64_t rest = is_infinite(format, b) ? a : truncated_modulo(format, a, b);
     uint64_t quotient = gpc_float_divide(format, gpc_float_subtract(format, a, rest, 0), b, 0);
     if (size_of(format, rest) != 0 && is_negative(format, rest) != is_negative(format, b)) {
         quotient = gpc_float_subtract(format, quotient, one, 0);

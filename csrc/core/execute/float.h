@@ -24,9 +24,10 @@ uint64_t gpc_float_sqrt(const gpc_float_format_t *format, uint64_t a, uint32_t f
 uint64_t gpc_float_fma(const gpc_float_format_t *format, uint64_t a, uint64_t b, uint64_t c, uint32_t flags);
 /* 1 / sqrt(a) of f64, to the nearest. */
 uint64_t gpc_float_rsqrt(uint64_t a, uint32_t flags);
-/* Of f64, as Python's // and %: of the exact quotient, and with the divisor's sign. */
-uint64_t gpc_float_floor_divide(uint64_t a, uint64_t b);
-uint64_t gpc_float_floor_modulo(uint64_t a, uint64_t b);
+/* As Python's // and %: the floor of the exact quotient, not of the rounded one (1.0 // 0.1 is 9), and the rest, even a
+ * zero, with the divisor's sign. */
+uint64_t gpc_float_floor_divide(const gpc_float_format_t *format, uint64_t a, uint64_t b);
+uint64_t gpc_float_floor_modulo(const gpc_float_format_t *format, uint64_t a, uint64_t b);
 /* A number wins over NaN; -0 is below 0. */
 uint64_t gpc_float_extreme(const gpc_float_format_t *format, uint64_t a, uint64_t b, bool smaller, uint32_t flags);
 /* To a whole number. */

@@ -8,22 +8,6 @@ static const double TWO_OVER_PI = 0x1.45f306dc9c883p-1;
 static const double HALF_PI_HIGH = 0x1.921fb54400000p+0; /* 33 bits */
 static const double HALF_PI_LOW = 0x1.0b4611a626331p-34;
 
-static inline double
-double_of_bits(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint64_t
-bits_of_double(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static inline float
 nan_f32(void)
 {
@@ -59,7 +43,7 @@ scaled_exponential(double r, int32_t k)
     p = p * r + 0.5;
     p = p * r + 1.0;
     p = p * r + 1.0;
-    return p * double_of_bits((uint64_t) (1023 + k) << 52);
+    return p * gpc_f64((uint64_t) (1023 + k) << 52);
 }
 
 /* e to the x, |x| <= 104. */
@@ -111,9 +95,9 @@ static double
 logarithm(float x)
 {
     double wide = (double) x; /* f32 subnormals are normal doubles */
-    uint64_t bits = bits_of_double(wide);
+    uint64_t bits = gpc_f64_bits(wide);
     int32_t k = (int32_t) (bits >> 52) - 1023;
-    double m = double_of_bits((bits & UINT64_C(0x000FFFFFFFFFFFFF)) | UINT64_C(0x3FF0000000000000));
+    double m = gpc_f64((bits & UINT64_C(0x000FFFFFFFFFFFFF)) | UINT64_C(0x3FF0000000000000));
     if (m > 0x1.6a09e667f3bcdp+0) { /* sqrt 2 */
         m *= 0.5;
         k++;
@@ -134,8 +118,8 @@ logarithm(float x)
     return k * LN2_HIGH + (2.0 * s + (2.0 * s * z * p + k * LN2_LOW));
 }
 
-float
-gpc_math_log(float x)
+static float
+scaled_logarithm(float x, double scale)
 {
     if (x != x || x < 0.0f) {
         return nan_f32();
@@ -143,19 +127,19 @@ gpc_math_log(float x)
     if (x == 0.0f) {
         return -infinity_f32();
     }
-    return x == infinity_f32() ? x : (float) logarithm(x);
+    return x == infinity_f32() ? x : (float) (logarithm(x) * scale);
+}
+
+float
+gpc_math_log(float x)
+{
+    return scaled_logarithm(x, 1.0);
 }
 
 float
 gpc_math_log2(float x)
 {
-    if (x != x || x < 0.0f) {
-        return nan_f32();
-    }
-    if (x == 0.0f) {
-        return -infinity_f32();
-    }
-    return x == infinity_f32() ? x : (float) (logarithm(x) * LOG2_E);
+    return scaled_logarithm(x, LOG2_E);
 }
 
 /* Whether a finite y is a whole number, and whether it is odd. */
@@ -251,11 +235,11 @@ gpc_math_fma(float a, float b, float c)
     }
     double of_product = sum - wide, of_wide = sum - of_product;
     double error = (product - of_product) + (wide - of_wide); /* exact */
-    uint64_t bits = bits_of_double(sum);
+    uint64_t bits = gpc_f64_bits(sum);
     if (error != 0.0 && (bits & 1) == 0) {
         bits = (error > 0.0) == (sum > 0.0) ? bits + 1 : bits - 1;
     }
-    double odd = double_of_bits(bits), most = (double) 0x1.fffffep127f + 0x1p103;
+    double odd = gpc_f64(bits), most = (double) 0x1.fffffep127f + 0x1p103;
     return odd >= most ? infinity_f32() : odd <= -most ? -infinity_f32() : (float) odd;
 }
 

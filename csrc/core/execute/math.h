@@ -23,6 +23,23 @@ gpc_f32_bits(float value)
     return bits;
 }
 
+/* A double and its bits. */
+static inline double
+gpc_f64(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint64_t
+gpc_f64_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 /* a * b + c, rounded once. */
 float gpc_math_fma(float a, float b, float c);
 

@@ -2,8 +2,6 @@
 test_extended.py compare with NumPy and whole numbers of Python.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import gpucoh
@@ -12,32 +10,16 @@ from gpucoh.lang.kernel import Kernel
 from gpucoh.lang.program import Program
 
 
-@dataclass
-class Op:
+class Op(isa.Fields):
     """One decoded instruction."""
 
-    name: str
-    type: int
-    order: str
-    scope: str
-    flags: int
-    d: int
-    a: int
-    b: int
-    c: int
-    immediate: int
-    target: int
-    join: int
-    line: int
-    file: int
+    name = property(lambda self: isa.OPCODE_NAMES[self.opcode])
+    order = property(lambda self: isa.ORDER_NAMES[self[2]])
+    scope = property(lambda self: isa.SCOPE_NAMES[self[3]])
 
 
 def decode(program: Program) -> list[Op]:
-    ops = []
-    for opcode, type_, order, scope, _, _, *rest in isa.PACKING.iter_unpack(program.code):
-        names = isa.OPCODE_NAMES[opcode], type_, isa.ORDER_NAMES[order], isa.SCOPE_NAMES[scope]
-        ops.append(Op(*names, *rest))
-    return ops
+    return [Op(*fields) for fields in isa.unpacked(program.code)]
 
 
 def names(kernel: Kernel, lanes: int = 32) -> list[str]:

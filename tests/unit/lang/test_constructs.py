@@ -97,7 +97,7 @@ def test_lanes_that_return_early_do_not_part_the_rest_of_the_warp():
     program = k.compile(32)
     adds = [op for op in machine.decode(program) if op.name == "ADD"]
     assert adds
-    assert all(op.d & isa.OPERAND_KIND == isa.OPERAND_UNIFORM for op in adds)
+    assert all(op.destination & isa.OPERAND_KIND == isa.OPERAND_UNIFORM for op in adds)
 
 
 @kernel

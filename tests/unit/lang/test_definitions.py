@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gpucoh
-from gpucoh.lang.emitter import MAX_INSTRUCTIONS
+from gpucoh.lang.lowering import MAX_INSTRUCTIONS
 from products import rows
 
 TEXT = """

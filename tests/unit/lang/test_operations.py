@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import gpucoh
-from gpucoh import Buffer, f32, i32, u32
-from gpucoh.lang import folding, intrinsics, operations
+from gpucoh import Buffer, f32, i32, u32, u64
+from gpucoh.lang import folding, intrinsics, lowering, operations
 from gpucoh.lang.types import F32, I32, U32
 from products import share
 
@@ -228,6 +228,28 @@ def test_every_row_has_the_parameters_of_its_function():
         assert len(inspect.signature(function).parameters) == len(row.takes), name
         assert function.__doc__
         assert name in intrinsics.NAMES
+
+
+def test_every_function_has_a_row_or_a_handler():
+    assert sorted(intrinsics.NAMES) == sorted([*operations.OPERATIONS, *lowering.CALLS])
+
+
+def test_a_row_is_all_that_a_new_function_needs(monkeypatch):
+    def brev(x):
+        """The bits of an integer in reverse order."""
+
+    monkeypatch.setattr(operations, "OPERATIONS", dict(operations.OPERATIONS))
+    operations._row("int", "same", "BREV_B32", b64="BREV_B64")(brev)
+    monkeypatch.setattr(intrinsics, "brev", brev, raising=False)
+    monkeypatch.setattr(intrinsics, "NAMES", [*intrinsics.NAMES, "brev"])
+
+    @gpucoh.kernel
+    def reverse(x: Buffer[u32], y: Buffer[u64]):
+        i = gpucoh.thread_id()
+        y[i] = brev(u64(brev(x[i])))
+
+    x = np.random.default_rng(3).integers(0, 2**32, 32, np.uint32)
+    assert np.array_equal(launched(reverse, x, np.zeros(32, np.uint64)), np.uint64(x) << 32)
 
 
 @pytest.mark.parametrize("op", ["CEIL", "ROUND", "TRUNC"])

@@ -86,7 +86,7 @@ def test_the_code_is_that_of_separate_parameters():
     one, other = sums.compile(32), apart.compile(32)
 
     def code(program):
-        return [fields[:-2] for fields in isa.PACKING.iter_unpack(program.code)]  # without lines
+        return [fields[:-2] for fields in isa.unpacked(program.code)]  # without lines
 
     def names(program):
         return [p.name.removeprefix("rows.") for p in program.parameters]
