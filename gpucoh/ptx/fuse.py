@@ -2,26 +2,28 @@
 
 The rule: what ptxas 13.5 issues as one instruction for every architecture from sm_75 on, of 64 bits as one pair (the
 lower word's instruction, and the upper one's, which takes its carry), is one instruction here, if the instruction set
-has it. An addition of 64 bits is such a pair, and one instruction. The second column is what ``nvdisasm`` prints of a
-kernel that has the pattern alone; the names are explained in NVIDIA's "CUDA Binary Utilities".
+has it. An addition of 64 bits is such a pair, and one instruction (on sm_120 it is IADD.64 alone, for which a zero is
+written; else RZ is the zero). The second column is what ``nvdisasm`` prints of a kernel that has the pattern alone; the
+names are explained in NVIDIA's "CUDA Binary Utilities".
 
-=============================================  =====================================  ==========================
-PTX                                            ptxas                                  here
-=============================================  =====================================  ==========================
-``mul.wide``, ``add.s64``                      IMAD.WIDE                              MADWIDE
-``shl.b32`` or ``mul.lo``, ``add`` or ``sub``  LEA or IMAD                            MAD_B32
-``neg.s32``, ``add`` or ``sub``                IADD3 with a negative operand          SUB or ADD
-``shl.b64``, ``add.s64``                       LEA, LEA.HI.X                          MAD_B64
-``cvt.s64.s32``, ``add.s64``                   IADD3, LEA.HI.X.SX32                   MADWIDE_S32 by 1
-``cvt.u64.u32``, ``add.s64``                   IADD3, IADD3.X with RZ                 MADWIDE_U32 by 1
-``cvt.u64.u32``, ``shl.b64``, ``add.s64``      LEA, LEA.HI.X with RZ                  MADWIDE_U32
-two ``cvt.u64.u32``, ``add``, ``shl``, ``add``  IADD3, IMAD.X, LEA, LEA.HI.X with RZ  MADWIDE_U32 twice
-``add`` of a constant, an access               the access, with an offset of 24 bits  the access's immediate
-=============================================  =====================================  ==========================
+=========================================  =====================================  ==========================
+PTX                                        ptxas                                  here
+=========================================  =====================================  ==========================
+``mul.wide``, ``add.s64``                  IMAD.WIDE                              MADWIDE
+``shl.b32`` or ``mul.lo``, ``add`` ..      LEA or IMAD                            MAD_B32
+``neg.s32``, ``add`` or ``sub``            IADD3 with a negative operand          SUB or ADD
+``shl.b64``, ``add.s64``                   LEA, LEA.HI.X                          MAD_B64
+``cvt.s64.s32``, ``add.s64``               IADD3, LEA.HI.X.SX32                   MADWIDE_S32 by 1
+``cvt.u64.u32``, ``add.s64``               IADD3, IADD3.X with RZ                 MADWIDE_U32 by 1
+``cvt.u64.u32``, ``shl.b64``, ``add.s64``  LEA, LEA.HI.X with RZ                  MADWIDE_U32
+that, of the sum of two ``cvt.u64.u32``    IADD3, IMAD.X, LEA, LEA.HI.X           MADWIDE_U32 twice
+``and``, ``or`` .., ``setp`` 0, ``bra``    LOP3 with a predicate, BRA             no comparison
+``add`` of a constant, an access           the access, with an offset of 24 bits  the access's immediate
+=========================================  =====================================  ==========================
 
 Products of 32 bits and negations are fused if only sums read them, however many; what has 64 bits if one instruction
-reads it, since ptxas computes it once otherwise. Extensions by zeros cost nothing (RZ) and constants of addresses
-neither. Values are equal bit by bit: ``mul.f32`` and ``add.f32``, which ptxas contracts to FFMA, stay two.
+reads it, since ptxas computes it once otherwise. Constants of addresses move to every access. Values are equal bit by
+bit: ``mul.f32`` and ``add.f32``, which ptxas contracts to FFMA, stay two.
 """
 
 from __future__ import annotations
@@ -81,6 +83,7 @@ class _Fusion:
                 fused = _RULES.get(_name(instruction))
                 if fused is not None:
                     changed |= fused(self, instruction)
+            changed |= _branch(self, block)
             for instruction, first in self.before.items():
                 block.instructions.insert(block.instructions.index(instruction), first)
             self.before.clear()
@@ -230,6 +233,25 @@ def _access(x: _Fusion, instruction: Instruction) -> bool:
                 instruction.sources[:2] = rest
                 instruction.immediate = offset & 0xFFFFFFFF
                 return True
+    return False
+
+
+def _branch(x: _Fusion, block: Block) -> bool:
+    """A branch on whether the result of a logical operation of the same block is 0."""
+    branch = block.terminator
+    if not isinstance(branch, Branch):
+        return False
+    for name in ("EQ", "NE"):
+        found = x.made_once([branch.condition], name)
+        if found is None or found.sources[1] != _ZERO:
+            continue
+        word = found.sources[0]
+        logical = any(x.made([word], logic) for logic in ("AND", "OR", "XOR", "NOT"))
+        if logical and isinstance(word, Register) and word in x.places:
+            branch.condition = word
+            if name == "EQ":
+                branch.if_true, branch.if_false = branch.if_false, branch.if_true
+            return True
     return False
 
 

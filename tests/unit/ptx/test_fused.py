@@ -45,6 +45,15 @@ FUSED = [
           "s64 s32 s32 s64", lambda a, b, c: (a * b + c) ^ (a * b + 9)),
      "MADWIDE_S32 MADWIDE_S32", "MULWIDE_S32 ADD_B64"),
 ]  # fmt: skip
+FUSED += [
+    (Form(f"{op}.b32 %r2, %a, {b}; setp.{relation}.s32 %p, %r2, 0; mov.u32 %d, 7; @%p bra {op};"
+          f"mov.u32 %d, 9; {op}:", "u32 u32 u32", compute), op.upper(), "EQ NE")
+    for op, b, relation, compute in (
+        ("and", "3", "eq", lambda a, b: 9 if a & 3 else 7),
+        ("or", "%b", "ne", lambda a, b: 7 if a | b else 9),
+        ("xor", "1", "eq", lambda a, b: 9 if a ^ 1 else 7),
+    )
+]  # fmt: skip
 #: Statements that stay apart, and what they are issued as.
 APART = [
     (Form("shl.b32 %r2, %a, 4; add.s32 %r3, %r2, %b; xor.b32 %d, %r2, %r3;", "u32 u32 u32",
@@ -58,10 +67,16 @@ APART = [
     (Form("shl.b64 %rd2, %a, 64; add.s64 %d, %b, %rd2;", "u64 u64 u64", lambda a, b: b), "SHL_B64 ADD_B64"),
     (Form("cvt.s64.s32 %rd2, %a; add.s64 %rd3, %b, %rd2; xor.b64 %d, %rd2, %rd3;", "s64 s32 s64",
           lambda a, b: a ^ (a + b)), "SEXT_S32 ADD_B64"),
-    (Form("shl.b32 %r2, %a, 4; mov.u32 %r3, %r2; @%p mov.u32 %r3, 1; add.s32 %d, %r3, %b;", "u32 u32 u32",
+    (Form("shl.b32 %r2, %a, 4; mov.u32 %r3, %r2; @%q mov.u32 %r3, 1; add.s32 %d, %r3, %b;", "u32 u32 u32",
           lambda a, b: (a << 4) + b), "SHL ADD"),
     (Form("mul.f32 %f2, %a, %b; add.f32 %d, %f2, %a;", "f32 f32 f32",
           lambda a, b: np.float32(np.float32(a) * np.float32(b)) + np.float32(a)), "MUL_F32 ADD_F32"),
+    (Form("and.b32 %r2, %a, 3; setp.eq.s32 %p, %r2, 1; mov.u32 %d, 7; @%p bra L1; mov.u32 %d, 9; L1:", "u32 u32",
+          lambda a: 7 if a & 3 == 1 else 9), "AND EQ"),
+    (Form("add.u32 %r2, %a, 1; setp.ne.s32 %p, %r2, 0; mov.u32 %d, 7; @%p bra L2; mov.u32 %d, 9; L2:", "u32 u32",
+          lambda a: 7 if u32(a + 1) else 9), "ADD NE"),
+    (Form("and.b32 %r2, %a, 3; setp.eq.s32 %p, %r2, 0; mov.u32 %d, 7; @%p bra L3; mov.u32 %d, 9;"
+          "L3: @%p add.u32 %d, %d, 1;", "u32 u32", lambda a: 9 if a & 3 else 8), "AND EQ"),
     (Form("shl.b32 %r2, %a, 4; add.cc.u32 %r3, %r2, %b; addc.u32 %d, 0, 0;", "u32 u32 u32",
           lambda a, b: u32(a << 4) + b >> 32), "SHL"),
 ]  # fmt: skip
@@ -95,7 +110,8 @@ def expected(form, arrays):
 
 
 def declared(form):
-    text = ".reg .f32 %f<3>; setp.ne.u32 %p, %r0, %r0; " + form.text
+    """The form with registers that some of them need, and a predicate that never holds."""
+    text = f".reg .f32 %f<3>; setp.ne.u32 %q, %r0, %r0; {form.text}"
     return Form(text, form.types, form.compute)
 
 
