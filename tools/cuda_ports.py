@@ -335,8 +335,8 @@ def page(rows: Sequence[Row], table: Mapping[str, Any]) -> str:
     counted = [row for row in ran if row.pair.counted]
     others = [row.name[0] for row in ran if not row.pair.counted]
     uncounted = f" {', '.join(others)} differs on purpose, and is not." if others else ""
-    near_counts = [not any("**" in cell for cell in row.cells[2:6]) for row in counted]
-    near_speedups = [not any("**" in cell for cell in row.cells[6:]) for row in counted]
+    near_counts = [all(map(near, row.cells[2:6])) for row in counted]
+    near_speedups = [all(map(near, row.cells[6:])) for row in counted]
     columns = [f"`{protocol}`" for protocol in PROTOCOLS[1:]]
     lines = [
         table["head"].format(
@@ -345,7 +345,7 @@ def page(rows: Sequence[Row], table: Mapping[str, Any]) -> str:
             all=len(counted),
             uncounted=uncounted,
             equal=sum("**" not in row.cells[0] for row in counted),
-            memory=sum("**" not in row.cells[2] for row in counted),
+            memory=sum(near(row.cells[2]) for row in counted),
             counts=sum(near_counts),
             speedups=sum(near_speedups),
             both=sum(a and b for a, b in zip(near_counts, near_speedups, strict=True)),
@@ -419,6 +419,11 @@ def cell(theirs: float, ours: float, close: float, form: str) -> str:
         return "-"
     text = f"{form.format(theirs)} / {form.format(ours)}"
     return text if abs(theirs - ours) <= close else f"**{text}**"
+
+
+def near(text: str) -> bool:
+    """Whether a cell has both numbers, and they are near."""
+    return text != "-" and "**" not in text
 
 
 def kept(row: Row, text: str) -> Row:

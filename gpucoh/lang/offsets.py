@@ -6,6 +6,8 @@ one register and an offset each, as GPU compilers do.
 
 from __future__ import annotations
 
+import sys
+
 from gpucoh.lang import flow, isa
 from gpucoh.lang.ir import (
     Argument,
@@ -28,7 +30,7 @@ _Form = tuple[
 
 def split_offsets(function: Function) -> None:
     """Move constants of scratchpad indices to the instructions."""
-    forms = _Forms(function)
+    forms = Forms(function)
     groups: dict[frozenset[tuple[_Term, int]], list[tuple[Instruction, int]]] = {}
     for block in function.blocks:
         for instruction in block.instructions:
@@ -57,11 +59,12 @@ def _cost(terms: frozenset[tuple[_Term, int]]) -> int:
     return len(terms) - 1 + negative + sum(factor not in (1, _MASK) for _, factor in terms)
 
 
-class _Forms:
-    """The indices of a function as sums."""
+class Forms:
+    """The indices of a function as sums, of at most ``most`` terms each."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, most: int = sys.maxsize) -> None:
         self.function = function
+        self.most = most
         self.definitions = function.definitions()
         self.known: dict[Register, _Form] = {}
         self.blocks = function.blocks
@@ -70,14 +73,18 @@ class _Forms:
         sets = flow.dominator_sets(
             self.blocks, 0, lambda k: [number[p] for p in before[self.blocks[k]]]
         )
-        self.depth = {block: sets[k].bit_count() for block, k in number.items()}
+        self.number = number
+        self.dominators = {block: sets[k] for block, k in number.items()}
 
     def of(self, register: Register) -> _Form:
         """The register's sum; one of which an operand may change meanwhile is itself a term."""
         found = self.known.get(register)
         if found is None:
             self.known[register] = frozenset({(register, 1)}), 0  # if it depends on itself
-            found = self.known[register] = self._defined(register)
+            found = self._defined(register)
+            if len(found[0]) > self.most:
+                found = frozenset({(register, 1)}), 0
+            self.known[register] = found
         return found
 
     def _single(self, operand: Operand | None) -> bool:
@@ -149,9 +156,16 @@ class _Forms:
         for register in registers:
             block, instruction = self.definitions[register][0]
             found = block, block.instructions.index(instruction) + 1
-            if (self.depth[found[0]], found[1]) > (self.depth[best[0]], best[1]):
+            if (self._depth(found[0]), found[1]) > (self._depth(best[0]), best[1]):
                 best = found
         return best
+
+    def _depth(self, block: Block) -> int:
+        return self.dominators[block].bit_count()
+
+    def dominates(self, one: Block, other: Block) -> bool:
+        """Whether every path to the other block passes this one."""
+        return bool(self.dominators[other] >> self.number[one] & 1)
 
 
 def _place(block: Block) -> Place:

@@ -39,18 +39,19 @@ def optimise(function: Function, unrolled: bool = True) -> None:
     """
     flow.simplify(function)
     replace_local_arrays(function)
-    _improve(function)
+    improve(function)
     for _ in range(MAX_ROUNDS if unrolled else 0):
         if not unroll(function):
             break
         replace_local_arrays(function)
-        _improve(function)
+        improve(function)
     split_offsets(function)
     fuse_products(function)
-    _improve(function)
+    improve(function)
 
 
-def _improve(function: Function) -> None:
+def improve(function: Function) -> None:
+    """Propagate copies, remove common subexpressions and what is unread, fold constants and branches."""
     for _ in range(MAX_ROUNDS):
         changed = propagate(function)
         changed |= number_values(function)

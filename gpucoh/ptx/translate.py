@@ -23,6 +23,7 @@ from gpucoh.ptx import (  # noqa: F401 - each registers the handlers of its stat
     sync,
 )
 from gpucoh.ptx.constants import WARP_SZ
+from gpucoh.ptx.fuse import fuse
 from gpucoh.ptx.layout import Layout, parameter_word, symbol_words
 from gpucoh.ptx.lowering import Lowering
 from gpucoh.ptx.module import Module
@@ -77,6 +78,8 @@ def translate(module: Module, name: str, shown: str | None = None) -> Translatio
     flow.remove_unreachable(function)
     assign_at_entry(function)
     optimise.optimise(function, unrolled=False)  # as the compiler that wrote the PTX left the loops
+    while fuse(function):
+        optimise.improve(function)
     schedule.schedule(function)
     layout = x.layout
     names = [parameter_word(k) for k in range(-(-layout.parameter_bytes // 4))]

@@ -111,3 +111,4 @@ def test_a_row_has_counts_speedups_and_faults(ports, monkeypatch):
         ports.kept(ports.Row(port.pair), "")
     row.theirs = ports.Side()
     assert set(ports.counts(row)) | set(ports.speedups(row)) == {"-"}
+    assert "0 of 1\n" in ports.page([row], table)
