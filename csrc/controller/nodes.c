@@ -76,7 +76,9 @@ gpc_nodes_list(gpc_nodes_t *self, const gpc_protocol_t *protocol, const gpc_mach
         }
         self->kinds[self->num_kinds++] =
             (gpc_node_kind_t){type, position, place->level, (gpc_node_t) self->count, count};
-        put_on_dies(self, &self->kinds[self->num_kinds - 1], machine->l2_crossing ? 2 : 1);
+        put_on_dies(self, &self->kinds[self->num_kinds - 1], machine->l2_crossing ? 2
+                    : machine->dies > 1  ? machine->dies
+                                         : 1);
         self->count += count;
         self->top = place->level > self->top ? place->level : self->top;
     }
@@ -139,7 +141,7 @@ gpc_memory_of(const gpc_controller_t *unit, gpc_address_t line)
     if (!kind) {
         return GPC_NO_NODE;
     }
-    uint32_t banks = unit->homes.banks.divisor;
+    uint32_t banks = unit->machine->partitions;
     return (gpc_node_t) (kind->first + gpc_home_bank(&unit->homes, line) * kind->count / banks);
 }
 

@@ -170,7 +170,8 @@ make_fabric(gpc_gpu_t *gpu)
     for (uint32_t which = 0; which < gpu->num_links && status == GPC_OK; which++) {
         status = make_links(gpu, (gpc_links_t) which);
     }
-    uint32_t banks = m->dram_channels ? m->partitions : 1; /* of a channel; their lines are consecutive in it */
+    uint32_t banks =
+        m->dram_channels ? gpu->homes.banks.divisor : 1; /* of a channel; their lines are consecutive in it */
     gpc_dram_config_t dram = {.channels = gpc_gpu_channels(gpu),
                               .model = m->dram_model,
                               .queue = m->dram_queue,
@@ -182,6 +183,8 @@ make_fabric(gpc_gpu_t *gpu)
                               .row_bytes = m->dram_row_bytes,
                               .burst_bytes = m->dram_burst_bytes,
                               .interleave_bytes = m->interleave_bytes * banks,
+                              .page_bytes = m->page_bytes,
+                              .dies = m->dies,
                               .bank_cycles = m->dram_bank_cycles,
                               .t_cl = m->dram_t_cl,
                               .t_rp = m->dram_t_rp,
@@ -242,14 +245,16 @@ make_services(gpc_gpu_t *gpu)
     }
 }
 
-/* An outbox includes the controller's pipeline and the way to the other half of the L2: a message per stage and input
- * of a cycle, and a few that wait for the network. */
+/* An outbox includes the controller's pipeline and the way to the other half of the L2 or die: a message per stage and
+ * input of a cycle, and a few that wait for the network. */
 static uint32_t
 outbox_places(const gpc_gpu_t *gpu, gpc_node_t node)
 {
     uint32_t declared = gpu->controllers[node].type->outbox;
     const gpc_service_t *service = gpc_gpu_service(gpu, node);
-    gpc_tick_t crossing = gpu->machine.l2_crossing * gpu->core_clock.period; /* of a relayed message, both ways */
+    const gpc_machine_t *m = &gpu->machine;
+    gpc_tick_t crossing =
+        (m->l2_crossing + m->die_latency) * gpu->core_clock.period; /* of a relayed message, both ways */
     uint32_t stages = (uint32_t) ((crossing + service->clock.period - 1) / service->clock.period);
     return (declared ? declared : GPC_OUTBOX_LIMIT) + service->pipeline_stages * service->inputs +
            stages * (service->inputs ? service->inputs : 1);
@@ -335,6 +340,8 @@ make_controllers(gpc_gpu_t *gpu)
         GPC_TRY(make_kind(gpu, i));
     }
     gpc_gpu_clear_queues(gpu);
+    gpu->crosses = gpu->machine.l2_crossing || gpu->machine.dies > 1;
+    GPC_TRY(gpc_gpu_make_die_links(gpu));
     return gpc_gpu_make_words(gpu);
 }
 
@@ -348,7 +355,7 @@ make_pools(gpc_gpu_t *gpu)
     messages += m->fence_trip ? m->cores * m->warps_per_core : 0;
     messages += (gpu->nodes.count - m->cores - m->partitions) * (4 * m->l3_mshrs + 4096);
     messages += m->sector_bytes || m->l2_byte_masks ? 2 * requests : 0;
-    messages += m->l2_crossing * (m->cores + m->partitions * m->l2_ports);
+    messages += (m->l2_crossing + m->die_latency) * (m->cores + m->partitions * m->l2_ports);
 
     int status = gpc_pool_init(&gpu->messages, &gpu->arena, messages, sizeof(gpc_msg_t));
     if (status == GPC_OK) {

@@ -145,6 +145,12 @@ typedef struct {
     size_t deciding_bytes;
 } gpc_hang_t;
 
+/* From one die to another. */
+typedef struct {
+    uint64_t busy_until, waited; /* in parts of a tick; of all messages, for those before them */
+    uint64_t messages, bytes;
+} gpc_link_t;
+
 struct gpc_gpu {
     gpc_machine_t machine;
     const gpc_protocol_t *chosen;   /* of the setup */
@@ -175,7 +181,9 @@ struct gpc_gpu {
     gpc_cpu_cache_t cpu;
     gpc_translation_t translation;
     gpc_words_t words;
-    bool sends_late; /* l2_crossing, or banks whose lines lack words */
+    gpc_link_t *die_links; /* [dies][dies], from one to another; in the arena; NULL: there is one die */
+    bool crosses;          /* messages may cross: l2_crossing, or several dies */
+    bool sends_late;       /* they do, or banks have lines that lack words */
     gpc_memory_t *memory;
     gpc_controller_t *controllers; /* [nodes], L1s first, then banks; in `constants` */
     gpc_controller_t **l1s;        /* owned; [cores] */
@@ -267,7 +275,7 @@ gpc_gpu_traffic(const gpc_gpu_t *gpu, uint32_t type)
 static inline uint32_t
 gpc_gpu_channels(const gpc_gpu_t *gpu)
 {
-    return gpu->homes.channels.divisor;
+    return gpu->homes.channels.divisor * gpu->homes.pages.dies.divisor;
 }
 
 /* Rollovers of the protocol's timestamps since the begin of the launch; 0 for a protocol without timestamps. */
@@ -291,11 +299,14 @@ bool gpc_gpu_may_take_from(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network);  
 bool gpc_gpu_has_room(const void *world, const gpc_controller_t *unit, uint8_t network); /* a port */
 int gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message);              /* a port */
 int gpc_gpu_crossed(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message);               /* an event of a controller */
-/* crossing.c; only if l2_crossing is not 0. How long the message crosses between the halves of the machine, and which
- * of its ways do: of one source, messages of one kind take equally long. */
-gpc_tick_t gpc_gpu_crossing_ticks(const gpc_gpu_t *gpu, const gpc_msg_t *msg);
+/* crossing.c; only if messages may cross. How long the message crosses, which takes its place on a link, and which of
+ * its ways do: of one source, messages of one kind cross together. */
+GPC_MUST_CHECK int gpc_gpu_make_die_links(gpc_gpu_t *gpu);
+gpc_tick_t gpc_gpu_crossing_ticks(gpc_gpu_t *gpu, const gpc_msg_t *msg);
 uint32_t gpc_gpu_crossing_kind(const gpc_gpu_t *gpu, const gpc_msg_t *msg); /* less than GPC_CROSSING_KINDS */
-#define GPC_CROSSING_KINDS 4u
+#define GPC_CROSSING_KINDS GPC_MAX_DIES
+void gpc_gpu_add_die_links(const gpc_gpu_t *gpu, gpc_text_t *out); /* to the statistics */
+void gpc_gpu_reset_die_links(gpc_gpu_t *gpu);
 /* Hooks of the fabric, the memory and the cores. */
 int gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network);
 int gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane);

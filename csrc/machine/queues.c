@@ -332,16 +332,15 @@ gpc_gpu_crossed(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
     return gpu->queues[node].full != full ? after_drain(gpu, node) : GPC_OK; /* it has left its place already */
 }
 
-/* A message that waits for words, or for its way to the other half, before the pipeline. Out of line: few machines have
- * such. */
+/* A message that waits for words, or for its way to the other half or die, before the pipeline. Out of line: few
+ * machines have such. */
 __attribute__((noinline)) static int
 send_late(gpc_gpu_t *gpu, const gpc_controller_t *from, gpc_index_t message)
 {
     if (gpu->words.banks && from->node >= gpu->machine.cores) {
         GPC_TRY(gpc_gpu_words_before_send(gpu, from, message));
     }
-    gpc_tick_t crossing =
-        gpu->machine.l2_crossing ? gpc_gpu_crossing_ticks(gpu, gpc_msg_at(&gpu->messages, message)) : 0;
+    gpc_tick_t crossing = gpu->crosses ? gpc_gpu_crossing_ticks(gpu, gpc_msg_at(&gpu->messages, message)) : 0;
     /* the messages between two controllers stay in order: all cross */
     return crossing ? gpc_wheel_schedule(&gpu->wheel, tick_now(gpu) + crossing, GPC_EVENT_CROSSED, GPC_PRIORITY_OUTBOX,
                                          from->node, message)

@@ -1,5 +1,4 @@
-/* test_crossing.c: two halves of an L2 (l2_crossing): round trips of both halves, order, and every protocol's
- * results. */
+/* test_crossing.c: two halves of an L2 (l2_crossing), and dies: round trips, order, and every protocol's results. */
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "protocols/registry.h"
@@ -38,6 +37,91 @@ TEST(crossing_makes_hits_and_misses_of_the_far_half_later)
     }
 }
 
+/* ---- dies -------------------------------------------------------------------------------------------------------- */
+
+/* Pages of 256 words: constant 11 is a word of die 1. */
+static gpc_machine_t
+machine_of_two_dies(uint32_t latency, uint32_t bytes)
+{
+    gpc_machine_t machine = machine_with(0);
+    machine.dies = 2;
+    machine.page_bytes = 1024;
+    machine.die_latency = latency;
+    machine.die_bytes = bytes;
+    return machine;
+}
+
+/* A request has 8 bytes, its answer 8 and a line. */
+TEST(a_load_over_a_link_takes_its_latency_and_bytes_to_the_cycle)
+{
+    static const uint32_t latencies[] = {0, 2, 100, 500}, bytes[] = {0, 2, 4};
+    for (uint32_t i = 0; i < 4 * 3; i++) {
+        gpc_machine_t machine = machine_of_two_dies(latencies[i / 3], bytes[i % 3]);
+        bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
+        uint32_t cold = machine.dram_round_trip;
+        uint32_t link = 2 * machine.die_latency + (bytes[i % 3] ? (8 + 8 + machine.line_bytes) / bytes[i % 3] : 0);
+        CHECK_EQUAL_U64(load_of(&it, NEAR, WORDS, 1), cold);
+        CHECK_EQUAL_U64(load_of(&it, FAR, WORDS, 1), cold + link);
+        CHECK_EQUAL_U64(load_of(&it, NEAR, WORDS, 1), L2_HIT);
+        CHECK_EQUAL_U64(load_of(&it, FAR, WORDS, 1), L2_HIT + link);
+        gpc_gpu_free(it.gpu);
+    }
+}
+
+/* Three messages at one tick: the second waits for the first, of whatever network; the third has a link of its own. */
+TEST(messages_of_all_networks_take_a_link_one_after_another)
+{
+    gpc_machine_t machine = machine_of_two_dies(100, 4);
+    bench_t it = bench(&machine, gpc_protocol_find("mesi"), WORDS);
+    gpc_msg_t there = {.source = 0, .destination = 15, .bytes = 136}, back = {.source = 15, .bytes = 8};
+    gpc_tick_t cycle = it.gpu->core_clock.period;
+    CHECK_EQUAL_U64(gpc_gpu_crossing_ticks(it.gpu, &there), (100 + 34) * cycle);
+    there.network = 1;
+    there.source = 7;
+    there.bytes = 8;
+    CHECK_EQUAL_U64(gpc_gpu_crossing_ticks(it.gpu, &there), (100 + 34 + 2) * cycle);
+    CHECK_EQUAL_U64(gpc_gpu_crossing_ticks(it.gpu, &back), (100 + 2) * cycle);
+    there.flags = GPC_MSG_FLAG_COPY; /* crosses with the first of its multicast */
+    CHECK_EQUAL_U64(gpc_gpu_crossing_ticks(it.gpu, &there), (100 + 34 + 2) * cycle);
+    there.destination = 6; /* of die 0 */
+    CHECK_EQUAL_U64(gpc_gpu_crossing_ticks(it.gpu, &there), 0);
+    CHECK_EQUAL_U64(it.gpu->die_links[1].messages, 2);
+    CHECK_EQUAL_U64(it.gpu->die_links[1].bytes, 144);
+    CHECK_EQUAL_U64(it.gpu->die_links[1].waited, 34 * cycle * machine.die_bytes);
+    CHECK_EQUAL_U64(it.gpu->die_links[2].messages, 1);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+expect_no_dies(gpc_machine_t machine, const char *says)
+{
+    expect_no_gpu(&machine, gpc_protocol_find("mesi"), says);
+}
+
+TEST(dies_that_do_not_fit_are_refused)
+{
+    gpc_machine_t machine = machine_of_two_dies(0, 0);
+    machine.cores = 15;
+    expect_no_dies(machine, "dies = 2: must divide cores = 15");
+    machine = machine_of_two_dies(0, 0);
+    machine.partitions = 7;
+    expect_no_dies(machine, "dies = 2: must divide partitions = 7");
+    machine = machine_of_two_dies(0, 0);
+    machine.dram_channels = 3;
+    expect_no_dies(machine, "dies = 2: must divide dram_channels = 3");
+    machine = machine_of_two_dies(0, 0);
+    machine.page_bytes = 128;
+    expect_no_dies(machine, "page_bytes = 128: must be a power of two of at least interleave_bytes = 256");
+    machine = machine_of_two_dies(0, 0);
+    machine.topology = GPC_TOPOLOGY_MESH;
+    expect_no_dies(machine, "dies = 2: must be 1 with a mesh");
+    machine = machine_with(0);
+    machine.die_latency = 5;
+    expect_no_dies(machine, "page_bytes = 0, die_latency = 5, die_bytes = 0: must be 0 with one die");
+}
+
+/* ---- halves ------------------------------------------------------------------------------------------------------ */
+
 static gpc_msg_t
 message_between(uint32_t from, uint32_t to, gpc_address_t line)
 {
@@ -45,7 +129,7 @@ message_between(uint32_t from, uint32_t to, gpc_address_t line)
 }
 
 static uint64_t
-cycles_between(const gpc_gpu_t *gpu, uint32_t from, uint32_t to, gpc_address_t line)
+cycles_between(gpc_gpu_t *gpu, uint32_t from, uint32_t to, gpc_address_t line)
 {
     gpc_msg_t msg = message_between(from, to, line);
     return gpc_gpu_crossing_ticks(gpu, &msg) / gpu->core_clock.period;
@@ -56,7 +140,7 @@ TEST(crossing_is_shared_by_requests_and_answers)
 {
     gpc_machine_t machine = machine_with(101);
     bench_t it = bench(&machine, gpc_protocol_find("mesi"), WORDS);
-    const gpc_gpu_t *gpu = it.gpu;
+    gpc_gpu_t *gpu = it.gpu;
     uint32_t first_bank = machine.cores, last_bank = machine.cores + machine.partitions - 1;
     CHECK_EQUAL_U64(cycles_between(gpu, 0, first_bank, 0), 0);
     CHECK_EQUAL_U64(cycles_between(gpu, 7, first_bank + 3, 0), 0);
@@ -75,8 +159,8 @@ TEST(crossing_is_shared_by_requests_and_answers)
 
 TEST(every_protocol_stays_right_and_no_message_is_lost)
 {
-    gpc_machine_t machine = machine_with(220);
-    for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
-        check_add_and_store(&machine, gpc_protocol_at(i));
+    gpc_machine_t machines[] = {machine_with(220), machine_of_two_dies(110, 8)};
+    for (uint32_t i = 0; i < 2 * gpc_protocol_count(); i++) {
+        check_add_and_store(&machines[i % 2], gpc_protocol_at(i / 2));
     }
 }

@@ -123,6 +123,10 @@ class Machine:
     l2_byte_masks: int = 0
     l2_mshrs: int
     l2_crossing: int = 0
+    dies: int = 1
+    page_kib: float = 0.0
+    die_latency: int = 0
+    die_bytes: int = 0
     l2_ports: int = 1
     l2_mhz: int
     l2_round_trip: int
@@ -418,6 +422,29 @@ def _check_cache(label: str, level: str, size_kib: float, ways: int, line_bytes:
         )
 
 
+def _check_dies(label: str, m: Machine) -> None:
+    """Check what a machine of several dies has, and one die has not."""
+    for name in ("cores", "partitions", "dram_channels"):
+        if getattr(m, name) % m.dies:
+            raise ConfigError(
+                f"{label}: dies = {m.dies} does not divide {name} = {getattr(m, name)}"
+            )
+    if m.dies > 1:
+        page = round(m.page_kib * 1024)
+        if not _power_of_two(page) or page < m.interleave_bytes:
+            raise ConfigError(
+                f"{label}: page_kib = {m.page_kib:g} is not a power of two of at least interleave_bytes = "
+                f"{m.interleave_bytes} (dies = {m.dies})"
+            )
+        if m.topology == "mesh" or m.l2_crossing:
+            other = "topology = mesh" if m.topology == "mesh" else f"l2_crossing = {m.l2_crossing}"
+            raise ConfigError(f"{label}: dies = {m.dies} with {other}; allowed: one of the two")
+        return
+    for name in ("page_kib", "die_latency", "die_bytes"):
+        if getattr(m, name):
+            raise ConfigError(f"{label}: {name} = {getattr(m, name):g} with dies = 1; allowed: 0")
+
+
 def _check_fit(label: str, m: Machine) -> None:
     """Check the rules between fields; one error line each."""
     if m.lanes_per_warp not in (32, 64):
@@ -441,6 +468,7 @@ def _check_fit(label: str, m: Machine) -> None:
         raise ConfigError(
             f"{label}: sector_bytes = {m.sector_bytes} is not 0 or a power of two from 4 to line_bytes = {m.line_bytes}"
         )
+    _check_dies(label, m)
     if m.interleave_bytes < m.line_bytes:
         raise ConfigError(
             f"{label}: interleave_bytes = {m.interleave_bytes} is less than line_bytes = {m.line_bytes}"

@@ -241,6 +241,23 @@ class Cpu(Group[int]):
     transfers: int
 
 
+class Link(Group[int]):
+    """Counters of the link from one die to another; ``waiting_cycles``: of messages for those before them."""
+
+    __slots__ = ()
+
+    messages: int
+    bytes: int
+    waiting_cycles: int
+
+
+class Links(Group[Link]):
+    """Pair of dies, ``"0-1"``: from die 0 to die 1 -> counters."""
+
+    __slots__ = ()
+    _part: ClassVar[type[Group[Any]] | None] = Link
+
+
 class Message(Group[Any]):
     """Counters of one message type; ``message["class"]`` is its traffic class."""
 
@@ -438,6 +455,8 @@ class Stats(Group[Any]):
     core, dram : Core, Dram
     cpu : Cpu
         Only of a machine with a CPU cache: ``probes``, ``transfers``.
+    links : Links
+        Only of a machine with several ``dies``: one group per ordered pair, messages, bytes, waiting_cycles.
     stalls : Stalls
         ``stalls.memory_order`` is the sum of ``memory_order_load``, ``_store``, ``_atomic`` (the kind of the older
         access) and ``_same_line``; ``stalls.fence`` is the sum of ``fence_load``, ``_store``, ``_atomic`` and
@@ -476,6 +495,7 @@ class Stats(Group[Any]):
     dram: Dram
     busy: Busy
     cpu: Cpu
+    links: Links
     energy: Energy
     histograms: Histograms
     counters: Counters
