@@ -14,7 +14,7 @@
  * indices. */
 typedef struct {
     uint32_t line_bytes, interleave_bytes, banks; /* banks = 1: an L1 */
-    uint32_t page_bytes, dies;                    /* of a bank: pages over dies, `banks` of each; dies < 2: one die */
+    uint32_t page_bytes, dies;                    /* pages over dies, `banks` of each; dies < 2: of all lines */
 } gpc_index_map_t;
 
 typedef struct {

@@ -1,15 +1,16 @@
 /* crossing.c: messages between the two halves of an L2 (l2_crossing), or between dies. A message crosses before it
- * enters its controller's pipeline. Controllers beside the cores and banks (a memory side, an epoch unit, a host)
- * belong to no half and no die: gpc_die_of.
+ * enters its controller's pipeline. Controllers beside the cores and banks (the one at the memory side, an epoch unit,
+ * a host) belong to no half and no die: gpc_die_of.
  *
  * Halves: a message between them takes half of l2_crossing more, in core cycles; the way from a core takes the odd
  * cycle. Every message between two controllers is as late as the one before it, so that they stay in order. The link is
  * as wide as the ports of its ends. A message from core to core that a line's home relays crosses once for each of its
  * ways that leads to the other half.
  *
- * Dies: a link leads from each die to each other one. Messages of all virtual networks take it in the order in which
- * they are sent, die_bytes in a core cycle, and arrive die_latency core cycles later. A message from core to core takes
- * the link between their dies, also if a third die has the home that relays it. A multicast takes a link once. */
+ * Dies: a link leads from each die to each other one of its GPU, and from each GPU to each other one. Messages of all
+ * virtual networks take it in the order in which they are sent, die_bytes in a core cycle, and arrive die_latency core
+ * cycles later; gpu_bytes and gpu_latency between GPUs. A message from core to core takes the link between their dies,
+ * also if a third die has the home that relays it. A multicast takes a link once, to all dies of another GPU. */
 #include <stdio.h>
 
 #include "machine/parts.h"
@@ -22,22 +23,57 @@ crosses(uint32_t from, uint32_t to)
     return from != to && from != GPC_NO_DIE && to != GPC_NO_DIE;
 }
 
-/* ---- dies -------------------------------------------------------------------------------------------------------- */
+/* ---- dies and GPUs ----------------------------------------------------------------------------------------------- */
+
+static uint32_t
+num_links(const gpc_machine_t *m)
+{
+    return m->dies > 1 ? m->dies * m->dies + m->gpus * m->gpus : 0;
+}
 
 int
 gpc_gpu_make_die_links(gpc_gpu_t *gpu)
 {
-    uint32_t dies = gpu->machine.dies;
-    gpu->die_links = dies > 1 ? GPC_ARENA_TAKE(&gpu->arena, (size_t) dies * dies, gpc_link_t) : NULL;
-    return dies > 1 && !gpu->die_links ? GPC_ERROR_MEMORY : GPC_OK;
+    uint32_t count = num_links(&gpu->machine);
+    gpu->die_links = count ? GPC_ARENA_TAKE(&gpu->arena, count, gpc_link_t) : NULL;
+    return count && !gpu->die_links ? GPC_ERROR_MEMORY : GPC_OK;
+}
+
+gpc_cycle_t
+gpc_gpu_longest_crossing(const gpc_gpu_t *gpu)
+{
+    const gpc_machine_t *m = &gpu->machine;
+    uint32_t link = m->die_latency > m->gpu_latency ? m->die_latency : m->gpu_latency;
+    return m->l2_crossing /* of a relayed message, both ways */ + (m->dies > 1 ? link : 0);
+}
+
+static uint32_t
+gpu_of(const gpc_machine_t *m, uint32_t die)
+{
+    return die / (m->dies / m->gpus);
+}
+
+/* The number of the link from one die to another: of the dies, or of their GPUs. */
+static uint32_t
+link_between(const gpc_machine_t *m, uint32_t from, uint32_t to)
+{
+    uint32_t here = gpu_of(m, from), there = gpu_of(m, to);
+    return here == there ? from * m->dies + to : m->dies * m->dies + here * m->gpus + there;
+}
+
+static uint32_t
+bytes_of_link(const gpc_machine_t *m, uint32_t link)
+{
+    return link < m->dies * m->dies ? m->die_bytes : m->gpu_bytes;
 }
 
 /* A tick has as many parts as bytes pass in a core cycle: a message that takes no whole number of ticks leaves the rest
  * of its last one to the next message. */
 static uint64_t
-parts_of_tick(const gpc_machine_t *m)
+parts_of_tick(const gpc_machine_t *m, uint32_t link)
 {
-    return m->die_bytes ? m->die_bytes : 1;
+    uint32_t bytes = bytes_of_link(m, link);
+    return bytes ? bytes : 1;
 }
 
 static gpc_tick_t
@@ -48,39 +84,54 @@ link_ticks(gpc_gpu_t *gpu, const gpc_msg_t *msg)
     if (!crosses(from, to)) {
         return 0;
     }
-    gpc_link_t *link = &gpu->die_links[from * m->dies + to];
-    uint64_t parts = parts_of_tick(m), now = gpc_wheel_now(&gpu->wheel), core = gpu->core_clock.period;
+    uint32_t number = link_between(m, from, to);
+    gpc_link_t *link = &gpu->die_links[number];
+    uint64_t parts = parts_of_tick(m, number), now = gpc_wheel_now(&gpu->wheel), core = gpu->core_clock.period;
     if (!(msg->flags & GPC_MSG_FLAG_COPY)) { /* else with the first of its multicast, which has just been sent */
         uint64_t starts = link->busy_until > now * parts ? link->busy_until : now * parts;
         link->messages++;
         link->bytes += msg->bytes;
         link->waited += starts - now * parts;
-        link->busy_until = starts + (m->die_bytes ? msg->bytes * core : 0);
+        link->busy_until = starts + (bytes_of_link(m, number) ? msg->bytes * core : 0);
     }
-    return (link->busy_until + parts - 1) / parts - now + m->die_latency * core;
+    uint32_t latency = number < m->dies * m->dies ? m->die_latency : m->gpu_latency;
+    return (link->busy_until + parts - 1) / parts - now + latency * core;
+}
+
+static void
+add_link(const gpc_gpu_t *gpu, uint32_t number, const char *name, gpc_text_t *out)
+{
+    const gpc_link_t *link = &gpu->die_links[number];
+    gpc_text_add_key(out, name);
+    gpc_text_add(out, "{");
+    gpc_text_add_count(out, "messages", link->messages);
+    gpc_text_add_count(out, "bytes", link->bytes);
+    gpc_text_add_count(out, "waiting_cycles",
+                       link->waited / (parts_of_tick(&gpu->machine, number) * gpu->core_clock.period));
+    gpc_text_add(out, "}");
 }
 
 void
 gpc_gpu_add_die_links(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
-    uint32_t dies = gpu->machine.dies;
+    const gpc_machine_t *m = &gpu->machine;
+    char name[32];
     if (!gpu->die_links) {
         return;
     }
     gpc_text_add_key(out, "links");
     gpc_text_add(out, "{");
-    for (uint32_t i = 0; i < dies * dies; i++) {
-        const gpc_link_t *link = &gpu->die_links[i];
-        char name[24];
-        if (i / dies != i % dies) {
-            (void) snprintf(name, sizeof(name), "%u-%u", i / dies, i % dies);
-            gpc_text_add_key(out, name);
-            gpc_text_add(out, "{");
-            gpc_text_add_count(out, "messages", link->messages);
-            gpc_text_add_count(out, "bytes", link->bytes);
-            gpc_text_add_count(out, "waiting_cycles",
-                               link->waited / (parts_of_tick(&gpu->machine) * gpu->core_clock.period));
-            gpc_text_add(out, "}");
+    for (uint32_t i = 0; i < m->dies * m->dies; i++) {
+        uint32_t from = i / m->dies, to = i % m->dies;
+        if (from != to && link_between(m, from, to) == i) {
+            (void) snprintf(name, sizeof(name), "%u-%u", from, to);
+            add_link(gpu, i, name, out);
+        }
+    }
+    for (uint32_t i = 0; i < m->gpus * m->gpus; i++) {
+        if (i / m->gpus != i % m->gpus) {
+            (void) snprintf(name, sizeof(name), "gpu%u-gpu%u", i / m->gpus, i % m->gpus);
+            add_link(gpu, m->dies * m->dies + i, name, out);
         }
     }
     gpc_text_add(out, "}");
@@ -89,7 +140,7 @@ gpc_gpu_add_die_links(const gpc_gpu_t *gpu, gpc_text_t *out)
 void
 gpc_gpu_reset_die_links(gpc_gpu_t *gpu)
 {
-    for (uint32_t i = 0; gpu->die_links && i < gpu->machine.dies * gpu->machine.dies; i++) {
+    for (uint32_t i = 0; i < num_links(&gpu->machine); i++) {
         gpu->die_links[i] = (gpc_link_t){.busy_until = gpu->die_links[i].busy_until};
     }
 }
@@ -102,7 +153,8 @@ gpc_gpu_crossing_kind(const gpc_gpu_t *gpu, const gpc_msg_t *msg)
     const gpc_machine_t *m = &gpu->machine;
     uint32_t from = gpc_die_of(&gpu->nodes, msg->source), to = gpc_die_of(&gpu->nodes, msg->destination);
     if (gpu->die_links) {
-        return crosses(from, to) ? to : from == GPC_NO_DIE ? 0 : from;
+        bool other = crosses(from, to) && gpu_of(m, from) != gpu_of(m, to);
+        return other ? gpu_of(m, to) * (m->dies / m->gpus) : crosses(from, to) ? to : from == GPC_NO_DIE ? 0 : from;
     }
     bool cores = msg->source < m->cores && msg->destination < m->cores;
 

@@ -29,6 +29,7 @@ static const gpc_machine_t test_fermi = {
     .line_bytes = 128,
     .partitions = 8,
     .dies = 1,
+    .gpus = 1,
     .memory_units = 1,
     .global_units = 1,
     .interleave_bytes = 256,

@@ -161,7 +161,12 @@ def test_toml_may_name_a_base(tmp_path):
             ({"dies": 2, "page_kib": 3}, "page_kib = 3 is not a power of two"),
             ({"dies": 2, "page_kib": 4, "topology": "mesh"}, "dies = 2 with topology = mesh"),
             ({"dies": 2, "page_kib": 4, "l2_crossing": 9}, "dies = 2 with l2_crossing = 9"),
-            ({"die_latency": 9}, "die_latency = 9 with dies = 1; allowed: 0"),
+            ({"dies": 4, "page_kib": 4, "gpus": 3}, "gpus = 3 does not divide dies = 4"),
+            (
+                {"dies": 4, "page_kib": 4, "memory_units": 2},
+                "memory_units = 2 with dies = 4; allowed: 0, 1 or one a die",
+            ),
+            ({"placement_of_pages": "last_touch"}, "is not one of interleave or first_touch"),
             ({"l1_kib": "32 parsecs"}, "the unit is not one of B, KiB"),
         ],
         one_in=4,

@@ -1,4 +1,4 @@
-"""Machines of several dies: the time of links, where blocks run, and every protocol's results under check."""
+"""Machines of several dies and GPUs: the time of links, where blocks and pages are, every protocol under check."""
 
 from __future__ import annotations
 
@@ -39,15 +39,25 @@ def cycles_of_chase(machine: gpucoh.Machine, die: int) -> int:
     return int(times.numpy()[0])
 
 
+@pytest.mark.parametrize("between", ["die", "gpu"])
 @pytest.mark.parametrize(("latency", "width"), [(0, 0), (100, 0), (100, 2), (500, 4)])
 def test_each_load_of_a_chain_over_a_link_takes_its_latency_and_bytes(
-    latency: int, width: int
+    latency: int, width: int, between: str
 ) -> None:
-    machine = machine_of(2, die_latency=latency, die_bytes=width)
+    link = {f"{between}_latency": latency, f"{between}_bytes": width}
+    machine = machine_of(2, gpus=2 if between == "gpu" else 1, **link)
     near, far = (cycles_of_chase(machine, die) for die in (0, 1))
     bytes_of_both = 8 + 8 + machine.line_bytes
-    link = 2 * latency + (bytes_of_both // width if width else 0)
-    assert far - near == HOPS * link
+    assert far - near == HOPS * (2 * latency + (bytes_of_both // width if width else 0))
+
+
+def test_dies_of_a_gpu_have_links_of_their_own_and_gpus_one_each_way() -> None:
+    machine = machine_of(4, gpus=2, die_latency=30, gpu_latency=400)
+    near, die, first, second = (cycles_of_chase(machine, die) for die in range(4))
+    assert (die - near, first - near, second - near) == (HOPS * 60, HOPS * 800, HOPS * 800)
+    gpu = gpucoh.GPU(machine=machine, protocol="no-l1")
+    pairs = ["0-1", "1-0", "2-3", "3-2", "gpu0-gpu1", "gpu1-gpu0"]
+    assert list(gpu.stats().links) == pairs
 
 
 @gpucoh.kernel
@@ -75,15 +85,17 @@ def stream(
         out[0] = total
 
 
-@pytest.mark.parametrize("width", [8, 16])
-def test_a_stream_reaches_the_bytes_of_a_link_to_2_percent(width: int) -> None:
-    machine = machine_of(2, die_latency=100, die_bytes=width)
+@pytest.mark.parametrize(("width", "gpus"), [(8, 1), (16, 1), (8, 2)])
+def test_a_stream_reaches_the_bytes_of_a_link_to_2_percent(width: int, gpus: int) -> None:
+    kind = "gpu" if gpus == 2 else "die"
+    link = {f"{kind}_latency": 100, f"{kind}_bytes": width}
+    machine = machine_of(2, gpus=gpus, **link)
     gpu = gpucoh.GPU(machine=machine, protocol="no-l1[fill=line]")
     grid, block, rounds, words = 64, 128, 32, 1 << 14
     data, out = gpu.zeros(2 * words, np.uint32), gpu.zeros(1, np.uint32)
     gpu.launch(stream, grid=grid, block=block, args=(data, rounds, words - 1, PAGE, out))
     stats = gpu.stats()
-    link = stats.links["0-1"]
+    link = stats.links["gpu0-gpu1" if gpus == 2 else "0-1"]
     assert link.messages == grid // 2 * block * rounds * 4 // LINE
     assert 0.98 <= link.bytes / stats.cycles / width <= 1
 
@@ -103,15 +115,82 @@ def test_a_die_runs_a_contiguous_share_of_the_blocks(dies: int, blocks: int) -> 
     assert (cores.numpy() // (16 // dies) == expected).all()
 
 
+@gpucoh.kernel
+def read_own_share(
+    data: gpucoh.Buffer[gpucoh.u32], words: gpucoh.i32, out: gpucoh.Buffer[gpucoh.u32]
+):
+    first = gpucoh.block_id() * words
+    total = gpucoh.u32(0)
+    for i in range(gpucoh.thread_id(), words, gpucoh.block_dim()):
+        total += data[first + i]
+    if total != gpucoh.u32(0):
+        out[0] = total
+
+
+def messages_of_own_shares(placement: str, launches: int) -> tuple[int, gpucoh.Stats]:
+    """Messages over links while each of 4 dies reads 4 consecutive pages of its own."""
+    machine = machine_of(4, placement_of_pages=placement, die_latency=9)
+    gpu = gpucoh.GPU(machine=machine, protocol="no-l1[fill=line]")
+    data, out = gpu.array(np.zeros(16 * PAGE, np.uint32)), gpu.zeros(1, np.uint32)
+    for _ in range(launches):
+        gpu.launch(read_own_share, grid=16, block=128, args=(data, PAGE, out))
+    stats = gpu.stats()
+    return sum(link.messages for link in stats.links.values()), stats
+
+
+def test_pages_of_a_first_touch_are_where_they_are_read_first() -> None:
+    touched, _ = messages_of_own_shares("first_touch", launches=2)
+    interleaved, _ = messages_of_own_shares("interleave", launches=2)
+    assert touched == 0
+    assert interleaved == 2 * 2 * 12 * PAGE // LINE  # three of four pages, requests and answers
+
+
+@gpucoh.kernel
+def read_backwards(
+    data: gpucoh.Buffer[gpucoh.u32], words: gpucoh.i32, out: gpucoh.Buffer[gpucoh.u32]
+):
+    first = (gpucoh.grid_dim() - 1 - gpucoh.block_id()) * words
+    if data[first + gpucoh.thread_id()] != gpucoh.u32(0):
+        out[0] = gpucoh.u32(1)
+
+
+def test_a_page_stays_in_its_die_and_a_snapshot_has_it() -> None:
+    machine = machine_of(4, placement_of_pages="first_touch")
+    gpu = gpucoh.GPU(machine=machine, protocol="no-l1[fill=line]")
+    data, out = gpu.array(np.zeros(16 * PAGE, np.uint32)), gpu.zeros(1, np.uint32)
+    before = gpu.snapshot()
+    gpu.launch(read_own_share, grid=16, block=128, args=(data, PAGE, out))
+    data[:] = 0
+    after = gpu.snapshot()
+
+    def crossed(snapshot: gpucoh.device.gpu.Snapshot) -> int:
+        gpu.restore(snapshot)
+        gpu.reset_stats()
+        gpu.launch(read_backwards, grid=16, block=128, args=(data, PAGE, out))
+        return sum(link.messages for link in gpu.stats().links.values())
+
+    assert (crossed(before), crossed(after)) == (0, 2 * 16 * 4)
+
+
 WORKLOADS = ("bfs", "uts", "bh", "bp", "stn", "fft", "histogram", "lava", "dlb", "reduction")
 PROTOCOLS = [name for name in gpucoh.protocols() if name != "no-coh"]
 
 
+SHAPES: dict[str, dict[str, object]] = {
+    "2 dies": {"dies": 2},
+    "4 dies": {"dies": 4},
+    "2 GPUs of 2 dies": {"dies": 4, "gpus": 2, "memory_units": 4},
+    "first touch": {"dies": 2, "memory_units": 2, "placement_of_pages": "first_touch"},
+}
+
+
 @pytest.mark.parametrize(
-    ("protocol", "workload", "dies"), share(PROTOCOLS, WORKLOADS, (2, 4), one_in=40)
+    ("shape", "protocol", "workload"), share(tuple(SHAPES), PROTOCOLS, WORKLOADS, one_in=40)
 )
-def test_every_protocol_is_right_on_dies(protocol: str, workload: str, dies: int) -> None:
-    machine = machine_of(dies, die_latency=50, die_bytes=16)
+def test_every_protocol_is_right_on_dies(shape: str, protocol: str, workload: str) -> None:
+    link = {"die_latency": 50, "die_bytes": 16, "gpu_latency": 200, "gpu_bytes": 8}
+    machine = gpucoh.machine("fermi").replace(page_kib=1, **SHAPES[shape], **link)
     run = gpucoh.run(workload, protocol=protocol, machine=machine, scale="tiny", check=True)
     assert run.correct
-    assert run.stats.links["0-1"].messages > 0
+    if shape != "first touch":
+        assert sum(link.messages for link in run.stats.links.values()) > 0
