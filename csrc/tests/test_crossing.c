@@ -52,7 +52,7 @@ machine_of_two_dies(uint32_t latency, uint32_t bytes)
 }
 
 /* A request has 8 bytes, its answer 8 and a line. */
-TEST(a_load_over_a_link_takes_its_latency_and_bytes_to_the_cycle)
+TEST(links_take_their_latency_and_bytes_to_the_cycle)
 {
     static const uint32_t latencies[] = {0, 2, 100, 500}, bytes[] = {0, 2, 4};
     for (uint32_t i = 0; i < 4 * 3; i++) {
@@ -69,7 +69,7 @@ TEST(a_load_over_a_link_takes_its_latency_and_bytes_to_the_cycle)
 }
 
 /* Three messages at one tick: the second waits for the first, of whatever network; the third has a link of its own. */
-TEST(messages_of_all_networks_take_a_link_one_after_another)
+TEST(links_pass_messages_of_all_networks_one_after_another)
 {
     gpc_machine_t machine = machine_of_two_dies(100, 4);
     bench_t it = bench(&machine, gpc_protocol_find("mesi"), WORDS);
@@ -93,7 +93,7 @@ TEST(messages_of_all_networks_take_a_link_one_after_another)
 }
 
 /* A die of the own GPU, then two dies of the other one, over one link. */
-TEST(messages_to_another_gpu_take_its_link)
+TEST(links_of_gpus_pass_what_goes_to_any_of_their_dies)
 {
     gpc_machine_t machine = machine_of_two_dies(100, 4);
     machine.dies = 4;

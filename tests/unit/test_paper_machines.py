@@ -5,10 +5,11 @@ import itertools
 import pytest
 
 import gpucoh
-from gpucoh.machines.presets import clock_of
+from gpucoh.machines.clocks import clock_of
 
 # The papers' numbers: TC table 4 and section 7, RCC table III; DeNovo table 3 and section 5; STC table 3 and
-# sections 6 and 7; QR table 1. Totals over banks are as printed, divided by their number.
+# sections 6 and 7; QR table 1; LRM-GPU table III; HMG table II. Totals over banks are as printed, divided by their
+# number.
 GIVEN = {
     "fermi": {
         "cores": 16,
@@ -95,6 +96,29 @@ GIVEN = {
         "l3_kib": 4096,
         "dram_channels": 4,
         "dram_mhz": 400,
+    },
+    "mcm4": {
+        "cores": 4 * 64,
+        "dies": 4,
+        "warps_per_core": 64,
+        "l1_kib": 128,
+        "l1_ways": 4,
+        "line_bytes": 128,
+        "l2_ways": 16,
+        "l2_kib": 8192 / 64,
+        "partitions": 64,
+        "page_kib": 4,
+        "placement_of_pages": "first_touch",
+        "die_latency": 32,
+    },
+    "hmg4x4-eighth": {
+        "core_mhz": 1300,
+        "dies": 4 * 4,
+        "gpus": 4,
+        "warps_per_core": 64,
+        "l1_kib": 128,
+        "line_bytes": 128,
+        "l2_ways": 16,
     },
 }
 # GCN3's wavefronts and SIMDs are in the QuickRelease paper's table; STC names the architecture only.

@@ -176,6 +176,21 @@ WORKLOADS = ("bfs", "uts", "bh", "bp", "stn", "fft", "histogram", "lava", "dlb",
 PROTOCOLS = [name for name in gpucoh.protocols() if name != "no-coh"]
 
 
+PRESETS = [name for name, machine in gpucoh.machines().items() if machine.dies > 1]
+QUICK = ("mesi", "gpu-vi", "gpu-drf", "denovo-drf", "tc-weak", "rcc-sc", "wt", "rfo")
+
+
+@pytest.mark.parametrize(
+    ("name", "protocol", "workload"), share(PRESETS, QUICK, ("bfs", "dlb"), one_in=16)
+)
+def test_presets_of_dies_run_workloads_right(name: str, protocol: str, workload: str) -> None:
+    run = gpucoh.run(workload, protocol=protocol, machine=name, scale="tiny", check=True)
+    assert run.correct
+    dies, gpus = run.configuration["dies"], run.configuration["gpus"]
+    assert len(run.stats.links) == dies * (dies // gpus - 1) + gpus * (gpus - 1)
+    assert sum(link.messages for link in run.stats.links.values()) > 0
+
+
 SHAPES: dict[str, dict[str, object]] = {
     "2 dies": {"dies": 2},
     "4 dies": {"dies": 4},
