@@ -101,6 +101,33 @@ def test_a_stream_reaches_the_bytes_of_a_link_to_2_percent(width: int, gpus: int
 
 
 @gpucoh.kernel
+def store_word(data: gpucoh.Buffer[gpucoh.u32]):
+    data[0] = gpucoh.u32(1)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "links"),
+    [
+        (1, {"0-1": (3, 6), "0-2": (3, 6), "0-3": (3, 6)}),
+        (2, {"0-1": (3, 6), "gpu0-gpu1": (5, 12)}),
+    ],
+)
+def test_a_multicast_takes_a_link_once(gpus: int, links: dict[str, tuple[int, int]]) -> None:
+    """The home of a block of die 0 invalidates it in all 16 L1s; a marker to each of 8 banks, and all answers.
+
+    The way between banks and their memory side takes no link.
+    """
+    gpu = gpucoh.GPU(machine=machine_of(4, gpus=gpus, memory_units=4), protocol="qr")
+    gpu.launch(store_word, grid=1, block=1, args=(gpu.zeros(PAGE, np.uint32),))
+    stats = gpu.stats()
+    assert stats.counters["L2"].invalidations_sent == 16
+    assert stats.traffic["INV_ACK"].messages == 16
+    for there, (sent, answers) in links.items():
+        back = "-".join(reversed(there.split("-")))
+        assert (stats.links[there].messages, stats.links[back].messages) == (sent, answers)
+
+
+@gpucoh.kernel
 def place(cores: gpucoh.Buffer[gpucoh.i32]):
     cores[gpucoh.block_id()] = gpucoh.core_id()
 
