@@ -98,43 +98,59 @@ link_ticks(gpc_gpu_t *gpu, const gpc_msg_t *msg)
     return (link->busy_until + parts - 1) / parts - now + latency * core;
 }
 
-static void
-add_link(const gpc_gpu_t *gpu, uint32_t number, const char *name, gpc_text_t *out)
+/* Whether there is such a link: writes its name, of the dies of a GPU or of the GPUs. */
+static bool
+name_link(const gpc_machine_t *m, uint32_t number, char name[32])
 {
-    const gpc_link_t *link = &gpu->die_links[number];
-    gpc_text_add_key(out, name);
-    gpc_text_add(out, "{");
-    gpc_text_add_count(out, "messages", link->messages);
-    gpc_text_add_count(out, "bytes", link->bytes);
-    gpc_text_add_count(out, "waiting_cycles",
-                       link->waited / (parts_of_tick(&gpu->machine, number) * gpu->core_clock.period));
-    gpc_text_add(out, "}");
+    bool of_dies = number < m->dies * m->dies;
+    uint32_t pair = of_dies ? number : number - m->dies * m->dies, ends = of_dies ? m->dies : m->gpus;
+    uint32_t from = pair / ends, to = pair % ends;
+    (void) snprintf(name, 32, of_dies ? "%u-%u" : "gpu%u-gpu%u", from, to);
+    return from != to && (!of_dies || link_between(m, from, to) == number);
 }
 
 void
 gpc_gpu_add_die_links(const gpc_gpu_t *gpu, gpc_text_t *out)
 {
-    const gpc_machine_t *m = &gpu->machine;
     char name[32];
     if (!gpu->die_links) {
         return;
     }
     gpc_text_add_key(out, "links");
     gpc_text_add(out, "{");
-    for (uint32_t i = 0; i < m->dies * m->dies; i++) {
-        uint32_t from = i / m->dies, to = i % m->dies;
-        if (from != to && link_between(m, from, to) == i) {
-            (void) snprintf(name, sizeof(name), "%u-%u", from, to);
-            add_link(gpu, i, name, out);
-        }
-    }
-    for (uint32_t i = 0; i < m->gpus * m->gpus; i++) {
-        if (i / m->gpus != i % m->gpus) {
-            (void) snprintf(name, sizeof(name), "gpu%u-gpu%u", i / m->gpus, i % m->gpus);
-            add_link(gpu, m->dies * m->dies + i, name, out);
+    for (uint32_t i = 0; i < num_links(&gpu->machine); i++) {
+        const gpc_link_t *link = &gpu->die_links[i];
+        if (name_link(&gpu->machine, i, name)) {
+            gpc_text_add_key(out, name);
+            gpc_text_add(out, "{");
+            gpc_text_add_count(out, "messages", link->messages);
+            gpc_text_add_count(out, "bytes", link->bytes);
+            gpc_text_add_count(out, "waiting_cycles",
+                               link->waited / (parts_of_tick(&gpu->machine, i) * gpu->core_clock.period));
+            gpc_text_add(out, "}");
         }
     }
     gpc_text_add(out, "}");
+}
+
+/* Bytes take a core cycle for each bytes_of_link. */
+void
+gpc_gpu_add_busy_links(const gpc_gpu_t *gpu, gpc_text_t *out)
+{
+    char name[32];
+    if (!gpu->die_links) {
+        return;
+    }
+    gpc_text_add_key(out, "links");
+    gpc_text_add(out, "[");
+    for (uint32_t i = 0; i < num_links(&gpu->machine); i++) {
+        if (name_link(&gpu->machine, i, name)) {
+            uint32_t width = bytes_of_link(&gpu->machine, i);
+            gpc_text_add_comma(out);
+            gpc_text_add_number(out, width ? gpu->die_links[i].bytes / width : 0);
+        }
+    }
+    gpc_text_add(out, "]");
 }
 
 void

@@ -316,7 +316,8 @@ gpc_cycle_t gpc_gpu_longest_crossing(const gpc_gpu_t *gpu);
 gpc_tick_t gpc_gpu_crossing_ticks(gpc_gpu_t *gpu, const gpc_msg_t *msg);
 uint32_t gpc_gpu_crossing_kind(const gpc_gpu_t *gpu, const gpc_msg_t *msg); /* less than GPC_CROSSING_KINDS */
 #define GPC_CROSSING_KINDS GPC_MAX_DIES
-void gpc_gpu_add_die_links(const gpc_gpu_t *gpu, gpc_text_t *out); /* to the statistics */
+void gpc_gpu_add_die_links(const gpc_gpu_t *gpu, gpc_text_t *out);  /* to the statistics */
+void gpc_gpu_add_busy_links(const gpc_gpu_t *gpu, gpc_text_t *out); /* to the group "busy" of them */
 void gpc_gpu_reset_die_links(gpc_gpu_t *gpu);
 /* pages.c: the machine's pages; what a core's access to a page does before its L1 takes it. */
 GPC_MUST_CHECK int gpc_gpu_make_pages(gpc_gpu_t *gpu);

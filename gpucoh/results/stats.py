@@ -230,6 +230,7 @@ class Busy(Group[list[int]]):
     memory: list[int]
     network: list[int]
     dram: list[int]
+    links: list[int]
 
 
 class Cpu(Group[int]):
@@ -560,8 +561,9 @@ class Stats(Group[Any]):
         the busiest ``unit`` of that part was busy, and that unit's number. None without cycles or these counters.
 
         Parts: ``issue`` (issue slots of cores), ``l1``, ``network`` (its ports), ``l2`` (banks), ``memory`` (units at
-        the memory side), ``dram`` (channels: the data bus, or the banks). A share near 1 says that more of the other
-        parts makes no difference; a small one, that the run waits for latencies.
+        the memory side), ``dram`` (channels: the data bus, or the banks), ``links`` (from one die or GPU to another, in
+        the order of ``stats.links``). A share near 1 says that more of the other parts makes no difference; a small
+        one, that the run waits for latencies.
         """
         busy: Mapping[str, list[int]] = self.get("busy") or {}
         most = [(max(units), part, units) for part, units in busy.items() if units]
