@@ -23,7 +23,7 @@ DIE_DESCRIPTIONS = {
 
 _LRM = "LRM-GPU table III"
 _HMG = "HMG table II, by a note on the paper"
-_SCRIPTS = "inferred: the scripts of CPElide's artifact"
+_SCRIPTS = "scripts of CPElide's artifact"
 _TOUCH = ("first_touch", "inferred: as LRM-GPU and HMG, which place pages by the first touch")
 _SMS: Preset = {
     "warps_per_core": (64, f"{_LRM}; {_HMG}"),
@@ -89,27 +89,30 @@ def _hmg4x4(fermi: Preset) -> Preset:
 
 def _cpelide4(gcn3: Preset) -> Preset:
     return kept(gcn3, "gcn3", {"core_mhz": 1800}) | {
-        "cores": (64, _SCRIPTS + ": 4 chiplets of 60, of which 16 are kept"),
-        "core_mhz": (1800, _SCRIPTS + ": 1801 MHz, with a common multiple of the clocks"),
+        "cores": (64, f"inferred: {_SCRIPTS}: 4 chiplets of 60, of which 16 are kept"),
+        "core_mhz": (1800, f"inferred: {_SCRIPTS}: 1801 MHz, with a common multiple of the clocks"),
         "placement": ("round_robin", _SCRIPTS + ": contiguous shares a chiplet"),
-        "launch_latency": (3780, _SCRIPTS + ": 2.1 us for a decision and its message"),
+        "launch_latency": (3780, f"inferred: {_SCRIPTS}: 2.1 us for a decision and its message"),
         "l1_kib": (16, _SCRIPTS),
         "l1_ways": (16, _SCRIPTS),
-        "l1_latency": (154, _SCRIPTS + ": 16 cycles, 69 to the L1 and 69 back"),
+        "l1_latency": (154, f"inferred: {_SCRIPTS}: 16 cycles, 69 to the L1 and 69 back"),
         "dies": (4, _SCRIPTS),
         "partitions": (16, "inferred: four a die, of the artifact's eight"),
-        "l2_kib": (256, _SCRIPTS + ": 8 MiB a chiplet, of which 1 MiB is kept"),
+        "l2_kib": (256, f"inferred: {_SCRIPTS}: 8 MiB a chiplet, of which 1 MiB is kept"),
         "l2_ways": (32, _SCRIPTS),
-        "l2_round_trip": (372, _SCRIPTS + ": 121 cycles of Ruby's clock of 1 GHz beyond the L1"),
+        "l2_round_trip": (
+            372,
+            f"inferred: {_SCRIPTS}: 121 cycles of Ruby's clock of 1 GHz beyond the L1",
+        ),
         "page_kib": (4, _SCRIPTS + ": global_scheduler.cc"),
         "placement_of_pages": ("first_touch", _SCRIPTS + ": global_scheduler.cc"),
-        "die_latency": (216, _SCRIPTS + ": 120 cycles of Ruby's clock"),
+        "die_latency": (216, f"inferred: {_SCRIPTS}: 120 cycles of Ruby's clock"),
         "die_bytes": (64, "inferred: a line a cycle"),
         "memory_units": (4, "inferred: one a die; the artifact's L3 is one for all"),
-        "l3_kib": (1024, _SCRIPTS + ": 16 MiB, of which 4 MiB are kept"),
+        "l3_kib": (1024, f"inferred: {_SCRIPTS}: 16 MiB, of which 4 MiB are kept"),
         "l3_ways": (16, "inferred: as gcn3's L2"),
         "l3_mshrs": (512, "inferred: as gcn3's L2 in all"),
-        "l3_latency": (63, _SCRIPTS + ": 15 and 20 cycles of Ruby's clock"),
+        "l3_latency": (63, f"inferred: {_SCRIPTS}: 15 and 20 cycles of Ruby's clock"),
         "star_latency": (120, _SCRIPTS + ": 120 cycles of Ruby's clock from the L2 to memory"),
         "vc_flits": (128, "inferred: covers the latency of the star"),
         "dram_round_trip": (

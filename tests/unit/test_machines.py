@@ -59,6 +59,7 @@ def test_every_number_of_a_preset_has_its_source(name):
             "sheet",
             "white paper",
             "programming guide",
+            "scripts of",
         )
         assert any(kind in source for kind in kinds), field
 
