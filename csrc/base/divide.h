@@ -28,4 +28,23 @@ gpc_remainder(gpc_divider_t by, uint64_t number)
     return by.is_power ? number & (by.divisor - 1) : number % by.divisor;
 }
 
+/* Pages of memory belong to the dies one after another. */
+typedef struct {
+    gpc_divider_t page, dies;
+} gpc_pages_over_dies_t;
+
+static inline gpc_pages_over_dies_t
+gpc_pages_over_dies(uint32_t page_bytes, uint32_t dies)
+{
+    return (gpc_pages_over_dies_t) {gpc_divider(page_bytes), gpc_divider(dies)};
+}
+
+/* The address among those of its die. */
+static inline gpc_address_t
+gpc_within_die(const gpc_pages_over_dies_t *self, gpc_address_t address)
+{
+    return gpc_quotient(self->dies, gpc_quotient(self->page, address)) * self->page.divisor +
+           gpc_remainder(self->page, address);
+}
+
 #endif

@@ -18,6 +18,43 @@ power_of_two(uint32_t n)
     return n && (n & (n - 1)) == 0;
 }
 
+/* Whether each of the dies has an equal share, and each GPU of the dies. */
+static int
+check_shares(const gpc_machine_t *m, gpc_failure_t *failure)
+{
+    const uint32_t shares[] = {m->cores, m->partitions, m->dram_channels};
+    static const char *const names[] = {"cores", "partitions", "dram_channels"};
+    for (uint32_t i = 0; i < 3; i++) {
+        if (shares[i] % m->dies) {
+            return gpc_fail(failure, GPC_ERROR_MACHINE, "dies = %u: must divide %s = %u", m->dies, names[i], shares[i]);
+        }
+    }
+    if (m->dies % m->gpus) {
+        return gpc_fail(failure, GPC_ERROR_MACHINE, "gpus = %u: must divide dies = %u", m->gpus, m->dies);
+    }
+    if (m->memory_units > 1 && m->memory_units != m->dies) {
+        return gpc_fail(failure, GPC_ERROR_MACHINE, "memory_units = %u: must be 0, 1 or dies = %u", m->memory_units,
+                        m->dies);
+    }
+    return GPC_OK;
+}
+
+static int
+check_dies(const gpc_machine_t *m, gpc_failure_t *failure)
+{
+    GPC_TRY(check_shares(m, failure));
+    if (m->dies > 1 && (!power_of_two(m->page_bytes) || m->page_bytes < m->interleave_bytes)) {
+        return gpc_fail(failure, GPC_ERROR_MACHINE,
+                        "page_bytes = %u: must be a power of two of at least interleave_bytes = %u", m->page_bytes,
+                        m->interleave_bytes);
+    }
+    if (m->dies > 1 && (m->topology == 1 || m->l2_crossing)) {
+        return gpc_fail(failure, GPC_ERROR_MACHINE, "dies = %u: must be 1 with %s", m->dies,
+                        m->l2_crossing ? "l2_crossing" : "a mesh");
+    }
+    return GPC_OK;
+}
+
 int
 gpc_machine_check(const gpc_machine_t *m, gpc_failure_t *failure)
 {
@@ -43,6 +80,7 @@ gpc_machine_check(const gpc_machine_t *m, gpc_failure_t *failure)
                         "sector_bytes = %u: must be 0 or a power of two from 4 to line_bytes = %u", m->sector_bytes,
                         m->line_bytes);
     }
+    GPC_TRY(check_dies(m, failure));
     if (m->scratchpad_banks != 0 && !power_of_two(m->scratchpad_banks)) {
         return gpc_fail(failure, GPC_ERROR_MACHINE, "scratchpad_banks = %u: must be 0 or a power of two",
                         m->scratchpad_banks);

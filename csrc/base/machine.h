@@ -12,6 +12,8 @@ typedef struct {
 #undef X
 } gpc_machine_t;
 
+enum { GPC_PAGES_INTERLEAVED, GPC_PAGES_FIRST_TOUCH }; /* placement_of_pages */
+
 typedef struct {
     const char *name;
     size_t offset;

@@ -13,7 +13,9 @@
 #define GPC_MAX_WARPS 64u      /* warps per core: one bit each in a uint64_t */
 #define GPC_MAX_CORES 256u
 #define GPC_MAX_BANKS 128u
-#define GPC_MAX_NODES (GPC_MAX_CORES + GPC_MAX_BANKS + 3u) /* one at each further position */
+#define GPC_MAX_DIES 16u
+/* memory units, one at each further position */
+#define GPC_MAX_NODES (GPC_MAX_CORES + GPC_MAX_BANKS + GPC_MAX_DIES + 2u)
 #define GPC_MAX_NETWORKS 8u /* virtual networks that a protocol may declare */
 #define GPC_MAX_OPTIONS 16u /* options per protocol */
 

@@ -36,9 +36,10 @@ gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways
                          .by_line = gpc_divider(map.line_bytes),
                          .by_piece = gpc_divider(map.banks <= 1 ? map.line_bytes : map.interleave_bytes),
                          .by_banks = gpc_divider(map.banks <= 1 ? 1 : map.banks),
-                         .by_sets = gpc_divider(sets)};
-    self->powers =
-        self->by_line.is_power && self->by_piece.is_power && self->by_banks.is_power && self->by_sets.is_power;
+                         .by_sets = gpc_divider(sets),
+                         .pages = gpc_pages_over_dies(map.dies > 1 ? map.page_bytes : 1, map.dies > 1 ? map.dies : 1)};
+    self->powers = map.dies < 2 && self->by_line.is_power && self->by_piece.is_power && self->by_banks.is_power &&
+                   self->by_sets.is_power;
     self->line_shift = self->by_line.shift;
     self->piece_shift = (uint8_t) (self->by_line.shift + self->by_banks.shift);
     self->line_bits = (uint32_t) (self->by_piece.divisor / map.line_bytes - 1) & (sets - 1);

@@ -14,6 +14,7 @@
  * indices. */
 typedef struct {
     uint32_t line_bytes, interleave_bytes, banks; /* banks = 1: an L1 */
+    uint32_t page_bytes, dies;                    /* pages over dies, `banks` of each; dies < 2: of all lines */
 } gpc_index_map_t;
 
 typedef struct {
@@ -61,6 +62,7 @@ typedef struct { /* what most steps read comes first: one line of the host's cac
     uint8_t *marks;       /* [sets * ways], in large sets: a byte of a hash of the line that the way had last */
     bool *had_lines;      /* [sets * ways / GPC_TAG_PIECE, rounded up]: since the array was cleared */
     gpc_divider_t by_line, by_piece, by_banks, by_sets;
+    gpc_pages_over_dies_t pages;
     gpc_tag_words_t *words; /* [sets * ways]; NULL: lines are whole */
 } gpc_tags_t;
 _Static_assert(offsetof(gpc_tags_t, fields) == 64, "a look-up reads one line of the array's description");
@@ -84,6 +86,7 @@ gpc_tags_set_of(const gpc_tags_t *self, gpc_address_t line)
         return ((uint32_t) (line >> self->piece_shift) & self->piece_bits) |
                ((uint32_t) (line >> self->line_shift) & self->line_bits);
     }
+    line = self->pages.dies.divisor > 1 ? gpc_within_die(&self->pages, line) : line;
     uint64_t pieces = gpc_quotient(self->by_banks, gpc_quotient(self->by_piece, line));
     uint64_t bytes = pieces * self->by_piece.divisor + gpc_remainder(self->by_piece, line);
     return (uint32_t) gpc_remainder(self->by_sets, gpc_quotient(self->by_line, bytes));

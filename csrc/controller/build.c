@@ -64,7 +64,10 @@ static int
 init_arrays(gpc_controller_t *self, gpc_arena_t *arena)
 {
     const gpc_machine_t *m = self->machine;
-    gpc_index_map_t map = {m->line_bytes, m->interleave_bytes, self->type->position == GPC_AT_BANK ? m->partitions : 1};
+    bool bank = self->type->position == GPC_AT_BANK;
+    bool of_die = bank || (self->type->position == GPC_AT_MEMORY && m->memory_units > 1);
+    gpc_index_map_t map = {m->line_bytes, m->interleave_bytes, bank ? self->homes.banks.divisor : 1, m->page_bytes,
+                           of_die ? gpc_interleaved_dies(m) : 1};
 
     for (uint32_t i = 0; i < GPC_MAX_ARRAYS && self->type->arrays[i].name; i++) {
         const gpc_array_info_t *info = &self->type->arrays[i];

@@ -44,11 +44,12 @@ type_at(const gpc_protocol_t *protocol, gpc_position_t position)
 
 /* The dies of the nodes of a kind, which is the last of the list so far. */
 static void
-put_on_dies(gpc_nodes_t *self, const gpc_node_kind_t *kind, uint32_t dies)
+put_on_dies(gpc_nodes_t *self, const gpc_node_kind_t *kind, const gpc_machine_t *machine)
 {
+    uint32_t dies = machine->l2_crossing ? 2 : machine->dies > 1 ? machine->dies : 1;
     for (uint32_t i = 0; i < kind->count; i++) {
         self->die[kind->first + i] = GPC_NO_DIE;
-        if (kind->position <= GPC_AT_BANK) {
+        if (kind->position <= GPC_AT_BANK || (kind->position == GPC_AT_MEMORY && kind->count > 1)) {
             self->die[kind->first + i] = (uint8_t) (i * dies / kind->count);
         }
     }
@@ -76,7 +77,7 @@ gpc_nodes_list(gpc_nodes_t *self, const gpc_protocol_t *protocol, const gpc_mach
         }
         self->kinds[self->num_kinds++] =
             (gpc_node_kind_t){type, position, place->level, (gpc_node_t) self->count, count};
-        put_on_dies(self, &self->kinds[self->num_kinds - 1], machine->l2_crossing ? 2 : 1);
+        put_on_dies(self, &self->kinds[self->num_kinds - 1], machine);
         self->count += count;
         self->top = place->level > self->top ? place->level : self->top;
     }
@@ -139,8 +140,17 @@ gpc_memory_of(const gpc_controller_t *unit, gpc_address_t line)
     if (!kind) {
         return GPC_NO_NODE;
     }
-    uint32_t banks = unit->homes.banks.divisor;
-    return (gpc_node_t) (kind->first + gpc_home_bank(&unit->homes, line) * kind->count / banks);
+    return (gpc_node_t) (kind->first + gpc_home_bank(&unit->homes, line) * kind->count / unit->machine->partitions);
+}
+
+gpc_node_t
+gpc_memory_above(const gpc_controller_t *bank)
+{
+    const gpc_node_kind_t *kind = gpc_nodes_at(bank->nodes, GPC_AT_MEMORY);
+    if (!kind) {
+        return GPC_NO_NODE;
+    }
+    return (gpc_node_t) (kind->first + bank->index * kind->count / bank->machine->partitions);
 }
 
 static gpc_controller_t *

@@ -4,7 +4,7 @@
  * protocol names the positions, the machine says how many nodes each has. A level that is added here reaches queues,
  * launches, host accesses, monitors, reports and statistics without a change to them.
  *
- * A die is a property of a node: the two halves of an L2 (l2_crossing) are dies.
+ * A die is a property of a node: the two halves of an L2 (l2_crossing) are dies too. A GPU has consecutive dies.
  *
  * Room for later: a domain that is simulated by its own thread is a range of nodes. */
 #ifndef GPC_CONTROLLER_NODES_H
@@ -38,7 +38,8 @@ const gpc_node_kind_t *gpc_nodes_at(const gpc_nodes_t *self, gpc_position_t posi
 /* The kind of a node. */
 const gpc_node_kind_t *gpc_nodes_kind(const gpc_nodes_t *self, gpc_node_t node);
 const char *gpc_position_name(gpc_position_t position); /* "core", "bank", "memory", "global", "host" */
-/* Each die has an equal, contiguous share of the cores and of the banks. Controllers beside them are on no die. */
+/* Each die has an equal, contiguous share of the cores and of the banks, and one of several controllers at the memory
+ * side. Other controllers are on no die. */
 static inline uint32_t
 gpc_die_of(const gpc_nodes_t *self, gpc_node_t node)
 {

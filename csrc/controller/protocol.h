@@ -263,6 +263,7 @@ gpc_step_pending(const gpc_step_t *x)
 GPC_API gpc_node_t gpc_home_of(const gpc_controller_t *unit, gpc_address_t line);
 /* The line's controller at the memory side: each has an equal share of the banks. GPC_NO_NODE: there is none. */
 GPC_API gpc_node_t gpc_memory_of(const gpc_controller_t *unit, gpc_address_t line);
+GPC_API gpc_node_t gpc_memory_above(const gpc_controller_t *bank); /* the one that all lines of the bank have */
 /* The first controller of the position: core 0, bank 0, or the only one; GPC_NO_NODE when there is none. */
 GPC_API gpc_node_t gpc_node_of(const gpc_controller_t *unit, gpc_position_t position);
 /* The line's way in the array, or GPC_NONE. */

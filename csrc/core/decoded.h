@@ -130,7 +130,8 @@ typedef struct {
     uint32_t *spread;         /* [constants][lanes]: every constant as a vector */
     uint32_t *thread_axis[3]; /* [threads, rounded up to warps]: coordinates of a block's threads */
     uint32_t threads_per_block, warps_per_block, blocks_per_core;
-    uint32_t blocks, next_block, blocks_done;
+    uint32_t blocks, blocks_done;
+    uint32_t next_block[GPC_MAX_DIES]; /* of each die's contiguous share, but under static placement */
     gpc_front_t front;
     uint32_t vector_words, vector_stride; /* of a warp's vector registers; to the core's next warp */
     uint32_t lanes;                       /* per warp */

@@ -21,6 +21,7 @@ typedef struct {
     uint32_t line_bytes, bytes_per_cycle;
     uint32_t banks, row_bytes, burst_bytes;
     uint32_t interleave_bytes; /* consecutive bytes of a channel: a row holds addresses of one channel only */
+    uint32_t page_bytes, dies; /* pages over dies, each with an equal share of the channels; dies < 2: one die */
     uint32_t bank_cycles;      /* model 2: DRAM cycles that a request occupies its bank */
     uint32_t t_cl, t_rp, t_rc, t_ras, t_ccd, t_wl, t_rcd, t_rrd, t_cdlr, t_wr, t_ccdl, t_rtpl;
     gpc_clock_t clock;
@@ -54,6 +55,7 @@ typedef struct {
     uint32_t places;                                       /* in a channel's queue, the additional ones included */
     gpc_dram_statistics_t *statistics;                     /* one per channel, in the arena */
     gpc_divider_t by_piece, by_channels, by_row, by_banks; /* models 1, 2: from address to bank and row */
+    gpc_pages_over_dies_t pages;                           /* models 1, 2, of several dies */
     uint32_t burst_cycles;                                 /* models 1, 2: DRAM cycles of a column access */
     uint32_t spacing_cycles; /* models 1, 2: DRAM cycles between column accesses of a line */
     uint32_t accesses;       /* models 1, 2: column accesses per line */

@@ -86,7 +86,9 @@ gpc_dram_banks_derive(gpc_dram_t *self)
     if (self->config.model != GPC_DRAM_FIXED) {
         self->config = with_rows(&self->config);
         self->by_piece = gpc_divider(self->config.interleave_bytes);
-        self->by_channels = gpc_divider(self->config.channels);
+        uint32_t dies = self->config.dies > 1 ? self->config.dies : 1;
+        self->pages = gpc_pages_over_dies(dies > 1 ? self->config.page_bytes : 1, dies);
+        self->by_channels = gpc_divider(self->config.channels / dies);
         self->by_row = gpc_divider(self->config.row_bytes);
         self->by_banks = gpc_divider(self->config.banks);
         self->burst_cycles = burst_cycles(&self->config);
@@ -313,6 +315,7 @@ join_bank(gpc_dram_t *self, uint32_t channel, gpc_index_t i, gpc_address_t line)
 {
     gpc_dram_channel_t *state = &self->state[channel];
     gpc_dram_request_t *request = gpc_dram_request_at(self, channel, i);
+    line = self->config.dies > 1 ? gpc_within_die(&self->pages, line) : line;
     uint64_t piece = gpc_quotient(self->by_channels, gpc_quotient(self->by_piece, line));
     uint64_t row = gpc_quotient(self->by_row, piece * self->by_piece.divisor + gpc_remainder(self->by_piece, line));
 

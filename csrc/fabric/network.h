@@ -33,8 +33,8 @@
  * node i of the cores, of the banks and of the others at router i mod routers; links between routers are hops. The star
  * connects every node to one hub, which is one hop.
  *
- * A machine may have several networks, which share its nodes' numbers and its wheel. Not modelled: a hierarchy of
- * networks (chiplets), whose nodes would be the routers of another network; and a wheel per group of nodes, for which a
+ * A machine may have several networks, which share its nodes' numbers and its wheel. Links between
+ * dies are the machine's (machine/crossing.c). Not modelled: a wheel per group of nodes, for which a
  * link between groups would exchange messages by time instead of by a shared queue.
  */
 #ifndef GPC_FABRIC_NETWORK_H

@@ -2,8 +2,9 @@
  *
  * A unit that is busy for the whole run is a limit of it: an issue port per instruction and issue_cycles; an L1 or a
  * bank per input that it takes, of as many a cycle as it has ports, an L1 also per request of its core; a port of a
- * network per flit; a memory channel by its data bus, or by its banks, each of which opens a row every dram_t_rc cycles
- * (closed: serves a request every dram_bank_cycles), whichever is longer. */
+ * network per flit; a link between dies per die_bytes, or gpu_bytes; a memory channel by its data bus, or by its banks,
+ * each of which opens a row every dram_t_rc cycles (closed: serves a request every dram_bank_cycles), whichever is
+ * longer. */
 #include "machine/parts.h"
 
 static void
@@ -111,6 +112,7 @@ gpc_gpu_add_busy(const gpc_gpu_t *gpu, gpc_text_t *out)
     add_controllers(gpu, out);
     add_networks(gpu, out);
     add_channels(gpu, out);
+    gpc_gpu_add_busy_links(gpu, out);
     gpc_text_add(out, "}");
 }
 

@@ -3,7 +3,8 @@
  * queues.c (queues and scheduling of controllers), ports.c (the ports that controllers call, and timers), checks.c
  * (monitors and race detector), work.c (the monitor of work without an event), report.c (conservation, printed state),
  * messages.c (the machine's own messages), trips.c (trips of releases), words.c (words that lines lack), crossing.c
- * (the halves of an L2), translation.c (pages), statistics.c, storage.c (sizes and accesses of arrays and parts). */
+ * (the halves of an L2, links of dies and GPUs), pages.c (accesses of pages), translation.c (their translation),
+ * statistics.c, storage.c (sizes and accesses of arrays and parts). */
 #ifndef GPC_MACHINE_PARTS_H
 #define GPC_MACHINE_PARTS_H
 
@@ -145,6 +146,12 @@ typedef struct {
     size_t deciding_bytes;
 } gpc_hang_t;
 
+/* From one die or GPU to another. */
+typedef struct {
+    uint64_t busy_until, waited; /* in parts of a tick; of all messages, for those before them */
+    uint64_t messages, bytes;
+} gpc_link_t;
+
 struct gpc_gpu {
     gpc_machine_t machine;
     const gpc_protocol_t *chosen;   /* of the setup */
@@ -175,7 +182,10 @@ struct gpc_gpu {
     gpc_cpu_cache_t cpu;
     gpc_translation_t translation;
     gpc_words_t words;
-    bool sends_late; /* l2_crossing, or banks whose lines lack words */
+    gpc_link_t *die_links; /* [dies][dies], then [gpus][gpus], from one to another; in the arena; NULL: one die */
+    bool crosses;          /* messages may cross: l2_crossing, or several dies */
+    bool sends_late;       /* they do, or banks have lines that lack words */
+    bool looks_at_pages;   /* of a core's accesses: translation, or pages that are in the die of their first access */
     gpc_memory_t *memory;
     gpc_controller_t *controllers; /* [nodes], L1s first, then banks; in `constants` */
     gpc_controller_t **l1s;        /* owned; [cores] */
@@ -267,7 +277,15 @@ gpc_gpu_traffic(const gpc_gpu_t *gpu, uint32_t type)
 static inline uint32_t
 gpc_gpu_channels(const gpc_gpu_t *gpu)
 {
-    return gpu->homes.channels.divisor;
+    return gpu->homes.channels.divisor * gpu->homes.dies.divisor;
+}
+
+/* Whether the controller accesses lines of the channel: those on a die, lines of that die. */
+static inline bool
+gpc_gpu_reaches(const gpc_gpu_t *gpu, gpc_node_t node, uint32_t channel)
+{
+    uint32_t die = gpc_die_of(&gpu->nodes, node);
+    return !gpu->homes.paged || die == GPC_NO_DIE || channel / gpu->homes.channels.divisor == die;
 }
 
 /* Rollovers of the protocol's timestamps since the begin of the launch; 0 for a protocol without timestamps. */
@@ -291,11 +309,19 @@ bool gpc_gpu_may_take_from(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network);  
 bool gpc_gpu_has_room(const void *world, const gpc_controller_t *unit, uint8_t network); /* a port */
 int gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message);              /* a port */
 int gpc_gpu_crossed(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message);               /* an event of a controller */
-/* crossing.c; only if l2_crossing is not 0. How long the message crosses between the halves of the machine, and which
- * of its ways do: of one source, messages of one kind take equally long. */
-gpc_tick_t gpc_gpu_crossing_ticks(const gpc_gpu_t *gpu, const gpc_msg_t *msg);
+/* crossing.c; only if messages may cross. How long the message crosses, which takes its place on a link, and which of
+ * its ways do: of one source, messages of one kind cross together. */
+GPC_MUST_CHECK int gpc_gpu_make_die_links(gpc_gpu_t *gpu);
+gpc_cycle_t gpc_gpu_longest_crossing(const gpc_gpu_t *gpu);
+gpc_tick_t gpc_gpu_crossing_ticks(gpc_gpu_t *gpu, const gpc_msg_t *msg);
 uint32_t gpc_gpu_crossing_kind(const gpc_gpu_t *gpu, const gpc_msg_t *msg); /* less than GPC_CROSSING_KINDS */
-#define GPC_CROSSING_KINDS 4u
+#define GPC_CROSSING_KINDS GPC_MAX_DIES
+void gpc_gpu_add_die_links(const gpc_gpu_t *gpu, gpc_text_t *out);  /* to the statistics */
+void gpc_gpu_add_busy_links(const gpc_gpu_t *gpu, gpc_text_t *out); /* to the group "busy" of them */
+void gpc_gpu_reset_die_links(gpc_gpu_t *gpu);
+/* pages.c: the machine's pages; what a core's access to a page does before its L1 takes it. */
+GPC_MUST_CHECK int gpc_gpu_make_pages(gpc_gpu_t *gpu);
+GPC_MUST_CHECK int gpc_gpu_access_page(gpc_gpu_t *gpu, uint32_t core, gpc_index_t message);
 /* Hooks of the fabric, the memory and the cores. */
 int gpc_gpu_arrived(void *world, gpc_node_t node, uint32_t network);
 int gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane);

@@ -15,7 +15,8 @@ make_copies(gpc_gpu_t *gpu, gpc_index_t message, const gpc_nodeset_t *to, gpc_li
 {
     const gpc_msg_t *pattern = gpc_msg_at(&gpu->messages, message);
     bool multicast = gpu->protocol->networks[pattern->network].multicast;
-    gpc_index_t first[GPC_CROSSING_KINDS] = {GPC_NONE, GPC_NONE, GPC_NONE, GPC_NONE}; /* those at the link together */
+    gpc_index_t first[GPC_CROSSING_KINDS]; /* those at the link together */
+    memset(first, 0xff, sizeof(first));    /* GPC_NONE */
 
     for (uint32_t i = 0; i < GPC_NODESET_WORDS; i++) {
         for (uint64_t left = to->bits[i]; left; left &= left - 1) {
@@ -25,7 +26,7 @@ make_copies(gpc_gpu_t *gpu, gpc_index_t message, const gpc_nodeset_t *to, gpc_li
             }
             *gpc_msg_at(&gpu->messages, copy) = *pattern;
             gpc_msg_at(&gpu->messages, copy)->destination = (gpc_node_t) (i * 64 + (uint32_t) __builtin_ctzll(left));
-            uint32_t kind = gpu->machine.l2_crossing ? gpc_gpu_crossing_kind(gpu, gpc_msg_at(&gpu->messages, copy)) : 0;
+            uint32_t kind = gpu->crosses ? gpc_gpu_crossing_kind(gpu, gpc_msg_at(&gpu->messages, copy)) : 0;
             if (multicast && first[kind] != GPC_NONE) {
                 gpc_network_add_copy(&gpu->messages, first[kind], copy);
             }

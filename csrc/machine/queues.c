@@ -171,7 +171,7 @@ drain_outbox(gpc_gpu_t *gpu, gpc_node_t node)
     return GPC_OK;
 }
 
-/* Whether each memory channel that the controller accesses has room. */
+/* Whether each memory channel that the controller reaches has room. */
 static inline bool
 memory_has_room(const place_t *at)
 {
@@ -180,7 +180,7 @@ memory_has_room(const place_t *at)
         return gpc_dram_room(&gpu->dram, at->unit->index) > 0;
     }
     for (uint32_t channel = 0; channel < gpc_gpu_channels(gpu); channel++) {
-        if (gpc_dram_room(&gpu->dram, channel) == 0) {
+        if (gpc_gpu_reaches(gpu, at->node, channel) && gpc_dram_room(&gpu->dram, channel) == 0) {
             return false;
         }
     }
@@ -332,16 +332,15 @@ gpc_gpu_crossed(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
     return gpu->queues[node].full != full ? after_drain(gpu, node) : GPC_OK; /* it has left its place already */
 }
 
-/* A message that waits for words, or for its way to the other half, before the pipeline. Out of line: few machines have
- * such. */
+/* A message that waits for words, or for its way to the other half or die, before the pipeline. Out of line: few
+ * machines have such. */
 __attribute__((noinline)) static int
 send_late(gpc_gpu_t *gpu, const gpc_controller_t *from, gpc_index_t message)
 {
     if (gpu->words.banks && from->node >= gpu->machine.cores) {
         GPC_TRY(gpc_gpu_words_before_send(gpu, from, message));
     }
-    gpc_tick_t crossing =
-        gpu->machine.l2_crossing ? gpc_gpu_crossing_ticks(gpu, gpc_msg_at(&gpu->messages, message)) : 0;
+    gpc_tick_t crossing = gpu->crosses ? gpc_gpu_crossing_ticks(gpu, gpc_msg_at(&gpu->messages, message)) : 0;
     /* the messages between two controllers stay in order: all cross */
     return crossing ? gpc_wheel_schedule(&gpu->wheel, tick_now(gpu) + crossing, GPC_EVENT_CROSSED, GPC_PRIORITY_OUTBOX,
                                          from->node, message)
@@ -629,10 +628,7 @@ gpc_gpu_offer(void *world, uint32_t core, gpc_index_t message)
         queues->offer_held = true;
         return GPC_OFFER_HELD;
     }
-    if (gpc_translation_exists(&gpu->translation)) {
-        gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
-        msg->late = gpc_translation_late(&gpu->translation, core, msg->line, gpc_gpu_cycle(gpu));
-    }
+    GPC_TRY(gpu->looks_at_pages ? gpc_gpu_access_page(gpu, core, message) : GPC_OK);
     int status = take(gpu, &gpu->controllers[core], message);
     if (status == GPC_HELD_QUEUE) {
         queues->offer_held = true;
@@ -685,7 +681,7 @@ gpc_gpu_dram_room(void *world, uint32_t channel)
 
     for (uint32_t node = first; node < end && status == GPC_OK; node++) {
         const place_t at = place_of(gpu, (gpc_node_t) node);
-        if (*at.unit->ready || can_take(&at)) { /* an entry may wait for room */
+        if (gpc_gpu_reaches(gpu, at.node, channel) && (*at.unit->ready || can_take(&at))) { /* an entry may wait */
             status = gpc_gpu_schedule_controller(gpu, (gpc_node_t) node, tick_now(gpu));
         }
     }

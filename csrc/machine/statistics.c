@@ -312,6 +312,7 @@ gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out)
     add_dram(gpu, out);
     gpc_gpu_add_busy(gpu, out);
     add_cpu_cache(gpu, out);
+    gpc_gpu_add_die_links(gpu, out);
     add_transitions(gpu, out);
     gpc_gpu_add_checks(gpu, out);
     gpc_text_add(out, "}");
@@ -341,6 +342,7 @@ gpc_gpu_reset_statistics(gpc_gpu_t *gpu)
     memset(gpu->dram.statistics, 0, gpc_gpu_channels(gpu) * sizeof(*gpu->dram.statistics));
     gpc_cpu_cache_reset_statistics(&gpu->cpu);
     gpc_gpu_reset_busy(gpu);
+    gpc_gpu_reset_die_links(gpu);
     gpc_gpu_forget_law(gpu);
     for (uint32_t i = 0; i < gpu->num_links; i++) {
         memset(gpu->links[i].traffic, 0, 256 * sizeof(*gpu->links[i].traffic));

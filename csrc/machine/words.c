@@ -370,7 +370,7 @@ gpc_gpu_make_words(gpc_gpu_t *gpu)
     gpc_words_t *words = &gpu->words;
 
     *words = (gpc_words_t){0};
-    gpu->sends_late = m->l2_crossing != 0;
+    gpu->sends_late = gpu->crosses;
     if (m->sector_bytes == 0 && !m->l2_byte_masks) {
         return GPC_OK;
     }

@@ -11,7 +11,7 @@
 TEST(a_line_has_one_bank_and_one_channel)
 {
     static const uint32_t banks[] = {1, 2, 5, 8, 80}, channels[] = {0, 1, 3, 16};
-    for (uint32_t i = 0; i < 5 * 4; i++) {
+    for (uint32_t i = 0; i < 5 * 4; i++) { /* of one die */
         gpc_machine_t m = {
             .cores = 7, .partitions = banks[i / 4], .dram_channels = channels[i % 4], .interleave_bytes = 256};
         gpc_homes_t homes = gpc_homes(&m);
@@ -26,12 +26,53 @@ TEST(a_line_has_one_bank_and_one_channel)
     }
 }
 
+/* Page by page: the dies one after another; in a die its banks likewise, whatever the pages' size; then the
+ * channels. */
+TEST(pages_are_dealt_to_dies_and_their_pieces_to_the_banks_of_the_die)
+{
+    for (uint32_t i = 0; i < 3 * 3 * 2; i++) {
+        gpc_machine_t m = {
+            .cores = 4 * 12, .dies = 2 + i % 3, .interleave_bytes = 256, .page_bytes = 256u << i / 3 % 3};
+        m.partitions = 3 * m.dies;
+        m.dram_channels = i / 9 * 2 * m.dies;
+        gpc_homes_t homes = gpc_homes(&m);
+        uint32_t next[4] = {0}, wrong = 0;
+        for (gpc_address_t piece = 0; piece < 1u << 20; piece += 256) {
+            uint32_t die = (uint32_t) (piece / m.page_bytes % m.dies), number = next[die]++;
+            uint32_t bank = die * 3 + number % 3, channel = die * 2 + number / 3 % 2;
+            wrong += gpc_home(&homes, piece + 128, 0) != m.cores + bank;
+            wrong += gpc_home_channel(&homes, piece) != (m.dram_channels ? channel : bank);
+        }
+        CHECK_EQUAL_U64(wrong, 0);
+    }
+}
+
+TEST(consecutive_lines_fill_the_banks_of_two_dies_evenly)
+{
+    enum { SETS = 16, WAYS = 4, PIECE = 256, BANKS = 4, PAGE = 1024 };
+    gpc_homes_t homes =
+        gpc_homes(&(gpc_machine_t){.dies = 2, .partitions = 2 * BANKS, .interleave_bytes = PIECE, .page_bytes = PAGE});
+    uint32_t lines[SETS] = {0};
+    gpc_arena_t arena;
+    gpc_tags_t tags;
+    gpc_arena_init(&arena, 1u << 16);
+    REQUIRE(gpc_tags_init(&tags, &arena, SETS, WAYS, (gpc_index_map_t){128, PIECE, BANKS, PAGE, 2}, 0, false) == 0);
+    for (gpc_address_t line = 0; line < 128u * 2 * BANKS * SETS * WAYS; line += 128) {
+        lines[gpc_home_bank(&homes, line) == 2 * BANKS - 1 ? gpc_tags_set_of(&tags, line) : 0] +=
+            gpc_home_bank(&homes, line) == 2 * BANKS - 1;
+    }
+    for (uint32_t set = 0; set < SETS; set++) {
+        CHECK_EQUAL_U64(lines[set], WAYS);
+    }
+    gpc_arena_free(&arena);
+}
+
 TEST(banks_index_with_what_the_interleaving_leaves)
 {
     gpc_arena_t arena;
     gpc_tags_t tags;
     gpc_arena_init(&arena, 1u << 16);
-    REQUIRE(gpc_tags_init(&tags, &arena, 4, 2, (gpc_index_map_t){128, 256, 8}, 0, false) == 0);
+    REQUIRE(gpc_tags_init(&tags, &arena, 4, 2, (gpc_index_map_t){128, 256, 8, 0, 1}, 0, false) == 0);
     /* bank 0 holds bytes 0..255, 2048..2303, ..: its lines are 0, 128, 2048, 2176, 4096 in order */
     CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 0), 0);
     CHECK_EQUAL_U64(gpc_tags_set_of(&tags, 128), 1);
@@ -53,7 +94,7 @@ TEST(consecutive_lines_fill_any_number_of_banks_and_sets_evenly)
         gpc_arena_t arena;
         gpc_tags_t tags;
         gpc_arena_init(&arena, 1u << 16);
-        REQUIRE(gpc_tags_init(&tags, &arena, s, WAYS, (gpc_index_map_t){128, piece, b}, 0, false) == 0);
+        REQUIRE(gpc_tags_init(&tags, &arena, s, WAYS, (gpc_index_map_t){128, piece, b, 0, 1}, 0, false) == 0);
         gpc_homes_t homes = gpc_homes(&(gpc_machine_t){.partitions = b, .interleave_bytes = piece});
         for (gpc_address_t line = 0; line < UINT64_C(128) * b * s * WAYS; line += 128) {
             if (gpc_home_bank(&homes, line) == b - 1) {
@@ -76,7 +117,7 @@ TEST(a_flash_invalidation_empties_the_array_and_only_it)
     gpc_arena_t arena;
     gpc_tags_t tags;
     gpc_arena_init(&arena, 1u << 16);
-    REQUIRE(gpc_tags_init(&tags, &arena, 4, 2, (gpc_index_map_t){128, 128, 1}, 8, false) == 0);
+    REQUIRE(gpc_tags_init(&tags, &arena, 4, 2, (gpc_index_map_t){128, 128, 1, 0, 1}, 8, false) == 0);
     gpc_tags_place(&tags, 0, 0, 1);
     CHECK_EQUAL_U64(gpc_tags_find(&tags, 0), 0);
     gpc_tags_flash(&tags);
@@ -107,7 +148,7 @@ TEST(lines_are_found_in_sets_of_every_number_of_ways)
         gpc_tags_t tags;
         uint32_t wrong = 0, found = 0;
         gpc_arena_init(&arena, 1u << 16);
-        REQUIRE(gpc_tags_init(&tags, &arena, 4, ways[i], (gpc_index_map_t){128, 128, 1}, 0, false) == 0);
+        REQUIRE(gpc_tags_init(&tags, &arena, 4, ways[i], (gpc_index_map_t){128, 128, 1, 0, 1}, 0, false) == 0);
         for (uint32_t step = 0; step < 20000; step++) {
             gpc_address_t line = 128 * random_below(16 * ways[i]);
             gpc_index_t way = gpc_tags_find(&tags, line);
@@ -134,7 +175,7 @@ new_array(gpc_arena_t *arena, uint32_t sets, uint32_t ways)
 {
     gpc_tags_t tags;
     gpc_arena_init(arena, 1u << 16);
-    CHECK(gpc_tags_init(&tags, arena, sets, ways, (gpc_index_map_t){128, 128, 1}, 8, true) == 0);
+    CHECK(gpc_tags_init(&tags, arena, sets, ways, (gpc_index_map_t){128, 128, 1, 0, 1}, 8, true) == 0);
     return tags;
 }
 

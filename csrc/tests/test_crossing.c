@@ -1,5 +1,4 @@
-/* test_crossing.c: two halves of an L2 (l2_crossing): round trips of both halves, order, and every protocol's
- * results. */
+/* test_crossing.c: two halves of an L2 (l2_crossing), and dies: round trips, order, and every protocol's results. */
 #include "gpu_bench.h"
 #include "machine/parts.h"
 #include "protocols/registry.h"
@@ -38,6 +37,178 @@ TEST(crossing_makes_hits_and_misses_of_the_far_half_later)
     }
 }
 
+/* ---- dies -------------------------------------------------------------------------------------------------------- */
+
+/* Pages of 256 words: constant 11 is a word of die 1. */
+static gpc_machine_t
+machine_of_two_dies(uint32_t latency, uint32_t bytes)
+{
+    gpc_machine_t machine = machine_with(0);
+    machine.dies = 2;
+    machine.page_bytes = 1024;
+    machine.die_latency = latency;
+    machine.die_bytes = bytes;
+    return machine;
+}
+
+/* A request has 8 bytes, its answer 8 and a line. */
+TEST(links_take_their_latency_and_bytes_to_the_cycle)
+{
+    static const uint32_t latencies[] = {0, 2, 100, 500}, bytes[] = {0, 2, 4};
+    for (uint32_t i = 0; i < 4 * 3; i++) {
+        gpc_machine_t machine = machine_of_two_dies(latencies[i / 3], bytes[i % 3]);
+        bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
+        uint32_t cold = machine.dram_round_trip;
+        uint32_t link = 2 * machine.die_latency + (bytes[i % 3] ? (8 + 8 + machine.line_bytes) / bytes[i % 3] : 0);
+        CHECK_EQUAL_U64(load_of(&it, NEAR, WORDS, 1), cold);
+        CHECK_EQUAL_U64(load_of(&it, FAR, WORDS, 1), cold + link);
+        CHECK_EQUAL_U64(load_of(&it, NEAR, WORDS, 1), L2_HIT);
+        CHECK_EQUAL_U64(load_of(&it, FAR, WORDS, 1), L2_HIT + link);
+        gpc_gpu_free(it.gpu);
+    }
+}
+
+/* Three messages at one tick: the second waits for the first, of whatever network; the third has a link of its own. */
+TEST(links_pass_messages_of_all_networks_one_after_another)
+{
+    gpc_machine_t machine = machine_of_two_dies(100, 4);
+    bench_t it = bench(&machine, gpc_protocol_find("mesi"), WORDS);
+    gpc_msg_t there = {.source = 0, .destination = 15, .bytes = 136}, back = {.source = 15, .bytes = 8};
+    gpc_tick_t cycle = it.gpu->core_clock.period;
+    CHECK_EQUAL_U64(gpc_gpu_crossing_ticks(it.gpu, &there), (100 + 34) * cycle);
+    there.network = 1;
+    there.source = 7;
+    there.bytes = 8;
+    CHECK_EQUAL_U64(gpc_gpu_crossing_ticks(it.gpu, &there), (100 + 34 + 2) * cycle);
+    CHECK_EQUAL_U64(gpc_gpu_crossing_ticks(it.gpu, &back), (100 + 2) * cycle);
+    there.flags = GPC_MSG_FLAG_COPY; /* crosses with the first of its multicast */
+    CHECK_EQUAL_U64(gpc_gpu_crossing_ticks(it.gpu, &there), (100 + 34 + 2) * cycle);
+    there.destination = 6; /* of die 0 */
+    CHECK_EQUAL_U64(gpc_gpu_crossing_ticks(it.gpu, &there), 0);
+    CHECK_EQUAL_U64(it.gpu->die_links[1].messages, 2);
+    CHECK_EQUAL_U64(it.gpu->die_links[1].bytes, 144);
+    CHECK_EQUAL_U64(it.gpu->die_links[1].waited, 34 * cycle * machine.die_bytes);
+    CHECK_EQUAL_U64(it.gpu->die_links[2].messages, 1);
+    gpc_gpu_free(it.gpu);
+}
+
+/* A die of the own GPU, then two dies of the other one, over one link. */
+TEST(links_of_gpus_pass_what_goes_to_any_of_their_dies)
+{
+    gpc_machine_t machine = machine_of_two_dies(100, 4);
+    machine.dies = 4;
+    machine.gpus = 2;
+    machine.gpu_latency = 500;
+    machine.gpu_bytes = 2;
+    bench_t it = bench(&machine, gpc_protocol_find("mesi"), WORDS);
+    gpc_msg_t msg = {.source = 0, .destination = 4, .bytes = 8};
+    gpc_tick_t cycle = it.gpu->core_clock.period;
+    CHECK_EQUAL_U64(gpc_gpu_crossing_ticks(it.gpu, &msg), (100 + 2) * cycle);
+    msg.destination = 8;
+    CHECK_EQUAL_U64(gpc_gpu_crossing_ticks(it.gpu, &msg), (500 + 4) * cycle);
+    uint32_t kind = gpc_gpu_crossing_kind(it.gpu, &msg);
+    msg.source = 4;
+    msg.destination = 15;
+    CHECK_EQUAL_U64(gpc_gpu_crossing_ticks(it.gpu, &msg), (500 + 8) * cycle);
+    CHECK_EQUAL_U64(gpc_gpu_crossing_kind(it.gpu, &msg), kind); /* a multicast to both dies takes it once */
+    const gpc_link_t *dies = it.gpu->die_links, *gpus = dies + 16;
+    CHECK_EQUAL_U64(dies[1].messages, 1);
+    CHECK_EQUAL_U64(gpus[1].messages, 2);
+    CHECK_EQUAL_U64(gpus[1].bytes, 16);
+    CHECK_EQUAL_U64(gpus[1].waited, 4 * cycle * machine.gpu_bytes);
+    CHECK_EQUAL_U64(gpus[2].messages, 0);
+    gpc_gpu_free(it.gpu);
+}
+
+/* Channels 0 and 1 are of die 0. */
+TEST(a_unit_on_a_die_reaches_the_channels_of_the_die)
+{
+    gpc_machine_t machine = machine_of_two_dies(0, 0);
+    machine.dram_channels = 4;
+    for (uint32_t units = 1; units <= 2; units++) {
+        machine.memory_units = units;
+        bench_t it = bench(&machine, gpc_protocol_find("wt"), WORDS);
+        for (uint32_t channel = 0; channel < 4; channel++) {
+            CHECK_EQUAL_U64(gpc_gpu_reaches(it.gpu, 16, channel), channel < 2);
+            CHECK_EQUAL_U64(gpc_gpu_reaches(it.gpu, 23, channel), channel >= 2);
+            CHECK_EQUAL_U64(gpc_gpu_reaches(it.gpu, 24, channel), channel < 2 || units == 1);
+        }
+        gpc_gpu_free(it.gpu);
+    }
+}
+
+/* The page of constant 11, of die 1 when interleaved, is where core 0 is, and a snapshot from before does not know. */
+TEST(a_page_is_in_the_die_of_its_first_access)
+{
+    gpc_machine_t machine = machine_of_two_dies(100, 0);
+    machine.placement_of_pages = GPC_PAGES_FIRST_TOUCH;
+    bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
+    gpc_address_t line = it.address + 4 * 256;
+    uint32_t word = 7;
+    gpc_snapshot_t *before;
+    CHECK_EQUAL_I64(gpc_gpu_host_write(it.gpu, line, 1, &word), GPC_OK); /* no access of a core */
+    CHECK_EQUAL_U64(gpc_touched_die(&it.gpu->homes.touched, line / machine.page_bytes), GPC_NONE);
+    CHECK_EQUAL_I64(gpc_gpu_snapshot(it.gpu, &before), GPC_OK);
+    CHECK_EQUAL_U64(load_of(&it, FAR, WORDS, 1), machine.dram_round_trip);
+    CHECK_EQUAL_U64(load_of(&it, FAR, WORDS, 1), L2_HIT);
+    CHECK_EQUAL_U64(gpc_home_die(&it.gpu->homes, line), 0);
+    CHECK_EQUAL_I64(gpc_gpu_restore(it.gpu, before), GPC_OK);
+    CHECK_EQUAL_U64(gpc_home_die(&it.gpu->homes, line), 1);
+    CHECK_EQUAL_U64(gpc_touched_add(&it.gpu->homes.touched, line / machine.page_bytes, 1), true);
+    CHECK_EQUAL_U64(gpc_touched_add(&it.gpu->homes.touched, line / machine.page_bytes, 0), true);
+    CHECK_EQUAL_U64(load_of(&it, FAR, WORDS, 1), machine.dram_round_trip + 200);
+    gpc_snapshot_free(before);
+    gpc_gpu_free(it.gpu);
+}
+
+TEST(more_pages_than_the_table_has_are_an_error)
+{
+    gpc_machine_t machine = machine_of_two_dies(0, 0);
+    machine.placement_of_pages = GPC_PAGES_FIRST_TOUCH;
+    bench_t it = bench(&machine, gpc_protocol_find("no-l1"), WORDS);
+    for (uint64_t page = 1; page <= GPC_TOUCHED_ENTRIES / 2; page++) {
+        CHECK(gpc_touched_add(&it.gpu->homes.touched, page << 30, page % 2));
+    }
+    CHECK_EQUAL_U64(gpc_touched_die(&it.gpu->homes.touched, UINT64_C(99999) << 30), 1);
+    const gpc_instruction_t program[] = {OP(LOAD, R1, CONSTANT(FAR), NONE), EXIT};
+    CHECK_EQUAL_I64(RUN_PROGRAM(&it, program, WORDS, 1, 1), GPC_ERROR_CAPACITY);
+    CHECK(strstr(gpc_gpu_error_text(it.gpu), "more than 131072 pages of page_bytes = 1024 are accessed") != NULL);
+    gpc_gpu_free(it.gpu);
+}
+
+static void
+expect_no_dies(gpc_machine_t machine, const char *says)
+{
+    expect_no_gpu(&machine, gpc_protocol_find("mesi"), says);
+}
+
+TEST(dies_that_do_not_fit_are_refused)
+{
+    gpc_machine_t machine = machine_of_two_dies(0, 0);
+    machine.cores = 15;
+    expect_no_dies(machine, "dies = 2: must divide cores = 15");
+    machine = machine_of_two_dies(0, 0);
+    machine.partitions = 7;
+    expect_no_dies(machine, "dies = 2: must divide partitions = 7");
+    machine = machine_of_two_dies(0, 0);
+    machine.dram_channels = 3;
+    expect_no_dies(machine, "dies = 2: must divide dram_channels = 3");
+    machine = machine_of_two_dies(0, 0);
+    machine.page_bytes = 128;
+    expect_no_dies(machine, "page_bytes = 128: must be a power of two of at least interleave_bytes = 256");
+    machine = machine_of_two_dies(0, 0);
+    machine.topology = GPC_TOPOLOGY_MESH;
+    expect_no_dies(machine, "dies = 2: must be 1 with a mesh");
+    machine = machine_of_two_dies(0, 0);
+    machine.gpus = 4;
+    expect_no_dies(machine, "gpus = 4: must divide dies = 2");
+    machine = machine_of_two_dies(0, 0);
+    machine.memory_units = 3;
+    expect_no_dies(machine, "memory_units = 3: must be 0, 1 or dies = 2");
+}
+
+/* ---- halves ------------------------------------------------------------------------------------------------------ */
+
 static gpc_msg_t
 message_between(uint32_t from, uint32_t to, gpc_address_t line)
 {
@@ -45,7 +216,7 @@ message_between(uint32_t from, uint32_t to, gpc_address_t line)
 }
 
 static uint64_t
-cycles_between(const gpc_gpu_t *gpu, uint32_t from, uint32_t to, gpc_address_t line)
+cycles_between(gpc_gpu_t *gpu, uint32_t from, uint32_t to, gpc_address_t line)
 {
     gpc_msg_t msg = message_between(from, to, line);
     return gpc_gpu_crossing_ticks(gpu, &msg) / gpu->core_clock.period;
@@ -56,7 +227,7 @@ TEST(crossing_is_shared_by_requests_and_answers)
 {
     gpc_machine_t machine = machine_with(101);
     bench_t it = bench(&machine, gpc_protocol_find("mesi"), WORDS);
-    const gpc_gpu_t *gpu = it.gpu;
+    gpc_gpu_t *gpu = it.gpu;
     uint32_t first_bank = machine.cores, last_bank = machine.cores + machine.partitions - 1;
     CHECK_EQUAL_U64(cycles_between(gpu, 0, first_bank, 0), 0);
     CHECK_EQUAL_U64(cycles_between(gpu, 7, first_bank + 3, 0), 0);
@@ -75,8 +246,10 @@ TEST(crossing_is_shared_by_requests_and_answers)
 
 TEST(every_protocol_stays_right_and_no_message_is_lost)
 {
-    gpc_machine_t machine = machine_with(220);
-    for (uint32_t i = 0; i < gpc_protocol_count(); i++) {
-        check_add_and_store(&machine, gpc_protocol_at(i));
+    gpc_machine_t machines[] = {machine_with(220), machine_of_two_dies(110, 8), machine_of_two_dies(110, 8)};
+    machines[2].placement_of_pages = GPC_PAGES_FIRST_TOUCH;
+    machines[2].memory_units = machines[2].gpus = 2;
+    for (uint32_t i = 0; i < 3 * gpc_protocol_count(); i++) {
+        check_add_and_store(&machines[i % 3], gpc_protocol_at(i / 3));
     }
 }

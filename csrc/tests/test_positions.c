@@ -150,12 +150,14 @@ TEST(memory_units_have_equal_shares_of_the_banks)
 {
     const gpc_machine_t machine = {.cores = 2, .partitions = 6, .interleave_bytes = 256};
     gpc_nodes_t nodes = {.kinds = {{.position = GPC_AT_MEMORY, .first = 8}}, .num_kinds = 1};
-    const gpc_controller_t unit = {.nodes = &nodes, .homes = gpc_homes(&machine)};
+    gpc_controller_t unit = {.machine = &machine, .nodes = &nodes, .homes = gpc_homes(&machine)};
     for (uint32_t bank = 0; bank < 6; bank++) {
+        unit.index = bank;
         nodes.kinds[0].count = 1;
         CHECK_EQUAL_U64(gpc_memory_of(&unit, 256 * (6 + bank) + 128), 8);
         nodes.kinds[0].count = 3;
         CHECK_EQUAL_U64(gpc_memory_of(&unit, 256 * (6 + bank) + 128), 8 + bank / 2);
+        CHECK_EQUAL_U64(gpc_memory_above(&unit), 8 + bank / 2);
     }
     nodes.num_kinds = 0;
     CHECK_EQUAL_U64(gpc_memory_of(&unit, 0), GPC_NO_NODE);

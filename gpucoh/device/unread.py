@@ -86,6 +86,21 @@ READERS = (
         lambda machine, choice, rule: choice.protocol.keeps_time,
     ),
     Reader(
+        "the machine has one die",
+        ("page_kib", "placement_of_pages"),
+        lambda machine, choice, rule: machine.dies > 1,
+    ),
+    Reader(
+        "no two dies are on a GPU (dies = gpus)",
+        ("die_latency", "die_bytes"),
+        lambda machine, choice, rule: machine.dies > machine.gpus,
+    ),
+    Reader(
+        "the machine has one GPU",
+        ("gpu_latency", "gpu_bytes"),
+        lambda machine, choice, rule: machine.gpus > 1,
+    ),
+    Reader(
         "the machine has no CPU cache (cpu_kib = 0)",
         ("cpu_ways", "cpu_probe_cycles", "cpu_transfer_cycles"),
         lambda machine, choice, rule: machine.cpu_kib > 0,
@@ -144,5 +159,6 @@ def notes(given: Iterable[str], machine: Machine, choice: Choice, rule: str) -> 
     found = unread(machine, choice, rule) if given else {}
     named = {field: machine.numbers()[field] for field in given if field in found}
     return tuple(
-        f"{field} = {value:.12g} has no effect: {found[field]}" for field, value in named.items()
+        f"{field} = {value if isinstance(value, str) else f'{value:.12g}'} has no effect: {found[field]}"
+        for field, value in named.items()
     )

@@ -59,7 +59,7 @@ class Plan:
 
 
 def machines(machine: Machine) -> list[tuple[str, Machine]]:
-    """Variants of a machine: few cores, then with small caches, narrow buffers, one bank.
+    """Variants of a machine: few cores, then with small caches, narrow buffers, one bank (a die).
 
     Raises
     ------
@@ -67,15 +67,16 @@ def machines(machine: Machine) -> list[tuple[str, Machine]]:
         If not even the first is valid.
     """
     line = machine.line_bytes / 1024
+    cores = max(CORES - CORES % machine.dies, machine.dies)  # an equal share of each die
     few = machine.replace(
-        cores=min(machine.cores, CORES), blocks_per_core=BLOCKS_A_CORE, launch_latency=0
+        cores=min(machine.cores, cores), blocks_per_core=BLOCKS_A_CORE, launch_latency=0
     )
     tiny = {"l2_kib": 8 * line, "l2_ways": 4, "l2_mshrs": 4}
     if few.l1_kib:
         tiny |= {"l1_kib": 4 * line, "l1_ways": 2, "l1_mshrs": 4}
     thin = {"l2_kib": 8 * line, "l2_ways": 2, "l2_mshrs": 8}
     narrow: dict[str, float] = {"vc_flits": 1, "load_store_queue": 2, "l1_mshrs": 3, "l2_mshrs": 2}
-    direct: dict[str, float] = {"partitions": 1, "interleave_bytes": machine.line_bytes}
+    direct: dict[str, float] = {"partitions": machine.dies, "interleave_bytes": machine.line_bytes}
     if few.l1_kib:
         direct |= {"l1_kib": 8 * line, "l1_ways": 1}
     out = [("as given", few)]

@@ -16,9 +16,15 @@ from gpucoh.base.wording import out_of_range
 SCHEDULERS = ("loose_round_robin", "greedy_then_oldest")
 TOPOLOGIES = ("crossbar", "mesh", "star")
 DRAM_MODELS = ("fixed", "fr_fcfs", "closed")
+PAGE_PLACEMENTS = ("interleave", "first_touch")
 PLACEMENTS = ("round_robin", "first_free", "static", "rotating")
 # The core takes a word by its place.
-WORDS = {"scheduler": SCHEDULERS, "topology": TOPOLOGIES, "dram_model": DRAM_MODELS}
+WORDS = {
+    "scheduler": SCHEDULERS,
+    "topology": TOPOLOGIES,
+    "dram_model": DRAM_MODELS,
+    "placement_of_pages": PAGE_PLACEMENTS,
+}
 _SHORT = {"lrr": "loose_round_robin", "gto": "greedy_then_oldest", "frfcfs": "fr_fcfs"}
 
 
@@ -40,7 +46,7 @@ def _word(value: object) -> object:
         return value
     word = value.strip().lower().replace("-", "_")
     word = _SHORT.get(word, word)
-    return word if word in SCHEDULERS + TOPOLOGIES + DRAM_MODELS + PLACEMENTS else value
+    return word if word in (*sum(WORDS.values(), ()), *PLACEMENTS) else value
 
 
 # A field of fields.def, which the C core reads too.

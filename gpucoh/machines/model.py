@@ -123,6 +123,14 @@ class Machine:
     l2_byte_masks: int = 0
     l2_mshrs: int
     l2_crossing: int = 0
+    dies: int = 1
+    gpus: int = 1
+    page_kib: float = 0.0
+    placement_of_pages: str = "interleave"
+    die_latency: int = 0
+    die_bytes: int = 0
+    gpu_latency: int = 0
+    gpu_bytes: int = 0
     l2_ports: int = 1
     l2_mhz: int
     l2_round_trip: int
@@ -418,6 +426,32 @@ def _check_cache(label: str, level: str, size_kib: float, ways: int, line_bytes:
         )
 
 
+def _check_dies(label: str, m: Machine) -> None:
+    """Check that dies and GPUs have equal shares, and what several dies need."""
+    for name in ("cores", "partitions", "dram_channels"):
+        if getattr(m, name) % m.dies:
+            raise ConfigError(
+                f"{label}: dies = {m.dies} does not divide {name} = {getattr(m, name)}"
+            )
+    if m.dies % m.gpus:
+        raise ConfigError(f"{label}: gpus = {m.gpus} does not divide dies = {m.dies}")
+    if m.memory_units > 1 and m.memory_units != m.dies:
+        raise ConfigError(
+            f"{label}: memory_units = {m.memory_units} with dies = {m.dies}; allowed: 0, 1 or one a die"
+        )
+    if m.dies == 1:
+        return
+    page = round(m.page_kib * 1024)
+    if not _power_of_two(page) or page < m.interleave_bytes:
+        raise ConfigError(
+            f"{label}: page_kib = {m.page_kib:g} is not a power of two of at least interleave_bytes = "
+            f"{m.interleave_bytes} (dies = {m.dies})"
+        )
+    if m.topology == "mesh" or m.l2_crossing:
+        other = "topology = mesh" if m.topology == "mesh" else f"l2_crossing = {m.l2_crossing}"
+        raise ConfigError(f"{label}: dies = {m.dies} with {other}; allowed: one of the two")
+
+
 def _check_fit(label: str, m: Machine) -> None:
     """Check the rules between fields; one error line each."""
     if m.lanes_per_warp not in (32, 64):
@@ -441,6 +475,7 @@ def _check_fit(label: str, m: Machine) -> None:
         raise ConfigError(
             f"{label}: sector_bytes = {m.sector_bytes} is not 0 or a power of two from 4 to line_bytes = {m.line_bytes}"
         )
+    _check_dies(label, m)
     if m.interleave_bytes < m.line_bytes:
         raise ConfigError(
             f"{label}: interleave_bytes = {m.interleave_bytes} is less than line_bytes = {m.line_bytes}"

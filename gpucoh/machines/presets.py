@@ -12,13 +12,9 @@ model does instead.
 
 from __future__ import annotations
 
-import math
-from typing import TypeAlias
-
-from gpucoh.machines.fields import DECLARED, core_name
+from gpucoh.machines.clocks import Preset, like
+from gpucoh.machines.dies import DIE_DESCRIPTIONS, dies
 from gpucoh.machines.products import PRODUCT_DESCRIPTIONS, products
-
-Preset: TypeAlias = dict[str, tuple[float | str, str]]
 
 DESCRIPTIONS: dict[str, str] = {
     "fermi": "16 SMs like an NVIDIA GTX 480, 8 memory partitions behind two crossbars (TC, RCC)",
@@ -27,6 +23,7 @@ DESCRIPTIONS: dict[str, str] = {
     "apu": "8 CUs of 64 lanes at 1 GHz, 16 KiB L1s, 4 channels of DDR3 (QuickRelease)",
     "h100-like": "fermi with a memory order that shows what GPUs showed; not the sizes of an H100",
     **PRODUCT_DESCRIPTIONS,
+    **DIE_DESCRIPTIONS,
 }
 
 _TC = "TC table 4"
@@ -53,6 +50,14 @@ _BEYOND_L2: Preset = {
     "cpu_transfer_cycles": (8, "not used: no CPU cache; inferred, for studies of one"),
     "l2_ports": (1, "inferred: a port per partition and direction"),
     "l2_crossing": (0, "inferred: in the papers all partitions of the L2 are equally far"),
+    "dies": (1, "inferred: the papers have one die"),
+    "gpus": (1, "inferred: the papers have one GPU"),
+    "page_kib": (0, "not used: one die"),
+    "placement_of_pages": ("interleave", "not used: one die"),
+    "die_latency": (0, "not used: one die"),
+    "die_bytes": (0, "not used: one die"),
+    "gpu_latency": (0, "not used: one GPU"),
+    "gpu_bytes": (0, "not used: one GPU"),
     "sector_bytes": (0, "inferred: the papers have whole lines"),
     "l2_byte_masks": (0, "inferred: the papers' L2s fetch the line of a store that misses"),
     "tlb_reach_kib": (0, "inferred: no paper has translation"),
@@ -196,27 +201,6 @@ _DN = "DeNovo table 3"
 _GTX480 = "inferred: as fermi; DeNovo section 5.2: resembles a GTX 480"
 
 
-def clock_of(field: str) -> str | None:
-    """The field with the clock that a field counts cycles of, or None if it counts no cycles."""
-    unit = DECLARED[core_name(field)][2] if core_name(field) in DECLARED else ""
-    return _CLOCKS.get(unit)
-
-
-_CLOCKS = {"core cycles": "core_mhz", "network cycles": "noc_mhz", "DRAM cycles": "dram_mhz"}
-
-
-def _like(base: Preset, source: str, names: tuple[str, ...], mhz: int) -> Preset:
-    """Numbers of another machine, with the reason; cycles last as long at this machine's clock, rounded up."""
-
-    def converted(name: str) -> float | str:
-        value, clock = base[name][0], clock_of(name)
-        if clock is None or isinstance(value, str):
-            return value
-        return math.ceil(value * mhz / float(base[clock][0]))
-
-    return {name: (converted(name), source) for name in names}
-
-
 _CORE_TIMING = (
     "scratchpad_latency",
     "scratchpad_banks",
@@ -247,7 +231,7 @@ MESH15: Preset = {
     "registers_per_core": (32768, _GTX480),
     "scratchpad_kib": (48, _GTX480),
     "issue_cycles": (1, _GTX480 + ", 32 lanes over 32 SIMD lanes"),
-    **_like(FERMI, _GTX480 + "; cycles at this machine's clock", _CORE_TIMING, 700),
+    **like(FERMI, _GTX480 + "; cycles at this machine's clock", _CORE_TIMING, 700),
     **_ORDER,
     **_CALIBRATED,
     "placement": (
@@ -297,7 +281,7 @@ MESH15: Preset = {
     "dram_row_bytes": (2048, _GTX480),
     "dram_burst_bytes": (64, "inferred: tCCD = 2 cycles of 32 bytes"),
     "dram_bank_cycles": (11, _CLOSED),
-    **_like(FERMI, _GTX480, _DRAM_TIMING, 1400),
+    **like(FERMI, _GTX480, _DRAM_TIMING, 1400),
     "timestamp_bits": (32, "inferred: for protocols of other papers; as fermi"),
 }
 
@@ -379,7 +363,7 @@ GCN3: Preset = {
     "dram_row_bytes": (2048, _NOT_IN_STC + "; as fermi"),
     "dram_burst_bytes": (32, _NOT_IN_STC + "; as fermi"),
     "dram_bank_cycles": (11, _CLOSED),
-    **_like(FERMI, _NOT_IN_STC + "; as fermi", _DRAM_TIMING, 1000),
+    **like(FERMI, _NOT_IN_STC + "; as fermi", _DRAM_TIMING, 1000),
     "timestamp_bits": (32, "STC section 7.5: 32-bit leases, for its TCS comparison"),
 }
 
@@ -473,11 +457,13 @@ H100_LIKE: Preset = FERMI | dict.fromkeys(
     _ORDER, (1, "inferred: from what GPUs showed of scoped tests, docs/hardware.md")
 )
 
+_PRODUCTS = products(FERMI)
 PRESETS: dict[str, Preset] = {
     "fermi": FERMI,
     "mesh15": MESH15,
     "gcn3": GCN3,
     "apu": APU,
     "h100-like": H100_LIKE,
-    **products(FERMI),
+    **_PRODUCTS,
+    **dies(FERMI, GCN3, _PRODUCTS["mi300x"]),
 }

@@ -15,6 +15,7 @@ References
 .. [5] M. O'Connor et al., "Fine-Grained DRAM", MICRO 2017.
 .. [6] S. Li et al., "DRAMsim3: A Cycle-Accurate, Thermal-Capable DRAM Simulator", IEEE CAL 2020.
 .. [7] N. Jouppi et al., "Ten Lessons From Three Generations Shaped Google's TPUv4i", ISCA 2021.
+.. [8] "LRM-GPU", HPCA 2026.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ def terms(
     """
     seconds = counted["cycles"] / (machine["core_mhz"] * 1e6)
     l1, l2 = counted["l1"], counted["l2"]
-    out = _network(counted["traffic"], machine, networks, seconds)
+    out = _network(counted, machine, networks, seconds)
     if has_l1:
         # An L1 fills a line for each load that it sends on.
         out += _cache("l1", l1, l1["load_misses"], machine, machine["cores"], seconds)
@@ -180,9 +181,13 @@ def router_ports(machine: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _network(
-    traffic: Mapping[str, Any], machine: Mapping[str, Any], networks: int, seconds: float
+    counted: Mapping[str, Any], machine: Mapping[str, Any], networks: int, seconds: float
 ) -> list[Term]:
-    """Dynamic energy of each flit and hop (buffer, crossbar, link), and static energy of all buffers."""
+    """Dynamic energy of each flit and hop (buffer, crossbar, link), and static energy of all buffers.
+
+    No source gives the energy of a link between GPUs, which is not counted.
+    """
+    traffic, links = counted["traffic"], counted.get("links", {})
     flit_bits = machine["flit_bytes"] * 8
     flit_hops = sum(kind["flit_hops"] for kind in traffic.values())
     # Every flit of a message takes the same hops.
@@ -194,7 +199,11 @@ def _network(
     bits = flit_hops * flit_bits
     ports, of_a_router = router_ports(machine)
     buffered = ports * networks * machine["vc_flits"] * flit_bits
+    between_dies = sum(
+        8 * link["bytes"] for name, link in links.items() if not name.startswith("gpu")
+    )
     return [
+        Term("noc_dynamic", "die_link", between_dies),
         Term("noc_dynamic", "buffer_write", bits),
         Term("noc_dynamic", "buffer_read", bits),
         Term("noc_dynamic", "crossbar", bits * of_a_router),

@@ -53,6 +53,7 @@ _GROUPS = (
     "stalls",
     "dram",
     "cpu",
+    "links",
     "energy",
     "core",
     "histograms",
@@ -66,8 +67,8 @@ _GROUPS = (
 _MAPPINGS = {"params": "params", "set": "changes"} | {
     name: name for name in ("configuration", "occupancy", "details", "options")
 }
-# Of protocols with such controllers, versions that count it, machines with a CPU cache, and runs that check.
-_OPTIONAL = ("l3", "global", "host", "busy", "cpu", "check")
+# Of protocols with such controllers, versions that count it, machines with a CPU cache or dies, and runs that check.
+_OPTIONAL = ("l3", "global", "host", "busy", "cpu", "links", "check")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -230,6 +230,7 @@ class Busy(Group[list[int]]):
     memory: list[int]
     network: list[int]
     dram: list[int]
+    links: list[int]
 
 
 class Cpu(Group[int]):
@@ -239,6 +240,23 @@ class Cpu(Group[int]):
 
     probes: int
     transfers: int
+
+
+class Link(Group[int]):
+    """Counters of the link from one die to another; ``waiting_cycles``: of messages for those before them."""
+
+    __slots__ = ()
+
+    messages: int
+    bytes: int
+    waiting_cycles: int
+
+
+class Links(Group[Link]):
+    """Pair of dies, ``"0-1"``: from die 0 to die 1 -> counters."""
+
+    __slots__ = ()
+    _part: ClassVar[type[Group[Any]] | None] = Link
 
 
 class Message(Group[Any]):
@@ -438,6 +456,8 @@ class Stats(Group[Any]):
     core, dram : Core, Dram
     cpu : Cpu
         Only of a machine with a CPU cache: ``probes``, ``transfers``.
+    links : Links
+        Only of a machine with several ``dies``: one group per ordered pair, messages, bytes, waiting_cycles.
     stalls : Stalls
         ``stalls.memory_order`` is the sum of ``memory_order_load``, ``_store``, ``_atomic`` (the kind of the older
         access) and ``_same_line``; ``stalls.fence`` is the sum of ``fence_load``, ``_store``, ``_atomic`` and
@@ -476,6 +496,7 @@ class Stats(Group[Any]):
     dram: Dram
     busy: Busy
     cpu: Cpu
+    links: Links
     energy: Energy
     histograms: Histograms
     counters: Counters
@@ -540,8 +561,9 @@ class Stats(Group[Any]):
         the busiest ``unit`` of that part was busy, and that unit's number. None without cycles or these counters.
 
         Parts: ``issue`` (issue slots of cores), ``l1``, ``network`` (its ports), ``l2`` (banks), ``memory`` (units at
-        the memory side), ``dram`` (channels: the data bus, or the banks). A share near 1 says that more of the other
-        parts makes no difference; a small one, that the run waits for latencies.
+        the memory side), ``dram`` (channels: the data bus, or the banks), ``links`` (from one die or GPU to another, in
+        the order of ``stats.links``). A share near 1 says that more of the other parts makes no difference; a small
+        one, that the run waits for latencies.
         """
         busy: Mapping[str, list[int]] = self.get("busy") or {}
         most = [(max(units), part, units) for part, units in busy.items() if units]

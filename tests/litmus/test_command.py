@@ -336,3 +336,16 @@ def test_expected_takes_one_folder_and_no_protocol(cli, arguments, what):
     status, out, err = cli(*arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert what in err
+
+
+@pytest.mark.parametrize(("cores", "says"), [(16, ""), (4, "dies = 8 does not divide cores = 4")])
+def test_a_machine_of_more_dies_than_cores_of_a_test_runs_or_is_one_line(
+    cli, tmp_path, cores, says
+):
+    """Tests run on at most 6 cores: each die has one at least."""
+    file = tmp_path / "eight.toml"
+    file.write_text(f'name = "eight"\nbase = "fermi"\ncores = {cores}\ndies = 8\npage_kib = 1\n')
+    status, out, err = cli("MP", "-p", "mesi", "-m", str(file), "--runs", "40")
+    assert (status, "Ok" in out) == ((2, False) if says else (0, True))
+    assert says in err
+    assert err.count("\n") == (1 if says else 0)

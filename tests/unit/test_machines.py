@@ -59,6 +59,7 @@ def test_every_number_of_a_preset_has_its_source(name):
             "sheet",
             "white paper",
             "programming guide",
+            "scripts of",
         )
         assert any(kind in source for kind in kinds), field
 
@@ -154,6 +155,19 @@ def test_toml_may_name_a_base(tmp_path):
             ),
             ({"topology": "mesh", "mesh_width": 17}, "mesh_width = 17"),
             ({"core_mhz": 1399, "l2_mhz": 1301}, "have the common multiple"),
+            ({"dies": 3, "page_kib": 4}, "dies = 3 does not divide cores = 16"),
+            ({"dies": 2, "page_kib": 4, "partitions": 5}, "does not divide partitions = 5"),
+            ({"dies": 2, "page_kib": 4, "dram_channels": 3}, "does not divide dram_channels = 3"),
+            ({"dies": 2}, "page_kib = 0 is not a power of two of at least interleave_bytes = 256"),
+            ({"dies": 2, "page_kib": 3}, "page_kib = 3 is not a power of two"),
+            ({"dies": 2, "page_kib": 4, "topology": "mesh"}, "dies = 2 with topology = mesh"),
+            ({"dies": 2, "page_kib": 4, "l2_crossing": 9}, "dies = 2 with l2_crossing = 9"),
+            ({"dies": 4, "page_kib": 4, "gpus": 3}, "gpus = 3 does not divide dies = 4"),
+            (
+                {"dies": 4, "page_kib": 4, "memory_units": 2},
+                "memory_units = 2 with dies = 4; allowed: 0, 1 or one a die",
+            ),
+            ({"placement_of_pages": "last_touch"}, "is not one of interleave or first_touch"),
             ({"l1_kib": "32 parsecs"}, "the unit is not one of B, KiB"),
         ],
         one_in=4,

@@ -11,6 +11,7 @@ from gpucoh.cli import call
 from gpucoh.device.gpu import resolve
 from gpucoh.device.unread import READERS, unread
 from gpucoh.machines import Machine
+from gpucoh.machines.fields import WORDS
 from host import HOST
 from products import rows
 
@@ -20,6 +21,8 @@ FIELDS = [field for reader in READERS for field in reader.fields]
 def other(machine: Machine, field: str) -> Machine:
     """The machine with another value of a field."""
     value = getattr(machine, field)
+    if field in WORDS:
+        return machine.replace(**{field: next(word for word in WORDS[field] if word != value)})
     for new in (value * 2 or 1, value // 2 or 1, value + 1, max(value - 1, 0)):
         if new != value:
             try:
@@ -88,12 +91,15 @@ def test_fields_that_nothing_reads_change_no_statistic(
             ("stc-nv", "gcn3", {"global_mhz": 100}),
             ("mesi", "mesh15", {"mesh_width": 2}),
             ("gpu-drf", "mesh15", {"relaxed_unordered": 1}),
+            ("mesi", "fermi", {"dies": 2, "page_kib": 1, "die_bytes": 4}),
+            ("mesi", "fermi", {"dies": 2, "page_kib": 4, "placement_of_pages": "first_touch"}),
+            ("mesi", "fermi", {"dies": 2, "gpus": 2, "page_kib": 4, "gpu_latency": 9}),
         ],
         one_in=4,
     ),
 )
 def test_a_field_with_a_reader_changes_the_run_and_is_not_noted(
-    protocol: str, machine: str, change: dict[str, int]
+    protocol: str, machine: str, change: dict[str, int | str]
 ) -> None:
     given = gpucoh.machine(machine)
     result = gpucoh.run("bfs", protocol, given, scale="tiny", set=change)
@@ -111,6 +117,9 @@ def test_a_field_with_a_reader_changes_the_run_and_is_not_noted(
             ("mesi", "dram_bank_cycles", "the machine's DRAM is not closed"),
             ("mesi", "timestamp_bits", "no timestamps"),
             ("mesi", "cpu_ways", "no CPU cache (cpu_kib = 0)"),
+            ("mesi", "page_kib", "one die"),
+            ("mesi", "die_latency", "no two dies are on a GPU (dies = gpus)"),
+            ("mesi", "gpu_bytes", "one GPU"),
         ],
         one_in=4,
     ),

@@ -82,6 +82,8 @@ CASES = {
     "rows of memory": ("dram", "fermi", {**FAST, "dram_banks": 2}, rows),
     "slow memory of fixed latency": ("dram", "fermi", {"dram_model": "fixed", "dram_mhz": 175}, streamed),
     "128 cores over 8 partitions": ("dram", "fermi", {**FAST, "cores": 128}, lambda gpu: streamed(gpu, 256)),
+    "narrow links between dies": ("links", "fermi", {"dies": 2, "page_kib": 4, "die_bytes": 2}, streamed),
+    "narrow links between GPUs": ("links", "two-gpus", {"gpu_bytes": 2, "placement_of_pages": "interleave"}, streamed),
     "a slow memory side": (
         "memory",
         "fermi",

@@ -51,16 +51,17 @@ class Parts:
             pipeline -= self.l2
         return pipeline, whole - edge(edge(step + pipeline, self.noc) + line, self.core)
 
-    def row_cycles(self, hop: int) -> int:
-        """DRAM cycles of the hop's row beyond those of a closed one."""
+    def row_cycles(self, hop: int, first: int) -> int:
+        """DRAM cycles of the hop's row beyond those of a closed one; the links begin at this piece of their channel."""
         machine = self.machine
         if machine.dram_model == "fixed":
             return 0
         banks = machine.partitions if machine.dram_channels else 1  # of a channel, by turns
         hops = machine.dram_row_bytes // (machine.interleave_bytes * banks)
-        if hop % hops != 0:
+        if hop != 0 and (first + hop) % hops != 0:
             return -machine.dram_t_rcd
-        return machine.dram_t_rp if hop // hops >= machine.dram_banks else 0
+        rows = (first + hop) // hops - first // hops
+        return machine.dram_t_rp if rows >= machine.dram_banks else 0
 
     def memory(self, at: int, row_cycles: int) -> int:
         """When memory answers what reaches it at this tick."""
@@ -113,14 +114,14 @@ def test_a_chase_through_the_l1_is_the_sum_of_its_hits(name: str) -> None:
 @pytest.mark.parametrize("from_memory", [False, True])
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_chase_beyond_the_l1_is_the_sum_of_its_parts(name: str, from_memory: bool) -> None:
-    machine = gpucoh.machine(name).replace(cpu_kib=0)
+    machine = gpucoh.machine(name).replace(cpu_kib=0, dies=1, gpus=1, memory_units=1)
     parts = Parts(machine)
     # one bank, and one channel where these are apart from the banks
     stride = machine.interleave_bytes // 4 * machine.partitions * max(machine.dram_channels, 1)
     begin, end, address = measured(machine, "no-l1[fill=line]", stride, warm=not from_memory)
     far = 2 * (address // machine.interleave_bytes % machine.partitions) >= machine.partitions
-    now = begin * parts.core
+    now, first = begin * parts.core, address // (4 * stride)
     for hop in range(HOPS):
         crossing = machine.l2_crossing if far else 0
-        now = parts.load(now, crossing, from_memory, parts.row_cycles(hop))
+        now = parts.load(now, crossing, from_memory, parts.row_cycles(hop, first))
     assert end == now // parts.core

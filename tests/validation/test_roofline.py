@@ -89,7 +89,7 @@ def check(roof: float, rates: tuple[float, float]) -> None:
 
 
 def one_core(name: str) -> gpucoh.Machine:
-    return gpucoh.machine(name).replace(cores=1)
+    return gpucoh.machine(name).replace(cores=1, dies=1, gpus=1, memory_units=1)
 
 
 def shape_of(machine: gpucoh.Machine) -> tuple[int, int]:

@@ -269,12 +269,19 @@ place_warp(gpc_cores_t *self, uint32_t core_index, uint32_t slot, uint32_t index
     x.core->reasons[w] = GPC_STALL_launch;
 }
 
+static uint32_t
+die_of_core(const gpc_cores_t *self, uint32_t core_index)
+{
+    return self->machine->dies > 1 ? core_index / (self->machine->cores / self->machine->dies) : 0;
+}
+
 static bool
 has_next_block(const gpc_cores_t *self, uint32_t core_index)
 {
     const gpc_core_launch_t *launch = self->parts->launch;
-    bool is_static = launch->launch.placement == GPC_PLACE_STATIC;
-    return (is_static ? self->parts->cores[core_index].next_block : launch->next_block) < launch->blocks;
+    uint32_t die = die_of_core(self, core_index);
+    return launch->launch.placement == GPC_PLACE_STATIC ? self->parts->cores[core_index].next_block < launch->blocks
+                                                        : launch->next_block[die] < gpc_first_block_of(self, die + 1);
 }
 
 static uint32_t
@@ -282,7 +289,7 @@ take_next_block(gpc_cores_t *self, uint32_t core_index)
 {
     gpc_core_launch_t *launch = self->parts->launch;
     if (launch->launch.placement != GPC_PLACE_STATIC) {
-        return launch->next_block++;
+        return launch->next_block[die_of_core(self, core_index)]++;
     }
     gpc_core_t *core = &self->parts->cores[core_index];
     uint32_t number = (uint32_t) core->next_block;
@@ -394,6 +401,9 @@ place_first_blocks(gpc_cores_t *self, gpc_cycle_t at)
     uint32_t cores = self->machine->cores, places = cores * launch->blocks_per_core;
     uint32_t first = launch->launch.placement == GPC_PLACE_ROTATING ? placing->next_core : 0;
     bool fills = launch->launch.placement == GPC_PLACE_FIRST_FREE;
+    for (uint32_t die = 0; die == 0 || die < self->machine->dies; die++) {
+        launch->next_block[die] = gpc_first_block_of(self, die);
+    }
     int status = GPC_OK;
     for (uint32_t i = 0; i < places && status == GPC_OK; i++) {
         uint32_t core = fills ? i / launch->blocks_per_core : (first + i) % cores;

@@ -41,4 +41,14 @@ GPC_MUST_CHECK int gpc_core_warp_ended(gpc_issue_t *x);
 /* Counts the cycles to `to` in which the core had no block. */
 GPC_MUST_CHECK int gpc_core_count_empty(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t to);
 
+/* Blocks of a launch belong to the dies in contiguous shares: the first one of a die; of the die behind the last, the
+ * number of all. */
+static inline uint32_t
+gpc_first_block_of(const gpc_cores_t *self, uint32_t die)
+{
+    uint32_t dies = self->machine->dies;
+    return dies > 1 ? (uint32_t) (((uint64_t) die * self->parts->launch->blocks + dies - 1) / dies)
+                    : die * self->parts->launch->blocks;
+}
+
 #endif

@@ -96,11 +96,16 @@ blocks_not_started(const gpc_cores_t *self, uint64_t *first)
     const gpc_core_launch_t *launch = self->parts->launch;
     uint32_t cores = self->machine->cores;
     uint64_t count = 0;
-    *first = launch->next_block;
-    if (launch->launch.placement != GPC_PLACE_STATIC) {
-        return launch->blocks - launch->next_block;
-    }
     *first = launch->blocks;
+    for (uint32_t die = 0; launch->launch.placement != GPC_PLACE_STATIC && (die == 0 || die < self->machine->dies);
+         die++) {
+        uint32_t left = gpc_first_block_of(self, die + 1) - launch->next_block[die];
+        *first = left && count == 0 ? launch->next_block[die] : *first;
+        count += left;
+    }
+    if (launch->launch.placement != GPC_PLACE_STATIC) {
+        return count;
+    }
     for (uint32_t core = 0; core < cores; core++) {
         uint64_t next = self->parts->cores[core].next_block;
         count += next < launch->blocks ? (launch->blocks - next + cores - 1) / cores : 0;

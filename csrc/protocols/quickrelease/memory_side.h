@@ -10,7 +10,10 @@
 #define QR_BARRIER_OPTION                                                                                              \
     GPC_CHOICE("barrier", 0, 1, "release local", "whether barrier() is a release, or orders the accesses of its block alone")
 
-/* The machine's cache at the memory side; without one, 16 times the L2 (Hechtman et al., table 1 and section 4.1). */
+/* The banks of a controller at the memory side. */
+uint32_t l3_banks(const gpc_machine_t *machine);
+/* The machine's cache at the memory side; without one, 16 times the L2 of its banks (Hechtman et al., table 1 and
+ * section 4.1). */
 void l3_geometry(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways);
 uint32_t l3_mshrs(const gpc_machine_t *machine, const int64_t *options);
 /* Sets and ways of a cache of that size; at least one set, at most that number of ways. */

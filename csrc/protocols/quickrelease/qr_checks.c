@@ -78,8 +78,11 @@ check_invs(gpc_controller_t *bank, gpc_address_t line)
 static int
 check_answers(const gpc_units_t *units)
 {
-    uint32_t taken = 0, sent = qr_unit(units->memory)->answers;
+    uint32_t taken = 0, sent = 0;
 
+    for (uint32_t i = 0; i < units->memory->machine->memory_units; i++) { /* consecutive nodes, the first one named */
+        sent += qr_unit(units->memory + i)->answers;
+    }
     for (uint32_t i = 0; i < units->num_cores; i++) {
         taken += qr_unit(units->cores[i])->answers;
     }

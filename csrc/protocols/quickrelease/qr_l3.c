@@ -212,7 +212,7 @@ static void
 write_geometry(const gpc_machine_t *machine, const int64_t *options, uint32_t *sets, uint32_t *ways)
 {
     (void) options;
-    qr_geometry(machine, (uint64_t) machine->l2_bytes * machine->partitions / 8, 16, sets, ways);
+    qr_geometry(machine, (uint64_t) machine->l2_bytes * l3_banks(machine) / 8, 16, sets, ways);
 }
 
 static uint32_t

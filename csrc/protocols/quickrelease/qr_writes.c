@@ -264,7 +264,7 @@ GPC_ACTION(act_pass_marker,
     qr_unit(unit)->left = fields.place;
     gpc_count_own(x, QR_COUNT_markers);
     if (qr_position(unit) == GPC_AT_BANK) {
-        return gpc_send(x, new_marker(x, QR_MARKER_UP, gpc_node_of(unit, GPC_AT_MEMORY), &fields));
+        return gpc_send(x, new_marker(x, QR_MARKER_UP, gpc_memory_above(unit), &fields));
     }
     if (qr_position(unit) == GPC_AT_MEMORY) {
         bool answers = fields.kind != QR_REL_NOACK;
