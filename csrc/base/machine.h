@@ -14,6 +14,13 @@ typedef struct {
 
 enum { GPC_PAGES_INTERLEAVED, GPC_PAGES_FIRST_TOUCH }; /* placement_of_pages */
 
+/* A GPU has consecutive dies, a die consecutive cores. */
+static inline uint32_t
+gpc_gpu_of_core(const gpc_machine_t *m, uint32_t core)
+{
+    return m->gpus > 1 ? core / (m->cores / m->gpus) : 0;
+}
+
 typedef struct {
     const char *name;
     size_t offset;

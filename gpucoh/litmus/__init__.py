@@ -11,12 +11,14 @@ lists the built-in tests. docs/litmus.md describes the format, the models and ho
 """
 
 from gpucoh.litmus.parser import load, parse
+from gpucoh.litmus.places import PLACES, placed
 from gpucoh.litmus.results import Outcome, Result
 from gpucoh.litmus.runner import allowed, builtin, builtins, find, run_test
 from gpucoh.litmus.syntax import Test, UnsupportedError
 from gpucoh.litmus.verdict import Verdicts
 
 __all__ = [
+    "PLACES",
     "Outcome",
     "Result",
     "Test",
@@ -28,5 +30,6 @@ __all__ = [
     "find",
     "load",
     "parse",
+    "placed",
     "run_test",
 ]

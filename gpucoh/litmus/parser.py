@@ -30,7 +30,9 @@ _HEADER = re.compile(r"\s*(?:\(\*.*?\*\)\s*)*(?:PTX|ptx)\b[ \t]*([^\n\r]*)", re.
 _FIRST = re.compile(r"\s*(?:\(\*.*?\*\)\s*)*(\S+)", re.DOTALL)
 _COMMENT = re.compile(r"\(\*.*?\*\)|//[^\n]*|<<.*?>>", re.DOTALL)
 _THREAD = re.compile(
-    r"P?(\d+)\s*@\s*cta\s+(\d+)\s*,\s*(?:cu\s+(\d+)\s*,\s*)?gpu\s+(\d+)", re.IGNORECASE
+    r"P?(?P<id>\d+)\s*@\s*cta\s+(?P<cta>\d+)\s*,\s*(?:cu\s+(?P<cu>\d+)\s*,\s*)?"
+    r"(?:die\s+(?P<die>\d+)\s*,\s*)?gpu\s+(?P<gpu>\d+)",
+    re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"(~\s*|\bnot\s+)?\b(exists|forall|filter|locations|final)\b")
 _LABEL = re.compile(r"\s*([A-Za-z_]\w*)\s*:(?!:)")
@@ -233,8 +235,8 @@ def _read_threads(source: _Source, row: str, at: int) -> list[Thread]:
         found = _THREAD.fullmatch(cell.strip())
         if found is None:
             raise source.fail(f"{quoted(cell.strip())} is not a thread: write P0@cta 0,gpu 0", at)
-        cu = None if found[3] is None else int(found[3])
-        threads.append(Thread(id=int(found[1]), cta=int(found[2]), gpu=int(found[4]), cu=cu))
+        numbers = {name: int(text) for name, text in found.groupdict().items() if text is not None}
+        threads.append(Thread(**numbers))
         at += len(cell) + 1
     if len({thread.id for thread in threads}) < len(threads):
         raise source.fail("two threads have one number", at - 1)

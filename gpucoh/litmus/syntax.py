@@ -160,9 +160,12 @@ class Thread:
     id : int
         The number after the P.
     cta, gpu : int
-        Threads of equal numbers are in one block; of different ``gpu`` on different cores.
+        Threads of equal numbers are in one block; of different ``gpu`` on different GPUs, or on different cores of
+        a machine that has one.
     cu : int, optional
         Blocks with equal numbers are on one core (an addition to the public format).
+    die : int, optional
+        Blocks of one GPU with equal numbers are on one die, with different ones on different dies (an addition).
     code : tuple of Instruction
     initial : dict
         Registers that do not start at 0.
@@ -174,6 +177,7 @@ class Thread:
     cta: int
     gpu: int
     cu: int | None = None
+    die: int | None = None
     code: tuple[Instruction, ...] = ()
     initial: Mapping[str, int] = field(default_factory=dict)
     wide: frozenset[str] = frozenset()

@@ -136,12 +136,33 @@ class Planner:
         self.end = memory_words(test, machine)
         # Several protocols use the same launches, one after the other.
         self.made: dict[tuple[int, int], Plan] = {}
-        gpus = len({gpu for gpu, _ in self.groups})
-        if gpus > machine.cores:
+        self._check_gpus()
+
+    def _check_gpus(self) -> None:
+        """Whether the machine has the test's GPUs and dies; one GPU's cores represent several."""
+        test, machine = self.test, self.machine
+        begin = f"litmus test {quoted(test.name)}: threads on"
+        gpus = len({thread.gpu for thread in test.threads})
+        if gpus > (machine.cores if machine.gpus == 1 else machine.gpus):
+            has = "cores to represent them" if machine.gpus == 1 else "GPUs"
+            number = machine.cores if machine.gpus == 1 else machine.gpus
             raise ConfigError(
-                f"litmus test {quoted(test.name)}: threads on {gpus} GPUs; machine {quoted(machine.name)} has "
-                f"{machine.cores} cores to represent them"
+                f"{begin} {gpus} GPUs; machine {quoted(machine.name)} has {number} {has}"
             )
+        for gpu, numbers in self._dies().items():
+            if len(numbers) > machine.dies // machine.gpus:
+                raise ConfigError(
+                    f"{begin} {len(numbers)} dies of GPU {gpu}; a GPU of machine {quoted(machine.name)} has "
+                    f"{machine.dies // machine.gpus}"
+                )
+
+    def _dies(self) -> dict[int, list[int]]:
+        """The dies that the test names, by GPU."""
+        out: dict[int, set[int]] = {}
+        for thread in self.test.threads:
+            if thread.die is not None:
+                out.setdefault(thread.gpu, set()).add(thread.die)
+        return {gpu: sorted(dies) for gpu, dies in out.items()}
 
     def plan(self, number: int, wanted: int) -> Plan:
         """The launch with this number, of at most ``wanted`` instances."""
@@ -187,17 +208,18 @@ class Planner:
     ) -> list[int] | None:
         """A core for each block of one more instance; None if there is no space."""
         order = [int(core) for core in rng.permutation(len(free))]
+        allowed = self._allowed_cores(rng)
         for attempt in (apart, "anywhere"):
             room = [len(slots) for slots in free]
             owner: dict[int, int] = {}
             chosen: dict[int, int] = {}
-            for (gpu, group), members in self.groups.items():
-                del group
+            for (gpu, which), members in self.groups.items():
                 used = set(chosen.values())
                 fits = [
                     core for core in order
                     if room[core] >= len(members) and owner.get(core, gpu) == gpu
                     and not (attempt == "apart" and core in used)
+                    and core in allowed[gpu, which]
                 ]  # fmt: skip
                 if not fits:
                     break
@@ -211,6 +233,30 @@ class Planner:
             else:
                 return [chosen[block] for block in range(len(chosen))]
         return None
+
+    def _allowed_cores(self, rng: np.random.Generator) -> dict[tuple[int, object], range]:
+        """The cores of each group's GPU and die, which are chosen at random for those of the test."""
+        machine = self.machine
+        everywhere = dict.fromkeys(self.groups, range(machine.cores))
+        if machine.dies == 1:
+            return everywhere
+        dies = machine.dies // machine.gpus
+        numbers = sorted({gpu for gpu, _ in self.groups}) if machine.gpus > 1 else []
+        gpu_of = dict(zip(numbers, rng.permutation(machine.gpus).tolist(), strict=False))
+        die_of = {
+            (gpu, die): chosen
+            for gpu, named in self._dies().items()
+            for die, chosen in zip(named, rng.permutation(dies).tolist(), strict=False)
+        }
+        out = {}
+        for (gpu, which), members in self.groups.items():
+            first = list(self.test.blocks.values())[members[0]][0]
+            die = die_of.get((gpu, self.test.threads[first].die))
+            begin, count = gpu_of.get(gpu, 0) * dies, dies if machine.gpus > 1 else machine.dies
+            begin, count = (begin, count) if die is None else (begin + die, 1)
+            each = machine.cores // machine.dies
+            out[gpu, which] = range(begin * each, (begin + count) * each)
+        return out
 
     # ---- variables in memory
 

@@ -394,3 +394,74 @@ def test_a_workload_is_free_of_races(name):
     result = gpucoh.run(name, protocol="ideal", scale="tiny", check="races")
     assert result.correct is not False
     assert result.stats.check.race_accesses > 0
+
+
+# ---- scopes gpu and sys on two GPUs
+
+
+@gpucoh.kernel
+def message_of_scope_gpu(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
+    if gpucoh.global_id() == 0:
+        data[0] = 42
+        gpucoh.store(flag, 0, 1, order="release")
+    if gpucoh.block_id() == gpucoh.grid_dim() - 1 and gpucoh.thread_id() == 0:
+        while gpucoh.load(flag, 0, order="acquire") == 0:
+            pass
+        out[0] = data[0]
+
+
+@gpucoh.kernel
+def message_of_scope_sys(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
+    if gpucoh.global_id() == 0:
+        data[0] = 42
+        gpucoh.fence(scope="sys")
+        gpucoh.store(flag, 0, 1, order="relaxed", scope="sys")
+    if gpucoh.block_id() == gpucoh.grid_dim() - 1 and gpucoh.thread_id() == 0:
+        while gpucoh.load(flag, 0, order="relaxed", scope="sys") == 0:
+            pass
+        gpucoh.fence(scope="sys")
+        out[0] = data[0]
+
+
+@gpucoh.kernel
+def message_behind_a_fence_of_scope_gpu(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
+    if gpucoh.global_id() == 0:
+        data[0] = 42
+        gpucoh.fence(scope="gpu")
+        gpucoh.store(flag, 0, 1, order="relaxed", scope="sys")
+    if gpucoh.block_id() == gpucoh.grid_dim() - 1 and gpucoh.thread_id() == 0:
+        while gpucoh.load(flag, 0, order="relaxed", scope="sys") == 0:
+            pass
+        gpucoh.fence(scope="sys")
+        out[0] = data[0]
+
+
+def machine_of(gpus):
+    return gpucoh.machine("fermi").replace(dies=2, gpus=gpus, page_kib=4)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "text"),
+    [
+        (message_of_scope_gpu, "their scopes do not include each other's warp"),
+        (message_behind_a_fence_of_scope_gpu, "no synchronisation orders them"),
+    ],
+)
+def test_scope_gpu_orders_nothing_between_gpus(kernel, text):
+    assert text in race_of(kernel, 3, machine=machine_of(2))
+    gpu, (_, _, out) = launch(kernel, 3, machine=machine_of(1))
+    assert out[0] == 42
+    assert gpu.stats().check.race_acquires
+
+
+def test_scope_sys_orders_two_gpus():
+    _, (_, _, out) = launch(message_of_scope_sys, 3, machine=machine_of(2))
+    assert out[0] == 42
+
+
+def test_blocks_of_one_gpu_need_no_more_than_scope_gpu():
+    machine = gpucoh.machine("fermi").replace(dies=4, gpus=2, page_kib=4)
+    gpu = gpucoh.GPU(machine=machine, protocol="ideal", check="races")
+    arrays = [gpu.zeros(256, np.int32) for _ in range(3)]
+    gpu.launch(message_of_scope_gpu, grid=2, block=BLOCK, args=arrays, placement="static")
+    assert arrays[2][0] == 42

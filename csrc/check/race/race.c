@@ -43,25 +43,26 @@ forget_launch(gpc_race_t *self)
         drop_all(self->flights[i].views, NUM_LEVELS);
     }
     drop_all(self->joined, (size_t) m->cores * m->blocks_per_core * GPC_NAMED_BARRIERS);
-    drop(&self->fences);
+    drop_all(self->fences, 2 * (size_t) m->gpus);
     gpc_race_forget_all(self);
 }
 
 /* ---- launches and blocks ----------------------------------------------------------------------------------------- */
 
+/* On one GPU, scope gpu is the widest. */
 static uint8_t
 level_of(const gpc_race_t *self, uint8_t scope)
 {
-    return self->scoped && scope < LEVEL_GPU ? scope : LEVEL_GPU;
+    return self->scoped && (scope < LEVEL_GPU || self->machine->gpus > 1) ? scope : LEVEL_SYS;
 }
 
 static bool
-synchronises_narrowly(const gpc_program_t *program)
+synchronises_narrowly(const gpc_race_t *self, const gpc_program_t *program)
 {
     for (uint32_t i = 0; i < program->count; i++) {
         const gpc_instruction_t *in = &program->instructions[i];
         bool memory = in->opcode == GPC_OP_LOAD || in->opcode == GPC_OP_STORE || in->opcode == GPC_OP_ATOMIC;
-        if (in->scope < GPC_SCOPE_GPU && (in->opcode == GPC_OP_FENCE || (memory && in->order != GPC_ORDER_WEAK))) {
+        if (level_of(self, in->scope) < LEVEL_SYS && (in->opcode == GPC_OP_FENCE || (memory && in->order != GPC_ORDER_WEAK))) {
             return true;
         }
     }
@@ -82,7 +83,7 @@ launched(gpc_race_t *self, const gpc_launch_t *launch, uint32_t warps_per_block)
     self->launch = launch;
     self->launches++;
     self->warps_per_block = warps_per_block;
-    self->narrow = self->scoped && synchronises_narrowly(&launch->program);
+    self->narrow = self->scoped && synchronises_narrowly(self, &launch->program);
     return GPC_OK;
 }
 
@@ -169,10 +170,8 @@ static bool
 meets(const gpc_race_t *self, const gpc_race_thread_t *thread, uint8_t level, const gpc_race_release_t *release)
 {
     uint8_t least = level < release->level ? level : release->level;
-    if (!self->narrow || least == LEVEL_GPU || release->block == thread->block) {
-        return true;
-    }
-    return least == LEVEL_CU && release->core == self->core_of[thread->block];
+    return !self->narrow || release->block == thread->block ||
+           gpc_race_reaches(self, release->core, least, self->core_of[thread->block]);
 }
 
 static int
@@ -202,7 +201,7 @@ observe(gpc_race_t *self, gpc_address_t address, gpc_race_thread_t *thread, uint
         return join_releases(self, sync, thread, level, &thread->knows);
     }
     int status = GPC_OK;
-    for (uint8_t at = self->narrow ? 0 : LEVEL_GPU; at <= level && status == GPC_OK; at++) {
+    for (uint8_t at = self->narrow ? 0 : LEVEL_SYS; at <= level && status == GPC_OK; at++) {
         status = join_releases(self, sync, thread, at, &thread->seen[at]);
     }
     return status;
@@ -230,14 +229,21 @@ fence(gpc_race_thread_t *thread, uint8_t order, uint8_t level)
     return status;
 }
 
-/* PTX orders fences of order sc among each other: an earlier one synchronises with a later one (PTX ISA, Fence-SC). So
- * every thread of a block may fence its own writes before the barrier that one thread's flag follows. */
+/* PTX orders fences of order sc whose scopes include each other's warp: an earlier one synchronises with a later one
+ * (PTX ISA, Fence-SC). So every thread of a block may fence its own writes before the barrier that one thread's flag
+ * follows. */
 static int
-fence_of_ptx(gpc_race_t *self, gpc_race_thread_t *thread)
+fence_of_ptx(gpc_race_t *self, gpc_race_thread_t *thread, uint8_t level)
 {
-    GPC_TRY(gpc_view_join(&thread->knows, self->fences));
-    GPC_TRY(fence(thread, GPC_ORDER_SC, LEVEL_GPU));
-    return gpc_view_join(&self->fences, thread->fenced[LEVEL_GPU]);
+    uint32_t mine = gpc_gpu_of_core(self->machine, self->core_of[thread->block]);
+    for (uint32_t i = 0; i < 2 * self->machine->gpus; i++) {
+        bool of_sys = i % 2;
+        if (i / 2 == mine || (of_sys && level == LEVEL_SYS)) {
+            GPC_TRY(gpc_view_join(&thread->knows, self->fences[i]));
+        }
+    }
+    GPC_TRY(fence(thread, GPC_ORDER_SC, level));
+    return gpc_view_join(&self->fences[2 * mine + (level == LEVEL_SYS)], thread->fenced[level]);
 }
 
 static int
@@ -251,8 +257,8 @@ ordered(gpc_race_t *self, uint32_t core, uint32_t warp, const gpc_access_t *acce
     }
     self->counts.fences += fences;
     if (self->launch->program.independent_lanes && access->kind == GPC_ACCESS_FENCE && access->order == GPC_ORDER_SC &&
-        level_of(self, access->scope) == LEVEL_GPU) {
-        return fence_of_ptx(self, thread_at(self, core, warp));
+        level_of(self, access->scope) >= LEVEL_GPU) {
+        return fence_of_ptx(self, thread_at(self, core, warp), level_of(self, access->scope));
     }
     return fence(thread_at(self, core, warp), access->order, level_of(self, access->scope));
 }
@@ -346,7 +352,7 @@ synchronise_at_once(gpc_race_t *self, const gpc_accessed_t *event, gpc_race_thre
 static int
 synchronise(gpc_race_t *self, const gpc_accessed_t *event, gpc_race_thread_t *thread, uint8_t level)
 {
-    gpc_view_t *views[NUM_LEVELS] = {NULL, NULL, NULL};
+    gpc_view_t *views[NUM_LEVELS] = {NULL};
     int status = event->access.kind == GPC_ACCESS_LOAD ? GPC_OK : take_views(thread, &event->access, level, views);
 
     if (status == GPC_OK && self->at_perform && !event->words) {
@@ -370,7 +376,7 @@ accessed(gpc_race_t *self, const gpc_accessed_t *event)
     bool atomic = event->access.kind == GPC_ACCESS_ATOMIC;
     gpc_race_access_t access = {.moment = moment_of(thread),
                                 .pc = event->pc < UINT16_MAX ? (uint16_t) event->pc : UINT16_MAX,
-                                .level = event->words ? LEVEL_GPU : level_of(self, event->access.scope),
+                                .level = event->words ? LEVEL_SYS : level_of(self, event->access.scope),
                                 .synchronising = atomic || event->access.order != GPC_ORDER_WEAK,
                                 .writes = event->access.kind != GPC_ACCESS_LOAD};
     uint64_t words = (uint64_t) __builtin_popcountll(event->lanes) * event->width;
@@ -498,9 +504,10 @@ gpc_race_create(const gpc_cores_t *cores, gpc_stream_t *stream, bool at_perform,
     self->threads = calloc(num * machine->warps_per_core, sizeof(*self->threads));
     self->flights = calloc(num * machine->requests_per_core, sizeof(*self->flights));
     self->joined = calloc(num * machine->blocks_per_core * GPC_NAMED_BARRIERS, sizeof(*self->joined));
+    self->fences = calloc(2 * (size_t) machine->gpus, sizeof(*self->fences));
     gpc_pages_init(&self->pages, sizeof(gpc_race_page_t));
     gpc_subscribe(stream, &self->subscriber, observed);
-    return self->threads && self->flights && self->joined ? GPC_OK : GPC_ERROR_MEMORY;
+    return self->threads && self->flights && self->joined && self->fences ? GPC_OK : GPC_ERROR_MEMORY;
 }
 
 void
@@ -515,6 +522,7 @@ gpc_race_free(gpc_race_t *self)
     free(self->threads);
     free(self->flights);
     free(self->joined);
+    free(self->fences);
     free(self->core_of);
     free(self->sets);
     free(self->syncs);

@@ -8,8 +8,8 @@
 #include "check/race/view.h"
 #include "controller/fsm.h"
 
-/* Scopes; gpu and sys are equal, because there is one GPU. */
-enum { LEVEL_CTA, LEVEL_CU, LEVEL_GPU, NUM_LEVELS };
+/* Scopes. */
+enum { LEVEL_CTA, LEVEL_CU, LEVEL_GPU, LEVEL_SYS, NUM_LEVELS };
 
 typedef struct {
     gpc_moment_t moment;
@@ -76,7 +76,7 @@ struct gpc_race {
     const gpc_machine_t *machine;
     gpc_failure_t *failure;
     bool at_perform, scoped;
-    bool narrow; /* the launch has synchronisation with a scope below gpu */
+    bool narrow; /* the launch has synchronisation with a scope that leaves out some of its warps */
     gpc_race_counts_t counts;
     const gpc_launch_t *launch; /* borrowed */
     uint64_t launches;
@@ -84,7 +84,7 @@ struct gpc_race {
     gpc_race_thread_t *threads; /* owned; [cores * warps_per_core] */
     gpc_race_flight_t *flights; /* owned; [cores * requests_per_core] */
     gpc_view_t **joined;        /* owned; [cores * blocks_per_core * GPC_NAMED_BARRIERS] */
-    gpc_view_t *fences;         /* owned share: the fences of order sc that a program of PTX has executed */
+    gpc_view_t **fences;        /* owned; [gpus][2]: the fences of order sc of a program of PTX, of scope gpu and sys */
     uint16_t *core_of;          /* owned; [blocks of the launch] */
     gpc_pages_t pages;          /* of gpc_race_page_t; the scratchpads behind memory's */
     gpc_race_set_t *sets;       /* owned */
@@ -113,6 +113,14 @@ static inline uint32_t
 gpc_race_block_of(const gpc_race_t *self, uint32_t thread)
 {
     return thread / self->warps_per_block;
+}
+
+/* Whether a scope of a warp on one core includes the blocks of another core. */
+static inline bool
+gpc_race_reaches(const gpc_race_t *self, uint32_t core, uint8_t level, uint32_t other)
+{
+    return level == LEVEL_SYS || (level == LEVEL_CU && core == other) ||
+           (level == LEVEL_GPU && gpc_gpu_of_core(self->machine, core) == gpc_gpu_of_core(self->machine, other));
 }
 
 /* race_words.c */
