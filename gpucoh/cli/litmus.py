@@ -32,7 +32,16 @@ from gpucoh.cli.options import (
 from gpucoh.cli.suites import check_expected
 from gpucoh.device.choices import split_list
 from gpucoh.device.gpu import protocols, resolve
-from gpucoh.litmus import Result, Test, UnsupportedError, builtins, find, hardware, run_test
+from gpucoh.litmus import (
+    Result,
+    Test,
+    UnsupportedError,
+    builtins,
+    find,
+    hardware,
+    placed,
+    run_test,
+)
 from gpucoh.litmus.models import model_name
 from gpucoh.litmus.results import HANG
 from gpucoh.litmus.runner import RUNS, keeping, unsupported
@@ -88,6 +97,14 @@ def litmus_command(
         ),
     ] = False,
     machine_id: MachineOption = "fermi",
+    place: Annotated[
+        str | None,
+        typer.Option(
+            "--place",
+            help="Blocks of every test on one core, one die, two dies of a GPU (dies), or two GPUs with scope sys in "
+            "place of gpu (gpus). Default: as each test says.",
+        ),
+    ] = None,
     runs: Annotated[
         int, typer.Option("--runs", help="Number of runs per test and protocol.")
     ] = RUNS,
@@ -123,6 +140,8 @@ def litmus_command(
 
       gpucoh litmus --suite hardware "wrc.*" -p tc-weak --model ptx
 
+      gpucoh litmus -p all -m two-gpus --place gpus        the built-in set between two GPUs
+
       gpucoh litmus --models
 
       gpucoh litmus suite/ --expected --model ptx
@@ -135,6 +154,7 @@ def litmus_command(
         check_expected(names or (), model, [name for name, on in others.items() if on], as_json)
         return
     tests, unread = _gather(names) if suite is None else (_of_suite(suite, names), [])
+    tests = tests if place is None else [placed(test, place) for test in tests]
     if models:
         if names is None and suite is None:
             tests += hardware.programs().values()

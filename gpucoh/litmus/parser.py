@@ -235,8 +235,9 @@ def _read_threads(source: _Source, row: str, at: int) -> list[Thread]:
         found = _THREAD.fullmatch(cell.strip())
         if found is None:
             raise source.fail(f"{quoted(cell.strip())} is not a thread: write P0@cta 0,gpu 0", at)
-        numbers = {name: int(text) for name, text in found.groupdict().items() if text is not None}
-        threads.append(Thread(**numbers))
+        cu, die = (None if found[name] is None else int(found[name]) for name in ("cu", "die"))
+        id_, cta, gpu = (int(found[name]) for name in ("id", "cta", "gpu"))
+        threads.append(Thread(id=id_, cta=cta, gpu=gpu, cu=cu, die=die))
         at += len(cell) + 1
     if len({thread.id for thread in threads}) < len(threads):
         raise source.fail("two threads have one number", at - 1)

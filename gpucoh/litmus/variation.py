@@ -149,6 +149,10 @@ class Planner:
             raise ConfigError(
                 f"{begin} {gpus} GPUs; machine {quoted(machine.name)} has {number} {has}"
             )
+        for members in self.groups.values():
+            blocks = [list(test.blocks.values())[number] for number in members]
+            if len({test.threads[thread].die for block in blocks for thread in block}) > 1:
+                raise ConfigError(f"litmus test {quoted(test.name)}: one core is on two dies")
         for gpu, numbers in self._dies().items():
             if len(numbers) > machine.dies // machine.gpus:
                 raise ConfigError(
@@ -243,7 +247,7 @@ class Planner:
         dies = machine.dies // machine.gpus
         numbers = sorted({gpu for gpu, _ in self.groups}) if machine.gpus > 1 else []
         gpu_of = dict(zip(numbers, rng.permutation(machine.gpus).tolist(), strict=False))
-        die_of = {
+        die_of: dict[tuple[int, int | None], int] = {
             (gpu, die): chosen
             for gpu, named in self._dies().items()
             for die, chosen in zip(named, rng.permutation(dies).tolist(), strict=False)

@@ -75,6 +75,16 @@ def test_a_test_may_name_dies() -> None:
         run_test(parse(text, "dies"), "mesi", runs=10)
 
 
+def test_a_core_is_on_one_die() -> None:
+    text = """PTX core
+    { x=0; }
+     P0@cta 0,cu 0,die 0,gpu 0 | P1@cta 1,cu 0,die 1,gpu 0 ;
+     st.weak x, 1              | st.weak x, 2              ;
+    exists (x == 1)"""
+    with pytest.raises(gpucoh.ConfigError, match="one core is on two dies"):
+        run_test(parse(text, "core"), "mesi", machine=machine_of(1), runs=10)
+
+
 def test_more_gpus_than_the_machine_has_are_refused_where_it_has_several() -> None:
     test = find("IRIW+fences")
     three = parse(
