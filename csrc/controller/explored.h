@@ -20,6 +20,7 @@ typedef struct {
     uint32_t (*carries)(const int64_t *options, gpc_position_t from, gpc_position_t to);
     /* Lines meet in a part of their bank (a FIFO): the explorer has one bank for all of them. */
     bool one_bank;
+    uint32_t dies; /* of the explorer's machine, of which each has an equal share of cores and lines; 0: one */
 } gpc_explored_t;
 
 #endif

@@ -127,6 +127,17 @@ gpc_home_of(const gpc_controller_t *unit, gpc_address_t line)
 }
 
 gpc_node_t
+gpc_near_of(const gpc_controller_t *unit, gpc_address_t line)
+{
+    uint32_t banks = unit->homes.banks.divisor, die = gpc_die_of(unit->nodes, unit->node);
+    gpc_node_t home = gpc_home_of(unit, line);
+    if (die == GPC_NO_DIE || !unit->homes.paged) {
+        return home;
+    }
+    return (gpc_node_t) (unit->homes.first_bank + die * banks + (home - unit->homes.first_bank) % banks);
+}
+
+gpc_node_t
 gpc_node_of(const gpc_controller_t *unit, gpc_position_t position)
 {
     const gpc_node_kind_t *kind = gpc_nodes_at(unit->nodes, position);

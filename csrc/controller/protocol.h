@@ -261,6 +261,8 @@ gpc_step_pending(const gpc_step_t *x)
 
 /* The bank of the line. */
 GPC_API gpc_node_t gpc_home_of(const gpc_controller_t *unit, gpc_address_t line);
+/* The bank of the unit's die that has the line's number within its die: the home, or near to it. */
+GPC_API gpc_node_t gpc_near_of(const gpc_controller_t *unit, gpc_address_t line);
 /* The line's controller at the memory side: each has an equal share of the banks. GPC_NO_NODE: there is none. */
 GPC_API gpc_node_t gpc_memory_of(const gpc_controller_t *unit, gpc_address_t line);
 GPC_API gpc_node_t gpc_memory_above(const gpc_controller_t *bank); /* the one that all lines of the bank have */

@@ -35,6 +35,7 @@ typedef struct {
     /* when a launch has ended, memory has every word that it has written, and the host reads no cache */
     bool ends_in_memory;
     bool bank_is_whole;  /* a line at the bank contains every performed write */
+    uint32_t near; /* bit s: in state s of the bank's table 0, another bank than the home has the line */
     uint32_t bank_words; /* else, bit s of the bank's table 0: a line, or over words a word, in state s does */
     /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0:
      * none). LOGICAL: both in logical time. NULL: those that the controllers' types declare (lease.h), else copies do

@@ -11,6 +11,7 @@ make_machine(gpc_world_t *self)
     const gpc_explore_t *what = self->what;
     uint32_t lines = self->lines, held = what->tight ? 1 : lines;
     uint32_t banks = what->tight || self->protocol->explored.one_bank ? 1 : lines;
+    uint32_t dies = self->protocol->explored.dies > 1 ? self->protocol->explored.dies : 1;
 
     self->machine = (gpc_machine_t){.cores = what->cores,
                                     .warps_per_core = GPC_WORLD_MAX_THREADS,
@@ -22,7 +23,7 @@ make_machine(gpc_world_t *self)
                                     .l1_mshrs = what->tight ? 1 : lines + 1,
                                     .l1_latency = 1,
                                     .line_bytes = GPC_WORLD_LINE_BYTES,
-                                    .partitions = banks,
+                                    .partitions = (banks + dies - 1) / dies * dies,
                                     .interleave_bytes = GPC_WORLD_LINE_BYTES,
                                     .l2_bytes = held * GPC_WORLD_LINE_BYTES,
                                     .l2_ways = held,
@@ -31,7 +32,8 @@ make_machine(gpc_world_t *self)
                                     .l3_bytes = held * GPC_WORLD_LINE_BYTES,
                                     .l3_ways = held,
                                     .l3_mshrs = what->tight ? 1 : lines + 1,
-                                    .dies = 1,
+                                    .dies = dies,
+                                    .page_bytes = dies > 1 ? GPC_WORLD_LINE_BYTES : 0,
                                     .gpus = 1,
                                     .global_units = 1,
                                     .host_units = 1,

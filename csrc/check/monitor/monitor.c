@@ -185,11 +185,13 @@ check_copies(gpc_monitor_t *self, gpc_address_t line)
                                   : GPC_OK;
 }
 
-/* Of a line, the monitors and the host look at its home only: a copy in another bank would escape them. */
+/* Of a line, the monitors and the host look at its home only: a copy in another bank would escape them, unless it is
+ * near. */
 static int
-check_home(gpc_controller_t *unit, const gpc_controller_t *home, gpc_address_t line)
+check_home(const gpc_monitor_t *self, gpc_controller_t *unit, const gpc_controller_t *home, gpc_address_t line)
 {
     bool elsewhere = home && unit != home && unit->type->position == home->type->position;
+    elsewhere = elsewhere && !gpc_is_among(self->watched.near, gpc_state_at(unit, line, 0, &(gpc_index_t){0}));
     for (uint32_t i = 0; elsewhere && i < GPC_MAX_ARRAYS && unit->type->arrays[i].name; i++) {
         if (gpc_tags_find(&unit->arrays[i], line) != GPC_NONE) {
             return gpc_violated(unit, line, "a line is at its home", "%s %u has it, its home is %s %u",
@@ -204,7 +206,7 @@ stepped(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line)
 {
     gpc_units_t units = gpc_nodes_units(self->about.nodes, self->about.controllers, self->about.l1s, line);
     gpc_controller_t *bank = units.bank;
-    int status = check_home(unit, units.bank, line);
+    int status = check_home(self, unit, units.bank, line);
 
     self->counts.steps++;
     if (status == GPC_OK && unit == bank) {

@@ -1,0 +1,240 @@
+/* mcm_l1.c: the L1 of MCM, and its acquires.
+ *
+ * Paper    Ren et al., HPCA 2020, section VI: software coherence; L1s write through, an acquire drops the L1 and the
+ *          other dies' lines in the near L2.
+ * Inferred an acquire, of whatever scope, asks every bank of the core's die to drop them (DROP). Until the last one has
+ *          answered, the warp issues nothing, its releases wait, and so does every barrier of the core: threads behind
+ *          these rely on the acquire. Then the L1 drops its copies a second time: other warps may have read near lines
+ *          between. Acquires of a core that come while one is under way share the next round.
+ *          Loads of order relaxed or stronger are read at the line's home, as atomics are performed there. */
+#include "controller/nodes.h"
+#include "protocols/dies/mcm.h"
+
+#define L1_EVENTS(X)                                                                                                   \
+    BASELINE_L1_EVENTS(X)                                                                                              \
+    X(L1_LOAD_HOME, "load of order relaxed or stronger")                                                               \
+    X(L1_ACQUIRE, "an acquire, or a kernel begins")
+
+GPC_FSM(L1, MCM_L1_STATES, L1_EVENTS)
+BASELINE_L1_EVENTS(BASELINE_SAME)
+
+#define L1_UNIT(FIELD)                                                                                                 \
+    FIELD(PLAIN, uint32_t, awaited) /* DROPPED to come */                                                              \
+    FIELD(PLAIN, uint8_t, again)    /* an acquire has come since they were asked for */
+GPC_METADATA(l1, unit, L1_UNIT)
+#define L1_WARP(FIELD) FIELD(PLAIN, uint8_t, rounds) /* of DROPs that its last acquire awaits: 0 to 2 */
+GPC_METADATA(l1, warp, L1_WARP)
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+static gpc_event_id_t
+l1_classify(const gpc_step_t *x)
+{
+    if (x->cause == GPC_MSG_ACQUIRE || x->cause == GPC_MSG_KERNEL_BEGIN) {
+        return L1_ACQUIRE;
+    }
+    return x->cause == GPC_MSG_LOAD && x->msg->order != GPC_ORDER_WEAK ? L1_LOAD_HOME : baseline_l1_classify(x);
+}
+
+/* To the bank of the core's die that has the line, or is near it. */
+static int
+ask(gpc_step_t *x, uint8_t type)
+{
+    gpc_msg_t *msg = gpc_new_request(x, type);
+    msg->destination = gpc_near_of(x->unit, x->line);
+    return gpc_send_and_wait(x, msg);
+}
+
+GPC_ACTION(act_read, "send GETS; the load becomes pending")
+{
+    gpc_count(x, load_misses);
+    return ask(x, MCM_GETS);
+}
+
+GPC_ACTION(act_read_home, "send GETS_HOME; the load becomes pending")
+{
+    gpc_count(x, load_misses);
+    return ask(x, MCM_GETS_HOME);
+}
+
+GPC_ACTION(act_store, "send GETX with the store's words; the store becomes pending")
+{
+    return ask(x, MCM_GETX);
+}
+
+GPC_ACTION(act_atomic, "send ATOMIC with the lane list; the atomic becomes pending")
+{
+    return ask(x, MCM_ATOMIC);
+}
+
+/* clang-format off */
+static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
+    [L1_I] = {
+        [L1_LOAD] = GO(L1_IV, act_reserve_way, act_read),
+        [L1_LOAD_HOME] = GO(L1_II, act_read_home),
+        [L1_STORE] = GO(L1_II, act_store),
+        [L1_ATOMIC] = GO(L1_II, act_atomic),
+        [L1_ACQUIRE] = GO(L1_I),
+    },
+    [L1_V] = {
+        [L1_LOAD] = GO(L1_V, act_hit),
+        [L1_LOAD_HOME] = GO(L1_II, act_release_way, act_read_home), /* a later load must not read older words */
+        [L1_STORE] = GO(L1_II, act_release_way, act_store),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_atomic),
+        [L1_EVICT] = GO(L1_I),
+        [L1_ACQUIRE] = GO(L1_I),
+    },
+    [L1_IV] = {
+        [L1_LOAD] = GO(L1_IV, act_merge_load),
+        [L1_LOAD_HOME] = GO(L1_II, act_release_way, act_read_home),
+        [L1_STORE] = GO(L1_II, act_release_way, act_store),
+        [L1_ATOMIC] = GO(L1_II, act_release_way, act_atomic),
+        [L1_EVICT] = NOT_A_VICTIM, /* the way is reserved for the fill */
+        [L1_LAST_DATA] = GO(L1_V, act_fill, act_complete),
+        [L1_ACQUIRE] = GO(L1_II, act_release_way),
+    },
+    [L1_II] = { /* no way: never a victim */
+        [L1_LOAD] = GO(L1_II, act_read), /* no merging: the outstanding read may be older than a store or an acquire */
+        [L1_LOAD_HOME] = GO(L1_II, act_read_home),
+        [L1_STORE] = GO(L1_II, act_store),
+        [L1_ATOMIC] = GO(L1_II, act_atomic),
+        [L1_DATA] = GO(L1_II, act_complete),
+        [L1_LAST_DATA] = GO(L1_I, act_complete),
+        [L1_ACK] = GO(L1_II, act_complete),
+        [L1_LAST_ACK] = GO(L1_I, act_complete),
+        [L1_ACQUIRE] = GO(L1_II),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t lines = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
+
+/* ---- acquires ---------------------------------------------------------------------------------------------------- */
+
+#define U_STATES(X) X(U_ON, STABLE, "always on")
+#define U_EVENTS(X)                                                                                                    \
+    X(U_ACQUIRE, "an acquire of a warp")                                                                     \
+    X(U_DROPPED, "a bank of the die has dropped other dies' lines; more will answer")                                  \
+    X(U_LAST_DROPPED, "the last bank of the die has")
+GPC_FSM(U, U_STATES, U_EVENTS)
+
+static gpc_event_id_t
+u_classify(const gpc_step_t *x)
+{
+    return x->cause == MCM_DROPPED ? l1_unit(x->unit)->awaited > 1 ? U_DROPPED : U_LAST_DROPPED : GPC_NO_EVENT;
+}
+
+static int
+ask_die(gpc_step_t *x)
+{
+    uint32_t banks = x->unit->machine->partitions / x->unit->machine->dies;
+    gpc_node_t first = gpc_node_of(x->unit, GPC_AT_BANK);
+    first = (gpc_node_t) (first + gpc_die_of(x->unit->nodes, x->unit->node) * banks);
+    for (uint32_t i = 0; i < banks; i++) {
+        gpc_msg_t *msg = gpc_new_message(x, MCM_DROP, (gpc_node_t) (first + i));
+        msg->request = GPC_NONE;
+        msg->lanes = GPC_NONE;
+        GPC_TRY(gpc_send(x, msg));
+    }
+    l1_unit(x->unit)->awaited = banks;
+    return GPC_OK;
+}
+
+GPC_ACTION(act_ask, "send DROP to every bank of the die; if some have yet to answer, afterwards")
+{
+    bool busy = l1_unit(x->unit)->awaited != 0;
+    l1_warp(x->unit, x->warp)->rounds = busy ? 2 : 1;
+    l1_unit(x->unit)->again |= busy;
+    return busy ? GPC_OK : ask_die(x);
+}
+
+GPC_ACTION(act_count_down, "one answer less")
+{
+    l1_unit(x->unit)->awaited--;
+    return GPC_OK;
+}
+
+GPC_ACTION(act_end_round, "drop the L1's copies; warps whose acquire is complete go on; the next round")
+{
+    gpc_controller_t *unit = x->unit;
+    GPC_TRY(gpc_controller_flash(unit, MCM_TABLE_LINES, GPC_MSG_ACQUIRE, L1_ACQUIRE));
+    for (uint16_t warp = 0; warp < unit->machine->warps_per_core; warp++) {
+        uint8_t *rounds = &l1_warp(unit, warp)->rounds;
+        *rounds = (uint8_t) (*rounds ? *rounds - 1 : 0);
+        /* barriers wait for every acquire of the core: all may be retried */
+        GPC_TRY(unit->ports->wake_warp(unit->world, unit, warp, 0));
+    }
+    bool again = l1_unit(unit)->again;
+    l1_unit(unit)->again = 0;
+    return again ? ask_die(x) : GPC_OK;
+}
+
+/* clang-format off */
+static const gpc_cell_t u_table[U_NUM_STATES][U_NUM_EVENTS] = {
+    [U_ON] = {
+        [U_ACQUIRE] = GO(U_ON, act_ask),
+        [U_DROPPED] = GO(U_ON, act_count_down),
+        [U_LAST_DROPPED] = GO(U_ON, act_count_down, act_end_round),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t unit_table = {GPC_TABLE("L1.acquires", OVER_UNIT, U, u_table, u_classify),
+                                       .causes = {ON(GPC_MSG_ACQUIRE, U_ACQUIRE)}};
+
+static uint8_t
+route(const gpc_controller_t *unit, const gpc_msg_t *msg)
+{
+    (void) unit;
+    return msg->type == MCM_DROPPED ? MCM_TABLE_UNIT : MCM_TABLE_LINES;
+}
+
+/* Its die: of which lines a bank is near. */
+static uint32_t
+role(const gpc_controller_t *unit)
+{
+    return gpc_die_of(unit->nodes, unit->node);
+}
+
+const gpc_controller_type_t mcm_l1 = {
+    .name = "L1",
+    .position = GPC_AT_CORE,
+    .tables = {&lines, &unit_table},
+    .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
+    .mshr = gpc_requests_mshr_described,
+    .unit = l1_unit_described,
+    .warp = l1_warp_described,
+    .route = route,
+    .role = role,
+    .begins = 1u << MCM_TABLE_LINES,
+};
+
+/* ---- order ------------------------------------------------------------------------------------------------------- */
+
+int
+mcm_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
+{
+    GPC_TRY(gpc_controller_flash(l1, MCM_TABLE_LINES, GPC_MSG_ACQUIRE, L1_ACQUIRE));
+    return l1->machine->dies > 1 ? gpc_controller_order(l1, MCM_TABLE_UNIT, GPC_MSG_ACQUIRE, warp, scope) : GPC_OK;
+}
+
+int
+mcm_before(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until)
+{
+    (void) access, (void) until; /* wake_warp ends the wait */
+    return l1_warp(l1, warp)->rounds ? GPC_HOLD : GPC_OK;
+}
+
+int
+mcm_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
+{
+    (void) scope, (void) until;
+    return l1_warp(l1, warp)->rounds ? GPC_HOLD : GPC_OK;
+}
+
+int
+mcm_barrier(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until)
+{
+    (void) warp, (void) until;
+    return l1_unit(l1)->awaited ? GPC_HOLD : GPC_OK;
+}

@@ -1,0 +1,263 @@
+/* mcm_l2.c: the L2 bank of MCM: the home of its die's lines, and near those of others.
+ *
+ * Paper    Ren et al., HPCA 2020, sections IV-A and VI: an L2 caches lines of other dies too; a store goes on to the
+ *          line's home.
+ * Inferred a near line is read by weak loads alone. What else passes drops it: the core's later loads must not read
+ *          older words. While the line is on its way (NP), that or an acquire makes it come too late (NX): it answers
+ *          the loads that came before, is not kept, and later loads are read at the home. "between" is ordered, so that
+ *          the home takes what a near bank passes in that order.
+ *          A near line that would take the last MSHR of the bank, or the last way of its set, is read at the home: two
+ *          banks that wait for each other's would wait for ever.
+ *          The home is the baselines' L2, which writes back. */
+#include "controller/nodes.h"
+#include "protocols/dies/mcm.h"
+
+#define L2_EVENTS(X)                                                                                                   \
+    BASELINE_L2_EVENTS(X)                                                                                              \
+    X(L2_NEAR_LOAD, "weak load of another die's line")                                                                 \
+    X(L2_NEAR_OTHER, "other read request, store or atomic to another die's line")                                      \
+    X(L2_NEAR_DATA, "another die's line")                                                                              \
+    X(L2_DROP, "a core's acquire, or a kernel begins")
+
+GPC_FSM(L2, MCM_L2_STATES, L2_EVENTS)
+BASELINE_L2_EVENTS(BASELINE_SAME)
+
+static bool
+is_home(const gpc_step_t *x)
+{
+    return gpc_home_of(x->unit, x->line) == x->unit->node;
+}
+
+/* Whether a near line may wait for its home: it leaves an MSHR and a way of the set to lines of this die, for which
+ * another die's near lines may wait. */
+static bool
+may_keep(const gpc_step_t *x)
+{
+    const gpc_tags_t *tags = &x->unit->arrays[0];
+    uint32_t free = 0;
+    for (gpc_index_t way = gpc_tags_set_of(tags, x->line) * tags->ways, end = way + tags->ways; way < end; way++) {
+        free += !gpc_tags_present(tags, way) || tags->tags[way].mshr == GPC_NONE;
+    }
+    return x->state != L2_I || (free > 1 && gpc_mshr_room(&x->unit->mshrs) > 1);
+}
+
+static gpc_event_id_t
+l2_classify(const gpc_step_t *x)
+{
+    switch (x->cause) {
+        case MCM_GETS:
+            return is_home(x) ? L2_GETS : may_keep(x) ? L2_NEAR_LOAD : L2_NEAR_OTHER;
+        case MCM_GETX:
+            return is_home(x) ? L2_GETX : L2_NEAR_OTHER;
+        case MCM_ATOMIC:
+            return is_home(x) ? L2_ATOMIC : L2_NEAR_OTHER;
+        case MCM_GETS_HOME:
+            return is_home(x) ? L2_GETS : L2_NEAR_OTHER;
+        case MCM_NEAR_GETS:
+        case MCM_PASSED_GETS:
+            return L2_GETS;
+        case MCM_PASSED_GETX:
+            return L2_GETX;
+        case MCM_PASSED_ATOMIC:
+            return L2_ATOMIC;
+        case MCM_NEAR_DATA:
+            return L2_NEAR_DATA;
+        case GPC_MSG_ACQUIRE:
+        case GPC_MSG_KERNEL_BEGIN:
+            return L2_DROP;
+        case GPC_MSG_FILL: {
+            uint8_t asked = gpc_first_pending(x)->type;
+            bool stores = asked == MCM_GETX || asked == MCM_PASSED_GETX;
+            bool performs = asked == MCM_ATOMIC || asked == MCM_PASSED_ATOMIC;
+            return stores ? L2_FILL_STORE : performs ? L2_FILL_ATOMIC : L2_FILL;
+        }
+        default:
+            return baseline_l2_classify(x);
+    }
+}
+
+/* ---- the home ---------------------------------------------------------------------------------------------------- */
+
+/* To the core, also of what a near bank has passed on. */
+static int
+send_to_core(gpc_step_t *x, gpc_msg_t *answer)
+{
+    answer->destination = answer->requester;
+    return gpc_send(x, answer);
+}
+
+static int
+answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
+{
+    bool near = gpc_msg_at(x->unit->messages, to)->type == MCM_NEAR_GETS;
+    gpc_msg_t *msg = gpc_new_answer(x, to, near ? MCM_NEAR_DATA : type);
+    return near ? gpc_send(x, msg) : send_to_core(x, msg);
+}
+
+GPC_ACTION(act_answer_line, "send DATA to the core, or NEAR_DATA to a near L2")
+{
+    gpc_count(x, load_hits);
+    return answer(x, x->message, MCM_DATA);
+}
+
+GPC_ACTION(act_answer_lines, "send DATA or NEAR_DATA to all pending loads")
+{
+    return gpc_answer_pending(x, MCM_DATA, answer);
+}
+
+GPC_ACTION(act_store, "write the store's words, send ACK to the core")
+{
+    (void) gpc_act(writer_act_write, x);
+    gpc_msg_t *msg = gpc_new_writer_answer(x, MCM_ACK, 0);
+    msg->destination = msg->requester;
+    return gpc_answer_writer(x, msg);
+}
+
+GPC_ACTION(act_atomic, "perform the atomic, send its old values to the core")
+{
+    (void) gpc_act(writer_act_perform, x);
+    gpc_msg_t *msg = gpc_new_writer_answer(x, MCM_ATOMIC_DATA, 0);
+    msg->destination = msg->requester;
+    return gpc_answer_writer(x, msg);
+}
+
+/* ---- near -------------------------------------------------------------------------------------------------------- */
+
+GPC_ACTION(act_near_get, "send NEAR_GETS to the home; the load becomes pending")
+{
+    gpc_count(x, load_misses);
+    GPC_TRY(gpc_send(x, gpc_new_message(x, MCM_NEAR_GETS, gpc_home_of(x->unit, x->line))));
+    return gpc_keep_pending(x);
+}
+
+GPC_ACTION(act_pass, "pass the request on to the home")
+{
+    uint8_t type = x->cause == MCM_GETX     ? MCM_PASSED_GETX
+                   : x->cause == MCM_ATOMIC ? MCM_PASSED_ATOMIC
+                                            : MCM_PASSED_GETS;
+    x->unit->statistics->load_misses += type == MCM_PASSED_GETS;
+    return gpc_send(x, gpc_new_request(x, type));
+}
+
+GPC_ACTION(act_take_line, "fill the way with the line")
+{
+    gpc_merge_words(gpc_line_words(x), x->msg->data, gpc_all_words(x->unit));
+    return GPC_OK;
+}
+
+/* The words are those of the message: the line has no way. */
+static int
+answer_from_message(gpc_step_t *x, gpc_index_t to, uint8_t type)
+{
+    const gpc_msg_t *asked = gpc_msg_at(x->unit->messages, to);
+    gpc_msg_t *msg = gpc_new_message(x, type, asked->source);
+    msg->requester = asked->requester;
+    msg->request = asked->request;
+    msg->warp = asked->warp;
+    msg->lanes = GPC_NONE;
+    gpc_carry(x, msg, gpc_all_words(x->unit), x->msg->data);
+    return gpc_send(x, msg);
+}
+
+GPC_ACTION(act_pass_line, "send DATA to all pending loads")
+{
+    return gpc_answer_pending(x, MCM_DATA, answer_from_message);
+}
+
+/* clang-format off */
+static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
+    [L2_I] = {
+        [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
+        [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
+        [L2_NEAR_LOAD] = GO(L2_NP, act_reserve_way, act_near_get),
+        [L2_NEAR_OTHER] = GO(L2_I, act_pass),
+        [L2_DROP] = GO(L2_I),
+    },
+    [L2_V] = {
+        [L2_GETS] = GO(L2_V, act_answer_line),
+        [L2_GETX] = GO(L2_V, act_store),
+        [L2_ATOMIC] = GO(L2_V, act_atomic),
+        [L2_EVICT_CLEAN] = GO(L2_I),
+        [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
+        [L2_DROP] = GO(L2_V),
+    },
+    [L2_IS] = {
+        [L2_GETS] = GO(L2_IS, act_merge),
+        [L2_GETX] = HOLD_LINE, /* until the fill */
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM, /* the way is reserved for the fill */
+        [L2_FILL] = GO(L2_V, act_fill_line, act_answer_lines),
+        [L2_DROP] = GO(L2_IS),
+    },
+    [L2_IM] = {
+        [L2_GETS] = HOLD_LINE,
+        [L2_GETX] = HOLD_LINE,
+        [L2_ATOMIC] = HOLD_LINE,
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_FILL_STORE] = GO(L2_V, act_fill_line, act_store),
+        [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_atomic),
+        [L2_DROP] = GO(L2_IM),
+    },
+    [L2_N] = {
+        [L2_NEAR_LOAD] = GO(L2_N, act_answer_line),
+        [L2_NEAR_OTHER] = GO(L2_I, act_pass),
+        [L2_EVICT_CLEAN] = GO(L2_I),
+        [L2_DROP] = GO(L2_I),
+    },
+    [L2_NP] = {
+        [L2_NEAR_LOAD] = GO(L2_NP, act_merge),
+        [L2_NEAR_OTHER] = GO(L2_NX, act_release_way, act_pass),
+        [L2_EVICT_CLEAN] = NOT_A_VICTIM,
+        [L2_NEAR_DATA] = GO(L2_N, act_take_line, act_answer_lines),
+        [L2_DROP] = GO(L2_NX, act_release_way),
+    },
+    [L2_NX] = { /* no way: never a victim */
+        [L2_NEAR_LOAD] = GO(L2_NX, act_pass),
+        [L2_NEAR_OTHER] = GO(L2_NX, act_pass),
+        [L2_NEAR_DATA] = GO(L2_I, act_pass_line),
+        [L2_DROP] = GO(L2_NX),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t lines = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+
+/* ---- acquires of the die's cores --------------------------------------------------------------------------------- */
+
+#define U_STATES(X) X(U_ON, STABLE, "always on")
+#define U_EVENTS(X) X(U_DROP, "an acquire of a core of the die")
+GPC_FSM(U, U_STATES, U_EVENTS)
+
+GPC_ACTION(act_drop_near, "drop every line of another die, send DROPPED")
+{
+    GPC_TRY(gpc_controller_flash(x->unit, MCM_TABLE_LINES, GPC_MSG_ACQUIRE, L2_DROP));
+    return gpc_send(x, gpc_new_answer(x, x->message, MCM_DROPPED));
+}
+
+/* clang-format off */
+static const gpc_cell_t u_table[U_NUM_STATES][U_NUM_EVENTS] = {
+    [U_ON] = {
+        [U_DROP] = GO(U_ON, act_drop_near),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t unit_table = {GPC_TABLE("L2.acquires", OVER_UNIT, U, u_table, NULL),
+                                       .causes = {ON(MCM_DROP, U_DROP)}};
+
+static uint8_t
+route(const gpc_controller_t *unit, const gpc_msg_t *msg)
+{
+    (void) unit;
+    return msg->type == MCM_DROP ? MCM_TABLE_UNIT : MCM_TABLE_LINES;
+}
+
+const gpc_controller_type_t mcm_l2 = {
+    .name = "L2",
+    .position = GPC_AT_BANK,
+    .tables = {&lines, &unit_table},
+    .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},
+    .route = route,
+    .begins = 1u << MCM_TABLE_LINES,
+};
