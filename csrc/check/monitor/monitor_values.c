@@ -298,14 +298,16 @@ check_word(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *load, uin
     gpc_address_t address = load->line + 4 * word;
     uint64_t reader = reader_of(self, load->source, load->warp), version;
     const gpc_seen_t *seen = seen_at(self, reader, address);
-    bool ordered = !gpc_keeps_old_copies(&self->watched); /* else only of programs without races */
-    bool knows = ordered && seen->reader == reader && seen->address == address && seen->issued < load->issued;
+    bool ordered = !gpc_keeps_old_copies(&self->watched); /* else its own writes, and all of a program without races */
+    bool knows = seen->reader == reader && seen->address == address && seen->issued < load->issued;
 
     self->counts.loads++;
     self->counts.order += knows;
     switch (gpc_shadow_judge(&self->shadow, address, value, from, knows ? seen->version : 0, &version)) {
         case GPC_VALUE_RIGHT:
-            note_seen(self, reader, address, load->issued, version);
+            if (ordered) {
+                note_seen(self, reader, address, load->issued, version);
+            }
             return gpc_monitor_is_logical(self)
                        ? gpc_logical_loaded(&self->logical, l1, load, gpc_shadow_until(&self->shadow, version))
                        : GPC_OK;

@@ -26,7 +26,6 @@ const gpc_protocol_t gpc_protocol_mcm = {
     GPC_MESSAGES_OF(MCM),
     .networks = MCM_NETWORKS,
     .order = {.before = mcm_before,
-              .release = mcm_release,
               .acquire = mcm_acquire,
               .barrier = mcm_barrier,
               .keeps_own = true,

@@ -46,7 +46,6 @@ extern const gpc_controller_type_t mcm_l1, mcm_l2;
 /* L1: the parts of an acquire, and what waits for it (mcm_l1.c). */
 GPC_MUST_CHECK int mcm_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
 GPC_MUST_CHECK int mcm_before(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
-GPC_MUST_CHECK int mcm_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
 GPC_MUST_CHECK int mcm_barrier(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until);
 
 #endif

@@ -3,8 +3,8 @@
  * Paper    Ren et al., HPCA 2020, section VI: software coherence; L1s write through, an acquire drops the L1 and the
  *          other dies' lines in the near L2.
  * Inferred an acquire, of whatever scope, asks every bank of the core's die to drop them (DROP). Until the last one has
- *          answered, the warp issues nothing, its releases wait, and so does every barrier of the core: threads behind
- *          these rely on the acquire. Then the L1 drops its copies a second time: other warps may have read near lines
+ *          answered, the warp issues no access, and no barrier of the core ends: threads behind it rely on the acquire.
+ *          Then the L1 drops its copies a second time: other warps may have read near lines
  *          between. Acquires of a core that come while one is under way share the next round.
  *          Loads of order relaxed or stronger are read at the line's home, as atomics are performed there. */
 #include "controller/nodes.h"
@@ -222,13 +222,6 @@ int
 mcm_before(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until)
 {
     (void) access, (void) until; /* wake_warp ends the wait */
-    return l1_warp(l1, warp)->rounds ? GPC_HOLD : GPC_OK;
-}
-
-int
-mcm_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
-{
-    (void) scope, (void) until;
     return l1_warp(l1, warp)->rounds ? GPC_HOLD : GPC_OK;
 }
 

@@ -38,8 +38,6 @@ PLANTED(dies) = {
     BUG("mcm!acquire-does-not-wait", "loads behind an acquire do not wait for DROPPED", NULL, WITH(order.before, NULL)),
     BUG("mcm!barrier-does-not-wait", "a barrier does not wait for the acquires of its core", NULL,
         WITH(order.barrier, NULL), WITH(order.barrier_releases, false)),
-    BUG("mcm!release-does-not-wait", "a release does not wait for the acquire before it", NULL,
-        WITH(order.release, NULL)),
     BUG("mcm!dropped-early", "the last DROPPED is not awaited", NULL,
         COPY("L1.acquires", "ON", "DROPPED", "ON", "LAST_DROPPED")),
     BUG("mcm!l1-dropped-once", "the L1 keeps what it has read of near lines while an acquire was under way", NULL,

@@ -1,0 +1,88 @@
+"""Does `mcm` keep its promises on several dies, without deadlock, and are its planted bugs caught there?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpucoh
+from gpucoh.verify.explorer import explore, small_choice
+from gpucoh.verify.oracle import allowed_outcomes
+from gpucoh.verify.programs import parse
+from products import share
+
+LINK = {"page_kib": 4, "die_latency": 50, "die_bytes": 32, "gpu_latency": 300, "gpu_bytes": 16}
+MACHINES = {
+    "two-dies": {"dies": 2, **LINK},
+    "four-dies": {"dies": 4, **LINK},
+    "two-gpus": {"dies": 4, "gpus": 2, **LINK},
+    "scarce": {"dies": 2, "l2_kib": 8, "l2_ways": 2, "l2_mshrs": 2, "l1_mshrs": 4, **LINK},
+}
+WORKLOADS = ("bfs", "cl", "dlb", "fg-share", "spm_g", "stn", "synthetic", "uts", "vpr", "sr")
+
+
+@pytest.mark.parametrize(("workload", "machine"), share(WORKLOADS, MACHINES, one_in=4))
+def test_a_workload_is_right_on_dies(workload: str, machine: str) -> None:
+    result = gpucoh.run(workload, protocol="mcm", scale="tiny", check=True, set=MACHINES[machine])
+    assert result.correct
+
+
+COMPLETE = {
+    "MP": "0: st x 1; F; st y 1 | 1: ld y; F; ld x",
+    "MP+rel+acq": "0: st x 1; st.release y 1 | 1: ld.acquire y; ld x",
+    "MP+near": "0: st x 1; st.release y 1 | 1: ld x; ld.acquire y; ld x",
+    "SB": "0: st x 1; F; ld y | 1: st y 1; F; ld x",
+    "CoRR": "0: st x 1 | 1: ld x; ld.relaxed x; ld x",
+    "own": "0: ld x; st x 1; ld x | 1: add x 10",
+    "WRC": "0: st x 1 | 1: ld.acquire x; st.release y 1 | 2: ld.acquire y; ld x",
+}
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_every_execution_of_a_small_program_is_allowed(name: str) -> None:
+    program = parse(COMPLETE[name])
+    allowed = allowed_outcomes(program, "RCc")
+    found = explore(
+        small_choice("mcm"), program, allowed=allowed, evictions=0, max_states=2_000_000
+    )
+    assert found["complete"]
+    assert not found["violations"]
+
+
+@gpucoh.kernel
+def read_the_far_page(
+    data: gpucoh.Buffer[gpucoh.i32], first: gpucoh.i32, out: gpucoh.Buffer[gpucoh.i32]
+):
+    i = gpucoh.thread_id()
+    out[gpucoh.global_id()] = data[first + i]
+
+
+def test_a_near_line_is_read_over_the_link_once() -> None:
+    sent = {}
+    for protocol in ("mcm", "src"):
+        gpu = gpucoh.GPU(machine="fermi", protocol=protocol, set=MACHINES["two-dies"])
+        data, out = gpu.array(np.arange(4096, dtype=np.int32)), gpu.zeros(4096, np.int32)
+        # eight blocks of 32 threads on eight cores of die 0 read one line of die 1
+        gpu.launch(read_the_far_page, grid=16, block=32, args=(data, 1024, out))
+        assert (out.numpy()[:32] == np.arange(1024, 1056)).all()
+        sent[protocol] = gpu.stats().links["1-0"]["messages"]
+    assert sent["mcm"] < sent["src"]
+
+
+@pytest.mark.parametrize(
+    ("name", "workload"),
+    [
+        ("mcm!near-keeps-lines", "stn"),
+        ("mcm!dies-not-asked", "cl"),
+        ("mcm!acquire-keeps-copies", "stn"),
+        ("mcm!near-line-survives-store", "fg-share"),
+        ("mcm!near-acknowledges", "spm_g"),
+    ],
+)
+def test_a_monitor_catches_a_planted_bug_on_two_dies(
+    mutant_gpucoh: gpucoh, name: str, workload: str
+) -> None:
+    with pytest.raises(mutant_gpucoh.SimulationError, match="an invariant does not hold"):
+        mutant_gpucoh.run(
+            workload, protocol=name, scale="tiny", check="protocol", set=MACHINES["two-dies"]
+        )
