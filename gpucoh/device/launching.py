@@ -51,6 +51,8 @@ class Launching(Observing):
         # Setting this event from another thread ends a launch, which raises SimulationError.
         self.stop: threading.Event | None = None
         self.progress: Progress | None = None
+        # Whether scope gpu of every kernel is scope sys: each of its launches has several GPUs, which it takes for one.
+        self.gpus_are_one = False
         self.clock = Clock()
         self._events = _FIRST_EVENTS
         self._launch: object | None = None  # identifies the running launch
@@ -103,7 +105,7 @@ class Launching(Observing):
             core.deadlock_after(cycles)
             core.launch(
                 program.name,
-                program.code,
+                program.widened if self.gpus_are_one else program.code,
                 program.vector_registers,
                 program.uniform_registers,
                 program.shared_words,

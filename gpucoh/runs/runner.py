@@ -309,6 +309,7 @@ class Run:
             budget=budget,
             deadlock_after=self.deadlock_after,
         )
+        gpu.gpus_are_one = built.gpus > 1  # workloads are written for one
         return gpu, self.found
 
     def carry_out(
