@@ -184,6 +184,13 @@ class Program:
     @functools.cached_property
     def takes_addresses(self) -> bool:
         """Whether an instruction accesses memory by address."""
+        code = np.frombuffer(self.code, np.uint8).reshape(-1, isa.PACKING.size)
+        memory = np.isin(code[:, 0], [isa.OPCODES[name] for name in ("LOAD", "STORE", "ATOMIC")])
+        return bool((memory & (code[:, 6] & isa.FLAG_FLAT != 0)).any())
+
+    @functools.cached_property
+    def widened(self) -> bytes:
+        """The code with scope sys in place of scope gpu, for blocks on several GPUs that are one to the kernel."""
         gpu, sys = isa.SCOPES["GPU"], isa.SCOPES["SYS"]
         return b"".join(
             isa.PACKING.pack(*(one._replace(scope=sys) if one.scope == gpu else one))
