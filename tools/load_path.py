@@ -27,17 +27,17 @@ LOOK_UP = {"core to L1 to network": "l1_classify", "network to L2 to DRAM": "l2_
 #: (file entered again, file that calls back); the ports in machine/ are callbacks of every layer.
 CALLBACKS = {
     ("protocols/baseline/baseline.c", "controller/pending.c"),
-    ("fabric/network.c", "machine/queues.c"),
+    ("fabric/network.c", "machine/serving.c"),
 }
 CONTROLLER = ("controller/controller.c", "controller/fsm.c", "protocols/baseline/baseline.c")
-SENDING = (*CONTROLLER, "controller/messages.c", "machine/queues.c", "fabric/network.c")
-ARRIVING = ("fabric/arbiter.c", "fabric/network.c", "machine/queues.c")
+SENDING = (*CONTROLLER, "controller/messages.c", "machine/serving.c", "fabric/network.c")
+ARRIVING = ("fabric/arbiter.c", "fabric/network.c", "machine/serving.c")
 #: The load to memory and its answer to the core: (part of the path, files in the order in which they are entered).
 ORDER = (
     (
         "core to L1 to network",
         (
-            *("core/frontend/scheduler.c", "core/memory/load_store.c", "machine/queues.c"),
+            *("core/frontend/scheduler.c", "core/memory/load_store.c", "machine/serving.c"),
             *SENDING,
         ),
     ),
@@ -45,7 +45,7 @@ ORDER = (
         "network to L2 to DRAM",
         (*ARRIVING, *CONTROLLER, "controller/messages.c", "machine/ports.c", "fabric/dram.c"),
     ),
-    ("DRAM to L2 to network", ("fabric/dram.c", "machine/queues.c", *SENDING)),
+    ("DRAM to L2 to network", ("fabric/dram.c", "machine/serving.c", *SENDING)),
     (
         "network to L1 to core",
         (

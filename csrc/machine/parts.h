@@ -1,6 +1,7 @@
 /* parts.h: the internals of gpc_gpu_t, for the files of machine/: gpu.c (construction), run.c (launching and running),
  * hang.c (launches without progress), host.c (memory and snapshots), cpu_cache.c (what it leaves in the CPU's cache),
- * queues.c (queues and scheduling of controllers), ports.c (the ports that controllers call, and timers), checks.c
+ * serving.c (serves controllers: their inputs, and what they send), waiting.c (what waits for room or for a pipeline),
+ * ports.c (the ports that controllers call, and timers), checks.c
  * (monitors and race detector), work.c (the monitor of work without an event), report.c (conservation, printed state),
  * messages.c (the machine's own messages), trips.c (trips of releases), words.c (words that lines lack), crossing.c
  * (the halves of an L2), translation.c (pages), statistics.c, storage.c (sizes and accesses of arrays and parts). */
@@ -284,7 +285,7 @@ GPC_MUST_CHECK int gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *d
 /* Priorities of events: at equal ticks, deliveries precede controllers and cores. */
 enum { GPC_PRIORITY_ARRIVE = 0, GPC_PRIORITY_CONTROLLER = 1, GPC_PRIORITY_CORE = 2, GPC_PRIORITY_OUTBOX = 2 };
 
-/* queues.c. Schedules the controller at the first edge of its clock at or after `from`. */
+/* serving.c. Schedules the controller at the first edge of its clock at or after `from`. */
 GPC_MUST_CHECK int gpc_gpu_schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from);
 bool gpc_gpu_may_take_request(gpc_gpu_t *gpu, gpc_node_t node); /* its outboxes and the memory queue have room */
 bool gpc_gpu_may_take_from(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network);           /* a request of that network */

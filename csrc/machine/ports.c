@@ -75,6 +75,20 @@ gpc_gpu_hook_now(void *world)
     return port_now(world);
 }
 
+int
+gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at, gpc_cycle_t *scheduled)
+{
+    gpc_gpu_t *gpu = world;
+    if (at * gpu->core_clock.period < tick_now(gpu)) { /* between two edges, for the cycle whose edge has passed */
+        at = gpc_clock_cycles(gpu->core_clock, gpc_clock_edge(gpu->core_clock, tick_now(gpu)));
+    }
+    if (*scheduled <= at) {
+        return GPC_OK;
+    }
+    *scheduled = at;
+    return gpc_gpu_schedule_cycle(gpu, core, at);
+}
+
 /* Whether the L1 has a way or an MSHR entry for the line. */
 static bool
 has_line(const gpc_controller_t *l1, gpc_address_t line)
