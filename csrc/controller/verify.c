@@ -149,14 +149,14 @@ gpc_controller_verify(gpc_controller_t *self, bool at_rest)
 
 /* ---- encoding: equal bytes if and only if controllers are equal -------------------------------------------------- */
 
-/* Only the order of LRU stamps within the set matters. */
+/* Of the stamps only their order within the set matters: the explorer replaces the least recently used line. */
 static uint32_t
 age_of(const gpc_tags_t *tags, gpc_index_t way)
 {
     gpc_index_t first = way / tags->ways * tags->ways;
     uint32_t age = 0;
     for (gpc_index_t other = first; other < first + tags->ways; other++) {
-        age += gpc_tags_present(tags, other) && tags->tags[other].used < tags->tags[way].used;
+        age += gpc_tags_present(tags, other) && tags->tags[other].order < tags->tags[way].order;
     }
     return age;
 }

@@ -17,9 +17,27 @@ SCHEDULERS = ("loose_round_robin", "greedy_then_oldest")
 TOPOLOGIES = ("crossbar", "mesh", "star")
 DRAM_MODELS = ("fixed", "fr_fcfs", "closed")
 PLACEMENTS = ("round_robin", "first_free", "static", "rotating")
+REPLACEMENTS = tuple(
+    re.findall(
+        r'^X\((\w+), ".+"\)$',
+        Path(__file__).with_name("replacement.def").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+)
 # The core takes a word by its place.
-WORDS = {"scheduler": SCHEDULERS, "topology": TOPOLOGIES, "dram_model": DRAM_MODELS}
-_SHORT = {"lrr": "loose_round_robin", "gto": "greedy_then_oldest", "frfcfs": "fr_fcfs"}
+WORDS = {
+    "scheduler": SCHEDULERS,
+    "topology": TOPOLOGIES,
+    "dram_model": DRAM_MODELS,
+    "l1_replacement": REPLACEMENTS,
+    "l2_replacement": REPLACEMENTS,
+}
+_SHORT = {
+    "lrr": "loose_round_robin",
+    "gto": "greedy_then_oldest",
+    "frfcfs": "fr_fcfs",
+    "tree_plru": "plru",
+}
 
 
 def _bytes(value: object, plain: int = 1) -> int:
@@ -40,7 +58,9 @@ def _word(value: object) -> object:
         return value
     word = value.strip().lower().replace("-", "_")
     word = _SHORT.get(word, word)
-    return word if word in SCHEDULERS + TOPOLOGIES + DRAM_MODELS + PLACEMENTS else value
+    return (
+        word if word in SCHEDULERS + TOPOLOGIES + DRAM_MODELS + REPLACEMENTS + PLACEMENTS else value
+    )
 
 
 # A field of fields.def, which the C core reads too.
