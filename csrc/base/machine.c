@@ -5,18 +5,19 @@
 
 #include "base/errors.h"
 
+enum {
+#define X(name, text) REPLACEMENT_##name,
+#include "machines/replacement.def"
+#undef X
+    NUM_REPLACEMENTS,
+    LAST_REPLACEMENT = NUM_REPLACEMENTS - 1
+};
+
 const gpc_machine_field_t gpc_machine_fields[] = {
 #define X(name, smallest, largest, unit, text) {#name, offsetof(gpc_machine_t, name), smallest, largest, text},
 #include "machines/fields.def"
 #undef X
     {NULL, 0, 0, 0, NULL},
-};
-
-enum {
-#define X(name, text) REPLACEMENT_##name,
-#include "machines/replacement.def"
-#undef X
-    NUM_REPLACEMENTS
 };
 
 static bool
@@ -35,10 +36,6 @@ gpc_machine_check(const gpc_machine_t *m, gpc_failure_t *failure)
             return gpc_fail(failure, GPC_ERROR_MACHINE, "%s = %u: must be from %u to %u", field->name, value,
                             field->smallest, field->largest);
         }
-    }
-    if (m->l1_replacement >= NUM_REPLACEMENTS || m->l2_replacement >= NUM_REPLACEMENTS) {
-        return gpc_fail(failure, GPC_ERROR_MACHINE, "l1_replacement = %u, l2_replacement = %u: must be less than %u",
-                        m->l1_replacement, m->l2_replacement, NUM_REPLACEMENTS);
     }
     if (m->lanes_per_warp != 32 && m->lanes_per_warp != 64) {
         return gpc_fail(failure, GPC_ERROR_MACHINE, "lanes_per_warp = %u: must be 32 or 64", m->lanes_per_warp);

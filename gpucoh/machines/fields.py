@@ -64,9 +64,14 @@ def _word(value: object) -> object:
 
 
 # A field of fields.def, which the C core reads too.
-_FIELD = re.compile(r'X\((\w+), (\d+), (\d+), "(.*?)", "(.*)"\)')
+_FIELD = re.compile(r'X\((\w+), (\d+), (\d+|LAST_REPLACEMENT), "(.*?)", "(.*)"\)')
 DECLARED: dict[str, tuple[int, int, str, str]] = {
-    name: (int(smallest), int(largest), unit, text)
+    name: (
+        int(smallest),
+        int(largest) if largest.isdigit() else len(REPLACEMENTS) - 1,
+        unit,
+        text,
+    )
     for name, smallest, largest, unit, text in _FIELD.findall(
         Path(__file__).with_suffix(".def").read_text(encoding="utf-8")
     )
