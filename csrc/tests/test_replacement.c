@@ -207,6 +207,7 @@ TEST(ways_of_a_set_have_different_orders)
         gpc_tags_t tags;
         uint32_t wrong = 0, full;
         model_t set = {.ways = 6};
+        REQUIRE(policies[number].victim);
         gpc_arena_init(&arena, 1u << 16);
         REQUIRE(gpc_tags_init(&tags, &arena, 1, 6, (gpc_index_map_t){128, 128, 1}, 0, false) == 0);
         tags.replacement = gpc_replacements[number];
