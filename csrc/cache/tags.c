@@ -195,7 +195,6 @@ gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t st
     }
     self->had_lines[way / GPC_TAG_PIECE] = true;
     self->tags[way] = (gpc_tag_t){.mshr = GPC_NONE, .state = state};
-    self->replacement->placed(self, way);
     if (self->words) {
         self->words[way] = (gpc_tag_words_t){0, 0};
     }
@@ -206,4 +205,5 @@ gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t st
     for (uint32_t word = 0; self->unfilled && word < self->line_words; word++) {
         gpc_tags_words(self, way)[word] = GPC_UNFILLED_WORD;
     }
+    self->replacement->placed(self, way);
 }

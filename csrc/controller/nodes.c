@@ -120,12 +120,6 @@ gpc_position_mhz(const gpc_machine_t *machine, gpc_position_t position)
 /* ---- nodes as a controller names them ---------------------------------------------------------------------------- */
 
 gpc_node_t
-gpc_home_of(const gpc_controller_t *unit, gpc_address_t line)
-{
-    return gpc_home(&unit->homes, line, unit->node);
-}
-
-gpc_node_t
 gpc_node_of(const gpc_controller_t *unit, gpc_position_t position)
 {
     const gpc_node_kind_t *kind = gpc_nodes_at(unit->nodes, position);

@@ -1,4 +1,5 @@
 /* ways.c: ways of tag arrays: chosen, evicted, reserved and released on behalf of a step. */
+#include "controller/actions.h"
 #include "controller/controller.h"
 
 static void
@@ -219,4 +220,14 @@ gpc_release_way_in(gpc_step_t *x, uint8_t array)
         gpc_tags_drop(&x->unit->arrays[array], way);
     }
     return GPC_OK;
+}
+
+GPC_SHARED_ACTION(act_reserve_way, "reserve a way, evicting its victim, or hold")
+{
+    return gpc_reserve_way(x);
+}
+
+GPC_SHARED_ACTION(act_release_way, "free the line's way, if it has one")
+{
+    return gpc_release_way(x);
 }

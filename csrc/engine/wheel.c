@@ -23,6 +23,7 @@ gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_t capacity)
     if (status || !self->state || !self->slots || !self->heap) {
         return GPC_ERROR_MEMORY;
     }
+    self->now = &self->state->now;
     self->edges = (gpc_wheel_edges_t){.sets = NULL};
     self->state->first_far = self->state->next = self->state->next_edge = self->state->edges_cycle = GPC_NEVER;
     memset(self->slots, 0xFF, (size_t) NUM_SLOTS * 2 * sizeof *self->slots); /* GPC_NONE: empty */
@@ -57,12 +58,6 @@ gpc_wheel_clear(gpc_wheel_t *self)
     if (self->edges.sets) {
         memset(self->edges.sets, 0, EDGE_CYCLES * self->edges.words * sizeof *self->edges.sets);
     }
-}
-
-gpc_tick_t
-gpc_wheel_now(const gpc_wheel_t *self)
-{
-    return self->state->now;
 }
 
 uint32_t

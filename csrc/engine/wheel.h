@@ -50,6 +50,7 @@ typedef struct {
 
 typedef struct {
     gpc_wheel_state_t *state; /* in the arena */
+    const gpc_tick_t *now;    /* in the state */
     gpc_pool_t events;        /* all scheduled events, near and far, except near edge events */
     gpc_index_t *slots;       /* head and tail of the list of each near tick and priority */
     gpc_wheel_far_t *heap;    /* far events, ordered by (tick, sequence) */
@@ -64,7 +65,11 @@ GPC_MUST_CHECK int gpc_wheel_declare_edges(gpc_wheel_t *self, gpc_arena_t *arena
  * already. */
 GPC_MUST_CHECK int gpc_wheel_schedule_edge(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t target, bool *joined);
 void gpc_wheel_clear(gpc_wheel_t *self); /* drops all events, keeps now */
-gpc_tick_t gpc_wheel_now(const gpc_wheel_t *self);
+static inline gpc_tick_t
+gpc_wheel_now(const gpc_wheel_t *self)
+{
+    return *self->now;
+}
 /* GPC_ERROR_CAPACITY when `capacity` events are scheduled already; tick >= now is asserted. */
 GPC_MUST_CHECK int gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t priority,
                                       uint32_t target, uint32_t argument);

@@ -271,8 +271,6 @@ gpc_gpu_channels(const gpc_gpu_t *gpu)
     return gpu->homes.channels.divisor;
 }
 
-/* Rollovers of the protocol's timestamps since the begin of the launch; 0 for a protocol without timestamps. */
-uint64_t gpc_gpu_rollovers(const gpc_gpu_t *gpu);
 /* Between launches, clears the last failure and returns 0; else GPC_ERROR_STATE with a text that names `what`. */
 GPC_MUST_CHECK int gpc_gpu_refuse_while_running(gpc_gpu_t *gpu, const char *what);
 /* host.c: before a launch, gives memory's content to monitors that do not know it. */

@@ -247,6 +247,17 @@ checkpoint(gpc_gpu_t *gpu, const gpc_event_t *event)
     return status == GPC_ERROR_DEADLOCK ? hangs(gpu) : status;
 }
 
+/* Rollovers of the protocol's timestamps since the begin of the launch; 0 for a protocol without timestamps. */
+static uint64_t
+rollovers(const gpc_gpu_t *gpu)
+{
+    gpc_tick_t period = gpu->core_clock.period, now = gpc_wheel_now(&gpu->wheel);
+    uint32_t bits = gpu->machine.timestamp_bits;
+    return gpu->protocol->keeps_time && !gpu->protocol->logical_time
+               ? (now / period >> bits) - (gpu->state->launched / period >> bits)
+               : 0;
+}
+
 /* All blocks have ended: the launch's time ends; remaining write-backs and events are drained. */
 static inline __attribute__((always_inline)) void
 note_finish(gpc_gpu_t *gpu)
@@ -255,7 +266,7 @@ note_finish(gpc_gpu_t *gpu)
     if (!state->finished && gpc_cores_finished(&gpu->cores)) {
         state->finished = true;
         state->cycles += (gpc_wheel_now(&gpu->wheel) - state->launched) / gpu->core_clock.period;
-        state->rollovers += gpc_gpu_rollovers(gpu);
+        state->rollovers += rollovers(gpu);
     }
 }
 
@@ -315,11 +326,11 @@ after_last_warp(gpc_gpu_t *gpu, uint32_t core)
     return GPC_OK;
 }
 
-static inline bool
+/* Out of line: few runs have background timers. */
+__attribute__((noinline)) static bool
 only_background_is_left(const gpc_gpu_t *gpu)
 {
-    uint32_t timers = gpu->state->background.count;
-    return timers && gpc_wheel_holds_only(&gpu->wheel, timers) &&
+    return gpc_wheel_holds_only(&gpu->wheel, gpu->state->background.count) &&
            !(gpu->state->serving && !gpc_cores_finished(&gpu->cores));
 }
 
@@ -327,7 +338,9 @@ only_background_is_left(const gpc_gpu_t *gpu)
 static int
 end_of_events(gpc_gpu_t *gpu)
 {
-    gpc_gpu_drop_background_timers(gpu);
+    if (gpu->state->background.count) {
+        gpc_gpu_drop_background_timers(gpu);
+    }
     int status = gpu->checks.tries ? gpc_gpu_look_for_work(gpu, NULL) : GPC_OK;
     GPC_TRY(status);
     if (gpu->ends) {
@@ -369,18 +382,6 @@ held(gpc_gpu_t *gpu, int status)
     return status < 0 ? status : gpc_fail(&gpu->failure, GPC_ERROR_STATE, "internal error: an event was held");
 }
 
-/* Takes the event that a pause deferred, or the next one, if it is no near edge event. false: there is none. */
-static inline bool
-take_event(gpc_gpu_t *gpu, bool deferred, gpc_event_t *event)
-{
-    if (deferred) {
-        gpu->state->paused_at = 0;
-        *event = gpu->state->deferred;
-        return true;
-    }
-    return !only_background_is_left(gpu) && gpc_wheel_take_listed(&gpu->wheel, event);
-}
-
 static inline int
 run_event(gpc_gpu_t *gpu, const gpc_event_t *event)
 {
@@ -420,11 +421,17 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
     int status = GPC_OK;
 
     for (; events != 0 && status == GPC_OK; events--) {
+        if (!deferred && gpu->state->background.count && only_background_is_left(gpu)) {
+            return end_of_events(gpu);
+        }
         if (deferred || !gpc_wheel_take_edge(&gpu->wheel, &cycle, &core)) {
-            if (!take_event(gpu, deferred, &event)) {
+            if (deferred) {
+                gpu->state->paused_at = 0;
+                event = gpu->state->deferred;
+                deferred = false;
+            } else if (!gpc_wheel_take_listed(&gpu->wheel, &event)) {
                 return end_of_events(gpu);
             }
-            deferred = false;
             if (event.kind != GPC_EVENT_CORE) {
                 status = run_event(gpu, &event);
                 continue;

@@ -75,14 +75,13 @@ int
 gpc_gpu_offer_to_network(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
     const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
-    const gpc_network_t *links = gpu->carriers[msg->network];
-    gpc_network_route_t route = gpc_network_route_of(links, msg);
+    gpc_network_route_t route = gpc_network_route_of(gpu->carriers[msg->network], msg);
     if (route.output == GPC_NONE) {
         return refuse_route(gpu, msg);
     }
     gpc_list_t *waiting = waiting_at(gpu, node, msg->network, route.lane);
 
-    if (waiting->count == 0 && !msg->late && gpc_network_route_has_room(links, &route, msg)) {
+    if (waiting->count == 0 && !msg->late && route.has_room) {
         return gpc_gpu_enter_network(gpu, node, &route, message);
     }
     gpc_list_push(waiting, &gpu->messages, message); /* gpc_gpu_room sends it */

@@ -57,7 +57,7 @@ send_waiting(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, gpc_list_t *wait
     do {
         const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, waiting->head);
         gpc_network_route_t route = gpc_network_route_of(gpu->carriers[network], msg);
-        if (msg->late || !gpc_network_route_has_room(gpu->carriers[network], &route, msg)) {
+        if (msg->late || !route.has_room) {
             break;
         }
         GPC_TRY(gpc_gpu_enter_network(gpu, node, &route, gpc_list_pop(waiting, &gpu->messages)));

@@ -98,8 +98,9 @@ int
 gpc_core_query_order(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_cycle_t until = GPC_NEVER;
+    bool stalled = has_order_stall(x);
     int verdict = gpc_order_may_issue(x->base->cores->order, x->base->index, x->warp_index, &d->access, &until);
-    if (verdict == GPC_ORDER_VERDICT_GO && has_order_stall(x)) {
+    if (verdict == GPC_ORDER_VERDICT_GO && stalled) {
         end_order_stall(x);
     }
     if (verdict == GPC_ORDER_VERDICT_GO) {
