@@ -421,15 +421,13 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
     int status = GPC_OK;
 
     for (; events != 0 && status == GPC_OK; events--) {
-        if (!deferred && gpu->state->background.count && only_background_is_left(gpu)) {
-            return end_of_events(gpu);
-        }
         if (deferred || !gpc_wheel_take_edge(&gpu->wheel, &cycle, &core)) {
             if (deferred) {
                 gpu->state->paused_at = 0;
                 event = gpu->state->deferred;
                 deferred = false;
-            } else if (!gpc_wheel_take_listed(&gpu->wheel, &event)) {
+            } else if ((gpu->state->background.count && only_background_is_left(gpu)) ||
+                       !gpc_wheel_take_listed(&gpu->wheel, &event)) {
                 return end_of_events(gpu);
             }
             if (event.kind != GPC_EVENT_CORE) {
