@@ -6,6 +6,13 @@
  * `schedule`. */
 #include "core/registers.h"
 
+/* To the right: one instruction of the host. */
+static inline uint64_t
+rotate(uint64_t bits, uint64_t by)
+{
+    return bits >> by % 64 | bits << (0 - by) % 64;
+}
+
 _Static_assert(GPC_CALENDAR_SLOTS == 64, "a calendar's slots are the bits of a word");
 
 static inline __attribute__((always_inline)) void
@@ -23,6 +30,14 @@ put_in_calendar(gpc_core_t *core, uint32_t warp, gpc_cycle_t at)
     core->calendar_first = at < core->calendar_first ? at : core->calendar_first;
 }
 
+static void
+make_ready(gpc_core_t *core, gpc_warp_t *warp, uint32_t w)
+{
+    warp->state = GPC_WARP_READY;
+    warp->wake_at = GPC_NEVER;
+    core->ready |= UINT64_C(1) << w;
+}
+
 static inline void
 wake(gpc_cores_t *self, uint32_t core_index, gpc_warp_t *warp, uint32_t w, gpc_cycle_t now, gpc_cycle_t at)
 {
@@ -31,7 +46,7 @@ wake(gpc_cores_t *self, uint32_t core_index, gpc_warp_t *warp, uint32_t w, gpc_c
         core->calendar_next = now; /* the core slept: restart the empty calendar */
     }
     if (at <= now || at < core->calendar_next) {
-        gpc_warp_make_ready(core, warp, w);
+        make_ready(core, warp, w);
     } else {
         warp->wake_at = at;
         put_in_calendar(core, w, at);
@@ -148,4 +163,55 @@ gpc_cores_wake_warp(gpc_cores_t *self, uint32_t core_index, uint32_t w, gpc_cycl
     at = at < now ? now : at;
     gpc_core_wake(self, core_index, w, now, at);
     return GPC_OK;
+}
+
+/* Takes the warps of the calendar's first cycle. */
+static inline uint64_t
+take_first(gpc_core_t *core)
+{
+    gpc_cycle_t at = core->calendar_first;
+    uint32_t slot = (uint32_t) (at % GPC_CALENDAR_SLOTS);
+    uint64_t warps = core->calendar[slot], left = core->calendar_used & ~(UINT64_C(1) << slot);
+    core->calendar[slot] = 0;
+    core->calendar_used = left;
+    core->calendar_first = left == 0 ? GPC_NEVER : at + gpc_lowest_bit(rotate(left, at));
+    return warps;
+}
+
+/* Takes the warps from `far` that are due. Out of line: rare. */
+__attribute__((noinline)) static uint64_t
+take_far(const gpc_core_base_t *base, gpc_cycle_t now)
+{
+    gpc_core_t *core = base->core;
+    gpc_cycle_t next = GPC_NEVER;
+    uint64_t due = 0;
+    for (uint64_t left = core->far; left != 0; left &= left - 1) {
+        gpc_cycle_t at = base->warps[gpc_lowest_bit(left)].wake_at;
+        if (at == GPC_NEVER || at <= now) {
+            due |= left & -left;
+        } else {
+            next = at < next ? at : next;
+        }
+    }
+    core->far &= ~due;
+    core->far_at = next;
+    return due;
+}
+
+void
+gpc_core_empty_calendar(const gpc_core_base_t *base, gpc_cycle_t now)
+{
+    gpc_core_t *core = base->core;
+    uint64_t due = now >= core->far_at ? take_far(base, now) : 0;
+    while (core->calendar_first <= now) {
+        due |= take_first(core);
+    }
+    core->calendar_next = now + 1;
+    for (; due != 0; due &= due - 1) {
+        uint32_t w = gpc_lowest_bit(due);
+        gpc_warp_t *warp = base->warps + w;
+        if (warp->wake_at <= now) { /* else another event has woken it earlier */
+            make_ready(core, warp, w);
+        }
+    }
 }

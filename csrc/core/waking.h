@@ -56,14 +56,8 @@ gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core_index)
 /* Puts the warp into a waiting state; returns GPC_BLOCKED. */
 int gpc_core_block_warp(gpc_issue_t *x, gpc_warp_state_t state, gpc_stall_t reason, gpc_cycle_t until);
 
-static inline void
-gpc_warp_make_ready(gpc_core_t *core, gpc_warp_t *warp, uint32_t w)
-{
-    warp->state = GPC_WARP_READY;
-    warp->wake_at = GPC_NEVER;
-    core->ready |= UINT64_C(1) << w;
-}
-
+/* Makes the warps of a core ready whose wake-up cycle has come. */
+void gpc_core_empty_calendar(const gpc_core_base_t *base, gpc_cycle_t now);
 /* The next wake-up cycle in the calendar, or GPC_NEVER. */
 static inline gpc_cycle_t
 gpc_core_next_in_calendar(const gpc_core_t *core)

@@ -23,7 +23,6 @@ gpc_wheel_init(gpc_wheel_t *self, gpc_arena_t *arena, uint32_t capacity)
     if (status || !self->state || !self->slots || !self->heap) {
         return GPC_ERROR_MEMORY;
     }
-    self->now = &self->state->now;
     self->edges = (gpc_wheel_edges_t){.sets = NULL};
     self->state->first_far = self->state->next = self->state->next_edge = self->state->edges_cycle = GPC_NEVER;
     memset(self->slots, 0xFF, (size_t) NUM_SLOTS * 2 * sizeof *self->slots); /* GPC_NONE: empty */

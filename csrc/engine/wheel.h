@@ -50,7 +50,6 @@ typedef struct {
 
 typedef struct {
     gpc_wheel_state_t *state; /* in the arena */
-    const gpc_tick_t *now;    /* in the state */
     gpc_pool_t events;        /* all scheduled events, near and far, except near edge events */
     gpc_index_t *slots;       /* head and tail of the list of each near tick and priority */
     gpc_wheel_far_t *heap;    /* far events, ordered by (tick, sequence) */
@@ -68,7 +67,7 @@ void gpc_wheel_clear(gpc_wheel_t *self); /* drops all events, keeps now */
 static inline gpc_tick_t
 gpc_wheel_now(const gpc_wheel_t *self)
 {
-    return *self->now;
+    return *(const gpc_tick_t *) self->state; /* its first member */
 }
 /* GPC_ERROR_CAPACITY when `capacity` events are scheduled already; tick >= now is asserted. */
 GPC_MUST_CHECK int gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t priority,

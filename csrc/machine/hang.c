@@ -223,9 +223,13 @@ gpc_gpu_checkpoint(gpc_gpu_t *gpu, gpc_tick_t tick)
 void
 gpc_gpu_hang_end(gpc_gpu_t *gpu)
 {
-    gpc_unsubscribe(&gpu->hang.words);
-    gpc_block_give(gpu->hang.deciding, gpu->hang.deciding_bytes);
-    gpu->hang.deciding = NULL;
+    if (gpu->hang.words.stream) { /* the launch has been observed */
+        gpc_unsubscribe(&gpu->hang.words);
+    }
+    if (gpu->hang.deciding) {
+        gpc_block_give(gpu->hang.deciding, gpu->hang.deciding_bytes);
+        gpu->hang.deciding = NULL;
+    }
 }
 
 void

@@ -1,5 +1,5 @@
-/* monitor_cells.c: the last cell of each line, which a violation names; the L1s that may have a copy of it; the order in which banks take stores and pass
- * atomics on, where these are performed beyond them. */
+/* monitor_cells.c: the last cell of each line, which a violation names; the L1s that may have a copy of it; the order
+ * in which banks take stores and pass atomics on, where these are performed beyond them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -79,8 +79,8 @@ GPC_MUST_CHECK int gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *
                                          const uint32_t *words, bool hit);
 GPC_MUST_CHECK int gpc_monitor_at_rest(gpc_monitor_t *self);
 
-/* monitor_cells.c: a controller begins to execute a cell; its violation is completed by the line's last cell. An L1 that
- * has executed none for a line since the launch began, or since it was found without a copy, has none. */
+/* monitor_cells.c: a controller begins to execute a cell; its violation is completed by the line's last cell. An L1
+ * that has executed none for a line since the launch began, or since it was found without a copy, has none. */
 GPC_MUST_CHECK int gpc_monitor_init_cells(gpc_monitor_t *self);
 void gpc_monitor_free_cells(gpc_monitor_t *self);
 void gpc_monitor_forget_cells(gpc_monitor_t *self);

@@ -161,7 +161,7 @@ issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_warp_t *warp = x->warp;
     if (warp->top.lanes == warp->live) {
-        GPC_TRY(gpc_core_leave_barriers(x, d));
+        GPC_TRY(x->core->waits_barrier ? gpc_core_leave_barriers(x, d) : GPC_ISSUED);
         GPC_TRY(gpc_core_query_order(x, d));
     }
     gpc_warp_end_lanes(x);
@@ -277,61 +277,6 @@ issue_next(gpc_issue_t *x)
     x->base->statistics->instructions++;
     x->base->statistics->thread_instructions += active;
     return GPC_ISSUED;
-}
-
-/* ---- the calendar ------------------------------------------------------------------------------------------------ */
-
-/* Takes the warps of the calendar's first cycle. */
-static inline uint64_t
-take_first(gpc_core_t *core)
-{
-    gpc_cycle_t at = core->calendar_first;
-    uint32_t slot = (uint32_t) (at % GPC_CALENDAR_SLOTS);
-    uint64_t warps = core->calendar[slot], left = core->calendar_used & ~(UINT64_C(1) << slot);
-    core->calendar[slot] = 0;
-    core->calendar_used = left;
-    uint64_t from = at % 64, rotated = left >> from | left << (0 - from) % 64; /* one instruction of the host */
-    core->calendar_first = left == 0 ? GPC_NEVER : at + gpc_lowest_bit(rotated);
-    return warps;
-}
-
-/* Takes the warps from `far` that are due. Out of line: rare. */
-__attribute__((noinline)) static uint64_t
-take_far(const gpc_core_base_t *base, gpc_cycle_t now)
-{
-    gpc_core_t *core = base->core;
-    gpc_cycle_t next = GPC_NEVER;
-    uint64_t due = 0;
-    for (uint64_t left = core->far; left != 0; left &= left - 1) {
-        gpc_cycle_t at = base->warps[gpc_lowest_bit(left)].wake_at;
-        if (at == GPC_NEVER || at <= now) {
-            due |= left & -left;
-        } else {
-            next = at < next ? at : next;
-        }
-    }
-    core->far &= ~due;
-    core->far_at = next;
-    return due;
-}
-
-/* Makes the warps ready whose wake-up cycle has come. */
-static void
-empty_calendar(const gpc_core_base_t *base, gpc_cycle_t now)
-{
-    gpc_core_t *core = base->core;
-    uint64_t due = now >= core->far_at ? take_far(base, now) : 0;
-    while (core->calendar_first <= now) {
-        due |= take_first(core);
-    }
-    core->calendar_next = now + 1;
-    for (; due != 0; due &= due - 1) {
-        uint32_t w = gpc_lowest_bit(due);
-        gpc_warp_t *warp = base->warps + w;
-        if (warp->wake_at <= now) { /* else another event has woken it earlier */
-            gpc_warp_make_ready(core, warp, w);
-        }
-    }
 }
 
 /* ---- the cycle --------------------------------------------------------------------------------------------------- */
@@ -467,7 +412,7 @@ gpc_cores_cycle(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now, gpc_cyc
     GPC_TRY(status);
     core->in_cycle = true;
     account(base, now);
-    empty_calendar(base, now);
+    gpc_core_empty_calendar(base, now);
     bool any = false, active = core->resident != 0;
     if (core->due_head != GPC_NONE) {
         status = gpc_core_retire_due(self, core_index, now);
