@@ -104,9 +104,8 @@ gpc_core_query_order(gpc_issue_t *x, const gpc_decoded_t *d)
         end_order_stall(x);
     }
     if (verdict == GPC_ORDER_VERDICT_GO) {
-        return observed
-                   ? GPC_OBSERVE(&x->base->cores->tap, ORDERED, ordered, x->base->index, x->warp_index, &d->access)
-                   : GPC_OK;
+        return observed ? GPC_OBSERVE(&x->base->cores->tap, ORDERED, ordered, x->base->index, x->warp_index, &d->access)
+                        : GPC_OK;
     }
     if (verdict < 0) {
         return verdict;
