@@ -11,6 +11,7 @@ from gpucoh.cli import call
 from gpucoh.device.gpu import resolve
 from gpucoh.device.unread import READERS, unread
 from gpucoh.machines import Machine
+from gpucoh.machines.fields import WORDS
 from host import HOST
 from products import rows
 
@@ -20,7 +21,10 @@ FIELDS = [field for reader in READERS for field in reader.fields]
 def other(machine: Machine, field: str) -> Machine:
     """The machine with another value of a field."""
     value = getattr(machine, field)
-    for new in (value * 2 or 1, value // 2 or 1, value + 1, max(value - 1, 0)):
+    numbers = (
+        () if field in WORDS else (value * 2 or 1, value // 2 or 1, value + 1, max(value - 1, 0))
+    )
+    for new in WORDS.get(field, numbers):
         if new != value:
             try:
                 return machine.replace(**{field: new})
