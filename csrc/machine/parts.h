@@ -342,8 +342,10 @@ GPC_MUST_CHECK int gpc_gpu_checkpoint(gpc_gpu_t *gpu, gpc_tick_t tick);
 void gpc_gpu_hang_begin(gpc_gpu_t *gpu); /* of a launch */
 void gpc_gpu_hang_end(gpc_gpu_t *gpu);   /* of a launch, also without begin */
 void gpc_gpu_hang_free(gpc_gpu_t *gpu);
-/* What the warps do: in groups if they have been observed, else one after another up to `most`; blocks not started. */
-void gpc_gpu_explain_hang(gpc_gpu_t *gpu, uint32_t most, gpc_text_t *out);
+/* The errors of a launch without events, beyond its budget, and without progress. */
+int gpc_gpu_fail_deadlock(gpc_gpu_t *gpu);
+int gpc_gpu_fail_over_budget(gpc_gpu_t *gpu);
+int gpc_gpu_fail_hanging(gpc_gpu_t *gpu);
 /* work.c */
 GPC_MUST_CHECK int gpc_gpu_make_work_monitor(gpc_gpu_t *gpu);
 void gpc_gpu_begin_work_monitor(gpc_gpu_t *gpu); /* of a launch, also without the monitor */

@@ -125,63 +125,6 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
     return gpc_fail(&gpu->failure, GPC_ERROR_STATE, "unknown event %u", event->kind);
 }
 
-/* Lists the controllers that hold the end of the launch. */
-static void
-explain_ends(const gpc_gpu_t *gpu, gpc_text_t *out)
-{
-    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        const gpc_controller_t *unit = &gpu->controllers[node];
-        if (*unit->launch_pending) {
-            gpc_text_add(out, "%s %u holds the end of the launch; ", unit->type->name, unit->index);
-        }
-    }
-}
-
-static int
-deadlock(gpc_gpu_t *gpu)
-{
-    gpc_text_t text;
-    gpc_text_init(&text);
-    gpc_failure_clear(&gpu->failure);
-    int code = gpc_cores_explain_wait(&gpu->cores, &text, 6);
-    gpc_cores_explain_blocks(&gpu->cores, &text);
-    explain_ends(gpu, &text);
-    (void) gpc_fail(&gpu->failure, code, "%s at core cycle %llu: %s", gpc_error_message(code),
-                    (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
-                    text.bytes ? text.bytes : "");
-    gpc_text_free(&text);
-    return code;
-}
-
-static int
-over_budget(gpc_gpu_t *gpu)
-{
-    gpc_text_t text;
-    gpc_text_init(&text);
-    gpc_gpu_explain_hang(gpu, 3, &text);
-    (void) gpc_fail(&gpu->failure, GPC_ERROR_BUDGET, "the launch exceeds its budget of %llu core cycles: %s",
-                    (unsigned long long) gpu->budget, text.bytes ? text.bytes : "");
-    gpc_text_free(&text);
-    return GPC_ERROR_BUDGET;
-}
-
-static int
-hangs(gpc_gpu_t *gpu)
-{
-    gpc_text_t text;
-    gpc_text_init(&text);
-    gpc_gpu_explain_hang(gpu, 6, &text);
-    explain_ends(gpu, &text);
-    (void) gpc_fail(&gpu->failure, GPC_ERROR_DEADLOCK,
-                    "deadlock at core cycle %llu: for %llu core cycles no word of memory has changed, no warp has "
-                    "ended, and none has "
-                    "arrived at a barrier with new values in its registers: %s",
-                    (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
-                    (unsigned long long) gpu->hang.quiet, text.bytes ? text.bytes : "");
-    gpc_text_free(&text);
-    return GPC_ERROR_DEADLOCK;
-}
-
 int
 gpc_gpu_pause_at(gpc_gpu_t *gpu, gpc_cycle_t cycle)
 {
@@ -242,9 +185,9 @@ checkpoint(gpc_gpu_t *gpu, const gpc_event_t *event)
         status = event->tick > gpu->state->checks_at ? gpc_gpu_checkpoint(gpu, event->tick) : next_look(gpu);
     }
     if (status == GPC_ERROR_BUDGET) {
-        return over_budget(gpu);
+        return gpc_gpu_fail_over_budget(gpu);
     }
-    return status == GPC_ERROR_DEADLOCK ? hangs(gpu) : status;
+    return status == GPC_ERROR_DEADLOCK ? gpc_gpu_fail_hanging(gpu) : status;
 }
 
 /* Rollovers of the protocol's timestamps since the begin of the launch; 0 for a protocol without timestamps. */
@@ -350,7 +293,7 @@ end_of_events(gpc_gpu_t *gpu)
     }
     GPC_TRY(status);
     if (!gpu->state->finished) {
-        return deadlock(gpu);
+        return gpc_gpu_fail_deadlock(gpu);
     }
     gpu->state->running = false;
     status = gpc_gpu_check_conservation(gpu);
