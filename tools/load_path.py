@@ -1,10 +1,11 @@
 """Follow a load that misses, print the files that it enters, and check docs/architecture.md's list of them.
 
 ``python tools/load_path.py build/quick/load_path``: the executable is ``csrc/tests/load_path.c``, which the meson test
-load_path builds; it prints every call. Three checks: the numbered list under *The path of a memory access* is the files
+load_path builds; it prints every call. Four checks: the numbered list under *The path of a memory access* is the files
 that carry the load from the scheduler to the L2's table, nine at most; the load and its answer enter files in the order
-of ``ORDER``; and no file on the stack of calls is entered again from another file. Only callbacks may do that: the
-machine's ports, the function that answers a pending request, and the network's look at an arrived message.
+of ``ORDER``; the calls change the file fewer than ``MOST_CHANGES`` times; and no file on the stack of calls is entered
+again from another file. Only callbacks may do that: the machine's ports, the function that answers a pending request,
+and the network's look at an arrived message.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 SKIPPED = 77  # meson's status of a test that cannot run
 PAGE = Path(__file__).resolve().parents[1] / "docs/architecture.md"
 MOST_FILES = 9  # of the list
+MOST_CHANGES = 200  # of the file of a call, of the whole load and the program around it
 DISPATCH = "machine/run.c"  # the loop over events
 #: The functions that make the load's request, move it on, and look its event up. The files on the stack of calls of
 #: one of them are those that a reader opens; other files of the record are look-ups and bookkeeping, which return.
@@ -27,17 +29,17 @@ LOOK_UP = {"core to L1 to network": "l1_classify", "network to L2 to DRAM": "l2_
 #: (file entered again, file that calls back); the ports in machine/ are callbacks of every layer.
 CALLBACKS = {
     ("protocols/baseline/baseline.c", "controller/pending.c"),
-    ("fabric/network.c", "machine/queues.c"),
+    ("fabric/network.c", "machine/serving.c"),
 }
 CONTROLLER = ("controller/controller.c", "controller/fsm.c", "protocols/baseline/baseline.c")
-SENDING = (*CONTROLLER, "controller/messages.c", "machine/queues.c", "fabric/network.c")
-ARRIVING = ("fabric/arbiter.c", "fabric/network.c", "machine/queues.c")
+SENDING = (*CONTROLLER, "controller/messages.c", "machine/serving.c", "fabric/network.c")
+ARRIVING = ("fabric/arbiter.c", "fabric/network.c", "machine/serving.c")
 #: The load to memory and its answer to the core: (part of the path, files in the order in which they are entered).
 ORDER = (
     (
         "core to L1 to network",
         (
-            *("core/frontend/scheduler.c", "core/memory/load_store.c", "machine/queues.c"),
+            *("core/frontend/scheduler.c", "core/memory/load_store.c", "machine/serving.c"),
             *SENDING,
         ),
     ),
@@ -45,7 +47,7 @@ ORDER = (
         "network to L2 to DRAM",
         (*ARRIVING, *CONTROLLER, "controller/messages.c", "machine/ports.c", "fabric/dram.c"),
     ),
-    ("DRAM to L2 to network", ("fabric/dram.c", "machine/queues.c", *SENDING)),
+    ("DRAM to L2 to network", ("fabric/dram.c", "machine/serving.c", *SENDING)),
     (
         "network to L1 to core",
         (
@@ -129,6 +131,9 @@ def main() -> int:
         failures.append(f"{PAGE.name} lists {', '.join(page) or 'no file'}")
     if len(opened) > MOST_FILES:
         failures.append(f"a reader opens {len(opened)} files, more than {MOST_FILES}")
+    if len(path) > MOST_CHANGES:
+        failures.append(f"{len(path) - 1} changes of file, {MOST_CHANGES - 1} are allowed")
+    print(f"{len(path) - 1} changes of file among {len(set(path))}")
     print(*failures, sep="\n", end="\n" if failures else "", file=sys.stderr)
     return 1 if failures else 0
 

@@ -157,6 +157,9 @@ def check_listed(root: Path) -> Iterator[str]:
     registry = root / "csrc/protocols/registry.def"
     listed = registry.read_text(encoding="utf-8") if registry.exists() else ""
     build += re.sub(r'"(.+)"', r"'csrc/protocols/\1'", listed)
+    policies = root / "gpucoh/machines/replacement.def"
+    for name in re.findall(r"^X\((\w+),", policies.read_text() if policies.exists() else "", re.M):
+        build += f"'csrc/cache/replacement/{name}.c'"
     for path in sorted((root / "csrc").rglob("*.c")):
         name = path.relative_to(root).as_posix()
         if name.startswith("csrc/tests/test_"):

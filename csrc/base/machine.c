@@ -5,6 +5,14 @@
 
 #include "base/errors.h"
 
+enum {
+#define X(name, text) REPLACEMENT_##name,
+#include "machines/replacement.def"
+#undef X
+    NUM_REPLACEMENTS,
+    LAST_REPLACEMENT = NUM_REPLACEMENTS - 1
+};
+
 const gpc_machine_field_t gpc_machine_fields[] = {
 #define X(name, smallest, largest, unit, text) {#name, offsetof(gpc_machine_t, name), smallest, largest, text},
 #include "machines/fields.def"

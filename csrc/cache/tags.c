@@ -37,7 +37,8 @@ gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways
                          .by_piece = gpc_divider(map.banks <= 1 ? map.line_bytes : map.interleave_bytes),
                          .by_banks = gpc_divider(map.banks <= 1 ? 1 : map.banks),
                          .by_sets = gpc_divider(sets),
-                         .pages = gpc_pages_over_dies(map.dies > 1 ? map.page_bytes : 1, map.dies > 1 ? map.dies : 1)};
+                         .pages = gpc_pages_over_dies(map.dies > 1 ? map.page_bytes : 1, map.dies > 1 ? map.dies : 1),
+                         .replacement = &gpc_replacement_lru};
     self->powers = map.dies < 2 && self->by_line.is_power && self->by_piece.is_power && self->by_banks.is_power &&
                    self->by_sets.is_power;
     self->line_shift = self->by_line.shift;
@@ -194,7 +195,7 @@ gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t st
         self->marks[way] = mark_of(line);
     }
     self->had_lines[way / GPC_TAG_PIECE] = true;
-    self->tags[way] = (gpc_tag_t){.used = ++self->state->clock, .mshr = GPC_NONE, .state = state};
+    self->tags[way] = (gpc_tag_t){.mshr = GPC_NONE, .state = state};
     if (self->words) {
         self->words[way] = (gpc_tag_words_t){0, 0};
     }
@@ -205,4 +206,5 @@ gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t st
     for (uint32_t word = 0; self->unfilled && word < self->line_words; word++) {
         gpc_tags_words(self, way)[word] = GPC_UNFILLED_WORD;
     }
+    self->replacement->placed(self, way);
 }

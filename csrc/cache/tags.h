@@ -1,5 +1,4 @@
-/* tags.h: a set-associative array of lines with their data, word states and the protocol's line metadata. LRU
- * replacement.
+/* tags.h: a set-associative array of lines with their data, word states and the protocol's line metadata.
  *
  * A tag holds only state that outlives a transaction. A line is present only if its generation is the array's, so that
  * a flash invalidation is one increment. */
@@ -9,6 +8,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/divide.h"
+#include "cache/replacement.h"
 
 /* Maps a line to its set. A bank holds only every banks-th piece of interleave_bytes and skips the other pieces'
  * indices. */
@@ -18,7 +18,7 @@ typedef struct {
 } gpc_index_map_t;
 
 typedef struct {
-    uint64_t used;    /* LRU stamp */
+    uint64_t order;   /* among the ways of its set, by the replacement policy: the least is the first victim */
     gpc_index_t mshr; /* the transaction that holds this way, or GPC_NONE */
     uint8_t state;
 } gpc_tag_t;
@@ -41,11 +41,11 @@ typedef struct {
 } gpc_tag_words_t;
 
 typedef struct {
-    uint64_t clock;
+    uint64_t clock; /* of the replacement policy */
     uint64_t generation;
 } gpc_tags_state_t;
 
-typedef struct { /* what most steps read comes first: one line of the host's cache */
+struct gpc_tags { /* what most steps read comes first: one line of the host's cache */
     uint32_t sets, ways, line_words, fields_size;
     bool powers;   /* the four divisors are powers of two: a set's number is two pieces of the address */
     bool unfilled; /* a line begins with GPC_UNFILLED_WORD, not with the words of the line that had its way before */
@@ -64,7 +64,8 @@ typedef struct { /* what most steps read comes first: one line of the host's cac
     gpc_divider_t by_line, by_piece, by_banks, by_sets;
     gpc_pages_over_dies_t pages;
     gpc_tag_words_t *words; /* [sets * ways]; NULL: lines are whole */
-} gpc_tags_t;
+    const gpc_replacement_t *replacement;
+};
 _Static_assert(offsetof(gpc_tags_t, fields) == 64, "a look-up reads one line of the array's description");
 
 GPC_MUST_CHECK int gpc_tags_init(gpc_tags_t *self, gpc_arena_t *arena, uint32_t sets, uint32_t ways,
@@ -113,7 +114,7 @@ gpc_tags_line(const gpc_tags_t *self, gpc_index_t way) /* way must be present */
 static inline void
 gpc_tags_touch(gpc_tags_t *self, gpc_index_t way)
 {
-    self->tags[way].used = ++self->state->clock;
+    self->replacement->touched(self, way);
 }
 /* Gives the way to `line` in state `state`; metadata and word states are zeroed, data are not (but see `unfilled`). */
 void gpc_tags_place(gpc_tags_t *self, gpc_index_t way, gpc_address_t line, uint8_t state);

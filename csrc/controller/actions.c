@@ -1,15 +1,5 @@
-/* actions.c: actions for the cells of any protocol. */
+/* actions.c: actions for the cells of any protocol; those on ways are in ways.c. */
 #include "controller/actions.h"
-
-GPC_SHARED_ACTION(act_reserve_way, "reserve a way, evicting its victim, or hold")
-{
-    return gpc_reserve_way(x);
-}
-
-GPC_SHARED_ACTION(act_release_way, "free the line's way, if it has one")
-{
-    return gpc_release_way(x);
-}
 
 GPC_SHARED_ACTION(act_wait, "make the request pending")
 {

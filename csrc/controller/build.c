@@ -7,6 +7,7 @@
 /* The machine's cache and MSHRs at a position; none beside the hierarchy. */
 typedef struct {
     uint32_t bytes, ways, mshrs;
+    uint32_t replacement; /* of all arrays at the position */
 } cache_t;
 
 static cache_t
@@ -15,11 +16,11 @@ machine_cache(const gpc_controller_t *self)
     const gpc_machine_t *m = self->machine;
     switch (self->type->position) {
         case GPC_AT_CORE:
-            return (cache_t){m->l1_bytes, m->l1_ways, m->l1_mshrs};
+            return (cache_t){m->l1_bytes, m->l1_ways, m->l1_mshrs, m->l1_replacement};
         case GPC_AT_BANK:
-            return (cache_t){m->l2_bytes, m->l2_ways, m->l2_mshrs};
+            return (cache_t){m->l2_bytes, m->l2_ways, m->l2_mshrs, m->l2_replacement};
         case GPC_AT_MEMORY:
-            return (cache_t){m->l3_bytes, m->l3_ways, m->l3_mshrs};
+            return (cache_t){m->l3_bytes, m->l3_ways, m->l3_mshrs, 0};
         case GPC_AT_GLOBAL:
         case GPC_AT_HOST:
         case GPC_NUM_POSITIONS:
@@ -82,6 +83,7 @@ init_arrays(gpc_controller_t *self, gpc_arena_t *arena)
         int status =
             gpc_tags_init(&self->arrays[i], arena, sets, ways, map, described_size(info->line), over_words(self->type));
         GPC_TRY(status);
+        self->arrays[i].replacement = gpc_replacements[cache.replacement];
     }
     return GPC_OK;
 }

@@ -284,18 +284,6 @@ gpc_entry_line(gpc_step_t *x, uint8_t table, uint8_t cause, gpc_mask_t mask)
     return status > 0 ? GPC_HOLD : status;
 }
 
-uint8_t
-gpc_table_over(const gpc_controller_t *self, uint8_t array)
-{
-    for (uint8_t i = 0; i < GPC_MAX_TABLES && self->type->tables[i]; i++) {
-        const gpc_table_t *table = self->type->tables[i];
-        if (table->object <= GPC_OVER_WORDS && (self->type->object_of[i] == array || (table->arrays >> array & 1))) {
-            return i;
-        }
-    }
-    return 0;
-}
-
 /* The step over lines in progress whose line has this transaction: it would overwrite what a step within it does to the
  * line. */
 static gpc_step_t *

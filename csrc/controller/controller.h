@@ -49,8 +49,6 @@ void gpc_step_give_entry(gpc_step_t *x);
 int gpc_step_without_transaction(const gpc_step_t *x);
 /* The message, or the entry of this step, waits for a change of the line's transaction. */
 GPC_MUST_CHECK int gpc_step_hold_line(gpc_step_t *x);
-/* Disposes of the message after the step: freed, kept, or waiting for the line; the caller handles the queue. */
-GPC_MUST_CHECK int gpc_step_finish(gpc_step_t *x, int status);
 /* Disposes of a split message after its cell: freed, kept, waiting for the line or for the queue. */
 GPC_MUST_CHECK int gpc_step_finish_part(gpc_step_t *x, int status);
 /* Splits off the masked words of the message and their lanes as a new message; GPC_NONE: no room. */

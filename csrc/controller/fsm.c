@@ -453,6 +453,7 @@ gpc_fsm_step_one(gpc_step_t *x)
     for (uint32_t times = 0; times < 16; times++) {
         x->state = gpc_fsm_state(x);
         gpc_event_id_t named = gpc_fsm_event(x), event = gpc_event_of(named);
+        bool is_pre_event = gpc_is_pre_event(named);
         if (event >= x->table->num_events) {
             return impossible(x, event);
         }
@@ -464,7 +465,7 @@ gpc_fsm_step_one(gpc_step_t *x)
         }
         GPC_TRY(carry_out(x, plan));
         x->unit->counts[x->table_number][cell]++;
-        if ((plan->kind == GPC_CELL_GO && !gpc_is_pre_event(named)) || (leaves && x->way == GPC_NONE)) {
+        if ((plan->kind == GPC_CELL_GO && !is_pre_event) || (leaves && x->way == GPC_NONE)) {
             return GPC_OK; /* a pre-event has already freed the way */
         }
     }

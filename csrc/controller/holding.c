@@ -1,5 +1,5 @@
-/* holding.c: disposes of a step's message: freed, kept, or held for the line or in its queue. */
-#include "controller/controller.h"
+/* holding.c: a step's message waits: for the line, or in its queue. */
+#include "controller/step.h"
 
 int
 gpc_step_without_transaction(const gpc_step_t *x)
@@ -23,22 +23,6 @@ gpc_step_hold_line(gpc_step_t *x)
     x->msg->received = 0;
     gpc_list_push(&gpc_mshr_at(&self->mshrs, x->mshr)->waiters, self->messages, x->message);
     return GPC_OK;
-}
-
-int
-gpc_step_finish(gpc_step_t *x, int status)
-{
-    gpc_controller_t *self = x->unit;
-    if (status == GPC_OK && !x->kept) {
-        gpc_free_message(self, x->message);
-    }
-    if (status == GPC_HELD_LINE) {
-        return gpc_step_hold_line(x);
-    }
-    if (status == GPC_HELD_QUEUE) {
-        self->statistics->held_queue++;
-    }
-    return status;
 }
 
 int

@@ -121,12 +121,6 @@ gpc_position_mhz(const gpc_machine_t *machine, gpc_position_t position)
 /* ---- nodes as a controller names them ---------------------------------------------------------------------------- */
 
 gpc_node_t
-gpc_home_of(const gpc_controller_t *unit, gpc_address_t line)
-{
-    return gpc_home(&unit->homes, line, unit->node);
-}
-
-gpc_node_t
 gpc_near_of(const gpc_controller_t *unit, gpc_address_t line)
 {
     uint32_t banks = unit->homes.banks.divisor, die = gpc_die_of(unit->nodes, unit->node);

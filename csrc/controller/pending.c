@@ -2,15 +2,6 @@
  * replayed. */
 #include "controller/controller.h"
 
-gpc_msg_t *
-gpc_first_pending(const gpc_step_t *x)
-{
-    if (x->mshr == GPC_NONE || gpc_step_pending(x)->count == 0) {
-        return NULL;
-    }
-    return gpc_msg_at(x->unit->messages, gpc_step_pending(x)->head);
-}
-
 gpc_index_t
 gpc_pop_pending(gpc_step_t *x)
 {

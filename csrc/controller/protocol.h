@@ -260,7 +260,11 @@ gpc_step_pending(const gpc_step_t *x)
 }
 
 /* The bank of the line. */
-GPC_API gpc_node_t gpc_home_of(const gpc_controller_t *unit, gpc_address_t line);
+static inline gpc_node_t
+gpc_home_of(const gpc_controller_t *unit, gpc_address_t line)
+{
+    return gpc_home(&unit->homes, line, unit->node);
+}
 /* The bank of the unit's die that has the line's number within its die: the home, or near to it. */
 GPC_API gpc_node_t gpc_near_of(const gpc_controller_t *unit, gpc_address_t line);
 /* The line's controller at the memory side: each has an equal share of the banks. GPC_NO_NODE: there is none. */
@@ -287,7 +291,13 @@ GPC_API GPC_MUST_CHECK int gpc_reserve_ways(gpc_step_t *x);
 GPC_API GPC_MUST_CHECK int gpc_release_way(gpc_step_t *x);
 GPC_API GPC_MUST_CHECK int gpc_release_way_in(gpc_step_t *x, uint8_t array);
 /* Iterates over pending messages, in order; none when x has no transaction. The loop must not remove any. */
-GPC_API gpc_msg_t *gpc_first_pending(const gpc_step_t *x); /* NULL: there is none */
+static inline gpc_msg_t *
+gpc_first_pending(const gpc_step_t *x) /* NULL: there is none */
+{
+    return x->mshr == GPC_NONE || gpc_step_pending(x)->count == 0
+               ? NULL
+               : gpc_msg_at(x->unit->messages, gpc_step_pending(x)->head);
+}
 static inline gpc_msg_t *
 gpc_next_pending(const gpc_step_t *x, const gpc_msg_t *pending)
 {
@@ -379,9 +389,28 @@ GPC_API GPC_MUST_CHECK int gpc_perform_and_complete(gpc_step_t *x, gpc_index_t r
 /* A hit in that array, which may declare extra cycles (a write cache behind the L1). */
 GPC_API GPC_MUST_CHECK int gpc_complete_from(gpc_step_t *x, gpc_index_t request, const uint32_t *words, uint8_t array);
 /* Frees a message and its lane list. */
-GPC_API void gpc_free_message(gpc_controller_t *unit, gpc_index_t message);
+static inline void
+gpc_free_message(gpc_controller_t *unit, gpc_index_t message)
+{
+    gpc_msg_t *msg = gpc_msg_at(unit->messages, message);
+    if (msg->lanes != GPC_NONE) {
+        gpc_pool_give(unit->lane_lists, msg->lanes);
+    }
+    gpc_pool_give(unit->messages, message);
+}
 /* Copies the words of mask from `from` to `to`. */
-GPC_API void gpc_merge_words(uint32_t *to, const uint32_t *from, gpc_mask_t mask);
+static inline void
+gpc_merge_words(uint32_t *to, const uint32_t *from, gpc_mask_t mask)
+{
+    if (mask == UINT32_MAX) {
+        memcpy(to, from, 32 * sizeof(*to));
+        return;
+    }
+    for (; mask; mask &= mask - 1) {
+        uint32_t word = (uint32_t) __builtin_ctz(mask);
+        to[word] = from[word];
+    }
+}
 static inline gpc_mask_t
 gpc_all_words(const gpc_controller_t *unit)
 {

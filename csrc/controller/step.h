@@ -1,4 +1,4 @@
-/* step.h: the begin of a step about a line, inlined into the files whose steps are frequent. */
+/* step.h: the begin and the end of a step about a line, inlined into the files whose steps are frequent. */
 #ifndef GPC_CONTROLLER_STEP_H
 #define GPC_CONTROLLER_STEP_H
 
@@ -54,6 +54,20 @@ gpc_step_begin(gpc_controller_t *self, gpc_step_t *x, uint8_t table, uint8_t cau
     }
     /* a present way without a transaction saves the MSHR look-up */
     x->mshr = x->way == GPC_NONE ? gpc_mshr_find_for(&self->mshrs, line, table) : self->arrays[array].tags[x->way].mshr;
+}
+
+/* Disposes of the message after the step: freed, kept, or waiting for the line; the caller handles the queue. */
+GPC_MUST_CHECK static inline int
+gpc_step_finish(gpc_step_t *x, int status)
+{
+    if (status == GPC_OK && !x->kept) {
+        gpc_free_message(x->unit, x->message);
+    }
+    if (status == GPC_HELD_LINE) {
+        return gpc_step_hold_line(x);
+    }
+    x->unit->statistics->held_queue += status == GPC_HELD_QUEUE;
+    return status;
 }
 
 #endif

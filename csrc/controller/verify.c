@@ -15,6 +15,18 @@ wrong(gpc_controller_t *self, gpc_address_t line, const char *what)
                     (unsigned long long) line, what);
 }
 
+uint8_t
+gpc_table_over(const gpc_controller_t *self, uint8_t array)
+{
+    for (uint8_t i = 0; i < GPC_MAX_TABLES && self->type->tables[i]; i++) {
+        const gpc_table_t *table = self->type->tables[i];
+        if (table->object <= GPC_OVER_WORDS && (self->type->object_of[i] == array || (table->arrays >> array & 1))) {
+            return i;
+        }
+    }
+    return 0;
+}
+
 /* A way that has a line: its set, its transaction, its state. */
 static int
 verify_way(gpc_controller_t *self, const gpc_table_t *table, const gpc_tags_t *tags, gpc_index_t way, bool at_rest)
@@ -138,7 +150,7 @@ gpc_controller_verify(gpc_controller_t *self, bool at_rest)
     if (self->mshrs.entries.state->in_use && !self->type->may_idle_in_transaction) {
         return wrong(self, 0, "a transaction is outstanding at the end");
     }
-    GPC_TRY(gpc_parts_verify(self));
+    GPC_TRY(self->type->parts[0].name ? gpc_parts_verify(self) : GPC_OK);
     if (*self->launch_pending) {
         return wrong(self, 0, "the end of the launch is held");
     }
@@ -149,14 +161,14 @@ gpc_controller_verify(gpc_controller_t *self, bool at_rest)
 
 /* ---- encoding: equal bytes if and only if controllers are equal -------------------------------------------------- */
 
-/* Only the order of LRU stamps within the set matters. */
+/* Of the stamps only their order within the set matters: the explorer replaces the least recently used line. */
 static uint32_t
 age_of(const gpc_tags_t *tags, gpc_index_t way)
 {
     gpc_index_t first = way / tags->ways * tags->ways;
     uint32_t age = 0;
     for (gpc_index_t other = first; other < first + tags->ways; other++) {
-        age += gpc_tags_present(tags, other) && tags->tags[other].used < tags->tags[way].used;
+        age += gpc_tags_present(tags, other) && tags->tags[other].order < tags->tags[way].order;
     }
     return age;
 }

@@ -1,4 +1,5 @@
 /* ways.c: ways of tag arrays: chosen, evicted, reserved and released on behalf of a step. */
+#include "controller/actions.h"
 #include "controller/controller.h"
 
 static void
@@ -19,32 +20,32 @@ victim_step(const gpc_step_t *x, uint8_t array, gpc_index_t way, gpc_step_t *vic
                            .kept = true};
 }
 
-/* The next victim after (rank, used) in order of rank and last use, among ways without a transaction. GPC_NONE: there
- * is none. */
+/* The next victim after (rank, order): by the protocol's rank, then as the replacement policy orders them, among ways
+ * without a transaction. GPC_NONE: there is none. */
 static gpc_index_t
-next_victim(const gpc_controller_t *unit, uint8_t array, gpc_index_t first, uint32_t *rank, uint64_t *used)
+next_victim(const gpc_controller_t *unit, uint8_t array, gpc_index_t first, uint32_t *rank, uint64_t *order)
 {
     const gpc_tags_t *tags = &unit->arrays[array];
     uint32_t (*rank_of)(const gpc_controller_t *, uint8_t, gpc_index_t) = unit->type->victim_rank;
     uint32_t after_rank = *rank, best_rank = UINT32_MAX;
-    uint64_t after_used = *used, best_used = UINT64_MAX;
+    uint64_t after_order = *order, best_order = UINT64_MAX;
     gpc_index_t best = GPC_NONE;
 
     for (gpc_index_t way = first, end = first + tags->ways; way < end; way++) {
-        uint64_t its_used = tags->tags[way].used;
+        uint64_t its_order = tags->tags[way].order;
         if (tags->tags[way].mshr != GPC_NONE) {
             continue;
         }
         uint32_t its_rank = rank_of ? rank_of(unit, array, way) : 0;
-        bool is_behind = its_rank > after_rank || (its_rank == after_rank && its_used > after_used);
-        if (is_behind && (its_rank < best_rank || (its_rank == best_rank && its_used < best_used))) {
+        bool is_behind = its_rank > after_rank || (its_rank == after_rank && its_order > after_order);
+        if (is_behind && (its_rank < best_rank || (its_rank == best_rank && its_order < best_order))) {
             best = way;
             best_rank = its_rank;
-            best_used = its_used;
+            best_order = its_order;
         }
     }
     *rank = best_rank;
-    *used = best_used;
+    *order = best_order;
     return best;
 }
 
@@ -69,9 +70,9 @@ choose_way(const gpc_step_t *x, uint8_t array)
         return GPC_NONE;
     }
     uint32_t rank = 0;
-    uint64_t used = 0; /* stamps begin with 1 */
+    uint64_t order = 0; /* less than that of any way */
     for (;;) {
-        gpc_index_t way = next_victim(unit, array, first, &rank, &used);
+        gpc_index_t way = next_victim(unit, array, first, &rank, &order);
         gpc_step_t victim;
         if (way == GPC_NONE) {
             return GPC_NONE;
@@ -110,6 +111,7 @@ evict(gpc_step_t *x, uint8_t array, gpc_index_t way)
         return status < 0 ? status : GPC_HOLD;
     }
     gpc_count(x, evictions);
+    tags->replacement->evicted(tags, way);
     if (gpc_tags_present(tags, way)) {
         gpc_index_t mshr = tags->tags[way].mshr;
         if (mshr != GPC_NONE) {
@@ -218,4 +220,14 @@ gpc_release_way_in(gpc_step_t *x, uint8_t array)
         gpc_tags_drop(&x->unit->arrays[array], way);
     }
     return GPC_OK;
+}
+
+GPC_SHARED_ACTION(act_reserve_way, "reserve a way, evicting its victim, or hold")
+{
+    return gpc_reserve_way(x);
+}
+
+GPC_SHARED_ACTION(act_release_way, "free the line's way, if it has one")
+{
+    return gpc_release_way(x);
 }

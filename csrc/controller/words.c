@@ -1,31 +1,7 @@
-/* words.c: contents of messages: freed, merged; over words, split into parts for each cell, and combined when equal
- * messages are sent. */
+/* words.c: messages over words: split into parts for each cell, and combined when equal messages are sent. */
 #include <string.h>
 
 #include "controller/controller.h"
-
-void
-gpc_free_message(gpc_controller_t *unit, gpc_index_t message)
-{
-    gpc_msg_t *msg = gpc_msg_at(unit->messages, message);
-    if (msg->lanes != GPC_NONE) {
-        gpc_pool_give(unit->lane_lists, msg->lanes);
-    }
-    gpc_pool_give(unit->messages, message);
-}
-
-void
-gpc_merge_words(uint32_t *to, const uint32_t *from, gpc_mask_t mask)
-{
-    if (mask == UINT32_MAX) {
-        memcpy(to, from, 32 * sizeof(*to));
-        return;
-    }
-    for (; mask; mask &= mask - 1) {
-        uint32_t word = (uint32_t) __builtin_ctz(mask);
-        to[word] = from[word];
-    }
-}
 
 static int
 no_room(gpc_controller_t *unit, const char *what)

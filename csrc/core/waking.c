@@ -215,9 +215,3 @@ gpc_core_empty_calendar(const gpc_core_base_t *base, gpc_cycle_t now)
         }
     }
 }
-
-gpc_cycle_t
-gpc_core_next_in_calendar(const gpc_core_t *core)
-{
-    return core->calendar_first < core->far_at ? core->calendar_first : core->far_at;
-}

@@ -59,12 +59,6 @@ gpc_wheel_clear(gpc_wheel_t *self)
     }
 }
 
-gpc_tick_t
-gpc_wheel_now(const gpc_wheel_t *self)
-{
-    return self->state->now;
-}
-
 uint32_t
 gpc_wheel_count(const gpc_wheel_t *self)
 {

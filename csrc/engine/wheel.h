@@ -64,7 +64,11 @@ GPC_MUST_CHECK int gpc_wheel_declare_edges(gpc_wheel_t *self, gpc_arena_t *arena
  * already. */
 GPC_MUST_CHECK int gpc_wheel_schedule_edge(gpc_wheel_t *self, gpc_cycle_t cycle, uint32_t target, bool *joined);
 void gpc_wheel_clear(gpc_wheel_t *self); /* drops all events, keeps now */
-gpc_tick_t gpc_wheel_now(const gpc_wheel_t *self);
+static inline gpc_tick_t
+gpc_wheel_now(const gpc_wheel_t *self)
+{
+    return *(const gpc_tick_t *) self->state; /* its first member */
+}
 /* GPC_ERROR_CAPACITY when `capacity` events are scheduled already; tick >= now is asserted. */
 GPC_MUST_CHECK int gpc_wheel_schedule(gpc_wheel_t *self, gpc_tick_t tick, uint8_t kind, uint8_t priority,
                                       uint32_t target, uint32_t argument);

@@ -28,6 +28,8 @@ struct gpc_wheel_state {
     uint64_t bits[NUM_WORDS];        /* one bit per list that is not empty */
 };
 
+_Static_assert(offsetof(struct gpc_wheel_state, now) == 0, "gpc_wheel_now reads the first member");
+
 /* An event. The tick of a near event follows from its list. */
 typedef struct {
     gpc_index_t next; /* in its list */

@@ -1,4 +1,4 @@
-/* dram.c: a DRAM channel: requests enter its queue, and its model (dram_fixed.c, dram_banks.c) serves them.
+/* dram.c: a DRAM channel: requests enter its queue, and its model (dram_queue.c, dram_banks.c) serves them.
  *
  * Data are transferred at acceptance: a write updates memory and a read copies its words when the request enters the
  * queue. Every read therefore sees exactly the older writes, in whatever order the pins serve the requests. */
@@ -130,9 +130,10 @@ int
 gpc_dram_read_part(gpc_dram_t *self, uint32_t channel, gpc_index_t message, uint32_t bytes)
 {
     gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    gpc_memory_read(self->memory, msg->line, self->config.line_bytes / 4, msg->data);
     self->statistics[channel].reads++;
-    return accept(self, channel, msg->line, message, false, bytes);
+    GPC_TRY(accept(self, channel, msg->line, message, false, bytes));
+    gpc_memory_read(self->memory, msg->line, self->config.line_bytes / 4, msg->data);
+    return GPC_OK;
 }
 
 int

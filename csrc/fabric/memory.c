@@ -36,8 +36,8 @@ typedef struct {
 
 struct gpc_memory {
     page_table_t pages;
-    allocation_t *allocations; /* owned; live allocations by address */
-    size_t num_allocations, capacity;
+    allocation_t *allocations; /* owned; by address; words 0: released */
+    size_t num_allocations, capacity, num_released;
     uint64_t live_words;
     gpc_address_t next_address;
 };
@@ -240,9 +240,26 @@ gpc_memory_allocate_from(gpc_memory_t *self, gpc_address_t address)
     return GPC_OK;
 }
 
-bool
-gpc_memory_allocation(const gpc_memory_t *self, size_t i, gpc_address_t *address, uint64_t *words)
+/* When half of the entries are released, or they are listed: a release takes constant time on average. */
+static void
+drop_released(gpc_memory_t *self)
 {
+    size_t live = 0;
+    for (size_t i = 0; i < self->num_allocations; i++) {
+        if (self->allocations[i].words) {
+            self->allocations[live++] = self->allocations[i];
+        }
+    }
+    self->num_allocations = live;
+    self->num_released = 0;
+}
+
+bool
+gpc_memory_allocation(gpc_memory_t *self, size_t i, gpc_address_t *address, uint64_t *words)
+{
+    if (self->num_released) {
+        drop_released(self);
+    }
     if (i >= self->num_allocations) {
         return false;
     }
@@ -271,13 +288,15 @@ int
 gpc_memory_release(gpc_memory_t *self, gpc_address_t address)
 {
     size_t i = allocations_up_to(self, address);
-    if (i == 0 || self->allocations[i - 1].address != address) {
+    if (i == 0 || self->allocations[i - 1].address != address || self->allocations[i - 1].words == 0) {
         return GPC_ERROR_ADDRESS;
     }
     allocation_t gone = self->allocations[--i];
-    memmove(&self->allocations[i], &self->allocations[i + 1], (self->num_allocations - i - 1) * sizeof(gone));
-    self->num_allocations--;
+    self->allocations[i].words = 0;
     self->live_words -= gone.words;
+    if (++self->num_released > self->num_allocations / 2) {
+        drop_released(self);
+    }
 
     /* Pages wholly inside are freed; a read of a stale address returns 0 or faults. */
     uint64_t first = (gone.address + PAGE_BYTES - 1) / PAGE_BYTES, end = (gone.address + gone.words * 4) / PAGE_BYTES;
@@ -295,6 +314,9 @@ gpc_memory_covers(const gpc_memory_t *self, gpc_address_t address, uint64_t word
         return false;
     }
     const allocation_t *allocation = &self->allocations[i - 1];
+    if (allocation->words == 0) {
+        return false;
+    }
     gpc_address_t offset = address - allocation->address, bytes = allocation->words * 4;
     return offset <= bytes && words <= (bytes - offset) / 4;
 }
@@ -384,6 +406,7 @@ copy_into(gpc_memory_t *to, const gpc_memory_t *from)
         memcpy(to->allocations, from->allocations, from->num_allocations * sizeof(allocation_t));
     }
     to->num_allocations = to->capacity = from->num_allocations;
+    to->num_released = from->num_released;
     return GPC_OK;
 }
 

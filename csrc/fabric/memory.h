@@ -25,7 +25,7 @@ GPC_MUST_CHECK int gpc_memory_release(gpc_memory_t *self,
 bool gpc_memory_covers(const gpc_memory_t *self, gpc_address_t address, uint64_t words);
 
 /* The i-th live allocation by address; false if there are fewer. */
-bool gpc_memory_allocation(const gpc_memory_t *self, size_t i, gpc_address_t *address, uint64_t *words);
+bool gpc_memory_allocation(gpc_memory_t *self, size_t i, gpc_address_t *address, uint64_t *words);
 
 /* Any word-aligned range. Unallocated memory reads 0 and may be written (traces). */
 void gpc_memory_read(const gpc_memory_t *self, gpc_address_t address, uint64_t words, uint32_t *out);

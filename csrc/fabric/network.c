@@ -109,7 +109,7 @@ relay(gpc_network_t *self, gpc_node_t node, uint32_t network)
     while ((message = gpc_network_relay_at(self, node, network)) != GPC_NONE) {
         gpc_msg_t *msg = gpc_msg_at(self->messages, message);
         gpc_network_route_t route = gpc_network_relay_route(self, node, msg);
-        if (!gpc_network_route_has_room(self, &route, msg)) {
+        if (!route.has_room) {
             return GPC_OK;
         }
         int status = eject(self, node, network, &message);

@@ -110,10 +110,10 @@ typedef struct {
     uint32_t lane;
     uint32_t queue; /* of the input port */
     bool relayed;   /* core to core through the line's home bank */
+    bool has_room;  /* the queue, for the message */
 } gpc_network_route_t;
 gpc_network_route_t gpc_network_route_of(const gpc_network_t *self, const gpc_msg_t *msg);
-/* Like gpc_network_has_room and gpc_network_send, for a message whose injection queue is known. */
-bool gpc_network_route_has_room(const gpc_network_t *self, const gpc_network_route_t *route, const gpc_msg_t *msg);
+/* Like gpc_network_send, for a message whose injection queue is known. */
 GPC_MUST_CHECK int gpc_network_send_by(gpc_network_t *self, const gpc_network_route_t *route, gpc_index_t message);
 /* Whether the message can be sent now; one longer than its buffer needs an empty buffer. Source, destination, line,
  * network and flits are set. */

@@ -245,8 +245,14 @@ GPC_MUST_CHECK int gpc_network_schedule_grant(gpc_network_t *self, uint32_t outp
 /* A queue of the input has a new first message, which requests the output. */
 GPC_MUST_CHECK int gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, const gpc_msg_t *msg);
 /* Returns credits to an output and schedules its arbitration. */
-GPC_MUST_CHECK int gpc_network_return_credits(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t flits,
-                                              gpc_tick_t tick);
+GPC_MUST_CHECK static inline int
+gpc_network_return_credits(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t flits, gpc_tick_t tick)
+{
+    gpc_output_state_t *state = &self->parts->output_states[output];
+    state->credits[network] += flits;
+    state->blocked &= ~(1u << network);
+    return state->waiting ? gpc_network_schedule_grant(self, output, tick) : GPC_OK;
+}
 
 /* routes.c: the route that a relayed message takes from its bank. */
 gpc_network_route_t gpc_network_relay_route(const gpc_network_t *self, gpc_node_t node, const gpc_msg_t *msg);

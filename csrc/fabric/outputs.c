@@ -46,15 +46,6 @@ gpc_network_request(gpc_network_t *self, uint32_t input, uint32_t output, const 
     return gpc_network_schedule_grant(self, output, msg->ready);
 }
 
-int
-gpc_network_return_credits(gpc_network_t *self, uint32_t output, uint32_t network, uint32_t flits, gpc_tick_t tick)
-{
-    gpc_output_state_t *state = &self->parts->output_states[output];
-    state->credits[network] += flits;
-    state->blocked &= ~(1u << network);
-    return state->waiting ? gpc_network_schedule_grant(self, output, tick) : GPC_OK;
-}
-
 uint32_t
 gpc_network_num_outputs(const gpc_network_t *self)
 {
@@ -79,6 +70,29 @@ uint32_t
 gpc_network_in_flight(const gpc_network_t *self)
 {
     return self->parts->state->in_flight;
+}
+
+bool
+gpc_network_idle(const gpc_network_t *self)
+{
+    const gpc_network_parts_t *parts = self->parts;
+
+    if (parts->state->in_flight) {
+        return false;
+    }
+    for (uint32_t network = 0; network < self->config.networks; network++) {
+        for (uint32_t o = 0; o < parts->num_outputs; o++) {
+            if (parts->output_states[o].credits[network] != self->config.vc_flits) {
+                return false;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < parts->num_inputs; i++) {
+        if (parts->input_states[i].waiting) {
+            return false;
+        }
+    }
+    return true;
 }
 
 uint64_t

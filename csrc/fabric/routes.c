@@ -24,19 +24,29 @@ gpc_network_lanes(const gpc_network_t *self)
     return most;
 }
 
+static inline bool
+has_room(const gpc_network_t *self, uint32_t queue, const gpc_msg_t *msg)
+{
+    return self->parts->queues[queue].room >= gpc_network_credits_needed(self, msg) || msg->flags & GPC_MSG_FLAG_COPY;
+}
+
 /* A route between nodes of which one has several ports. Rare, hence out of line. */
 __attribute__((noinline)) static gpc_network_route_t
-route_over_ports(const gpc_network_parts_t *parts, const gpc_msg_t *msg, gpc_node_t target, bool relayed)
+route_over_ports(const gpc_network_t *self, const gpc_msg_t *msg, gpc_node_t target, bool relayed)
 {
+    const gpc_network_parts_t *parts = self->parts;
     uint32_t input = parts->injection[msg->source] + gpc_network_port(parts, msg->source, msg->destination);
     uint32_t output = gpc_network_output(parts, parts->inputs[input].router, target, msg->source);
-
-    return (gpc_network_route_t){
-        .input = input,
-        .output = output,
-        .lane = output == GPC_NONE ? 0 : gpc_network_lane(parts, input, output),
-        .queue = output == GPC_NONE ? 0 : gpc_network_queue_number(parts, input, msg->network, output),
-        .relayed = relayed};
+    if (output == GPC_NONE) {
+        return (gpc_network_route_t){.input = input, .output = GPC_NONE, .relayed = relayed};
+    }
+    uint32_t queue = gpc_network_queue_number(parts, input, msg->network, output);
+    return (gpc_network_route_t){.input = input,
+                                 .output = output,
+                                 .lane = gpc_network_lane(parts, input, output),
+                                 .queue = queue,
+                                 .relayed = relayed,
+                                 .has_room = has_room(self, queue, msg)};
 }
 
 gpc_network_route_t
@@ -47,18 +57,20 @@ gpc_network_route_of(const gpc_network_t *self, const gpc_msg_t *msg)
     gpc_node_t target = gpc_network_target(self, msg, relayed);
 
     if (parts->several) {
-        return route_over_ports(parts, msg, target, relayed);
+        return route_over_ports(self, msg, target, relayed);
     }
     uint32_t input = parts->injection[msg->source];
     const gpc_input_wiring_t *wiring = &parts->inputs[input];
     uint32_t output = parts->routes[wiring->router * parts->num_nodes + target];
     uint32_t lane = wiring->by_output ? output - wiring->first_output : 0;
+    uint32_t queue = wiring->first_queue + msg->network * wiring->network_queues + lane;
 
     return (gpc_network_route_t){.input = input,
                                  .output = output,
                                  .lane = lane,
-                                 .queue = wiring->first_queue + msg->network * wiring->network_queues + lane,
-                                 .relayed = relayed};
+                                 .queue = queue,
+                                 .relayed = relayed,
+                                 .has_room = output != GPC_NONE && has_room(self, queue, msg)};
 }
 
 gpc_network_route_t
@@ -67,20 +79,13 @@ gpc_network_relay_route(const gpc_network_t *self, gpc_node_t node, const gpc_ms
     const gpc_network_parts_t *parts = self->parts;
     uint32_t input = parts->injection[node] + gpc_network_port(parts, node, msg->destination);
     uint32_t output = gpc_network_output(parts, parts->inputs[input].router, msg->destination, msg->source);
+    uint32_t queue = gpc_network_queue_number(parts, input, msg->network, output);
     return (gpc_network_route_t){
-        .input = input, .output = output, .queue = gpc_network_queue_number(parts, input, msg->network, output)};
-}
-
-bool
-gpc_network_route_has_room(const gpc_network_t *self, const gpc_network_route_t *route, const gpc_msg_t *msg)
-{
-    return self->parts->queues[route->queue].room >= gpc_network_credits_needed(self, msg) ||
-           msg->flags & GPC_MSG_FLAG_COPY;
+        .input = input, .output = output, .queue = queue, .has_room = has_room(self, queue, msg)};
 }
 
 bool
 gpc_network_has_room(const gpc_network_t *self, const gpc_msg_t *msg)
 {
-    gpc_network_route_t route = gpc_network_route_of(self, msg);
-    return gpc_network_route_has_room(self, &route, msg);
+    return gpc_network_route_of(self, msg).has_room;
 }

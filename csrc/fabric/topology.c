@@ -399,29 +399,6 @@ gpc_network_clear(gpc_network_t *self)
     parts->state->in_flight = 0;
 }
 
-bool
-gpc_network_idle(const gpc_network_t *self)
-{
-    const gpc_network_parts_t *parts = self->parts;
-
-    if (parts->state->in_flight) {
-        return false;
-    }
-    for (uint32_t network = 0; network < self->config.networks; network++) {
-        for (uint32_t o = 0; o < parts->num_outputs; o++) {
-            if (parts->output_states[o].credits[network] != self->config.vc_flits) {
-                return false;
-            }
-        }
-    }
-    for (uint32_t i = 0; i < parts->num_inputs; i++) {
-        if (parts->input_states[i].waiting) {
-            return false;
-        }
-    }
-    return true;
-}
-
 uint32_t
 gpc_network_hops_to_corner(const gpc_network_t *self, gpc_node_t from, uint32_t corner)
 {

@@ -121,8 +121,7 @@ relay_has_room(const gpc_network_t *self, gpc_node_t node, uint32_t network)
         return false;
     }
     const gpc_msg_t *msg = gpc_msg_at(self->messages, message);
-    gpc_network_route_t route = gpc_network_relay_route(self, node, msg);
-    return gpc_network_route_has_room(self, &route, msg);
+    return gpc_network_relay_route(self, node, msg).has_room;
 }
 
 static bool

@@ -223,9 +223,13 @@ gpc_gpu_checkpoint(gpc_gpu_t *gpu, gpc_tick_t tick)
 void
 gpc_gpu_hang_end(gpc_gpu_t *gpu)
 {
-    gpc_unsubscribe(&gpu->hang.words);
-    gpc_block_give(gpu->hang.deciding, gpu->hang.deciding_bytes);
-    gpu->hang.deciding = NULL;
+    if (gpu->hang.words.stream) { /* the launch has been observed */
+        gpc_unsubscribe(&gpu->hang.words);
+    }
+    if (gpu->hang.deciding) {
+        gpc_block_give(gpu->hang.deciding, gpu->hang.deciding_bytes);
+        gpu->hang.deciding = NULL;
+    }
 }
 
 void
@@ -253,8 +257,9 @@ coherent_word(void *world, gpc_address_t address)
     return data[i];
 }
 
-void
-gpc_gpu_explain_hang(gpc_gpu_t *gpu, uint32_t most, gpc_text_t *out)
+/* What the warps do: in groups if they have been observed, else one after another up to `most`; blocks not started. */
+static void
+explain_hang(gpc_gpu_t *gpu, uint32_t most, gpc_text_t *out)
 {
     gpc_stuck_t stuck = {gpu->hang.polls, coherent_word, gpu};
     if (is_observing(gpu)) {
@@ -263,4 +268,61 @@ gpc_gpu_explain_hang(gpc_gpu_t *gpu, uint32_t most, gpc_text_t *out)
         (void) gpc_cores_explain_wait(&gpu->cores, out, most);
     }
     gpc_cores_explain_blocks(&gpu->cores, out);
+}
+
+/* Lists the controllers that hold the end of the launch. */
+static void
+explain_ends(const gpc_gpu_t *gpu, gpc_text_t *out)
+{
+    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
+        const gpc_controller_t *unit = &gpu->controllers[node];
+        if (*unit->launch_pending) {
+            gpc_text_add(out, "%s %u holds the end of the launch; ", unit->type->name, unit->index);
+        }
+    }
+}
+
+int
+gpc_gpu_fail_deadlock(gpc_gpu_t *gpu)
+{
+    gpc_text_t text;
+    gpc_text_init(&text);
+    gpc_failure_clear(&gpu->failure);
+    int code = gpc_cores_explain_wait(&gpu->cores, &text, 6);
+    gpc_cores_explain_blocks(&gpu->cores, &text);
+    explain_ends(gpu, &text);
+    (void) gpc_fail(&gpu->failure, code, "%s at core cycle %llu: %s", gpc_error_message(code),
+                    (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
+                    text.bytes ? text.bytes : "");
+    gpc_text_free(&text);
+    return code;
+}
+
+int
+gpc_gpu_fail_over_budget(gpc_gpu_t *gpu)
+{
+    gpc_text_t text;
+    gpc_text_init(&text);
+    explain_hang(gpu, 3, &text);
+    (void) gpc_fail(&gpu->failure, GPC_ERROR_BUDGET, "the launch exceeds its budget of %llu core cycles: %s",
+                    (unsigned long long) gpu->budget, text.bytes ? text.bytes : "");
+    gpc_text_free(&text);
+    return GPC_ERROR_BUDGET;
+}
+
+int
+gpc_gpu_fail_hanging(gpc_gpu_t *gpu)
+{
+    gpc_text_t text;
+    gpc_text_init(&text);
+    explain_hang(gpu, 6, &text);
+    explain_ends(gpu, &text);
+    (void) gpc_fail(&gpu->failure, GPC_ERROR_DEADLOCK,
+                    "deadlock at core cycle %llu: for %llu core cycles no word of memory has changed, no warp has "
+                    "ended, and none has "
+                    "arrived at a barrier with new values in its registers: %s",
+                    (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
+                    (unsigned long long) gpu->hang.quiet, text.bytes ? text.bytes : "");
+    gpc_text_free(&text);
+    return GPC_ERROR_DEADLOCK;
 }

@@ -1,6 +1,7 @@
 /* parts.h: the internals of gpc_gpu_t, for the files of machine/: gpu.c (construction), run.c (launching and running),
  * hang.c (launches without progress), host.c (memory and snapshots), cpu_cache.c (what it leaves in the CPU's cache),
- * queues.c (queues and scheduling of controllers), ports.c (the ports that controllers call, and timers), checks.c
+ * serving.c (serves controllers: their inputs, and what they send), waiting.c (what waits for room or for a pipeline),
+ * ports.c (the ports that controllers call, and timers), checks.c
  * (monitors and race detector), work.c (the monitor of work without an event), report.c (conservation, printed state),
  * messages.c (the machine's own messages), trips.c (trips of releases), words.c (words that lines lack), crossing.c
  * (the halves of an L2, links of dies and GPUs), pages.c (accesses of pages), translation.c (their translation),
@@ -288,8 +289,6 @@ gpc_gpu_reaches(const gpc_gpu_t *gpu, gpc_node_t node, uint32_t channel)
     return !gpu->homes.paged || die == GPC_NO_DIE || channel / gpu->homes.channels.divisor == die;
 }
 
-/* Rollovers of the protocol's timestamps since the begin of the launch; 0 for a protocol without timestamps. */
-uint64_t gpc_gpu_rollovers(const gpc_gpu_t *gpu);
 /* Between launches, clears the last failure and returns 0; else GPC_ERROR_STATE with a text that names `what`. */
 GPC_MUST_CHECK int gpc_gpu_refuse_while_running(gpc_gpu_t *gpu, const char *what);
 /* host.c: before a launch, gives memory's content to monitors that do not know it. */
@@ -302,7 +301,7 @@ GPC_MUST_CHECK int gpc_gpu_derive_latencies(gpc_gpu_t *gpu, gpc_dram_config_t *d
 /* Priorities of events: at equal ticks, deliveries precede controllers and cores. */
 enum { GPC_PRIORITY_ARRIVE = 0, GPC_PRIORITY_CONTROLLER = 1, GPC_PRIORITY_CORE = 2, GPC_PRIORITY_OUTBOX = 2 };
 
-/* queues.c. Schedules the controller at the first edge of its clock at or after `from`. */
+/* serving.c. Schedules the controller at the first edge of its clock at or after `from`. */
 GPC_MUST_CHECK int gpc_gpu_schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from);
 bool gpc_gpu_may_take_request(gpc_gpu_t *gpu, gpc_node_t node); /* its outboxes and the memory queue have room */
 bool gpc_gpu_may_take_from(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network);           /* a request of that network */
@@ -369,8 +368,10 @@ GPC_MUST_CHECK int gpc_gpu_checkpoint(gpc_gpu_t *gpu, gpc_tick_t tick);
 void gpc_gpu_hang_begin(gpc_gpu_t *gpu); /* of a launch */
 void gpc_gpu_hang_end(gpc_gpu_t *gpu);   /* of a launch, also without begin */
 void gpc_gpu_hang_free(gpc_gpu_t *gpu);
-/* What the warps do: in groups if they have been observed, else one after another up to `most`; blocks not started. */
-void gpc_gpu_explain_hang(gpc_gpu_t *gpu, uint32_t most, gpc_text_t *out);
+/* The errors of a launch without events, beyond its budget, and without progress. */
+int gpc_gpu_fail_deadlock(gpc_gpu_t *gpu);
+int gpc_gpu_fail_over_budget(gpc_gpu_t *gpu);
+int gpc_gpu_fail_hanging(gpc_gpu_t *gpu);
 /* work.c */
 GPC_MUST_CHECK int gpc_gpu_make_work_monitor(gpc_gpu_t *gpu);
 void gpc_gpu_begin_work_monitor(gpc_gpu_t *gpu); /* of a launch, also without the monitor */

@@ -76,6 +76,20 @@ gpc_gpu_hook_now(void *world)
     return port_now(world);
 }
 
+int
+gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at, gpc_cycle_t *scheduled)
+{
+    gpc_gpu_t *gpu = world;
+    if (at * gpu->core_clock.period < tick_now(gpu)) { /* between two edges, for the cycle whose edge has passed */
+        at = gpc_clock_cycles(gpu->core_clock, gpc_clock_edge(gpu->core_clock, tick_now(gpu)));
+    }
+    if (*scheduled <= at) {
+        return GPC_OK;
+    }
+    *scheduled = at;
+    return gpc_gpu_schedule_cycle(gpu, core, at);
+}
+
 /* Whether the L1 has a way or an MSHR entry for the line. */
 static bool
 has_line(const gpc_controller_t *l1, gpc_address_t line)
@@ -203,15 +217,15 @@ static int
 port_fetch(void *world, gpc_controller_t *unit, gpc_address_t line, uint32_t late)
 {
     gpc_gpu_t *gpu = world;
+    uint32_t channel = gpc_home_channel(&gpu->homes, line);
+    gpc_tick_t way = gpc_gpu_ticks_to_channel(gpu, unit, channel);
     gpc_index_t message = gpc_gpu_inner_message(gpu, unit, GPC_MSG_FILL, line);
     if (message == GPC_NONE) {
         return gpc_fail(&gpu->failure, GPC_ERROR_CAPACITY, "no free message for a fetch");
     }
     gpc_msg_at(&gpu->messages, message)->mask = gpc_all_words(unit);
-    uint32_t channel = gpc_home_channel(&gpu->homes, line);
     gpc_tick_t probe = gpc_cpu_cache_exists(&gpu->cpu) ? gpc_cpu_cache_read(&gpu->cpu, line, tick_now(gpu)) : 0;
-    gpc_msg_at(&gpu->messages, message)->ready =
-        gpc_gpu_ticks_to_channel(gpu, unit, channel) + probe + late * gpc_gpu_service(gpu, unit->node)->clock.period;
+    gpc_msg_at(&gpu->messages, message)->ready = way + probe + late * gpc_gpu_service(gpu, unit->node)->clock.period;
     int status =
         gpu->words.banks ? fetch_words(gpu, unit, message, channel) : gpc_dram_read(&gpu->dram, channel, message);
     if (status == GPC_OK && probe) { /* the CPU's dirty line, whose words memory has */
@@ -294,9 +308,7 @@ gpc_gpu_drop_background_timers(gpc_gpu_t *gpu)
 {
     gpc_index_t message;
 
-    if (gpu->state->background.count) {
-        gpc_wheel_clear(&gpu->wheel);
-    }
+    gpc_wheel_clear(&gpu->wheel);
     while ((message = gpc_list_pop(&gpu->state->background, &gpu->messages)) != GPC_NONE) {
         gpc_pool_give(&gpu->messages, message);
     }

@@ -125,63 +125,6 @@ handle(gpc_gpu_t *gpu, const gpc_event_t *event)
     return gpc_fail(&gpu->failure, GPC_ERROR_STATE, "unknown event %u", event->kind);
 }
 
-/* Lists the controllers that hold the end of the launch. */
-static void
-explain_ends(const gpc_gpu_t *gpu, gpc_text_t *out)
-{
-    for (uint32_t node = 0; node < gpc_gpu_nodes(gpu); node++) {
-        const gpc_controller_t *unit = &gpu->controllers[node];
-        if (*unit->launch_pending) {
-            gpc_text_add(out, "%s %u holds the end of the launch; ", unit->type->name, unit->index);
-        }
-    }
-}
-
-static int
-deadlock(gpc_gpu_t *gpu)
-{
-    gpc_text_t text;
-    gpc_text_init(&text);
-    gpc_failure_clear(&gpu->failure);
-    int code = gpc_cores_explain_wait(&gpu->cores, &text, 6);
-    gpc_cores_explain_blocks(&gpu->cores, &text);
-    explain_ends(gpu, &text);
-    (void) gpc_fail(&gpu->failure, code, "%s at core cycle %llu: %s", gpc_error_message(code),
-                    (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
-                    text.bytes ? text.bytes : "");
-    gpc_text_free(&text);
-    return code;
-}
-
-static int
-over_budget(gpc_gpu_t *gpu)
-{
-    gpc_text_t text;
-    gpc_text_init(&text);
-    gpc_gpu_explain_hang(gpu, 3, &text);
-    (void) gpc_fail(&gpu->failure, GPC_ERROR_BUDGET, "the launch exceeds its budget of %llu core cycles: %s",
-                    (unsigned long long) gpu->budget, text.bytes ? text.bytes : "");
-    gpc_text_free(&text);
-    return GPC_ERROR_BUDGET;
-}
-
-static int
-hangs(gpc_gpu_t *gpu)
-{
-    gpc_text_t text;
-    gpc_text_init(&text);
-    gpc_gpu_explain_hang(gpu, 6, &text);
-    explain_ends(gpu, &text);
-    (void) gpc_fail(&gpu->failure, GPC_ERROR_DEADLOCK,
-                    "deadlock at core cycle %llu: for %llu core cycles no word of memory has changed, no warp has "
-                    "ended, and none has "
-                    "arrived at a barrier with new values in its registers: %s",
-                    (unsigned long long) (gpc_wheel_now(&gpu->wheel) / gpu->core_clock.period),
-                    (unsigned long long) gpu->hang.quiet, text.bytes ? text.bytes : "");
-    gpc_text_free(&text);
-    return GPC_ERROR_DEADLOCK;
-}
-
 int
 gpc_gpu_pause_at(gpc_gpu_t *gpu, gpc_cycle_t cycle)
 {
@@ -242,9 +185,20 @@ checkpoint(gpc_gpu_t *gpu, const gpc_event_t *event)
         status = event->tick > gpu->state->checks_at ? gpc_gpu_checkpoint(gpu, event->tick) : next_look(gpu);
     }
     if (status == GPC_ERROR_BUDGET) {
-        return over_budget(gpu);
+        return gpc_gpu_fail_over_budget(gpu);
     }
-    return status == GPC_ERROR_DEADLOCK ? hangs(gpu) : status;
+    return status == GPC_ERROR_DEADLOCK ? gpc_gpu_fail_hanging(gpu) : status;
+}
+
+/* Rollovers of the protocol's timestamps since the begin of the launch; 0 for a protocol without timestamps. */
+static uint64_t
+rollovers(const gpc_gpu_t *gpu)
+{
+    gpc_tick_t period = gpu->core_clock.period, now = gpc_wheel_now(&gpu->wheel);
+    uint32_t bits = gpu->machine.timestamp_bits;
+    return gpu->protocol->keeps_time && !gpu->protocol->logical_time
+               ? (now / period >> bits) - (gpu->state->launched / period >> bits)
+               : 0;
 }
 
 /* All blocks have ended: the launch's time ends; remaining write-backs and events are drained. */
@@ -255,7 +209,7 @@ note_finish(gpc_gpu_t *gpu)
     if (!state->finished && gpc_cores_finished(&gpu->cores)) {
         state->finished = true;
         state->cycles += (gpc_wheel_now(&gpu->wheel) - state->launched) / gpu->core_clock.period;
-        state->rollovers += gpc_gpu_rollovers(gpu);
+        state->rollovers += rollovers(gpu);
     }
 }
 
@@ -315,11 +269,11 @@ after_last_warp(gpc_gpu_t *gpu, uint32_t core)
     return GPC_OK;
 }
 
-static inline bool
+/* Out of line: few runs have background timers. */
+__attribute__((noinline)) static bool
 only_background_is_left(const gpc_gpu_t *gpu)
 {
-    uint32_t timers = gpu->state->background.count;
-    return timers && gpc_wheel_holds_only(&gpu->wheel, timers) &&
+    return gpc_wheel_holds_only(&gpu->wheel, gpu->state->background.count) &&
            !(gpu->state->serving && !gpc_cores_finished(&gpu->cores));
 }
 
@@ -327,7 +281,9 @@ only_background_is_left(const gpc_gpu_t *gpu)
 static int
 end_of_events(gpc_gpu_t *gpu)
 {
-    gpc_gpu_drop_background_timers(gpu);
+    if (gpu->state->background.count) {
+        gpc_gpu_drop_background_timers(gpu);
+    }
     int status = gpu->checks.tries ? gpc_gpu_look_for_work(gpu, NULL) : GPC_OK;
     GPC_TRY(status);
     if (gpu->ends) {
@@ -337,7 +293,7 @@ end_of_events(gpc_gpu_t *gpu)
     }
     GPC_TRY(status);
     if (!gpu->state->finished) {
-        return deadlock(gpu);
+        return gpc_gpu_fail_deadlock(gpu);
     }
     gpu->state->running = false;
     status = gpc_gpu_check_conservation(gpu);
@@ -367,18 +323,6 @@ static int
 held(gpc_gpu_t *gpu, int status)
 {
     return status < 0 ? status : gpc_fail(&gpu->failure, GPC_ERROR_STATE, "internal error: an event was held");
-}
-
-/* Takes the event that a pause deferred, or the next one, if it is no near edge event. false: there is none. */
-static inline bool
-take_event(gpc_gpu_t *gpu, bool deferred, gpc_event_t *event)
-{
-    if (deferred) {
-        gpu->state->paused_at = 0;
-        *event = gpu->state->deferred;
-        return true;
-    }
-    return !only_background_is_left(gpu) && gpc_wheel_take_listed(&gpu->wheel, event);
 }
 
 static inline int
@@ -421,10 +365,14 @@ run_events(gpc_gpu_t *gpu, uint64_t events)
 
     for (; events != 0 && status == GPC_OK; events--) {
         if (deferred || !gpc_wheel_take_edge(&gpu->wheel, &cycle, &core)) {
-            if (!take_event(gpu, deferred, &event)) {
+            if (deferred) {
+                gpu->state->paused_at = 0;
+                event = gpu->state->deferred;
+                deferred = false;
+            } else if ((gpu->state->background.count && only_background_is_left(gpu)) ||
+                       !gpc_wheel_take_listed(&gpu->wheel, &event)) {
                 return end_of_events(gpu);
             }
-            deferred = false;
             if (event.kind != GPC_EVENT_CORE) {
                 status = run_event(gpu, &event);
                 continue;

@@ -362,16 +362,6 @@ gpc_gpu_reset_statistics(gpc_gpu_t *gpu)
     gpu->state->cycles = gpu->state->launches = gpu->state->events = gpu->state->rollovers = 0;
 }
 
-uint64_t
-gpc_gpu_rollovers(const gpc_gpu_t *gpu)
-{
-    gpc_tick_t period = gpu->core_clock.period, now = gpc_wheel_now(&gpu->wheel);
-    uint32_t bits = gpu->machine.timestamp_bits;
-    return gpu->protocol->keeps_time && !gpu->protocol->logical_time
-               ? (now / period >> bits) - (gpu->state->launched / period >> bits)
-               : 0;
-}
-
 gpc_cycle_t
 gpc_gpu_cycles(const gpc_gpu_t *gpu)
 {

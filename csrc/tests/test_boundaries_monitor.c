@@ -166,11 +166,13 @@ begin(gpc_promise_t promise)
     CHECK_EQUAL_I64(status, 0);
 }
 
-/* The line in the unit's array; each word in the state of its letter, with the value given. */
+/* The line in the unit's array, by a cell; each word in the state of its letter, with the value given. */
 static void
 place(uint32_t at, const char *states, const uint32_t *values)
 {
     gpc_tags_t *tags = &bench.units[at].arrays[0];
+    const gpc_step_t x = {.unit = &bench.units[at], .table = &words, .line = LINE, .message = GPC_NONE};
+    CHECK_EQUAL_I64(GPC_OBSERVE(&bench.stream.tap, CELL, cell, &x, &(gpc_cell_t) GO(WORD_V), 0), GPC_OK);
     gpc_tags_place(tags, 0, LINE, 0);
     for (uint32_t word = 0; word < WORDS; word++) {
         gpc_tags_word_states(tags, 0)[word] = states[word] == 'O' ? WORD_O : states[word] == 'V' ? WORD_V : WORD_I;

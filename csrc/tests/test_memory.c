@@ -2,6 +2,7 @@
 #include "base/errors.h"
 #include "fabric/memory.h"
 #include "harness.h"
+#include "random.h"
 
 static gpc_memory_t *memory;
 
@@ -176,6 +177,33 @@ TEST(memory_lists_what_is_left_of_the_allocations)
         CHECK_EQUAL_U64(words, left[i] + 1);
     }
     CHECK(!gpc_memory_allocation(memory, 3, &address, &words));
+}
+
+/* Whatever the order: released ones are neither listed nor covered, and are not released again. */
+TEST(memory_knows_its_live_allocations_after_any_releases)
+{
+    enum { ALLOCATIONS = 300 };
+    gpc_address_t addresses[ALLOCATIONS], address;
+    uint64_t words;
+    bool live[ALLOCATIONS];
+    uint32_t wrong = 0;
+    begin();
+    for (uint32_t i = 0; i < ALLOCATIONS; i++) {
+        addresses[i] = allocated(i + 1);
+        live[i] = true;
+    }
+    for (uint32_t step = 0; step < 5 * ALLOCATIONS; step++) {
+        uint32_t i = step < ALLOCATIONS / 3 ? step : any_below(ALLOCATIONS); /* the first ones first */
+        wrong += gpc_memory_covers(memory, addresses[i], 1) != live[i];
+        wrong += (gpc_memory_release(memory, addresses[i]) == 0) != live[i];
+        live[i] = false;
+        size_t listed = 0;
+        for (uint32_t k = 0; step % 100 == 0 && k < ALLOCATIONS; k++) {
+            wrong += live[k] && !(gpc_memory_allocation(memory, listed++, &address, &words) &&
+                                  address == addresses[k] && words == k + 1);
+        }
+    }
+    CHECK_EQUAL_U64(wrong, 0);
 }
 
 /* Pages leave the table, and those that collided with them are found. */

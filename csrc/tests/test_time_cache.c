@@ -9,11 +9,15 @@
 
 enum { WAYS = 4, LINE = 64, MSHRS = 6, LINES = 16 };
 
+/* The policies, by their place in the list. */
+enum { LRU, FIFO, PLRU, RRIP, NUM_POLICIES };
+
 /* An L1 of one set, whose ways hold lines 0, 1, 2 and 3, filled in this order. */
 static void
-begin_with(const gpc_protocol_t *protocol)
+begin_as(const gpc_protocol_t *protocol, uint32_t replacement)
 {
     gpc_machine_t machine = bench_small_machine;
+    machine.l1_replacement = replacement;
     machine.l1_bytes = WAYS * LINE;
     machine.l1_ways = WAYS;
     machine.l1_mshrs = MSHRS;
@@ -27,7 +31,7 @@ begin_with(const gpc_protocol_t *protocol)
 static void
 begin(void)
 {
-    begin_with(&gpc_protocol_no_coherence);
+    begin_as(&gpc_protocol_no_coherence, LRU);
 }
 
 static int
@@ -117,6 +121,33 @@ TEST(replacement_follows_merged_loads)
     check_order(order, 6);
 }
 
+/* After hits of 0, 2 and 0. FIFO: the order of the fills. PLRU: the root points to the right half, there the node
+ * points from 2 to 3; then from 3 to the left half, there from 0 to 1; 2; 0. RRIP: 0 and 2 are predicted to be used
+ * soon, 1 and 3 have one step to the longest interval; then all have two, and 0 is the first. */
+TEST(replacement_follows_hits_by_policy)
+{
+    static const gpc_address_t order[][WAYS] = {
+        [LRU] = {1, 3, 2, 0}, [FIFO] = {0, 1, 2, 3}, [PLRU] = {3, 1, 2, 0}, [RRIP] = {1, 3, 0, 2}};
+    for (uint32_t policy = 0; policy < NUM_POLICIES; policy++) {
+        begin_as(&gpc_protocol_no_coherence, policy);
+        CHECK_EQUAL_I64(take(GPC_MSG_LOAD, 0), GPC_OK);
+        CHECK_EQUAL_I64(take(GPC_MSG_LOAD, 2), GPC_OK);
+        CHECK_EQUAL_I64(take(GPC_MSG_LOAD, 0), GPC_OK);
+        check_order(order[policy], WAYS);
+    }
+}
+
+/* Without hits. PLRU: 3 came last, so the tree points to 0, then to 2, which is in the other half, then to 1. */
+TEST(replacement_follows_fills_by_policy)
+{
+    static const gpc_address_t order[][WAYS] = {
+        [LRU] = {0, 1, 2, 3}, [FIFO] = {0, 1, 2, 3}, [PLRU] = {0, 2, 1, 3}, [RRIP] = {0, 1, 2, 3}};
+    for (uint32_t policy = 0; policy < NUM_POLICIES; policy++) {
+        begin_as(&gpc_protocol_no_coherence, policy);
+        check_order(order[policy], WAYS);
+    }
+}
+
 /* A store evicts its line (write-evict): the next line takes the free way, and replaces none. */
 TEST(replacement_takes_the_free_way_of_an_invalidated_line)
 {
@@ -139,16 +170,19 @@ TEST(replacement_takes_the_first_free_way)
     }
 }
 
-/* Ways of outstanding misses are no victims: the fifth miss of a set of four ways waits for the first answer. */
+/* Ways of outstanding misses are no victims, whatever the policy: the fifth miss of a set of four ways waits for the
+ * first answer. */
 TEST(replacement_leaves_ways_of_outstanding_misses)
 {
-    begin();
-    for (gpc_address_t line = 4; line < 8; line++) {
-        CHECK_EQUAL_U64(replaced_by(line), line - 4);
+    for (uint32_t policy = 0; policy < NUM_POLICIES; policy++) {
+        begin_as(&gpc_protocol_no_coherence, policy);
+        for (gpc_address_t line = 4; line < 8; line++) {
+            CHECK(replaced_by(line) < 4);
+        }
+        CHECK_EQUAL_I64(take(GPC_MSG_LOAD, 8), GPC_HELD_QUEUE);
+        answer(5);
+        CHECK_EQUAL_U64(replaced_by(8), 5);
     }
-    CHECK_EQUAL_I64(take(GPC_MSG_LOAD, 8), GPC_HELD_QUEUE);
-    answer(5);
-    CHECK_EQUAL_U64(replaced_by(8), 5);
 }
 
 /* A line of another set leaves no line of this one: with two sets of two ways, even lines share a set. */
@@ -173,7 +207,7 @@ TEST(replacement_takes_expired_leases_first)
 {
     static const gpc_cycle_t leases[WAYS] = {100, 99, 200, 99};
     static const gpc_address_t order[] = {3, 0, 2};
-    begin_with(gpc_protocol_find("tc-weak"));
+    begin_as(gpc_protocol_find("tc-weak"), LRU);
     gpc_tags_t *tags = &bench.unit.arrays[0];
     for (gpc_index_t way = 0; way < WAYS; way++) {
         ((tc_l1_line_t *) gpc_tags_fields(tags, way))->timestamp = leases[way];

@@ -65,7 +65,7 @@ READERS = (
     ),
     Reader(
         "the protocol has no L1",
-        ("l1_kib", "l1_ways", "l1_latency"),
+        ("l1_kib", "l1_ways", "l1_replacement", "l1_latency"),
         lambda machine, choice, rule: choice.protocol.has_l1,
     ),
     Reader("the protocol has no controller at the memory side", _L3, _at("memory")),

@@ -18,14 +18,28 @@ TOPOLOGIES = ("crossbar", "mesh", "star")
 DRAM_MODELS = ("fixed", "fr_fcfs", "closed")
 PAGE_PLACEMENTS = ("interleave", "first_touch")
 PLACEMENTS = ("round_robin", "first_free", "static", "rotating")
+REPLACEMENTS = tuple(
+    re.findall(
+        r'^X\((\w+), ".+"\)$',
+        Path(__file__).with_name("replacement.def").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+)
 # The core takes a word by its place.
 WORDS = {
     "scheduler": SCHEDULERS,
     "topology": TOPOLOGIES,
     "dram_model": DRAM_MODELS,
     "placement_of_pages": PAGE_PLACEMENTS,
+    "l1_replacement": REPLACEMENTS,
+    "l2_replacement": REPLACEMENTS,
 }
-_SHORT = {"lrr": "loose_round_robin", "gto": "greedy_then_oldest", "frfcfs": "fr_fcfs"}
+_SHORT = {
+    "lrr": "loose_round_robin",
+    "gto": "greedy_then_oldest",
+    "frfcfs": "fr_fcfs",
+    "tree_plru": "plru",
+}
 
 
 def _bytes(value: object, plain: int = 1) -> int:
@@ -50,9 +64,14 @@ def _word(value: object) -> object:
 
 
 # A field of fields.def, which the C core reads too.
-_FIELD = re.compile(r'X\((\w+), (\d+), (\d+), "(.*?)", "(.*)"\)')
+_FIELD = re.compile(r'X\((\w+), (\d+), (\d+|LAST_REPLACEMENT), "(.*?)", "(.*)"\)')
 DECLARED: dict[str, tuple[int, int, str, str]] = {
-    name: (int(smallest), int(largest), unit, text)
+    name: (
+        int(smallest),
+        int(largest) if largest.isdigit() else len(REPLACEMENTS) - 1,
+        unit,
+        text,
+    )
     for name, smallest, largest, unit, text in _FIELD.findall(
         Path(__file__).with_suffix(".def").read_text(encoding="utf-8")
     )

@@ -109,6 +109,7 @@ class Machine:
     requests_per_core: int
     l1_kib: float
     l1_ways: int
+    l1_replacement: str = "lru"
     l1_mshrs: int
     l1_latency: int
     l1_bytes_per_cycle: int = 0
@@ -120,6 +121,7 @@ class Machine:
     interleave_bytes: int
     l2_kib: float
     l2_ways: int
+    l2_replacement: str = "lru"
     l2_byte_masks: int = 0
     l2_mshrs: int
     l2_crossing: int = 0

@@ -87,6 +87,10 @@ _CALIBRATED: Preset = {
     "noc_jitter": (0, "inferred: in the papers' simulators a latency is the same each time"),
 }
 
+_REPLACEMENT: Preset = dict.fromkeys(
+    ("l1_replacement", "l2_replacement"), ("lru", "inferred: the papers name no policy")
+)
+
 FERMI: Preset = {
     "cores": (16, _BOTH),
     "core_mhz": (1400, _RCC + " (same configuration as TC)"),
@@ -109,6 +113,7 @@ FERMI: Preset = {
     ),
     **_ORDER,
     **_CALIBRATED,
+    **_REPLACEMENT,
     "scheduler": ("loose_round_robin", _RCC),
     "issue_width": (
         1,
@@ -234,6 +239,7 @@ MESH15: Preset = {
     **like(FERMI, _GTX480 + "; cycles at this machine's clock", _CORE_TIMING, 700),
     **_ORDER,
     **_CALIBRATED,
+    **_REPLACEMENT,
     "placement": (
         "rotating",
         "inferred: as GPGPU-Sim 3, whose round robin goes on with the next launch; section 5.4.1",
@@ -302,6 +308,7 @@ _GCN_CORE: Preset = {
     "scratchpad_order": (0, "inferred: as fermi"),
     **_ORDER,
     **_CALIBRATED,
+    **_REPLACEMENT,
     "scheduler": (
         "greedy_then_oldest",
         "inferred: GCN issues the oldest ready wavefront of a SIMD",

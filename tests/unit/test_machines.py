@@ -96,13 +96,17 @@ def test_units_are_read():
 
 
 def test_words_are_read_in_their_usual_spellings():
-    changed = FERMI.replace(scheduler="gto", dram_model="FR-FCFS", topology="Mesh")
+    changed = FERMI.replace(
+        scheduler="gto", dram_model="FR-FCFS", topology="Mesh", l1_replacement="Tree-PLRU"
+    )
     assert (changed.scheduler, changed.dram_model, changed.topology) == (
         "greedy_then_oldest",
         "fr_fcfs",
         "mesh",
     )
-    assert (changed.to_core()["scheduler"], changed.to_core()["topology"]) == (1, 1)
+    assert changed.l1_replacement == "plru"
+    core = changed.to_core()
+    assert (core["scheduler"], core["topology"], core["l1_replacement"]) == (1, 1, 2)
 
 
 def test_a_machine_is_frozen():
@@ -152,6 +156,10 @@ def test_toml_may_name_a_base(tmp_path):
             (
                 {"scheduler": "random"},
                 "scheduler = 'random' is not one of loose_round_robin or greedy_then_oldest",
+            ),
+            (
+                {"l2_replacement": "random"},
+                "l2_replacement = 'random' is not one of lru, fifo, plru or rrip",
             ),
             ({"topology": "mesh", "mesh_width": 17}, "mesh_width = 17"),
             ({"core_mhz": 1399, "l2_mhz": 1301}, "have the common multiple"),

@@ -45,6 +45,21 @@ def test_200_gpus_stay_below_150_mb(part):
     assert found["end_mb"] < found["once_mb"] + 15
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs ru_maxrss in KiB")
+@pytest.mark.long
+def test_growth_has_a_row_for_each_point():
+    command = [sys.executable, str(BENCHMARK.with_name("growth.py")), "--axis", "launches"]
+    done = subprocess.run(
+        [*command, "--most", "100", "--repeat", "1"], capture_output=True, text=True, check=True
+    )
+    rows = done.stdout.splitlines()[2:]
+    assert [row.split("|")[1].strip() for row in rows] == [
+        "1 launches",
+        "10 launches",
+        "100 launches",
+    ]
+
+
 USED = [("st", "denovo-drf", "mesh15"), ("bfs", "qr", "apu")]
 
 

@@ -21,9 +21,10 @@ FIELDS = [field for reader in READERS for field in reader.fields]
 def other(machine: Machine, field: str) -> Machine:
     """The machine with another value of a field."""
     value = getattr(machine, field)
-    if field in WORDS:
-        return machine.replace(**{field: next(word for word in WORDS[field] if word != value)})
-    for new in (value * 2 or 1, value // 2 or 1, value + 1, max(value - 1, 0)):
+    numbers = (
+        () if field in WORDS else (value * 2 or 1, value // 2 or 1, value + 1, max(value - 1, 0))
+    )
+    for new in WORDS.get(field, numbers):
         if new != value:
             try:
                 return machine.replace(**{field: new})

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import gpucoh
+from gpucoh.machines.fields import REPLACEMENTS
+from products import share
 
 LINE = 32  # words
 PAGE = 2**21 // 4
@@ -78,6 +80,40 @@ def test_an_l1_of_30_sets_holds_what_it_has_room_for(ways: int, fits: bool) -> N
     measured = cycles_a_hop(machine, "ideal", LINE * np.arange(HOPS))
     field = machine.l1_latency if fits else machine.l2_round_trip
     assert measured == pytest.approx(field, abs=1.5)
+
+
+# Lines of a set of four ways, visited in a cycle, and its hits under each policy once all have been visited, by hand.
+CYCLES = [
+    ([0, 1, 2, 0, 3, 4], {"lru": 2, "fifo": 1, "plru": 4, "rrip": 2}),
+    ([0, 0, 1, 2, 3, 4], {"lru": 1, "fifo": 1, "plru": 1, "rrip": 2}),
+]
+
+
+@pytest.mark.parametrize(("level", "protocol"), [("l1", "ideal"), ("l2", "no-l1[fill=line]")])
+@pytest.mark.parametrize(("lines", "hits"), CYCLES)
+@pytest.mark.parametrize("policy", REPLACEMENTS)
+def test_a_cycle_of_more_lines_than_ways_hits_by_policy(
+    policy: str, lines: list[int], hits: dict[str, int], level: str, protocol: str
+) -> None:
+    machine = gpucoh.machine("fermi").replace(
+        partitions=1, l2_ways=4, l2_kib=64, dram_model="fixed"
+    )
+    places = np.array(lines) * LINE * machine.derived[f"{level}_sets"] + np.arange(len(lines))
+    changed = machine.replace(**{f"{level}_replacement": policy})
+    measured = cycles_a_hop(changed, protocol, np.tile(places, HOPS // len(lines)))
+    times = (machine.l1_latency, machine.l2_round_trip, machine.dram_round_trip)
+    hit, miss = times[:2] if level == "l1" else times[1:]
+    expected = miss - (miss - hit) * hits[policy] / len(lines)
+    assert measured == pytest.approx(expected, abs=1.5)
+
+
+@pytest.mark.parametrize(("policy", "protocol"), share(REPLACEMENTS, gpucoh.protocols(), one_in=12))
+def test_results_are_right_under_every_replacement_policy(policy: str, protocol: str) -> None:
+    small = {"l1_kib": 2, "l2_kib": 2, "l1_replacement": policy, "l2_replacement": policy}
+    machine = gpucoh.machine("fermi").replace(**small)
+    result = gpucoh.run("bfs", protocol=protocol, machine=machine, scale="tiny", check=True)
+    assert result.correct
+    assert result.stats.l2.evictions > 100
 
 
 def test_an_h100_s_l2_of_50_mib_in_80_slices_can_be_described() -> None:

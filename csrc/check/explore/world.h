@@ -156,6 +156,8 @@ void gpc_world_print_changes(const gpc_world_t *self, const gpc_world_view_t *be
 
 /* ---- internals --------------------------------------------------------------------------------------------------- */
 
+/* world_input.c: whether the threads can be explored. */
+GPC_MUST_CHECK int gpc_world_check_input(gpc_world_t *self);
 /* world_machine.c: 0 or GPC_ERROR_MACHINE. */
 GPC_MUST_CHECK int gpc_world_make_machine(gpc_world_t *self);
 extern const gpc_ports_t gpc_world_ports;

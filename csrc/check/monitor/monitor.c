@@ -2,6 +2,7 @@
  * to. */
 #include "check/monitor/monitor.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,7 +160,15 @@ launch_began(gpc_monitor_t *self)
         acquired(self, l1);
         for (gpc_index_t way = 0; way < ways && status == GPC_OK; way++) {
             gpc_address_t line = gpc_tags_present(tags, way) ? gpc_tags_line(tags, way) : GPC_NEVER;
-            if (line == GPC_NEVER || gpc_copy_expired(&self->watched, l1, way)) {
+            if (line == GPC_NEVER) {
+                continue;
+            }
+            gpc_monitored_line_t *monitored = gpc_monitor_line(self, line);
+            if (!monitored) {
+                return GPC_ERROR_MEMORY;
+            }
+            gpc_nodeset_add(&monitored->holders, (gpc_node_t) core);
+            if (gpc_copy_expired(&self->watched, l1, way)) {
                 continue;
             }
             gpc_copy_t copy = gpc_copy_of(&self->watched, l1, line);
@@ -170,15 +179,41 @@ launch_began(gpc_monitor_t *self)
     return status;
 }
 
+#ifdef GPC_COSTLY_ASSERTS
+static bool
+others_have_none(const gpc_monitor_t *self, const gpc_monitored_line_t *monitored, gpc_address_t line)
+{
+    for (uint32_t core = 0; core < self->about.machine->cores; core++) {
+        if (!gpc_nodeset_has(&monitored->holders, (gpc_node_t) core) &&
+            gpc_copy_of(&self->watched, self->about.l1s[core], line).copies) {
+            return false;
+        }
+    }
+    return true;
+}
+#endif
+
 static int
 check_copies(gpc_monitor_t *self, gpc_address_t line)
 {
     gpc_copies_t all = {0};
+    gpc_monitored_line_t *monitored = gpc_monitor_line(self, line);
 
-    for (uint32_t core = 0; core < self->about.machine->cores; core++) {
-        gpc_copy_t copy = gpc_copy_of(&self->watched, self->about.l1s[core], line);
-        GPC_TRY(check_copy(self, self->about.l1s[core], line, &copy));
+    if (!monitored) {
+        return GPC_ERROR_MEMORY;
+    }
+#ifdef GPC_COSTLY_ASSERTS
+    assert(others_have_none(self, monitored, line));
+#endif
+    for (uint32_t core = gpc_monitor_next_holder(monitored, 0); core < self->about.machine->cores;
+         core = gpc_monitor_next_holder(monitored, core + 1)) {
+        gpc_controller_t *l1 = self->about.l1s[core];
+        gpc_copy_t copy = gpc_copy_of(&self->watched, l1, line);
+        GPC_TRY(check_copy(self, l1, line, &copy));
         gpc_add_copy(&self->watched, &all, &copy);
+        if (copy.way == GPC_NONE && !copy.copies && !l1->step) { /* a step may be about to make one */
+            monitored->holders = gpc_nodeset_without(&monitored->holders, (gpc_node_t) core);
+        }
     }
     return all.owned & all.shared ? gpc_report_two_have_words(&self->watched, self->about.l1s,
                                                               self->about.machine->cores, line, all.owned & all.shared)

@@ -1,5 +1,5 @@
-/* monitor_cells.c: the last cell of each line, which a violation names; the order in which banks take stores and pass
- * atomics on, where these are performed beyond them. */
+/* monitor_cells.c: the last cell of each line, which a violation names; the L1s that may have a copy of it; the order
+ * in which banks take stores and pass atomics on, where these are performed beyond them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { PAGE_LINES = 64 };
 int
 gpc_monitor_init_cells(gpc_monitor_t *self)
 {
-    gpc_pages_init(&self->cells, PAGE_LINES * sizeof(gpc_last_cell_t));
+    gpc_pages_init(&self->lines, PAGE_LINES * sizeof(gpc_monitored_line_t));
     gpc_pages_init(&self->order.stores, GPC_SHADOW_PAGE_WORDS * sizeof(uint64_t));
     if (self->watched.atomics_apart) {
         self->order.passed = calloc(self->about.messages->capacity, sizeof(*self->order.passed));
@@ -31,11 +31,19 @@ gpc_monitor_free_cells(gpc_monitor_t *self)
 void
 gpc_monitor_forget_cells(gpc_monitor_t *self)
 {
-    gpc_pages_free(&self->cells);
+    gpc_pages_free(&self->lines);
     gpc_pages_free(&self->order.stores);
 }
 
-/* ---- the last cell ----------------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+gpc_monitored_line_t *
+gpc_monitor_line(gpc_monitor_t *self, gpc_address_t line)
+{
+    uint64_t number = line / self->about.machine->line_bytes;
+    gpc_monitored_line_t *page = gpc_pages_make(&self->lines, number / PAGE_LINES);
+    return page ? &page[number % PAGE_LINES] : NULL;
+}
 
 int
 gpc_monitor_cell(gpc_monitor_t *self, const gpc_step_t *x, const gpc_cell_t *cell, uint8_t event)
@@ -47,12 +55,14 @@ gpc_monitor_cell(gpc_monitor_t *self, const gpc_step_t *x, const gpc_cell_t *cel
         x->msg->lanes != GPC_NONE && x->msg->request != GPC_NONE) {
         self->order.passed[x->msg->request] = ++self->order.count;
     }
-    uint64_t number = x->line / self->about.machine->line_bytes;
-    gpc_last_cell_t *page = gpc_pages_make(&self->cells, number / PAGE_LINES);
-    if (!page) {
+    gpc_monitored_line_t *line = gpc_monitor_line(self, x->line);
+    if (!line) {
         return GPC_ERROR_MEMORY;
     }
-    page[number % PAGE_LINES] = (gpc_last_cell_t){x->unit, x->table, gpc_monitor_now(x->unit), x->state, event};
+    line->last = (gpc_last_cell_t){x->unit, x->table, gpc_monitor_now(x->unit), x->state, event};
+    if (x->unit->type->position == GPC_AT_CORE) {
+        gpc_nodeset_add(&line->holders, (gpc_node_t) x->unit->index);
+    }
     return GPC_OK;
 }
 
@@ -61,8 +71,9 @@ gpc_monitor_name_cell(gpc_monitor_t *self)
 {
     gpc_failure_t *failure = self->about.l1s[0]->failure;
     uint64_t number = failure->line / self->about.machine->line_bytes;
-    const gpc_last_cell_t *page = failure->line == GPC_NEVER ? NULL : gpc_pages_find(&self->cells, number / PAGE_LINES);
-    const gpc_last_cell_t *last = page ? &page[number % PAGE_LINES] : NULL;
+    const gpc_monitored_line_t *page =
+        failure->line == GPC_NEVER ? NULL : gpc_pages_find(&self->lines, number / PAGE_LINES);
+    const gpc_last_cell_t *last = page ? &page[number % PAGE_LINES].last : NULL;
     size_t length = strlen(failure->text);
 
     if (last && last->unit) {

@@ -32,6 +32,12 @@ typedef struct {
     uint8_t state, event;
 } gpc_last_cell_t;
 
+/* What the monitors keep of a line. */
+typedef struct {
+    gpc_last_cell_t last;
+    gpc_nodeset_t holders; /* cores whose L1s may have a copy: the others need no look */
+} gpc_monitored_line_t;
+
 /* Of a protocol whose atomics are performed beyond the banks, which order stores (gpc_watched_t.atomics_apart): numbers
  * in the order of the banks. */
 typedef struct {
@@ -60,7 +66,7 @@ struct gpc_monitor {
     gpc_mask_t *performed;       /* owned; [messages]: by the core's request, words whose write waits for its answer */
     gpc_accepted_t accepted;     /* owned */
     gpc_logical_t logical;       /* owned; of the promise LOGICAL */
-    gpc_pages_t cells;           /* gpc_last_cell_t by line */
+    gpc_pages_t lines;           /* gpc_monitored_line_t by line */
     gpc_bank_order_t order;
     uint64_t lives;
 };
@@ -74,12 +80,25 @@ GPC_MUST_CHECK int gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *
                                          const uint32_t *words, bool hit);
 GPC_MUST_CHECK int gpc_monitor_at_rest(gpc_monitor_t *self);
 
-/* monitor_cells.c: a controller begins to execute a cell; its violation is completed by the line's last cell. */
+/* monitor_cells.c: a controller begins to execute a cell; its violation is completed by the line's last cell. An L1
+ * that has executed none for a line since the launch began, or since it was found without a copy, has none. */
 GPC_MUST_CHECK int gpc_monitor_init_cells(gpc_monitor_t *self);
 void gpc_monitor_free_cells(gpc_monitor_t *self);
 void gpc_monitor_forget_cells(gpc_monitor_t *self);
 GPC_MUST_CHECK int gpc_monitor_cell(gpc_monitor_t *self, const gpc_step_t *x, const gpc_cell_t *cell, uint8_t event);
 void gpc_monitor_name_cell(gpc_monitor_t *self);
+gpc_monitored_line_t *gpc_monitor_line(gpc_monitor_t *self, gpc_address_t line); /* made if missing; NULL: no memory */
+/* The next core from `core` on whose L1 may have a copy of the line; a number from GPC_MAX_CORES on: there is none. */
+static inline uint32_t
+gpc_monitor_next_holder(const gpc_monitored_line_t *line, uint32_t core)
+{
+    uint32_t word = core / 64;
+    uint64_t left = word < GPC_NODESET_WORDS ? line->holders.bits[word] & UINT64_MAX << core % 64 : 0;
+    while (!left && ++word < GPC_NODESET_WORDS) {
+        left = line->holders.bits[word];
+    }
+    return left ? word * 64 + (uint32_t) __builtin_ctzll(left) : GPC_MAX_NODES;
+}
 /* The bank performs a store to the word; whether one was performed since the banks have passed the atomic on. */
 GPC_MUST_CHECK int gpc_monitor_note_stored(gpc_monitor_t *self, gpc_address_t address);
 bool gpc_monitor_is_overtaken(const gpc_monitor_t *self, const gpc_msg_t *atomic, gpc_address_t address);

@@ -35,8 +35,13 @@ static int
 check_others(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write, gpc_node_t writer, gpc_cycle_t until)
 {
     gpc_cycle_t now = gpc_monitor_now(unit);
+    const gpc_monitored_line_t *line = gpc_monitor_line(self, write->line);
 
-    for (uint32_t core = 0; core < self->about.machine->cores; core++) {
+    if (!line) {
+        return GPC_ERROR_MEMORY;
+    }
+    for (uint32_t core = gpc_monitor_next_holder(line, 0); core < self->about.machine->cores;
+         core = gpc_monitor_next_holder(line, core + 1)) {
         gpc_controller_t *l1 = self->about.l1s[core];
         gpc_copy_t copy = gpc_copy_of(&self->watched, l1, write->line);
         if (l1->node == writer || !(copy.copies & write->mask) || gpc_copy_expired(&self->watched, l1, copy.way)) {

@@ -9,7 +9,7 @@ GPC_MUST_CHECK int gpc_core_launch_new(const gpc_cores_t *self, const gpc_launch
 void gpc_core_launch_free(gpc_core_launch_t *self); /* NULL is allowed */
 
 /* ranges.c: finds the arrays of a program with accesses by address. */
-GPC_MUST_CHECK int gpc_core_find_ranges(const gpc_memory_t *memory, gpc_core_launch_t *launch);
+GPC_MUST_CHECK int gpc_core_find_ranges(gpc_memory_t *memory, gpc_core_launch_t *launch);
 
 /* polling.c: sets `waits_as` of the instructions that wait for a poll or for an attempt to take a lock. */
 GPC_MUST_CHECK int gpc_core_mark_polls(gpc_core_launch_t *launch);

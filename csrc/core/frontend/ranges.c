@@ -29,7 +29,7 @@ compare(const void *a, const void *b)
 }
 
 int
-gpc_core_find_ranges(const gpc_memory_t *memory, gpc_core_launch_t *launch)
+gpc_core_find_ranges(gpc_memory_t *memory, gpc_core_launch_t *launch)
 {
     gpc_address_t address;
     uint64_t words;

@@ -161,7 +161,7 @@ issue_exit(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_warp_t *warp = x->warp;
     if (warp->top.lanes == warp->live) {
-        GPC_TRY(gpc_core_leave_barriers(x, d));
+        GPC_TRY(x->core->waits_barrier ? gpc_core_leave_barriers(x, d) : GPC_ISSUED);
         GPC_TRY(gpc_core_query_order(x, d));
     }
     gpc_warp_end_lanes(x);

@@ -98,12 +98,14 @@ int
 gpc_core_query_order(gpc_issue_t *x, const gpc_decoded_t *d)
 {
     gpc_cycle_t until = GPC_NEVER;
+    bool stalled = has_order_stall(x), observed = gpc_is_observed(&x->base->cores->tap, GPC_ON_ORDERED);
     int verdict = gpc_order_may_issue(x->base->cores->order, x->base->index, x->warp_index, &d->access, &until);
-    if (verdict == GPC_ORDER_VERDICT_GO && has_order_stall(x)) {
+    if (verdict == GPC_ORDER_VERDICT_GO && stalled) {
         end_order_stall(x);
     }
     if (verdict == GPC_ORDER_VERDICT_GO) {
-        return GPC_OBSERVE(&x->base->cores->tap, ORDERED, ordered, x->base->index, x->warp_index, &d->access);
+        return observed ? GPC_OBSERVE(&x->base->cores->tap, ORDERED, ordered, x->base->index, x->warp_index, &d->access)
+                        : GPC_OK;
     }
     if (verdict < 0) {
         return verdict;

@@ -39,10 +39,6 @@ bool gpc_core_find_line(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_
 GPC_MUST_CHECK int gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d);
 /* Offers a request to the L1 port, unless the port was used in this cycle already. */
 GPC_MUST_CHECK int gpc_core_offer(gpc_cores_t *self, uint32_t core, gpc_cycle_t now);
-/* queue.c */
-bool gpc_core_has_room(const gpc_cores_t *self, uint32_t core); /* in the load-store queue, for one more instruction */
-/* Makes warps that wait for room in the queue ready if there is room. */
-GPC_MUST_CHECK int gpc_core_wake_queue_waiters(gpc_cores_t *self, uint32_t core);
 
 /* words.c: the masked words of a load only; the old values of atomics of two words. */
 void gpc_core_deliver_words(gpc_cores_t *self, uint32_t core, const gpc_core_access_t *access, gpc_lanes_t lanes,

@@ -1,5 +1,5 @@
-/* queues.c: the queues of a controller: outboxes to the network, input registers from it, and inboxes for fills and
- * timers. gpc_service_t describes what differs between node kinds.
+/* serving.c: serves a controller: takes its inputs (offers of its core, messages of the network, fills and timers) and
+ * passes on what its steps send. gpc_service_t describes what differs between node kinds.
  *
  * A controller takes as many inputs per cycle of its clock as it has ports: fills and timers first, then answers,
  * replayed requests and requests, each from the highest network down, so that an answer never waits behind a request.
@@ -9,15 +9,7 @@
  * that wait for room in its lane of the network. A message between the two halves of a machine (crossing.c) leaves for
  * the pipeline that much later. Back-pressure: a controller takes no request while its outboxes or the
  * memory queue lack room. */
-#include "machine/parts.h"
-
-static gpc_tick_t
-tick_now(const gpc_gpu_t *gpu)
-{
-    return gpc_wheel_now(&gpu->wheel);
-}
-
-/* ---- scheduling -------------------------------------------------------------------------------------------------- */
+#include "machine/queues.h"
 
 int
 gpc_gpu_schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from)
@@ -36,66 +28,13 @@ gpc_gpu_schedule_controller(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t from)
     return gpc_wheel_schedule(&gpu->wheel, tick, GPC_EVENT_CONTROLLER, GPC_PRIORITY_CONTROLLER, node, 0);
 }
 
-static int
-schedule_outbox(gpc_gpu_t *gpu, gpc_node_t node, gpc_tick_t tick)
-{
-    gpc_node_queues_t *queues = &gpu->queues[node];
-    if (queues->outbox_wake <= tick) {
-        return GPC_OK;
-    }
-    queues->outbox_wake = tick;
-    return gpc_wheel_schedule(&gpu->wheel, tick, GPC_EVENT_OUTBOX, GPC_PRIORITY_OUTBOX, node, 0);
-}
-
-int
-gpc_gpu_schedule_core(void *world, uint32_t core, gpc_cycle_t at, gpc_cycle_t *scheduled)
-{
-    gpc_gpu_t *gpu = world;
-    if (at * gpu->core_clock.period < tick_now(gpu)) { /* between two edges, for the cycle whose edge has passed */
-        at = gpc_clock_cycles(gpu->core_clock, gpc_clock_edge(gpu->core_clock, tick_now(gpu)));
-    }
-    if (*scheduled <= at) {
-        return GPC_OK;
-    }
-    *scheduled = at;
-    return gpc_gpu_schedule_cycle(gpu, core, at);
-}
-
-/* ---- outboxes ---------------------------------------------------------------------------------------------------- */
-
-/* A controller with what belongs to it: looked up once, not at every use. */
-typedef struct {
-    gpc_gpu_t *gpu;
-    gpc_controller_t *unit;
-    gpc_node_queues_t *queues;
-    const gpc_service_t *service;
-    gpc_node_t node;
-} place_t;
-
-static inline place_t
-place_of(gpc_gpu_t *gpu, gpc_node_t node)
-{
-    return (place_t){gpu, &gpu->controllers[node], &gpu->queues[node], gpc_gpu_service(gpu, node), node};
-}
-
-/* Whether an outbox that a request may add to is full. */
-static inline bool
-outbox_full(const place_t *at)
-{
-    return (at->queues->full & at->service->needs_room) != 0;
-}
+/* ---- messages that leave ----------------------------------------------------------------------------------------- */
 
 bool
 gpc_gpu_has_room(const void *world, const gpc_controller_t *unit, uint8_t network)
 {
     const gpc_gpu_t *gpu = world;
     return !(gpu->queues[unit->node].full >> network & 1);
-}
-
-static inline gpc_list_t *
-waiting_at(const gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, uint32_t lane)
-{
-    return &gpu->waiting[((size_t) node * gpu->num_networks + network) * gpu->lanes + lane];
 }
 
 /* The first copy of a multicast takes the place of all. */
@@ -105,8 +44,8 @@ places_of(const gpc_msg_t *msg)
     return msg->flags & GPC_MSG_FLAG_COPY ? 0 : 1;
 }
 
-static inline __attribute__((always_inline)) int /* of every message */
-enter_network(gpc_gpu_t *gpu, gpc_node_t node, const gpc_network_route_t *route, gpc_index_t message)
+GPC_INLINED_BY_LINKER int
+gpc_gpu_enter_network(gpc_gpu_t *gpu, gpc_node_t node, const gpc_network_route_t *route, gpc_index_t message)
 {
     gpc_node_queues_t *queues = &gpu->queues[node];
     const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
@@ -132,180 +71,26 @@ refuse_route(gpc_gpu_t *gpu, const gpc_msg_t *msg)
 }
 
 /* A message leaves the controller's pipeline: it enters the network, or waits behind earlier messages of its lane. */
-static int
-offer_to_network(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
+int
+gpc_gpu_offer_to_network(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
 {
     const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
-    const gpc_network_t *links = gpu->carriers[msg->network];
-    gpc_network_route_t route = gpc_network_route_of(links, msg);
+    gpc_network_route_t route = gpc_network_route_of(gpu->carriers[msg->network], msg);
     if (route.output == GPC_NONE) {
         return refuse_route(gpu, msg);
     }
     gpc_list_t *waiting = waiting_at(gpu, node, msg->network, route.lane);
 
-    if (waiting->count == 0 && !msg->late && gpc_network_route_has_room(links, &route, msg)) {
-        return enter_network(gpu, node, &route, message);
+    if (waiting->count == 0 && !msg->late && route.has_room) {
+        return gpc_gpu_enter_network(gpu, node, &route, message);
     }
     gpc_list_push(waiting, &gpu->messages, message); /* gpc_gpu_room sends it */
     return GPC_OK;
 }
 
-/* Sends the messages that have left the controller's pipeline and schedules the next one. */
-static int
-drain_outbox(gpc_gpu_t *gpu, gpc_node_t node)
-{
-    gpc_node_queues_t *queues = &gpu->queues[node];
-    gpc_tick_t now = tick_now(gpu);
-
-    for (uint32_t network = 0; network < gpu->num_networks; network++) {
-        gpc_list_t *outbox = &queues->outbox[network];
-        while (outbox->count) {
-            gpc_tick_t ready = gpc_msg_at(&gpu->messages, outbox->head)->ready;
-            GPC_TRY(ready > now ? schedule_outbox(gpu, node, ready)
-                                : offer_to_network(gpu, node, gpc_list_pop(outbox, &gpu->messages)));
-            if (ready > now) {
-                break;
-            }
-        }
-    }
-    return GPC_OK;
-}
-
-/* Whether each memory channel that the controller reaches has room. */
-static inline bool
-memory_has_room(const place_t *at)
-{
-    const gpc_gpu_t *gpu = at->gpu;
-    if (at->service->own_channel) {
-        return gpc_dram_room(&gpu->dram, at->unit->index) > 0;
-    }
-    for (uint32_t channel = 0; channel < gpc_gpu_channels(gpu); channel++) {
-        if (gpc_gpu_reaches(gpu, at->node, channel) && gpc_dram_room(&gpu->dram, channel) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Whether there is room for a request, whose step may add to any outbox and to the memory queue. */
-static inline bool
-may_take_request(const place_t *at)
-{
-    return !outbox_full(at) && (!at->service->fetches || memory_has_room(at));
-}
-
-bool
-gpc_gpu_may_take_request(gpc_gpu_t *gpu, gpc_node_t node)
-{
-    const place_t at = place_of(gpu, node);
-    return may_take_request(&at);
-}
-
-/* The same for a request of the network. At an L1 it is a forward, whose step adds to later networks only: it must not
- * wait for room for the core's requests, which the bank may take only after what it has forwarded. */
-static inline bool
-may_take_from(const place_t *at, uint32_t network)
-{
-    return may_take_request(at) ||
-           (at->service->has_core && !(at->queues->full & at->service->needs_room & ~((2u << network) - 1)));
-}
-
-bool
-gpc_gpu_may_take_from(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network)
-{
-    const place_t at = place_of(gpu, node);
-    return may_take_from(&at, network);
-}
-
-/* Whether an L1 could take a forward, to replay or from these networks. Out of line: most protocols have none that may
- * be held; and a place whose address a call has is no longer in registers. */
-__attribute__((noinline)) static bool
-can_take_forward(gpc_gpu_t *gpu, gpc_node_t node, uint32_t networks)
-{
-    const place_t at = place_of(gpu, node);
-    gpc_index_t forward = gpc_controller_forward_to_replay(at.unit);
-    bool can = forward != GPC_NONE && may_take_from(&at, gpc_msg_at(&gpu->messages, forward)->network);
-    for (; networks && !can; networks &= networks - 1) {
-        can = may_take_from(&at, (uint32_t) __builtin_ctz(networks));
-    }
-    return can;
-}
-
-/* Whether an input can be taken now. An input that waits for room is retried when room becomes available. */
-static inline bool
-can_take(const place_t *at)
-{
-    uint32_t requests = at->unit->request_networks;
-    if (at->queues->inbox.count || at->queues->inputs & ~requests) {
-        return true;
-    }
-    if (!(at->queues->inputs & requests || at->unit->replay->count)) {
-        return false;
-    }
-    return may_take_request(at) ||
-           (at->service->has_core && can_take_forward(at->gpu, at->node, at->queues->inputs & requests));
-}
-
-/* Lets the core offer a held request again. */
-static int
-retry_offer(gpc_gpu_t *gpu, gpc_node_t node)
-{
-    gpu->queues[node].offer_held = false;
-    return gpc_cores_retry(&gpu->cores, node, gpc_clock_past(gpu->core_clock, tick_now(gpu)) == 0);
-}
-
-/* The outbox has room: retries entries, held offers and inputs that waited for it. */
-static int
-after_drain(gpc_gpu_t *gpu, gpc_node_t node)
-{
-    const place_t at = place_of(gpu, node);
-    GPC_TRY(*at.unit->ready ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK);
-    if (at.service->has_core && at.unit->replay->count == 0) {
-        GPC_TRY(at.queues->offer_held && !outbox_full(&at) ? retry_offer(gpu, node) : GPC_OK);
-        if (!(at.queues->inputs & at.unit->request_networks)) {
-            return GPC_OK;
-        }
-    }
-    return can_take(&at) ? gpc_gpu_schedule_controller(gpu, node, tick_now(gpu)) : GPC_OK;
-}
-
-int
-gpc_gpu_outbox_event(gpc_gpu_t *gpu, gpc_node_t node)
-{
-    if (gpu->queues[node].outbox_wake != tick_now(gpu)) {
-        return GPC_OK; /* an earlier event took its place */
-    }
-    gpu->queues[node].outbox_wake = GPC_NEVER;
-    GPC_TRY(drain_outbox(gpu, node));
-    return after_drain(gpu, node);
-}
-
-/* Messages that waited for the network enter it. Out of line: mostly none wait. */
-__attribute__((noinline)) static int
-send_waiting(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network, gpc_list_t *waiting)
-{
-    do {
-        const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, waiting->head);
-        gpc_network_route_t route = gpc_network_route_of(gpu->carriers[network], msg);
-        if (msg->late || !gpc_network_route_has_room(gpu->carriers[network], &route, msg)) {
-            break;
-        }
-        GPC_TRY(enter_network(gpu, node, &route, gpc_list_pop(waiting, &gpu->messages)));
-    } while (waiting->count);
-    return after_drain(gpu, node);
-}
-
-int
-gpc_gpu_room(void *world, gpc_node_t node, uint32_t network, uint32_t lane)
-{
-    gpc_gpu_t *gpu = world;
-    gpc_list_t *waiting = waiting_at(gpu, node, network, lane);
-    return waiting->count ? send_waiting(gpu, node, network, waiting) : GPC_OK;
-}
-
 /* The message enters its controller's pipeline. */
-static inline __attribute__((always_inline)) int /* of every message */
-enter_pipeline(gpc_gpu_t *gpu, const gpc_controller_t *from, gpc_index_t message)
+GPC_INLINED_BY_LINKER int
+gpc_gpu_enter_pipeline(gpc_gpu_t *gpu, const gpc_controller_t *from, gpc_index_t message)
 {
     gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
     gpc_list_t *outbox = &gpu->queues[from->node].outbox[msg->network];
@@ -317,19 +102,11 @@ enter_pipeline(gpc_gpu_t *gpu, const gpc_controller_t *from, gpc_index_t message
                       ? 0 /* a miss passes on its request before the data could be read */
                       : gpc_gpu_service(gpu, from->node)->pipeline_ticks);
     if (msg->ready == tick_now(gpu) && (prompt || outbox->count == 0)) {
-        return offer_to_network(gpu, from->node, message);
+        return gpc_gpu_offer_to_network(gpu, from->node, message);
     }
     gpc_list_push(outbox, &gpu->messages, message);
     return outbox->count > 1 ? GPC_OK /* an event for the first message is scheduled */
                              : schedule_outbox(gpu, from->node, msg->ready);
-}
-
-__attribute__((noinline)) int /* the loop of events stays short */
-gpc_gpu_crossed(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message)
-{
-    uint8_t full = gpu->queues[node].full;
-    GPC_TRY(enter_pipeline(gpu, &gpu->controllers[node], message));
-    return gpu->queues[node].full != full ? after_drain(gpu, node) : GPC_OK; /* it has left its place already */
 }
 
 /* A message that waits for words, or for its way to the other half or die, before the pipeline. Out of line: few
@@ -344,7 +121,7 @@ send_late(gpc_gpu_t *gpu, const gpc_controller_t *from, gpc_index_t message)
     /* the messages between two controllers stay in order: all cross */
     return crossing ? gpc_wheel_schedule(&gpu->wheel, tick_now(gpu) + crossing, GPC_EVENT_CROSSED, GPC_PRIORITY_OUTBOX,
                                          from->node, message)
-                    : enter_pipeline(gpu, from, message);
+                    : gpc_gpu_enter_pipeline(gpu, from, message);
 }
 
 int
@@ -358,10 +135,38 @@ gpc_gpu_send(void *world, gpc_controller_t *from, gpc_index_t message)
     if (queues->queued[msg->network] >= queues->places) {
         queues->full |= (uint8_t) (1u << msg->network);
     }
-    return gpu->sends_late ? send_late(gpu, from, message) : enter_pipeline(gpu, from, message);
+    return gpu->sends_late ? send_late(gpu, from, message) : gpc_gpu_enter_pipeline(gpu, from, message);
 }
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */
+
+bool
+gpc_gpu_may_take_request(gpc_gpu_t *gpu, gpc_node_t node)
+{
+    const place_t at = place_of(gpu, node);
+    return may_take_request(&at);
+}
+
+bool
+gpc_gpu_may_take_from(gpc_gpu_t *gpu, gpc_node_t node, uint32_t network)
+{
+    const place_t at = place_of(gpu, node);
+    return may_take_from(&at, network);
+}
+
+/* Out of line: most protocols have none that may
+ * be held; and a place whose address a call has is no longer in registers. */
+__attribute__((noinline)) bool
+gpc_gpu_can_take_forward(gpc_gpu_t *gpu, gpc_node_t node, uint32_t networks)
+{
+    const place_t at = place_of(gpu, node);
+    gpc_index_t forward = gpc_controller_forward_to_replay(at.unit);
+    bool can = forward != GPC_NONE && may_take_from(&at, gpc_msg_at(&gpu->messages, forward)->network);
+    for (; networks && !can; networks &= networks - 1) {
+        can = may_take_from(&at, (uint32_t) __builtin_ctz(networks));
+    }
+    return can;
+}
 
 /* Moves a message from its buffer to the input register, because a step may free it; a held message stays in the
  * register. */
@@ -467,7 +272,7 @@ serve_replay(const place_t *at, bool *served)
         return GPC_OK;
     }
     bool any = may_take_request(at);
-    if (!any && !(at->service->has_core && can_take_forward(at->gpu, at->node, 0))) {
+    if (!any && !(at->service->has_core && gpc_gpu_can_take_forward(at->gpu, at->node, 0))) {
         return GPC_OK;
     }
     int status = !any                ? gpc_controller_replay_forward(at->unit)
@@ -663,27 +468,4 @@ gpc_gpu_dram_answer(void *world, uint32_t channel, gpc_index_t message)
     }
     gpc_list_push(&gpu->queues[node].inbox, &gpu->messages, message);
     return may_serve_at_once(gpu, node) ? serve(gpu, node) : gpc_gpu_schedule_controller(gpu, node, tick_now(gpu));
-}
-
-int
-gpc_gpu_dram_room(void *world, uint32_t channel)
-{
-    gpc_gpu_t *gpu = world;
-    const gpc_service_t *service = gpu->services;
-    const gpc_node_kind_t *kind = gpu->nodes.kinds;
-    while (!service->fetches) {
-        service++, kind++;
-    }
-    GPC_TRY(gpu->words.on ? gpc_gpu_words_room(gpu, channel) : GPC_OK);
-    uint32_t first = kind->first + (service->own_channel ? channel : 0);
-    uint32_t end = service->own_channel ? first + 1 : kind->first + kind->count;
-    int status = GPC_OK;
-
-    for (uint32_t node = first; node < end && status == GPC_OK; node++) {
-        const place_t at = place_of(gpu, (gpc_node_t) node);
-        if (gpc_gpu_reaches(gpu, at.node, channel) && (*at.unit->ready || can_take(&at))) { /* an entry may wait */
-            status = gpc_gpu_schedule_controller(gpu, (gpc_node_t) node, tick_now(gpu));
-        }
-    }
-    return status;
 }
