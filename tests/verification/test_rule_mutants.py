@@ -97,10 +97,11 @@ def test_a_number_chooses_the_broken_rule(tool, sample):
 def test_rules_are_drawn_from_each_protocol_in_turn(tool):
     found = tool.places()
     users = {place.file: [place.file.split("/")[0]] for place in found}
-    drawn = tool.draw(found, users, 3, 21, None)
-    assert len({place.key for place, _ in drawn}) == 21
-    assert [family for _, family in drawn[:7]] == sorted({family for _, family in drawn})
-    assert drawn == tool.draw(found, users, 3, 21, None)
+    families = len({file for (file,) in users.values()})
+    drawn = tool.draw(found, users, 3, 3 * families, None)
+    assert len({place.key for place, _ in drawn}) == 3 * families
+    assert [family for _, family in drawn[:families]] == sorted({family for _, family in drawn})
+    assert drawn == tool.draw(found, users, 3, 3 * families, None)
     assert {family for _, family in tool.draw(found, users, 3, 5, "temporal")} == {"temporal"}
 
 
