@@ -13,7 +13,7 @@ typedef struct gpc_controller gpc_controller_t;
     X(LEASED, "as FRESH, or the value before a write that is not yet globally visible")                                  \
     X(LOGICAL, "the value at the load's logical time: not one that was replaced at a version that its core had reached")  \
     X(HELD, "any value that the word has held: what the memory model forbids beyond that, no monitor sees")              \
-    X(ACQUIRED, "any value that the word held since the core's last acquire before the load issued; an owner's are current")
+    X(ACQUIRED, "any value that the word held since the warp's last acquire before the load issued, or since the core's L1 dropped its copies; an owner's are current")
 typedef enum {
 #define X(name, text) GPC_PROMISE_##name,
     GPC_PROMISES(X)
@@ -35,7 +35,7 @@ typedef struct {
     /* when a launch has ended, memory has every word that it has written, and the host reads no cache */
     bool ends_in_memory;
     bool bank_is_whole;  /* a line at the bank contains every performed write */
-    uint32_t near; /* bit s: in state s of the bank's table 0, another bank than the home has the line */
+    uint32_t near;       /* bit s: in state s of the bank's table 0, another bank than the home has the line */
     uint32_t bank_words; /* else, bit s of the bank's table 0: a line, or over words a word, in state s does */
     /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0:
      * none). LOGICAL: both in logical time. NULL: those that the controllers' types declare (lease.h), else copies do

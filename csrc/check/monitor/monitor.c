@@ -132,15 +132,12 @@ check_copy(gpc_monitor_t *self, gpc_controller_t *l1, gpc_address_t line, const 
                        "a readable copy is current");
 }
 
-/* Copies of the core's L1 that may be stale are to be dropped, or have been. */
+/* The core's L1 has dropped the copies that may be stale. */
 static void
 acquired(gpc_monitor_t *self, const gpc_controller_t *l1)
 {
     gpc_acquires_t *acquires = &self->acquires[l1->index];
-    gpc_cycle_t now = gpc_monitor_now(l1);
-    if (acquires->count == 0 || acquires->at[(acquires->count - 1) % GPC_ACQUIRES] != now) {
-        acquires->at[acquires->count++ % GPC_ACQUIRES] = now;
-    }
+    acquires->at[acquires->count++ % GPC_ACQUIRES] = gpc_monitor_now(l1);
 }
 
 /* A launch is an acquire of every core; every copy that may still be read must be current. */
@@ -277,12 +274,13 @@ block_began(gpc_monitor_t *self, uint32_t core, uint32_t first_warp, uint32_t wa
 /* A warp's acquire, which the monitors recognise by themselves: a protocol that forgets it drops nothing, and tells
  * nothing. */
 static void
-note_acquire(gpc_monitor_t *self, const gpc_controller_t *l1, const gpc_access_t *access)
+note_acquire(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
 {
     bool acquires = access->order == GPC_ORDER_ACQUIRE || access->order >= GPC_ORDER_ACQ_REL;
-    bool local = l1->protocol->order.local_scopes && access->scope <= GPC_SCOPE_CU;
-    if (acquires && !local) {
-        acquired(self, l1);
+    bool local = self->about.protocol->order.local_scopes && access->scope <= GPC_SCOPE_CU;
+    if (acquires && !local && self->own_acquires) {
+        gpc_acquires_t *own = &self->own_acquires[(size_t) core * self->about.machine->warps_per_core + warp];
+        own->at[own->count++ % GPC_ACQUIRES] = gpc_monitor_now(self->about.l1s[core]);
     }
 }
 
@@ -303,7 +301,7 @@ ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *a
         gpc_monitor_note_point(self, core, warp, gpc_monitor_now(l1));
         bool leaves = gpc_monitor_warp(self, core, warp)->met == gpc_monitor_now(l1); /* the fence of a barrier */
         if (!leaves || !l1->protocol->order.barrier_keeps_copies) {
-            note_acquire(self, l1, access);
+            note_acquire(self, core, warp, access);
         }
     }
     if (gpc_monitor_is_logical(self)) {
@@ -331,7 +329,7 @@ finished(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *
         gpc_monitor_note_point(self, core, warp, gpc_monitor_now(self->about.l1s[core]));
     }
     if (acquires && !self->about.protocol->order.fences_only) {
-        note_acquire(self, self->about.l1s[core], access);
+        note_acquire(self, core, warp, access);
     }
 }
 
@@ -366,7 +364,9 @@ check(gpc_monitor_t *self, const gpc_observation_t *event)
         case GPC_ON_STEPPED:
             return stepped(self, event->stepped.unit, event->stepped.line);
         case GPC_ON_FLASHED:
-            acquired(self, event->flashed.unit);
+            if (event->flashed.unit->type->position == GPC_AT_CORE) {
+                acquired(self, event->flashed.unit);
+            }
             return GPC_OK;
         case GPC_ON_ACCEPTED:
             return gpc_monitor_accepted(self, event->accepted.unit, event->accepted.msg);
@@ -431,6 +431,10 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     self->points = self->watched.joins
                        ? calloc((size_t) about->machine->cores * about->machine->warps_per_core, sizeof(*self->points))
                        : NULL;
+    bool acquires = self->watched.promise == GPC_PROMISE_ACQUIRED;
+    self->own_acquires =
+        acquires ? calloc((size_t) about->machine->cores * about->machine->warps_per_core, sizeof(*self->own_acquires))
+                 : NULL;
     self->performed = calloc(about->messages->capacity, sizeof(*self->performed));
     self->accepted.buckets = 1u << 14;
     self->accepted.bucket = malloc(self->accepted.buckets * sizeof(*self->accepted.bucket));
@@ -442,8 +446,8 @@ gpc_monitor_create(const gpc_monitored_t *about, gpc_monitor_t **out)
     if (status == GPC_OK && gpc_monitor_is_logical(self)) {
         status = gpc_logical_init(&self->logical, &self->watched, about->machine, about->messages->capacity);
     }
-    if (status || (self->watched.joins && !self->points) || !self->seen || !self->warps || !self->acquires ||
-        !self->performed || !self->accepted.bucket || !self->accepted.state) {
+    if (status || (self->watched.joins && !self->points) || (acquires && !self->own_acquires) || !self->seen ||
+        !self->warps || !self->acquires || !self->performed || !self->accepted.bucket || !self->accepted.state) {
         return GPC_ERROR_MEMORY;
     }
     gpc_accepted_clear(&self->accepted);
@@ -463,6 +467,7 @@ gpc_monitor_free(gpc_monitor_t *self)
         free(self->warps);
         free(self->acquires);
         free(self->points);
+        free(self->own_acquires);
         free(self->performed);
         free(self->accepted.stores);
         free(self->accepted.bucket);

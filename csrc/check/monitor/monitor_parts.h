@@ -18,7 +18,7 @@ typedef struct {
 
 enum { GPC_SEEN_PLACES = 1 << 16, GPC_ACQUIRES = 16 };
 
-/* The last acquires of a core, or order points of a warp: number n is at n % GPC_ACQUIRES. */
+/* The last acquires of a core's L1, or acquires or order points of a warp: number n is at n % GPC_ACQUIRES. */
 typedef struct {
     uint64_t count;
     gpc_cycle_t at[GPC_ACQUIRES];
@@ -58,15 +58,16 @@ struct gpc_monitor {
     gpc_watched_t watched;
     gpc_monitor_counts_t counts;
     gpc_shadow_t shadow;
-    gpc_seen_t *seen;            /* owned; [GPC_SEEN_PLACES] */
-    gpc_monitored_warp_t *warps; /* owned; [cores * warps_per_core] */
-    gpc_acquires_t *acquires;    /* owned; [cores] */
-    gpc_acquires_t *points;      /* owned; [cores * warps_per_core]: order points, of L1s whose loads join; else NULL */
-    gpc_cycle_t launched;        /* begin of the launch */
-    gpc_mask_t *performed;       /* owned; [messages]: by the core's request, words whose write waits for its answer */
-    gpc_accepted_t accepted;     /* owned */
-    gpc_logical_t logical;       /* owned; of the promise LOGICAL */
-    gpc_pages_t lines;           /* gpc_monitored_line_t by line */
+    gpc_seen_t *seen;             /* owned; [GPC_SEEN_PLACES] */
+    gpc_monitored_warp_t *warps;  /* owned; [cores * warps_per_core] */
+    gpc_acquires_t *acquires;     /* owned; [cores] */
+    gpc_acquires_t *own_acquires; /* owned; [cores * warps_per_core]: of warps, under the promise ACQUIRED; else NULL */
+    gpc_acquires_t *points;  /* owned; [cores * warps_per_core]: order points, of L1s whose loads join; else NULL */
+    gpc_cycle_t launched;    /* begin of the launch */
+    gpc_mask_t *performed;   /* owned; [messages]: by the core's request, words whose write waits for its answer */
+    gpc_accepted_t accepted; /* owned */
+    gpc_logical_t logical;   /* owned; of the promise LOGICAL */
+    gpc_pages_t lines;       /* gpc_monitored_line_t by line */
     gpc_bank_order_t order;
     uint64_t lives;
 };

@@ -354,7 +354,7 @@ joined_from(const gpc_monitor_t *self, const gpc_msg_t *load, bool hit)
 static gpc_cycle_t
 readable_from(const gpc_monitor_t *self, const gpc_controller_t *l1, const gpc_msg_t *load, bool hit)
 {
-    gpc_cycle_t joined = joined_from(self, load, hit), acquired;
+    gpc_cycle_t joined = joined_from(self, load, hit), acquired, own;
     switch (self->watched.promise) {
         case GPC_PROMISE_FRESH:
             return hit ? GPC_NEVER : load->issued < joined ? load->issued : joined;
@@ -364,6 +364,9 @@ readable_from(const gpc_monitor_t *self, const gpc_controller_t *l1, const gpc_m
             return 0;
         case GPC_PROMISE_ACQUIRED:
             acquired = last_before(&self->acquires[load->source], load);
+            own = last_before(
+                &self->own_acquires[(size_t) load->source * self->about.machine->warps_per_core + load->warp], load);
+            acquired = own > acquired ? own : acquired;
             return acquired < joined ? acquired : joined;
         case GPC_PROMISE_LOGICAL:
             return gpc_logical_time_of(&self->logical, load, hit) + 1;

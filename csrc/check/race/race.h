@@ -33,8 +33,8 @@ typedef struct {
 typedef struct gpc_race gpc_race_t;
 
 /* Subscribes to the cores' stream. at_perform: no read sees a write before it is performed. scoped: not under DRF,
- * whose model has no scopes: all synchronisation then has that of the system. A race is GPC_ERROR_RACE; the cores' failure
- * names both accesses with kernel, line, block, warp and location. */
+ * whose model has no scopes: all synchronisation then has that of the system. A race is GPC_ERROR_RACE; the cores'
+ * failure names both accesses with kernel, line, block, warp and location. */
 GPC_MUST_CHECK int gpc_race_create(const gpc_cores_t *cores, gpc_stream_t *stream, bool at_perform, bool scoped,
                                    gpc_race_t **out);
 void gpc_race_free(gpc_race_t *self); /* NULL too */

@@ -1,7 +1,7 @@
 /* mcm.h: MCM, whose L2s keep lines of other dies until an acquire: messages, and what L1 and L2 share.
  *
- * A line's home is the L2 bank of its page's die, which orders what is done to it. For the cores of another die, the bank
- * of the same number there is near: it keeps lines that weak loads have read, and passes everything else on to the
+ * A line's home is the L2 bank of its page's die, which orders what is done to it. For the cores of another die, the
+ * bank of the same number there is near: it keeps lines that weak loads have read, and passes everything else on to the
  * home. */
 #ifndef GPC_PROTOCOLS_DIES_MCM_H
 #define GPC_PROTOCOLS_DIES_MCM_H

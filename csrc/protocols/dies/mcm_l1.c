@@ -4,8 +4,8 @@
  *          other dies' lines in the near L2.
  * Inferred an acquire, of whatever scope, asks every bank of the core's die to drop them (DROP). Until the last one has
  *          answered, the warp issues no access, and no barrier of the core ends: threads behind it rely on the acquire.
- *          Then the L1 drops its copies a second time: other warps may have read near lines
- *          between. Acquires of a core that come while one is under way share the next round.
+ *          Then the L1 drops its copies, with what other warps have read of near lines meanwhile. Acquires of a core
+ *          that come while one is under way share the next round.
  *          Loads of order relaxed or stronger are read at the line's home, as atomics are performed there. */
 #include "controller/nodes.h"
 #include "protocols/dies/mcm.h"
@@ -214,8 +214,8 @@ const gpc_controller_type_t mcm_l1 = {
 int
 mcm_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
 {
-    GPC_TRY(gpc_controller_flash(l1, MCM_TABLE_LINES, GPC_MSG_ACQUIRE, L1_ACQUIRE));
-    return l1->machine->dies > 1 ? gpc_controller_order(l1, MCM_TABLE_UNIT, GPC_MSG_ACQUIRE, warp, scope) : GPC_OK;
+    return l1->machine->dies > 1 ? gpc_controller_order(l1, MCM_TABLE_UNIT, GPC_MSG_ACQUIRE, warp, scope)
+                                 : gpc_controller_flash(l1, MCM_TABLE_LINES, GPC_MSG_ACQUIRE, L1_ACQUIRE);
 }
 
 int
