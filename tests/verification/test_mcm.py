@@ -76,7 +76,6 @@ def test_a_near_line_is_read_over_the_link_once() -> None:
         ("mcm!dies-not-asked", "cl"),
         ("mcm!acquire-keeps-copies", "stn"),
         ("mcm!near-line-survives-store", "fg-share"),
-        ("mcm!near-acknowledges", "spm_g"),
     ],
 )
 def test_a_monitor_catches_a_planted_bug_on_two_dies(

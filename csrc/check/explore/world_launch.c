@@ -199,7 +199,9 @@ host_store(gpc_world_t *self, const gpc_explore_op_t *op)
     memcpy(words, self->state->memory[line], sizeof(words));
     if (self->protocol->host_takes_line) {
         GPC_TRY(self->protocol->host_read(&units, gpc_world_address(line), others, words));
-        gpc_merge_words(self->state->memory[line], words, others);
+        for (uint32_t word = 0; word < GPC_WORLD_LINE_WORDS; word++) {
+            self->state->memory[line][word] = others >> word & 1 ? words[word] : self->state->memory[line][word];
+        }
     }
     return self->protocol->host_write(&units, gpc_world_address(line), mask, words);
 }
