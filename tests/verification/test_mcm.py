@@ -69,6 +69,47 @@ def test_a_near_line_is_read_over_the_link_once() -> None:
     assert sent["mcm"] < sent["src"]
 
 
+@gpucoh.kernel
+def chase(
+    links: gpucoh.Buffer[gpucoh.i32],
+    first: gpucoh.i32,
+    hops: gpucoh.i32,
+    times: gpucoh.Buffer[gpucoh.u32],
+):
+    at = first
+    for r in range(2):
+        begin = gpucoh.clock()
+        for _ in range(hops):
+            at = links[at]
+        times[r] = gpucoh.clock() - begin
+    times[2] = gpucoh.u32(at)
+
+
+def cycles_of_a_round(protocol: str, die: int, latency: int, hops: int) -> int:
+    """Core cycles of dependent loads of lines of the die that its core's die has had before, and its L1 has not."""
+    machine = gpucoh.machine("fermi").replace(dies=2, page_kib=4, die_latency=latency)
+    gpu = gpucoh.GPU(machine=machine, protocol=protocol)
+    lines = np.arange(hops)  # more than the L1 has
+    places = (lines // 32 * 2 + die) * 1024 + lines % 32 * 32
+    links = np.zeros(places.max() + 1, np.int32)
+    links[places] = np.roll(places, -1)
+    array, times = gpu.array(links), gpu.zeros(3, np.uint32)
+    gpu.launch(chase, grid=1, block=1, args=(array, int(places[0]), hops, times))
+    return int(times.numpy()[1])
+
+
+def cycles_of_a_load(protocol: str, die: int, latency: int) -> float:
+    """What each further load takes."""
+    long, short = (cycles_of_a_round(protocol, die, latency, hops) for hops in (512, 384))
+    return (long - short) / 128
+
+
+def test_a_near_hit_takes_what_a_line_of_the_own_die_takes() -> None:
+    own = cycles_of_a_load("mcm", 0, 100)
+    assert cycles_of_a_load("mcm", 1, 100) == own
+    assert cycles_of_a_load("src", 1, 100) == own + 200
+
+
 @pytest.mark.parametrize(
     ("name", "workload"),
     [
