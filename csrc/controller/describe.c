@@ -169,6 +169,7 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
         add_text(out, "order", protocol->networks[i].ordered ? "fifo per source, destination and network" : "none");
         add_flag(out, "requests", protocol->networks[i].requests);
         add_flag(out, "star", protocol->networks[i].star);
+        add_flag(out, "in_turn", protocol->networks[i].in_turn);
         add_flag(out, "multicast", protocol->networks[i].multicast);
         add_flag(out, "answers", protocol->networks[i].answers);
         gpc_text_add(out, "}");
@@ -301,6 +302,7 @@ gpc_describe_whole_protocol(gpc_text_t *out, const gpc_protocol_t *protocol)
     add_options(out, protocol);
     add_messages(out, protocol);
     add_flag(out, "keeps_time", protocol->keeps_time);
+    add_number(out, "dies", protocol->explored.dies > 1 ? protocol->explored.dies : 1);
     add_flag(out, "scopes", protocol->order.local_scopes || protocol->order.reads_scopes);
     add_flag(out, "splits_pairs", gpc_protocol_splits_pairs(protocol));
     add_flag(out, "release_travels", protocol->order.release_travels);

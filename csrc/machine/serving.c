@@ -295,6 +295,22 @@ serve_networks(const place_t *at, uint32_t networks, bool *served)
     return status;
 }
 
+/* The same, beginning below the network of the last one. */
+__attribute__((noinline)) static int
+serve_in_turn(const place_t *at, uint32_t networks, bool *served)
+{
+    uint32_t below = networks & ((1u << at->queues->turn) - 1);
+    int status = GPC_OK;
+    while (networks && status == GPC_OK && !*served) {
+        uint32_t network = 31u - (uint32_t) __builtin_clz(below ? below : networks);
+        below &= ~(1u << network);
+        networks &= ~(1u << network);
+        status = serve_network(at, network, served);
+        at->queues->turn = *served ? (uint8_t) network : at->queues->turn;
+    }
+    return status;
+}
+
 /* Takes one input, the first that can be taken in order of priority. */
 static inline int
 serve_one(const place_t *at, bool *served)
@@ -309,7 +325,8 @@ serve_one(const place_t *at, bool *served)
         status = serve_replay(at, served);
     }
     if (status == GPC_OK && !*served && at->queues->inputs & requests) {
-        status = serve_networks(at, at->queues->inputs & requests, served);
+        status = at->service->in_turn ? serve_in_turn(at, at->queues->inputs & requests, served)
+                                      : serve_networks(at, at->queues->inputs & requests, served);
     }
     return status;
 }

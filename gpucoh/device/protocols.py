@@ -304,6 +304,8 @@ class Protocol:
         Name -> :class:`Option`.
     keeps_time : bool
         Whether its messages and lines carry timestamps of the machine's ``timestamp_bits``.
+    dies : int
+        Dies of the machines on which the explorer and the random tester run it.
     scopes : bool
         Whether it distinguishes scopes; else an access of scope cta is as one of scope gpu.
     release_travels : bool
@@ -329,6 +331,7 @@ class Protocol:
     controllers: Mapping[str, Table]
     options: Mapping[str, Option]
     keeps_time: bool
+    dies: int
     scopes: bool
     release_travels: bool
     weak_outcomes: tuple[str, ...]
@@ -357,6 +360,7 @@ class Protocol:
             controllers=_tables(data["controllers"]),
             options={item["name"]: _option(item) for item in data["options"]},
             keeps_time=bool(data["keeps_time"]),
+            dies=int(data["dies"]),
             scopes=bool(data["scopes"]),
             release_travels=bool(data["release_travels"]),
             weak_outcomes=tuple(declared["weak_outcomes"]),
@@ -458,6 +462,7 @@ class Protocol:
             "default_consistency": self.default_rule,
             "options": list(self.json["options"]),
             "keeps_time": self.keeps_time,
+            "dies": self.dies,
             "scopes": self.scopes,
             "release_travels": self.release_travels,
             "declared": dict(self.json["declared"]),

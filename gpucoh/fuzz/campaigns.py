@@ -21,6 +21,7 @@ from gpucoh.fuzz.cases import Case, Layout, Shape, Weaver
 from gpucoh.fuzz.generation import (
     Dice,
     buildable,
+    on_dies,
     random_case,
     random_layout,
     random_options,
@@ -115,6 +116,7 @@ class Task:
         known = self.choice.protocol.options
         options = random_options(dice, option_ranges(self.choice.protocol), self.choice.options)
         words = ",".join(f"{name}={known[name].word(value)}" for name, value in options.items())
+        machine = on_dies(machine, self.choice.protocol.dies)
         return Setup(
             protocol=f"{self.choice.protocol.id}[{words}]" if words else self.choice.protocol.id,
             consistency=self.rule, machine=machine, seed=self.report.seed, check=number == 0,

@@ -325,6 +325,21 @@ def _count(dice: Dice, weaver: Weaver, warp: int, habits: Habits) -> Op:
     return Op(kind="count", lanes=lanes, places=places, order=order, scope=scope_name)
 
 
+def on_dies(machine: Machine, dies: int) -> Machine:
+    """The machine with that many dies, if its cores are a multiple; the smallest pages, so that all have some."""
+    if dies == 1 or machine.cores % dies:
+        return machine
+    shares = machine.partitions % dies == 0
+    return machine.replace(
+        dies=dies,
+        partitions=machine.partitions if shares else machine.partitions * dies,
+        page_kib=machine.interleave_bytes / 1024,
+        topology="crossbar",
+        die_latency=10 * machine.noc_latency,
+        placement="static",  # block b on core b mod cores, as on one die
+    )
+
+
 def buildable(dice: Dice, *, tiny: bool, **fixed: Any) -> Machine:
     """A random machine that is valid: latencies below the network's are drawn again."""
     for _ in range(50):

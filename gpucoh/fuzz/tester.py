@@ -13,7 +13,7 @@ from gpucoh.base.errors import ConfigError, Error, SimulationError
 from gpucoh.device.gpu import GPU
 from gpucoh.fuzz import programs
 from gpucoh.fuzz.cases import HOST, Case, Episode, Layout, Meeting, Shape, Weaver, Woven
-from gpucoh.machines import Machine
+from gpucoh.machines import PLACEMENTS, Machine
 
 #: Budget of a launch in core cycles: per memory instruction, and the constant part.
 CYCLES_AN_INSTRUCTION, CYCLES_ANYWAY = 12_000, 100_000
@@ -199,7 +199,8 @@ class Bench:
             "fuzz", listing.code, programs.VECTORS, programs.UNIFORMS, 0, listing.constants,
             [(memory.address, memory.size, False, "shared"), (results.address, results.size, False, "results"),
              (memory.address, memory.size, True, "constant")],
-            (shape.blocks, 1, 1), (shape.warps_per_block * shape.lanes, 1, 1), 0,
+            (shape.blocks, 1, 1), (shape.warps_per_block * shape.lanes, 1, 1),
+            PLACEMENTS.index(self.setup.machine.placement),
         )  # fmt: skip
         try:
             while not self.gpu.core.run(CHUNK_EVENTS):

@@ -29,7 +29,8 @@ BASELINE_SAME_MESSAGES(MCM);
 #define MCM_NETWORKS                                                                                                   \
     {                                                                                                                  \
         {.name = "request", .ordered = true, .requests = true}, {.name = "response", .ordered = true},                 \
-            {.name = "drop"}, {.name = "between", .ordered = true, .requests = true, .star = true},                    \
+            {.name = "drop"},                                                                                          \
+            {.name = "between", .ordered = true, .requests = true, .star = true, .in_turn = true},                    \
             {.name = "back", .star = true},                                                                            \
     }
 

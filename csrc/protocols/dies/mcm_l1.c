@@ -22,7 +22,9 @@ BASELINE_L1_EVENTS(BASELINE_SAME)
     FIELD(PLAIN, uint32_t, awaited) /* DROPPED to come */                                                              \
     FIELD(PLAIN, uint8_t, again)    /* an acquire has come since they were asked for */
 GPC_METADATA(l1, unit, L1_UNIT)
-#define L1_WARP(FIELD) FIELD(PLAIN, uint8_t, rounds) /* of DROPs that its last acquire awaits: 0 to 2 */
+#define L1_WARP(FIELD)                                                                                                 \
+    FIELD(PLAIN, uint8_t, rounds) /* of DROPs that its last acquire awaits: 0 to 2 */                                  \
+    FIELD(PLAIN, uint8_t, meets)  /* it completes a barrier: 1 + the rounds that this awaits; 0: it does not */
 GPC_METADATA(l1, warp, L1_WARP)
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
@@ -159,10 +161,11 @@ GPC_ACTION(act_end_round, "drop the L1's copies; warps whose acquire is complete
     gpc_controller_t *unit = x->unit;
     GPC_TRY(gpc_controller_flash(unit, MCM_TABLE_LINES, GPC_MSG_ACQUIRE, L1_ACQUIRE));
     for (uint16_t warp = 0; warp < unit->machine->warps_per_core; warp++) {
-        uint8_t *rounds = &l1_warp(unit, warp)->rounds;
-        *rounds = (uint8_t) (*rounds ? *rounds - 1 : 0);
-        /* barriers wait for every acquire of the core: all may be retried */
-        GPC_TRY(unit->ports->wake_warp(unit->world, unit, warp, 0));
+        l1_warp_t *fields = l1_warp(unit, warp);
+        bool waits = fields->rounds == 1 || fields->meets == 2;
+        fields->rounds = (uint8_t) (fields->rounds ? fields->rounds - 1 : 0);
+        fields->meets = (uint8_t) (fields->meets > 1 ? fields->meets - 1 : fields->meets);
+        GPC_TRY(waits ? unit->ports->wake_warp(unit->world, unit, warp, 0) : GPC_OK);
     }
     bool again = l1_unit(unit)->again;
     l1_unit(unit)->again = 0;
@@ -225,9 +228,18 @@ mcm_before(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_
     return l1_warp(l1, warp)->rounds ? GPC_HOLD : GPC_OK;
 }
 
+/* The last warp to arrive waits for the acquires of its core that came before it, not for those of warps that poll. */
 int
 mcm_barrier(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until)
 {
-    (void) warp, (void) until;
-    return l1_unit(l1)->awaited ? GPC_HOLD : GPC_OK;
+    l1_warp_t *fields = l1_warp(l1, warp);
+    (void) until; /* wake_warp ends the wait */
+    if (fields->meets == 0) {
+        fields->meets = (uint8_t) (1 + (l1_unit(l1)->awaited != 0) + (l1_unit(l1)->again != 0));
+    }
+    if (fields->meets > 1) {
+        return GPC_HOLD;
+    }
+    fields->meets = 0;
+    return GPC_OK;
 }

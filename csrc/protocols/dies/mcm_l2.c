@@ -172,7 +172,6 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
         [L2_NEAR_LOAD] = GO(L2_NP, act_reserve_way, act_near_get),
         [L2_NEAR_OTHER] = GO(L2_I, act_pass),
-        [L2_DROP] = GO(L2_I),
     },
     [L2_V] = {
         [L2_GETS] = GO(L2_V, act_answer_line),
