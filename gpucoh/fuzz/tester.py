@@ -353,9 +353,10 @@ def trace_cases(setup: Setup, cases: Sequence[Case], failure: Failure) -> list[s
         address = bench.memory.address + 4 * int(setup.layout.flags[warp, scope])
     else:
         return []
-    with bench.gpu.trace(
-        bench.memory, address - bench.memory.address >> 2, records=MOST_RECORDS
-    ) as trace:
+    word = address - bench.memory.address >> 2
+    if not 0 <= word < bench.memory.size:  # of the results, which the host reads
+        return []
+    with bench.gpu.trace(bench.memory, word, records=MOST_RECORDS) as trace:
         for prepared in launches:
             if bench.launch(prepared) is not None:
                 break

@@ -45,7 +45,7 @@ def placed(test: Test, place: str) -> Test:
     >>> from gpucoh.litmus import find, placed
     >>> test = placed(find("MP+rel+acq"), "gpus")
     >>> [(thread.gpu, thread.code[-1].scope) for thread in test.threads]
-    [(0, 'SYS'), (1, 'GPU')]
+    [(0, 'SYS'), (1, 'SYS')]
     """
     if place not in PLACES:
         raise ConfigError(unknown("place", place, PLACES))
