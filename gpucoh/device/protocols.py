@@ -360,7 +360,7 @@ class Protocol:
             controllers=_tables(data["controllers"]),
             options={item["name"]: _option(item) for item in data["options"]},
             keeps_time=bool(data["keeps_time"]),
-            dies=int(data["dies"]),
+            dies=int(data.get("dies", 1)),
             scopes=bool(data["scopes"]),
             release_travels=bool(data["release_travels"]),
             weak_outcomes=tuple(declared["weak_outcomes"]),
