@@ -62,7 +62,8 @@ synchronises_narrowly(const gpc_race_t *self, const gpc_program_t *program)
     for (uint32_t i = 0; i < program->count; i++) {
         const gpc_instruction_t *in = &program->instructions[i];
         bool memory = in->opcode == GPC_OP_LOAD || in->opcode == GPC_OP_STORE || in->opcode == GPC_OP_ATOMIC;
-        if (level_of(self, in->scope) < LEVEL_SYS && (in->opcode == GPC_OP_FENCE || (memory && in->order != GPC_ORDER_WEAK))) {
+        if (level_of(self, in->scope) < LEVEL_SYS &&
+            (in->opcode == GPC_OP_FENCE || (memory && in->order != GPC_ORDER_WEAK))) {
             return true;
         }
     }

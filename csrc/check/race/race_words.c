@@ -161,8 +161,7 @@ static bool
 reaches(const gpc_race_t *self, uint32_t from, uint8_t level, uint32_t to)
 {
     uint32_t from_block = gpc_race_block_of(self, from), to_block = gpc_race_block_of(self, to);
-    return from_block == to_block ||
-           gpc_race_reaches(self, self->core_of[from_block], level, self->core_of[to_block]);
+    return from_block == to_block || gpc_race_reaches(self, self->core_of[from_block], level, self->core_of[to_block]);
 }
 
 /* Whether the scopes of two synchronising accesses include each other's thread. */
