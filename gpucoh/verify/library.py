@@ -269,9 +269,9 @@ def translate(test: Test) -> Exploration:
         barriers[core] = max(barriers.get(core, []), translator.barriers, key=len)
         for name, value in translator.registers.items():
             registers[f"P{thread.id}:{name}"] = value
-    for core, translator in zip(cores, translators, strict=True):
+    for core, thread, translator in zip(cores, test.threads, translators, strict=True):
         translator.end_before(barriers[core])
-        threads.append(Thread(core, translator.operations()))
+        threads.append(Thread(core, translator.operations(), thread.gpu))
     return Exploration(test, Program(test.name, tuple(threads), len(locations)), registers)
 
 

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gpucoh.base.errors import ConfigError
+from gpucoh.base.quoting import quoted
 from gpucoh.litmus.syntax import Condition, Instruction, Proposition, Test, Value, signed
 from gpucoh.litmus.syntax import Thread as LitmusThread
 from gpucoh.litmus.verdict import Verdicts
@@ -127,6 +129,8 @@ def as_test(program: Program) -> Test:
     The threads of a core are a block; if kernels end, all threads are one block, for the barrier of them all.
     """
     together = any(op.kind in KERNELS for thread in program.threads for op in thread.operations)
+    if together and any(thread.gpu for thread in program.threads):
+        raise ConfigError(f"program {quoted(str(program))}: launches of several GPUs")
     return Test(
         name=program.name,
         title=program.name,
@@ -135,7 +139,7 @@ def as_test(program: Program) -> Test:
             LitmusThread(
                 id=number,
                 cta=0 if together else thread.core,
-                gpu=0,
+                gpu=0 if together else thread.gpu,
                 code=_code(program, thread),
                 wide=_wide_registers(thread),
             )

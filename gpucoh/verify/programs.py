@@ -5,6 +5,8 @@ the core that it runs on::
 
     0: st x 1; F; st.release y 1 | 1: ld.acquire y; F.acq_rel; ld x | 1: ld x
 
+``1@2:`` is core 1 of GPU 2: cores are of GPU 0 otherwise, and scope gpu orders nothing between GPUs.
+
 Operations: ``ld x``, ``ld.ro x`` (a load of a read-only array), ``await x 1`` (an acquire load, repeated until it
 returns 1), ``st x 1``, ``add x 1`` (an atomic), ``F`` (a fence), ``bar`` (a barrier of the core's threads that have
 not ended), ``bar.acq_rel`` (the same with a release and an acquire part beyond the core), ``exit`` (the thread ends),
@@ -135,13 +137,15 @@ class Operation:
 
 @dataclass(frozen=True)
 class Thread:
-    """A warp's operations and its core."""
+    """A warp's operations, its core, and the core's GPU, which scope gpu does not go beyond."""
 
     core: int
     operations: tuple[Operation, ...]
+    gpu: int = 0
 
     def __str__(self) -> str:
-        return f"{self.core}: " + "; ".join(map(str, self.operations))
+        core = f"{self.core}@{self.gpu}" if self.gpu else str(self.core)
+        return f"{core}: " + "; ".join(map(str, self.operations))
 
 
 @dataclass(frozen=True)
@@ -244,9 +248,12 @@ def parse(text: str, name: str = "") -> Program:
     """
     threads = []
     for number, part in enumerate(text.split("|")):
-        core, colon, rest = part.partition(":")
+        place, colon, rest = part.partition(":")
+        core, _, gpu = place.partition("@")
         operations = tuple(_operation(item) for item in (rest if colon else part).split(";"))
-        threads.append(Thread(int(core) if colon else number, operations))
+        threads.append(Thread(int(core) if colon else number, operations, int(gpu or 0)))
+    if len({(thread.core, thread.gpu) for thread in threads}) > len({one.core for one in threads}):
+        raise ValueError(f"{text.strip()}: a core is on two GPUs")
     used = {item.variable for thread in threads for item in thread.operations}
     return Program(name or text, tuple(threads), 1 + max(used))
 
@@ -266,7 +273,7 @@ def without_fences(program: Program) -> Program:
         kept = [place for place, item in enumerate(thread.operations) if item.kind != "F"]
         operations = [thread.operations[place] for place in kept]
         places = {place: number for number, place in enumerate(kept)}
-        threads.append(Thread(thread.core, _moved(operations, places)))
+        threads.append(replace(thread, operations=_moved(operations, places)))
     return replace(program, threads=tuple(threads))
 
 
@@ -276,7 +283,7 @@ def fenced(program: Program) -> Program:
     for thread in program.threads:
         operations = [Operation("F")] * (2 * len(thread.operations) - 1)
         operations[::2] = _moved(thread.operations, {n: 2 * n for n in range(len(operations))})
-        threads.append(Thread(thread.core, tuple(operations)))
+        threads.append(replace(thread, operations=tuple(operations)))
     threads_text = " | ".join(map(str, threads))
     return replace(program, name=threads_text, threads=tuple(threads))
 
@@ -289,7 +296,7 @@ def dependent(program: Program) -> Program | None:
         for place, (older, item) in enumerate(itertools.pairwise(thread.operations)):
             if older.reads and item.kind == "st":
                 operations[place + 1] = replace(item, source=place)
-        threads.append(Thread(thread.core, tuple(operations)))
+        threads.append(replace(thread, operations=tuple(operations)))
     if tuple(threads) == program.threads:
         return None
     return replace(program, name=" | ".join(map(str, threads)), threads=tuple(threads))

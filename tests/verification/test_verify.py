@@ -389,3 +389,38 @@ def test_a_field_that_cannot_be_set_is_one_line(cli, field, message):
     assert status == 2
     assert message in error
     assert error.count("\n") == 1
+
+
+# ---- scopes gpu and sys between GPUs
+
+BETWEEN = "0: st x 1; st.release.{0} y 1 | 1@1: ld.acquire.{0} y; ld x"
+
+
+def test_scope_gpu_orders_nothing_between_gpus():
+    narrow, wide = (parse(BETWEEN.format(scope)) for scope in ("gpu", "sys"))
+    assert str(narrow) == "0: st x 1; st.release y 1 | 1@1: ld.acquire y; ld x"
+    stale = (1, 0, 1, 1)
+    assert stale in allowed_outcomes(narrow, "PTX")
+    assert stale not in allowed_outcomes(wide, "PTX")
+    assert stale not in allowed_outcomes(parse(str(narrow).replace("1@1", "1")), "PTX")
+    waits = BETWEEN.replace("ld.acquire.{0} y", "await.{0} y 1")
+    assert allowed_outcomes(parse(waits.format("gpu")), "HRF-indirect") is None
+    assert allowed_outcomes(parse(waits.format("sys")), "HRF-indirect") == ((1, 1, 1, 1),)
+
+
+@pytest.mark.parametrize("protocol", ["mesi", "gpu-hrf", "mcm"])
+def test_scope_sys_is_explored_between_gpus(protocol):
+    choice = small_choice(protocol)
+    program = parse(BETWEEN.format("sys"))
+    found = explore(
+        choice, program, allowed=allowed_outcomes(program, choice.model(choice.rule(None)))
+    )
+    assert found["complete"]
+    assert not found["violations"]
+
+
+def test_a_core_is_on_one_gpu_and_so_are_launches():
+    with pytest.raises(ValueError, match="a core is on two GPUs"):
+        parse("0: st x 1 | 0@1: ld x")
+    with pytest.raises(ConfigError, match="launches of several GPUs"):
+        allowed_outcomes(parse("0: st x 1; kernel | 1@1: ld x; kernel"), "PTX")
