@@ -64,6 +64,19 @@ gpc_accepted_next(const gpc_accepted_t *self, gpc_index_t i)
     return from(self, store->next, store->core, store->address);
 }
 
+bool
+gpc_accepted_waits(const gpc_accepted_t *self, uint64_t reader)
+{
+    for (uint32_t bucket = 0; bucket < self->buckets; bucket++) {
+        for (gpc_index_t i = self->bucket[bucket].head; i != GPC_NONE; i = self->stores[i].next) {
+            if (self->stores[i].reader == reader && !self->stores[i].perhaps) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 int
 gpc_accepted_find(const gpc_accepted_t *self, gpc_controller_t *unit, const gpc_msg_t *write, uint32_t word,
                   gpc_index_t *i)

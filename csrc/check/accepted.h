@@ -53,6 +53,9 @@ void gpc_accepted_perform(gpc_accepted_t *self, gpc_index_t i);
 /* Checks that every accepted store has been performed; the error names the oldest store of a bucket. */
 GPC_MUST_CHECK int gpc_accepted_check_end(const gpc_accepted_t *self, gpc_controller_t *const *l1s);
 
+/* Whether a store of the reader has certainly not been performed. It looks at every bucket. */
+bool gpc_accepted_waits(const gpc_accepted_t *self, uint64_t reader);
+
 enum { GPC_ACCEPTED_READ = 1 };
 /* Checks the value of a load that `reader` issued at `issued`. GPC_ACCEPTED_READ: the value is an accepted store's of
  * the same core; GPC_OK: it is not; an error: the load misses an older store of its own warp. */

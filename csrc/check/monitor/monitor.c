@@ -284,6 +284,17 @@ note_acquire(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access
     }
 }
 
+/* Whether the stores before the access are performed when it is permitted. */
+static bool
+must_have_performed(const gpc_monitor_t *self, const gpc_access_t *access)
+{
+    const gpc_order_traits_t *order = &self->about.protocol->order;
+    bool local = order->local_scopes && access->scope <= GPC_SCOPE_CU;
+    bool fence = access->kind == GPC_ACCESS_FENCE;
+    return access->kind != GPC_ACCESS_EXIT && !local && (fence || !order->fences_only) &&
+           (!fence || access->order != GPC_ORDER_ACQUIRE);
+}
+
 static int
 ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
 {
@@ -306,6 +317,11 @@ ordered(gpc_monitor_t *self, uint32_t core, uint32_t warp, const gpc_access_t *a
     }
     if (gpc_monitor_is_logical(self)) {
         gpc_logical_ordered(&self->logical, core, warp, access, gpc_monitor_now(l1));
+    }
+    if (releases && must_have_performed(self, access) && gpc_monitor_has_stores(self, core, warp)) {
+        return gpc_violated(l1, GPC_NEVER, "a release waits for its warp's stores",
+                            "core %" PRIu32 " warp %" PRIu32 " goes on before a word that it has stored is performed",
+                            core, warp);
     }
     if (!releases || self->watched.promise != GPC_PROMISE_LEASED) {
         return GPC_OK; /* elsewhere a write is visible when it is performed */

@@ -49,6 +49,7 @@ typedef struct {
 typedef struct {
     gpc_cycle_t visible; /* cycle after which its writes are globally visible */
     gpc_cycle_t met;     /* cycle in which it left a barrier last */
+    uint32_t accepted;   /* words of its stores that are complete and not yet known to be performed */
     uint64_t life;       /* changes when a block begins on the warp */
 } gpc_monitored_warp_t;
 
@@ -80,6 +81,8 @@ GPC_MUST_CHECK int gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l
 GPC_MUST_CHECK int gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *request,
                                          const uint32_t *words, bool hit);
 GPC_MUST_CHECK int gpc_monitor_at_rest(gpc_monitor_t *self);
+/* Whether a store of the warp is complete and certainly not performed. */
+bool gpc_monitor_has_stores(const gpc_monitor_t *self, uint32_t core, uint32_t warp);
 
 /* monitor_cells.c: a controller begins to execute a cell; its violation is completed by the line's last cell. An L1
  * that has executed none for a line since the launch began, or since it was found without a copy, has none. */

@@ -168,6 +168,7 @@ gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t 
         status = make_room(&self->accepted);
         if (status == GPC_OK) {
             status = gpc_accepted_add(&self->accepted, &one);
+            gpc_monitor_warp(self, l1->index, store->warp)->accepted++;
         }
     }
     return status;
@@ -189,6 +190,7 @@ perform_through(gpc_monitor_t *self, gpc_index_t last, gpc_cycle_t until, gpc_cy
         if (reader_of(self, store->core, store->warp) == store->reader) { /* its block has not ended */
             gpc_monitored_warp_t *warp = gpc_monitor_warp(self, store->core, store->warp);
             warp->visible = warp->visible > until ? warp->visible : until;
+            warp->accepted--;
         }
         if (i == last) {
             gpc_accepted_perform(&self->accepted, last);
@@ -212,6 +214,13 @@ perform_accepted(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *w
         }
     }
     return status;
+}
+
+bool
+gpc_monitor_has_stores(const gpc_monitor_t *self, uint32_t core, uint32_t warp)
+{
+    return gpc_monitor_warp(self, core, warp)->accepted &&
+           gpc_accepted_waits(&self->accepted, reader_of(self, core, warp));
 }
 
 int
