@@ -63,9 +63,9 @@ typedef struct {
      * messages of other networks are never held. Forwards and a core's requests do not wait for each other. */
     bool requests;
     bool star; /* on links of its own, with a clock of their own, that join every controller with every other */
-    /* A bank takes requests of its networks in turn, if one of them says so; else those of the highest network first,
-     * which may hold the others up as long as they come. */
-    bool in_turn;
+    /* After a request of one network a bank takes one of the next lower network first, if one of its networks says so;
+     * else those of the highest network, which may hold the others up as long as they come. */
+    bool rotates;
     /* a broadcast crosses its source's link once, and the switch replicates it; else it is one message per
      * destination */
     bool multicast;

@@ -169,7 +169,7 @@ add_messages(gpc_text_t *out, const gpc_protocol_t *protocol)
         add_text(out, "order", protocol->networks[i].ordered ? "fifo per source, destination and network" : "none");
         add_flag(out, "requests", protocol->networks[i].requests);
         add_flag(out, "star", protocol->networks[i].star);
-        add_flag(out, "in_turn", protocol->networks[i].in_turn);
+        add_flag(out, "rotates", protocol->networks[i].rotates);
         add_flag(out, "multicast", protocol->networks[i].multicast);
         add_flag(out, "answers", protocol->networks[i].answers);
         gpc_text_add(out, "}");

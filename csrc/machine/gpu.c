@@ -240,7 +240,7 @@ make_services(gpc_gpu_t *gpu)
         service->fetches = kind->level == gpu->nodes.top;
         service->own_channel = kind->position == GPC_AT_BANK && gpu->machine.dram_channels == 0;
         for (uint32_t network = 0; network < gpu->num_networks; network++) {
-            service->in_turn |= kind->position == GPC_AT_BANK && gpu->protocol->networks[network].in_turn;
+            service->rotates |= kind->position == GPC_AT_BANK && gpu->protocol->networks[network].rotates;
         }
         service->needs_room = service->fetches    ? (uint8_t) ~requests
                               : service->has_core ? (uint8_t) ~answers

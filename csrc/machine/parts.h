@@ -39,7 +39,7 @@ typedef struct {     /* the members that every event reads come first */
     uint8_t full;     /* bit: a network whose outbox is full */
     bool offer_held;  /* the L1 has not taken the core's oldest request, or the core must not offer it yet */
     bool ended;       /* the controller has received KERNEL_END */
-    uint8_t turn;     /* with in_turn: the network of the last request taken */
+    uint8_t rotated;  /* where networks rotate: the network of the last request taken */
     uint32_t slots;   /* inputs that the atomics taken at this tick are worth beside themselves */
     uint64_t atomics; /* atomic operations performed, with atomic_lanes or atomic_cycles */
     uint64_t used;    /* inputs taken, and slots: a statistic */
@@ -67,7 +67,7 @@ typedef struct {
     bool fetches;                 /* accesses memory: a request is taken only if the memory queue has room */
     bool looks_at_inputs;         /* with fence_trip, sectors or masks, or counts_atomics */
     bool counts_atomics;          /* a bank, with atomic_lanes or atomic_cycles */
-    bool in_turn;                 /* requests of its networks are taken in turn */
+    bool rotates;                 /* takes a request of the next network after each */
     bool own_channel;             /* each controller has a memory channel of its own */
 } gpc_service_t;
 

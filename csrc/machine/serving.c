@@ -297,16 +297,16 @@ serve_networks(const place_t *at, uint32_t networks, bool *served)
 
 /* The same, beginning below the network of the last one. */
 __attribute__((noinline)) static int
-serve_in_turn(const place_t *at, uint32_t networks, bool *served)
+serve_rotating(const place_t *at, uint32_t networks, bool *served)
 {
-    uint32_t below = networks & ((1u << at->queues->turn) - 1);
+    uint32_t below = networks & ((1u << at->queues->rotated) - 1);
     int status = GPC_OK;
     while (networks && status == GPC_OK && !*served) {
         uint32_t network = 31u - (uint32_t) __builtin_clz(below ? below : networks);
         below &= ~(1u << network);
         networks &= ~(1u << network);
         status = serve_network(at, network, served);
-        at->queues->turn = *served ? (uint8_t) network : at->queues->turn;
+        at->queues->rotated = *served ? (uint8_t) network : at->queues->rotated;
     }
     return status;
 }
@@ -325,7 +325,7 @@ serve_one(const place_t *at, bool *served)
         status = serve_replay(at, served);
     }
     if (status == GPC_OK && !*served && at->queues->inputs & requests) {
-        status = at->service->in_turn ? serve_in_turn(at, at->queues->inputs & requests, served)
+        status = at->service->rotates ? serve_rotating(at, at->queues->inputs & requests, served)
                                       : serve_networks(at, at->queues->inputs & requests, served);
     }
     return status;

@@ -30,7 +30,7 @@ BASELINE_SAME_MESSAGES(MCM);
     {                                                                                                                  \
         {.name = "request", .ordered = true, .requests = true}, {.name = "response", .ordered = true},                 \
             {.name = "drop"},                                                                                          \
-            {.name = "between", .ordered = true, .requests = true, .star = true, .in_turn = true},                    \
+            {.name = "between", .ordered = true, .requests = true, .star = true, .rotates = true},                    \
             {.name = "back", .star = true},                                                                            \
     }
 
