@@ -13,8 +13,8 @@ from gpucoh.litmus.syntax import Test, Thread
 PLACES = {
     "core": "on one core",
     "die": "on one die",
-    "dies": "in turn on two dies of a GPU",
-    "gpus": "in turn on two GPUs, with scope sys in place of gpu",
+    "dies": "alternately on two dies of a GPU",
+    "gpus": "alternately on two GPUs, with scope sys in place of gpu",
 }
 
 
@@ -26,9 +26,9 @@ def placed(test: Test, place: str) -> Test:
     ----------
     test : Test
     place : str
-        ``core``: all blocks on one core. ``die``: on one die. ``dies``: in turn on two dies of a GPU. ``gpus``: in turn
-        on two GPUs; accesses and fences of scope gpu then have scope sys, which orders as much there as scope gpu did
-        on one.
+        ``core``: all blocks on one core. ``die``: on one die. ``dies``: alternately on two dies of a GPU. ``gpus``:
+        alternately on two GPUs; accesses and fences of scope gpu then have scope sys, which orders as much there as
+        scope gpu did on one.
 
     Returns
     -------
@@ -53,9 +53,9 @@ def placed(test: Test, place: str) -> Test:
     units = list(dict.fromkeys(_unit(thread) for thread in test.threads))
     threads = []
     for thread in test.threads:
-        turn = units.index(_unit(thread)) % 2
-        gpu = turn if place == "gpus" else 0
-        die = {"die": 0, "dies": turn}.get(place)
+        half = units.index(_unit(thread)) % 2
+        gpu = half if place == "gpus" else 0
+        die = {"die": 0, "dies": half}.get(place)
         core = units.index(_unit(thread)) if thread.cu is not None else None
         there = replace(
             thread,

@@ -410,30 +410,22 @@ def message_of_scope_gpu(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32])
         out[0] = data[0]
 
 
-@gpucoh.kernel
-def message_of_scope_sys(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
-    if gpucoh.global_id() == 0:
-        data[0] = 42
-        gpucoh.fence(scope="sys")
-        gpucoh.store(flag, 0, 1, order="relaxed", scope="sys")
-    if gpucoh.block_id() == gpucoh.grid_dim() - 1 and gpucoh.thread_id() == 0:
-        while gpucoh.load(flag, 0, order="relaxed", scope="sys") == 0:
-            pass
-        gpucoh.fence(scope="sys")
-        out[0] = data[0]
+def message_behind_a_fence(scope):
+    """The flag has scope sys, the fence before it another one."""
 
+    @gpucoh.kernel
+    def message(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
+        if gpucoh.global_id() == 0:
+            data[0] = 42
+            gpucoh.fence(scope=scope)
+            gpucoh.store(flag, 0, 1, order="relaxed", scope="sys")
+        if gpucoh.block_id() == gpucoh.grid_dim() - 1 and gpucoh.thread_id() == 0:
+            while gpucoh.load(flag, 0, order="relaxed", scope="sys") == 0:
+                pass
+            gpucoh.fence(scope="sys")
+            out[0] = data[0]
 
-@gpucoh.kernel
-def message_behind_a_fence_of_scope_gpu(data: Buffer[i32], flag: Buffer[i32], out: Buffer[i32]):
-    if gpucoh.global_id() == 0:
-        data[0] = 42
-        gpucoh.fence(scope="gpu")
-        gpucoh.store(flag, 0, 1, order="relaxed", scope="sys")
-    if gpucoh.block_id() == gpucoh.grid_dim() - 1 and gpucoh.thread_id() == 0:
-        while gpucoh.load(flag, 0, order="relaxed", scope="sys") == 0:
-            pass
-        gpucoh.fence(scope="sys")
-        out[0] = data[0]
+    return message
 
 
 def machine_of(gpus):
@@ -444,7 +436,7 @@ def machine_of(gpus):
     ("kernel", "text"),
     [
         (message_of_scope_gpu, "their scopes do not include each other's warp"),
-        (message_behind_a_fence_of_scope_gpu, "no synchronisation orders them"),
+        (message_behind_a_fence("gpu"), "no synchronisation orders them"),
     ],
 )
 def test_scope_gpu_orders_nothing_between_gpus(kernel, text):
@@ -455,7 +447,7 @@ def test_scope_gpu_orders_nothing_between_gpus(kernel, text):
 
 
 def test_scope_sys_orders_two_gpus():
-    _, (_, _, out) = launch(message_of_scope_sys, 3, machine=machine_of(2))
+    _, (_, _, out) = launch(message_behind_a_fence("sys"), 3, machine=machine_of(2))
     assert out[0] == 42
 
 

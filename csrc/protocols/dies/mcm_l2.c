@@ -35,10 +35,13 @@ may_keep(const gpc_step_t *x)
 {
     const gpc_tags_t *tags = &x->unit->arrays[0];
     uint32_t free = 0;
+    if (x->state != L2_I) {
+        return true; /* it waits already, or is here */
+    }
     for (gpc_index_t way = gpc_tags_set_of(tags, x->line) * tags->ways, end = way + tags->ways; way < end; way++) {
         free += !gpc_tags_present(tags, way) || tags->tags[way].mshr == GPC_NONE;
     }
-    return x->state != L2_I || (free > 1 && gpc_mshr_room(&x->unit->mshrs) > 1);
+    return free > 1 && gpc_mshr_room(&x->unit->mshrs) > 1;
 }
 
 static gpc_event_id_t
@@ -78,20 +81,22 @@ l2_classify(const gpc_step_t *x)
 
 /* ---- the home ---------------------------------------------------------------------------------------------------- */
 
-/* To the core, also of what a near bank has passed on. */
-static int
-send_to_core(gpc_step_t *x, gpc_msg_t *answer)
-{
-    answer->destination = answer->requester;
-    return gpc_send(x, answer);
-}
-
+/* What a near bank has passed on is answered to the core. */
 static int
 answer(gpc_step_t *x, gpc_index_t to, uint8_t type)
 {
     bool near = gpc_msg_at(x->unit->messages, to)->type == MCM_NEAR_GETS;
     gpc_msg_t *msg = gpc_new_answer(x, to, near ? MCM_NEAR_DATA : type);
-    return near ? gpc_send(x, msg) : send_to_core(x, msg);
+    msg->destination = near ? msg->destination : msg->requester;
+    return gpc_send(x, msg);
+}
+
+static int
+answer_writer(gpc_step_t *x, uint8_t type)
+{
+    gpc_msg_t *msg = gpc_new_writer_answer(x, type, 0);
+    msg->destination = msg->requester;
+    return gpc_answer_writer(x, msg);
 }
 
 GPC_ACTION(act_answer_line, "send DATA to the core, or NEAR_DATA to a near L2")
@@ -108,17 +113,13 @@ GPC_ACTION(act_answer_lines, "send DATA or NEAR_DATA to all pending loads")
 GPC_ACTION(act_store, "write the store's words, send ACK to the core")
 {
     (void) gpc_act(writer_act_write, x);
-    gpc_msg_t *msg = gpc_new_writer_answer(x, MCM_ACK, 0);
-    msg->destination = msg->requester;
-    return gpc_answer_writer(x, msg);
+    return answer_writer(x, MCM_ACK);
 }
 
 GPC_ACTION(act_atomic, "perform the atomic, send its old values to the core")
 {
     (void) gpc_act(writer_act_perform, x);
-    gpc_msg_t *msg = gpc_new_writer_answer(x, MCM_ATOMIC_DATA, 0);
-    msg->destination = msg->requester;
-    return gpc_answer_writer(x, msg);
+    return answer_writer(x, MCM_ATOMIC_DATA);
 }
 
 /* ---- near -------------------------------------------------------------------------------------------------------- */
