@@ -74,6 +74,7 @@ WITH: dict[str, Callable[[], dict[str, Any]]] = {
     "Machine": lambda: vars(things()["machine"]),
     "litmus.parse": lambda: {"text": TEXT, "name": "a"},
     "litmus.allowed": lambda: {"test": "SB", "model": "SC"},
+    "litmus.placed": lambda: {"test": things()["test"], "place": "core"},
     "litmus.run_test": lambda: {"test": "SB", "protocol": "mesi", "runs": 3},
     "litmus.Verdicts": lambda: {"test": things()["test"], "model": "SC"},
     "gpu.launch": lambda: {"kernel": touch, "grid": 1, "block": 32, "args": (things()["array"],)},
@@ -82,12 +83,12 @@ WITH: dict[str, Callable[[], dict[str, Any]]] = {
     "gpu.full": lambda: {"shape": 4, "value": 1, "dtype": np.int32},
     "comparison.right": lambda: {"workload": "vec-cpy"},
 }
-# Made by other functions, types of the language, and what has no arguments to check.
+# Made by other functions, types of the language, a dictionary, and what has no arguments to check.
 NOT_CALLED = {
     *("Array", "Buffer", "Comparison", "Explanation", "Kernel", "Profile", "Protocol", "RunResult"),
     *("Snapshot", "Stats", "Trace", "Workload", "cuda", "plot", "__version__"),
     *("f32", "i8", "i16", "i32", "u8", "u16", "u32"),
-    *("litmus.Outcome", "litmus.Result", "litmus.Test"),
+    *("litmus.Outcome", "litmus.PLACES", "litmus.Result", "litmus.Test"),
     *("trace.fill", "gpu.close"),  # the package fills a trace; a closed GPU answers nothing more
 }
 
