@@ -32,6 +32,12 @@ GPC_ACTION(act_lose_words, "forget the dirty words")
     return GPC_OK;
 }
 
+GPC_ACTION(act_call_words_clean, "take the dirty words for clean ones")
+{
+    *(gpc_mask_t *) mutant_field(x, x->unit->type->arrays[0].line, gpc_line_fields(x), "words") = GPC_NO_WORDS;
+    return GPC_OK;
+}
+
 GPC_ACTION(act_answer_flush, "send FLUSHED, and write back what is dirty later")
 {
     return gpc_send(x, gpc_new_answer(x, x->message, mutant_type(x, "FLUSHED")));
@@ -84,7 +90,7 @@ PLANTED(dies) = {
     BUG("flush!victim-loses-words", "a near line is evicted without its dirty words", NULL,
         REPLACE("L2", "M W", "EVICT_DIRTY", "write_words_back", act_lose_words)),
     BUG("flush!acquire-loses-words", "an acquire drops dirty words, too", NULL,
-        ADD("L2", "M W", "FORGET", act_lose_words), NEXT("L2", "M W", "FORGET", "I")),
+        ADD("L2", "M W", "FORGET", act_call_words_clean)),
     BUG("flush!acquire-keeps-words", "an acquire keeps what is not dirty of a line with dirty words", NULL,
         STAY("L2", "M", "FORGET")),
     BUG("flush!acquire-keeps-lines", "an L2 answers DROP and keeps the other dies' lines", NULL,
