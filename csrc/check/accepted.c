@@ -3,10 +3,26 @@
 
 #include <inttypes.h>
 
-static gpc_accepted_bucket_t *
-bucket_of(const gpc_accepted_t *self, gpc_node_t core, gpc_address_t address)
+#include "controller/nodes.h"
+
+gpc_node_t
+gpc_accepted_place(const gpc_controller_t *unit, gpc_node_t core)
 {
-    uint64_t key = (address / 4 + core * UINT64_C(0xC2B2AE3D27D4EB4F)) * UINT64_C(0x9E3779B97F4A7C15);
+    const gpc_watched_t *watched = unit->protocol->watched;
+    bool of_die = watched && watched->near_accepts;
+    return of_die ? gpc_first_core_of(unit->nodes, gpc_die_of(unit->nodes, core)) : core;
+}
+
+const gpc_msg_t *
+gpc_accepted_request(const gpc_controller_t *unit, const gpc_msg_t *store)
+{
+    return store->type < GPC_MSG_OWN ? store : gpc_msg_at(unit->messages, store->request);
+}
+
+static gpc_accepted_bucket_t *
+bucket_of(const gpc_accepted_t *self, gpc_node_t place, gpc_address_t address)
+{
+    uint64_t key = (address / 4 + place * UINT64_C(0xC2B2AE3D27D4EB4F)) * UINT64_C(0x9E3779B97F4A7C15);
     return &self->bucket[key >> 32 & (self->buckets - 1)];
 }
 
@@ -23,7 +39,7 @@ int
 gpc_accepted_add(gpc_accepted_t *self, const gpc_accepted_store_t *store)
 {
     gpc_accepted_state_t *state = self->state;
-    gpc_accepted_bucket_t *bucket = bucket_of(self, store->core, store->address);
+    gpc_accepted_bucket_t *bucket = bucket_of(self, store->place, store->address);
     gpc_index_t i = state->free;
 
     if (i != GPC_NONE) {
@@ -41,27 +57,27 @@ gpc_accepted_add(gpc_accepted_t *self, const gpc_accepted_store_t *store)
     return GPC_OK;
 }
 
-/* The first store of the core to the word, from i on. */
+/* The first store of the place to the word, from i on. */
 static gpc_index_t
-from(const gpc_accepted_t *self, gpc_index_t i, gpc_node_t core, gpc_address_t address)
+from(const gpc_accepted_t *self, gpc_index_t i, gpc_node_t place, gpc_address_t address)
 {
-    while (i != GPC_NONE && (self->stores[i].core != core || self->stores[i].address != address)) {
+    while (i != GPC_NONE && (self->stores[i].place != place || self->stores[i].address != address)) {
         i = self->stores[i].next;
     }
     return i;
 }
 
 gpc_index_t
-gpc_accepted_first(const gpc_accepted_t *self, gpc_node_t core, gpc_address_t address)
+gpc_accepted_first(const gpc_accepted_t *self, gpc_node_t place, gpc_address_t address)
 {
-    return from(self, bucket_of(self, core, address)->head, core, address);
+    return from(self, bucket_of(self, place, address)->head, place, address);
 }
 
 gpc_index_t
 gpc_accepted_next(const gpc_accepted_t *self, gpc_index_t i)
 {
     const gpc_accepted_store_t *store = &self->stores[i];
-    return from(self, store->next, store->core, store->address);
+    return from(self, store->next, store->place, store->address);
 }
 
 bool
@@ -81,7 +97,7 @@ int
 gpc_accepted_find(const gpc_accepted_t *self, gpc_controller_t *unit, const gpc_msg_t *write, uint32_t word,
                   gpc_index_t *i)
 {
-    *i = gpc_accepted_first(self, write->requester, write->line + 4 * word);
+    *i = gpc_accepted_first(self, gpc_accepted_place(unit, write->requester), write->line + 4 * word);
     while (*i != GPC_NONE && self->stores[*i].value != write->data[word]) {
         *i = gpc_accepted_next(self, *i);
     }
@@ -98,7 +114,7 @@ static void
 take_out(gpc_accepted_t *self, gpc_index_t i)
 {
     gpc_accepted_state_t *state = self->state;
-    gpc_accepted_bucket_t *bucket = bucket_of(self, self->stores[i].core, self->stores[i].address);
+    gpc_accepted_bucket_t *bucket = bucket_of(self, self->stores[i].place, self->stores[i].address);
     gpc_index_t previous = GPC_NONE;
 
     for (gpc_index_t at = bucket->head; at != i; at = self->stores[at].next) {
@@ -120,14 +136,14 @@ gpc_accepted_perform(gpc_accepted_t *self, gpc_index_t i)
     gpc_index_t youngest = GPC_NONE, at;
 
     do {
-        at = gpc_accepted_first(self, performed.core, performed.address);
+        at = gpc_accepted_first(self, performed.place, performed.address);
         take_out(self, at);
     } while (at != i);
-    for (at = gpc_accepted_first(self, performed.core, performed.address); at != GPC_NONE;
+    for (at = gpc_accepted_first(self, performed.place, performed.address); at != GPC_NONE;
          at = gpc_accepted_next(self, at)) {
         youngest = self->stores[at].value == performed.value ? at : youngest;
     }
-    at = youngest == GPC_NONE ? GPC_NONE : gpc_accepted_first(self, performed.core, performed.address);
+    at = youngest == GPC_NONE ? GPC_NONE : gpc_accepted_first(self, performed.place, performed.address);
     while (at != GPC_NONE) {
         self->stores[at].perhaps = true;
         at = at == youngest ? GPC_NONE : gpc_accepted_next(self, at);
@@ -168,7 +184,8 @@ gpc_accepted_check_load(const gpc_accepted_t *self, gpc_controller_t *l1, const 
                         gpc_cycle_t issued, uint32_t word, uint32_t value)
 {
     bool own = false, read = false;
-    gpc_index_t i = self->state->count ? gpc_accepted_first(self, l1->node, load->line + 4 * word) : GPC_NONE;
+    gpc_node_t place = gpc_accepted_place(l1, l1->node);
+    gpc_index_t i = self->state->count ? gpc_accepted_first(self, place, load->line + 4 * word) : GPC_NONE;
 
     for (; i != GPC_NONE; i = gpc_accepted_next(self, i)) {
         const gpc_accepted_store_t *store = &self->stores[i];

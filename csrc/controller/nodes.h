@@ -45,6 +45,16 @@ gpc_die_of(const gpc_nodes_t *self, gpc_node_t node)
 {
     return self->die[node];
 }
+/* The first core of a die. */
+static inline gpc_node_t
+gpc_first_core_of(const gpc_nodes_t *self, uint32_t die)
+{
+    gpc_node_t core = 0;
+    while (gpc_die_of(self, core) != die) {
+        core++;
+    }
+    return core;
+}
 /* The clock of a position in MHz. */
 uint32_t gpc_position_mhz(const gpc_machine_t *machine, gpc_position_t position);
 /* The controllers that an access to the line concerns; controllers: all nodes, in order. */

@@ -191,7 +191,8 @@ gpc_has_message(const gpc_step_t *x)
 }
 /* The error of an action that needs a message in a step that has none. */
 GPC_API int gpc_lacks_message(const gpc_step_t *x, const char *needed_to);
-/* Call before the L1 completes a store that is not yet performed: the core's current request. From now on the store is
+/* Call before the L1 completes a store that is not yet performed: the core's current request; or, once its answer is
+ * made, at a near bank that answers it (gpc_watched_t.near_accepts). From now on the store is
  * identified by core and word: it has no request, so messages sent on its behalf carry GPC_NONE. The core's loads may
  * read it; the release part and the end of the launch must wait until it is performed. */
 GPC_API GPC_MUST_CHECK int gpc_note_accepted(gpc_step_t *x);

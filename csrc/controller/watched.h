@@ -36,6 +36,7 @@ typedef struct {
     bool ends_in_memory;
     bool bank_is_whole;  /* a line at the bank contains every performed write */
     uint32_t near;       /* bit s: in state s of the bank's table 0, another bank than the home has the line */
+    bool near_accepts;   /* such a bank accepts stores, which its die may read, and the home performs them later */
     uint32_t bank_words; /* else, bit s of the bank's table 0: a line, or over words a word, in state s does */
     /* The last cycle in which a copy may be read, and the end of the latest lease of the line that the bank knows (0:
      * none). LOGICAL: both in logical time. NULL: those that the controllers' types declare (lease.h), else copies do

@@ -2,11 +2,11 @@
 
 An entry there has a ``program`` in the language of ``gpucoh verify``, ``protocols``, and ``settings``: ``options`` of
 the protocol, beside those of ``gpucoh verify``; ``warm`` (each L1 begins with a copy of each variable) or ``copies``
-(each with its core); ``evictions`` (any number, at any time); ``timestamp_bits``; ``long`` (left to ``make proof``);
-``protocols``, where not all. With ``always``, as of the baselines, every `make test` explores it. In each the
-exploration is complete and without violations; no outcome (the values read,
-thread by thread, then the memory) is as ``forbidden`` says, some are as each of ``seen`` says, and the cell that
-``entered`` names is entered.
+(each with its core); ``packed`` (two variables on a line); ``evictions`` (any number, at any time);
+``timestamp_bits``; ``long`` (left to ``make proof``); ``protocols``, where not all. With ``always``, as of the
+baselines, every `make test` explores it. In each the exploration is complete and without violations; no outcome (the
+values read, thread by thread, then the memory) is as ``forbidden`` says, some are as each of ``seen`` says, and the
+cell that ``entered`` names is entered.
 """
 
 import importlib
@@ -62,8 +62,8 @@ def faults(entry, found):
 
 def exploration(protocol, entry, setting):
     """What the exploration of an entry in one of its settings found, and the program."""
-    warm, evictions = setting.get("warm", False), setting.get("evictions", False)
-    program = replace(parse(entry["program"]), warm=warm, evictions=evictions)
+    changes = {name: setting.get(name, False) for name in ("warm", "packed", "evictions")}
+    program = replace(parse(entry["program"]), **changes)
     copies = [
         (int(core), VARIABLES.index(name))
         for core, name in map(str.split, setting.get("copies", ()))

@@ -1,4 +1,4 @@
-"""Does `mcm` keep its promises on several dies, without deadlock, and are its planted bugs caught there?"""
+"""Do `mcm` and `flush` keep their promises on dies, without deadlock, and are the planted bugs of `mcm` found there?"""
 
 from __future__ import annotations
 
@@ -18,12 +18,17 @@ MACHINES = {
     "two-gpus": {"dies": 4, "gpus": 2, **LINK},
     "scarce": {"dies": 2, "l2_kib": 8, "l2_ways": 2, "l2_mshrs": 2, "l1_mshrs": 4, **LINK},
 }
+PROTOCOLS = ("mcm", "flush")
 WORKLOADS = ("bfs", "cl", "dlb", "fg-share", "spm_g", "stn", "synthetic", "uts", "vpr", "sr")
 
 
-@pytest.mark.parametrize(("workload", "machine"), share(WORKLOADS, MACHINES, one_in=4))
-def test_a_workload_is_right_on_dies(workload: str, machine: str) -> None:
-    result = gpucoh.run(workload, protocol="mcm", scale="tiny", check=True, set=MACHINES[machine])
+@pytest.mark.parametrize(
+    ("protocol", "workload", "machine"), share(PROTOCOLS, WORKLOADS, MACHINES, one_in=4)
+)
+def test_a_workload_is_right_on_dies(protocol: str, workload: str, machine: str) -> None:
+    result = gpucoh.run(
+        workload, protocol=protocol, scale="tiny", check=True, set=MACHINES[machine]
+    )
     assert result.correct
 
 
@@ -34,16 +39,19 @@ COMPLETE = {
     "SB": "0: st x 1; F; ld y | 1: st y 1; F; ld x",
     "CoRR": "0: st x 1 | 1: ld x; ld.relaxed x; ld x",
     "own": "0: ld x; st x 1; ld x | 1: add x 10",
+    "own twice": "0: st x 1; st x 2; ld x; st.release y 1 | 1: ld.acquire y; ld x; st x 3",
+    "launches": "0: st x 1; kernel; ld x; kernel; ld x | 1: ld x; kernel; st x 2; kernel; ld x",
     "WRC": "0: st x 1 | 1: ld.acquire x; st.release y 1 | 2: ld.acquire y; ld x",
 }
 
 
 @pytest.mark.parametrize("name", COMPLETE)
-def test_every_execution_of_a_small_program_is_allowed(name: str) -> None:
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_execution_of_a_small_program_is_allowed(protocol: str, name: str) -> None:
     program = parse(COMPLETE[name])
     allowed = allowed_outcomes(program, "RCc")
     found = explore(
-        small_choice("mcm"), program, allowed=allowed, evictions=0, max_states=2_000_000
+        small_choice(protocol), program, allowed=allowed, evictions=0, max_states=2_000_000
     )
     assert found["complete"]
     assert not found["violations"]

@@ -3,11 +3,13 @@
 #include "check/explore/world.h"
 
 static int
-on_accepted(gpc_world_t *self, const gpc_controller_t *l1, const gpc_msg_t *store)
+on_accepted(gpc_world_t *self, const gpc_controller_t *unit, const gpc_msg_t *store)
 {
-    gpc_accepted_store_t one = {.reader = store->access / GPC_WORLD_MAX_OPS,
-                                .issued = store->access % GPC_WORLD_MAX_OPS,
-                                .core = l1->node,
+    const gpc_msg_t *request = gpc_accepted_request(unit, store);
+    gpc_accepted_store_t one = {.reader = request->access / GPC_WORLD_MAX_OPS,
+                                .issued = request->access % GPC_WORLD_MAX_OPS,
+                                .core = request->source,
+                                .place = gpc_accepted_place(unit, request->source),
                                 .warp = store->warp};
     for (gpc_mask_t left = store->mask; left; left &= left - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(left);

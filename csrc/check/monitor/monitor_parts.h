@@ -77,7 +77,7 @@ struct gpc_monitor {
  * every accepted store has been performed. */
 GPC_MUST_CHECK int gpc_monitor_performed(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *write,
                                          gpc_cycle_t until);
-GPC_MUST_CHECK int gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *store);
+GPC_MUST_CHECK int gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *store);
 GPC_MUST_CHECK int gpc_monitor_completed(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *request,
                                          const uint32_t *words, bool hit);
 GPC_MUST_CHECK int gpc_monitor_at_rest(gpc_monitor_t *self);

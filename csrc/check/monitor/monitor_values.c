@@ -152,14 +152,17 @@ make_room(gpc_accepted_t *self)
 }
 
 int
-gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t *store)
+gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *unit, const gpc_msg_t *store)
 {
-    gpc_accepted_store_t one = {.reader = reader_of(self, l1->index, store->warp),
-                                .issued = store->issued,
-                                .core = l1->node,
+    const gpc_msg_t *request = gpc_accepted_request(unit, store);
+    gpc_accepted_store_t one = {.reader = reader_of(self, request->source, store->warp),
+                                .issued = request->issued,
+                                .core = request->source,
+                                .place = gpc_accepted_place(unit, request->source),
                                 .warp = store->warp};
     int status = GPC_OK;
 
+    GPC_TRY(request == store ? GPC_OK : note_performed(self, unit, store)); /* a bank answers it */
     for (gpc_mask_t left = store->mask; left && status == GPC_OK; left &= left - 1) {
         uint32_t word = (uint32_t) __builtin_ctz(left);
         one.address = store->line + 4 * word;
@@ -168,18 +171,18 @@ gpc_monitor_accepted(gpc_monitor_t *self, gpc_controller_t *l1, const gpc_msg_t 
         status = make_room(&self->accepted);
         if (status == GPC_OK) {
             status = gpc_accepted_add(&self->accepted, &one);
-            gpc_monitor_warp(self, l1->index, store->warp)->accepted++;
+            gpc_monitor_warp(self, one.core, store->warp)->accepted++;
         }
     }
     return status;
 }
 
-/* Performs a store to a word, after the older stores of the core that it has replaced in a buffer. */
+/* Performs a store to a word, after the older stores of the place that it has replaced in a buffer. */
 static int
 perform_through(gpc_monitor_t *self, gpc_index_t last, gpc_cycle_t until, gpc_cycle_t readable)
 {
     const gpc_accepted_store_t *stores = self->accepted.stores;
-    gpc_index_t i = gpc_accepted_first(&self->accepted, stores[last].core, stores[last].address);
+    gpc_index_t i = gpc_accepted_first(&self->accepted, stores[last].place, stores[last].address);
 
     for (;; i = gpc_accepted_next(&self->accepted, i)) {
         const gpc_accepted_store_t *store = &stores[i];

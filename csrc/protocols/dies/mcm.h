@@ -1,8 +1,9 @@
-/* mcm.h: MCM, whose L2s keep lines of other dies until an acquire: messages, and what L1 and L2 share.
+/* mcm.h: MCM, whose L2s keep lines of other dies until an acquire, and FLUSH, whose L2s keep what is stored to them
+ * too: messages, and what L1s and L2s share.
  *
  * A line's home is the L2 bank of its page's die, which orders what is done to it. For the cores of another die, the
  * bank of the same number there is near: it keeps lines that weak loads have read, and passes everything else on to the
- * home. */
+ * home; but under FLUSH it takes weak stores. */
 #ifndef GPC_PROTOCOLS_DIES_MCM_H
 #define GPC_PROTOCOLS_DIES_MCM_H
 
@@ -26,6 +27,20 @@
 GPC_MESSAGES(MCM, MCM_MESSAGES)
 BASELINE_SAME_MESSAGES(MCM);
 
+/* clang-format off */
+#define FLUSH_MESSAGES(X, P)                                                                                            \
+    MCM_MESSAGES(X, P)                                                                                                  \
+    X(P, FLUSH,         WB,  2,  8, 0, false, "a release: write the dirty words of other dies' lines back")             \
+    X(P, FLUSHED,       WB,  1,  8, 0, false, "they are at their homes")                                                \
+    X(P, WORDS,         WB,  3, 12, 4, false, "dirty words of a near L2")                                               \
+    X(P, TAKEN,         WB,  4,  8, 0, false, "the home has them")
+/* clang-format on */
+GPC_MESSAGES(FLUSH, FLUSH_MESSAGES)
+GPC_SAME_NUMBER(FLUSH_FLUSH, MCM_END);
+
+#define FLUSH_MESSAGE(FIELD) FIELD(PLAIN, uint32_t, round) /* WORDS, TAKEN: of the near L2's flushes */
+GPC_METADATA(flush, message, FLUSH_MESSAGE)
+
 #define MCM_NETWORKS                                                                                                   \
     {                                                                                                                  \
         {.name = "request", .ordered = true, .requests = true}, {.name = "response", .ordered = true},                 \
@@ -42,11 +57,34 @@ enum { MCM_TABLE_LINES, MCM_TABLE_UNIT };
     X(L2_N, STABLE, "near line, readable")                                                                             \
     X(L2_NP, TRANSIENT_CACHE, "near line on its way; later loads merge")                                               \
     X(L2_NX, TRANSIENT_COHERENCE, "near line on its way, which will not be kept")
-extern const gpc_controller_type_t mcm_l1, mcm_l2;
+#define MCM_L2_EVENTS(X)                                                                                               \
+    BASELINE_L2_EVENTS(X)                                                                                              \
+    X(L2_NEAR_LOAD, "weak load of another die's line")                                                                 \
+    X(L2_NEAR_OTHER, "other read request, store or atomic to another die's line")                                      \
+    X(L2_NEAR_DATA, "another die's line")                                                                              \
+    X(L2_DROP, "a core's acquire, or a kernel begins or ends")
+#define FLUSH_L2_STATES(X)                                                                                             \
+    MCM_L2_STATES(X)                                                                                                   \
+    X(L2_M, STABLE, "near line with dirty words, readable")                                                            \
+    X(L2_W, STABLE, "dirty words of a near line, without the others")
 
-/* L1: the parts of an acquire, and what waits for it (mcm_l1.c). */
+extern const gpc_controller_type_t mcm_l1, mcm_l2, flush_l1, flush_l2;
+
+/* L2: the lines of MCM (mcm_l2.c). */
+extern const gpc_table_t mcm_l2_lines;
+gpc_event_id_t mcm_l2_classify(const gpc_step_t *x);
+/* Whether a near line may wait for its home: it leaves an MSHR and a way of the set to lines of this die, for which
+ * another die's near lines may wait. */
+bool mcm_may_wait(const gpc_step_t *x);
+GPC_DECLARE_ACTION(mcm_act_answer_line);
+GPC_DECLARE_ACTION(mcm_act_store);
+GPC_DECLARE_ACTION(mcm_act_near_get);
+GPC_DECLARE_ACTION(mcm_act_pass);
+
+/* L1: the parts of an acquire and a release, and what waits for them (mcm_l1.c). */
 GPC_MUST_CHECK int mcm_acquire(gpc_controller_t *l1, uint16_t warp, uint8_t scope);
 GPC_MUST_CHECK int mcm_before(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_cycle_t *until);
 GPC_MUST_CHECK int mcm_barrier(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until);
+GPC_MUST_CHECK int flush_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until);
 
 #endif

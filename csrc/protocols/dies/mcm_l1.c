@@ -1,11 +1,12 @@
-/* mcm_l1.c: the L1 of MCM, and its acquires.
+/* mcm_l1.c: the L1 of MCM and FLUSH, its acquires, and the releases of FLUSH.
  *
  * Paper    Ren et al., HPCA 2020, section VI: software coherence; L1s write through, an acquire drops the L1 and the
  *          other dies' lines in the near L2.
  * Inferred an acquire, of whatever scope, asks every bank of the core's die to drop them (DROP). Until the last one has
  *          answered, the warp issues no access, and no barrier of the core ends: threads behind it rely on the acquire.
  *          Then the L1 drops its copies, with what other warps have read of near lines meanwhile. Acquires of a core
- *          that come while one is under way share the next round.
+ *          that come while one is under way share the next round; so do FLUSH's releases, which ask the banks to write
+ *          dirty words back (FLUSH) and wait likewise. Only a round with an acquire drops copies.
  *          Loads of order relaxed or stronger are read at the line's home, as atomics are performed there. */
 #include "controller/nodes.h"
 #include "protocols/dies/mcm.h"
@@ -19,13 +20,15 @@ GPC_FSM(L1, MCM_L1_STATES, L1_EVENTS)
 BASELINE_L1_EVENTS(BASELINE_SAME)
 
 #define L1_UNIT(FIELD)                                                                                                 \
-    FIELD(PLAIN, uint32_t, awaited) /* DROPPED to come */                                                              \
-    FIELD(PLAIN, uint8_t, again)    /* an acquire has come since they were asked for */
+    FIELD(PLAIN, uint32_t, awaited) /* answers to come in this round */                                                \
+    FIELD(PLAIN, uint8_t, drops)    /* it is an acquire's */                                                           \
+    FIELD(PLAIN, uint8_t, again)    /* what the next round is for: bits ACQUIRE and RELEASE; 0: there is none */
 GPC_METADATA(l1, unit, L1_UNIT)
 #define L1_WARP(FIELD)                                                                                                 \
-    FIELD(PLAIN, uint8_t, rounds) /* of DROPs that its last acquire awaits: 0 to 2 */                                  \
-    FIELD(PLAIN, uint8_t, meets)  /* it completes a barrier: 1 + the rounds that this awaits; 0: it does not */
+    FIELD(PLAIN, uint8_t, rounds) /* that its last acquire awaits: 0 to 2 */                                           \
+    FIELD(PLAIN, uint8_t, meets)  /* it releases or completes a barrier: 1 + the rounds that this awaits; 0: neither */
 GPC_METADATA(l1, warp, L1_WARP)
+enum { ACQUIRE = 1, RELEASE = 2 };
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
@@ -111,11 +114,11 @@ static const gpc_cell_t l1_table[L1_NUM_STATES][L1_NUM_EVENTS] = {
 
 static const gpc_table_t lines = {GPC_TABLE("L1", OVER_LINES, L1, l1_table, l1_classify)};
 
-/* ---- acquires ---------------------------------------------------------------------------------------------------- */
+/* ---- acquires and releases --------------------------------------------------------------------------------------- */
 
 #define U_STATES(X) X(U_ON, STABLE, "always on")
 #define U_EVENTS(X)                                                                                                    \
-    X(U_ACQUIRE, "an acquire of a warp")                                                                     \
+    X(U_ACQUIRE, "an acquire of a warp")                                                                               \
     X(U_DROPPED, "a bank of the die has dropped other dies' lines; more will answer")                                  \
     X(U_LAST_DROPPED, "the last bank of the die has")
 GPC_FSM(U, U_STATES, U_EVENTS)
@@ -123,31 +126,54 @@ GPC_FSM(U, U_STATES, U_EVENTS)
 static gpc_event_id_t
 u_classify(const gpc_step_t *x)
 {
-    return x->cause == MCM_DROPPED ? l1_unit(x->unit)->awaited > 1 ? U_DROPPED : U_LAST_DROPPED : GPC_NO_EVENT;
+    bool answer = x->cause == MCM_DROPPED || x->cause == FLUSH_FLUSHED;
+    return answer ? l1_unit(x->unit)->awaited > 1 ? U_DROPPED : U_LAST_DROPPED : GPC_NO_EVENT;
 }
 
 static int
-ask_die(gpc_step_t *x)
+ask_die(gpc_step_t *x, uint8_t type)
 {
     uint32_t banks = x->unit->machine->partitions / x->unit->machine->dies;
     gpc_node_t first = gpc_node_of(x->unit, GPC_AT_BANK);
     first = (gpc_node_t) (first + gpc_die_of(x->unit->nodes, x->unit->node) * banks);
     for (uint32_t i = 0; i < banks; i++) {
-        gpc_msg_t *msg = gpc_new_message(x, MCM_DROP, (gpc_node_t) (first + i));
+        gpc_msg_t *msg = gpc_new_message(x, type, (gpc_node_t) (first + i));
         msg->request = GPC_NONE;
         msg->lanes = GPC_NONE;
         GPC_TRY(gpc_send(x, msg));
     }
-    l1_unit(x->unit)->awaited = banks;
+    l1_unit(x->unit)->awaited += banks;
     return GPC_OK;
+}
+
+static int
+begin_round(gpc_step_t *x, uint8_t what)
+{
+    l1_unit(x->unit)->drops = what & ACQUIRE;
+    GPC_TRY(what & ACQUIRE ? ask_die(x, MCM_DROP) : GPC_OK);
+    return what & RELEASE ? ask_die(x, FLUSH_FLUSH) : GPC_OK;
+}
+
+/* *rounds: what the warp awaits. */
+static int
+join_round(gpc_step_t *x, uint8_t what, uint8_t *rounds)
+{
+    bool busy = l1_unit(x->unit)->awaited != 0;
+    *rounds = (uint8_t) (*rounds + (busy ? 2 : 1));
+    l1_unit(x->unit)->again |= busy ? what : 0;
+    return busy ? GPC_OK : begin_round(x, what);
 }
 
 GPC_ACTION(act_ask, "send DROP to every bank of the die; if some have yet to answer, afterwards")
 {
-    bool busy = l1_unit(x->unit)->awaited != 0;
-    l1_warp(x->unit, x->warp)->rounds = busy ? 2 : 1;
-    l1_unit(x->unit)->again |= busy;
-    return busy ? GPC_OK : ask_die(x);
+    l1_warp(x->unit, x->warp)->rounds = 0;
+    return join_round(x, ACQUIRE, &l1_warp(x->unit, x->warp)->rounds);
+}
+
+GPC_ACTION(act_ask_flush, "send FLUSH to every bank of the die; if some have yet to answer, afterwards")
+{
+    l1_warp(x->unit, x->warp)->meets = 1;
+    return join_round(x, RELEASE, &l1_warp(x->unit, x->warp)->meets);
 }
 
 GPC_ACTION(act_count_down, "one answer less")
@@ -159,7 +185,8 @@ GPC_ACTION(act_count_down, "one answer less")
 GPC_ACTION(act_end_round, "drop the L1's copies; warps whose acquire is complete go on; the next round")
 {
     gpc_controller_t *unit = x->unit;
-    GPC_TRY(gpc_controller_flash(unit, MCM_TABLE_LINES, GPC_MSG_ACQUIRE, L1_ACQUIRE));
+    bool drops = l1_unit(unit)->drops;
+    GPC_TRY(drops ? gpc_controller_flash(unit, MCM_TABLE_LINES, GPC_MSG_ACQUIRE, L1_ACQUIRE) : GPC_OK);
     for (uint16_t warp = 0; warp < unit->machine->warps_per_core; warp++) {
         l1_warp_t *fields = l1_warp(unit, warp);
         bool waits = fields->rounds == 1 || fields->meets == 2;
@@ -167,9 +194,9 @@ GPC_ACTION(act_end_round, "drop the L1's copies; warps whose acquire is complete
         fields->meets = (uint8_t) (fields->meets > 1 ? fields->meets - 1 : fields->meets);
         GPC_TRY(waits ? unit->ports->wake_warp(unit->world, unit, warp, 0) : GPC_OK);
     }
-    bool again = l1_unit(unit)->again;
+    uint8_t again = l1_unit(unit)->again;
     l1_unit(unit)->again = 0;
-    return again ? ask_die(x) : GPC_OK;
+    return again ? begin_round(x, again) : GPC_OK;
 }
 
 /* clang-format off */
@@ -185,11 +212,36 @@ static const gpc_cell_t u_table[U_NUM_STATES][U_NUM_EVENTS] = {
 static const gpc_table_t unit_table = {GPC_TABLE("L1.acquires", OVER_UNIT, U, u_table, u_classify),
                                        .causes = {ON(GPC_MSG_ACQUIRE, U_ACQUIRE)}};
 
+#define F_STATES(X) X(F_ON, STABLE, "always on")
+#define F_EVENTS(X)                                                                                                    \
+    X(F_ACQUIRE, "an acquire of a warp")                                                                               \
+    X(F_DROPPED, "a bank of the die has dropped other dies' lines, or written them back; more will answer")            \
+    X(F_LAST_DROPPED, "the last bank of the die has")                                                                  \
+    X(F_RELEASE, "a release of a warp")
+GPC_FSM(F, F_STATES, F_EVENTS)
+GPC_SAME_NUMBER(F_DROPPED, U_DROPPED);
+GPC_SAME_NUMBER(F_LAST_DROPPED, U_LAST_DROPPED);
+
+/* clang-format off */
+static const gpc_cell_t f_table[F_NUM_STATES][F_NUM_EVENTS] = {
+    [F_ON] = {
+        [F_ACQUIRE] = GO(F_ON, act_ask),
+        [F_DROPPED] = GO(F_ON, act_count_down),
+        [F_LAST_DROPPED] = GO(F_ON, act_count_down, act_end_round),
+        [F_RELEASE] = GO(F_ON, act_ask_flush),
+    },
+};
+/* clang-format on */
+
+static const gpc_table_t flush_unit_table = {
+    GPC_TABLE("L1.boundaries", OVER_UNIT, F, f_table, u_classify),
+    .causes = {ON(GPC_MSG_ACQUIRE, F_ACQUIRE), ON(GPC_MSG_RELEASE, F_RELEASE)}};
+
 static uint8_t
 route(const gpc_controller_t *unit, const gpc_msg_t *msg)
 {
     (void) unit;
-    return msg->type == MCM_DROPPED ? MCM_TABLE_UNIT : MCM_TABLE_LINES;
+    return msg->type == MCM_DROPPED || msg->type == FLUSH_FLUSHED ? MCM_TABLE_UNIT : MCM_TABLE_LINES;
 }
 
 /* Its die: of which lines a bank is near. */
@@ -199,18 +251,13 @@ role(const gpc_controller_t *unit)
     return gpc_die_of(unit->nodes, unit->node);
 }
 
-const gpc_controller_type_t mcm_l1 = {
-    .name = "L1",
-    .position = GPC_AT_CORE,
-    .tables = {&lines, &unit_table},
-    .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},
-    .mshr = gpc_requests_mshr_described,
-    .unit = l1_unit_described,
-    .warp = l1_warp_described,
-    .route = route,
-    .role = role,
-    .begins = 1u << MCM_TABLE_LINES,
-};
+#define L1_TYPE                                                                                                        \
+    .name = "L1", .position = GPC_AT_CORE,                                                                             \
+    .arrays = {{.name = "tags", .line = baseline_l1_line_described, .has_data = true}},                                \
+    .mshr = gpc_requests_mshr_described, .unit = l1_unit_described, .warp = l1_warp_described, .route = route,         \
+    .role = role, .begins = 1u << MCM_TABLE_LINES
+const gpc_controller_type_t mcm_l1 = {L1_TYPE, .tables = {&lines, &unit_table}};
+const gpc_controller_type_t flush_l1 = {L1_TYPE, .tables = {&lines, &flush_unit_table}};
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
@@ -228,18 +275,34 @@ mcm_before(gpc_controller_t *l1, uint16_t warp, const gpc_access_t *access, gpc_
     return l1_warp(l1, warp)->rounds ? GPC_HOLD : GPC_OK;
 }
 
+/* Whether what the warp awaits in `meets` has come; wake_warp ends the wait. */
+static int
+is_met(gpc_controller_t *l1, uint16_t warp)
+{
+    if (l1_warp(l1, warp)->meets > 1) {
+        return GPC_HOLD;
+    }
+    l1_warp(l1, warp)->meets = 0;
+    return GPC_OK;
+}
+
 /* The last warp to arrive waits for the acquires of its core that came before it, not for those of warps that poll. */
 int
 mcm_barrier(gpc_controller_t *l1, uint16_t warp, gpc_cycle_t *until)
 {
     l1_warp_t *fields = l1_warp(l1, warp);
-    (void) until; /* wake_warp ends the wait */
+    (void) until;
     if (fields->meets == 0) {
         fields->meets = (uint8_t) (1 + (l1_unit(l1)->awaited != 0) + (l1_unit(l1)->again != 0));
     }
-    if (fields->meets > 1) {
-        return GPC_HOLD;
-    }
-    fields->meets = 0;
-    return GPC_OK;
+    return is_met(l1, warp);
+}
+
+int
+flush_release(gpc_controller_t *l1, uint16_t warp, uint8_t scope, gpc_cycle_t *until)
+{
+    bool begins = l1_warp(l1, warp)->meets == 0 && l1->machine->dies > 1;
+    (void) until;
+    GPC_TRY(begins ? gpc_controller_order(l1, MCM_TABLE_UNIT, GPC_MSG_RELEASE, warp, scope) : GPC_OK);
+    return is_met(l1, warp);
 }

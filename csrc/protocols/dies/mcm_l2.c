@@ -12,14 +12,7 @@
 #include "controller/nodes.h"
 #include "protocols/dies/mcm.h"
 
-#define L2_EVENTS(X)                                                                                                   \
-    BASELINE_L2_EVENTS(X)                                                                                              \
-    X(L2_NEAR_LOAD, "weak load of another die's line")                                                                 \
-    X(L2_NEAR_OTHER, "other read request, store or atomic to another die's line")                                      \
-    X(L2_NEAR_DATA, "another die's line")                                                                              \
-    X(L2_DROP, "a core's acquire, or a kernel begins")
-
-GPC_FSM(L2, MCM_L2_STATES, L2_EVENTS)
+GPC_FSM(L2, MCM_L2_STATES, MCM_L2_EVENTS)
 BASELINE_L2_EVENTS(BASELINE_SAME)
 
 static bool
@@ -28,28 +21,23 @@ is_home(const gpc_step_t *x)
     return gpc_home_of(x->unit, x->line) == x->unit->node;
 }
 
-/* Whether a near line may wait for its home: it leaves an MSHR and a way of the set to lines of this die, for which
- * another die's near lines may wait. */
-static bool
-may_keep(const gpc_step_t *x)
+bool
+mcm_may_wait(const gpc_step_t *x)
 {
     const gpc_tags_t *tags = &x->unit->arrays[0];
     uint32_t free = 0;
-    if (x->state != L2_I) {
-        return true; /* it waits already, or is here */
-    }
     for (gpc_index_t way = gpc_tags_set_of(tags, x->line) * tags->ways, end = way + tags->ways; way < end; way++) {
         free += !gpc_tags_present(tags, way) || tags->tags[way].mshr == GPC_NONE;
     }
     return free > 1 && gpc_mshr_room(&x->unit->mshrs) > 1;
 }
 
-static gpc_event_id_t
-l2_classify(const gpc_step_t *x)
+gpc_event_id_t
+mcm_l2_classify(const gpc_step_t *x)
 {
     switch (x->cause) {
         case MCM_GETS:
-            return is_home(x) ? L2_GETS : may_keep(x) ? L2_NEAR_LOAD : L2_NEAR_OTHER;
+            return is_home(x) ? L2_GETS : x->state != L2_I || mcm_may_wait(x) ? L2_NEAR_LOAD : L2_NEAR_OTHER;
         case MCM_GETX:
             return is_home(x) ? L2_GETX : L2_NEAR_OTHER;
         case MCM_ATOMIC:
@@ -65,9 +53,6 @@ l2_classify(const gpc_step_t *x)
             return L2_ATOMIC;
         case MCM_NEAR_DATA:
             return L2_NEAR_DATA;
-        case GPC_MSG_ACQUIRE:
-        case GPC_MSG_KERNEL_BEGIN:
-            return L2_DROP;
         case GPC_MSG_FILL: {
             uint8_t asked = gpc_first_pending(x)->type;
             bool stores = asked == MCM_GETX || asked == MCM_PASSED_GETX;
@@ -99,7 +84,7 @@ answer_writer(gpc_step_t *x, uint8_t type)
     return gpc_answer_writer(x, msg);
 }
 
-GPC_ACTION(act_answer_line, "send DATA to the core, or NEAR_DATA to a near L2")
+GPC_SHARED_ACTION(mcm_act_answer_line, "send DATA to the core, or NEAR_DATA to a near L2")
 {
     gpc_count(x, load_hits);
     return answer(x, x->message, MCM_DATA);
@@ -110,7 +95,7 @@ GPC_ACTION(act_answer_lines, "send DATA or NEAR_DATA to all pending loads")
     return gpc_answer_pending(x, MCM_DATA, answer);
 }
 
-GPC_ACTION(act_store, "write the store's words, send ACK to the core")
+GPC_SHARED_ACTION(mcm_act_store, "write the store's words, send ACK to the core")
 {
     (void) gpc_act(writer_act_write, x);
     return answer_writer(x, MCM_ACK);
@@ -124,14 +109,14 @@ GPC_ACTION(act_atomic, "perform the atomic, send its old values to the core")
 
 /* ---- near -------------------------------------------------------------------------------------------------------- */
 
-GPC_ACTION(act_near_get, "send NEAR_GETS to the home; the load becomes pending")
+GPC_SHARED_ACTION(mcm_act_near_get, "send NEAR_GETS to the home; the load becomes pending")
 {
     gpc_count(x, load_misses);
     GPC_TRY(gpc_send(x, gpc_new_message(x, MCM_NEAR_GETS, gpc_home_of(x->unit, x->line))));
     return gpc_keep_pending(x);
 }
 
-GPC_ACTION(act_pass, "pass the request on to the home")
+GPC_SHARED_ACTION(mcm_act_pass, "pass the request on to the home")
 {
     uint8_t type = x->cause == MCM_GETX     ? MCM_PASSED_GETX
                    : x->cause == MCM_ATOMIC ? MCM_PASSED_ATOMIC
@@ -171,12 +156,12 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETS] = GO(L2_IS, act_reserve_way, act_fetch),
         [L2_GETX] = GO(L2_IM, act_reserve_way, act_fetch),
         [L2_ATOMIC] = GO(L2_IM, act_reserve_way, act_fetch),
-        [L2_NEAR_LOAD] = GO(L2_NP, act_reserve_way, act_near_get),
-        [L2_NEAR_OTHER] = GO(L2_I, act_pass),
+        [L2_NEAR_LOAD] = GO(L2_NP, act_reserve_way, mcm_act_near_get),
+        [L2_NEAR_OTHER] = GO(L2_I, mcm_act_pass),
     },
     [L2_V] = {
-        [L2_GETS] = GO(L2_V, act_answer_line),
-        [L2_GETX] = GO(L2_V, act_store),
+        [L2_GETS] = GO(L2_V, mcm_act_answer_line),
+        [L2_GETX] = GO(L2_V, mcm_act_store),
         [L2_ATOMIC] = GO(L2_V, act_atomic),
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_EVICT_DIRTY] = GO(L2_I, act_write_back),
@@ -195,33 +180,40 @@ static const gpc_cell_t l2_table[L2_NUM_STATES][L2_NUM_EVENTS] = {
         [L2_GETX] = HOLD_LINE,
         [L2_ATOMIC] = HOLD_LINE,
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
-        [L2_FILL_STORE] = GO(L2_V, act_fill_line, act_store),
+        [L2_FILL_STORE] = GO(L2_V, act_fill_line, mcm_act_store),
         [L2_FILL_ATOMIC] = GO(L2_V, act_fill_line, act_atomic),
         [L2_DROP] = GO(L2_IM),
     },
     [L2_N] = {
-        [L2_NEAR_LOAD] = GO(L2_N, act_answer_line),
-        [L2_NEAR_OTHER] = GO(L2_I, act_pass),
+        [L2_NEAR_LOAD] = GO(L2_N, mcm_act_answer_line),
+        [L2_NEAR_OTHER] = GO(L2_I, mcm_act_pass),
         [L2_EVICT_CLEAN] = GO(L2_I),
         [L2_DROP] = GO(L2_I),
     },
     [L2_NP] = {
         [L2_NEAR_LOAD] = GO(L2_NP, act_merge),
-        [L2_NEAR_OTHER] = GO(L2_NX, act_release_way, act_pass),
+        [L2_NEAR_OTHER] = GO(L2_NX, act_release_way, mcm_act_pass),
         [L2_EVICT_CLEAN] = NOT_A_VICTIM,
         [L2_NEAR_DATA] = GO(L2_N, act_take_line, act_answer_lines),
         [L2_DROP] = GO(L2_NX, act_release_way),
     },
     [L2_NX] = { /* no way: never a victim */
-        [L2_NEAR_LOAD] = GO(L2_NX, act_pass),
-        [L2_NEAR_OTHER] = GO(L2_NX, act_pass),
+        [L2_NEAR_LOAD] = GO(L2_NX, mcm_act_pass),
+        [L2_NEAR_OTHER] = GO(L2_NX, mcm_act_pass),
         [L2_NEAR_DATA] = GO(L2_I, act_pass_line),
         [L2_DROP] = GO(L2_NX),
     },
 };
 /* clang-format on */
 
-static const gpc_table_t lines = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify)};
+static gpc_event_id_t
+l2_classify(const gpc_step_t *x)
+{
+    return x->cause == GPC_MSG_KERNEL_BEGIN ? L2_DROP : mcm_l2_classify(x);
+}
+
+const gpc_table_t mcm_l2_lines = {GPC_TABLE("L2", OVER_LINES, L2, l2_table, l2_classify),
+                                  .causes = {ON(GPC_MSG_ACQUIRE, L2_DROP)}};
 
 /* ---- acquires of the die's cores --------------------------------------------------------------------------------- */
 
@@ -256,7 +248,7 @@ route(const gpc_controller_t *unit, const gpc_msg_t *msg)
 const gpc_controller_type_t mcm_l2 = {
     .name = "L2",
     .position = GPC_AT_BANK,
-    .tables = {&lines, &unit_table},
+    .tables = {&mcm_l2_lines, &unit_table},
     .arrays = {{.name = "tags", .line = gpc_writer_line_described, .has_data = true}},
     .route = route,
     .begins = 1u << MCM_TABLE_LINES,

@@ -1,5 +1,6 @@
-/* planted.c: bugs planted in MCM: lines of other dies that survive an acquire or a store, answers that come early,
- * channels out of order. */
+/* planted.c: bugs planted in MCM and FLUSH: lines of other dies that survive an acquire, a store or a kernel, words
+ * that are not written back, answers that come early, channels out of order. */
+#include "controller/nodes.h"
 #include "tests/mutants.h"
 
 GPC_ACTION(act_answer_only, "send DROPPED, and drop nothing")
@@ -19,6 +20,48 @@ acquire_at_once(gpc_controller_t *l1, uint16_t warp, uint8_t scope)
 {
     (void) warp, (void) scope;
     return gpc_controller_walk_transactions(l1, GPC_MSG_ACQUIRE);
+}
+
+/* ---- flush ------------------------------------------------------------------------------------------------------- */
+
+GPC_ACTION(act_lose_words, "forget the dirty words")
+{
+    gpc_part_t *part = &x->unit->parts[0];
+    gpc_part_give(part, gpc_part_find(part, x->line));
+    gpc_writer_line(x)->dirty = 0;
+    return GPC_OK;
+}
+
+GPC_ACTION(act_call_words_clean, "take the dirty words for clean ones")
+{
+    *(gpc_mask_t *) mutant_field(x, x->unit->type->arrays[0].line, gpc_line_fields(x), "words") = GPC_NO_WORDS;
+    return GPC_OK;
+}
+
+GPC_ACTION(act_answer_flush, "send FLUSHED, and write back what is dirty later")
+{
+    return gpc_send(x, gpc_new_answer(x, x->message, mutant_type(x, "FLUSHED")));
+}
+
+GPC_ACTION(act_join_flush, "join the flush in progress")
+{
+    uint32_t *served = mutant_field(x, x->unit->type->unit, x->unit->unit_fields, "served"), before = *served;
+    GPC_TRY(mutant_base_act(x, "flush"));
+    *served += before != 0 && *served == before;
+    return GPC_OK;
+}
+
+GPC_ACTION(act_drop_all_but_one, "drop every line of another die, but on die 1")
+{
+    return gpc_die_of(x->unit->nodes, x->unit->node) == 1 ? GPC_OK : mutant_base_act(x, "drop_all");
+}
+
+static gpc_event_id_t
+take_every_store(const gpc_step_t *x)
+{
+    gpc_event_id_t event = mutant_base_event(x);
+    bool store = mutant_event_is(x, event, "NEAR_OTHER") && mutant_cause_is(x, "GETX");
+    return store ? mutant_event(x, "NEAR_STORE") : event;
 }
 
 PLANTED(dies) = {
@@ -43,4 +86,35 @@ PLANTED(dies) = {
     BUG("mcm!near-acknowledges", "the near L2 acknowledges a store, which the home has yet to get and answers again",
         NULL, REPLACE("L2", "I N NX", "NEAR_OTHER", "pass", act_acknowledge_and_pass)),
     BUG("mcm!between-unordered", "what a near L2 passes on is declared unordered", NULL, UNORDERED("between")),
+
+    BUG("flush!victim-loses-words", "a near line is evicted without its dirty words", NULL,
+        REPLACE("L2", "M W", "EVICT_DIRTY", "write_words_back", act_lose_words)),
+    BUG("flush!acquire-loses-words", "an acquire drops dirty words, too", NULL,
+        ADD("L2", "M W", "FORGET", act_call_words_clean)),
+    BUG("flush!acquire-keeps-words", "an acquire keeps what is not dirty of a line with dirty words", NULL,
+        STAY("L2", "M", "FORGET")),
+    BUG("flush!acquire-keeps-lines", "an L2 answers DROP and keeps the other dies' lines", NULL,
+        REPLACE("L2.boundaries", "ON", "DROP", "drop_near", act_answer_only)),
+    BUG("flush!release-waits-for-nothing", "a release writes nothing back", NULL, WITH(order.release, NULL)),
+    BUG("flush!flushed-early", "an L2 answers FLUSH and writes back nothing", NULL,
+        REPLACE("L2.boundaries", "ON", "FLUSH", "flush", act_answer_flush)),
+    BUG("flush!release-joins", "a release shares the flush in progress, whatever was stored since it began", NULL,
+        REPLACE("L2.boundaries", "ON", "FLUSH", "flush", act_join_flush)),
+    BUG("flush!last-not-awaited", "the last DROPPED or FLUSHED is not awaited", NULL,
+        COPY("L1.boundaries", "ON", "DROPPED", "ON", "LAST_DROPPED")),
+    BUG("flush!ordered-store-stays", "stores of order relaxed or stronger stay near, too", NULL,
+        CLASSIFY("L2", take_every_store)),
+    BUG("flush!atomic-before-words", "an atomic or ordered access passes before the line's dirty words", NULL,
+        SWAP("L2", "M W", "NEAR_OTHER", "write_words_back", "pass")),
+    BUG("flush!read-before-words", "a line is read before its dirty words are written back", NULL,
+        SWAP("L2", "W", "NEAR_LOAD", "write_words_back", "near_get")),
+    BUG("flush!words-answer-line", "dirty words answer for the line", NULL,
+        COPY("L2", "W", "NEAR_LOAD", "W", "NEAR_COVERED")),
+    BUG("flush!between-unordered", "what a near L2 sends the home is declared unordered", NULL, UNORDERED("between")),
+    BUG("flush!kernel-does-not-wait", "a kernel ends with words that are dirty or on their way", NULL,
+        COPY("L2.boundaries", "ON", "END", "ON", "END_CLEAN")),
+    BUG("flush!kernel-keeps-lines", "a kernel's end drops no line of another die", NULL,
+        DROP("L2.boundaries", "ON", "END_CLEAN", "drop_all")),
+    BUG("flush!stale-die", "the L2s of one die drop nothing at a kernel's end", NULL,
+        REPLACE("L2.boundaries", "ON", "END_CLEAN", "drop_all", act_drop_all_but_one)),
     {0}};
