@@ -42,6 +42,7 @@ MACHINES = ("two-gpus", "four-gpus")
 FORMS = {"all_reduce": ("ONE_SHOT", "TWO_SHOT", "PUT"), "low_latency": ("",)}
 STATES = 1_000_000
 DEADLOCK_AFTER = 2_000_000  # core cycles
+CHECKED_UNDER = "mesi"
 SHARED_WORDS = 1 << 14  # of a GPU, at least those of the programs' `Shared`
 #: Of a small machine: loads that poll renew their copies, each time. By default they do not, and never end alone.
 OPTIONS = {"rcc-sc": "rcc-sc[polls=0]", "rcc-wo": "rcc-wo[polls=0]"}
@@ -157,11 +158,13 @@ def kernel_of(program: str, options: tuple[str, ...]) -> Any:
     return gpucoh.cuda.Module(EXAMPLES / f"{program}.cu", options=options)["all_reduce"]
 
 
-def ran(row: Row, form: str, protocol: str, machine: str) -> str:
-    """``right``, ``wrong`` (an old or a new word), ``hangs`` or an error: what the program prints, in a word."""
+def ran(row: Row, form: str, protocol: str, machine: str, check: bool = False) -> str:
+    """``right``, ``wrong`` (an old or a new word), ``hangs``, ``race`` or an error: what becomes of it, in a word."""
     options = (*row.get("options", ()), *([f"-DFORM={form}"] if form else ()))
     kernel = kernel_of(row.get("program", "all_reduce"), options)
-    with gpucoh.GPU(machine=machine, protocol=protocol, deadlock_after=DEADLOCK_AFTER) as gpu:
+    with gpucoh.GPU(
+        machine=machine, protocol=protocol, deadlock_after=DEADLOCK_AFTER, check=check
+    ) as gpu:
         devices = range(gpu.machine.gpus)
         shared = [gpu.zeros(SHARED_WORDS, np.uint32, device=one) for one in devices]
         faults = [gpu.zeros(6, np.int32, device=one) for one in devices]
@@ -175,16 +178,20 @@ def ran(row: Row, form: str, protocol: str, machine: str) -> str:
         except gpucoh.DeadlockError:
             return "hangs"
         except gpucoh.SimulationError as error:
-            return str(error)
+            return "race" if "data race" in str(error) else str(error)
         return ("right", "wrong", "hangs")[max(int(fault.numpy()[0]) for fault in faults)]
 
 
 def run_row(row: Row) -> None:
-    """Note how the program ends: form and machine -> end if not right -> protocols."""
+    """Note how the program ends: form and machine -> end if not right -> protocols; and form -> end with checks."""
     row["ran"] = {}
     for form, machine in itertools.product(FORMS[row.get("program", "all_reduce")], MACHINES):
         ends = {name: ran(row, form, name, machine) for name in coherent()}
         row["ran"][f"{form or 'LOW_LATENCY'} {machine}"] = _grouped(ends)
+    row["check"] = {
+        form or "LOW_LATENCY": ran(row, form, CHECKED_UNDER, MACHINES[0], check=True)
+        for form in FORMS[row.get("program", "all_reduce")]
+    }
     print(row["what"], row["ran"], flush=True)
 
 
@@ -244,20 +251,35 @@ def _of_form(row: Row, form: str) -> str:
     return _ends(ends)
 
 
+def _checked(ends: dict[str, str]) -> str:
+    """How the runs with checks end, by form if they differ."""
+    if len(different := dict.fromkeys(ends.values())) == 1:
+        return next(iter(different))
+    names = {form: form.lower().replace("_", "-") for form in ends}
+    return "; ".join(
+        f"{end} ({', '.join(names[form] for form in ends if ends[form] == end)})"
+        for end in different
+        if end != "right"
+    )
+
+
 def table_of(program: str) -> str:
     """The rows of a program."""
     forms = [form or "LOW_LATENCY" for form in FORMS[program]]
     heads = [form.lower().replace("_", "-") for form in forms] if len(forms) > 1 else ["runs"]
     lines = [
-        "| | PTX promises it | every execution of the model | " + " | ".join(heads) + " |",
-        "|---" * (3 + len(forms)) + "|",
+        "| | PTX promises it | every execution of the model | `--check` | "
+        + " | ".join(heads)
+        + " |",
+        "|---" * (4 + len(forms)) + "|",
     ]
     for row in read_rows():
         if row.get("program", "all_reduce") != program:
             continue
         promise = "" if "ptx" not in row else "yes" if row["ptx"] else "no"
         seen = "no model" if "explored" not in row else _ends(row["explored"])
-        cells = [row["what"], promise, seen, *(_of_form(row, form) for form in forms)]
+        checked = _checked(row["check"])
+        cells = [row["what"], promise, seen, checked, *(_of_form(row, form) for form in forms)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -26,8 +26,13 @@ struct Fault { // the first that a GPU finds: a wrong word (1), or a flag that d
 
 __device__ void report(Fault *fault, Fault what)
 {
-    if (atomicCAS(&fault->kind, 0, -1) == 0)
-        *fault = what;
+    if (atomicCAS(&fault->kind, 0, what.kind) == 0) {
+        fault->round = what.round;
+        fault->from = what.from;
+        fault->word = what.word;
+        fault->is = what.is;
+        fault->wanted = what.wanted;
+    }
 }
 
 __device__ unsigned word_of(int rank, int round, int word) { return 10000 * round + 1000 * rank + word; }

@@ -66,3 +66,17 @@ def test_an_await_orders_what_follows_by_control_alone() -> None:
         seen = explore(small_choice(protocol), parse(message))["outcomes"]
         warm = explore(small_choice(protocol), parse(message), copies=[(1, 0)])["outcomes"]
         assert any(outcome[1] == 0 for outcome in seen + warm) is old
+
+
+@needs_nvcc
+@pytest.mark.parametrize("what", share(list(ROWS), one_in=4))
+def test_checks_end_as_noted(what: str) -> None:
+    for form, end in ROWS[what]["check"].items():
+        form = form.replace("LOW_LATENCY", "")
+        assert tool.ran(ROWS[what], form, tool.CHECKED_UNDER, tool.MACHINES[0], True) == end
+
+
+def test_the_race_detector_reports_what_ptx_does_not_promise() -> None:
+    rows = [row for row in ROWS.values() if "ptx" in row and row.get("program") != "low_latency"]
+    for row in rows:
+        assert ("race" in row["check"].values()) is not row["ptx"], row["what"]
