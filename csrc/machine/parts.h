@@ -315,6 +315,7 @@ int gpc_gpu_crossed(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message);      
 GPC_MUST_CHECK int gpc_gpu_make_die_links(gpc_gpu_t *gpu);
 gpc_cycle_t gpc_gpu_longest_crossing(const gpc_gpu_t *gpu);
 gpc_tick_t gpc_gpu_crossing_ticks(gpc_gpu_t *gpu, const gpc_msg_t *msg);
+bool gpc_gpu_takes_link(const gpc_gpu_t *gpu, const gpc_msg_t *msg);        /* to another die */
 uint32_t gpc_gpu_crossing_kind(const gpc_gpu_t *gpu, const gpc_msg_t *msg); /* less than GPC_CROSSING_KINDS */
 #define GPC_CROSSING_KINDS GPC_MAX_DIES
 void gpc_gpu_add_die_links(const gpc_gpu_t *gpu, gpc_text_t *out);  /* to the statistics */

@@ -158,6 +158,7 @@ gpc_gpu_trace_names(const gpc_gpu_t *gpu, gpc_text_t *out)
         gpc_text_add(out, node ? ", [\"%s\", %u]" : "[\"%s\", %u]", unit->type->name, unit->index);
     }
     gpc_text_add(out, "]");
+    gpc_nodes_add_dies(&gpu->nodes, &gpu->machine, out);
     add_names(out, "messages", gpu->protocol->messages, sizeof *gpu->protocol->messages, gpu->protocol->num_messages);
     gpc_text_add_key(out, "tables");
     gpc_text_add(out, "{");
