@@ -155,6 +155,14 @@ typedef struct {
     uint64_t messages, bytes;
 } gpc_link_t;
 
+#ifdef GPC_DIE_WINDOWS
+/* windows.h */
+typedef struct {
+    uint64_t number, events, longest; /* of the window now; of all windows */
+    uint64_t events_of[GPC_MAX_DIES]; /* in the window now */
+} gpc_windows_t;
+#endif
+
 struct gpc_gpu {
     gpc_machine_t machine;
     const gpc_protocol_t *chosen;   /* of the setup */
@@ -203,6 +211,9 @@ struct gpc_gpu {
     struct gpc_profile *profile; /* owned; NULL: no profile */
     gpc_gpu_checks_t checks;
     gpc_hang_t hang;
+#ifdef GPC_DIE_WINDOWS
+    gpc_windows_t windows;
+#endif
 };
 
 extern const gpc_ports_t gpc_gpu_ports;

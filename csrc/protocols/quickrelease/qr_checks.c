@@ -51,8 +51,7 @@ check_level(gpc_controller_t *unit, gpc_address_t line)
         return GPC_OK;
     }
     if (qr_read_line_at(unit, QR_READS, way)->old) {
-        return gpc_violated(unit, line,
-                            "no copy to read is older than words that its write cache, or the wL2 above it, gave up",
+        return gpc_violated(unit, line, "no copy to read is older than words that a write cache gave up",
                             "%s %u keeps old words, mask 0x%llx", unit->type->name, unit->index,
                             (unsigned long long) qr_read_line_at(unit, QR_READS, way)->old);
     }
