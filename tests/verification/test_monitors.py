@@ -166,6 +166,18 @@ def test_markers_are_monitored_at_every_bank(mutant_gpucoh, invariant, bug, work
         )
 
 
+def test_a_violation_names_the_dies_of_its_line_and_controllers(mutant_gpucoh):
+    text = r"line 0x\w+, home on die [01]\).*; die 0 L1 0: L1_IM.*; die 1 L1 8: L1_IM.*; die [01] L2 \d: "
+    with pytest.raises(mutant_gpucoh.ProtocolError, match=text):
+        mutant_gpucoh.run(
+            "bh",
+            protocol="mesi!owner-keeps-line",
+            scale="tiny",
+            check="protocol",
+            set={"dies": 2, "page_kib": 4},
+        )
+
+
 def test_a_violated_invariant_makes_gpucoh_run_exit_with_1(mutant_gpucoh, capsys):
     from gpucoh.cli import call  # the planted package's while the fixture lasts
 
