@@ -70,6 +70,11 @@ def group_of(name: str) -> tuple[str, str]:
     return group.rstrip(), rest
 
 
+def number_of(name: str) -> int:
+    """The die, or its GPU of one die, that a name ends in: the order of dies."""
+    return int(name.rpartition(" ")[2])
+
+
 def link_name(pair: str) -> str:
     """``die 0 -> die 1`` of the counters' ``0-1``, ``GPU 0 -> GPU 1`` of ``gpu0-gpu1``."""
     ends = [

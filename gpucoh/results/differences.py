@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gpucoh.base import markup
 from gpucoh.base.doors import door
 from gpucoh.base.late import LATE_IMPORT
-from gpucoh.results.dies import link_name
+from gpucoh.results.dies import link_name, number_of
 from gpucoh.results.measured import (
     CONTENTION,
     LINK_COUNTS,
@@ -275,8 +275,11 @@ def _lines_of_links(runs: Sequence[Measured]) -> list[str]:
         ([100 * run.remote_share(array) for run in runs], f"% of the requests for {array}")
         for array in sorted(arrays, key=remote, reverse=True)[:_MOST_ARRAYS]
     ]
+    dies = sorted({die for run in runs for die in run.waits_of_dies}, key=number_of)
+    waits = [([run.waits_of_dies.get(die, 0) for run in runs], f"cores of {die}") for die in dies]
     basis = ", per core" if runs[0].per_core else ""
     return [
+        *_columns(runs, f"Core cycles of waits by die{basis}:", waits),
         *_columns(runs, f"Links between dies{basis}:", counts),
         *_columns(runs, "Requests for lines whose home is on another die than the core:", shares),
     ]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.results.columns import varied
 from gpucoh.results.labels import labels_of
-from gpucoh.results.profile import HELD, NO_BUFFER, OF_DIES, Place, Profile
+from gpucoh.results.profile import HELD, NO_BUFFER, NO_DIE, OF_DIES, OF_SEVERAL_DIES, Place, Profile
 from gpucoh.results.runs import RunResult
 
 Wait = tuple[str, int, str, str]  # file, line, cause and array
@@ -65,6 +66,17 @@ class Measured:
     def link(self, pair: str, name: str) -> float:
         """A counter of a link, per core or in all."""
         return self.links.get(pair, {}).get(name, 0) / self._divisor
+
+    @cached_property
+    def waits_of_dies(self) -> dict[str, float]:
+        """Cycles of the waits of each die's cores, per core or in all; empty on one die."""
+        if not self.profile.dies.several:
+            return {}
+        table = self.profile.by(OF_SEVERAL_DIES)
+        waits = (table["cycles"] - table["issue_cycles"]) / self._divisor
+        return {
+            die: cycles for die, cycles in zip(table["die"], waits, strict=True) if die != NO_DIE
+        }
 
     def remote_share(self, array: str) -> float:
         """Of the requests for an array's lines, those whose line has its home on another die."""

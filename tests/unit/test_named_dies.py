@@ -103,6 +103,9 @@ def test_an_explanation_names_links_and_arrays_of_other_dies(runs):
     text = str(gpucoh.explain(*runs))
     assert "cycles that messages wait for the link die 1 -> die 0" in text
     assert "% of the requests for data" in text
+    assert re.search(
+        r"Core cycles of waits by die:\n.*\n.* cores of die 0\n.* cores of die 1\n", text
+    )
     table = gpucoh.explain(*runs).table.query("measure == 'link_bytes'")
     assert table["value"].sum() == sum(
         link.bytes for run in runs for link in run.stats.links.values()
