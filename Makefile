@@ -96,7 +96,7 @@ test-python: test-built $(BUILD)/.test
 	$(BIN)/pytest -q -n 2 --dist loadfile
 
 asan: $(BUILD)/.run
-	$(RUN) sh tools/build.sh $(BUILD)/asan meson-test-prereq -Dextension=false -Dcostly_asserts=true -Db_sanitize=address,undefined \
+	$(RUN) sh tools/build.sh $(BUILD)/asan meson-test-prereq -Dextension=false -Dcostly_asserts=true -Ddie_windows=true -Db_sanitize=address,undefined \
 	    -Db_lundef=false -Dbuildtype=debugoptimized -Dwerror=true
 	$(RUN) UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 \
 	    meson test -C $(BUILD)/asan --print-errorlogs --no-suite determinism --timeout-multiplier 5

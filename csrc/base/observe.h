@@ -20,6 +20,7 @@ struct gpc_step;
     X(CELL, cell, "a controller is about to execute a cell of a table")                                                \
     X(STEPPED, stepped, "a step about a line (GPC_NEVER: about the unit only) is complete")                            \
     X(SENT, sent, "a message leaves a controller, for its destination or for all nodes of a set")                      \
+    X(CROSSED, crossed, "a message takes the link to another die: a multicast once")                                   \
     X(MEMORY, memory, "a controller writes words to memory, or fetches a line")                                        \
     X(DROPPED, dropped, "a copy is dropped by a flash of a whole L1, before FLASHED")                                  \
     X(FLASHED, flashed, "copies that may be stale are dropped in a whole L1: an acquire")                              \
@@ -77,6 +78,9 @@ typedef struct {
             const gpc_msg_t *msg;
             const gpc_nodeset_t *to; /* a broadcast; NULL: msg->destination */
         } sent;
+        struct {
+            const gpc_msg_t *msg;
+        } crossed;
         struct {
             const struct gpc_controller *unit;
             gpc_address_t line;

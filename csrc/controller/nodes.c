@@ -105,6 +105,24 @@ gpc_nodes_kind(const gpc_nodes_t *self, gpc_node_t node)
     return kind;
 }
 
+void
+gpc_nodes_add_dies(const gpc_nodes_t *self, const gpc_machine_t *machine, gpc_text_t *out)
+{
+    if (machine->dies <= 1) {
+        return;
+    }
+    gpc_text_add_key(out, "dies");
+    gpc_text_add(out, "{");
+    gpc_text_add_count(out, "gpus", machine->gpus);
+    gpc_text_add_key(out, "of");
+    gpc_text_add(out, "[");
+    for (uint32_t node = 0; node < self->count; node++) {
+        gpc_text_add_comma(out);
+        gpc_text_add_number(out, gpc_die_of(self, (gpc_node_t) node));
+    }
+    gpc_text_add(out, "]}");
+}
+
 const char *
 gpc_position_name(gpc_position_t position)
 {

@@ -10,6 +10,7 @@
 #ifndef GPC_CONTROLLER_NODES_H
 #define GPC_CONTROLLER_NODES_H
 
+#include "base/text.h"
 #include "controller/declare.h"
 
 typedef struct {
@@ -55,6 +56,8 @@ gpc_first_core_of(const gpc_nodes_t *self, uint32_t die)
     }
     return core;
 }
+/* On a machine of several dies, adds "dies": its GPUs, and the die of each node (GPC_NO_DIE: none). */
+void gpc_nodes_add_dies(const gpc_nodes_t *self, const gpc_machine_t *machine, gpc_text_t *out);
 /* The clock of a position in MHz. */
 uint32_t gpc_position_mhz(const gpc_machine_t *machine, gpc_position_t position);
 /* The controllers that an access to the line concerns; controllers: all nodes, in order. */

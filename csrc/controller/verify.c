@@ -132,10 +132,14 @@ gpc_violated(gpc_controller_t *unit, gpc_address_t line, const char *invariant, 
         return gpc_fail(unit->failure, GPC_ERROR_INVARIANT,
                         "an invariant does not hold, %s: %s (core cycle %" PRIu64 ")", invariant, what, now);
     }
+    char home[32] = "";
+    if (unit->homes.paged) {
+        (void) snprintf(home, sizeof(home), ", home on die %" PRIu32, gpc_home_die(&unit->homes, line));
+    }
     unit->failure->line = line;
     return gpc_fail(unit->failure, GPC_ERROR_INVARIANT,
-                    "an invariant does not hold, %s: %s (core cycle %" PRIu64 ", line 0x%" PRIx64 ")", invariant, what,
-                    now, line);
+                    "an invariant does not hold, %s: %s (core cycle %" PRIu64 ", line 0x%" PRIx64 "%s)", invariant,
+                    what, now, line, home);
 }
 
 int

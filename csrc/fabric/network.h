@@ -137,6 +137,7 @@ gpc_network_of_event(const gpc_event_t *event)
 }
 /* Output ports, and the ticks in which each has passed flits since the last reset. */
 uint32_t gpc_network_num_outputs(const gpc_network_t *self);
+gpc_node_t gpc_network_node_of(const gpc_network_t *self, uint32_t output); /* that it feeds, or GPC_NO_NODE */
 gpc_tick_t gpc_network_busy(const gpc_network_t *self, uint32_t output);
 void gpc_network_reset_busy(gpc_network_t *self);
 /* Whether every buffer is empty and every credit is returned. */

@@ -52,6 +52,12 @@ gpc_network_num_outputs(const gpc_network_t *self)
     return self->parts->num_outputs;
 }
 
+gpc_node_t
+gpc_network_node_of(const gpc_network_t *self, uint32_t output)
+{
+    return self->parts->outputs[output].node;
+}
+
 gpc_tick_t
 gpc_network_busy(const gpc_network_t *self, uint32_t output)
 {

@@ -59,16 +59,13 @@ add_message(const gpc_network_t *self, gpc_index_t message, gpc_text_t *out)
                  (unsigned long long) msg->line);
 }
 
-/* The first message of a queue of the input requests an output and will be considered. */
+/* The first message of a queue of the input, which is not empty, requests an output and will be considered. */
 static bool
 is_queue_forgotten(const gpc_network_t *self, const gpc_schedule_t *schedule, uint32_t input, uint32_t network,
                    uint32_t number, gpc_text_t *out)
 {
     const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
     const gpc_queue_t *queue = &self->parts->queues[wiring->first_queue + network * wiring->network_queues + number];
-    if (queue->list.count == 0) {
-        return false;
-    }
     const gpc_msg_t *head = gpc_msg_at(self->messages, queue->list.head);
     uint32_t output =
         wiring->by_output ? wiring->first_output + number : gpc_network_next_output(self, wiring->router, head);
@@ -141,9 +138,11 @@ gpc_network_sleeps_on_work(const gpc_network_t *self, const gpc_schedule_t *sche
     bool forgotten = is_arrival_lost(self, schedule, out);
 
     for (uint32_t input = 0; input < self->parts->num_inputs; input++) {
-        uint32_t queues = self->parts->inputs[input].network_queues;
-        for (uint32_t i = 0; i < self->config.networks * queues && !forgotten; i++) {
-            forgotten = is_queue_forgotten(self, schedule, input, i / queues, i % queues, out);
+        const gpc_input_wiring_t *wiring = &self->parts->inputs[input];
+        const gpc_queue_t *queue = &self->parts->queues[wiring->first_queue];
+        uint32_t queues = wiring->network_queues;
+        for (uint32_t i = 0; i < self->config.networks * queues && !forgotten; i++) { /* most of many are empty */
+            forgotten = queue[i].list.count && is_queue_forgotten(self, schedule, input, i / queues, i % queues, out);
         }
     }
     for (uint32_t node = 0; node < self->parts->num_nodes; node++) {

@@ -76,6 +76,13 @@ parts_of_tick(const gpc_machine_t *m, uint32_t link)
     return bytes ? bytes : 1;
 }
 
+bool
+gpc_gpu_takes_link(const gpc_gpu_t *gpu, const gpc_msg_t *msg)
+{
+    return gpu->die_links && !(msg->flags & GPC_MSG_FLAG_COPY) /* it takes it with the first of its multicast */ &&
+           crosses(gpc_die_of(&gpu->nodes, msg->source), gpc_die_of(&gpu->nodes, msg->destination));
+}
+
 static gpc_tick_t
 link_ticks(gpc_gpu_t *gpu, const gpc_msg_t *msg)
 {
@@ -87,7 +94,7 @@ link_ticks(gpc_gpu_t *gpu, const gpc_msg_t *msg)
     uint32_t number = link_between(m, from, to);
     gpc_link_t *link = &gpu->die_links[number];
     uint64_t parts = parts_of_tick(m, number), now = gpc_wheel_now(&gpu->wheel), core = gpu->core_clock.period;
-    if (!(msg->flags & GPC_MSG_FLAG_COPY)) { /* else with the first of its multicast, which has just been sent */
+    if (gpc_gpu_takes_link(gpu, msg)) { /* else the first of its multicast has just taken it */
         uint64_t starts = link->busy_until > now * parts ? link->busy_until : now * parts;
         link->messages++;
         link->bytes += msg->bytes;

@@ -155,6 +155,14 @@ typedef struct {
     uint64_t messages, bytes;
 } gpc_link_t;
 
+#ifdef GPC_DIE_WINDOWS
+/* windows.h */
+typedef struct {
+    uint64_t number, events, longest; /* of the window now; of all windows */
+    uint64_t events_of[GPC_MAX_DIES]; /* in the window now */
+} gpc_windows_t;
+#endif
+
 struct gpc_gpu {
     gpc_machine_t machine;
     const gpc_protocol_t *chosen;   /* of the setup */
@@ -203,6 +211,9 @@ struct gpc_gpu {
     struct gpc_profile *profile; /* owned; NULL: no profile */
     gpc_gpu_checks_t checks;
     gpc_hang_t hang;
+#ifdef GPC_DIE_WINDOWS
+    gpc_windows_t windows;
+#endif
 };
 
 extern const gpc_ports_t gpc_gpu_ports;
@@ -315,6 +326,7 @@ int gpc_gpu_crossed(gpc_gpu_t *gpu, gpc_node_t node, gpc_index_t message);      
 GPC_MUST_CHECK int gpc_gpu_make_die_links(gpc_gpu_t *gpu);
 gpc_cycle_t gpc_gpu_longest_crossing(const gpc_gpu_t *gpu);
 gpc_tick_t gpc_gpu_crossing_ticks(gpc_gpu_t *gpu, const gpc_msg_t *msg);
+bool gpc_gpu_takes_link(const gpc_gpu_t *gpu, const gpc_msg_t *msg);        /* to another die */
 uint32_t gpc_gpu_crossing_kind(const gpc_gpu_t *gpu, const gpc_msg_t *msg); /* less than GPC_CROSSING_KINDS */
 #define GPC_CROSSING_KINDS GPC_MAX_DIES
 void gpc_gpu_add_die_links(const gpc_gpu_t *gpu, gpc_text_t *out);  /* to the statistics */

@@ -158,6 +158,7 @@ gpc_gpu_trace_names(const gpc_gpu_t *gpu, gpc_text_t *out)
         gpc_text_add(out, node ? ", [\"%s\", %u]" : "[\"%s\", %u]", unit->type->name, unit->index);
     }
     gpc_text_add(out, "]");
+    gpc_nodes_add_dies(&gpu->nodes, &gpu->machine, out);
     add_names(out, "messages", gpu->protocol->messages, sizeof *gpu->protocol->messages, gpu->protocol->num_messages);
     gpc_text_add_key(out, "tables");
     gpc_text_add(out, "{");
@@ -204,7 +205,11 @@ add_line_at(const gpc_gpu_t *gpu, gpc_node_t node, gpc_address_t line, gpc_text_
     if (way == GPC_NONE && gpc_mshr_find(&unit->mshrs, line) == GPC_NONE) {
         return;
     }
-    gpc_text_add(out, "; %s %u:", unit->type->name, unit->index);
+    gpc_text_add(out, "; ");
+    if (gpu->machine.dies > 1 && gpc_die_of(&gpu->nodes, node) != GPC_NO_DIE) {
+        gpc_text_add(out, "die %u ", gpc_die_of(&gpu->nodes, node));
+    }
+    gpc_text_add(out, "%s %u:", unit->type->name, unit->index);
     if (table->object == GPC_OVER_WORDS) {
         add_word_states(unit, line, out);
     } else {

@@ -1,7 +1,7 @@
 /* run.c: launch, run and abort. */
 #include <string.h>
 
-#include "machine/parts.h"
+#include "machine/windows.h"
 
 /* ---- launching and running --------------------------------------------------------------------------------------- */
 
@@ -346,6 +346,7 @@ run_event(gpc_gpu_t *gpu, const gpc_event_t *event)
     int status = is_beyond_limit(gpu, event->tick) ? checkpoint(gpu, event) : GPC_OK;
     GPC_TRY(status);
     gpu->state->events++;
+    gpc_gpu_count_event(gpu, event);
     status = handle(gpu, event);
     return status ? held(gpu, status) : GPC_OK;
 }
@@ -358,6 +359,8 @@ run_cycle(gpc_gpu_t *gpu, uint32_t core, gpc_cycle_t cycle)
     gpc_cycle_result_t result;
     GPC_TRY(status);
     gpu->state->events++;
+    gpc_gpu_count_event(gpu,
+                        &(gpc_event_t){.tick = gpc_wheel_now(&gpu->wheel), .kind = GPC_EVENT_CORE, .target = core});
     status = gpc_cores_cycle(&gpu->cores, core, cycle, &result);
     if (status == GPC_OK && result.next != GPC_NEVER) {
         status = gpc_gpu_schedule_cycle(gpu, core, result.next);

@@ -117,7 +117,11 @@ send_late(gpc_gpu_t *gpu, const gpc_controller_t *from, gpc_index_t message)
     if (gpu->words.banks && from->node >= gpu->machine.cores) {
         GPC_TRY(gpc_gpu_words_before_send(gpu, from, message));
     }
-    gpc_tick_t crossing = gpu->crosses ? gpc_gpu_crossing_ticks(gpu, gpc_msg_at(&gpu->messages, message)) : 0;
+    const gpc_msg_t *msg = gpc_msg_at(&gpu->messages, message);
+    if (gpc_gpu_takes_link(gpu, msg)) {
+        GPC_TRY(GPC_OBSERVE(&gpu->stream.tap, CROSSED, crossed, msg));
+    }
+    gpc_tick_t crossing = gpu->crosses ? gpc_gpu_crossing_ticks(gpu, msg) : 0;
     /* the messages between two controllers stay in order: all cross */
     return crossing ? gpc_wheel_schedule(&gpu->wheel, tick_now(gpu) + crossing, GPC_EVENT_CROSSED, GPC_PRIORITY_OUTBOX,
                                          from->node, message)

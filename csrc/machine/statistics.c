@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "controller/resolve.h"
-#include "machine/parts.h"
+#include "machine/windows.h"
 
 static gpc_core_statistics_t
 sum_cores(const gpc_gpu_t *gpu, uint32_t first, uint32_t count)
@@ -311,6 +311,7 @@ gpc_gpu_statistics(const gpc_gpu_t *gpu, gpc_text_t *out)
     gpc_gpu_add_storage(gpu, out);
     add_dram(gpu, out);
     gpc_gpu_add_busy(gpu, out);
+    gpc_gpu_add_windows(gpu, out);
     add_cpu_cache(gpu, out);
     gpc_gpu_add_die_links(gpu, out);
     add_transitions(gpu, out);
@@ -342,6 +343,7 @@ gpc_gpu_reset_statistics(gpc_gpu_t *gpu)
     memset(gpu->dram.statistics, 0, gpc_gpu_channels(gpu) * sizeof(*gpu->dram.statistics));
     gpc_cpu_cache_reset_statistics(&gpu->cpu);
     gpc_gpu_reset_busy(gpu);
+    gpc_gpu_reset_windows(gpu);
     gpc_gpu_reset_die_links(gpu);
     gpc_gpu_forget_law(gpu);
     for (uint32_t i = 0; i < gpu->num_links; i++) {

@@ -1,6 +1,6 @@
 /* test_crossing.c: two halves of an L2 (l2_crossing), and dies: round trips, order, and every protocol's results. */
 #include "gpu_bench.h"
-#include "machine/parts.h"
+#include "machine/windows.h"
 #include "protocols/registry.h"
 
 /* Words and the constants that hold their numbers: of partition 0, in core 0's half, and of partition 4. */
@@ -223,6 +223,28 @@ cycles_between(gpc_gpu_t *gpu, uint32_t from, uint32_t to, gpc_address_t line)
 }
 
 /* An odd number of cycles is divided, and nothing is lost. */
+#ifdef GPC_DIE_WINDOWS /* make asan */
+/* Of a window of 100 cycles three events of die 0 and one of die 1, of a later one two of die 1. */
+TEST(windows_take_as_long_as_their_busiest_die)
+{
+    gpc_machine_t machine = machine_of_two_dies(100, 4);
+    bench_t it = bench(&machine, gpc_protocol_find("mesi"), WORDS);
+    gpc_tick_t cycle = it.gpu->core_clock.period;
+    const gpc_event_t events[] = {{.tick = 0, .kind = GPC_EVENT_CORE, .target = 0},
+                                  {.tick = 9 * cycle, .kind = GPC_EVENT_DRAM},
+                                  {.tick = 99 * cycle, .kind = GPC_EVENT_CORE, .target = 7},
+                                  {.tick = 99 * cycle, .kind = GPC_EVENT_CORE, .target = 8},
+                                  {.tick = 500 * cycle, .kind = GPC_EVENT_DRAM, .target = 4},
+                                  {.tick = 599 * cycle, .kind = GPC_EVENT_OUTBOX, .target = 20}};
+    for (uint32_t i = 0; i < 6; i++) {
+        gpc_gpu_count_event(it.gpu, &events[i]);
+    }
+    CHECK_EQUAL_U64(it.gpu->windows.events, 6);
+    CHECK_EQUAL_U64(it.gpu->windows.longest + gpc_most_of_window(&it.gpu->windows), 3 + 2);
+    gpc_gpu_free(it.gpu);
+}
+#endif
+
 TEST(crossing_is_shared_by_requests_and_answers)
 {
     gpc_machine_t machine = machine_with(101);

@@ -13,6 +13,7 @@ from gpucoh.base.wording import natural, unknown
 from gpucoh.device.arrays import Array
 from gpucoh.lang import isa
 from gpucoh.lang.program import Program
+from gpucoh.results.dies import Dies
 from gpucoh.results.trace.records import BIT, KINDS, Names, decode
 from gpucoh.results.trace.trace import Trace
 
@@ -122,6 +123,7 @@ class Tracer:
                 names["tables"],
                 self._line_bytes,
                 arrays,
+                Dies.of_data(names),
             ),
             Sources(self._launches),
             self._kinds,

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 from gpucoh.base import markup
 from gpucoh.base.doors import door
 from gpucoh.base.late import LATE_IMPORT
-from gpucoh.results.measured import CONTENTION, Measured, Wait, measured, rows_of, source_of
+from gpucoh.results.dies import link_name, number_of
+from gpucoh.results.measured import (
+    CONTENTION,
+    LINK_COUNTS,
+    Measured,
+    Wait,
+    measured,
+    rows_of,
+    source_of,
+)
 from gpucoh.results.profile import PHRASES
 from gpucoh.results.runs import RunResult
 
@@ -31,7 +40,10 @@ _COUNTS = {
     "l1_load_misses": "L1 load misses",
     "l2_load_misses": "L2 load misses",
     "flits": "flits",
+    "link_requests": "requests over links between dies",
 }
+_MOST_LINKS = 3
+_LINKS_BY = ("waiting_cycles", "bytes")  # their order
 
 
 @dataclass(frozen=True)
@@ -60,8 +72,9 @@ class Explanation:
         ``run`` is what distinguishes the run, beside ``protocol``, ``machine``, ``seed``, ``cores`` and what the runs
         vary (``set_l1_kib``, ``option_lifetime``, ``param_n``). ``measure`` is ``wait_cycles``, with ``cause``,
         ``array``, ``file``, ``line`` and ``source``; or, by ``array``, ``owner_changes``, ``requests_held`` or
-        ``bank_cycles``. ``value`` is the sum over cores, ``per_core`` its quotient by ``cores``. The ``wait_cycles`` of
-        a run add up to its core cycles without an issued instruction.
+        ``bank_cycles``, and on several dies ``requests``, ``remote_requests``, ``link_requests`` or ``link_bytes``.
+        ``value`` is the sum over cores, ``per_core`` its quotient by ``cores``. The ``wait_cycles`` of a run add up to
+        its core cycles without an issued instruction.
         """
         with LATE_IMPORT:
             import pandas as pd
@@ -182,7 +195,7 @@ def _of_two(both: Sequence[Measured], waits: Sequence[Wait]) -> list[str]:
     totals = " and ".join(_shown(sum(map(run.wait, waits))) for run in both)
     heading = f"Core cycles of waits, {_basis(a)}, {a.label} against {b.label}, in all {totals}:"
     lines += [heading, *found] if found else ["The waits of both are the same."]
-    return [*lines, *_lines_of_counts(a, b), *_most_contended(a, b)]
+    return [*lines, *_lines_of_counts(a, b), *_most_contended(a, b), *_lines_of_links(both)]
 
 
 def _lines_of_counts(a: Measured, b: Measured) -> list[str]:
@@ -234,7 +247,42 @@ def _of_several(runs: Sequence[Measured], waits: Sequence[Wait]) -> list[str]:
         for name, text in CONTENTION.items()
     ]
     heading = f"The most contended arrays, {_basis(runs[0])}:"
-    return lines + (_columns(runs, heading, counts) if counts else [])
+    return [*lines, *(_columns(runs, heading, counts) if counts else []), *_lines_of_links(runs)]
+
+
+# ---- links between dies
+
+
+def _lines_of_links(runs: Sequence[Measured]) -> list[str]:
+    """The links on which messages wait most, and the arrays with most requests for lines of other dies."""
+    pairs = dict.fromkeys(pair for run in runs for pair in run.links)
+    if not pairs:
+        return []
+
+    def most(pair: str) -> tuple[float, ...]:
+        return tuple(max(run.link(pair, name) for run in runs) for name in _LINKS_BY)
+
+    def remote(array: str) -> float:
+        return max(run.count(array, "remote_requests") for run in runs)
+
+    arrays = dict.fromkeys(array for run in runs for array in run.arrays)
+    counts = [
+        ([run.link(pair, name) for run in runs], f"{text} {link_name(pair)}")
+        for pair in sorted(pairs, key=most, reverse=True)[:_MOST_LINKS]
+        for name, text in LINK_COUNTS.items()
+    ]
+    shares = [
+        ([100 * run.remote_share(array) for run in runs], f"% of the requests for {array}")
+        for array in sorted(arrays, key=remote, reverse=True)[:_MOST_ARRAYS]
+    ]
+    dies = sorted({die for run in runs for die in run.waits_of_dies}, key=number_of)
+    waits = [([run.waits_of_dies.get(die, 0) for run in runs], f"cores of {die}") for die in dies]
+    basis = ", per core" if runs[0].per_core else ""
+    return [
+        *_columns(runs, f"Core cycles of waits by die{basis}:", waits),
+        *_columns(runs, f"Links between dies{basis}:", counts),
+        *_columns(runs, "Requests for lines whose home is on another die than the core:", shares),
+    ]
 
 
 def _spread(values: Sequence[float]) -> float:
@@ -270,7 +318,9 @@ def _chain(run: Measured) -> str:
     text = f"The longest launch {how} {run.label} ends after {links[0]['end']:,} core cycles"
     if not handed:
         link = links[0]
-        return f"{text} with core {link['core']}, warp {link['warp']}, which no other warp holds up{_longest(link)}."
+        die = run.profile.dies.prefix(link["core"])
+        warp = f"{die}core {link['core']}, warp {link['warp']}"
+        return f"{text} with {warp}, which no other warp holds up{_longest(link)}."
     counts = Counter(
         (link["after"], link["where"], link["what"].partition("[")[0]) for link in handed
     )

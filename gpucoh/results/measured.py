@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from gpucoh.base.errors import ConfigError
 from gpucoh.results.columns import varied
 from gpucoh.results.labels import labels_of
-from gpucoh.results.profile import HELD, NO_BUFFER, Place, Profile
+from gpucoh.results.profile import HELD, NO_BUFFER, NO_DIE, OF_DIES, OF_SEVERAL_DIES, Place, Profile
 from gpucoh.results.runs import RunResult
 
 Wait = tuple[str, int, str, str]  # file, line, cause and array
@@ -19,6 +20,12 @@ CONTENTION = {
     "owner_changes": "owner changes",
     "requests_held": "requests held",
     "bank_cycles": "cycles at the bank",
+}
+# Counters of the links between dies -> their names in texts.
+LINK_COUNTS = {
+    "waiting_cycles": "cycles that messages wait for the link",
+    "messages": "messages on the link",
+    "bytes": "bytes on the link",
 }
 _IDLE: Wait = ("", 0, "launch", "")
 
@@ -50,6 +57,31 @@ class Measured:
     def count(self, array: str, name: str) -> float:
         """A counter of an array, per core or in all."""
         return self.arrays.get(array, {}).get(name, 0) / self._divisor
+
+    @property
+    def links(self) -> Mapping[str, Mapping[str, int]]:
+        """Counters of the links between dies; none on one die."""
+        return self.run.stats.get("links") or {}
+
+    def link(self, pair: str, name: str) -> float:
+        """A counter of a link, per core or in all."""
+        return self.links.get(pair, {}).get(name, 0) / self._divisor
+
+    @cached_property
+    def waits_of_dies(self) -> dict[str, float]:
+        """Cycles of the waits of each die's cores, per core or in all; empty on one die."""
+        if not self.profile.dies.several:
+            return {}
+        table = self.profile.by(OF_SEVERAL_DIES)
+        waits = (table["cycles"] - table["issue_cycles"]) / self._divisor
+        return {
+            die: cycles for die, cycles in zip(table["die"], waits, strict=True) if die != NO_DIE
+        }
+
+    def remote_share(self, array: str) -> float:
+        """Of the requests for an array's lines, those whose line has its home on another die."""
+        counts = self.arrays.get(array, {})
+        return counts.get("remote_requests", 0) / max(1, counts.get("requests", 0))
 
 
 def measured(runs: Sequence[RunResult]) -> list[Measured]:
@@ -120,7 +152,7 @@ def rows_of(compared: Sequence[Measured], waits: Sequence[Wait]) -> Iterator[dic
         found += [
             (name, "", 0, "", array, one.arrays.get(array, {}).get(name, 0))
             for array in arrays
-            for name in CONTENTION
+            for name in (*CONTENTION, *(OF_DIES if one.links else ()))
         ]
         for measure, file, line, cause, array, value in found:
             yield about | {

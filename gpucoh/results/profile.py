@@ -13,20 +13,27 @@ from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.late import LATE_IMPORT
 from gpucoh.base.wording import unknown
+from gpucoh.results.dies import Dies
 from gpucoh.results.stats import STALL_SUMS, Cache, Stalls
 
 if TYPE_CHECKING:
     import pandas as pd
 
 VIEWS = ("line", "buffer", "warp")
+OF_SEVERAL_DIES = "die"  # a further view
 CAUSES = tuple(name for name in Stalls.__annotations__ if name not in STALL_SUMS)
+_NAMES_OF_WARP = ("die", "core", "warp")
 _CACHES = ("l1", "l2")
 _COUNTERS = tuple(f"{cache}_{name}" for cache in _CACHES for name in Cache.__annotations__)
 # Counts that the statistics of a run lack.
 ONLY_PROFILED = ("owner_changes", "bank_cycles")
+# Likewise, on several dies: requests of L1s to the L2; those of another die's lines; those that take a link.
+REQUESTS = ("requests", "remote_requests", "link_requests")
+OF_DIES = (*REQUESTS, "link_bytes")
 HELD = ("l1_held_line", "l2_held_line")  # requests that waited for a line
 NO_LINE = "(none)"
 NO_BUFFER = "(none)"
+NO_DIE = "(none)"
 # What a warp waits for, in words; the text precedes an array's name.
 PHRASES = {
     "issue": "instructions on",
@@ -95,6 +102,7 @@ class Profile:
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
+        self.dies = Dies.of_data(data)
 
     def to_dict(self) -> dict[str, Any]:
         """The profile as plain dictionaries, lists and numbers."""
@@ -107,9 +115,14 @@ class Profile:
 
     def __repr__(self) -> str:
         kernels = ", ".join(dict.fromkeys(program["kernel"] for program in self._data["programs"]))
-        return f"<gpucoh.Profile of {kernels or 'no launch'}: by({', '.join(map(repr, VIEWS))}), critical()>"
+        return f"<gpucoh.Profile of {kernels or 'no launch'}: by({', '.join(map(repr, self.views))}), critical()>"
 
     # ---- views
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The views of :meth:`by`."""
+        return (*VIEWS, OF_SEVERAL_DIES) if self.dies.several else VIEWS
 
     @door
     def by(self, view: str) -> pd.DataFrame:
@@ -117,7 +130,7 @@ class Profile:
 
         Parameters
         ----------
-        view : {"line", "buffer", "warp"}
+        view : {"line", "buffer", "warp", "die"}
             ``"line"``: by kernel and source line. A wait for a register is charged to the line of the load or atomic
             that writes it, another wait to the line that waits; a count of a cache to the access that caused it.
             ``"buffer"``: by array, as the kernel's parameter or ``gpu.array(..., name=)`` names it. A wait is charged
@@ -125,6 +138,7 @@ class Profile:
             ``"warp"``: by core and warp slot. ``stalls_*`` and ``issue_cycles`` are the cycles that the core charges
             to the warp; ``waits_*`` are the warp's own life, including ``waits_barrier`` at barriers that others hold
             up and ``waits_not_selected``, ready beside a warp that issues: their sum is the time that it is resident.
+            ``"die"``, on several dies: the warps and requests of each die's cores; :meth:`homes` has them by array.
 
         Returns
         -------
@@ -137,10 +151,10 @@ class Profile:
         ConfigError
             For another name.
         """
-        if view not in VIEWS:
-            raise ConfigError(unknown("view", view, VIEWS))
-        rows = {"line": self._lines, "buffer": self._buffers, "warp": self._warps}[view]()
-        return _table(rows)
+        if view not in self.views:
+            raise ConfigError(unknown("view", view, self.views))
+        rows = {"line": self._lines, "buffer": self._buffers, "warp": self._warps}
+        return _table((rows | {OF_SEVERAL_DIES: self._dies})[view]())
 
     def places(self) -> Iterator[Place]:
         """Every instruction to which something is charged."""
@@ -167,7 +181,7 @@ class Profile:
             counts = found.setdefault(key, Counter())
             counts["instructions"] += place.counts["instructions"]
             counts.update(_cycles(place.counts["cycles"]))
-            counts.update(_caches(place.counts))
+            counts.update(self._caches(place.counts))
         for (kernel, file, line), counts in found.items():
             yield {
                 "kernel": kernel,
@@ -186,7 +200,7 @@ class Profile:
         for program in self._data["programs"]:
             for buffer in program["buffers"]:
                 counts = found.setdefault(buffer["name"] or NO_BUFFER, Counter())
-                counts.update(_caches(buffer))
+                counts.update(self._caches(buffer))
         for name, counts in found.items():
             yield {"buffer": name, **counts}
 
@@ -194,6 +208,7 @@ class Profile:
         charged: Counter[str] = Counter()
         for warp in self._data["warps"]:
             yield {
+                **self._die_of(warp["core"]),
                 "core": warp["core"],
                 "warp": warp["warp"],
                 "instructions": warp["instructions"],
@@ -205,7 +220,44 @@ class Profile:
         for warp in self._data["warps"]:
             charged["launch"] -= warp["cycles"].get("launch", 0)
         if charged["launch"]:  # cores without a block
-            yield {"core": -1, "warp": -1, "instructions": 0, **_cycles(charged)}
+            none = {"die": NO_DIE} if self.dies.several else {}
+            yield {**none, "core": -1, "warp": -1, "instructions": 0, **_cycles(charged)}
+
+    def _dies(self) -> Iterator[dict[str, Any]]:
+        found: dict[str, Counter[str]] = {}
+        for warp in self._warps():
+            counts = found.setdefault(warp["die"], Counter())
+            counts.update({name: n for name, n in warp.items() if name not in _NAMES_OF_WARP})
+        for row in self._homes():
+            found.setdefault(row["die"], Counter()).update({name: row[name] for name in REQUESTS})
+        for die, counts in found.items():
+            yield {"die": die, **counts}
+
+    def homes(self) -> pd.DataFrame:
+        """Where the arrays are that the cores of each die access: one row for each array and die, on several dies.
+
+        ``requests`` are those of the die's L1s to the L2 for the array's lines, ``remote_requests`` those of them whose
+        line has its home on another die, ``link_requests`` those that take a link: all remote ones, but for those that
+        a near L2 answers. ``at_home``, ``near`` and ``over_link`` are their shares of the requests. An array with a
+        small share ``at_home`` on each die but one is on that die alone.
+        """
+        with LATE_IMPORT:
+            import pandas as pd
+
+        columns = ["buffer", "die", *REQUESTS, "at_home", "near", "over_link"]
+        table = pd.DataFrame(list(self._homes()), columns=columns)
+        return table.sort_values("link_requests", ascending=False, kind="stable", ignore_index=True)
+
+    def _homes(self) -> Iterator[dict[str, Any]]:
+        found: dict[tuple[str, int], Counter[str]] = {}
+        for program in self._data["programs"]:
+            for buffer in program["buffers"]:
+                for die, counts in enumerate(buffer.get("by_die", ())):
+                    name = buffer["name"] or NO_BUFFER
+                    found.setdefault((name, die), Counter()).update(counts)
+        for (name, die), counts in found.items():
+            if counts["requests"]:
+                yield {"buffer": name, "die": self.dies.name(die), **counts, **shares(counts)}
 
     def critical(self) -> pd.DataFrame:
         """The chain of waits that ends the longest launch, from its end back to its begin.
@@ -226,6 +278,7 @@ class Profile:
                 "begin": link["from"],
                 "end": link["to"],
                 "cycles": link["to"] - link["from"],
+                **self._die_of(link["core"]),
                 "core": link["core"],
                 "warp": link["warp"],
                 "block": link["block"],
@@ -236,6 +289,19 @@ class Profile:
                 "longest_cycles": longest["cycles"] if longest else 0,
                 "longest_where": self._where(critical, longest) if longest else "",
             }
+
+    def _caches(self, counts: Mapping[str, Any]) -> dict[str, int]:
+        """The columns of caches, flits and, on several dies, requests."""
+        columns = {
+            f"{cache}_{name}": value
+            for cache in _CACHES
+            for name, value in counts.get(cache, {}).items()
+        }
+        others = ("flits", *ONLY_PROFILED, *(OF_DIES if self.dies.several else ()))
+        return columns | {name: counts.get(name, 0) for name in others}
+
+    def _die_of(self, core: int) -> dict[str, str]:
+        return {"die": self.dies.name_of(core)} if self.dies.several else {}
 
     @staticmethod
     def _where(critical: Mapping[str, Any], place: Mapping[str, Any]) -> str:
@@ -253,14 +319,14 @@ def _cycles(by_cause: Mapping[str, int]) -> dict[str, int]:
     return {"cycles": sum(columns.values())} | columns
 
 
-def _caches(counts: Mapping[str, Any]) -> dict[str, int]:
-    """The columns of caches and flits."""
-    columns = {
-        f"{cache}_{name}": value
-        for cache in _CACHES
-        for name, value in counts.get(cache, {}).items()
+def shares(counts: Mapping[str, int]) -> dict[str, float]:
+    """The shares of an array's or line's requests: at home, answered by a near L2, over a link."""
+    requests, remote, over = (counts[name] for name in REQUESTS)
+    return {
+        "at_home": (requests - remote) / requests,
+        "near": max(0, remote - over) / requests,
+        "over_link": over / requests,
     }
-    return columns | {name: counts.get(name, 0) for name in ("flits", *ONLY_PROFILED)}
 
 
 def _table(rows: Iterable[Mapping[str, Any]], *, sort: bool = True) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gpucoh.results.profile import HELD, NO_LINE, Profile
+from gpucoh.results.profile import HELD, NO_LINE, Profile, shares
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,26 +19,34 @@ _MOST = 8  # rows of a table
 _MOST_CAUSES = 2
 _COUNTS = ("L1 hits", "misses", "flits")
 _CONTENTION = ("owner changes", "held", "bank cycles")
+_OF_DIES = ("requests", "at home", "near", "over link", "link bytes")
 
 
 def print_profile(console: Console, profile: Profile) -> None:
     """Print the views of a profile, the largest rows of each."""
     lines = profile.by("line")
     rows = _rows(lines[lines["file"] != NO_LINE] if len(lines) else lines)
+    of_dies = _OF_DIES if profile.dies.several else ()
     cells = [
-        (f"{PurePath(row['file']).name}:{row['line']}", *_usual(row), row["source"]) for row in rows
+        (f"{PurePath(row['file']).name}:{row['line']}", *_usual(row), *_of_dies(row), row["source"])
+        for row in rows
     ]
-    _print(console, ("line", "cycles", "mostly", *_COUNTS, "source"), cells)
+    _print(console, ("line", "cycles", "mostly", *_COUNTS, *of_dies, "source"), cells)
     cells = [
-        (row["buffer"], *_usual(row), *_contention(row)) for row in _rows(profile.by("buffer"))
+        (row["buffer"], *_usual(row), *_contention(row), *_of_dies(row))
+        for row in _rows(profile.by("buffer"))
     ]
-    _print(console, ("array", "cycles", "mostly", *_COUNTS, *_CONTENTION), cells)
+    _print(console, ("array", "cycles", "mostly", *_COUNTS, *_CONTENTION, *of_dies), cells)
+    if of_dies:
+        homes = _rows(profile.homes())
+        cells = [(row["buffer"], row["die"], *_of_dies(row)) for row in homes]
+        _print(console, ("array", "cores of", *_OF_DIES[:-1]), cells)
     links = list(profile.links())
     cells = [
         (
             f"{link['begin']:,}",
             f"{link['end']:,}",
-            f"core {link['core']} warp {link['warp']}",
+            f"{profile.dies.prefix(link['core'])}core {link['core']} warp {link['warp']}",
             " ".join(text for text in (link["after"], link["what"], link["where"]) if text),
             f"{link['longest_wait']} {link['longest_cycles']:,} {link['longest_where']}",
         )
@@ -76,10 +84,19 @@ def _contention(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (f"{row['owner_changes']:,}", f"{held:,}", f"{row['bank_cycles']:,}")
 
 
+def _of_dies(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Where the requests for an array or of a line go, on several dies."""
+    if "requests" not in row:
+        return ()
+    parts = [f"{part:.0%}" for part in shares(row).values()] if row["requests"] else [""] * 3
+    bytes_of = (f"{row['link_bytes']:,}",) if "link_bytes" in row else ()
+    return (f"{row['requests']:,}", *parts, *bytes_of)
+
+
 def _print(console: Console, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in header:
-        numbers = name in ("cycles", *_COUNTS, *_CONTENTION, "from", "to")
+        numbers = name in ("cycles", *_COUNTS, *_CONTENTION, *_OF_DIES, "from", "to")
         table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))

@@ -13,6 +13,7 @@ from gpucoh.base.units import format_kib
 from gpucoh.device.protocols import Option, Protocol, Uncovered
 from gpucoh.device.protocols import Table as ProtocolTable
 from gpucoh.machines import Machine, description
+from gpucoh.results.dies import Dies, link_name
 from gpucoh.results.matrix import Matrix
 from gpucoh.results.runs import RunResult
 from gpucoh.results.series import Series
@@ -108,7 +109,7 @@ def print_run(console: Console, run: RunResult, check: bool = False) -> None:
     ]
     if busiest := stats.busiest:
         units = len(stats["busy"][busiest["part"]])
-        unit = f"unit {busiest['unit']} of {units}"
+        unit = f"unit {busiest['unit']} of {units}{_where(run, busiest)}"
         rows.append(
             ("busiest part", f"{busiest['part']}, {busiest['share']:.0%} of the cycles ({unit})")
         )
@@ -131,6 +132,16 @@ def print_run(console: Console, run: RunResult, check: bool = False) -> None:
     for name, value in rows:
         grid.add_row("  " + name, value if isinstance(value, Text) else Text(str(value)))
     console.print(grid)
+
+
+def _where(run: RunResult, busiest: Mapping[str, Any]) -> str:
+    """The die of the busiest unit, or the link, on several dies."""
+    part, unit, units = busiest["part"], busiest["unit"], len(run.stats.busy[busiest["part"]])
+    dies = Dies.of_machine(run.configuration)
+    if part == "links":
+        return f": {link_name(list(run.stats.links)[unit])}"
+    shared = dies.several and part != "network" and units % dies.count == 0
+    return f": {dies.name(unit * dies.count // units)}" if shared else ""
 
 
 def _counted(rows: Sequence[Mapping[str, Any]]) -> dict[str, object]:

@@ -75,8 +75,8 @@ def test_litmus_tests_find_a_host_write_that_keeps_copies(mutant_gpucoh, name):
     ("name", "invariant"),
     [
         ("qr!released-at-l2", "a marker is answered when it has left S-FIFO3"),
-        ("qr!rl1-keeps-old-copy", "no copy to read is older than words that its write cache gave up"),
-        ("qr!rl2-keeps-old-copy", "no copy to read is older than words that its write cache gave up"),
+        ("qr!rl1-keeps-old-copy", "no copy to read is older than words that a write cache gave up"),
+        ("qr!rl2-keeps-old-copy", "no copy to read is older than words that a write cache gave up"),
     ],
 )  # fmt: skip
 def test_monitors_of_qr_end_a_run(mutant_gpucoh, name, invariant):

@@ -139,6 +139,45 @@ def test_a_monitor_catches_a_planted_bug(mutant_gpucoh, invariant, protocol, wor
     assert "waits for its warp's" in invariant or re.search(parts, text)
 
 
+@pytest.mark.parametrize(
+    ("invariant", "bug", "workload"),
+    [
+        (
+            "a marker leaves a level behind all older words: L2 [1-9]",
+            "marker-passes-older-entries",
+            "kmn",
+        ),
+        (
+            "a core's markers keep their order, and each is answered once",
+            "silent-marker-answered",
+            "cl",
+        ),
+    ],
+)
+def test_markers_are_monitored_at_every_bank(mutant_gpucoh, invariant, bug, workload):
+    """The first looked at the bank of line 0 alone, the second at no bank of several: both runs ended without it."""
+    with pytest.raises(mutant_gpucoh.ProtocolError, match=invariant):
+        mutant_gpucoh.run(
+            workload,
+            protocol=f"qr!{bug}",
+            scale="tiny",
+            check="protocol",
+            set={"memory_units": 1, "budget": 3_000_000},
+        )
+
+
+def test_a_violation_names_the_dies_of_its_line_and_controllers(mutant_gpucoh):
+    text = r"line 0x\w+, home on die [01]\).*; die 0 L1 0: L1_IM.*; die 1 L1 8: L1_IM.*; die [01] L2 \d: "
+    with pytest.raises(mutant_gpucoh.ProtocolError, match=text):
+        mutant_gpucoh.run(
+            "bh",
+            protocol="mesi!owner-keeps-line",
+            scale="tiny",
+            check="protocol",
+            set={"dies": 2, "page_kib": 4},
+        )
+
+
 def test_a_violated_invariant_makes_gpucoh_run_exit_with_1(mutant_gpucoh, capsys):
     from gpucoh.cli import call  # the planted package's while the fixture lasts
 

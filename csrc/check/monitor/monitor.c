@@ -251,6 +251,7 @@ stepped(gpc_monitor_t *self, gpc_controller_t *unit, gpc_address_t line)
         status = check_copies(self, line);
     }
     if (status == GPC_OK && self->about.protocol->monitor) {
+        units.stepped = unit;
         status = self->about.protocol->monitor(&units, line);
     }
     return status;

@@ -47,6 +47,7 @@ free_program(gpc_profiled_program_t *self)
     free(self->first_lines);
     free(self->places);
     free(self->slots);
+    free(self->by_die);
     free(self);
 }
 
@@ -67,7 +68,7 @@ copy_names(gpc_profiled_program_t *self, const gpc_launch_t *launch)
 }
 
 static gpc_profiled_program_t *
-new_program(const gpc_launch_t *launch)
+new_program(const gpc_launch_t *launch, uint32_t dies)
 {
     gpc_profiled_program_t *self = calloc(1, sizeof(*self));
     if (!self) {
@@ -84,8 +85,9 @@ new_program(const gpc_launch_t *launch)
     self->first_lines = calloc(self->num_files + 1, sizeof(*self->first_lines));
     self->places = calloc(self->count + 1, sizeof(*self->places));
     self->slots = calloc(self->num_buffers + 1, sizeof(*self->slots));
+    self->by_die = calloc((size_t) (self->num_buffers + 1) * dies, sizeof(*self->by_die));
     if (!self->kernel || !self->code || !self->buffers || !self->ranges || !self->files || !self->first_lines ||
-        !self->places || !self->slots || !copy_names(self, launch)) {
+        !self->places || !self->slots || !self->by_die || !copy_names(self, launch)) {
         free_program(self);
         return NULL;
     }
@@ -107,7 +109,7 @@ begin_launch(gpc_profile_t *self, const gpc_launch_t *launch)
     while (*end && !is_program_of(*end, launch)) {
         end = &(*end)->next;
     }
-    *end = *end ? *end : new_program(launch);
+    *end = *end ? *end : new_program(launch, gpc_profile_dies(self));
     self->program = *end;
     self->vectors = launch->program.vector_registers;
     self->registers = self->vectors + launch->program.uniform_registers;
@@ -389,6 +391,9 @@ on_event(void *profile, const gpc_observation_t *event)
         case GPC_ON_SENT:
             gpc_profile_sent(self, event);
             break;
+        case GPC_ON_CROSSED:
+            gpc_profile_crossed(self, event->crossed.msg);
+            break;
         default:
             gpc_profile_sweep(self);
             gpc_profile_follow_waits(self);
@@ -432,7 +437,8 @@ gpc_profile_create(const gpc_profiled_t *about, gpc_profile_t **out)
     gpc_subscribe(about->stream, &self->subscriber,
                   GPC_KIND(LAUNCHED) | GPC_KIND(BLOCK) | GPC_KIND(SELECTED) | GPC_KIND(WAITS) | GPC_KIND(COUNTED) |
                       GPC_KIND(ACCESSED) | GPC_KIND(ARRIVED) | GPC_KIND(PERFORMED) | GPC_KIND(OFFERED) |
-                      GPC_KIND(CELL) | GPC_KIND(STEPPED) | GPC_KIND(DROPPED) | GPC_KIND(SENT) | GPC_KIND(ENDED));
+                      GPC_KIND(CELL) | GPC_KIND(STEPPED) | GPC_KIND(DROPPED) | GPC_KIND(SENT) | GPC_KIND(CROSSED) |
+                      GPC_KIND(ENDED));
     return GPC_OK;
 }
 

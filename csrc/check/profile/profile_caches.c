@@ -181,6 +181,43 @@ gpc_profile_written(gpc_profile_t *self, const gpc_msg_t *msg)
     *written = (gpc_written_t){msg->line, msg->requester};
 }
 
+/* A request for a line to a bank, on several dies. That of a near L2 is its die's. */
+static void
+count_request(gpc_profile_t *self, const gpc_controller_t *unit, const gpc_msg_t *msg)
+{
+    const gpc_nodes_t *nodes = self->about.nodes;
+    uint32_t die = gpc_die_of(nodes, unit->node), slot = slot_of(self, msg->line);
+    gpc_position_t from = gpc_nodes_kind(nodes, unit->node)->position;
+    gpc_position_t to = gpc_nodes_kind(nodes, msg->destination)->position;
+    if (from > GPC_AT_BANK || to != GPC_AT_BANK || msg->line == GPC_NEVER || !gpc_is_request(unit, msg)) {
+        return;
+    }
+    bool of_core = from == GPC_AT_CORE;
+    const gpc_die_requests_t more = {.requests = of_core,
+                                     .remote_requests = of_core && gpc_home_die(&unit->homes, msg->line) != die,
+                                     .link_requests = gpc_die_of(nodes, msg->destination) != die};
+    gpc_traffic_counts_t *const charged[] = {&self->program->places[pc_of_message(self, msg, msg->line)].caused,
+                                             &self->program->slots[slot]};
+    for (uint32_t i = 0; i < 2; i++) {
+        charged[i]->requests += more.requests;
+        charged[i]->remote_requests += more.remote_requests;
+        charged[i]->link_requests += more.link_requests;
+    }
+    gpc_die_requests_t *of_die = &self->program->by_die[slot * gpc_profile_dies(self) + die];
+    of_die->requests += more.requests;
+    of_die->remote_requests += more.remote_requests;
+    of_die->link_requests += more.link_requests;
+}
+
+void
+gpc_profile_crossed(gpc_profile_t *self, const gpc_msg_t *msg)
+{
+    if (self->program) {
+        self->program->places[pc_of_message(self, msg, msg->line)].caused.link_bytes += msg->bytes;
+        self->program->slots[slot_of(self, msg->line)].link_bytes += msg->bytes;
+    }
+}
+
 void
 gpc_profile_sent(gpc_profile_t *self, const gpc_observation_t *event)
 {
@@ -198,4 +235,7 @@ gpc_profile_sent(gpc_profile_t *self, const gpc_observation_t *event)
     }
     self->program->places[pc_of_message(self, msg, msg->line)].caused.flits += copies * msg->flits;
     self->program->slots[slot_of(self, msg->line)].flits += copies * msg->flits;
+    if (gpc_profile_dies(self) > 1 && !event->sent.to) {
+        count_request(self, unit, msg);
+    }
 }

@@ -20,9 +20,18 @@ enum {
 typedef struct {
     uint64_t counts[GPC_NUM_POSITIONS][GPC_NUM_COUNTS];
     uint64_t flits;
-    uint64_t owner_changes; /* stores and atomics of another core than the last one that wrote the line */
-    uint64_t bank_cycles;   /* of requests, from when the bank could take them to its last step for them */
+    uint64_t owner_changes;   /* stores and atomics of another core than the last one that wrote the line */
+    uint64_t bank_cycles;     /* of requests, from when the bank could take them to its last step for them */
+    uint64_t requests;        /* these and the following on several dies: of L1s to the L2 for lines */
+    uint64_t remote_requests; /* of these, for lines whose home is on another die */
+    uint64_t link_requests;   /* that take a link: of L1s, and those that near L2s pass on */
+    uint64_t link_bytes;      /* of all messages */
 } gpc_traffic_counts_t;
+
+/* Requests of the cores of a die, counted as above. */
+typedef struct {
+    uint64_t requests, remote_requests, link_requests;
+} gpc_die_requests_t;
 
 /* An instruction of a program, or none. */
 typedef struct {
@@ -46,6 +55,7 @@ struct gpc_profiled_program {
     uint32_t *first_lines;
     gpc_profiled_place_t *places; /* [count + 1]; the last one: no instruction */
     gpc_traffic_counts_t *slots;  /* [num_buffers + 1]; the last one: no buffer of the launch */
+    gpc_die_requests_t *by_die;   /* [num_buffers + 1][dies] */
 };
 
 #define GPC_PROFILE_RECENT 4u /* a loop may access others beside the word that it polls */
@@ -173,6 +183,12 @@ gpc_profile_warp(const gpc_profile_t *self, uint32_t core, uint32_t warp)
     return &self->warps[(size_t) core * self->about.cores->machine->warps_per_core + warp];
 }
 
+static inline uint32_t
+gpc_profile_dies(const gpc_profile_t *self)
+{
+    return self->about.cores->machine->dies;
+}
+
 static inline gpc_cycle_t
 gpc_profile_now(const gpc_profile_t *self)
 {
@@ -186,6 +202,7 @@ void gpc_profile_stepped(gpc_profile_t *self, const gpc_controller_t *unit, gpc_
 void gpc_profile_dropped(gpc_profile_t *self, const gpc_observation_t *event);
 void gpc_profile_written(gpc_profile_t *self, const gpc_msg_t *msg);
 void gpc_profile_sent(gpc_profile_t *self, const gpc_observation_t *event);
+void gpc_profile_crossed(gpc_profile_t *self, const gpc_msg_t *msg);
 void gpc_profile_sweep(gpc_profile_t *self); /* counts since the last steps */
 
 /* profile_waits.c */

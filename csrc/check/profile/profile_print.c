@@ -39,7 +39,7 @@ is_zero(const uint64_t *values, uint32_t count)
 }
 
 static void
-add_traffic(gpc_text_t *out, const gpc_traffic_counts_t *counts)
+add_traffic(gpc_text_t *out, const gpc_traffic_counts_t *counts, uint32_t dies)
 {
     static const char *const names[GPC_NUM_POSITIONS] = {"l1", "l2", "l3", "global", "host"};
     for (uint32_t i = 0; i < GPC_NUM_POSITIONS; i++) {
@@ -50,6 +50,32 @@ add_traffic(gpc_text_t *out, const gpc_traffic_counts_t *counts)
     gpc_text_add_count(out, "flits", counts->flits);
     gpc_text_add_count(out, "owner_changes", counts->owner_changes);
     gpc_text_add_count(out, "bank_cycles", counts->bank_cycles);
+    if (dies > 1) {
+        gpc_text_add_count(out, "requests", counts->requests);
+        gpc_text_add_count(out, "remote_requests", counts->remote_requests);
+        gpc_text_add_count(out, "link_requests", counts->link_requests);
+        gpc_text_add_count(out, "link_bytes", counts->link_bytes);
+    }
+}
+
+/* Requests for a buffer's lines, by the die of the core: on several dies. */
+static void
+add_by_die(gpc_text_t *out, const gpc_die_requests_t *by_die, uint32_t dies)
+{
+    if (dies <= 1) {
+        return;
+    }
+    gpc_text_add_key(out, "by_die");
+    gpc_text_add(out, "[");
+    for (uint32_t die = 0; die < dies; die++) {
+        gpc_text_add_comma(out);
+        gpc_text_add(out, "{");
+        gpc_text_add_count(out, "requests", by_die[die].requests);
+        gpc_text_add_count(out, "remote_requests", by_die[die].remote_requests);
+        gpc_text_add_count(out, "link_requests", by_die[die].link_requests);
+        gpc_text_add(out, "}");
+    }
+    gpc_text_add(out, "]");
 }
 
 /* The buffer of an instruction's access, or `none`. */
@@ -76,7 +102,7 @@ add_where(gpc_text_t *out, const gpc_profiled_program_t *program, uint32_t pc)
 }
 
 static void
-add_places(gpc_text_t *out, const gpc_profiled_program_t *program)
+add_places(gpc_text_t *out, const gpc_profiled_program_t *program, uint32_t dies)
 {
     gpc_text_add_key(out, "places");
     gpc_text_add(out, "[");
@@ -91,14 +117,14 @@ add_places(gpc_text_t *out, const gpc_profiled_program_t *program)
         gpc_text_add_count(out, "instructions", place->instructions);
         add_group(out, "cycles", cycle_names, place->cycles, GPC_NUM_STALLS + 1);
         add_group(out, "awaited", cycle_names, place->awaited, GPC_NUM_STALLS + 1);
-        add_traffic(out, &place->caused);
+        add_traffic(out, &place->caused, dies);
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]");
 }
 
 static void
-add_program(gpc_text_t *out, const gpc_profiled_program_t *program)
+add_program(gpc_text_t *out, const gpc_profiled_program_t *program, uint32_t dies)
 {
     gpc_text_add_comma(out);
     gpc_text_add(out, "{");
@@ -112,7 +138,7 @@ add_program(gpc_text_t *out, const gpc_profiled_program_t *program)
         gpc_text_add_string(out, program->files[i]);
     }
     gpc_text_add(out, "]");
-    add_places(out, program);
+    add_places(out, program, dies);
     gpc_text_add_key(out, "buffers");
     gpc_text_add(out, "[");
     for (uint32_t i = 0; i <= program->num_buffers; i++) {
@@ -120,7 +146,8 @@ add_program(gpc_text_t *out, const gpc_profiled_program_t *program)
         gpc_text_add(out, "{");
         gpc_text_add_key(out, "name");
         gpc_text_add_string(out, i < program->num_buffers ? program->buffers[i] : "");
-        add_traffic(out, &program->slots[i]);
+        add_traffic(out, &program->slots[i], dies);
+        add_by_die(out, &program->by_die[(size_t) i * dies], dies);
         gpc_text_add(out, "}");
     }
     gpc_text_add(out, "]}");
@@ -191,9 +218,10 @@ gpc_profile_print(gpc_profile_t *self, gpc_text_t *out)
     gpc_text_add_key(out, "programs");
     gpc_text_add(out, "[");
     for (const gpc_profiled_program_t *program = self->programs; program; program = program->next) {
-        add_program(out, program);
+        add_program(out, program, gpc_profile_dies(self));
     }
     gpc_text_add(out, "]");
+    gpc_nodes_add_dies(self->about.nodes, self->about.cores->machine, out);
     add_warps(out, self);
     gpc_text_add_key(out, "critical");
     gpc_text_add(out, "{");

@@ -53,7 +53,7 @@ enum { QR_PUT = GPC_MSG_STORE, QR_POP = GPC_MSG_REPLAY, QR_FLUSH = GPC_MSG_RELEA
 
 #define QR_READ_LINE(FIELD)                                                                                            \
     FIELD(STATISTIC, uint32_t, filled) /* the unit's number of acquires then */                                        \
-    FIELD(STATISTIC, gpc_mask_t, old)  /* levels 1 and 2: words that the write cache gave up since the copy was read */
+    FIELD(STATISTIC, gpc_mask_t, old)  /* levels 1 and 2: words that a write cache gave up since the copy was read */
 GPC_METADATA(qr_read, line, QR_READ_LINE)
 #define QR_WRITE_LINE(FIELD)                                                                                           \
     FIELD(PLAIN, gpc_mask_t, dirty)                                                                                    \

@@ -51,7 +51,7 @@ check_level(gpc_controller_t *unit, gpc_address_t line)
         return GPC_OK;
     }
     if (qr_read_line_at(unit, QR_READS, way)->old) {
-        return gpc_violated(unit, line, "no copy to read is older than words that its write cache gave up",
+        return gpc_violated(unit, line, "no copy to read is older than words that a write cache gave up",
                             "%s %u keeps old words, mask 0x%llx", unit->type->name, unit->index,
                             (unsigned long long) qr_read_line_at(unit, QR_READS, way)->old);
     }
@@ -97,6 +97,11 @@ qr_monitor(const gpc_units_t *units, gpc_address_t line)
     if (line == GPC_NEVER) { /* a step about a marker */
         return check_answers(units);
     }
+    if (units->stepped) { /* what is checked of a unit is of no other: the line of a marker has no home */
+        bool at_bank = qr_position(units->stepped) == GPC_AT_BANK;
+        GPC_TRY(check_level(units->stepped, line));
+        return at_bank ? check_invs(units->stepped, line) : GPC_OK;
+    }
     int status = check_level(units->memory, line);
     if (status == GPC_OK) {
         status = check_level(units->bank, line);
@@ -118,6 +123,9 @@ qr_check_inv(const gpc_step_t *x)
     qr_unit_t *fields = qr_unit(x->unit);
 
     fields->invs++;
+    if (x->way != GPC_NONE) {
+        qr_read_line(x)->old = gpc_all_words(x->unit); /* should it stay */
+    }
     return x->unit->machine->partitions > 1 || qr_message(x->msg)->invs == fields->invs
                ? GPC_OK
                : gpc_violated(x->unit, x->line, "an L1 takes every Inv once", "Inv %u of the bank is the L1's Inv %u",
@@ -131,14 +139,13 @@ qr_check_answer(const gpc_step_t *x)
     qr_unit_t *fields = qr_unit(x->unit);
 
     fields->answers++;
-    if (x->unit->machine->partitions > 1) {
-        return GPC_OK;
-    }
-    if (answer->number != fields->answers) {
+    uint32_t banks = x->unit->machine->partitions; /* of each come the answers to all markers, in order */
+    if (answer->number == 0 || fields->answers < answer->number || fields->answers > banks * fields->numbers ||
+        (banks == 1 && fields->answers != answer->number)) {
         return gpc_violated(x->unit, GPC_NEVER, "a core's markers keep their order, and each is answered once",
                             "answer %u is to marker %u", fields->answers, answer->number);
     }
-    return answer->invs == fields->invs
+    return banks > 1 || answer->invs == fields->invs
                ? GPC_OK
                : gpc_violated(x->unit, GPC_NEVER, "the answer to a marker comes after the Invs before it",
                               "the bank had sent %u, the L1 has taken %u", answer->invs, fields->invs);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from gpucoh.results.trace.records import (
@@ -15,10 +16,7 @@ from gpucoh.results.trace.records import (
     is_step,
 )
 
-_HEAD = (
-    f"{'cycle':>9} {'where':<7} {'state':<10} {'event':<18} {'next':<10} {'copy':>10} "
-    f"{'message':>10}  what"
-)
+_WHERE = 7  # characters
 _OTHERS = {
     "SEND": "sends",
     "EPOCH": "sends",
@@ -34,7 +32,13 @@ def life(records: NDArray[Any], names: Names, line: int | None = None) -> list[s
     Columns: cycle, controller, state, event or message, next state, the traced word in the controller's copy and in the
     message (hexadecimal), actions.
     """
-    lines = [_HEAD]
+    prefixes = {int(node): names.dies.prefix(node) for node in np.unique(records["node"])}
+    wide = max(map(len, prefixes.values()), default=0)
+    head = (
+        f"{'cycle':>9} {'where':<{wide + _WHERE}} {'state':<10} {'event':<18} {'next':<10} {'copy':>10} "
+        f"{'message':>10}  what"
+    )
+    lines = [head]
     for record in records:
         if line is not None and int(record["line"]) != line:
             continue
@@ -46,7 +50,8 @@ def life(records: NDArray[Any], names: Names, line: int | None = None) -> list[s
         else:
             continue
         where, index = names.nodes[record["node"]]
-        lines.append(f"{record['cycle']:9d} {where:<3} {index:<3d} {text}".rstrip())
+        die = prefixes[int(record["node"])]
+        lines.append(f"{record['cycle']:9d} {die:<{wide}}{where:<3} {index:<3d} {text}".rstrip())
     return lines
 
 

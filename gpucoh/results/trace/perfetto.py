@@ -1,13 +1,15 @@
 """A trace in Perfetto's format: protocol buffers by its published schema, ``perfetto/trace/trace.proto``.
 
 A core cycle is one nanosecond of Perfetto's time. Each warp has a track with its accesses, and below them the stages of
-their requests; each controller has one with its steps.
+their requests; each controller has one with its steps. On several dies each die has a track, with those of its cores
+and controllers below it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpucoh.results.dies import group_of
 from gpucoh.results.trace.timeline import Timeline
 
 # Numbers of fields: Trace.packet; TracePacket; TrackEvent; TrackDescriptor.
@@ -28,8 +30,13 @@ def encode(timeline: Timeline) -> bytes:
 def _packets(timeline: Timeline) -> Iterator[bytes]:
     yield _track(_ROOT, timeline.title, None) + _number(_FLAGS, 1)
     numbers = {name: _ROOT + 1 + i for i, name in enumerate(timeline.lanes)}
+    dies = dict.fromkeys(die for name in timeline.lanes if (die := group_of(name)[0]))
+    parents = {"": _ROOT} | {die: _ROOT + 1 + len(numbers) + i for i, die in enumerate(dies)}
+    for die in dies:
+        yield _track(parents[die], die, _ROOT)
     for name, number in numbers.items():
-        yield _track(number, name, _ROOT)
+        die, within = group_of(name)
+        yield _track(number, within, parents[die])
     for item in timeline.items:
         track = numbers[item.lane]
         kind = _BEGIN if item.end > item.begin else _INSTANT

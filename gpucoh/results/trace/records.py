@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gpucoh.results.dies import Dies
 
 # gpc_trace_record_t and GPC_TRACE_KINDS of csrc/check/trace/trace.h.
 _FIELDS = [
@@ -65,6 +67,8 @@ class Names:
         Bytes of a line.
     arrays : sequence of (str, int, int, int)
         Name, address, bytes and bytes of an element of each array.
+    dies : Dies
+        The dies of the nodes.
     """
 
     nodes: Sequence[tuple[str, int]]
@@ -72,13 +76,18 @@ class Names:
     tables: Mapping[str, Sequence[Mapping[str, Sequence[str]]]]
     line_bytes: int
     arrays: Sequence[tuple[str, int, int, int]]
+    dies: Dies = field(default_factory=Dies)
 
     def node(self, number: int) -> str:
-        """``L1 3``; empty for none."""
+        """``L1 3``, after its die if there are several; empty for none."""
         if number >= len(self.nodes):
             return ""
         kind, index = self.nodes[number]
-        return f"{kind} {index}"
+        return f"{self.dies.prefix(number)}{kind} {index}"
+
+    def core(self, number: int) -> str:
+        """``core 3``, after its die if there are several."""
+        return f"{self.dies.prefix(number)}core {number}"
 
     def message(self, number: int) -> str:
         """The name of a message type; empty for none."""

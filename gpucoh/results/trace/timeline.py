@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from gpucoh.results.dies import group_of
 from gpucoh.results.trace.records import HOLDS, KIND_OF, NAMES, NO_LINE, Names, is_step
 from gpucoh.results.trace.spans import Access, accesses
 
@@ -64,8 +65,14 @@ def timeline(
 
 
 def _rank(lane: str) -> tuple[Any, ...]:
-    words = lane.split()
-    return (words[0] != "core", words[0], *(int(word) for word in words if word.isdigit()))
+    """Dies, then what is on none; within each the cores first."""
+    die, name = group_of(lane)
+    words = name.split()
+    return (not die, _numbers(die), words[0] != "core", words[0], *_numbers(name))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(word) for word in text.split() if word.isdigit())
 
 
 def _accesses(
@@ -79,7 +86,7 @@ def _accesses(
         end = one.end if one.end >= 0 else last
         slot = next((i for i, until in enumerate(ends) if until <= one.begin), len(ends))
         ends[slot : slot + 1] = [end]
-        lane = f"core {one.core} warp {one.warp}" + (f" access {slot + 1}" if slot else "")
+        lane = f"{names.core(one.core)} warp {one.warp}" + (f" access {slot + 1}" if slot else "")
         what = f"{one.kind} {names.place(one.line) or hex(one.line)}"
         place = source(one.pc, one.begin)
         where = {"source": place} if place else {}
@@ -96,15 +103,14 @@ def _warps(records: NDArray[Any], names: Names) -> list[Item]:
     for record in records:
         kind = NAMES[record["kind"]]
         core, warp, cycle = (int(record[name]) for name in ("node", "warp", "cycle"))
-        lane = f"core {core} warp {warp}"
+        lane = f"{names.core(core)} warp {warp}"
         if kind == "BARRIER":
             waiting[core, warp] = cycle
             for one in range(int(record["extra"]).bit_length()):
                 if int(record["extra"]) >> one & 1 and (core, one) in waiting:
                     begin = waiting.pop((core, one))
-                    items.append(
-                        Item(f"core {core} warp {one}", "barrier", "barrier", begin, cycle)
-                    )
+                    released = f"{names.core(core)} warp {one}"
+                    items.append(Item(released, "barrier", "barrier", begin, cycle))
         elif kind in ("BLOCK", "EXIT", "FENCE"):
             what = {"BLOCK": f"block {record['extra']} begins", "EXIT": "ends", "FENCE": "fence"}
             items.append(Item(lane, what[kind], KIND_OF[kind], cycle, cycle))

@@ -141,9 +141,9 @@ class Trace:
                 "actions": names.actions(record),
             }
         elif kind == "ACCESS":
-            row |= {"where": f"core {record['node']}", "what": ACCESSES[record["state"]]}
+            row |= {"where": names.core(record["node"]), "what": ACCESSES[record["state"]]}
         elif kind in ("BLOCK", "EXIT", "FENCE", "BARRIER", "FINISH"):
-            row |= {"where": f"core {record['node']}", "what": kind.lower()}
+            row |= {"where": names.core(record["node"]), "what": kind.lower()}
         elif kind == "COMPLETE":
             row["what"] = "hit" if record["state"] else "miss"
         else:
