@@ -18,6 +18,8 @@ from gpucoh.machines import Machine
 Extents = tuple[int, int, int]
 #: Kernels that one launch of the core takes (GPC_MOST_KERNELS).
 MOST = 64
+#: The race detector notes places below it.
+MOST_INSTRUCTIONS = 2**16 - 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,12 +83,12 @@ def joined(kernels: Sequence[Kernel]) -> Program:
     if len(kernels) == 1:
         return first
     codes, files = [], 0
-    for kernel in kernels:
-        code = np.frombuffer(kernel.program.code, "<u2").reshape(-1, 16).copy()
-        code[:, 15] += files  # the field `file`
-        files += len(kernel.program.files)
-        codes.append(code.tobytes())
     programs = [kernel.program for kernel in kernels]
+    for program in programs:
+        code = np.frombuffer(program.code, "<u2").reshape(-1, 16).copy()
+        code[:, 15] += files  # the field `file`
+        files += len(program.files)
+        codes.append(code.tobytes())
     return replace(
         first,
         name=" + ".join(dict.fromkeys(program.name for program in programs)),
@@ -100,12 +102,26 @@ def rounds(kernels: Sequence[Kernel], may_follow: bool) -> list[list[Kernel]]:
     """The launches of the core for kernels in their order.
 
     Without ``may_follow`` a kernel that follows others begins a launch of its own, behind theirs, with all that come
-    later.
+    later; so does one with read-only arrays, of which a cache may keep copies for as long as a launch lasts.
     """
     found: list[list[Kernel]] = [[]]
     for kernel in kernels:
         follows = any(kernel.follows(other) for other in found[-1])
-        if len(found[-1]) == MOST or (follows and not may_follow):
+        instructions = sum(one.program.instructions for one in (*found[-1], kernel))
+        behind = follows and (
+            not may_follow or any(readonly for _, _, readonly, *_ in kernel.slots)
+        )
+        full = len(found[-1]) == MOST or instructions >= MOST_INSTRUCTIONS
+        if found[-1] and (full or behind):
             found.append([])
         found[-1].append(kernel)
+    return found
+
+
+def fenced(kernels: Sequence[Kernel]) -> list[Kernel]:
+    """The kernels of a launch; those that follow others begin with a fence, an acquire as the begin of a launch is."""
+    found: list[Kernel] = []
+    for number, kernel in enumerate(kernels):
+        follows = any(kernel.follows(other) for other in kernels[:number])
+        found.append(replace(kernel, program=kernel.program.fenced) if follows else kernel)
     return found

@@ -95,10 +95,7 @@ gpc_core_may_begin(const gpc_cores_t *self, const gpc_core_launch_t *kernel)
 {
     const gpc_core_launch_t *other = self->parts->launch;
     for (; !kernel->has_begun && other != kernel; other = other->next) {
-        bool same_cores = other->first_core < kernel->first_core + kernel->cores &&
-                          kernel->first_core < other->first_core + other->cores;
-        bool follows = same_cores || (kernel->launch.after >> other->number & 1u) != 0;
-        if (follows && other->blocks_done < other->blocks) {
+        if (gpc_kernel_follows(kernel, other) && other->blocks_done < other->blocks) {
             return false;
         }
     }

@@ -59,6 +59,12 @@ def test_a_kernel_waits_for_an_event_of_another_device(
 
 
 @needs_nvcc
+@pytest.mark.long
+def test_a_kernel_waits_for_a_later_one_of_another_device(tmp_path: Path) -> None:
+    assert run("late", "two-gpus", "mcm", tmp_path).startswith("0 wrong\n")
+
+
+@needs_nvcc
 def test_errors_of_devices_are_those_of_cuda(tmp_path: Path) -> None:
     assert run("errors", "two-gpus", "mcm", tmp_path).startswith(ERRORS)
 

@@ -124,6 +124,42 @@ static int chain(int count)
     return 0;
 }
 
+__global__ void nothing(int *out) { out[threadIdx.x] = threadIdx.x; }
+__global__ void put(int *data, volatile int *flag)
+{
+    data[threadIdx.x] = 7 + threadIdx.x;
+    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0) *flag = 1;
+}
+__global__ void wait(const int *data, const volatile int *flag, int *out)
+{
+    if (threadIdx.x == 0) {
+        while (!*flag) {}
+        __threadfence_system();
+    }
+    __syncthreads();
+    out[threadIdx.x] = data[threadIdx.x];
+}
+
+/* The last device waits for the second kernel of the first one. */
+static int late(int count)
+{
+    device_t all[MOST];
+    if (make(all, count)) return 1;
+    CHECK(cudaSetDevice(count - 1));
+    wait<<<1, N>>>(all[0].mailbox, all[0].flag, all[0].out);
+    CHECK(cudaSetDevice(0));
+    nothing<<<1, N>>>(all[1].out);
+    put<<<1, N>>>(all[0].mailbox, all[0].flag);
+    CHECK(cudaDeviceSynchronize());
+    int got[N], wrong = 0;
+    CHECK(cudaMemcpy(got, all[0].out, sizeof got, cudaMemcpyDefault));
+    for (int i = 0; i < N; i++) wrong += got[i] != 7 + i;
+    printf("%d wrong\n", wrong);
+    return 0;
+}
+
 static int errors(int count)
 {
     int n = -1, can = -1, *p, *q;
@@ -179,5 +215,7 @@ int main(int argc, char **argv)
     int count = 0;
     CHECK(cudaGetDeviceCount(&count));
     const char *what = argc > 1 ? argv[1] : "ring";
-    return !strcmp(what, "errors") ? errors(count) : !strcmp(what, "chain") ? chain(count) : ring(count);
+    if (!strcmp(what, "errors")) return errors(count);
+    if (!strcmp(what, "chain")) return chain(count);
+    return !strcmp(what, "late") ? late(count) : ring(count);
 }
