@@ -173,3 +173,17 @@ def test_concurrent_blocks_do_not_nest() -> None:
     x = zeros(gpu, "x", 0)
     with gpu.concurrent(), pytest.raises(gpucoh.ConfigError, match="concurrent"):
         together(gpu, (fill, 0, (x, 1)))
+
+
+def test_kernels_of_a_launch_that_fails_do_not_run_later() -> None:
+    gpu = two_gpus("mesi")
+    x, y, z = zeros(gpu, "x", 0), zeros(gpu, "y", 1), zeros(gpu, "z", 1)
+    with gpu.collected() as kernels:
+        gpu.launch(fill, grid=1, block=WORDS, args=(x, 1), device=0)
+        gpu.launch(fill, grid=1, block=WORDS, args=(y, 1), device=1)
+    y.free()
+    with pytest.raises(gpucoh.Error, match="buffer 'y'"):
+        gpu.launch_kernels(kernels)
+    gpu.launch(fill, grid=1, block=WORDS, args=(z, 1), device=1)
+    assert (x.numpy() == 0).all()
+    assert (z.numpy() == 1).all()

@@ -2,14 +2,18 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from products import share
+import gpucoh
+from products import drawn, share
 from registered import COHERENT
 from unit.cuda.compiled import cuda, needs_nvcc
 from unit.cuda.oracles import FOLDER
+from unit.cuda.test_programs import EXAMPLES
 
 PROGRAM = FOLDER / "gpus.cu"
+EXAMPLE = EXAMPLES / "two-mailboxes.cu"
 MACHINES = {"two-gpus": 2, "four-gpus": 4}
 
 ERRORS = """device 0 of 2
@@ -56,6 +60,80 @@ def test_a_kernel_waits_for_an_event_of_another_device(
 ) -> None:
     said = run("chain", machine, protocol, tmp_path)
     assert said.startswith(f"0 wrong, {2 * MACHINES[machine]} kernels, in order\n")
+
+
+@needs_nvcc
+@pytest.mark.long
+def test_a_host_thread_waits_until_the_others_have_launched(tmp_path: Path) -> None:
+    for machine in MACHINES:
+        assert run("threads", machine, "mcm", tmp_path).startswith("0 wrong\n")
+
+
+@needs_nvcc
+@drawn(one_in=2)
+def test_the_page_s_two_mailboxes_need_fences_of_scope_sys(tmp_path: Path) -> None:
+    def post(*words: object) -> str:
+        done = cuda(EXAMPLE, "-m", "two-gpus", "-p", "mcm", *words, folder=tmp_path)
+        return done.stdout + done.stderr
+
+    assert "every letter arrived" in post("--check")
+    narrow = post("--check", "-D", "SCOPE=gpu")
+    assert "two-mailboxes.cu:28 GPU 1 block 0 warp 0 stores buffer allocation 1[0]" in narrow
+    assert "two-mailboxes.cu:38 GPU 0 block 0 warp 0 loads it (weak)" in narrow
+    assert "448 words are wrong" in post("-D", "SCOPE=none")
+
+
+# A thread sends words of one access again and again; the other counts those that it finds torn.
+FORMS = {
+    "u64": ("st.relaxed.sys.global.u64 [%0], %1;", "ld.relaxed.sys.global.u64 %0, [%1];", 1),
+    "v2": ("st.volatile.global.v2.u32 [%0], {%1, %1};", "ld.volatile.global.v2.u32 {%0, %1}, [%2];", 2),
+    "v4": (
+        "st.volatile.global.v4.u32 [%0], {%1, %1, %1, %1};",
+        "ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];",
+        4,
+    ),
+}  # fmt: skip
+
+
+def low_latency(form: str) -> str:
+    store, load, words = FORMS[form]
+    kind, letter = ("unsigned long long", "l") if words == 1 else ("unsigned", "r")
+    names = [f"v{k}" for k in range(words)]
+    outputs = ", ".join(f'"={letter}"({name})' for name in names)
+    whole = (
+        " || ".join(f"{name} != v0" for name in names)
+        if words > 1
+        else "v0 >> 32 != (v0 & 0xFFFFFFFF)"
+    )
+    value = f"({kind}) i" if words > 1 else "((unsigned long long) i << 32) + i"
+    return f"""
+extern "C" __global__ void put(unsigned *p, int n) {{
+    for (unsigned i = 1; i <= n; i++)
+        asm volatile("{store}" :: "l"(p + 4 * threadIdx.x), "{letter}"({value}) : "memory");
+}}
+extern "C" __global__ void get(unsigned *p, unsigned *torn, int n) {{
+    {kind} {", ".join(names)};
+    unsigned count = 0;
+    do {{
+        asm volatile("{load}" : {outputs} : "l"(p + 4 * threadIdx.x) : "memory");
+        count += {whole};
+    }} while ((unsigned) v0 != n);
+    torn[threadIdx.x] = count;
+}}
+"""
+
+
+@needs_nvcc
+@pytest.mark.parametrize(("form", "protocol"), share([*FORMS], COHERENT, one_in=12))
+def test_an_access_of_8_or_16_bytes_is_not_torn(form: str, protocol: str) -> None:
+    module = gpucoh.cuda.Module(low_latency(form))
+    gpu = gpucoh.GPU("two-gpus", protocol, check=True, deadlock_after=300_000)
+    x = gpu.zeros(4 * 64, np.uint32, name="x", device=1)
+    torn = gpu.full(64, 9, np.uint32, name="torn", device=1)
+    with gpu.concurrent():
+        gpu.launch(module["put"], grid=1, block=64, args=(x, 40), device=0)
+        gpu.launch(module["get"], grid=1, block=64, args=(x, torn, 40), device=1)
+    assert (torn.numpy() == 0).all()
 
 
 @needs_nvcc

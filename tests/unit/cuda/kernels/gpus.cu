@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstring>
 #include <cuda_runtime.h>
+#include <thread>
 
 #define CHECK(call)                                                             \
     do {                                                                        \
@@ -79,6 +80,37 @@ static int ring(int count)
         }
     }
     printf("%d devices passed 3 messages\n", count);
+    return 0;
+}
+
+/* The same with a thread of the host for each device. */
+static int threads(int count)
+{
+    device_t all[MOST];
+    std::thread made[MOST];
+    int wrong[MOST] = {0};
+    if (make(all, count)) return 1;
+    for (int d = 0; d < count; d++) {
+        made[d] = std::thread([&, d] {
+            device_t *mine = &all[d], *next = &all[(d + 1) % count];
+            int got[N], now = -1;
+            wrong[d] += cudaGetDevice(&now) != cudaSuccess || now != 0;
+            cudaSetDevice(d);
+            for (int n = 100; n < 400; n += 100) {
+                pass<<<1, N, 0, mine->stream>>>(mine->mailbox, mine->flag, next->mailbox, next->flag, mine->out, n);
+                wrong[d] += cudaStreamSynchronize(mine->stream) != cudaSuccess;
+                cudaMemcpyAsync(got, mine->out, sizeof got, cudaMemcpyDeviceToHost, mine->stream);
+                cudaStreamSynchronize(mine->stream);
+                for (int i = 0; i < N; i++) wrong[d] += got[i] != n + i;
+            }
+        });
+    }
+    int all_wrong = 0;
+    for (int d = 0; d < count; d++) {
+        made[d].join();
+        all_wrong += wrong[d];
+    }
+    printf("%d wrong\n", all_wrong);
     return 0;
 }
 
@@ -217,5 +249,6 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "ring";
     if (!strcmp(what, "errors")) return errors(count);
     if (!strcmp(what, "chain")) return chain(count);
+    if (!strcmp(what, "threads")) return threads(count);
     return !strcmp(what, "late") ? late(count) : ring(count);
 }
