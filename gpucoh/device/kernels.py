@@ -93,9 +93,18 @@ def joined(kernels: Sequence[Kernel]) -> Program:
         first,
         name=" + ".join(dict.fromkeys(program.name for program in programs)),
         code=b"".join(codes),
+        buffers=tuple(name for program in programs for name in program.buffers),
         files=tuple(file for program in programs for file in program.files),
         reports=tuple(report for program in programs for report in program.reports),
     )
+
+
+def joined_slots(kernels: Sequence[Kernel]) -> list[Any]:
+    """The slots of the joined program's buffers, and those behind."""
+    split = [(kernel.slots, len(kernel.program.buffers)) for kernel in kernels]
+    return [slot for slots, own in split for slot in slots[:own]] + [
+        slot for slots, own in split for slot in slots[own:]
+    ]
 
 
 def rounds(kernels: Sequence[Kernel], may_follow: bool) -> list[list[Kernel]]:

@@ -17,7 +17,7 @@ from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError, KernelError, SimulationError
 from gpucoh.base.wording import natural
 from gpucoh.device.arrays import Array
-from gpucoh.device.kernels import Kernel, device_of, fenced, joined, rounds
+from gpucoh.device.kernels import Kernel, device_of, fenced, joined, joined_slots, rounds
 from gpucoh.device.launches import arrays_behind, check_lanes, located, slots_of
 from gpucoh.device.observing import Observing
 from gpucoh.lang.program import Program
@@ -164,7 +164,7 @@ class Launching(Observing):
                 raise SimulationError("a launch while a launch is running")
             self._launch = mine
             if self._tracer:
-                self._tracer.begin_launch(program, kernels[0].slots)
+                self._tracer.begin_launch(program, joined_slots(kernels))
             core.deadlock_after(min(kernel.deadlock_after for kernel in kernels))
             for number in range(len(kernels)):
                 after = sum(1 << k for k in range(number) if kernels[k] in kernels[number].after)

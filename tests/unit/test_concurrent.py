@@ -187,3 +187,15 @@ def test_kernels_of_a_launch_that_fails_do_not_run_later() -> None:
     gpu.launch(fill, grid=1, block=WORDS, args=(z, 1), device=1)
     assert (x.numpy() == 0).all()
     assert (z.numpy() == 1).all()
+
+
+def test_a_trace_and_a_profile_have_the_kernels_of_both_gpus() -> None:
+    gpu = two_gpus("mcm")
+    x, flag, out = zeros(gpu, "x", 0), zeros(gpu, "flag", 1), zeros(gpu, "out", 1)
+    with gpu.profile() as profile, gpu.trace("out") as trace:
+        together(gpu, (put, 0, (x, flag, 5)), (wait, 1, (x, flag, out, 5)))
+    lines = profile().by("line")
+    sources = Path(__file__).read_text(encoding="utf-8").splitlines()
+    said = {sources[line - 1].strip() for line in lines["line"]}
+    assert {"x[i] = value + i", "out[i] = x[i]"} <= said
+    assert len(trace.records) > 0
