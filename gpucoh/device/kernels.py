@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.device.arrays import Array
+from gpucoh.device.launches import arrays_behind
 from gpucoh.lang.program import Program
 from gpucoh.machines import Machine
 
@@ -127,10 +128,17 @@ def rounds(kernels: Sequence[Kernel], may_follow: bool) -> list[list[Kernel]]:
     return found
 
 
-def fenced(kernels: Sequence[Kernel]) -> list[Kernel]:
-    """The kernels of a launch; those that follow others begin with a fence, an acquire as the begin of a launch is."""
+def whole(kernels: Sequence[Kernel], arrays: Iterable[Array]) -> list[Kernel]:
+    """The kernels of a launch, with the arrays that accesses by address may reach behind their own.
+
+    Those that follow others begin with a fence, an acquire as the begin of a launch is.
+    """
     found: list[Kernel] = []
     for number, kernel in enumerate(kernels):
-        follows = any(kernel.follows(other) for other in kernels[:number])
-        found.append(replace(kernel, program=kernel.program.fenced) if follows else kernel)
+        program, slots = kernel.program, list(kernel.slots)
+        if any(kernel.follows(other) for other in kernels[:number]):
+            program = program.fenced
+        if program.takes_addresses:
+            slots += arrays_behind(arrays, slots)
+        found.append(replace(kernel, program=program, slots=slots))
     return found

@@ -17,8 +17,8 @@ from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError, KernelError, SimulationError
 from gpucoh.base.wording import natural
 from gpucoh.device.arrays import Array
-from gpucoh.device.kernels import Kernel, device_of, fenced, joined, joined_slots, rounds
-from gpucoh.device.launches import arrays_behind, check_lanes, located, slots_of
+from gpucoh.device.kernels import Kernel, device_of, joined, joined_slots, rounds, whole
+from gpucoh.device.launches import check_lanes, located, slots_of
 from gpucoh.device.observing import Observing
 from gpucoh.lang.program import Program
 from gpucoh.machines import PLACEMENTS
@@ -92,7 +92,6 @@ class Launching(Observing):
         check_lanes(self.machine, program)
         constants, buffers = program.bind(args)
         slots = slots_of(self, program, buffers)
-        slots += arrays_behind(self._arrays, slots) if program.takes_addresses else []
         kernel = Kernel(
             program=program,
             grid=grid,
@@ -153,8 +152,8 @@ class Launching(Observing):
 
     def launch_kernels(self, kernels: Sequence[Kernel]) -> None:
         """Run kernels, those on different GPUs at the same time."""
-        behind = fenced(kernels)
-        program = joined(behind)
+        complete = whole(kernels, self._arrays)
+        program = joined(complete)
         self._release_dropped()
         core, mine, begun = self.core, object(), False
         # A handler of a signal can raise between any two calls. The launch is aborted all the same: the owner is
@@ -164,11 +163,11 @@ class Launching(Observing):
                 raise SimulationError("a launch while a launch is running")
             self._launch = mine
             if self._tracer:
-                self._tracer.begin_launch(program, joined_slots(kernels))
+                self._tracer.begin_launch(program, joined_slots(complete))
             core.deadlock_after(min(kernel.deadlock_after for kernel in kernels))
             for number in range(len(kernels)):
                 after = sum(1 << k for k in range(number) if kernels[k] in kernels[number].after)
-                self._give(core, behind[number], after, number + 1 < len(kernels))
+                self._give(core, complete[number], after, number + 1 < len(kernels))
             begun = True
             if self._recorder:
                 self._recorder.begin_launch(program.name, kernels[0].grid, kernels[0].block)

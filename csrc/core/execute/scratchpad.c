@@ -126,7 +126,7 @@ gpc_core_check_written(void *cores, const gpc_observation_t *event)
         return GPC_OK; /* of global memory */
     }
     gpc_issue_init(x, self, event->accessed.core, event->accessed.warp, 0);
-    const gpc_decoded_t *d = &x->launch->code[event->accessed.pc];
+    const gpc_decoded_t *d = &x->launch->code[x->warp->top.pc];
     for (gpc_lanes_t left = reads(d) ? lanes : 0; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left), word = places[l] / per_word;
         uint8_t mask = written_mask(places[l], bytes);

@@ -63,6 +63,20 @@ def test_a_kernel_waits_for_an_event_of_another_device(
 
 
 @needs_nvcc
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=25))
+def test_kernels_with_different_grids_and_memory_run_together(
+    protocol: str, tmp_path: Path
+) -> None:
+    said = run("mixed", "two-gpus", protocol, tmp_path).splitlines()
+    assert sorted(said[:5]) == [
+        "0 wrong",
+        "0: 80 after 255",
+        "1: 112 after 256",
+        *["large: cudaErrorCooperativeLaunchTooLarge"] * 2,
+    ]
+
+
+@needs_nvcc
 @pytest.mark.long
 def test_a_host_thread_waits_until_the_others_have_launched(tmp_path: Path) -> None:
     for machine in MACHINES:

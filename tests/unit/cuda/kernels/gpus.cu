@@ -1,4 +1,5 @@
 /* A program on several GPUs: what the first argument names. */
+#include <cooperative_groups.h>
 #include <cstdio>
 #include <cstring>
 #include <cuda_runtime.h>
@@ -192,6 +193,57 @@ static int late(int count)
     return 0;
 }
 
+/* Shared memory, barriers of the grid, local memory and prints, in grids that differ. */
+__global__ void sums(int *x, int n, int d)
+{
+    extern __shared__ int was[];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    was[threadIdx.x] = x[i];
+    for (int round = 0; round < 5; round++) {
+        int next = x[(i + 1) % n];
+        cooperative_groups::this_grid().sync();
+        x[i] += next;
+        cooperative_groups::this_grid().sync();
+    }
+    if (i == n - 1) printf("%d: %d after %d\n", d, x[0], was[threadIdx.x]);
+}
+__global__ void locals(int *x, int k)
+{
+    int a[40], sum = 0;
+    for (int i = 0; i < 40; i++) a[i] = i * k + threadIdx.x;
+    for (int i = 0; i < 40; i++) sum += a[(7 * i + x[0]) % 40];
+    x[1 + blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+static int mixed(int count)
+{
+    int *x[MOST], *y[MOST], got[1 + 30 * 64], wrong = 0, n = 4 * N;
+    for (int d = 0; d < count; d++) {
+        CHECK(cudaSetDevice(d));
+        CHECK(cudaMalloc(&x[d], n * sizeof(int)));
+        CHECK(cudaMalloc(&y[d], sizeof got));
+        CHECK(cudaMemset(y[d], 0, sizeof got));
+        for (int i = 0; i < n; i++) got[i] = d + i;
+        CHECK(cudaMemcpy(x[d], got, n * sizeof(int), cudaMemcpyDefault));
+    }
+    for (int d = 0; d < count; d++) {
+        CHECK(cudaSetDevice(d));
+        void *arguments[] = {&x[d], &n, &d};
+        dim3 grid(d ? 8 : 4), block(n / grid.x), large(4000);
+        CHECK(cudaLaunchCooperativeKernel((void *) sums, grid, block, arguments, 4 * block.x * (1 + 7 * d), 0));
+        locals<<<30, d ? 64 : 32>>>(y[d], d + 3);
+        say("large", cudaLaunchCooperativeKernel((void *) sums, large, block, arguments, 4 * block.x, 0));
+    }
+    for (int d = 0; d < count; d++) {
+        int threads = d ? 64 : 32;
+        CHECK(cudaSetDevice(d));
+        CHECK(cudaMemcpy(got, y[d], sizeof got, cudaMemcpyDefault));
+        for (int i = 0; i < 30 * threads; i++) wrong += got[1 + i] != 780 * (d + 3) + 40 * (i % threads);
+    }
+    printf("%d wrong\n", wrong);
+    return 0;
+}
+
 static int errors(int count)
 {
     int n = -1, can = -1, *p, *q;
@@ -249,6 +301,7 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "ring";
     if (!strcmp(what, "errors")) return errors(count);
     if (!strcmp(what, "chain")) return chain(count);
+    if (!strcmp(what, "mixed")) return mixed(count);
     if (!strcmp(what, "threads")) return threads(count);
     return !strcmp(what, "late") ? late(count) : ring(count);
 }
