@@ -43,7 +43,6 @@ note_bases(gpc_cores_t *self)
                                             .statistics = &self->statistics[i],
                                             .warps = parts->warps + (size_t) i * machine->warps_per_core,
                                             .cores = self,
-                                            .parts = parts,
                                             .index = i};
     }
 }
