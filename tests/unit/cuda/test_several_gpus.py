@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 import gpucoh
-from products import drawn, share
+from products import share
 from registered import COHERENT
 from unit.cuda.compiled import cuda, needs_nvcc
 from unit.cuda.oracles import FOLDER
 from unit.cuda.test_programs import EXAMPLES
 
-PROGRAM = FOLDER / "gpus.cu"
 EXAMPLE = EXAMPLES / "two-mailboxes.cu"
 MACHINES = {"two-gpus": 2, "four-gpus": 4}
 
@@ -38,8 +37,10 @@ handle of the host's: cudaErrorInvalidValue
 """
 
 
-def run(what: str, machine: str, protocol: str, folder: Path) -> str:
-    done = cuda(PROGRAM, "-m", machine, "-p", protocol, "--check", "--", what, folder=folder)
+def run(what: str, machine: str, protocol: str, folder: Path, program: str = "gpus.cu") -> str:
+    done = cuda(
+        FOLDER / program, "-m", machine, "-p", protocol, "--check", "--", what, folder=folder
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -54,7 +55,8 @@ def test_kernels_of_several_gpus_run_together_and_pass_messages(
 
 
 @needs_nvcc
-@pytest.mark.parametrize(("machine", "protocol"), share([*MACHINES], COHERENT, one_in=50))
+@pytest.mark.parametrize(("machine", "protocol"), share([*MACHINES], COHERENT, one_in=25))
+@pytest.mark.long
 def test_a_kernel_waits_for_an_event_of_another_device(
     machine: str, protocol: str, tmp_path: Path
 ) -> None:
@@ -63,11 +65,12 @@ def test_a_kernel_waits_for_an_event_of_another_device(
 
 
 @needs_nvcc
-@pytest.mark.parametrize("protocol", share(COHERENT, one_in=25))
+@pytest.mark.long
+@pytest.mark.parametrize("protocol", share(COHERENT, one_in=12))
 def test_kernels_with_different_grids_and_memory_run_together(
     protocol: str, tmp_path: Path
 ) -> None:
-    said = run("mixed", "two-gpus", protocol, tmp_path).splitlines()
+    said = run("mixed", "two-gpus", protocol, tmp_path, "gpus-mixed.cu").splitlines()
     assert sorted(said[:5]) == [
         "0 wrong",
         "0: 80 after 255",
@@ -80,11 +83,11 @@ def test_kernels_with_different_grids_and_memory_run_together(
 @pytest.mark.long
 def test_a_host_thread_waits_until_the_others_have_launched(tmp_path: Path) -> None:
     for machine in MACHINES:
-        assert run("threads", machine, "mcm", tmp_path).startswith("0 wrong\n")
+        assert run("threads", machine, "mcm", tmp_path, "gpus-mixed.cu").startswith("0 wrong\n")
 
 
 @needs_nvcc
-@drawn(one_in=2)
+@pytest.mark.long
 def test_the_page_s_two_mailboxes_need_fences_of_scope_sys(tmp_path: Path) -> None:
     def post(*words: object) -> str:
         done = cuda(EXAMPLE, "-m", "two-gpus", "-p", "mcm", *words, folder=tmp_path)
