@@ -1,12 +1,15 @@
 """Kernels that run at the same time on several GPUs."""
 
+import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gpucoh
+from gpucoh.device.kernels import Kernel, rounds
 from products import share
 from registered import COHERENT
 
@@ -58,6 +61,20 @@ def fill(x: gpucoh.Buffer[gpucoh.i32], value: gpucoh.i32):
 
 
 @gpucoh.kernel
+def mix(
+    x: gpucoh.Buffer[gpucoh.i32],
+    y: gpucoh.Buffer[gpucoh.i32],
+    factor: gpucoh.i32,
+    times: gpucoh.i32,
+):
+    i = gpucoh.global_id(0)
+    total = 0
+    for k in range(times):
+        total += x[(i + 7 * k) % 128]
+    y[i] = total * factor + i
+
+
+@gpucoh.kernel
 def where(out: gpucoh.Buffer[gpucoh.i32]):
     out[gpucoh.block_id(0)] = gpucoh.core_id()
 
@@ -100,6 +117,37 @@ def test_a_kernel_waits_for_a_later_kernel_of_another_gpu(protocol: str) -> None
         gpu.launch(fill, grid=1, block=WORDS, args=(other, 1), device=0)
         gpu.launch(put, grid=1, block=WORDS, args=(x, flag, 5), device=0)
     assert (out.numpy() == 5 + np.arange(WORDS)).all()
+
+
+@pytest.mark.parametrize("seed", share([*range(60)], one_in=10))
+def test_kernels_follow_those_whose_arrays_they_use(seed: int) -> None:
+    draw = random.Random(seed)
+    gpu = two_gpus(draw.choice(COHERENT), draw.choice(["two-gpus", "four-gpus", "hmg4x4-eighth"]))
+    gpus, i = gpu.machine.gpus, np.arange(128)
+    arrays = [gpu.array(i.astype(np.int32) * k, device=draw.randrange(gpus)) for k in range(5)]
+    wanted = [array.numpy() for array in arrays]
+    users: list[list[Kernel]] = [[] for _ in arrays]
+    launched: list[Kernel] = []
+    for _ in range(12):
+        (a, b), factor, times = draw.sample(range(5), 2), draw.randrange(1, 9), draw.randrange(6)
+        args, device, grid = (
+            (arrays[a], arrays[b], factor, times),
+            draw.randrange(gpus),
+            draw.choice([1, 4]),
+        )
+        with gpu.collected() as found:
+            gpu.launch(mix, grid=grid, block=128 // grid, args=args, device=device)
+        kernel = replace(found[0], after=(*users[a], *users[b]))
+        launched.append(kernel)
+        users[a].append(kernel)
+        users[b] = [kernel]
+        total = sum((wanted[a][(i + 7 * k) % 128] for k in range(times)), np.zeros(128, np.int32))
+        wanted[b] = (total * factor + i).astype(np.int32)
+    for kernels in rounds(launched, gpu.kernels_may_follow):
+        gpu.launch_kernels(kernels)
+    gpu.verify()
+    for array, words in zip(arrays, wanted, strict=True):
+        assert (array.numpy() == words).all()
 
 
 @pytest.mark.parametrize("device", [0, 1, 2, 3])
