@@ -177,7 +177,7 @@ void gpc_cores_clear(gpc_cores_t *self);
  * failure. */
 GPC_MUST_CHECK int gpc_cores_occupancy(const gpc_cores_t *self, const gpc_launch_t *launch, uint32_t *blocks,
                                        const char **limit);
-/* Copies a kernel that begins with the next launch; after a failure or gpc_cores_drop_added there is none. */
+/* Copies a kernel that begins with the next launch. */
 GPC_MUST_CHECK int gpc_cores_add(gpc_cores_t *self, const gpc_launch_t *launch);
 void gpc_cores_drop_added(gpc_cores_t *self);
 /* As observers see it: of several kernels one whose instructions, blocks and files are all of theirs, in order. */

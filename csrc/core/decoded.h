@@ -150,6 +150,15 @@ typedef struct gpc_core_launch {
     gpc_split_t *splits;             /* owned; [cores][warps_per_core]; NULL: the lanes of a warp are not independent */
 } gpc_core_launch_t;
 
+/* Whether a kernel begins after the end of one that is before it in the launch. */
+static inline bool
+gpc_kernel_follows(const gpc_core_launch_t *self, const gpc_core_launch_t *other)
+{
+    bool same_cores =
+        other->first_core < self->first_core + self->cores && self->first_core < other->first_core + other->cores;
+    return same_cores || (self->launch.after >> other->number & 1u) != 0;
+}
+
 static inline uint32_t
 gpc_scoreboard_entry(const gpc_core_launch_t *launch, const gpc_operand_t *operand)
 {

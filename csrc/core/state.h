@@ -153,7 +153,7 @@ typedef struct {
         next_core[GPC_MAX_DIES]; /* after the one that took the last block; of the kernels on cores from a die on */
 } gpc_placing_t;
 
-/* A core, and where its state begins in the arrays below. */
+/* A core, and where its state begins in the arrays below: one line of the host's cache. */
 typedef struct {
     gpc_core_t *core;
     gpc_core_statistics_t *statistics;
@@ -161,7 +161,6 @@ typedef struct {
     uint32_t *vectors, *fronts; /* of the launch */
     gpc_core_launch_t *launch;  /* the kernel of its blocks; NULL: none */
     gpc_cores_t *cores;
-    gpc_core_parts_t *parts;
     uint32_t index;
 } gpc_core_base_t;
 

@@ -65,6 +65,8 @@ GPC_MUST_CHECK int gpc_gpu_host_write_places(gpc_gpu_t *gpu, gpc_address_t addre
 typedef enum { GPC_RUN_DONE = 0, GPC_RUN_MORE = 1 } gpc_run_t;
 
 GPC_MUST_CHECK int gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch); /* copies its argument */
+/* Drops kernels with `more` that no other has followed; so does a launch that fails. */
+void gpc_gpu_drop_added(gpc_gpu_t *gpu);
 /* Core cycles without progress (no word of memory changed, no warp ended, none arrived at a barrier with new values in
  * its registers) after which a launch fails with GPC_ERROR_DEADLOCK; at least 1. For the following launches. */
 #define GPC_DEADLOCK_AFTER UINT64_C(10000000)

@@ -50,6 +50,12 @@ check_buffers(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     return GPC_OK;
 }
 
+void
+gpc_gpu_drop_added(gpc_gpu_t *gpu)
+{
+    gpc_cores_drop_added(&gpu->cores);
+}
+
 int
 gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
 {
@@ -59,6 +65,9 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
     }
     if (status == GPC_OK && launch->more) {
         status = gpc_cores_add(&gpu->cores, launch);
+    }
+    if (status) {
+        gpc_gpu_drop_added(gpu);
     }
     if (status || launch->more) {
         return status;
@@ -71,6 +80,7 @@ gpc_gpu_launch(gpc_gpu_t *gpu, const gpc_launch_t *launch)
         status = gpc_cores_launch(&gpu->cores, launch, cycle + gpu->machine.launch_latency);
     }
     if (status) {
+        gpc_gpu_drop_added(gpu);
         gpc_cores_clear(&gpu->cores);
         return gpc_fail(&gpu->failure, status, "%s", gpc_error_message(status));
     }

@@ -201,6 +201,8 @@ gpc_method_abort(PyObject *object, PyObject *Py_UNUSED(ignored))
 
     if (gpc_gpu_is_running(self->gpu)) {
         gpc_gpu_abort(self->gpu);
+    } else {
+        gpc_gpu_drop_added(self->gpu);
     }
     return gpc_leave(self, 0, Py_NewRef(Py_None));
 }

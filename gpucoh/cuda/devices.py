@@ -2,18 +2,25 @@
 
 On a machine of one GPU a kernel runs when it is launched. On one of several it waits until the program waits for its
 device, or touches its memory; then all that wait run: those of one device in order, those of several at the same time.
+
+A thread of the host that waits lets the others launch first: until each of them waits, too, or sleeps.
 """
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from gpucoh.cuda.memory import Memory
 from gpucoh.device.kernels import Extents, Kernel, joined, rounds
 
 NOT_YET = -1.0
+# A look at the threads, looks in a row at which all wait or sleep, and the time for which one that computes is awaited.
+_LOOK_S, _LOOKS, _LONGEST_S = 0.003, 10, 5.0
 
 
 @dataclass(eq=False)
@@ -34,16 +41,26 @@ class Devices:
         Its shared memory is copied when kernels begin and end.
     launched : callable
         Called after kernels have run with their names, grid and block.
+    lock : threading.RLock
+        Of the calls; a thread that awaits others gives it up.
     """
 
     def __init__(
-        self, gpu: Any, memory: Memory, launched: Callable[[str, Extents, Extents], None]
+        self,
+        gpu: Any,
+        memory: Memory,
+        launched: Callable[[str, Extents, Extents], None],
+        lock: threading.RLock,
     ) -> None:
         self.gpu, self._memory, self._launched = gpu, memory, launched
         self.count = int(gpu.machine.gpus)
         self._waiting: list[Kernel] = []
         self._awaited: dict[int, tuple[Kernel, ...]] = {}  # stream -> what its next kernel follows
         self._recorded: list[Recorded] = []
+        self._ran = threading.Condition(lock)
+        self._threads: set[int] = set()  # that call
+        self._settling: set[int] = set()  # those that wait for the next run
+        self._runs = 0
 
     def number(self, device: int) -> int | None:
         """The device for the simulator: a machine of one GPU needs none."""
@@ -68,14 +85,38 @@ class Devices:
         if self.is_waiting(device):
             self.run()
 
+    def note_thread(self) -> None:
+        """Note that a thread of the host calls."""
+        self._threads.add(threading.get_native_id())
+
+    def _await_threads(self) -> bool:
+        """Let the other threads launch, until all wait or sleep. Returns False if one of them has run the kernels."""
+        me, end, quiet = threading.get_native_id(), time.monotonic() + _LONGEST_S, 0
+        run = self._runs
+        self._settling.add(me)
+        while run == self._runs and quiet < _LOOKS and time.monotonic() < end:
+            others = self._threads - self._settling
+            if not others:
+                break
+            states = {thread: _state(thread) for thread in others}
+            self._threads -= {thread for thread, state in states.items() if not state}
+            quiet = 0 if "R" in states.values() else quiet + 1
+            self._ran.wait(_LOOK_S)
+        return run == self._runs
+
     def run(self) -> None:
         """Run all kernels that wait."""
+        if self.count > 1 and not self._await_threads():
+            return
         kernels, self._waiting = self._waiting, []
+        self._runs += 1
+        self._settling.clear()
         self._awaited.clear()
         self._memory.to_device()
         for together in rounds(kernels, self.gpu.kernels_may_follow):
             self._run(together)
         self._memory.to_host()
+        self._ran.notify_all()
 
     def _run(self, together: Sequence[Kernel]) -> None:
         before = self.gpu.core.cycles()
@@ -115,3 +156,12 @@ class Devices:
         """A recorded time; negative: not known yet."""
         one = self._recorded[recorded - 1]
         return NOT_YET if one.kernels else one.cycles / (1000 * self.gpu.machine.core_mhz)
+
+
+def _state(thread: int) -> str:
+    """``R`` of a thread that runs, ``S`` of one that sleeps; empty: it has ended."""
+    try:
+        text = Path(f"/proc/self/task/{thread}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+    return text.rpartition(") ")[2][:1]

@@ -91,7 +91,7 @@ class Runtime:
         self.gpu = gpu
         self.lock = threading.RLock()
         self.memory = Memory(gpu)
-        self.devices = Devices(gpu, self.memory, launched)
+        self.devices = Devices(gpu, self.memory, launched, self.lock)
         self._modules = modules
         self._fail, self.end = fail, end
         self.settle, self.record, self.after = (
@@ -121,6 +121,7 @@ class Runtime:
 
         def call(*arguments: Any) -> Any:
             with self.lock:
+                self.devices.note_thread()
                 try:
                     return method(*arguments)
                 except Error as error:

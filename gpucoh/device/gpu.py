@@ -284,11 +284,6 @@ class GPU(Launching):
         listed = [(a.name or "", a.dtype, a.shape, a.nbytes, f"{a.address:#x}") for a in arrays]
         return markup.table(("", ""), rows, repr(self).strip("<>")) + markup.table(columns, listed)
 
-    @property
-    def kernels_may_follow(self) -> bool:
-        """See :class:`gpucoh.device.launching.Launching`."""
-        return False
-
     # ---- memory
 
     @public

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from gpucoh.base.errors import ConfigError
 from gpucoh.base.quoting import quoted
 from gpucoh.device.arrays import Array
+from gpucoh.device.launches import arrays_behind
 from gpucoh.lang.program import Program
 from gpucoh.machines import Machine
 
 Extents = tuple[int, int, int]
 #: Kernels that one launch of the core takes (GPC_MOST_KERNELS).
 MOST = 64
+#: The race detector notes places below it.
+MOST_INSTRUCTIONS = 2**16 - 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,31 +84,61 @@ def joined(kernels: Sequence[Kernel]) -> Program:
     if len(kernels) == 1:
         return first
     codes, files = [], 0
-    for kernel in kernels:
-        code = np.frombuffer(kernel.program.code, "<u2").reshape(-1, 16).copy()
-        code[:, 15] += files  # the field `file`
-        files += len(kernel.program.files)
-        codes.append(code.tobytes())
     programs = [kernel.program for kernel in kernels]
+    for program in programs:
+        code = np.frombuffer(program.code, "<u2").reshape(-1, 16).copy()
+        code[:, 15] += files  # the field `file`
+        files += len(program.files)
+        codes.append(code.tobytes())
     return replace(
         first,
         name=" + ".join(dict.fromkeys(program.name for program in programs)),
         code=b"".join(codes),
+        buffers=tuple(name for program in programs for name in program.buffers),
         files=tuple(file for program in programs for file in program.files),
         reports=tuple(report for program in programs for report in program.reports),
     )
+
+
+def joined_slots(kernels: Sequence[Kernel]) -> list[Any]:
+    """The slots of the joined program's buffers, and those behind."""
+    split = [(kernel.slots, len(kernel.program.buffers)) for kernel in kernels]
+    return [slot for slots, own in split for slot in slots[:own]] + [
+        slot for slots, own in split for slot in slots[own:]
+    ]
 
 
 def rounds(kernels: Sequence[Kernel], may_follow: bool) -> list[list[Kernel]]:
     """The launches of the core for kernels in their order.
 
     Without ``may_follow`` a kernel that follows others begins a launch of its own, behind theirs, with all that come
-    later.
+    later; so does one with read-only arrays, of which a cache may keep copies for as long as a launch lasts.
     """
     found: list[list[Kernel]] = [[]]
     for kernel in kernels:
         follows = any(kernel.follows(other) for other in found[-1])
-        if len(found[-1]) == MOST or (follows and not may_follow):
+        instructions = sum(one.program.instructions for one in (*found[-1], kernel))
+        behind = follows and (
+            not may_follow or any(readonly for _, _, readonly, *_ in kernel.slots)
+        )
+        full = len(found[-1]) == MOST or instructions >= MOST_INSTRUCTIONS
+        if found[-1] and (full or behind):
             found.append([])
         found[-1].append(kernel)
+    return found
+
+
+def whole(kernels: Sequence[Kernel], arrays: Iterable[Array]) -> list[Kernel]:
+    """The kernels of a launch, with the arrays that accesses by address may reach behind their own.
+
+    Those that follow others begin with a fence, an acquire as the begin of a launch is.
+    """
+    found: list[Kernel] = []
+    for number, kernel in enumerate(kernels):
+        program, slots = kernel.program, list(kernel.slots)
+        if any(kernel.follows(other) for other in kernels[:number]):
+            program = program.fenced
+        if program.takes_addresses:
+            slots += arrays_behind(arrays, slots)
+        found.append(replace(kernel, program=program, slots=slots))
     return found

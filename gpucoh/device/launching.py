@@ -17,8 +17,8 @@ from gpucoh.base.doors import door
 from gpucoh.base.errors import ConfigError, KernelError, SimulationError
 from gpucoh.base.wording import natural
 from gpucoh.device.arrays import Array
-from gpucoh.device.kernels import Kernel, device_of, joined, rounds
-from gpucoh.device.launches import arrays_behind, check_lanes, located, slots_of
+from gpucoh.device.kernels import Kernel, device_of, joined, joined_slots, rounds, whole
+from gpucoh.device.launches import check_lanes, located, slots_of
 from gpucoh.device.observing import Observing
 from gpucoh.lang.program import Program
 from gpucoh.machines import PLACEMENTS
@@ -92,7 +92,6 @@ class Launching(Observing):
         check_lanes(self.machine, program)
         constants, buffers = program.bind(args)
         slots = slots_of(self, program, buffers)
-        slots += arrays_behind(self._arrays, slots) if program.takes_addresses else []
         kernel = Kernel(
             program=program,
             grid=grid,
@@ -145,13 +144,16 @@ class Launching(Observing):
 
     @property
     def kernels_may_follow(self) -> bool:
-        """Whether a kernel may begin on a GPU while others run: its first instruction is a fence, which is all that
-        the protocol must know."""
-        raise NotImplementedError
+        """Whether a kernel may begin on a GPU while others run: a fence, its first instruction, orders it behind those
+        that have ended. A fence does not tell a core the logical time of others.
+        """
+        watched = self.choice.protocol.watched
+        return watched is not None and watched.promise not in ("NOTHING", "LOGICAL")
 
     def launch_kernels(self, kernels: Sequence[Kernel]) -> None:
         """Run kernels, those on different GPUs at the same time."""
-        program = joined(kernels)
+        complete = whole(kernels, self._arrays)
+        program = joined(complete)
         self._release_dropped()
         core, mine, begun = self.core, object(), False
         # A handler of a signal can raise between any two calls. The launch is aborted all the same: the owner is
@@ -161,10 +163,11 @@ class Launching(Observing):
                 raise SimulationError("a launch while a launch is running")
             self._launch = mine
             if self._tracer:
-                self._tracer.begin_launch(program, kernels[0].slots)
+                self._tracer.begin_launch(program, joined_slots(complete))
             core.deadlock_after(min(kernel.deadlock_after for kernel in kernels))
             for number in range(len(kernels)):
-                self._give(core, kernels, number)
+                after = sum(1 << k for k in range(number) if kernels[k] in kernels[number].after)
+                self._give(core, complete[number], after, number + 1 < len(kernels))
             begun = True
             if self._recorder:
                 self._recorder.begin_launch(program.name, kernels[0].grid, kernels[0].block)
@@ -186,9 +189,8 @@ class Launching(Observing):
             if kernel.local:
                 kernel.local[0].free()
 
-    def _give(self, core: Any, kernels: Sequence[Kernel], number: int) -> None:
-        """Give the core a kernel; all begin with the last one."""
-        kernel, before = kernels[number], kernels[:number]
+    def _give(self, core: Any, kernel: Kernel, after: int, more: bool) -> None:
+        """Give the core a kernel; all begin with the one that has no ``more``."""
         program = kernel.program
         local, size = kernel.local or (None, 0)
         core.launch(
@@ -208,8 +210,8 @@ class Launching(Observing):
             size,
             independent_lanes=program.independent_lanes,
             on_gpu=0 if kernel.device is None else kernel.device + 1,
-            after=sum(1 << k for k, other in enumerate(before) if other in kernel.after),
-            more=number + 1 < len(kernels),
+            after=after,
+            more=more,
         )
 
     def _end_launch(self, program: Program) -> None:

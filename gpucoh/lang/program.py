@@ -198,6 +198,22 @@ class Program:
         )
 
     @functools.cached_property
+    def fenced(self) -> Program:
+        """The program behind a fence of scope sys, of a kernel that begins while others run."""
+        first, *others = isa.unpacked(self.code)
+        none = isa.OPERAND_NONE
+        fence = first._replace(
+            opcode=isa.OPCODES["FENCE"], order=isa.ORDERS["ACQ_REL"], scope=isa.SCOPES["SYS"],
+            type=0, width=1, bytes=0, flags=0, destination=none, a=none, b=none, c=none, immediate=0, target=0, join=0,
+        )  # fmt: skip
+        jumps = isa.OPCODES["BRANCH"], isa.OPCODES["JUMP"]
+        code = [fence]
+        for one in (first, *others):
+            moved = {"target": one.target + 1, "join": one.join + 1} if one.opcode in jumps else {}
+            code.append(one._replace(**moved))
+        return replace(self, code=b"".join(isa.PACKING.pack(*one) for one in code))
+
+    @functools.cached_property
     def sources(self) -> tuple[tuple[str, int], ...]:
         """``files`` for the core's messages, which are UTF-8."""
         return tuple((name.encode(errors="replace").decode(), first) for name, first in self.files)

@@ -45,6 +45,7 @@ forget_launch(gpc_race_t *self)
     }
     drop_all(self->joined, (size_t) m->cores * m->blocks_per_core * GPC_NAMED_BARRIERS);
     drop_all(self->fences, 2 * (size_t) m->gpus);
+    drop_all(self->ended, GPC_MOST_KERNELS);
     gpc_race_forget_all(self);
 }
 
@@ -95,21 +96,6 @@ thread_at(const gpc_race_t *self, uint32_t core, uint32_t warp)
     return &self->threads[(size_t) core * self->machine->warps_per_core + warp];
 }
 
-static void
-block_began(gpc_race_t *self, uint32_t core, uint32_t number, uint32_t first_warp, uint32_t warps, uint32_t first_word)
-{
-    const gpc_core_launch_t *kernel = gpc_launch_kernel_of(self->launch, number);
-    self->core_of[number] = (uint16_t) core;
-    for (uint32_t i = 0; i < warps; i++) {
-        gpc_race_thread_t *thread = thread_at(self, core, first_warp + i);
-        forget_thread(thread);
-        thread->thread = number * self->warps_per_block + i;
-        thread->block = number;
-    }
-    gpc_race_forget_words(self, gpc_race_scratchpad_at(core * self->scratchpad_words + first_word),
-                          (kernel ? &kernel->launch : self->launch)->program.shared_words);
-}
-
 /* ---- releases and acquires --------------------------------------------------------------------------------------- */
 
 static gpc_moment_t
@@ -126,6 +112,50 @@ take_release(gpc_race_thread_t *thread, gpc_view_t **out)
     *out = gpc_view_share(thread->knows);
     int status = gpc_view_add(out, moment_of(thread));
     thread->time++;
+    return status;
+}
+
+/* What a warp has done that ends is ordered before kernels that follow its own. */
+static int
+ended(gpc_race_t *self, gpc_race_thread_t *thread)
+{
+    const gpc_core_launch_t *kernel = gpc_launch_kernel_of(self->launch, thread->block);
+    gpc_view_t *release = NULL;
+    int status = kernel ? take_release(thread, &release) : GPC_OK;
+    if (release && status == GPC_OK) {
+        status = gpc_view_join(&self->ended[kernel->number], release);
+    }
+    gpc_view_drop(release);
+    return status;
+}
+
+/* The view of the threads of a kernel when they begin. */
+static int
+know_ended(const gpc_race_t *self, const gpc_core_launch_t *kernel, gpc_view_t **knows)
+{
+    const gpc_core_launch_t *other = kernel ? self->launch->joined : NULL;
+    int status = GPC_OK;
+    for (; other != kernel && status == GPC_OK; other = other->next) {
+        status = gpc_kernel_follows(kernel, other) ? gpc_view_join(knows, self->ended[other->number]) : GPC_OK;
+    }
+    return status;
+}
+
+static int
+block_began(gpc_race_t *self, uint32_t core, uint32_t number, uint32_t first_warp, uint32_t warps, uint32_t first_word)
+{
+    const gpc_core_launch_t *kernel = gpc_launch_kernel_of(self->launch, number);
+    int status = GPC_OK;
+    self->core_of[number] = (uint16_t) core;
+    for (uint32_t i = 0; i < warps && status == GPC_OK; i++) {
+        gpc_race_thread_t *thread = thread_at(self, core, first_warp + i);
+        forget_thread(thread);
+        thread->thread = number * self->warps_per_block + i;
+        thread->block = number;
+        status = know_ended(self, kernel, &thread->knows);
+    }
+    gpc_race_forget_words(self, gpc_race_scratchpad_at(core * self->scratchpad_words + first_word),
+                          (kernel ? &kernel->launch : self->launch)->program.shared_words);
     return status;
 }
 
@@ -252,6 +282,9 @@ fence_of_ptx(gpc_race_t *self, gpc_race_thread_t *thread, uint8_t level)
 static int
 ordered(gpc_race_t *self, uint32_t core, uint32_t warp, const gpc_access_t *access)
 {
+    if (access->kind == GPC_ACCESS_EXIT) {
+        return ended(self, thread_at(self, core, warp));
+    }
     bool arrives = access->kind == GPC_ACCESS_BARRIER && access->order != GPC_ORDER_WEAK; /* again where it is held */
     bool fences =
         access->kind == GPC_ACCESS_FENCE || (access->kind <= GPC_ACCESS_ATOMIC && access->order == GPC_ORDER_SC);
@@ -461,9 +494,8 @@ on_event(void *detector, const gpc_observation_t *event)
         case GPC_ON_LAUNCHED:
             return launched(self, event->launched.launch, event->launched.warps_per_block);
         case GPC_ON_BLOCK:
-            block_began(self, event->block.core, event->block.number, event->block.first_warp, event->block.warps,
-                        event->block.first_word);
-            return GPC_OK;
+            return block_began(self, event->block.core, event->block.number, event->block.first_warp,
+                               event->block.warps, event->block.first_word);
         case GPC_ON_ACCESSED:
             return accessed(self, &event->accessed);
         case GPC_ON_ORDERED:

@@ -3,11 +3,12 @@
  * Method   Vector clocks with epochs (Flanagan and Freund, FastTrack, PLDI 2009). Scopes as in HRF-indirect (Hower et
  *          al., Heterogeneous-race-free Memory Models, ASPLOS 2014): synchronisation orders threads if each is in the
  *          scope of the other's operation, and order is transitive.
- * Thread   A warp. Blocks are unordered, whatever their cores and times; launches are ordered.
+ * Thread   A warp. Blocks are unordered, whatever their cores and times; launches are ordered, and in one the
+ *          kernels that follow others.
  * Race     Two unordered accesses to one word by different warps, at least one of them a write, unless both are
  *          synchronising (relaxed or stronger, all atomics) with scopes that include each other's warp.
  * Edges    A release (or a release fence before a relaxed write) to an acquire (or a relaxed read before an acquire
- *          fence) that reads the word later; barriers; launches.
+ *          fence) that reads the word later; barriers; the end of a kernel to the begin of those that follow it.
  * Differs  An acquire counts as reading everything released to the word before it completed, whatever its value: the
  *          clock of a word only grows. Where copies may be stale or early (leases, no coherence), a release counts from
  *          its issue. Both can hide races but never report false ones. */

@@ -85,9 +85,10 @@ struct gpc_race {
     gpc_race_flight_t *flights; /* owned; [cores * requests_per_core] */
     gpc_view_t **joined;        /* owned; [cores * blocks_per_core * GPC_NAMED_BARRIERS] */
     gpc_view_t **fences;        /* owned; [gpus][2]: the fences of order sc of a program of PTX, of scope gpu and sys */
-    uint16_t *core_of;          /* owned; [blocks of the launch] */
-    gpc_pages_t pages;          /* of gpc_race_page_t; the scratchpads behind memory's */
-    gpc_race_set_t *sets;       /* owned */
+    gpc_view_t *ended[GPC_MOST_KERNELS]; /* owned shares: of the warps of a kernel that have ended */
+    uint16_t *core_of;                   /* owned; [blocks of the launch] */
+    gpc_pages_t pages;                   /* of gpc_race_page_t; the scratchpads behind memory's */
+    gpc_race_set_t *sets;                /* owned */
     uint32_t num_sets, set_capacity;
     gpc_race_sync_t *syncs; /* owned */
     uint32_t num_syncs, sync_capacity;

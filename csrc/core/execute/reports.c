@@ -20,7 +20,7 @@ issue_assert(const gpc_issue_t *x, const gpc_decoded_t *d)
 static void
 issue_print(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
-    gpc_prints_t *prints = &x->base->parts->prints;
+    gpc_prints_t *prints = &x->base->cores->parts->prints;
     const gpc_block_t *block = gpc_core_block(x->base->cores, x->base->index, x->warp->block);
     uint32_t room[GPC_MAX_LANES];
     const uint32_t *a = gpc_operand_lanes(x, &d->a, room);

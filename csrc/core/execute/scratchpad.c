@@ -41,7 +41,7 @@ array_base(const gpc_issue_t *x, const gpc_decoded_t *d)
 {
     uint32_t block_words = x->launch->launch.program.shared_words;
     uint32_t first = (d->flags & (GPC_FLAG_BYTES | GPC_FLAG_FLAT)) != 0 ? 0 : d->immediate;
-    return x->base->index * x->base->parts->scratchpad_words + x->warp->block * block_words + first;
+    return x->base->index * x->base->cores->parts->scratchpad_words + x->warp->block * block_words + first;
 }
 
 /* The index of each lane in the array. */
@@ -126,7 +126,7 @@ gpc_core_check_written(void *cores, const gpc_observation_t *event)
         return GPC_OK; /* of global memory */
     }
     gpc_issue_init(x, self, event->accessed.core, event->accessed.warp, 0);
-    const gpc_decoded_t *d = &x->launch->code[event->accessed.pc];
+    const gpc_decoded_t *d = &x->launch->code[x->warp->top.pc];
     for (gpc_lanes_t left = reads(d) ? lanes : 0; left != 0; left &= left - 1) {
         uint32_t l = gpc_lowest_bit(left), word = places[l] / per_word;
         uint8_t mask = written_mask(places[l], bytes);
@@ -169,7 +169,7 @@ perform(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const u
     bool atomic = stores && loads;
     const uint32_t *b = gpc_operand_lanes(x, stores ? &d->b : &none, room_b);
     const uint32_t *c = gpc_operand_lanes(x, atomic ? &d->c : &none, room_c);
-    uint32_t *memory = x->base->parts->scratchpad;
+    uint32_t *memory = x->base->cores->parts->scratchpad;
     uint32_t *to = loads && d->destination.kind == GPC_VECTOR ? gpc_vector_for_write(x, &d->destination, lanes) : NULL;
     if (to != NULL && !stores) {
         if (lanes == gpc_all_lanes(x)) {
@@ -217,7 +217,7 @@ perform_narrow(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, 
                                                      : gpc_uniforms(x) + d->destination.number;
     for (; lanes != 0; lanes &= lanes - 1) {
         uint32_t l = gpc_lowest_bit(lanes), offset = places[l] % 4;
-        uint32_t *word = &x->base->parts->scratchpad[places[l] /= 4];
+        uint32_t *word = &x->base->cores->parts->scratchpad[places[l] /= 4];
         if (stores) {
             uint32_t mask = gpc_narrow_mask(offset, &d->narrow);
             *word = (*word & ~mask) | (b[l] << 8u * offset & mask);
@@ -264,11 +264,11 @@ gpc_core_issue_shared(gpc_issue_t *x, const gpc_decoded_t *d)
     bool straight = !atomic && !one_word && lanes == gpc_all_lanes(x) && d->narrow.bytes == 0 &&
                     gpc_lanes_straight(words, x->launch->lanes);
     if (to_all) {
-        gpc_write_word(x, &d->destination, lanes, x->base->parts->scratchpad[words[gpc_lowest_bit(lanes)]]);
+        gpc_write_word(x, &d->destination, lanes, x->base->cores->parts->scratchpad[words[gpc_lowest_bit(lanes)]]);
     } else if (d->narrow.bytes != 0) {
         perform_narrow(x, d, lanes, words);
     } else if (straight) {
-        perform_straight(x, d, x->base->parts->scratchpad + words[0]);
+        perform_straight(x, d, x->base->cores->parts->scratchpad + words[0]);
     } else {
         perform(x, d, lanes, words);
     }

@@ -46,7 +46,7 @@ find_places(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uin
 {
     uint32_t room[GPC_MAX_LANES], block_words = x->launch->launch.program.shared_words, limit = 4 * block_words;
     const uint32_t *offsets = gpc_operand_lanes(x, &d->a, room);
-    uint32_t base = x->base->index * x->base->parts->scratchpad_words + x->warp->block * block_words;
+    uint32_t base = x->base->index * x->base->cores->parts->scratchpad_words + x->warp->block * block_words;
     uint32_t size = d->width * gpc_element_bytes(d->narrow.bytes);
     if (size == 4 && lanes == gpc_all_lanes(x) &&
         find_words(offsets, d->immediate, limit, base, x->launch->lanes, places)) {
@@ -65,7 +65,7 @@ find_places(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, uin
 static void
 load(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const uint32_t *places)
 {
-    const uint32_t *memory = x->base->parts->scratchpad;
+    const uint32_t *memory = x->base->cores->parts->scratchpad;
     for (uint32_t k = 0; k < d->width; k++) {
         gpc_operand_t part = gpc_operand_next(x, d->destination, k);
         uint32_t *to = gpc_vector_for_write(x, &part, lanes);
@@ -80,7 +80,7 @@ load(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const uint
 static void
 store(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const uint32_t *places)
 {
-    uint32_t room[4][GPC_MAX_LANES], *memory = x->base->parts->scratchpad;
+    uint32_t room[4][GPC_MAX_LANES], *memory = x->base->cores->parts->scratchpad;
     const uint32_t *values[4];
     for (uint32_t k = 0; k < d->width; k++) {
         gpc_operand_t part = gpc_operand_next(x, d->b, k);
@@ -116,7 +116,7 @@ update(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const ui
         }
     }
     for (; lanes != 0; lanes &= lanes - 1) {
-        uint32_t l = gpc_lowest_bit(lanes), *words = x->base->parts->scratchpad + places[l], old[2] = {0, 0};
+        uint32_t l = gpc_lowest_bit(lanes), *words = x->base->cores->parts->scratchpad + places[l], old[2] = {0, 0};
         uint32_t operands[2] = {0, 0}, replacements[2] = {0, 0};
         for (uint32_t k = 0; k < d->width; k++) {
             old[k] = words[k];
@@ -134,7 +134,7 @@ update(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const ui
 static void
 load_words(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const uint32_t *places, bool straight)
 {
-    const uint32_t *memory = x->base->parts->scratchpad;
+    const uint32_t *memory = x->base->cores->parts->scratchpad;
     uint32_t words[GPC_MAX_LANES];
     if (straight) {
         gpc_write_lanes(x, &d->destination, lanes, memory + places[0]);
@@ -187,7 +187,7 @@ gpc_core_access_scratchpad(const gpc_issue_t *x, const gpc_decoded_t *d, gpc_lan
     } else if (to_all && d->narrow.bytes == 0) {
         for (uint32_t k = 0; k < d->width; k++) {
             gpc_operand_t part = gpc_operand_next(x, d->destination, k);
-            gpc_write_word(x, &part, lanes, x->base->parts->scratchpad[places[0] + k]);
+            gpc_write_word(x, &part, lanes, x->base->cores->parts->scratchpad[places[0] + k]);
         }
     } else if (load_access) {
         load(x, d, lanes, places);

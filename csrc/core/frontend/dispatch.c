@@ -43,7 +43,6 @@ note_bases(gpc_cores_t *self)
                                             .statistics = &self->statistics[i],
                                             .warps = parts->warps + (size_t) i * machine->warps_per_core,
                                             .cores = self,
-                                            .parts = parts,
                                             .index = i};
     }
 }
@@ -461,10 +460,7 @@ gpc_cores_add(gpc_cores_t *self, const gpc_launch_t *from)
     if (status == GPC_OK) {
         status = gpc_core_launch_new(self, from, &launch);
     }
-    if (status != GPC_OK) {
-        gpc_cores_drop_added(self);
-        return status;
-    }
+    GPC_TRY(status);
     launch->blocks_per_core = blocks;
     return gpc_core_kernels_add(self, launch);
 }

@@ -46,14 +46,6 @@ gpc_cores_drop_added(gpc_cores_t *self)
     free_list(&self->parts->added);
 }
 
-static int
-refuse(gpc_cores_t *self, gpc_core_launch_t *kernel, int status)
-{
-    gpc_core_launch_free(kernel);
-    gpc_cores_drop_added(self);
-    return status;
-}
-
 int
 gpc_core_kernels_add(gpc_cores_t *self, gpc_core_launch_t *kernel)
 {
@@ -63,9 +55,10 @@ gpc_core_kernels_add(gpc_cores_t *self, gpc_core_launch_t *kernel)
     uint32_t dies = machine->dies > 1 ? machine->dies : 1, gpus = machine->gpus > 1 ? machine->gpus : 1;
 
     if (launch->on_gpu > gpus) {
-        int status = gpc_fail(self->failure, GPC_ERROR_LAUNCH, "kernel '%s': GPU %u of %u (from 0)", launch->kernel,
-                              launch->on_gpu - 1, gpus);
-        return refuse(self, kernel, status);
+        (void) gpc_fail(self->failure, GPC_ERROR_LAUNCH, "kernel '%s': GPU %u of %u (from 0)", launch->kernel,
+                        launch->on_gpu - 1, gpus);
+        gpc_core_launch_free(kernel);
+        return GPC_ERROR_LAUNCH;
     }
     kernel->dies = launch->on_gpu ? dies / gpus : dies;
     kernel->first_die = launch->on_gpu ? (launch->on_gpu - 1) * kernel->dies : 0;
@@ -81,10 +74,11 @@ gpc_core_kernels_add(gpc_cores_t *self, gpc_core_launch_t *kernel)
         kernel->first_register = before->first_register + before->front.scoreboard;
     }
     if (kernel->number == GPC_MOST_KERNELS || kernel->blocks >= UINT32_MAX - kernel->first_block) {
-        int status = gpc_fail(self->failure, GPC_ERROR_LAUNCH,
-                              "kernel '%s': more than %u kernels, or 2^32 - 2 blocks, at the same time", launch->kernel,
-                              GPC_MOST_KERNELS);
-        return refuse(self, kernel, status);
+        (void) gpc_fail(self->failure, GPC_ERROR_LAUNCH,
+                        "kernel '%s': more than %u kernels, or 2^32 - 2 blocks, at the same time", launch->kernel,
+                        GPC_MOST_KERNELS);
+        gpc_core_launch_free(kernel);
+        return GPC_ERROR_LAUNCH;
     }
     *end = kernel;
     return GPC_OK;
@@ -95,10 +89,7 @@ gpc_core_may_begin(const gpc_cores_t *self, const gpc_core_launch_t *kernel)
 {
     const gpc_core_launch_t *other = self->parts->launch;
     for (; !kernel->has_begun && other != kernel; other = other->next) {
-        bool same_cores = other->first_core < kernel->first_core + kernel->cores &&
-                          kernel->first_core < other->first_core + other->cores;
-        bool follows = same_cores || (kernel->launch.after >> other->number & 1u) != 0;
-        if (follows && other->blocks_done < other->blocks) {
+        if (gpc_kernel_follows(kernel, other) && other->blocks_done < other->blocks) {
             return false;
         }
     }

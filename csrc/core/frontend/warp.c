@@ -8,9 +8,9 @@
 gpc_stack_entry_t *
 gpc_warp_stack(const gpc_issue_t *x)
 {
-    return x->base->parts->stacks +
+    return x->base->cores->parts->stacks +
            (size_t) (x->base->index * x->base->cores->machine->warps_per_core + x->warp_index) *
-               x->base->parts->stack_entries;
+               x->base->cores->parts->stack_entries;
 }
 
 void

@@ -47,7 +47,8 @@ static void
 begin_order_stall(const gpc_issue_t *x)
 {
     x->core->order_stalls |= UINT64_C(1) << x->warp_index;
-    x->base->parts->order_stalled[x->base->index * x->base->cores->machine->warps_per_core + x->warp_index] = x->now;
+    x->base->cores->parts->order_stalled[x->base->index * x->base->cores->machine->warps_per_core + x->warp_index] =
+        x->now;
 }
 
 /* The stall counts under the kind of access that the warp has waited for last. */
@@ -57,7 +58,7 @@ end_order_stall(const gpc_issue_t *x)
     gpc_core_statistics_t *statistics = x->base->statistics;
     uint64_t cycles =
         x->now -
-        x->base->parts->order_stalled[x->base->index * x->base->cores->machine->warps_per_core + x->warp_index];
+        x->base->cores->parts->order_stalled[x->base->index * x->base->cores->machine->warps_per_core + x->warp_index];
     x->core->order_stalls &= ~(UINT64_C(1) << x->warp_index);
     gpc_histogram_add(&statistics->order_stall, cycles);
     switch (x->warp->verdict) {

@@ -166,7 +166,7 @@ gpc_core_retire_due(gpc_cores_t *self, uint32_t core_index, gpc_cycle_t now)
 static inline __attribute__((always_inline)) int
 finish_access(gpc_issue_t *x, gpc_index_t i)
 {
-    gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, i);
+    gpc_core_access_t *access = gpc_access_at(x->base->cores->parts, x->base->index, i);
     if (access->destination.kind != GPC_NO_OPERAND) {
         gpc_core_set_destination(x, &access->destination, access->width, access->done_at);
         if (x->warp->state == GPC_WARP_WAITS_REGISTER) {

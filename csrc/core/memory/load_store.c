@@ -218,7 +218,7 @@ coalesce_line(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, gpc_ind
     if (request == NULL) {
         return status;
     }
-    gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, access_index);
+    gpc_core_access_t *access = gpc_access_at(x->base->cores->parts, x->base->index, access_index);
     gpc_msg_t *msg = gpc_msg_at(x->base->cores->messages, request->name);
     uint32_t room[5][GPC_MAX_LANES];
     hand_over_t from;
@@ -290,7 +290,7 @@ static int
 coalesce(gpc_issue_t *x, const gpc_decoded_t *d, gpc_lanes_t lanes, const gpc_address_t *addresses,
          gpc_index_t access_index)
 {
-    gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, access_index);
+    gpc_core_access_t *access = gpc_access_at(x->base->cores->parts, x->base->index, access_index);
     coalescer_t lines;
     lines.count = 0;
     lines.access = access_index;
@@ -369,8 +369,8 @@ gpc_core_issue_memory(gpc_issue_t *x, const gpc_decoded_t *d)
         GPC_TRY(status);
         GPC_TRY(gpc_core_query_order(x, d));
     }
-    gpc_index_t i = gpc_pool_take(&x->base->parts->accesses[x->base->index]);
-    gpc_core_access_t *access = gpc_access_at(x->base->parts, x->base->index, i);
+    gpc_index_t i = gpc_pool_take(&x->base->cores->parts->accesses[x->base->index]);
+    gpc_core_access_t *access = gpc_access_at(x->base->cores->parts, x->base->index, i);
     access->next = GPC_NONE;
     access->issued = access->done_at = x->now;
     access->pc = x->warp->top.pc;

@@ -20,7 +20,7 @@ static void
 note_words(const gpc_issue_t *x, const gpc_core_access_t *access, gpc_address_t line, gpc_mask_t words,
            gpc_lanes_t lanes)
 {
-    gpc_core_parts_t *parts = x->base->parts;
+    gpc_core_parts_t *parts = x->base->cores->parts;
     gpc_address_t word = line + 4 * gpc_lowest_bit(words);
     gpc_writer_t *entry = place_of(parts, word);
     parts->writers_lost |= entry->launch == parts->launches && entry->word != word;

@@ -1,60 +1,7 @@
 /* A program on several GPUs: what the first argument names. */
-#include <cstdio>
 #include <cstring>
-#include <cuda_runtime.h>
 
-#define CHECK(call)                                                             \
-    do {                                                                        \
-        cudaError_t error = (call);                                             \
-        if (error != cudaSuccess) {                                             \
-            printf("%s: %s\n", #call, cudaGetErrorName(error));                 \
-            return 1;                                                           \
-        }                                                                       \
-    } while (0)
-static void say(const char *what, cudaError_t e) { printf("%s: %s\n", what, cudaGetErrorName(e)); }
-
-enum { N = 64, MOST = 8 };
-__device__ int last;
-__managed__ int common;
-
-/* Block 0 of each device puts a message in the next device's memory, and waits for that of the one before. */
-__global__ void pass(int *mine, volatile int *my_flag, int *next, volatile int *next_flag, int *out, int n)
-{
-    next[threadIdx.x] = n + threadIdx.x;
-    __threadfence_system();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        *next_flag = n;
-        while (*my_flag != n) {}
-        __threadfence_system();
-        last = n;
-    }
-    __syncthreads();
-    out[threadIdx.x] = mine[threadIdx.x];
-}
-
-struct device_t {
-    int *mailbox, *flag, *out;
-    cudaStream_t stream;
-};
-
-static int make(device_t *all, int count)
-{
-    for (int d = 0; d < count; d++) {
-        CHECK(cudaSetDevice(d));
-        CHECK(cudaMalloc(&all[d].mailbox, N * sizeof(int)));
-        CHECK(cudaMalloc(&all[d].flag, sizeof(int)));
-        CHECK(cudaMalloc(&all[d].out, N * sizeof(int)));
-        CHECK(cudaMemset(all[d].flag, 0, sizeof(int)));
-        CHECK(cudaStreamCreate(&all[d].stream));
-        for (int other = 0; other < count; other++) {
-            int can;
-            CHECK(cudaDeviceCanAccessPeer(&can, d, other));
-            if (can) CHECK(cudaDeviceEnablePeerAccess(other, 0));
-        }
-    }
-    return 0;
-}
+#include "gpus.h"
 
 static int ring(int count)
 {
@@ -124,6 +71,42 @@ static int chain(int count)
     return 0;
 }
 
+__global__ void nothing(int *out) { out[threadIdx.x] = threadIdx.x; }
+__global__ void put(int *data, volatile int *flag)
+{
+    data[threadIdx.x] = 7 + threadIdx.x;
+    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0) *flag = 1;
+}
+__global__ void wait(const int *data, const volatile int *flag, int *out)
+{
+    if (threadIdx.x == 0) {
+        while (!*flag) {}
+        __threadfence_system();
+    }
+    __syncthreads();
+    out[threadIdx.x] = data[threadIdx.x];
+}
+
+/* The last device waits for the second kernel of the first one. */
+static int late(int count)
+{
+    device_t all[MOST];
+    if (make(all, count)) return 1;
+    CHECK(cudaSetDevice(count - 1));
+    wait<<<1, N>>>(all[0].mailbox, all[0].flag, all[0].out);
+    CHECK(cudaSetDevice(0));
+    nothing<<<1, N>>>(all[1].out);
+    put<<<1, N>>>(all[0].mailbox, all[0].flag);
+    CHECK(cudaDeviceSynchronize());
+    int got[N], wrong = 0;
+    CHECK(cudaMemcpy(got, all[0].out, sizeof got, cudaMemcpyDefault));
+    for (int i = 0; i < N; i++) wrong += got[i] != 7 + i;
+    printf("%d wrong\n", wrong);
+    return 0;
+}
+
 static int errors(int count)
 {
     int n = -1, can = -1, *p, *q;
@@ -179,5 +162,7 @@ int main(int argc, char **argv)
     int count = 0;
     CHECK(cudaGetDeviceCount(&count));
     const char *what = argc > 1 ? argv[1] : "ring";
-    return !strcmp(what, "errors") ? errors(count) : !strcmp(what, "chain") ? chain(count) : ring(count);
+    if (!strcmp(what, "errors")) return errors(count);
+    if (!strcmp(what, "chain")) return chain(count);
+    return !strcmp(what, "late") ? late(count) : ring(count);
 }
